@@ -1,0 +1,17 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Errors that a person reads: one line that names what, where, expected, found and the way out."""
+
+
+class UserError(Exception):
+    """Something outside the program is wrong and the user can mend it.
+
+    Commands print the message as one line and exit with 2; nodes log it as fatal.
+    """
+
+
+class ParameterError(UserError):
+    """A parameter is unknown, missing, of the wrong type or out of range.
+
+    Nodes exit with 78 (EX_CONFIG of sysexits.h).
+    """

@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Rotations and transforms between the frames of REP-103 and REP-105.
+
+`T_a_b` maps coordinates in b to coordinates in a: `x_a = T_a_b @ x_b`; neighbours cancel.
+Quaternions are arrays (x, y, z, w); any other order says so in its name.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+from transforms3d.euler import mat2euler
+
+FloatArray = NDArray[np.float64]
+
+R_ENU_NED: FloatArray = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
+"""x_enu = R_ENU_NED @ x_ned; its own inverse."""
+
+R_FLU_FRD: FloatArray = np.diag([1.0, -1.0, -1.0])
+"""x_flu = R_FLU_FRD @ x_frd; its own inverse."""
+
+R_CAM_OPTICAL: FloatArray = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+"""x_cam (x forward, y left, z up) = R_CAM_OPTICAL @ x_optical (x right, y down, z forward)."""
+
+
+def _array(value: ArrayLike, shape: tuple[int, ...], name: str) -> FloatArray:
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape != shape:
+        raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
+    return array
+
+
+def make_transform(R_a_b: ArrayLike, p_a_b: ArrayLike) -> FloatArray:
+    """Return the 4x4 transform with rotation R_a_b (3, 3) and translation p_a_b (3,) [m]."""
+    transform = np.eye(4)
+    transform[:3, :3] = _array(R_a_b, (3, 3), "R_a_b")
+    transform[:3, 3] = _array(p_a_b, (3,), "p_a_b")
+    return transform
+
+
+def invert_transform(T_a_b: ArrayLike) -> FloatArray:
+    """Return T_b_a of a rigid transform T_a_b (4, 4)."""
+    T = _array(T_a_b, (4, 4), "T_a_b")
+    R_b_a = T[:3, :3].T
+    return make_transform(R_b_a, -R_b_a @ T[:3, 3])
+
+
+def transform_points(T_a_b: ArrayLike, points_b: ArrayLike) -> FloatArray:
+    """Return points_b (n, 3) expressed in a."""
+    T = _array(T_a_b, (4, 4), "T_a_b")
+    points = np.asarray(points_b, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ValueError(f"points_b must have shape (n, 3), got {points.shape}")
+    return points @ T[:3, :3].T + T[:3, 3]
+
+
+def rotation_from_quaternion(q_xyzw: ArrayLike) -> FloatArray:
+    """Return the rotation matrix of a quaternion (4,), which is normalised.
+
+    Raises
+    ------
+    ValueError
+        If the shape is wrong or the norm is zero.
+    """
+    return Rotation.from_quat(_array(q_xyzw, (4,), "q_xyzw")).as_matrix()
+
+
+def quaternion_from_rotation(R_a_b: ArrayLike) -> FloatArray:
+    """Return the quaternion (4,) xyzw of a rotation matrix, with w >= 0."""
+    return Rotation.from_matrix(_array(R_a_b, (3, 3), "R_a_b")).as_quat(canonical=True)
+
+
+def quaternion_from_yaw(yaw: float) -> FloatArray:
+    """Return the quaternion (4,) xyzw of a turn by yaw [rad] about z, counter-clockwise from x."""
+    return np.array([0.0, 0.0, np.sin(yaw / 2.0), np.cos(yaw / 2.0)])
+
+
+def yaw_from_rotation(R_map_body: ArrayLike) -> float:
+    """Return the yaw [rad] in (-pi, pi] of intrinsic z-y'-x'' angles, 0 = east, pi/2 = north."""
+    return float(mat2euler(_array(R_map_body, (3, 3), "R_map_body"), "rzyx")[0])
+
+
+def transform_from_pose(p_a_b: ArrayLike, q_a_b: ArrayLike) -> FloatArray:
+    """Return the 4x4 transform of a position (3,) [m] and quaternion (4,) xyzw."""
+    return make_transform(rotation_from_quaternion(q_a_b), p_a_b)
+
+
+def pose_from_transform(T_a_b: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    """Return position (3,) [m] and quaternion (4,) xyzw of a transform (4, 4)."""
+    T = _array(T_a_b, (4, 4), "T_a_b")
+    return T[:3, 3].copy(), quaternion_from_rotation(T[:3, :3])
+
+
+def quat_wxyz_ned_frd_from_map_body(q_map_body: ArrayLike) -> FloatArray:
+    """Return the attitude that MAVLink carries, FRD body to NED, (w, x, y, z).
+
+    Parameters
+    ----------
+    q_map_body : (4,) array
+        FLU body to ENU map, xyzw.
+    """
+    R_ned_frd = R_ENU_NED @ rotation_from_quaternion(q_map_body) @ R_FLU_FRD
+    return np.roll(quaternion_from_rotation(R_ned_frd), 1)
+
+
+def map_body_from_quat_wxyz_ned_frd(quat_wxyz: ArrayLike) -> FloatArray:
+    """Return q_map_body (xyzw, FLU to ENU) of a MAVLink attitude (w, x, y, z), FRD to NED."""
+    q_ned_frd = np.roll(_array(quat_wxyz, (4,), "quat_wxyz"), -1)
+    return quaternion_from_rotation(R_ENU_NED @ rotation_from_quaternion(q_ned_frd) @ R_FLU_FRD)
