@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The command `aerotwin`: dispatches to the verbs that the packages register.
+
+A verb is an entry point of the group `aerotwin.commands`; nested verbs have dotted names
+(`evaluate.map`). Its value is a module with a docstring (its help), `configure(parser)` and
+`run(args) -> int`.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from aerotwin_core.errors import UserError
+
+GROUP = "aerotwin.commands"
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one verb and return the exit code."""
+    verbs = {tuple(entry.name.split(".")): entry for entry in entry_points(group=GROUP)}
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    path = _longest_verb(words, verbs)
+    if path is None:
+        return _explain(words, verbs)
+    try:
+        return _run(verbs[path], path, words[len(path) :])
+    except UserError as error:
+        print(f"aerotwin {' '.join(path)}: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except KeyboardInterrupt:
+        print(f"aerotwin {' '.join(path)}: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _run(entry: EntryPoint, path: tuple[str, ...], words: list[str]) -> int:
+    module = importlib.import_module(entry.value)
+    first, _, rest = (module.__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(
+        prog=f"aerotwin {' '.join(path)}",
+        description=first,
+        epilog=rest.strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.configure(parser)
+    return int(module.run(parser.parse_args(words)))
+
+
+def _longest_verb(
+    words: list[str], verbs: dict[tuple[str, ...], EntryPoint]
+) -> tuple[str, ...] | None:
+    for length in range(min(3, len(words)), 0, -1):
+        if tuple(words[:length]) in verbs:
+            return tuple(words[:length])
+    return None
+
+
+def _explain(words: list[str], verbs: dict[tuple[str, ...], EntryPoint]) -> int:
+    """Print the list of verbs (all, or those below a known first word)."""
+    prefix = tuple(word for word in words if not word.startswith("-"))[:1]
+    known = {path: entry for path, entry in verbs.items() if path[:1] == prefix} or verbs
+    asked = not words or words[-1] in ("-h", "--help")
+    out = sys.stdout if asked else sys.stderr
+    if not asked:
+        print(f"aerotwin: '{' '.join(words)}' is not a command; known are:", file=out)
+    else:
+        print("aerotwin: a digital-twin test bench for flying robots\n", file=out)
+        print("usage: aerotwin COMMAND [ARGUMENTS]   (aerotwin COMMAND --help explains one)\n")
+    for path, entry in sorted(known.items()):
+        print(f"  {' '.join(path):22} {_first_line(entry)}", file=out)
+    return 0 if asked else EXIT_USAGE
+
+
+def _first_line(entry: EntryPoint) -> str:
+    try:
+        return (importlib.import_module(entry.value).__doc__ or "").partition("\n")[0]
+    except ImportError as error:
+        return f"(cannot be loaded: {error})"
+
+
+def write_json(path: str | None, payload: Any) -> None:
+    """Write the machine-readable result: None = nowhere, "-" = standard output, else a file."""
+    if path is None:
+        return
+    text = json.dumps(payload, indent=2, sort_keys=True, allow_nan=False, default=_plain) + "\n"
+    if path == "-":
+        sys.stdout.write(text)
+    else:
+        write_text_atomically(Path(path), text)
+
+
+def write_text_atomically(path: Path, text: str) -> None:
+    """Write a text file under a temporary name and rename it, so that it is whole or absent."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(
+        "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
+    ) as file:
+        file.write(text)
+    os.chmod(file.name, 0o644)
+    os.replace(file.name, path)
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def progress(total: float, text: str, *, unit: str = "") -> tqdm:
+    """Return a progress bar on a terminal, and a silent one elsewhere; call `update(n)`."""
+    return tqdm(total=total, desc=text, unit=unit, disable=not sys.stderr.isatty(), leave=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,365 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Standard messages without ROS: build, serialise to CDR and read back (through rosbags).
+
+The bytes are those that ROS 2 Jazzy puts on the wire, so that one serialisation serves the bag and
+the topic alike. Builders take stamps in nanoseconds and arrays in the frames of REP-103.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from rosbags.typesys import Stores, get_typestore
+
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.time import NANOSECONDS_PER_SECOND
+
+TYPESTORE = get_typestore(Stores.ROS2_JAZZY)
+_T = TYPESTORE.types
+_FLOAT64 = 8  # sensor_msgs/PointField constants
+_FLOAT32 = 7
+
+
+def serialize(message: Any) -> bytes:
+    """Return the CDR bytes (little endian, with encapsulation header) of a message."""
+    return bytes(TYPESTORE.serialize_cdr(message, message.__msgtype__))
+
+
+def deserialize(cdr: bytes, msgtype: str) -> Any:
+    """Return the message that CDR bytes hold."""
+    return TYPESTORE.deserialize_cdr(cdr, msgtype)
+
+
+def stamp(stamp_ns: int) -> Any:
+    """Return builtin_interfaces/Time."""
+    sec, nanosec = divmod(int(stamp_ns), NANOSECONDS_PER_SECOND)
+    return _T["builtin_interfaces/msg/Time"](sec=sec, nanosec=nanosec)
+
+
+def stamp_ns(message: Any) -> int:
+    """Return the header stamp of a message [ns]."""
+    time = message.header.stamp
+    return int(time.sec) * NANOSECONDS_PER_SECOND + int(time.nanosec)
+
+
+def header(stamp_ns: int, frame_id: str) -> Any:
+    """Return std_msgs/Header."""
+    return _T["std_msgs/msg/Header"](stamp=stamp(stamp_ns), frame_id=frame_id)
+
+
+def _vector(values: ArrayLike) -> Any:
+    x, y, z = (float(v) for v in np.asarray(values))
+    return _T["geometry_msgs/msg/Vector3"](x=x, y=y, z=z)
+
+
+def _point(values: ArrayLike) -> Any:
+    x, y, z = (float(v) for v in np.asarray(values))
+    return _T["geometry_msgs/msg/Point"](x=x, y=y, z=z)
+
+
+def _quaternion(q_xyzw: ArrayLike) -> Any:
+    x, y, z, w = (float(v) for v in np.asarray(q_xyzw))
+    return _T["geometry_msgs/msg/Quaternion"](x=x, y=y, z=z, w=w)
+
+
+def _pose(p: ArrayLike, q_xyzw: ArrayLike) -> Any:
+    return _T["geometry_msgs/msg/Pose"](position=_point(p), orientation=_quaternion(q_xyzw))
+
+
+def _diagonal(values: ArrayLike) -> np.ndarray:
+    return np.diag(np.asarray(values, dtype=np.float64)).ravel()
+
+
+def clock_message(stamp_ns: int) -> Any:
+    """Return rosgraph_msgs/Clock."""
+    return _T["rosgraph_msgs/msg/Clock"](clock=stamp(stamp_ns))
+
+
+def imu_message(
+    stamp_ns: int,
+    frame_id: str,
+    specific_force: ArrayLike,
+    angular_velocity: ArrayLike,
+    *,
+    specific_force_std: float,
+    angular_velocity_std: float,
+) -> Any:
+    """Return sensor_msgs/Imu without orientation (first covariance element -1, REP-145).
+
+    specific_force [m/s^2] and angular_velocity [rad/s] are in frame_id's axes.
+    """
+    return _T["sensor_msgs/msg/Imu"](
+        header=header(stamp_ns, frame_id),
+        orientation=_quaternion([0.0, 0.0, 0.0, 1.0]),
+        orientation_covariance=np.array([-1.0, *[0.0] * 8]),
+        angular_velocity=_vector(angular_velocity),
+        angular_velocity_covariance=_diagonal([angular_velocity_std**2] * 3),
+        linear_acceleration=_vector(specific_force),
+        linear_acceleration_covariance=_diagonal([specific_force_std**2] * 3),
+    )
+
+
+def magnetic_field_message(
+    stamp_ns: int, frame_id: str, field_tesla: ArrayLike, std_tesla: float
+) -> Any:
+    """Return sensor_msgs/MagneticField [T]."""
+    return _T["sensor_msgs/msg/MagneticField"](
+        header=header(stamp_ns, frame_id),
+        magnetic_field=_vector(field_tesla),
+        magnetic_field_covariance=_diagonal([std_tesla**2] * 3),
+    )
+
+
+def fluid_pressure_message(stamp_ns: int, frame_id: str, pressure_pa: float, std_pa: float) -> Any:
+    """Return sensor_msgs/FluidPressure [Pa]."""
+    return _T["sensor_msgs/msg/FluidPressure"](
+        header=header(stamp_ns, frame_id),
+        fluid_pressure=float(pressure_pa),
+        variance=float(std_pa**2),
+    )
+
+
+def nav_sat_fix_message(
+    stamp_ns: int,
+    frame_id: str,
+    latitude_deg: float,
+    longitude_deg: float,
+    altitude_m: float,
+    std_enu_m: ArrayLike,
+) -> Any:
+    """Return sensor_msgs/NavSatFix; altitude above WGS84, covariance in ENU [m^2]."""
+    status = _T["sensor_msgs/msg/NavSatStatus"](status=0, service=1)
+    return _T["sensor_msgs/msg/NavSatFix"](
+        header=header(stamp_ns, frame_id),
+        status=status,
+        latitude=float(latitude_deg),
+        longitude=float(longitude_deg),
+        altitude=float(altitude_m),
+        position_covariance=_diagonal(np.square(np.asarray(std_enu_m, dtype=np.float64))),
+        position_covariance_type=2,
+    )
+
+
+def twist_stamped_message(
+    stamp_ns: int, frame_id: str, linear: ArrayLike, angular: ArrayLike = (0.0, 0.0, 0.0)
+) -> Any:
+    """Return geometry_msgs/TwistStamped."""
+    twist = _T["geometry_msgs/msg/Twist"](linear=_vector(linear), angular=_vector(angular))
+    return _T["geometry_msgs/msg/TwistStamped"](header=header(stamp_ns, frame_id), twist=twist)
+
+
+def accel_stamped_message(
+    stamp_ns: int, frame_id: str, linear: ArrayLike, angular: ArrayLike
+) -> Any:
+    """Return geometry_msgs/AccelStamped."""
+    accel = _T["geometry_msgs/msg/Accel"](linear=_vector(linear), angular=_vector(angular))
+    return _T["geometry_msgs/msg/AccelStamped"](header=header(stamp_ns, frame_id), accel=accel)
+
+
+def odometry_message(
+    stamp_ns: int,
+    frame_id: str,
+    child_frame_id: str,
+    p_frame_child: ArrayLike,
+    q_frame_child: ArrayLike,
+    v_in_child: ArrayLike,
+    omega_in_child: ArrayLike,
+    *,
+    pose_variances: ArrayLike = (0.0,) * 6,
+    twist_variances: ArrayLike = (0.0,) * 6,
+) -> Any:
+    """Return nav_msgs/Odometry; the twist is in the child's axes as the message demands.
+
+    The variances are the diagonals of the covariances: x y z roll pitch yaw.
+    """
+    twist = _T["geometry_msgs/msg/Twist"](
+        linear=_vector(v_in_child), angular=_vector(omega_in_child)
+    )
+    return _T["nav_msgs/msg/Odometry"](
+        header=header(stamp_ns, frame_id),
+        child_frame_id=child_frame_id,
+        pose=_T["geometry_msgs/msg/PoseWithCovariance"](
+            pose=_pose(p_frame_child, q_frame_child), covariance=_diagonal(pose_variances)
+        ),
+        twist=_T["geometry_msgs/msg/TwistWithCovariance"](
+            twist=twist, covariance=_diagonal(twist_variances)
+        ),
+    )
+
+
+def joint_state_message(
+    stamp_ns: int, frame_id: str, names: Sequence[str], velocity: ArrayLike
+) -> Any:
+    """Return sensor_msgs/JointState with velocities [rad/s] only."""
+    return _T["sensor_msgs/msg/JointState"](
+        header=header(stamp_ns, frame_id),
+        name=list(names),
+        position=np.zeros(0),
+        velocity=np.asarray(velocity, dtype=np.float64),
+        effort=np.zeros(0),
+    )
+
+
+def image_message(stamp_ns: int, frame_id: str, image: np.ndarray) -> Any:
+    """Return sensor_msgs/Image: mono8 for (h, w) uint8, rgb8 for (h, w, 3) uint8."""
+    encoding = "mono8" if image.ndim == 2 else "rgb8"
+    if image.dtype != np.uint8 or image.ndim not in (2, 3) or (image.shape[2:] not in ((), (3,))):
+        raise ValueError(f"image must be uint8 (h, w) or (h, w, 3), got {image.dtype} {image.shape}")
+    height, width = image.shape[:2]
+    return _T["sensor_msgs/msg/Image"](
+        header=header(stamp_ns, frame_id),
+        height=height,
+        width=width,
+        encoding=encoding,
+        is_bigendian=0,
+        step=width * (1 if image.ndim == 2 else 3),
+        data=np.ascontiguousarray(image).reshape(-1),
+    )
+
+
+def camera_info_message(
+    stamp_ns: int, frame_id: str, camera: PinholeCamera, baseline_m: float = 0.0
+) -> Any:
+    """Return sensor_msgs/CameraInfo of a rectified camera.
+
+    baseline_m is the distance from the left camera: 0 for the left one itself; it enters the
+    projection matrix as Tx = -fx * baseline, as the message's definition says.
+    """
+    matrix = camera.matrix
+    projection = np.column_stack([matrix, [-camera.fx * baseline_m, 0.0, 0.0]])
+    region = _T["sensor_msgs/msg/RegionOfInterest"](
+        x_offset=0, y_offset=0, height=0, width=0, do_rectify=False
+    )
+    return _T["sensor_msgs/msg/CameraInfo"](
+        header=header(stamp_ns, frame_id),
+        height=camera.height,
+        width=camera.width,
+        distortion_model="plumb_bob",
+        d=np.zeros(5),
+        k=matrix.ravel(),
+        r=np.eye(3).ravel(),
+        p=projection.ravel(),
+        binning_x=0,
+        binning_y=0,
+        roi=region,
+    )
+
+
+def point_cloud_message(
+    stamp_ns: int, frame_id: str, points: np.ndarray, intensity: np.ndarray | None = None
+) -> Any:
+    """Return sensor_msgs/PointCloud2 with float32 x y z [m] (and intensity)."""
+    names = ["x", "y", "z"] + ([] if intensity is None else ["intensity"])
+    columns = [np.asarray(points, dtype=np.float32)]
+    if intensity is not None:
+        columns.append(np.asarray(intensity, dtype=np.float32)[:, None])
+    data = np.ascontiguousarray(np.hstack(columns))
+    make_field = _T["sensor_msgs/msg/PointField"]
+    fields = [
+        make_field(name=name, offset=4 * i, datatype=_FLOAT32, count=1)
+        for i, name in enumerate(names)
+    ]
+    step = 4 * len(names)
+    return _T["sensor_msgs/msg/PointCloud2"](
+        header=header(stamp_ns, frame_id),
+        height=1,
+        width=len(data),
+        fields=fields,
+        is_bigendian=False,
+        point_step=step,
+        row_step=step * len(data),
+        data=data.reshape(-1).view(np.uint8),
+        is_dense=True,
+    )
+
+
+def point_cloud_arrays(message: Any) -> dict[str, np.ndarray]:
+    """Return the float fields of a PointCloud2 by name, each (n,); points with NaN are kept.
+
+    Raises
+    ------
+    ValueError
+        If the sizes in the message disagree or x, y, z are not float32 or float64.
+    """
+    kinds = {_FLOAT32: np.dtype("<f4"), _FLOAT64: np.dtype("<f8")}
+    n, step = int(message.width) * int(message.height), int(message.point_step)
+    data = np.frombuffer(message.data, dtype=np.uint8)
+    if message.is_bigendian or step <= 0 or len(data) < n * step:
+        raise ValueError(f"point cloud has {len(data)} bytes, expected {n} points of {step} bytes")
+    table = data[: n * step].reshape(n, step)
+    arrays = {}
+    for field in message.fields:
+        kind = kinds.get(field.datatype)
+        if kind is None:
+            continue
+        if field.offset + kind.itemsize > step:
+            raise ValueError(f"field '{field.name}' reaches beyond the point's {step} bytes")
+        cell = np.ascontiguousarray(table[:, field.offset : field.offset + kind.itemsize])
+        arrays[field.name] = cell.view(kind).reshape(n)
+    missing = {"x", "y", "z"} - set(arrays)
+    if missing:
+        raise ValueError(f"point cloud lacks the float fields {sorted(missing)}")
+    return arrays
+
+
+def transform_stamped(
+    stamp_ns: int, frame_id: str, child_frame_id: str, p: ArrayLike, q_xyzw: ArrayLike
+) -> Any:
+    """Return geometry_msgs/TransformStamped of the child's pose in frame_id."""
+    transform = _T["geometry_msgs/msg/Transform"](
+        translation=_vector(p), rotation=_quaternion(q_xyzw)
+    )
+    return _T["geometry_msgs/msg/TransformStamped"](
+        header=header(stamp_ns, frame_id), child_frame_id=child_frame_id, transform=transform
+    )
+
+
+def transform_message(transforms: Sequence[Any]) -> Any:
+    """Return tf2_msgs/TFMessage."""
+    return _T["tf2_msgs/msg/TFMessage"](transforms=list(transforms))
+
+
+def diagnostics_message(
+    stamp_ns: int, statuses: Sequence[tuple[str, int, str, dict[str, str]]]
+) -> Any:
+    """Return diagnostic_msgs/DiagnosticArray from (name, level, message, values) tuples."""
+    make_status, make_value = (
+        _T["diagnostic_msgs/msg/DiagnosticStatus"],
+        _T["diagnostic_msgs/msg/KeyValue"],
+    )
+    entries = [
+        make_status(
+            level=level,
+            name=name,
+            message=text,
+            hardware_id="",
+            values=[make_value(key=key, value=value) for key, value in values.items()],
+        )
+        for name, level, text, values in statuses
+    ]
+    return _T["diagnostic_msgs/msg/DiagnosticArray"](header=header(stamp_ns, ""), status=entries)
+
+
+def battery_message(stamp_ns: int, frame_id: str, voltage: float, percentage: float) -> Any:
+    """Return sensor_msgs/BatteryState of a discharging pack; what is not modelled is NaN."""
+    nan = float("nan")
+    return _T["sensor_msgs/msg/BatteryState"](
+        header=header(stamp_ns, frame_id),
+        voltage=voltage,
+        temperature=nan,
+        current=nan,
+        charge=nan,
+        capacity=nan,
+        design_capacity=nan,
+        percentage=percentage,
+        power_supply_status=2,
+        power_supply_health=1,
+        power_supply_technology=3,
+        present=True,
+        cell_voltage=np.zeros(0, dtype=np.float32),
+        cell_temperature=np.zeros(0, dtype=np.float32),
+        location="",
+        serial_number="",
+    )

@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters: one frozen dataclass per model is the only source of names, defaults and ranges.
+
+YAML files, ROS parameters, commands and the tables in the READMEs are all read from it. Loading is
+strict: an unknown key, a wrong type or a value out of range is a `ParameterError`.
+"""
+
+import dataclasses
+import difflib
+import math
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+
+from aerotwin_core.errors import ParameterError
+
+T = TypeVar("T")
+
+
+def parameter(
+    default: Any = dataclasses.MISSING,
+    *,
+    text: str,
+    unit: str = "",
+    minimum: float | None = None,
+    maximum: float | None = None,
+    choices: Sequence[Any] | None = None,
+) -> Any:
+    """Declare a dataclass field with its meaning, unit and range; without default it is required."""
+    metadata = {
+        "text": text,
+        "unit": unit,
+        "minimum": minimum,
+        "maximum": maximum,
+        "choices": tuple(choices) if choices is not None else None,
+    }
+    return dataclasses.field(default=default, metadata=metadata, kw_only=True)
+
+
+def load_parameters(cls: type[T], mapping: Mapping[str, Any] | None, *, where: str) -> T:
+    """Return cls filled from a mapping.
+
+    Parameters
+    ----------
+    cls : type
+        A dataclass whose fields were made by `parameter`; nested dataclasses are mappings.
+    mapping : mapping or None
+        Values by name; None counts as empty.
+    where : str
+        Where the values come from, for messages (a file, a node).
+
+    Raises
+    ------
+    ParameterError
+        Naming the key, what was expected, what was found and what to do.
+    """
+    values = {} if mapping is None else mapping
+    if not isinstance(values, Mapping):
+        raise ParameterError(f"{where}: expected names with values, found {_show(values)}")
+    fields = {f.name: f for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
+    for key in values:
+        if key not in fields:
+            raise ParameterError(f"{where}: unknown key '{key}'; {_nearest(str(key), fields)}")
+    hints = typing.get_type_hints(cls)
+    loaded: dict[str, Any] = {}
+    for name, field in fields.items():
+        if name in values:
+            place = f"{where}: {name}"
+            loaded[name] = _check(_convert(values[name], hints[name], place), field, place)
+        elif field.default is dataclasses.MISSING and (
+            field.default_factory is dataclasses.MISSING
+        ):
+            text = field.metadata.get("text", "no description")
+            raise ParameterError(f"{where}: '{name}' is missing ({text}); add it")
+    try:
+        return cls(**loaded)
+    except ParameterError:
+        raise
+    except (ValueError, TypeError) as error:
+        raise ParameterError(f"{where}: {error}") from error
+
+
+def load_parameters_file(cls: type[T], path: str | Path) -> T:
+    """Return cls filled from a YAML file; errors as `load_parameters`."""
+    return load_parameters(cls, read_yaml(path), where=str(path))
+
+
+def read_yaml(path: str | Path) -> Any:
+    """Return the content of a YAML file.
+
+    Raises
+    ------
+    ParameterError
+        If the file is missing or is not YAML; the message names path and line.
+    """
+    try:
+        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ParameterError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ParameterError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
+
+
+def to_mapping(value: Any) -> Any:
+    """Return a dataclass (nested) as plain YAML types."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            f.name: to_mapping(getattr(value, f.name)) for f in dataclasses.fields(value) if f.init
+        }
+    if isinstance(value, Mapping):
+        return {str(key): to_mapping(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_mapping(item) for item in value]
+    if isinstance(value, Path):
+        return str(value)
+    return value.item() if hasattr(value, "item") else value
+
+
+def parameter_table_markdown(cls: type) -> str:
+    """Return the reference table of a parameters dataclass as Markdown."""
+    rows = ["| parameter | default | unit | range | meaning |", "|---|---|---|---|---|"]
+    for field in dataclasses.fields(cls):
+        meta = field.metadata
+        default = "required" if field.default is dataclasses.MISSING else f"`{field.default}`"
+        cells = [f"`{field.name}`", default, meta.get("unit", ""), _range(meta)]
+        rows.append("| " + " | ".join([*cells, meta.get("text", "")]) + " |")
+    return "\n".join(rows)
+
+
+def _range(meta: Mapping[str, Any]) -> str:
+    if meta.get("choices"):
+        return ", ".join(f"`{choice}`" for choice in meta["choices"])
+    low, high = meta.get("minimum"), meta.get("maximum")
+    if low is None and high is None:
+        return ""
+    return f"{'' if low is None else low} … {'' if high is None else high}".strip()
+
+
+def _convert(value: Any, hint: Any, place: str) -> Any:
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        if value is None and type(None) in arguments:
+            return None
+        options = [a for a in arguments if a is not type(None)]
+        return _convert(value, options[0], place)
+    if dataclasses.is_dataclass(hint):
+        return load_parameters(typing.cast(type, hint), value, where=place)
+    if origin is tuple:
+        return _convert_tuple(value, arguments, place)
+    if origin is dict or hint is dict:
+        if not isinstance(value, Mapping):
+            raise ParameterError(f"{place}: expected names with values, found {_show(value)}")
+        return dict(value)
+    return _convert_scalar(value, hint, place)
+
+
+def _convert_tuple(value: Any, arguments: tuple[Any, ...], place: str) -> tuple[Any, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ParameterError(f"{place}: expected a list, found {_show(value)}")
+    if len(arguments) == 2 and arguments[1] is Ellipsis:
+        kinds: Sequence[Any] = [arguments[0]] * len(value)
+    else:
+        kinds = arguments
+    if len(kinds) != len(value):
+        raise ParameterError(f"{place}: expected {len(kinds)} values, found {len(value)}")
+    pairs = zip(value, kinds, strict=True)
+    return tuple(_convert(v, kind, f"{place}[{i}]") for i, (v, kind) in enumerate(pairs))
+
+
+def _convert_scalar(value: Any, hint: Any, place: str) -> Any:
+    if hint is Any:
+        return value
+    if hint is float and isinstance(value, int | float) and not isinstance(value, bool):
+        if not math.isfinite(value):
+            raise ParameterError(f"{place}: expected a finite number, found {value}")
+        return float(value)
+    if hint is Path and isinstance(value, str):
+        return Path(value)
+    exact = isinstance(value, hint) and not (hint is int and isinstance(value, bool))
+    if not exact:
+        names = {float: "a number", int: "an integer", str: "a text", bool: "true or false"}
+        expected = names.get(hint, getattr(hint, "__name__", str(hint)))
+        raise ParameterError(f"{place}: expected {expected}, found {_show(value)}")
+    return value
+
+
+def _check(value: Any, field: dataclasses.Field[Any], place: str) -> Any:
+    meta = field.metadata
+    choices = meta.get("choices")
+    if choices and value not in choices:
+        listed = ", ".join(str(choice) for choice in choices)
+        raise ParameterError(f"{place}: expected one of {listed}, found {_show(value)}")
+    numbers = value if isinstance(value, tuple) else (value,)
+    unit = f" {meta['unit']}" if meta.get("unit") else ""
+    for number in numbers:
+        if not isinstance(number, int | float) or isinstance(number, bool):
+            continue
+        if meta.get("minimum") is not None and number < meta["minimum"]:
+            raise ParameterError(
+                f"{place}: expected at least {meta['minimum']}{unit}, found {number}"
+            )
+        if meta.get("maximum") is not None and number > meta["maximum"]:
+            raise ParameterError(
+                f"{place}: expected at most {meta['maximum']}{unit}, found {number}"
+            )
+    return value
+
+
+def _show(value: Any) -> str:
+    text = repr(value)
+    return f"{text if len(text) < 60 else text[:57] + '...'} ({type(value).__name__})"
+
+
+def _nearest(key: str, names: Mapping[str, Any]) -> str:
+    close = difflib.get_close_matches(key, names, n=1)
+    if close:
+        return f"did you mean '{close[0]}'?"
+    return f"known keys are {', '.join(sorted(names))}"
