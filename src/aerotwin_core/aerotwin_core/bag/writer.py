@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Write rosbag2 MCAP folders from serialised messages."""
+
+import os
+import shutil
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import yaml
+from mcap.writer import CompressionType, Writer
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.messages import TYPESTORE
+
+CHUNK_SIZE_BYTES = 64 * 1024
+"""Small enough that 250 Hz inertial topics close a chunk several times a second."""
+FLUSH_PERIOD_S = 1.0
+_QOS = {
+    "history": "keep_last",
+    "depth": 10,
+    "reliability": "reliable",
+    "durability": "volatile",
+    "deadline": {"sec": 9223372036, "nsec": 854775807},
+    "lifespan": {"sec": 9223372036, "nsec": 854775807},
+    "liveliness": "automatic",
+    "liveliness_lease_duration": {"sec": 9223372036, "nsec": 854775807},
+    "avoid_ros_namespace_conventions": False,
+}
+"""rosbag2 metadata version 9; the periods are RMW_DURATION_INFINITE (rmw/types.h)."""
+
+
+class BagWriter:
+    """The one writer of one bag folder; not thread-safe.
+
+    Parameters
+    ----------
+    path : path
+        The folder to make.
+    overwrite : bool
+        Replace an existing bag; otherwise an existing folder is an error.
+
+    Raises
+    ------
+    UserError
+        If the folder exists or cannot be made, or the disk is full.
+    """
+
+    def __init__(self, path: str | Path, *, overwrite: bool = False) -> None:
+        self.path = Path(path)
+        if self.path.exists():
+            if not overwrite:
+                raise UserError(f"{self.path}: exists already; name another folder or remove it")
+            shutil.rmtree(self.path)
+        self._file_name = f"{self.path.name}_0.mcap"
+        self._topics: dict[str, tuple[int, str, bool]] = {}
+        self._counts: dict[str, int] = {}
+        self._span_ns: tuple[int, int] | None = None
+        self._last_flush_s = time.monotonic()
+        try:
+            self.path.mkdir(parents=True)
+            self._stream = open(self.path / self._file_name, "wb")  # noqa: SIM115
+        except OSError as error:
+            raise _disk_error(self.path, error) from error
+        self._writer: Writer | None = Writer(
+            self._stream, chunk_size=CHUNK_SIZE_BYTES, compression=CompressionType.NONE
+        )
+        self._writer.start(profile="ros2", library="aerotwin")
+        self._write_metadata()
+
+    def __enter__(self) -> "BagWriter":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def add_topic(self, name: str, msgtype: str, *, latched: bool = False) -> None:
+        """Declare a topic; repeating the same declaration is harmless.
+
+        Raises
+        ------
+        ValueError
+            If the topic stands with another type.
+        """
+        if name in self._topics:
+            if self._topics[name][1] != msgtype:
+                raise ValueError(f"topic {name} is {self._topics[name][1]}, got {msgtype}")
+            return
+        assert self._writer is not None, "the bag is closed"
+        definition, digest = TYPESTORE.generate_msgdef(msgtype, ros_version=2), _digest(msgtype)
+        schema = self._writer.register_schema(msgtype, "ros2msg", definition[0].encode())
+        metadata = {
+            "offered_qos_profiles": yaml.safe_dump([_qos(latched)]),
+            "topic_type_hash": digest,
+        }
+        channel = self._writer.register_channel(name, "cdr", schema, metadata)
+        self._topics[name] = (channel, msgtype, latched)
+        self._counts[name] = 0
+        self._write_metadata()
+
+    def write(self, topic: str, stamp_ns: int, cdr: bytes) -> None:
+        """Append one serialised message received at stamp_ns [ns, simulated].
+
+        Raises
+        ------
+        KeyError
+            If the topic was not declared.
+        UserError
+            If the disk is full.
+        """
+        assert self._writer is not None, "the bag is closed"
+        channel = self._topics[topic][0]
+        try:
+            self._writer.add_message(channel, stamp_ns, cdr, stamp_ns)
+            if time.monotonic() - self._last_flush_s > FLUSH_PERIOD_S:
+                self.flush()
+        except OSError as error:
+            raise _disk_error(self.path, error) from error
+        self._counts[topic] += 1
+        low, high = self._span_ns or (stamp_ns, stamp_ns)
+        self._span_ns = (min(low, stamp_ns), max(high, stamp_ns))
+
+    def flush(self) -> None:
+        """Hand all closed chunks to the operating system."""
+        self._last_flush_s = time.monotonic()
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Write the index and the final metadata; a second call does nothing.
+
+        Raises
+        ------
+        UserError
+            If the disk is full; what was flushed before stays readable.
+        """
+        if self._writer is None:
+            return
+        writer, self._writer = self._writer, None
+        try:
+            writer.finish()
+            self._stream.close()
+            self._write_metadata()
+        except OSError as error:
+            raise _disk_error(self.path, error) from error
+
+    def _write_metadata(self) -> None:
+        start, end = self._span_ns or (0, 0)
+        n_messages = sum(self._counts.values())
+        span = {
+            "duration": {"nanoseconds": end - start},
+            "starting_time": {"nanoseconds_since_epoch": start},
+            "message_count": n_messages,
+        }
+        information: dict[str, Any] = {
+            "version": 9,
+            "storage_identifier": "mcap",
+            "relative_file_paths": [self._file_name],
+            **span,
+            "topics_with_message_count": [self._topic_entry(name) for name in self._topics],
+            "compression_format": "",
+            "compression_mode": "",
+            "files": [{"path": self._file_name, **span}],
+            "custom_data": None,
+            "ros_distro": "jazzy",
+        }
+        text = yaml.safe_dump({"rosbag2_bagfile_information": information}, sort_keys=False)
+        temporary = self.path / "metadata.yaml.tmp"
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            os.replace(temporary, self.path / "metadata.yaml")
+        except OSError as error:
+            raise _disk_error(self.path, error) from error
+
+    def _topic_entry(self, name: str) -> dict[str, Any]:
+        _, msgtype, latched = self._topics[name]
+        return {
+            "topic_metadata": {
+                "name": name,
+                "type": msgtype,
+                "serialization_format": "cdr",
+                "offered_qos_profiles": [_qos(latched)],
+                "type_description_hash": _digest(msgtype),
+            },
+            "message_count": self._counts[name],
+        }
+
+
+def _qos(latched: bool) -> dict[str, Any]:
+    durability = "transient_local" if latched else "volatile"
+    return {**_QOS, "durability": durability}
+
+
+def _digest(msgtype: str) -> str:
+    return TYPESTORE.hash_rihs01(msgtype)
+
+
+def _disk_error(path: Path, error: OSError) -> UserError:
+    reason = error.strerror or str(error)
+    return UserError(f"{path}: the bag cannot be written ({reason}); free space or name another place")

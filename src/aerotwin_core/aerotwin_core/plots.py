@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Plots for reports: matplotlib figures as SVG that follow a light or dark page.
+
+Only the object interface with the Agg/SVG back-ends is used (no `pyplot`, no global state), and
+the output is stable: the same numbers give the same text. matplotlib is imported on first use.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as PlotFigure
+
+# One colour per role on every page: readable on light and dark, apart for colour-blind readers.
+TRUTH = "#8a94a6"
+ESTIMATE = "#e8743b"
+ALIGNED = "#2f7ed8"
+FLOOR = "#2aa198"
+BAD = "#d64545"
+ACCENT = "#7b61c9"
+ERROR_COLOURMAP = "turbo"
+
+# Ink and faint lines are drawn in these and become `currentColor` in the SVG.
+_INK = "#010203"
+_FAINT = "#040506"
+
+_STYLE: dict[str, Any] = {
+    "axes.edgecolor": _FAINT,
+    "axes.labelcolor": _INK,
+    "axes.titlecolor": _INK,
+    "axes.facecolor": "none",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlesize": 10,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.labelsize": 9,
+    "figure.facecolor": "none",
+    "font.size": 9,
+    "grid.color": _FAINT,
+    "grid.alpha": 0.18,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "legend.fontsize": 8.5,
+    "legend.labelcolor": _INK,
+    "text.color": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5,
+    "lines.linewidth": 1.6,
+    "lines.solid_capstyle": "round",
+    "svg.fonttype": "none",
+    "savefig.dpi": 160,
+}
+
+
+def new_figure(width_in: float = 7.2, height_in: float = 3.6) -> PlotFigure:
+    """Return an empty figure in the project's style; draw on it inside `style()`."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure as PlotFigure
+
+    with style():
+        figure = PlotFigure(figsize=(width_in, height_in), layout="constrained")
+        FigureCanvasAgg(figure)
+    return figure
+
+
+def style():
+    """Return a context in which axes get the project's style."""
+    import matplotlib
+
+    return matplotlib.rc_context(_STYLE)
+
+
+def render_svg(figure: PlotFigure, name: str) -> str:
+    """Return the figure as one SVG element, its ink in ``currentColor``.
+
+    Parameters
+    ----------
+    figure : matplotlib figure
+        Layers drawn with ``rasterized=True`` (clouds of points) are embedded as pictures.
+    name : str
+        Unique on the page: every id inside the picture starts with it.
+    """
+    buffer = io.StringIO()
+    with style():
+        import matplotlib
+
+        with matplotlib.rc_context({"svg.hashsalt": name}):
+            figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    text = buffer.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+    text = text.replace(_INK, "currentColor").replace(_FAINT, "currentColor")
+    text = re.sub(r"font: ([0-9.]+px) [^;\"]*", r"font: \1 system-ui, sans-serif", text)
+    return _prefix_ids(text, re.sub(r"[^a-z0-9]+", "-", name.lower()))
+
+
+def _prefix_ids(text: str, prefix: str) -> str:
+    text = re.sub(r'\bid="([^"]+)"', rf'id="{prefix}-\1"', text)
+    text = re.sub(r'href="#([^"]+)"', rf'href="#{prefix}-\1"', text)
+    return re.sub(r"url\(#([^)]+)\)", rf"url(#{prefix}-\1)", text)
