@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# Every target does its own set-up (.ci/setup), and only the steps whose inputs changed.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.ONESHELL:
+.DEFAULT_GOAL := help
+.PHONY: help setup setup-dev demo test test-kilted lint bench verify clean distclean
+
+PYTHON ?= python3
+# Two test processes; each takes the next free test.
+WORKERS ?= 2
+# Arguments for pytest, for instance: make test PYTEST="-k geodesy"
+PYTEST ?=
+
+export PYTHON
+ENVIRONMENT := . .venv/.aerotwin/environment.sh
+PACKAGES = $(wildcard src/aerotwin_*)
+empty :=
+space := $(empty) $(empty)
+
+help:
+	@echo "aerotwin: fly a robot through a digital twin, run a SLAM on it, read how good it was"
+	@echo
+	@echo "  make demo         set up, fly past the cliff for a minute, print where the report is"
+	@echo "  make test         set up, run all tests"
+	@echo "  make setup        only set up: .venv/bin/aerotwin then works from any shell"
+	@echo
+	@echo "  make lint         style, types, YAML"
+	@echo "  make bench        speed, as ratios             -> build/bench.json"
+	@echo "  make verify       the long evidence, resumable -> build/verify.json"
+	@echo "  make test-kilted  the ROS tests on ROS 2 Kilted, in an environment of their own"
+	@echo "  make clean        remove what was built; distclean: the environments, too"
+	@echo
+	@echo "  PYTHON=python3.12 picks the interpreter (3.11 or 3.12), before the first set-up"
+	@echo "  PYTEST='-k NAME'  goes to pytest; WORKERS=1 runs the tests in one process"
+
+setup:
+	@.ci/setup jazzy
+
+setup-dev:
+	@.ci/setup jazzy dev
+
+demo: setup
+	@.venv/bin/aerotwin launch launch/sitl_flight.launch.yaml name:=demo
+
+bench: setup-dev
+	@.venv/bin/aerotwin bench --json build/bench.json
+
+verify: setup-dev
+	@.venv/bin/aerotwin verify --json build/verify.json
+
+# All tests once, then each package by itself as `colcon test` users see it, without the slow ones.
+test: setup-dev
+	@$(ENVIRONMENT)
+	python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST)
+	colcon test --base-paths src --build-base build --install-base install \
+	    --event-handlers console_direct- --return-code-on-test-failure >build/setup/colcon-test.log 2>&1 \
+	    || { tail -n 40 build/setup/colcon-test.log; colcon test-result --test-result-base build --verbose; exit 1; }
+	colcon test-result --test-result-base build
+
+test-kilted:
+	@.ci/setup kilted dev
+	. .venv-kilted/.aerotwin/environment.sh
+	python -m pytest -m ros $(PYTEST)
+
+lint: setup-dev
+	@$(ENVIRONMENT)
+	ruff check
+	ruff format --check
+	MYPYPATH=$(subst $(space),:,$(strip $(PACKAGES))) mypy --config-file .mypy.ini \
+	    $(foreach package,$(PACKAGES),$(package)/$(notdir $(package)))
+	python -m pytest -q -p no:xdist test/test_architecture.py
+
+clean:
+	rm -rf build install log
+	find src test -name __pycache__ -prune -exec rm -rf {} +
+
+distclean: clean
+	rm -rf .venv .venv-kilted
