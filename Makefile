@@ -17,7 +17,7 @@ PYTEST ?=
 
 export PYTHON
 ENVIRONMENT := . .venv/.aerotwin/environment.sh
-PACKAGES = $(wildcard src/aerotwin_*)
+MODULES = $(patsubst %/__init__.py,%,$(wildcard src/*/aerotwin_*/__init__.py))
 empty :=
 space := $(empty) $(empty)
 
@@ -70,8 +70,8 @@ lint: setup-dev
 	@$(ENVIRONMENT)
 	ruff check
 	ruff format --check
-	MYPYPATH=$(subst $(space),:,$(strip $(PACKAGES))) mypy --config-file .mypy.ini \
-	    $(foreach package,$(PACKAGES),$(package)/$(notdir $(package)))
+	MYPYPATH=$(subst $(space),:,$(strip $(patsubst %/,%,$(dir $(MODULES))))) \
+	    mypy --config-file .mypy.ini $(MODULES)
 	python -m pytest -q -p no:xdist test/test_architecture.py
 
 clean:
