@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The shape of the workspace: who may import whom, and that the manifests tell the truth."""
+
+import ast
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCE = ROOT / "src"
+PACKAGES = sorted(path.parent.name for path in SOURCE.glob("*/package.xml"))
+
+# The tree of the design: what each package may import. "*" = any.
+ALLOWED = {
+    "aerotwin_core": "",
+    "aerotwin_registration": "core",
+    "aerotwin_multirotor_dynamics": "core",
+    "aerotwin_sensor_models": "core",
+    "aerotwin_worlds": "core",
+    "aerotwin_px4_bridge": "core",
+    "aerotwin_autopilot": "core px4_bridge",
+    "aerotwin_stereo_odometry": "core",
+    "aerotwin_simulator": "core multirotor_dynamics sensor_models worlds px4_bridge autopilot",
+    "aerotwin_voxel_cloud": "core registration worlds",
+    "aerotwin_map_evaluation": "core registration worlds voxel_cloud",
+    "aerotwin_trajectory_evaluation": "core",
+    "aerotwin_report": "core",
+    "aerotwin_bringup": "*",
+}
+ROSDEP_KEYS = {
+    "cv2": "python3-opencv",
+    "matplotlib": "python3-matplotlib",
+    "numpy": "python3-numpy",
+    "PIL": "python3-pil",
+    "psutil": "python3-psutil",
+    "scipy": "python3-scipy",
+    "tqdm": "python3-tqdm",
+    "yaml": "python3-yaml",
+}
+ROS_NAMES = re.compile(
+    r"(rclpy|rcl_interfaces|builtin_interfaces|std_srvs|launch\w*|tf2_\w+|rosidl_\w+|\w+_msgs)$"
+)
+# Runs as a plain script on machines without ROS, with the generators that come with the wheels.
+RUNS_ALONE = SOURCE / "aerotwin_core/aerotwin_core/ros/generate_tf2_msgs.py"
+LONGEST_FILE_LINES = 400
+# Files that may be longer: path relative to src -> why.
+LONG_FILES: dict[str, str] = {}
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((SOURCE / package / package).rglob("*.py"))
+
+
+def is_pure(path: Path) -> bool:
+    return "ros" not in path.relative_to(SOURCE).parts[2:-1]
+
+
+def imports(path: Path, *, at_start_only: bool = False) -> Iterator[str]:
+    """Yield the absolute dotted names that a file imports, those inside functions included."""
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    for node in tree.body if at_start_only else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def foreign_imports(package: str) -> set[str]:
+    """Return the top-level names that a package imports from outside itself and Python."""
+    names = {
+        name.partition(".")[0]
+        for path in modules(package)
+        if path != RUNS_ALONE
+        for name in imports(path)
+    }
+    return names - sys.stdlib_module_names - {package, "setuptools"}
+
+
+def manifest(package: str) -> ElementTree.Element:
+    return ElementTree.parse(SOURCE / package / "package.xml").getroot()
+
+
+def declared(package: str, tag: str) -> set[str]:
+    return {(element.text or "").strip() for element in manifest(package).iter(tag)}
+
+
+def is_named_in(package: str, dependency: str) -> bool:
+    """Tell whether a package starts another one's programs: names it in code or launch files."""
+    files = modules(package)
+    if package == "aerotwin_bringup":
+        files = files + sorted((ROOT / "launch").rglob("*.yaml"))
+    return any(re.search(rf"\b{dependency}\b", path.read_text("utf-8")) for path in files)
+
+
+def test_the_tree_of_the_design_names_every_package():
+    assert set(PACKAGES) <= set(ALLOWED)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_imports_only_what_stands_below_it(package):
+    used = {name for name in foreign_imports(package) if name.startswith("aerotwin_")}
+    if ALLOWED[package] != "*":
+        assert used <= {f"aerotwin_{name}" for name in ALLOWED[package].split()}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_pure_modules_know_no_ros(package):
+    for path in filter(is_pure, modules(package)):
+        ros = {name for name in imports(path) if ROS_NAMES.match(name.partition(".")[0])}
+        # A command may start a node when it runs, but importing it must not need ROS.
+        ros |= {name for name in imports(path, at_start_only=True) if ".ros." in f"{name}."}
+        assert not ros, f"{path.relative_to(ROOT)} imports {sorted(ros)}: move it to ros/"
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_manifest_declares_what_is_imported_and_nothing_else(package):
+    used = foreign_imports(package)
+    ros_or_ours = {name for name in used if ROS_NAMES.match(name) or name.startswith("aerotwin_")}
+    from_rosdep = {name for name in used if name in ROSDEP_KEYS}
+    from_pip = used - ros_or_ours - from_rosdep
+    expected = ros_or_ours | {ROSDEP_KEYS[name] for name in from_rosdep}
+    found = declared(package, "exec_depend") | declared(package, "depend")
+    started = {name for name in found - expected if is_named_in(package, name)}
+    assert found == expected | started
+    listed = {name for text in declared(package, "aerotwin_python") for name in text.split()}
+    assert listed == from_pip
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_is_complete(package):
+    folder = SOURCE / package
+    root = manifest(package)
+    assert root.findtext("name") == package
+    assert root.findtext("license") == "Apache-2.0"
+    assert root.findtext("export/build_type") == "ament_python"
+    for name in ("README.md", "setup.py", "setup.cfg", f"resource/{package}"):
+        assert (folder / name).is_file(), f"{package} lacks {name}"
+    assert "__all__" in (folder / package / "__init__.py").read_text("utf-8")
+
+
+def test_colcon_takes_every_package_for_a_ros_package():
+    # An invalid manifest makes colcon fall back to "python", silently, and without ament hooks.
+    command = ["colcon", "--log-base", "/dev/null", "list", "--base-paths", str(SOURCE)]
+    listing = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    kinds = {line.split("\t")[0]: line.split("\t")[2] for line in listing.splitlines()}
+    assert kinds == dict.fromkeys(PACKAGES, "(ros.ament_python)")
+
+
+def test_every_source_file_names_its_licence():
+    files = [path for folder in (SOURCE, ROOT / "test") for path in folder.rglob("*.py")]
+    files += [ROOT / "conftest.py", SOURCE / "aerotwin_core/bin/aerotwin"]
+    for path in files:
+        head = path.read_text("utf-8")[:400]
+        assert "SPDX-License-Identifier: Apache-2.0" in head, path.relative_to(ROOT)
+        assert "SPDX-FileCopyrightText: 2026 aerotwin contributors" in head, path.relative_to(ROOT)
+
+
+def test_no_source_file_asks_to_be_two():
+    for path in SOURCE.glob("*/**/*.py"):
+        name = str(path.relative_to(SOURCE))
+        n_lines = len(path.read_text("utf-8").splitlines())
+        assert n_lines <= LONGEST_FILE_LINES or name in LONG_FILES, f"{name} has {n_lines} lines"
+
+
+def test_test_files_have_names_of_their_own():
+    names = [path.name for path in [*SOURCE.glob("*/test/test_*.py"), *ROOT.glob("test/test_*.py")]]
+    assert sorted(names) == sorted(set(names))
+
+
+def yaml_files() -> list[Path]:
+    files = [
+        path
+        for name in ("config", "launch", "worlds", "src", ".")
+        for path in (ROOT / name).glob("*.yaml" if name == "." else "**/*.yaml")
+    ]
+    return sorted({path.resolve() for path in files if "build" not in path.parts})
+
+
+@pytest.mark.parametrize("path", yaml_files(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_yaml_can_be_read(path):
+    assert yaml.safe_load(path.read_text("utf-8")) is not None
+
+
+def test_no_file_names_a_machine_or_a_registry():
+    forbidden = re.compile("/(?:work|root|tmp)/" + "|pypi" + r"\.org|index" + "-url")
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    ).stdout.split("\0")
+    for name in filter(None, names):
+        path = ROOT / name
+        if path.is_symlink() or not path.is_file() or path == Path(__file__):
+            continue
+        try:
+            text = path.read_text("utf-8")
+        except UnicodeDecodeError:
+            continue
+        found = forbidden.search(text)
+        assert found is None, f"{name} names {found.group()}"
