@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One flying multirotor: its state, stepped by the compiled kernel."""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aerotwin_core.frames import quaternion_from_rotation
+from aerotwin_multirotor_dynamics import layout as at
+from aerotwin_multirotor_dynamics.airframe import GRAVITY, Airframe
+from aerotwin_multirotor_dynamics.kernel import refresh_state, step_state
+from aerotwin_multirotor_dynamics.state import MultirotorState
+
+IDENTITY = (0.0, 0.0, 0.0, 1.0)
+UP = (0.0, 0.0, 1.0)
+
+
+class Multirotor:
+    """A multirotor in motion.
+
+    It owns a state array (`state_vector`, laid out in `layout`) and the inputs that last until
+    they are given anew: wind and ground plane.
+
+    Parameters
+    ----------
+    airframe : Airframe
+        What flies.
+    p_map_body, v_map_body : (3,) array
+        Where the centre of mass starts [m], and how fast [m/s], in map.
+    q_map_body : (4,) array
+        Attitude at the start, quaternion xyzw (normalised here).
+    omega_map_body_in_body : (3,) array
+        Angular velocity at the start, body axes [rad/s].
+    rotor_speed_rad_s : float or (n,) array
+        Speeds of the rotors at the start.
+    ground_height_m : float
+        Height of level ground in map, until a step names another plane.
+    gravity : float
+        Acceleration of free fall [m/s^2].
+    """
+
+    def __init__(
+        self,
+        airframe: Airframe,
+        *,
+        p_map_body: ArrayLike = (0.0, 0.0, 0.0),
+        q_map_body: ArrayLike = IDENTITY,
+        v_map_body: ArrayLike = (0.0, 0.0, 0.0),
+        omega_map_body_in_body: ArrayLike = (0.0, 0.0, 0.0),
+        rotor_speed_rad_s: ArrayLike = 0.0,
+        ground_height_m: float = 0.0,
+        gravity: float = GRAVITY,
+    ) -> None:
+        self.airframe = airframe
+        self._n_rotors = len(airframe.rotors)
+        self._constants = at.pack_constants(airframe, gravity=gravity)
+        self._inputs = np.zeros(at.COMMAND + self._n_rotors)
+        self._inputs[at.GROUND_POINT + 2] = ground_height_m
+        self._inputs[at.GROUND_NORMAL : at.GROUND_NORMAL + 3] = UP
+        self.state_vector = np.zeros(at.state_length(airframe))
+        self.reset(
+            p_map_body=p_map_body,
+            q_map_body=q_map_body,
+            v_map_body=v_map_body,
+            omega_map_body_in_body=omega_map_body_in_body,
+            rotor_speed_rad_s=rotor_speed_rad_s,
+        )
+
+    def reset(
+        self,
+        *,
+        p_map_body: ArrayLike,
+        q_map_body: ArrayLike = IDENTITY,
+        v_map_body: ArrayLike = (0.0, 0.0, 0.0),
+        omega_map_body_in_body: ArrayLike = (0.0, 0.0, 0.0),
+        rotor_speed_rad_s: ArrayLike = 0.0,
+    ) -> None:
+        """Start anew from a state, forgetting contacts and crashes."""
+        state = self.state_vector
+        state[:] = 0.0
+        quaternion = np.asarray(q_map_body, float)
+        norm = np.linalg.norm(quaternion)
+        if quaternion.shape != (4,) or not 0.0 < norm < math.inf:
+            raise ValueError(f"q_map_body must be a quaternion xyzw, got {q_map_body}")
+        state[at.POSITION] = p_map_body
+        state[at.QUATERNION] = quaternion / norm
+        state[at.VELOCITY] = v_map_body
+        state[at.ANGULAR_VELOCITY] = omega_map_body_in_body
+        state[at.N_HEAD : at.N_HEAD + self._n_rotors] = rotor_speed_rad_s
+        if not np.isfinite(state).all():
+            raise ValueError("the state at the start must be finite, got NaN or infinity in it")
+        refresh_state(state, self._inputs, self._constants)
+
+    def step(
+        self,
+        command: ArrayLike,
+        dt: float,
+        *,
+        ground_point: ArrayLike | None = None,
+        ground_normal: ArrayLike | None = None,
+        wind_map: ArrayLike | None = None,
+        is_armed: bool = True,
+    ) -> None:
+        """Advance the state by dt under motor commands held constant.
+
+        Parameters
+        ----------
+        command : (n,) array
+            Motor commands, clipped to [0, 1]; a NaN stops its motor.
+        dt : float
+            Step [s]; sub-steps of 1 ms at most are taken inside.
+        ground_point, ground_normal : (3,) array, optional
+            Plane of the ground in map; None keeps the last one.
+        wind_map : (3,) array, optional
+            Velocity of the air in map axes [m/s]; None keeps the last one.
+        is_armed : bool
+            Disarmed motors stop whatever the command.
+
+        Raises
+        ------
+        ValueError
+            If dt is not positive, or command, ground or wind have the wrong shape.
+        FloatingPointError
+            If the new state is not finite (NaN in wind or ground, or forces out of bounds).
+        """
+        if not dt > 0.0:
+            raise ValueError(f"dt must be positive, got {dt}")
+        inputs = self._inputs
+        if len(command) != self._n_rotors:  # type: ignore[arg-type]
+            raise ValueError(f"command must have {self._n_rotors} values, got {command}")
+        inputs[at.COMMAND :] = command
+        inputs[at.IS_ARMED] = is_armed
+        if wind_map is not None:
+            inputs[at.WIND : at.WIND + 3] = wind_map
+        if ground_point is not None:
+            inputs[at.GROUND_POINT : at.GROUND_POINT + 3] = ground_point
+        if ground_normal is not None:
+            inputs[at.GROUND_NORMAL : at.GROUND_NORMAL + 3] = ground_normal
+        if not step_state(self.state_vector, inputs, self._constants, dt):
+            raise FloatingPointError(
+                "the state of the multirotor is not finite; check wind, ground and time step"
+            )
+
+    @property
+    def state(self) -> MultirotorState:
+        """Return a copy of the present state as a record."""
+        return MultirotorState.from_vector(self.state_vector, self._n_rotors)
+
+    @property
+    def R_map_body(self) -> np.ndarray:
+        """Return the attitude as a (3, 3) view of the state array."""
+        return self.state_vector[at.ROTATION].reshape(3, 3)
+
+    @property
+    def is_crashed(self) -> bool:
+        """Return whether a crash has happened since the last reset."""
+        return bool(self.state_vector[at.IS_CRASHED])
+
+    @property
+    def is_on_ground(self) -> bool:
+        """Return whether any point touches the ground."""
+        return bool(self.state_vector[at.N_CONTACTS])
+
+    @property
+    def rotor_speed_rad_s(self) -> np.ndarray:
+        """Return the rotor speeds as a view of the state array."""
+        return self.state_vector[at.N_HEAD : at.N_HEAD + self._n_rotors]
+
+
+def standing_pose(
+    airframe: Airframe,
+    *,
+    ground_point: ArrayLike,
+    ground_normal: ArrayLike = UP,
+    yaw_rad: float = 0.0,
+    gravity: float = GRAVITY,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return position and attitude (xyzw) of an airframe that stands on a plane.
+
+    The centre of mass is over `ground_point` along the normal, the feet are pressed in as the
+    weight does it, and body x points along the yaw direction as far as the plane allows.
+    """
+    normal = np.asarray(ground_normal, float) / np.linalg.norm(ground_normal)
+    left = np.cross(normal, [math.cos(yaw_rad), math.sin(yaw_rad), 0.0])
+    left /= np.linalg.norm(left)
+    R = np.column_stack([np.cross(left, normal), left, normal])
+    feet = np.asarray(airframe.contact.feet_m)
+    stiffness = len(feet) * airframe.contact.normal_stiffness_n_per_m
+    sink = airframe.mass_kg * gravity * normal[2] / stiffness
+    height = -float(feet[:, 2].min()) - sink
+    return np.asarray(ground_point, float) + height * normal, quaternion_from_rotation(R)

@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+from setuptools import find_packages, setup
+
+PACKAGE = "aerotwin_multirotor_dynamics"
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    package_data={PACKAGE: ["airframes/*.yaml"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=False,
+    maintainer="aerotwin contributors",
+    maintainer_email="maintainers@aerotwin.dev",
+    description="Flight dynamics of multirotors: rotors with lag and drag, wind, ground contact.",
+    license="Apache-2.0",
+    extras_require={"test": ["pytest"]},
+)

@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What an aerial robot's sensors report: IMU, barometer, magnetometer, GNSS and camera noise.
+
+Models take plain arrays of truth (`map` is ENU, body is FLU, all SI) and a time step, and return
+readings. Randomness is injected, one generator per sensor (`seed_sequence`), and the statistics do
+not depend on the sampling rate. Parameters come from packaged presets (`load_preset`). No ROS.
+"""
+
+from aerotwin_sensor_models.barometer import (
+    Barometer,
+    BarometerParameters,
+    BarometerSample,
+    pressure_altitude_m,
+    standard_atmosphere,
+)
+from aerotwin_sensor_models.camera_noise import CameraNoise, CameraNoiseParameters
+from aerotwin_sensor_models.gnss import Gnss, GnssParameters, GnssSample
+from aerotwin_sensor_models.imu import (
+    Imu,
+    ImuParameters,
+    ImuSample,
+    TriadParameters,
+    specific_force,
+)
+from aerotwin_sensor_models.magnetometer import (
+    Magnetometer,
+    MagnetometerParameters,
+    magnetic_field_enu_tesla,
+)
+from aerotwin_sensor_models.noise import seed_sequence
+from aerotwin_sensor_models.presets import load_preset, preset_names, preset_source
+
+__all__ = [
+    "Barometer",
+    "BarometerParameters",
+    "BarometerSample",
+    "CameraNoise",
+    "CameraNoiseParameters",
+    "Gnss",
+    "GnssParameters",
+    "GnssSample",
+    "Imu",
+    "ImuParameters",
+    "ImuSample",
+    "Magnetometer",
+    "MagnetometerParameters",
+    "TriadParameters",
+    "load_preset",
+    "magnetic_field_enu_tesla",
+    "preset_names",
+    "preset_source",
+    "pressure_altitude_m",
+    "seed_sequence",
+    "specific_force",
+    "standard_atmosphere",
+]

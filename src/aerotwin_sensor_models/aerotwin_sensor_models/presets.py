@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Presets: parameters of known sensors, one YAML file each, with their source."""
+
+from importlib import resources
+from typing import Any
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import load_parameters, read_yaml
+from aerotwin_sensor_models.barometer import BarometerParameters
+from aerotwin_sensor_models.camera_noise import CameraNoiseParameters
+from aerotwin_sensor_models.gnss import GnssParameters
+from aerotwin_sensor_models.imu import ImuParameters
+from aerotwin_sensor_models.magnetometer import MagnetometerParameters
+
+PARAMETERS_OF: dict[str, type] = {
+    "imu": ImuParameters,
+    "barometer": BarometerParameters,
+    "magnetometer": MagnetometerParameters,
+    "gnss": GnssParameters,
+    "camera_noise": CameraNoiseParameters,
+}
+
+
+def preset_names(sensor: str) -> list[str]:
+    """Return the names of the presets of a sensor: "imu", "gnss", …
+
+    Raises
+    ------
+    ParameterError
+        If there is no such sensor; the message lists those there are.
+    """
+    if sensor not in PARAMETERS_OF:
+        raise ParameterError(
+            f"sensor: there is none named '{sensor}'; choose one of {', '.join(PARAMETERS_OF)}"
+        )
+    folder = resources.files(__package__).joinpath("presets", sensor)
+    return sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name[-5:] == ".yaml")
+
+
+def load_preset(sensor: str, name: str) -> Any:
+    """Return the parameters of a preset.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such sensor or preset; the message lists those there are.
+
+    Examples
+    --------
+    >>> load_preset("gnss", "gnss_default").white_horizontal_m
+    0.2
+    """
+    return load_parameters(
+        PARAMETERS_OF[sensor] if name in preset_names(sensor) else _unknown(sensor, name),
+        _content(sensor, name)["parameters"],
+        where=f"preset {sensor}/{name}",
+    )
+
+
+def preset_source(sensor: str, name: str) -> str:
+    """Return where the numbers of a preset come from."""
+    if name not in preset_names(sensor):
+        _unknown(sensor, name)
+    return str(_content(sensor, name)["source"])
+
+
+def _content(sensor: str, name: str) -> dict[str, Any]:
+    path = resources.files(__package__).joinpath("presets", sensor, f"{name}.yaml")
+    content = read_yaml(str(path))
+    if not isinstance(content, dict) or set(content) != {"source", "parameters"}:
+        raise ParameterError(f"{path}: expected the keys source and parameters")
+    return content
+
+
+def _unknown(sensor: str, name: str) -> Any:
+    raise ParameterError(
+        f"preset: {sensor} has none named '{name}'; choose one of {', '.join(preset_names(sensor))}"
+    )
