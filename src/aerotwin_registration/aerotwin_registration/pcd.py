@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""PCD files, version 0.7 (Point Cloud Library): ascii, binary and binary_compressed."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+
+_MAX_HEADER_BYTES = 65536
+_MAX_POINTS = 500_000_000
+
+
+def read_pcd(path: Path) -> dict[str, np.ndarray]:
+    """Return the columns of a PCD file by name.
+
+    Raises
+    ------
+    UserError
+        If the file is not a PCD file, is cut off, or counts more than it holds.
+    """
+    data = Path(path).read_bytes()
+    head, start = _header(data, path)
+    try:
+        kind = _row_type(head)
+        n = int(head["POINTS"][0])
+        mode = head["DATA"][0]
+        if not 0 <= n <= _MAX_POINTS:
+            raise ValueError(f"POINTS {n} is out of range")
+        if mode == "ascii":
+            return _ascii(data[start:], kind, n)
+        if mode == "binary":
+            if start + n * kind.itemsize > len(data):
+                raise ValueError(f"{n} points need {n * kind.itemsize} bytes, fewer are there")
+            rows = np.frombuffer(data, kind, n, start)
+            return {name: rows[name] for name in kind.names or () if rows[name].ndim == 1}
+        if mode == "binary_compressed":
+            return _compressed(data, start, kind, n)
+        raise ValueError(f"DATA {mode} is unknown")
+    except (KeyError, IndexError, ValueError, OverflowError, TypeError) as error:
+        raise UserError(f"{path}: damaged PCD file: {error}") from error
+
+
+def write_pcd(columns: dict[str, np.ndarray], file: io.BufferedIOBase) -> None:
+    """Write equally long columns as a binary PCD."""
+    kinds = {name: np.dtype(column.dtype).str[1:] for name, column in columns.items()}
+    n = len(next(iter(columns.values())))
+    lines = [
+        "# .PCD v0.7 - Point Cloud Data file format",
+        "VERSION 0.7",
+        "FIELDS " + " ".join(kinds),
+        "SIZE " + " ".join(kind[1:] for kind in kinds.values()),
+        "TYPE " + " ".join(kind[0].upper() for kind in kinds.values()),
+        "COUNT " + " ".join("1" for _ in kinds),
+        f"WIDTH {n}",
+        "HEIGHT 1",
+        "VIEWPOINT 0 0 0 1 0 0 0",
+        f"POINTS {n}",
+        "DATA binary",
+    ]
+    file.write(("\n".join(lines) + "\n").encode("ascii"))
+    rows = np.empty(n, dtype=[(name, "<" + kind) for name, kind in kinds.items()])
+    for name, column in columns.items():
+        rows[name] = column
+    file.write(rows.tobytes())
+
+
+def _header(data: bytes, path: Path) -> tuple[dict[str, list[str]], int]:
+    head: dict[str, list[str]] = {}
+    at = 0
+    while at < min(len(data), _MAX_HEADER_BYTES):
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end
+        words = data[at:end].decode("ascii", "replace").split()
+        at = end + 1
+        if words and not words[0].startswith("#"):
+            head[words[0].upper()] = words[1:]
+            if words[0].upper() == "DATA":
+                return head, at
+    raise UserError(f"{path}: not a PCD file (no DATA line in its header)")
+
+
+def _row_type(head: dict[str, list[str]]) -> np.dtype:
+    counts = head.get("COUNT", ["1"] * len(head["FIELDS"]))
+    fields = []
+    for i, (name, size, letter, count) in enumerate(
+        zip(head["FIELDS"], head["SIZE"], head["TYPE"], counts, strict=True)
+    ):
+        kind = f"<{letter.lower()}{int(size)}"
+        unique = name if name != "_" and name not in [f[0] for f in fields] else f"_{i}"
+        fields.append((unique, kind) if int(count) == 1 else (unique, kind, (int(count),)))
+    return np.dtype(fields)
+
+
+def _ascii(data: bytes, kind: np.dtype, n: int) -> dict[str, np.ndarray]:
+    lines = data.decode("ascii", "replace").split("\n")[:n]
+    if any(kind[name].shape for name in kind.names or ()):
+        raise ValueError("ascii fields with COUNT above 1 are not supported")
+    table = np.array([line.split() for line in lines], dtype=np.float64)
+    if table.shape != (n, len(kind.names or ())):
+        raise ValueError(f"{n} points expected, the table is {table.shape}")
+    return {name: table[:, i] for i, name in enumerate(kind.names or ())}
+
+
+def _compressed(data: bytes, start: int, kind: np.dtype, n: int) -> dict[str, np.ndarray]:
+    packed_size, size = np.frombuffer(data, "<u4", 2, start)
+    if int(size) != n * kind.itemsize or start + 8 + int(packed_size) > len(data):
+        raise ValueError("the sizes of the compressed block do not fit the header")
+    raw = _lzf_decompress(data[start + 8 : start + 8 + int(packed_size)], int(size))
+    columns, at = {}, 0
+    for name in kind.names or ():
+        width = kind[name].itemsize * n
+        if not kind[name].shape:
+            columns[name] = np.frombuffer(raw, kind[name], n, at)
+        at += width
+    return columns
+
+
+def _lzf_decompress(packed: bytes, size: int) -> bytes:
+    """Undo LZF: a control byte below 32 copies literals, else it points back into the output."""
+    out = bytearray()
+    at = 0
+    while at < len(packed):
+        control = packed[at]
+        at += 1
+        if control < 32:
+            out += packed[at : at + control + 1]
+            at += control + 1
+        else:
+            length = control >> 5
+            if length == 7:
+                length += packed[at]
+                at += 1
+            offset = ((control & 31) << 8) + packed[at] + 1
+            at += 1
+            if offset > len(out):
+                raise ValueError("a back reference points before the start")
+            for _ in range(length + 2):
+                out.append(out[-offset])
+        if len(out) > size:
+            break
+    if len(out) != size:
+        raise ValueError(f"decompressed to {len(out)} bytes, {size} expected")
+    return bytes(out)
