@@ -1,0 +1,293 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Windowed bundle adjustment: key poses and points together, points eliminated (Schur).
+
+The cost is the sum of robust, covariance-weighted stereo reprojection errors (u, v, disparity).
+The first poses are held fixed; they are what the window knows of the past.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from aerotwin_stereo_odometry.residuals import move_pose, robust, stereo_residual
+
+HUBER_UV = 2.0  # whitened length beyond which a position counts linearly
+HUBER_DISPARITY = 2.0
+FIRST_DAMPING = 1e-4  # relative to the diagonal (Marquardt)
+RELATIVE_DECREASE_DONE = 1e-5
+
+
+class Bundle(NamedTuple):
+    """Result of a bundle adjustment.
+
+    Attributes
+    ----------
+    T_cam_odom : (k, 4, 4) array
+        Poses of odom in the key cameras.
+    points_odom : (n, 3) array
+        Points [m].
+    point_information : (n, 3, 3) array
+        Information of each point, poses given [1/m^2].
+    squared_errors : (m, 2) array
+        Whitened squared residuals of position and disparity, per observation; inf behind.
+    pose_covariance : (6, 6) array
+        Covariance of the last pose's increment (translation, rotation; camera axes), the fixed
+        poses given.
+    cost : (2,) array
+        Robust cost before and after.
+    """
+
+    T_cam_odom: np.ndarray
+    points_odom: np.ndarray
+    point_information: np.ndarray
+    squared_errors: np.ndarray
+    pose_covariance: np.ndarray
+    cost: np.ndarray
+
+
+@njit(cache=True)
+def _cost(poses, points, keys, indices, measured, weights, camera):
+    r = np.empty(3)
+    Jc = np.empty((3, 6))
+    Jp = np.empty((3, 3))
+    total = 0.0
+    for m in range(keys.shape[0]):
+        if stereo_residual(
+            poses[keys[m]], points[indices[m]], measured[m], weights[m], camera, r, Jc, Jp
+        ):
+            total += robust(r[0] * r[0] + r[1] * r[1], HUBER_UV)[0]
+            total += robust(r[2] * r[2], HUBER_DISPARITY)[0]
+        else:
+            total += 1e3
+    return total
+
+
+@njit(cache=True)
+def _linearise(poses, points, n_fixed, keys, indices, measured, weights, camera):
+    """Return Hcc blocks, bc, Hpp blocks, bp, and the (m, 6, 3) cross blocks."""
+    n_free = poses.shape[0] - n_fixed
+    Hc = np.zeros((n_free, 6, 6))
+    bc = np.zeros((n_free, 6))
+    Hp = np.zeros((points.shape[0], 3, 3))
+    bp = np.zeros((points.shape[0], 3))
+    cross = np.zeros((keys.shape[0], 6, 3))
+    r = np.empty(3)
+    Jc = np.empty((3, 6))
+    Jp = np.empty((3, 3))
+    w = np.empty(3)
+    for m in range(keys.shape[0]):
+        if not stereo_residual(
+            poses[keys[m]], points[indices[m]], measured[m], weights[m], camera, r, Jc, Jp
+        ):
+            continue
+        w[0] = robust(r[0] * r[0] + r[1] * r[1], HUBER_UV)[1]
+        w[1] = w[0]
+        w[2] = robust(r[2] * r[2], HUBER_DISPARITY)[1]
+        p = indices[m]
+        for i in range(3):
+            for k in range(3):
+                bp[p, i] -= w[k] * Jp[k, i] * r[k]
+            for j in range(3):
+                for k in range(3):
+                    Hp[p, i, j] += w[k] * Jp[k, i] * Jp[k, j]
+        c = keys[m] - n_fixed
+        if c < 0:
+            continue
+        for i in range(6):
+            for k in range(3):
+                bc[c, i] -= w[k] * Jc[k, i] * r[k]
+            for j in range(6):
+                for k in range(3):
+                    Hc[c, i, j] += w[k] * Jc[k, i] * Jc[k, j]
+            for j in range(3):
+                for k in range(3):
+                    cross[m, i, j] += w[k] * Jc[k, i] * Jp[k, j]
+    return Hc, bc, Hp, bp, cross
+
+
+@njit(cache=True)
+def _reduce(Hc, bc, Hp, bp, cross, keys, starts, n_fixed, damping):
+    """Eliminate the points; return the reduced system and the inverses of the point blocks."""
+    n_free = Hc.shape[0]
+    S = np.zeros((6 * n_free, 6 * n_free))
+    g = np.zeros(6 * n_free)
+    inverses = np.empty_like(Hp)
+    for c in range(n_free):
+        for i in range(6):
+            g[6 * c + i] = bc[c, i]
+            for j in range(6):
+                S[6 * c + i, 6 * c + j] = Hc[c, i, j]
+            S[6 * c + i, 6 * c + i] += damping * Hc[c, i, i] + 1e-9
+    product = np.empty((6, 3))
+    for p in range(Hp.shape[0]):
+        block = Hp[p].copy()
+        for i in range(3):
+            block[i, i] += damping * block[i, i] + 1e-9
+        inverse = np.linalg.inv(block)
+        inverses[p] = inverse
+        for m in range(starts[p], starts[p + 1]):
+            c = keys[m] - n_fixed
+            if c < 0:
+                continue
+            for i in range(6):
+                for j in range(3):
+                    total = 0.0
+                    for k in range(3):
+                        total += cross[m, i, k] * inverse[k, j]
+                    product[i, j] = total
+            for i in range(6):
+                for k in range(3):
+                    g[6 * c + i] -= product[i, k] * bp[p, k]
+            for other in range(starts[p], starts[p + 1]):
+                d = keys[other] - n_fixed
+                if d < c:
+                    continue
+                for i in range(6):
+                    for j in range(6):
+                        total = 0.0
+                        for k in range(3):
+                            total += product[i, k] * cross[other, j, k]
+                        S[6 * c + i, 6 * d + j] -= total
+    for i in range(6 * n_free):
+        for j in range(i):
+            S[i, j] = S[j, i]
+    return S, g, inverses
+
+
+@njit(cache=True)
+def _moved(poses, points, n_fixed, step, keys, starts, bp, cross, inverses):
+    new_poses = poses.copy()
+    for c in range(n_fixed, poses.shape[0]):
+        first = 6 * (c - n_fixed)
+        new_poses[c] = move_pose(poses[c], step[first : first + 6])
+    new_points = points.copy()
+    rhs = np.empty(3)
+    for p in range(points.shape[0]):
+        for k in range(3):
+            rhs[k] = bp[p, k]
+        for m in range(starts[p], starts[p + 1]):
+            c = keys[m] - n_fixed
+            if c < 0:
+                continue
+            for k in range(3):
+                for i in range(6):
+                    rhs[k] -= cross[m, i, k] * step[6 * c + i]
+        for i in range(3):
+            for k in range(3):
+                new_points[p, i] += inverses[p, i, k] * rhs[k]
+    return new_poses, new_points
+
+
+@njit(cache=True)
+def _optimise(
+    poses, points, n_fixed, keys, indices, starts, measured, weights, camera, max_iterations
+):
+    cost = _cost(poses, points, keys, indices, measured, weights, camera)
+    first_cost = cost
+    damping = FIRST_DAMPING
+    covariance = np.full((6, 6), np.nan)
+    Hp = np.zeros((points.shape[0], 3, 3))
+    for _ in range(max_iterations):
+        Hc, bc, Hp, bp, cross = _linearise(
+            poses, points, n_fixed, keys, indices, measured, weights, camera
+        )
+        improved = False
+        for _attempt in range(6):
+            S, g, inverses = _reduce(Hc, bc, Hp, bp, cross, keys, starts, n_fixed, damping)
+            step = np.linalg.solve(S, g)
+            trial_poses, trial_points = _moved(
+                poses, points, n_fixed, step, keys, starts, bp, cross, inverses
+            )
+            trial = _cost(trial_poses, trial_points, keys, indices, measured, weights, camera)
+            if trial < cost:
+                improved = True
+                break
+            damping = max(damping * 10.0, 1e-6)
+        if not improved:
+            break
+        poses = trial_poses
+        points = trial_points
+        damping *= 0.1
+        decrease = cost - trial
+        cost = trial
+        if decrease < RELATIVE_DECREASE_DONE * cost:
+            break
+    if poses.shape[0] > n_fixed:
+        Hc, bc, Hp, bp, cross = _linearise(
+            poses, points, n_fixed, keys, indices, measured, weights, camera
+        )
+        S, g, inverses = _reduce(Hc, bc, Hp, bp, cross, keys, starts, n_fixed, 0.0)
+        covariance = np.linalg.inv(S)[-6:, -6:].copy()
+    return poses, points, Hp, covariance, np.array([first_cost, cost])
+
+
+@njit(cache=True)
+def _squared_errors(poses, points, keys, indices, measured, weights, camera):
+    r = np.empty(3)
+    Jc = np.empty((3, 6))
+    Jp = np.empty((3, 3))
+    squared = np.full((keys.shape[0], 2), np.inf)
+    for m in range(keys.shape[0]):
+        if stereo_residual(
+            poses[keys[m]], points[indices[m]], measured[m], weights[m], camera, r, Jc, Jp
+        ):
+            squared[m, 0] = r[0] * r[0] + r[1] * r[1]
+            squared[m, 1] = r[2] * r[2]
+    return squared
+
+
+def adjust_bundle(
+    T_cam_odom, points_odom, *, n_fixed, keys, indices, measured, weights, camera, max_iterations
+) -> Bundle:
+    """Minimise the stereo reprojection error over key poses and points.
+
+    Parameters
+    ----------
+    T_cam_odom : (k, 4, 4) array
+        Poses to start from, oldest first.
+    points_odom : (n, 3) array
+        Points to start from [m].
+    n_fixed : int
+        How many of the first poses stay as they are (1 at least: the gauge).
+    keys, indices : (m,) int arrays
+        Pose and point of each observation; sorted by point.
+    measured : (m, 3) array
+        u, v, disparity [px].
+    weights : (m, 4) array
+        Square-root information, see ``residuals.stereo_residual``.
+    camera : (5,) array
+        fx, fy, cx, cy [px], baseline [m].
+    max_iterations : int
+        Levenberg-Marquardt steps at most.
+
+    Returns
+    -------
+    Bundle
+        Adjusted poses and points with their information.
+
+    Notes
+    -----
+    Cost per step: sum over points of (observations)^2 6x6 blocks, one dense solve of 6k.
+
+    References
+    ----------
+    Triggs et al., Bundle Adjustment, a Modern Synthesis, 2000, sections 4.3 and 6.
+    """
+    if n_fixed < 1:
+        raise ValueError(f"n_fixed must be at least 1, got {n_fixed}; one pose fixes the gauge.")
+    if len(indices) and np.any(np.diff(indices) < 0):
+        raise ValueError("indices must be sorted by point; sort the observations first.")
+    keys = np.ascontiguousarray(keys, dtype=np.int64)
+    indices = np.ascontiguousarray(indices, dtype=np.int64)
+    poses = np.ascontiguousarray(T_cam_odom, dtype=np.float64)
+    points = np.ascontiguousarray(points_odom, dtype=np.float64)
+    measured = np.ascontiguousarray(measured, dtype=np.float64)
+    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    starts = np.searchsorted(indices, np.arange(len(points) + 1)).astype(np.int64)
+    poses, points, information, covariance, cost = _optimise(
+        poses, points, n_fixed, keys, indices, starts, measured, weights, camera, max_iterations
+    )
+    squared = _squared_errors(poses, points, keys, indices, measured, weights, camera)
+    return Bundle(poses, points, information, squared, covariance, cost)

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One image made ready: smoothed for sub-pixel work, raw for the pyramid of the flow."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedImage:
+    """A grey image in the forms that tracking needs.
+
+    Attributes
+    ----------
+    smooth : (h, w) float32 array
+        Gaussian-smoothed [DN].
+    raw : (h, w) uint8 array
+        As it came [DN].
+    """
+
+    smooth: np.ndarray
+    raw: np.ndarray
+
+    @property
+    def shape(self):
+        """Height and width [px]."""
+        return self.smooth.shape
+
+
+def prepare_image(image, *, smoothing_px: float) -> PreparedImage:
+    """Smooth a (h, w) uint8 image by a Gaussian of this standard deviation [px]."""
+    smooth = cv2.GaussianBlur(image.astype(np.float32), (5, 5), smoothing_px)
+    return PreparedImage(smooth=smooth, raw=image)
+
+
+def track_flow(
+    previous: PreparedImage, current: PreparedImage, uv, guess, *, window_px, levels, max_error_px
+):
+    """Follow features by pyramidal Lucas-Kanade, forward and backward.
+
+    Parameters
+    ----------
+    uv, guess : (n, 2) arrays
+        Positions in the previous image, expected positions in the current one [px].
+    window_px, levels : int
+        Window [px] and pyramid levels.
+    max_error_px : float
+        Largest distance between the start and the way there and back [px].
+
+    Returns
+    -------
+    tuple of (n, 2) float64 array and (n,) bool array
+        Positions in the current image and which of them hold.
+    """
+    if len(uv) == 0:
+        return np.empty((0, 2)), np.zeros(0, dtype=bool)
+    start = np.ascontiguousarray(uv, dtype=np.float32).reshape(-1, 1, 2)
+    expected = np.ascontiguousarray(guess, dtype=np.float32).reshape(-1, 1, 2)
+    options = {
+        "winSize": (window_px, window_px),
+        "maxLevel": levels,
+        "criteria": (cv2.TERM_CRITERIA_EPS | cv2.TERM_CRITERIA_COUNT, 20, 0.03),
+        "flags": cv2.OPTFLOW_USE_INITIAL_FLOW,
+    }
+    there, ok, _ = cv2.calcOpticalFlowPyrLK(
+        previous.raw, current.raw, start, expected.copy(), **options
+    )
+    back, ok_back, _ = cv2.calcOpticalFlowPyrLK(
+        current.raw, previous.raw, there, start.copy(), **options
+    )
+    error = np.linalg.norm((back - start).reshape(-1, 2), axis=1)
+    held = (ok.ravel() == 1) & (ok_back.ravel() == 1) & (error < max_error_px)
+    return there.reshape(-1, 2).astype(np.float64), held

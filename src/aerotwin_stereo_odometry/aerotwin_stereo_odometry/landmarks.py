@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Landmarks of the local map: points with the image patch that identifies each of them."""
+
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+PATCH_MARGIN_PX = 6  # a key patch is this much wider on each side, so that it can be warped
+
+
+def _rows(*shape, dtype=np.float64):
+    return field(default_factory=lambda: np.empty((0, *shape), dtype=dtype))
+
+
+@dataclass(kw_only=True)
+class Landmarks:
+    """Columns of equal length, one row per landmark, in order of birth.
+
+    Attributes
+    ----------
+    ident : (n,) int64 array
+        Names, ascending.
+    points : (n, 3) array
+        Position in odom [m].
+    information : (n, 3, 3) array
+        Information of the position, poses given [1/m^2].
+    patches : (n, s, s) float32 array
+        Key patch [DN].
+    key_uv : (n, 2) array
+        Centre of the patch in its key image [px].
+    key_T_cam_odom : (n, 4, 4) array
+        Pose of odom in the key camera when the patch was cut.
+    uv : (n, 2) array
+        Where it was last seen [px].
+    n_missed : (n,) int64 array
+        Frames since it was last seen.
+    n_seen : (n,) int64 array
+        Keyframes that saw it.
+    is_tracked : (n,) bool array
+        Still looked for.
+    """
+
+    ident: np.ndarray = _rows(dtype=np.int64)
+    points: np.ndarray = _rows(3)
+    information: np.ndarray = _rows(3, 3)
+    patches: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0), dtype=np.float32))
+    key_uv: np.ndarray = _rows(2)
+    key_T_cam_odom: np.ndarray = _rows(4, 4)
+    uv: np.ndarray = _rows(2)
+    n_missed: np.ndarray = _rows(dtype=np.int64)
+    n_seen: np.ndarray = _rows(dtype=np.int64)
+    is_tracked: np.ndarray = _rows(dtype=bool)
+
+    def __len__(self):
+        return len(self.ident)
+
+    def take(self, rows) -> "Landmarks":
+        """Return the landmarks of a mask or of row numbers."""
+        return Landmarks(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
+
+    def joined(self, other: "Landmarks") -> "Landmarks":
+        """Return these landmarks followed by others."""
+        if len(self) == 0:
+            return other
+        return Landmarks(
+            **{
+                f.name: np.concatenate([getattr(self, f.name), getattr(other, f.name)])
+                for f in fields(self)
+            }
+        )
+
+    def rows_of(self, ident) -> np.ndarray:
+        """Return the row of each name, -1 where it is gone."""
+        if len(self) == 0:
+            return np.full(len(ident), -1)
+        rows = np.minimum(np.searchsorted(self.ident, ident), len(self) - 1)
+        return np.where(self.ident[rows] == ident, rows, -1)
+
+
+def new_landmarks(first_ident, points, patches, uv, T_cam_odom) -> Landmarks:
+    """Return landmarks as they are born in a keyframe."""
+    n = len(points)
+    return Landmarks(
+        ident=np.arange(first_ident, first_ident + n, dtype=np.int64),
+        points=points,
+        information=np.zeros((n, 3, 3)),
+        patches=patches,
+        key_uv=uv.copy(),
+        key_T_cam_odom=np.repeat(T_cam_odom[None], n, axis=0),
+        uv=uv.copy(),
+        n_missed=np.zeros(n, dtype=np.int64),
+        n_seen=np.ones(n, dtype=np.int64),
+        is_tracked=np.ones(n, dtype=bool),
+    )

@@ -1,0 +1,187 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Find landmarks in a new image: flow, RANSAC pose, then alignment with the warped key patches."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from aerotwin_stereo_odometry.frame import PreparedImage, track_flow
+from aerotwin_stereo_odometry.landmarks import Landmarks
+from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
+from aerotwin_stereo_odometry.patches import align_patches, warp_patches
+from aerotwin_stereo_odometry.pose import PoseEstimate, ransac_pose, refine_pose
+
+MAX_CHI2 = 16.0  # squared whitened error of an inlier; 4 sigma in each direction
+MAX_PULL_PX = 4.0  # an alignment that ends farther from its prediction is refused
+MIN_SCALE, MAX_SCALE = 0.4, 2.5  # of the area of a warp; beyond, the patch says little
+
+
+class Match(NamedTuple):
+    """Landmarks found in a frame and the pose they give.
+
+    Attributes
+    ----------
+    pose : PoseEstimate
+        Pose of odom in the camera.
+    rows : (m,) int array
+        Rows of the landmarks found and consistent.
+    uv : (m, 2) array
+        Where [px].
+    weights : (m, 4) array
+        Square-root information of the positions; last column zero.
+    n_sought : int
+        Landmarks that should be visible.
+    """
+
+    pose: PoseEstimate
+    rows: np.ndarray
+    uv: np.ndarray
+    weights: np.ndarray
+    n_sought: int
+
+
+def in_camera(T_cam_odom, points_odom):
+    """Return points in the camera (n, 3) [m]."""
+    return points_odom @ T_cam_odom[:3, :3].T + T_cam_odom[:3, 3]
+
+
+def project(points_cam, camera):
+    """Return pixels (n, 2); NaN where a point is not in front of the camera."""
+    z = np.where(points_cam[:, 2] > 0.05, points_cam[:, 2], np.nan)
+    return np.column_stack(
+        [camera.fx * points_cam[:, 0] / z + camera.cx, camera.fy * points_cam[:, 1] / z + camera.cy]
+    )
+
+
+def is_inside(uv, shape, border):
+    """Return which pixels lie inside an image by a border; NaN does not."""
+    with np.errstate(invalid="ignore"):
+        low = (uv >= border).all(axis=1)
+        return low & (uv[:, 0] < shape[1] - border) & (uv[:, 1] < shape[0] - border)
+
+
+def local_warps(T_cam_odom, landmarks: Landmarks, camera):
+    """Return (n, 2, 2) warps: motion of the pixel for a small motion in the key image.
+
+    The surface is taken as parallel to the key image around each point.
+    """
+    T = T_cam_odom @ np.linalg.inv(landmarks.key_T_cam_odom)
+    depth_row = landmarks.key_T_cam_odom[:, 2]
+    depth = np.einsum("ni,ni->n", depth_row[:, :3], landmarks.points) + depth_row[:, 3]
+    p = in_camera(T_cam_odom, landmarks.points)
+    columns = T[:, :3, :2] / np.array([camera.fx, camera.fy]) * depth[:, None, None]
+    z = p[:, 2, None]
+    du = camera.fx * (columns[:, 0] - p[:, 0, None] / z * columns[:, 2]) / z
+    dv = camera.fy * (columns[:, 1] - p[:, 1, None] / z * columns[:, 2]) / z
+    return np.stack([du, dv], axis=1)
+
+
+def position_weights(information, variance, *, floor_px):
+    """Return (n, 4) square-root information of aligned positions.
+
+    The covariance is the noise variance over the gradient sums, plus a floor in square for what
+    is systematic.
+    """
+    uu, uv, vv = information.T
+    determinant = np.maximum(uu * vv - uv**2, 1e-9)
+    a = variance * vv / determinant + floor_px**2
+    b = -variance * uv / determinant
+    c = variance * uu / determinant + floor_px**2
+    determinant = a * c - b**2
+    weights = np.zeros((len(a), 4))
+    weights[:, 0] = np.sqrt(c / determinant)
+    weights[:, 1] = -b / determinant / weights[:, 0]
+    weights[:, 2] = np.sqrt(np.maximum(a / determinant - weights[:, 1] ** 2, 1e-9))
+    return weights
+
+
+class Matcher:
+    """Finds landmarks in frames; holds nothing but parameters."""
+
+    def __init__(self, camera, camera_row, parameters: StereoOdometryParameters):
+        self._camera = camera
+        self._camera_row = camera_row
+        self._parameters = parameters
+
+    def match(
+        self, landmarks: Landmarks, previous: PreparedImage, current: PreparedImage, T_last, T_guess
+    ) -> Match | None:
+        """Return the landmarks found in a frame with its pose, or None if it is lost.
+
+        Parameters
+        ----------
+        landmarks : Landmarks
+            Local map.
+        previous, current : PreparedImage
+            Last frame and this one, with pyramids.
+        T_last, T_guess : (4, 4) arrays
+            Pose of odom in the last camera, and what is expected now.
+        """
+        p = self._parameters
+        tracked = np.flatnonzero(landmarks.is_tracked)
+        flow_rows, flow_uv = self._flow(landmarks, tracked, previous, current, T_last, T_guess)
+        start = ransac_pose(
+            landmarks.points[flow_rows],
+            flow_uv,
+            self._camera.matrix,
+            threshold_px=p.ransac_threshold_px,
+            max_iterations=p.ransac_iterations,
+            seed=p.seed,
+        )
+        if start is None or start[1].sum() < p.min_inliers:
+            return None
+        return self._align(landmarks, tracked, current, start[0])
+
+    def _flow(self, landmarks, tracked, previous, current, T_last, T_guess):
+        p = self._parameters
+        rows = tracked[landmarks.n_missed[tracked] == 0]
+        points = landmarks.points[rows]
+        shift = project(in_camera(T_guess, points), self._camera) - project(
+            in_camera(T_last, points), self._camera
+        )
+        guess = landmarks.uv[rows] + np.nan_to_num(shift)
+        uv, held = track_flow(
+            previous,
+            current,
+            landmarks.uv[rows],
+            guess,
+            window_px=p.flow_window_px,
+            levels=p.flow_levels,
+            max_error_px=p.forward_backward_px,
+        )
+        return rows[held], uv[held]
+
+    def _align(self, landmarks, tracked, current, T_start):
+        p = self._parameters
+        rows, expected = self._visible(landmarks, tracked, current.shape, T_start)
+        uv, weights, is_found = self._measure(landmarks.take(rows), current, T_start, expected)
+        found, uv, weights = rows[is_found], uv[is_found], weights[is_found]
+        if len(found) < p.min_inliers:
+            return None
+        measured = np.column_stack([uv, np.zeros(len(uv))])
+        points = landmarks.points[found]
+        pose = refine_pose(T_start, points, measured, weights, self._camera_row)
+        good = pose.squared_errors < MAX_CHI2
+        if good.sum() < p.min_inliers:
+            return None
+        return Match(pose, found[good], uv[good], weights[good], len(rows))
+
+    def _visible(self, landmarks, tracked, shape, T_cam_odom):
+        uv = project(in_camera(T_cam_odom, landmarks.points[tracked]), self._camera)
+        inside = is_inside(uv, shape, self._parameters.patch_px // 2 + 2)
+        return tracked[inside], uv[inside]
+
+    def _measure(self, landmarks, current, T_cam_odom, expected):
+        p = self._parameters
+        warps = local_warps(T_cam_odom, landmarks, self._camera)
+        area = np.linalg.det(warps)
+        usable = (area > MIN_SCALE) & (area < MAX_SCALE)
+        warps[~usable] = np.eye(2)
+        templates = warp_patches(landmarks.patches, np.linalg.inv(warps), p.patch_px + 2)
+        found = align_patches(current.smooth, templates, expected)
+        pull = np.linalg.norm(found.uv - expected, axis=1)
+        is_found = usable & (found.correlation > p.min_correlation) & (pull < MAX_PULL_PX)
+        variance = np.maximum(found.variance, 2.0 * p.image_noise_std**2)
+        weights = position_weights(found.information, variance, floor_px=p.position_floor_px)
+        return found.uv, weights, is_found

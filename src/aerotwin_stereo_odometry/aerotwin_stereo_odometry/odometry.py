@@ -1,0 +1,323 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Stereo odometry: features, stereo depth, pose, windowed bundle adjustment."""
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from aerotwin_core.camera import StereoRig
+from scipy.spatial.transform import Rotation
+
+from aerotwin_stereo_odometry.covariance import compose_covariance, increment_to_odom
+from aerotwin_stereo_odometry.detection import detect_corners
+from aerotwin_stereo_odometry.frame import PreparedImage, prepare_image
+from aerotwin_stereo_odometry.landmarks import PATCH_MARGIN_PX, Landmarks, new_landmarks
+from aerotwin_stereo_odometry.matching import Match, Matcher, in_camera, project
+from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
+from aerotwin_stereo_odometry.patches import cut_patches
+from aerotwin_stereo_odometry.stereo import refine_disparities, search_disparities
+from aerotwin_stereo_odometry.window import Keyframe, KeyframeWindow
+
+LOST_STD_M_S = 3.0  # growth of the position's standard deviation while nothing is seen
+LOST_STD_RAD_S = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class OdometryFrame:
+    """What is known after a stereo frame.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Time of the frame [ns].
+    T_odom_optical : (4, 4) array
+        Pose of the left camera (x right, y down, z forward) in odom.
+    covariance : (6, 6) array
+        Of that pose: position, rotation vector; odom axes [m, rad].
+    is_tracked : bool
+        False: the pose is an extrapolation, and the covariance says so.
+    is_keyframe : bool
+        The frame entered the local map.
+    n_features : int
+        Landmarks that should be visible.
+    n_inliers : int
+        Landmarks found and consistent.
+    """
+
+    stamp_ns: int
+    T_odom_optical: np.ndarray
+    covariance: np.ndarray
+    is_tracked: bool
+    is_keyframe: bool
+    n_features: int
+    n_inliers: int
+
+
+class StereoOdometry:
+    """Follows a rectified stereo pair through a still world.
+
+    Parameters
+    ----------
+    rig : StereoRig
+        Cameras and baseline.
+    parameters : StereoOdometryParameters, optional
+        Defaults if left out.
+    T_odom_optical_first : (4, 4) array, optional
+        Pose of the left camera at the first frame; identity if left out.
+    """
+
+    def __init__(
+        self,
+        rig: StereoRig,
+        parameters: StereoOdometryParameters | None = None,
+        *,
+        T_odom_optical_first=None,
+    ):
+        self.parameters = parameters or StereoOdometryParameters()
+        self._rig = rig
+        camera = rig.camera
+        self._camera_row = np.array([camera.fx, camera.fy, camera.cx, camera.cy, rig.baseline_m])
+        first = np.eye(4) if T_odom_optical_first is None else T_odom_optical_first
+        self._T_cam_odom = np.linalg.inv(first)
+        self._covariance = np.zeros((6, 6))
+        self._velocity = np.zeros(6)  # left increment per second (translation, rotation vector)
+        self._matcher = Matcher(camera, self._camera_row, self.parameters)
+        self._window = KeyframeWindow(self._camera_row, self.parameters)
+        self._archive: list[Landmarks] = []
+        self._previous: PreparedImage | None = None
+        self._T_previous = self._T_cam_odom
+        self._previous_stamp_ns = 0
+        self._stamp_ns: int | None = None
+        self._n_lost = 0
+        self._next_ident = 0
+        cv2.setNumThreads(self.parameters.threads)
+
+    def track(self, stamp_ns: int, left, right) -> OdometryFrame:
+        """Return the pose after a stereo frame.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Time of the frame, later than the one before [ns].
+        left, right : (h, w) uint8 arrays
+            Rectified pair [DN].
+        """
+        self._check(stamp_ns, left, right)
+        image = self._prepare(left)
+        if self._stamp_ns is None or self._n_lost > self.parameters.max_lost_frames:
+            return self._start(stamp_ns, image, right)
+        T_guess = self._extrapolate(stamp_ns)
+        match = self._matcher.match(
+            self._window.landmarks, self._previous, image, self._T_previous, T_guess
+        )
+        if match is None:
+            return self._lose(stamp_ns, T_guess)
+        self._accept(stamp_ns, match)
+        is_keyframe = self._needs_keyframe(match)
+        if is_keyframe:
+            self._add_keyframe(stamp_ns, image, self._prepare(right), match)
+        self._remember(stamp_ns, image)
+        return self._result(True, is_keyframe, match.n_sought, len(match.rows))
+
+    def map_points(self):
+        """Return the map: well-triangulated points in odom (n, 3) [m] and brightness (n,) [DN]."""
+        parts = [*self._archive, self._window.landmarks]
+        parts = [p.take(self._is_precise(p)) for p in parts if len(p)]
+        if not parts:
+            return np.empty((0, 3)), np.empty(0)
+        centre = parts[0].patches.shape[1] // 2
+        points = np.concatenate([p.points for p in parts])
+        return points, np.concatenate([p.patches[:, centre, centre] for p in parts])
+
+    def _is_precise(self, landmarks):
+        information = landmarks.information
+        known = (landmarks.n_seen >= 3) & (np.linalg.det(information) > 1e-6)
+        std = np.full(len(landmarks), np.inf)
+        std[known] = np.sqrt(np.linalg.eigvalsh(np.linalg.inv(information[known]))[:, -1])
+        return std < self.parameters.map_max_std_m
+
+    def _check(self, stamp_ns, left, right):
+        expected = (self._rig.camera.height, self._rig.camera.width)
+        for name, image in (("left", left), ("right", right)):
+            if image.shape != expected or image.dtype != np.uint8:
+                raise ValueError(
+                    f"{name} must be {expected} uint8, got {image.shape} {image.dtype}; "
+                    "give rectified grey images of the rig's size."
+                )
+        if self._stamp_ns is not None and stamp_ns <= self._stamp_ns:
+            raise ValueError(f"stamp_ns must grow, got {stamp_ns} after {self._stamp_ns}.")
+
+    def _prepare(self, image):
+        return prepare_image(image, smoothing_px=self.parameters.smoothing_px)
+
+    def _extrapolate(self, stamp_ns):
+        dt = 1e-9 * (stamp_ns - self._stamp_ns)
+        step = np.eye(4)
+        step[:3, :3] = Rotation.from_rotvec(self._velocity[3:] * dt).as_matrix()
+        step[:3, 3] = self._velocity[:3] * dt
+        return step @ self._T_cam_odom
+
+    def _start(self, stamp_ns, image, right):
+        """Begin a local map at the extrapolated pose."""
+        if self._stamp_ns is not None:
+            self._T_cam_odom = self._extrapolate(stamp_ns)
+            self._grow_covariance(stamp_ns)
+        was_lost = self._n_lost > 0
+        self._archive.append(self._window.landmarks)
+        self._window = KeyframeWindow(self._camera_row, self.parameters)
+        self._add_keyframe(stamp_ns, image, self._prepare(right), None)
+        n = len(self._window.landmarks)
+        is_good = n >= self.parameters.min_inliers
+        self._n_lost = 0 if is_good else self._n_lost + 1
+        self._remember(stamp_ns, image)
+        return self._result(is_good and not was_lost, is_good, n, n if is_good else 0)
+
+    def _lose(self, stamp_ns, T_guess):
+        """Go on at constant velocity, and say so."""
+        self._grow_covariance(stamp_ns)
+        self._n_lost += 1
+        self._T_cam_odom = T_guess
+        self._stamp_ns = stamp_ns
+        return self._result(False, False, int(self._window.landmarks.is_tracked.sum()), 0)
+
+    def _grow_covariance(self, stamp_ns):
+        dt = 1e-9 * (stamp_ns - self._stamp_ns)
+        std = np.repeat([LOST_STD_M_S * dt, LOST_STD_RAD_S * dt], 3)
+        before = np.sqrt(np.diag(self._covariance))
+        self._covariance = self._covariance + np.diag((before + std) ** 2 - before**2)
+
+    def _accept(self, stamp_ns, match: Match):
+        """Take over the pose, the velocity and where the landmarks were seen."""
+        dt = 1e-9 * (stamp_ns - self._previous_stamp_ns)
+        T = match.pose.T_cam_odom
+        step = T @ np.linalg.inv(self._T_previous)
+        turn = Rotation.from_matrix(step[:3, :3]).as_rotvec()
+        self._velocity = np.concatenate([step[:3, 3], turn]) / dt
+        self._T_cam_odom = T
+        self._covariance = self._chain_covariance(match.pose)
+        self._n_lost = 0
+        landmarks = self._window.landmarks
+        landmarks.n_missed += 1
+        landmarks.n_missed[match.rows] = 0
+        landmarks.uv[match.rows] = match.uv
+        landmarks.is_tracked &= landmarks.n_missed <= self.parameters.max_missed_frames
+
+    def _chain_covariance(self, pose):
+        base = self._window.keyframes[-1]
+        T = pose.T_cam_odom
+        displacement = -T[:3, :3].T @ T[:3, 3] - base.p_odom_cam
+        relative = increment_to_odom(pose.covariance, T)
+        return compose_covariance(base.covariance, displacement, relative)
+
+    def _needs_keyframe(self, match: Match):
+        p = self.parameters
+        key = self._window.keyframes[-1]
+        landmarks = self._window.landmarks
+        common = np.isin(landmarks.ident[match.rows], key.ident)
+        if common.sum() < p.keyframe_share * len(key.ident):
+            return True
+        rows = match.rows[common]
+        # parallax: image motion with the rotation taken out
+        rays = in_camera(key.T_cam_odom, landmarks.points[rows])
+        R = self._T_cam_odom[:3, :3] @ key.T_cam_odom[:3, :3].T
+        motion = match.uv[common] - project(rays @ R.T, self._rig.camera)
+        parallax = np.nanmedian(np.linalg.norm(motion, axis=1)) / self._rig.camera.fx
+        return bool(parallax > p.keyframe_parallax)
+
+    def _add_keyframe(self, stamp_ns, left, right, match: Match | None):
+        """Measure disparities, add new landmarks, adjust the window."""
+        landmarks = self._window.landmarks
+        ident, measured, weights = self._seen_again(left, right, match)
+        born, measured_born, weights_born = self._new_landmarks(left, right, measured[:, :2])
+        self._window.landmarks = landmarks.joined(born)
+        self._window.add(
+            Keyframe(
+                stamp_ns=stamp_ns,
+                T_cam_odom=self._T_cam_odom,
+                covariance=self._covariance,
+                ident=np.concatenate([ident, born.ident]),
+                measured=np.concatenate([measured, measured_born]),
+                weights=np.concatenate([weights, weights_born]),
+            )
+        )
+        self._window.adjust()
+        self._archive.append(self._window.retire())
+        self._T_cam_odom = self._window.keyframes[-1].T_cam_odom
+
+    def _seen_again(self, left, right, match):
+        if match is None:
+            return np.empty(0, dtype=np.int64), np.empty((0, 3)), np.empty((0, 4))
+        landmarks = self._window.landmarks
+        depth = in_camera(self._T_cam_odom, landmarks.points[match.rows])[:, 2]
+        guess = self._rig.camera.fx * self._rig.baseline_m / depth
+        found = self._refine(left, right, match.uv, guess)
+        landmarks.n_seen[match.rows] += 1
+        has = np.isfinite(found.disparity)
+        measured = np.column_stack([match.uv, np.where(has, found.disparity, 0.0)])
+        weights = match.weights.copy()
+        weights[has, 3] = 1.0 / found.std[has]
+        return landmarks.ident[match.rows], measured, weights
+
+    def _new_landmarks(self, left, right, occupied):
+        p = self.parameters
+        key_size = p.patch_px + 2 + 2 * PATCH_MARGIN_PX
+        energy = 2.0 * (p.image_noise_std / (p.patch_px * p.max_position_std_px)) ** 2
+        uv = detect_corners(
+            left.smooth,
+            occupied,
+            cell_px=p.cell_px,
+            border_px=key_size // 2 + 1,
+            min_gradient_energy=energy,
+        )
+        guess = search_disparities(
+            left.smooth, right.smooth, uv, size=p.patch_px, max_disparity_px=p.max_disparity_px
+        )
+        found = self._refine(left, right, uv, guess)
+        good = np.nan_to_num(found.disparity) > p.min_disparity_px
+        uv, disparity, std = uv[good], found.disparity[good], found.std[good]
+        camera = self._rig.camera
+        points_cam = camera.unproject(uv, camera.fx * self._rig.baseline_m / disparity)
+        T_odom_cam = np.linalg.inv(self._T_cam_odom)
+        born = new_landmarks(
+            self._next_ident,
+            in_camera(T_odom_cam, points_cam),
+            cut_patches(left.smooth, uv, key_size),
+            uv,
+            self._T_cam_odom,
+        )
+        self._next_ident += len(born)
+        weights = np.zeros((len(uv), 4))
+        weights[:, [0, 2]] = 1.0 / p.position_floor_px
+        weights[:, 3] = 1.0 / std
+        return born, np.column_stack([uv, disparity]), weights
+
+    def _refine(self, left, right, uv, guess):
+        p = self.parameters
+        return refine_disparities(
+            left.smooth,
+            right.smooth,
+            uv,
+            guess,
+            size=p.patch_px,
+            min_correlation=p.min_correlation,
+            noise_std=np.sqrt(2.0) * p.image_noise_std,
+            floor_px=p.disparity_floor_px,
+        )
+
+    def _remember(self, stamp_ns, image):
+        self._previous = image
+        self._T_previous = self._T_cam_odom
+        self._previous_stamp_ns = stamp_ns
+        self._stamp_ns = stamp_ns
+
+    def _result(self, is_tracked, is_keyframe, n_features, n_inliers):
+        return OdometryFrame(
+            stamp_ns=self._stamp_ns,
+            T_odom_optical=np.linalg.inv(self._T_cam_odom),
+            covariance=0.5 * (self._covariance + self._covariance.T),
+            is_tracked=is_tracked,
+            is_keyframe=is_keyframe,
+            n_features=n_features,
+            n_inliers=n_inliers,
+        )

@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Pose of one camera from known points: RANSAC for a start, then robust least squares."""
+
+from typing import NamedTuple
+
+import cv2
+import numpy as np
+from numba import njit
+
+from aerotwin_stereo_odometry.residuals import move_pose, stereo_residual
+
+STUDENT_DOF = 4.0  # degrees of freedom of the error distribution; small = outliers expected
+STEP_DONE = 1e-7  # [m, rad]
+RANSAC_CONFIDENCE = 0.9999
+
+
+class PoseEstimate(NamedTuple):
+    """Pose from points.
+
+    Attributes
+    ----------
+    T_cam_odom : (4, 4) array
+        Pose of odom in the camera.
+    covariance : (6, 6) array
+        Covariance of the left increment (translation, rotation vector; camera axes).
+    squared_errors : (n,) array
+        Whitened squared position error per point; inf behind the camera.
+    """
+
+    T_cam_odom: np.ndarray
+    covariance: np.ndarray
+    squared_errors: np.ndarray
+
+
+@njit(cache=True)
+def _normal_equations(T, points, measured, weights, camera, squared):
+    H = np.zeros((6, 6))
+    g = np.zeros(6)
+    r = np.empty(3)
+    Jc = np.empty((3, 6))
+    Jp = np.empty((3, 3))
+    for m in range(points.shape[0]):
+        squared[m] = np.inf
+        if not stereo_residual(T, points[m], measured[m], weights[m], camera, r, Jc, Jp):
+            continue
+        e = r[0] * r[0] + r[1] * r[1]
+        squared[m] = e
+        w = (STUDENT_DOF + 2.0) / (STUDENT_DOF + e)
+        wd = (STUDENT_DOF + 1.0) / (STUDENT_DOF + r[2] * r[2])
+        for i in range(6):
+            g[i] -= w * (Jc[0, i] * r[0] + Jc[1, i] * r[1]) + wd * Jc[2, i] * r[2]
+            for j in range(6):
+                H[i, j] += w * (Jc[0, i] * Jc[0, j] + Jc[1, i] * Jc[1, j])
+                H[i, j] += wd * Jc[2, i] * Jc[2, j]
+    return H, g
+
+
+@njit(cache=True)
+def _optimise(T, points, measured, weights, camera, max_iterations):
+    squared = np.empty(points.shape[0])
+    for _ in range(max_iterations):
+        H, g = _normal_equations(T, points, measured, weights, camera, squared)
+        for i in range(6):
+            H[i, i] += 1e-9 * H[i, i] + 1e-12
+        step = np.linalg.solve(H, g)
+        T = move_pose(T, step)
+        if np.max(np.abs(step)) < STEP_DONE:
+            break
+    H, g = _normal_equations(T, points, measured, weights, camera, squared)
+    for i in range(6):
+        H[i, i] += 1e-9 * H[i, i] + 1e-12
+    return T, np.linalg.inv(H), squared
+
+
+def refine_pose(T_cam_odom, points_odom, measured, weights, camera, *, max_iterations=15):
+    """Return the pose that minimises the robust reprojection error of known points.
+
+    Parameters
+    ----------
+    T_cam_odom : (4, 4) array
+        Pose to start from.
+    points_odom : (n, 3) array
+        Points [m]; taken as exact.
+    measured : (n, 3) array
+        u, v, disparity [px].
+    weights : (n, 4) array
+        Square-root information, see ``residuals.stereo_residual``.
+    camera : (5,) array
+        fx, fy, cx, cy [px], baseline [m].
+
+    Returns
+    -------
+    PoseEstimate
+        Pose, covariance and squared errors.
+    """
+    return PoseEstimate(
+        *_optimise(
+            np.ascontiguousarray(T_cam_odom, dtype=np.float64),
+            np.ascontiguousarray(points_odom, dtype=np.float64),
+            np.ascontiguousarray(measured, dtype=np.float64),
+            np.ascontiguousarray(weights, dtype=np.float64),
+            camera,
+            max_iterations,
+        )
+    )
+
+
+def ransac_pose(points_odom, uv, camera_matrix, *, threshold_px: float, max_iterations: int, seed: int):
+    """Return a pose and its inliers by P3P and RANSAC, or None.
+
+    Parameters
+    ----------
+    points_odom : (n, 3) array
+        Points [m].
+    uv : (n, 2) array
+        Where they are seen [px].
+    camera_matrix : (3, 3) array
+        Pinhole matrix [px].
+    threshold_px : float
+        Largest reprojection error of an inlier [px].
+    max_iterations : int
+        Hypotheses at most.
+    seed : int
+        Seed of the random draws.
+
+    Returns
+    -------
+    tuple of (4, 4) array and (n,) bool array, or None
+        Pose of odom in the camera and the inliers; None if no pose was found.
+    """
+    if len(points_odom) < 4:
+        return None
+    cv2.setRNGSeed(seed)
+    found, rotation, translation, inliers = cv2.solvePnPRansac(
+        np.ascontiguousarray(points_odom),
+        np.ascontiguousarray(uv),
+        camera_matrix,
+        None,
+        iterationsCount=max_iterations,
+        reprojectionError=threshold_px,
+        confidence=RANSAC_CONFIDENCE,
+        flags=cv2.SOLVEPNP_AP3P,
+    )
+    if not found or inliers is None:
+        return None
+    T_cam_odom = np.eye(4)
+    T_cam_odom[:3, :3] = cv2.Rodrigues(rotation)[0]
+    T_cam_odom[:3, 3] = translation.ravel()
+    mask = np.zeros(len(points_odom), dtype=bool)
+    mask[inliers.ravel()] = True
+    return T_cam_odom, mask

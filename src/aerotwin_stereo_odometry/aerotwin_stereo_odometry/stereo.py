@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Disparity of features in a rectified pair: search, sub-pixel refinement, left-right check."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from aerotwin_stereo_odometry.patches import align_patches, cut_patches
+
+
+class Disparities(NamedTuple):
+    """Disparities of left-image features.
+
+    Attributes
+    ----------
+    disparity : (n,) float64 array
+        u_left - u_right [px]; NaN where none was found.
+    std : (n,) float64 array
+        Standard deviation by the patch's gradients and left-over variance [px].
+    """
+
+    disparity: np.ndarray
+    std: np.ndarray
+
+
+@njit(cache=True)
+def _search(left, right, uv, size, low, high, max_second):
+    """Return the best whole-pixel disparity of each feature by ZNCC, or -1 if ambiguous."""
+    n = uv.shape[0]
+    height, width = left.shape
+    half = size // 2
+    best = np.full(n, -1, dtype=np.int64)
+    scores = np.empty(high + 1)
+    patch = np.empty((size, size), dtype=np.float32)
+    for i in range(n):
+        u = int(round(uv[i, 0]))
+        v = int(round(uv[i, 1]))
+        if u - half < 0 or v - half < 0 or u + half >= width or v + half >= height:
+            continue
+        mean = 0.0
+        for row in range(size):
+            for column in range(size):
+                patch[row, column] = left[v - half + row, u - half + column]
+                mean += patch[row, column]
+        mean /= size * size
+        power = 0.0
+        for row in range(size):
+            for column in range(size):
+                patch[row, column] -= mean
+                power += patch[row, column] ** 2
+        last = min(high, u - half)
+        scores[:] = -1.0
+        for d in range(low, last + 1):
+            s = ss = st = 0.0
+            for row in range(size):
+                line = right[v - half + row]
+                for column in range(size):
+                    value = line[u - d - half + column]
+                    s += value
+                    ss += value * value
+                    st += value * patch[row, column]
+            spread = ss - s * s / (size * size)
+            if spread > 0.0 and power > 0.0:
+                scores[d] = st / np.sqrt(spread * power)
+        d = int(np.argmax(scores))
+        second = -1.0
+        for k in range(low, last + 1):
+            if abs(k - d) > 2 and scores[k] > second:
+                second = scores[k]
+        if scores[d] > 0.0 and 1.0 - second > max_second * (1.0 - scores[d]):
+            best[i] = d
+    return best
+
+
+def search_disparities(left, right, uv, *, size: int, max_disparity_px: int) -> np.ndarray:
+    """Return coarse disparities of features by correlation along the row.
+
+    Parameters
+    ----------
+    left, right : (h, w) float32 arrays
+        Smoothed rectified pair [DN].
+    uv : (n, 2) array
+        Features in the left image [px].
+    size : int
+        Odd patch size [px].
+    max_disparity_px : int
+        Largest disparity searched [px].
+
+    Returns
+    -------
+    (n,) float64 array
+        Whole-pixel disparity; NaN where none or more than one stands out.
+    """
+    best = _search(left, right, np.ascontiguousarray(uv), size, 0, max_disparity_px, 1.3)
+    return np.where(best >= 0, best.astype(np.float64), np.nan)
+
+
+def refine_disparities(
+    left, right, uv, guess, *, size: int, min_correlation: float, noise_std: float, floor_px: float
+) -> Disparities:
+    """Refine disparities to a few hundredths of a pixel and check them from right to left.
+
+    Parameters
+    ----------
+    left, right : (h, w) float32 arrays
+        Smoothed rectified pair [DN].
+    uv : (n, 2) array
+        Features in the left image [px].
+    guess : (n,) array
+        Disparities to start from, within about 2 px [px]; NaN = leave out.
+    size : int
+        Odd patch size [px].
+    min_correlation : float
+        Matches below are refused.
+    noise_std : float
+        Noise of the difference of two smoothed images [DN], the least that is assumed.
+    floor_px : float
+        Systematic error added in square [px].
+
+    Returns
+    -------
+    Disparities
+        Disparity and standard deviation, NaN where refused.
+
+    Notes
+    -----
+    The forward and the backward match see the same two patches with the roles of template and
+    image exchanged; their mean is free of the first-order bias of either.
+    """
+    uv = np.ascontiguousarray(uv, dtype=np.float64)
+    start = uv.copy()
+    start[:, 0] -= guess
+    forward = align_patches(right, cut_patches(left, uv, size + 2), start, is_horizontal=True)
+    templates = cut_patches(right, forward.uv, size + 2)
+    back = align_patches(left, templates, uv, is_horizontal=True)
+    disparity = uv[:, 0] - forward.uv[:, 0]
+    disagreement = back.uv[:, 0] - uv[:, 0]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        variance = np.maximum(forward.variance, noise_std**2) / forward.information[:, 0]
+        std = np.sqrt(variance + floor_px**2)
+        is_good = (
+            (np.minimum(forward.correlation, back.correlation) >= min_correlation)
+            & (np.abs(disagreement) < 0.5)
+            & (np.abs(disparity - guess) < 3.0)
+            & (disparity > 0.0)
+        )
+    disparity = disparity + 0.5 * disagreement
+    return Disparities(np.where(is_good, disparity, np.nan), np.where(is_good, std, np.nan))
