@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A world's surface as an occupancy grid, a binvox file and a point cloud.
+
+Everything is in the map frame (ENU, metres). The cloud of voxel centres is the reference of Beam
+et al. 2024 (III-B); the finer the grid, the closer it is to the surface itself.
+"""
+
+from aerotwin_voxel_cloud.binvox import read_binvox, write_binvox
+from aerotwin_voxel_cloud.grid import OccupancyGrid, grid_from_points
+from aerotwin_voxel_cloud.surface import Surface, load_surface
+from aerotwin_voxel_cloud.voxelise import voxelise
+
+__all__ = [
+    "OccupancyGrid",
+    "Surface",
+    "grid_from_points",
+    "load_surface",
+    "read_binvox",
+    "voxelise",
+    "write_binvox",
+]
