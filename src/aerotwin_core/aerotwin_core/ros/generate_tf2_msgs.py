@@ -13,6 +13,7 @@ that the message is the one that other ROS 2 programs speak.
 
 import argparse
 import contextlib
+import hashlib
 import importlib.metadata
 import importlib.util
 import io
@@ -39,23 +40,27 @@ MANIFEST = """<?xml version="1.0"?>
 </package>
 """
 LINKED_PACKAGES = ("geometry_msgs", "std_msgs", "builtin_interfaces")
+# Fast DDS serialises with the first and describes the type with the second.
+TYPE_SUPPORTS = ("rosidl_typesupport_fastrtps_c", "rosidl_typesupport_introspection_c")
 LINKED_KINDS = (
     "rosidl_generator_c",
     "rosidl_generator_py",
     "rosidl_typesupport_c",
-    "rosidl_typesupport_fastrtps_c",
+    *TYPE_SUPPORTS,
 )
 LINKED_LIBRARIES = (
     "rosidl_runtime_c",
     "rosidl_typesupport_c",
     "rosidl_typesupport_fastrtps_c",
     "rosidl_typesupport_fastrtps_cpp",
+    "rosidl_typesupport_introspection_c",
     "rmw",
     "rcutils",
     "fastcdr",
 )
 VERSIONS_FILE = "made_by_aerotwin.json"
-ROUND_TRIP = """
+PROBE = """
+import rclpy
 from geometry_msgs.msg import TransformStamped
 from rclpy.serialization import deserialize_message, serialize_message
 from tf2_msgs.msg import TFMessage
@@ -63,6 +68,9 @@ edge = TransformStamped()
 edge.header.frame_id, edge.child_frame_id, edge.transform.rotation.w = "map", "odom", 1.0
 message = TFMessage(transforms=[edge])
 assert deserialize_message(serialize_message(message), TFMessage) == message
+rclpy.init()
+rclpy.create_node("tf2_msgs_probe").create_publisher(TFMessage, "/tf", 1)
+rclpy.shutdown()
 """
 
 
@@ -84,7 +92,7 @@ def main(arguments: list[str] | None = None) -> int:
     except (GenerationError, ImportError) as error:
         print(f"{PACKAGE}: {error}", file=sys.stderr)
         return 1
-    print(f"{PACKAGE} made for {ros_versions()['ros-rclpy']} of ros-rclpy")
+    print(f"{PACKAGE} made for ros-rclpy {ros_versions()['ros-rclpy']}")
     return 0
 
 
@@ -93,7 +101,7 @@ class GenerationError(Exception):
 
 
 def ros_versions() -> dict[str, str]:
-    """Return the versions that the compiled part depends on: those of all ROS wheels and Python."""
+    """Return what the compiled part depends on: all ROS wheels, Python and this script."""
     versions = {
         distribution.metadata["Name"].lower().replace("_", "-"): distribution.version
         for distribution in importlib.metadata.distributions()
@@ -101,7 +109,8 @@ def ros_versions() -> dict[str, str]:
     ros = {name: version for name, version in versions.items() if name.startswith("ros-")}
     if "ros-rclpy" not in ros:
         raise SystemExit("ros-rclpy is not installed here; install requirements.txt first")
-    return dict(sorted(ros.items())) | {"python": sysconfig.get_config_var("EXT_SUFFIX")}
+    script = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    return ros | {"python": sysconfig.get_config_var("EXT_SUFFIX"), "generator": script}
 
 
 def _read_versions(path: Path) -> dict[str, str] | None:
@@ -118,11 +127,13 @@ def _make(site: Path, prefix: Path) -> None:
         work = Path(folder)
         sources = _generate(work / "generated", prefix)
         package = _assemble(work / PACKAGE, sources)
-        _compile(sources, package, prefix)
+        extension = _compile(sources, package, prefix)
+        _link_libraries(work / "lib", extension)
         _try_out(work)
-        share = _assemble_share(work / "share", work / "generated")
+        share = _assemble_share(work / "share", sources)
         _replace(share, prefix / "share" / PACKAGE)
         _replace(package, site / PACKAGE)
+    _link_libraries(prefix / "lib", site / PACKAGE / extension.name)
     _register(prefix / "share" / "ament_index" / "resource_index")
 
 
@@ -134,6 +145,7 @@ def _generate(root: Path, prefix: Path) -> Path:
     from rosidl_generator_type_description.cli import HashTypeDescription
     from rosidl_typesupport_c.cli import GenerateCTypesupport
     from rosidl_typesupport_fastrtps_c.cli import GenerateFastRTPSCTypesupport
+    from rosidl_typesupport_introspection_c.cli import GenerateIntrospectionCTypesupport
 
     output = root / PACKAGE
     message = output / "msg" / "TFMessage.msg"
@@ -145,17 +157,17 @@ def _generate(root: Path, prefix: Path) -> Path:
         "include_paths": [str(prefix / "share")],
         "output_path": output,
     }
-    # One type support, linked into the extension: nothing has to be looked up at run time.
     with contextlib.redirect_stdout(io.StringIO()):
         convert_msg_to_idl(output, PACKAGE, Path("msg/TFMessage.msg"), message.parent)
         hashes = HashTypeDescription("hash").generate_type_hashes(**job)
         _check_type_hash(output / "msg" / "TFMessage.json")
         GenerateC("c").generate(**job, type_description_files=hashes)
         GenerateFastRTPSCTypesupport("fastrtps_c").generate(**job)
-        static = ["rosidl_typesupport_fastrtps_c"]
-        GenerateCTypesupport("c", typesupport_implementations=static).generate(**job)
-        only_c = ["rosidl_typesupport_c"]
-        GeneratePython("py", typesupport_implementations=only_c).generate(**job)
+        GenerateIntrospectionCTypesupport("introspection_c").generate(**job)
+        both = list(TYPE_SUPPORTS)
+        GenerateCTypesupport("c", typesupport_implementations=both).generate(**job)
+        dispatching = ["rosidl_typesupport_c"]
+        GeneratePython("py", typesupport_implementations=dispatching).generate(**job)
     return output
 
 
@@ -180,11 +192,12 @@ def _assemble(package: Path, sources: Path) -> Path:
     return package
 
 
-def _compile(sources: Path, package: Path, prefix: Path) -> None:
-    """Compile everything into one extension module."""
+def _compile(sources: Path, package: Path, prefix: Path) -> Path:
+    """Compile everything into one extension module; return it."""
     import numpy
 
-    extension = f"{PACKAGE}_s__rosidl_typesupport_c{sysconfig.get_config_var('EXT_SUFFIX')}"
+    suffix = sysconfig.get_config_var("EXT_SUFFIX")
+    extension = package / f"{PACKAGE}_s__rosidl_typesupport_c{suffix}"
     headers = prefix / "include"
     includes = [sources.parent, sysconfig.get_path("include"), numpy.get_include(), headers]
     includes += [path for path in headers.iterdir() if path.is_dir()]
@@ -198,34 +211,47 @@ def _compile(sources: Path, package: Path, prefix: Path) -> None:
         _call([*compiler, *flags, "-c", str(source), "-o", objects[-1]])
     libraries = [f"-l{package}__{kind}" for package in LINKED_PACKAGES for kind in LINKED_KINDS]
     libraries += [f"-l{name}" for name in LINKED_LIBRARIES]
-    # lib/python3.x/site-packages/tf2_msgs is three folders below lib, where the wheels' libraries are
+    # The extension lies three folders below lib, where the libraries of the wheels are.
     linking = [f"-L{prefix / 'lib'}", "-Wl,-rpath,$ORIGIN/../../..", "-Wl,--allow-shlib-undefined"]
-    _call(["g++", "-shared", "-o", str(package / extension), *objects, *linking, *libraries])
+    _call(["g++", "-shared", "-o", str(extension), *objects, *linking, *libraries])
+    return extension
+
+
+def _link_libraries(folder: Path, extension: Path) -> None:
+    """Give the extension the names under which ROS looks for the type supports in it."""
+    folder.mkdir(exist_ok=True)
+    for type_support in TYPE_SUPPORTS:
+        link = folder / f"lib{PACKAGE}__{type_support}.so"
+        link.unlink(missing_ok=True)
+        link.symlink_to(os.path.relpath(extension, folder))
 
 
 def _call(command: list[str], **options) -> None:
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     except FileNotFoundError:
-        raise GenerationError(
-            f"{command[0]} must be installed; do: apt-get install g++"
-        ) from None
+        raise GenerationError(f"{command[0]} must be installed; do: apt-get install g++") from None
     if done.returncode != 0:
         tail = "\n".join(done.stderr.strip().splitlines()[-15:])
         raise GenerationError(f"{' '.join(command[:2])} … failed:\n{tail}")
 
 
 def _try_out(work: Path) -> None:
-    """Serialise and read back one message in a process of its own, before it is installed."""
-    environment = os.environ | {"PYTHONPATH": str(work)}
-    _call([sys.executable, "-c", ROUND_TRIP], env=environment)
+    """Use the package in a process of its own, before it is installed."""
+    libraries = f"{work / 'lib'}{os.pathsep}{os.environ.get('LD_LIBRARY_PATH', '')}"
+    environment = os.environ | {
+        "PYTHONPATH": str(work),
+        "LD_LIBRARY_PATH": libraries,
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+    }
+    _call([sys.executable, "-c", PROBE], env=environment)
 
 
-def _assemble_share(share: Path, generated: Path) -> Path:
+def _assemble_share(share: Path, sources: Path) -> Path:
     """Lay out what tools look for: the definition in its three forms and the manifest."""
     (share / "msg").mkdir(parents=True)
     for name in ("TFMessage.msg", "TFMessage.idl", "TFMessage.json"):
-        (share / "msg" / name).write_bytes((generated / PACKAGE / "msg" / name).read_bytes())
+        (share / "msg" / name).write_bytes((sources / "msg" / name).read_bytes())
     (share / "package.xml").write_text(MANIFEST, encoding="utf-8")
     return share
 
