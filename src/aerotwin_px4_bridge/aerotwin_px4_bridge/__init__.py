@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""MAVLink between the simulator and a flight controller, PX4 or the embedded autopilot.
+
+`link` steps an autopilot in lockstep over the HIL TCP port, `process` starts and stops it,
+`mission` flies it over the onboard UDP link, and `messages` is the border where NED, FRD, gauss,
+hPa and 1e7 degrees end: everything on this side is ENU, FLU and SI.
+"""
+
+from aerotwin_px4_bridge.link import AutopilotLost, HilLink, HilTimeouts, hil_port
+from aerotwin_px4_bridge.messages import (
+    ActuatorControls,
+    FrameReader,
+    HilGps,
+    HilSensor,
+    pack_hil_actuator_controls,
+    pack_hil_gps,
+    pack_hil_sensor,
+    parse_hil_actuator_controls,
+    parse_hil_gps,
+    parse_hil_sensor,
+)
+from aerotwin_px4_bridge.mission import Mission, MissionClient, Waypoint
+from aerotwin_px4_bridge.onboard import AutopilotEstimate, OnboardLink
+from aerotwin_px4_bridge.process import AutopilotProcess, embedded_process, px4_process
+
+__all__ = [
+    "ActuatorControls",
+    "AutopilotEstimate",
+    "AutopilotLost",
+    "AutopilotProcess",
+    "FrameReader",
+    "HilGps",
+    "HilLink",
+    "HilSensor",
+    "HilTimeouts",
+    "Mission",
+    "MissionClient",
+    "OnboardLink",
+    "Waypoint",
+    "embedded_process",
+    "hil_port",
+    "pack_hil_actuator_controls",
+    "pack_hil_gps",
+    "pack_hil_sensor",
+    "parse_hil_actuator_controls",
+    "parse_hil_gps",
+    "parse_hil_sensor",
+    "px4_process",
+]

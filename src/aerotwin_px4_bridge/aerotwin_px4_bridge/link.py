@@ -1,0 +1,400 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The HIL link: a TCP server that steps an autopilot in lockstep with simulated time.
+
+The autopilot connects to us. One HIL_SENSOR asks for one HIL_ACTUATOR_CONTROLS with the same
+`time_usec`. PX4 answers none before its control chain runs, so the link free-runs until the first
+answer and from then on waits, bounded, for each; every wait that runs out is counted.
+"""
+
+import socket
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic, perf_counter, sleep
+
+from aerotwin_core.errors import UserError
+from aerotwin_px4_bridge.messages import (
+    HIL_ACTUATOR_CONTROLS,
+    ActuatorControls,
+    BadMessage,
+    Frame,
+    FrameReader,
+    parse_hil_actuator_controls,
+)
+
+HIL_PORT = 4560
+_SLICE_S = 0.1
+_RECEIVE_BYTES = 8192
+
+
+class AutopilotLost(Exception):
+    """The autopilot is gone or no longer answers; the flight ends, its bag is saved.
+
+    Attributes
+    ----------
+    reason : str
+        One line for a person.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class HilTimeouts:
+    """How long the link waits, in wall time.
+
+    Attributes
+    ----------
+    answer_s : float
+        For the answer to one HIL_SENSOR; then the step counts as missed.
+    first_answer_s : float
+        From the first HIL_SENSOR to the first answer (PX4 starts its modules in between).
+    free_run_pause_s : float
+        Pause between two steps before the first answer.
+    consecutive_misses : int
+        Missed steps in a row after which the autopilot is lost.
+    """
+
+    answer_s: float = 1.0
+    first_answer_s: float = 30.0
+    free_run_pause_s: float = 0.002
+    consecutive_misses: int = 3
+
+
+@dataclass(slots=True)
+class LinkCounters:
+    """What happened on a link so far.
+
+    `n_late`: answers to earlier steps; `n_refused`: frames with impossible values; `n_foreign`:
+    frames of another system; `n_garbage_bytes`: bytes that belonged to no known frame; waits in
+    wall time [s].
+    """
+
+    n_sent: int = 0
+    n_answered: int = 0
+    n_missed: int = 0
+    n_late: int = 0
+    n_refused: int = 0
+    n_foreign: int = 0
+    n_garbage_bytes: int = 0
+    max_wait_s: float = 0.0
+    total_wait_s: float = 0.0
+
+
+class HilLink:
+    """One autopilot on one TCP port.
+
+    Parameters
+    ----------
+    port : int
+        Where to listen; `hil_port(instance)` of the vehicle.
+    host : str
+        Local address.
+    free_run : bool
+        True for PX4: no answer is expected before the first one. False for an autopilot that
+        answers from its first HIL_SENSOR; the run is then repeatable from the first step on.
+    timeouts : HilTimeouts
+        Limits of all waits.
+
+    Raises
+    ------
+    UserError
+        If the port is taken.
+    """
+
+    def __init__(
+        self,
+        port: int = HIL_PORT,
+        host: str = "127.0.0.1",
+        *,
+        free_run: bool = True,
+        timeouts: HilTimeouts | None = None,
+    ) -> None:
+        self.timeouts = timeouts or HilTimeouts()
+        self.counters = LinkCounters()
+        self._is_in_step = not free_run
+        self._reader = FrameReader()
+        self._connection: socket.socket | None = None
+        self._system_id: int | None = None
+        self._misses_in_a_row = 0
+        self._first_sent_at: float | None = None
+        self._time_us = 0
+        self._server = _listen(host, port)
+        self.port: int = self._server.getsockname()[1]
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether an autopilot is on the line."""
+        return self._connection is not None
+
+    @property
+    def is_in_step(self) -> bool:
+        """Whether every step waits for its answer (after the first answer, or from the start)."""
+        return self._is_in_step
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether no wait ran out so far; afterwards a run cannot be repeated to the byte."""
+        return self.counters.n_missed == 0
+
+    @property
+    def n_sent(self) -> int:
+        """Steps sent."""
+        return self.counters.n_sent
+
+    @property
+    def n_answered(self) -> int:
+        """Steps answered in time."""
+        return self.counters.n_answered
+
+    @property
+    def n_missed(self) -> int:
+        """Steps whose wait ran out."""
+        return self.counters.n_missed
+
+    def accept(
+        self, timeout_s: float = 30.0, on_wait: Callable[[float], None] | None = None
+    ) -> None:
+        """Wait for the autopilot to connect.
+
+        Parameters
+        ----------
+        timeout_s : float
+            Limit in wall time.
+        on_wait : callable, optional
+            Called about ten times a second with the seconds waited; it shows progress and may
+            raise to give up early (the process has died, the user pressed Ctrl-C).
+
+        Raises
+        ------
+        AutopilotLost
+            If nobody connects in time.
+        """
+        self._server.settimeout(_SLICE_S)
+        start = monotonic()
+        while True:
+            try:
+                connection, _ = self._server.accept()
+                break
+            except TimeoutError:
+                waited = monotonic() - start
+                if on_wait is not None:
+                    on_wait(waited)
+                if waited >= timeout_s:
+                    raise AutopilotLost(
+                        f"no autopilot connected to TCP port {self.port} within {timeout_s:g} s; "
+                        "see its log, or give it more time"
+                    ) from None
+        _configure(connection)
+        self._connection = connection
+        self._reader = FrameReader()
+        self._system_id = None
+
+    def exchange(self, time_us: int, frames: list[bytes]) -> ActuatorControls | None:
+        """Send the frames of one step and return the autopilot's answer to it.
+
+        Parameters
+        ----------
+        time_us : int
+            `time_usec` of the HIL_SENSOR among the frames.
+        frames : list of bytes
+            All frames of the step, the HIL_SENSOR last: it is what the autopilot answers.
+
+        Returns
+        -------
+        ActuatorControls or None
+            None while the autopilot has not answered yet at all, and after a missed wait: hold
+            the previous command.
+
+        Raises
+        ------
+        AutopilotLost
+            If the autopilot closed the link, or too many waits in a row ran out.
+        """
+        self._time_us = time_us
+        self._send(b"".join(frames))
+        self.counters.n_sent += 1
+        if self._is_in_step:
+            return self._wait_for(time_us)
+        return self._free_run(time_us)
+
+    def close(self) -> None:
+        """Close the connection and the port; an autopilot process sees its end."""
+        for endpoint in (self._connection, self._server):
+            if endpoint is not None:
+                endpoint.close()
+        self._connection = None
+
+    def __enter__(self) -> "HilLink":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _wait_for(self, time_us: int) -> ActuatorControls | None:
+        start = perf_counter()
+        deadline = start + self.timeouts.answer_s
+        while True:
+            data = self._receive()
+            answer = self._answer(data, time_us) if data else None
+            now = perf_counter()
+            if answer is not None:
+                self._count_answer(now - start)
+                return answer
+            if now >= deadline:
+                return self._miss(now - start)
+
+    def _free_run(self, time_us: int) -> ActuatorControls | None:
+        """Take what has come; the first answer, to whatever step, starts the lockstep."""
+        now = perf_counter()
+        if self._first_sent_at is None:
+            self._first_sent_at = now
+        n_before = self.counters.n_late
+        connection = self._socket()
+        connection.setblocking(False)
+        try:
+            sleep(self.timeouts.free_run_pause_s)
+            data = self._receive()
+        finally:
+            connection.setblocking(True)
+        answer = self._answer(data, time_us) if data else None
+        if answer is not None:
+            self._is_in_step = True
+            self._count_answer(perf_counter() - now)
+            return answer
+        if self.counters.n_late > n_before:
+            self._is_in_step = True
+            return self._wait_for(time_us)
+        if now - self._first_sent_at > self.timeouts.first_answer_s:
+            raise AutopilotLost(
+                f"the autopilot is connected to TCP port {self.port} but answered none of "
+                f"{self.counters.n_sent} HIL_SENSOR messages within "
+                f"{self.timeouts.first_answer_s:g} s; see its log for a module that did not start"
+            )
+        return None
+
+    def _answer(self, data: bytes, time_us: int) -> ActuatorControls | None:
+        """Return the answer to this step from newly received bytes; count everything else."""
+        found: ActuatorControls | None = None
+        for frame in self._reader.feed(data):
+            controls = self._controls(frame)
+            if controls is None:
+                continue
+            if controls.time_us == time_us:
+                found = controls
+            else:
+                self.counters.n_late += 1
+        self.counters.n_garbage_bytes = self._reader.n_skipped_bytes
+        return found
+
+    def _controls(self, frame: Frame) -> ActuatorControls | None:
+        if frame.message_id != HIL_ACTUATOR_CONTROLS:
+            return None
+        if self._system_id is not None and frame.system_id != self._system_id:
+            self.counters.n_foreign += 1
+            return None
+        try:
+            controls = parse_hil_actuator_controls(frame.payload)
+        except BadMessage:
+            self.counters.n_refused += 1
+            return None
+        self._system_id = frame.system_id
+        return controls
+
+    def _count_answer(self, wait_s: float) -> None:
+        counters = self.counters
+        counters.n_answered += 1
+        counters.total_wait_s += wait_s
+        counters.max_wait_s = max(counters.max_wait_s, wait_s)
+        self._misses_in_a_row = 0
+
+    def _miss(self, wait_s: float) -> None:
+        self.counters.n_missed += 1
+        self.counters.max_wait_s = max(self.counters.max_wait_s, wait_s)
+        self._misses_in_a_row += 1
+        if self._misses_in_a_row >= self.timeouts.consecutive_misses:
+            raise AutopilotLost(
+                f"the autopilot stopped answering at t = {self._time_us * 1e-6:.3f} s: "
+                f"{self._misses_in_a_row} steps in a row without an answer within "
+                f"{self.timeouts.answer_s:g} s each{self._what_came_instead()}"
+            )
+
+    def _what_came_instead(self) -> str:
+        counters = self.counters
+        parts = [
+            f"{count} {text}"
+            for count, text in (
+                (counters.n_late, "answers to other steps"),
+                (counters.n_refused, "answers that were not finite or out of range"),
+                (counters.n_foreign, "answers of another system id"),
+                (counters.n_garbage_bytes, "bytes of other messages or garbage"),
+            )
+            if count
+        ]
+        return f" (received in all: {', '.join(parts)})" if parts else ""
+
+    def _socket(self) -> socket.socket:
+        if self._connection is None:
+            raise ValueError("exchange needs a connected autopilot; call accept() first")
+        return self._connection
+
+    def _send(self, data: bytes) -> None:
+        try:
+            self._socket().sendall(data)
+        except BlockingIOError:
+            raise AutopilotLost(
+                f"the autopilot no longer reads its HIL link at t = {self._time_us * 1e-6:.3f} s"
+            ) from None
+        except OSError as error:
+            raise self._closed(error) from None
+
+    def _receive(self) -> bytes:
+        """Return newly received bytes; nothing when a slice of the wait has passed."""
+        try:
+            data = self._socket().recv(_RECEIVE_BYTES)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            raise self._closed(error) from None
+        if not data:
+            raise self._closed(None)
+        return data
+
+    def _closed(self, error: OSError | None) -> AutopilotLost:
+        detail = f" ({error.strerror})" if error is not None else ""
+        return AutopilotLost(
+            f"the autopilot closed the HIL link at t = {self._time_us * 1e-6:.3f} s{detail}; "
+            "it has ended or crashed, see its log"
+        )
+
+
+def hil_port(instance: int) -> int:
+    """Return the TCP port that autopilot number `instance` (from 0) connects to."""
+    return HIL_PORT + instance
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind((host, port))
+        server.listen(1)
+    except OSError as error:
+        server.close()
+        raise UserError(
+            f"HIL link: TCP port {port} on {host} cannot be opened ({error.strerror}); stop the "
+            "other simulator that listens there, or choose another instance"
+        ) from error
+    return server
+
+
+def _configure(connection: socket.socket) -> None:
+    """Send at once; give every blocking call a kernel timeout (no extra poll per call)."""
+    connection.setblocking(True)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    slice_timeval = struct.pack("@ll", 0, round(_SLICE_S * 1e6))
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, slice_timeval)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", 2, 0))

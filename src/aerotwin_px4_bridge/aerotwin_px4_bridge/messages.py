@@ -1,0 +1,387 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The border to MAVLink: the only place where FRD, NED, gauss, hPa and 1e7 degrees live.
+
+Inside aerotwin everything is ENU, FLU and SI; a function here packs such values into the bytes of
+one MAVLink 2 frame, or reads a payload back. Both directions exist for each HIL message, because
+the embedded autopilot stands on the other side of the same link. Not-finite values are refused in
+both directions.
+
+References
+----------
+MAVLink common.xml, messages 0, 93, 107, 113; PX4 v1.14 SimulatorMavlink.hpp for the bits of
+`fields_updated`.
+"""
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import atan2, degrees, hypot, isfinite, pi
+
+from aerotwin_px4_bridge.mavlink2 import (
+    COMMAND_LONG,
+    HEARTBEAT,
+    HIL_ACTUATOR_CONTROLS,
+    HIL_GPS,
+    HIL_SENSOR,
+    Frame,
+    FrameReader,
+    pack_frame,
+)
+
+__all__ = [
+    "COMMAND_LONG",
+    "HEARTBEAT",
+    "HIL_ACTUATOR_CONTROLS",
+    "HIL_GPS",
+    "HIL_SENSOR",
+    "ActuatorControls",
+    "BadMessage",
+    "Frame",
+    "FrameReader",
+    "HilGps",
+    "HilSensor",
+    "enu_from_ned",
+    "ned_from_enu",
+    "pack_heartbeat",
+    "pack_hil_actuator_controls",
+    "pack_hil_gps",
+    "pack_hil_sensor",
+    "parse_hil_actuator_controls",
+    "parse_hil_gps",
+    "parse_hil_sensor",
+    "yaw_map_from_ned",
+    "yaw_ned_from_map",
+]
+
+Vector = tuple[float, float, float]
+
+SIMULATOR_SYSTEM_ID = 1
+SIMULATOR_COMPONENT_ID = 200
+AUTOPILOT_COMPONENT_ID = 1
+
+GAUSS_PER_TESLA = 1e4
+PASCAL_PER_HPA = 100.0
+KELVIN_OF_0_C = 273.15
+COURSE_UNKNOWN = 65535
+
+FIELDS_IMU = 0x003F
+FIELDS_MAG = 0x01C0
+FIELDS_BARO = 0x1A00
+
+IS_ARMED = 0x80
+IS_CUSTOM_MODE = 0x01
+IS_LOCKSTEP = 0x01
+N_CONTROLS = 16
+_CONTROL_LIMIT = 1.0 + 1e-3  # float32 rounding in the sender
+
+_HIL_SENSOR = struct.Struct("<Q13fIB")
+_HIL_GPS = struct.Struct("<QiiiHHHhhhHBBBH")
+_HIL_ACTUATOR_CONTROLS = struct.Struct("<QQ16fB")
+_HEARTBEAT = struct.Struct("<IBBBBB")
+
+
+class BadMessage(ValueError):
+    """A frame with a right checksum says something impossible: not finite or out of range."""
+
+
+@dataclass(frozen=True, slots=True)
+class HilSensor:
+    """What the simulated IMU, magnetometer and barometer read at one instant (FLU, SI)."""
+
+    time_us: int
+    specific_force_body: Vector
+    angular_velocity_body: Vector
+    magnetic_field_body_tesla: Vector | None
+    pressure_pa: float | None
+    temperature_k: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HilGps:
+    """What the simulated GNSS receiver reports (ENU, SI, altitude as sent)."""
+
+    time_us: int
+    latitude_deg: float
+    longitude_deg: float
+    altitude_m: float
+    v_map: Vector
+    eph_m: float
+    epv_m: float
+    fix_type: int
+    n_satellites: int
+
+
+@dataclass(frozen=True, slots=True)
+class ActuatorControls:
+    """The answer of an autopilot: 16 outputs in [-1, 1], motors in [0, 1]."""
+
+    time_us: int
+    controls: tuple[float, ...]
+    is_armed: bool
+
+
+def ned_from_enu(vector: Sequence[float]) -> Vector:
+    """Return a vector with east-north-up axes in north-east-down axes."""
+    east, north, up = vector
+    return float(north), float(east), -float(up)
+
+
+def enu_from_ned(vector: Sequence[float]) -> Vector:
+    """Return a vector with north-east-down axes in east-north-up axes."""
+    north, east, down = vector
+    return float(east), float(north), -float(down)
+
+
+def yaw_ned_from_map(yaw: float) -> float:
+    """Return the heading [rad] in (-pi, pi], clockwise from north, of a yaw from east."""
+    return _wrapped(pi / 2.0 - yaw)
+
+
+def yaw_map_from_ned(yaw: float) -> float:
+    """Return the yaw [rad] in (-pi, pi], counter-clockwise from east, of a heading."""
+    return _wrapped(pi / 2.0 - yaw)
+
+
+def _wrapped(angle: float) -> float:
+    turns = -((angle - pi) // (2.0 * pi))
+    wrapped = angle + 2.0 * pi * turns - 2.0 * pi
+    return wrapped + 2.0 * pi if wrapped <= -pi else wrapped
+
+
+def pack_heartbeat(
+    *,
+    mav_type: int = 0,
+    autopilot: int = 8,
+    base_mode: int = 0,
+    custom_mode: int = 0,
+    system_status: int = 4,
+    sequence: int = 0,
+    system_id: int = SIMULATOR_SYSTEM_ID,
+    component_id: int = SIMULATOR_COMPONENT_ID,
+) -> bytes:
+    """Return a HEARTBEAT; by default that of a simulator (type GENERIC, autopilot INVALID)."""
+    payload = _HEARTBEAT.pack(custom_mode, mav_type, autopilot, base_mode, system_status, 3)
+    return pack_frame(
+        HEARTBEAT,
+        payload,
+        sequence=sequence,
+        system_id=system_id,
+        component_id=component_id,
+    )
+
+
+def pack_hil_sensor(
+    time_us: int,
+    specific_force_body: Sequence[float],
+    angular_velocity_body: Sequence[float],
+    magnetic_field_body_tesla: Sequence[float] | None = None,
+    pressure_pa: float | None = None,
+    temperature_k: float | None = None,
+    *,
+    sequence: int = 0,
+) -> bytes:
+    """Return a HIL_SENSOR of the primary sensors; the IMU is always in it.
+
+    Parameters
+    ----------
+    time_us : int
+        Simulated time [us]; it becomes the autopilot's clock and must increase.
+    specific_force_body, angular_velocity_body : (3,) sequence
+        FLU body axes [m/s^2], [rad/s].
+    magnetic_field_body_tesla : (3,) sequence, optional
+        FLU body axes [T]; None when no new sample is due.
+    pressure_pa, temperature_k : float, optional
+        Static pressure [Pa] and air temperature [K]; both or neither.
+
+    Raises
+    ------
+    ValueError
+        If a value is not finite or does not fit its field.
+    """
+    fx, fy, fz = specific_force_body
+    wx, wy, wz = angular_velocity_body
+    fields = FIELDS_IMU
+    mx = my = mz = pressure = altitude = temperature = 0.0
+    if magnetic_field_body_tesla is not None:
+        mx, my, mz = magnetic_field_body_tesla
+        fields |= FIELDS_MAG
+    if pressure_pa is not None:
+        if temperature_k is None or pressure_pa <= 0.0:
+            raise ValueError(f"pressure_pa must be above 0 with a temperature, got {pressure_pa}")
+        pressure = pressure_pa / PASCAL_PER_HPA
+        altitude = pressure_altitude_m(pressure_pa)
+        temperature = temperature_k - KELVIN_OF_0_C
+        fields |= FIELDS_BARO
+    if not isfinite(fx + fy + fz + wx + wy + wz + mx + my + mz + pressure + temperature):
+        raise ValueError(f"HIL_SENSOR at {time_us} us must hold finite values")
+    payload = _pack(
+        _HIL_SENSOR,
+        time_us,
+        fx, -fy, -fz,
+        wx, -wy, -wz,
+        mx * GAUSS_PER_TESLA, -my * GAUSS_PER_TESLA, -mz * GAUSS_PER_TESLA,
+        pressure, 0.0, altitude, temperature,
+        fields, 0,
+    )  # fmt: skip
+    return pack_frame(
+        HIL_SENSOR,
+        payload,
+        sequence=sequence,
+        system_id=SIMULATOR_SYSTEM_ID,
+        component_id=SIMULATOR_COMPONENT_ID,
+    )
+
+
+def pressure_altitude_m(pressure_pa: float) -> float:
+    """Return the altitude [m] at which the standard atmosphere has this pressure (ISO 2533)."""
+    return 44330.769 * (1.0 - (pressure_pa / 101325.0) ** 0.190263)
+
+
+def pack_hil_gps(
+    time_us: int,
+    latitude_deg: float,
+    longitude_deg: float,
+    altitude_m: float,
+    v_map: Sequence[float],
+    *,
+    eph_m: float = 0.3,
+    epv_m: float = 0.4,
+    n_satellites: int = 10,
+    fix_type: int = 3,
+    sequence: int = 0,
+) -> bytes:
+    """Return a HIL_GPS.
+
+    Parameters
+    ----------
+    time_us : int
+        Simulated time [us].
+    latitude_deg, longitude_deg, altitude_m : float
+        Position; the altitude is passed on as it is (PX4 takes it as above mean sea level).
+    v_map : (3,) sequence
+        Velocity, ENU [m/s].
+    eph_m, epv_m : float
+        One-sigma horizontal and vertical accuracy [m].
+    n_satellites, fix_type : int
+        As in common.xml; fix type 3 is a three-dimensional fix, 0 none.
+
+    Raises
+    ------
+    ValueError
+        If a value is not finite or does not fit its field.
+    """
+    north, east, down = ned_from_enu(v_map)
+    speed = hypot(north, east)
+    if not isfinite(latitude_deg + longitude_deg + altitude_m + speed + down + eph_m + epv_m):
+        raise ValueError(f"HIL_GPS at {time_us} us must hold finite values")
+    course = COURSE_UNKNOWN if speed < 0.1 else round(degrees(atan2(east, north)) * 100) % 36000
+    payload = _pack(
+        _HIL_GPS,
+        time_us,
+        round(latitude_deg * 1e7), round(longitude_deg * 1e7), round(altitude_m * 1e3),
+        min(round(eph_m * 100), 65534), min(round(epv_m * 100), 65534), round(speed * 100),
+        round(north * 100), round(east * 100), round(down * 100),
+        course, fix_type, n_satellites, 0, 0,
+    )  # fmt: skip
+    return pack_frame(
+        HIL_GPS,
+        payload,
+        sequence=sequence,
+        system_id=SIMULATOR_SYSTEM_ID,
+        component_id=SIMULATOR_COMPONENT_ID,
+    )
+
+
+def pack_hil_actuator_controls(
+    time_us: int,
+    controls: Sequence[float],
+    *,
+    is_armed: bool,
+    sequence: int = 0,
+    system_id: int = 1,
+) -> bytes:
+    """Return the answer of an autopilot to the HIL_SENSOR of time_us.
+
+    Parameters
+    ----------
+    time_us : int
+        The `time_usec` of the HIL_SENSOR that is answered.
+    controls : sequence of at most 16 floats
+        Outputs in [-1, 1]; the rest is 0.
+    is_armed : bool
+        Sent as bit 7 of `mode`.
+    sequence, system_id : int
+        Of the autopilot.
+    """
+    padded = [*controls, *[0.0] * (N_CONTROLS - len(controls))]
+    mode = IS_CUSTOM_MODE | (IS_ARMED if is_armed else 0)
+    return pack_frame(
+        HIL_ACTUATOR_CONTROLS,
+        _pack(_HIL_ACTUATOR_CONTROLS, time_us, IS_LOCKSTEP, *padded, mode),
+        sequence=sequence,
+        system_id=system_id,
+        component_id=AUTOPILOT_COMPONENT_ID,
+    )
+
+
+def _pack(layout: struct.Struct, *values: float) -> bytes:
+    try:
+        return layout.pack(*values)
+    except (struct.error, OverflowError) as error:
+        raise ValueError(f"a value does not fit its MAVLink field: {error}") from error
+
+
+def parse_hil_sensor(payload: bytes) -> HilSensor:
+    """Return the sample in a HIL_SENSOR payload of full length; raise BadMessage when not finite.
+
+    Fields whose bits in `fields_updated` are not all set are None.
+    """
+    time_us, *values, fields, _ = _HIL_SENSOR.unpack(payload)
+    fx, fy, fz, wx, wy, wz, mx, my, mz, pressure, _, _, temperature = values
+    if fields & FIELDS_IMU != FIELDS_IMU or not isfinite(sum(values)):
+        raise BadMessage(f"HIL_SENSOR at {time_us} us: IMU missing or not finite")
+    has_field = fields & FIELDS_MAG == FIELDS_MAG
+    has_pressure = fields & FIELDS_BARO == FIELDS_BARO
+    tesla = 1.0 / GAUSS_PER_TESLA
+    return HilSensor(
+        time_us,
+        (fx, -fy, -fz),
+        (wx, -wy, -wz),
+        (mx * tesla, -my * tesla, -mz * tesla) if has_field else None,
+        pressure * PASCAL_PER_HPA if has_pressure else None,
+        temperature + KELVIN_OF_0_C if has_pressure else None,
+    )
+
+
+def parse_hil_gps(payload: bytes) -> HilGps:
+    """Return the fix in a HIL_GPS payload of full length."""
+    fields = _HIL_GPS.unpack(payload)
+    time_us, latitude, longitude, altitude, eph, epv, _, north, east, down = fields[:10]
+    return HilGps(
+        time_us,
+        latitude * 1e-7,
+        longitude * 1e-7,
+        altitude * 1e-3,
+        (east * 0.01, north * 0.01, -down * 0.01),
+        eph * 0.01,
+        epv * 0.01,
+        fields[11],
+        fields[12],
+    )
+
+
+def parse_hil_actuator_controls(payload: bytes) -> ActuatorControls:
+    """Return the controls in a HIL_ACTUATOR_CONTROLS payload of full length.
+
+    Raises
+    ------
+    BadMessage
+        If a control is not finite or outside [-1, 1].
+    """
+    time_us, _, *controls, mode = _HIL_ACTUATOR_CONTROLS.unpack(payload)
+    if not (max(controls) <= _CONTROL_LIMIT and min(controls) >= -_CONTROL_LIMIT) or not isfinite(
+        sum(controls)
+    ):
+        raise BadMessage(f"HIL_ACTUATOR_CONTROLS at {time_us} us: a control outside [-1, 1]")
+    return ActuatorControls(time_us, tuple(controls), bool(mode & IS_ARMED))

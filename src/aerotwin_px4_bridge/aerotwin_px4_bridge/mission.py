@@ -1,0 +1,355 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A flight as commands over MAVLink: ready, take off, offboard along a path, land, disarm.
+
+It is a script in simulated time, the same for PX4 and the embedded autopilot. It depends only on
+the stamps it is given and the messages that come, never on a clock.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from math import inf, nan, radians
+
+import numpy as np
+from pymavlink.dialects.v20 import common as mavlink
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.frames import FloatArray, rotation_from_quaternion, yaw_from_rotation
+from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.parameters import parameter
+from aerotwin_px4_bridge.onboard import STREAMS_US, AutopilotEstimate, OnboardLink
+from aerotwin_px4_bridge.path import (
+    PATH_STEP_S,
+    PathLimits,
+    PathPoint,
+    SampledPath,
+    Setpoint,
+    plan_path,
+)
+
+MODE_OFFBOARD = (6, 0)
+MODE_LAND = (4, 6)
+
+_SECOND = 1_000_000_000
+_RESEND_S = 1.0
+_HEARTBEAT_LIMIT_S = 5.0
+_SETPOINT_LEAD_S = 1.0
+_SHORT_OF_HEIGHT_M = 1.0  # PX4 ends a take-off up to NAV_MC_ALT_RAD = 0.8 m below
+_SETTLED_M_S = 0.3
+_SETTLED_FOR_S = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waypoint:
+    """A place of a mission, in the map frame."""
+
+    position_m: tuple[float, float, float] = parameter(
+        text="x east, y north, z up in map", unit="m"
+    )
+    yaw_deg: float | None = parameter(
+        None, text="yaw from east, counter-clockwise; null keeps the last", unit="deg"
+    )
+    hold_s: float = parameter(
+        0.0, text="stop there for this long; 0 flies through", unit="s", minimum=0.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mission:
+    """A flight: take-off, a path through way-points, landing where it ends."""
+
+    takeoff_altitude_m: float = parameter(
+        5.0, text="height above the start", unit="m", minimum=1.5, maximum=120.0
+    )
+    speed_m_s: float = parameter(2.0, text="speed along the path", unit="m/s", minimum=0.1)
+    climb_rate_m_s: float = parameter(
+        1.0, text="vertical part of the speed", unit="m/s", minimum=0.05
+    )
+    acceleration_m_s2: float = parameter(
+        1.5, text="along the path and in corners", unit="m/s^2", minimum=0.05
+    )
+    jerk_m_s3: float = parameter(4.0, text="build-up of acceleration", unit="m/s^3", minimum=0.05)
+    corner_radius_m: float = parameter(
+        2.0, text="arcs at way-points that are flown through; 0 stops there", unit="m", minimum=0.0
+    )
+    yaw_rate_deg_s: float = parameter(
+        30.0, text="turning rate", unit="deg/s", minimum=1.0, maximum=180.0
+    )
+    ready_timeout_s: float = parameter(
+        90.0, text="simulated time until the autopilot can arm", unit="s", minimum=1.0
+    )
+    waypoints: tuple[Waypoint, ...] = parameter(text="the path, at least one")
+
+    def __post_init__(self) -> None:
+        if not self.waypoints:
+            raise ParameterError("waypoints: expected at least one, found none; add one")
+
+    def plan(self, p_map_start: FloatArray, yaw_start: float) -> SampledPath:
+        """Return the path in time from a hover at the start."""
+        limits = PathLimits(
+            speed=self.speed_m_s,
+            climb_rate=self.climb_rate_m_s,
+            acceleration=self.acceleration_m_s2,
+            jerk=self.jerk_m_s3,
+            corner_radius=self.corner_radius_m,
+            yaw_rate=radians(self.yaw_rate_deg_s),
+        )
+        points = [
+            PathPoint(
+                p_map=waypoint.position_m,
+                yaw=None if waypoint.yaw_deg is None else radians(waypoint.yaw_deg),
+                hold=waypoint.hold_s,
+            )
+            for waypoint in self.waypoints
+        ]
+        return plan_path(p_map_start, yaw_start, points, limits)
+
+
+class _MissionFailed(Exception):
+    """A step of the script did not succeed within its limit."""
+
+
+class MissionClient:
+    """Fly a mission on the onboard link of one autopilot.
+
+    Call `poll` once per simulation step, before the HIL messages of the step are sent.
+
+    Parameters
+    ----------
+    mission : Mission
+        What to fly.
+    plane : LocalTangentPlane
+        The map frame.
+    instance : int
+        Number of the autopilot.
+    host, local_port, remote_port
+        As `OnboardLink`.
+
+    Attributes
+    ----------
+    phase : str
+        What it does now, in words.
+    failure : str or None
+        Why it gave up.
+    path : SampledPath or None
+        The planned path, from when the take-off has ended.
+    path_start_ns : int or None
+        When the path began.
+    """
+
+    def __init__(
+        self,
+        mission: Mission,
+        plane: LocalTangentPlane,
+        instance: int = 0,
+        *,
+        host: str = "127.0.0.1",
+        local_port: int | None = None,
+        remote_port: int | None = None,
+    ) -> None:
+        self.mission = mission
+        self.link = OnboardLink(
+            plane, instance, host=host, local_port=local_port, remote_port=remote_port
+        )
+        self.phase = "waiting for the autopilot"
+        self.failure: str | None = None
+        self.is_finished = False
+        self.path: SampledPath | None = None
+        self.path_start_ns: int | None = None
+        self.setpoint: Setpoint | None = None
+        self._now_ns = 0
+        self._heartbeat_due_ns = 0
+        self._setpoint_due_ns = 0
+        self._script = self._fly()
+
+    @property
+    def setpoint_p_map(self) -> FloatArray | None:
+        """Where the vehicle should be now (3,) [m]; None outside the path."""
+        return None if self.setpoint is None else self.setpoint.p_map
+
+    @property
+    def estimate(self) -> AutopilotEstimate | None:
+        """The autopilot's own estimate as last received."""
+        return self.link.state.estimate
+
+    @property
+    def estimate_p_map(self) -> FloatArray | None:
+        """Where the autopilot believes to be (3,) [m]."""
+        return None if self.estimate is None else self.estimate.p_map
+
+    @property
+    def progress(self) -> float:
+        """Share of the path's time flown, in [0, 1]."""
+        if self.is_finished:
+            return 1.0
+        if self.path is None or self.path_start_ns is None:
+            return 0.0
+        return min((self._now_ns - self.path_start_ns) / _SECOND / self.path.duration, 1.0)
+
+    def poll(self, stamp_ns: int) -> None:
+        """Read what has come, go on with the script, send what is due; never wait."""
+        self._now_ns = stamp_ns
+        self.link.receive(stamp_ns)
+        if self.is_finished or self.failure is not None:
+            return
+        if stamp_ns >= self._heartbeat_due_ns:
+            self.link.send_heartbeat()
+            self._heartbeat_due_ns = stamp_ns + _SECOND
+        try:
+            next(self._script)
+        except StopIteration:
+            self.is_finished = True
+            self.phase = "finished"
+        except _MissionFailed as failure:
+            self.failure = self._in_words(str(failure))
+            self.phase = "failed"
+            self.setpoint = None
+
+    def close(self) -> None:
+        """Free the port."""
+        self.link.close()
+
+    def _fly(self) -> Iterator[None]:
+        """Run through the flight; each yield is the end of one step."""
+        state = self.link.state
+        yield from self._until(
+            lambda: state.heartbeat_ns is not None,
+            self.mission.ready_timeout_s,
+            "no HEARTBEAT on the onboard link",
+        )
+        yield from self._request_streams()
+        self.phase = "waiting until it can arm"
+        yield from self._until(
+            lambda: state.is_ready and state.estimate is not None,
+            self.mission.ready_timeout_s,
+            "the autopilot did not become ready to arm",
+        )
+        yield from self._take_off()
+        path = yield from self._fly_path()
+        self.phase = "landing"
+        for _ in self._set_mode(MODE_LAND, "LAND"):
+            self._send_setpoint(path.at(path.duration))
+            yield
+        self.setpoint = None
+        yield from self._until(
+            lambda: not state.is_armed, self._landing_limit_s(), "it did not land and disarm"
+        )
+
+    def _request_streams(self) -> Iterator[None]:
+        for message_id, interval_us in STREAMS_US.items():
+            yield from self._command(
+                f"the stream of message {message_id}",
+                mavlink.MAV_CMD_SET_MESSAGE_INTERVAL,
+                message_id,
+                interval_us,
+            )
+
+    def _take_off(self) -> Iterator[None]:
+        state, mission = self.link.state, self.mission
+        self.phase = "taking off"
+        ground_amsl = state.altitude_amsl_m or 0.0
+        altitude = ground_amsl + mission.takeoff_altitude_m
+        yield from self._command(
+            "take-off", mavlink.MAV_CMD_NAV_TAKEOFF, nan, 0.0, 0.0, nan, nan, nan, altitude
+        )
+        yield from self._command("arming", mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1.0)
+        enough = altitude - _SHORT_OF_HEIGHT_M
+        yield from self._until(
+            lambda: (state.altitude_amsl_m or -inf) >= enough,
+            30.0 + 2.0 * mission.takeoff_altitude_m,
+            f"it did not climb to {mission.takeoff_altitude_m:g} m above the start",
+        )
+        self.phase = "settling"
+        yield from self._settle()
+
+    def _settle(self) -> Iterator[None]:
+        """Wait until the vehicle hovers, 15 s at most: then go on all the same."""
+        calm_since = limit_ns = self._now_ns
+        limit_ns += 15 * _SECOND
+        while self._now_ns - calm_since < _SETTLED_FOR_S * _SECOND and self._now_ns < limit_ns:
+            estimate = self.estimate
+            if estimate is None or np.linalg.norm(estimate.v_map) > _SETTLED_M_S:
+                calm_since = self._now_ns
+            yield
+
+    def _fly_path(self) -> Generator[None, None, SampledPath]:
+        estimate = self.estimate
+        if estimate is None or estimate.q_map_body is None:
+            raise _MissionFailed("no attitude on the onboard link")
+        yaw = yaw_from_rotation(rotation_from_quaternion(estimate.q_map_body))
+        path = self.path = self.mission.plan(estimate.p_map, yaw)
+        self.phase = "entering offboard"
+        lead_ns = self._now_ns + round(_SETPOINT_LEAD_S * _SECOND)
+        while self._now_ns < lead_ns:
+            self._send_setpoint(path.at(0.0))
+            yield
+        for _ in self._set_mode(MODE_OFFBOARD, "OFFBOARD"):
+            self._send_setpoint(path.at(0.0))
+            yield
+        self.phase = "flying"
+        self.path_start_ns = self._now_ns
+        while (t := (self._now_ns - self.path_start_ns) / _SECOND) <= path.duration:
+            self._check_in_flight()
+            self._send_setpoint(path.at(t))
+            yield
+        return path
+
+    def _check_in_flight(self) -> None:
+        state = self.link.state
+        if not state.is_armed:
+            raise _MissionFailed("it disarmed in flight")
+        if state.mode != MODE_OFFBOARD:
+            main, sub = state.mode
+            raise _MissionFailed(f"it left offboard by itself (mode {main}, {sub})")
+        if self._now_ns - (state.heartbeat_ns or 0) > _HEARTBEAT_LIMIT_S * _SECOND:
+            raise _MissionFailed(f"no HEARTBEAT for {_HEARTBEAT_LIMIT_S:g} s")
+
+    def _send_setpoint(self, setpoint: Setpoint) -> None:
+        """Send at the rate of the path's samples; remember it at every step."""
+        self.setpoint = setpoint
+        if self._now_ns >= self._setpoint_due_ns:
+            self.link.send_setpoint(setpoint, self._now_ns)
+            self._setpoint_due_ns = self._now_ns + round(PATH_STEP_S * _SECOND)
+
+    def _set_mode(self, mode: tuple[int, int], name: str) -> Iterator[None]:
+        yield from self._command(f"mode {name}", mavlink.MAV_CMD_DO_SET_MODE, 1.0, *mode)
+        yield from self._until(
+            lambda: self.link.state.mode == mode, 5.0, f"it did not change to mode {name}"
+        )
+
+    def _command(
+        self, name: str, command: int, *parameters: float, limit_s: float = 20.0
+    ) -> Iterator[None]:
+        """Send a command until it is accepted; a stream that does not exist is no failure."""
+        is_stream = command == mavlink.MAV_CMD_SET_MESSAGE_INTERVAL
+        limit_ns = self._now_ns + round(limit_s * _SECOND)
+        self.link.acks.pop(command, None)
+        due_ns, attempt, answer = self._now_ns, 0, "no answer"
+        while True:
+            if self._now_ns >= due_ns:
+                self.link.send_command(command, *parameters, confirmation=attempt)
+                due_ns, attempt = self._now_ns + round(_RESEND_S * _SECOND), attempt + 1
+            yield
+            result = self.link.acks.pop(command, None)
+            if result == mavlink.MAV_RESULT_ACCEPTED or (is_stream and result is not None):
+                return
+            if result is not None:
+                answer = mavlink.enums["MAV_RESULT"][result].name.removeprefix("MAV_RESULT_")
+            if self._now_ns >= limit_ns:
+                raise _MissionFailed(f"{name} was not accepted within {limit_s:g} s ({answer})")
+
+    def _until(self, condition: Callable[[], bool], limit_s: float, failure: str) -> Iterator[None]:
+        limit_ns = self._now_ns + round(limit_s * _SECOND)
+        while not condition():
+            if self._now_ns >= limit_ns:
+                raise _MissionFailed(f"{failure} within {limit_s:g} s of simulated time")
+            yield
+
+    def _landing_limit_s(self) -> float:
+        highest = max(waypoint.position_m[2] for waypoint in self.mission.waypoints)
+        return 60.0 + 3.0 * max(highest, self.mission.takeoff_altitude_m)
+
+    def _in_words(self, failure: str) -> str:
+        said = f"; the autopilot says: {' | '.join(self.link.texts)}" if self.link.texts else ""
+        place = f"{self.phase} at t = {self._now_ns / 1e9:.2f} s"
+        return f"mission failed while {place}: {failure}{said}"
