@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Worlds: textured triangle meshes of a place on Earth, and what is asked of them.
+
+A world is generated from a seed (the coastal cliff) or read from a GLB file; a strict YAML file
+names it, its origin, its start point, its attribution and its licence. `Rasteriser` makes the grey
+images and depths that cameras see; `WorldQueries` answers heights, ground planes, distances, rays
+and collisions. Everything is in the map frame: x east, y north, z up, metres.
+"""
+
+from aerotwin_worlds.loading import find_world, known_worlds, load_world
+from aerotwin_worlds.mesh import TexturedMesh
+from aerotwin_worlds.queries import WorldQueries
+from aerotwin_worlds.rasteriser import Frame, Rasteriser
+from aerotwin_worlds.world import World
+
+__all__ = [
+    "Frame",
+    "Rasteriser",
+    "TexturedMesh",
+    "World",
+    "WorldQueries",
+    "find_world",
+    "known_worlds",
+    "load_world",
+]

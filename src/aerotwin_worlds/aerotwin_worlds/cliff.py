@@ -1,0 +1,276 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The generated coastal cliff: a cove with a wall of rock, a beach before it, a plateau above.
+
+In plan the wall follows y = 0 from x = -30 m to 30 m, faces the sea (-y), and bends forward at
+both ends to close the cove. ``d``, "inland", is the signed distance behind that line.
+"""
+
+import math
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+from aerotwin_core.parameters import parameter
+from numba import njit
+
+from aerotwin_worlds import ground, rock
+from aerotwin_worlds.mesh import TexturedMesh, grid_triangles
+from aerotwin_worlds.noise import gradient_noise
+from aerotwin_worlds.threads import default_thread_count, run_tasks, split_range
+
+FRONT_HALF_M, CORNER_RADIUS_M, FLANK_M = 30.0, 20.0, 25.0
+CORNER_END_M = FRONT_HALF_M + CORNER_RADIUS_M * math.pi / 2
+WALL_END_M = CORNER_END_M + FLANK_M
+FOOT_Z_M, BREAK_Z_M, LEAN_RAD = -2.0, 18.6, math.radians(8.0)
+BREAK_RADIUS_M, ROLL_M = 1.6, 3.0
+TOP_Z_M = BREAK_Z_M + BREAK_RADIUS_M * (1.0 - math.sin(LEAN_RAD))
+SLOPE_M = (BREAK_Z_M - FOOT_Z_M) / math.cos(LEAN_RAD)
+BEND_M = BREAK_RADIUS_M * (math.pi / 2 - LEAN_RAD)
+PROFILE_M = SLOPE_M + BEND_M + ROLL_M
+SUN_MAP = np.array([-0.55, -0.60, 0.58]) / math.sqrt(0.55**2 + 0.60**2 + 0.58**2)
+START_XY_M = (-25.0, -10.0)
+START_YAW = math.pi / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class CliffParameters:
+    """What may be chosen of the generated cliff."""
+
+    seed: int = parameter(default=7, text="Seed of all shapes and colours.", minimum=0)
+    spacing_m: float = parameter(
+        default=0.075, text="Vertex spacing of the wall's front.", unit="m", minimum=0.02, maximum=1
+    )
+    texel_m: float = parameter(
+        default=0.01, text="Texel size of the wall's front.", unit="m", minimum=0.003, maximum=0.5
+    )
+
+
+def build_cliff(
+    parameters: CliffParameters, *, n_threads: int | None = None
+) -> tuple[TexturedMesh, TexturedMesh, TexturedMesh]:
+    """Generate wall, beach and plateau; the same parameters give the same bytes.
+
+    Returns
+    -------
+    tuple of TexturedMesh
+        Wall, beach, plateau in the map frame: x along the wall, y inland, z up from sea level.
+    """
+    n = n_threads or default_thread_count()
+    return _wall(parameters, n), _beach(parameters, n), _plateau(parameters, n)
+
+
+def inland_distance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Signed distance behind the wall's line in plan [m]; negative on the beach."""
+    across = np.abs(x) - FRONT_HALF_M
+    along = y + CORNER_RADIUS_M
+    corner = np.hypot(np.maximum(across, 0.0), np.maximum(along, 0.0)) - CORNER_RADIUS_M
+    return corner + np.minimum(np.maximum(across, along), 0.0)
+
+
+def _plan(s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points (n, 2) of the wall's line at s and its seaward unit normals (n, 2)."""
+    side, a = np.sign(s), np.abs(s)
+    angle = np.clip((a - FRONT_HALF_M) / CORNER_RADIUS_M, 0.0, math.pi / 2)
+    x = np.minimum(a, FRONT_HALF_M) + CORNER_RADIUS_M * np.sin(angle)
+    y = -CORNER_RADIUS_M * (1.0 - np.cos(angle)) - np.maximum(a - CORNER_END_M, 0.0)
+    return np.column_stack([side * x, y]), np.column_stack([-side * np.sin(angle), -np.cos(angle)])
+
+
+def _along(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Coordinate s of the point of the wall's line that is nearest to x, y."""
+    across = np.maximum(np.abs(x) - FRONT_HALF_M, 0.0)
+    angle = np.arctan2(across, np.maximum(y + CORNER_RADIUS_M, 1e-9))
+    flank = np.maximum(-CORNER_RADIUS_M - y, 0.0)
+    return np.sign(x) * (np.minimum(np.abs(x), FRONT_HALF_M) + CORNER_RADIUS_M * angle + flank)
+
+
+def _profile(t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distance back, height and slope angle (LEAN .. 90 deg) of the wall's profile at t."""
+    straight = np.minimum(t, SLOPE_M)
+    angle = LEAN_RAD + np.clip(t - SLOPE_M, 0.0, BEND_M) / BREAK_RADIUS_M
+    back = straight * math.sin(LEAN_RAD) - 4.0 * math.tan(LEAN_RAD)
+    back += BREAK_RADIUS_M * (math.cos(LEAN_RAD) - np.cos(angle))
+    back += np.maximum(t - SLOPE_M - BEND_M, 0.0)
+    z = FOOT_Z_M + straight * math.cos(LEAN_RAD)
+    return back, z + BREAK_RADIUS_M * (np.sin(angle) - math.sin(LEAN_RAD)), angle
+
+
+@njit(cache=True)
+def _top_variation(s, seed):
+    """Rise and fall of the cliff's upper edge [m] along s."""
+    out = np.empty(len(s))
+    for i in range(len(s)):
+        out[i] = 2.0 * gradient_noise(0.05 * s[i], 0.5, seed + 1)
+    return out
+
+
+def _bed_edges(seed: int) -> np.ndarray:
+    """Boundaries of the rock's beds [m], from below to above everything that folds reach."""
+    thickness = np.random.default_rng([seed, 1]).lognormal(math.log(0.7), 0.55, 160)
+    return np.cumsum(np.clip(thickness, 0.18, 2.4)) - 25.0
+
+
+def _wall(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
+    seed, spacing, texel = parameters.seed, parameters.spacing_m, parameters.texel_m
+    bends = np.array([-WALL_END_M, -FRONT_HALF_M, FRONT_HALF_M, WALL_END_M])
+    s = _piecewise(bends, (spacing * 2.7, spacing, spacing * 2.7))
+    t = np.linspace(0.0, PROFILE_M, round(PROFILE_M / spacing) + 1)
+    relief = np.empty((len(t), len(s)))
+    layers = np.zeros((rock.N_LAYERS, len(t), len(s)), np.float32)
+    beds = _bed_edges(seed)
+    tasks = [(a, b, s, t, beds, seed, relief, layers) for a, b in split_range(len(t), 16)]
+    run_tasks(rock.wall_relief, tasks, n_threads)
+    vertices = _wall_vertices(s, t, relief, seed)
+    layers[rock.LIGHT] = _light(vertices)
+    layers[rock.OPENNESS] = _openness(relief, spacing)
+
+    # The texture is a sheet over (s, t) whose columns are wider on the flanks.
+    columns = np.array([WALL_END_M - FRONT_HALF_M, 2 * FRONT_HALF_M, WALL_END_M - FRONT_HALF_M])
+    columns = np.round(columns / np.array([3.0 * texel, texel, 3.0 * texel]))
+    knots = np.concatenate([[0.0], np.cumsum(columns)]) / columns.sum()
+    width, height = int(columns.sum()), round(PROFILE_M / texel)
+    s_texel = np.interp((np.arange(width) + 0.5) / width, knots, bends)
+    t_texel = PROFILE_M * (1.0 - (np.arange(height) + 0.5) / height)
+    column_x = np.interp(s_texel, s, np.arange(len(s)))
+    row_y = t_texel / PROFILE_M * (len(t) - 1)
+    image = np.empty((height, width, 3), np.uint8)
+    tasks = [
+        (a, b, s_texel, t_texel, column_x, row_y, layers, beds, seed, image)
+        for a, b in split_range(height, 24)
+    ]
+    run_tasks(rock.paint_wall, tasks, n_threads)
+    u, v = np.meshgrid(np.interp(s, bends, knots), 1.0 - t / PROFILE_M)
+    return _grid_mesh(vertices, u, v, image)
+
+
+def _piecewise(knots: np.ndarray, spacings: tuple[float, ...]) -> np.ndarray:
+    """Points along a line, evenly spaced between the knots, about as far apart as asked."""
+    parts = [
+        np.linspace(a, b, max(round((b - a) / h), 1), endpoint=False)
+        for a, b, h in zip(knots[:-1], knots[1:], spacings, strict=True)
+    ]
+    return np.concatenate([*parts, knots[-1:]])
+
+
+def _wall_vertices(s: np.ndarray, t: np.ndarray, relief: np.ndarray, seed: int) -> np.ndarray:
+    """Vertices (rows, columns, 3): the profile swept along the plan, displaced along its normal."""
+    foot, seaward = _plan(s)
+    back, z, angle = _profile(t)
+    # The relief dies out on the plateau, where the wall's sheet meets the plateau's.
+    kept = np.clip((PROFILE_M - t) / (ROLL_M + BEND_M), 0.0, 1.0) ** 1.5
+    outwards = relief * (kept * np.cos(angle))[:, None] - back[:, None]
+    rise = np.clip(t / SLOPE_M, 0.0, 1.0)[:, None] * _top_variation(s, seed)[None, :]
+    vertices = np.empty((len(t), len(s), 3))
+    vertices[..., :2] = foot[None] + seaward[None] * outwards[..., None]
+    vertices[..., 2] = z[:, None] + rise + relief * (0.3 * kept * np.sin(angle))[:, None]
+    return vertices
+
+
+def _light(vertices: np.ndarray) -> np.ndarray:
+    """Cosine between surface normal and sun, 0 in the shade, for a grid of vertices."""
+    along_row = np.gradient(vertices, axis=1)
+    along_column = np.gradient(vertices, axis=0)
+    normal = np.cross(along_row, along_column)
+    normal /= np.linalg.norm(normal, axis=-1, keepdims=True)
+    return np.clip(normal @ SUN_MAP, 0.0, 1.0)
+
+
+def _openness(relief: np.ndarray, spacing_m: float) -> np.ndarray:
+    """Ambient light by how far the rock stands out of its surroundings, about 0.4 .. 1.15."""
+    openness = np.full(relief.shape, 0.92)
+    for radius_m, weight in ((0.35, 1.1), (1.6, 0.28)):
+        blurred = cv2.GaussianBlur(relief, (0, 0), radius_m / spacing_m)
+        openness += weight * (relief - blurred)
+    return np.clip(openness, 0.35, 1.15)
+
+
+def _grid_mesh(
+    vertices: np.ndarray, u: np.ndarray, v: np.ndarray, image: np.ndarray, keep=None
+) -> TexturedMesh:
+    """Make a mesh of a grid of vertices, of those cells whose corners are all kept."""
+    triangles = grid_triangles(*vertices.shape[:2])
+    vertices, uv = vertices.reshape(-1, 3), np.stack([u, v], axis=-1).reshape(-1, 2)
+    if keep is not None:
+        triangles = triangles[keep.ravel()[triangles].all(axis=1)]
+        used, index = np.unique(triangles, return_inverse=True)
+        triangles = index.reshape(-1, 3)
+        vertices, uv = vertices[used], uv[used]
+    return TexturedMesh(
+        vertices_map=np.ascontiguousarray(vertices),
+        triangles=triangles.astype(np.int32),
+        uv=uv.astype(np.float32),
+        texture=image,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sheet:
+    """A level rectangle with a grid of vertices and a texture, row 0 in the north."""
+
+    low: tuple[float, float]
+    high: tuple[float, float]
+    spacing_m: float
+    texel_m: float
+
+    def axes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vertex coordinates: x eastwards, y southwards."""
+        nx, ny = (
+            round((b - a) / self.spacing_m) + 1 for a, b in zip(self.low, self.high, strict=True)
+        )
+        return np.linspace(self.low[0], self.high[0], nx), np.linspace(
+            self.high[1], self.low[1], ny
+        )
+
+    def texel_axes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Texel centres x, y and their fractional indices into the vertex grid."""
+        x, y = self.axes()
+        w, h = (round((b - a) / self.texel_m) for a, b in zip(self.low, self.high, strict=True))
+        across, down = (np.arange(w) + 0.5) / w, (np.arange(h) + 0.5) / h
+        x_texel = self.low[0] + across * (self.high[0] - self.low[0])
+        y_texel = self.high[1] + down * (self.low[1] - self.high[1])
+        return x_texel, y_texel, across * (len(x) - 1), down * (len(y) - 1)
+
+    def uv(self) -> tuple[np.ndarray, np.ndarray]:
+        x, y = self.axes()
+        return tuple(np.meshgrid(np.linspace(0, 1, len(x)), np.linspace(0, 1, len(y))))
+
+
+def _beach(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
+    seed = parameters.seed
+    scale = parameters.texel_m / 0.01
+    sheet = _Sheet(low=(-54.0, -60.0), high=(54.0, 4.0), spacing_m=0.25, texel_m=0.025 * scale)
+    x, y = sheet.axes()
+    inland = inland_distance(*np.meshgrid(x, y))
+    z, boulder = np.empty_like(inland), np.empty_like(inland)
+    pad = np.array(START_XY_M)
+    tasks = [(a, b, x, y, inland, pad, seed, z, boulder) for a, b in split_range(len(y), 16)]
+    run_tasks(ground.beach_relief, tasks, n_threads)
+    vertices = np.dstack([*np.meshgrid(x, y), z])
+    # Rows run south, so the grid's normal points down: flip the rows for the light.
+    light = 0.45 + 0.85 * _light(vertices[::-1])[::-1]
+    light *= np.clip(0.55 + 0.05 * -inland, 0.55, 1.0)
+    x_texel, y_texel, column_x, row_y = sheet.texel_axes()
+    image = np.empty((len(y_texel), len(x_texel), 3), np.uint8)
+    tasks = [
+        (a, b, x_texel, y_texel, column_x, row_y, inland, boulder, light, seed, image)
+        for a, b in split_range(len(y_texel), 24)
+    ]
+    run_tasks(ground.paint_beach, tasks, n_threads)
+    return _grid_mesh(vertices, *sheet.uv(), image, keep=inland < 4.0)
+
+
+def _plateau(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
+    seed = parameters.seed
+    scale = parameters.texel_m / 0.01
+    sheet = _Sheet(low=(-85.0, -60.0), high=(85.0, 40.0), spacing_m=0.5, texel_m=0.08 * scale)
+    x, y = np.meshgrid(*sheet.axes())
+    inland = inland_distance(x, y)
+    rim = _top_variation(_along(x, y).ravel(), seed).reshape(x.shape)
+    # The sheet starts a little below the wall's upper end and rises through it.
+    z = TOP_Z_M + rim + 0.10 * np.minimum(inland - 6.6, 12.0)
+    x_texel, y_texel, _, _ = sheet.texel_axes()
+    image = np.empty((len(y_texel), len(x_texel), 3), np.uint8)
+    tasks = [(a, b, x_texel, y_texel, seed, image) for a, b in split_range(len(y_texel), 16)]
+    run_tasks(ground.paint_plateau, tasks, n_threads)
+    return _grid_mesh(np.dstack([x, y, z]), *sheet.uv(), image, keep=inland > 5.6)

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Textured triangle meshes: the one form in which every world reaches its users."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, kw_only=True)
+class TexturedMesh:
+    """A triangle mesh with one texture image.
+
+    Parameters
+    ----------
+    vertices_map : (n, 3) float64 array
+        Vertices in the map frame [m].
+    triangles : (m, 3) int32 array
+        Vertex indices; both sides of a triangle are visible.
+    uv : (n, 2) float32 array
+        Texture coordinates in [0, 1]; u runs right, v runs *down* the image, and (0, 0) is the
+        outer corner of the upper left texel, as in glTF.
+    texture : (h, w, 3) uint8 array
+        sRGB-encoded colours.
+
+    Raises
+    ------
+    ValueError
+        If a shape, an index or a value is not as above.
+    """
+
+    vertices_map: np.ndarray
+    triangles: np.ndarray
+    uv: np.ndarray
+    texture: np.ndarray
+
+    def __post_init__(self) -> None:
+        n_vertices = len(self.vertices_map)
+        _check_array("vertices_map", self.vertices_map, np.float64, (n_vertices, 3))
+        _check_array("triangles", self.triangles, np.int32, (len(self.triangles), 3))
+        _check_array("uv", self.uv, np.float32, (n_vertices, 2))
+        _check_array("texture", self.texture, np.uint8, (*self.texture.shape[:2], 3))
+        if n_vertices == 0 or len(self.triangles) == 0 or self.texture.size == 0:
+            raise ValueError("a mesh must have vertices, triangles and a texture, got an empty one")
+        if self.triangles.min() < 0 or self.triangles.max() >= n_vertices:
+            raise ValueError(f"triangles must index the {n_vertices} vertices, got others")
+        if not (np.isfinite(self.vertices_map).all() and np.isfinite(self.uv).all()):
+            raise ValueError("vertices_map and uv must be finite, got NaN or infinity")
+
+    @property
+    def bounds_m(self) -> np.ndarray:
+        """Lowest and highest corner of the vertices, (2, 3) [m]."""
+        return np.stack([self.vertices_map.min(axis=0), self.vertices_map.max(axis=0)])
+
+
+def _check_array(name: str, array: np.ndarray, dtype: type, shape: tuple[int, ...]) -> None:
+    if array.dtype != dtype or array.shape != shape:
+        raise ValueError(
+            f"{name} must be {np.dtype(dtype).name} of shape {shape}, "
+            f"got {array.dtype} of shape {array.shape}"
+        )
+
+
+def grid_triangles(n_rows: int, n_columns: int) -> np.ndarray:
+    """Return the triangles of a regular grid of vertices stored row by row.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+        Number of vertices along both sides.
+
+    Returns
+    -------
+    (2 (n_rows - 1) (n_columns - 1), 3) int32 array
+        Two triangles per cell, counter-clockwise when columns run right and rows run up.
+    """
+    corner = np.arange(n_rows * n_columns, dtype=np.int32).reshape(n_rows, n_columns)
+    a, b = corner[:-1, :-1], corner[:-1, 1:]
+    c, d = corner[1:, 1:], corner[1:, :-1]
+    return np.stack([a, b, c, a, c, d], axis=-1).reshape(-1, 3)
