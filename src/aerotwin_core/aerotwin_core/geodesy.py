@@ -94,9 +94,7 @@ class LocalTangentPlane:
         east = [-sin(longitude), cos(longitude), 0.0]
         up = [cos(latitude) * cos(longitude), cos(latitude) * sin(longitude), sin(latitude)]
         axes = np.column_stack([east, np.cross(up, east), up])
-        position = ecef_from_geodetic(
-            origin.latitude_deg, origin.longitude_deg, origin.altitude_m
-        )
+        position = ecef_from_geodetic(origin.latitude_deg, origin.longitude_deg, origin.altitude_m)
         object.__setattr__(self, "_R_ecef_map", axes)
         object.__setattr__(self, "_p_ecef", position)
 

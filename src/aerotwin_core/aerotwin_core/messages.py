@@ -189,6 +189,13 @@ def odometry_message(
     )
 
 
+def pose_stamped_message(stamp_ns: int, frame_id: str, p: ArrayLike, q_xyzw: ArrayLike) -> Any:
+    """Return geometry_msgs/PoseStamped."""
+    return _T["geometry_msgs/msg/PoseStamped"](
+        header=header(stamp_ns, frame_id), pose=_pose(p, q_xyzw)
+    )
+
+
 def joint_state_message(
     stamp_ns: int, frame_id: str, names: Sequence[str], velocity: ArrayLike
 ) -> Any:
@@ -206,7 +213,9 @@ def image_message(stamp_ns: int, frame_id: str, image: np.ndarray) -> Any:
     """Return sensor_msgs/Image: mono8 for (h, w) uint8, rgb8 for (h, w, 3) uint8."""
     encoding = "mono8" if image.ndim == 2 else "rgb8"
     if image.dtype != np.uint8 or image.ndim not in (2, 3) or (image.shape[2:] not in ((), (3,))):
-        raise ValueError(f"image must be uint8 (h, w) or (h, w, 3), got {image.dtype} {image.shape}")
+        raise ValueError(
+            f"image must be uint8 (h, w) or (h, w, 3), got {image.dtype} {image.shape}"
+        )
     height, width = image.shape[:2]
     return _T["sensor_msgs/msg/Image"](
         header=header(stamp_ns, frame_id),

@@ -30,14 +30,19 @@ def parameter(
     minimum: float | None = None,
     maximum: float | None = None,
     choices: Sequence[Any] | None = None,
+    live: bool = False,
 ) -> Any:
-    """Declare a dataclass field with its meaning, unit and range; without default it is required."""
+    """Declare a dataclass field with its meaning, unit and range; without default it is required.
+
+    A live parameter may be set while a node runs; all others are read-only.
+    """
     metadata = {
         "text": text,
         "unit": unit,
         "minimum": minimum,
         "maximum": maximum,
         "choices": tuple(choices) if choices is not None else None,
+        "live": live,
     }
     return dataclasses.field(default=default, metadata=metadata, kw_only=True)
 

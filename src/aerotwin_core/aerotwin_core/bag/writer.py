@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write rosbag2 MCAP folders from serialised messages."""
 
+import contextlib
 import os
 import shutil
 import time
@@ -122,6 +123,7 @@ class BagWriter:
             if time.monotonic() - self._last_flush_s > FLUSH_PERIOD_S:
                 self.flush()
         except OSError as error:
+            self._abandon()
             raise _disk_error(self.path, error) from error
         self._counts[topic] += 1
         low, high = self._span_ns or (stamp_ns, stamp_ns)
@@ -148,7 +150,14 @@ class BagWriter:
             self._stream.close()
             self._write_metadata()
         except OSError as error:
+            self._abandon()
             raise _disk_error(self.path, error) from error
+
+    def _abandon(self) -> None:
+        """Let go of a file that can no longer be written; what was flushed stays readable."""
+        self._writer = None
+        with contextlib.suppress(OSError):
+            self._stream.close()
 
     def _write_metadata(self) -> None:
         start, end = self._span_ns or (0, 0)
@@ -203,4 +212,6 @@ def _digest(msgtype: str) -> str:
 
 def _disk_error(path: Path, error: OSError) -> UserError:
     reason = error.strerror or str(error)
-    return UserError(f"{path}: the bag cannot be written ({reason}); free space or name another place")
+    return UserError(
+        f"{path}: the bag cannot be written ({reason}); free space or name another place"
+    )

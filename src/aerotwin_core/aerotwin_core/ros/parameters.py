@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 def declare_parameters(node: Node, cls: type[T]) -> T:
-    """Declare every field of cls on the node, read-only, and return cls with the values given.
+    """Declare every field of cls on the node and return cls with the values given.
 
     Integers are accepted where a float is declared; every other mismatch, and every override that
     names no field, is a `ParameterError` (the node exits with 78).
@@ -38,7 +38,7 @@ def _declare(node: Node, name: str, field: dataclasses.Field[Any], where: str) -
     unit = field.metadata.get("unit", "")
     descriptor = ParameterDescriptor(
         description=field.metadata.get("text", "") + (f" [{unit}]" if unit else ""),
-        read_only=True,
+        read_only=not field.metadata.get("live", False),
         dynamic_typing=True,
     )
     default = None if field.default is dataclasses.MISSING else field.default

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+from dataclasses import dataclass
+
+import pytest
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import (
+    load_parameters,
+    load_parameters_file,
+    parameter,
+    parameter_table_markdown,
+    to_mapping,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inner:
+    gain: float = parameter(2.0, text="gain", minimum=0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outer:
+    rate_hz: float = parameter(text="rate", unit="Hz", minimum=1.0, maximum=10.0)
+    kind: str = parameter("a", text="kind", choices=("a", "b"))
+    offset_m: tuple[float, float] = parameter((0.0, 0.0), text="offset", unit="m")
+    inner: Inner = parameter(Inner(), text="inner")
+    items: tuple[Inner, ...] = parameter((), text="items")
+    yaw_deg: float | None = parameter(None, text="yaw", unit="deg")
+
+
+def test_defaults_fill_what_is_not_given_and_integers_become_floats():
+    loaded = load_parameters(Outer, {"rate_hz": 5, "offset_m": [1, 2]}, where="x")
+    assert loaded == Outer(rate_hz=5.0, offset_m=(1.0, 2.0))
+    assert isinstance(loaded.rate_hz, float)
+
+
+def test_a_mapping_comes_back():
+    given = {"rate_hz": 5.0, "inner": {"gain": 3.0}, "items": [{"gain": 1.0}], "yaw_deg": 4.0}
+    loaded = load_parameters(Outer, given, where="x")
+    assert load_parameters(Outer, to_mapping(loaded), where="x") == loaded
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, r"file.yaml: 'rate_hz' is missing"),
+        ({"rate_hz": 5.0, "knd": "a"}, r"unknown key 'knd'; did you mean 'kind'\?"),
+        ({"rate_hz": "5"}, r"rate_hz: expected a number, found '5' \(str\)"),
+        ({"rate_hz": True}, r"rate_hz: expected a number"),
+        ({"rate_hz": float("nan")}, r"rate_hz: expected a finite number"),
+        ({"rate_hz": 0.5}, r"rate_hz: expected at least 1.0 Hz, found 0.5"),
+        ({"rate_hz": 11}, r"rate_hz: expected at most 10.0 Hz"),
+        ({"rate_hz": 5.0, "kind": "c"}, r"kind: expected one of a, b, found 'c'"),
+        ({"rate_hz": 5.0, "offset_m": [1.0]}, r"offset_m: expected 2 values, found 1"),
+        ({"rate_hz": 5.0, "inner": {"gain": -1.0}}, r"inner: gain: expected at least 0.0"),
+        ({"rate_hz": 5.0, "items": [{"gian": 1.0}]}, r"items\[0\]: unknown key 'gian'"),
+        ([1], r"expected names with values"),
+    ],
+)
+def test_a_bad_parameter_is_named_with_what_was_expected_and_found(given, message):
+    with pytest.raises(ParameterError, match=message):
+        load_parameters(Outer, given, where="file.yaml")
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ParameterError, match=r"none.yaml: cannot be read"):
+        load_parameters_file(Outer, tmp_path / "none.yaml")
+
+
+def test_a_file_that_is_not_yaml_is_named(tmp_path):
+    path = tmp_path / "bad.yaml"
+    path.write_text("a: [1,")
+    with pytest.raises(ParameterError, match=r"bad.yaml: not valid YAML"):
+        load_parameters_file(Outer, path)
+
+
+def test_the_table_holds_every_parameter():
+    table = parameter_table_markdown(Outer)
+    assert "| `rate_hz` | required | Hz | 1.0 … 10.0 | rate |" in table
+    assert "| `kind` | `a` |  | `a`, `b` | kind |" in table

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Keeps the loop in step with nodes that process camera frames, and measures how long they take."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class FrameLatency:
+    """Wall time from handing out a frame to its answer.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Stamp of the frame.
+    latency_s : float
+        Wall time until the output with the same stamp came [s].
+    """
+
+    stamp_ns: int
+    latency_s: float
+
+
+class FrameGate:
+    """Lets a frame out only when all but the last few before it were answered.
+
+    An answer is an output whose stamp equals the frame's. If one does not come within the limit,
+    the gate opens for good: the run goes on, and says so.
+
+    Parameters
+    ----------
+    frames_in_flight : int
+        Frames that may be unanswered; 2 lets rendering and processing overlap.
+    limit_s : float
+        Longest wait for one answer, wall time [s].
+    meanwhile : callable
+        Called while waiting; it must deliver answers (spin) and return within some milliseconds.
+    clock : callable
+        Monotonic wall clock [s].
+    """
+
+    def __init__(
+        self,
+        *,
+        frames_in_flight: int,
+        limit_s: float,
+        meanwhile: Callable[[], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if frames_in_flight < 1:
+            raise ValueError(f"frames_in_flight must be at least 1, got {frames_in_flight}")
+        self._frames_in_flight, self._limit_s = frames_in_flight, limit_s
+        self._meanwhile, self._clock = meanwhile, clock
+        self._sent_at: dict[int, float] = {}
+        self.latencies: list[FrameLatency] = []
+        self.is_open = False
+
+    @property
+    def n_unanswered(self) -> int:
+        """Number of frames out without answer."""
+        return len(self._sent_at)
+
+    def pass_frame(self, stamp_ns: int) -> None:
+        """Wait until the frame may go, and take note that it goes."""
+        self.drain(self._frames_in_flight - 1)
+        self._sent_at[stamp_ns] = self._clock()
+
+    def answer(self, stamp_ns: int) -> None:
+        """Take note of an output with this stamp; answers to nothing are ignored."""
+        sent_at = self._sent_at.pop(stamp_ns, None)
+        if sent_at is not None:
+            self.latencies.append(FrameLatency(stamp_ns, self._clock() - sent_at))
+
+    def drain(self, n_left: int = 0) -> None:
+        """Wait until at most n_left frames are unanswered."""
+        deadline = self._clock() + self._limit_s
+        while len(self._sent_at) > n_left and not self.is_open:
+            self._meanwhile()
+            if self._clock() > deadline:
+                self.is_open = True

@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Wall time against simulated time: the speed factor, pauses and the real-time factor."""
+
+import time
+from collections.abc import Callable
+
+LONGEST_SLEEP_S = 0.05
+"""Sleeps are cut so that services and Ctrl-C are answered."""
+
+
+class Pacer:
+    """Holds the loop back to `speed` times real time; 0 lets it run freely.
+
+    Parameters
+    ----------
+    speed : float
+        Simulated over wall time.
+    clock, sleep : callable
+        Monotonic wall clock [s] and sleep, replaceable in tests.
+    """
+
+    def __init__(
+        self,
+        speed: float,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._clock, self._sleep = clock, sleep
+        self._speed = speed
+        self._anchor: tuple[float, int] | None = None
+
+    @property
+    def speed(self) -> float:
+        """Simulated over wall time; 0 = as fast as possible."""
+        return self._speed
+
+    @speed.setter
+    def speed(self, value: float) -> None:
+        self._speed = value
+        self._anchor = None
+
+    def restart(self) -> None:
+        """Forget the past (after a pause or a wait), so that lost time is not caught up."""
+        self._anchor = None
+
+    def keep(self, stamp_ns: int, meanwhile: Callable[[], None]) -> None:
+        """Sleep until simulated time stamp_ns is due; `meanwhile` runs between the sleeps."""
+        if self._speed <= 0.0:
+            return
+        if self._anchor is None:
+            self._anchor = (self._clock(), stamp_ns)
+        wall, start_ns = self._anchor
+        due = wall + (stamp_ns - start_ns) * 1e-9 / self._speed
+        while (ahead := due - self._clock()) > 0.0:
+            self._sleep(min(ahead, LONGEST_SLEEP_S))
+            if ahead > LONGEST_SLEEP_S:
+                meanwhile()
+        if ahead < -1.0:  # more than a second late: run on from here rather than race
+            self._anchor = None
+
+
+class RealTimeFactor:
+    """Simulated over wall time, over the last seconds and in all."""
+
+    WINDOW_S = 2.0
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._start: tuple[float, int] | None = None
+        self._window: tuple[float, int] | None = None
+        self.recent = 0.0
+        self.overall = 0.0
+
+    def update(self, stamp_ns: int) -> None:
+        """Take note that simulated time has reached stamp_ns."""
+        now = self._clock()
+        if self._start is None or self._window is None:
+            self._start = self._window = (now, stamp_ns)
+            return
+        wall = now - self._start[0]
+        self.overall = (stamp_ns - self._start[1]) * 1e-9 / wall if wall > 0.0 else 0.0
+        span = now - self._window[0]
+        if span >= self.WINDOW_S:
+            self.recent = (stamp_ns - self._window[1]) * 1e-9 / span
+            self._window = (now, stamp_ns)
+        elif self.recent == 0.0:
+            self.recent = self.overall

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every parameter of a simulated flight, flat as ROS parameters are."""
+
+from dataclasses import dataclass
+
+from aerotwin_core.camera import PinholeCamera, StereoRig
+from aerotwin_core.parameters import parameter
+
+STEP_NS = 4_000_000
+"""The lockstep period: PX4's control chain runs at 250 Hz (IMU_INTEG_RATE)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulatorParameters:
+    """What is flown, where, with which sensors, and what is recorded."""
+
+    world: str = parameter("cliff", text="name in worlds/, or path of a world file or folder")
+    airframe: str = parameter("iris", text="airframe by name")
+    autopilot: str = parameter(
+        "embedded", text="who flies, behind the MAVLink HIL link", choices=("embedded", "px4")
+    )
+    px4_dir: str = parameter("", text="PX4 source folder with a built SITL (autopilot px4)")
+    px4_model: str = parameter("none_iris", text="PX4_SIM_MODEL, PX4's own airframe")
+    mission: str = parameter(
+        "none", text="path of a mission file; none = wait for an outside client"
+    )
+    duration_s: float = parameter(
+        0.0, text="end after this much simulated time; 0 = at landing", unit="s", minimum=0.0
+    )
+    seed: int = parameter(0, text="seed of every random number", minimum=0)
+    speed: float = parameter(
+        0.0,
+        text="simulated over wall time; 0 = as fast as possible",
+        minimum=0.0,
+        maximum=100.0,
+        live=True,
+    )
+    record: str = parameter("all", text="what the bag holds", choices=("all", "inertial", "none"))
+    instance: int = parameter(0, text="vehicle number; shifts every port", minimum=0, maximum=200)
+    autopilot_wait_s: float = parameter(
+        30.0, text="longest wait for the autopilot to connect", unit="s wall", minimum=0.1
+    )
+    pin_cpu: int = parameter(
+        -1, text="processor that loop and autopilot share; -1 = the last allowed one", minimum=-2
+    )
+    imu: str = parameter("adis16448", text="IMU preset")
+    barometer: str = parameter("default", text="barometer preset")
+    magnetometer: str = parameter("default", text="magnetometer preset")
+    gnss: str = parameter("gnss_default", text="GNSS preset")
+    date: float = parameter(
+        2026.0, text="date of the magnetic field", unit="year", minimum=2025.0, maximum=2030.0
+    )
+    truth_rate_hz: float = parameter(
+        100.0, text="rate of truth and rotor topics", unit="Hz", minimum=1.0, maximum=250.0
+    )
+    camera: bool = parameter(True, text="whether the stereo pair renders")
+    camera_rate_hz: float = parameter(
+        20.0, text="stereo rate", unit="Hz", minimum=0.1, maximum=250.0
+    )
+    camera_width: int = parameter(752, text="image width", unit="px", minimum=16, maximum=8192)
+    camera_height: int = parameter(480, text="image height", unit="px", minimum=16, maximum=8192)
+    camera_focal_px: float = parameter(458.0, text="focal length", unit="px", minimum=1.0)
+    camera_baseline_m: float = parameter(0.11, text="stereo baseline", unit="m", minimum=1e-3)
+    camera_forward_m: float = parameter(0.10, text="cameras ahead of base_link", unit="m")
+    camera_pitch_deg: float = parameter(
+        0.0, text="downward pitch of the cameras", unit="deg", minimum=-90.0, maximum=90.0
+    )
+    camera_noise: str = parameter("default", text="camera noise preset")
+    wind_east_m_s: float = parameter(0.0, text="steady wind towards east", unit="m/s")
+    wind_north_m_s: float = parameter(0.0, text="steady wind towards north", unit="m/s")
+
+    @property
+    def rig(self) -> StereoRig:
+        """The stereo pair; the principal point is the image centre."""
+        camera = PinholeCamera(
+            width=self.camera_width,
+            height=self.camera_height,
+            fx=self.camera_focal_px,
+            fy=self.camera_focal_px,
+            cx=(self.camera_width - 1) / 2.0,
+            cy=(self.camera_height - 1) / 2.0,
+        )
+        return StereoRig(camera=camera, baseline_m=self.camera_baseline_m)

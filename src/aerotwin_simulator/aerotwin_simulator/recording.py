@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The bag as an outlet of the loop."""
+
+from pathlib import Path
+
+from aerotwin_core.bag import BagWriter
+from aerotwin_simulator.topics import ALL, FOREIGN, Topic, resolve
+
+
+class BagOutlet:
+    """Records what the loop emits and what other nodes publish, in one writer.
+
+    Parameters
+    ----------
+    path : path
+        The bag folder to make.
+    record : str
+        "all", or "inertial" for everything but images.
+    namespace : str
+        The vehicle's namespace.
+    """
+
+    def __init__(self, path: Path, *, record: str = "all", namespace: str = "") -> None:
+        self.writer = BagWriter(path)
+        self._names: dict[str, str] = {}
+        for topic in (*ALL, *FOREIGN):
+            if topic.is_image and record != "all":
+                continue
+            self._names[topic.name] = resolve(topic.name, namespace)
+            self.writer.add_topic(self._names[topic.name], topic.msgtype, latched=topic.is_latched)
+
+    def emit(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
+        """Write one message; a topic that is not recorded is passed over."""
+        name = self._names.get(topic.name)
+        if name is not None:
+            self.writer.write(name, stamp_ns, cdr)
+
+    def close(self) -> None:
+        """End the bag whole."""
+        self.writer.close()

@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the simulator's node beside those of the flight itself."""
+
+from dataclasses import dataclass
+
+from aerotwin_core.parameters import parameter
+from aerotwin_simulator.parameters import SimulatorParameters
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlightParameters(SimulatorParameters):
+    """A flight as a ROS node: where its results go and whom it waits for."""
+
+    runs_dir: str = parameter("runs", text="folder in which the run's own folder is made")
+    name: str = parameter("flight", text="second part of the run folder's name")
+    wait_for: str = parameter(
+        "", text="topic whose stamps answer the camera frames (slam/odom); empty = wait for nobody"
+    )
+    wait_start_s: float = parameter(
+        60.0, text="longest wait for the node behind wait_for to appear", unit="s wall", minimum=0.0
+    )
+    wait_frame_s: float = parameter(
+        10.0, text="longest wait for one frame's answer", unit="s wall", minimum=0.01
+    )
+    frames_in_flight: int = parameter(
+        2, text="camera frames that may be unanswered", minimum=1, maximum=8
+    )
+    start_paused: bool = parameter(False, text="begin paused; ~/pause or ~/step goes on")

@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""ROS topics as outlets of the loop: already serialised bytes go out, foreign ones come in."""
+
+import importlib
+import struct
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
+from aerotwin_simulator.topics import ALL, FOREIGN, Topic
+
+_COUNT_PERIOD_S = 0.2
+_STAMP = struct.Struct("<iI")
+_ENCAPSULATION = 4
+
+
+class RosOutlet:
+    """Publishes what the loop emits.
+
+    Topics without subscribers are not sent (latched ones always are). While the run is faster than
+    real time and nobody is waited for, each topic is thinned to its nominal rate in wall time;
+    the bag is not.
+
+    Parameters
+    ----------
+    node : Node
+        Who publishes; its namespace is the vehicle's.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self._publishers: dict[str, Publisher] = {}
+        self._has_subscribers: dict[str, bool] = {}
+        self._last_sent: dict[str, float] = {}
+        self._next_count = 0.0
+        self.is_thinned = False
+        for topic in ALL:
+            depth = IMAGE_DEPTH if topic.is_image else IMU_DEPTH
+            self._publishers[topic.name] = node.create_publisher(
+                message_class(topic.msgtype),
+                topic.name,
+                LATCHED if topic.is_latched else reliable(depth),
+                qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+            )
+
+    def n_subscribers(self, topic: Topic) -> int:
+        """Return how many subscriptions are matched."""
+        return int(self._publishers[topic.name].get_subscription_count())
+
+    def emit(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
+        """Publish one message, unless nobody listens or it is too soon."""
+        now = time.monotonic()
+        if now > self._next_count:
+            self._next_count = now + _COUNT_PERIOD_S
+            for name, publisher in self._publishers.items():
+                self._has_subscribers[name] = publisher.get_subscription_count() > 0
+        if not topic.is_latched:
+            if not self._has_subscribers[topic.name]:
+                return
+            if self.is_thinned and topic.rate_hz > 0.0:
+                if now - self._last_sent.get(topic.name, 0.0) < 0.95 / topic.rate_hz:
+                    return
+                self._last_sent[topic.name] = now
+        self._publishers[topic.name].publish(cdr)
+
+
+class ForeignTopics:
+    """Receives other nodes' messages as bytes: for the bag, and for their stamps."""
+
+    def __init__(self, node: Node, receive: Callable[[Topic, bytes], None]) -> None:
+        for topic in FOREIGN:
+            node.create_subscription(
+                message_class(topic.msgtype),
+                topic.name,
+                lambda cdr, topic=topic: receive(topic, cdr),
+                LATCHED if topic.is_latched else reliable(IMU_DEPTH),
+                raw=True,
+                qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+            )
+
+
+def message_class(msgtype: str) -> Any:
+    """Return the rclpy class of "package/msg/Name"."""
+    package, _, name = msgtype.split("/")
+    return getattr(importlib.import_module(f"{package}.msg"), name)
+
+
+def header_stamp_ns(cdr: bytes) -> int:
+    """Return the stamp of a serialised message that begins with a header [ns]."""
+    seconds, nanoseconds = _STAMP.unpack_from(cdr, _ENCAPSULATION)
+    return int(seconds) * 1_000_000_000 + int(nanoseconds)

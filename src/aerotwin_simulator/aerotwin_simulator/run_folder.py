@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of one run, and the configuration that repeats it."""
+
+import platform
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from aerotwin_core.errors import UserError
+from aerotwin_worlds import World
+
+_VERSIONS_OF = ("numpy", "scipy", "numba", "open3d-cpu", "opencv-contrib-python-headless", "evo")
+
+
+def make_run_folder(runs: Path, name: str) -> Path:
+    """Make and return `runs/<time>-<name>`; a second run in the same second gets a number.
+
+    Raises
+    ------
+    UserError
+        If the folder cannot be made.
+    """
+    stem = f"{datetime.now():%Y%m%d-%H%M%S}-{name}"
+    for attempt in range(100):
+        folder = runs / (stem if attempt == 0 else f"{stem}-{attempt}")
+        try:
+            folder.mkdir(parents=True)
+            return folder
+        except FileExistsError:
+            continue
+        except OSError as error:
+            raise UserError(
+                f"runs_dir: {folder} cannot be made ({error.strerror}); name a folder you may write"
+            ) from error
+    raise UserError(f"runs_dir: {runs} has a hundred runs of this second; wait or choose a name")
+
+
+def run_configuration(parameters: dict[str, Any], world: World) -> str:
+    """Return the YAML text that repeats a run: every parameter, the place and the versions."""
+    content = {
+        "parameters": parameters,
+        "world": {
+            "name": world.name,
+            "origin": {
+                "latitude_deg": world.origin.latitude_deg,
+                "longitude_deg": world.origin.longitude_deg,
+                "altitude_m": world.origin.altitude_m,
+            },
+            "attribution": world.attribution,
+            "licence": world.licence,
+        },
+        "versions": software_versions(),
+    }
+    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def software_versions() -> dict[str, str]:
+    """Return what the results depend on: Python, machine and library versions."""
+    versions = {"python": platform.python_version(), "machine": platform.machine()}
+    for name in ("aerotwin_simulator", *_VERSIONS_OF):
+        try:
+            versions[name] = version(name)
+        except PackageNotFoundError:
+            versions[name] = "not installed"
+    return versions

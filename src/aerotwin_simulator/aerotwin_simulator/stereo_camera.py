@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The stereo pair of the vehicle: renders at its exact due times and adds sensor noise."""
+
+from collections.abc import Iterator
+from math import radians
+
+import numpy as np
+
+from aerotwin_core.frames import R_CAM_OPTICAL, make_transform, quaternion_from_rotation
+from aerotwin_core.messages import (
+    camera_info_message,
+    image_message,
+    serialize,
+    transform_stamped,
+)
+from aerotwin_core.time import due_times_ns
+from aerotwin_sensor_models import CameraNoise, load_preset
+from aerotwin_simulator import topics
+from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.truth import TruthStep, transform
+from aerotwin_worlds import Rasteriser, World
+
+LEFT_FRAME = "stereo_left_optical"
+RIGHT_FRAME = "stereo_right_optical"
+
+
+class StereoCamera:
+    """Left and right rectified cameras on the body, looking forward (pitched down if asked)."""
+
+    def __init__(self, parameters: SimulatorParameters, world: World) -> None:
+        self.rig = parameters.rig
+        self._rate_hz = parameters.camera_rate_hz
+        self._rasteriser = Rasteriser(world.meshes)
+        noise = load_preset("camera_noise", parameters.camera_noise)
+        self._noise = CameraNoise(noise, parameters.seed)
+        self.T_body_left, self.T_body_right = mounting(parameters)
+        self._n_frames = 0
+        left = camera_info_message(0, LEFT_FRAME, self.rig.camera)
+        right = camera_info_message(0, RIGHT_FRAME, self.rig.camera, self.rig.baseline_m)
+        self._info_messages = (left, right)
+
+    def warm_up(self, T_map_body: np.ndarray) -> None:
+        """Render once so that no later frame pays for compilation or caches."""
+        self.render(T_map_body)
+
+    def render(self, T_map_body: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the noise-free images (h, w) uint8 of both cameras at a pose."""
+        camera = self.rig.camera
+        left = self._rasteriser.render_mono(camera, T_map_body @ self.T_body_left)
+        right = self._rasteriser.render_mono(camera, T_map_body @ self.T_body_right)
+        return left.image, right.image
+
+    def frames(self, step: TruthStep) -> Iterator[tuple[int, list[tuple[topics.Topic, bytes]]]]:
+        """Yield (stamp_ns, messages) for each frame due in the step."""
+        for stamp_ns in due_times_ns(self._rate_hz, step.start_ns, step.end_ns):
+            images = self.render(transform(step.at(stamp_ns)))
+            noisy = [self._noise.apply(im, self._n_frames, k) for k, im in enumerate(images)]
+            self._n_frames += 1
+            yield stamp_ns, self._messages(stamp_ns, noisy)
+
+    def _messages(
+        self, stamp_ns: int, images: list[np.ndarray]
+    ) -> list[tuple[topics.Topic, bytes]]:
+        pairs = zip(
+            (topics.LEFT_INFO, topics.RIGHT_INFO),
+            (topics.LEFT_IMAGE, topics.RIGHT_IMAGE),
+            self._info_messages,
+            images,
+            strict=True,
+        )
+        messages = []
+        for info_topic, image_topic, info, image in pairs:
+            picture = image_message(stamp_ns, info.header.frame_id, image)
+            info.header.stamp = picture.header.stamp
+            messages += [(info_topic, serialize(info)), (image_topic, serialize(picture))]
+        return messages
+
+
+def mounting(parameters: SimulatorParameters) -> tuple[np.ndarray, np.ndarray]:
+    """Return T_body_optical (4, 4) of the left and the right camera."""
+    pitch = radians(parameters.camera_pitch_deg)
+    R_body_cam = np.array(
+        [
+            [np.cos(pitch), 0.0, np.sin(pitch)],
+            [0.0, 1.0, 0.0],
+            [-np.sin(pitch), 0.0, np.cos(pitch)],
+        ]
+    )
+    R_body_optical = R_body_cam @ R_CAM_OPTICAL
+    half = parameters.camera_baseline_m / 2.0
+    left = make_transform(R_body_optical, [parameters.camera_forward_m, half, 0.0])
+    right = make_transform(R_body_optical, [parameters.camera_forward_m, -half, 0.0])
+    return left, right
+
+
+def static_transforms(parameters: SimulatorParameters) -> list[object]:
+    """Return the mounting of IMU and cameras as TransformStamped messages."""
+    fixed = [transform_stamped(0, "base_link", "imu_link", [0.0] * 3, [0.0, 0.0, 0.0, 1.0])]
+    for name, T_body_optical in zip(
+        ("stereo_left", "stereo_right"), mounting(parameters), strict=True
+    ):
+        R_body_cam = T_body_optical[:3, :3] @ R_CAM_OPTICAL.T
+        q_body_cam = quaternion_from_rotation(R_body_cam)
+        q_cam_optical = quaternion_from_rotation(R_CAM_OPTICAL)
+        fixed.append(transform_stamped(0, "base_link", name, T_body_optical[:3, 3], q_body_cam))
+        fixed.append(transform_stamped(0, name, f"{name}_optical", [0.0] * 3, q_cam_optical))
+    return fixed

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The topics of one vehicle: names relative to its namespace, types, and who keeps them."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic that the simulator publishes and records.
+
+    Attributes
+    ----------
+    name : str
+        Relative to the vehicle's namespace, absolute if it starts with a slash.
+    msgtype : str
+        Standard message type.
+    rate_hz : float
+        Nominal rate, above which publishing is thinned when the run is faster than real time.
+    is_latched : bool
+        Transient local.
+    is_image : bool
+        Left out of inertial recordings.
+    """
+
+    name: str
+    msgtype: str
+    rate_hz: float = 0.0
+    is_latched: bool = False
+    is_image: bool = False
+
+
+class Outlet(Protocol):
+    """Where messages go: the bag, ROS, a test."""
+
+    def emit(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
+        """Take one serialised message of simulated time stamp_ns."""
+
+
+CLOCK = Topic("/clock", "rosgraph_msgs/msg/Clock", 100.0)
+TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", is_latched=True)
+DIAGNOSTICS = Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", 1.0)
+IMU = Topic("imu/data_raw", "sensor_msgs/msg/Imu", 250.0)
+MAGNETIC_FIELD = Topic("imu/mag", "sensor_msgs/msg/MagneticField", 250.0)
+AIR_PRESSURE = Topic("air_pressure", "sensor_msgs/msg/FluidPressure", 250.0)
+GNSS_FIX = Topic("gnss/fix", "sensor_msgs/msg/NavSatFix", 10.0)
+GNSS_VELOCITY = Topic("gnss/velocity", "geometry_msgs/msg/TwistStamped", 10.0)
+TRUTH_ODOM = Topic("truth/odom", "nav_msgs/msg/Odometry", 100.0)
+TRUTH_ACCEL = Topic("truth/accel", "geometry_msgs/msg/AccelStamped", 100.0)
+ROTORS = Topic("rotors", "sensor_msgs/msg/JointState", 100.0)
+AUTOPILOT_ODOM = Topic("autopilot/odom", "nav_msgs/msg/Odometry", 20.0)
+AUTOPILOT_STATUS = Topic("autopilot/status", "diagnostic_msgs/msg/DiagnosticArray", 1.0)
+SETPOINT = Topic("command/pose", "geometry_msgs/msg/PoseStamped", 20.0)
+LEFT_IMAGE = Topic("stereo/left/image_raw", "sensor_msgs/msg/Image", 20.0, is_image=True)
+RIGHT_IMAGE = Topic("stereo/right/image_raw", "sensor_msgs/msg/Image", 20.0, is_image=True)
+LEFT_INFO = Topic("stereo/left/camera_info", "sensor_msgs/msg/CameraInfo", 20.0, is_image=True)
+RIGHT_INFO = Topic("stereo/right/camera_info", "sensor_msgs/msg/CameraInfo", 20.0, is_image=True)
+
+ALL = (
+    CLOCK,
+    TF_STATIC,
+    DIAGNOSTICS,
+    IMU,
+    MAGNETIC_FIELD,
+    AIR_PRESSURE,
+    GNSS_FIX,
+    GNSS_VELOCITY,
+    TRUTH_ODOM,
+    TRUTH_ACCEL,
+    ROTORS,
+    AUTOPILOT_ODOM,
+    AUTOPILOT_STATUS,
+    SETPOINT,
+    LEFT_IMAGE,
+    RIGHT_IMAGE,
+    LEFT_INFO,
+    RIGHT_INFO,
+)
+SENSORS = (
+    IMU,
+    MAGNETIC_FIELD,
+    AIR_PRESSURE,
+    GNSS_FIX,
+    GNSS_VELOCITY,
+    LEFT_IMAGE,
+    RIGHT_IMAGE,
+    LEFT_INFO,
+    RIGHT_INFO,
+)
+"""What one seed repeats byte for byte."""
+FOREIGN = (
+    Topic("slam/odom", "nav_msgs/msg/Odometry"),
+    Topic("slam/map", "sensor_msgs/msg/PointCloud2", is_latched=True),
+    Topic("/tf", "tf2_msgs/msg/TFMessage"),
+)
+"""Topics of other nodes that are recorded as they come."""
+
+
+def resolve(name: str, namespace: str = "") -> str:
+    """Return the absolute topic name below a vehicle's namespace."""
+    if name.startswith("/"):
+        return name
+    prefix = namespace.strip("/")
+    return f"/{prefix}/{name}" if prefix else f"/{name}"
