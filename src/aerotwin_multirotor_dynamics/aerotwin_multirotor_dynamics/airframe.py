@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Airframes: what a multirotor is made of, read from packaged YAML files that name their sources."""
+"""Airframes: what a multirotor is made of, read from packaged YAML files with their sources."""
 
 import dataclasses
 import math
@@ -180,7 +180,6 @@ def thrust_to_weight(airframe: Airframe, *, gravity: float = GRAVITY) -> float:
     1.86
     """
     motor = airframe.motor
-    fastest = min(
-        motor.speed_per_command_rad_s + motor.armed_speed_rad_s, motor.maximum_speed_rad_s
-    )
+    at_full = motor.speed_per_command_rad_s + motor.armed_speed_rad_s
+    fastest = min(at_full, motor.maximum_speed_rad_s)
     return (fastest / hover_speed_rad_s(airframe, gravity=gravity)) ** 2

@@ -4,7 +4,8 @@
 
 The state array holds truth at one instant. The slices are the public way to read it; the part
 after `N_HEAD` is the rotor speeds (one per rotor) and the anchors of the contact points (four
-numbers per point: 1 if it sticks, then the place in map where it sticks).
+numbers per point: 1 if it sticks, then the place in map where it sticks). A change here calls for
+touching `kernel`, whose compiled form numba keeps until that file changes.
 """
 
 from typing import TYPE_CHECKING

@@ -9,7 +9,7 @@ import numpy as np
 from numba import float64, njit, void
 
 from aerotwin_multirotor_dynamics import layout as at
-from aerotwin_multirotor_dynamics.wrench import rotation_from_quaternion
+from aerotwin_multirotor_dynamics.kernel import rotation_from_quaternion
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -69,13 +69,12 @@ class MultirotorState:
 
     def to_vector(self) -> np.ndarray:
         """Return the state array without the anchors of the contact points."""
-        vector = np.concatenate(
-            [self.p_map_body, self.q_map_body, self.v_map_body, self.omega_map_body_in_body]
-            + [self.a_map_body, self.alpha_in_body, self.specific_force_in_body]
-            + [self.R_map_body.ravel()]
-            + [[self.is_crashed, self.impact_speed_m_s, self.n_contacts], self.rotor_speed_rad_s]
-        )
-        return vector.astype(float)
+        moving = (self.p_map_body, self.q_map_body, self.v_map_body, self.omega_map_body_in_body)
+        rates = (self.a_map_body, self.alpha_in_body, self.specific_force_in_body)
+        contact = (self.is_crashed, self.impact_speed_m_s, self.n_contacts)
+        rotation = self.R_map_body.ravel()
+        parts = (*moving, *rates, rotation, contact, self.rotor_speed_rad_s)
+        return np.concatenate([np.asarray(part, float) for part in parts])
 
 
 @njit(cache=True)

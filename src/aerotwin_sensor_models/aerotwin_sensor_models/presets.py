@@ -23,7 +23,7 @@ PARAMETERS_OF: dict[str, type] = {
 
 
 def preset_names(sensor: str) -> list[str]:
-    """Return the names of the presets of a sensor: "imu", "gnss", …
+    """Return the names of the presets of a sensor: "imu", "gnss" and so on.
 
     Raises
     ------

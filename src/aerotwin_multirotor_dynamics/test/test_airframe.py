@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Airframe files, and the README that describes them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import parameter_table_markdown
+from aerotwin_multirotor_dynamics import (
+    Airframe,
+    Contact,
+    Motor,
+    Multirotor,
+    Propeller,
+    Rotor,
+    airframe_names,
+    load_airframe,
+)
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+
+
+@pytest.mark.parametrize("name", airframe_names())
+def test_every_airframe_loads_names_its_source_and_has_balanced_rotors(name):
+    airframe = load_airframe(name)
+    assert airframe.name == name
+    assert len(airframe.source) > 40
+    assert sum(rotor.spin for rotor in airframe.rotors) == 0
+
+
+def test_an_unknown_airframe_is_refused_with_the_names_there_are():
+    with pytest.raises(ParameterError, match=r"none named 'irus', packaged are .*iris"):
+        load_airframe("irus")
+
+
+def test_an_airframe_of_ones_own_comes_by_path_and_is_checked(tmp_path):
+    text = (Path(README.parent) / "aerotwin_multirotor_dynamics/airframes/iris.yaml").read_text()
+    own = tmp_path / "own.yaml"
+    own.write_text(text.replace("mass_kg: 1.55", "mass_kg: 2.5"))
+    assert load_airframe(own).mass_kg == 2.5
+    own.write_text(text.replace("mass_kg: 1.55", "mass_kg: -1"))
+    with pytest.raises(ParameterError, match="mass_kg: expected at least"):
+        load_airframe(own)
+    own.write_text(text.replace("mass_kg", "mass"))
+    with pytest.raises(ParameterError, match="unknown key 'mass'"):
+        load_airframe(own)
+
+
+def test_a_multirotor_need_not_be_a_quadrotor(tmp_path):
+    text = (Path(README.parent) / "aerotwin_multirotor_dynamics/airframes/iris.yaml").read_text()
+    two_more = (
+        "  - {position_m: [0.0, 0.3, 0.0], spin: 1}\n  - {position_m: [0.0, -0.3, 0.0], spin: -1}\n"
+    )
+    own = tmp_path / "hexa.yaml"
+    own.write_text(text.replace("contact:\n", two_more + "contact:\n"))
+    vehicle = Multirotor(load_airframe(own), p_map_body=(0, 0, 9), rotor_speed_rad_s=500.0)
+    lift = 6 * 5.84e-6 * 500.0**2 / 1.55
+    np.testing.assert_allclose(vehicle.state.specific_force_in_body, (0, 0, lift), atol=1e-12)
+
+
+@pytest.mark.parametrize("cls", [Airframe, Propeller, Motor, Rotor, Contact])
+def test_the_readme_shows_the_parameters_as_they_are(cls):
+    assert parameter_table_markdown(cls) in README.read_text(encoding="utf-8")
