@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The words after `aerotwin launch`: which file, which arguments; and what a file takes."""
+
+import os
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from aerotwin_bringup.launch_runner import packages
+from aerotwin_bringup.launch_runner.errors import LaunchError
+from aerotwin_bringup.launch_runner.expand import declared_arguments
+from aerotwin_bringup.launch_runner.schema import load_actions
+
+SEPARATOR = ":="
+
+
+def split_words(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Separate what names the file from `name:=value`; of two equal names the last one counts."""
+    target = [word for word in words if SEPARATOR not in word]
+    arguments = {}
+    for word in words:
+        if SEPARATOR in word:
+            name, _, value = word.partition(SEPARATOR)
+            if not name or not value:
+                raise LaunchError(None, f"launch argument '{word}' must read name:=value")
+            arguments[name] = value
+    return target, arguments
+
+
+def find_launch_file(target: Sequence[str], environment: Mapping[str, str]) -> Path:
+    """Return the launch file that `FILE` or `PACKAGE FILE` names."""
+    if len(target) == 1:
+        path = Path(target[0])
+        if not path.is_file():
+            hint = (
+                "" if path.suffix in (".yaml", ".yml") else "; to take one of a package, name both"
+            )
+            raise LaunchError(None, f"launch file '{target[0]}' does not exist{hint}")
+    elif len(target) == 2:
+        try:
+            path = packages.share_file(target[0], target[1], environment)
+        except packages.LookupFailure as error:
+            raise LaunchError(None, str(error)) from None
+    else:
+        raise LaunchError(None, "name one launch file, or a package and one of its launch files")
+    if path.suffix not in (".yaml", ".yml"):
+        message = (
+            f"'{path.name}' is no YAML launch file; only those can be run without ROS's launch"
+        )
+        raise LaunchError(None, message)
+    return path
+
+
+def describe_arguments(path: Path) -> str:
+    """Return the arguments of a launch file, with default, choices and meaning, as text."""
+    arguments = declared_arguments(load_actions(Path(os.path.abspath(path))))
+    if not arguments:
+        return "This launch file takes no arguments.\n"
+    lines = ["Arguments (give them as name:=value):"]
+    for argument in arguments:
+        default = "required" if argument.default is None else f"default: {argument.default!r}"
+        mark = " (depends on a condition)" if argument.is_conditional else ""
+        lines.append(f"\n  {argument.name}  [{default}]{mark}")
+        if argument.choices:
+            lines.append(f"      one of: {', '.join(argument.choices)}")
+        lines += textwrap.wrap(
+            argument.description, width=94, initial_indent="      ", subsequent_indent="      "
+        )
+    return "\n".join(lines) + "\n"

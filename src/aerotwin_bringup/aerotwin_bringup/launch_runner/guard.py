@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The runner's side of the guardian, which ends the processes if the runner is killed."""
+
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+from aerotwin_bringup.launch_runner import guardian
+
+
+class Guard:
+    """A running guardian process; it knows which processes are started and which are gone."""
+
+    def __init__(self, folder: Path) -> None:
+        self._popen = subprocess.Popen(
+            [sys.executable, "-I", "-S", guardian.__file__, str(folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,
+        )
+        self.pid = self._popen.pid
+
+    def started(self, pid: int) -> None:
+        """Tell that a process was started, in a session of its own."""
+        self._tell(f"+{pid}")
+
+    def gone(self, pid: int) -> None:
+        """Tell that a process and its group have ended: the number may be used again."""
+        self._tell(f"-{pid}")
+
+    def dismiss(self) -> None:
+        """Tell that all is done, and wait for the guardian to end."""
+        self._tell("done")
+        with suppress(OSError):
+            if self._popen.stdin is not None:
+                self._popen.stdin.close()
+        self._popen.wait()
+
+    def _tell(self, word: str) -> None:
+        with suppress(OSError):
+            if self._popen.stdin is not None:
+                self._popen.stdin.write(f"{word}\n".encode())
+                self._popen.stdin.flush()

@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the output of launched processes is kept: beside the logs of ROS's own launch."""
+
+import os
+import platform
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from aerotwin_bringup.launch_runner.errors import LaunchError
+
+
+def make_log_folder(environment: Mapping[str, str]) -> Path:
+    """Make a new folder below ROS_LOG_DIR, or $ROS_HOME/log, or ~/.ros/log."""
+    home = environment.get("ROS_HOME") or "~/.ros"
+    root = Path(environment.get("ROS_LOG_DIR") or Path(home, "log")).expanduser()
+    stamp = time.strftime("%Y-%m-%d-%H-%M-%S")
+    folder = root / f"{stamp}-{platform.node()}-{os.getpid()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = (
+            f"log folder '{folder}': {error.strerror}; set ROS_LOG_DIR to one that can be written"
+        )
+        raise LaunchError(None, message) from None
+    return folder

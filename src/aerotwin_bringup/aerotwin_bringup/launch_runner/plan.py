@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a launch file asks for, once it is expanded: plain records, ready to be started."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from aerotwin_bringup.launch_runner.errors import Place
+
+SIGTERM_TIMEOUT_S = 5.0
+SIGKILL_TIMEOUT_S = 4.0  # ROS waits 5 s; one less keeps the promise to be gone within 10 s
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParameterFile:
+    """A parameter file that is written before the process starts.
+
+    `index` is the position in the command line where its path goes.
+    """
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProcessSpec:
+    """One process to start."""
+
+    label: str
+    command: tuple[str, ...]
+    parameter_files: tuple[ParameterFile, ...] = ()
+    environment: Mapping[str, str]
+    folder: str | None = None
+    uses_shell: bool = False
+    output: str = "log"
+    is_required: bool = False
+    respawns: bool = False
+    respawn_delay_s: float = 0.0
+    respawn_max_retries: int = -1
+    sigterm_timeout_s: float = SIGTERM_TIMEOUT_S
+    sigkill_timeout_s: float = SIGKILL_TIMEOUT_S
+    wants_terminal: bool = False
+    place: Place
+
+
+@dataclass(frozen=True, kw_only=True)
+class Argument:
+    """An argument that a launch file declares."""
+
+    name: str
+    default: str | None
+    choices: tuple[str, ...]
+    description: str
+    is_conditional: bool
+    place: Place
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Everything a launch file asks for."""
+
+    processes: tuple[ProcessSpec, ...]
+    messages: tuple[str, ...]

@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Starts the processes of a plan, watches them, and leaves none behind.
+
+Exit code: that of the first required process (`on_exit: shutdown`) that failed, else of the
+first other one that failed for good; 130 after Ctrl-C, 143 after SIGTERM; else 0. A process
+that a signal ended counts as 128 + its number.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from aerotwin_bringup.launch_runner import kernel
+from aerotwin_bringup.launch_runner.child import POLL_S, Child
+from aerotwin_bringup.launch_runner.guard import Guard
+from aerotwin_bringup.launch_runner.plan import Plan, ProcessSpec
+from aerotwin_bringup.launch_runner.screen import Screen
+
+EXIT_CANNOT_START = 126
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# How a process may end that was asked to: on its own, or by the very signal.
+ENDED_AS_ASKED = {0, -signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGINT, 128 + signal.SIGTERM}
+# Processes that left their session get this much after the others have gone, within the 10 s.
+STRAY_PATIENCE_S = 1.0
+STOP_WITHIN_S = 9.5
+
+
+def run_plan(plan: Plan, log_folder: Path, *, name: str = "launch") -> int:
+    """Run the processes of a plan to their end and return the exit code.
+
+    Must be called from the main thread: it handles signals until it returns.
+    """
+    kernel.adopt_orphans()
+    with tempfile.TemporaryDirectory(prefix="aerotwin_launch_") as folder:
+        return asyncio.run(_Supervisor(plan, Path(folder), log_folder, name).run())
+
+
+class _Supervisor:
+    def __init__(self, plan: Plan, folder: Path, log_folder: Path, name: str) -> None:
+        self.plan = plan
+        self.folder = folder
+        self.log_folder = log_folder
+        self.name = name
+        self.screen = Screen()
+        self.children: dict[str, Child] = {}
+        self.required_code: int | None = None
+        self.other_code: int | None = None
+        self.signal_number: int | None = None
+        self.stop_began: float | None = None
+        self.stopping = asyncio.Event()
+        self.stop_tasks: set[asyncio.Task] = set()
+
+    async def run(self) -> int:
+        """Start everything, wait for the end, sweep up."""
+        loop = asyncio.get_running_loop()
+        for number in STOP_SIGNALS:
+            loop.add_signal_handler(number, self._on_signal, number)
+        loop.add_signal_handler(signal.SIGWINCH, self._on_resize)
+        self.guard = Guard(self.folder)
+        self._say("INFO", self.name, f"All log files can be found below {self.log_folder}")
+        for message in self.plan.messages:
+            self._say("INFO", "launch.user", message)
+        try:
+            await asyncio.gather(*(self._live(spec) for spec in self.plan.processes))
+            await asyncio.gather(*self.stop_tasks)
+        finally:
+            await self._sweep()
+            self.guard.dismiss()
+        return self._exit_code()
+
+    def _exit_code(self) -> int:
+        if self.required_code is not None:
+            return self.required_code
+        if self.other_code is not None:
+            return self.other_code
+        return 0 if self.signal_number is None else 128 + self.signal_number
+
+    async def _live(self, spec: ProcessSpec) -> None:
+        """Run one process, again and again where it respawns."""
+        with self._log_file(spec) as log:
+            retries = 0
+            while not self.stopping.is_set():
+                code = await self._run_once(spec, log)
+                again = spec.respawns and not 0 <= spec.respawn_max_retries <= retries
+                self._judge(spec, code, again)
+                if spec.is_required:
+                    self._stop_all(f"[{spec.label}] is required and has ended")
+                if not again:
+                    return
+                retries += 1
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.stopping.wait(), spec.respawn_delay_s)
+
+    async def _run_once(self, spec: ProcessSpec, log: BinaryIO) -> int:
+        command = self._command(spec)
+        try:
+            child = Child(spec, command, self.screen, log)
+        except (OSError, subprocess.SubprocessError) as error:
+            self._say("ERROR", spec.label, f"cannot be started: {error}")
+            self._stop_all(f"[{spec.label}] cannot be started")
+            return EXIT_CANNOT_START
+        self.children[spec.label] = child
+        self.guard.started(child.pid)
+        self._say("INFO", spec.label, f"process started with pid [{child.pid}]")
+        code = await child.wait()
+        if child.is_gone:
+            self.guard.gone(child.pid)
+        if code == 0:
+            self._say("INFO", spec.label, f"process has finished cleanly [pid {child.pid}]")
+        else:
+            text = f"pid {child.pid}, exit code {code}, cmd '{' '.join(command)}'"
+            asked = self.stopping.is_set() and code in ENDED_AS_ASKED
+            self._say("INFO" if asked else "ERROR", spec.label, f"process has died [{text}].")
+        return code
+
+    def _command(self, spec: ProcessSpec) -> list[str]:
+        """Write the parameter files of a process and return its command line."""
+        command = list(spec.command)
+        for file in spec.parameter_files:
+            path = self.folder / f"launch_params_{spec.label.replace('/', '_')}_{file.index}.yaml"
+            path.write_text(file.text, encoding="utf-8")
+            command[file.index] = str(path)
+        return command
+
+    def _judge(self, spec: ProcessSpec, code: int, again: bool) -> None:
+        """Note the first failure of a required process, and of any other one."""
+        if code == 0 or (self.stopping.is_set() and code in ENDED_AS_ASKED):
+            return
+        status = 128 - code if code < 0 else code
+        if spec.is_required:
+            self.required_code = self.required_code or status
+        elif not again or self.stopping.is_set():
+            self.other_code = self.other_code or status
+
+    def _on_signal(self, number: int) -> None:
+        if self.signal_number is not None:
+            left = ", ".join(label for label, child in self.children.items() if child.is_running)
+            self._say("WARNING", self.name, f"already stopping; still there: {left or 'none'}")
+            return
+        self.signal_number = number
+        self._stop_all(f"{signal.Signals(number).name} received")
+
+    def _on_resize(self) -> None:
+        for child in self.children.values():
+            child.fit_terminal()
+
+    def _stop_all(self, reason: str) -> None:
+        if self.stopping.is_set():
+            return
+        self.stopping.set()
+        self.stop_began = asyncio.get_running_loop().time()
+        self._say("INFO", self.name, f"{reason}: stopping every process")
+        for child in self.children.values():
+            if child.is_running:
+                self.stop_tasks.add(asyncio.ensure_future(self._stop(child)))
+
+    async def _stop(self, child: Child) -> None:
+        label = child.spec.label
+        if await child.stop(lambda text: self._say("WARNING", label, text)):
+            self.other_code = self.other_code or 128 + signal.SIGKILL
+
+    async def _sweep(self) -> None:
+        """End what is left below this process: it left its session, or outlived its parent."""
+        loop = asyncio.get_running_loop()
+        strays = self._strays()
+        if strays:
+            listing = ", ".join(map(str, sorted(strays)))
+            self._say("WARNING", self.name, f"stopping processes that were left behind: {listing}")
+            began = self.stop_began if self.stop_began is not None else loop.time()
+            until = min(loop.time() + STRAY_PATIENCE_S, began + STOP_WITHIN_S)
+            kernel.signal_processes(strays, signal.SIGTERM)
+            while self._strays() and loop.time() < until:
+                await asyncio.sleep(POLL_S)
+            while strays := self._strays():
+                kernel.signal_processes(strays, signal.SIGKILL)
+                await asyncio.sleep(POLL_S)
+        for child in self.children.values():
+            child.release()
+
+    def _strays(self) -> set[int]:
+        table = kernel.process_table()
+        below = kernel.descendants([os.getpid()], table) - {self.guard.pid}
+        kernel.reap(pid for pid in below if table[pid][2])
+        return {pid for pid in below if not table[pid][2]}
+
+    def _log_file(self, spec: ProcessSpec) -> BinaryIO:
+        return open(self.log_folder / f"{spec.label.replace('/', '_')}.log", "wb")
+
+    def _say(self, level: str, name: str, text: str) -> None:
+        self.screen.message(level, name, text)
