@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).resolve().parent
-_FIRST_DOMAIN = 40
+# Above 101 the ports of a domain reach into those that the system hands out.
+_N_DOMAINS = 100
 
-_worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
-os.environ["ROS_DOMAIN_ID"] = str(_FIRST_DOMAIN + int(_worker.removeprefix("gw")))
+# Of the process, so that neither two workers nor two runs of the tests hear each other.
+os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % _N_DOMAINS)
+os.environ["ROS_LOG_DIR"] = str(_ROOT / "build" / "ros_log")
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("ROS_PYTHON_CHECK_FIELDS", "1")
