@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from aerotwin_core.parameters import parameter
 from numba import njit
 
+from aerotwin_core.parameters import parameter
 from aerotwin_worlds import ground, rock
 from aerotwin_worlds.mesh import TexturedMesh, grid_triangles
 from aerotwin_worlds.noise import gradient_noise
@@ -105,49 +105,39 @@ def _top_variation(s, seed):
     return out
 
 
-def _bed_edges(seed: int) -> np.ndarray:
-    """Boundaries of the rock's beds [m], from below to above everything that folds reach."""
-    thickness = np.random.default_rng([seed, 1]).lognormal(math.log(0.7), 0.55, 160)
-    return np.cumsum(np.clip(thickness, 0.18, 2.4)) - 25.0
-
-
 def _wall(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
     seed, spacing, texel = parameters.seed, parameters.spacing_m, parameters.texel_m
     bends = np.array([-WALL_END_M, -FRONT_HALF_M, FRONT_HALF_M, WALL_END_M])
     s = _piecewise(bends, (spacing * 2.7, spacing, spacing * 2.7))
     t = np.linspace(0.0, PROFILE_M, round(PROFILE_M / spacing) + 1)
     relief = np.empty((len(t), len(s)))
-    layers = np.zeros((rock.N_LAYERS, len(t), len(s)), np.float32)
-    beds = _bed_edges(seed)
-    tasks = [(a, b, s, t, beds, seed, relief, layers) for a, b in split_range(len(t), 16)]
+    layers = np.zeros((len(t), len(s), rock.N_LAYERS), np.float32)
+    beds, grass_t = rock.bed_table(seed), SLOPE_M + 0.6 * BEND_M
+    tasks = [(a, b, s, t, grass_t, beds, seed, relief, layers) for a, b in split_range(len(t), 16)]
     run_tasks(rock.wall_relief, tasks, n_threads)
     vertices = _wall_vertices(s, t, relief, seed)
-    layers[rock.LIGHT] = _light(vertices)
-    layers[rock.OPENNESS] = _openness(relief, spacing)
+    layers[..., rock.LIGHT] = _light(vertices)
+    layers[..., rock.OPENNESS] = _openness(relief, spacing)
 
-    # The texture is a sheet over (s, t) whose columns are wider on the flanks.
-    columns = np.array([WALL_END_M - FRONT_HALF_M, 2 * FRONT_HALF_M, WALL_END_M - FRONT_HALF_M])
-    columns = np.round(columns / np.array([3.0 * texel, texel, 3.0 * texel]))
-    knots = np.concatenate([[0.0], np.cumsum(columns)]) / columns.sum()
-    width, height = int(columns.sum()), round(PROFILE_M / texel)
-    s_texel = np.interp((np.arange(width) + 0.5) / width, knots, bends)
-    t_texel = PROFILE_M * (1.0 - (np.arange(height) + 0.5) / height)
+    # The texture is a sheet over (s, t) whose columns are three times as wide on the flanks.
+    s_texel, s_uv = _texel_centres(bends, np.diff(bends) / [3 * texel, texel, 3 * texel])
+    t_texel = _texel_centres(np.array([PROFILE_M, 0.0]), np.array([PROFILE_M]) / texel)[0]
     column_x = np.interp(s_texel, s, np.arange(len(s)))
     row_y = t_texel / PROFILE_M * (len(t) - 1)
-    image = np.empty((height, width, 3), np.uint8)
+    image = np.empty((len(t_texel), len(s_texel), 3), np.uint8)
     tasks = [
         (a, b, s_texel, t_texel, column_x, row_y, layers, beds, seed, image)
-        for a, b in split_range(height, 24)
+        for a, b in split_range(len(t_texel), 24)
     ]
     run_tasks(rock.paint_wall, tasks, n_threads)
-    u, v = np.meshgrid(np.interp(s, bends, knots), 1.0 - t / PROFILE_M)
+    u, v = np.meshgrid(np.interp(s, bends, s_uv), 1.0 - t / PROFILE_M)
     return _grid_mesh(vertices, u, v, image)
 
 
 def _piecewise(knots: np.ndarray, spacings: tuple[float, ...]) -> np.ndarray:
     """Points along a line, evenly spaced between the knots, about as far apart as asked."""
     parts = [
-        np.linspace(a, b, max(round((b - a) / h), 1), endpoint=False)
+        np.linspace(a, b, max(round(abs(b - a) / h), 1), endpoint=False)
         for a, b, h in zip(knots[:-1], knots[1:], spacings, strict=True)
     ]
     return np.concatenate([*parts, knots[-1:]])
@@ -204,73 +194,56 @@ def _grid_mesh(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Sheet:
-    """A level rectangle with a grid of vertices and a texture, row 0 in the north."""
+def _texel_centres(knots: np.ndarray, texels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Centres of texels along a line whose stretches between the knots hold so many texels each.
 
-    low: tuple[float, float]
-    high: tuple[float, float]
-    spacing_m: float
-    texel_m: float
-
-    def axes(self) -> tuple[np.ndarray, np.ndarray]:
-        """Vertex coordinates: x eastwards, y southwards."""
-        nx, ny = (
-            round((b - a) / self.spacing_m) + 1 for a, b in zip(self.low, self.high, strict=True)
-        )
-        return np.linspace(self.low[0], self.high[0], nx), np.linspace(
-            self.high[1], self.low[1], ny
-        )
-
-    def texel_axes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Texel centres x, y and their fractional indices into the vertex grid."""
-        x, y = self.axes()
-        w, h = (round((b - a) / self.texel_m) for a, b in zip(self.low, self.high, strict=True))
-        across, down = (np.arange(w) + 0.5) / w, (np.arange(h) + 0.5) / h
-        x_texel = self.low[0] + across * (self.high[0] - self.low[0])
-        y_texel = self.high[1] + down * (self.low[1] - self.high[1])
-        return x_texel, y_texel, across * (len(x) - 1), down * (len(y) - 1)
-
-    def uv(self) -> tuple[np.ndarray, np.ndarray]:
-        x, y = self.axes()
-        return tuple(np.meshgrid(np.linspace(0, 1, len(x)), np.linspace(0, 1, len(y))))
+    Returns the centres and the knots' texture coordinates in [0, 1].
+    """
+    counts = np.round(texels)
+    coordinates = np.concatenate([[0.0], np.cumsum(counts)]) / counts.sum()
+    n = int(counts.sum())
+    return np.interp((np.arange(n) + 0.5) / n, coordinates, knots), coordinates
 
 
 def _beach(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
-    seed = parameters.seed
-    scale = parameters.texel_m / 0.01
-    sheet = _Sheet(low=(-54.0, -60.0), high=(54.0, 4.0), spacing_m=0.25, texel_m=0.025 * scale)
-    x, y = sheet.axes()
+    seed, scale = parameters.seed, parameters.texel_m / 0.01
+    y_knots = np.array([4.0, -9.0, -60.0])
+    x = np.linspace(-54.0, 54.0, 721)
+    y = _piecewise(y_knots, (0.13, 0.5))
+    x_texel, _ = _texel_centres(np.array([-54.0, 54.0]), np.array([108.0]) / (0.025 * scale))
+    y_texel, y_uv = _texel_centres(y_knots, np.array([13.0, 51.0]) / [0.02 * scale, 0.03 * scale])
     inland = inland_distance(*np.meshgrid(x, y))
-    z, boulder = np.empty_like(inland), np.empty_like(inland)
-    pad = np.array(START_XY_M)
-    tasks = [(a, b, x, y, inland, pad, seed, z, boulder) for a, b in split_range(len(y), 16)]
+    z, layers = np.empty_like(inland), np.zeros((*inland.shape, ground.N_LAYERS), np.float32)
+    pad = np.array([*START_XY_M, inland_distance(*np.array(START_XY_M))])
+    tasks = [(a, b, x, y, inland, pad, seed, z, layers) for a, b in split_range(len(y), 16)]
     run_tasks(ground.beach_relief, tasks, n_threads)
     vertices = np.dstack([*np.meshgrid(x, y), z])
     # Rows run south, so the grid's normal points down: flip the rows for the light.
-    light = 0.45 + 0.85 * _light(vertices[::-1])[::-1]
-    light *= np.clip(0.55 + 0.05 * -inland, 0.55, 1.0)
-    x_texel, y_texel, column_x, row_y = sheet.texel_axes()
+    light = 0.40 + 0.95 * _light(vertices[::-1])[::-1]
+    layers[..., ground.LIGHT] = light * np.clip(0.6 - 0.05 * inland, 0.55, 1.0)
+    column_x = np.interp(x_texel, x, np.arange(len(x)))
+    row_y = np.interp(-y_texel, -y, np.arange(len(y)))
     image = np.empty((len(y_texel), len(x_texel), 3), np.uint8)
     tasks = [
-        (a, b, x_texel, y_texel, column_x, row_y, inland, boulder, light, seed, image)
+        (a, b, x_texel, y_texel, column_x, row_y, layers, seed, image)
         for a, b in split_range(len(y_texel), 24)
     ]
     run_tasks(ground.paint_beach, tasks, n_threads)
-    return _grid_mesh(vertices, *sheet.uv(), image, keep=inland < 4.0)
+    u, v = np.meshgrid(np.linspace(0, 1, len(x)), np.interp(-y, -y_knots, y_uv))
+    return _grid_mesh(vertices, u, v, image, keep=inland < 4.0)
 
 
 def _plateau(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
-    seed = parameters.seed
-    scale = parameters.texel_m / 0.01
-    sheet = _Sheet(low=(-85.0, -60.0), high=(85.0, 40.0), spacing_m=0.5, texel_m=0.08 * scale)
-    x, y = np.meshgrid(*sheet.axes())
+    seed, texel = parameters.seed, 0.08 * parameters.texel_m / 0.01
+    x, y = np.meshgrid(np.linspace(-85.0, 85.0, 341), np.linspace(40.0, -60.0, 201))
+    x_texel, _ = _texel_centres(np.array([-85.0, 85.0]), np.array([170.0]) / texel)
+    y_texel, _ = _texel_centres(np.array([40.0, -60.0]), np.array([100.0]) / texel)
     inland = inland_distance(x, y)
     rim = _top_variation(_along(x, y).ravel(), seed).reshape(x.shape)
     # The sheet starts a little below the wall's upper end and rises through it.
     z = TOP_Z_M + rim + 0.10 * np.minimum(inland - 6.6, 12.0)
-    x_texel, y_texel, _, _ = sheet.texel_axes()
     image = np.empty((len(y_texel), len(x_texel), 3), np.uint8)
     tasks = [(a, b, x_texel, y_texel, seed, image) for a, b in split_range(len(y_texel), 16)]
     run_tasks(ground.paint_plateau, tasks, n_threads)
-    return _grid_mesh(np.dstack([x, y, z]), *sheet.uv(), image, keep=inland > 5.6)
+    u, v = np.meshgrid(np.linspace(0, 1, x.shape[1]), np.linspace(0, 1, x.shape[0]))
+    return _grid_mesh(np.dstack([x, y, z]), u, v, image, keep=inland > 5.6)

@@ -10,8 +10,8 @@ from numba import njit
 
 @njit(cache=True)
 def _cell_range(a, b, c, low, cell, n):
-    first = int(math.floor((min(a, b, c) - low) / cell))
-    last = int(math.floor((max(a, b, c) - low) / cell))
+    first = math.floor((min(a, b, c) - low) / cell)
+    last = math.floor((max(a, b, c) - low) / cell)
     return min(max(first, 0), n - 1), min(max(last, 0), n - 1)
 
 
@@ -49,8 +49,8 @@ def highest_below(x, y, z_limit, vertices, triangles, start, index, grid):
     ``grid``: low_x, low_y, cell, nx, ny. No surface: (minus infinity, -1).
     """
     nx, ny = int(grid[3]), int(grid[4])
-    i = int(math.floor((x - grid[0]) / grid[2]))
-    j = int(math.floor((y - grid[1]) / grid[2]))
+    i = math.floor((x - grid[0]) / grid[2])
+    j = math.floor((y - grid[1]) / grid[2])
     best, owner = -np.inf, -1
     if i < 0 or j < 0 or i >= nx or j >= ny:
         return best, owner

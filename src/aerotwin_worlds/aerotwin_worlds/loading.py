@@ -9,7 +9,6 @@ from pathlib import Path
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import load_parameters, read_yaml
-
 from aerotwin_worlds.cliff import CliffParameters, build_cliff
 from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.world import World, WorldDescription, world_from_description

@@ -13,8 +13,11 @@ LUMA_REC601 = np.array([0.299, 0.587, 0.114], np.float32)
 
 @dataclass(frozen=True, kw_only=True)
 class MipPyramids:
-    """All levels of all textures: texel (row, column) of level l of texture t stands at
-    ``texels[offset[t, l] + row * width[t, l] + column]``."""
+    """All levels of all textures in one array.
+
+    Texel (row, column) of level l of texture t is
+    ``texels[offset[t, l] + row * width[t, l] + column]``.
+    """
 
     texels: np.ndarray
     offset: np.ndarray

@@ -77,16 +77,16 @@ def cell_noise(x, y, seed):
     nearest, second, label = 9.0, 9.0, 0.0
     for di in range(-1, 2):
         for dj in range(-1, 2):
-            a = hash_unit(i + di, j + dj, seed)
-            b = hash_unit(i + di, j + dj, seed + 7919)
-            dx, dy = i + di + a - x, j + dj + b - y
+            # One hash gives both coordinates: its leading 12 bits, and the 12 below them.
+            h = 4096.0 * hash_unit(i + di, j + dj, seed)
+            a = int(h)
+            dx, dy = i + di + a * (1.0 / 4096.0) - x, j + dj + (h - a) - y
             distance = dx * dx + dy * dy
             if distance < nearest:
-                second, nearest = nearest, distance
-                label = hash_unit(i + di, j + dj, seed + 104729)
+                second, nearest, label = nearest, distance, h
             elif distance < second:
                 second = distance
-    return math.sqrt(nearest), math.sqrt(second), label
+    return math.sqrt(nearest), math.sqrt(second), hash_unit(int(label * 4096.0), 5, seed)
 
 
 @njit(nogil=True, cache=True)
@@ -96,13 +96,9 @@ def smoothstep(low, high, x):
     return t * t * (3.0 - 2.0 * t)
 
 
-@njit(nogil=True, cache=True)
-def bilinear(grid, x, y):
-    """Look up grid[y, x] at fractional indices; beyond the border the border's value."""
-    h, w = grid.shape
-    x, y = min(max(x, 0.0), w - 1.0), min(max(y, 0.0), h - 1.0)
-    c, r = min(int(x), w - 2), min(int(y), h - 2)
-    fx, fy = x - c, y - r
-    a = grid[r, c] + fx * (grid[r, c + 1] - grid[r, c])
-    b = grid[r + 1, c] + fx * (grid[r + 1, c + 1] - grid[r + 1, c])
+@njit(nogil=True, cache=True, inline="always")
+def blend(layers, k, r, c, fy, fx):
+    """Look up layer k of layers (rows, columns, n) at row r + fy, column c + fx."""
+    a = layers[r, c, k] + fx * (layers[r, c + 1, k] - layers[r, c, k])
+    b = layers[r + 1, c, k] + fx * (layers[r + 1, c + 1, k] - layers[r + 1, c, k])
     return a + fy * (b - a)

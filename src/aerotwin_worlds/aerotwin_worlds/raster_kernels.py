@@ -25,7 +25,7 @@ NADIR_GREY = 120.0
 
 @njit(nogil=True, cache=True)
 def visible_clusters(box_low, box_high, planes):
-    """Return the indices of the boxes that touch the inside of all planes (k, 4): n . x + d >= 0."""
+    """Return the indices of the boxes that reach inside all planes (k, 4): n . x + d >= 0."""
     out = np.empty(len(box_low), np.int32)
     n = 0
     for c in range(len(box_low)):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from aerotwin_core.camera import PinholeCamera, StereoRig
 
+from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_worlds.clusters import build_clusters
 from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.mipmaps import LUMA_REC601, MipPyramids, build_pyramids

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 
 
 def default_thread_count() -> int:
@@ -35,4 +36,4 @@ def run_tasks(kernel: Callable[..., object], tasks: Sequence[tuple], n_threads: 
 def split_range(n: int, n_parts: int) -> list[tuple[int, int]]:
     """Return ``n_parts`` consecutive (start, stop) ranges that cover 0..n; empty ones left out."""
     edges = [n * i // n_parts for i in range(n_parts + 1)]
-    return [(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if b > a]
+    return [(a, b) for a, b in pairwise(edges) if b > a]

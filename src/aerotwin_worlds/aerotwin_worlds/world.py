@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import parameter
-
 from aerotwin_worlds.mesh import TexturedMesh
 
 
@@ -38,7 +38,7 @@ class StartDescription:
 
 @dataclass(frozen=True, kw_only=True)
 class WorldDescription:
-    """Content of a world's YAML file: either ``generator`` or ``mesh`` says where shapes come from."""
+    """Content of a world's YAML file; shapes come from either ``generator`` or ``mesh``."""
 
     name: str = parameter(text="Name shown to people.")
     generator: str = parameter(default="", text="Name of a generator of this package.")
