@@ -183,12 +183,15 @@ def wanted_speed(command, c, u):
 
 
 @njit(cache=True)
-def lagged_speed(speed, wanted, h, c):
-    """Return the rotor speed after h seconds of first-order lag: the exact solution."""
-    tau = c[at.TAU_UP] if wanted > speed else c[at.TAU_DOWN]
-    if tau <= 0.0:
-        return wanted
-    return wanted + (speed - wanted) * math.exp(-h / tau)
+def lagged_speed(speed, wanted, up, down):
+    """Return the rotor speed after first-order lag, exactly; up and down are exp(-h / tau)."""
+    return wanted + (speed - wanted) * (up if wanted > speed else down)
+
+
+@njit(cache=True)
+def decay(h, tau):
+    """Return what is left of a first-order lag after h seconds; nothing if tau is zero."""
+    return math.exp(-h / tau) if tau > 0.0 else 0.0
 
 
 @njit(cache=True)
@@ -288,12 +291,14 @@ def step_state(state, inputs, constants, dt):
     h = dt / n_steps
     work = np.empty((6, at.N_MOVING))
     speeds = np.empty((3, n_rotors))
+    up, down = decay(0.5 * h, c[at.TAU_UP]), decay(0.5 * h, c[at.TAU_DOWN])
+    up_0, down_0 = decay(0.0, c[at.TAU_UP]), decay(0.0, c[at.TAU_DOWN])
     for _ in range(n_steps):
         for i in range(n_rotors):
             speed, wanted = state[at.N_HEAD + i], wanted_speed(u[at.COMMAND + i], c, u)
-            speeds[0, i] = lagged_speed(speed, wanted, 0.0, c)
-            speeds[1, i] = lagged_speed(speed, wanted, 0.5 * h, c)
-            speeds[2, i] = lagged_speed(speed, wanted, h, c)
+            speeds[0, i] = lagged_speed(speed, wanted, up_0, down_0)
+            speeds[1, i] = lagged_speed(speed, wanted, up, down)
+            speeds[2, i] = lagged_speed(speed, wanted, up * up, down * down)
         for i in range(at.N_MOVING):
             work[5, i] = state[i]
         runge_kutta(state, speeds, state, c, u, h, work)

@@ -18,7 +18,7 @@ EARTH_RADIUS_M = 6356766.0  # the one of the standard, for geopotential altitude
 AIR_GAS_CONSTANT = 287.05287  # J/(kg K)
 STANDARD_GRAVITY = 9.80665
 PRESSURE_EXPONENT = STANDARD_GRAVITY / (LAPSE_RATE_K_PER_M * AIR_GAS_CONSTANT)
-_LOWEST_M = -5000.0
+_LOWEST_M = -5004.0  # geopotential; -5 km of geometric altitude
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,79 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Seeds, presets, and the README that describes them."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import parameter_table_markdown, to_mapping
+from aerotwin_sensor_models import (
+    BarometerParameters,
+    CameraNoiseParameters,
+    GnssParameters,
+    ImuParameters,
+    MagnetometerParameters,
+    TriadParameters,
+    load_preset,
+    preset_names,
+    preset_source,
+    seed_sequence,
+)
+
+README = Path(__file__).resolve().parents[1] / "README.md"
+SENSORS = ["imu", "barometer", "magnetometer", "gnss", "camera_noise"]
+PRESETS = [(sensor, name) for sensor in SENSORS for name in preset_names(sensor)]
+
+
+def test_one_seed_gives_one_stream_and_every_other_value_another():
+    def first(*key):
+        return seed_sequence(*key).standard_normal(4000)
+
+    a = first(3, 0, "imu")
+    np.testing.assert_array_equal(a, first(3, 0, "imu"))
+    for other in ((4, 0, "imu"), (3, 1, "imu"), (3, 0, "gnss"), (3, "iris0", "imu"), (0, 3, "imu")):
+        assert abs(np.mean(a * first(*other))) < 5 / np.sqrt(4000)
+
+
+def test_a_negative_seed_is_refused():
+    with pytest.raises(ValueError, match="seed"):
+        seed_sequence(-1, 0, "imu")
+
+
+@pytest.mark.parametrize(("sensor", "name"), PRESETS)
+def test_every_preset_loads_and_names_its_source(sensor, name):
+    assert to_mapping(load_preset(sensor, name))
+    assert len(preset_source(sensor, name)) > 20
+
+
+def test_every_sensor_has_an_ideal_preset():
+    assert all("ideal" in preset_names(sensor) for sensor in SENSORS)
+
+
+def test_unknown_presets_and_sensors_are_refused_with_the_names_there_are():
+    with pytest.raises(ParameterError, match="gnss has none named 'rtk'; choose one of gnss_def"):
+        load_preset("gnss", "rtk")
+    with pytest.raises(ParameterError, match="none named 'sonar'; choose one of imu, barometer"):
+        load_preset("sonar", "ideal")
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [
+        ImuParameters,
+        TriadParameters,
+        BarometerParameters,
+        MagnetometerParameters,
+        GnssParameters,
+        CameraNoiseParameters,
+    ],
+)
+def test_the_readme_shows_the_parameters_as_they_are(cls):
+    assert parameter_table_markdown(cls) in README.read_text(encoding="utf-8")
+
+
+def test_the_readme_names_every_preset():
+    text = README.read_text(encoding="utf-8")
+    assert all(f"`{name}`" in text for _, name in PRESETS)
