@@ -204,7 +204,8 @@ def pack_hil_sensor(
     fields = FIELDS_IMU
     mx = my = mz = pressure = altitude = temperature = 0.0
     if magnetic_field_body_tesla is not None:
-        mx, my, mz = magnetic_field_body_tesla
+        mx, my, mz = (GAUSS_PER_TESLA * value for value in magnetic_field_body_tesla)
+        my, mz = -my, -mz
         fields |= FIELDS_MAG
     if pressure_pa is not None:
         if temperature_k is None or pressure_pa <= 0.0:
@@ -220,7 +221,7 @@ def pack_hil_sensor(
         time_us,
         fx, -fy, -fz,
         wx, -wy, -wz,
-        mx * GAUSS_PER_TESLA, -my * GAUSS_PER_TESLA, -mz * GAUSS_PER_TESLA,
+        mx, my, mz,
         pressure, 0.0, altitude, temperature,
         fields, 0,
     )  # fmt: skip

@@ -200,7 +200,9 @@ def _rounded_polyline(
     place = np.cumsum(is_new) - 1
     last = int(is_new.sum()) - 1
     rows = [int(place[min(row, len(place) - 1)]) for row in rows[:-1]] + [last]
-    return points[is_new], curvature[is_new], rows
+    merged = np.zeros(last + 1)
+    np.maximum.at(merged, place, curvature)  # a sharp corner is also the end of a line
+    return points[is_new], merged, rows
 
 
 def _line(start: FloatArray, end: FloatArray) -> FloatArray:
