@@ -40,7 +40,13 @@ setup(
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
     entry_points={
+        "console_scripts": [
+            "replay = aerotwin_bringup.ros.replay:main",
+            "sitl_flight = aerotwin_bringup.ros.sitl_flight:main",
+        ],
         "aerotwin.commands": [
+            "bag.kitti = aerotwin_bringup.kitti_bag_command",
+            "evaluate.bag = aerotwin_bringup.evaluate_bag_command",
             "launch = aerotwin_bringup.launch_command",
         ],
     },

@@ -37,6 +37,8 @@ class FrameGate:
         Longest wait for one answer, wall time [s].
     meanwhile : callable
         Called while waiting; it must deliver answers (spin) and return within some milliseconds.
+    on_answer : callable, optional
+        Called with the latency [s] of every answer.
     clock : callable
         Monotonic wall clock [s].
     """
@@ -47,12 +49,14 @@ class FrameGate:
         frames_in_flight: int,
         limit_s: float,
         meanwhile: Callable[[], None],
+        on_answer: Callable[[float], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if frames_in_flight < 1:
             raise ValueError(f"frames_in_flight must be at least 1, got {frames_in_flight}")
         self._frames_in_flight, self._limit_s = frames_in_flight, limit_s
         self._meanwhile, self._clock = meanwhile, clock
+        self.on_answer = on_answer
         self._sent_at: dict[int, float] = {}
         self.latencies: list[FrameLatency] = []
         self.is_open = False
@@ -71,7 +75,10 @@ class FrameGate:
         """Take note of an output with this stamp; answers to nothing are ignored."""
         sent_at = self._sent_at.pop(stamp_ns, None)
         if sent_at is not None:
-            self.latencies.append(FrameLatency(stamp_ns, self._clock() - sent_at))
+            latency_s = self._clock() - sent_at
+            self.latencies.append(FrameLatency(stamp_ns, latency_s))
+            if self.on_answer is not None:
+                self.on_answer(latency_s)
 
     def drain(self, n_left: int = 0) -> None:
         """Wait until at most n_left frames are unanswered."""

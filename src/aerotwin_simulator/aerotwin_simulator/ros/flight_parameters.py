@@ -27,3 +27,8 @@ class FlightParameters(SimulatorParameters):
         2, text="camera frames that may be unanswered", minimum=1, maximum=8
     )
     start_paused: bool = parameter(False, text="begin paused; ~/pause or ~/step goes on")
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether the loop waits for a node that processes the camera frames."""
+        return bool(self.wait_for) and self.camera

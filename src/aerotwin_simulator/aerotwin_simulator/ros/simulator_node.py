@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import rclpy
 from rcl_interfaces.msg import SetParametersResult
@@ -78,9 +79,9 @@ class FlightResult:
 class SimulatorNode(Node):
     """Wires one `Simulation` to ROS; `fly` drives it."""
 
-    def __init__(self) -> None:
+    def __init__(self, parameters_type: type[FlightParameters] = FlightParameters) -> None:
         super().__init__("simulator")
-        self.parameters = declare_parameters(self, FlightParameters)
+        self.parameters = declare_parameters(self, parameters_type)
         self.is_stop_wanted = False
         self._is_paused = self.parameters.start_paused
         self._n_single_steps = 0
@@ -91,7 +92,7 @@ class SimulatorNode(Node):
         self.executor_.add_node(self)
         self.outlet = RosOutlet(self)
         self.gate: FrameGate | None = None
-        if self.parameters.wait_for:
+        if self.parameters.is_followed:
             self.gate = FrameGate(
                 frames_in_flight=self.parameters.frames_in_flight,
                 limit_s=self.parameters.wait_frame_s,
@@ -305,12 +306,22 @@ def _raise_if_stopped(node: SimulatorNode) -> None:
         raise _Stopped
 
 
-def run_simulator(
-    after: Callable[[FlightResult, FlightParameters, World], int] | None = None,
-) -> int:
-    """Make the node, fly, and hand the result to `after`; return the exit code.
+class Scenario(Protocol):
+    """What happens around a flight: measuring while it lasts, reporting when it is over."""
 
-    SIGINT and SIGTERM end the flight, not the process: the bag is closed and `after` still runs.
+    def begin(self, node: SimulatorNode) -> None:
+        """Start what accompanies the flight."""
+
+    def end(self, result: FlightResult, parameters: FlightParameters, world: World) -> int:
+        """Report, and return the exit code of the process."""
+
+
+def run_simulator(
+    scenario: Scenario | None = None, parameters_type: type[FlightParameters] = FlightParameters
+) -> int:
+    """Make the node, fly, and let the scenario report; return the exit code.
+
+    SIGINT and SIGTERM end the flight, not the process: the bag is closed and the report made.
     """
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node: SimulatorNode | None = None
@@ -324,20 +335,22 @@ def run_simulator(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
     try:
-        node = SimulatorNode()
+        node = SimulatorNode(parameters_type)
         node.is_stop_wanted = bool(wanted)
         parameters = node.parameters
         world = load_world(parameters.world)
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name)
         configuration = run_configuration(to_mapping(parameters), world)
         write_text_atomically(folder / "config.yaml", configuration)
+        if scenario is not None:
+            scenario.begin(node)
         result = fly(node, world, folder)
         node.executor_.shutdown()
         node.destroy_node()
         rclpy.try_shutdown()
         print(f"flight: {result.outcome} ({result.duration_s:.1f} s, {folder})", flush=True)
-        if after is not None:
-            return after(result, parameters, world)
+        if scenario is not None:
+            return scenario.end(result, parameters, world)
         return 0 if result.is_success else EXIT_FAILURE
     except UserError as error:
         print(f"fatal: {error}", file=sys.stderr, flush=True)

@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How well the vehicle flew: its path against truth, control and estimation error apart."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from aerotwin_core import plots
+from aerotwin_core.bag import BagReader
+from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
+from aerotwin_core.trajectory import Trajectory
+from scipy.spatial import cKDTree
+
+PATH_SPACING_M = 0.05
+BAR_CROSS_TRACK_M = 0.6
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathErrors:
+    """Errors over the part of a flight that follows a planned path; each row of (n, 3) in map [m].
+
+    Attributes
+    ----------
+    stamps_ns : (n,) array
+        Instants at which the autopilot's estimate is known.
+    truth, estimate, setpoint : (n, 3) array
+        Where the vehicle was, believed to be and should have been.
+    cross_track : (n,) array
+        Distance of the truth to the planned path as a line, whenever it was there.
+    """
+
+    stamps_ns: np.ndarray
+    truth: np.ndarray
+    estimate: np.ndarray
+    setpoint: np.ndarray
+    cross_track: np.ndarray
+
+    def metrics(self) -> dict[str, Any]:
+        """Return root mean squares and maxima."""
+        control = np.linalg.norm(self.setpoint - self.estimate, axis=1)
+        estimation = np.linalg.norm(self.estimate - self.truth, axis=1)
+        return {
+            "n": len(self.stamps_ns),
+            "path_m": float(np.linalg.norm(np.diff(self.truth, axis=0), axis=1).sum()),
+            "cross_track_m": _spread(self.cross_track),
+            "control_error_m": _spread(control),
+            "estimation_error_m": _spread(estimation),
+        }
+
+
+def path_errors(bag: BagReader, namespace: str = "") -> PathErrors | None:
+    """Return the errors along the planned path, None when no path was flown."""
+    prefix = f"/{namespace.strip('/')}/" if namespace.strip("/") else "/"
+    names = [f"{prefix}{name}" for name in ("truth/odom", "autopilot/odom", "command/pose")]
+    if any(bag.counts.get(name, 0) < 2 for name in names):
+        return None
+    truth, estimate, setpoint = (bag.trajectory(name) for name in names)
+    first = max(t.stamps_ns[0] for t in (truth, estimate, setpoint))
+    last = min(t.stamps_ns[-1] for t in (truth, estimate, setpoint))
+    stamps = estimate.stamps_ns[(estimate.stamps_ns >= first) & (estimate.stamps_ns <= last)]
+    if len(stamps) < 2:
+        return None
+    where = [t.interpolate(stamps).p_ref_body for t in (truth, estimate, setpoint)]
+    return PathErrors(
+        stamps_ns=stamps,
+        truth=where[0],
+        estimate=where[1],
+        setpoint=where[2],
+        cross_track=_distance_to_line(where[0], setpoint),
+    )
+
+
+def _distance_to_line(points: np.ndarray, line: Trajectory) -> np.ndarray:
+    """Return the distance [m] of points (n, 3) to a densely resampled polyline."""
+    steps = np.linalg.norm(np.diff(line.p_ref_body, axis=0), axis=1)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    keep = np.concatenate([[True], steps > 0.0])
+    wanted = np.arange(0.0, along[-1] + PATH_SPACING_M, PATH_SPACING_M)
+    dense = [np.interp(wanted, along[keep], axis[keep]) for axis in line.p_ref_body.T]
+    distances, _ = cKDTree(np.column_stack(dense)).query(points)
+    return np.asarray(distances)
+
+
+def _spread(errors: np.ndarray) -> dict[str, float]:
+    return {"rms": float(np.sqrt(np.mean(errors**2))), "max": float(errors.max())}
+
+
+def flight_section(
+    errors: PathErrors | None, *, outcome: str, duration_s: float, real_time_factor: float
+) -> Section:
+    """Return the chapter about the flight itself."""
+    metrics: dict[str, Any] = {
+        "outcome": outcome,
+        "duration_s": duration_s,
+        "real_time_factor": real_time_factor,
+    }
+    headline = [
+        Headline(label="flight", value=f"{duration_s:.1f}", unit="s", meaning=outcome),
+        Headline(
+            label="speed of the simulation",
+            value=f"{real_time_factor:.2f}",
+            unit="x real time",
+            meaning="simulated over wall time, with rendering, SLAM and recording",
+        ),
+    ]
+    text = (
+        "The autopilot flies by its sensors alone. The control error is set-point minus its own "
+        "estimate, the estimation error its estimate minus truth; cross-track is the distance of "
+        "the truth to the planned path as a line, whenever it is there."
+    )
+    if errors is None:
+        return Section(
+            title="Flight", name="flight", text=text, headline=tuple(headline), metrics=metrics
+        )
+    metrics |= errors.metrics()
+    cross = metrics["cross_track_m"]
+    headline.append(
+        Headline(
+            label="cross-track",
+            value=f"{cross['rms']:.2f}",
+            unit="m RMS",
+            meaning=f"truth against the planned path over {metrics['path_m']:.0f} m",
+            status="good" if cross["rms"] <= BAR_CROSS_TRACK_M else "warn",
+        )
+    )
+    rows = [
+        measure("cross-track, RMS", cross["rms"], "m", "distance of truth to the planned path"),
+        measure("cross-track, largest", cross["max"], "m", "the worst moment"),
+    ]
+    for key, name in (("control_error_m", "control"), ("estimation_error_m", "estimation")):
+        value = metrics[key]
+        rows.append(measure(f"{name} error, RMS", value["rms"], "m", _MEANING[name]))
+        rows.append(measure(f"{name} error, largest", value["max"], "m", "the worst moment"))
+    return Section(
+        title="Flight",
+        name="flight",
+        text=text,
+        headline=tuple(headline),
+        figures=(_figure(errors),),
+        tables=(Table(title="Errors along the path", columns=MEASURE_COLUMNS, rows=tuple(rows)),),
+        metrics=metrics,
+    )
+
+
+_MEANING = {
+    "control": "set-point minus the autopilot's estimate: what the controller leaves",
+    "estimation": "the autopilot's estimate minus truth: what GNSS, baro and IMU leave",
+}
+
+
+def _figure(errors: PathErrors) -> Figure:
+    seconds = errors.stamps_ns * 1e-9
+    figure = plots.new_figure(7.2, 2.6)
+    with plots.style():
+        axes = figure.add_subplot()
+        control = np.linalg.norm(errors.setpoint - errors.estimate, axis=1)
+        estimation = np.linalg.norm(errors.estimate - errors.truth, axis=1)
+        axes.plot(seconds, errors.cross_track, color=plots.ESTIMATE, label="cross-track")
+        axes.plot(seconds, control, color=plots.ALIGNED, label="control error", lw=1.1)
+        axes.plot(seconds, estimation, color=plots.ACCENT, label="estimation error", lw=1.1)
+        axes.set_xlabel("simulated time [s]")
+        axes.set_ylabel("[m]")
+        axes.set_ylim(bottom=0.0)
+        axes.legend(ncols=3, loc="upper left")
+    return Figure(
+        title="Path errors over time",
+        caption="Cross-track stays near the larger of the two others: control, or GNSS.",
+        svg=plots.render_svg(figure, "path-errors"),
+        is_wide=True,
+    )

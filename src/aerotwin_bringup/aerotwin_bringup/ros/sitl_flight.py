@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The scenario of launch/sitl_flight.launch.yaml: fly, then evaluate and report."""
+
+import sys
+from dataclasses import dataclass
+
+import yaml
+from aerotwin_core.bag import BagReader
+from aerotwin_core.errors import UserError
+from aerotwin_core.parameters import parameter
+from aerotwin_simulator.ros.flight_parameters import FlightParameters
+from aerotwin_simulator.ros.simulator_node import FlightResult, SimulatorNode, run_simulator
+from aerotwin_trajectory_evaluation import ResourceRecorder, ResourceUsage
+from aerotwin_worlds import World
+
+from aerotwin_bringup.flight_section import flight_section, path_errors
+from aerotwin_bringup.run_report import RunRecord, write_run_report
+
+EXIT_FAILURE = 1
+EXIT_INTERRUPTED = 130
+
+
+@dataclass(frozen=True, kw_only=True)
+class SitlFlightParameters(FlightParameters):
+    """A flight with a SLAM under test and a report."""
+
+    slam: str = parameter(
+        "stereo_odometry", text="SLAM under test; none = nobody is waited for or judged"
+    )
+    slam_process: str = parameter(
+        "stereo_odometry", text="part of the SLAM's command line, to measure its cost"
+    )
+    wait_for: str = parameter(
+        "slam/odom", text="topic whose stamps answer the camera frames (unused with slam none)"
+    )
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether a SLAM takes part."""
+        return self.slam != "none" and self.camera
+
+
+class SitlFlight:
+    """Measures the SLAM's processes during the flight and writes the report after it."""
+
+    def __init__(self) -> None:
+        self._recorder: ResourceRecorder | None = None
+
+    def begin(self, node: SimulatorNode) -> None:
+        """Start to measure the SLAM under test."""
+        parameters = node.parameters
+        assert isinstance(parameters, SitlFlightParameters)
+        if node.gate is None:
+            return
+        self._recorder = ResourceRecorder(pattern=parameters.slam_process).start()
+        node.gate.on_answer = self._recorder.frame_done
+
+    def end(self, result: FlightResult, parameters: FlightParameters, world: World) -> int:
+        """Write the report and say where it is."""
+        usage = self._recorder.stop() if self._recorder is not None else None
+        if parameters.record == "none":
+            return 0 if result.is_success else EXIT_FAILURE
+        record = flight_record(result, world, usage, is_followed=parameters.is_followed)
+        path = write_run_report(record)
+        print(f"report: {path}", flush=True)
+        if result.is_interrupted:
+            return EXIT_INTERRUPTED
+        return 0 if result.is_success else EXIT_FAILURE
+
+
+def flight_record(
+    result: FlightResult, world: World, usage: ResourceUsage | None, *, is_followed: bool
+) -> RunRecord:
+    """Return what the report of a flight is made from."""
+    bag = BagReader(result.folder / "bag")
+    chapter = flight_section(
+        path_errors(bag),
+        outcome=result.outcome,
+        duration_s=result.duration_s,
+        real_time_factor=result.real_time_factor,
+    )
+    warnings = list(result.warnings)
+    if not result.is_success and not result.is_interrupted:
+        warnings.insert(0, f"The flight failed: {result.outcome}")
+    configuration = yaml.safe_load((result.folder / "config.yaml").read_text(encoding="utf-8"))
+    return RunRecord(
+        folder=result.folder,
+        title=f"Flight in {world.name}",
+        truth_bag=bag,
+        slam_bag=bag if is_followed else None,
+        world=world,
+        configuration=configuration,
+        usage=usage,
+        duration_s=result.duration_s,
+        lead=(chapter,),
+        warnings=tuple(warnings),
+        is_partial=result.is_interrupted,
+    )
+
+
+def main() -> None:
+    """Entry point of the executable `sitl_flight`."""
+    try:
+        code = run_simulator(SitlFlight(), SitlFlightParameters)
+    except UserError as error:
+        print(f"fatal: {error}", file=sys.stderr, flush=True)
+        code = EXIT_FAILURE
+    sys.exit(code)

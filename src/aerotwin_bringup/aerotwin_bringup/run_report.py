@@ -1,0 +1,208 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The report of one run: evaluate what its bag holds and write report.html and metrics.json."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from aerotwin_core.bag import BagReader
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import invert_transform
+from aerotwin_core.messages import deserialize, point_cloud_arrays, stamp_ns
+from aerotwin_core.section import Section
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation import (
+    ResourceUsage,
+    evaluate_trajectory,
+    resource_section,
+)
+from aerotwin_trajectory_evaluation import section as trajectory_section
+from aerotwin_worlds import World
+
+from aerotwin_bringup.frames_section import frames_section
+
+LOST_VARIANCE_M2 = 1e3
+"""A pose whose reported position variance is larger is a frame that was not tracked."""
+TRUTH = "/truth/odom"
+SLAM_ODOM = "/slam/odom"
+SLAM_MAP = "/slam/map"
+LEFT_IMAGE = "/stereo/left/image_raw"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """What a run left behind for its report.
+
+    Attributes
+    ----------
+    folder : Path
+        Where report.html and metrics.json go.
+    title : str
+        Heading of the report.
+    truth_bag : BagReader
+        Where truth and images are.
+    slam_bag : BagReader or None
+        Where the outputs of the SLAM under test are; None if none took part.
+    world : World or None
+        The true surface, for the map.
+    configuration : dict
+        What repeats the run.
+    usage : ResourceUsage or None
+        What the SLAM cost.
+    duration_s : float
+        Simulated (or recorded) time.
+    lead : tuple of Section
+        Chapters that come first.
+    warnings : tuple of str
+        What the reader must know.
+    is_partial : bool
+        The run was cut short: the map is not evaluated, the report says so.
+    """
+
+    folder: Path
+    title: str
+    truth_bag: BagReader
+    slam_bag: BagReader | None
+    world: World | None
+    configuration: dict[str, Any]
+    usage: ResourceUsage | None = None
+    duration_s: float = 0.0
+    lead: tuple[Section, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+    is_partial: bool = False
+
+
+def write_run_report(record: RunRecord) -> Path:
+    """Evaluate the run and write its report; return the path of report.html."""
+    from aerotwin_report import write_report
+
+    sections = list(record.lead)
+    warnings = list(record.warnings)
+    if record.is_partial:
+        warnings.insert(0, "This report is partial: the run was stopped before its end.")
+    if not record.truth_bag.is_complete:
+        warnings.append("The bag was not closed by its writer; its last second may be missing.")
+    sections += _slam_sections(record, warnings)
+    frames = None if record.is_partial else frames_section(record.truth_bag)
+    if frames is not None:
+        sections.append(frames)
+    if record.world is not None:
+        warnings += _world_notes(record.world)
+    write_report(
+        record.folder,
+        title=record.title,
+        sections=sections,
+        configuration=record.configuration,
+        warnings=warnings,
+    )
+    return record.folder / "report.html"
+
+
+def _slam_sections(record: RunRecord, warnings: list[str]) -> list[Section]:
+    """Return the chapters on trajectory, map and cost; what is missing becomes a warning."""
+    if record.slam_bag is None:
+        return []
+    n_outputs = record.slam_bag.counts.get(SLAM_ODOM, 0)
+    if n_outputs == 0:
+        warnings.append("No SLAM output was recorded: neither trajectory nor map is judged.")
+        return []
+    if record.truth_bag.counts.get(TRUTH, 0) < 2:
+        warnings.append(f"The bag holds no truth ({TRUTH}): the SLAM is not judged.")
+        return []
+    truth = record.truth_bag.trajectory(TRUTH)
+    estimate = tracked_trajectory(record.slam_bag)
+    sections: list[Section] = []
+    try:
+        T_map_odom = start_pose(truth, estimate)
+        evaluation = evaluate_trajectory(
+            truth,
+            estimate,
+            frame_stamps_ns=frame_stamps_ns(record.truth_bag),
+            T_reference_estimate=T_map_odom,
+        )
+        sections.append(trajectory_section(evaluation))
+    except UserError as error:
+        warnings.append(f"The trajectory is not judged: {error}")
+        return sections
+    if record.world is not None and not record.is_partial:
+        sections += _map_sections(record.slam_bag, record.world, T_map_odom, warnings)
+    if record.usage is not None:
+        n_frames = record.truth_bag.counts.get(LEFT_IMAGE, 0) or n_outputs
+        sections.append(
+            resource_section(record.usage, n_frames=n_frames, simulated_s=record.duration_s)
+        )
+    return sections
+
+
+def _map_sections(
+    bag: BagReader, world: World, T_map_odom: np.ndarray, warnings: list[str]
+) -> list[Section]:
+    from aerotwin_map_evaluation import SurfaceReference, evaluate_map
+    from aerotwin_map_evaluation import section as map_section
+
+    points = last_map(bag)
+    if points is None:
+        warnings.append(f"No map was recorded on {SLAM_MAP}: it is not judged.")
+        return []
+    reference = SurfaceReference.from_meshes(world.meshes)
+    evaluation = evaluate_map(reference, points, T_map_odom_initial=T_map_odom)
+    return [map_section(evaluation)]
+
+
+def _world_notes(world: World) -> list[str]:
+    return [f"World: {world.name}. {world.attribution} Licence: {world.licence}"]
+
+
+def tracked_trajectory(bag: BagReader) -> Trajectory:
+    """Return the SLAM's poses without those it reported as lost."""
+    stamps, rows = [], []
+    for _, _, message in bag.messages([SLAM_ODOM]):
+        if message.pose.covariance[0] > LOST_VARIANCE_M2:
+            continue
+        stamp, pose = stamp_ns(message), message.pose.pose
+        if stamps and stamp <= stamps[-1]:
+            continue
+        p, q = pose.position, pose.orientation
+        stamps.append(stamp)
+        rows.append([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
+    table = np.array(rows).reshape(-1, 7)
+    return Trajectory(np.array(stamps, dtype=np.int64), table[:, :3], table[:, 3:])
+
+
+def start_pose(truth: Trajectory, estimate: Trajectory) -> np.ndarray:
+    """Return T_map_odom from the true pose at the first stamp of the estimate.
+
+    Raises
+    ------
+    UserError
+        If truth does not cover that stamp.
+    """
+    inside = (estimate.stamps_ns >= truth.stamps_ns[0]) & (
+        estimate.stamps_ns <= truth.stamps_ns[-1]
+    )
+    if len(truth) < 2 or not inside.any():
+        raise UserError(f"no pose of {SLAM_ODOM} lies within the time of {TRUTH}")
+    first = int(np.argmax(inside))
+    T_map_base = truth.interpolate(estimate.stamps_ns[first : first + 1]).transforms()[0]
+    return T_map_base @ invert_transform(estimate.transforms()[first])
+
+
+def frame_stamps_ns(bag: BagReader) -> np.ndarray | None:
+    """Return the stamps of all left images [ns], None when the bag holds none."""
+    stamps = [stamp for _, stamp, _ in bag.raw([LEFT_IMAGE])]
+    return np.array(stamps, dtype=np.int64) if stamps else None
+
+
+def last_map(bag: BagReader) -> np.ndarray | None:
+    """Return the points (n, 3) of the last map in odom [m], None when there is none."""
+    cdr = None
+    for _, _, raw in bag.raw([SLAM_MAP]):
+        cdr = raw
+    if cdr is None:
+        return None
+    arrays = point_cloud_arrays(deserialize(cdr, bag.topics[SLAM_MAP]))
+    points = np.column_stack([arrays[axis] for axis in "xyz"]).astype(np.float64)
+    points = points[np.isfinite(points).all(axis=1)]
+    return points if len(points) else None
