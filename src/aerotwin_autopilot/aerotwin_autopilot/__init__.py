@@ -1,0 +1,14 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The embedded autopilot: estimator, controllers and MAVLink server of a multirotor.
+
+It stands in for PX4 behind the same hardware-in-the-loop link, as a process of its own
+(`embedded_autopilot`). It knows nothing but its sensors. Inside, local axes are east, north, up
+and body axes forward, left, up; north-east-down exists only where MAVLink messages are read and
+written.
+"""
+
+from aerotwin_autopilot.autopilot import Autopilot
+from aerotwin_autopilot.parameters import AutopilotParameters, load_autopilot_parameters
+
+__all__ = ["Autopilot", "AutopilotParameters", "load_autopilot_parameters"]

@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled cascade: position and velocity to force, force and yaw to attitude, rate to torque.
+
+Attitude control on the rotation as in Mellinger and Kumar, "Minimum snap trajectory generation and
+control for quadrotors", ICRA 2011, sec. IV, with the yaw error weighted apart from the tilt error.
+"""
+
+import math
+from typing import NamedTuple
+
+from numba import njit, types
+
+from aerotwin_autopilot.attitude import rotation_entries
+from aerotwin_autopilot.control.setpoint import (
+    P_ACCELERATION,
+    P_POSITION,
+    P_VELOCITY,
+    P_YAW,
+    P_YAW_RATE,
+)
+from aerotwin_autopilot.estimator.layout import (
+    GRAVITY,
+    O_ATTITUDE,
+    O_POSITION,
+    O_RATE,
+    O_VELOCITY,
+)
+
+MINIMUM_VERTICAL_FORCE = 0.25
+"""Never ask for less than this part of the weight: the tilt must stay defined."""
+
+I_VELOCITY, I_RATE, N_INTEGRAL = 0, 3, 6
+
+
+class Gains(NamedTuple):
+    """Gains and limits in the order the kernel reads them; units as `ControlParameters`."""
+
+    position: float
+    velocity: float
+    velocity_integral: float
+    attitude: float
+    yaw: float
+    rate: float
+    yaw_rate: float
+    rate_integral: float
+    tilt_limit: float
+    acceleration_limit: float
+    climb_acceleration_limit: float
+    rate_limit: float
+    yaw_rate_limit: float
+    speed_limit: float
+    correction_limit: float
+    integral_limit: float
+    mass: float
+    inertia_x: float
+    inertia_y: float
+    inertia_z: float
+
+
+GAINS_TYPE = types.NamedUniTuple(types.float64, len(Gains._fields), Gains)
+VECTOR = types.float64[::1]
+TRIPLE = types.UniTuple(types.float64, 3)
+
+
+@njit(types.UniTuple(types.float64, 2)(types.float64, types.float64, types.float64), cache=True)
+def _limited_pair(x, y, limit):
+    """Return a horizontal vector shortened to a limit."""
+    length = math.hypot(x, y)
+    scale = limit / length if length > limit else 1.0
+    return x * scale, y * scale
+
+
+@njit(TRIPLE(VECTOR, VECTOR, GAINS_TYPE), cache=True)
+def _velocity_error(estimate, setpoint, gains):
+    """Return the wished velocity (feed-forward plus position error) minus the estimated one."""
+    c0, c1, c2 = 0.0, 0.0, 0.0
+    if not math.isnan(setpoint[P_POSITION]):
+        c0 = gains.position * (setpoint[P_POSITION] - estimate[O_POSITION])
+    if not math.isnan(setpoint[P_POSITION + 1]):
+        c1 = gains.position * (setpoint[P_POSITION + 1] - estimate[O_POSITION + 1])
+    if not math.isnan(setpoint[P_POSITION + 2]):
+        c2 = gains.position * (setpoint[P_POSITION + 2] - estimate[O_POSITION + 2])
+    c0, c1 = _limited_pair(c0, c1, gains.correction_limit)
+    c2 = min(max(c2, -gains.correction_limit), gains.correction_limit)
+    v0, v1, v2 = setpoint[P_VELOCITY], setpoint[P_VELOCITY + 1], setpoint[P_VELOCITY + 2]
+    w0 = c0 if math.isnan(v0) else c0 + v0
+    w1 = c1 if math.isnan(v1) else c1 + v1
+    w2 = c2 if math.isnan(v2) else c2 + v2
+    w0, w1 = _limited_pair(w0, w1, gains.speed_limit)
+    v = O_VELOCITY
+    return w0 - estimate[v], w1 - estimate[v + 1], w2 - estimate[v + 2]
+
+
+@njit(TRIPLE(VECTOR, VECTOR, VECTOR, GAINS_TYPE, types.float64, types.boolean), cache=True)
+def wished_force(estimate, setpoint, integral, gains, dt, integrates):
+    """Return the specific force to produce, in local axes [m/s^2], within tilt and limits.
+
+    The integral stops where a limit cuts the wish and the error would push further into it.
+    """
+    e0, e1, e2 = _velocity_error(estimate, setpoint, gains)
+    f = P_ACCELERATION
+    w0 = setpoint[f] + gains.velocity * e0 + integral[I_VELOCITY]
+    w1 = setpoint[f + 1] + gains.velocity * e1 + integral[I_VELOCITY + 1]
+    w2 = setpoint[f + 2] + gains.velocity * e2 + integral[I_VELOCITY + 2]
+    limit = gains.climb_acceleration_limit
+    a2 = min(max(w2, -min(limit, (1.0 - MINIMUM_VERTICAL_FORCE) * GRAVITY)), limit)
+    vertical = GRAVITY + a2
+    reach = min(gains.acceleration_limit, math.tan(gains.tilt_limit) * vertical)
+    a0, a1 = _limited_pair(w0, w1, reach)
+    if integrates:
+        gain = gains.velocity_integral * dt
+        if (a0 == w0 and a1 == w1) or e0 * w0 + e1 * w1 < 0.0:
+            integral[I_VELOCITY] += gain * e0
+            integral[I_VELOCITY + 1] += gain * e1
+        if a2 == w2 or e2 * w2 < 0.0:
+            integral[I_VELOCITY + 2] += gain * e2
+        for i in range(3):
+            bound = gains.integral_limit
+            integral[I_VELOCITY + i] = min(max(integral[I_VELOCITY + i], -bound), bound)
+    return a0, a1, vertical
+
+
+@njit(TRIPLE(VECTOR, TRIPLE, types.float64, types.float64, GAINS_TYPE), cache=True)
+def wished_rate(estimate, force, yaw, yaw_rate, gains):
+    """Return the body rate [rad/s] that turns the thrust along the force and the nose to the yaw.
+
+    Tilt: along the cross product of the present and the wished thrust axis, by the angle between
+    them. Yaw: the heading error of the nose projected on the horizontal plane.
+    """
+    q = O_ATTITUDE
+    r = rotation_entries(estimate[q], estimate[q + 1], estimate[q + 2], estimate[q + 3])
+    norm = math.sqrt(force[0] * force[0] + force[1] * force[1] + force[2] * force[2])
+    fx, fy, fz = force[0] / norm, force[1] / norm, force[2] / norm
+    bx = r[0] * fx + r[3] * fy + r[6] * fz  # wished thrust axis in body axes
+    by = r[1] * fx + r[4] * fy + r[7] * fz
+    bz = r[2] * fx + r[5] * fy + r[8] * fz
+    sine = math.hypot(bx, by)
+    angle = math.atan2(sine, bz)
+    gain = gains.attitude * angle / sine if sine > 1e-9 else 0.0
+    roll_rate, pitch_rate = _limited_pair(-by * gain, bx * gain, gains.rate_limit)
+    error = yaw - math.atan2(r[3], r[0])
+    error -= 2.0 * math.pi * math.floor(error / (2.0 * math.pi) + 0.5)
+    turn = gains.yaw * error + yaw_rate
+    turn = min(max(turn, -gains.yaw_rate_limit), gains.yaw_rate_limit)
+    return roll_rate + turn * r[6], pitch_rate + turn * r[7], turn * r[8]
+
+
+@njit(TRIPLE(VECTOR, TRIPLE, VECTOR, GAINS_TYPE, types.float64, types.boolean), cache=True)
+def wished_torque(estimate, rate, integral, gains, dt, integrates):
+    """Return the body torque [N m] for a body rate, with the gyroscopic torque compensated."""
+    p, q, r = estimate[O_RATE], estimate[O_RATE + 1], estimate[O_RATE + 2]
+    e0, e1, e2 = rate[0] - p, rate[1] - q, rate[2] - r
+    if integrates:
+        bound = 2.0
+        gain = gains.rate_integral * dt
+        integral[I_RATE] = min(max(integral[I_RATE] + gain * e0, -bound), bound)
+        integral[I_RATE + 1] = min(max(integral[I_RATE + 1] + gain * e1, -bound), bound)
+        integral[I_RATE + 2] = min(max(integral[I_RATE + 2] + 0.2 * gain * e2, -bound), bound)
+    jx, jy, jz = gains.inertia_x, gains.inertia_y, gains.inertia_z
+    return (
+        jx * (gains.rate * e0 + integral[I_RATE]) + (jz - jy) * q * r,
+        jy * (gains.rate * e1 + integral[I_RATE + 1]) + (jx - jz) * r * p,
+        jz * (gains.yaw_rate * e2 + integral[I_RATE + 2]) + (jy - jx) * p * q,
+    )
+
+
+@njit(
+    types.float64(VECTOR, VECTOR, VECTOR, VECTOR, GAINS_TYPE, types.float64, types.boolean),
+    cache=True,
+)  # fmt: skip
+def cascade(wrench, estimate, setpoint, integral, gains, dt, integrates):
+    """Write (thrust, torque x, y, z) for a set-point; return the wished tilt cosine.
+
+    Thrust is the part of the wished force along the present thrust axis: while the vehicle still
+    turns it does not climb for it.
+    """
+    force = wished_force(estimate, setpoint, integral, gains, dt, integrates)
+    rate = wished_rate(estimate, force, setpoint[P_YAW], setpoint[P_YAW_RATE], gains)
+    torque = wished_torque(estimate, rate, integral, gains, dt, integrates)
+    q = O_ATTITUDE
+    r = rotation_entries(estimate[q], estimate[q + 1], estimate[q + 2], estimate[q + 3])
+    along = force[0] * r[2] + force[1] * r[5] + force[2] * r[8]
+    wrench[0] = gains.mass * max(along, 0.0)
+    wrench[1], wrench[2], wrench[3] = torque
+    return force[2] / math.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2)

@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the controller is asked to follow."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+P_POSITION, P_VELOCITY, P_ACCELERATION, P_YAW, P_YAW_RATE, N_SETPOINT = 0, 3, 6, 9, 10, 11
+
+
+@dataclass(slots=True)
+class Setpoint:
+    """Position, velocity, acceleration (local axes), yaw and yaw rate in one array.
+
+    NaN in position or velocity of an axis means: not asked for. Where only one of the two is
+    given the other follows from it; acceleration and yaw rate are feed-forward.
+    """
+
+    values: np.ndarray = field(default_factory=lambda: np.zeros(N_SETPOINT))
+
+    @property
+    def position(self) -> np.ndarray:
+        """View of the position [m]."""
+        return self.values[P_POSITION:P_VELOCITY]
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """View of the velocity [m/s]."""
+        return self.values[P_VELOCITY:P_ACCELERATION]
+
+    @property
+    def acceleration(self) -> np.ndarray:
+        """View of the feed-forward acceleration [m/s^2]."""
+        return self.values[P_ACCELERATION:P_YAW]
+
+    @property
+    def yaw(self) -> float:
+        """Yaw from east, counter-clockwise [rad]."""
+        return float(self.values[P_YAW])
+
+    def hold(self, position: np.ndarray, yaw: float) -> None:
+        """Ask to stand still at a position."""
+        self.values[:] = 0.0
+        self.position[:] = position
+        self.values[P_YAW] = yaw

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Feeling the ground: a descent is asked for, the thrust falls, and nothing sinks."""
+
+DESCENT_M_S = 0.25
+"""A wished descent faster than this counts."""
+SINKING_M_S = 0.2
+THRUST_SHARE = 0.8
+CONTACT_S = 0.6
+"""Longer than the sag of the thrust when a descent begins."""
+
+
+class GroundContact:
+    """Detects the ground from the wish, the response and the thrust."""
+
+    def __init__(self) -> None:
+        self._duration = 0.0
+
+    def reset(self) -> None:
+        """Forget what was felt."""
+        self._duration = 0.0
+
+    def step(self, dt: float, wished_climb: float, climb: float, thrust_share: float) -> bool:
+        """Return True when the vehicle has stood on something for long enough.
+
+        Parameters
+        ----------
+        dt : float
+            Since the last call [s].
+        wished_climb, climb : float
+            Vertical speed asked for and estimated, upwards [m/s].
+        thrust_share : float
+            Thrust asked for as part of the weight.
+        """
+        stands = (
+            wished_climb < -DESCENT_M_S
+            and abs(climb) < max(SINKING_M_S, 0.4 * -wished_climb)
+            and thrust_share < THRUST_SHARE
+        )
+        self._duration = self._duration + dt if stands else 0.0
+        return self._duration >= CONTACT_S

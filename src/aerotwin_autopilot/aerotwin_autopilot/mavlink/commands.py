@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""MAV_CMD: what each command does and what is answered."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_autopilot.autopilot import Autopilot
+from aerotwin_autopilot.px4_modes import MISSION, Mode, mode_from_numbers
+from aerotwin_px4_bridge.messages import yaw_map_from_ned
+
+ACCEPTED, REJECTED, DENIED, UNSUPPORTED, FAILED = 0, 1, 2, 3, 4
+"""MAV_RESULT; `REJECTED` is temporary: the same command may work later."""
+
+FORCE = 21196
+"""Magic number of COMPONENT_ARM_DISARM: do it although it is dangerous."""
+NOT_GIVEN = 0x7FFFFFFF
+RELATIVE_FRAMES = (3, 6)
+FRAMES = (0, 3, 5, 6)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A COMMAND_LONG or COMMAND_INT; latitude and longitude are degrees, NaN when not given."""
+
+    number: int
+    parameters: tuple[float, float, float, float]
+    latitude_deg: float = math.nan
+    longitude_deg: float = math.nan
+    altitude_m: float = math.nan
+    frame: int = 0
+
+
+def command_from_long(message: object) -> Command:
+    """Return the command of a pymavlink COMMAND_LONG."""
+    m = message
+    return Command(
+        number=m.command,  # type: ignore[attr-defined]
+        parameters=(m.param1, m.param2, m.param3, m.param4),  # type: ignore[attr-defined]
+        latitude_deg=m.param5,  # type: ignore[attr-defined]
+        longitude_deg=m.param6,  # type: ignore[attr-defined]
+        altitude_m=m.param7,  # type: ignore[attr-defined]
+    )
+
+
+def command_from_int(message: object) -> Command:
+    """Return the command of a pymavlink COMMAND_INT."""
+    m = message
+    x, y = m.x, m.y  # type: ignore[attr-defined]
+    return Command(
+        number=m.command,  # type: ignore[attr-defined]
+        parameters=(m.param1, m.param2, m.param3, m.param4),  # type: ignore[attr-defined]
+        latitude_deg=math.nan if x == NOT_GIVEN else x * 1e-7,
+        longitude_deg=math.nan if y == NOT_GIVEN else y * 1e-7,
+        altitude_m=m.z,  # type: ignore[attr-defined]
+        frame=m.frame,  # type: ignore[attr-defined]
+    )
+
+
+def execute(autopilot: Autopilot, command: Command) -> tuple[int, str]:
+    """Do what a command says to the vehicle; return MAV_RESULT and the reason of a refusal."""
+    handler = HANDLERS.get(command.number)
+    if handler is None:
+        return UNSUPPORTED, f"command {command.number} not supported"
+    return handler(autopilot, command)
+
+
+def _arm_disarm(a: Autopilot, c: Command) -> tuple[int, str]:
+    is_forced = round(_finite(c.parameters[1])) == FORCE
+    wish = c.parameters[0]
+    if wish not in (0.0, 1.0):
+        return DENIED, f"arm: parameter 1 must be 0 or 1, got {wish:g}"
+    reason = a.modes.arm() if wish == 1.0 else a.modes.disarm(force=is_forced)
+    prefix = "Arming denied: " if wish == 1.0 else ""
+    return _result(f"{prefix}{reason}" if reason else "")
+
+
+def _set_mode(a: Autopilot, c: Command) -> tuple[int, str]:
+    base, main, sub = (round(_finite(value)) for value in c.parameters[:3])
+    if not base & 1:
+        return DENIED, "mode: only custom modes are known; set bit 0 of parameter 1"
+    mode = mode_from_numbers(main, sub)
+    if (main, sub) == MISSION:
+        return REJECTED, "Mission mode denied: no mission"
+    if mode is None:
+        return DENIED, f"mode {main}/{sub} not known"
+    return _result(a.modes.set_mode(mode))
+
+
+def _take_off(a: Autopilot, c: Command) -> tuple[int, str]:
+    height = None
+    if math.isfinite(c.altitude_m):
+        height = float(_local(a, c)[2])
+        if not math.isfinite(height):
+            return REJECTED, "Takeoff denied: no position"
+    return _result(a.modes.take_off(height))
+
+
+def _land(a: Autopilot, _: Command) -> tuple[int, str]:
+    return _result(a.modes.set_mode(Mode.LAND))
+
+
+def _return(a: Autopilot, _: Command) -> tuple[int, str]:
+    return _result(a.modes.set_mode(Mode.RETURN))
+
+
+def _reposition(a: Autopilot, c: Command) -> tuple[int, str]:
+    if c.frame not in FRAMES:
+        return DENIED, f"reposition: frame {c.frame} not supported"
+    speed, _, _, heading = c.parameters
+    yaw = yaw_map_from_ned(heading) if math.isfinite(heading) else math.nan
+    return _result(a.modes.go_to(_local(a, c), yaw, _finite(speed, -1.0)))
+
+
+def _change_speed(a: Autopilot, c: Command) -> tuple[int, str]:
+    speed = c.parameters[1]
+    if not speed > 0.0:
+        return DENIED, f"speed must be above 0 m/s, got {speed:g}"
+    a.modes.change_speed(speed)
+    return ACCEPTED, ""
+
+
+def _set_home(a: Autopilot, c: Command) -> tuple[int, str]:
+    if a.estimator.plane is None:
+        return REJECTED, "Set home denied: no position"
+    position = a.modes.position if c.parameters[0] == 1.0 else _local(a, c)
+    if not np.all(np.isfinite(position)):
+        return DENIED, "Set home denied: no place given"
+    a.modes.home = np.array(position)
+    return ACCEPTED, ""
+
+
+def _local(a: Autopilot, c: Command) -> np.ndarray:
+    """Return the place of a command in local axes; NaN for what it does not give."""
+    plane, home = a.estimator.plane, a.modes.home
+    if plane is None or home is None:
+        return np.full(3, math.nan)
+    latitude, longitude, home_altitude = plane.to_geodetic(a.modes.position)
+    has_place = math.isfinite(c.latitude_deg) and math.isfinite(c.longitude_deg)
+    has_place = has_place and abs(c.latitude_deg) <= 90.0 and abs(c.longitude_deg) <= 180.0
+    altitude = c.altitude_m
+    if c.frame in RELATIVE_FRAMES:
+        altitude += plane.to_geodetic(home)[2]
+    place = plane.from_geodetic(
+        c.latitude_deg if has_place else latitude,
+        c.longitude_deg if has_place else longitude,
+        altitude if math.isfinite(altitude) else home_altitude,
+    )
+    if not has_place:
+        place[:2] = math.nan
+    if not math.isfinite(altitude):
+        place[2] = math.nan
+    return place
+
+
+def _finite(value: float, otherwise: float = 0.0) -> float:
+    return value if math.isfinite(value) else otherwise
+
+
+def _result(reason: str) -> tuple[int, str]:
+    return (REJECTED, reason) if reason else (ACCEPTED, "")
+
+
+HANDLERS = {
+    20: _return,
+    21: _land,
+    22: _take_off,
+    176: _set_mode,
+    178: _change_speed,
+    179: _set_home,
+    192: _reposition,
+    400: _arm_disarm,
+}
+"""MAV_CMD number -> what it does; requests for messages are the server's."""

@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which message goes out on which link, how often, in simulated time."""
+
+from dataclasses import dataclass
+
+from aerotwin_autopilot.mavlink.codec import NAME_OF_ID
+from aerotwin_autopilot.mavlink.telemetry import BUILDERS
+
+SECOND_US = 1_000_000
+NEVER = 1 << 62
+
+ONBOARD_HZ: dict[str, float] = {
+    "HEARTBEAT": 1, "SYS_STATUS": 2, "ATTITUDE": 20, "ATTITUDE_QUATERNION": 20,
+    "LOCAL_POSITION_NED": 30, "GLOBAL_POSITION_INT": 20, "HOME_POSITION": 0.5,
+    "GPS_GLOBAL_ORIGIN": 1, "GPS_RAW_INT": 5, "ALTITUDE": 5, "EXTENDED_SYS_STATE": 5,
+    "BATTERY_STATUS": 0.5, "VFR_HUD": 5, "ODOMETRY": 20, "ESTIMATOR_STATUS": 1,
+    "SYSTEM_TIME": 1, "POSITION_TARGET_LOCAL_NED": 5,
+}  # fmt: skip
+GROUND_HZ: dict[str, float] = {
+    "HEARTBEAT": 1, "SYS_STATUS": 1, "ATTITUDE": 10, "ATTITUDE_QUATERNION": 5,
+    "LOCAL_POSITION_NED": 5, "GLOBAL_POSITION_INT": 5, "HOME_POSITION": 0.5,
+    "GPS_GLOBAL_ORIGIN": 0.2, "GPS_RAW_INT": 1, "ALTITUDE": 1, "EXTENDED_SYS_STATE": 1,
+    "BATTERY_STATUS": 0.5, "VFR_HUD": 4, "ESTIMATOR_STATUS": 0.5, "SYSTEM_TIME": 1,
+    "POSITION_TARGET_LOCAL_NED": 1,
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class Stream:
+    """One message: its interval and when it is due next [us]; interval 0 never comes."""
+
+    interval_us: int
+    due_us: int
+
+
+class Streams:
+    """The streams of one link.
+
+    Parameters
+    ----------
+    rates_hz : dict
+        Message name -> default rate.
+    """
+
+    def __init__(self, rates_hz: dict[str, float]) -> None:
+        self._defaults = {name: round(SECOND_US / hz) for name, hz in rates_hz.items()}
+        self._streams = {name: Stream(interval, 0) for name, interval in self._defaults.items()}
+        self._earliest_us = 0
+
+    def due(self, time_us: int) -> list[str]:
+        """Return the names due at time_us and set their next time."""
+        if time_us < self._earliest_us:
+            return []
+        names = []
+        earliest = NEVER
+        for name, stream in self._streams.items():
+            if stream.interval_us and stream.due_us <= time_us:
+                names.append(name)
+                missed = (time_us - stream.due_us) // stream.interval_us
+                stream.due_us += (missed + 1) * stream.interval_us
+            if stream.interval_us:
+                earliest = min(earliest, stream.due_us)
+        self._earliest_us = earliest
+        return names
+
+    def restart(self) -> None:
+        """Let everything be due again: simulated time went back."""
+        self._earliest_us = 0
+        for stream in self._streams.values():
+            stream.due_us = 0
+
+    def set_interval(self, message_id: int, interval_us: float, time_us: int) -> bool:
+        """Set an interval: -1 stops, 0 is the default; False when the message is not known."""
+        name = NAME_OF_ID.get(message_id)
+        if name is None or name not in BUILDERS:
+            return False
+        interval = self._defaults.get(name, 0) if interval_us == 0.0 else max(0, round(interval_us))
+        if name == "HEARTBEAT":  # always on: without it the link counts as lost
+            interval = min(max(interval, SECOND_US // 50), SECOND_US) or SECOND_US
+        self._streams[name] = Stream(interval, time_us)
+        self._earliest_us = 0
+        return True
+
+    def interval_us(self, message_id: int) -> int | None:
+        """Return the interval, -1 when stopped, None when the message is not known."""
+        name = NAME_OF_ID.get(message_id)
+        if name is None or name not in BUILDERS:
+            return None
+        stream = self._streams.get(name)
+        return stream.interval_us or -1 if stream is not None else -1

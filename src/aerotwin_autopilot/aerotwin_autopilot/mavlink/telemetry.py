@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The payload of each telemetry message, from the autopilot's state, in NED and FRD."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from aerotwin_autopilot.autopilot import Autopilot
+from aerotwin_autopilot.estimator import layout as at
+from aerotwin_autopilot.mavlink.codec import LAYOUTS
+from aerotwin_autopilot.mavlink.status import STATUS_BUILDERS
+from aerotwin_px4_bridge.messages import yaw_ned_from_map
+
+NAN = math.nan
+HALF = math.sqrt(0.5)
+FRAME_LOCAL_NED, FRAME_BODY_FRD = 1, 12
+ESTIMATOR_AUTOPILOT = 8
+IGNORE_NOTHING = 0
+UNKNOWN_U16 = 65535
+
+
+class Navigation:
+    """The estimate of one instant in the frames of MAVLink; made once per step, when asked for."""
+
+    def __init__(self, autopilot: Autopilot) -> None:
+        estimator = autopilot.estimator
+        o = estimator.output.tolist()
+        self.time_ms = autopilot.time_us // 1000 & 0xFFFFFFFF
+        self.is_valid = estimator.is_initialised
+        self.p_ned = (o[1], o[0], -o[2])
+        self.v_ned = (o[4], o[3], -o[5])
+        x, y, z, w = o[6:10]
+        # q_ned_frd = (0, r, r, 0) q_enu_flu (0, 1, 0, 0) with r = sqrt(1/2), up to sign
+        q = (HALF * (w + z), HALF * (x + y), HALF * (x - y), HALF * (w - z))
+        self.q_wxyz = q if q[0] >= 0.0 else (-q[0], -q[1], -q[2], -q[3])
+        self.rates_frd = (o[10], -o[11], -o[12])
+        self.climb = o[5]
+        self.ground_speed = math.hypot(o[3], o[4])
+        self._estimator = estimator
+        self._geodetic: tuple[float, float, float] | None = None
+        home = autopilot.modes.home
+        self.height_above_home = o[2] - float(home[2]) if home is not None else 0.0
+
+    @property
+    def geodetic(self) -> tuple[float, float, float]:
+        """Latitude, longitude [deg] and altitude [m]."""
+        if self._geodetic is None:
+            plane = self._estimator.plane
+            position = self._estimator.output[at.O_POSITION : at.O_VELOCITY]
+            self._geodetic = plane.to_geodetic(position) if plane is not None else (0.0, 0.0, 0.0)
+        return self._geodetic
+
+    @property
+    def roll_pitch_yaw(self) -> tuple[float, float, float]:
+        """Euler angles z-y-x of FRD in NED [rad]."""
+        w, x, y, z = self.q_wxyz
+        return (
+            math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
+            math.asin(min(1.0, max(-1.0, 2.0 * (w * y - z * x)))),
+            math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
+        )
+
+    @property
+    def heading_deg(self) -> float:
+        """Heading in [0, 360)."""
+        return math.degrees(self.roll_pitch_yaw[2]) % 360.0
+
+
+Builder = Callable[[Autopilot, Navigation], tuple[Any, ...] | None]
+
+
+def _attitude(_: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
+    return (n.time_ms, *n.roll_pitch_yaw, *n.rates_frd) if n.is_valid else None
+
+
+def _attitude_quaternion(_: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
+    if not n.is_valid:
+        return None
+    return (n.time_ms, *n.q_wxyz, *n.rates_frd, 0.0, 0.0, 0.0, 0.0)
+
+
+def _local_position(_: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
+    return (n.time_ms, *n.p_ned, *n.v_ned) if n.is_valid else None
+
+
+def _global_position(_: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
+    if not n.is_valid:
+        return None
+    latitude, longitude, altitude = n.geodetic
+    return (
+        n.time_ms,
+        round(latitude * 1e7),
+        round(longitude * 1e7),
+        round(altitude * 1e3),
+        round(n.height_above_home * 1e3),
+        *(_clipped16(value * 100.0) for value in n.v_ned),
+        round(n.heading_deg * 100.0) % 36000,
+    )
+
+
+def _altitude(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
+    if not n.is_valid:
+        return None
+    amsl, local = n.geodetic[2], -n.p_ned[2]
+    return a.time_us, amsl, amsl, local, n.height_above_home, NAN, NAN
+
+
+def _vfr_hud(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
+    if not n.is_valid:
+        return None
+    throttle = a.controller.thrust_share * 50.0 if a.modes.is_armed else 0.0
+    return (
+        n.ground_speed, n.ground_speed, n.geodetic[2], n.climb, round(n.heading_deg) % 360,
+        round(min(max(throttle, 0.0), 100.0)),
+    )  # fmt: skip
+
+
+def _odometry(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
+    if not n.is_valid:
+        return None
+    variance = np.diagonal(a.estimator.covariance).tolist()
+    pose = (variance[1], variance[0], variance[2], variance[7], variance[6], variance[8])
+    velocity = (variance[4], variance[3], variance[5], NAN, NAN, NAN)
+    v_map = a.estimator.output[at.O_VELOCITY : at.O_ATTITUDE]
+    x, y, z = _to_body(a.estimator.output, v_map)
+    return (
+        a.time_us, *n.p_ned, *n.q_wxyz, x, -y, -z, *n.rates_frd,
+        *_upper_triangle(pose), *_upper_triangle(velocity),
+        FRAME_LOCAL_NED, FRAME_BODY_FRD, 0, ESTIMATOR_AUTOPILOT, 0,
+    )  # fmt: skip
+
+
+def _position_target(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
+    if not a.modes.is_armed:
+        return None
+    v = a.modes.setpoint.values.tolist()
+    return (
+        n.time_ms, v[1], v[0], -v[2], v[4], v[3], -v[5], v[7], v[6], -v[8],
+        yaw_ned_from_map(v[9]), -v[10], IGNORE_NOTHING, FRAME_LOCAL_NED,
+    )  # fmt: skip
+
+
+def _upper_triangle(diagonal: tuple[float, ...]) -> list[float]:
+    """Return the 21 entries of the upper triangle of a diagonal (6, 6) matrix."""
+    return [diagonal[i] if i == j else 0.0 for i in range(6) for j in range(i, 6)]
+
+
+def _to_body(output: np.ndarray, vector: np.ndarray) -> tuple[float, float, float]:
+    """Return a local vector in body axes."""
+    x, y, z, w = output[at.O_ATTITUDE : at.O_ATTITUDE + 4].tolist()
+    a, b, c = vector.tolist()
+    tx, ty, tz = 2.0 * (b * z - c * y), 2.0 * (c * x - a * z), 2.0 * (a * y - b * x)
+    return (
+        a + w * tx + ty * z - tz * y,
+        b + w * ty + tz * x - tx * z,
+        c + w * tz + tx * y - ty * x,
+    )
+
+
+def _clipped16(value: float) -> int:
+    return min(max(round(value), -32767), 32767)
+
+
+BUILDERS: dict[str, Builder] = {
+    "ATTITUDE": _attitude,
+    "ATTITUDE_QUATERNION": _attitude_quaternion,
+    "LOCAL_POSITION_NED": _local_position,
+    "GLOBAL_POSITION_INT": _global_position,
+    "ALTITUDE": _altitude,
+    "VFR_HUD": _vfr_hud,
+    "ODOMETRY": _odometry,
+    "POSITION_TARGET_LOCAL_NED": _position_target,
+    **STATUS_BUILDERS,
+}
+"""Message name -> values in wire order, or None while there is nothing true to say."""
+
+
+def payload(name: str, autopilot: Autopilot, navigation: Navigation) -> bytes | None:
+    """Return the payload of a message, or None while it has nothing to say."""
+    values = BUILDERS[name](autopilot, navigation)
+    return LAYOUTS[name].payload(*values) if values is not None else None

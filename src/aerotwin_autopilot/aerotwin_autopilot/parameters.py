@@ -1,0 +1,225 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of the autopilot: what it believes of its airframe, sensors and limits.
+
+They are the autopilot's own file, apart from those of the simulator: a wrong mass or a wrong noise
+density here is a model error of the autopilot, as on a real vehicle.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import load_parameters_file, parameter
+
+DEFAULT_FILE = Path(__file__).with_name("iris.yaml")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AirframeParameters:
+    """Mass, inertia and rotors; body axes are forward, left, up, rotors in PX4's quad-x order."""
+
+    name: str = parameter(text="airframe")
+    mass_kg: float = parameter(text="mass with all parts", unit="kg", minimum=1e-3)
+    inertia_kg_m2: tuple[float, float, float] = parameter(
+        text="principal moments about x, y, z", unit="kg m^2"
+    )
+    rotor_x_m: tuple[float, ...] = parameter(text="rotor positions, forward", unit="m")
+    rotor_y_m: tuple[float, ...] = parameter(text="rotor positions, left", unit="m")
+    rotor_is_ccw: tuple[float, ...] = parameter(
+        text="1 counter-clockwise, -1 clockwise, seen from above"
+    )
+    thrust_coefficient: float = parameter(
+        text="thrust per squared rotor speed", unit="N/(rad/s)^2", minimum=1e-12
+    )
+    moment_ratio_m: float = parameter(text="reaction torque per thrust", unit="m", minimum=0.0)
+    command_offset_rad_s: float = parameter(text="rotor speed at command 0", unit="rad/s")
+    command_scale_rad_s: float = parameter(
+        text="rotor speed gained from command 0 to 1", unit="rad/s", minimum=1.0
+    )
+
+    def __post_init__(self) -> None:
+        lengths = {len(self.rotor_x_m), len(self.rotor_y_m), len(self.rotor_is_ccw)}
+        if lengths != {4}:
+            raise ParameterError(
+                f"rotor_x_m, rotor_y_m, rotor_is_ccw must have 4 values each, got {lengths}; "
+                "this autopilot flies quadrotors"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EstimatorParameters:
+    """Noise the filter expects, and the treatment of late measurements."""
+
+    accel_noise_m_s2_sqrt_hz: float = parameter(
+        0.0045, text="accelerometer noise density", unit="m/s^2/sqrt(Hz)", minimum=1e-6
+    )
+    gyro_noise_rad_s_sqrt_hz: float = parameter(
+        4.0e-4, text="gyroscope noise density", unit="rad/s/sqrt(Hz)", minimum=1e-8
+    )
+    accel_bias_walk_m_s3_sqrt_hz: float = parameter(
+        0.006, text="accelerometer bias random walk", unit="m/s^3/sqrt(Hz)", minimum=0.0
+    )
+    gyro_bias_walk_rad_s2_sqrt_hz: float = parameter(
+        4.0e-5, text="gyroscope bias random walk", unit="rad/s^2/sqrt(Hz)", minimum=0.0
+    )
+    accel_bias_std_m_s2: float = parameter(
+        0.21, text="accelerometer bias at start, 1 sigma", unit="m/s^2", minimum=1e-6
+    )
+    gyro_bias_std_rad_s: float = parameter(
+        2.0e-3, text="gyroscope bias left after alignment, 1 sigma", unit="rad/s", minimum=1e-8
+    )
+    gnss_delay_s: float = parameter(
+        0.11, text="age of a GNSS fix when it arrives", unit="s", minimum=0.0, maximum=0.2
+    )
+    gnss_position_std_m: tuple[float, float] = parameter(
+        (0.2, 0.4), text="white GNSS position noise, horizontal and vertical", unit="m"
+    )
+    gnss_bias_std_m: tuple[float, float] = parameter(
+        (0.3, 0.5), text="correlated GNSS position error, horizontal and vertical", unit="m"
+    )
+    gnss_bias_time_s: float = parameter(
+        60.0, text="correlation time of that error", unit="s", minimum=0.1
+    )
+    gnss_velocity_std_m_s: tuple[float, float] = parameter(
+        (0.06, 0.11), text="GNSS velocity noise, horizontal and vertical", unit="m/s"
+    )
+    barometer_std_m: float = parameter(
+        0.2, text="barometric height noise per sample", unit="m", minimum=1e-4
+    )
+    barometer_walk_m_sqrt_s: float = parameter(
+        0.015, text="drift of the barometric height", unit="m/sqrt(s)", minimum=0.0
+    )
+    heading_std_rad: float = parameter(
+        0.03, text="magnetic heading noise per sample", unit="rad", minimum=1e-4
+    )
+    gate_sigma: float = parameter(
+        5.0, text="an innovation beyond this is refused", unit="sigma", minimum=1.0
+    )
+    alignment_s: float = parameter(
+        1.0, text="stand-still averaged for the first attitude", unit="s", minimum=0.1
+    )
+    origin_fixes: int = parameter(
+        5, text="GNSS fixes averaged for the local origin", minimum=1, maximum=50
+    )
+    magnetic_declination_deg: float | None = parameter(
+        None, text="east of true north; none: World Magnetic Model at the origin", unit="deg"
+    )
+    magnetic_model_year: float = parameter(
+        2026.0, text="date for the World Magnetic Model", unit="decimal year", minimum=2010.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlParameters:
+    """Gains and limits of the cascade position, velocity, attitude, rate."""
+
+    position_gain_1_s: float = parameter(
+        1.8, text="position error to velocity", unit="1/s", minimum=0.0
+    )
+    velocity_gain_1_s: float = parameter(
+        4.0, text="velocity error to acceleration", unit="1/s", minimum=0.0
+    )
+    velocity_integral_1_s2: float = parameter(
+        1.2, text="integral of the velocity error", unit="1/s^2", minimum=0.0
+    )
+    attitude_gain_1_s: float = parameter(
+        8.0, text="tilt error to body rate", unit="1/s", minimum=0.0
+    )
+    yaw_gain_1_s: float = parameter(2.5, text="yaw error to body rate", unit="1/s", minimum=0.0)
+    rate_gain_1_s: float = parameter(
+        20.0, text="roll and pitch rate error to angular acceleration", unit="1/s", minimum=0.0
+    )
+    yaw_rate_gain_1_s: float = parameter(
+        6.0, text="yaw rate error to angular acceleration", unit="1/s", minimum=0.0
+    )
+    rate_integral_1_s2: float = parameter(
+        20.0, text="integral of the rate error", unit="1/s^2", minimum=0.0
+    )
+    tilt_limit_rad: float = parameter(
+        0.6, text="largest commanded tilt", unit="rad", minimum=0.05, maximum=1.4
+    )
+    acceleration_limit_m_s2: float = parameter(
+        6.0, text="largest commanded horizontal acceleration", unit="m/s^2", minimum=0.1
+    )
+    climb_acceleration_limit_m_s2: float = parameter(
+        4.0, text="largest commanded vertical acceleration", unit="m/s^2", minimum=0.1
+    )
+    rate_limit_rad_s: float = parameter(
+        3.5, text="largest commanded roll or pitch rate", unit="rad/s", minimum=0.1
+    )
+    yaw_rate_limit_rad_s: float = parameter(
+        1.0, text="largest commanded yaw rate", unit="rad/s", minimum=0.05
+    )
+    speed_limit_m_s: float = parameter(
+        12.0, text="largest commanded horizontal speed", unit="m/s", minimum=0.1
+    )
+    position_correction_limit_m_s: float = parameter(
+        3.0, text="largest velocity that a position error asks for", unit="m/s", minimum=0.1
+    )
+    integral_limit_m_s2: float = parameter(
+        3.0, text="largest acceleration of the velocity integral", unit="m/s^2", minimum=0.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlightParameters:
+    """Defaults of the parameters a ground station may change in flight (PX4's names in brackets)."""
+
+    takeoff_altitude_m: float = parameter(
+        2.5, text="take-off height (MIS_TAKEOFF_ALT)", unit="m", minimum=0.5, maximum=80.0
+    )
+    takeoff_speed_m_s: float = parameter(
+        1.5, text="climb during take-off (MPC_TKO_SPEED)", unit="m/s", minimum=0.3, maximum=5.0
+    )
+    land_speed_m_s: float = parameter(
+        0.7, text="descent near the ground (MPC_LAND_SPEED)", unit="m/s", minimum=0.3, maximum=2.0
+    )
+    cruise_speed_m_s: float = parameter(
+        5.0, text="speed between points (MPC_XY_CRUISE)", unit="m/s", minimum=0.5, maximum=20.0
+    )
+    climb_speed_m_s: float = parameter(
+        3.0, text="climb limit (MPC_Z_VEL_MAX_UP)", unit="m/s", minimum=0.5, maximum=8.0
+    )
+    descent_speed_m_s: float = parameter(
+        1.5, text="descent limit (MPC_Z_VEL_MAX_DN)", unit="m/s", minimum=0.5, maximum=4.0
+    )
+    acceleration_m_s2: float = parameter(
+        3.0, text="acceleration between points (MPC_ACC_HOR)", unit="m/s^2", minimum=0.5
+    )
+    jerk_m_s3: float = parameter(
+        10.0, text="jerk between points (MPC_JERK_AUTO)", unit="m/s^3", minimum=1.0
+    )
+    return_altitude_m: float = parameter(
+        30.0, text="height of the way home (RTL_RETURN_ALT)", unit="m", minimum=0.0, maximum=150.0
+    )
+    offboard_timeout_s: float = parameter(
+        1.0, text="gap that ends offboard (COM_OF_LOSS_T)", unit="s", minimum=0.1, maximum=60.0
+    )
+    disarm_landed_s: float = parameter(
+        2.0, text="disarm after landing (COM_DISARM_LAND)", unit="s", minimum=0.1
+    )
+    disarm_no_takeoff_s: float = parameter(
+        10.0, text="disarm without take-off (COM_DISARM_PRFLT)", unit="s", minimum=1.0
+    )
+    spool_up_s: float = parameter(
+        1.0, text="idle between arming and thrust (COM_SPOOLUP_TIME)", unit="s", minimum=0.0
+    )
+    battery_time_s: float = parameter(
+        1800.0, text="armed time from full to half charge (SIM_BAT_DRAIN)", unit="s", minimum=1.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutopilotParameters:
+    """Everything the embedded autopilot reads from its file."""
+
+    airframe: AirframeParameters = parameter(text="the vehicle")
+    estimator: EstimatorParameters = parameter(EstimatorParameters(), text="the filter")
+    control: ControlParameters = parameter(ControlParameters(), text="gains and limits")
+    flight: FlightParameters = parameter(FlightParameters(), text="modes")
+
+
+def load_autopilot_parameters(path: str | Path | None = None) -> AutopilotParameters:
+    """Return the parameters of a file, or those of the packaged iris."""
+    return load_parameters_file(AutopilotParameters, path if path is not None else DEFAULT_FILE)

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Flight modes and their numbers on the wire, those of PX4 (px4_custom_mode.h)."""
+
+from enum import Enum
+
+
+class Mode(Enum):
+    """A flight mode as (main mode, sub mode) of PX4's custom mode."""
+
+    POSITION = (3, 0)
+    TAKEOFF = (4, 2)
+    HOLD = (4, 3)
+    RETURN = (4, 5)
+    LAND = (4, 6)
+    OFFBOARD = (6, 0)
+
+    @property
+    def custom_mode(self) -> int:
+        """The number in HEARTBEAT.custom_mode."""
+        main, sub = self.value
+        return main << 16 | sub << 24
+
+    @property
+    def base_mode(self) -> int:
+        """The flags in HEARTBEAT.base_mode, without the armed bit (MAV_MODE_FLAG)."""
+        if self is Mode.POSITION:
+            return CUSTOM | STABILISED | GUIDED_FLAG | MANUAL
+        return CUSTOM | STABILISED | GUIDED_FLAG | AUTO
+
+
+CUSTOM, AUTO, GUIDED_FLAG, STABILISED, MANUAL, ARMED = 1, 4, 8, 16, 64, 128
+
+MISSION = (4, 4)
+
+
+def mode_from_numbers(main: int, sub: int) -> Mode | None:
+    """Return the mode of a DO_SET_MODE, or None when this autopilot does not have it.
+
+    >>> mode_from_numbers(4, 6)
+    <Mode.LAND: (4, 6)>
+    """
+    if main == 3:
+        return Mode.POSITION
+    if main == 6:
+        return Mode.OFFBOARD
+    try:
+        return Mode((main, sub))
+    except ValueError:
+        return None

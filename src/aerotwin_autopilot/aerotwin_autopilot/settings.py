@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The settings a ground station may read and change in flight, under PX4's names."""
+
+import dataclasses
+
+from aerotwin_autopilot.parameters import FlightParameters
+
+PX4_NAMES: dict[str, str] = {
+    "MIS_TAKEOFF_ALT": "takeoff_altitude_m",
+    "MPC_TKO_SPEED": "takeoff_speed_m_s",
+    "MPC_LAND_SPEED": "land_speed_m_s",
+    "MPC_XY_CRUISE": "cruise_speed_m_s",
+    "MPC_Z_VEL_MAX_UP": "climb_speed_m_s",
+    "MPC_Z_VEL_MAX_DN": "descent_speed_m_s",
+    "MPC_ACC_HOR": "acceleration_m_s2",
+    "MPC_JERK_AUTO": "jerk_m_s3",
+    "RTL_RETURN_ALT": "return_altitude_m",
+    "COM_OF_LOSS_T": "offboard_timeout_s",
+    "COM_DISARM_LAND": "disarm_landed_s",
+    "COM_DISARM_PRFLT": "disarm_no_takeoff_s",
+    "COM_SPOOLUP_TIME": "spool_up_s",
+    "SIM_BAT_DRAIN": "battery_time_s",
+}
+"""Parameter name on the wire -> field of `FlightParameters`."""
+
+
+class Settings:
+    """A changeable copy of `FlightParameters`: same names, same ranges."""
+
+    takeoff_altitude_m: float
+    takeoff_speed_m_s: float
+    land_speed_m_s: float
+    cruise_speed_m_s: float
+    climb_speed_m_s: float
+    descent_speed_m_s: float
+    acceleration_m_s2: float
+    jerk_m_s3: float
+    return_altitude_m: float
+    offboard_timeout_s: float
+    disarm_landed_s: float
+    disarm_no_takeoff_s: float
+    spool_up_s: float
+    battery_time_s: float
+
+    def __init__(self, parameters: FlightParameters) -> None:
+        self._ranges = {
+            field.name: (field.metadata["minimum"], field.metadata["maximum"])
+            for field in dataclasses.fields(parameters)
+        }
+        for field in dataclasses.fields(parameters):
+            setattr(self, field.name, getattr(parameters, field.name))
+
+    @staticmethod
+    def names() -> list[str]:
+        """Return the names on the wire, in their order."""
+        return sorted(PX4_NAMES)
+
+    def get(self, name: str) -> float:
+        """Return a value by its name on the wire."""
+        return float(getattr(self, PX4_NAMES[name]))
+
+    def set(self, name: str, value: float) -> bool:
+        """Change a value; False when it is out of range, and then nothing changes."""
+        minimum, maximum = self._ranges[PX4_NAMES[name]]
+        if not (minimum is None or value >= minimum) or not (maximum is None or value <= maximum):
+            return False
+        setattr(self, PX4_NAMES[name], value)
+        return True

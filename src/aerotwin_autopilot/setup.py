@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+from setuptools import find_packages, setup
+
+PACKAGE = "aerotwin_autopilot"
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    package_data={PACKAGE: ["*.yaml"]},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=False,
+    maintainer="aerotwin contributors",
+    maintainer_email="maintainers@aerotwin.dev",
+    description="Embedded autopilot: estimator, controllers and MAVLink server behind the HIL link",
+    license="Apache-2.0",
+    extras_require={"test": ["pytest"]},
+    entry_points={
+        "console_scripts": [
+            "embedded_autopilot = aerotwin_autopilot.embedded_autopilot:main",
+        ],
+    },
+)
