@@ -12,7 +12,8 @@ from scipy.spatial.transform import Rotation
 from aerotwin_stereo_odometry.covariance import compose_covariance, increment_to_odom
 from aerotwin_stereo_odometry.detection import detect_corners
 from aerotwin_stereo_odometry.frame import PreparedImage, prepare_image
-from aerotwin_stereo_odometry.landmarks import PATCH_MARGIN_PX, Landmarks, new_landmarks
+from aerotwin_stereo_odometry.landmarks import PATCH_MARGIN_PX, new_landmarks
+from aerotwin_stereo_odometry.map_builder import MapBuilder
 from aerotwin_stereo_odometry.matching import Match, Matcher, in_camera, project
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
 from aerotwin_stereo_odometry.patches import cut_patches
@@ -84,7 +85,7 @@ class StereoOdometry:
         self._velocity = np.zeros(6)  # left increment per second (translation, rotation vector)
         self._matcher = Matcher(camera, self._camera_row, self.parameters)
         self._window = KeyframeWindow(self._camera_row, self.parameters)
-        self._archive: list[Landmarks] = []
+        self._map = MapBuilder(self._camera_row, self.parameters)
         self._previous: PreparedImage | None = None
         self._T_previous = self._T_cam_odom
         self._previous_stamp_ns = 0
@@ -121,21 +122,9 @@ class StereoOdometry:
         return self._result(True, is_keyframe, match.n_sought, len(match.rows))
 
     def map_points(self):
-        """Return the map: well-triangulated points in odom (n, 3) [m] and brightness (n,) [DN]."""
-        parts = [*self._archive, self._window.landmarks]
-        parts = [p.take(self._is_precise(p)) for p in parts if len(p)]
-        if not parts:
-            return np.empty((0, 3)), np.empty(0)
-        centre = parts[0].patches.shape[1] // 2
-        points = np.concatenate([p.points for p in parts])
-        return points, np.concatenate([p.patches[:, centre, centre] for p in parts])
-
-    def _is_precise(self, landmarks):
-        information = landmarks.information
-        known = (landmarks.n_seen >= 3) & (np.linalg.det(information) > 1e-6)
-        std = np.full(len(landmarks), np.inf)
-        std[known] = np.sqrt(np.linalg.eigvalsh(np.linalg.inv(information[known]))[:, -1])
-        return std < self.parameters.map_max_std_m
+        """Return the map: points in odom (n, 3) [m] and their brightness (n,) [DN]."""
+        cloud = self._map.points(self._window.landmarks)
+        return cloud.points, cloud.intensity
 
     def _check(self, stamp_ns, left, right):
         expected = (self._rig.camera.height, self._rig.camera.width)
@@ -164,7 +153,8 @@ class StereoOdometry:
             self._T_cam_odom = self._extrapolate(stamp_ns)
             self._grow_covariance(stamp_ns)
         was_lost = self._n_lost > 0
-        self._archive.append(self._window.landmarks)
+        self._map.settle()
+        self._map.add_landmarks(self._window.landmarks)
         self._window = KeyframeWindow(self._camera_row, self.parameters)
         self._add_keyframe(stamp_ns, image, self._prepare(right), None)
         n = len(self._window.landmarks)
@@ -239,10 +229,13 @@ class StereoOdometry:
                 ident=np.concatenate([ident, born.ident]),
                 measured=np.concatenate([measured, measured_born]),
                 weights=np.concatenate([weights, weights_born]),
+                left=left.smooth,
+                right=right.smooth,
             )
         )
         self._window.adjust()
-        self._archive.append(self._window.retire())
+        self._map.add_landmarks(self._window.retire())
+        self._map.add_keyframe(self._window.keyframes, self._window.landmarks)
         self._T_cam_odom = self._window.keyframes[-1].T_cam_odom
 
     def _seen_again(self, left, right, match):
@@ -271,7 +264,7 @@ class StereoOdometry:
             min_gradient_energy=energy,
         )
         guess = search_disparities(
-            left.smooth, right.smooth, uv, size=p.patch_px, max_disparity_px=p.max_disparity_px
+            left.smooth, right.smooth, uv, size=p.patch_px, bounds=(0, p.max_disparity_px)
         )
         found = self._refine(left, right, uv, guess)
         good = np.nan_to_num(found.disparity) > p.min_disparity_px

@@ -92,4 +92,14 @@ class StereoOdometryParameters:
     map_max_std_m: float = parameter(
         0.5, text="Map points are exported up to this standard deviation.", unit="m", minimum=0.001
     )
+    map_cell_px: int = parameter(
+        10,
+        text="Grid of the semi-dense map, one point each; 0: landmarks only.",
+        unit="px",
+        minimum=0,
+        maximum=256,
+    )
+    map_voxel_m: float = parameter(
+        0.1, text="The map keeps one point per voxel of this edge.", unit="m", minimum=0.005
+    )
     threads: int = parameter(1, text="Threads of OpenCV.", minimum=1, maximum=16)

@@ -9,6 +9,8 @@ from numba import njit
 
 from aerotwin_stereo_odometry.patches import align_patches, cut_patches
 
+MIN_LEAD = 1.3  # the second-best correlation misses 1 by this factor more than the best
+
 
 class Disparities(NamedTuple):
     """Disparities of left-image features.
@@ -26,13 +28,13 @@ class Disparities(NamedTuple):
 
 
 @njit(cache=True)
-def _search(left, right, uv, size, low, high, max_second):
+def _search(left, right, uv, size, bounds, min_lead):
     """Return the best whole-pixel disparity of each feature by ZNCC, or -1 if ambiguous."""
     n = uv.shape[0]
     height, width = left.shape
     half = size // 2
     best = np.full(n, -1, dtype=np.int64)
-    scores = np.empty(high + 1)
+    scores = np.empty(max(bounds[:, 1].max() if n else 0, 0) + 1)
     patch = np.empty((size, size), dtype=np.float32)
     for i in range(n):
         u = int(round(uv[i, 0]))
@@ -50,7 +52,10 @@ def _search(left, right, uv, size, low, high, max_second):
             for column in range(size):
                 patch[row, column] -= mean
                 power += patch[row, column] ** 2
-        last = min(high, u - half)
+        low = bounds[i, 0]
+        last = min(bounds[i, 1], u - half)
+        if last < low:
+            continue
         scores[:] = -1.0
         for d in range(low, last + 1):
             s = ss = st = 0.0
@@ -69,12 +74,12 @@ def _search(left, right, uv, size, low, high, max_second):
         for k in range(low, last + 1):
             if abs(k - d) > 2 and scores[k] > second:
                 second = scores[k]
-        if scores[d] > 0.0 and 1.0 - second > max_second * (1.0 - scores[d]):
+        if scores[d] > 0.0 and 1.0 - second > min_lead * (1.0 - scores[d]):
             best[i] = d
     return best
 
 
-def search_disparities(left, right, uv, *, size: int, max_disparity_px: int) -> np.ndarray:
+def search_disparities(left, right, uv, *, size: int, bounds) -> np.ndarray:
     """Return coarse disparities of features by correlation along the row.
 
     Parameters
@@ -85,15 +90,17 @@ def search_disparities(left, right, uv, *, size: int, max_disparity_px: int) -> 
         Features in the left image [px].
     size : int
         Odd patch size [px].
-    max_disparity_px : int
-        Largest disparity searched [px].
+    bounds : (n, 2) int array or (2,)
+        Smallest and largest disparity searched [px]; nothing is searched where they cross.
 
     Returns
     -------
     (n,) float64 array
         Whole-pixel disparity; NaN where none or more than one stands out.
     """
-    best = _search(left, right, np.ascontiguousarray(uv), size, 0, max_disparity_px, 1.3)
+    uv = np.ascontiguousarray(uv, dtype=np.float64)
+    bounds = np.array(np.broadcast_to(bounds, (len(uv), 2)), dtype=np.int64)
+    best = _search(left, right, uv, size, bounds, MIN_LEAD)
     return np.where(best >= 0, best.astype(np.float64), np.nan)
 
 

@@ -33,6 +33,8 @@ class Keyframe:
         u, v, disparity [px].
     weights : (m, 4) array
         Square-root information.
+    left, right : (h, w) float32 arrays or None
+        Smoothed pair [DN]; dropped when the keyframe leaves the window.
     """
 
     stamp_ns: int
@@ -41,6 +43,8 @@ class Keyframe:
     ident: np.ndarray
     measured: np.ndarray
     weights: np.ndarray
+    left: np.ndarray | None = None
+    right: np.ndarray | None = None
 
     @property
     def p_odom_cam(self):
@@ -67,6 +71,8 @@ class KeyframeWindow:
         """Append a keyframe; the oldest leaves a full window."""
         self.keyframes.append(keyframe)
         size = self._parameters.window_free + self._parameters.window_fixed
+        for gone in self.keyframes[:-size]:
+            gone.left = gone.right = None
         del self.keyframes[:-size]
 
     @property

@@ -1,0 +1,160 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The map that is exported: semi-dense points of the keyframes, and landmarks, thinned by voxels."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_stereo_odometry.landmarks import Landmarks
+from aerotwin_stereo_odometry.matching import in_camera
+from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
+from aerotwin_stereo_odometry.semi_dense import semi_dense_depths
+from aerotwin_stereo_odometry.window import Keyframe
+
+DELAY = 3  # keyframes; a keyframe is worked on once it has neighbours on both sides
+NEIGHBOURS = (1, -3, 3)  # keyframes whose images refine the depth, shortest baseline first
+MIN_SEEN = 3  # keyframes that must have seen an exported landmark
+
+
+@dataclass(frozen=True, kw_only=True)
+class PointCloud:
+    """Points with their standard deviation and brightness.
+
+    Attributes
+    ----------
+    points : (n, 3) array
+        [m]; frame by the holder's name.
+    std : (n,) array
+        Standard deviation along the worst direction [m].
+    intensity : (n,) array
+        Brightness [DN].
+    """
+
+    points: np.ndarray
+    std: np.ndarray
+    intensity: np.ndarray
+
+
+def joined(clouds) -> PointCloud:
+    """Return all clouds as one."""
+    clouds = list(clouds)
+    if not clouds:
+        return PointCloud(points=np.empty((0, 3)), std=np.empty(0), intensity=np.empty(0))
+    return PointCloud(
+        points=np.concatenate([c.points for c in clouds]),
+        std=np.concatenate([c.std for c in clouds]),
+        intensity=np.concatenate([c.intensity for c in clouds]),
+    )
+
+
+def thinned(cloud: PointCloud, voxel_m: float) -> PointCloud:
+    """Return the most certain point of each voxel."""
+    cells = np.floor(cloud.points / voxel_m).astype(np.int64)
+    order = np.lexsort((cloud.std, cells[:, 2], cells[:, 1], cells[:, 0]))
+    cells = cells[order]
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (np.diff(cells, axis=0) != 0).any(axis=1)
+    rows = np.sort(order[first])
+    return PointCloud(
+        points=cloud.points[rows], std=cloud.std[rows], intensity=cloud.intensity[rows]
+    )
+
+
+def cloud_of_landmarks(landmarks: Landmarks) -> PointCloud:
+    """Return landmarks that several keyframes saw, with the spread of their position."""
+    information = landmarks.information
+    known = (landmarks.n_seen >= MIN_SEEN) & (np.linalg.det(information) > 0.0)
+    centre = landmarks.patches.shape[1] // 2
+    variance = np.linalg.eigvalsh(np.linalg.inv(information[known]))[:, -1]
+    return PointCloud(
+        points=landmarks.points[known],
+        std=np.sqrt(np.maximum(variance, 0.0)),
+        intensity=landmarks.patches[known, centre, centre],
+    )
+
+
+class MapBuilder:
+    """Collects points; those of keyframes still being adjusted move with them."""
+
+    def __init__(self, camera_row, parameters: StereoOdometryParameters):
+        self._camera_row = camera_row
+        self._parameters = parameters
+        self._final: list[PointCloud] = []
+        self._moving: list[tuple[Keyframe, PointCloud]] = []
+
+    def add_landmarks(self, landmarks: Landmarks) -> None:
+        """Take over landmarks that left the local map."""
+        if len(landmarks):
+            self._final.append(self._precise(cloud_of_landmarks(landmarks)))
+
+    def add_keyframe(self, keyframes: list[Keyframe], landmarks: Landmarks) -> None:
+        """Make the semi-dense points of the keyframe that now has neighbours on both sides."""
+        if self._parameters.map_cell_px and len(keyframes) > DELAY:
+            index = len(keyframes) - 1 - DELAY
+            self._moving.append((keyframes[index], self._semi_dense(keyframes, index, landmarks)))
+        alive = [k for k, _ in self._moving if any(k is other for other in keyframes)]
+        self._settle(len(self._moving) - len(alive))
+
+    def settle(self) -> None:
+        """Take all points as final; the local map is given up."""
+        self._settle(len(self._moving))
+
+    def points(self, landmarks: Landmarks) -> PointCloud:
+        """Return the whole map in odom; `landmarks` are those of the local map."""
+        self._final = [thinned(joined(self._final), self._parameters.map_voxel_m)]
+        moving = [_in_odom(keyframe, cloud) for keyframe, cloud in self._moving]
+        local = [self._precise(cloud_of_landmarks(landmarks))] if len(landmarks) else []
+        return thinned(joined([*self._final, *moving, *local]), self._parameters.map_voxel_m)
+
+    def _settle(self, count):
+        self._final += [_in_odom(keyframe, cloud) for keyframe, cloud in self._moving[:count]]
+        del self._moving[:count]
+
+    def _precise(self, cloud):
+        good = cloud.std < self._parameters.map_max_std_m
+        return PointCloud(
+            points=cloud.points[good], std=cloud.std[good], intensity=cloud.intensity[good]
+        )
+
+    def _semi_dense(self, keyframes, index, landmarks):
+        p = self._parameters
+        key = keyframes[index]
+        T_odom_key = np.linalg.inv(key.T_cam_odom)
+        neighbours = [
+            (keyframes[index + offset].left, keyframes[index + offset].T_cam_odom @ T_odom_key)
+            for offset in NEIGHBOURS
+            if 0 <= index + offset < len(keyframes)
+        ]
+        rows = landmarks.rows_of(key.ident)
+        seen = rows >= 0
+        depth = in_camera(key.T_cam_odom, landmarks.points[rows[seen]])[:, 2]
+        front = depth > 0.0
+        found = semi_dense_depths(
+            key.left,
+            key.right,
+            neighbours,
+            self._camera_row,
+            key.measured[seen, :2][front],
+            depth[front],
+            cell_px=p.map_cell_px,
+            noise_std=p.image_noise_std,
+            min_correlation=p.min_correlation,
+        )
+        fx, fy, cx, cy = self._camera_row[:4]
+        u, v = found.uv.T
+        points = np.column_stack([(u - cx) / fx, (v - cy) / fy, np.ones(len(u))])
+        rows, columns = v.astype(np.int64), u.astype(np.int64)
+        cloud = PointCloud(
+            points=points * found.depth[:, None],
+            std=found.std * np.linalg.norm(points, axis=1),
+            intensity=key.left[rows, columns],
+        )
+        return self._precise(cloud)
+
+
+def _in_odom(keyframe: Keyframe, cloud: PointCloud) -> PointCloud:
+    T_odom_cam = np.linalg.inv(keyframe.T_cam_odom)
+    return PointCloud(
+        points=in_camera(T_odom_cam, cloud.points), std=cloud.std, intensity=cloud.intensity
+    )
