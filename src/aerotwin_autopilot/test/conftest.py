@@ -3,6 +3,8 @@
 """A vehicle to fly in the tests: dynamics and sensors of the sibling packages, flat ground."""
 
 import math
+import subprocess
+import sys
 from collections import deque
 from dataclasses import dataclass, field
 
@@ -11,6 +13,7 @@ import pytest
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import Multirotor, load_airframe, standing_pose
+from aerotwin_px4_bridge.link import HIL_PORT, HilLink
 from aerotwin_px4_bridge.messages import HilGps, HilSensor, pack_hil_gps, pack_hil_sensor
 from aerotwin_sensor_models import (
     Barometer,
@@ -26,6 +29,9 @@ STEP_US = 4000
 STEP_S = STEP_US * 1e-6
 HOME = GeodeticPoint(latitude_deg=47.397742, longitude_deg=8.545594, altitude_m=488.0)
 YEAR = 2026.0
+COMPILATION_S = 120.0
+"""The first start compiles the kernels."""
+EXIT_S = 10.0
 
 
 @dataclass
@@ -116,3 +122,29 @@ class SimulatedVehicle:
 def simulated_vehicle() -> type[SimulatedVehicle]:
     """Return the class; a test makes vehicles of its own seeds."""
     return SimulatedVehicle
+
+
+@pytest.fixture
+def autopilot():
+    """Return a function that starts the autopilot process of an instance and gives its link.
+
+    The processes end with the test; one that does not is an error.
+    """
+    started: list[tuple[HilLink, subprocess.Popen]] = []
+
+    def start(instance: int, *arguments: str) -> HilLink:
+        link = HilLink(HIL_PORT + instance, free_run=False)
+        command = [sys.executable, "-m", "aerotwin_autopilot.embedded_autopilot"]
+        process = subprocess.Popen([*command, "--instance", str(instance), *arguments])
+        started.append((link, process))
+        link.accept(COMPILATION_S)
+        return link
+
+    yield start
+    for link, process in started:
+        link.close()
+        try:
+            assert process.wait(EXIT_S) == 0
+        finally:
+            process.kill()
+            process.wait()
