@@ -103,9 +103,7 @@ class ReplayNode(Node):
             If no SLAM appears or it stops answering.
         """
         for topic in (*topics.FOREIGN, topics.TRUTH_ODOM, topics.TF_STATIC):
-            writer.add_topic(
-                topics.resolve(topic.name), topic.msgtype, latched=topic.is_latched
-            )
+            writer.add_topic(topics.resolve(topic.name), topic.msgtype, latched=topic.is_latched)
         self._writer = writer
         self.recorder.start()
         self._wait_for_slam(status)
