@@ -12,7 +12,8 @@ from aerotwin_worlds.loading import find_world, known_worlds, load_world
 from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.queries import WorldQueries
 from aerotwin_worlds.rasteriser import Frame, Rasteriser
-from aerotwin_worlds.world import World
+from aerotwin_worlds.view import optical_pose
+from aerotwin_worlds.world import World, world_record
 
 __all__ = [
     "Frame",
@@ -23,4 +24,6 @@ __all__ = [
     "find_world",
     "known_worlds",
     "load_world",
+    "optical_pose",
+    "world_record",
 ]

@@ -119,7 +119,7 @@ def _fill_band(
     points, pixels, rows, inverse_depth, code,
 ):  # fmt: skip
     """Keep, for each pixel of the band, the nearest triangle and its inverse depth."""
-    fx, fy, cx, cy = view[12], view[13], view[14], view[15]
+    inverse_fx, inverse_fy, cx, cy = 1.0 / view[12], 1.0 / view[13], view[14], view[15]
     inverse_near = 1.0 / near
     for k in range(len(clusters)):
         if rows[k, 1] < row0 or rows[k, 0] > row1 - 1:
@@ -150,10 +150,10 @@ def _fill_band(
             inverse_det = 1.0 / det
             triangle_code = k * CLUSTER_TRIANGLES + t
             for v in range(v0, v1 + 1):
-                dy = (v - cy) / fy
+                dy = (v - cy) * inverse_fy
                 a_row, b_row, e_row = ay * dy + az, by * dy + bz, ey * dy + ez
                 for u in range(u0, u1 + 1):
-                    dx = (u - cx) / fx
+                    dx = (u - cx) * inverse_fx
                     a, b, e = ax * dx + a_row, bx * dx + b_row, ex * dx + e_row
                     if a >= 0.0 and b >= 0.0 and e >= 0.0:
                         inverse = np.float32((a + b + e) * inverse_det)
@@ -207,16 +207,14 @@ def _shade_band(
     view, points, code, texels, offset, level_width, level_height, n_levels, bias, image, depth,
 ):  # fmt: skip
     """Turn the visibility buffer of a band into grey values and depths."""
-    fx, fy, cx, cy = view[12], view[13], view[14], view[15]
+    inverse_fx, inverse_fy, cx, cy = 1.0 / view[12], 1.0 / view[13], view[14], view[15]
     last = -1
     texture = 0
-    area_scale = 1.0
-    ax = ay = az = bx = by = bz = ex = ey = ez = det = 0.0
-    s0 = s1 = s2 = t0 = t1 = t2 = 0.0
+    sx = sy = sz = tx = ty = tz = nx = ny = nz = det = s0 = t0 = footprint = 0.0
     for v in range(row0, row1):
-        dy = (v - cy) / fy
+        dy = (v - cy) * inverse_fy
         for u in range(image.shape[1]):
-            dx = (u - cx) / fx
+            dx = (u - cx) * inverse_fx
             triangle = code[v - row0, u]
             if triangle < 0:
                 depth[v, u] = np.inf
@@ -232,24 +230,24 @@ def _shade_band(
                 ax, ay, az, bx, by, bz, ex, ey, ez, det = _edges(
                     points, base + j0, base + j1, base + j2
                 )
+                # Texture coordinates are quotients of linear functions of the ray:
+                # s = s0 + (s_vector . d) / (n . d), likewise t; depth = det / (n . d).
                 s0, t0 = uv[start + j0, 0], uv[start + j0, 1]
-                s1, t1 = uv[start + j1, 0], uv[start + j1, 1]
-                s2, t2 = uv[start + j2, 0], uv[start + j2, 1]
+                s1, t1 = uv[start + j1, 0] - s0, uv[start + j1, 1] - t0
+                s2, t2 = uv[start + j2, 0] - s0, uv[start + j2, 1] - t0
+                sx, sy, sz = s1 * bx + s2 * ex, s1 * by + s2 * ey, s1 * bz + s2 * ez
+                tx, ty, tz = t1 * bx + t2 * ex, t1 * by + t2 * ey, t1 * bz + t2 * ez
+                nx, ny, nz = ax + bx + ex, ay + by + ey, az + bz + ez
                 texture = texture_index[c]
-                area_scale = level_width[texture, 0] * level_height[texture, 0] / (fx * fy)
-            a = ax * dx + (ay * dy + az)
-            b = bx * dx + (by * dy + bz)
-            e = ex * dx + (ey * dy + ez)
-            inverse = 1.0 / (a + b + e)
-            s = (a * s0 + b * s1 + e * s2) * inverse
-            t_v = (a * t0 + b * t1 + e * t2) * inverse
+                # Their Jacobian determinant is (s1 t2 - s2 t1) det^2 / (n . d)^3: the footprint's
+                # area, whose square root is the geometric mean of its two axes, in texels.
+                footprint = abs(s1 * t2 - s2 * t1) * det * det * inverse_fx * inverse_fy
+                footprint *= level_width[texture, 0] * level_height[texture, 0]
+            inverse = 1.0 / (nx * dx + (ny * dy + nz))
+            s = s0 + (sx * dx + (sy * dy + sz)) * inverse
+            t_v = t0 + (tx * dx + (ty * dy + tz)) * inverse
             depth[v, u] = det * inverse
-            sx = (ax * (s0 - s) + bx * (s1 - s) + ex * (s2 - s)) * inverse
-            tx = (ax * (t0 - t_v) + bx * (t1 - t_v) + ex * (t2 - t_v)) * inverse
-            sy = (ay * (s0 - s) + by * (s1 - s) + ey * (s2 - s)) * inverse
-            ty = (ay * (t0 - t_v) + by * (t1 - t_v) + ey * (t2 - t_v)) * inverse
-            # Geometric mean of the footprint's two axes = square root of its area in texels.
-            area = abs(sx * ty - sy * tx) * area_scale
+            area = footprint * inverse * inverse * inverse
             level = 0.5 * math.log2(max(area, 1e-30)) + bias
             grey = _trilinear(
                 texels, offset[texture], level_width[texture], level_height[texture],

@@ -4,6 +4,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -96,6 +97,29 @@ class World:
             np.concatenate([mesh.vertices_map for mesh in self.meshes]),
             np.concatenate(triangles).astype(np.int32),
         )
+
+
+def world_record(world: World) -> dict[str, Any]:
+    """Return what people and programs want to know of a world, as plain JSON types."""
+    low, high = world.bounds_m.round(3).tolist()
+    origin = world.origin
+    return {
+        "name": world.name,
+        "bounds_low_m": low,
+        "bounds_high_m": high,
+        "n_meshes": len(world.meshes),
+        "n_triangles": world.n_triangles,
+        "textures_px": [[m.texture.shape[1], m.texture.shape[0]] for m in world.meshes],
+        "origin": {
+            "latitude_deg": origin.latitude_deg,
+            "longitude_deg": origin.longitude_deg,
+            "altitude_m": origin.altitude_m,
+        },
+        "start_m": world.start_p_map.round(3).tolist(),
+        "start_yaw_deg": math.degrees(world.start_yaw),
+        "attribution": world.attribution,
+        "licence": world.licence,
+    }
 
 
 def world_from_description(
