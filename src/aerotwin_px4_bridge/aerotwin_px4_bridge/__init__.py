@@ -7,7 +7,8 @@
 hPa and 1e7 degrees end: everything on this side is ENU, FLU and SI.
 """
 
-from aerotwin_px4_bridge.link import AutopilotLost, HilLink, HilTimeouts, hil_port
+from aerotwin_px4_bridge.hil_socket import AutopilotLost
+from aerotwin_px4_bridge.link import HilLink, HilTimeouts, hil_port
 from aerotwin_px4_bridge.messages import (
     ActuatorControls,
     FrameReader,
@@ -22,7 +23,12 @@ from aerotwin_px4_bridge.messages import (
 )
 from aerotwin_px4_bridge.mission import Mission, MissionClient, Waypoint
 from aerotwin_px4_bridge.onboard import AutopilotEstimate, OnboardLink
-from aerotwin_px4_bridge.process import AutopilotProcess, embedded_process, px4_process
+from aerotwin_px4_bridge.process import (
+    AutopilotProcess,
+    embedded_process,
+    px4_process,
+    rotor_parameters,
+)
 
 __all__ = [
     "ActuatorControls",
@@ -47,4 +53,5 @@ __all__ = [
     "parse_hil_gps",
     "parse_hil_sensor",
     "px4_process",
+    "rotor_parameters",
 ]

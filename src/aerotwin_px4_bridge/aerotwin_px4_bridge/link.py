@@ -7,13 +7,18 @@ The autopilot connects to us. One HIL_SENSOR asks for one HIL_ACTUATOR_CONTROLS 
 answer and from then on waits, bounded, for each; every wait that runs out is counted.
 """
 
-import socket
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic, perf_counter, sleep
+from time import perf_counter, sleep
 
-from aerotwin_core.errors import UserError
+from aerotwin_px4_bridge.hil_socket import (
+    AutopilotLost,
+    Connection,
+    PeerClosed,
+    PeerStuck,
+    accept,
+    listen,
+)
 from aerotwin_px4_bridge.messages import (
     HIL_ACTUATOR_CONTROLS,
     ActuatorControls,
@@ -24,22 +29,6 @@ from aerotwin_px4_bridge.messages import (
 )
 
 HIL_PORT = 4560
-_SLICE_S = 0.1
-_RECEIVE_BYTES = 8192
-
-
-class AutopilotLost(Exception):
-    """The autopilot is gone or no longer answers; the flight ends, its bag is saved.
-
-    Attributes
-    ----------
-    reason : str
-        One line for a person.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,14 +104,15 @@ class HilLink:
     ) -> None:
         self.timeouts = timeouts or HilTimeouts()
         self.counters = LinkCounters()
+        self._free_run_first = free_run
         self._is_in_step = not free_run
         self._reader = FrameReader()
-        self._connection: socket.socket | None = None
+        self._connection: Connection | None = None
         self._system_id: int | None = None
         self._misses_in_a_row = 0
         self._first_sent_at: float | None = None
         self._time_us = 0
-        self._server = _listen(host, port)
+        self._server = listen(host, port)
         self.port: int = self._server.getsockname()[1]
 
     @property
@@ -158,7 +148,7 @@ class HilLink:
     def accept(
         self, timeout_s: float = 30.0, on_wait: Callable[[float], None] | None = None
     ) -> None:
-        """Wait for the autopilot to connect.
+        """Wait for the autopilot to connect, for the first time or again.
 
         Parameters
         ----------
@@ -173,25 +163,14 @@ class HilLink:
         AutopilotLost
             If nobody connects in time.
         """
-        self._server.settimeout(_SLICE_S)
-        start = monotonic()
-        while True:
-            try:
-                connection, _ = self._server.accept()
-                break
-            except TimeoutError:
-                waited = monotonic() - start
-                if on_wait is not None:
-                    on_wait(waited)
-                if waited >= timeout_s:
-                    raise AutopilotLost(
-                        f"no autopilot connected to TCP port {self.port} within {timeout_s:g} s; "
-                        "see its log, or give it more time"
-                    ) from None
-        _configure(connection)
-        self._connection = connection
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = accept(self._server, timeout_s, on_wait)
         self._reader = FrameReader()
         self._system_id = None
+        self._is_in_step = not self._free_run_first
+        self._misses_in_a_row = 0
+        self._first_sent_at = None
 
     def exchange(self, time_us: int, frames: list[bytes]) -> ActuatorControls | None:
         """Send the frames of one step and return the autopilot's answer to it.
@@ -245,7 +224,8 @@ class HilLink:
                 self._count_answer(now - start)
                 return answer
             if now >= deadline:
-                return self._miss(now - start)
+                self._count_miss(now - start)
+                return None
 
     def _free_run(self, time_us: int) -> ActuatorControls | None:
         """Take what has come; the first answer, to whatever step, starts the lockstep."""
@@ -253,13 +233,8 @@ class HilLink:
         if self._first_sent_at is None:
             self._first_sent_at = now
         n_before = self.counters.n_late
-        connection = self._socket()
-        connection.setblocking(False)
-        try:
-            sleep(self.timeouts.free_run_pause_s)
-            data = self._receive()
-        finally:
-            connection.setblocking(True)
+        sleep(self.timeouts.free_run_pause_s)
+        data = self._receive(wait=False)
         answer = self._answer(data, time_us) if data else None
         if answer is not None:
             self._is_in_step = True
@@ -311,7 +286,7 @@ class HilLink:
         counters.max_wait_s = max(counters.max_wait_s, wait_s)
         self._misses_in_a_row = 0
 
-    def _miss(self, wait_s: float) -> None:
+    def _count_miss(self, wait_s: float) -> None:
         self.counters.n_missed += 1
         self.counters.max_wait_s = max(self.counters.max_wait_s, wait_s)
         self._misses_in_a_row += 1
@@ -336,35 +311,26 @@ class HilLink:
         ]
         return f" (received in all: {', '.join(parts)})" if parts else ""
 
-    def _socket(self) -> socket.socket:
+    def _send(self, data: bytes) -> None:
         if self._connection is None:
             raise ValueError("exchange needs a connected autopilot; call accept() first")
-        return self._connection
-
-    def _send(self, data: bytes) -> None:
         try:
-            self._socket().sendall(data)
-        except BlockingIOError:
+            self._connection.send(data)
+        except PeerStuck:
             raise AutopilotLost(
                 f"the autopilot no longer reads its HIL link at t = {self._time_us * 1e-6:.3f} s"
             ) from None
-        except OSError as error:
+        except PeerClosed as error:
             raise self._closed(error) from None
 
-    def _receive(self) -> bytes:
-        """Return newly received bytes; nothing when a slice of the wait has passed."""
+    def _receive(self, *, wait: bool = True) -> bytes:
         try:
-            data = self._socket().recv(_RECEIVE_BYTES)
-        except BlockingIOError:
-            return b""
-        except OSError as error:
+            return self._connection.receive(wait=wait) if self._connection else b""
+        except PeerClosed as error:
             raise self._closed(error) from None
-        if not data:
-            raise self._closed(None)
-        return data
 
-    def _closed(self, error: OSError | None) -> AutopilotLost:
-        detail = f" ({error.strerror})" if error is not None else ""
+    def _closed(self, error: PeerClosed) -> AutopilotLost:
+        detail = f" ({error})" if str(error) else ""
         return AutopilotLost(
             f"the autopilot closed the HIL link at t = {self._time_us * 1e-6:.3f} s{detail}; "
             "it has ended or crashed, see its log"
@@ -374,27 +340,3 @@ class HilLink:
 def hil_port(instance: int) -> int:
     """Return the TCP port that autopilot number `instance` (from 0) connects to."""
     return HIL_PORT + instance
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        server.bind((host, port))
-        server.listen(1)
-    except OSError as error:
-        server.close()
-        raise UserError(
-            f"HIL link: TCP port {port} on {host} cannot be opened ({error.strerror}); stop the "
-            "other simulator that listens there, or choose another instance"
-        ) from error
-    return server
-
-
-def _configure(connection: socket.socket) -> None:
-    """Send at once; give every blocking call a kernel timeout (no extra poll per call)."""
-    connection.setblocking(True)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    slice_timeval = struct.pack("@ll", 0, round(_SLICE_S * 1e6))
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, slice_timeval)
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", 2, 0))

@@ -15,7 +15,7 @@ import numpy as np
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
-from aerotwin_core.frames import FloatArray, map_body_from_quat_wxyz_ned_frd
+from aerotwin_core.frames import R_FLU_FRD, FloatArray, map_body_from_quat_wxyz_ned_frd
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge.messages import enu_from_ned, ned_from_enu, yaw_ned_from_map
 from aerotwin_px4_bridge.path import Setpoint
@@ -52,12 +52,17 @@ _WARNING = 4
 
 @dataclass(frozen=True, kw_only=True)
 class AutopilotEstimate:
-    """What the autopilot believes; `stamp_ns` on its own clock, which is simulated time."""
+    """What the autopilot believes; `stamp_ns` on its own clock, which is simulated time.
+
+    Position and velocity in map [m], [m/s]; attitude xyzw and angular velocity in body axes
+    [rad/s], as last received, None before the first.
+    """
 
     stamp_ns: int
     p_map: FloatArray
     v_map: FloatArray
     q_map_body: FloatArray | None
+    omega_map_body_in_body: FloatArray | None = None
 
 
 @dataclass(slots=True)
@@ -118,7 +123,7 @@ class OnboardLink:
         self.local_port: int = self._socket.getsockname()[1]
         self._codec = mavlink.MAVLink(None, self.system_id, ONBOARD_COMPONENT_ID)
         self._codec.robust_parsing = True
-        self._attitude: tuple[FloatArray, int] | None = None
+        self._attitude: tuple[FloatArray, FloatArray] | None = None
         self._stopped: dict[int, int] = {}
 
     def receive(self, stamp_ns: int) -> None:
@@ -210,9 +215,10 @@ class OnboardLink:
 
     def _take_attitude(self, message: mavlink.MAVLink_message) -> None:
         quat_wxyz = np.array([message.q1, message.q2, message.q3, message.q4])
-        if np.isfinite(quat_wxyz).all() and abs(np.linalg.norm(quat_wxyz) - 1.0) < 0.01:
-            q_map_body = map_body_from_quat_wxyz_ned_frd(quat_wxyz)
-            self._attitude = (q_map_body, message.time_boot_ms)
+        rates_frd = np.array([message.rollspeed, message.pitchspeed, message.yawspeed])
+        is_unit = abs(np.linalg.norm(quat_wxyz) - 1.0) < 0.01  # False for NaN
+        if is_unit and np.isfinite(rates_frd).all():
+            self._attitude = (map_body_from_quat_wxyz_ned_frd(quat_wxyz), R_FLU_FRD @ rates_frd)
 
     def _take_position(self, message: mavlink.MAVLink_message) -> None:
         latitude, longitude = message.lat * 1e-7, message.lon * 1e-7
@@ -226,6 +232,7 @@ class OnboardLink:
             p_map=self.plane.from_geodetic(latitude, longitude, altitude),
             v_map=np.array(enu_from_ned(v_ned)),
             q_map_body=self._attitude[0] if self._attitude else None,
+            omega_map_body_in_body=self._attitude[1] if self._attitude else None,
         )
 
     def _stop_stream(self, message_id: int) -> None:

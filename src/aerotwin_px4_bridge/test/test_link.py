@@ -11,7 +11,8 @@ import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
-from aerotwin_px4_bridge.link import AutopilotLost, HilLink, HilTimeouts
+from aerotwin_px4_bridge.hil_socket import AutopilotLost
+from aerotwin_px4_bridge.link import HilLink, HilTimeouts
 from aerotwin_px4_bridge.messages import (
     HIL_SENSOR,
     FrameReader,
@@ -254,6 +255,18 @@ def test_a_port_is_free_again_after_its_link_closed(connect):
     link.close()
     with HilLink(link.port) as again:
         assert again.port == link.port
+
+
+def test_an_autopilot_that_was_started_anew_is_accepted_again(connect):
+    link = connect(lambda n, t: answer(n, t) if n < 5 else None)
+    with pytest.raises(AutopilotLost):
+        _steps(link, 1, 9)
+    link.peer.join(5.0)
+    link.peer = Peer(link.port, answer)
+    link.accept(5.0)
+    link.peer.start()
+    assert [a.time_us for a in _steps(link, 10, 12)] == [40_000, 44_000, 48_000]
+    assert link.is_repeatable
 
 
 def test_exchange_needs_a_connection():

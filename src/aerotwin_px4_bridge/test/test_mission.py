@@ -77,7 +77,7 @@ class PerfectAutopilot:
         if self.n % 12 == 0:
             latitude, longitude, altitude = PLANE.to_geodetic(self.p_map)
             q = (cos(self.heading / 2), 0.0, 0.0, sin(self.heading / 2))
-            self.say(mavlink.MAVLink_attitude_quaternion_message(time_ms, *q, 0.0, 0.0, 0.0))
+            self.say(mavlink.MAVLink_attitude_quaternion_message(time_ms, *q, 0.1, 0.2, 0.3))
             self.say(
                 mavlink.MAVLink_global_position_int_message(
                     time_ms,
@@ -231,6 +231,7 @@ def test_its_estimate_is_in_map_axes(pair):
     assert estimate.p_map == pytest.approx([10.0, -20.0, 3.0], abs=FIELD_DIGIT_M)
     assert estimate.v_map == pytest.approx([2.0, 1.0, -3.0])
     assert estimate.q_map_body == pytest.approx([0.0, 0.0, sin(pi / 4), cos(pi / 4)], abs=1e-6)
+    assert estimate.omega_map_body_in_body == pytest.approx([0.1, -0.2, -0.3])
     assert estimate.stamp_ns % 1_000_000 == 0
     assert client.estimate_p_map is estimate.p_map
 

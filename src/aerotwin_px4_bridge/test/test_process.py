@@ -14,7 +14,12 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_px4_bridge.process import AutopilotProcess, embedded_process, px4_process
+from aerotwin_px4_bridge.process import (
+    AutopilotProcess,
+    embedded_process,
+    px4_process,
+    rotor_parameters,
+)
 
 HOME = GeodeticPoint(latitude_deg=47.397742, longitude_deg=8.545594, altitude_m=488.0)
 PATIENCE_S = 10.0  # a loaded machine; usually milliseconds
@@ -161,7 +166,13 @@ def _fake_px4(folder: Path) -> Path:
 def test_px4_gets_instance_home_model_and_parameters(tmp_path):
     px4_dir = _fake_px4(tmp_path / "PX4-Autopilot")
     process = px4_process(
-        px4_dir, 3, tmp_path, home=HOME, speed_factor=5.0, parameters={"EKF2_GPS_DELAY": 10}
+        px4_dir,
+        3,
+        tmp_path,
+        home=HOME,
+        speed_factor=5.0,
+        gnss_delay_s=0.12,
+        parameters={"MIS_TAKEOFF_ALT": 4.5},
     )
     (tmp_path / "px4_3" / "px4-rc.params").chmod(0o755)  # found by `command -v` of the fake
     process.start()
@@ -177,7 +188,28 @@ def test_px4_gets_instance_home_model_and_parameters(tmp_path):
         "PX4_SIM_SPEED_FACTOR=5",
         "PX4_UXRCE_DDS_NS=px4_3",
     } <= set(said)
-    assert "param set EKF2_GPS_DELAY 10" in said
+    assert {"param set EKF2_GPS_DELAY 120", "param set MIS_TAKEOFF_ALT 4.5"} <= set(said)
+
+
+@pytest.mark.parametrize(("wanted", "told"), [(0.0, "20"), (0.5, "1"), (1.0, "1"), (8.0, "8")])
+def test_px4_is_told_the_real_time_factor(tmp_path, wanted, told):
+    px4_dir = _fake_px4(tmp_path / "PX4-Autopilot")
+    process = px4_process(px4_dir, 0, tmp_path, home=HOME, speed_factor=wanted)
+    assert process.environment["PX4_SIM_SPEED_FACTOR"] == told
+
+
+def test_rotors_are_told_to_px4_in_front_right_down():
+    """The front right rotor of PX4's iris, CCW: PX +, PY +, KM +."""
+    values = rotor_parameters([((0.13, -0.22, 0.02), 1), ((0.13, 0.22, 0.02), -1)], 0.06)
+    assert values == {
+        "CA_ROTOR_COUNT": 2,
+        "CA_ROTOR0_PX": 0.13,
+        "CA_ROTOR0_PY": 0.22,
+        "CA_ROTOR0_KM": 0.06,
+        "CA_ROTOR1_PX": 0.13,
+        "CA_ROTOR1_PY": -0.22,
+        "CA_ROTOR1_KM": -0.06,
+    }
 
 
 def test_a_folder_without_px4_is_told_with_what_was_looked_for(tmp_path):

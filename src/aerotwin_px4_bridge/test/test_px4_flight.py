@@ -22,6 +22,7 @@ from aerotwin_px4_bridge import (
     pack_hil_gps,
     pack_hil_sensor,
     px4_process,
+    rotor_parameters,
 )
 from aerotwin_sensor_models import (
     Barometer,
@@ -147,6 +148,12 @@ def fly(vehicle: HilVehicle, link: HilLink, client: MissionClient, limit_s: floa
     return log
 
 
+_IRIS = load_airframe("iris")
+ROTORS = rotor_parameters(
+    [(rotor.position_m, rotor.spin) for rotor in _IRIS.rotors],
+    _IRIS.propeller.torque_per_thrust_m,
+)
+"""none_iris has another geometry than the iris of gazebo-classic; it flies either way."""
 INSTANCE = 7  # beside other simulators on this machine
 SQUARE = Mission(
     takeoff_altitude_m=5.0,
@@ -180,7 +187,7 @@ def test_px4_takes_off_flies_four_way_points_lands_and_disarms(tmp_path):
         tmp_path,
         home=HOME,
         speed_factor=10.0,
-        parameters={"EKF2_GPS_DELAY": 10},
+        parameters=ROTORS,
     )
     with HilLink(hil_port(INSTANCE)) as link, autopilot:
         link.accept(SPAWN_S, lambda _: autopilot.check())

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""TCP for the HIL link: listen, accept in slices, send at once, receive in slices."""
+
+import socket
+import struct
+from collections.abc import Callable
+from time import monotonic
+
+from aerotwin_core.errors import UserError
+
+_SLICE_S = 0.1
+_SEND_LIMIT_S = 2
+_RECEIVE_BYTES = 8192
+
+
+class AutopilotLost(Exception):
+    """The autopilot is gone or no longer answers; the flight ends, its bag is saved.
+
+    Attributes
+    ----------
+    reason : str
+        One line for a person.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class PeerClosed(Exception):
+    """The other side closed the connection; the text says how, or is empty."""
+
+
+class PeerStuck(Exception):
+    """The other side no longer reads."""
+
+
+class Connection:
+    """A connected socket whose blocking calls return after a slice of time at the latest."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+        connected.setblocking(True)
+        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        # Timeouts in the kernel save the poll() that Python's own would add to every call.
+        slice_timeval = struct.pack("@ll", 0, round(_SLICE_S * 1e6))
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, slice_timeval)
+        limit_timeval = struct.pack("@ll", _SEND_LIMIT_S, 0)
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit_timeval)
+
+    def send(self, data: bytes) -> None:
+        """Send all of it."""
+        try:
+            self._socket.sendall(data)
+        except BlockingIOError:
+            raise PeerStuck from None
+        except OSError as error:
+            raise PeerClosed(error.strerror) from None
+
+    def receive(self, *, wait: bool = True) -> bytes:
+        """Return newly received bytes; nothing when none came within a slice, or now."""
+        try:
+            data = self._socket.recv(_RECEIVE_BYTES, 0 if wait else socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            raise PeerClosed(error.strerror) from None
+        if not data:
+            raise PeerClosed
+        return data
+
+    def close(self) -> None:
+        """Close it."""
+        self._socket.close()
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket.
+
+    Raises
+    ------
+    UserError
+        If the port is taken.
+    """
+    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind((host, port))
+        server.listen(1)
+    except OSError as error:
+        server.close()
+        raise UserError(
+            f"HIL link: TCP port {port} on {host} cannot be opened ({error.strerror}); stop the "
+            "other simulator that listens there, or choose another instance"
+        ) from error
+    return server
+
+
+def accept(
+    server: socket.socket, timeout_s: float, on_wait: Callable[[float], None] | None
+) -> Connection:
+    """Return the next connection; call `on_wait` with the seconds waited after each slice.
+
+    Raises
+    ------
+    AutopilotLost
+        If nobody connects in time.
+    """
+    server.settimeout(_SLICE_S)
+    start = monotonic()
+    while True:
+        try:
+            connected, _ = server.accept()
+        except TimeoutError:
+            waited = monotonic() - start
+            if on_wait is not None:
+                on_wait(waited)
+            if waited >= timeout_s:
+                port = server.getsockname()[1]
+                raise AutopilotLost(
+                    f"no autopilot connected to TCP port {port} within {timeout_s:g} s; "
+                    "see its log, or give it more time"
+                ) from None
+        else:
+            return Connection(connected)
