@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Negative controls: a perfect map spoilt in known ways, which the surface distance must see."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from aerotwin_map_evaluation.surface import SurfaceReference
+
+NOISE_M = 0.2
+SCALE = 1.01
+# Of the distance that points were moved, at least this share must show as distance to the surface:
+# noise moves a point along the surface as well as off it (one axis of three, sqrt(1/3) = 0.58).
+_SEEN = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapControl:
+    """One control.
+
+    Attributes
+    ----------
+    name : str
+        What was done to the perfect map.
+    moved_m : float
+        RMS distance that its points were moved.
+    surface_rmse_m : float
+        What the distance to the true surface says.
+    voxel_mean_m : float
+        What the mean distance to voxel centres says, within the cut.
+    """
+
+    name: str
+    moved_m: float
+    surface_rmse_m: float
+    voxel_mean_m: float
+
+    @property
+    def is_detected(self) -> bool:
+        """Whether the distance to the surface saw it."""
+        return self.surface_rmse_m >= _SEEN * self.moved_m
+
+    def plain(self) -> dict[str, Any]:
+        """Return a mapping for JSON."""
+        names = ("name", "moved_m", "surface_rmse_m", "voxel_mean_m")
+        return {**{n: getattr(self, n) for n in names}, "detected": self.is_detected}
+
+
+def negative_controls(
+    perfect_map: np.ndarray,
+    surface: SurfaceReference,
+    voxels: cKDTree,
+    *,
+    cut_m: float,
+    seed: int,
+) -> tuple[MapControl, ...]:
+    """Return how the scores of a perfect map (n, 3) change when it is spoilt."""
+    noise = np.random.default_rng(seed).normal(0.0, NOISE_M, perfect_map.shape)
+    corner = perfect_map[np.argmin(perfect_map.sum(axis=1))]
+    cases = (
+        ("nothing", perfect_map),
+        ("1 % scale", corner + (perfect_map - corner) * SCALE),
+        (
+            f"{NOISE_M:g} m noise on each axis",
+            perfect_map + noise,
+        ),
+    )
+    controls = []
+    for name, spoilt in cases:
+        near = voxels.query(spoilt, distance_upper_bound=cut_m, workers=-1)[0]
+        near = near[np.isfinite(near)]
+        controls.append(
+            MapControl(
+                name=name,
+                moved_m=float(np.sqrt(np.mean(np.sum((spoilt - perfect_map) ** 2, axis=1)))),
+                surface_rmse_m=float(np.sqrt(np.mean(surface.nearest(spoilt)[1] ** 2))),
+                voxel_mean_m=float(near.mean()) if len(near) else float("inf"),
+            )
+        )
+    return tuple(controls)
