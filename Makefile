@@ -10,7 +10,7 @@ SHELL := bash
 .PHONY: help setup setup-dev demo test test-kilted lint bench verify clean distclean
 
 PYTHON ?= python3
-# Two test processes; each takes the next free test.
+# Two test processes: one flies, the other takes the rest.
 WORKERS ?= 2
 # Arguments for pytest, for instance: make test PYTEST="-k geodesy"
 PYTEST ?=
@@ -57,9 +57,9 @@ verify: setup-dev
 test: setup-dev
 	@$(ENVIRONMENT)
 	trap 'fastdds shm clean >/dev/null' EXIT
-	python -m pytest -n $(WORKERS) --dist worksteal $(PYTEST)
-	colcon test --base-paths src --event-handlers console_direct- --return-code-on-test-failure \
-	    >build/setup/colcon-test.log 2>&1 || { colcon test-result --verbose; exit 1; }
+	python -m pytest -n $(WORKERS) --dist loadgroup $(PYTEST)
+	colcon test --base-paths src --executor sequential --return-code-on-test-failure \
+	    --event-handlers console_direct- >build/setup/colcon-test.log 2>&1 || { colcon test-result --verbose; exit 1; }
 	colcon test-result
 
 test-kilted:

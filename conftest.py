@@ -19,6 +19,23 @@ os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("ROS_PYTHON_CHECK_FIELDS", "1")
 
+# Their tests open the autopilot's ports, which are fixed, or fly in real time.
+_FLYING_PACKAGES = {
+    "aerotwin_autopilot",
+    "aerotwin_bringup",
+    "aerotwin_px4_bridge",
+    "aerotwin_simulator",
+}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Give the tests that fly to one process, where there are several, one after the other."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        if item.path.is_relative_to(_ROOT / "test") or _FLYING_PACKAGES & {*item.path.parts}:
+            item.add_marker(pytest.mark.xdist_group("flying"))
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Callable[[str], Path]:
