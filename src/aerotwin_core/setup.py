@@ -17,7 +17,7 @@ setup(
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
-    description="Frames, geodesy, time, parameters, cameras, messages, bags and the command dispatcher.",
+    description="Frames, geodesy, time, parameters, cameras, messages, bags, the dispatcher.",
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
 )

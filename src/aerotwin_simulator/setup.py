@@ -16,7 +16,7 @@ setup(
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
-    description="The composer: one loop that owns time, steps the vehicle, samples sensors, records.",
+    description="One loop that owns time, steps the vehicle, samples sensors, records.",
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
     entry_points={

@@ -91,11 +91,10 @@ def _runs() -> Path:
 
 
 def _judge_recorded(bag: object, world: str, output: Path | None) -> Path:
+    from aerotwin_bringup.run_report import RunRecord, write_run_report
     from aerotwin_core.bag import BagReader
     from aerotwin_simulator.run_folder import make_run_folder, software_versions
     from aerotwin_worlds import load_world
-
-    from aerotwin_bringup.run_report import RunRecord, write_run_report
 
     assert isinstance(bag, BagReader)
     folder = output or make_run_folder(Path("runs"), "evaluation")

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
+
 from aerotwin_core import plots
 from aerotwin_core.bag import BagReader
 from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
 from aerotwin_core.trajectory import Trajectory
-from scipy.spatial import cKDTree
 
 PATH_SPACING_M = 0.05
 BAR_CROSS_TRACK_M = 0.6

@@ -4,6 +4,7 @@
 
 import cv2
 import numpy as np
+
 from aerotwin_core.bag import BagReader
 from aerotwin_core.messages import TYPESTORE, stamp_ns
 from aerotwin_core.section import Figure, Section

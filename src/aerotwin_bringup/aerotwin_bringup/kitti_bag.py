@@ -13,6 +13,7 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+
 from aerotwin_core import messages
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.camera import PinholeCamera, StereoRig

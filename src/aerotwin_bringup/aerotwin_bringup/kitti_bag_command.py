@@ -22,9 +22,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Convert and say what was made."""
-    from aerotwin_core.cli import write_json
-
     from aerotwin_bringup.kitti_bag import read_sequence, write_bag
+    from aerotwin_core.cli import write_json
 
     sequence = read_sequence(arguments.sequence)
     write_bag(sequence, arguments.output)

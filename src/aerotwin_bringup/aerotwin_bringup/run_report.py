@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from aerotwin_bringup.frames_section import frames_section
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import invert_transform
@@ -20,8 +22,6 @@ from aerotwin_trajectory_evaluation import (
 )
 from aerotwin_trajectory_evaluation import section as trajectory_section
 from aerotwin_worlds import World
-
-from aerotwin_bringup.frames_section import frames_section
 
 LOST_VARIANCE_M2 = 1e3
 """A pose whose reported position variance is larger is a frame that was not tracked."""

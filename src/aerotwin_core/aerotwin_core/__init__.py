@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What every aerotwin package stands on: frames, geodesy, time, parameters, cameras, bags, messages.
+"""What every package stands on: frames, geodesy, time, parameters, cameras, bags, messages.
 
 World frames are East-North-Up (`map`), bodies Forward-Left-Up (`base_link`), cameras
 `*_optical` look along z (REP-103, REP-105). Quaternions are scalar-last (xyzw), units SI,

@@ -93,6 +93,16 @@ def _first_line(entry: EntryPoint) -> str:
         return f"(cannot be loaded: {error})"
 
 
+def say(text: str) -> None:
+    """Print one line for the user at once."""
+    print(text, flush=True)
+
+
+def say_fatal(error: Exception) -> None:
+    """Print why the process ends, as one line on standard error."""
+    print(f"fatal: {error}", file=sys.stderr, flush=True)
+
+
 def write_json(path: str | None, payload: Any) -> None:
     """Write the machine-readable result: None = nowhere, "-" = standard output, else a file."""
     if path is None:

@@ -30,6 +30,11 @@ def _imu(stamp_ns: int) -> bytes:
     return messages.serialize(message)
 
 
+def _write_many(writer: BagWriter) -> None:
+    for k in range(5000):
+        writer.write("/imu", k, _imu(k))
+
+
 def test_what_was_written_is_read_by_rosbags_and_mcap(tmp_path):
     with BagWriter(tmp_path / "bag") as writer:
         writer.add_topic("/imu", IMU)
@@ -41,7 +46,8 @@ def test_what_was_written_is_read_by_rosbags_and_mcap(tmp_path):
     assert stamps == [k * 4_000_000 for k in range(50)]
     with (tmp_path / "bag" / "bag_0.mcap").open("rb") as stream:
         summary = make_reader(stream).get_summary()
-    assert summary is not None and summary.statistics.message_count == 50
+    assert summary is not None
+    assert summary.statistics.message_count == 50
 
 
 def test_own_reader_gives_messages_counts_and_span(tmp_path):
@@ -118,8 +124,7 @@ def test_a_full_disk_is_one_clear_line(tmp_path):
     with open("/dev/full", "wb") as full:
         os.dup2(full.fileno(), writer._stream.fileno())
     with pytest.raises(UserError, match="No space left on device"):
-        for k in range(5000):
-            writer.write("/imu", k, _imu(k))
+        _write_many(writer)
 
 
 def test_poses_come_back_as_a_trajectory(tmp_path):

@@ -33,7 +33,8 @@ def test_there_and_back_is_the_same_point(latitude):
 def test_east_is_larger_longitude_and_north_larger_latitude():
     plane = LocalTangentPlane(GeodeticPoint(latitude_deg=47.0, longitude_deg=8.0))
     latitude, longitude, _ = plane.to_geodetic([10.0, 20.0, 0.0])
-    assert longitude > 8.0 and latitude > 47.0
+    assert longitude > 8.0
+    assert latitude > 47.0
 
 
 def test_a_latitude_beyond_the_pole_is_refused():

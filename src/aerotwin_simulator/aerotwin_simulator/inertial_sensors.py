@@ -3,13 +3,14 @@
 """IMU, barometer, magnetometer and GNSS of one vehicle, each sampled at its exact due time."""
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
 from aerotwin_core import messages
+from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.messages import serialize
 from aerotwin_core.time import due_times_ns, from_seconds, to_seconds
@@ -77,12 +78,16 @@ class InertialSensors:
         self._baro_due = _Due(barometer.rate_hz)
         self._mag_due = _Due(magnetometer.rate_hz)
         step_s = STEP_NS * 1e-9
-        self._imu_std = {
-            "specific_force_std": _white_std(imu.accelerometer.noise_density, step_s),
-            "angular_velocity_std": _white_std(imu.gyroscope.noise_density, step_s),
-        }
-        self._baro_std = _white_std(barometer.noise_density_pa, 1.0 / barometer.rate_hz)
-        self._mag_std = _white_std(magnetometer.noise_density_t, 1.0 / magnetometer.rate_hz)
+        self._imu_layout = _imu_layout(
+            _white_std(imu.accelerometer.noise_density, step_s),
+            _white_std(imu.gyroscope.noise_density, step_s),
+        )
+        self._baro_layout = _pressure_layout(
+            _white_std(barometer.noise_density_pa, 1.0 / barometer.rate_hz)
+        )
+        self._mag_layout = _field_layout(
+            _white_std(magnetometer.noise_density_t, 1.0 / magnetometer.rate_hz)
+        )
         self._gnss_due = _Due(gnss.rate_hz)
         self._gnss_in_flight: deque[tuple[int, GnssSample]] = deque()
 
@@ -101,14 +106,8 @@ class InertialSensors:
             end[layout.ANGULAR_VELOCITY],
             alpha_body=end[layout.ANGULAR_ACCELERATION],
         )
-        message = messages.imu_message(
-            step.end_ns,
-            "imu_link",
-            imu.specific_force,
-            imu.angular_velocity,
-            **self._imu_std,
-        )
-        emit(topics.IMU, step.end_ns, serialize(message))
+        values = (*imu.specific_force.tolist(), *imu.angular_velocity.tolist())
+        emit(topics.IMU, step.end_ns, self._imu_layout.pack(step.end_ns, values))
         pressure_pa, temperature_k = pressure if pressure is not None else (None, None)
         frames.append(
             pack_hil_sensor(
@@ -127,8 +126,8 @@ class InertialSensors:
         for stamp_ns in self._mag_due.times(step):
             elapsed = self._mag_due.elapsed_s(stamp_ns)
             field = self._magnetometer.sample(elapsed, rotation(step.at(stamp_ns)), self._field_map)
-            message = messages.magnetic_field_message(stamp_ns, "imu_link", field, self._mag_std)
-            emit(topics.MAGNETIC_FIELD, stamp_ns, serialize(message))
+            cdr = self._mag_layout.pack(stamp_ns, field.tolist())
+            emit(topics.MAGNETIC_FIELD, stamp_ns, cdr)
         return field
 
     def _sample_barometer(self, step: TruthStep, emit: Emit) -> tuple[float, float] | None:
@@ -138,10 +137,8 @@ class InertialSensors:
             height = float(step.at(stamp_ns)[layout.POSITION][2])
             sample = self._barometer.sample(elapsed, self._origin.altitude_m + height)
             reading = (sample.pressure_pa, sample.temperature_k)
-            message = messages.fluid_pressure_message(
-                stamp_ns, "base_link", sample.pressure_pa, self._baro_std
-            )
-            emit(topics.AIR_PRESSURE, stamp_ns, serialize(message))
+            cdr = self._baro_layout.pack(stamp_ns, (sample.pressure_pa,))
+            emit(topics.AIR_PRESSURE, stamp_ns, cdr)
         return reading
 
     def _sample_gnss(self, step: TruthStep, emit: Emit) -> list[bytes]:
@@ -187,3 +184,31 @@ class InertialSensors:
 def _white_std(density: float, period_s: float) -> float:
     """Return the standard deviation of one sample of white noise of this density."""
     return density / sqrt(period_s)
+
+
+def _imu_layout(specific_force_std: float, angular_velocity_std: float) -> FixedLayout:
+    def build(stamp_ns: int, values: Sequence[float]) -> object:
+        return messages.imu_message(
+            stamp_ns,
+            "imu_link",
+            values[:3],
+            values[3:],
+            specific_force_std=specific_force_std,
+            angular_velocity_std=angular_velocity_std,
+        )
+
+    return FixedLayout(build, 6)
+
+
+def _field_layout(std_tesla: float) -> FixedLayout:
+    def build(stamp_ns: int, values: Sequence[float]) -> object:
+        return messages.magnetic_field_message(stamp_ns, "imu_link", values, std_tesla)
+
+    return FixedLayout(build, 3)
+
+
+def _pressure_layout(std_pa: float) -> FixedLayout:
+    def build(stamp_ns: int, values: Sequence[float]) -> object:
+        return messages.fluid_pressure_message(stamp_ns, "base_link", values[0], std_pa)
+
+    return FixedLayout(build, 1)

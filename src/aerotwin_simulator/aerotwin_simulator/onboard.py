@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the loop says to the autopilot over MAVLink when no mission does: streams, single commands."""
+"""What the loop says to the autopilot when no mission does: streams and single commands."""
 
 from math import nan
 

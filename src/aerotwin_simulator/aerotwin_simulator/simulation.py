@@ -26,7 +26,7 @@ from aerotwin_simulator.onboard import IdleClient
 from aerotwin_simulator.parameters import STEP_NS, SimulatorParameters
 from aerotwin_simulator.stereo_camera import StereoCamera, static_transforms
 from aerotwin_simulator.topics import Outlet, Topic
-from aerotwin_simulator.truth import TruthStep
+from aerotwin_simulator.truth import TruthMessages, TruthStep
 from aerotwin_worlds import World, WorldQueries
 
 STATUS_RATE_HZ = 1.0
@@ -97,6 +97,7 @@ class Simulation:
         self._command = np.zeros(len(airframe.rotors))
         self._is_armed = False
         self._sensors = InertialSensors(parameters, world.origin)
+        self._truth = TruthMessages(len(airframe.rotors))
 
     # -- life ---------------------------------------------------------------------------------
 
@@ -223,8 +224,8 @@ class Simulation:
         for stamp_ns in due_times_ns(CLOCK_RATE_HZ, step.start_ns, step.end_ns):
             self._emit(topics.CLOCK, stamp_ns, serialize(messages.clock_message(stamp_ns)))
         for stamp_ns in due_times_ns(self.parameters.truth_rate_hz, step.start_ns, step.end_ns):
-            for topic, message in truth_messages(stamp_ns, step.at(stamp_ns), len(self._command)):
-                self._emit(topic, stamp_ns, serialize(message))
+            for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
+                self._emit(topic, stamp_ns, cdr)
 
     def _emit_autopilot(self, step: TruthStep) -> None:
         for stamp_ns in due_times_ns(ESTIMATE_RATE_HZ, step.start_ns, step.end_ns):
@@ -265,31 +266,3 @@ class Simulation:
         }
         level = _OK if self.link.is_repeatable else _WARN
         return f"autopilot {self.parameters.instance}", level, self.client.phase, values
-
-
-def truth_messages(stamp_ns: int, state: np.ndarray, n_rotors: int) -> list[tuple[Topic, object]]:
-    """Return truth/odom, truth/accel and rotors of a state array."""
-    R_body_map = state[layout.ROTATION].reshape(3, 3).T
-    odometry = messages.odometry_message(
-        stamp_ns,
-        "map",
-        "base_link_truth",
-        state[layout.POSITION],
-        state[layout.QUATERNION],
-        R_body_map @ state[layout.VELOCITY],
-        state[layout.ANGULAR_VELOCITY],
-    )
-    accel = messages.accel_stamped_message(
-        stamp_ns,
-        "base_link_truth",
-        R_body_map @ state[layout.ACCELERATION],
-        state[layout.ANGULAR_ACCELERATION],
-    )
-    speeds = state[layout.N_HEAD : layout.N_HEAD + n_rotors]
-    names = [f"rotor_{i}" for i in range(n_rotors)]
-    rotors = messages.joint_state_message(stamp_ns, "base_link", names, speeds)
-    return [
-        (topics.TRUTH_ODOM, odometry),
-        (topics.TRUTH_ACCEL, accel),
-        (topics.ROTORS, rotors),
-    ]

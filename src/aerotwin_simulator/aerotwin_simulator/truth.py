@@ -2,13 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Truth between two steps: the state of the vehicle at the exact instant of a sample."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_core import messages
+from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.frames import make_transform
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.state import interpolate_vector
+from aerotwin_simulator import topics
+
+TRUTH_FRAME = "base_link_truth"
 
 
 @dataclass(frozen=True)
@@ -45,3 +51,51 @@ def rotation(state: np.ndarray) -> np.ndarray:
 def transform(state: np.ndarray) -> np.ndarray:
     """Return T_map_body (4, 4) of a state array."""
     return make_transform(rotation(state), state[layout.POSITION])
+
+
+class TruthMessages:
+    """Serialises truth/odom, truth/accel and rotors of state arrays.
+
+    Parameters
+    ----------
+    n_rotors : int
+        Number of rotors of the airframe.
+    """
+
+    def __init__(self, n_rotors: int) -> None:
+        names = [f"rotor_{i}" for i in range(n_rotors)]
+
+        def odometry(stamp_ns: int, v: Sequence[float]) -> object:
+            return messages.odometry_message(
+                stamp_ns, "map", TRUTH_FRAME, v[:3], v[3:7], v[7:10], v[10:13]
+            )
+
+        def accel(stamp_ns: int, v: Sequence[float]) -> object:
+            return messages.accel_stamped_message(stamp_ns, TRUTH_FRAME, v[:3], v[3:])
+
+        def rotors(stamp_ns: int, v: Sequence[float]) -> object:
+            return messages.joint_state_message(stamp_ns, "base_link", names, v)
+
+        self._odometry = FixedLayout(odometry, 13)
+        self._accel = FixedLayout(accel, 6)
+        self._rotors = FixedLayout(rotors, n_rotors)
+        self._speeds = slice(layout.N_HEAD, layout.N_HEAD + n_rotors)
+
+    def messages(self, stamp_ns: int, state: np.ndarray) -> list[tuple[topics.Topic, bytes]]:
+        """Return the three messages of one instant; twists and accelerations are in body axes."""
+        R_body_map = rotation(state).T
+        values = state.tolist()
+        velocity = (R_body_map @ state[layout.VELOCITY]).tolist()
+        acceleration = (R_body_map @ state[layout.ACCELERATION]).tolist()
+        odometry = [
+            *values[layout.POSITION],
+            *values[layout.QUATERNION],
+            *velocity,
+            *values[layout.ANGULAR_VELOCITY],
+        ]
+        accel = [*acceleration, *values[layout.ANGULAR_ACCELERATION]]
+        return [
+            (topics.TRUTH_ODOM, self._odometry.pack(stamp_ns, odometry)),
+            (topics.TRUTH_ACCEL, self._accel.pack(stamp_ns, accel)),
+            (topics.ROTORS, self._rotors.pack(stamp_ns, values[self._speeds])),
+        ]

@@ -13,8 +13,13 @@ from pathlib import Path
 
 import rclpy
 import yaml
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from aerotwin_bringup.run_report import SLAM_ODOM, RunRecord, write_run_report
 from aerotwin_core.bag import BagReader, BagWriter
-from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.messages import clock_message, serialize
 from aerotwin_core.parameters import parameter, to_mapping
@@ -27,11 +32,6 @@ from aerotwin_simulator.run_folder import make_run_folder, software_versions
 from aerotwin_simulator.status_line import StatusLine
 from aerotwin_trajectory_evaluation import ResourceRecorder
 from aerotwin_worlds import World, load_world
-from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
-
-from aerotwin_bringup.run_report import SLAM_ODOM, RunRecord, write_run_report
 
 EXIT_INTERRUPTED = 130
 _SPIN_S = 0.005
@@ -210,7 +210,7 @@ def _replay_and_report(node: ReplayNode, world: World | None) -> int:
         duration_s=(node.source.end_ns - node.source.start_ns) * 1e-9,
         is_partial=node.is_stop_wanted,
     )
-    print(f"report: {write_run_report(record)}", flush=True)
+    say(f"report: {write_run_report(record)}")
     return EXIT_INTERRUPTED if node.is_stop_wanted else 0
 
 
@@ -232,7 +232,7 @@ def main() -> None:
         world = load_world(node.parameters.world) if node.parameters.world else None
         code = _replay_and_report(node, world)
     except UserError as error:
-        print(f"fatal: {error}", file=sys.stderr, flush=True)
+        say_fatal(error)
         code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
     finally:
         if node is not None:

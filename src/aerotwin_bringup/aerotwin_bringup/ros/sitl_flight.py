@@ -6,16 +6,17 @@ import sys
 from dataclasses import dataclass
 
 import yaml
+
+from aerotwin_bringup.flight_section import flight_section, path_errors
+from aerotwin_bringup.run_report import RunRecord, write_run_report
 from aerotwin_core.bag import BagReader
+from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
 from aerotwin_simulator.ros.simulator_node import FlightResult, SimulatorNode, run_simulator
 from aerotwin_trajectory_evaluation import ResourceRecorder, ResourceUsage
 from aerotwin_worlds import World
-
-from aerotwin_bringup.flight_section import flight_section, path_errors
-from aerotwin_bringup.run_report import RunRecord, write_run_report
 
 EXIT_FAILURE = 1
 EXIT_INTERRUPTED = 130
@@ -63,7 +64,7 @@ class SitlFlight:
             return 0 if result.is_success else EXIT_FAILURE
         record = flight_record(result, world, usage, is_followed=parameters.is_followed)
         path = write_run_report(record)
-        print(f"report: {path}", flush=True)
+        say(f"report: {path}")
         if result.is_interrupted:
             return EXIT_INTERRUPTED
         return 0 if result.is_success else EXIT_FAILURE
@@ -104,6 +105,6 @@ def main() -> None:
     try:
         code = run_simulator(SitlFlight(), SitlFlightParameters)
     except UserError as error:
-        print(f"fatal: {error}", file=sys.stderr, flush=True)
+        say_fatal(error)
         code = EXIT_FAILURE
     sys.exit(code)

@@ -87,7 +87,7 @@ class BagReader:
             yield topic, stamp, TYPESTORE.deserialize_cdr(cdr, self.topics[topic])
 
     def trajectory(self, topic: str) -> Trajectory:
-        """Return the poses of a topic of Odometry, PoseStamped or TransformStamped, by header stamp.
+        """Return the poses of an Odometry, PoseStamped or TransformStamped topic by header stamp.
 
         Repeated stamps keep their first pose.
 

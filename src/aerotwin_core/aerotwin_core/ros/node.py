@@ -3,13 +3,13 @@
 """Run a node: start, spin, and end cleanly whatever signal comes, once or twice."""
 
 import signal
-import sys
 from collections.abc import Callable
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 
+from aerotwin_core.cli import say_fatal
 from aerotwin_core.errors import ParameterError, UserError
 
 EXIT_PARAMETER = 78
@@ -40,7 +40,7 @@ def run_node(make_node: Callable[[], Node], arguments: list[str] | None = None) 
         pass
     except UserError as error:
         code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
-        print(f"fatal: {error}", file=sys.stderr, flush=True)
+        say_fatal(error)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         if node is not None:

@@ -17,7 +17,7 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import SetBool, Trigger
 
-from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
@@ -348,12 +348,12 @@ def run_simulator(
         node.executor_.shutdown()
         node.destroy_node()
         rclpy.try_shutdown()
-        print(f"flight: {result.outcome} ({result.duration_s:.1f} s, {folder})", flush=True)
+        say(f"flight: {result.outcome} ({result.duration_s:.1f} s, {folder})")
         if scenario is not None:
             return scenario.end(result, parameters, world)
         return 0 if result.is_success else EXIT_FAILURE
     except UserError as error:
-        print(f"fatal: {error}", file=sys.stderr, flush=True)
+        say_fatal(error)
         return EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
     finally:
         rclpy.try_shutdown()

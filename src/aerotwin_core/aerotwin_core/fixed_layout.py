@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Serialise messages of fixed length in microseconds: only their numbers change and are set.
+
+A message whose strings and array lengths stay the same has its numbers at the same places in the
+CDR bytes. The places are found once, by serialising marker values, and checked against a complete
+serialisation.
+"""
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from aerotwin_core.messages import serialize
+
+_FIRST_MARKER = 1234.5678901234567
+_STAMP_MARKER_NS = 1_111_111_111_222_222_222
+_STAMP = struct.Struct("<iI")
+_DOUBLE = struct.Struct("<d")
+_NANOSECONDS = 1_000_000_000
+
+
+class FixedLayout:
+    """Bytes of a message as a function of its stamp and of its changing numbers.
+
+    Parameters
+    ----------
+    build : callable
+        Makes the message of a stamp [ns] and `n_values` floats, each of which goes unchanged into
+        one float64 field.
+    n_values : int
+        How many numbers change.
+
+    Raises
+    ------
+    ValueError
+        If a number cannot be found in the bytes: it is not passed on as it is.
+    """
+
+    def __init__(self, build: Callable[[int, Sequence[float]], Any], n_values: int) -> None:
+        markers = [_FIRST_MARKER + 17.25 * k for k in range(n_values)]
+        self._bytes = serialize(build(_STAMP_MARKER_NS, markers))
+        stamp = _STAMP.pack(*divmod(_STAMP_MARKER_NS, _NANOSECONDS))
+        self._stamp_offset = self._place(stamp, "the stamp")
+        places = [self._place(_DOUBLE.pack(m), f"value {k}") for k, m in enumerate(markers)]
+        self._runs = _contiguous(places)
+        self._check(build, n_values)
+
+    def pack(self, stamp_ns: int, values: Sequence[float]) -> bytes:
+        """Return the CDR bytes of the message."""
+        data = bytearray(self._bytes)
+        _STAMP.pack_into(data, self._stamp_offset, *divmod(stamp_ns, _NANOSECONDS))
+        for layout, offset, first, last in self._runs:
+            layout.pack_into(data, offset, *values[first:last])
+        return bytes(data)
+
+    def _place(self, pattern: bytes, name: str) -> int:
+        if self._bytes.count(pattern) != 1:
+            raise ValueError(f"{name} must stand once in the message, unchanged")
+        return self._bytes.index(pattern)
+
+    def _check(self, build: Callable[[int, Sequence[float]], Any], n_values: int) -> None:
+        values = [0.5 - 3.0 * k for k in range(n_values)]
+        if self.pack(7_000_000_003, values) != serialize(build(7_000_000_003, values)):
+            raise ValueError("the message changes elsewhere than at its numbers")
+
+
+def _contiguous(places: list[int]) -> list[tuple[struct.Struct, int, int, int]]:
+    """Return (layout, offset, first, last) for each run of neighbouring float64 fields."""
+    runs = []
+    first = 0
+    for k in range(1, len(places) + 1):
+        if k == len(places) or places[k] != places[k - 1] + _DOUBLE.size:
+            runs.append((struct.Struct(f"<{k - first}d"), places[first], first, k))
+            first = k
+    return runs
