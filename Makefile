@@ -70,7 +70,7 @@ test-kilted:
 
 lint: setup-dev
 	@$(ENVIRONMENT)
-	ruff check
+	ruff check --output-format concise
 	ruff format --check
 	MYPYPATH=$(subst $(space),:,$(strip $(patsubst %/,%,$(dir $(MODULES))))) \
 	    mypy --config-file .mypy.ini $(MODULES)

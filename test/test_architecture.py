@@ -45,7 +45,7 @@ ROSDEP_KEYS = {
     "yaml": "python3-yaml",
 }
 ROS_NAMES = re.compile(
-    r"(rclpy|rcl_interfaces|builtin_interfaces|std_srvs|launch\w*|tf2_\w+|rosidl_\w+|\w+_msgs)$"
+    r"(rclpy|rcl_interfaces|builtin_interfaces|std_srvs|ament_index_python|launch\w*|tf2_\w+|rosidl_\w+|\w+_msgs)$"
 )
 # Runs as a plain script on machines without ROS, with the generators that come with the wheels.
 RUNS_ALONE = SOURCE / "aerotwin_core/aerotwin_core/ros/generate_tf2_msgs.py"
