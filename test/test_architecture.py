@@ -127,10 +127,19 @@ def test_the_manifest_declares_what_is_imported_and_nothing_else(package):
     from_pip = used - ros_or_ours - from_rosdep
     expected = ros_or_ours | {ROSDEP_KEYS[name] for name in from_rosdep}
     found = declared(package, "exec_depend") | declared(package, "depend")
-    started = {name for name in found - expected if is_named_in(package, name)}
-    assert found == expected | started
+    lacking = sorted(expected - found)
+    assert not lacking, f"package.xml of {package} must depend on {lacking}: they are imported"
+    # Programs of other packages are started, not imported.
+    superfluous = sorted(
+        name
+        for name in found - expected
+        if not (name.startswith("aerotwin_") and is_named_in(package, name))
+    )
+    assert not superfluous, (
+        f"package.xml of {package} depends on {superfluous}: nobody imports them"
+    )
     listed = {name for text in declared(package, "aerotwin_python") for name in text.split()}
-    assert listed == from_pip
+    assert listed == from_pip, f"<aerotwin_python> of {package}"
 
 
 @pytest.mark.parametrize("package", PACKAGES)
