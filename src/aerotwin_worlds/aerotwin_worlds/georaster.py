@@ -3,6 +3,7 @@
 """Georeferenced rasters of a photogrammetry folder: surface model and orthophoto."""
 
 import json
+import struct
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +51,7 @@ def read_surface_model(path: Path) -> tuple[Raster, int]:
                 raise UserError(f"{path}: {page.shape} pixels are more than {MAX_PIXELS}; crop it")
             tags = {tag.code: tag.value for tag in page.tags.values()}
             values = page.asarray()
-    except (tifffile.TiffFileError, OSError, IndexError) as error:
+    except (tifffile.TiffFileError, OSError, IndexError, ValueError, struct.error) as error:
         raise UserError(f"{path}: not a readable GeoTIFF ({error}); export it again") from None
     if values.ndim != 2 or _TAG_PIXEL_SCALE not in tags or _TAG_TIEPOINT not in tags:
         raise UserError(f"{path}: expected one band of heights with a pixel scale and a tie point")

@@ -46,7 +46,7 @@ def load_world(spec: str | Path, *, seed: int | None = None) -> World:
 def find_world(spec: str) -> Path:
     """Return the YAML file that a name or path means; raises `UserError` as `load_world`."""
     path = Path(spec).expanduser()
-    candidates = [path, path / WORLD_FILE, path.with_name(path.name + ".yaml")] if spec else []
+    candidates = [path, path / WORLD_FILE, Path(f"{path}.yaml")] if spec else []
     if spec and len(path.parts) == 1:
         for folder in world_folders():
             candidates += [folder / f"{spec}.yaml", folder / spec / WORLD_FILE, folder / spec]

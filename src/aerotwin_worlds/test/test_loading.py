@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Loading worlds: found by name and path, refused with a line that helps."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.parameters import load_parameters_file
+from aerotwin_worlds import load_world, loading, world_record
+from aerotwin_worlds.world import WorldDescription
+
+WORLDS = Path(__file__).resolve().parents[3] / "worlds"
+COARSE_CLIFF = """
+name: small
+generator: cliff
+parameters: {seed: 4, spacing_m: 1.0, texel_m: 0.4}
+origin: {latitude_deg: 47.0, longitude_deg: 8.0, altitude_m: 400.0}
+start: {x_m: -25.0, y_m: -10.0, yaw_deg: 90.0}
+attribution: nobody
+licence: none
+"""
+
+
+@pytest.fixture
+def small(tmp_path) -> Path:
+    path = tmp_path / "small.yaml"
+    path.write_text(COARSE_CLIFF)
+    return path
+
+
+def test_every_world_file_of_the_project_reads_strictly():
+    files = sorted(WORLDS.glob("*.yaml"))
+    assert files
+    for file in files:
+        load_parameters_file(WorldDescription, file)
+
+
+def test_a_generated_world_stands_on_its_start(small):
+    world = load_world(small)
+    assert world.name == "small"
+    assert world.start_yaw == pytest.approx(np.pi / 2)
+    assert 0.3 < world.start_p_map[2] < 1.2
+    assert world.origin.latitude_deg == 47.0
+    record = world_record(world)
+    assert record["n_triangles"] == sum(len(mesh.triangles) for mesh in world.meshes)
+    assert record["licence"] == "none"
+
+
+def test_seed_comes_from_argument_spec_or_file(small):
+    plain, asked, spec = (
+        load_world(small),
+        load_world(small, seed=9),
+        load_world(f"{small}@9"),
+    )
+    assert asked.meshes[0].texture.tobytes() == spec.meshes[0].texture.tobytes()
+    assert asked.meshes[0].texture.tobytes() != plain.meshes[0].texture.tobytes()
+
+
+def test_names_are_looked_up_in_the_worlds_folder(small, monkeypatch):
+    monkeypatch.setenv("AEROTWIN_WORLDS", str(small.parent))
+    assert loading.find_world("small") == small
+    assert loading.find_world("cliff").name == "cliff.yaml"
+    assert "small" in loading.known_worlds()
+
+
+def test_a_folder_with_world_yaml_is_a_world(small):
+    (small.parent / "place").mkdir()
+    file = small.rename(small.parent / "place" / "world.yaml")
+    assert loading.find_world(str(file.parent)) == file
+
+
+@pytest.mark.parametrize("spec", ["clif", "no/such/world.yaml", "/nowhere", "", "."])
+def test_a_wrong_path_names_where_it_looked_and_what_exists(spec):
+    with pytest.raises(UserError, match=r"looked in .*known are: .*cliff") as caught:
+        load_world(spec)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("licence: none", "license: none", "unknown key 'license'"),
+        ("licence: none", "", "'licence' is missing"),
+        ("generator: cliff", "generator: clif", "must be one of cliff"),
+        ("generator: cliff", "mesh: none.glb", "has no seed or parameters"),
+        ("generator: cliff", "", "either 'generator' or 'mesh'"),
+        ("seed: 4", "sed: 4", "unknown key 'sed'"),
+        ("latitude_deg: 47.0", "latitude_deg: 147.0", "latitude_deg"),
+        ("x_m: -25.0", "x_m: 2500.0", "choose another start"),
+    ],
+)
+def test_a_wrong_file_names_file_and_fault(small, old, new, message):
+    small.write_text(COARSE_CLIFF.replace(old, new))
+    with pytest.raises(UserError, match=message) as caught:
+        load_world(small)
+    assert "small.yaml" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("mesh", "message"),
+    [("../other.glb", "must lie in the world's folder"), ("gone.glb", "does not exist")],
+)
+def test_mesh_files_must_exist_inside_the_folder(small, mesh, message):
+    text = COARSE_CLIFF.replace("generator: cliff", f"mesh: {mesh}")
+    small.write_text("\n".join(line for line in text.splitlines() if "parameters" not in line))
+    with pytest.raises(UserError, match=message):
+        load_world(small)
+
+
+def test_meshes_refuse_wrong_arrays(quad):
+    mesh = quad([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
+    for change in (
+        {"triangles": mesh.triangles + 2},
+        {"vertices_map": mesh.vertices_map * np.nan},
+        {"uv": mesh.uv.astype(np.float64)},
+        {"texture": mesh.texture[..., :1]},
+    ):
+        with pytest.raises(ValueError):
+            dataclasses.replace(mesh, **change)
