@@ -71,6 +71,11 @@ class Autopilot:
         return self.time_us * 1e-6
 
     @property
+    def arrival_s(self) -> float:
+        """Simulated time of what arrives now, before the sample it comes with [s]."""
+        return self.time_s + self._last_dt if self.time_us else 0.0
+
+    @property
     def battery_share(self) -> float:
         """Charge left of a battery that the link knows nothing of: falls to one half (as PX4)."""
         return max(0.5, 1.0 - 0.5 * self._armed_s / self.modes.settings.battery_time_s)
@@ -81,8 +86,7 @@ class Autopilot:
         if fix.fix_type < FULL_FIX:
             return
         position = (fix.latitude_deg, fix.longitude_deg, fix.altitude_m)
-        arrival = self.time_s + self._last_dt if self.time_us else 0.0
-        self.estimator.add_fix(arrival, position, fix.v_map, fix.eph_m, fix.epv_m)
+        self.estimator.add_fix(self.arrival_s, position, fix.v_map, fix.eph_m, fix.epv_m)
 
     def take_sample(self, sensor: HilSensor) -> tuple[float, ...] | list[float]:
         """Take a HIL_SENSOR and return the rotor commands in [0, 1]."""

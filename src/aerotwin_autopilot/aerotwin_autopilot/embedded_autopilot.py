@@ -136,7 +136,8 @@ class Session:
                     udp.drain(self.server)
                     answer = self.answer(frame.payload)
                     udp.flush(self.server)
-                    link.sendall(answer)
+                    if not _sent(link, answer):
+                        return
                 elif frame.message_id == HIL_GPS:
                     self.take_gps(frame.payload)
 
@@ -212,10 +213,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parameters = replace(parameters, estimator=estimator)
         _run(parameters, options.instance, options.connect_timeout_s)
     except UserError as error:
-        print(error, file=sys.stderr)
+        sys.stderr.write(f"{error}\n")
         return 2
-    except BrokenPipeError:
-        return 0
     return 0
 
 
@@ -236,6 +235,14 @@ def _receive(link: socket.socket) -> bytes:
         return link.recv(RECEIVE_BYTES)
     except ConnectionResetError:
         return b""
+
+
+def _sent(link: socket.socket, data: bytes) -> bool:
+    try:
+        link.sendall(data)
+    except ConnectionError:
+        return False
+    return True
 
 
 def _stop_on_signals() -> None:

@@ -115,20 +115,20 @@ class ControlParameters:
     """Gains and limits of the cascade position, velocity, attitude, rate."""
 
     position_gain_1_s: float = parameter(
-        1.8, text="position error to velocity", unit="1/s", minimum=0.0
+        2.0, text="position error to velocity", unit="1/s", minimum=0.0
     )
     velocity_gain_1_s: float = parameter(
-        4.0, text="velocity error to acceleration", unit="1/s", minimum=0.0
+        5.0, text="velocity error to acceleration", unit="1/s", minimum=0.0
     )
     velocity_integral_1_s2: float = parameter(
         1.2, text="integral of the velocity error", unit="1/s^2", minimum=0.0
     )
     attitude_gain_1_s: float = parameter(
-        8.0, text="tilt error to body rate", unit="1/s", minimum=0.0
+        10.0, text="tilt error to body rate", unit="1/s", minimum=0.0
     )
     yaw_gain_1_s: float = parameter(2.5, text="yaw error to body rate", unit="1/s", minimum=0.0)
     rate_gain_1_s: float = parameter(
-        20.0, text="roll and pitch rate error to angular acceleration", unit="1/s", minimum=0.0
+        24.0, text="roll and pitch rate error to angular acceleration", unit="1/s", minimum=0.0
     )
     yaw_rate_gain_1_s: float = parameter(
         6.0, text="yaw rate error to angular acceleration", unit="1/s", minimum=0.0
@@ -164,7 +164,7 @@ class ControlParameters:
 
 @dataclass(frozen=True, kw_only=True)
 class FlightParameters:
-    """Defaults of the parameters a ground station may change in flight (PX4's names in brackets)."""
+    """Defaults of what a ground station may change in flight (PX4's names in brackets)."""
 
     takeoff_altitude_m: float = parameter(
         2.5, text="take-off height (MIS_TAKEOFF_ALT)", unit="m", minimum=0.5, maximum=80.0

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """First attitude and biases from a stand-still: gravity gives the tilt, the field gives the yaw."""
 
-from dataclasses import dataclass, field
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -29,18 +27,18 @@ FIRST_POSITION_STD_M = 5.0
 FIRST_VELOCITY_STD_M_S = 0.1
 
 
-@dataclass
 class StandStill:
     """Running sums of the sensors while nothing moves; starts again when something does."""
 
-    duration: float = 0.0
-    n_inertial: int = 0
-    n_field: int = 0
-    n_height: int = 0
-    accel: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    gyro: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    field_body: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    height: float = 0.0
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget everything."""
+        self.duration = 0.0
+        self.n_inertial = self.n_field = self.n_height = 0
+        self.accel, self.gyro, self.field_body = np.zeros(3), np.zeros(3), np.zeros(3)
+        self.height = 0.0
 
     def add(
         self,
@@ -56,7 +54,7 @@ class StandStill:
             or abs(float(np.linalg.norm(accel)) - GRAVITY) > STILL_FORCE_M_S2
         )
         if moves:
-            self.__init__()  # type: ignore[misc]
+            self.reset()
             return
         self.duration += dt
         self.n_inertial += 1

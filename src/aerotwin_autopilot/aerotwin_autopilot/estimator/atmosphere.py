@@ -5,8 +5,9 @@
 SEA_LEVEL_PA = 101325.0
 SEA_LEVEL_K = 288.15
 LAPSE_K_M = 0.0065
-EXPONENT = 8.31446261815324 / 0.0289644 * LAPSE_K_M / 9.80665
-"""R L / (M g0), 0.190263."""
+GAS_CONSTANT = 287.05287
+"""Of dry air [J/(kg K)]."""
+EXPONENT = GAS_CONSTANT * LAPSE_K_M / 9.80665
 
 
 def pressure_altitude(pressure_pa: float) -> float:

@@ -72,7 +72,9 @@ class Estimator:
             self._still.add(dt, accel, gyro, field, altitude)
             self._try_to_initialise(time_s)
             return
-        assert self._previous is not None and self._noise is not None and self.plane is not None
+        assert self._previous is not None
+        assert self._noise is not None
+        assert self.plane is not None
         a, w = self._previous
         self._previous = (accel, gyro)
         store_sample(
@@ -113,7 +115,7 @@ class Estimator:
         row[layout.F_SCALE :] = self._noise_scale(horizontal_std_m, vertical_std_m)
         self._cursor[layout.C_FIX_COUNT] += 1
 
-    def _noise_scale(self, horizontal_std_m: float, vertical_std_m: float) -> Triple | list[float]:
+    def _noise_scale(self, horizontal_std_m: float, vertical_std_m: float) -> list[float]:
         """Return how much worse than expected the receiver says it is (1 at least)."""
         p = self.parameters
         reported = (horizontal_std_m, vertical_std_m)

@@ -43,8 +43,13 @@ from aerotwin_autopilot.estimator.prediction import NOISE_TYPE, carry_forward, p
 TRIPLE = types.UniTuple(types.float64, 3)
 
 
-@njit(types.void(MATRIX, types.int64[::1], SCALAR, SCALAR, TRIPLE, TRIPLE,
-                 types.boolean, TRIPLE, types.boolean, SCALAR, types.boolean), cache=True)  # fmt: skip
+@njit(
+    types.void(
+        MATRIX, types.int64[::1], SCALAR, SCALAR, TRIPLE, TRIPLE,
+        types.boolean, TRIPLE, types.boolean, SCALAR, types.boolean,
+    ),
+    cache=True,
+)  # fmt: skip
 def store_sample(
     ring, cursor, time_s, dt, accel, gyro, has_mag, field, has_baro, height, is_still
 ):
@@ -64,8 +69,10 @@ def store_sample(
     cursor[C_SAMPLE_COUNT] += 1
 
 
-@njit(types.void(VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, types.int64[::1], NOISE_TYPE),
-      cache=True)  # fmt: skip
+@njit(
+    types.void(VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, types.int64[::1], NOISE_TYPE),
+    cache=True,
+)
 def fuse_sample(state, covariance, scratch, monitor, sample, fixes, cursor, noise):
     """Advance the delayed state by one sample and fuse all that was measured at its time."""
     predict(state, covariance, sample, noise)
@@ -107,8 +114,13 @@ def carry_to_present(output, state, ring, cursor, accel, gyro):
     output[O_ACCELERATION + 2] -= GRAVITY
 
 
-@njit(types.void(VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, MATRIX, types.int64[::1], VECTOR,
-                 NOISE_TYPE, SCALAR, TRIPLE, TRIPLE), cache=True)  # fmt: skip
+@njit(
+    types.void(
+        VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, MATRIX, types.int64[::1], VECTOR,
+        NOISE_TYPE, SCALAR, TRIPLE, TRIPLE,
+    ),
+    cache=True,
+)  # fmt: skip
 def advance(
     output, state, covariance, scratch, ring, fixes, cursor, monitor, noise, time_s, accel, gyro
 ):

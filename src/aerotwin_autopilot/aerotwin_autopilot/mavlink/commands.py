@@ -67,8 +67,13 @@ def execute(autopilot: Autopilot, command: Command) -> tuple[int, str]:
     return handler(autopilot, command)
 
 
+def finite(value: float, otherwise: float = 0.0) -> float:
+    """Return the value, or another one in place of NaN and infinity."""
+    return value if math.isfinite(value) else otherwise
+
+
 def _arm_disarm(a: Autopilot, c: Command) -> tuple[int, str]:
-    is_forced = round(_finite(c.parameters[1])) == FORCE
+    is_forced = round(finite(c.parameters[1])) == FORCE
     wish = c.parameters[0]
     if wish not in (0.0, 1.0):
         return DENIED, f"arm: parameter 1 must be 0 or 1, got {wish:g}"
@@ -78,7 +83,7 @@ def _arm_disarm(a: Autopilot, c: Command) -> tuple[int, str]:
 
 
 def _set_mode(a: Autopilot, c: Command) -> tuple[int, str]:
-    base, main, sub = (round(_finite(value)) for value in c.parameters[:3])
+    base, main, sub = (round(finite(value)) for value in c.parameters[:3])
     if not base & 1:
         return DENIED, "mode: only custom modes are known; set bit 0 of parameter 1"
     mode = mode_from_numbers(main, sub)
@@ -111,7 +116,7 @@ def _reposition(a: Autopilot, c: Command) -> tuple[int, str]:
         return DENIED, f"reposition: frame {c.frame} not supported"
     speed, _, _, heading = c.parameters
     yaw = yaw_map_from_ned(heading) if math.isfinite(heading) else math.nan
-    return _result(a.modes.go_to(_local(a, c), yaw, _finite(speed, -1.0)))
+    return _result(a.modes.go_to(_local(a, c), yaw, finite(speed, -1.0)))
 
 
 def _change_speed(a: Autopilot, c: Command) -> tuple[int, str]:
@@ -153,10 +158,6 @@ def _local(a: Autopilot, c: Command) -> np.ndarray:
     if not math.isfinite(altitude):
         place[2] = math.nan
     return place
-
-
-def _finite(value: float, otherwise: float = 0.0) -> float:
-    return value if math.isfinite(value) else otherwise
 
 
 def _result(reason: str) -> tuple[int, str]:

@@ -21,7 +21,7 @@ COMPONENT_ID = 1
 BROADCAST = 0
 PARAM_REAL32, PARAM_INT32 = 9, 6
 TEXT_LENGTH = 50
-MISSION_NONE = 0
+MISSION_UNSUPPORTED = 3
 PARAMS_PER_STEP = 5
 CMD_GET_INTERVAL, CMD_SET_INTERVAL, CMD_REQUEST_MESSAGE = 510, 511, 512
 CMD_CAPABILITIES, CMD_HOME = 520, 410
@@ -72,6 +72,7 @@ class MavlinkServer:
             "PARAM_REQUEST_READ": self._on_parameter_read,
             "PARAM_SET": self._on_parameter_set,
             "MISSION_REQUEST_LIST": self._on_mission_list,
+            "MISSION_COUNT": self._on_mission_upload,
             "TIMESYNC": self._on_timesync,
             "PING": self._on_ping,
         }
@@ -107,7 +108,9 @@ class MavlinkServer:
         number, first = command.number, command.parameters[0]
         if number == CMD_SET_INTERVAL:
             known = link.streams.set_interval(
-                round(first), command.parameters[1], self.autopilot.time_us
+                round(commands.finite(first)),
+                commands.finite(command.parameters[1]),
+                self.autopilot.time_us,
             )
             result = commands.ACCEPTED if known else commands.DENIED
         elif number in (CMD_REQUEST_MESSAGE, CMD_CAPABILITIES, CMD_HOME, CMD_GET_INTERVAL):
@@ -122,7 +125,7 @@ class MavlinkServer:
         )  # fmt: skip
 
     def _answer_request(self, link: Link, number: int, command: commands.Command) -> int:
-        first = round(command.parameters[0]) if command.parameters[0] == command.parameters[0] else 0
+        first = round(commands.finite(command.parameters[0]))
         if number == CMD_GET_INTERVAL:
             interval = link.streams.interval_us(first)
             self._send(link, "MESSAGE_INTERVAL", interval if interval is not None else 0, first)
@@ -153,7 +156,7 @@ class MavlinkServer:
             return
         target = target_from_local(message, modes.position, modes.yaw)
         if target is not None:
-            modes.offboard.receive(target, self.autopilot.time_s)
+            modes.offboard.receive(target, self.autopilot.arrival_s)
 
     def _on_global_target(self, _: Link, message: Any) -> None:
         plane = self.autopilot.estimator.plane
@@ -162,7 +165,7 @@ class MavlinkServer:
         modes = self.autopilot.modes
         target = target_from_global(message, plane, modes.home)
         if target is not None:
-            modes.offboard.receive(target, self.autopilot.time_s)
+            modes.offboard.receive(target, self.autopilot.arrival_s)
 
     def _on_parameter_list(self, link: Link, _: Any) -> None:
         link.parameters_to_send = deque(range(len(self._parameter_names) + 1))
@@ -200,6 +203,14 @@ class MavlinkServer:
         self._send(
             link, "MISSION_COUNT",
             0, message.get_srcSystem(), message.get_srcComponent(), message.mission_type,
+        )  # fmt: skip
+
+    def _on_mission_upload(self, link: Link, message: Any) -> None:
+        """Refuse a mission at once: this autopilot flies none of its own yet."""
+        self._send(
+            link, "MISSION_ACK",
+            message.get_srcSystem(), message.get_srcComponent(), MISSION_UNSUPPORTED,
+            message.mission_type,
         )  # fmt: skip
 
     def _on_timesync(self, link: Link, message: Any) -> None:

@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The state machine in closed loop: what it refuses, what it does by itself."""
+
+import math
+
+import numpy as np
+import pytest
+from aerotwin_autopilot.autopilot import Autopilot
+from aerotwin_autopilot.landing import GroundContact
+from aerotwin_autopilot.offboard import OffboardStream, OffboardTarget
+from aerotwin_autopilot.parameters import load_autopilot_parameters
+from aerotwin_autopilot.px4_modes import Mode, mode_from_numbers
+
+STEP_S = 0.004
+TEXT_LIMIT = 60.0
+
+
+class Flight:
+    """A vehicle and its autopilot, stepped together."""
+
+    def __init__(self, vehicle) -> None:
+        self.vehicle = vehicle
+        self.autopilot = Autopilot(load_autopilot_parameters())
+        self.modes = self.autopilot.modes
+        self.said: list[str] = []
+        self._commands: tuple[float, ...] | list[float] = (0.0,) * 4
+
+    @property
+    def time_s(self) -> float:
+        return self.vehicle.time_us * 1e-6
+
+    @property
+    def height(self) -> float:
+        return float(self.vehicle.body.state.p_map_body[2])
+
+    def step(self, *, with_fixes: bool = True) -> None:
+        self.vehicle.step(self._commands, is_armed=self.modes.is_armed)
+        if self.vehicle.fix is not None and with_fixes:
+            self.autopilot.take_fix(self.vehicle.fix)
+        self._commands = self.autopilot.take_sample(self.vehicle.sensor)
+        while self.autopilot.texts:
+            self.said.append(self.autopilot.texts.popleft().text)
+
+    def run(self, condition, limit_s: float = TEXT_LIMIT, each=None, **options) -> None:
+        end = self.time_s + limit_s
+        while not condition():
+            assert self.time_s < end, f"nothing within {limit_s} s; said: {self.said}"
+            if each is not None:
+                each()
+            self.step(**options)
+
+    def wait(self, seconds: float, each=None) -> None:
+        end = self.time_s + seconds
+        self.run(lambda: self.time_s >= end, seconds + 1.0, each)
+
+    def make_ready(self) -> None:
+        self.run(lambda: self.time_s > 0.5 and not self.modes.refusals(), 10.0)
+
+    def take_off(self) -> None:
+        self.make_ready()
+        assert self.modes.take_off(None) == ""
+        assert self.modes.arm() == ""
+        self.run(lambda: self.modes.mode is Mode.HOLD, 15.0)
+
+
+@pytest.fixture
+def flight(simulated_vehicle) -> Flight:
+    return Flight(simulated_vehicle(seed=1))
+
+
+def test_arming_is_refused_with_a_reason_until_the_estimate_is_good(flight):
+    flight.step()
+    assert "aligning" in flight.modes.arm()
+    flight.run(lambda: flight.time_s > 2.0, with_fixes=False)
+    assert "waiting for GNSS (0 of 5)" in flight.modes.arm()
+    assert not flight.modes.is_armed
+    flight.make_ready()
+    assert flight.modes.arm() == ""
+    assert "Ready for takeoff!" in flight.said
+
+
+def test_takeoff_ends_in_hold_at_the_set_height_and_landing_disarms(flight):
+    flight.take_off()
+    assert "Takeoff complete: holding" in flight.said
+    settling = 2.0
+    flight.wait(settling)
+    # 2.5 m by the autopilot's own estimate, whose height is as good as the GNSS (3 sigma)
+    home = flight.modes.home[2]
+    assert flight.modes.position[2] - home == pytest.approx(2.5, abs=0.2)
+    assert flight.modes.state_of_landing() == 2
+    assert flight.modes.disarm() == "Disarming denied: not landed"
+    assert flight.modes.set_mode(Mode.LAND) == ""
+    assert flight.modes.state_of_landing() == 4
+    flight.run(lambda: not flight.modes.is_armed, 20.0)
+    assert flight.vehicle.body.is_on_ground
+    assert not flight.vehicle.body.is_crashed
+    assert flight.modes.mode is Mode.HOLD
+
+
+def test_an_armed_vehicle_that_does_not_take_off_disarms_itself(flight):
+    flight.make_ready()
+    flight.modes.arm()
+    flight.wait(10.5)
+    assert not flight.modes.is_armed
+    assert flight.height < 0.1
+
+
+def test_a_killed_vehicle_falls(flight):
+    flight.take_off()
+    assert flight.modes.disarm(force=True) == ""
+    flight.wait(1.5)
+    assert flight.height < 0.3
+
+
+def test_offboard_is_refused_without_a_stream(flight):
+    flight.take_off()
+    assert "no set-points" in flight.modes.set_mode(Mode.OFFBOARD)
+    assert flight.modes.mode is Mode.HOLD
+
+
+def test_offboard_follows_and_holds_when_the_stream_stops(flight):
+    flight.take_off()
+    goal = flight.modes.position + [2.0, 0.0, 0.0]
+
+    def stream():
+        if flight.vehicle.time_us % 100_000 == 0:
+            flight.modes.offboard.receive(OffboardTarget(position=tuple(goal)), flight.time_s)
+
+    flight.wait(0.5, stream)
+    assert flight.modes.set_mode(Mode.OFFBOARD) == ""
+    flight.wait(5.0, stream)
+    assert flight.modes.mode is Mode.OFFBOARD
+    assert flight.modes.position == pytest.approx(goal, abs=0.1)
+    flight.wait(1.2)
+    assert flight.modes.mode is Mode.HOLD
+    assert "Offboard set-points lost: holding" in flight.said
+
+
+def test_return_climbs_flies_home_and_lands(flight):
+    flight.take_off()
+    flight.modes.settings.set("RTL_RETURN_ALT", 5.0)
+    place = flight.modes.position + [4.0, 3.0, 0.0]
+    assert flight.modes.go_to(place, math.nan, 3.0) == ""
+    flight.wait(5.0)
+    assert flight.modes.position == pytest.approx(place, abs=0.1)
+    heights = []
+    flight.modes.set_mode(Mode.RETURN)
+    flight.run(lambda: not flight.modes.is_armed, 40.0, lambda: heights.append(flight.height))
+    start = flight.modes.home
+    assert max(heights) > 4.0
+    # home by the estimate: it wanders with the GNSS by less than a metre in this time
+    assert np.hypot(*(flight.modes.position - start)[:2]) < 0.3
+
+
+def test_reposition_is_refused_on_the_ground(flight):
+    flight.make_ready()
+    assert "not flying" in flight.modes.go_to(np.zeros(3), math.nan, -1.0)
+
+
+def test_a_clock_that_goes_back_starts_the_autopilot_again(flight):
+    flight.take_off()
+    flight.vehicle.time_us = 0
+    flight.step()
+    assert not flight.autopilot.modes.is_armed
+    assert not flight.autopilot.estimator.is_initialised
+
+
+def test_set_points_move_on_between_messages():
+    stream, target = OffboardStream(), OffboardTarget(
+        position=(1.0, 2.0, 3.0), velocity=(1.0, 0.0, 0.0), acceleration=(2.0, 0.0, 0.0), yaw=0.5
+    )
+    stream.receive(target, 10.0)
+    from aerotwin_autopilot.control import Setpoint
+
+    setpoint = Setpoint()
+    stream.write(setpoint, 10.1, 0.0)
+    assert setpoint.position == pytest.approx([1.11, 2.0, 3.0])
+    assert setpoint.velocity == pytest.approx([1.2, 0.0, 0.0])
+    assert setpoint.yaw == 0.5
+
+
+def test_a_set_point_that_asks_for_nothing_is_no_stream():
+    stream = OffboardStream()
+    for k in range(5):
+        stream.receive(OffboardTarget(), 0.1 * k)
+    assert not stream.is_alive(0.4)
+
+
+@pytest.mark.parametrize(
+    ("wish", "climb", "share", "stands"),
+    [(-0.7, 0.0, 0.5, True), (0.0, 0.0, 0.5, False), (-0.7, -0.6, 0.5, False),
+     (-0.7, 0.0, 1.0, False)],
+)  # fmt: skip
+def test_ground_is_felt_only_when_sinking_is_asked_for_and_nothing_gives(
+    wish, climb, share, stands
+):
+    contact = GroundContact()
+    assert any(contact.step(0.02, wish, climb, share) for _ in range(100)) == stands
+
+
+def test_modes_carry_the_numbers_of_px4():
+    """Custom modes as seen on a running PX4 v1.14.3."""
+    assert Mode.TAKEOFF.custom_mode == 0x02040000
+    assert Mode.HOLD.custom_mode == 0x03040000
+    assert Mode.LAND.custom_mode == 0x06040000
+    assert Mode.RETURN.custom_mode == 0x05040000
+    assert Mode.OFFBOARD.custom_mode == 0x00060000
+    assert Mode.POSITION.custom_mode == 0x00030000
+    assert mode_from_numbers(4, 99) is None
