@@ -20,7 +20,11 @@ from aerotwin_core.errors import UserError
 from aerotwin_worlds.mesh import TexturedMesh
 
 _MAGIC, _JSON, _BIN = 0x46546C67, 0x4E4F534A, 0x004E4942
-_COMPONENTS = {5121: np.dtype("<u1"), 5123: np.dtype("<u2"), 5125: np.dtype("<u4")}
+_COMPONENTS: dict[int, np.dtype] = {
+    5121: np.dtype("<u1"),
+    5123: np.dtype("<u2"),
+    5125: np.dtype("<u4"),
+}
 _FLOAT = 5126
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3}
 MAX_FILE_BYTES = 2**31

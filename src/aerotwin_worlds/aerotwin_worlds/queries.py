@@ -3,6 +3,7 @@
 """Questions about a world's surface: height, ground under a vehicle, distance, rays, collisions."""
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -43,7 +44,7 @@ class WorldQueries:
         z = columns.heights(points, np.inf, *self._columns).reshape(x.shape)
         return float(z) if z.ndim == 0 else z
 
-    def ground_plane(self, p_map: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    def ground_plane(self, p_map: Sequence[float] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return point and unit normal of the ground below a position.
 
         The highest surface that is at most 0.5 m above the position counts (so a vehicle that
