@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+
 from aerotwin_autopilot.attitude import (
     normalised,
     quaternion_from_rotation_vector,
     quaternion_product,
     rotation_entries,
 )
-from scipy.spatial.transform import Rotation
 
 ROUNDING = 1e-14
 

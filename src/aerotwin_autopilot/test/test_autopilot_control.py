@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+
 from aerotwin_autopilot.control import Controller, Setpoint
 from aerotwin_autopilot.control.allocation import allocate, allocation_matrix
 from aerotwin_autopilot.control.cascade import (
@@ -20,7 +22,6 @@ from aerotwin_autopilot.control.mover import Mover
 from aerotwin_autopilot.estimator.layout import GRAVITY, N_OUTPUT, O_ATTITUDE, O_RATE, O_VELOCITY
 from aerotwin_autopilot.parameters import load_autopilot_parameters
 from aerotwin_multirotor_dynamics import hover_command, load_airframe
-from scipy.spatial.transform import Rotation
 
 ROUNDING = 1e-9
 PARAMETERS = load_autopilot_parameters()

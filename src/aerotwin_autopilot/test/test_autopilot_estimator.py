@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+
 from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.estimator.alignment import StandStill, first_covariance, level
 from aerotwin_autopilot.estimator.atmosphere import pressure_altitude
@@ -19,7 +21,6 @@ from aerotwin_autopilot.estimator.filter import declination_deg, filter_noise
 from aerotwin_autopilot.estimator.prediction import predict
 from aerotwin_autopilot.parameters import EstimatorParameters
 from aerotwin_core.geodesy import GeodeticPoint
-from scipy.spatial.transform import Rotation
 
 DT = 0.004
 DIFFERENCE = 1e-6

@@ -7,11 +7,12 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.offboard import OffboardTarget
 from aerotwin_autopilot.parameters import load_autopilot_parameters
 from aerotwin_autopilot.px4_modes import Mode
-from scipy.spatial.transform import Rotation
 
 SEEDS = (1000, 1001, 1002)
 """Not used for tuning (0-9 were)."""

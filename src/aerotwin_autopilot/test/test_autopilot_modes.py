@@ -6,7 +6,9 @@ import math
 
 import numpy as np
 import pytest
+
 from aerotwin_autopilot.autopilot import Autopilot
+from aerotwin_autopilot.control import Setpoint
 from aerotwin_autopilot.landing import GroundContact
 from aerotwin_autopilot.offboard import OffboardStream, OffboardTarget
 from aerotwin_autopilot.parameters import load_autopilot_parameters
@@ -121,7 +123,7 @@ def test_offboard_is_refused_without_a_stream(flight):
 
 def test_offboard_follows_and_holds_when_the_stream_stops(flight):
     flight.take_off()
-    goal = flight.modes.position + [2.0, 0.0, 0.0]
+    goal = flight.modes.position + np.array([2.0, 0.0, 0.0])
 
     def stream():
         if flight.vehicle.time_us % 100_000 == 0:
@@ -140,7 +142,7 @@ def test_offboard_follows_and_holds_when_the_stream_stops(flight):
 def test_return_climbs_flies_home_and_lands(flight):
     flight.take_off()
     flight.modes.settings.set("RTL_RETURN_ALT", 5.0)
-    place = flight.modes.position + [4.0, 3.0, 0.0]
+    place = flight.modes.position + np.array([4.0, 3.0, 0.0])
     assert flight.modes.go_to(place, math.nan, 3.0) == ""
     flight.wait(5.0)
     assert flight.modes.position == pytest.approx(place, abs=0.1)
@@ -171,8 +173,6 @@ def test_set_points_move_on_between_messages():
         position=(1.0, 2.0, 3.0), velocity=(1.0, 0.0, 0.0), acceleration=(2.0, 0.0, 0.0), yaw=0.5
     )
     stream.receive(target, 10.0)
-    from aerotwin_autopilot.control import Setpoint
-
     setpoint = Setpoint()
     stream.write(setpoint, 10.1, 0.0)
     assert setpoint.position == pytest.approx([1.11, 2.0, 3.0])

@@ -103,7 +103,8 @@ def _home(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
     yaw = 0.5 * (math.pi / 2.0 - a.modes.home_yaw)
     return (
         round(latitude * 1e7), round(longitude * 1e7), round(altitude * 1e3),
-        *ned_from_enu(home.tolist()), math.cos(yaw), 0.0, 0.0, math.sin(yaw), NAN, NAN, NAN, a.time_us,
+        *ned_from_enu(home.tolist()), math.cos(yaw), 0.0, 0.0, math.sin(yaw),
+        NAN, NAN, NAN, a.time_us,
     )  # fmt: skip
 
 
