@@ -19,8 +19,8 @@ def _best_per_cell(strength, occupied_uv, cell, border, minimum, distance):
     place = np.full((rows, columns, 2), -1, dtype=np.int32)
     blocked = np.zeros((height, width), dtype=np.uint8)
     for k in range(occupied_uv.shape[0]):
-        u = int(round(occupied_uv[k, 0]))
-        v = int(round(occupied_uv[k, 1]))
+        u = int(np.rint(occupied_uv[k, 0]))
+        v = int(np.rint(occupied_uv[k, 1]))
         for row in range(max(v - distance, 0), min(v + distance + 1, height)):
             for column in range(max(u - distance, 0), min(u + distance + 1, width)):
                 blocked[row, column] = 1

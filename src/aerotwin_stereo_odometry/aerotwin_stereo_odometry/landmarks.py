@@ -2,15 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Landmarks of the local map: points with the image patch that identifies each of them."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 PATCH_MARGIN_PX = 6  # a key patch is this much wider on each side, so that it can be warped
-
-
-def _rows(*shape, dtype=np.float64):
-    return field(default_factory=lambda: np.empty((0, *shape), dtype=dtype))
 
 
 @dataclass(kw_only=True)
@@ -41,16 +37,16 @@ class Landmarks:
         Still looked for.
     """
 
-    ident: np.ndarray = _rows(dtype=np.int64)
-    points: np.ndarray = _rows(3)
-    information: np.ndarray = _rows(3, 3)
-    patches: np.ndarray = field(default_factory=lambda: np.empty((0, 0, 0), dtype=np.float32))
-    key_uv: np.ndarray = _rows(2)
-    key_T_cam_odom: np.ndarray = _rows(4, 4)
-    uv: np.ndarray = _rows(2)
-    n_missed: np.ndarray = _rows(dtype=np.int64)
-    n_seen: np.ndarray = _rows(dtype=np.int64)
-    is_tracked: np.ndarray = _rows(dtype=bool)
+    ident: np.ndarray
+    points: np.ndarray
+    information: np.ndarray
+    patches: np.ndarray
+    key_uv: np.ndarray
+    key_T_cam_odom: np.ndarray
+    uv: np.ndarray
+    n_missed: np.ndarray
+    n_seen: np.ndarray
+    is_tracked: np.ndarray
 
     def __len__(self):
         return len(self.ident)
@@ -61,8 +57,6 @@ class Landmarks:
 
     def joined(self, other: "Landmarks") -> "Landmarks":
         """Return these landmarks followed by others."""
-        if len(self) == 0:
-            return other
         return Landmarks(
             **{
                 f.name: np.concatenate([getattr(self, f.name), getattr(other, f.name)])
@@ -93,3 +87,9 @@ def new_landmarks(first_ident, points, patches, uv, T_cam_odom) -> Landmarks:
         n_seen=np.ones(n, dtype=np.int64),
         is_tracked=np.ones(n, dtype=bool),
     )
+
+
+def no_landmarks(patch_size: int) -> Landmarks:
+    """Return an empty table for patches of a size [px]."""
+    patches = np.empty((0, patch_size, patch_size), dtype=np.float32)
+    return new_landmarks(0, np.empty((0, 3)), patches, np.empty((0, 2)), np.eye(4))

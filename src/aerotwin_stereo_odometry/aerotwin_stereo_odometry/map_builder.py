@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The map that is exported: semi-dense points of the keyframes, and landmarks, thinned by voxels."""
+"""The map that is exported: semi-dense points of keyframes, and landmarks, thinned by voxels."""
 
 from dataclasses import dataclass
 
@@ -50,12 +50,13 @@ def joined(clouds) -> PointCloud:
 
 def thinned(cloud: PointCloud, voxel_m: float) -> PointCloud:
     """Return the most certain point of each voxel."""
+    if len(cloud.points) == 0:
+        return cloud
     cells = np.floor(cloud.points / voxel_m).astype(np.int64)
-    order = np.lexsort((cloud.std, cells[:, 2], cells[:, 1], cells[:, 0]))
-    cells = cells[order]
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = (np.diff(cells, axis=0) != 0).any(axis=1)
-    rows = np.sort(order[first])
+    x, y, z = (cells - cells.min(axis=0)).T
+    keys = (x * (y.max() + 1) + y) * (z.max() + 1) + z
+    order = np.argsort(cloud.std, kind="stable")
+    rows = np.sort(order[np.unique(keys[order], return_index=True)[1]])
     return PointCloud(
         points=cloud.points[rows], std=cloud.std[rows], intensity=cloud.intensity[rows]
     )

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from aerotwin_core.camera import StereoRig
 from scipy.spatial.transform import Rotation
 
+from aerotwin_core.camera import StereoRig
 from aerotwin_stereo_odometry.covariance import compose_covariance, increment_to_odom
 from aerotwin_stereo_odometry.detection import detect_corners
 from aerotwin_stereo_odometry.frame import PreparedImage, prepare_image
@@ -36,6 +36,8 @@ class OdometryFrame:
         Pose of the left camera (x right, y down, z forward) in odom.
     covariance : (6, 6) array
         Of that pose: position, rotation vector; odom axes [m, rad].
+    frame_covariance : (6, 6) array
+        The same, the local map taken as exact: what this frame's measurements leave open.
     is_tracked : bool
         False: the pose is an extrapolation, and the covariance says so.
     is_keyframe : bool
@@ -49,6 +51,7 @@ class OdometryFrame:
     stamp_ns: int
     T_odom_optical: np.ndarray
     covariance: np.ndarray
+    frame_covariance: np.ndarray
     is_tracked: bool
     is_keyframe: bool
     n_features: int
@@ -82,6 +85,7 @@ class StereoOdometry:
         first = np.eye(4) if T_odom_optical_first is None else T_odom_optical_first
         self._T_cam_odom = np.linalg.inv(first)
         self._covariance = np.zeros((6, 6))
+        self._frame_covariance = np.zeros((6, 6))
         self._velocity = np.zeros(6)  # left increment per second (translation, rotation vector)
         self._matcher = Matcher(camera, self._camera_row, self.parameters)
         self._window = KeyframeWindow(self._camera_row, self.parameters)
@@ -175,7 +179,8 @@ class StereoOdometry:
         dt = 1e-9 * (stamp_ns - self._stamp_ns)
         std = np.repeat([LOST_STD_M_S * dt, LOST_STD_RAD_S * dt], 3)
         before = np.sqrt(np.diag(self._covariance))
-        self._covariance = self._covariance + np.diag((before + std) ** 2 - before**2)
+        self._frame_covariance = np.diag((before + std) ** 2 - before**2)
+        self._covariance = self._covariance + self._frame_covariance
 
     def _accept(self, stamp_ns, match: Match):
         """Take over the pose, the velocity and where the landmarks were seen."""
@@ -197,8 +202,8 @@ class StereoOdometry:
         base = self._window.keyframes[-1]
         T = pose.T_cam_odom
         displacement = -T[:3, :3].T @ T[:3, 3] - base.p_odom_cam
-        relative = increment_to_odom(pose.covariance, T)
-        return compose_covariance(base.covariance, displacement, relative)
+        self._frame_covariance = increment_to_odom(pose.covariance, T)
+        return compose_covariance(base.covariance, displacement, self._frame_covariance)
 
     def _needs_keyframe(self, match: Match):
         p = self.parameters
@@ -309,6 +314,7 @@ class StereoOdometry:
             stamp_ns=self._stamp_ns,
             T_odom_optical=np.linalg.inv(self._T_cam_odom),
             covariance=0.5 * (self._covariance + self._covariance.T),
+            frame_covariance=0.5 * (self._frame_covariance + self._frame_covariance.T),
             is_tracked=is_tracked,
             is_keyframe=is_keyframe,
             n_features=n_features,

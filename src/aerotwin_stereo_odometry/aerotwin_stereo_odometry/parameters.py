@@ -71,8 +71,10 @@ class StereoOdometryParameters:
         maximum=0.5,
     )
     keyframe_share: float = parameter(
-        0.7, text="Share of the last keyframe's features below which a new one is made.",
-        minimum=0.1, maximum=0.95,
+        0.7,
+        text="Share of the last keyframe's features below which a new one is made.",
+        minimum=0.1,
+        maximum=0.95,
     )
     window_free: int = parameter(
         10, text="Keyframes that bundle adjustment moves.", minimum=2, maximum=40
@@ -81,7 +83,7 @@ class StereoOdometryParameters:
         4, text="Older keyframes that hold it in place.", minimum=1, maximum=40
     )
     bundle_iterations: int = parameter(
-        6, text="Bundle adjustment steps per keyframe.", minimum=1, maximum=100
+        4, text="Bundle adjustment steps per keyframe.", minimum=1, maximum=100
     )
     max_missed_frames: int = parameter(
         10, text="Frames for which an unseen feature is looked for.", minimum=1, maximum=200

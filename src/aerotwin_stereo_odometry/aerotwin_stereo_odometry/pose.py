@@ -106,7 +106,9 @@ def refine_pose(T_cam_odom, points_odom, measured, weights, camera, *, max_itera
     )
 
 
-def ransac_pose(points_odom, uv, camera_matrix, *, threshold_px: float, max_iterations: int, seed: int):
+def ransac_pose(
+    points_odom, uv, camera_matrix, *, threshold_px: float, max_iterations: int, seed: int
+):
     """Return a pose and its inliers by P3P and RANSAC, or None.
 
     Parameters

@@ -1,7 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Semi-dense depth of a keyframe: strong gradients, searched in the right image, then refined
-over neighbouring keyframes, whose baseline is many times that of the stereo pair.
+"""Semi-dense depth of a keyframe, refined over its neighbours.
+
+Pixels of strong gradient are searched in the right image; neighbouring keyframes, whose baseline
+is many times that of the stereo pair, then make the depth precise.
 """
 
 from typing import NamedTuple
@@ -12,7 +14,8 @@ from numba import njit
 from aerotwin_stereo_odometry.stereo import search_disparities
 
 SIZE = 7  # edge of the patches [px]
-ITERATIONS = 4  # Gauss-Newton steps per added view
+STEPS = 3  # Gauss-Newton steps on one view
+STEPS_TOGETHER = 2  # on all of them
 PRIOR_CELL_PX = 80  # landmarks of a cell and its neighbours bound the search
 PRIOR_MARGIN_PX = 1.5
 POSITION_FLOOR_PX = 0.1  # systematic error of a patch position
@@ -152,23 +155,26 @@ def _view_terms(image, T, camera, x, y, rho, template, gx, gy, power, values, pl
     # motion per unit rho, carried back into the reference patch
     mx = (by * place[2] - bx * place[3]) / determinant
     my = (ax * place[3] - ay * place[2]) / determinant
-    mean = 0.0
+    mean = np.float32(0.0)
+    ax, ay, bx, by = np.float32(ax), np.float32(ay), np.float32(bx), np.float32(by)
+    u, v, mx, my = np.float32(u), np.float32(v), np.float32(mx), np.float32(my)
+    one = np.float32(1.0)
     k = 0
     for row in range(-half, half + 1):
         for column in range(-half, half + 1):
-            px = u + ax * column + bx * row
-            py = v + ay * column + by * row
+            px = u + ax * np.float32(column) + bx * np.float32(row)
+            py = v + ay * np.float32(column) + by * np.float32(row)
             i = int(py)
             j = int(px)
-            a = px - j
-            b = py - i
-            values[k] = (1.0 - b) * ((1.0 - a) * image[i, j] + a * image[i, j + 1]) + b * (
-                (1.0 - a) * image[i + 1, j] + a * image[i + 1, j + 1]
+            a = px - np.float32(j)
+            b = py - np.float32(i)
+            values[k] = (one - b) * ((one - a) * image[i, j] + a * image[i, j + 1]) + b * (
+                (one - a) * image[i + 1, j] + a * image[i + 1, j + 1]
             )
             mean += values[k]
             k += 1
-    mean /= SIZE * SIZE
-    ii = it = ig = tg = gg = 0.0
+    mean /= np.float32(SIZE * SIZE)
+    ii = it = ig = tg = gg = np.float32(0.0)
     for k in range(SIZE * SIZE):
         g = gx[k] * mx + gy[k] * my
         value = values[k] - mean
@@ -184,6 +190,12 @@ def _view_terms(image, T, camera, x, y, rho, template, gx, gy, power, values, pl
     out[2] = it / np.sqrt(ii * power)
     out[3] = place[2] * place[2] + place[3] * place[3]
     return True
+
+
+@njit(cache=True)
+def stages(m):
+    """Return (first view, last view, steps): one view after the other, then all together."""
+    return [(j, j + 1, STEPS) for j in range(m)] + [(0, m, STEPS_TOGETHER)]
 
 
 @njit(cache=True)
@@ -214,10 +226,10 @@ def refine_inverse_depths(
     n = uv.shape[0]
     m = views.shape[0]
     result = np.full((n, 2), np.nan)
-    template = np.empty(SIZE * SIZE)
-    gx = np.empty(SIZE * SIZE)
-    gy = np.empty(SIZE * SIZE)
-    values = np.empty(SIZE * SIZE)
+    template = np.empty(SIZE * SIZE, dtype=np.float32)
+    gx = np.empty(SIZE * SIZE, dtype=np.float32)
+    gy = np.empty(SIZE * SIZE, dtype=np.float32)
+    values = np.empty(SIZE * SIZE, dtype=np.float32)
     place = np.empty(4)
     out = np.empty(4)
     for p in range(n):
@@ -227,11 +239,10 @@ def refine_inverse_depths(
         x = (uv[p, 0] - camera[2]) / camera[0]
         y = (uv[p, 1] - camera[3]) / camera[1]
         r = rho[p]
-        for last in range(1, m + 1):
-            for _ in range(ITERATIONS):
-                gradient = curvature = 0.0
-                reach = 0.0
-                for j in range(last):
+        for first, last, n_steps in stages(m):
+            for _ in range(n_steps):
+                gradient = curvature = reach = 0.0
+                for j in range(first, last):
                     if _view_terms(
                         views[j], T_view_ref[j], camera, x, y, r, template, gx, gy, power,
                         values, place, out,
@@ -241,9 +252,8 @@ def refine_inverse_depths(
                         reach = max(reach, out[3])
                 if curvature <= 0.0:
                     break
-                step = -gradient / curvature
                 limit = 1.5 / np.sqrt(reach)  # patches are linear over a pixel or so
-                step = min(max(step, -limit), limit)
+                step = min(max(-gradient / curvature, -limit), limit)
                 r += step
                 if abs(step) < 0.01 * limit:
                     break

@@ -37,8 +37,8 @@ def _search(left, right, uv, size, bounds, min_lead):
     scores = np.empty(max(bounds[:, 1].max() if n else 0, 0) + 1)
     patch = np.empty((size, size), dtype=np.float32)
     for i in range(n):
-        u = int(round(uv[i, 0]))
-        v = int(round(uv[i, 1]))
+        u = int(np.rint(uv[i, 0]))
+        v = int(np.rint(uv[i, 1]))
         if u - half < 0 or v - half < 0 or u + half >= width or v + half >= height:
             continue
         mean = 0.0

@@ -8,7 +8,7 @@ import numpy as np
 
 from aerotwin_stereo_odometry.bundle import adjust_bundle
 from aerotwin_stereo_odometry.covariance import compose_covariance, increment_to_odom
-from aerotwin_stereo_odometry.landmarks import Landmarks
+from aerotwin_stereo_odometry.landmarks import PATCH_MARGIN_PX, Landmarks, no_landmarks
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
 
 MAX_CHI2_UV = 16.0
@@ -65,7 +65,7 @@ class KeyframeWindow:
         self._camera_row = camera_row
         self._parameters = parameters
         self.keyframes: list[Keyframe] = []
-        self.landmarks = Landmarks()
+        self.landmarks = no_landmarks(parameters.patch_px + 2 + 2 * PATCH_MARGIN_PX)
 
     def add(self, keyframe: Keyframe) -> None:
         """Append a keyframe; the oldest leaves a full window."""

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From the camera to the body that carries it: pose, twist and their covariances."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_stereo_odometry.covariance import compose_covariance
+from aerotwin_stereo_odometry.odometry import OdometryFrame
+
+UNKNOWN_STD = 1e3  # of a twist that nothing is known about [m/s, rad/s]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BodyOdometry:
+    """Odometry of the body.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Time of the frame [ns].
+    T_odom_body : (4, 4) array
+        Pose of the body.
+    pose_covariance : (6, 6) array
+        Position, rotation vector; odom axes [m, rad].
+    twist_in_body : (6,) array
+        Mean velocity and angular velocity since the frame before, body axes [m/s, rad/s].
+    twist_covariance : (6, 6) array
+        Of the twist.
+    """
+
+    stamp_ns: int
+    T_odom_body: np.ndarray
+    pose_covariance: np.ndarray
+    twist_in_body: np.ndarray
+    twist_covariance: np.ndarray
+
+
+def body_odometry(
+    frame: OdometryFrame, T_body_optical, before: BodyOdometry | None
+) -> BodyOdometry:
+    """Return the body's odometry for a camera's.
+
+    Parameters
+    ----------
+    frame : OdometryFrame
+        What is known of the camera.
+    T_body_optical : (4, 4) array
+        Where the camera sits on the body.
+    before : BodyOdometry or None
+        The frame before, for the twist.
+    """
+    T_odom_body = frame.T_odom_optical @ np.linalg.inv(T_body_optical)
+    lever = T_odom_body[:3, 3] - frame.T_odom_optical[:3, 3]
+    pose_covariance = compose_covariance(frame.covariance, lever, np.zeros((6, 6)))
+    twist, twist_covariance = np.zeros(6), np.eye(6) * UNKNOWN_STD**2
+    if before is not None:
+        dt = 1e-9 * (frame.stamp_ns - before.stamp_ns)
+        T_before_now = np.linalg.inv(before.T_odom_body) @ T_odom_body
+        turn = Rotation.from_matrix(T_before_now[:3, :3]).as_rotvec()
+        # mean attitude of the interval: axes halfway between the two frames
+        half = Rotation.from_rotvec(-0.5 * turn).as_matrix()
+        twist = np.concatenate([half @ T_before_now[:3, 3], turn]) / dt
+        axes = np.kron(np.eye(2), T_odom_body[:3, :3].T)
+        local = compose_covariance(frame.frame_covariance, lever, np.zeros((6, 6)))
+        twist_covariance = axes @ (2.0 * local / dt**2) @ axes.T
+    return BodyOdometry(
+        stamp_ns=frame.stamp_ns,
+        T_odom_body=T_odom_body,
+        pose_covariance=pose_covariance,
+        twist_in_body=twist,
+        twist_covariance=0.5 * (twist_covariance + twist_covariance.T),
+    )

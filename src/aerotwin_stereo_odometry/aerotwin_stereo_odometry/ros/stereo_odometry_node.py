@@ -1,0 +1,195 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Node `stereo_odometry`: stereo images in, slam/odom for every pair, slam/map and TF out."""
+
+import sys
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from diagnostic_msgs.msg import DiagnosticArray
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import CameraInfo, Image, PointCloud2
+from tf2_msgs.msg import TFMessage
+
+from aerotwin_core.camera import StereoRig
+from aerotwin_core.parameters import parameter
+from aerotwin_core.ros.conversions import (
+    array_from_image,
+    camera_from_info,
+    cloud_from_points,
+    ns_from_stamp,
+)
+from aerotwin_core.ros.node import run_node
+from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, LATCHED, reliable
+from aerotwin_stereo_odometry.body import BodyOdometry, body_odometry
+from aerotwin_stereo_odometry.odometry import OdometryFrame, StereoOdometry
+from aerotwin_stereo_odometry.pairing import Pair, StereoPairing
+from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
+from aerotwin_stereo_odometry.ros.outputs import (
+    diagnostics_message,
+    odometry_message,
+    tf_message,
+)
+from aerotwin_stereo_odometry.ros.static_tree import StaticTree
+
+MAX_PENDING = 50  # pairs kept until camera_info and tf_static are there
+STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+IDLE_PERIOD_S = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class StereoOdometryNodeParameters(StereoOdometryParameters):
+    """The odometry's parameters and the node's."""
+
+    odom_frame: str = parameter("odom", text="Frame of poses and map.")
+    base_frame: str = parameter("base_link", text="Body frame, parent of the cameras.")
+    publish_tf: bool = parameter(True, text="Publish odom -> base_link on /tf.")
+    map_every_keyframes: int = parameter(
+        20, text="Keyframes between two maps; when images pause, the map follows.", minimum=1
+    )
+
+
+class StereoOdometryNode(Node):
+    """Wires topics to a `StereoOdometry`."""
+
+    def __init__(self) -> None:
+        super().__init__("stereo_odometry")
+        self._parameters = declare_parameters(self, StereoOdometryNodeParameters)
+        self._pairing, self._tree = StereoPairing(), StaticTree()
+        self._pending: deque[Pair] = deque()
+        self._cameras: dict[str, tuple] = {}
+        self._odometry: StereoOdometry | None = None
+        self._body: BodyOdometry | None = None
+        self._counts = {"n_frames": 0, "n_lost": 0, "n_skipped": 0, "n_restarts": 0}
+        self._n_unmapped_keyframes = 0
+        self._last_pair_time = 0.0
+        self._wire()
+        self.get_logger().info(f"stereo_odometry with {self._parameters}")
+
+    def _wire(self) -> None:
+        qos = {"qos_overriding_options": QoSOverridingOptions.with_default_policies()}
+        images = reliable(IMAGE_DEPTH)
+        self._publish_odom = self.create_publisher(Odometry, "slam/odom", images, **qos).publish
+        self._publish_map = self.create_publisher(PointCloud2, "slam/map", LATCHED, **qos).publish
+        self._publish_tf = self.create_publisher(TFMessage, "/tf", reliable(100)).publish
+        self._publish_diagnostics = self.create_publisher(
+            DiagnosticArray, "/diagnostics", reliable(CLOUD_DEPTH)
+        ).publish
+        for side in ("left", "right"):
+            info, image = f"stereo/{side}/camera_info", f"stereo/{side}/image_raw"
+            self.create_subscription(
+                CameraInfo, info, lambda m, side=side: self._on_info(side, m), images, **qos
+            )
+            self.create_subscription(
+                Image, image, lambda m, side=side: self._on_image(side, m), images, **qos
+            )
+        self.create_subscription(TFMessage, "/tf_static", self._on_static, STATIC)
+        self.create_timer(IDLE_PERIOD_S, self._on_idle)
+
+    def _on_info(self, side: str, message: CameraInfo) -> None:
+        if side not in self._cameras:
+            self._cameras[side] = camera_from_info(message)
+            self._process()
+
+    def _on_static(self, message: TFMessage) -> None:
+        self._tree.add(message)
+        self._process()
+
+    def _on_image(self, side: str, message: Image) -> None:
+        pair = self._pairing.add(side, ns_from_stamp(message.header.stamp), message)
+        if pair is None:
+            return
+        self._pending.append(pair)
+        self._process()
+        while len(self._pending) > MAX_PENDING:
+            self._pending.popleft()
+            self._skip("camera_info or tf_static of the camera is missing")
+
+    def _process(self) -> None:
+        while self._pending and len(self._cameras) == 2:
+            pair = self._pending[0]
+            T_body_optical = self._tree.find(self._parameters.base_frame, pair.left.header.frame_id)
+            if T_body_optical is None:
+                return
+            self._pending.popleft()
+            self._track(pair, T_body_optical)
+
+    def _track(self, pair: Pair, T_body_optical) -> None:
+        start, cpu = time.perf_counter(), time.process_time()
+        self._restart_if_time_went_back(pair.stamp_ns, T_body_optical)
+        try:
+            left, right = array_from_image(pair.left), array_from_image(pair.right)
+            frame = self._odometry.track(pair.stamp_ns, left, right)
+        except ValueError as error:
+            self._skip(str(error))
+            return
+        self._body = body_odometry(frame, T_body_optical, self._body)
+        self._publish(frame)
+        cost = {"wall_ms": time.perf_counter() - start, "cpu_ms": time.process_time() - cpu}
+        self._diagnose(frame, {key: round(1e3 * value, 2) for key, value in cost.items()})
+        self._n_unmapped_keyframes += frame.is_keyframe
+        self._last_pair_time = time.monotonic()
+        if self._n_unmapped_keyframes >= self._parameters.map_every_keyframes:
+            self._send_map()
+
+    def _restart_if_time_went_back(self, stamp_ns: int, T_body_optical) -> None:
+        if self._odometry is not None and stamp_ns > self._body.stamp_ns:
+            return
+        if self._odometry is not None:
+            self._counts["n_restarts"] += 1
+            self.get_logger().warning("time went back: odometry starts again at the origin")
+        (camera, _), (_, baseline_m) = self._cameras["left"], self._cameras["right"]
+        rig = StereoRig(camera=camera, baseline_m=baseline_m)
+        self._odometry = StereoOdometry(rig, self._parameters, T_odom_optical_first=T_body_optical)
+        self._body = None
+
+    def _publish(self, frame: OdometryFrame) -> None:
+        p = self._parameters
+        self._publish_odom(odometry_message(self._body, p.odom_frame, p.base_frame))
+        if p.publish_tf:
+            self._publish_tf(tf_message(self._body, p.odom_frame, p.base_frame))
+
+    def _diagnose(self, frame: OdometryFrame, cost: dict[str, float]) -> None:
+        self._counts["n_frames"] += 1
+        self._counts["n_lost"] += not frame.is_tracked
+        values = {
+            "is_tracked": frame.is_tracked,
+            "n_features": frame.n_features,
+            "n_inliers": frame.n_inliers,
+            **cost,
+            **self._counts,
+            "n_single_images": self._pairing.n_single,
+        }
+        text = "tracking" if frame.is_tracked else "lost: the pose is an extrapolation"
+        name = f"{self.get_fully_qualified_name()}: tracking"
+        self._publish_diagnostics(
+            diagnostics_message(frame.stamp_ns, name, frame.is_tracked, text, values)
+        )
+
+    def _skip(self, reason: str) -> None:
+        self._counts["n_skipped"] += 1
+        self.get_logger().warning(f"stereo pair skipped: {reason}", throttle_duration_sec=5.0)
+
+    def _on_idle(self) -> None:
+        if self._n_unmapped_keyframes and time.monotonic() - self._last_pair_time > IDLE_PERIOD_S:
+            self._send_map()
+
+    def _send_map(self) -> None:
+        self._n_unmapped_keyframes = 0
+        points, intensity = self._odometry.map_points()
+        stamp_ns, frame_id = self._body.stamp_ns, self._parameters.odom_frame
+        self._publish_map(cloud_from_points(points, stamp_ns, frame_id, intensity))
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node(StereoOdometryNode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
