@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import inf, nan, radians
 
 import numpy as np
+from numpy.typing import ArrayLike
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import ParameterError
@@ -124,6 +125,9 @@ class MissionClient:
         Number of the autopilot.
     host, local_port, remote_port
         As `OnboardLink`.
+    p_map_start : (3,) array, optional
+        Where the vehicle is known to stand when it arms [m]: the mission is anchored there, as one
+        that starts at a surveyed mark. Default: the autopilot's own position is taken as it is.
 
     Attributes
     ----------
@@ -146,8 +150,10 @@ class MissionClient:
         host: str = "127.0.0.1",
         local_port: int | None = None,
         remote_port: int | None = None,
+        p_map_start: ArrayLike | None = None,
     ) -> None:
         self.mission = mission
+        self._p_map_start = p_map_start
         self.link = OnboardLink(
             plane, instance, host=host, local_port=local_port, remote_port=remote_port
         )
@@ -247,6 +253,8 @@ class MissionClient:
     def _take_off(self) -> Iterator[None]:
         state, mission = self.link.state, self.mission
         self.phase = "taking off"
+        if self._p_map_start is not None:
+            self.link.anchor(self._p_map_start)
         ground_amsl = state.altitude_amsl_m or 0.0
         altitude = ground_amsl + mission.takeoff_altitude_m
         yield from self._command(

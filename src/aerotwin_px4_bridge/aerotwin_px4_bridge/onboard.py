@@ -8,10 +8,11 @@ estimate and state come in, in map axes.
 
 import socket
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 import numpy as np
+from numpy.typing import ArrayLike
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
@@ -97,6 +98,18 @@ class OnboardLink:
     local_port, remote_port : int, optional
         Default 14030 + instance and 14280 + instance.
 
+    Attributes
+    ----------
+    state : AutopilotState
+        What the autopilot said last.
+    acks : dict
+        Results of commands, by command; taken out by whoever waits for them.
+    texts : deque of str
+        Its last warnings.
+    shift_map : (3,) array
+        How far the autopilot's positions lie from the map [m]; taken off what comes in, put on
+        what goes out. Zero unless `anchor` was called.
+
     Raises
     ------
     UserError
@@ -113,6 +126,7 @@ class OnboardLink:
         remote_port: int | None = None,
     ) -> None:
         self.plane = plane
+        self.shift_map = np.zeros(3)
         self.state = AutopilotState()
         self.acks: dict[int, int] = {}
         self.texts: deque[str] = deque(maxlen=_KEPT_TEXTS)
@@ -137,6 +151,16 @@ class OnboardLink:
                 if message.get_srcSystem() == self.system_id:
                     self._take(message, stamp_ns)
 
+    def anchor(self, p_map: ArrayLike) -> None:
+        """Take the autopilot's present position for a known one, as at a mark on the ground.
+
+        From then on both sides mean the same place: the slow GNSS error of this moment is gone.
+        """
+        if self.state.estimate is not None:
+            self.shift_map = self.shift_map + self.state.estimate.p_map - np.asarray(p_map)
+            estimate = replace(self.state.estimate, p_map=np.array(p_map, dtype=np.float64))
+            self.state.estimate = estimate
+
     def send_heartbeat(self) -> None:
         """Say that a companion computer is here."""
         self._send(
@@ -159,7 +183,8 @@ class OnboardLink:
 
     def send_setpoint(self, setpoint: Setpoint, stamp_ns: int) -> None:
         """Send position, velocity, acceleration, yaw and yaw rate in the global frame."""
-        latitude, longitude, altitude = self.plane.to_geodetic(setpoint.p_map)
+        p_shifted = setpoint.p_map + self.shift_map
+        latitude, longitude, altitude = self.plane.to_geodetic(p_shifted)
         self._send(
             mavlink.MAVLink_set_position_target_global_int_message(
                 stamp_ns // 1_000_000 & 0xFFFFFFFF,
@@ -229,7 +254,7 @@ class OnboardLink:
         self.state.altitude_amsl_m = altitude
         self.state.estimate = AutopilotEstimate(
             stamp_ns=message.time_boot_ms * 1_000_000,
-            p_map=self.plane.from_geodetic(latitude, longitude, altitude),
+            p_map=self.plane.from_geodetic(latitude, longitude, altitude) - self.shift_map,
             v_map=np.array(enu_from_ned(v_ned)),
             q_map_body=self._attitude[0] if self._attitude else None,
             omega_map_body_in_body=self._attitude[1] if self._attitude else None,

@@ -236,6 +236,34 @@ def test_its_estimate_is_in_map_axes(pair):
     assert client.estimate_p_map is estimate.p_map
 
 
+def test_a_mission_anchored_at_a_mark_is_flown_relative_to_it():
+    """The autopilot's map is off by a constant: neither its path nor its estimate shows it here."""
+    error = np.array([1.5, -0.5, 0.75])
+    autopilot = PerfectAutopilot()
+    autopilot.p_map = error.copy()
+    client = MissionClient(
+        MISSION,
+        PLANE,
+        local_port=0,
+        remote_port=autopilot.port,
+        p_map_start=(0.0, 0.0, 0.0),
+    )
+    autopilot.remote = ("127.0.0.1", client.link.local_port)
+    gaps: list[float] = []
+
+    def note(_: int) -> None:
+        if client.phase == "flying" and client.estimate is not None:
+            gaps.append(float(np.linalg.norm(client.estimate_p_map - client.setpoint_p_map)))
+
+    _fly(autopilot, client, on_step=note)
+    client.close()
+    autopilot.socket.close()
+    assert client.is_finished
+    assert autopilot.p_map[:2] - error[:2] == pytest.approx([8.0, 8.0], abs=FIELD_DIGIT_M)
+    age_s = 0.08  # of an estimate: one interval and a set-point's
+    assert max(gaps) < 3.0 * age_s + FIELD_DIGIT_M
+
+
 def test_two_flights_send_the_same_bytes():
     sent: list[list[bytes]] = []
     for _ in range(2):
