@@ -125,17 +125,19 @@ def normal_push(depth, vx, vy, vz, c, u):
 def ground_wrench(y, R, state, c, u):
     """Return contact force in map axes and contact moment in body axes."""
     fx, fy, fz, mx, my, mz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    if depth_below_ground(y[0], y[1], y[2], u) < -c[at.REACH]:
+    centre_depth = depth_below_ground(y[0], y[1], y[2], u)
+    if centre_depth < -c[at.REACH]:
         return fx, fy, fz, mx, my, mz
     nx, ny, nz = u[at.GROUND_NORMAL], u[at.GROUND_NORMAL + 1], u[at.GROUND_NORMAL + 2]
+    ux, uy, uz = to_body(R, nx, ny, nz)
     n_rotors = int(c[at.N_ROTORS])
     for i in range(int(c[at.N_POINTS])):
         j, k = at.ROTORS + 4 * n_rotors + 3 * i, at.N_HEAD + n_rotors + 4 * i
         bx, by, bz = c[j], c[j + 1], c[j + 2]
-        px, py, pz, vx, vy, vz = point_in_map(y, R, bx, by, bz)
-        depth = depth_below_ground(px, py, pz, u)
+        depth = centre_depth - (ux * bx + uy * by + uz * bz)
         if depth <= 0.0:
             continue
+        px, py, pz, vx, vy, vz = point_in_map(y, R, bx, by, bz)
         push = normal_push(depth, vx, vy, vz, c, u)
         tx, ty, tz = tangential_pull(px, py, pz, vx, vy, vz, state, k, c, u)
         pull = math.sqrt(tx * tx + ty * ty + tz * tz)
