@@ -26,7 +26,7 @@ class Controller:
     """
 
     def __init__(self, airframe: AirframeParameters, parameters: ControlParameters) -> None:
-        self._gains = gains(airframe, parameters)
+        self._gains = np.array(gains(airframe, parameters))
         self._inverse = np.ascontiguousarray(np.linalg.inv(allocation_matrix(airframe)))
         self._integral = np.zeros(N_INTEGRAL)
         self._commands = np.zeros(5)

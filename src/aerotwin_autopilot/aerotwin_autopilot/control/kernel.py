@@ -8,18 +8,18 @@ import numpy as np
 from numba import njit, types
 
 from aerotwin_autopilot.control.allocation import allocate
-from aerotwin_autopilot.control.cascade import GAINS_TYPE, VECTOR, cascade
+from aerotwin_autopilot.control.cascade import VECTOR, cascade, gains_from_array
 
 
 @njit(
     types.void(
-        VECTOR, VECTOR, VECTOR, VECTOR, types.float64[:, ::1], VECTOR, GAINS_TYPE,
+        VECTOR, VECTOR, VECTOR, VECTOR, types.float64[:, ::1], VECTOR, VECTOR,
         types.float64, types.boolean,
     ),
     cache=True,
 )  # fmt: skip
 def control_step(
-    commands, estimate, setpoint, integral, inverse, airframe, gains, dt, integrates
+    commands, estimate, setpoint, integral, inverse, airframe, numbers, dt, integrates
 ):
     """Write four rotor commands in [0, 1] and, fifth, the thrust asked for [N].
 
@@ -28,6 +28,7 @@ def control_step(
     airframe : (3,) array
         Thrust coefficient, rotor speed at command 0, gain from command 0 to 1.
     """
+    gains = gains_from_array(numbers)
     wrench = np.empty(4)
     cascade(wrench, estimate, setpoint, integral, gains, dt, integrates)
     coefficient, offset, scale = airframe[0], airframe[1], airframe[2]

@@ -51,7 +51,7 @@ class Estimator:
         self._initialised_at = math.inf
         self._last_fix_at = -math.inf
         self._previous: tuple[Triple, Triple] | None = None
-        self._noise: layout.Noise | None = None
+        self._noise: np.ndarray | None = None
         self._now = 0.0
 
     def step(
@@ -139,7 +139,8 @@ class Estimator:
         still = self._still
         attitude = level(still.accel, still.field_body, field_angle)
         east, north, up = attitude.apply(still.field_body)
-        self._noise = filter_noise(p, field_angle, float(up / math.hypot(east, north)))
+        noise = filter_noise(p, field_angle, float(up / math.hypot(east, north)))
+        self._noise = np.array(noise)
         self.state[layout.X_ATTITUDE : layout.X_ATTITUDE + 4] = attitude.as_quat(canonical=True)
         self.state[layout.X_GYRO : layout.X_GYRO + 3] = still.gyro / still.n_inertial
         self.state[layout.X_BARO] = still.height / still.n_height - origin.altitude_m

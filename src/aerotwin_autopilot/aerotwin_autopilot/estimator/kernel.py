@@ -38,7 +38,12 @@ from aerotwin_autopilot.estimator.layout import (
     X_ACCEL,
     X_GYRO,
 )
-from aerotwin_autopilot.estimator.prediction import NOISE_TYPE, carry_forward, predict
+from aerotwin_autopilot.estimator.prediction import (
+    NOISE_TYPE,
+    carry_forward,
+    noise_from_array,
+    predict,
+)
 
 TRIPLE = types.UniTuple(types.float64, 3)
 
@@ -117,14 +122,15 @@ def carry_to_present(output, state, ring, cursor, accel, gyro):
 @njit(
     types.void(
         VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, MATRIX, types.int64[::1], VECTOR,
-        NOISE_TYPE, SCALAR, TRIPLE, TRIPLE,
+        VECTOR, SCALAR, TRIPLE, TRIPLE,
     ),
     cache=True,
 )  # fmt: skip
 def advance(
-    output, state, covariance, scratch, ring, fixes, cursor, monitor, noise, time_s, accel, gyro
+    output, state, covariance, scratch, ring, fixes, cursor, monitor, numbers, time_s, accel, gyro
 ):
     """Fuse every sample older than the delay, then write the estimate at time_s."""
+    noise = noise_from_array(numbers)
     while cursor[C_SAMPLE_COUNT] > 0:
         sample = ring[cursor[C_SAMPLE_HEAD]]
         is_full = cursor[C_SAMPLE_COUNT] >= RING_LENGTH - 1
