@@ -40,28 +40,33 @@ _STYLE: dict[str, Any] = {
     "axes.titlesize": 10,
     "axes.titleweight": "bold",
     "axes.titlelocation": "left",
-    "axes.labelsize": 9,
+    "axes.labelsize": 9.5,
     "figure.facecolor": "none",
-    "font.size": 9,
+    "font.size": 9.5,
     "grid.color": _FAINT,
     "grid.alpha": 0.18,
     "grid.linewidth": 0.6,
     "legend.frameon": False,
-    "legend.fontsize": 8.5,
+    "legend.fontsize": 9.5,
     "legend.labelcolor": _INK,
     "text.color": _INK,
     "xtick.color": _INK,
     "ytick.color": _INK,
-    "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
     "lines.linewidth": 1.6,
     "lines.solid_capstyle": "round",
     "svg.fonttype": "none",
-    "savefig.dpi": 160,
+    "savefig.dpi": 120,
 }
 
 
-def new_figure(width_in: float = 7.2, height_in: float = 3.6) -> PlotFigure:
+# Pictures that share a row and those that take all of it are scaled alike by the page.
+HALF_IN = 6.4
+WIDE_IN = 13.2
+
+
+def new_figure(width_in: float = HALF_IN, height_in: float = 3.8) -> PlotFigure:
     """Return an empty figure in the project's style; draw on it inside `style()`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as PlotFigure

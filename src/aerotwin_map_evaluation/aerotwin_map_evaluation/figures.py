@@ -11,6 +11,7 @@ from aerotwin_core.plots import (
     ESTIMATE,
     FLOOR,
     TRUTH,
+    WIDE_IN,
     new_figure,
     render_svg,
     style,
@@ -19,7 +20,6 @@ from aerotwin_map_evaluation.evaluation import MapEvaluation
 
 _MAX_DRAWN = 60_000
 _BINS = 50
-_WIDTH_IN = 9.2
 
 
 def _drawn(n: int) -> np.ndarray:
@@ -35,7 +35,12 @@ def _frame(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _height_of(span_across: float, span_up: float) -> float:
-    return float(np.clip((_WIDTH_IN - 1.6) * span_up / max(span_across, 1e-6) + 0.8, 2.0, 6.5))
+    return float(np.clip((WIDE_IN - 1.6) * span_up / max(span_across, 1e-6) + 0.8, 2.0, 8.0))
+
+
+def _dot(n: int) -> float:
+    """Return the area of a point [pt^2], larger where there are few."""
+    return float(np.clip(2.5e5 / max(n, 1), 2.5, 20.0))
 
 
 def coloured_map(evaluation: MapEvaluation, name: str, *, view: str) -> str:
@@ -45,7 +50,7 @@ def coloured_map(evaluation: MapEvaluation, name: str, *, view: str) -> str:
     across, up = (0, 1) if view == "top" else (0, 2)
     which = _drawn(len(points))
     limit = max(float(np.quantile(np.minimum(distances, 3.0), 0.95)), 1e-3)
-    figure = new_figure(_WIDTH_IN, _height_of(high[across] - low[across], high[up] - low[up]))
+    figure = new_figure(WIDE_IN, _height_of(high[across] - low[across], high[up] - low[up]))
     with style():
         axes = figure.subplots()
         axes.grid(False)
@@ -53,7 +58,7 @@ def coloured_map(evaluation: MapEvaluation, name: str, *, view: str) -> str:
             points[which, across],
             points[which, up],
             c=np.minimum(distances[which], limit),
-            s=1.6,
+            s=_dot(len(which)),
             lw=0,
             cmap=ERROR_COLOURMAP,
             vmin=0.0,
@@ -77,18 +82,23 @@ def map_and_voxels(evaluation: MapEvaluation, name: str) -> str:
     voxels = voxels[_drawn(len(voxels))]
     points = moved[_drawn(len(moved))]
     height = _height_of(high[0] - low[0], high[1] - low[1])
-    figure = new_figure(_WIDTH_IN, height)
+    figure = new_figure(WIDE_IN, height)
     with style():
         axes = figure.subplots()
         axes.grid(False)
         # One voxel as large as it is: points per inch over metres per inch.
-        edge = evaluation.protocol.voxel_m * 72.0 * (_WIDTH_IN - 1.6) / (high[0] - low[0])
+        edge = evaluation.protocol.voxel_m * 72.0 * (WIDE_IN - 1.6) / (high[0] - low[0])
         axes.scatter(
             *voxels[:, :2].T, s=max(edge * 0.9, 1.0) ** 2, marker="s", lw=0, color=TRUTH,
             alpha=0.35, rasterized=True, label="voxels of the true surface",
         )  # fmt: skip
         axes.scatter(
-            *points[:, :2].T, s=1.2, lw=0, color=ALIGNED, rasterized=True, label="map, aligned"
+            *points[:, :2].T,
+            s=_dot(len(points)),
+            lw=0,
+            color=ALIGNED,
+            rasterized=True,
+            label="map, aligned",
         )
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         axes.set_aspect("equal")
@@ -99,28 +109,27 @@ def map_and_voxels(evaluation: MapEvaluation, name: str) -> str:
 
 def histogram(evaluation: MapEvaluation, name: str) -> str:
     """Draw the distances to voxels, the floor of a perfect map, and those to the surface."""
-    figure = new_figure(7.2, 4.0)
+    figure = new_figure()
     limit = evaluation.protocol.cut_m
     bins = np.linspace(0.0, limit, _BINS + 1)
+    to_voxels = evaluation.kept(evaluation.voxel_distances)
+    layers = [("map to voxels", to_voxels, ALIGNED, True)]
+    if evaluation.floor is not None:
+        perfect = evaluation.kept(evaluation.floor.distances)
+        layers.append(("perfect map to voxels (floor)", perfect, FLOOR, False))
+    if evaluation.surface_distances is not None:
+        judged = evaluation.kept(evaluation.judged_distances)
+        layers.append(("map to the true surface", judged, ESTIMATE, False))
     with style():
         axes = figure.subplots()
-        kept = evaluation.kept(evaluation.voxel_distances)
-        axes.hist(kept, bins, density=True, color=ALIGNED, alpha=0.45, label="map to voxels")
-        if evaluation.floor is not None:
-            perfect = evaluation.kept(evaluation.floor.distances)
-            axes.hist(
-                perfect, bins, density=True, histtype="step", lw=2.0, color=FLOOR,
-                label="perfect map to voxels (floor)",
-            )  # fmt: skip
-        if evaluation.surface_distances is not None:
-            judged = evaluation.kept(evaluation.judged_distances)
-            axes.hist(
-                judged, bins, density=True, histtype="step", lw=2.0, color=ESTIMATE,
-                label="map to the true surface",
-            )  # fmt: skip
-            tops = [np.histogram(d, bins, density=True)[0].max() for d in (kept,) if len(d)]
-            if tops:
-                axes.set_ylim(0.0, 2.2 * max(tops))
+        tops = []
+        for label, distances, colour, is_filled in layers:
+            density = np.histogram(distances, bins)[0] / max(len(distances), 1) / np.diff(bins)
+            tops.append(density.max())
+            look = {"alpha": 0.45} if is_filled else {"lw": 2.0}
+            axes.stairs(density, bins, color=colour, fill=is_filled, label=label, **look)
+        # A good map lies in the first bins: its peak may leave the picture, the voxels' may not.
+        axes.set_ylim(0.0, max(min(max(tops), 2.2 * max(tops[:2])), 1e-3) * 1.05)
         axes.set(xlabel="distance [m]", ylabel="density [1/m]", xlim=(0.0, limit))
         axes.legend(loc="upper right")
     return render_svg(figure, name)
@@ -130,7 +139,7 @@ def rejection(evaluation: MapEvaluation, name: str) -> str:
     """Draw the share kept and the mean error over the cut."""
     rows = evaluation.rejection_curve()
     cuts = [row["cut_m"] for row in rows]
-    figure = new_figure(7.2, 4.0)
+    figure = new_figure()
     with style():
         share, mean = figure.subplots(2, 1, sharex=True)
         share.plot(cuts, [100 * row["share"] for row in rows], "o-", color=ALIGNED, label="map")

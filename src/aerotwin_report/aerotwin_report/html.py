@@ -15,6 +15,7 @@ from aerotwin_core.section import Cell, Figure, Headline, Section, Table
 from aerotwin_report.svg_check import checked_svg
 
 _NUMBER = re.compile(r"[+\-−]?[0-9][0-9.,\u2009 ]*([eE][+\-]?[0-9]+)?( ?%)?|–")
+_TILES_PER_ROW = 6
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # The page may run its own inline script and show its own pictures; nothing is fetched.
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -121,7 +122,11 @@ def _banner(warnings: Sequence[str]) -> str:
 
 def _tiles(sections: Sequence[Section]) -> str:
     tiles = [_tile(tile, _anchor(s)) for s in sections for tile in s.headline]
-    return f'<div class="tiles">{"".join(tiles)}</div>' if tiles else ""
+    if not tiles:
+        return ""
+    # Rows of equal length: seven tiles stand as four and three, not as six and one.
+    n_columns = -(-len(tiles) // -(-len(tiles) // _TILES_PER_ROW))
+    return f'<div class="tiles" style="--columns: {n_columns}">{"".join(tiles)}</div>'
 
 
 def _tile(tile: Headline, anchor: str) -> str:

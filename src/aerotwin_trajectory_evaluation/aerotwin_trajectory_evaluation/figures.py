@@ -9,6 +9,7 @@ from aerotwin_core.plots import (
     ALIGNED,
     ESTIMATE,
     TRUTH,
+    WIDE_IN,
     new_figure,
     render_svg,
     style,
@@ -34,13 +35,24 @@ def _travelled(evaluation: TrajectoryEvaluation) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(steps)])
 
 
+def _corners(evaluation: TrajectoryEvaluation) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of what both paths cover, seen from above, never flatter than 1:6."""
+    both = np.vstack([evaluation.reference.p_ref_body, evaluation.estimate.p_ref_body])[:, :2]
+    low, high = both.min(axis=0), both.max(axis=0)
+    middle, size = (low + high) / 2.0, np.maximum(high - low, (high - low).max() / 6.0)
+    half = size / 2.0 + 0.04 * size.max() + 0.2
+    return middle - half, middle + half
+
+
 def top_down(evaluation: TrajectoryEvaluation, name: str) -> str:
     """Draw the paths from above, and their heights below."""
     which = _thin(len(evaluation.reference))
     travelled = _travelled(evaluation)[which]
-    figure = new_figure(9.2, 5.2)
+    low, high = _corners(evaluation)
+    tall = float(np.clip((WIDE_IN - 2.6) * (high[1] - low[1]) / (high[0] - low[0]), 1.6, 6.5))
+    figure = new_figure(WIDE_IN, tall + 2.2)
     with style():
-        above, height = figure.subplots(2, 1, height_ratios=[3, 1.1])
+        above, height = figure.subplots(2, 1, height_ratios=[tall, 1.2])
         for trajectory, colour, label, width in (
             (evaluation.reference, TRUTH, "truth", 4.0),
             (evaluation.estimate, ESTIMATE, "estimate as given", 1.5),
@@ -51,9 +63,10 @@ def top_down(evaluation: TrajectoryEvaluation, name: str) -> str:
             height.plot(travelled, p[:, 2], color=colour, lw=width)
         start = evaluation.reference.p_ref_body[0]
         above.plot(*start[:2], "o", color=TRUTH, ms=8, mfc="none", label="start")
-        above.set_aspect("equal", adjustable="datalim")
+        above.set_aspect("equal")
+        above.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         above.set(xlabel="east x [m]", ylabel="north y [m]")
-        above.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0))
+        figure.legend(loc="outside upper left", ncols=4)
         height.set(xlabel="true path travelled [m]", ylabel="height z [m]")
         figure.align_ylabels()
     return render_svg(figure, name)
@@ -63,7 +76,7 @@ def error_over_time(evaluation: TrajectoryEvaluation, name: str) -> str:
     """Draw the position and attitude errors over time."""
     which = _thin(len(evaluation.reference))
     seconds = _seconds(evaluation)[which]
-    figure = new_figure(7.2, 4.0)
+    figure = new_figure(WIDE_IN, 4.2)
     with style():
         position, attitude = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
         given, aligned = evaluation.ape_unaligned, evaluation.ape
@@ -84,7 +97,7 @@ def error_over_time(evaluation: TrajectoryEvaluation, name: str) -> str:
 def relative_error(evaluation: TrajectoryEvaluation, name: str) -> str:
     """Draw the error gained over each metre along the path."""
     errors = evaluation.rpe_metre
-    figure = new_figure(7.2, 4.0)
+    figure = new_figure()
     with style():
         axes = figure.subplots()
         if len(errors.trans_m):
@@ -104,7 +117,7 @@ def relative_error(evaluation: TrajectoryEvaluation, name: str) -> str:
 def drift(evaluation: TrajectoryEvaluation, name: str) -> str:
     """Draw the distribution of the drift for each segment length."""
     parts = [part for part in evaluation.drift if len(part.trans_percent)]
-    figure = new_figure(7.2, 4.0)
+    figure = new_figure()
     with style():
         axes = figure.subplots()
         if parts:
@@ -131,7 +144,7 @@ def resources(usage: ResourceUsage, name: str) -> str:
     """Draw busy cores, memory and latency over wall time."""
     which = _thin(len(usage.time_s))
     seconds = usage.time_s[which]
-    figure = new_figure(9.2, 5.0)
+    figure = new_figure(WIDE_IN, 5.0)
     with style():
         cores, memory, latency = figure.subplots(3, 1, sharex=True)
         busy = np.diff(usage.cpu_s[which]) / np.maximum(np.diff(seconds), 1e-6)

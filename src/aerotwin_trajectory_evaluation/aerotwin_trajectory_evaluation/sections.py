@@ -171,6 +171,7 @@ def _figures(evaluation: TrajectoryEvaluation, name: str) -> tuple[Figure, ...]:
             title="Error over time",
             caption="Distance to truth as given and aligned, and the angle between attitudes.",
             svg=figures.error_over_time(evaluation, f"{name}-time"),
+            is_wide=True,
         ),
         Figure(
             title="Error gained per metre",

@@ -51,7 +51,9 @@ def voxelise(
     _check(vertices, triangles)
     if origin_m is None or dims is None:
         if bounds_m is None:
-            used = vertices[np.unique(triangles)] if len(triangles) else np.zeros((1, 3))
+            is_used = np.zeros(len(vertices), dtype=np.bool_)
+            is_used[triangles.ravel()] = True
+            used = vertices[is_used] if len(triangles) else np.zeros((1, 3))
             bounds_m = np.array([used.min(axis=0), used.max(axis=0)])
         origin_m, dims = grid_frame(bounds_m, resolution_m)
     occupied = np.zeros(dims, dtype=np.uint8)
