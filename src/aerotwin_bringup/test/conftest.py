@@ -1,10 +1,15 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
 import os
+import subprocess
 import sys
+import time
+import uuid
 from pathlib import Path
 
 import pytest
+
+PATIENCE_S = 30.0  # how long a loaded machine may take; no test waits for it to pass
 
 RECORDER = f"""#!{sys.executable} -ISE
 import json, os, sys, time
@@ -60,7 +65,11 @@ def launch_environment(stub_prefix, tmp_path) -> dict[str, str]:
 def launch_words() -> list[str]:
     """`aerotwin launch`, also where the package is not installed and has no entry points."""
     script = (
-        "import argparse, sys\n"
+        "import argparse, importlib.util, sys, types\n"
+        # Without the package's own imports (SciPy among them), which cost a second each time.
+        "core = types.ModuleType('aerotwin_core')\n"
+        "core.__path__ = importlib.util.find_spec('aerotwin_core').submodule_search_locations\n"
+        "sys.modules['aerotwin_core'] = core\n"
         "from aerotwin_bringup import launch_command\n"
         "from aerotwin_core.errors import UserError\n"
         "parser = argparse.ArgumentParser(prog='aerotwin launch')\n"
@@ -72,3 +81,75 @@ def launch_words() -> list[str]:
         "    sys.exit(2)\n"
     )
     return [sys.executable, "-c", script]
+
+
+class RunningLaunch:
+    """`aerotwin launch` of shell scripts (each with the keys of its action), and what is left."""
+
+    def __init__(self, words, folder, actions, **options):
+        self.mark = uuid.uuid4().hex
+        self.folder = folder
+        path = folder / "test.launch.yaml"
+        lines = ["launch:"]
+        for number, (script, keys) in enumerate(actions):
+            (folder / f"script{number}.sh").write_text(script)
+            keys = "".join(f", {key}: {value}" for key, value in keys.items())
+            lines.append(f'  - executable: {{cmd: "sh script{number}.sh"{keys}}}')
+        path.write_text("\n".join(lines) + "\n")
+        environment = os.environ | {
+            "AEROTWIN_TEST_MARK": self.mark,
+            "ROS_LOG_DIR": str(folder / "log"),
+            "TMPDIR": str(folder),
+        }
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+        self.process = subprocess.Popen(
+            [*words, str(path)],
+            env=environment,
+            cwd=folder,
+            text=True,
+            start_new_session=True,
+            **options,
+        )
+
+    def wait_for(self, *names):
+        """Wait until the processes of the test have made these files."""
+        until = time.monotonic() + PATIENCE_S
+        while not all((self.folder / name).exists() for name in names):
+            assert self.process.poll() is None, self.process.communicate()
+            assert time.monotonic() < until
+            time.sleep(0.01)
+
+    def end(self):
+        """Wait for the end; return exit code and output."""
+        out, err = self.process.communicate(timeout=PATIENCE_S)
+        assert "Traceback" not in err
+        return self.process.returncode, out, err
+
+    def survivors(self):
+        """Return the processes that still carry the mark of this launch."""
+        found = []
+        for entry in Path("/proc").iterdir():
+            try:
+                if self.mark.encode() in (entry / "environ").read_bytes():
+                    found.append((entry / "cmdline").read_text())
+            except OSError:
+                continue
+        return found
+
+
+@pytest.fixture
+def start_launch(launch_words, tmp_path):
+    """Start a launch of the given scripts; what a failing test leaves is killed."""
+    launches = []
+
+    def start(*actions, **options):
+        launches.append(RunningLaunch(launch_words, tmp_path, actions, **options))
+        return launches[-1]
+
+    yield start
+    for launch in launches:
+        launch.process.kill()
+        for stream in (launch.process.stdout, launch.process.stderr):
+            if stream is not None:
+                stream.close()
+        launch.process.wait()

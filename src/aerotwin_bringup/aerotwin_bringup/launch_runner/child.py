@@ -10,7 +10,7 @@ import signal
 import struct
 import subprocess
 import termios
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import BinaryIO
 
@@ -37,6 +37,7 @@ class Child:
         command: list[str],
         screen: Screen,
         log: BinaryIO | None,
+        mark: Mapping[str, str],
     ) -> None:
         self.spec = spec
         self._screen = screen
@@ -51,7 +52,7 @@ class Child:
                 stdout=own_ends[0],
                 stderr=own_ends[1],
                 cwd=spec.folder,
-                env=dict(spec.environment),
+                env=dict(spec.environment) | dict(mark),
                 start_new_session=True,
                 preexec_fn=kernel.child_preparation(),
             )

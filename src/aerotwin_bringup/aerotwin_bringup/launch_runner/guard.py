@@ -4,18 +4,23 @@
 
 import subprocess
 import sys
+import uuid
 from contextlib import suppress
 from pathlib import Path
 
 from aerotwin_bringup.launch_runner import guardian
+
+MARK = "AEROTWIN_LAUNCH"
 
 
 class Guard:
     """A running guardian process; it knows which processes are started and which are gone."""
 
     def __init__(self, folder: Path) -> None:
+        self.mark = {MARK: uuid.uuid4().hex}  # in the environment of everything that is started
+        [(name, value)] = self.mark.items()
         self._popen = subprocess.Popen(
-            [sys.executable, "-I", "-S", guardian.__file__, str(folder)],
+            [sys.executable, "-I", "-S", guardian.__file__, str(folder), f"{name}={value}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Ends the processes of a launch whose runner was killed: `python -I -S guardian.py FOLDER`.
+"""Ends the processes of a launch whose runner was killed: `python -I -S guardian.py FOLDER MARK`.
 
 The runner tells on standard input what it starts ("+pid", a session of its own) and what has
 ended ("-pid"), and "done" at its orderly end. When the input ends without that, the runner was
-killed: every session left, and everything below it, gets SIGINT, SIGTERM and SIGKILL in turn,
-and the runner's temporary folder is deleted. Runs without the project's packages, so that it
-starts within milliseconds.
+killed: every session left, everything below it, and everything that carries the launch's mark in
+its environment gets SIGINT, SIGTERM and SIGKILL in turn, and the runner's temporary folder is
+deleted. Runs without the project's packages, so that it starts within milliseconds.
 """
 
 import os
@@ -30,13 +30,14 @@ def main() -> None:
             return
         pid = int(word[1:])
         sessions.add(pid) if word[0] == "+" else sessions.discard(pid)
-    _end(sessions)
+    _end(sessions, sys.argv[2].encode())
     shutil.rmtree(sys.argv[1], ignore_errors=True)
 
 
-def _end(sessions: set[int]) -> None:
+def _end(sessions: set[int], mark: bytes) -> None:
     table = _table()
     targets = {pid for pid, row in table.items() if row[2] in sessions} | sessions
+    targets |= {pid for pid in table if pid != os.getpid() and _carries(pid, mark)}
     size = 0
     while size != len(targets):  # and what is below them, in whatever session
         size = len(targets)
@@ -51,6 +52,15 @@ def _end(sessions: set[int]) -> None:
         until = time.monotonic() + patience
         while _alive(born) and time.monotonic() < until:
             time.sleep(POLL_S)
+
+
+def _carries(pid: int, mark: bytes) -> bool:
+    """Tell whether a process was started by this launch, however often it changed its parent."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return mark in file.read().split(b"\0")
+    except OSError:
+        return False
 
 
 def _alive(born: dict[int, str]) -> list[int]:

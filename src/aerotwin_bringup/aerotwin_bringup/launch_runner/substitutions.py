@@ -111,7 +111,7 @@ class _Parser:
         parts: list[str | Call] = []
         start = self.at
         while self.at < len(self.text) and self.text[self.at] not in end:
-            if self.text.startswith("$(", self.at):
+            if self.text.startswith("$(", self.at) and self.text[self.at - 1 : self.at] != "\\":
                 self._flush(parts, start)
                 parts.append(self._call(quote))
                 start = self.at

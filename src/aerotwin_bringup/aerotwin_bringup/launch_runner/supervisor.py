@@ -100,7 +100,7 @@ class _Supervisor:
     async def _run_once(self, spec: ProcessSpec, log: BinaryIO) -> int:
         command = self._command(spec)
         try:
-            child = Child(spec, command, self.screen, log)
+            child = Child(spec, command, self.screen, log, self.guard.mark)
         except (OSError, subprocess.SubprocessError) as error:
             self._say("ERROR", spec.label, f"cannot be started: {error}")
             self._stop_all(f"[{spec.label}] cannot be started")
