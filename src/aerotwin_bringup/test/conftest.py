@@ -23,23 +23,35 @@ with open(os.path.join(os.environ["RECORDER_FOLDER"], name), "w") as file:
 """
 
 
+def make_prefix(prefix, executables):
+    """Make an ament prefix whose executables only write down how they were started."""
+    for package, executable in executables:
+        marker = prefix / "share/ament_index/resource_index/packages" / package
+        recorder = prefix / "lib" / package / executable
+        for path in (marker, recorder):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        marker.touch()
+        recorder.write_text(RECORDER)
+        recorder.chmod(0o755)
+    return prefix
+
+
 @pytest.fixture(scope="session")
 def stub_prefix(tmp_path_factory) -> Path:
     """An ament prefix with one package whose executable writes down how it was started."""
-    prefix = tmp_path_factory.mktemp("prefix")
-    markers = prefix / "share/ament_index/resource_index/packages"
-    libexec = prefix / "lib/stub_pkg"
+    prefix = make_prefix(tmp_path_factory.mktemp("prefix"), [("stub_pkg", "recorder")])
     launch = prefix / "share/stub_pkg/launch"
-    for folder in (markers, libexec, launch):
-        folder.mkdir(parents=True)
-    (markers / "stub_pkg").touch()
-    recorder = libexec / "recorder"
-    recorder.write_text(RECORDER)
-    recorder.chmod(0o755)
+    launch.mkdir(parents=True)
     (launch / "shared.launch.yaml").write_text(
         'launch:\n  - node: {pkg: stub_pkg, exec: recorder, name: shared, args: "$(dirname)"}\n'
     )
     return prefix
+
+
+@pytest.fixture
+def prefix_of(tmp_path):
+    """Make a prefix with the given (package, executable) pairs."""
+    return lambda executables: make_prefix(tmp_path / "prefix", executables)
 
 
 @pytest.fixture

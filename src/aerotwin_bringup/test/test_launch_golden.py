@@ -21,9 +21,12 @@ import yaml
 from aerotwin_bringup.launch_runner import LaunchError, expand_launch_file
 from aerotwin_bringup.launch_runner.arguments import split_words
 from aerotwin_bringup.launch_runner.dry_run import command_records
+from aerotwin_bringup.launch_runner.expand import declared_arguments, every_action
+from aerotwin_bringup.launch_runner.schema import load_actions
 
 FOLDER = Path(__file__).parent / "launch_golden"
 GOLDEN = FOLDER / "golden"
+WORKSPACE = sorted((FOLDER.parents[1] / "launch").glob("*.launch.yaml"))
 CASES = yaml.safe_load((FOLDER / "cases.yaml").read_text())
 REAL = os.environ.get("AEROTWIN_REAL_ROS2_LAUNCH")
 RECORDS = os.environ.get("AEROTWIN_RECORD_LAUNCH_GOLDEN") == "1"
@@ -53,6 +56,10 @@ def golden(name, words):
         if run["arguments"] == words:
             return run
     raise AssertionError(f"{name} {words} was never recorded")
+
+
+def file_of(name):
+    return FOLDER / f"{name}.launch.yaml"
 
 
 def is_strict(name, words):
@@ -106,13 +113,13 @@ def recorded(output, normaliser):
     return processes
 
 
-def run_real(name, words, environment, normaliser):
+def run_real(path, words, environment, normaliser):
     """Ask the real `ros2 launch`."""
     prefix = Path(REAL).parent.parent
     own = environment | {"AMENT_PREFIX_PATH": f"{environment['AMENT_PREFIX_PATH']}:{prefix}"}
     own["PYTHONPATH"] = ""
     result = subprocess.run(
-        [REAL, "launch", str(FOLDER / f"{name}.launch.yaml"), *words],
+        [REAL, "launch", str(path), *words],
         env=own,
         capture_output=True,
         text=True,
@@ -129,10 +136,10 @@ def run_real(name, words, environment, normaliser):
     return answer
 
 
-def run_ours(name, words, environment, normaliser):
+def run_ours(path, words, environment, normaliser):
     """Expand with the runner, without starting anything."""
     arguments = split_words(words)[1]
-    plan = expand_launch_file(FOLDER / f"{name}.launch.yaml", arguments, environment)
+    plan = expand_launch_file(path, arguments, environment)
     for record in (records := command_records(plan, environment)):
         if record["command"][0] == "recorder":  # a program sees its path
             record["command"][0] = "PREFIX/lib/stub_pkg/recorder"
@@ -158,10 +165,10 @@ def test_the_runner_does_what_the_real_launch_did(name, words, stub_prefix, laun
         with pytest.raises(LaunchError) as caught:
             if words and ":=" not in words[0]:
                 raise LaunchError(None, "a word without := names a file")
-            run_ours(name, words, launch_environment, normaliser)
+            run_ours(file_of(name), words, launch_environment, normaliser)
         assert "\n" not in str(caught.value)
         return
-    plan, processes = run_ours(name, words, launch_environment, normaliser)
+    plan, processes = run_ours(file_of(name), words, launch_environment, normaliser)
     if name in LIVE_ONLY:
         return
     through_shell = {
@@ -182,7 +189,7 @@ def test_started_processes_get_what_the_real_launch_gave_them(
 ):
     normaliser = Normaliser(stub_prefix, launch_environment)
     result = subprocess.run(
-        [*launch_words, FOLDER / f"{name}.launch.yaml"],
+        [*launch_words, file_of(name)],
         env=launch_environment,
         capture_output=True,
         text=True,
@@ -209,7 +216,9 @@ def test_the_golden_files_say_which_version_they_come_from():
 @pytest.mark.skipif(REAL is None, reason="AEROTWIN_REAL_ROS2_LAUNCH names no real ros2")
 @pytest.mark.parametrize(("name", "words"), list(runs()))
 def test_the_real_launch_still_does_what_was_recorded(name, words, stub_prefix, launch_environment):
-    answer = run_real(name, words, launch_environment, Normaliser(stub_prefix, launch_environment))
+    answer = run_real(
+        file_of(name), words, launch_environment, Normaliser(stub_prefix, launch_environment)
+    )
     if RECORDS:
         record(name, answer)
     expected = golden(name, words)
@@ -217,6 +226,27 @@ def test_the_real_launch_still_does_what_was_recorded(name, words, stub_prefix, 
         assert answer["outcome"] == "refused"
     else:
         assert answer == expected
+
+
+@pytest.mark.parametrize("path", WORKSPACE, ids=lambda path: path.name)
+def test_the_launch_files_of_the_workspace_run(path, prefix_of, launch_environment):
+    """Through the runner always, and through the real launch where there is one, alike."""
+    actions = load_actions(path)
+    nodes = [action for action in every_action(actions) if action.kind == "node"]
+    prefix = prefix_of([(node.get("pkg").literal, node.get("exec").literal) for node in nodes])
+    environment = launch_environment | {"AMENT_PREFIX_PATH": str(prefix)}
+    words = [
+        f"{argument.name}:={(argument.choices or ['value'])[0]}"
+        for argument in declared_arguments(actions)
+        if argument.default is None
+    ]
+    normaliser = Normaliser(prefix, environment)
+    plan, processes = run_ours(path, words, environment, normaliser)
+    assert plan.processes
+    if REAL:
+        answer = run_real(path, words, environment, normaliser)
+        assert answer["outcome"] == "runs"
+        assert answer["processes"] == processes
 
 
 def record(name, answer):

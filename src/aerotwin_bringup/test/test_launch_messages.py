@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Mistakes in a launch file or its arguments are told with file and line, and nothing is started."""
+"""Mistakes in a launch file or its arguments are told with file and line; nothing is started."""
 
 import subprocess
 

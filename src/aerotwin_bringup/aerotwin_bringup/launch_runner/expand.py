@@ -35,7 +35,7 @@ def expand_launch_file(
     """
     path = Path(os.path.abspath(path))
     actions = load_actions(path)
-    if not any(action.kind == "include" for action in _all(actions)):
+    if not any(action.kind == "include" for action in every_action(actions)):
         _refuse_unknown(arguments, {item.name for item in declared_arguments(actions)}, path)
     expansion = _Expansion(arguments, environment, path)
     known = expansion.file(actions, path, set(arguments))
@@ -66,10 +66,11 @@ def _argument(action: Action, is_conditional: bool) -> Argument:
     )
 
 
-def _all(actions: tuple[Action, ...]) -> Iterator[Action]:
+def every_action(actions: tuple[Action, ...]) -> Iterator[Action]:
+    """Go through actions and those in their groups."""
     for action in actions:
         yield action
-        yield from _all(action.children)
+        yield from every_action(action.children)
 
 
 def _refuse_unknown(given: Mapping[str, str], known: set[str], path: Path) -> None:
