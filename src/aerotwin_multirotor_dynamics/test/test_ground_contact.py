@@ -131,6 +131,29 @@ def test_upside_down_on_the_ground_is_a_crash_until_reset(iris):
     assert not vehicle.is_crashed
 
 
+@pytest.mark.parametrize(
+    ("changes", "degrees", "is_crash"),
+    [
+        ({"crash_tilt_deg": 180.0}, 180.0, True),  # a hull point touches
+        ({"hull_m": ()}, 80.0, True),  # two feet touch, tilted too far
+        ({"hull_m": (), "crash_tilt_deg": 180.0}, 80.0, False),
+    ],
+)
+def test_a_hull_point_on_the_ground_is_a_crash_and_so_is_too_much_tilt(
+    iris, changes, degrees, is_crash
+):
+    contact = dataclasses.replace(iris.contact, **changes)
+    half = math.radians(degrees) / 2
+    vehicle = Multirotor(
+        dataclasses.replace(iris, contact=contact),
+        p_map_body=(0, 0, 0.28 if degrees < 90 else 0.06),
+        q_map_body=(math.sin(half), 0.0, 0.0, math.cos(half)),
+    )
+    while not vehicle.is_on_ground:
+        vehicle.step(DISARMED, 0.001, is_armed=False)
+    assert vehicle.is_crashed is is_crash
+
+
 def test_it_does_not_fall_through_the_ground_from_high_up(iris):
     vehicle = Multirotor(iris, p_map_body=(0, 0, 10.0), omega_map_body_in_body=(2, 3, 1))
     state = run(vehicle, 8.0)
