@@ -18,6 +18,8 @@ Output is kept below ROS_LOG_DIR (~/.ros/log), one file per process.
 import argparse
 import os
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 
 from aerotwin_core.cli import write_json
 
@@ -65,4 +67,14 @@ def run(args: argparse.Namespace) -> int:
         write_json(args.json, command_records(plan, environment))
         return 0
     sys.stdout.flush()
+    return run_plan(plan, make_log_folder(environment))
+
+
+def launch_file(path: Path, arguments: Mapping[str, str]) -> int:
+    """Run a launch file from another command and return its exit code."""
+    from aerotwin_bringup.launch_runner import expand_launch_file, run_plan
+    from aerotwin_bringup.launch_runner.log_folder import make_log_folder
+
+    environment = dict(os.environ)
+    plan = expand_launch_file(path, dict(arguments), environment)
     return run_plan(plan, make_log_folder(environment))

@@ -59,7 +59,7 @@ class StereoOdometryNode(Node):
 
     def __init__(self) -> None:
         super().__init__("stereo_odometry")
-        self._parameters = declare_parameters(self, StereoOdometryNodeParameters)
+        self._settings = declare_parameters(self, StereoOdometryNodeParameters)
         self._pairing, self._tree = StereoPairing(), StaticTree()
         self._pending: deque[Pair] = deque()
         self._cameras: dict[str, tuple] = {}
@@ -69,7 +69,7 @@ class StereoOdometryNode(Node):
         self._n_unmapped_keyframes = 0
         self._last_pair_time = 0.0
         self._wire()
-        self.get_logger().info(f"stereo_odometry with {self._parameters}")
+        self.get_logger().info(f"stereo_odometry with {self._settings}")
 
     def _wire(self) -> None:
         qos = {"qos_overriding_options": QoSOverridingOptions.with_default_policies()}
@@ -113,7 +113,7 @@ class StereoOdometryNode(Node):
     def _process(self) -> None:
         while self._pending and len(self._cameras) == 2:
             pair = self._pending[0]
-            T_body_optical = self._tree.find(self._parameters.base_frame, pair.left.header.frame_id)
+            T_body_optical = self._tree.find(self._settings.base_frame, pair.left.header.frame_id)
             if T_body_optical is None:
                 return
             self._pending.popleft()
@@ -134,7 +134,7 @@ class StereoOdometryNode(Node):
         self._diagnose(frame, {key: round(1e3 * value, 2) for key, value in cost.items()})
         self._n_unmapped_keyframes += frame.is_keyframe
         self._last_pair_time = time.monotonic()
-        if self._n_unmapped_keyframes >= self._parameters.map_every_keyframes:
+        if self._n_unmapped_keyframes >= self._settings.map_every_keyframes:
             self._send_map()
 
     def _restart_if_time_went_back(self, stamp_ns: int, T_body_optical) -> None:
@@ -145,11 +145,11 @@ class StereoOdometryNode(Node):
             self.get_logger().warning("time went back: odometry starts again at the origin")
         (camera, _), (_, baseline_m) = self._cameras["left"], self._cameras["right"]
         rig = StereoRig(camera=camera, baseline_m=baseline_m)
-        self._odometry = StereoOdometry(rig, self._parameters, T_odom_optical_first=T_body_optical)
+        self._odometry = StereoOdometry(rig, self._settings, T_odom_optical_first=T_body_optical)
         self._body = None
 
     def _publish(self, frame: OdometryFrame) -> None:
-        p = self._parameters
+        p = self._settings
         self._publish_odom(odometry_message(self._body, p.odom_frame, p.base_frame))
         if p.publish_tf:
             self._publish_tf(tf_message(self._body, p.odom_frame, p.base_frame))
@@ -182,7 +182,7 @@ class StereoOdometryNode(Node):
     def _send_map(self) -> None:
         self._n_unmapped_keyframes = 0
         points, intensity = self._odometry.map_points()
-        stamp_ns, frame_id = self._body.stamp_ns, self._parameters.odom_frame
+        stamp_ns, frame_id = self._body.stamp_ns, self._settings.odom_frame
         self._publish_map(cloud_from_points(points, stamp_ns, frame_id, intensity))
 
 
