@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The true surface: nearest points, what cameras see of it, and alignment to it."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from aerotwin_core.camera import PinholeCamera
@@ -39,6 +42,16 @@ class SurfaceReference:
             self._tensor(np.ascontiguousarray(self.vertices - self._centre, dtype=np.float32)),
             self._tensor(np.ascontiguousarray(self.triangles, dtype=np.uint32)),
         )
+
+    @classmethod
+    def from_meshes(cls, meshes: Iterable[Any]) -> "SurfaceReference":
+        """Return the surface of meshes with `vertices_map` and `triangles` (a world's) as one."""
+        vertices, triangles, n = [], [], 0
+        for mesh in meshes:
+            vertices.append(np.asarray(mesh.vertices_map, dtype=np.float64))
+            triangles.append(np.asarray(mesh.triangles, dtype=np.int64) + n)
+            n += len(mesh.vertices_map)
+        return cls(np.concatenate(vertices), np.concatenate(triangles))
 
     def nearest(self, points_map: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest surface points (n, 3) and the distances (n,) [m]."""

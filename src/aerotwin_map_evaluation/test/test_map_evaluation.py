@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -127,6 +128,17 @@ def test_a_camera_sees_what_is_in_front_of_it_and_not_behind(reference):
     assert pixels.min() > -1e-3
     assert (pixels <= [159.001, 119.001]).all()
     assert len(reference.seen_from(down[None], camera, max_range_m=5.0)) == 0
+
+
+def test_meshes_of_a_world_become_one_surface():
+    square = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    meshes = [
+        SimpleNamespace(vertices_map=square + shift, triangles=np.array([[0, 1, 2]], np.int32))
+        for shift in ([0.0, 0, 0], [10.0, 0, 5.0])
+    ]
+    surface = SurfaceReference.from_meshes(meshes)
+    distances = surface.nearest(np.array([[0.2, 0.2, 1.0], [10.2, 0.2, 5.5]]))[1]
+    np.testing.assert_allclose(distances, [1.0, 0.5], atol=FLOAT32)
 
 
 def test_unseen_surface_is_not_asked_for(reference):

@@ -95,8 +95,8 @@ def write_cloud(path: str | Path, points: np.ndarray, intensity: np.ndarray | No
             table = points if intensity is None else np.column_stack([points, intensity])
             np.savetxt(out, table, fmt="%.6f")
         else:
-            extra = {} if intensity is None else {"intensity": columns["intensity"]}
-            np.savez_compressed(out, points=points, **extra)
+            named = {k: columns[k] for k in ("intensity",) if k in columns}
+            np.savez_compressed(out, points=points, **named)  # type: ignore[arg-type]
     os.chmod(out.name, 0o644)
     os.replace(out.name, path)
 

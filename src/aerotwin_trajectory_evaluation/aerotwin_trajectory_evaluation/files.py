@@ -80,8 +80,9 @@ def _from_table(
         return Trajectory(stamps, matrices[:, :, 3], quaternions)
     values = _numbers(table, 1, 8)
     order = [4, 5, 6, 3] if file_format == "euroc" else [3, 4, 5, 6]
-    stamps = [_nanoseconds(row[0], is_ns=file_format == "euroc") for row in table]
-    return _sorted(np.array(stamps, dtype=np.int64), values[:, :3], values[:, order])
+    is_ns = file_format == "euroc"
+    stamps = np.array([_nanoseconds(row[0], is_ns=is_ns) for row in table], dtype=np.int64)
+    return _sorted(stamps, values[:, :3], values[:, order])
 
 
 def _table(path: Path) -> list[list[str]]:
