@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report of one run: evaluate what its bag holds and write report.html and metrics.json."""
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from aerotwin_bringup.bag_camera import true_camera
 from aerotwin_bringup.frames_section import frames_section
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
@@ -21,10 +24,13 @@ from aerotwin_trajectory_evaluation import (
     resource_section,
 )
 from aerotwin_trajectory_evaluation import section as trajectory_section
-from aerotwin_worlds import World
+from aerotwin_worlds import TexturedMesh, World
 
 LOST_VARIANCE_M2 = 1e3
 """A pose whose reported position variance is larger is a frame that was not tracked."""
+COARSE_VOXEL_M = 1.0
+"""Edge of the reference voxels of Beam et al. (2024)."""
+FINE_VOXEL_M = 0.25
 TRUTH = "/truth/odom"
 SLAM_ODOM = "/slam/odom"
 SLAM_MAP = "/slam/map"
@@ -88,14 +94,14 @@ def write_run_report(record: RunRecord) -> Path:
     frames = None if record.is_partial else frames_section(record.truth_bag)
     if frames is not None:
         sections.append(frames)
-    if record.world is not None:
-        warnings += _world_notes(record.world)
     write_report(
         record.folder,
         title=record.title,
         sections=sections,
         configuration=record.configuration,
         warnings=warnings,
+        seed=record.configuration.get("parameters", {}).get("seed"),
+        world=None if record.world is None else _credits(record.world),
     )
     return record.folder / "report.html"
 
@@ -127,7 +133,7 @@ def _slam_sections(record: RunRecord, warnings: list[str]) -> list[Section]:
         warnings.append(f"The trajectory is not judged: {error}")
         return sections
     if record.world is not None and not record.is_partial:
-        sections += _map_sections(record.slam_bag, record.world, T_map_odom, warnings)
+        sections += _map_sections(record, truth, T_map_odom, warnings)
     if record.usage is not None:
         n_frames = record.truth_bag.counts.get(LEFT_IMAGE, 0) or n_outputs
         sections.append(
@@ -137,22 +143,48 @@ def _slam_sections(record: RunRecord, warnings: list[str]) -> list[Section]:
 
 
 def _map_sections(
-    bag: BagReader, world: World, T_map_odom: np.ndarray, warnings: list[str]
+    record: RunRecord, truth: Trajectory, T_map_odom: np.ndarray, warnings: list[str]
 ) -> list[Section]:
-    from aerotwin_map_evaluation import SurfaceReference, evaluate_map
+    """Judge the last map against voxels of 1 m, as published, and against finer ones."""
+    from aerotwin_map_evaluation import MapProtocol, SurfaceReference, evaluate_map
     from aerotwin_map_evaluation import section as map_section
 
-    points = last_map(bag)
+    assert record.world is not None
+    assert record.slam_bag is not None
+    points = last_map(record.slam_bag)
     if points is None:
         warnings.append(f"No map was recorded on {SLAM_MAP}: it is not judged.")
         return []
-    reference = SurfaceReference.from_meshes(world.meshes)
-    evaluation = evaluate_map(reference, points, T_map_odom_initial=T_map_odom)
-    return [map_section(evaluation)]
+    reference = SurfaceReference(*merge_meshes(record.world.meshes))
+    camera = true_camera(record.truth_bag, truth)
+    observed = None if camera is None else reference.seen_from(*camera)
+    coarse, fine = (
+        map_section(
+            evaluate_map(
+                reference,
+                points,
+                T_map_odom_initial=T_map_odom,
+                protocol=MapProtocol(voxel_m=voxel_m),
+                observed=observed,
+            )
+        )
+        for voxel_m in (COARSE_VOXEL_M, FINE_VOXEL_M)
+    )
+    title = f"Map against voxels of {FINE_VOXEL_M:g} m"
+    fine = dataclasses.replace(fine, title=title, name="map_fine", headline=(), figures=())
+    return [coarse, fine]
 
 
-def _world_notes(world: World) -> list[str]:
-    return [f"World: {world.name}. {world.attribution} Licence: {world.licence}"]
+def merge_meshes(meshes: Sequence[TexturedMesh]) -> tuple[np.ndarray, np.ndarray]:
+    """Return vertices (n, 3) [m] and triangles (m, 3) of all meshes as one."""
+    offsets = np.cumsum([0, *[len(mesh.vertices_map) for mesh in meshes]])
+    vertices = np.concatenate([mesh.vertices_map for mesh in meshes])
+    triangles = [mesh.triangles + offset for mesh, offset in zip(meshes, offsets, strict=False)]
+    return vertices, np.concatenate(triangles)
+
+
+def _credits(world: World) -> dict[str, str]:
+    return {"name": world.name, "attribution": world.attribution, "licence": world.licence}
 
 
 def tracked_trajectory(bag: BagReader) -> Trajectory:

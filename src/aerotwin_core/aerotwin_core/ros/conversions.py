@@ -33,7 +33,8 @@ def fill(data: np.ndarray) -> array:
     Assigning an ndarray itself would cost 120 ms for a megabyte.
     """
     buffer = array("B")
-    buffer.frombytes(memoryview(np.ascontiguousarray(data)).cast("B"))
+    if data.size:
+        buffer.frombytes(memoryview(np.ascontiguousarray(data)).cast("B"))
     return buffer
 
 

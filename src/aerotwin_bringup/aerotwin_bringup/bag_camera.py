@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the left camera truly was: calibration and mounting of a bag, with the truth."""
+
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.frames import transform_from_pose
+from aerotwin_core.trajectory import Trajectory
+
+LEFT_INFO = "/stereo/left/camera_info"
+BODY = "base_link"
+_LONGEST_CHAIN = 10
+
+
+def true_camera(bag: BagReader, truth: Trajectory) -> tuple[np.ndarray, PinholeCamera] | None:
+    """Return T_map_optical (n, 4, 4) of the left camera along the truth, and the camera.
+
+    None when the bag holds no calibration or no mounting.
+    """
+    info = next((m for _, _, m in bag.messages([LEFT_INFO])), None)
+    if info is None or info.p[0] <= 0.0:
+        return None
+    T_body_optical = mounting(bag, info.header.frame_id)
+    if T_body_optical is None:
+        return None
+    camera = PinholeCamera(
+        width=int(info.width),
+        height=int(info.height),
+        fx=float(info.p[0]),
+        fy=float(info.p[5]),
+        cx=float(info.p[2]),
+        cy=float(info.p[6]),
+    )
+    return truth.transforms() @ T_body_optical, camera
+
+
+def mounting(bag: BagReader, frame: str) -> np.ndarray | None:
+    """Return T_body_frame (4, 4) through /tf_static, None when the chain is broken."""
+    parents: dict[str, Any] = {}
+    for _, _, message in bag.messages(["/tf_static"]):
+        for edge in message.transforms:
+            parents[edge.child_frame_id] = edge
+    T = np.eye(4)
+    for _ in range(_LONGEST_CHAIN):
+        if frame == BODY:
+            return T
+        if frame not in parents:
+            return None
+        p, q = parents[frame].transform.translation, parents[frame].transform.rotation
+        T = transform_from_pose([p.x, p.y, p.z], [q.x, q.y, q.z, q.w]) @ T
+        frame = parents[frame].header.frame_id
+    return None
