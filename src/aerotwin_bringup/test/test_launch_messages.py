@@ -184,3 +184,17 @@ def test_a_mistake_gives_one_line_and_2_and_starts_nothing(
     assert result.stderr.count("\n") == 1
     assert result.stdout == ""
     assert list((tmp_path / "records").iterdir()) == []
+
+
+def test_options_may_stand_between_the_words(launch_words, launch_environment, tmp_path):
+    path = tmp_path / "t.launch.yaml"
+    path.write_text(f"launch:\n  - arg: {{name: a, default: b}}\n{NODE}, args: $(var a)}}\n")
+    result = subprocess.run(
+        [*launch_words, path, "--print-commands", "a:=x y"],
+        env=launch_environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "/lib/stub_pkg/recorder 'x y' --ros-args" in result.stdout
+    assert list((tmp_path / "records").iterdir()) == []

@@ -12,12 +12,13 @@ import os
 import signal
 import subprocess
 import tempfile
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from aerotwin_bringup.launch_runner import kernel
 from aerotwin_bringup.launch_runner.child import POLL_S, Child
+from aerotwin_bringup.launch_runner.errors import LaunchError
 from aerotwin_bringup.launch_runner.guard import Guard
 from aerotwin_bringup.launch_runner.plan import Plan, ProcessSpec
 from aerotwin_bringup.launch_runner.screen import Screen
@@ -37,7 +38,12 @@ def run_plan(plan: Plan, log_folder: Path, *, name: str = "launch") -> int:
     Must be called from the main thread: it handles signals until it returns.
     """
     kernel.adopt_orphans()
-    with tempfile.TemporaryDirectory(prefix="aerotwin_launch_") as folder:
+    try:
+        parameter_folder = tempfile.TemporaryDirectory(prefix="aerotwin_launch_")
+    except OSError as error:
+        message = f"no temporary folder for parameter files: {error.strerror}; set TMPDIR"
+        raise LaunchError(None, message) from None
+    with parameter_folder as folder:
         return asyncio.run(_Supervisor(plan, Path(folder), log_folder, name).run())
 
 
@@ -97,9 +103,9 @@ class _Supervisor:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self.stopping.wait(), spec.respawn_delay_s)
 
-    async def _run_once(self, spec: ProcessSpec, log: BinaryIO) -> int:
-        command = self._command(spec)
+    async def _run_once(self, spec: ProcessSpec, log: BinaryIO | None) -> int:
         try:
+            command = self._command(spec)
             child = Child(spec, command, self.screen, log, self.guard.mark)
         except (OSError, subprocess.SubprocessError) as error:
             self._say("ERROR", spec.label, f"cannot be started: {error}")
@@ -111,13 +117,23 @@ class _Supervisor:
         code = await child.wait()
         if child.is_gone:
             self.guard.gone(child.pid)
-        if code == 0:
-            self._say("INFO", spec.label, f"process has finished cleanly [pid {child.pid}]")
-        else:
-            text = f"pid {child.pid}, exit code {code}, cmd '{' '.join(command)}'"
-            asked = self.stopping.is_set() and code in ENDED_AS_ASKED
-            self._say("INFO" if asked else "ERROR", spec.label, f"process has died [{text}].")
+        self._report_end(child, code, command)
         return code
+
+    def _report_end(self, child: Child, code: int, command: list[str]) -> None:
+        if code == 0:
+            text = f"process has finished cleanly [pid {child.pid}]"
+        elif self._is_as_asked(code):
+            text = f"process was stopped [pid {child.pid}, exit code {code}]"
+        else:
+            words = " ".join(command)
+            text = f"process has died [pid {child.pid}, exit code {code}, cmd '{words}']."
+            self._say("ERROR", child.spec.label, text)
+            return
+        self._say("INFO", child.spec.label, text)
+
+    def _is_as_asked(self, code: int) -> bool:
+        return self.stopping.is_set() and code in ENDED_AS_ASKED
 
     def _command(self, spec: ProcessSpec) -> list[str]:
         """Write the parameter files of a process and return its command line."""
@@ -130,7 +146,7 @@ class _Supervisor:
 
     def _judge(self, spec: ProcessSpec, code: int, again: bool) -> None:
         """Note the first failure of a required process, and of any other one."""
-        if code == 0 or (self.stopping.is_set() and code in ENDED_AS_ASKED):
+        if code == 0 or self._is_as_asked(code):
             return
         status = 128 - code if code < 0 else code
         if spec.is_required:
@@ -189,8 +205,13 @@ class _Supervisor:
         kernel.reap(pid for pid in below if table[pid][2])
         return {pid for pid in below if not table[pid][2]}
 
-    def _log_file(self, spec: ProcessSpec) -> BinaryIO:
-        return open(self.log_folder / f"{spec.label.replace('/', '_')}.log", "wb")
+    def _log_file(self, spec: ProcessSpec) -> AbstractContextManager[BinaryIO | None]:
+        path = self.log_folder / f"{spec.label.replace('/', '_')}.log"
+        try:
+            return open(path, "wb")
+        except OSError as error:  # a full disk must not stop a flight
+            self._say("WARNING", spec.label, f"its output is not kept: {error.strerror}")
+            return nullcontext()
 
     def _say(self, level: str, name: str, text: str) -> None:
         self.screen.message(level, name, text)
