@@ -23,7 +23,10 @@ STILL_RATE_RAD_S = 0.25
 STILL_FORCE_M_S2 = 2.0
 FIRST_YAW_STD_RAD = 0.03
 FIRST_TILT_STD_RAD = 2.0e-3
-FIRST_POSITION_STD_M = 5.0
+FIRST_POSITION_STD_M = 0.02
+"""The vehicle stands at the origin of its local frame by definition; what is uncertain is where
+on Earth that is, and the GNSS bias state holds it."""
+FIRST_BARO_STD_M = 0.03
 FIRST_VELOCITY_STD_M_S = 0.1
 
 
@@ -103,21 +106,23 @@ def first_covariance(
     """Return the covariance after alignment.
 
     The accelerometer bias tilts the first attitude, and the tilt turns the first heading: these
-    errors are one, not independent, and the cross terms say so (R: local <- body).
+    errors are one, not independent, and the cross terms say so (R: local <- body). The GNSS bias
+    counts from the origin, which took the first fixes' own: it begins at their white noise only.
     """
+    gnss_std = parameters.gnss_position_std_m
     covariance = np.zeros((N_ERROR, N_ERROR))
 
     def block(at: int, std: float | tuple[float, ...]) -> None:
         covariance[at : at + 3, at : at + 3] = np.diag(np.broadcast_to(std, 3) ** 2.0)
 
-    horizontal, vertical = parameters.gnss_bias_std_m
+    horizontal, vertical = (std / parameters.origin_fixes**0.5 for std in gnss_std)
     block(E_POSITION, FIRST_POSITION_STD_M)
     block(E_VELOCITY, FIRST_VELOCITY_STD_M_S)
     block(E_ATTITUDE, (FIRST_TILT_STD_RAD, FIRST_TILT_STD_RAD, FIRST_YAW_STD_RAD))
     block(E_GYRO, parameters.gyro_bias_std_rad_s)
     block(E_ACCEL, parameters.accel_bias_std_m_s2)
     block(E_GNSS, (horizontal, horizontal, vertical))
-    covariance[E_BARO, E_BARO] = FIRST_POSITION_STD_M**2
+    covariance[E_BARO, E_BARO] = FIRST_BARO_STD_M**2
     east, north, up = R @ field_body
     slope = up / (east**2 + north**2)
     tilt = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]) / GRAVITY @ R

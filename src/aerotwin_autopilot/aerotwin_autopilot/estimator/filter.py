@@ -3,6 +3,7 @@
 """The estimator: aligns at rest, sets its local origin, then filters sample by sample."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,7 +26,10 @@ READY_STD = {"position": 1.5, "velocity": 0.5, "tilt": 0.05, "heading": 0.15}
 class Estimator:
     """Position, velocity, attitude, rates and biases from the sensors alone.
 
-    Local axes are east, north, up at the mean of the first GNSS fixes; body axes forward, left, up.
+    Local axes are east, north, up at the place where the vehicle stands when the filter starts;
+    on Earth that place is known as the mean of the first GNSS fixes. Body axes are forward, left,
+    up. What the filter is sure of is the way since the start (barometer, GNSS velocity); the place
+    on Earth is as uncertain as the correlated GNSS error.
 
     Parameters
     ----------
@@ -48,6 +52,7 @@ class Estimator:
         self._cursor = np.zeros(layout.N_CURSOR, dtype=np.int64)
         self._still = StandStill()
         self._first_fixes: list[Triple] = []
+        self._first_scale = [1.0, 1.0]
         self._initialised_at = math.inf
         self._last_fix_at = -math.inf
         self._previous: tuple[Triple, Triple] | None = None
@@ -104,6 +109,7 @@ class Estimator:
         if self.plane is None or not self.is_initialised:
             self._first_fixes.append(position)
             del self._first_fixes[: -self.parameters.origin_fixes]
+            self._first_scale = self._noise_scale(horizontal_std_m, vertical_std_m)
             return
         count = int(self._cursor[layout.C_FIX_COUNT])
         if count >= layout.FIX_LENGTH:
@@ -112,7 +118,8 @@ class Estimator:
         row[layout.F_TIME] = time_s - self.parameters.gnss_delay_s
         row[layout.F_POSITION : layout.F_POSITION + 3] = self.plane.from_geodetic(*position)
         row[layout.F_VELOCITY : layout.F_VELOCITY + 3] = v_enu
-        row[layout.F_SCALE :] = self._noise_scale(horizontal_std_m, vertical_std_m)
+        now = self._noise_scale(horizontal_std_m, vertical_std_m)
+        row[layout.F_SCALE :] = [max(1.0, now[i] / self._first_scale[i]) for i in range(2)]
         self._cursor[layout.C_FIX_COUNT] += 1
 
     def _noise_scale(self, horizontal_std_m: float, vertical_std_m: float) -> list[float]:
@@ -125,7 +132,7 @@ class Estimator:
         ]
 
     def _try_to_initialise(self, time_s: float) -> None:
-        p = self.parameters
+        p = as_reported(self.parameters, self._first_scale)
         if self._still.duration < p.alignment_s or self._still.missing:
             return
         if len(self._first_fixes) < p.origin_fixes:
@@ -195,6 +202,17 @@ class Estimator:
         return f"waiting for GNSS ({len(self._first_fixes)} of {self.parameters.origin_fixes})"
 
 
+def as_reported(parameters: EstimatorParameters, scale: list[float]) -> EstimatorParameters:
+    """Return the parameters with a GNSS that is worse by a factor, horizontal and vertical."""
+    h, v = scale
+    white, bias = parameters.gnss_position_std_m, parameters.gnss_bias_std_m
+    return replace(
+        parameters,
+        gnss_position_std_m=(white[0] * h, white[1] * v),
+        gnss_bias_std_m=(bias[0] * h, bias[1] * v),
+    )
+
+
 def declination_deg(parameters: EstimatorParameters, origin: GeodeticPoint) -> float:
     """Return the declination from the parameters, or of the World Magnetic Model at the origin."""
     if parameters.magnetic_declination_deg is not None:
@@ -216,7 +234,12 @@ def declination_deg(parameters: EstimatorParameters, origin: GeodeticPoint) -> f
 def filter_noise(
     parameters: EstimatorParameters, field_angle: float, field_slope: float
 ) -> layout.Noise:
-    """Return the numbers of the compiled filter; the field by its direction and its slope."""
+    """Return the numbers of the compiled filter; the field by its direction and its slope.
+
+    The GNSS error b(t) is Gauss-Markov; the local origin has taken up b(0), so the filter sees
+    b(t) - b(0), whose variance 2 s^2 (1 - exp(-t/T)) is that of a Gauss-Markov process of twice
+    the variance and twice the time that begins at zero.
+    """
     p = parameters
     return layout.Noise(
         accel_density2=p.accel_noise_m_s2_sqrt_hz**2,
@@ -225,9 +248,9 @@ def filter_noise(
         gyro_walk2=p.gyro_bias_walk_rad_s2_sqrt_hz**2,
         gnss_variance_h=p.gnss_position_std_m[0] ** 2,
         gnss_variance_v=p.gnss_position_std_m[1] ** 2,
-        gnss_bias_variance_h=p.gnss_bias_std_m[0] ** 2,
-        gnss_bias_variance_v=p.gnss_bias_std_m[1] ** 2,
-        gnss_bias_time=p.gnss_bias_time_s,
+        gnss_bias_variance_h=2.0 * p.gnss_bias_std_m[0] ** 2,
+        gnss_bias_variance_v=2.0 * p.gnss_bias_std_m[1] ** 2,
+        gnss_bias_time=2.0 * p.gnss_bias_time_s,
         gnss_velocity_variance_h=p.gnss_velocity_std_m_s[0] ** 2,
         gnss_velocity_variance_v=p.gnss_velocity_std_m_s[1] ** 2,
         baro_variance=p.barometer_std_m**2,

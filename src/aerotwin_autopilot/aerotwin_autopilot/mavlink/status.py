@@ -135,7 +135,8 @@ def _estimator_status(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
     ]
     # attitude, velocities, relative and absolute positions, heights, predictions
     flags = 0x37F if estimator.is_position_valid else 0x001
-    return a.time_us, *ratios, 0.0, 0.0, std["position"], std["position"], flags
+    h, v = (math.hypot(std["position"], s) for s in estimator.parameters.gnss_bias_std_m)
+    return a.time_us, *ratios, 0.0, 0.0, h, v, flags
 
 
 def _autopilot_version(a: Autopilot, _: Any) -> tuple[Any, ...]:
