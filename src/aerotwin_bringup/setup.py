@@ -45,6 +45,8 @@ setup(
             "sitl_flight = aerotwin_bringup.ros.sitl_flight:main",
         ],
         "aerotwin.commands": [
+            "bench = aerotwin_bringup.bench_command",
+            "verify = aerotwin_bringup.verify_command",
             "bag.kitti = aerotwin_bringup.kitti_bag_command",
             "evaluate.bag = aerotwin_bringup.evaluate_bag_command",
             "launch = aerotwin_bringup.launch_command",
