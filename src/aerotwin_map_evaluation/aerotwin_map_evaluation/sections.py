@@ -45,6 +45,7 @@ def rows(evaluation: MapEvaluation) -> list[tuple[Any, ...]]:
     numbers = evaluation.metrics()
     pairs, floor, surface = numbers["correspondences"], numbers["floor"], numbers["surface"]
     removed = numbers["alignment"]["removed"]
+    what = "reference points" if surface is None else "voxel centres"
     cells = []
     if surface is not None:
         given, aligned = surface["unaligned"], surface["aligned"]
@@ -64,11 +65,16 @@ def rows(evaluation: MapEvaluation) -> list[tuple[Any, ...]]:
             ),
         ]
     cells += [
-        ("correspondences", str(pairs["n"]), "points", "within the cut of a voxel centre"),
+        (
+            "correspondences",
+            str(pairs["n"]),
+            "points",
+            f"within {evaluation.protocol.cut_m:g} m of one",
+        ),
         measure("correspondences, share", pairs["share"] * 100, "%", "of all points", digits=1),
-        measure("to voxel centres, mean", pairs["mean_m"], "m", "table II of the paper"),
-        measure("to voxel centres, standard deviation", pairs["std_m"], "m", "table II"),
-        measure("to voxel centres, RMSE", pairs["rmse_m"], "m", "the same"),
+        measure(f"to {what}, mean", pairs["mean_m"], "m", "table II of the paper"),
+        measure(f"to {what}, standard deviation", pairs["std_m"], "m", "table II"),
+        measure(f"to {what}, RMSE", pairs["rmse_m"], "m", "the same"),
     ]
     if floor is not None:
         cells += [
