@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 PATIENCE_S = 30.0  # how long a loaded machine may take; no test waits for it to pass
+# Children run elsewhere and must still find what the tests import.
+IMPORT_PATH = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
 
 RECORDER = f"""#!{sys.executable} -ISE
 import json, os, sys, time
@@ -66,7 +68,7 @@ def launch_environment(stub_prefix, tmp_path) -> dict[str, str]:
         "PATH": f"{libexec}{os.pathsep}{os.environ['PATH']}",
         "HOME": str(tmp_path),
         "AMENT_PREFIX_PATH": str(stub_prefix),
-        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        "PYTHONPATH": IMPORT_PATH,
         "GOLDEN_BASE": "base",
         "GOLDEN_EMPTY": "",
         "GOLDEN_TRUE": "true",
@@ -110,6 +112,7 @@ class RunningLaunch:
         path.write_text("\n".join(lines) + "\n")
         environment = os.environ | {
             "AEROTWIN_TEST_MARK": self.mark,
+            "PYTHONPATH": IMPORT_PATH,
             "ROS_LOG_DIR": str(folder / "log"),
             "TMPDIR": str(folder),
         }
