@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flights with a real PX4 SITL, where PX4_DIR names a folder in which it was built."""
 
+import contextlib
 import os
 import signal
 from dataclasses import dataclass, field
@@ -68,11 +69,11 @@ class HilVehicle:
         *,
         seed: int = 1000,
         plane: LocalTangentPlane,
-        yaw: float = 0.0,
+        start: tuple[float, float, float] = (0.0, 0.0, 0.0),
         gnss: str = "gnss_default",
     ) -> None:
         airframe = load_airframe("iris")
-        p, q = standing_pose(airframe, ground_point=np.zeros(3), yaw_rad=yaw)
+        p, q = standing_pose(airframe, ground_point=np.array(start))
         self.multirotor = Multirotor(airframe, p_map_body=p, q_map_body=q)
         self.plane = plane
         self.stamp_ns = 0
@@ -201,6 +202,35 @@ def test_px4_takes_off_flies_four_way_points_lands_and_disarms(tmp_path):
     assert np.sqrt(np.mean(_distance_to_path(estimate[::10], path) ** 2)) < CONTROL_ERROR_M
     assert np.linalg.norm(log.truth_final[:2] - path[-1, :2]) < LANDED_WITHIN_M
     assert not autopilot.is_running
+
+
+def test_two_px4_vehicles_fly_at_once_in_one_map(tmp_path):
+    """They start 6 m apart and fly the same line, shifted: each keeps its own ports and place."""
+    plane = LocalTangentPlane(HOME)
+    starts = [(0.0, 0.0, 0.0), (0.0, 6.0, 0.0)]
+    with contextlib.ExitStack() as stack:
+        flights = []
+        for number, start in enumerate(starts):
+            instance = INSTANCE + number
+            autopilot = px4_process(Path(PX4_DIR), instance, tmp_path, home=HOME)
+            link = stack.enter_context(HilLink(hil_port(instance)))
+            stack.enter_context(autopilot)
+            link.accept(SPAWN_S, lambda _, process=autopilot: process.check())
+            x, y, _ = start
+            mission = Mission(waypoints=(Waypoint(position_m=(x + 12.0, y, 5.0)),))
+            client = MissionClient(mission, plane, instance, p_map_start=start)
+            stack.callback(client.close)
+            flights.append((HilVehicle(plane=plane, start=start, seed=number), link, client))
+        while not all(client.is_finished or client.failure for _, _, client in flights):
+            assert flights[0][0].stamp_ns < 120e9
+            for vehicle, link, client in flights:
+                client.poll(vehicle.stamp_ns)
+                vehicle.step(link)
+        for (vehicle, link, client), (x, y, _) in zip(flights, starts, strict=True):
+            assert client.failure is None
+            assert link.is_repeatable
+            landed = vehicle.multirotor.state.p_map_body[:2]
+            assert np.linalg.norm(landed - (x + 12.0, y)) < LANDED_WITHIN_M
 
 
 def test_px4_that_is_killed_in_flight_ends_the_flight_with_a_reason(tmp_path):
