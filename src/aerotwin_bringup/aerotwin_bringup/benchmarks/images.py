@@ -79,5 +79,5 @@ def _views(k: int, baseline_m: float) -> tuple[np.ndarray, np.ndarray]:
     R_map_cam = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # facing north
     p_map = np.array([-15.0 + STEP_M * k, -9.5, 8.0])
     left = make_transform(R_map_cam @ R_CAM_OPTICAL, p_map)
-    right = make_transform(R_map_cam @ R_CAM_OPTICAL, p_map + [baseline_m, 0.0, 0.0])
+    right = make_transform(R_map_cam @ R_CAM_OPTICAL, p_map + np.array([baseline_m, 0.0, 0.0]))
     return left, right
