@@ -16,11 +16,10 @@ import math
 import numpy as np
 from numba import njit
 
-from aerotwin_worlds.clusters import CLUSTER_TRIANGLES
-
 HORIZON_GREY = 208.0
 ZENITH_GREY = 238.0
 NADIR_GREY = 120.0
+ZERO, HALF = np.float32(0.0), np.float32(0.5)
 
 
 @njit(nogil=True, cache=True)
@@ -115,21 +114,25 @@ def _edges(points, i0, i1, i2):
 
 @njit(nogil=True, cache=True)
 def _fill_band(
-    row0, row1, width, clusters, slot_start, triangle_start, triangles, view, near,
-    points, pixels, rows, inverse_depth, code,
+    row0, row1, clusters, slot_start, vertex_start, triangle_start, triangles, uv, texture_index,
+    view, near, points, pixels, rows, texture, surface,
 ):  # fmt: skip
-    """Keep, for each pixel of the band, the nearest triangle and its inverse depth."""
+    """Keep, for each pixel of the band, what the nearest triangle shows there.
+
+    ``texture`` (-1: nothing) and ``surface``: inverse depth, u, v, and the area of the pixel's
+    footprint as a share of the texture.
+    """
     inverse_fx, inverse_fy, cx, cy = 1.0 / view[12], 1.0 / view[13], view[14], view[15]
+    width = texture.shape[1]
     inverse_near = 1.0 / near
     for k in range(len(clusters)):
         if rows[k, 1] < row0 or rows[k, 0] > row1 - 1:
             continue
-        base = slot_start[k]
-        first = triangle_start[clusters[k]]
-        for t in range(triangle_start[clusters[k] + 1] - first):
-            i0 = base + triangles[first + t, 0]
-            i1 = base + triangles[first + t, 1]
-            i2 = base + triangles[first + t, 2]
+        c = clusters[k]
+        base, start = slot_start[k], vertex_start[c]
+        for t in range(triangle_start[c], triangle_start[c + 1]):
+            j0, j1, j2 = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+            i0, i1, i2 = base + j0, base + j1, base + j2
             n_front = (points[i0, 2] > near) + (points[i1, 2] > near) + (points[i2, 2] > near)
             if n_front == 3:
                 y_low = min(pixels[i0, 1], pixels[i1, 1], pixels[i2, 1])
@@ -147,8 +150,15 @@ def _fill_band(
             ax, ay, az, bx, by, bz, ex, ey, ez, det = _edges(points, i0, i1, i2)
             if det == 0.0:
                 continue
+            # Texture coordinates are quotients of linear functions of the ray d; with the edge
+            # functions a, b, e: u = u0 + ((u1 - u0) b + (u2 - u0) e) / (a + b + e), likewise v;
+            # depth = det / (a + b + e).
+            s0, t0 = uv[start + j0, 0], uv[start + j0, 1]
+            s1, t1 = uv[start + j1, 0] - s0, uv[start + j1, 1] - t0
+            s2, t2 = uv[start + j2, 0] - s0, uv[start + j2, 1] - t0
+            # Their Jacobian determinant is (s1 t2 - s2 t1) det^2 / (a + b + e)^3.
+            footprint = abs(s1 * t2 - s2 * t1) * det * det * inverse_fx * inverse_fy
             inverse_det = 1.0 / det
-            triangle_code = k * CLUSTER_TRIANGLES + t
             for v in range(v0, v1 + 1):
                 dy = (v - cy) * inverse_fy
                 a_row, b_row, e_row = ay * dy + az, by * dy + bz, ey * dy + ez
@@ -156,37 +166,47 @@ def _fill_band(
                     dx = (u - cx) * inverse_fx
                     a, b, e = ax * dx + a_row, bx * dx + b_row, ex * dx + e_row
                     if a >= 0.0 and b >= 0.0 and e >= 0.0:
-                        inverse = np.float32((a + b + e) * inverse_det)
-                        if inverse > inverse_depth[v - row0, u] and inverse <= inverse_near:
-                            inverse_depth[v - row0, u] = inverse
-                            code[v - row0, u] = triangle_code
+                        total = a + b + e
+                        inverse_depth = np.float32(total * inverse_det)
+                        r = v - row0
+                        if inverse_depth > surface[r, u, 0] and inverse_depth <= inverse_near:
+                            inverse = 1.0 / total
+                            surface[r, u, 0] = inverse_depth
+                            surface[r, u, 1] = s0 + (s1 * b + s2 * e) * inverse
+                            surface[r, u, 2] = t0 + (t1 * b + t2 * e) * inverse
+                            surface[r, u, 3] = footprint * inverse * inverse * inverse
+                            texture[r, u] = texture_index[c]
 
 
 @njit(nogil=True, cache=True, inline="always")
 def _bilinear(texels, offset, width, height, u, v):
-    """Look up a texture level at u, v in [0, 1]; beyond the outer texel centres it is constant."""
-    x = min(max(u * width - 0.5, 0.0), width - 1.0)
-    y = min(max(v * height - 0.5, 0.0), height - 1.0)
-    c0, r0 = int(x), int(y)
-    fx, fy = x - c0, y - r0
+    """Look up a texture level at u, v in [0, 1]; beyond the outer texel centres it is constant.
+
+    Single precision and unsigned indices (no test for negative ones): 1.7 times as fast.
+    """
+    x = min(max(u * np.float32(width) - HALF, ZERO), np.float32(width - 1))
+    y = min(max(v * np.float32(height) - HALF, ZERO), np.float32(height - 1))
+    c0, r0 = np.int32(x), np.int32(y)
+    fx, fy = x - np.float32(c0), y - np.float32(r0)
     c1, r1 = min(c0 + 1, width - 1), min(r0 + 1, height - 1)
-    upper, lower = offset + r0 * width, offset + r1 * width
-    a = texels[upper + c0] * (1.0 - fx) + texels[upper + c1] * fx
-    b = texels[lower + c0] * (1.0 - fx) + texels[lower + c1] * fx
-    return a * (1.0 - fy) + b * fy
+    upper, lower = np.uint64(offset + r0 * width), np.uint64(offset + r1 * width)
+    a0, a1 = texels[upper + np.uint64(c0)], texels[upper + np.uint64(c1)]
+    b0, b1 = texels[lower + np.uint64(c0)], texels[lower + np.uint64(c1)]
+    a = np.float32(a0) + fx * (np.float32(a1) - np.float32(a0))
+    b = np.float32(b0) + fx * (np.float32(b1) - np.float32(b0))
+    return a + fy * (b - a)
 
 
 @njit(nogil=True, cache=True, inline="always")
-def _trilinear(texels, offset, width, height, n_levels, u, v, level):
-    """Look up between two levels of the pyramid."""
-    if level <= 0.0:
-        return _bilinear(texels, offset[0], width[0], height[0], u, v)
-    level = min(level, n_levels - 1.0)
+def _trilinear(texels, offset, width, height, n_levels, k, u, v, level):
+    """Look up texture k between two levels of its pyramid."""
+    level = min(max(level, 0.0), n_levels[k] - 1.0)
     i = int(level)
-    share = level - i
-    value = _bilinear(texels, offset[i], width[i], height[i], u, v)
-    if share > 0.0:
-        other = _bilinear(texels, offset[i + 1], width[i + 1], height[i + 1], u, v)
+    share = np.float32(level - i)
+    value = _bilinear(texels, offset[k, i], width[k, i], height[k, i], u, v)
+    if share > ZERO:
+        i += 1
+        other = _bilinear(texels, offset[k, i], width[k, i], height[k, i], u, v)
         value += share * (other - value)
     return value
 
@@ -203,57 +223,29 @@ def _sky(dx, dy, view):
 
 @njit(nogil=True, cache=True)
 def _shade_band(
-    row0, row1, clusters, slot_start, vertex_start, triangle_start, triangles, uv, texture_index,
-    view, points, code, texels, offset, level_width, level_height, n_levels, bias, image, depth,
+    row0, row1, view, texture, surface, texels, offset, level_width, level_height, n_levels, bias,
+    image, depth,
 ):  # fmt: skip
-    """Turn the visibility buffer of a band into grey values and depths."""
+    """Turn what a band's pixels show into grey values and depths."""
     inverse_fx, inverse_fy, cx, cy = 1.0 / view[12], 1.0 / view[13], view[14], view[15]
-    last = -1
-    texture = 0
-    sx = sy = sz = tx = ty = tz = nx = ny = nz = det = s0 = t0 = footprint = 0.0
     for v in range(row0, row1):
         dy = (v - cy) * inverse_fy
         for u in range(image.shape[1]):
-            dx = (u - cx) * inverse_fx
-            triangle = code[v - row0, u]
-            if triangle < 0:
+            k = texture[v - row0, u]
+            if k < 0:
                 depth[v, u] = np.inf
-                image[v, u] = int(_sky(dx, dy, view) + 0.5)
+                image[v, u] = int(_sky((u - cx) * inverse_fx, dy, view) + 0.5)
                 continue
-            if triangle != last:
-                last = triangle
-                k = triangle // CLUSTER_TRIANGLES
-                c = clusters[k]
-                t = triangle_start[c] + triangle - k * CLUSTER_TRIANGLES
-                j0, j1, j2 = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-                base, start = slot_start[k], vertex_start[c]
-                ax, ay, az, bx, by, bz, ex, ey, ez, det = _edges(
-                    points, base + j0, base + j1, base + j2
-                )
-                # Texture coordinates are quotients of linear functions of the ray:
-                # s = s0 + (s_vector . d) / (n . d), likewise t; depth = det / (n . d).
-                s0, t0 = uv[start + j0, 0], uv[start + j0, 1]
-                s1, t1 = uv[start + j1, 0] - s0, uv[start + j1, 1] - t0
-                s2, t2 = uv[start + j2, 0] - s0, uv[start + j2, 1] - t0
-                sx, sy, sz = s1 * bx + s2 * ex, s1 * by + s2 * ey, s1 * bz + s2 * ez
-                tx, ty, tz = t1 * bx + t2 * ex, t1 * by + t2 * ey, t1 * bz + t2 * ez
-                nx, ny, nz = ax + bx + ex, ay + by + ey, az + bz + ez
-                texture = texture_index[c]
-                # Their Jacobian determinant is (s1 t2 - s2 t1) det^2 / (n . d)^3: the footprint's
-                # area, whose square root is the geometric mean of its two axes, in texels.
-                footprint = abs(s1 * t2 - s2 * t1) * det * det * inverse_fx * inverse_fy
-                footprint *= level_width[texture, 0] * level_height[texture, 0]
-            inverse = 1.0 / (nx * dx + (ny * dy + nz))
-            s = s0 + (sx * dx + (sy * dy + sz)) * inverse
-            t_v = t0 + (tx * dx + (ty * dy + tz)) * inverse
-            depth[v, u] = det * inverse
-            area = footprint * inverse * inverse * inverse
+            r = v - row0
+            depth[v, u] = 1.0 / surface[r, u, 0]
+            # Square root of the area in texels: geometric mean of the footprint's two axes.
+            area = surface[r, u, 3] * level_width[k, 0] * level_height[k, 0]
             level = 0.5 * math.log2(max(area, 1e-30)) + bias
             grey = _trilinear(
-                texels, offset[texture], level_width[texture], level_height[texture],
-                n_levels[texture], s, t_v, level,
+                texels, offset, level_width, level_height, n_levels, k,
+                surface[r, u, 1], surface[r, u, 2], level,
             )  # fmt: skip
-            image[v, u] = int(grey + 0.5)
+            image[v, u] = int(grey + HALF)
 
 
 @njit(nogil=True, cache=True)
@@ -264,14 +256,13 @@ def render_band(
 ):  # fmt: skip
     """Render the image rows row0..row1: fill, then shade while the band is in the cache."""
     width = image.shape[1]
-    inverse_depth = np.zeros((row1 - row0, width), np.float32)
-    code = np.full((row1 - row0, width), -1, np.int32)
+    texture = np.full((row1 - row0, width), -1, np.int32)
+    surface = np.zeros((row1 - row0, width, 4), np.float32)
     _fill_band(
-        row0, row1, width, clusters, slot_start, triangle_start, triangles, view, near,
-        points, pixels, rows, inverse_depth, code,
+        row0, row1, clusters, slot_start, vertex_start, triangle_start, triangles, uv,
+        texture_index, view, near, points, pixels, rows, texture, surface,
     )  # fmt: skip
     _shade_band(
-        row0, row1, clusters, slot_start, vertex_start, triangle_start, triangles, uv,
-        texture_index, view, points, code, texels, offset, level_width, level_height, n_levels,
+        row0, row1, view, texture, surface, texels, offset, level_width, level_height, n_levels,
         bias, image, depth,
     )  # fmt: skip

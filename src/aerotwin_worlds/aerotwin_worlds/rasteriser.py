@@ -16,7 +16,7 @@ from aerotwin_worlds.threads import default_thread_count, run_tasks, split_range
 
 NEAR_PLANE_M = 0.05
 LEVEL_BIAS = -0.25
-BAND_ROWS = 32
+BAND_ROWS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
