@@ -49,16 +49,25 @@ def run(args: argparse.Namespace) -> int:
     protocol = load_parameters_file(MapProtocol, args.protocol) if args.protocol else MapProtocol()
     estimate = read_cloud(args.estimate)
     reference = load_reference(args.reference)
-    is_surface = isinstance(reference, Surface)
+    surface, cloud = None, None
+    if isinstance(reference, Surface):
+        surface = SurfaceReference(reference.vertices, reference.triangles)
+    else:
+        cloud = reference
     bar = progress(N_STEPS, "map")
+
+    def next_step(text: str) -> None:
+        bar.set_postfix_str(text)
+        bar.update(1)
+
     with bar:
         evaluation = evaluate_map(
-            SurfaceReference(reference.vertices, reference.triangles) if is_surface else None,
+            surface,
             estimate.points,
             T_map_odom_initial=np.eye(4) if args.placed else None,
             protocol=protocol,
-            reference_points=None if is_surface else reference,
-            on_step=lambda text: (bar.set_postfix_str(text), bar.update(1)),
+            reference_points=cloud,
+            on_step=next_step,
         )
     numbers = evaluation.metrics()
     if args.json != "-":

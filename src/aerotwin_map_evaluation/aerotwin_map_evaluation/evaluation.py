@@ -101,7 +101,6 @@ class MapEvaluation:
 
     def metrics(self) -> dict[str, Any]:
         """Return the numbers for JSON."""
-        within = self.protocol.within_m
         return {
             "n_points": len(self.points_map),
             "n_voxels": len(self.voxels_map),
@@ -109,13 +108,7 @@ class MapEvaluation:
             "alignment": self._alignment(),
             "correspondences": describe(self.kept(self.voxel_distances), len(self.points_map)),
             "floor": self._floor(),
-            "surface": None
-            if self.surface_distances is None or self.aligned_surface_distances is None
-            else {
-                "unaligned": describe_all(self.surface_distances, within),
-                "aligned": describe_all(self.aligned_surface_distances, within),
-                "removed": removed_by(self.T_surface, self.points_map),
-            },
+            "surface": self._surface(),
             "rejection_curve": self.rejection_curve(),
             "completeness": self.completeness,
             "controls": [control.plain() for control in self.controls],
@@ -146,6 +139,16 @@ class MapEvaluation:
             "rmse_m": None if np.isnan(r.rmse_m) else r.rmse_m,
             "removed": removed_by(r.T_target_source, self.points_map),
             "open_directions": [d.text for d in r.open_directions],
+        }
+
+    def _surface(self) -> dict[str, Any] | None:
+        given, aligned, T = self.surface_distances, self.aligned_surface_distances, self.T_surface
+        if given is None or aligned is None or T is None:
+            return None
+        return {
+            "unaligned": describe_all(given, self.protocol.within_m),
+            "aligned": describe_all(aligned, self.protocol.within_m),
+            "removed": removed_by(T, self.points_map),
         }
 
     def _floor(self) -> dict[str, Any] | None:
@@ -206,7 +209,7 @@ def evaluate_map(
     tree = cKDTree(voxels, balanced_tree=False)
     registration = align_point_to_point(points_map, voxels, protocol=protocol.icp)
     voxel_distances = _to_voxels(points_map, registration, tree, protocol)
-    shared = {
+    shared: dict[str, Any] = {
         "points_map": points_map,
         "voxels_map": voxels,
         "T_initial": T_initial,

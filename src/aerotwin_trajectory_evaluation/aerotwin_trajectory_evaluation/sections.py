@@ -90,10 +90,12 @@ def rows(evaluation: TrajectoryEvaluation) -> list[tuple[Any, ...]]:
         measure("APE aligned, median", aligned.median, "m", "half of the poses are better"),
         measure("APE aligned, largest", aligned.max, "m", "worst moment after the alignment"),
         measure("attitude error aligned, RMSE", turn.rmse, "deg", "angle to the true attitude"),
-        measure("RPE over 1 m, mean", metre and metre.mean, "m", "error gained per metre flown"),
+        measure(
+            "RPE over 1 m, mean", metre.mean if metre else None, "m", "error gained per metre flown"
+        ),
         measure(
             "RPE per frame, mean",
-            frame and frame.mean * 100.0,
+            frame.mean * 100.0 if frame else None,
             "cm",
             "error gained from one frame to the next",
         ),
