@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from aerotwin_autopilot.estimator import Estimator
 from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.estimator.alignment import StandStill, first_covariance, level
 from aerotwin_autopilot.estimator.atmosphere import pressure_altitude
@@ -187,6 +188,50 @@ def test_a_wild_fix_is_refused_and_ten_in_a_row_are_believed(noise):
     assert monitor[at.M_REFUSED] == 10.0
     correct_fix(state, covariance, scratch, monitor, fix, 0.0, noise)
     assert state[0] > 1.0
+
+
+def test_a_fix_is_compared_with_where_the_vehicle_was_then(noise):
+    state = np.zeros(at.N_STATE)
+    state[at.X_ATTITUDE + 3], state[at.X_VELOCITY] = 1.0, 10.0
+    covariance = np.eye(at.N_ERROR)
+    fix = np.zeros(at.N_FIX)
+    late = 0.002
+    fix[at.F_POSITION], fix[at.F_VELOCITY], fix[at.F_SCALE :] = -10.0 * late, 10.0, 1.0
+    before = state.copy()
+    correct_fix(
+        state, covariance, np.zeros((3, at.N_ERROR)), np.zeros(at.N_MONITOR), fix, late, noise
+    )
+    assert state == pytest.approx(before, abs=ROUNDING)
+    assert covariance[0, 0] < 1.0
+
+
+def test_the_present_is_the_delayed_state_carried_through_the_samples(simulated_vehicle):
+    """A vehicle that falls for 0.04 s: the present shows it at once, 28 samples ahead."""
+    estimator = Estimator(EstimatorParameters())
+    vehicle = simulated_vehicle(seed=6)
+    while not estimator.is_initialised:
+        vehicle.step((0.0,) * 4, is_armed=False)
+        if vehicle.fix is not None:
+            f = vehicle.fix
+            position = (f.latitude_deg, f.longitude_deg, f.altitude_m)
+            estimator.add_fix(vehicle.time_us * 1e-6, position, f.v_map, f.eph_m, f.epv_m)
+        feed(estimator, vehicle.sensor, vehicle.sensor.specific_force_body)
+    vehicle.step((0.0,) * 4, is_armed=False)
+    for k in range(10):
+        time_s = vehicle.time_us * 1e-6 + k * DT
+        estimator.step(time_s, DT, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), None, None, is_still=False)
+    falling = estimator.output[at.O_VELOCITY + 2]
+    first_half = 0.5  # the first interval's force is the mean of standing and falling
+    bias = 0.7  # m/s^2: three sigma of the accelerometer's bias
+    assert falling == pytest.approx(-at.GRAVITY * (10 - first_half) * DT, abs=bias * 10 * DT)
+    assert estimator.state[at.X_VELOCITY + 2] == pytest.approx(0.0, abs=0.02)
+
+
+def feed(estimator: Estimator, sensor, force) -> None:
+    estimator.step(
+        sensor.time_us * 1e-6, DT, force, sensor.angular_velocity_body,
+        sensor.magnetic_field_body_tesla, sensor.pressure_pa, is_still=True,
+    )  # fmt: skip
 
 
 def test_standing_still_brings_the_velocity_to_zero(state, covariance):
