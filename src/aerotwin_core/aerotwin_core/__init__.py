@@ -7,10 +7,14 @@ World frames are East-North-Up (`map`), bodies Forward-Left-Up (`base_link`), ca
 stamps integer nanoseconds. Nothing here imports ROS except the `ros` folder.
 """
 
-from aerotwin_core.camera import PinholeCamera, StereoRig
-from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
-from aerotwin_core.trajectory import Trajectory
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aerotwin_core.camera import PinholeCamera, StereoRig
+    from aerotwin_core.errors import ParameterError, UserError
+    from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
+    from aerotwin_core.trajectory import Trajectory
 
 __all__ = [
     "GeodeticPoint",
@@ -21,3 +25,20 @@ __all__ = [
     "Trajectory",
     "UserError",
 ]
+
+_HOMES = {
+    "GeodeticPoint": "geodesy",
+    "LocalTangentPlane": "geodesy",
+    "ParameterError": "errors",
+    "PinholeCamera": "camera",
+    "StereoRig": "camera",
+    "Trajectory": "trajectory",
+    "UserError": "errors",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name on first use: a command's help must not wait for SciPy."""
+    if name in _HOMES:
+        return getattr(importlib.import_module(f"aerotwin_core.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'aerotwin_core' has no attribute '{name}'")
