@@ -14,7 +14,9 @@ from aerotwin_core.errors import UserError
 
 MAX_PIXELS = 4 * 10**8
 BLACK = 30
-"""Orthophoto pixels whose brightest channel is darker hold no colour (JPEG blurs the black)."""
+"""Orthophoto pixels whose brightest channel is darker hold no colour."""
+BLACK_RIM, RIM_PX = 90, 5
+"""JPEG smears holes into their rims: there, within half of RIM_PX, a pixel must be brighter."""
 _TAG_PIXEL_SCALE, _TAG_TIEPOINT, _TAG_GEO_KEYS, _TAG_NO_DATA = 33550, 33922, 34735, 42113
 _KEY_PROJECTED_CRS = 3072
 
@@ -96,8 +98,15 @@ def read_orthophoto(image: Path, summary: Path) -> Raster:
         raise UserError(f"{image}: {w} x {h} pixels do not fit the bounds in {summary.name}")
     return Raster(
         values=np.ascontiguousarray(pixels[..., ::-1]),
-        is_known=pixels.max(axis=2) >= BLACK,
+        is_known=_has_colour(pixels),
         west_m=west,
         north_m=north,
         pixel_m=pixel,
     )
+
+
+def _has_colour(pixels: np.ndarray) -> np.ndarray:
+    brightest = pixels.max(axis=2)
+    hole = brightest < BLACK
+    rim = cv2.dilate(hole.astype(np.uint8), np.ones((RIM_PX, RIM_PX), np.uint8)) > 0
+    return ~(hole | (rim & (brightest < BLACK_RIM)))

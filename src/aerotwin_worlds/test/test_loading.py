@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_core.parameters import load_parameters_file
+from aerotwin_core.parameters import load_parameters_file, parameter_table_markdown
 from aerotwin_worlds import load_world, loading, world_record
+from aerotwin_worlds.cliff import CliffParameters
 from aerotwin_worlds.world import WorldDescription
 
 WORLDS = Path(__file__).resolve().parents[3] / "worlds"
@@ -37,6 +38,11 @@ def test_every_world_file_of_the_project_reads_strictly():
     assert files
     for file in files:
         load_parameters_file(WorldDescription, file)
+
+
+def test_the_readme_lists_the_parameters_of_the_cliff():
+    readme = Path(__file__).resolve().parents[1] / "README.md"
+    assert parameter_table_markdown(CliffParameters) in readme.read_text(encoding="utf-8")
 
 
 def test_a_generated_world_stands_on_its_start(small):

@@ -121,7 +121,7 @@ def test_a_synthetic_survey_becomes_its_hill(folder, tmp_path):
     assert summary.n_surface_outside == 200 * 20
     assert summary.n_triangles <= 20000
     assert summary.georeferencing_residual_m < 1e-6
-    assert 10 < summary.n_ortho_filled < 50
+    assert 20 < summary.n_ortho_filled < 50
     world = load_world(out)
     assert world.licence == "l"
     # A point of the grid, by the exact way: UTM, latitude and longitude, tangent plane.
@@ -133,7 +133,7 @@ def test_a_synthetic_survey_becomes_its_hill(folder, tmp_path):
     mesh = world.meshes[0]
     row, column = (mesh.uv[0, ::-1] * [99, 99]).astype(int)
     assert mesh.texture[row, column, 0] > 150  # the first vertex is the north-west corner: red
-    assert mesh.texture[20:26, 20:26, 0].min() > 150  # the hole took its rim's colour
+    assert mesh.texture[20:26, 20:26, 0].min() > 90  # the hole took its rim's colour
 
 
 def test_the_real_village_is_where_its_files_say(shared_data, tmp_path):
