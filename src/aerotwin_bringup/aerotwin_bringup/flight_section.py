@@ -108,7 +108,9 @@ def flight_section(
     text = (
         "The autopilot flies by its sensors alone. The control error is set-point minus its own "
         "estimate, the estimation error its estimate minus truth; cross-track is the distance of "
-        "the truth to the planned path as a line, whenever it is there."
+        "the truth to the planned path as a line, whenever it is there. With anchor_mission (in the "
+        "configuration) the mission starts at a surveyed mark, which takes the GNSS error at the "
+        "moment of arming out of path and estimate alike; what changes later stays in."
     )
     if errors is None:
         return Section(

@@ -3,7 +3,6 @@
 """The report of one run: evaluate what its bag holds and write report.html and metrics.json."""
 
 import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,13 +23,15 @@ from aerotwin_trajectory_evaluation import (
     resource_section,
 )
 from aerotwin_trajectory_evaluation import section as trajectory_section
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_worlds import World
 
 LOST_VARIANCE_M2 = 1e3
 """A pose whose reported position variance is larger is a frame that was not tracked."""
 COARSE_VOXEL_M = 1.0
 """Edge of the reference voxels of Beam et al. (2024)."""
 FINE_VOXEL_M = 0.25
+MAX_DRIFT_PERCENT = 3.0
+"""Above this the report marks the drift of a stereo odometry as poor."""
 TRUTH = "/truth/odom"
 SLAM_ODOM = "/slam/odom"
 SLAM_MAP = "/slam/map"
@@ -128,7 +129,7 @@ def _slam_sections(record: RunRecord, warnings: list[str]) -> list[Section]:
             frame_stamps_ns=frame_stamps_ns(record.truth_bag),
             T_reference_estimate=T_map_odom,
         )
-        sections.append(trajectory_section(evaluation))
+        sections.append(trajectory_section(evaluation, max_drift_percent=MAX_DRIFT_PERCENT))
     except UserError as error:
         warnings.append(f"The trajectory is not judged: {error}")
         return sections
@@ -155,7 +156,7 @@ def _map_sections(
     if points is None:
         warnings.append(f"No map was recorded on {SLAM_MAP}: it is not judged.")
         return []
-    reference = SurfaceReference(*merge_meshes(record.world.meshes))
+    reference = SurfaceReference.from_meshes(record.world.meshes)
     camera = true_camera(record.truth_bag, truth)
     observed = None if camera is None else reference.seen_from(*camera)
     coarse, fine = (
@@ -173,14 +174,6 @@ def _map_sections(
     title = f"Map against voxels of {FINE_VOXEL_M:g} m"
     fine = dataclasses.replace(fine, title=title, name="map_fine", headline=(), figures=())
     return [coarse, fine]
-
-
-def merge_meshes(meshes: Sequence[TexturedMesh]) -> tuple[np.ndarray, np.ndarray]:
-    """Return vertices (n, 3) [m] and triangles (m, 3) of all meshes as one."""
-    offsets = np.cumsum([0, *[len(mesh.vertices_map) for mesh in meshes]])
-    vertices = np.concatenate([mesh.vertices_map for mesh in meshes])
-    triangles = [mesh.triangles + offset for mesh, offset in zip(meshes, offsets, strict=False)]
-    return vertices, np.concatenate(triangles)
 
 
 def _credits(world: World) -> dict[str, str]:

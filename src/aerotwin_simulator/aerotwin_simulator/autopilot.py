@@ -6,9 +6,21 @@ import os
 import sys
 from pathlib import Path
 
-from aerotwin_px4_bridge import AutopilotProcess, embedded_process, px4_process
+from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.parameters import load_parameters_file
+from aerotwin_multirotor_dynamics import load_airframe
+from aerotwin_px4_bridge import (
+    AutopilotProcess,
+    HilLink,
+    Mission,
+    embedded_process,
+    hil_port,
+    px4_process,
+)
+from aerotwin_px4_bridge.process import rotor_parameters
+from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.parameters import SimulatorParameters
-from aerotwin_worlds import World
+from aerotwin_worlds.loading import find_world
 
 
 def loop_cpu(parameters: SimulatorParameters) -> int | None:
@@ -23,8 +35,28 @@ def loop_cpu(parameters: SimulatorParameters) -> int | None:
     return allowed[-1] if parameters.pin_cpu == -1 else parameters.pin_cpu
 
 
-def make_autopilot(parameters: SimulatorParameters, world: World, folder: Path) -> AutopilotProcess:
+def check_before_flight(parameters: SimulatorParameters) -> None:
+    """Refuse, before anything slow begins, what would end the flight at its start.
+
+    Raises
+    ------
+    UserError
+        If the world or mission does not exist or is wrong, PX4 was not built, or a port is taken.
+    """
+    find_world(parameters.world.partition("@")[0])
+    if parameters.mission != "none":
+        load_parameters_file(Mission, parameters.mission)
+    make_autopilot(parameters, GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0), Path())
+    HilLink(hil_port(parameters.instance)).close()
+
+
+def make_autopilot(
+    parameters: SimulatorParameters, home: GeodeticPoint, folder: Path
+) -> AutopilotProcess:
     """Return PX4 or the embedded autopilot, ready to start; its log goes to the folder.
+
+    PX4 is told the delay of the GNSS and the geometry of the rotors, which its own airframe files
+    do not have.
 
     Raises
     ------
@@ -33,12 +65,16 @@ def make_autopilot(parameters: SimulatorParameters, world: World, folder: Path) 
     """
     cpu = loop_cpu(parameters)
     if parameters.autopilot == "px4":
+        airframe = load_airframe(parameters.airframe)
+        rotors = [(rotor.position_m, rotor.spin) for rotor in airframe.rotors]
         return px4_process(
             Path(parameters.px4_dir or "PX4-Autopilot"),
             parameters.instance,
             folder,
-            home=world.origin,
+            home=home,
             speed_factor=parameters.speed,
+            gnss_delay_s=load_preset("gnss", parameters.gnss).delay_s,
+            parameters=rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m),
             model=parameters.px4_model,
             cpu=cpu,
         )

@@ -25,6 +25,9 @@ class SimulatorParameters:
     mission: str = parameter(
         "none", text="path of a mission file; none = wait for an outside client"
     )
+    anchor_mission: bool = parameter(
+        True, text="the mission starts at a surveyed mark: GNSS error at arming is taken out of it"
+    )
     duration_s: float = parameter(
         0.0, text="end after this much simulated time; 0 = at landing", unit="s", minimum=0.0
     )

@@ -32,8 +32,6 @@ from aerotwin_worlds import World, WorldQueries
 STATUS_RATE_HZ = 1.0
 CLOCK_RATE_HZ = 100.0
 ESTIMATE_RATE_HZ = 20.0
-UNKNOWN = 1e6
-"""Variance of what a message has a place for but nobody measures."""
 _OK, _WARN = 0, 1
 
 
@@ -114,7 +112,7 @@ class Simulation:
         if self._camera is not None:
             self._camera.warm_up(np.eye(4))
         self.client = self._make_client()
-        self.autopilot = make_autopilot(self.parameters, self.world, self._folder)
+        self.autopilot = make_autopilot(self.parameters, self.world.origin, self._folder)
         self.autopilot.start()
 
         def check(waited_s: float) -> None:
@@ -131,7 +129,8 @@ class Simulation:
         instance = self.parameters.instance
         if self._mission is None:
             return IdleClient(self._plane, instance)
-        return MissionClient(self._mission, self._plane, instance)
+        start = self.vehicle.state.p_map_body if self.parameters.anchor_mission else None
+        return MissionClient(self._mission, self._plane, instance, p_map_start=start)
 
     def reset(self, on_wait: Callable[[float], None] | None = None) -> None:
         """Put the vehicle back at its start with a fresh autopilot and mission; time goes on."""
@@ -246,8 +245,7 @@ class Simulation:
                 estimate.p_map,
                 estimate.q_map_body,
                 rotation_from_quaternion(estimate.q_map_body).T @ estimate.v_map,
-                np.zeros(3),
-                twist_variances=(0.0, 0.0, 0.0, UNKNOWN, UNKNOWN, UNKNOWN),
+                estimate.omega_map_body_in_body,
             )
             self._emit(topics.AUTOPILOT_ODOM, stamp_ns, serialize(odometry))
         if setpoint is not None:
@@ -263,6 +261,9 @@ class Simulation:
             "steps_sent": str(counters.n_sent),
             "steps_answered": str(counters.n_answered),
             "steps_missed": str(counters.n_missed),
+            "answers_late": str(counters.n_late),
+            "answers_refused": str(counters.n_refused),
+            "longest_wait_ms": f"{counters.max_wait_s * 1e3:.1f}",
         }
         level = _OK if self.link.is_repeatable else _WARN
         return f"autopilot {self.parameters.instance}", level, self.client.phase, values

@@ -19,7 +19,7 @@ from aerotwin_worlds import TexturedMesh, World
 
 pytestmark = pytest.mark.xdist_group("flights")
 
-INSTANCE = 60 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+INSTANCE = 80 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 MISSION = """
 takeoff_altitude_m: 3.0
 speed_m_s: 3.0

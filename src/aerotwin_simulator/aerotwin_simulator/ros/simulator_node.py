@@ -24,6 +24,7 @@ from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
 from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_simulator import onboard, topics
+from aerotwin_simulator.autopilot import check_before_flight
 from aerotwin_simulator.frame_gate import FrameGate, FrameLatency
 from aerotwin_simulator.pacing import Pacer, RealTimeFactor
 from aerotwin_simulator.recording import BagOutlet
@@ -338,6 +339,7 @@ def run_simulator(
         node = SimulatorNode(parameters_type)
         node.is_stop_wanted = bool(wanted)
         parameters = node.parameters
+        check_before_flight(parameters)
         world = load_world(parameters.world)
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name)
         configuration = run_configuration(to_mapping(parameters), world)
