@@ -145,6 +145,16 @@ def test_the_wished_rate_turns_thrust_axis_and_nose_to_the_wish(seed):
     assert math.atan2(nose[1], nose[0]) == pytest.approx(0.8, abs=1e-4)
 
 
+def test_turning_while_tilted_turns_about_the_vertical():
+    attitude = Rotation.from_euler("zyx", [0.4, 0.3, -0.2])
+    nose = attitude.apply([1.0, 0.0, 0.0])
+    rate = wished_rate(
+        level(attitude), tuple(attitude.apply([0.0, 0.0, 9.0])),
+        math.atan2(nose[1], nose[0]), 0.5, GAINS,
+    )  # fmt: skip
+    assert attitude.apply(rate) == pytest.approx([0.0, 0.0, 0.5], abs=ROUNDING)
+
+
 def test_torque_opposes_a_rate_that_is_not_wished():
     estimate = level()
     estimate[O_RATE] = 1.0

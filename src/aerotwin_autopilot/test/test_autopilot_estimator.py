@@ -28,6 +28,8 @@ DIFFERENCE = 1e-6
 STEP_ERROR = 2e-5
 """First order in the step: F uses the attitude at its beginning, the state that in its middle."""
 ROUNDING = 1e-9
+GYRO_BIAS_ERROR = 1.5e-3
+"""rad/s: white noise of 5.4e-3 averaged over a second (3.4e-4), four sigma; the bias is 8.7e-3."""
 FIELD = np.array([0.013, 0.215, -0.43])  # east, north, up [gauss], as in Zurich
 FIELD_ANGLE = math.atan2(FIELD[1], FIELD[0])
 FIELD_SLOPE = FIELD[2] / math.hypot(FIELD[0], FIELD[1])
@@ -217,9 +219,12 @@ def test_the_present_is_the_delayed_state_carried_through_the_samples(simulated_
             estimator.add_fix(vehicle.time_us * 1e-6, position, f.v_map, f.eph_m, f.epv_m)
         feed(estimator, vehicle.sensor, vehicle.sensor.specific_force_body)
     vehicle.step((0.0,) * 4, is_armed=False)
+    steady = np.array(vehicle.imu.gyroscope_bias)
     for k in range(10):
         time_s = vehicle.time_us * 1e-6 + k * DT
         estimator.step(time_s, DT, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), None, None, is_still=False)
+        estimated_bias = -estimator.output[at.O_RATE : at.O_RATE + 3]  # the gyroscope says zero
+        assert estimated_bias == pytest.approx(steady, abs=GYRO_BIAS_ERROR)
     falling = estimator.output[at.O_VELOCITY + 2]
     first_half = 0.5  # the first interval's force is the mean of standing and falling
     bias = 0.7  # m/s^2: three sigma of the accelerometer's bias

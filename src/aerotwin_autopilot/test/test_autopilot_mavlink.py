@@ -226,6 +226,9 @@ def test_requests_bring_the_message(ready):
     assert version.capabilities & 0x0008  # COMMAND_INT
     _, (home,) = ready.command(410)
     assert home.latitude == pytest.approx(473977420, abs=300)
+    w, x, y, z = home.q  # level, the nose as the vehicle's: 0.3 rad north of east
+    assert (x, y) == (0.0, 0.0)
+    assert 2.0 * math.atan2(z, w) == pytest.approx(math.pi / 2 - 0.3, abs=0.1)
 
 
 def test_intervals_can_be_set_asked_for_and_stopped_per_link(ready):
