@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+KERNEL_PX = 5  # support of the smoothing
+
 
 @dataclass(frozen=True, kw_only=True)
 class PreparedImage:
@@ -29,9 +31,15 @@ class PreparedImage:
         return self.smooth.shape
 
 
+def smoothed_noise_gain(smoothing_px: float) -> float:
+    """Return the variance of white noise after smoothing, relative to before."""
+    kernel = cv2.getGaussianKernel(KERNEL_PX, smoothing_px)
+    return float(np.sum(kernel**2)) ** 2
+
+
 def prepare_image(image, *, smoothing_px: float) -> PreparedImage:
     """Smooth a (h, w) uint8 image by a Gaussian of this standard deviation [px]."""
-    smooth = cv2.GaussianBlur(image.astype(np.float32), (5, 5), smoothing_px)
+    smooth = cv2.GaussianBlur(image.astype(np.float32), (KERNEL_PX, KERNEL_PX), smoothing_px)
     return PreparedImage(smooth=smooth, raw=image)
 
 

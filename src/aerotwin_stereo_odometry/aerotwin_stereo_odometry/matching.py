@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from aerotwin_stereo_odometry.frame import PreparedImage, track_flow
+from aerotwin_stereo_odometry.frame import PreparedImage, smoothed_noise_gain, track_flow
 from aerotwin_stereo_odometry.landmarks import Landmarks
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
 from aerotwin_stereo_odometry.patches import align_patches, warp_patches
@@ -181,7 +181,8 @@ class Matcher:
         templates = warp_patches(landmarks.patches, np.linalg.inv(warps), p.patch_px + 2)
         found = align_patches(current.smooth, templates, expected)
         pull = np.linalg.norm(found.uv - expected, axis=1)
-        is_found = usable & (found.correlation > p.min_correlation) & (pull < MAX_PULL_PX)
+        noise = 2.0 * p.image_noise_std**2 * smoothed_noise_gain(p.smoothing_px)
+        is_found = usable & found.is_match(p.min_correlation, noise) & (pull < MAX_PULL_PX)
         variance = np.maximum(found.variance, 2.0 * p.image_noise_std**2)
         weights = position_weights(found.information, variance, floor_px=p.position_floor_px)
         return found.uv, weights, is_found

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.camera import StereoRig
 from aerotwin_stereo_odometry.covariance import compose_covariance, increment_to_odom
 from aerotwin_stereo_odometry.detection import detect_corners
-from aerotwin_stereo_odometry.frame import PreparedImage, prepare_image
+from aerotwin_stereo_odometry.frame import PreparedImage, prepare_image, smoothed_noise_gain
 from aerotwin_stereo_odometry.landmarks import PATCH_MARGIN_PX, new_landmarks
 from aerotwin_stereo_odometry.map_builder import MapBuilder
 from aerotwin_stereo_odometry.matching import Match, Matcher, in_camera, project
@@ -300,6 +300,9 @@ class StereoOdometry:
             size=p.patch_px,
             min_correlation=p.min_correlation,
             noise_std=np.sqrt(2.0) * p.image_noise_std,
+            smoothed_noise_variance=2.0
+            * p.image_noise_std**2
+            * smoothed_noise_gain(p.smoothing_px),
             floor_px=p.disparity_floor_px,
         )
 

@@ -24,7 +24,7 @@ class StereoOdometryParameters:
         11, text="Edge of the patches that are aligned, odd.", unit="px", minimum=7, maximum=31
     )
     max_position_std_px: float = parameter(
-        0.15,
+        0.3,
         text="Corners that noise would move by more are not used.",
         unit="px",
         minimum=0.01,

@@ -14,6 +14,8 @@ import numpy as np
 from numba import njit
 
 STEP_DONE_PX = 0.002  # a step this small is far below the image-noise error of any patch
+MIN_NOISY_CORRELATION = 0.4  # of a match whose left-over is no more than noise
+NOISE_EXCESS = 1.5  # left-over variance over the expected one that is still noise
 MAX_STEP_PX = 1.5  # longer steps leave the region in which the patch is linear
 
 
@@ -36,6 +38,16 @@ class Alignment(NamedTuple):
     information: np.ndarray
     variance: np.ndarray
     correlation: np.ndarray
+
+    def is_match(self, min_correlation: float, noise_variance: float) -> np.ndarray:
+        """Return which patches were found: by correlation, or as equal but for noise.
+
+        A faint patch cannot correlate well; that it differs by no more than the noise of two
+        images does for it.
+        """
+        is_noise = self.variance < NOISE_EXCESS * noise_variance
+        is_clear = self.correlation >= min_correlation
+        return is_clear | (is_noise & (self.correlation >= MIN_NOISY_CORRELATION))
 
 
 @njit(cache=True)

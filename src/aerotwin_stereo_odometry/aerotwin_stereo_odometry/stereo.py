@@ -105,7 +105,16 @@ def search_disparities(left, right, uv, *, size: int, bounds) -> np.ndarray:
 
 
 def refine_disparities(
-    left, right, uv, guess, *, size: int, min_correlation: float, noise_std: float, floor_px: float
+    left,
+    right,
+    uv,
+    guess,
+    *,
+    size: int,
+    min_correlation: float,
+    noise_std: float,
+    smoothed_noise_variance: float,
+    floor_px: float,
 ) -> Disparities:
     """Refine disparities to a few hundredths of a pixel and check them from right to left.
 
@@ -122,7 +131,9 @@ def refine_disparities(
     min_correlation : float
         Matches below are refused.
     noise_std : float
-        Noise of the difference of two smoothed images [DN], the least that is assumed.
+        Noise of the difference of two images [DN], the least that is assumed.
+    smoothed_noise_variance : float
+        Variance of that difference after smoothing [DN^2].
     floor_px : float
         Systematic error added in square [px].
 
@@ -148,7 +159,8 @@ def refine_disparities(
         variance = np.maximum(forward.variance, noise_std**2) / forward.information[:, 0]
         std = np.sqrt(variance + floor_px**2)
         is_good = (
-            (np.minimum(forward.correlation, back.correlation) >= min_correlation)
+            forward.is_match(min_correlation, smoothed_noise_variance)
+            & back.is_match(min_correlation, smoothed_noise_variance)
             & (np.abs(disagreement) < 0.5)
             & (np.abs(disparity - guess) < 3.0)
             & (disparity > 0.0)
