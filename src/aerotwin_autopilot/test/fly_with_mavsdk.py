@@ -41,9 +41,7 @@ def main(port: int) -> None:
 
     def healthy() -> bool:
         health = telemetry.health()
-        return (
-            health.is_global_position_ok and health.is_home_position_ok and health.is_armable
-        )
+        return health.is_global_position_ok and health.is_home_position_ok and health.is_armable
 
     wait(healthy, "health")
     action.set_takeoff_altitude(TAKEOFF_ALTITUDE_M)

@@ -67,9 +67,7 @@ class Station:
     def command(self, number: int, *parameters: float, target: int = SYSTEM_ID):
         """Send a COMMAND_LONG; return its acknowledgement and the other answers."""
         filled = [*parameters, *[0.0] * (7 - len(parameters))]
-        answers = self.send(
-            common.MAVLink_command_long_message(target, 1, number, 0, *filled)
-        )
+        answers = self.send(common.MAVLink_command_long_message(target, 1, number, 0, *filled))
         acks = [m for m in answers if m.get_type() == "COMMAND_ACK"]
         others = [m for m in answers if m.get_type() != "COMMAND_ACK"]
         return (acks[0].result if acks else None), others

@@ -169,8 +169,14 @@ def test_a_clock_that_goes_back_starts_the_autopilot_again(flight):
 
 
 def test_set_points_move_on_between_messages():
-    stream, target = OffboardStream(), OffboardTarget(
-        position=(1.0, 2.0, 3.0), velocity=(1.0, 0.0, 0.0), acceleration=(2.0, 0.0, 0.0), yaw=0.5
+    stream, target = (
+        OffboardStream(),
+        OffboardTarget(
+            position=(1.0, 2.0, 3.0),
+            velocity=(1.0, 0.0, 0.0),
+            acceleration=(2.0, 0.0, 0.0),
+            yaw=0.5,
+        ),
     )
     stream.receive(target, 10.0)
     setpoint = Setpoint()

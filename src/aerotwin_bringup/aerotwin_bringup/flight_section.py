@@ -97,20 +97,20 @@ def flight_section(
         "real_time_factor": real_time_factor,
     }
     headline = [
-        Headline(label="flight", value=f"{duration_s:.1f}", unit="s", meaning=outcome),
+        Headline(label="Flight", value=f"{duration_s:.1f}", unit="s", meaning=outcome),
         Headline(
-            label="speed of the simulation",
+            label="Speed",
             value=f"{real_time_factor:.2f}",
-            unit="x real time",
+            unit="× real",
             meaning="simulated over wall time, with rendering, SLAM and recording",
         ),
     ]
     text = (
         "The autopilot flies by its sensors alone. The control error is set-point minus its own "
         "estimate, the estimation error its estimate minus truth; cross-track is the distance of "
-        "the truth to the planned path as a line, whenever it is there. With anchor_mission (in the "
-        "configuration) the mission starts at a surveyed mark, which takes the GNSS error at the "
-        "moment of arming out of path and estimate alike; what changes later stays in."
+        "the truth to the planned path as a line, whenever it is there. With anchor_mission the "
+        "mission starts at a surveyed mark, which takes the GNSS error at the moment of arming "
+        "out of path and estimate alike; what changes later stays in."
     )
     if errors is None:
         return Section(
@@ -120,7 +120,7 @@ def flight_section(
     cross = metrics["cross_track_m"]
     headline.append(
         Headline(
-            label="cross-track",
+            label="Cross-track",
             value=f"{cross['rms']:.2f}",
             unit="m RMS",
             meaning=f"truth against the planned path over {metrics['path_m']:.0f} m",

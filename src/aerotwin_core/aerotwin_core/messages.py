@@ -292,7 +292,7 @@ def point_cloud_arrays(message: Any) -> dict[str, np.ndarray]:
     ValueError
         If the sizes in the message disagree or x, y, z are not float32 or float64.
     """
-    kinds = {_FLOAT32: np.dtype("<f4"), _FLOAT64: np.dtype("<f8")}
+    kinds: dict[int, np.dtype[Any]] = {_FLOAT32: np.dtype("<f4"), _FLOAT64: np.dtype("<f8")}
     n, step = int(message.width) * int(message.height), int(message.point_step)
     data = np.frombuffer(message.data, dtype=np.uint8)
     if message.is_bigendian or step <= 0 or len(data) < n * step:

@@ -14,7 +14,7 @@ MAVLink common.xml, messages 0, 93, 107, 113; PX4 v1.14 SimulatorMavlink.hpp for
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import atan2, degrees, hypot, isfinite, pi
 
@@ -121,13 +121,13 @@ class ActuatorControls:
     is_armed: bool
 
 
-def ned_from_enu(vector: Sequence[float]) -> Vector:
+def ned_from_enu(vector: Iterable[float]) -> Vector:
     """Return a vector with east-north-up axes in north-east-down axes."""
     east, north, up = vector
     return float(north), float(east), -float(up)
 
 
-def enu_from_ned(vector: Sequence[float]) -> Vector:
+def enu_from_ned(vector: Iterable[float]) -> Vector:
     """Return a vector with north-east-down axes in east-north-up axes."""
     north, east, down = vector
     return float(east), float(north), -float(down)
@@ -173,9 +173,9 @@ def pack_heartbeat(
 
 def pack_hil_sensor(
     time_us: int,
-    specific_force_body: Sequence[float],
-    angular_velocity_body: Sequence[float],
-    magnetic_field_body_tesla: Sequence[float] | None = None,
+    specific_force_body: Iterable[float],
+    angular_velocity_body: Iterable[float],
+    magnetic_field_body_tesla: Iterable[float] | None = None,
     pressure_pa: float | None = None,
     temperature_k: float | None = None,
     *,
@@ -244,7 +244,7 @@ def pack_hil_gps(
     latitude_deg: float,
     longitude_deg: float,
     altitude_m: float,
-    v_map: Sequence[float],
+    v_map: Iterable[float],
     *,
     eph_m: float = 0.3,
     epv_m: float = 0.4,

@@ -238,6 +238,8 @@ class Simulation:
     def _emit_estimate(self, stamp_ns: int) -> None:
         estimate, setpoint = self.client.estimate, self.client.setpoint
         if estimate is not None and estimate.q_map_body is not None:
+            omega = estimate.omega_map_body_in_body
+            omega = np.zeros(3) if omega is None else omega
             odometry = messages.odometry_message(
                 estimate.stamp_ns,
                 "map",
@@ -245,7 +247,7 @@ class Simulation:
                 estimate.p_map,
                 estimate.q_map_body,
                 rotation_from_quaternion(estimate.q_map_body).T @ estimate.v_map,
-                estimate.omega_map_body_in_body,
+                omega,
             )
             self._emit(topics.AUTOPILOT_ODOM, stamp_ns, serialize(odometry))
         if setpoint is not None:

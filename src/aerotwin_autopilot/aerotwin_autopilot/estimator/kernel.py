@@ -55,9 +55,7 @@ TRIPLE = types.UniTuple(types.float64, 3)
     ),
     cache=True,
 )  # fmt: skip
-def store_sample(
-    ring, cursor, time_s, dt, accel, gyro, has_mag, field, has_baro, height, is_still
-):
+def store_sample(ring, cursor, time_s, dt, accel, gyro, has_mag, field, has_baro, height, is_still):
     """Append a sample; inertial values are the mean over the interval that ends now."""
     newest = (cursor[C_SAMPLE_HEAD] + cursor[C_SAMPLE_COUNT] - 1) % RING_LENGTH
     row = ring[(newest + 1) % RING_LENGTH]
