@@ -129,7 +129,10 @@ class Matcher:
             max_iterations=p.ransac_iterations,
             seed=p.seed,
         )
-        if start is None or start[1].sum() < p.min_inliers:
+        if start is None:
+            return None
+        n_inliers = start[1].sum()
+        if n_inliers < max(p.min_inliers, p.min_inlier_share * len(flow_rows)):
             return None
         return self._align(landmarks, tracked, current, start[0])
 

@@ -10,18 +10,17 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import StereoRig
 from aerotwin_stereo_odometry.covariance import compose_covariance, increment_to_odom
-from aerotwin_stereo_odometry.detection import detect_corners
-from aerotwin_stereo_odometry.frame import PreparedImage, prepare_image, smoothed_noise_gain
-from aerotwin_stereo_odometry.landmarks import PATCH_MARGIN_PX, new_landmarks
+from aerotwin_stereo_odometry.frame import PreparedImage, prepare_image
 from aerotwin_stereo_odometry.map_builder import MapBuilder
 from aerotwin_stereo_odometry.matching import Match, Matcher, in_camera, project
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
-from aerotwin_stereo_odometry.patches import cut_patches
-from aerotwin_stereo_odometry.stereo import refine_disparities, search_disparities
+from aerotwin_stereo_odometry.surveyor import Surveyor
 from aerotwin_stereo_odometry.window import Keyframe, KeyframeWindow
 
 LOST_STD_M_S = 3.0  # growth of the position's standard deviation while nothing is seen
 LOST_STD_RAD_S = 0.5
+LOST_DECAY = 0.9  # of the velocity per lost frame: nobody flies blind for long
+MIN_VARIANCE = 1e-10  # keeps covariances invertible at the first frame
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +57,15 @@ class OdometryFrame:
     n_inliers: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """The last frame that was tracked."""
+
+    stamp_ns: int
+    image: PreparedImage
+    T_cam_odom: np.ndarray
+
+
 class StereoOdometry:
     """Follows a rectified stereo pair through a still world.
 
@@ -89,11 +97,10 @@ class StereoOdometry:
         self._velocity = np.zeros(6)  # left increment per second (translation, rotation vector)
         self._matcher = Matcher(camera, self._camera_row, self.parameters)
         self._window = KeyframeWindow(self._camera_row, self.parameters)
+        self._surveyor = Surveyor(rig, self.parameters)
         self._map = MapBuilder(self._camera_row, self.parameters)
-        self._previous: PreparedImage | None = None
-        self._T_previous = self._T_cam_odom
-        self._previous_stamp_ns = 0
-        self._stamp_ns: int | None = None
+        self._previous: _Seen | None = None
+        self._stamp_ns = 0
         self._n_lost = 0
         self._next_ident = 0
         cv2.setNumThreads(self.parameters.threads)
@@ -110,15 +117,16 @@ class StereoOdometry:
         """
         self._check(stamp_ns, left, right)
         image = self._prepare(left)
-        if self._stamp_ns is None or self._n_lost > self.parameters.max_lost_frames:
+        before = self._previous
+        if before is None or self._n_lost > self.parameters.max_lost_frames:
             return self._start(stamp_ns, image, right)
         T_guess = self._extrapolate(stamp_ns)
         match = self._matcher.match(
-            self._window.landmarks, self._previous, image, self._T_previous, T_guess
+            self._window.landmarks, before.image, image, before.T_cam_odom, T_guess
         )
         if match is None:
             return self._lose(stamp_ns, T_guess)
-        self._accept(stamp_ns, match)
+        self._accept(stamp_ns, match, before)
         is_keyframe = self._needs_keyframe(match)
         if is_keyframe:
             self._add_keyframe(stamp_ns, image, self._prepare(right), match)
@@ -138,7 +146,7 @@ class StereoOdometry:
                     f"{name} must be {expected} uint8, got {image.shape} {image.dtype}; "
                     "give rectified grey images of the rig's size."
                 )
-        if self._stamp_ns is not None and stamp_ns <= self._stamp_ns:
+        if self._previous is not None and stamp_ns <= self._stamp_ns:
             raise ValueError(f"stamp_ns must grow, got {stamp_ns} after {self._stamp_ns}.")
 
     def _prepare(self, image):
@@ -153,7 +161,7 @@ class StereoOdometry:
 
     def _start(self, stamp_ns, image, right):
         """Begin a local map at the extrapolated pose."""
-        if self._stamp_ns is not None:
+        if self._previous is not None:
             self._T_cam_odom = self._extrapolate(stamp_ns)
             self._grow_covariance(stamp_ns)
         was_lost = self._n_lost > 0
@@ -171,6 +179,7 @@ class StereoOdometry:
         """Go on at constant velocity, and say so."""
         self._grow_covariance(stamp_ns)
         self._n_lost += 1
+        self._velocity = LOST_DECAY * self._velocity
         self._T_cam_odom = T_guess
         self._stamp_ns = stamp_ns
         return self._result(False, False, int(self._window.landmarks.is_tracked.sum()), 0)
@@ -182,11 +191,11 @@ class StereoOdometry:
         self._frame_covariance = np.diag((before + std) ** 2 - before**2)
         self._covariance = self._covariance + self._frame_covariance
 
-    def _accept(self, stamp_ns, match: Match):
+    def _accept(self, stamp_ns, match: Match, before: "_Seen"):
         """Take over the pose, the velocity and where the landmarks were seen."""
-        dt = 1e-9 * (stamp_ns - self._previous_stamp_ns)
+        dt = 1e-9 * (stamp_ns - before.stamp_ns)
         T = match.pose.T_cam_odom
-        step = T @ np.linalg.inv(self._T_previous)
+        step = T @ np.linalg.inv(before.T_cam_odom)
         turn = Rotation.from_matrix(step[:3, :3]).as_rotvec()
         self._velocity = np.concatenate([step[:3, 3], turn]) / dt
         self._T_cam_odom = T
@@ -222,18 +231,22 @@ class StereoOdometry:
 
     def _add_keyframe(self, stamp_ns, left, right, match: Match | None):
         """Measure disparities, add new landmarks, adjust the window."""
-        landmarks = self._window.landmarks
-        ident, measured, weights = self._seen_again(left, right, match)
-        born, measured_born, weights_born = self._new_landmarks(left, right, measured[:, :2])
-        self._window.landmarks = landmarks.joined(born)
+        seen = self._surveyor.seen_again(
+            self._window.landmarks, match, self._T_cam_odom, left, right
+        )
+        born, measured = self._surveyor.new_landmarks(
+            self._next_ident, self._T_cam_odom, left, right, occupied_uv=seen.measured[:, :2]
+        )
+        self._next_ident += len(born)
+        self._window.landmarks = self._window.landmarks.joined(born)
         self._window.add(
             Keyframe(
                 stamp_ns=stamp_ns,
                 T_cam_odom=self._T_cam_odom,
                 covariance=self._covariance,
-                ident=np.concatenate([ident, born.ident]),
-                measured=np.concatenate([measured, measured_born]),
-                weights=np.concatenate([weights, weights_born]),
+                ident=np.concatenate([seen.ident, measured.ident]),
+                measured=np.concatenate([seen.measured, measured.measured]),
+                weights=np.concatenate([seen.weights, measured.weights]),
                 left=left.smooth,
                 right=right.smooth,
             )
@@ -243,83 +256,22 @@ class StereoOdometry:
         self._map.add_keyframe(self._window.keyframes, self._window.landmarks)
         self._T_cam_odom = self._window.keyframes[-1].T_cam_odom
 
-    def _seen_again(self, left, right, match):
-        if match is None:
-            return np.empty(0, dtype=np.int64), np.empty((0, 3)), np.empty((0, 4))
-        landmarks = self._window.landmarks
-        depth = in_camera(self._T_cam_odom, landmarks.points[match.rows])[:, 2]
-        guess = self._rig.camera.fx * self._rig.baseline_m / depth
-        found = self._refine(left, right, match.uv, guess)
-        landmarks.n_seen[match.rows] += 1
-        has = np.isfinite(found.disparity)
-        measured = np.column_stack([match.uv, np.where(has, found.disparity, 0.0)])
-        weights = match.weights.copy()
-        weights[has, 3] = 1.0 / found.std[has]
-        return landmarks.ident[match.rows], measured, weights
-
-    def _new_landmarks(self, left, right, occupied):
-        p = self.parameters
-        key_size = p.patch_px + 2 + 2 * PATCH_MARGIN_PX
-        energy = 2.0 * (p.image_noise_std / (p.patch_px * p.max_position_std_px)) ** 2
-        uv = detect_corners(
-            left.smooth,
-            occupied,
-            cell_px=p.cell_px,
-            border_px=key_size // 2 + 1,
-            min_gradient_energy=energy,
-        )
-        guess = search_disparities(
-            left.smooth, right.smooth, uv, size=p.patch_px, bounds=(0, p.max_disparity_px)
-        )
-        found = self._refine(left, right, uv, guess)
-        good = np.nan_to_num(found.disparity) > p.min_disparity_px
-        uv, disparity, std = uv[good], found.disparity[good], found.std[good]
-        camera = self._rig.camera
-        points_cam = camera.unproject(uv, camera.fx * self._rig.baseline_m / disparity)
-        T_odom_cam = np.linalg.inv(self._T_cam_odom)
-        born = new_landmarks(
-            self._next_ident,
-            in_camera(T_odom_cam, points_cam),
-            cut_patches(left.smooth, uv, key_size),
-            uv,
-            self._T_cam_odom,
-        )
-        self._next_ident += len(born)
-        weights = np.zeros((len(uv), 4))
-        weights[:, [0, 2]] = 1.0 / p.position_floor_px
-        weights[:, 3] = 1.0 / std
-        return born, np.column_stack([uv, disparity]), weights
-
-    def _refine(self, left, right, uv, guess):
-        p = self.parameters
-        return refine_disparities(
-            left.smooth,
-            right.smooth,
-            uv,
-            guess,
-            size=p.patch_px,
-            min_correlation=p.min_correlation,
-            noise_std=np.sqrt(2.0) * p.image_noise_std,
-            smoothed_noise_variance=2.0
-            * p.image_noise_std**2
-            * smoothed_noise_gain(p.smoothing_px),
-            floor_px=p.disparity_floor_px,
-        )
-
     def _remember(self, stamp_ns, image):
-        self._previous = image
-        self._T_previous = self._T_cam_odom
-        self._previous_stamp_ns = stamp_ns
+        self._previous = _Seen(stamp_ns=stamp_ns, image=image, T_cam_odom=self._T_cam_odom)
         self._stamp_ns = stamp_ns
 
     def _result(self, is_tracked, is_keyframe, n_features, n_inliers):
         return OdometryFrame(
             stamp_ns=self._stamp_ns,
             T_odom_optical=np.linalg.inv(self._T_cam_odom),
-            covariance=0.5 * (self._covariance + self._covariance.T),
-            frame_covariance=0.5 * (self._frame_covariance + self._frame_covariance.T),
+            covariance=_symmetric(self._covariance),
+            frame_covariance=_symmetric(self._frame_covariance),
             is_tracked=is_tracked,
             is_keyframe=is_keyframe,
             n_features=n_features,
             n_inliers=n_inliers,
         )
+
+
+def _symmetric(covariance):
+    return 0.5 * (covariance + covariance.T) + MIN_VARIANCE * np.eye(6)

@@ -64,6 +64,12 @@ class StereoOdometryParameters:
     min_inliers: int = parameter(
         15, text="With fewer inliers the frame is lost.", minimum=6, maximum=1000
     )
+    min_inlier_share: float = parameter(
+        0.25,
+        text="With a smaller share of RANSAC inliers the frame is lost.",
+        minimum=0.0,
+        maximum=1.0,
+    )
     keyframe_parallax: float = parameter(
         0.045,
         text="Median parallax that makes a keyframe, as a tangent.",

@@ -112,7 +112,7 @@ def refine_disparities(
     *,
     size: int,
     min_correlation: float,
-    noise_std: float,
+    noise_variance: float,
     smoothed_noise_variance: float,
     floor_px: float,
 ) -> Disparities:
@@ -130,8 +130,8 @@ def refine_disparities(
         Odd patch size [px].
     min_correlation : float
         Matches below are refused.
-    noise_std : float
-        Noise of the difference of two images [DN], the least that is assumed.
+    noise_variance : float
+        Noise of the difference of two images, the least that is assumed [DN^2].
     smoothed_noise_variance : float
         Variance of that difference after smoothing [DN^2].
     floor_px : float
@@ -156,7 +156,7 @@ def refine_disparities(
     disparity = uv[:, 0] - forward.uv[:, 0]
     disagreement = back.uv[:, 0] - uv[:, 0]
     with np.errstate(invalid="ignore", divide="ignore"):
-        variance = np.maximum(forward.variance, noise_std**2) / forward.information[:, 0]
+        variance = np.maximum(forward.variance, noise_variance) / forward.information[:, 0]
         std = np.sqrt(variance + floor_px**2)
         is_good = (
             forward.is_match(min_correlation, smoothed_noise_variance)

@@ -13,6 +13,10 @@ from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
 
 MAX_CHI2_UV = 16.0
 MAX_CHI2_DISPARITY = 16.0
+# Errors of neighbouring frames are not independent (one key patch serves a whole track), and fixed
+# keyframes count as exact: measured on cliff flights, seeds 0 to 9, the formal variance is too
+# small by about this factor.
+COVARIANCE_SCALE = 8.0
 
 
 @dataclass(kw_only=True)
@@ -117,7 +121,7 @@ class KeyframeWindow:
 
     def _update_covariance(self, pose_covariance):
         base, newest = self.keyframes[self.n_fixed - 1], self.keyframes[-1]
-        relative = increment_to_odom(pose_covariance, newest.T_cam_odom)
+        relative = COVARIANCE_SCALE * increment_to_odom(pose_covariance, newest.T_cam_odom)
         newest.covariance = compose_covariance(
             base.covariance, newest.p_odom_cam - base.p_odom_cam, relative
         )
