@@ -2,19 +2,54 @@
 # SPDX-License-Identifier: Apache-2.0
 """ROS topics as outlets of the loop: already serialised bytes go out, foreign ones come in."""
 
-import importlib
 import struct
 import time
 from collections.abc import Callable
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import AccelStamped, PoseStamped, TwistStamped
+from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos_overriding_options import QoSOverridingOptions
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import (
+    CameraInfo,
+    FluidPressure,
+    Image,
+    Imu,
+    JointState,
+    MagneticField,
+    NavSatFix,
+    PointCloud2,
+)
+from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_simulator.topics import ALL, FOREIGN, Topic
 
+MESSAGE_CLASSES: dict[str, Any] = {
+    f"{cls.__module__.partition('.')[0]}/msg/{cls.__name__}": cls
+    for cls in (
+        AccelStamped,
+        CameraInfo,
+        Clock,
+        DiagnosticArray,
+        FluidPressure,
+        Image,
+        Imu,
+        JointState,
+        MagneticField,
+        NavSatFix,
+        Odometry,
+        PointCloud2,
+        PoseStamped,
+        TFMessage,
+        TwistStamped,
+    )
+}
+"""rclpy's class of each message type that `topics` names."""
 _COUNT_PERIOD_S = 0.2
 _STAMP = struct.Struct("<iI")
 _ENCAPSULATION = 4
@@ -42,7 +77,7 @@ class RosOutlet:
         for topic in ALL:
             depth = IMAGE_DEPTH if topic.is_image else IMU_DEPTH
             self._publishers[topic.name] = node.create_publisher(
-                message_class(topic.msgtype),
+                MESSAGE_CLASSES[topic.msgtype],
                 topic.name,
                 LATCHED if topic.is_latched else reliable(depth),
                 qos_overriding_options=QoSOverridingOptions.with_default_policies(),
@@ -75,19 +110,13 @@ class ForeignTopics:
     def __init__(self, node: Node, receive: Callable[[Topic, bytes], None]) -> None:
         for topic in FOREIGN:
             node.create_subscription(
-                message_class(topic.msgtype),
+                MESSAGE_CLASSES[topic.msgtype],
                 topic.name,
                 lambda cdr, topic=topic: receive(topic, cdr),
                 LATCHED if topic.is_latched else reliable(IMU_DEPTH),
                 raw=True,
                 qos_overriding_options=QoSOverridingOptions.with_default_policies(),
             )
-
-
-def message_class(msgtype: str) -> Any:
-    """Return the rclpy class of "package/msg/Name"."""
-    package, _, name = msgtype.split("/")
-    return getattr(importlib.import_module(f"{package}.msg"), name)
 
 
 def header_stamp_ns(cdr: bytes) -> int:
