@@ -22,12 +22,12 @@ os.environ.setdefault("ROS_PYTHON_CHECK_FIELDS", "1")
 # Their tests open the autopilot's ports, which are fixed, or fly in real time.
 _FLYING_PACKAGES = {
     "aerotwin_autopilot",
-    "aerotwin_bringup",
     "aerotwin_px4_bridge",
     "aerotwin_simulator",
 }
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Give the tests that fly to one process, where there are several, one after the other."""
     if not config.pluginmanager.hasplugin("xdist"):

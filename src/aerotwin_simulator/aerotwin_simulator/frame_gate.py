@@ -33,8 +33,9 @@ class FrameGate:
     ----------
     frames_in_flight : int
         Frames that may be unanswered; 2 lets rendering and processing overlap.
-    limit_s : float
-        Longest wait for one answer, wall time [s].
+    limit_s, first_limit_s : float
+        Longest wait for one answer, and for the first (kernels are compiled, libraries loaded),
+        wall time [s].
     meanwhile : callable
         Called while waiting; it must deliver answers (spin) and return within some milliseconds.
     on_answer : callable, optional
@@ -48,13 +49,15 @@ class FrameGate:
         *,
         frames_in_flight: int,
         limit_s: float,
+        first_limit_s: float,
         meanwhile: Callable[[], None],
         on_answer: Callable[[float], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if frames_in_flight < 1:
             raise ValueError(f"frames_in_flight must be at least 1, got {frames_in_flight}")
-        self._frames_in_flight, self._limit_s = frames_in_flight, limit_s
+        self._frames_in_flight = frames_in_flight
+        self._limit_s, self._first_limit_s = limit_s, first_limit_s
         self._meanwhile, self._clock = meanwhile, clock
         self.on_answer = on_answer
         self._sent_at: dict[int, float] = {}
@@ -82,8 +85,9 @@ class FrameGate:
 
     def drain(self, n_left: int = 0) -> None:
         """Wait until at most n_left frames are unanswered."""
-        deadline = self._clock() + self._limit_s
+        start = self._clock()
         while len(self._sent_at) > n_left and not self.is_open:
             self._meanwhile()
-            if self._clock() > deadline:
+            limit_s = self._limit_s if self.latencies else self._first_limit_s
+            if self._clock() - start > limit_s:
                 self.is_open = True

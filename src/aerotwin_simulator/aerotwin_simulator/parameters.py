@@ -42,7 +42,7 @@ class SimulatorParameters:
     record: str = parameter("all", text="what the bag holds", choices=("all", "inertial", "none"))
     instance: int = parameter(0, text="vehicle number; shifts every port", minimum=0, maximum=200)
     autopilot_wait_s: float = parameter(
-        30.0, text="longest wait for the autopilot to connect", unit="s wall", minimum=0.1
+        120.0, text="longest wait for the autopilot to connect", unit="s wall", minimum=0.1
     )
     pin_cpu: int = parameter(
         -1, text="processor that loop and autopilot share; -1 = the last allowed one", minimum=-2

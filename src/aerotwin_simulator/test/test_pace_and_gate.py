@@ -72,7 +72,9 @@ def test_a_frame_waits_for_the_answer_to_the_one_before_the_last():
         if len(waits) == 3:
             gate.answer(1)
 
-    gate = FrameGate(frames_in_flight=2, limit_s=1.0, meanwhile=meanwhile, clock=wall)
+    gate = FrameGate(
+        frames_in_flight=2, limit_s=1.0, first_limit_s=1.0, meanwhile=meanwhile, clock=wall
+    )
     gate.pass_frame(1)
     gate.pass_frame(2)
     assert not waits
@@ -85,13 +87,37 @@ def test_a_frame_waits_for_the_answer_to_the_one_before_the_last():
 
 def test_a_gate_without_answers_opens_after_its_limit():
     wall = Wall()
-    gate = FrameGate(frames_in_flight=1, limit_s=0.5, meanwhile=lambda: wall.sleep(0.1), clock=wall)
+    gate = FrameGate(
+        frames_in_flight=1,
+        limit_s=0.5,
+        first_limit_s=5.0,
+        meanwhile=lambda: wall.sleep(0.1),
+        clock=wall,
+    )
     gate.pass_frame(1)
+    gate.answer(1)
     gate.pass_frame(2)
+    gate.pass_frame(3)
     assert gate.is_open
     assert wall.now - 100.0 < 0.8
     gate.answer(7)  # an answer to nothing is ignored
     assert gate.n_unanswered == 2
+
+
+def test_the_first_answer_may_take_longer():
+    wall = Wall()
+
+    def meanwhile():
+        wall.sleep(0.1)
+        if wall.now > 103.0:
+            gate.answer(1)
+
+    gate = FrameGate(
+        frames_in_flight=1, limit_s=0.5, first_limit_s=5.0, meanwhile=meanwhile, clock=wall
+    )
+    gate.pass_frame(1)
+    gate.pass_frame(2)
+    assert not gate.is_open
 
 
 def test_the_status_line_prints_each_new_phase_once_where_nobody_watches():

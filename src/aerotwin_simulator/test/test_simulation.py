@@ -17,9 +17,7 @@ from aerotwin_simulator import Simulation, SimulatorParameters, topics
 from aerotwin_simulator.recording import BagOutlet
 from aerotwin_worlds import TexturedMesh, World
 
-pytestmark = pytest.mark.xdist_group("flights")
-
-INSTANCE = 80 + int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+INSTANCE = 80
 MISSION = """
 takeoff_altitude_m: 3.0
 speed_m_s: 3.0

@@ -58,7 +58,10 @@ class ReplayParameters:
         "stereo_odometry", text="part of the SLAM's command line, to measure its cost"
     )
     wait_start_s: float = parameter(
-        60.0, text="longest wait for the SLAM to appear", unit="s wall", minimum=0.1
+        120.0,
+        text="longest wait for the SLAM to appear, and for its first answer",
+        unit="s wall",
+        minimum=0.1,
     )
     wait_frame_s: float = parameter(
         20.0, text="longest wait for one frame's answer", unit="s wall", minimum=0.01
@@ -81,6 +84,7 @@ class ReplayNode(Node):
         self.gate = FrameGate(
             frames_in_flight=2,
             limit_s=self.parameters.wait_frame_s,
+            first_limit_s=self.parameters.wait_start_s,
             meanwhile=self.spin,
             on_answer=self.recorder.frame_done,
         )

@@ -18,7 +18,10 @@ class FlightParameters(SimulatorParameters):
         "", text="topic whose stamps answer the camera frames (slam/odom); empty = wait for nobody"
     )
     wait_start_s: float = parameter(
-        60.0, text="longest wait for the node behind wait_for to appear", unit="s wall", minimum=0.0
+        120.0,
+        text="longest wait for the node behind wait_for to appear, and for its first answer",
+        unit="s wall",
+        minimum=0.0,
     )
     wait_frame_s: float = parameter(
         10.0, text="longest wait for one frame's answer", unit="s wall", minimum=0.01

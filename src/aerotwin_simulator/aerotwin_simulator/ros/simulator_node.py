@@ -97,6 +97,7 @@ class SimulatorNode(Node):
             self.gate = FrameGate(
                 frames_in_flight=self.parameters.frames_in_flight,
                 limit_s=self.parameters.wait_frame_s,
+                first_limit_s=self.parameters.wait_start_s,
                 meanwhile=self._spin_while_waiting,
             )
         self.bag: BagOutlet | None = None

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Pause, single step, speed factor and reset of a running flight, over ROS services."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.ros, pytest.mark.slow]
+
+FLIGHT = Path(__file__).resolve().parent.parent / "launch" / "sitl_flight.launch.yaml"
+INSTANCE = 91
+LIMIT_S = 120.0
+SPEED_MARGIN = 0.35  # a busy machine is late; a wrong factor is off by 1 and more
+
+
+class Client:
+    """A node of the test's own that watches the clock and the truth, and calls services."""
+
+    def __init__(self) -> None:
+        import rclpy
+        from nav_msgs.msg import Odometry
+        from rclpy.executors import SingleThreadedExecutor
+        from rosgraph_msgs.msg import Clock
+
+        rclpy.init()
+        self.node = rclpy.create_node("test_client")
+        self._executor = SingleThreadedExecutor()
+        self._executor.add_node(self.node)
+        self.clock_ns = -1
+        self.height_m = 0.0
+        self.node.create_subscription(Clock, "/clock", self._take_clock, 10)
+        self.node.create_subscription(Odometry, "truth/odom", self._take_truth, 10)
+
+    def _take_clock(self, message: Any) -> None:
+        self.clock_ns = message.clock.sec * 10**9 + message.clock.nanosec
+
+    def _take_truth(self, message: Any) -> None:
+        self.height_m = message.pose.pose.position.z
+
+    def spin(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self._executor.spin_once(timeout_sec=0.02)
+
+    def wait(self, condition: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + LIMIT_S
+        while not condition():
+            assert time.monotonic() < end, f"gave up waiting for {what}"
+            self._executor.spin_once(timeout_sec=0.02)
+
+    def call(self, kind: Any, name: str, request: Any) -> Any:
+        client = self.node.create_client(kind, name)
+        self.wait(client.service_is_ready, f"service {name}")
+        future = client.call_async(request)
+        self.wait(future.done, f"the answer of {name}")
+        self.node.destroy_client(client)
+        return future.result()
+
+    def rate(self, seconds: float) -> float:
+        """Return simulated over wall time."""
+        self.spin(0.3)
+        first_ns, start = self.clock_ns, time.monotonic()
+        self.spin(seconds)
+        return (self.clock_ns - first_ns) * 1e-9 / (time.monotonic() - start)
+
+    def close(self) -> None:
+        import rclpy
+
+        self.node.destroy_node()
+        rclpy.try_shutdown()
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    """A flight at real time that waits for a client, and that client."""
+    words = {"mission": "none", "slam": "none", "camera": "false", "speed": 1.0}
+    arguments = [f"{name}:={value}" for name, value in words.items()]
+    flight = subprocess.Popen(
+        [sys.executable, "-m", "aerotwin_core.cli", "launch", str(FLIGHT), *arguments,
+         f"instance:={INSTANCE}", f"runs_dir:={tmp_path}"],
+        start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    client = Client()
+    try:
+        client.wait(lambda: client.clock_ns > 4 * 10**9, "the clock")
+        yield client
+    finally:
+        client.close()
+        os.killpg(flight.pid, signal.SIGINT)
+        flight.wait(30.0)
+
+
+def test_a_flight_is_paused_stepped_sped_up_and_reset(client):
+    from rcl_interfaces.msg import Parameter, ParameterValue
+    from rcl_interfaces.srv import SetParameters
+    from std_srvs.srv import SetBool, Trigger
+
+    assert client.rate(2.0) == pytest.approx(1.0, abs=SPEED_MARGIN)
+
+    assert client.call(SetBool, "/simulator/pause", SetBool.Request(data=True)).success
+    assert client.rate(1.0) == 0.0
+    paused_ns = client.clock_ns
+    for _ in range(10):
+        assert client.call(Trigger, "/simulator/step", Trigger.Request()).success
+    client.spin(0.5)
+    assert client.clock_ns - paused_ns in (30_000_000, 40_000_000)  # 40 ms, /clock has 100 Hz
+    assert client.call(SetBool, "/simulator/pause", SetBool.Request(data=False)).success
+
+    value = ParameterValue(type=3, double_value=3.0)
+    request = SetParameters.Request(parameters=[Parameter(name="speed", value=value)])
+    (result,) = client.call(SetParameters, "/simulator/set_parameters", request).results
+    assert result.successful
+    assert client.rate(2.0) == pytest.approx(3.0, abs=3.0 * SPEED_MARGIN)
+
+    ground_m = client.height_m
+    assert client.call(Trigger, "/takeoff", Trigger.Request()).success
+    assert client.call(SetBool, "/arm", SetBool.Request(data=True)).success
+    client.wait(lambda: client.height_m > ground_m + 1.5, "the take-off")
+    assert client.call(Trigger, "/hold", Trigger.Request()).success
+    before_ns = client.clock_ns
+    assert client.call(Trigger, "/simulator/reset", Trigger.Request()).success
+    client.wait(lambda: client.height_m < ground_m + 0.1, "the reset")
+    client.spin(1.0)
+    assert client.clock_ns > before_ns
