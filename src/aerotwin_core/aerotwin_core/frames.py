@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from transforms3d.euler import mat2euler
 
 FloatArray = NDArray[np.float64]
+_SQRT_HALF = float(np.sqrt(0.5))
 
 R_ENU_NED: FloatArray = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
 """x_enu = R_ENU_NED @ x_ned; its own inverse."""
@@ -92,18 +93,30 @@ def pose_from_transform(T_a_b: ArrayLike) -> tuple[FloatArray, FloatArray]:
 
 
 def quat_wxyz_ned_frd_from_map_body(q_map_body: ArrayLike) -> FloatArray:
-    """Return the attitude that MAVLink carries, FRD body to NED, (w, x, y, z).
+    """Return the attitude that MAVLink carries, FRD body to NED, (w, x, y, z) with w >= 0.
+
+    The product q_ned_enu q_map_body q_flu_frd with q_ned_enu = (sqrt 1/2, sqrt 1/2, 0, 0) and
+    q_flu_frd = (1, 0, 0, 0), xyzw, multiplied out.
 
     Parameters
     ----------
     q_map_body : (4,) array
-        FLU body to ENU map, xyzw.
+        FLU body to ENU map, xyzw, of unit length.
     """
-    R_ned_frd = R_ENU_NED @ rotation_from_quaternion(q_map_body) @ R_FLU_FRD
-    return np.roll(quaternion_from_rotation(R_ned_frd), 1)
+    x, y, z, w = _array(q_map_body, (4,), "q_map_body").tolist()
+    return _canonical((w + z, x + y, x - y, w - z), first=0)
 
 
 def map_body_from_quat_wxyz_ned_frd(quat_wxyz: ArrayLike) -> FloatArray:
-    """Return q_map_body (xyzw, FLU to ENU) of a MAVLink attitude (w, x, y, z), FRD to NED."""
-    q_ned_frd = np.roll(_array(quat_wxyz, (4,), "quat_wxyz"), -1)
-    return quaternion_from_rotation(R_ENU_NED @ rotation_from_quaternion(q_ned_frd) @ R_FLU_FRD)
+    """Return q_map_body (xyzw, FLU to ENU) of a MAVLink attitude (w, x, y, z), FRD to NED.
+
+    The inverse of `quat_wxyz_ned_frd_from_map_body`, which is of the same form.
+    """
+    w, x, y, z = _array(quat_wxyz, (4,), "quat_wxyz").tolist()
+    return _canonical((x + y, x - y, w - z, w + z), first=3)
+
+
+def _canonical(quaternion: tuple[float, float, float, float], *, first: int) -> FloatArray:
+    """Return quaternion / sqrt 2 with the sign that makes element `first` (w) not negative."""
+    scale = -_SQRT_HALF if quaternion[first] < 0.0 else _SQRT_HALF
+    return np.array([scale * q for q in quaternion])

@@ -32,6 +32,15 @@ def test_level_and_facing_north_is_the_identity_in_ned():
     )
 
 
+def test_mavlink_attitude_is_the_product_of_the_rotation_matrices():
+    rng = np.random.default_rng(6)
+    for q in Rotation.random(20, rng=rng).as_quat():
+        R_ned_frd = frames.R_ENU_NED @ Rotation.from_quat(q).as_matrix() @ frames.R_FLU_FRD
+        expected = Rotation.from_matrix(R_ned_frd).as_quat(canonical=True)
+        found = frames.quat_wxyz_ned_frd_from_map_body(q)
+        np.testing.assert_allclose(found, np.roll(expected, 1), atol=ROUNDING)
+
+
 def test_mavlink_attitude_comes_back():
     rng = np.random.default_rng(1)
     for q in Rotation.random(20, rng=rng).as_quat(canonical=True):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.camera import PinholeCamera
-from aerotwin_core.time import due_times_ns
+from aerotwin_core.time import Schedule
 from aerotwin_core.trajectory import Trajectory
 
 ROUNDING = 1e-9
@@ -15,13 +15,17 @@ ROUNDING = 1e-9
 @pytest.mark.parametrize("rate_hz", [1, 5, 7, 20, 30, 60, 100, 250])
 def test_due_times_meet_the_exact_fractions_whatever_the_step(rate_hz):
     step_ns, end_ns = 4_000_000, 2_000_000_000
-    found = [
-        t
-        for k in range(end_ns // step_ns)
-        for t in due_times_ns(rate_hz, k * step_ns, (k + 1) * step_ns)
-    ]
+    schedule = Schedule(rate_hz)
+    found = [t for k in range(end_ns // step_ns) for t in schedule.until((k + 1) * step_ns)]
     expected = [round(Fraction(k * 10**9, rate_hz)) for k in range(1, 2 * rate_hz + 1)]
     assert found == expected
+
+
+@pytest.mark.parametrize("after_ns", [0, 1, 50_000_000, 50_000_001, 99_999_999])
+def test_a_schedule_that_starts_late_goes_on_where_an_early_one_is(after_ns):
+    early, late = Schedule(20.0), Schedule(20.0, after_ns)
+    early.until(after_ns)
+    assert late.until(10**9) == early.until(10**9)
 
 
 def test_a_pixel_comes_back_from_its_point():

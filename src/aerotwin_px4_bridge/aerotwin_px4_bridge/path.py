@@ -9,6 +9,7 @@ lines straight.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import acos, atan2, cos, pi, sin, sqrt, tan
 
 import numpy as np
@@ -91,21 +92,24 @@ class SampledPath:
 
     def at(self, t: float) -> Setpoint:
         """Return the set-point at t [s], linear between samples, held outside the path."""
-        place = min(max(t / PATH_STEP_S, 0.0), len(self.yaw) - 1.0)
-        low = min(int(place), len(self.yaw) - 2)
-        share = place - low
-
-        def between(rows: FloatArray) -> FloatArray:
-            return rows[low] + share * (rows[low + 1] - rows[low])
-
-        yaw = float(between(self.yaw))
+        rows = self._rows
+        place = min(max(t / PATH_STEP_S, 0.0), len(rows) - 1.0)
+        low = min(int(place), len(rows) - 2)
+        row = rows[low] + (place - low) * (rows[low + 1] - rows[low])
+        yaw, yaw_rate = row[9:].tolist()
         return Setpoint(
-            p_map=between(self.p_map),
-            v_map=between(self.v_map),
-            a_map=between(self.a_map),
+            p_map=row[0:3],
+            v_map=row[3:6],
+            a_map=row[6:9],
             yaw=atan2(sin(yaw), cos(yaw)),
-            yaw_rate=float(between(self.yaw_rate)),
+            yaw_rate=yaw_rate,
         )
+
+    @cached_property
+    def _rows(self) -> FloatArray:
+        """All set-points side by side, (n, 11): one interpolation serves them all."""
+        yaws = np.column_stack([self.yaw, self.yaw_rate])
+        return np.hstack([self.p_map, self.v_map, self.a_map, yaws])
 
 
 def plan_path(

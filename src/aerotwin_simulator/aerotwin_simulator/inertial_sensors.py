@@ -4,7 +4,6 @@
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -13,7 +12,7 @@ from aerotwin_core import messages
 from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.messages import serialize
-from aerotwin_core.time import due_times_ns, from_seconds, to_seconds
+from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge.messages import pack_hil_gps, pack_hil_sensor
 from aerotwin_sensor_models import (
@@ -33,18 +32,18 @@ from aerotwin_simulator.truth import TruthStep, rotation
 Emit = Callable[[topics.Topic, int, bytes], None]
 
 
-@dataclass
 class _Due:
-    """A sensor with a rate of its own, and when it was sampled last."""
+    """When a sensor with a rate of its own is due, and how long ago its last sample was."""
 
-    rate_hz: float
-    last_ns: int = 0
+    def __init__(self, rate_hz: float, start_ns: int) -> None:
+        self._schedule = Schedule(rate_hz, start_ns)
+        self._last_ns = start_ns
 
     def times(self, step: TruthStep) -> list[int]:
-        return due_times_ns(self.rate_hz, step.start_ns, step.end_ns)
+        return self._schedule.until(step.end_ns)
 
     def elapsed_s(self, stamp_ns: int) -> float:
-        elapsed, self.last_ns = to_seconds(stamp_ns - self.last_ns), stamp_ns
+        elapsed, self._last_ns = to_seconds(stamp_ns - self._last_ns), stamp_ns
         return elapsed
 
 
@@ -57,9 +56,13 @@ class InertialSensors:
         Presets, rates and seed.
     origin : GeodeticPoint
         Origin of map; its magnetic field holds for the whole flight.
+    start_ns : int
+        When the sensors are switched on [ns].
     """
 
-    def __init__(self, parameters: SimulatorParameters, origin: GeodeticPoint) -> None:
+    def __init__(
+        self, parameters: SimulatorParameters, origin: GeodeticPoint, start_ns: int = 0
+    ) -> None:
         seed, vehicle = parameters.seed, parameters.instance
         self._plane = LocalTangentPlane(origin)
         self._origin = origin
@@ -75,8 +78,8 @@ class InertialSensors:
         )
         self._gnss = Gnss(gnss, seed_sequence(seed, vehicle, "gnss"), self._plane)
         self._gnss_delay_ns = from_seconds(gnss.delay_s)
-        self._baro_due = _Due(barometer.rate_hz)
-        self._mag_due = _Due(magnetometer.rate_hz)
+        self._baro_due = _Due(barometer.rate_hz, start_ns)
+        self._mag_due = _Due(magnetometer.rate_hz, start_ns)
         step_s = STEP_NS * 1e-9
         self._imu_layout = _imu_layout(
             _white_std(imu.accelerometer.noise_density, step_s),
@@ -88,7 +91,7 @@ class InertialSensors:
         self._mag_layout = _field_layout(
             _white_std(magnetometer.noise_density_t, 1.0 / magnetometer.rate_hz)
         )
-        self._gnss_due = _Due(gnss.rate_hz)
+        self._gnss_due = _Due(gnss.rate_hz, start_ns)
         self._gnss_in_flight: deque[tuple[int, GnssSample]] = deque()
 
     def sample(self, step: TruthStep, emit: Emit) -> list[bytes]:

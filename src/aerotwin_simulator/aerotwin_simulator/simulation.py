@@ -6,21 +6,22 @@
 by step and decides about pace, pauses and the end.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from aerotwin_core import messages
-from aerotwin_core.frames import quaternion_from_yaw, rotation_from_quaternion
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import serialize
 from aerotwin_core.parameters import load_parameters_file
-from aerotwin_core.time import due_times_ns, to_seconds
+from aerotwin_core.time import Schedule, to_seconds
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
 from aerotwin_px4_bridge import AutopilotLost, HilLink, Mission, MissionClient, hil_port
 from aerotwin_simulator import topics
-from aerotwin_simulator.autopilot import make_autopilot
+from aerotwin_simulator.autopilot import loop_cpu, make_autopilot
+from aerotwin_simulator.autopilot_messages import AutopilotMessages
 from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.onboard import IdleClient
 from aerotwin_simulator.parameters import STEP_NS, SimulatorParameters
@@ -75,6 +76,12 @@ class Simulation:
         self.stamp_ns = 0
         self.outcome: str | None = None
         self.is_success = False
+        self._layouts = AutopilotMessages()
+        self._free_cpus: set[int] = set()
+        self._clock_due = Schedule(CLOCK_RATE_HZ)
+        self._truth_due = Schedule(parameters.truth_rate_hz)
+        self._estimate_due = Schedule(ESTIMATE_RATE_HZ)
+        self._status_due = Schedule(STATUS_RATE_HZ)
         self._place_vehicle()
         self.link = HilLink(
             hil_port(parameters.instance), free_run=parameters.autopilot != "embedded"
@@ -94,7 +101,7 @@ class Simulation:
         self.vehicle = Multirotor(airframe, p_map_body=position, q_map_body=attitude)
         self._command = np.zeros(len(airframe.rotors))
         self._is_armed = False
-        self._sensors = InertialSensors(parameters, world.origin)
+        self._sensors = InertialSensors(parameters, world.origin, self.stamp_ns)
         self._truth = TruthMessages(len(airframe.rotors))
 
     # -- life ---------------------------------------------------------------------------------
@@ -121,6 +128,10 @@ class Simulation:
                 on_wait(waited_s)
 
         self.link.accept(self.parameters.autopilot_wait_s, on_wait=check)
+        cpu = loop_cpu(self.parameters)
+        if cpu is not None:
+            self._free_cpus = os.sched_getaffinity(0)
+            os.sched_setaffinity(0, {cpu})  # this thread only: rendering keeps all processors
         if self.stamp_ns == 0:
             fixed = messages.transform_message(static_transforms(self.parameters))
             self._emit(topics.TF_STATIC, 0, serialize(fixed))
@@ -146,6 +157,8 @@ class Simulation:
     def close(self) -> None:
         """End the autopilot and free the ports; safe to call twice."""
         self._stop_autopilot()
+        if self._free_cpus:
+            os.sched_setaffinity(0, self._free_cpus)
 
     def _stop_autopilot(self) -> None:
         self.link.close()
@@ -220,16 +233,16 @@ class Simulation:
             outlet.emit(topic, stamp_ns, cdr)
 
     def _emit_truth(self, step: TruthStep) -> None:
-        for stamp_ns in due_times_ns(CLOCK_RATE_HZ, step.start_ns, step.end_ns):
-            self._emit(topics.CLOCK, stamp_ns, serialize(messages.clock_message(stamp_ns)))
-        for stamp_ns in due_times_ns(self.parameters.truth_rate_hz, step.start_ns, step.end_ns):
+        for stamp_ns in self._clock_due.until(step.end_ns):
+            self._emit(topics.CLOCK, stamp_ns, self._layouts.clock(stamp_ns))
+        for stamp_ns in self._truth_due.until(step.end_ns):
             for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
                 self._emit(topic, stamp_ns, cdr)
 
     def _emit_autopilot(self, step: TruthStep) -> None:
-        for stamp_ns in due_times_ns(ESTIMATE_RATE_HZ, step.start_ns, step.end_ns):
+        for stamp_ns in self._estimate_due.until(step.end_ns):
             self._emit_estimate(stamp_ns)
-        for stamp_ns in due_times_ns(STATUS_RATE_HZ, step.start_ns, step.end_ns):
+        for stamp_ns in self._status_due.until(step.end_ns):
             status = self._status()
             message = messages.diagnostics_message(stamp_ns, [status])
             self._emit(topics.AUTOPILOT_STATUS, stamp_ns, serialize(message))
@@ -238,22 +251,11 @@ class Simulation:
     def _emit_estimate(self, stamp_ns: int) -> None:
         estimate, setpoint = self.client.estimate, self.client.setpoint
         if estimate is not None and estimate.q_map_body is not None:
-            omega = estimate.omega_map_body_in_body
-            omega = np.zeros(3) if omega is None else omega
-            odometry = messages.odometry_message(
-                estimate.stamp_ns,
-                "map",
-                "base_link_autopilot",
-                estimate.p_map,
-                estimate.q_map_body,
-                rotation_from_quaternion(estimate.q_map_body).T @ estimate.v_map,
-                omega,
-            )
-            self._emit(topics.AUTOPILOT_ODOM, stamp_ns, serialize(odometry))
+            cdr = self._layouts.odometry(estimate)
+            self._emit(topics.AUTOPILOT_ODOM, stamp_ns, cdr)
         if setpoint is not None:
-            q_map_body = quaternion_from_yaw(setpoint.yaw)
-            pose = messages.pose_stamped_message(stamp_ns, "map", setpoint.p_map, q_map_body)
-            self._emit(topics.SETPOINT, stamp_ns, serialize(pose))
+            cdr = self._layouts.pose(stamp_ns, setpoint.p_map, setpoint.yaw)
+            self._emit(topics.SETPOINT, stamp_ns, cdr)
 
     def _status(self) -> tuple[str, int, str, dict[str, str]]:
         counters = self.link.counters

@@ -14,7 +14,7 @@ from aerotwin_core.messages import (
     serialize,
     transform_stamped,
 )
-from aerotwin_core.time import due_times_ns
+from aerotwin_core.time import Schedule
 from aerotwin_sensor_models import CameraNoise, load_preset
 from aerotwin_simulator import topics
 from aerotwin_simulator.parameters import SimulatorParameters
@@ -30,7 +30,7 @@ class StereoCamera:
 
     def __init__(self, parameters: SimulatorParameters, world: World) -> None:
         self.rig = parameters.rig
-        self._rate_hz = parameters.camera_rate_hz
+        self._schedule = Schedule(parameters.camera_rate_hz)
         self._rasteriser = Rasteriser(world.meshes)
         noise = load_preset("camera_noise", parameters.camera_noise)
         self._noise = CameraNoise(noise, parameters.seed)
@@ -53,7 +53,7 @@ class StereoCamera:
 
     def frames(self, step: TruthStep) -> Iterator[tuple[int, list[tuple[topics.Topic, bytes]]]]:
         """Yield (stamp_ns, messages) for each frame due in the step."""
-        for stamp_ns in due_times_ns(self._rate_hz, step.start_ns, step.end_ns):
+        for stamp_ns in self._schedule.until(step.end_ns):
             images = self.render(transform(step.at(stamp_ns)))
             noisy = [self._noise.apply(im, self._n_frames, k) for k, im in enumerate(images)]
             self._n_frames += 1
