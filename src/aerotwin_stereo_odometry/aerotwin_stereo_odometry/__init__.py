@@ -10,5 +10,6 @@ camera as `optical` (x right, y down, z forward). No ROS is needed: see `StereoO
 
 from aerotwin_stereo_odometry.odometry import OdometryFrame, StereoOdometry
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
+from aerotwin_stereo_odometry.warm_up import warm_up
 
-__all__ = ["OdometryFrame", "StereoOdometry", "StereoOdometryParameters"]
+__all__ = ["OdometryFrame", "StereoOdometry", "StereoOdometryParameters", "warm_up"]

@@ -11,6 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from aerotwin_stereo_odometry.cholesky import (
+    factorise,
+    invert_3x3,
+    last_block_of_inverse,
+    solve_factorised,
+)
 from aerotwin_stereo_odometry.residuals import move_pose, robust, stereo_residual
 
 HUBER_UV = 2.0  # whitened length beyond which a position counts linearly
@@ -47,7 +53,7 @@ class Bundle(NamedTuple):
     cost: np.ndarray
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _cost(poses, points, keys, indices, measured, weights, camera):
     r = np.empty(3)
     Jc = np.empty((3, 6))
@@ -64,7 +70,7 @@ def _cost(poses, points, keys, indices, measured, weights, camera):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _linearise(poses, points, n_fixed, keys, indices, measured, weights, camera):
     """Return Hcc blocks, bc, Hpp blocks, bp, and the (m, 6, 3) cross blocks."""
     n_free = poses.shape[0] - n_fixed
@@ -107,7 +113,7 @@ def _linearise(poses, points, n_fixed, keys, indices, measured, weights, camera)
     return Hc, bc, Hp, bp, cross
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _reduce(Hc, bc, Hp, bp, cross, keys, starts, n_fixed, damping):
     """Eliminate the points; return the reduced system and the inverses of the point blocks."""
     n_free = Hc.shape[0]
@@ -121,12 +127,14 @@ def _reduce(Hc, bc, Hp, bp, cross, keys, starts, n_fixed, damping):
                 S[6 * c + i, 6 * c + j] = Hc[c, i, j]
             S[6 * c + i, 6 * c + i] += damping * Hc[c, i, i] + 1e-9
     product = np.empty((6, 3))
+    block = np.empty((3, 3))
     for p in range(Hp.shape[0]):
-        block = Hp[p].copy()
+        inverse = inverses[p]
         for i in range(3):
+            for j in range(3):
+                block[i, j] = Hp[p, i, j]
             block[i, i] += damping * block[i, i] + 1e-9
-        inverse = np.linalg.inv(block)
-        inverses[p] = inverse
+        invert_3x3(block, inverse)
         for m in range(starts[p], starts[p + 1]):
             c = keys[m] - n_fixed
             if c < 0:
@@ -156,12 +164,11 @@ def _reduce(Hc, bc, Hp, bp, cross, keys, starts, n_fixed, damping):
     return S, g, inverses
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _moved(poses, points, n_fixed, step, keys, starts, bp, cross, inverses):
     new_poses = poses.copy()
     for c in range(n_fixed, poses.shape[0]):
-        first = 6 * (c - n_fixed)
-        new_poses[c] = move_pose(poses[c], step[first : first + 6])
+        move_pose(poses[c], step, 6 * (c - n_fixed), new_poses[c])
     new_points = points.copy()
     rhs = np.empty(3)
     for p in range(points.shape[0]):
@@ -180,14 +187,15 @@ def _moved(poses, points, n_fixed, step, keys, starts, bp, cross, inverses):
     return new_poses, new_points
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _optimise(
     poses, points, n_fixed, keys, indices, starts, measured, weights, camera, max_iterations
 ):
     cost = _cost(poses, points, keys, indices, measured, weights, camera)
     first_cost = cost
     damping = FIRST_DAMPING
-    covariance = np.full((6, 6), np.nan)
+    covariance = np.zeros((6, 6))
+    covariance[0, 0] = np.nan
     Hp = np.zeros((points.shape[0], 3, 3))
     for _ in range(max_iterations):
         Hc, bc, Hp, bp, cross = _linearise(
@@ -196,7 +204,11 @@ def _optimise(
         improved = False
         for _attempt in range(6):
             S, g, inverses = _reduce(Hc, bc, Hp, bp, cross, keys, starts, n_fixed, damping)
-            step = np.linalg.solve(S, g)
+            if not factorise(S):
+                damping = max(damping * 10.0, 1e-6)
+                continue
+            solve_factorised(S, g)
+            step = g
             trial_poses, trial_points = _moved(
                 poses, points, n_fixed, step, keys, starts, bp, cross, inverses
             )
@@ -219,22 +231,26 @@ def _optimise(
             poses, points, n_fixed, keys, indices, measured, weights, camera
         )
         S, g, inverses = _reduce(Hc, bc, Hp, bp, cross, keys, starts, n_fixed, 0.0)
-        covariance = np.linalg.inv(S)[-6:, -6:].copy()
-    return poses, points, Hp, covariance, np.array([first_cost, cost])
+        if factorise(S):
+            covariance = last_block_of_inverse(S, 6)
+    return poses, points, Hp, covariance, first_cost, cost
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _squared_errors(poses, points, keys, indices, measured, weights, camera):
     r = np.empty(3)
     Jc = np.empty((3, 6))
     Jp = np.empty((3, 3))
-    squared = np.full((keys.shape[0], 2), np.inf)
+    squared = np.empty((keys.shape[0], 2))
     for m in range(keys.shape[0]):
         if stereo_residual(
             poses[keys[m]], points[indices[m]], measured[m], weights[m], camera, r, Jc, Jp
         ):
             squared[m, 0] = r[0] * r[0] + r[1] * r[1]
             squared[m, 1] = r[2] * r[2]
+        else:
+            squared[m, 0] = np.inf
+            squared[m, 1] = np.inf
     return squared
 
 
@@ -286,8 +302,8 @@ def adjust_bundle(
     measured = np.ascontiguousarray(measured, dtype=np.float64)
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     starts = np.searchsorted(indices, np.arange(len(points) + 1)).astype(np.int64)
-    poses, points, information, covariance, cost = _optimise(
+    poses, points, information, covariance, *cost = _optimise(
         poses, points, n_fixed, keys, indices, starts, measured, weights, camera, max_iterations
     )
     squared = _squared_errors(poses, points, keys, indices, measured, weights, camera)
-    return Bundle(poses, points, information, squared, covariance, cost)
+    return Bundle(poses, points, information, squared, covariance, np.array(cost))

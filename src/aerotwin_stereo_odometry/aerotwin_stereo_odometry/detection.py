@@ -10,7 +10,7 @@ BLOCK_PX = 7  # window of the structure tensor
 SOBEL_SCALE = 4.0  # OpenCV's normalised min-eigenvalue is this times mean squared gradient
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _best_per_cell(strength, occupied_uv, cell, border, minimum, distance):
     height, width = strength.shape
     rows = (height - 2 * border + cell - 1) // cell

@@ -82,6 +82,7 @@ class MapBuilder:
         self._camera_row = camera_row
         self._parameters = parameters
         self._final: list[PointCloud] = []
+        self._n_keyframes = 0
         self._moving: list[tuple[Keyframe, PointCloud]] = []
 
     def add_landmarks(self, landmarks: Landmarks) -> None:
@@ -91,7 +92,9 @@ class MapBuilder:
 
     def add_keyframe(self, keyframes: list[Keyframe], landmarks: Landmarks) -> None:
         """Make the semi-dense points of the keyframe that now has neighbours on both sides."""
-        if self._parameters.map_cell_px and len(keyframes) > DELAY:
+        self._n_keyframes += 1
+        is_due = self._n_keyframes % self._parameters.map_keyframe_step == 0
+        if self._parameters.map_cell_px and is_due and len(keyframes) > DELAY:
             index = len(keyframes) - 1 - DELAY
             self._moving.append((keyframes[index], self._semi_dense(keyframes, index, landmarks)))
         alive = [k for k, _ in self._moving if any(k is other for other in keyframes)]

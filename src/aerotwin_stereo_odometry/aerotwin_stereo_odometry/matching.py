@@ -166,7 +166,7 @@ class Matcher:
         points = landmarks.points[found]
         pose = refine_pose(T_start, points, measured, weights, self._camera_row)
         good = pose.squared_errors < MAX_CHI2
-        if good.sum() < p.min_inliers:
+        if good.sum() < p.min_inliers or not np.isfinite(pose.covariance).all():
             return None
         return Match(pose, found[good], uv[good], weights[good], len(rows))
 

@@ -171,7 +171,8 @@ class StereoOdometry:
         self._add_keyframe(stamp_ns, image, self._prepare(right), None)
         n = len(self._window.landmarks)
         is_good = n >= self.parameters.min_inliers
-        self._n_lost = 0 if is_good else self._n_lost + 1
+        # a start that failed is tried again with the next frame
+        self._n_lost = 0 if is_good else self.parameters.max_lost_frames + 1
         self._remember(stamp_ns, image)
         return self._result(is_good and not was_lost, is_good, n, n if is_good else 0)
 

@@ -98,7 +98,7 @@ class StereoOdometryParameters:
         5, text="Lost frames after which a new local map is started.", minimum=1, maximum=200
     )
     map_max_std_m: float = parameter(
-        0.5, text="Map points are exported up to this standard deviation.", unit="m", minimum=0.001
+        0.3, text="Map points are exported up to this standard deviation.", unit="m", minimum=0.001
     )
     map_cell_px: int = parameter(
         10,
@@ -106,6 +106,9 @@ class StereoOdometryParameters:
         unit="px",
         minimum=0,
         maximum=256,
+    )
+    map_keyframe_step: int = parameter(
+        2, text="Every so many keyframes adds semi-dense points.", minimum=1, maximum=100
     )
     map_voxel_m: float = parameter(
         0.1, text="The map keeps one point per voxel of this edge.", unit="m", minimum=0.005

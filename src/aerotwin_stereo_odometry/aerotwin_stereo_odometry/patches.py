@@ -50,7 +50,7 @@ class Alignment(NamedTuple):
         return is_clear | (is_noise & (self.correlation >= MIN_NOISY_CORRELATION))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _bilinear(image, x, y):
     column = int(x)
     row = int(y)
@@ -61,7 +61,7 @@ def _bilinear(image, x, y):
     return top * (1.0 - b) + bottom * b
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def cut_patches(image, uv, size):
     """Return (n, size, size) float32 patches around sub-pixel positions; NaN outside the image.
 
@@ -88,7 +88,7 @@ def cut_patches(image, uv, size):
     return patches
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def warp_patches(patches, inverse_warps, size):
     """Return templates (n, size, size): the patches as seen through local affine warps.
 
@@ -120,7 +120,7 @@ def warp_patches(patches, inverse_warps, size):
     return templates
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _align_one(image, template, u, v, max_iterations, is_horizontal, out):
     """Align one template; `out` receives u, v, Huu, Huv, Hvv, variance, correlation."""
     height, width = image.shape
@@ -226,7 +226,7 @@ def _align_one(image, template, u, v, max_iterations, is_horizontal, out):
         out[6] = it / np.sqrt(ii * tt)
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _align(image, templates, uv, max_iterations, is_horizontal):
     n = templates.shape[0]
     out = np.zeros((n, 7))

@@ -8,6 +8,11 @@ import cv2
 import numpy as np
 from numba import njit
 
+from aerotwin_stereo_odometry.cholesky import (
+    factorise,
+    last_block_of_inverse,
+    solve_factorised,
+)
 from aerotwin_stereo_odometry.residuals import move_pose, stereo_residual
 
 STUDENT_DOF = 4.0  # degrees of freedom of the error distribution; small = outliers expected
@@ -23,7 +28,8 @@ class PoseEstimate(NamedTuple):
     T_cam_odom : (4, 4) array
         Pose of odom in the camera.
     covariance : (6, 6) array
-        Covariance of the left increment (translation, rotation vector; camera axes).
+        Covariance of the left increment (translation, rotation vector; camera axes);
+        NaN if the points do not determine the pose.
     squared_errors : (n,) array
         Whitened squared position error per point; inf behind the camera.
     """
@@ -33,7 +39,7 @@ class PoseEstimate(NamedTuple):
     squared_errors: np.ndarray
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _normal_equations(T, points, measured, weights, camera, squared):
     H = np.zeros((6, 6))
     g = np.zeros(6)
@@ -56,21 +62,31 @@ def _normal_equations(T, points, measured, weights, camera, squared):
     return H, g
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _optimise(T, points, measured, weights, camera, max_iterations):
     squared = np.empty(points.shape[0])
+    T = T.copy()
     for _ in range(max_iterations):
         H, g = _normal_equations(T, points, measured, weights, camera, squared)
         for i in range(6):
             H[i, i] += 1e-9 * H[i, i] + 1e-12
-        step = np.linalg.solve(H, g)
-        T = move_pose(T, step)
-        if np.max(np.abs(step)) < STEP_DONE:
+        if not factorise(H):
+            break
+        solve_factorised(H, g)
+        move_pose(T, g, 0, T)
+        size = 0.0
+        for i in range(6):
+            size = max(size, abs(g[i]))
+        if size < STEP_DONE:
             break
     H, g = _normal_equations(T, points, measured, weights, camera, squared)
     for i in range(6):
         H[i, i] += 1e-9 * H[i, i] + 1e-12
-    return T, np.linalg.inv(H), squared
+    covariance = np.zeros((6, 6))
+    covariance[0, 0] = np.nan
+    if factorise(H):
+        covariance = last_block_of_inverse(H, 6)
+    return T, covariance, squared
 
 
 def refine_pose(T_cam_odom, points_odom, measured, weights, camera, *, max_iterations=15):

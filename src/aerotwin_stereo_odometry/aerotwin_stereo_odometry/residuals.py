@@ -12,10 +12,25 @@ from numba import njit
 MIN_DEPTH_M = 0.05  # points nearer to the camera plane are not projected
 
 
-@njit(cache=True)
-def rotation_exp(w):
-    """Return the (3, 3) rotation of a rotation vector [rad] (Rodrigues)."""
-    angle2 = w[0] * w[0] + w[1] * w[1] + w[2] * w[2]
+@njit(cache=True, error_model="numpy")
+def move_pose(T_cam_odom, increments, first, moved):
+    """Write the pose after a left increment (translation, rotation vector) in the camera.
+
+    Parameters
+    ----------
+    T_cam_odom, moved : (4, 4) arrays
+        Pose before and after; the last row is left as it is.
+    increments : (n,) array
+        The six numbers from `first` on are the increment [m, rad].
+    first : int
+        Where the increment starts.
+
+    Notes
+    -----
+    Rodrigues: R = I + sin(a)/a [w] + (1 - cos(a))/a^2 [w]^2 with a = |w|.
+    """
+    x, y, z = increments[first + 3], increments[first + 4], increments[first + 5]
+    angle2 = x * x + y * y + z * z
     if angle2 < 1e-12:
         a = 1.0 - angle2 / 6.0
         b = 0.5 - angle2 / 24.0
@@ -23,35 +38,19 @@ def rotation_exp(w):
         angle = np.sqrt(angle2)
         a = np.sin(angle) / angle
         b = (1.0 - np.cos(angle)) / angle2
-    R = np.empty((3, 3))
-    R[0, 0] = 1.0 - b * (w[1] * w[1] + w[2] * w[2])
-    R[1, 1] = 1.0 - b * (w[0] * w[0] + w[2] * w[2])
-    R[2, 2] = 1.0 - b * (w[0] * w[0] + w[1] * w[1])
-    R[0, 1] = b * w[0] * w[1] - a * w[2]
-    R[1, 0] = b * w[0] * w[1] + a * w[2]
-    R[0, 2] = b * w[0] * w[2] + a * w[1]
-    R[2, 0] = b * w[0] * w[2] - a * w[1]
-    R[1, 2] = b * w[1] * w[2] - a * w[0]
-    R[2, 1] = b * w[1] * w[2] + a * w[0]
-    return R
-
-
-@njit(cache=True)
-def move_pose(T_cam_odom, increment):
-    """Return the pose after a left increment (translation, rotation vector) in the camera."""
-    R = rotation_exp(increment[3:])
-    moved = np.eye(4)
+    xx, yy, zz = b * x * x, b * y * y, b * z * z
+    xy, xz, yz = b * x * y, b * x * z, b * y * z
+    ax, ay, az = a * x, a * y, a * z
+    for j in range(4):
+        p, q, r = T_cam_odom[0, j], T_cam_odom[1, j], T_cam_odom[2, j]
+        moved[0, j] = (1.0 - yy - zz) * p + (xy - az) * q + (xz + ay) * r
+        moved[1, j] = (xy + az) * p + (1.0 - xx - zz) * q + (yz - ax) * r
+        moved[2, j] = (xz - ay) * p + (yz + ax) * q + (1.0 - xx - yy) * r
     for i in range(3):
-        for j in range(4):
-            for k in range(3):
-                moved[i, j] += R[i, k] * T_cam_odom[k, j]
-            if i == j:
-                moved[i, j] -= 1.0
-        moved[i, 3] += increment[i]
-    return moved
+        moved[i, 3] += increments[first + i]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def stereo_residual(T_cam_odom, point, measured, weights, camera, r, Jc, Jp):
     """Write the whitened residual (3) and its Jacobians by pose (3x6) and point (3x3).
 
@@ -115,7 +114,7 @@ def stereo_residual(T_cam_odom, point, measured, weights, camera, r, Jc, Jp):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def robust(squared, threshold):
     """Return Huber's cost and weight of a squared whitened residual."""
     if squared <= threshold * threshold:

@@ -18,6 +18,7 @@ STEPS = 3  # Gauss-Newton steps on one view
 STEPS_TOGETHER = 2  # on all of them
 PRIOR_CELL_PX = 80  # landmarks of a cell and its neighbours bound the search
 PRIOR_MARGIN_PX = 1.5
+MAX_PULL_PX = 1.5  # of disparity, between the whole-pixel search and the end
 POSITION_FLOOR_PX = 0.1  # systematic error of a patch position
 
 
@@ -39,7 +40,7 @@ class Depths(NamedTuple):
     std: np.ndarray
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def strongest_per_cell(image, cell, border, min_gradient):
     """Return (n, 2) whole pixels: the one of strongest gradient in each cell [px]."""
     height, width = image.shape
@@ -65,7 +66,7 @@ def strongest_per_cell(image, cell, border, min_gradient):
     return found[:n].copy()
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def disparity_bounds(uv, landmark_uv, landmark_disparity, shape):
     """Return (n, 2) whole-pixel search ranges from landmarks around; (0, -1) where none is."""
     rows = shape[0] // PRIOR_CELL_PX + 3
@@ -91,7 +92,7 @@ def disparity_bounds(uv, landmark_uv, landmark_disparity, shape):
     return bounds
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _cut(reference, u, v, template, gx, gy):
     """Fill template and gradients (means removed) around a whole pixel; return their power."""
     half = SIZE // 2
@@ -115,7 +116,7 @@ def _cut(reference, u, v, template, gx, gy):
     return power
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _transfer(T, camera, x, y, rho, out):
     """Project the pixel with ray (x, y, 1) at inverse depth rho; fill u, v, du/drho, dv/drho."""
     fx, fy, cx, cy = camera[0], camera[1], camera[2], camera[3]
@@ -131,7 +132,7 @@ def _transfer(T, camera, x, y, rho, out):
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _view_terms(image, T, camera, x, y, rho, template, gx, gy, power, values, place, out):
     """Fill gradient, curvature in rho, correlation and pixels per unit rho of one view."""
     height, width = image.shape
@@ -192,13 +193,13 @@ def _view_terms(image, T, camera, x, y, rho, template, gx, gy, power, values, pl
     return True
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def stages(m):
     """Return (first view, last view, steps): one view after the other, then all together."""
     return [(j, j + 1, STEPS) for j in range(m)] + [(0, m, STEPS_TOGETHER)]
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def refine_inverse_depths(
     reference, views, T_view_ref, camera, uv, rho, noise_variance, min_correlation
 ):
@@ -257,7 +258,7 @@ def refine_inverse_depths(
                 r += step
                 if abs(step) < 0.01 * limit:
                     break
-        if not r > 0.0:
+        if not r > 0.0 or abs(r - rho[p]) * camera[0] * camera[4] > MAX_PULL_PX:
             continue
         curvature = reach = 0.0
         n_good = 0

@@ -9,6 +9,7 @@ from numba import njit
 
 from aerotwin_stereo_odometry.patches import align_patches, cut_patches
 
+MIN_GAP = 0.002  # and by this much, so that rounding does not choose between repetitions
 MIN_LEAD = 1.3  # the second-best correlation misses 1 by this factor more than the best
 
 
@@ -27,7 +28,7 @@ class Disparities(NamedTuple):
     std: np.ndarray
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def _search(left, right, uv, size, bounds, min_lead):
     """Return the best whole-pixel disparity of each feature by ZNCC, or -1 if ambiguous."""
     n = uv.shape[0]
@@ -74,7 +75,7 @@ def _search(left, right, uv, size, bounds, min_lead):
         for k in range(low, last + 1):
             if abs(k - d) > 2 and scores[k] > second:
                 second = scores[k]
-        if scores[d] > 0.0 and 1.0 - second > min_lead * (1.0 - scores[d]):
+        if scores[d] > 0.0 and 1.0 - second > min_lead * (1.0 - scores[d]) + MIN_GAP:
             best[i] = d
     return best
 
@@ -99,7 +100,7 @@ def search_disparities(left, right, uv, *, size: int, bounds) -> np.ndarray:
         Whole-pixel disparity; NaN where none or more than one stands out.
     """
     uv = np.ascontiguousarray(uv, dtype=np.float64)
-    bounds = np.array(np.broadcast_to(bounds, (len(uv), 2)), dtype=np.int64)
+    bounds = np.array(np.broadcast_to(bounds, (len(uv), 2)), dtype=np.int64, order="C")
     best = _search(left, right, uv, size, bounds, MIN_LEAD)
     return np.where(best >= 0, best.astype(np.float64), np.nan)
 

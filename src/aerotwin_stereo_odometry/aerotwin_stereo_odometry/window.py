@@ -120,6 +120,8 @@ class KeyframeWindow:
         return keys[order], rows[order], measured, weights
 
     def _update_covariance(self, pose_covariance):
+        if not np.isfinite(pose_covariance).all():
+            return  # nothing ties the keyframe to the fixed ones: what its frame had stands
         base, newest = self.keyframes[self.n_fixed - 1], self.keyframes[-1]
         relative = COVARIANCE_SCALE * increment_to_odom(pose_covariance, newest.T_cam_odom)
         newest.covariance = compose_covariance(

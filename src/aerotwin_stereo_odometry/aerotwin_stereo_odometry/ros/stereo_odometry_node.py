@@ -36,6 +36,7 @@ from aerotwin_stereo_odometry.ros.outputs import (
     tf_message,
 )
 from aerotwin_stereo_odometry.ros.static_tree import StaticTree
+from aerotwin_stereo_odometry.warm_up import warm_up
 
 MAX_PENDING = 50  # pairs kept until camera_info and tf_static are there
 STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -68,6 +69,7 @@ class StereoOdometryNode(Node):
         self._counts = {"n_frames": 0, "n_lost": 0, "n_skipped": 0, "n_restarts": 0}
         self._n_unmapped_keyframes = 0
         self._last_pair_time = 0.0
+        warm_up()  # before anyone sees the subscriptions: the first flight would wait for it
         self._wire()
         self.get_logger().info(f"stereo_odometry with {self._settings}")
 
