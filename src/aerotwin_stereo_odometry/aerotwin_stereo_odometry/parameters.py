@@ -114,3 +114,9 @@ class StereoOdometryParameters:
         0.1, text="The map keeps one point per voxel of this edge.", unit="m", minimum=0.005
     )
     threads: int = parameter(1, text="Threads of OpenCV.", minimum=1, maximum=16)
+
+    def __post_init__(self) -> None:
+        for name in ("patch_px", "flow_window_px"):
+            value = getattr(self, name)
+            if value % 2 == 0:
+                raise ValueError(f"{name} must be odd, got {value}; a patch has a centre pixel")
