@@ -5,6 +5,7 @@
 import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import load_parameters_file
@@ -46,7 +47,9 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
     find_world(parameters.world.partition("@")[0])
     if parameters.mission != "none":
         load_parameters_file(Mission, parameters.mission)
-    make_autopilot(parameters, GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0), Path())
+    nowhere = GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)
+    with TemporaryDirectory(prefix="aerotwin-") as folder:
+        make_autopilot(parameters, nowhere, Path(folder))
     HilLink(hil_port(parameters.instance)).close()
 
 
