@@ -14,6 +14,7 @@ from aerotwin_stereo_odometry.window import Keyframe
 
 DELAY = 3  # keyframes; a keyframe is worked on once it has neighbours on both sides
 NEIGHBOURS = (1, -3, 3)  # keyframes whose images refine the depth, shortest baseline first
+SUPPORT_VOXELS, MIN_SUPPORT = 5, 4  # a semi-dense point needs company: edge of the cell, points
 MIN_SEEN = 3  # keyframes that must have seen an exported landmark
 
 
@@ -35,6 +36,12 @@ class PointCloud:
     std: np.ndarray
     intensity: np.ndarray
 
+    def take(self, rows) -> "PointCloud":
+        """Return the points of a mask or of row numbers."""
+        return PointCloud(
+            points=self.points[rows], std=self.std[rows], intensity=self.intensity[rows]
+        )
+
 
 def joined(clouds) -> PointCloud:
     """Return all clouds as one."""
@@ -52,14 +59,24 @@ def thinned(cloud: PointCloud, voxel_m: float) -> PointCloud:
     """Return the most certain point of each voxel."""
     if len(cloud.points) == 0:
         return cloud
-    cells = np.floor(cloud.points / voxel_m).astype(np.int64)
-    x, y, z = (cells - cells.min(axis=0)).T
-    keys = (x * (y.max() + 1) + y) * (z.max() + 1) + z
     order = np.argsort(cloud.std, kind="stable")
-    rows = np.sort(order[np.unique(keys[order], return_index=True)[1]])
-    return PointCloud(
-        points=cloud.points[rows], std=cloud.std[rows], intensity=cloud.intensity[rows]
-    )
+    first = np.unique(_voxel_keys(cloud.points[order], voxel_m), return_index=True)[1]
+    return cloud.take(np.sort(order[first]))
+
+
+def supported(cloud: PointCloud, voxel_m: float) -> PointCloud:
+    """Return the points that are not alone in their (larger) voxel."""
+    if len(cloud.points) == 0:
+        return cloud
+    keys = _voxel_keys(cloud.points, voxel_m)
+    _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    return cloud.take(counts[place] >= MIN_SUPPORT)
+
+
+def _voxel_keys(points, voxel_m):
+    cells = np.floor(points / voxel_m).astype(np.int64)
+    x, y, z = (cells - cells.min(axis=0)).T
+    return (x * (y.max() + 1) + y) * (z.max() + 1) + z
 
 
 def cloud_of_landmarks(landmarks: Landmarks) -> PointCloud:
@@ -81,6 +98,7 @@ class MapBuilder:
     def __init__(self, camera_row, parameters: StereoOdometryParameters):
         self._camera_row = camera_row
         self._parameters = parameters
+        self._landmarks: list[PointCloud] = []
         self._final: list[PointCloud] = []
         self._n_keyframes = 0
         self._moving: list[tuple[Keyframe, PointCloud]] = []
@@ -88,7 +106,7 @@ class MapBuilder:
     def add_landmarks(self, landmarks: Landmarks) -> None:
         """Take over landmarks that left the local map."""
         if len(landmarks):
-            self._final.append(self._precise(cloud_of_landmarks(landmarks)))
+            self._landmarks.append(self._precise(cloud_of_landmarks(landmarks)))
 
     def add_keyframe(self, keyframes: list[Keyframe], landmarks: Landmarks) -> None:
         """Make the semi-dense points of the keyframe that now has neighbours on both sides."""
@@ -106,20 +124,20 @@ class MapBuilder:
 
     def points(self, landmarks: Landmarks) -> PointCloud:
         """Return the whole map in odom; `landmarks` are those of the local map."""
-        self._final = [thinned(joined(self._final), self._parameters.map_voxel_m)]
+        voxel_m = self._parameters.map_voxel_m
+        self._final = [thinned(joined(self._final), voxel_m)]
+        self._landmarks = [thinned(joined(self._landmarks), voxel_m)]
         moving = [_in_odom(keyframe, cloud) for keyframe, cloud in self._moving]
+        dense = supported(joined([*self._final, *moving]), SUPPORT_VOXELS * voxel_m)
         local = [self._precise(cloud_of_landmarks(landmarks))] if len(landmarks) else []
-        return thinned(joined([*self._final, *moving, *local]), self._parameters.map_voxel_m)
+        return thinned(joined([dense, *self._landmarks, *local]), voxel_m)
 
     def _settle(self, count):
         self._final += [_in_odom(keyframe, cloud) for keyframe, cloud in self._moving[:count]]
         del self._moving[:count]
 
     def _precise(self, cloud):
-        good = cloud.std < self._parameters.map_max_std_m
-        return PointCloud(
-            points=cloud.points[good], std=cloud.std[good], intensity=cloud.intensity[good]
-        )
+        return cloud.take(cloud.std < self._parameters.map_max_std_m)
 
     def _semi_dense(self, keyframes, index, landmarks):
         p = self._parameters

@@ -19,7 +19,8 @@ STEPS_TOGETHER = 2  # on all of them
 PRIOR_CELL_PX = 80  # landmarks of a cell and its neighbours bound the search
 PRIOR_MARGIN_PX = 1.5
 MAX_PULL_PX = 1.5  # of disparity, between the whole-pixel search and the end
-POSITION_FLOOR_PX = 0.1  # systematic error of a patch position
+MAX_OWN_PULL_PX = 0.5  # between the common optimum and that of a view alone
+POSITION_FLOOR_PX = 0.2  # systematic error of a patch position
 
 
 class Depths(NamedTuple):
@@ -267,7 +268,8 @@ def refine_inverse_depths(
                 views[j], T_view_ref[j], camera, x, y, r, template, gx, gy, power, values,
                 place, out,
             ):  # fmt: skip
-                if out[2] >= min_correlation:
+                own_pull = abs(out[0]) / out[1] * np.sqrt(out[3]) if out[1] > 0.0 else np.inf
+                if out[2] >= min_correlation and own_pull < MAX_OWN_PULL_PX:
                     n_good += 1
                     curvature += out[1]
                     reach = max(reach, out[3])
