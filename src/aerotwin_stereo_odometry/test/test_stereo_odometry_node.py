@@ -175,6 +175,20 @@ def test_time_that_goes_back_starts_again_at_the_origin(driver, sequence):
     assert stamps(driver.got["odom"])[3:] == [50 * FRAME_NS, 51 * FRAME_NS]
 
 
+def test_a_pair_that_comes_twice_or_has_another_size_is_skipped_and_counted(driver, sequence):
+    driver.send_info()
+    driver.send_static()
+    _, pairs = sequence
+    small = [image[:, :-1] for image in pairs[0]]
+    for stamp, pair in [(1, small), (2, pairs[0]), (2, pairs[0]), (3, pairs[1])]:
+        driver.send_pair(stamp * FRAME_NS, pair)
+    driver.spin(lambda: len(driver.got["diagnostics"]) == 2)
+    assert stamps(driver.got["odom"]) == [2 * FRAME_NS, 3 * FRAME_NS]
+    values = {v.key: v.value for v in driver.got["diagnostics"][-1].status[0].values}
+    assert values["n_skipped"] == "2"
+    assert values["n_restarts"] == "0"
+
+
 def test_a_bad_parameter_ends_the_node_with_one_line():
     from aerotwin_core.errors import ParameterError
     from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNode

@@ -13,7 +13,7 @@ README = Path(__file__).parent.parent / "README.md"
 
 @pytest.mark.ros
 def test_the_readme_holds_the_table_of_every_odometry_parameter():
-    from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNodeParameters
+    from aerotwin_stereo_odometry.ros.node_parameters import StereoOdometryNodeParameters
 
     table = parameter_table_markdown(StereoOdometryNodeParameters)
     assert table in README.read_text(encoding="utf-8")

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Odometry results as messages; pure functions."""
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import TransformStamped
 from nav_msgs.msg import Odometry
 from tf2_msgs.msg import TFMessage
@@ -31,19 +30,3 @@ def tf_message(body: BodyOdometry, odom_frame: str, base_frame: str) -> TFMessag
     item.header.frame_id = odom_frame
     item.transform = message_from_transform(body.T_odom_body)
     return TFMessage(transforms=[item])
-
-
-def diagnostics_message(
-    stamp_ns: int, name: str, is_ok: bool, text: str, values: dict[str, object]
-) -> DiagnosticArray:
-    """Return one status, OK or WARN, with its values."""
-    status = DiagnosticStatus(
-        level=DiagnosticStatus.OK if is_ok else DiagnosticStatus.WARN,
-        name=name,
-        message=text,
-        hardware_id="stereo",
-        values=[KeyValue(key=key, value=str(value)) for key, value in values.items()],
-    )
-    message = DiagnosticArray(status=[status])
-    message.header.stamp = stamp_from_ns(stamp_ns)
-    return message

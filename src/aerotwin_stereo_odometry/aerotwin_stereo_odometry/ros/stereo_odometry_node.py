@@ -5,7 +5,6 @@
 import sys
 import time
 from collections import deque
-from dataclasses import dataclass
 
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
@@ -16,7 +15,6 @@ from sensor_msgs.msg import CameraInfo, Image, PointCloud2
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.camera import StereoRig
-from aerotwin_core.parameters import parameter
 from aerotwin_core.ros.conversions import (
     array_from_image,
     camera_from_info,
@@ -29,30 +27,15 @@ from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, LATCHED, reliable
 from aerotwin_stereo_odometry.body import BodyOdometry, body_odometry
 from aerotwin_stereo_odometry.odometry import OdometryFrame, StereoOdometry
 from aerotwin_stereo_odometry.pairing import Pair, StereoPairing
-from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
-from aerotwin_stereo_odometry.ros.outputs import (
-    diagnostics_message,
-    odometry_message,
-    tf_message,
-)
+from aerotwin_stereo_odometry.ros.diagnostics import Counters, Stopwatch, diagnostics_message
+from aerotwin_stereo_odometry.ros.node_parameters import StereoOdometryNodeParameters
+from aerotwin_stereo_odometry.ros.outputs import odometry_message, tf_message
 from aerotwin_stereo_odometry.ros.static_tree import StaticTree
 from aerotwin_stereo_odometry.warm_up import warm_up
 
 MAX_PENDING = 50  # pairs kept until camera_info and tf_static are there
 STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 IDLE_PERIOD_S = 0.5
-
-
-@dataclass(frozen=True, kw_only=True)
-class StereoOdometryNodeParameters(StereoOdometryParameters):
-    """The odometry's parameters and the node's."""
-
-    odom_frame: str = parameter("odom", text="Frame of poses and map.")
-    base_frame: str = parameter("base_link", text="Body frame, parent of the cameras.")
-    publish_tf: bool = parameter(True, text="Publish odom -> base_link on /tf.")
-    map_every_keyframes: int = parameter(
-        20, text="Keyframes between two maps; when images pause, the map follows.", minimum=1
-    )
 
 
 class StereoOdometryNode(Node):
@@ -66,7 +49,7 @@ class StereoOdometryNode(Node):
         self._cameras: dict[str, tuple] = {}
         self._odometry: StereoOdometry | None = None
         self._body: BodyOdometry | None = None
-        self._counts = {"n_frames": 0, "n_lost": 0, "n_skipped": 0, "n_restarts": 0}
+        self._counters = Counters()
         self._n_unmapped_keyframes = 0
         self._last_pair_time = 0.0
         warm_up()  # before anyone sees the subscriptions: the first flight would wait for it
@@ -122,7 +105,7 @@ class StereoOdometryNode(Node):
             self._track(pair, T_body_optical)
 
     def _track(self, pair: Pair, T_body_optical) -> None:
-        start, cpu = time.perf_counter(), time.process_time()
+        watch = Stopwatch()
         self._restart_if_time_went_back(pair.stamp_ns, T_body_optical)
         try:
             left, right = array_from_image(pair.left), array_from_image(pair.right)
@@ -131,50 +114,39 @@ class StereoOdometryNode(Node):
             self._skip(str(error))
             return
         self._body = body_odometry(frame, T_body_optical, self._body)
-        self._publish(frame)
-        cost = {"wall_ms": time.perf_counter() - start, "cpu_ms": time.process_time() - cpu}
-        self._diagnose(frame, {key: round(1e3 * value, 2) for key, value in cost.items()})
-        self._n_unmapped_keyframes += frame.is_keyframe
-        self._last_pair_time = time.monotonic()
-        if self._n_unmapped_keyframes >= self._settings.map_every_keyframes:
-            self._send_map()
+        self._publish(frame, watch)
+        self._map_when_due(frame)
 
     def _restart_if_time_went_back(self, stamp_ns: int, T_body_optical) -> None:
-        if self._odometry is not None and stamp_ns > self._body.stamp_ns:
+        if self._odometry is not None and (self._body is None or stamp_ns >= self._body.stamp_ns):
             return
         if self._odometry is not None:
-            self._counts["n_restarts"] += 1
+            self._counters.n_restarts += 1
             self.get_logger().warning("time went back: odometry starts again at the origin")
         (camera, _), (_, baseline_m) = self._cameras["left"], self._cameras["right"]
         rig = StereoRig(camera=camera, baseline_m=baseline_m)
         self._odometry = StereoOdometry(rig, self._settings, T_odom_optical_first=T_body_optical)
         self._body = None
 
-    def _publish(self, frame: OdometryFrame) -> None:
+    def _publish(self, frame: OdometryFrame, watch: Stopwatch) -> None:
         p = self._settings
         self._publish_odom(odometry_message(self._body, p.odom_frame, p.base_frame))
         if p.publish_tf:
             self._publish_tf(tf_message(self._body, p.odom_frame, p.base_frame))
+        self._counters.n_frames += 1
+        self._counters.n_lost += not frame.is_tracked
+        self._counters.n_single_images = self._pairing.n_single
+        name = self.get_fully_qualified_name()
+        self._publish_diagnostics(diagnostics_message(frame, name, self._counters, watch.read()))
 
-    def _diagnose(self, frame: OdometryFrame, cost: dict[str, float]) -> None:
-        self._counts["n_frames"] += 1
-        self._counts["n_lost"] += not frame.is_tracked
-        values = {
-            "is_tracked": frame.is_tracked,
-            "n_features": frame.n_features,
-            "n_inliers": frame.n_inliers,
-            **cost,
-            **self._counts,
-            "n_single_images": self._pairing.n_single,
-        }
-        text = "tracking" if frame.is_tracked else "lost: the pose is an extrapolation"
-        name = f"{self.get_fully_qualified_name()}: tracking"
-        self._publish_diagnostics(
-            diagnostics_message(frame.stamp_ns, name, frame.is_tracked, text, values)
-        )
+    def _map_when_due(self, frame: OdometryFrame) -> None:
+        self._n_unmapped_keyframes += frame.is_keyframe
+        self._last_pair_time = time.monotonic()
+        if self._n_unmapped_keyframes >= self._settings.map_every_keyframes:
+            self._send_map()
 
     def _skip(self, reason: str) -> None:
-        self._counts["n_skipped"] += 1
+        self._counters.n_skipped += 1
         self.get_logger().warning(f"stereo pair skipped: {reason}", throttle_duration_sec=5.0)
 
     def _on_idle(self) -> None:
