@@ -28,9 +28,9 @@ _FLYING_PACKAGES = {
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Give the tests that fly to one process, where there are several, one after the other."""
-    if not config.pluginmanager.hasplugin("xdist"):
+    if "PYTEST_XDIST_WORKER" not in os.environ:
         return
     for item in items:
         if item.path.is_relative_to(_ROOT / "test") or _FLYING_PACKAGES & {*item.path.parts}:

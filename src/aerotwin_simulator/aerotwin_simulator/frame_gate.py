@@ -85,9 +85,12 @@ class FrameGate:
 
     def drain(self, n_left: int = 0) -> None:
         """Wait until at most n_left frames are unanswered."""
-        start = self._clock()
-        while len(self._sent_at) > n_left and not self.is_open:
-            self._meanwhile()
+        since, n_unanswered = self._clock(), self.n_unanswered
+        while self.n_unanswered > n_left and not self.is_open:
+            if self.n_unanswered < n_unanswered:  # each answer has its own limit
+                since, n_unanswered = self._clock(), self.n_unanswered
             limit_s = self._limit_s if self.latencies else self._first_limit_s
-            if self._clock() - start > limit_s:
+            if self._clock() - since > limit_s:
                 self.is_open = True
+                return
+            self._meanwhile()
