@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from aerotwin_stereo_odometry.frame import prepare_image
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
 from aerotwin_stereo_odometry.semi_dense import disparity_bounds, semi_dense_depths
-from aerotwin_stereo_odometry.stereo import search_disparities
+from aerotwin_stereo_odometry.stereo import refine_disparities, search_disparities
 from aerotwin_stereo_odometry.surveyor import Surveyor
 
 NORMAL, DISTANCE_M = np.array([-0.15, 0.1, 1.0]), 6.0
@@ -52,6 +53,25 @@ def test_the_search_finds_a_whole_pixel_shift_and_keeps_to_its_bounds():
     np.testing.assert_array_equal(np.isnan(crossed), [False, True])
 
 
+def test_a_pair_seen_in_a_mirror_has_the_same_disparities(wall, pair):
+    left, right = pair[0].smooth, pair[1].smooth
+    y, x = np.mgrid[25:220:10, 60:290:12]
+    uv = np.column_stack([x.ravel(), y.ravel()]).astype(float)
+    options = {
+        "size": 11, "min_correlation": 0.8, "noise_variance": 2.0, "smoothed_noise_variance": 0.4,
+        "floor_px": 0.03,
+    }  # fmt: skip
+    guess = search_disparities(left, right, uv, size=11, bounds=(0, 40))
+    here = refine_disparities(left, right, uv, guess, **options).disparity
+    mirrored = [np.ascontiguousarray(image[:, ::-1]) for image in (right, left)]
+    seen_from = np.column_stack([319.0 - (uv[:, 0] - here), uv[:, 1]])
+    there = refine_disparities(*mirrored, seen_from, guess, **options).disparity
+    both = np.isfinite(here) & np.isfinite(there)
+    one_way_only = 1.5e-3  # px; by so much the two would differ without the mean of both ways
+    assert both.sum() > 200
+    assert np.std((here - there)[both]) < one_way_only / 3
+
+
 def test_bounds_come_from_landmarks_around():
     uv = np.array([[100.0, 100.0], [600.0, 400.0]])
     landmarks = np.array([[90.0, 90.0], [120.0, 130.0]])
@@ -61,7 +81,8 @@ def test_bounds_come_from_landmarks_around():
 
 def test_a_second_view_makes_semi_dense_depth_ten_times_better(wall, pair):
     T_world_view = np.eye(4)
-    T_world_view[0, 3] = 1.0
+    T_world_view[:3, :3] = Rotation.from_rotvec([0.02, -0.05, 1.2]).as_matrix()
+    T_world_view[:3, 3] = [1.0, 0.2, 0.1]
     view = prepare_image(wall.pair(T_world_view, np.random.default_rng(2))[0], smoothing_px=0.8)
     rig = wall.rig
     camera = np.array([220.0, 220.0, rig.camera.cx, rig.camera.cy, rig.baseline_m])
