@@ -38,6 +38,8 @@ from aerotwin_worlds import World, load_world
 
 SPIN_EVERY_STEPS = 5
 IDLE_SPIN_S = 0.02
+THINNED_ABOVE = 1.2
+"""Real-time factor above which topics are thinned; a run held at real time stays below."""
 TAKEOFF_HEIGHT_M = 2.5
 """MIS_TAKEOFF_ALT of PX4, for the service `takeoff`."""
 
@@ -262,7 +264,7 @@ def _run(
             node.spin_briefly()
             factor.update(simulation.stamp_ns)
             is_followed = node.gate is not None and not node.gate.is_open
-            node.outlet.is_thinned = not is_followed and factor.recent > 1.0
+            node.outlet.is_thinned = not is_followed and factor.recent > THINNED_ABOVE
             client = simulation.client
             status.update(simulation.stamp_ns, factor.recent, client.phase, client.progress)
 
