@@ -109,7 +109,7 @@ def flight(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_flight_leaves_a_bag_a_report_metrics_and_its_configuration(flight):
-    assert {"bag", "report.html", "metrics.json", "config.yaml"} <= {
+    assert {"bag", "report.html", "metrics.json", "config.yaml", "voxels_1m.ply"} <= {
         path.name for path in run_folder(flight).iterdir()
     }
     bag = BagReader(run_folder(flight) / "bag")

@@ -149,6 +149,7 @@ def _map_sections(
     """Judge the last map against voxels of 1 m, as published, and against finer ones."""
     from aerotwin_map_evaluation import MapProtocol, SurfaceReference, evaluate_map
     from aerotwin_map_evaluation import section as map_section
+    from aerotwin_registration import write_cloud
 
     assert record.world is not None
     assert record.slam_bag is not None
@@ -159,18 +160,21 @@ def _map_sections(
     reference = SurfaceReference.from_meshes(record.world.meshes)
     camera = true_camera(record.truth_bag, truth)
     observed = None if camera is None else reference.seen_from(*camera)
-    coarse, fine = (
-        map_section(
-            evaluate_map(
-                reference,
-                points,
-                T_map_odom_initial=T_map_odom,
-                protocol=MapProtocol(voxel_m=voxel_m),
-                observed=observed,
-            )
+    evaluations = [
+        evaluate_map(
+            reference,
+            points,
+            T_map_odom_initial=T_map_odom,
+            protocol=MapProtocol(voxel_m=voxel_m),
+            observed=observed,
         )
         for voxel_m in (COARSE_VOXEL_M, FINE_VOXEL_M)
-    )
+    ]
+    write_cloud(record.folder / "slam_map.ply", evaluations[0].points_map)
+    for evaluation in evaluations:
+        name = f"voxels_{evaluation.protocol.voxel_m:g}m.ply"
+        write_cloud(record.folder / name, evaluation.voxels_map)
+    coarse, fine = (map_section(evaluation) for evaluation in evaluations)
     title = f"Map against voxels of {FINE_VOXEL_M:g} m"
     fine = dataclasses.replace(fine, title=title, name="map_fine", headline=(), figures=())
     return [coarse, fine]

@@ -13,8 +13,10 @@ from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter
+from aerotwin_simulator.ros.flight import FlightResult
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
-from aerotwin_simulator.ros.simulator_node import FlightResult, SimulatorNode, run_simulator
+from aerotwin_simulator.ros.process import run_simulator
+from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_trajectory_evaluation import ResourceRecorder, ResourceUsage
 from aerotwin_worlds import World
 

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compile every kernel into the cache: `python -m aerotwin_bringup.warm_up`, called at set-up.
+
+The first flight and the tests then start at once, and no wait in a flight covers a compiler.
+"""
+
+import importlib
+import subprocess
+import sys
+
+COARSE_M = 0.4
+
+
+def warm_up_images() -> None:
+    """Build a coarse cliff, ask it for its ground and render a picture of it."""
+    from aerotwin_core.geodesy import GeodeticPoint
+    from aerotwin_worlds import Rasteriser, World, WorldQueries
+    from aerotwin_worlds.cliff import CliffParameters, build_cliff
+
+    meshes = build_cliff(CliffParameters(spacing_m=COARSE_M, texel_m=COARSE_M))
+    world = World(
+        name="warm-up",
+        meshes=meshes,
+        origin=GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0),
+        attribution="",
+        licence="",
+        start_p_map=meshes[0].vertices_map[0],
+        start_yaw=0.0,
+    )
+    WorldQueries(world).warm_up()
+    Rasteriser(meshes).warm_up()
+    importlib.import_module("aerotwin_voxel_cloud")
+
+
+def warm_up_flight() -> None:
+    """Load what compiles on import, and let the odometry watch a small wall."""
+    for name in ("aerotwin_autopilot.embedded_autopilot", "aerotwin_multirotor_dynamics"):
+        importlib.import_module(name)
+    importlib.import_module("aerotwin_sensor_models")
+    from aerotwin_stereo_odometry import warm_up
+
+    warm_up()
+
+
+def main() -> int:
+    """Run both halves side by side; they compile different kernels."""
+    halves = [
+        subprocess.Popen([sys.executable, "-c", f"from {__spec__.name} import {name} as f; f()"])
+        for name in (warm_up_images.__name__, warm_up_flight.__name__)
+    ]
+    return max(abs(half.wait()) for half in halves)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,157 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One flight of a simulator node, from the first wait to the closed bag."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aerotwin_px4_bridge import AutopilotLost
+from aerotwin_simulator import topics
+from aerotwin_simulator.frame_gate import FrameLatency
+from aerotwin_simulator.pacing import RealTimeFactor
+from aerotwin_simulator.recording import BagOutlet
+from aerotwin_simulator.ros.simulator_node import IDLE_SPIN_S, SimulatorNode
+from aerotwin_simulator.simulation import Simulation
+from aerotwin_simulator.status_line import StatusLine
+from aerotwin_worlds import World
+
+SPIN_EVERY_STEPS = 5
+THINNED_ABOVE = 1.2
+"""Real-time factor above which topics are thinned; a run held at real time stays below."""
+N_LAST_SPINS = 20
+"""Rounds of IDLE_SPIN_S for the final map, which follows the last frame."""
+
+
+@dataclass
+class FlightResult:
+    """How a flight went.
+
+    Attributes
+    ----------
+    folder : Path
+        The run folder.
+    outcome : str
+        One line.
+    is_success : bool
+        The mission was flown or the wanted time is over.
+    is_interrupted : bool
+        Somebody stopped it.
+    is_repeatable : bool
+        No wait ran out, nobody was left behind.
+    real_time_factor : float
+        Simulated over wall time of the whole flight.
+    latencies : list of FrameLatency
+        Wall time of the SLAM under test per frame.
+    warnings : list of str
+        What a reader of the results must know.
+    """
+
+    folder: Path
+    outcome: str
+    is_success: bool
+    is_interrupted: bool
+    is_repeatable: bool
+    real_time_factor: float
+    duration_s: float
+    latencies: list[FrameLatency] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
+    """Fly one flight to its end and leave a whole bag, whatever happens on the way."""
+    parameters, gate = node.parameters, node.gate
+    status, factor = StatusLine(), RealTimeFactor()
+    warnings: list[str] = []
+    outlets: list[topics.Outlet] = [node.outlet]
+    if parameters.record != "none":
+        node.bag = BagOutlet(folder / "bag", record=parameters.record)
+        outlets.insert(0, node.bag)
+    before_frame = gate.pass_frame if gate is not None else None
+    simulation: Simulation | None = None
+    try:
+        simulation = Simulation(parameters, world, folder, outlets, before_frame=before_frame)
+        status.update(0, 0.0, "starting the autopilot", None)
+        simulation.start(lambda _: _raise_if_stopped(node))
+        node.simulation = simulation
+        if not node.wait_for_follower(status):
+            warnings.append(f"nobody answered on {parameters.wait_for}; flown at real time")
+        _run(node, simulation, factor, status)
+        if gate is not None:
+            status.update(simulation.stamp_ns, factor.recent, "last answers", 1.0)
+            gate.drain()
+            for _ in range(N_LAST_SPINS):
+                node.spin_briefly(IDLE_SPIN_S)
+    except _Stopped:
+        pass
+    except AutopilotLost as error:
+        if simulation is not None:
+            simulation.outcome = str(error)
+    finally:
+        if simulation is not None:
+            simulation.close()
+        if node.bag is not None:
+            node.bag.close()
+        status.close()
+    assert simulation is not None
+    return _result(node, simulation, folder, factor, warnings)
+
+
+def _run(
+    node: SimulatorNode, simulation: Simulation, factor: RealTimeFactor, status: StatusLine
+) -> None:
+    n_steps = 0
+    while simulation.outcome is None and not node.is_stop_wanted:
+        if not node.advance(simulation):
+            continue
+        n_steps += 1
+        node.pacer.keep(simulation.stamp_ns, lambda: node.spin_briefly())
+        if n_steps % SPIN_EVERY_STEPS == 0:
+            node.spin_briefly()
+            factor.update(simulation.stamp_ns)
+            is_followed = node.gate is not None and not node.gate.is_open
+            if node.gate is not None and node.gate.is_open and node.pacer.speed == 0.0:
+                node.pacer.speed = 1.0  # who fell behind may catch up
+            node.outlet.is_thinned = not is_followed and factor.recent > THINNED_ABOVE
+            client = simulation.client
+            status.update(simulation.stamp_ns, factor.recent, client.phase, client.progress)
+
+
+def _result(
+    node: SimulatorNode,
+    simulation: Simulation,
+    folder: Path,
+    factor: RealTimeFactor,
+    warnings: list[str],
+) -> FlightResult:
+    gate, link = node.gate, simulation.link
+    is_interrupted = simulation.outcome is None
+    if gate is not None and gate.is_open and not is_interrupted and not warnings:
+        warnings.append(
+            f"a frame was not answered on {node.parameters.wait_for} within "
+            f"{node.parameters.wait_frame_s:g} s; the flight went on at real time"
+        )
+    if not link.is_repeatable:
+        warnings.append(
+            f"{link.n_missed} lockstep answers were missed: this run is not repeatable to the byte"
+        )
+    return FlightResult(
+        folder=folder,
+        outcome=simulation.outcome or "stopped by request before its end",
+        is_success=simulation.is_success,
+        is_interrupted=is_interrupted,
+        is_repeatable=link.is_repeatable and not (gate is not None and gate.is_open),
+        real_time_factor=factor.overall,
+        duration_s=simulation.stamp_ns * 1e-9,
+        latencies=[] if gate is None else gate.latencies,
+        warnings=warnings,
+    )
+
+
+class _Stopped(Exception):
+    """Ctrl-C while waiting for the autopilot."""
+
+
+def _raise_if_stopped(node: SimulatorNode) -> None:
+    node.spin_briefly()
+    if node.is_stop_wanted:
+        raise _Stopped

@@ -1,0 +1,81 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The simulator as a process: signals, run folder, one flight, and what a scenario adds to it."""
+
+import signal
+import sys
+from pathlib import Path
+from typing import Protocol
+
+import rclpy
+from rclpy.signals import SignalHandlerOptions
+
+from aerotwin_core.cli import say, say_fatal, write_text_atomically
+from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.parameters import to_mapping
+from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
+from aerotwin_simulator.autopilot import check_before_flight
+from aerotwin_simulator.ros.flight import FlightResult, fly
+from aerotwin_simulator.ros.flight_parameters import FlightParameters
+from aerotwin_simulator.ros.simulator_node import SimulatorNode
+from aerotwin_simulator.run_folder import make_run_folder, run_configuration
+from aerotwin_worlds import World, load_world
+
+
+class Scenario(Protocol):
+    """What happens around a flight: measuring while it lasts, reporting when it is over."""
+
+    def begin(self, node: SimulatorNode) -> None:
+        """Start what accompanies the flight."""
+
+    def end(self, result: FlightResult, parameters: FlightParameters, world: World) -> int:
+        """Report, and return the exit code of the process."""
+
+
+def run_simulator(
+    scenario: Scenario | None = None, parameters_type: type[FlightParameters] = FlightParameters
+) -> int:
+    """Make the node, fly, and let the scenario report; return the exit code.
+
+    SIGINT and SIGTERM end the flight, not the process: the bag is closed and the report made.
+    """
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    node: SimulatorNode | None = None
+    wanted: list[int] = []
+
+    def stop(number: int, _: object) -> None:
+        wanted.append(number)
+        if node is not None:
+            node.is_stop_wanted = True
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    try:
+        node = SimulatorNode(parameters_type)
+        node.is_stop_wanted = bool(wanted)
+        parameters = node.parameters
+        check_before_flight(parameters)
+        world = load_world(parameters.world)
+        folder = make_run_folder(Path(parameters.runs_dir), parameters.name)
+        configuration = run_configuration(to_mapping(parameters), world)
+        write_text_atomically(folder / "config.yaml", configuration)
+        if scenario is not None:
+            scenario.begin(node)
+        result = fly(node, world, folder)
+        node.executor_.shutdown()
+        node.destroy_node()
+        rclpy.try_shutdown()
+        say(f"flight: {result.outcome} ({result.duration_s:.1f} s, {folder})")
+        if scenario is not None:
+            return scenario.end(result, parameters, world)
+        return 0 if result.is_success else EXIT_FAILURE
+    except UserError as error:
+        say_fatal(error)
+        return EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
+    finally:
+        rclpy.try_shutdown()
+
+
+def main() -> None:
+    """Entry point of the executable `simulator`."""
+    sys.exit(run_simulator())
