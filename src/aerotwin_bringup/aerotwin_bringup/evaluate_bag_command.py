@@ -14,7 +14,6 @@ its last whole second.
 
 import argparse
 import json
-import tempfile
 from pathlib import Path
 
 import yaml
@@ -51,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         folder, code = _replay(arguments, world)
     metrics = folder / "metrics.json"
-    if arguments.json is not None and metrics.is_file():
+    if arguments.json is not None and code == 0:
         write_json(arguments.json, json.loads(metrics.read_text(encoding="utf-8")))
     return code
 
@@ -69,8 +68,9 @@ def _replay(arguments: argparse.Namespace, world: str) -> tuple[Path, int]:
     from ament_index_python.packages import get_package_share_directory
 
     from aerotwin_bringup.launch_command import launch_file
+    from aerotwin_simulator.run_folder import make_run_folder
 
-    output = arguments.output or Path(tempfile.mkdtemp(prefix="evaluation-", dir=_runs()))
+    output = arguments.output or make_run_folder(Path("runs"), "evaluation")
     share = Path(get_package_share_directory("aerotwin_bringup"))
     code = launch_file(
         share / "launch" / "evaluate_bag.launch.yaml",
@@ -82,12 +82,6 @@ def _replay(arguments: argparse.Namespace, world: str) -> tuple[Path, int]:
         },
     )
     return output, code
-
-
-def _runs() -> Path:
-    runs = Path("runs")
-    runs.mkdir(exist_ok=True)
-    return runs
 
 
 def _judge_recorded(bag: object, world: str, output: Path | None) -> Path:

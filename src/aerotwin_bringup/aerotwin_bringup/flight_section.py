@@ -50,10 +50,9 @@ class PathErrors:
         }
 
 
-def path_errors(bag: BagReader, namespace: str = "") -> PathErrors | None:
+def path_errors(bag: BagReader) -> PathErrors | None:
     """Return the errors along the planned path, None when no path was flown."""
-    prefix = f"/{namespace.strip('/')}/" if namespace.strip("/") else "/"
-    names = [f"{prefix}{name}" for name in ("truth/odom", "autopilot/odom", "command/pose")]
+    names = ("/truth/odom", "/autopilot/odom", "/command/pose")
     if any(bag.counts.get(name, 0) < 2 for name in names):
         return None
     truth, estimate, setpoint = (bag.trajectory(name) for name in names)

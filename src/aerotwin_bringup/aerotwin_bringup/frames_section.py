@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample camera frames of a bag, as a reader wants to see them."""
 
+from typing import Any
+
 import cv2
 import numpy as np
 
@@ -11,6 +13,8 @@ from aerotwin_core.section import Figure, Section
 
 N_FRAMES = 6
 WIDTH_PX = 560
+CHANNELS = {"mono8": 1, "8UC1": 1, "rgb8": 3, "bgr8": 3}
+"""Encodings that are shown."""
 
 
 def frames_section(bag: BagReader, topic: str = "/stereo/left/image_raw") -> Section | None:
@@ -24,6 +28,8 @@ def frames_section(bag: BagReader, topic: str = "/stereo/left/image_raw") -> Sec
     for k, (_, _, cdr) in enumerate(bag.raw([topic])):
         if k in wanted:
             message = TYPESTORE.deserialize_cdr(cdr, bag.topics[topic])
+            if message.encoding not in CHANNELS:
+                continue
             seconds = (stamp_ns(message) - start_ns) * 1e-9
             figures.append(
                 Figure(title=f"t = {seconds:.2f} s", caption=f"frame {k}", png=_png(message))
@@ -37,11 +43,12 @@ def frames_section(bag: BagReader, topic: str = "/stereo/left/image_raw") -> Sec
     )
 
 
-def _png(message: object) -> bytes:
-    channels = 1 if message.encoding == "mono8" else 3  # type: ignore[attr-defined]
-    height, width = message.height, message.width  # type: ignore[attr-defined]
-    image = np.asarray(message.data).reshape(height, width, channels)  # type: ignore[attr-defined]
-    if channels == 3 and message.encoding == "rgb8":  # type: ignore[attr-defined]
+def _png(message: Any) -> bytes:
+    channels = CHANNELS[message.encoding]
+    height, width = message.height, message.width
+    rows = np.asarray(message.data).reshape(height, message.step)
+    image = rows[:, : width * channels].reshape(height, width, channels)
+    if message.encoding == "rgb8":
         image = image[:, :, ::-1]
     scale = min(1.0, WIDTH_PX / width)
     small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)

@@ -120,7 +120,7 @@ def _slam_sections(record: RunRecord, warnings: list[str]) -> list[Section]:
         return []
     truth = record.truth_bag.trajectory(TRUTH)
     estimate = tracked_trajectory(record.slam_bag)
-    sections: list[Section] = []
+    sections = _cost_sections(record, n_outputs, warnings)
     try:
         T_map_odom = start_pose(truth, estimate)
         evaluation = evaluate_trajectory(
@@ -129,18 +129,26 @@ def _slam_sections(record: RunRecord, warnings: list[str]) -> list[Section]:
             frame_stamps_ns=frame_stamps_ns(record.truth_bag),
             T_reference_estimate=T_map_odom,
         )
-        sections.append(trajectory_section(evaluation, max_drift_percent=MAX_DRIFT_PERCENT))
+        chapter = trajectory_section(evaluation, max_drift_percent=MAX_DRIFT_PERCENT)
+        sections.insert(0, chapter)
     except UserError as error:
         warnings.append(f"The trajectory is not judged: {error}")
         return sections
     if record.world is not None and not record.is_partial:
-        sections += _map_sections(record, truth, T_map_odom, warnings)
-    if record.usage is not None:
-        n_frames = record.truth_bag.counts.get(LEFT_IMAGE, 0) or n_outputs
-        sections.append(
-            resource_section(record.usage, n_frames=n_frames, simulated_s=record.duration_s)
-        )
+        sections[1:1] = _map_sections(record, truth, T_map_odom, warnings)
     return sections
+
+
+def _cost_sections(record: RunRecord, n_outputs: int, warnings: list[str]) -> list[Section]:
+    """Return the chapter on the SLAM's cost, a warning when its process was not found."""
+    usage = record.usage
+    if usage is None:
+        return []
+    if len(usage.n_processes) == 0 or usage.n_processes.max() == 0:
+        warnings.append("No process matched slam_process: CPU and memory were not measured.")
+        return []
+    n_frames = record.truth_bag.counts.get(LEFT_IMAGE, 0) or n_outputs
+    return [resource_section(usage, n_frames=n_frames, simulated_s=record.duration_s)]
 
 
 def _map_sections(
@@ -153,7 +161,11 @@ def _map_sections(
 
     assert record.world is not None
     assert record.slam_bag is not None
-    points = last_map(record.slam_bag)
+    try:
+        points = last_map(record.slam_bag)
+    except ValueError as error:
+        warnings.append(f"The map on {SLAM_MAP} is not judged: {error}")
+        return []
     if points is None:
         warnings.append(f"No map was recorded on {SLAM_MAP}: it is not judged.")
         return []
@@ -188,14 +200,15 @@ def tracked_trajectory(bag: BagReader) -> Trajectory:
     """Return the SLAM's poses without those it reported as lost."""
     stamps, rows = [], []
     for _, _, message in bag.messages([SLAM_ODOM]):
-        if message.pose.covariance[0] > LOST_VARIANCE_M2:
-            continue
         stamp, pose = stamp_ns(message), message.pose.pose
-        if stamps and stamp <= stamps[-1]:
-            continue
         p, q = pose.position, pose.orientation
-        stamps.append(stamp)
-        rows.append([p.x, p.y, p.z, q.x, q.y, q.z, q.w])
+        row = [p.x, p.y, p.z, q.x, q.y, q.z, q.w]
+        is_tracked = message.pose.covariance[0] <= LOST_VARIANCE_M2  # False for not-a-number
+        if not is_tracked or not np.isfinite(row).all() or not any(row[3:]):
+            continue
+        if not stamps or stamp > stamps[-1]:
+            stamps.append(stamp)
+            rows.append(row)
     table = np.array(rows).reshape(-1, 7)
     return Trajectory(np.array(stamps, dtype=np.int64), table[:, :3], table[:, 3:])
 

@@ -15,6 +15,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+STOPPED = (130, 143)
+"""Exit codes after Ctrl-C and SIGTERM."""
 FIRST_SEED, N_SEEDS = 1000, 5
 BARS = {
     "cross_track_rms_m": ("at most", 0.6),
@@ -77,7 +79,7 @@ def _sections(seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
     if found is None:
         say(f"flying seed {seed}")
         share = Path(get_package_share_directory("aerotwin_bringup"))
-        launch_file(
+        code = launch_file(
             share / "launch" / "sitl_flight.launch.yaml",
             {
                 "world": arguments.world.format(seed=seed),
@@ -86,6 +88,8 @@ def _sections(seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
                 "runs_dir": str(arguments.runs),
             },
         )
+        if code in STOPPED:
+            raise KeyboardInterrupt
         found = _finished(arguments.runs, name)
     return {} if found is None else found["sections"]
 
@@ -93,7 +97,8 @@ def _sections(seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
 def _finished(runs: Path, name: str) -> dict[str, Any] | None:
     for path in sorted(runs.glob(f"*-{name}/metrics.json")):
         metrics = json.loads(path.read_text(encoding="utf-8"))
-        if "trajectory" in metrics["sections"]:
+        flown = metrics["sections"].get("flight", {}).get("outcome") == "the mission is flown"
+        if flown and "trajectory" in metrics["sections"]:
             return dict(metrics)
     return None
 

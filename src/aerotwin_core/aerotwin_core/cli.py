@@ -12,7 +12,6 @@ import importlib
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -116,13 +115,16 @@ def write_json(path: str | None, payload: Any) -> None:
 
 def write_text_atomically(path: Path, text: str) -> None:
     """Write a text file under a temporary name and rename it, so that it is whole or absent."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
-    ) as file:
-        file.write(text)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(text, encoding="utf-8")
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        reason = error.strerror or str(error)
+        way_out = "free space or name another place"
+        raise UserError(f"{path}: cannot be written ({reason}); {way_out}") from error
 
 
 def _plain(value: Any) -> Any:

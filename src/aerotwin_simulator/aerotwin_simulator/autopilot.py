@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_multirotor_dynamics import load_airframe
@@ -44,6 +45,12 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
     UserError
         If the world or mission does not exist or is wrong, PX4 was not built, or a port is taken.
     """
+    allowed = os.sched_getaffinity(0)
+    if parameters.pin_cpu >= 0 and parameters.pin_cpu not in allowed:
+        raise ParameterError(
+            f"pin_cpu: expected one of the processors {sorted(allowed)}, -1 or -2 (none), "
+            f"found {parameters.pin_cpu}"
+        )
     find_world(parameters.world.partition("@")[0])
     if parameters.mission != "none":
         load_parameters_file(Mission, parameters.mission)

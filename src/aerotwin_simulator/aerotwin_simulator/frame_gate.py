@@ -62,6 +62,7 @@ class FrameGate:
         self.on_answer = on_answer
         self._sent_at: dict[int, float] = {}
         self.latencies: list[FrameLatency] = []
+        self.n_passed_over = 0
         self.is_open = False
 
     @property
@@ -76,6 +77,9 @@ class FrameGate:
 
     def answer(self, stamp_ns: int) -> None:
         """Take note of an output with this stamp; answers to nothing are ignored."""
+        for older in [stamp for stamp in self._sent_at if stamp < stamp_ns]:
+            del self._sent_at[older]  # outputs come in order: these frames were passed over
+            self.n_passed_over += 1
         sent_at = self._sent_at.pop(stamp_ns, None)
         if sent_at is not None:
             latency_s = self._clock() - sent_at

@@ -155,11 +155,11 @@ class InertialSensors:
         queue = self._gnss_in_flight
         while queue and queue[0][0] + self._gnss_delay_ns <= step.end_ns:
             stamp_ns, fix = queue.popleft()
-            self._emit_fix(stamp_ns, fix, emit)
+            self._emit_fix(stamp_ns, step.end_ns, fix, emit)
             frames.append(self._hil_gps(step.end_ns, fix))
         return frames
 
-    def _emit_fix(self, stamp_ns: int, fix: GnssSample, emit: Emit) -> None:
+    def _emit_fix(self, stamp_ns: int, end_ns: int, fix: GnssSample, emit: Emit) -> None:
         position = messages.nav_sat_fix_message(
             stamp_ns,
             "base_link",
@@ -168,9 +168,9 @@ class InertialSensors:
             fix.altitude_m,
             fix.position_std_m,
         )
-        emit(topics.GNSS_FIX, stamp_ns, serialize(position))
+        emit(topics.GNSS_FIX, end_ns, serialize(position))
         velocity = messages.twist_stamped_message(stamp_ns, "map", fix.v_map)
-        emit(topics.GNSS_VELOCITY, stamp_ns, serialize(velocity))
+        emit(topics.GNSS_VELOCITY, end_ns, serialize(velocity))
 
     def _hil_gps(self, end_ns: int, fix: GnssSample) -> bytes:
         return pack_hil_gps(

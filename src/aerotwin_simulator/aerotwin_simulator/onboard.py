@@ -6,6 +6,7 @@ from math import nan
 
 from pymavlink.dialects.v20 import common as mavlink
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge import AutopilotEstimate, OnboardLink
 from aerotwin_px4_bridge.onboard import STREAMS_US
@@ -64,7 +65,9 @@ def send_arm(link: OnboardLink, arm: bool) -> None:
 
 def send_takeoff(link: OnboardLink, height_m: float) -> None:
     """Ask for a take-off to a height [m] above the present altitude."""
-    altitude = (link.state.altitude_amsl_m or 0.0) + height_m
+    if link.state.altitude_amsl_m is None:
+        raise UserError("the autopilot has not said its altitude yet; try again when it is ready")
+    altitude = link.state.altitude_amsl_m + height_m
     link.send_command(mavlink.MAV_CMD_NAV_TAKEOFF, nan, 0.0, 0.0, nan, nan, nan, altitude)
 
 

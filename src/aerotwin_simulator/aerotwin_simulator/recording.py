@@ -11,23 +11,23 @@ from aerotwin_simulator.topics import ALL, FOREIGN, Topic, resolve
 class BagOutlet:
     """Records what the loop emits and what other nodes publish, in one writer.
 
+    Names in the bag are those below the vehicle's namespace, whatever it is: one vehicle, one bag.
+
     Parameters
     ----------
     path : path
         The bag folder to make.
     record : str
         "all", or "inertial" for everything but images.
-    namespace : str
-        The vehicle's namespace.
     """
 
-    def __init__(self, path: Path, *, record: str = "all", namespace: str = "") -> None:
+    def __init__(self, path: Path, *, record: str = "all") -> None:
         self.writer = BagWriter(path)
         self._names: dict[str, str] = {}
         for topic in (*ALL, *FOREIGN):
             if topic.is_image and record != "all":
                 continue
-            self._names[topic.name] = resolve(topic.name, namespace)
+            self._names[topic.name] = resolve(topic.name)
             self.writer.add_topic(self._names[topic.name], topic.msgtype, latched=topic.is_latched)
 
     def emit(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.parameters import read_yaml
 from aerotwin_worlds import World
 
 _VERSIONS_OF = ("numpy", "scipy", "numba", "open3d-cpu", "opencv-contrib-python-headless", "evo")
@@ -41,8 +42,10 @@ def make_run_folder(runs: Path, name: str) -> Path:
 
 def run_configuration(parameters: dict[str, Any], world: World) -> str:
     """Return the YAML text that repeats a run: every parameter, the place and the versions."""
+    mission = parameters.get("mission", "none")
     content = {
         "parameters": parameters,
+        "mission": None if mission == "none" else read_yaml(mission),
         "world": {
             "name": world.name,
             "origin": {

@@ -130,7 +130,7 @@ class Simulation:
         self.link.accept(self.parameters.autopilot_wait_s, on_wait=check)
         cpu = loop_cpu(self.parameters)
         if cpu is not None:
-            self._free_cpus = os.sched_getaffinity(0)
+            self._free_cpus = self._free_cpus or os.sched_getaffinity(0)
             os.sched_setaffinity(0, {cpu})  # this thread only: rendering keeps all processors
         if self.stamp_ns == 0:
             fixed = messages.transform_message(static_transforms(self.parameters))

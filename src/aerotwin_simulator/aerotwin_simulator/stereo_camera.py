@@ -36,6 +36,7 @@ class StereoCamera:
         self._noise = CameraNoise(noise, parameters.seed)
         self.T_body_left, self.T_body_right = mounting(parameters)
         self._n_frames = 0
+        self._first_camera = 2 * parameters.instance
         left = camera_info_message(0, LEFT_FRAME, self.rig.camera)
         right = camera_info_message(0, RIGHT_FRAME, self.rig.camera, self.rig.baseline_m)
         self._info_messages = (left, right)
@@ -55,7 +56,10 @@ class StereoCamera:
         """Yield (stamp_ns, messages) for each frame due in the step."""
         for stamp_ns in self._schedule.until(step.end_ns):
             images = self.render(transform(step.at(stamp_ns)))
-            noisy = [self._noise.apply(im, self._n_frames, k) for k, im in enumerate(images)]
+            noisy = [
+                self._noise.apply(image, self._n_frames, self._first_camera + k)
+                for k, image in enumerate(images)
+            ]
             self._n_frames += 1
             yield stamp_ns, self._messages(stamp_ns, noisy)
 

@@ -104,6 +104,24 @@ def test_a_gate_without_answers_opens_after_its_limit():
     assert gate.n_unanswered == 2
 
 
+def test_a_frame_that_is_passed_over_does_not_hold_the_gate():
+    wall = Wall()
+    gate = FrameGate(
+        frames_in_flight=2,
+        limit_s=0.5,
+        first_limit_s=0.5,
+        meanwhile=lambda: wall.sleep(0.1),
+        clock=wall,
+    )
+    gate.pass_frame(1)
+    gate.pass_frame(2)
+    gate.answer(2)
+    assert gate.n_unanswered == 0
+    assert gate.n_passed_over == 1
+    gate.answer(1)  # too late: ignored
+    assert len(gate.latencies) == 1
+
+
 def test_the_first_answer_may_take_longer():
     wall = Wall()
 

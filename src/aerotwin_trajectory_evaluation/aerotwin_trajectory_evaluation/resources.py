@@ -87,8 +87,8 @@ class ResourceRecorder:
     pid : int, optional
         Root of the tree.
     pattern : str, optional
-        Regular expression searched in command lines; all that match are roots. This process is
-        never one of them.
+        Regular expression searched in command lines; all that match are roots. This process and
+        those that started it are never among them.
     interval_s : float
         Between samples [s].
 
@@ -176,9 +176,11 @@ class ResourceRecorder:
                 return []
         found = []
         assert self._pattern is not None
+        # A launcher that names the program in its arguments is no root, nor is this process.
+        excluded = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
         for process in psutil.process_iter(["pid", "cmdline"]):
             words = process.info["cmdline"] or []
-            if process.info["pid"] != os.getpid() and self._pattern.search(" ".join(words)):
+            if process.info["pid"] not in excluded and self._pattern.search(" ".join(words)):
                 found.append(process)
         return found
 

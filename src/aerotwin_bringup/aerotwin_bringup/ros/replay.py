@@ -183,6 +183,8 @@ def _run_folder(parameters: ReplayParameters) -> Path:
     if not parameters.output:
         return make_run_folder(Path(parameters.runs_dir), parameters.name)
     folder = Path(parameters.output)
+    if (folder / "bag").resolve() == Path(parameters.bag).resolve():
+        raise UserError(f"output: {folder} holds the bag that is replayed; name another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -235,7 +237,7 @@ def main() -> None:
         node = ReplayNode()
         world = load_world(node.parameters.world) if node.parameters.world else None
         code = _replay_and_report(node, world)
-    except UserError as error:
+    except (UserError, OSError) as error:
         say_fatal(error)
         code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
     finally:

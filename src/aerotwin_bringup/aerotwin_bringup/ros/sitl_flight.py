@@ -15,13 +15,12 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter
 from aerotwin_simulator.ros.flight import FlightResult
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
-from aerotwin_simulator.ros.process import run_simulator
+from aerotwin_simulator.ros.process import exit_code, run_simulator
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_trajectory_evaluation import ResourceRecorder, ResourceUsage
 from aerotwin_worlds import World
 
 EXIT_FAILURE = 1
-EXIT_INTERRUPTED = 130
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +34,9 @@ class SitlFlightParameters(FlightParameters):
         "stereo_odometry", text="part of the SLAM's command line, to measure its cost"
     )
     wait_for: str = parameter(
-        "slam/odom", text="topic whose stamps answer the camera frames (unused with slam none)"
+        "slam/odom",
+        text="topic whose stamps answer the camera frames (unused with slam none)",
+        choices=("", "slam/odom"),
     )
 
     @property
@@ -63,13 +64,11 @@ class SitlFlight:
         """Write the report and say where it is."""
         usage = self._recorder.stop() if self._recorder is not None else None
         if parameters.record == "none":
-            return 0 if result.is_success else EXIT_FAILURE
+            return exit_code(result)
         record = flight_record(result, world, usage, is_followed=parameters.is_followed)
         path = write_run_report(record)
         say(f"report: {path}")
-        if result.is_interrupted:
-            return EXIT_INTERRUPTED
-        return 0 if result.is_success else EXIT_FAILURE
+        return exit_code(result)
 
 
 def flight_record(

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read rosbag2 folders, also those that a killed writer left without index."""
 
+import struct
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,7 @@ class BagReader:
             while True:
                 try:
                     record = next(records, None)
-                except (McapError, ValueError, EOFError):
+                except (McapError, ValueError, EOFError, struct.error):
                     return  # the torn end of a killed recording
                 if record is None:
                     return

@@ -54,6 +54,8 @@ class BagWriter:
         if self.path.exists():
             if not overwrite:
                 raise UserError(f"{self.path}: exists already; name another folder or remove it")
+            if not (self.path / "metadata.yaml").is_file():
+                raise UserError(f"{self.path}: exists and is not a bag; name another folder")
             shutil.rmtree(self.path)
         self._file_name = f"{self.path.name}_0.mcap"
         self._topics: dict[str, tuple[int, str, bool]] = {}
@@ -130,8 +132,10 @@ class BagWriter:
         self._span_ns = (min(low, stamp_ns), max(high, stamp_ns))
 
     def flush(self) -> None:
-        """Hand all closed chunks to the operating system."""
+        """Close the open chunk and hand everything to the operating system."""
         self._last_flush_s = time.monotonic()
+        if self._writer is not None:
+            self._writer.flush()
         self._stream.flush()
 
     def close(self) -> None:

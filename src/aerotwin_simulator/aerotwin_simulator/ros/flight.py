@@ -101,7 +101,7 @@ def _run(
 ) -> None:
     n_steps = 0
     while simulation.outcome is None and not node.is_stop_wanted:
-        if not node.advance(simulation):
+        if not node.advance(simulation, lambda _: _raise_if_stopped(node)):
             continue
         n_steps += 1
         node.pacer.keep(simulation.stamp_ns, lambda: node.spin_briefly())
@@ -109,7 +109,8 @@ def _run(
             node.spin_briefly()
             factor.update(simulation.stamp_ns)
             is_followed = node.gate is not None and not node.gate.is_open
-            if node.gate is not None and node.gate.is_open and node.pacer.speed == 0.0:
+            is_alone = node.gate is not None and node.gate.is_open
+            if is_alone and not 0.0 < node.pacer.speed <= 1.0:
                 node.pacer.speed = 1.0  # who fell behind may catch up
             node.outlet.is_thinned = not is_followed and factor.recent > THINNED_ABOVE
             client = simulation.client

@@ -15,7 +15,9 @@ class FlightParameters(SimulatorParameters):
     runs_dir: str = parameter("runs", text="folder in which the run's own folder is made")
     name: str = parameter("flight", text="second part of the run folder's name")
     wait_for: str = parameter(
-        "", text="topic whose stamps answer the camera frames (slam/odom); empty = wait for nobody"
+        "",
+        text="topic whose stamps answer the camera frames; empty = wait for nobody",
+        choices=("", "slam/odom"),
     )
     wait_start_s: float = parameter(
         120.0,

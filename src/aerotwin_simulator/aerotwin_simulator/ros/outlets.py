@@ -87,6 +87,10 @@ class RosOutlet:
         """Return how many subscriptions are matched."""
         return int(self._publishers[topic.name].get_subscription_count())
 
+    def recount(self) -> None:
+        """Look at the next message, not within 0.2 s, who listens: somebody new is known to."""
+        self._next_count = 0.0
+
     def emit(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
         """Publish one message, unless nobody listens or it is too soon."""
         now = time.monotonic()

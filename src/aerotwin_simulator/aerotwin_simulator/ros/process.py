@@ -21,6 +21,15 @@ from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_simulator.run_folder import make_run_folder, run_configuration
 from aerotwin_worlds import World, load_world
 
+EXIT_INTERRUPTED = 130
+
+
+def exit_code(result: FlightResult) -> int:
+    """Return 0 for a flight that was flown, 130 for one that was stopped, else 1."""
+    if result.is_interrupted:
+        return EXIT_INTERRUPTED
+    return 0 if result.is_success else EXIT_FAILURE
+
 
 class Scenario(Protocol):
     """What happens around a flight: measuring while it lasts, reporting when it is over."""
@@ -56,6 +65,8 @@ def run_simulator(
         parameters = node.parameters
         check_before_flight(parameters)
         world = load_world(parameters.world)
+        if wanted:
+            return EXIT_INTERRUPTED
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name)
         configuration = run_configuration(to_mapping(parameters), world)
         write_text_atomically(folder / "config.yaml", configuration)
@@ -65,13 +76,19 @@ def run_simulator(
         node.executor_.shutdown()
         node.destroy_node()
         rclpy.try_shutdown()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if not result.is_interrupted:  # from here on a signal ends the process
+                signal.signal(number, signal.default_int_handler)
         say(f"flight: {result.outcome} ({result.duration_s:.1f} s, {folder})")
         if scenario is not None:
             return scenario.end(result, parameters, world)
-        return 0 if result.is_success else EXIT_FAILURE
-    except UserError as error:
+        return exit_code(result)
+    except (UserError, OSError) as error:
         say_fatal(error)
         return EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
+    except KeyboardInterrupt:
+        say("stopped while the report was made; the bag is whole")
+        return EXIT_INTERRUPTED
     finally:
         rclpy.try_shutdown()
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulator as a node: topics, services, pace. `flight.fly` runs one flight to its end."""
 
+import time
 from collections.abc import Callable
 
 from rcl_interfaces.msg import SetParametersResult
@@ -10,6 +11,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_simulator import onboard, topics
 from aerotwin_simulator.frame_gate import FrameGate
@@ -105,7 +107,11 @@ class SimulatorNode(Node):
         if self.simulation is None or not self.simulation.link.is_connected:
             reply.success, reply.message = False, "no autopilot is connected"  # type: ignore[attr-defined]
             return reply
-        send(self.simulation.client.link)
+        try:
+            send(self.simulation.client.link)
+        except UserError as error:
+            reply.success, reply.message = False, str(error)  # type: ignore[attr-defined]
+            return reply
         reply.success, reply.message = True, "sent to the autopilot"  # type: ignore[attr-defined]
         return reply
 
@@ -129,31 +135,38 @@ class SimulatorNode(Node):
     # -- the flight ---------------------------------------------------------------------------
 
     def wait_for_follower(self, status: StatusLine) -> bool:
-        """Wait until the node behind `wait_for` listens; return whether it came."""
+        """Wait until the node behind `wait_for` listens; return whether it came (or was not meant).
+
+        The limit is wall time: this node is the source of simulated time.
+        """
         if self.gate is None:
             return True
-        deadline = self.get_clock().now().nanoseconds + round(self.parameters.wait_start_s * 1e9)
-        topic = self.parameters.wait_for
-        while self.get_clock().now().nanoseconds < deadline and not self.is_stop_wanted:
-            answers = self.count_publishers(self.resolve_topic_name(topic))
-            listens = self.outlet.n_subscribers(topics.RIGHT_IMAGE)
-            if answers and listens:
+        deadline = time.monotonic() + self.parameters.wait_start_s
+        topic = self.resolve_topic_name(self.parameters.wait_for)
+        while time.monotonic() < deadline:
+            if self.is_stop_wanted:
                 return True
-            status.update(0, 0.0, f"waiting for {topic}", None)
+            if self.count_publishers(topic) and self.outlet.n_subscribers(topics.RIGHT_IMAGE):
+                self.outlet.recount()
+                return True
+            status.update(0, 0.0, f"waiting for {self.parameters.wait_for}", None)
             self.spin_briefly(IDLE_SPIN_S)
         self.gate.is_open = True
         return False
 
-    def advance(self, simulation: Simulation) -> bool:
-        """Advance by one step unless paused; return whether time moved."""
+    def advance(self, simulation: Simulation, on_wait: Callable[[float], None]) -> bool:
+        """Advance by one step unless paused; return whether time moved.
+
+        A reset waits for the new autopilot; `on_wait` is called meanwhile.
+        """
         if self._is_reset_wanted:
             self._is_reset_wanted = False
-            simulation.reset()
+            simulation.reset(on_wait)
             self.pacer.restart()
         if self._is_paused and self._n_single_steps == 0:
             self.spin_briefly(IDLE_SPIN_S)
             return False
         self._n_single_steps = max(0, self._n_single_steps - 1)
-        self._stamp_ns = simulation.stamp_ns
         simulation.advance()
+        self._stamp_ns = simulation.stamp_ns
         return True
