@@ -150,7 +150,7 @@ def test_ctrl_c_leaves_a_whole_bag_a_partial_report_and_no_process(tmp_path):
 
 
 def test_a_killed_simulator_leaves_a_bag_that_evaluate_opens(tmp_path):
-    launched = Launched(tmp_path, *flight_words(slam="none", camera="false", speed=2.0))
+    launched = Launched(tmp_path, *flight_words(slam="none", camera="false", speed=1.0))
     launched.wait_for("taking off")
     (victim,) = [p for p in launched.descendants if any("sitl_flight" in w for w in p.cmdline())]
     victim.kill()
@@ -158,7 +158,7 @@ def test_a_killed_simulator_leaves_a_bag_that_evaluate_opens(tmp_path):
     assert not launched.survivors
     bag = BagReader(run_folder(tmp_path) / "bag")
     assert not bag.is_complete
-    assert bag.end_ns > 3e9  # it flew 3 s on the ground and took off
+    assert bag.end_ns > 1.5e9  # killed at 3 s of real time; its last second may be missing
     judged = subprocess.run(
         [*AEROTWIN, "evaluate", "bag", str(bag.path), "--recorded", "-o", "judged"],
         cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S, check=False,

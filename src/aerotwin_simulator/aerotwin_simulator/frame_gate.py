@@ -77,15 +77,16 @@ class FrameGate:
 
     def answer(self, stamp_ns: int) -> None:
         """Take note of an output with this stamp; answers to nothing are ignored."""
+        sent_at = self._sent_at.pop(stamp_ns, None)
+        if sent_at is None:
+            return
         for older in [stamp for stamp in self._sent_at if stamp < stamp_ns]:
             del self._sent_at[older]  # outputs come in order: these frames were passed over
             self.n_passed_over += 1
-        sent_at = self._sent_at.pop(stamp_ns, None)
-        if sent_at is not None:
-            latency_s = self._clock() - sent_at
-            self.latencies.append(FrameLatency(stamp_ns, latency_s))
-            if self.on_answer is not None:
-                self.on_answer(latency_s)
+        latency_s = self._clock() - sent_at
+        self.latencies.append(FrameLatency(stamp_ns, latency_s))
+        if self.on_answer is not None:
+            self.on_answer(latency_s)
 
     def drain(self, n_left: int = 0) -> None:
         """Wait until at most n_left frames are unanswered."""

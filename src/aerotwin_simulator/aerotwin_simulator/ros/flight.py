@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One flight of a simulator node, from the first wait to the closed bag."""
 
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from aerotwin_simulator.simulation import Simulation
 from aerotwin_simulator.status_line import StatusLine
 from aerotwin_worlds import World
 
-SPIN_EVERY_STEPS = 5
+SPIN_PERIOD_S = 0.01
+"""Wall time between two looks at services and other nodes' messages."""
 THINNED_ABOVE = 1.2
 """Real-time factor above which topics are thinned; a run held at real time stays below."""
 N_LAST_SPINS = 20
@@ -99,22 +101,26 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
 def _run(
     node: SimulatorNode, simulation: Simulation, factor: RealTimeFactor, status: StatusLine
 ) -> None:
-    n_steps = 0
+    next_spin_s = 0.0
     while simulation.outcome is None and not node.is_stop_wanted:
         if not node.advance(simulation, lambda _: _raise_if_stopped(node)):
             continue
-        n_steps += 1
         node.pacer.keep(simulation.stamp_ns, lambda: node.spin_briefly())
-        if n_steps % SPIN_EVERY_STEPS == 0:
+        if time.monotonic() >= next_spin_s:
+            next_spin_s = time.monotonic() + SPIN_PERIOD_S
             node.spin_briefly()
             factor.update(simulation.stamp_ns)
-            is_followed = node.gate is not None and not node.gate.is_open
-            is_alone = node.gate is not None and node.gate.is_open
-            if is_alone and not 0.0 < node.pacer.speed <= 1.0:
-                node.pacer.speed = 1.0  # who fell behind may catch up
-            node.outlet.is_thinned = not is_followed and factor.recent > THINNED_ABOVE
+            _keep_pace(node, factor)
             client = simulation.client
             status.update(simulation.stamp_ns, factor.recent, client.phase, client.progress)
+
+
+def _keep_pace(node: SimulatorNode, factor: RealTimeFactor) -> None:
+    """Thin topics well above real time; slow down to it when a follower fell behind."""
+    is_followed = node.gate is not None and not node.gate.is_open
+    node.outlet.is_thinned = not is_followed and factor.recent > THINNED_ABOVE
+    if node.gate is not None and node.gate.is_open and not 0.0 < node.pacer.speed <= 1.0:
+        node.pacer.speed = 1.0
 
 
 def _result(
