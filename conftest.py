@@ -3,14 +3,15 @@
 """Fixtures of every test: real data where it is present, one ROS domain for each worker."""
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 _ROOT = Path(__file__).resolve().parent
-# Above 101 the ports of a domain reach into those that the system hands out.
-_N_DOMAINS = 100
+# DDS takes the UDP ports from 7400 + 250 x domain: from domain 26 on they are those of MAVLink.
+_N_DOMAINS = 24
 
 # Of the process, so that neither two workers nor two runs of the tests hear each other.
 os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % _N_DOMAINS)
@@ -18,6 +19,10 @@ os.environ["ROS_LOG_DIR"] = str(_ROOT / "build" / "ros_log")
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("ROS_PYTHON_CHECK_FIELDS", "1")
+
+# A shell that starts the tests in the background lets them, and their children, ignore Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Their tests open the autopilot's ports, which are fixed, or fly in real time.
 _FLYING_PACKAGES = {
