@@ -65,15 +65,12 @@ def _world_of_run(bag: Path) -> str:
 
 
 def _replay(arguments: argparse.Namespace, world: str) -> tuple[Path, int]:
-    from ament_index_python.packages import get_package_share_directory
-
-    from aerotwin_bringup.launch_command import launch_file
+    from aerotwin_bringup.launch_command import launch_scenario
     from aerotwin_simulator.run_folder import make_run_folder
 
     output = arguments.output or make_run_folder(Path("runs"), "evaluation")
-    share = Path(get_package_share_directory("aerotwin_bringup"))
-    code = launch_file(
-        share / "launch" / "evaluate_bag.launch.yaml",
+    code = launch_scenario(
+        "evaluate_bag.launch.yaml",
         {
             "bag": str(arguments.bag),
             "world": world,

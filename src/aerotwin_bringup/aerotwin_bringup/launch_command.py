@@ -73,11 +73,14 @@ def run(args: argparse.Namespace) -> int:
     return run_plan(plan, make_log_folder(environment))
 
 
-def launch_file(path: Path, arguments: Mapping[str, str]) -> int:
-    """Run a launch file from another command and return its exit code."""
+def launch_scenario(name: str, arguments: Mapping[str, str]) -> int:
+    """Run a launch file of this package from another command and return its exit code."""
+    from ament_index_python.packages import get_package_share_directory
+
     from aerotwin_bringup.launch_runner import expand_launch_file, run_plan
     from aerotwin_bringup.launch_runner.log_folder import make_log_folder
 
     environment = dict(os.environ)
+    path = Path(get_package_share_directory("aerotwin_bringup")) / "launch" / name
     plan = expand_launch_file(path, dict(arguments), environment)
     return run_plan(plan, make_log_folder(environment))

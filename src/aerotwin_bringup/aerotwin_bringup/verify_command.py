@@ -69,18 +69,15 @@ def _row(seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _sections(seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the metrics of a seed's run, flying it first if it is not there."""
-    from ament_index_python.packages import get_package_share_directory
-
-    from aerotwin_bringup.launch_command import launch_file
+    from aerotwin_bringup.launch_command import launch_scenario
     from aerotwin_core.cli import say
 
     name = f"seed-{seed}"
     found = _finished(arguments.runs, name)
     if found is None:
         say(f"flying seed {seed}")
-        share = Path(get_package_share_directory("aerotwin_bringup"))
-        code = launch_file(
-            share / "launch" / "sitl_flight.launch.yaml",
+        code = launch_scenario(
+            "sitl_flight.launch.yaml",
             {
                 "world": arguments.world.format(seed=seed),
                 "seed": str(seed),

@@ -349,26 +349,3 @@ def diagnostics_message(
         for name, level, text, values in statuses
     ]
     return _T["diagnostic_msgs/msg/DiagnosticArray"](header=header(stamp_ns, ""), status=entries)
-
-
-def battery_message(stamp_ns: int, frame_id: str, voltage: float, percentage: float) -> Any:
-    """Return sensor_msgs/BatteryState of a discharging pack; what is not modelled is NaN."""
-    nan = float("nan")
-    return _T["sensor_msgs/msg/BatteryState"](
-        header=header(stamp_ns, frame_id),
-        voltage=voltage,
-        temperature=nan,
-        current=nan,
-        charge=nan,
-        capacity=nan,
-        design_capacity=nan,
-        percentage=percentage,
-        power_supply_status=2,
-        power_supply_health=1,
-        power_supply_technology=3,
-        present=True,
-        cell_voltage=np.zeros(0, dtype=np.float32),
-        cell_temperature=np.zeros(0, dtype=np.float32),
-        location="",
-        serial_number="",
-    )
