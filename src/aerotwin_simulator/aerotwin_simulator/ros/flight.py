@@ -8,7 +8,6 @@ from pathlib import Path
 
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_simulator import topics
-from aerotwin_simulator.frame_gate import FrameLatency
 from aerotwin_simulator.pacing import RealTimeFactor
 from aerotwin_simulator.recording import BagOutlet
 from aerotwin_simulator.ros.simulator_node import IDLE_SPIN_S, SimulatorNode
@@ -38,12 +37,8 @@ class FlightResult:
         The mission was flown or the wanted time is over.
     is_interrupted : bool
         Somebody stopped it.
-    is_repeatable : bool
-        No wait ran out, nobody was left behind.
     real_time_factor : float
         Simulated over wall time of the whole flight.
-    latencies : list of FrameLatency
-        Wall time of the SLAM under test per frame.
     warnings : list of str
         What a reader of the results must know.
     """
@@ -52,10 +47,8 @@ class FlightResult:
     outcome: str
     is_success: bool
     is_interrupted: bool
-    is_repeatable: bool
     real_time_factor: float
     duration_s: float
-    latencies: list[FrameLatency] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -146,10 +139,8 @@ def _result(
         outcome=simulation.outcome or "stopped by request before its end",
         is_success=simulation.is_success,
         is_interrupted=is_interrupted,
-        is_repeatable=link.is_repeatable and not (gate is not None and gate.is_open),
         real_time_factor=factor.overall,
         duration_s=simulation.stamp_ns * 1e-9,
-        latencies=[] if gate is None else gate.latencies,
         warnings=warnings,
     )
 
