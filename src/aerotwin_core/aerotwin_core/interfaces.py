@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What packages agree on without importing each other: who may fly a vehicle.
+
+A controller is a Python class in the simulator's own process. The simulator makes it with one
+`ControllerContext` and asks it at every step, with one `ControllerSample`, for rotor speeds.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+FloatArray = np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControllerContext:
+    """What a controller is told once, before the first step.
+
+    Attributes
+    ----------
+    vehicle : str
+        Name (namespace) of the vehicle in a fleet, "" for a single one.
+    instance : int
+        Number of the vehicle.
+    airframe : Any
+        Its `aerotwin_multirotor_dynamics.Airframe`: mass, inertia, rotors, motors.
+    step_s : float
+        Time between two calls of `step` [s].
+    seed : int
+        Seed of the run, for a controller that draws random numbers.
+    options : dict
+        Content of the YAML file that the parameter `controller_options` names, {} if none.
+    """
+
+    vehicle: str
+    instance: int
+    airframe: Any
+    step_s: float
+    seed: int
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class ControllerSample:
+    """What a controller sees at one step; body is FLU, map is ENU.
+
+    The arrays are read-only views that hold during the call only: copy what is to be kept.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Simulated time [ns].
+    dt : float
+        Time since the last call [s].
+    p_map_body, v_map_body : (3,) array
+        True position [m] and velocity [m/s] of the centre of mass in map axes.
+    q_map_body : (4,) array
+        True attitude, quaternion xyzw.
+    omega_map_body_in_body : (3,) array
+        True angular velocity in body axes [rad/s].
+    rotor_speed_rad_s : (n,) array
+        True rotor speeds [rad/s], in the order of the airframe.
+    specific_force_body, angular_velocity_body : (3,) array or None
+        The IMU's reading of this step [m/s^2], [rad/s]; None if none is due.
+    magnetic_field_body_tesla : (3,) array or None
+        The magnetometer's reading [T] when it is new.
+    pressure_pa : float or None
+        The barometer's reading [Pa] when it is new.
+    fix : Any or None
+        The receiver's `aerotwin_sensor_models.GnssSample` when it is new.
+    """
+
+    stamp_ns: int
+    dt: float
+    p_map_body: FloatArray
+    v_map_body: FloatArray
+    q_map_body: FloatArray
+    omega_map_body_in_body: FloatArray
+    rotor_speed_rad_s: FloatArray
+    specific_force_body: FloatArray | None = None
+    angular_velocity_body: FloatArray | None = None
+    magnetic_field_body_tesla: FloatArray | None = None
+    pressure_pa: float | None = None
+    fix: Any | None = None
+
+
+class Setpoint(Protocol):
+    """Where a controller wants the vehicle to be now; becomes the topic command/pose.
+
+    Attributes
+    ----------
+    p_map, v_map : (3,) array
+        Position [m] and velocity [m/s] in map.
+    yaw : float
+        From east, counter-clockwise [rad].
+    """
+
+    p_map: FloatArray
+    v_map: FloatArray
+    yaw: float
+
+
+class Controller(Protocol):
+    """Who turns samples into rotor speeds; made as `Class(context)`.
+
+    An object may also have any of these attributes, which the simulator looks up after each step:
+    `phase` (str, what it does, in a word or two), `progress` (float in [0, 1] or None),
+    `is_finished` (bool, ends the flight as flown), `failure` (str or None, ends it as failed) and
+    `setpoint` (a `Setpoint` or None).
+    """
+
+    def step(self, sample: ControllerSample) -> Sequence[float]:
+        """Return the wanted speed of each rotor [rad/s]; all zero means motors off."""
+        ...
