@@ -193,12 +193,23 @@ class HilLink:
         AutopilotLost
             If the autopilot closed the link, or too many waits in a row ran out.
         """
+        self.send(time_us, frames)
+        return self.answer()
+
+    def send(self, time_us: int, frames: list[bytes]) -> None:
+        """Send the frames of one step, as `exchange`; ask for the `answer` afterwards.
+
+        Several autopilots that are sent to first and asked afterwards compute side by side.
+        """
         self._time_us = time_us
         self._send(b"".join(frames))
         self.counters.n_sent += 1
+
+    def answer(self) -> ActuatorControls | None:
+        """Return the autopilot's answer to what was sent last, as `exchange`."""
         if self._is_in_step:
-            return self._wait_for(time_us)
-        return self._free_run(time_us)
+            return self._wait_for(self._time_us)
+        return self._free_run(self._time_us)
 
     def close(self) -> None:
         """Close the connection and the port; an autopilot process sees its end."""
