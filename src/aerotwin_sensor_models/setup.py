@@ -20,4 +20,7 @@ setup(
     description="What an aerial robot's sensors report: IMU, barometer, compass, GNSS, cameras.",
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
+    entry_points={
+        "console_scripts": ["sensors_node = aerotwin_sensor_models.ros.sensors_node:main"],
+    },
 )

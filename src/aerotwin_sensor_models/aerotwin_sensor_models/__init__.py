@@ -7,13 +7,13 @@ readings. Randomness is injected, one generator per sensor (`seed_sequence`), an
 not depend on the sampling rate. Parameters come from packaged presets (`load_preset`). No ROS.
 """
 
-from aerotwin_sensor_models.barometer import (
-    Barometer,
-    BarometerParameters,
-    BarometerSample,
+from aerotwin_sensor_models import layout
+from aerotwin_sensor_models.atmosphere import (
+    air_density,
     pressure_altitude_m,
     standard_atmosphere,
 )
+from aerotwin_sensor_models.barometer import Barometer, BarometerParameters, BarometerSample
 from aerotwin_sensor_models.camera_noise import CameraNoise, CameraNoiseParameters
 from aerotwin_sensor_models.gnss import Gnss, GnssParameters, GnssSample
 from aerotwin_sensor_models.imu import (
@@ -23,6 +23,8 @@ from aerotwin_sensor_models.imu import (
     TriadParameters,
     specific_force,
 )
+from aerotwin_sensor_models.inertial import InertialUnit, TruthPlaces
+from aerotwin_sensor_models.kernels import sample_inertial
 from aerotwin_sensor_models.magnetometer import (
     Magnetometer,
     MagnetometerParameters,
@@ -43,14 +45,19 @@ __all__ = [
     "Imu",
     "ImuParameters",
     "ImuSample",
+    "InertialUnit",
     "Magnetometer",
     "MagnetometerParameters",
     "TriadParameters",
+    "TruthPlaces",
+    "air_density",
+    "layout",
     "load_preset",
     "magnetic_field_enu_tesla",
     "preset_names",
     "preset_source",
     "pressure_altitude_m",
+    "sample_inertial",
     "seed_sequence",
     "specific_force",
     "standard_atmosphere",

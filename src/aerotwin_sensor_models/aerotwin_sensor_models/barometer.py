@@ -8,17 +8,11 @@ import math
 import numpy as np
 
 from aerotwin_core.parameters import parameter
-from aerotwin_sensor_models.noise import NormalRows, gauss_markov, require_step
-
-SEA_LEVEL_PRESSURE_PA = 101325.0
-SEA_LEVEL_TEMPERATURE_K = 288.15
-LAPSE_RATE_K_PER_M = 0.0065
-TROPOPAUSE_M = 11000.0
-EARTH_RADIUS_M = 6356766.0  # the one of the standard, for geopotential altitude
-AIR_GAS_CONSTANT = 287.05287  # J/(kg K)
-STANDARD_GRAVITY = 9.80665
-PRESSURE_EXPONENT = STANDARD_GRAVITY / (LAPSE_RATE_K_PER_M * AIR_GAS_CONSTANT)
-_LOWEST_M = -5004.0  # geopotential; -5 km of geometric altitude
+from aerotwin_sensor_models import layout as at
+from aerotwin_sensor_models.atmosphere import outside_atmosphere, pressure_altitude_m
+from aerotwin_sensor_models.block import SensorBlock
+from aerotwin_sensor_models.kernels import sample_barometer
+from aerotwin_sensor_models.noise import gauss_markov, require_step
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -35,6 +29,9 @@ class BarometerParameters:
     drift_correlation_time_s: float = parameter(
         600.0, unit="s", minimum=1e-3, text="correlation time of the drift"
     )
+    drift_rate_pa_s: float = parameter(
+        0.0, unit="Pa/s", text="steady drift: weather or warming; the reading is off by rate * time"
+    )
     resolution_pa: float = parameter(
         0.0, unit="Pa", minimum=0.0, text="quantisation step; 0 is continuous"
     )
@@ -47,46 +44,10 @@ class BarometerSample:
     pressure_pa: float
     temperature_k: float
 
-
-def standard_atmosphere(altitude_amsl_m: float) -> tuple[float, float]:
-    """Return pressure [Pa] and temperature [K] of the ICAO standard atmosphere up to 11 km.
-
-    The altitude is geometric; gravity falls with height, so the law of the troposphere holds for
-    the geopotential altitude H = r h / (r + h).
-
-    Raises
-    ------
-    ValueError
-        Below -5 km or above the tropopause, where this law does not hold.
-
-    References
-    ----------
-    ICAO Doc 7488/3, and ISO 2533:1975.
-
-    Examples
-    --------
-    >>> standard_atmosphere(0.0)
-    (101325.0, 288.15)
-    """
-    geopotential = EARTH_RADIUS_M * altitude_amsl_m / (EARTH_RADIUS_M + altitude_amsl_m)
-    if not _LOWEST_M <= geopotential <= TROPOPAUSE_M:
-        raise ValueError(f"altitude must be in -5 to 11 km, got {altitude_amsl_m} m")
-    temperature = SEA_LEVEL_TEMPERATURE_K - LAPSE_RATE_K_PER_M * geopotential
-    ratio = temperature / SEA_LEVEL_TEMPERATURE_K
-    return SEA_LEVEL_PRESSURE_PA * ratio**PRESSURE_EXPONENT, temperature
-
-
-def pressure_altitude_m(pressure_pa: float) -> float:
-    """Return the geometric altitude at which the standard atmosphere has a pressure.
-
-    The inverse of `standard_atmosphere` (Pegasus eq. 10 takes a constant density instead).
-
-    >>> round(pressure_altitude_m(standard_atmosphere(488.0)[0]), 6)
-    488.0
-    """
-    ratio = (pressure_pa / SEA_LEVEL_PRESSURE_PA) ** (1.0 / PRESSURE_EXPONENT)
-    geopotential = SEA_LEVEL_TEMPERATURE_K * (1.0 - ratio) / LAPSE_RATE_K_PER_M
-    return EARTH_RADIUS_M * geopotential / (EARTH_RADIUS_M - geopotential)
+    @property
+    def pressure_altitude_m(self) -> float:
+        """Return the altitude of this pressure in the standard atmosphere [m], errors included."""
+        return pressure_altitude_m(self.pressure_pa)
 
 
 class Barometer:
@@ -102,28 +63,50 @@ class Barometer:
 
     def __init__(self, parameters: BarometerParameters, rng: np.random.Generator) -> None:
         self.parameters = parameters
-        self._drift = parameters.drift_sigma_pa * float(rng.standard_normal())
-        self._normals = NormalRows(rng, 2)
+        drift = parameters.drift_sigma_pa * float(rng.standard_normal())
+        active = [parameters.noise_density_pa > 0.0, parameters.drift_sigma_pa > 0.0]
+        self.block = SensorBlock(rng, at.N_BAROMETER, sum(active))
+        self.block.view(at.BAROMETER_ERRORS + at.RESOLUTION, 1)[0] = parameters.resolution_pa
+        self.block.view(at.BAROMETER_DRIFT, 1)[0] = drift
         self._dt = -1.0
-        self._decay = self._gain = self._sigma = 0.0
+        self.look_up()
+
+    def look_up(self) -> None:
+        """Find the places of the block anew, after it was moved."""
+        self._altitude = self.block.start + at.BAROMETER_TRUTH
+        self._reading = self.block.view(at.BAROMETER_READING, 2)
 
     def sample(self, dt: float, altitude_amsl_m: float) -> BarometerSample:
-        """Return the reading dt [s] after the last one, at an altitude above mean sea level [m]."""
+        """Return the reading dt [s] after the last one, at an altitude above mean sea level [m].
+
+        Raises
+        ------
+        ValueError
+            Below -5 km or above 11 km.
+        """
         if dt != self._dt:
-            self._tune(dt)
-        pressure, temperature = standard_atmosphere(altitude_amsl_m)
-        drive, white = self._normals.take().tolist()
-        self._drift = self._decay * self._drift + self._gain * drive
-        pressure += self._drift + self._sigma * white
-        resolution = self.parameters.resolution_pa
-        if resolution > 0.0:
-            pressure = resolution * math.floor(pressure / resolution + 0.5)
+            self.tune(dt)
+        block = self.block
+        block.arena[self._altitude] = altitude_amsl_m
+        if sample_barometer(block.arena, block.start):
+            block.draw()
+        pressure, temperature = self._reading.tolist()
+        if temperature != temperature:
+            raise outside_atmosphere(altitude_amsl_m)
         return BarometerSample(pressure_pa=pressure, temperature_k=temperature)
 
-    def _tune(self, dt: float) -> None:
+    @property
+    def drift_pa(self) -> float:
+        """Return how far the reading is off now for drift alone [Pa], for the evaluation."""
+        return float(self.block.view(at.BAROMETER_DRIFT, 2).sum())
+
+    def tune(self, dt: float) -> None:
+        """Set the noise for samples dt [s] apart; `sample` does it by itself."""
         require_step(dt)
         parameters = self.parameters
-        self._decay, gain = gauss_markov(dt, parameters.drift_correlation_time_s)
-        self._gain = gain * parameters.drift_sigma_pa
-        self._sigma = parameters.noise_density_pa / math.sqrt(dt)
+        decay, gain = gauss_markov(dt, parameters.drift_correlation_time_s)
+        sigma = parameters.noise_density_pa / math.sqrt(dt)
+        noise = self.block.view(at.BAROMETER_ERRORS + at.DECAY, 3)
+        noise[:] = decay, gain * parameters.drift_sigma_pa, sigma
+        self.block.view(at.BAROMETER_TREND_STEP, 1)[0] = parameters.drift_rate_pa_s * dt
         self._dt = dt

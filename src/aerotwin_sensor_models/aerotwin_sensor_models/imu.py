@@ -6,15 +6,21 @@ import dataclasses
 import math
 
 import numpy as np
-from numba import float64, njit, void
+from scipy.spatial.transform import Rotation
 
 from aerotwin_core.parameters import parameter
-from aerotwin_sensor_models.noise import NormalRows, gauss_markov, require_step
+from aerotwin_sensor_models import layout as at
+from aerotwin_sensor_models.block import SensorBlock, triad_numbers
+from aerotwin_sensor_models.kernels import sample_imu
+from aerotwin_sensor_models.noise import gauss_markov, require_step
 
 GRAVITY = 9.81
 """Acceleration of free fall [m/s^2], the same as in the vehicle dynamics."""
 
 Vector = tuple[float, float, float]
+Pairs = tuple[float, float, float, float, float, float]
+
+_PLACES = (at.IMU_ACCELEROMETER, at.IMU_GYROSCOPE)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -36,6 +42,20 @@ class TriadParameters:
     turn_on_bias_sigma: float = parameter(
         0.0, unit="U", minimum=0.0, text="constant bias, drawn once per axis"
     )
+    scale: Vector = parameter(
+        (0.0, 0.0, 0.0), text="scale error of each axis: 0.01 reads one percent too much"
+    )
+    misalignment_rad: Pairs = parameter(
+        (0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+        unit="rad",
+        text="what axis x sees of y, of z, axis y of x, of z, axis z of x, of y",
+    )
+    scale_sigma: float = parameter(
+        0.0, minimum=0.0, text="further scale error, drawn once per axis"
+    )
+    misalignment_sigma_rad: float = parameter(
+        0.0, unit="rad", minimum=0.0, text="further misalignment, drawn once per pair of axes"
+    )
     saturation: float = parameter(
         0.0, unit="U", minimum=0.0, text="readings end at ± this; 0 is no limit"
     )
@@ -46,11 +66,16 @@ class TriadParameters:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ImuParameters:
-    """An inertial measurement unit, its axes those of the body."""
+    """An inertial measurement unit; with no mounting given, its axes are those of the body."""
 
     rate_hz: float = parameter(250.0, unit="Hz", minimum=0.1, text="samples per second")
     lever_arm_m: Vector = parameter(
         (0.0, 0.0, 0.0), unit="m", text="place in body axes, from the centre of mass"
+    )
+    mounting_rpy_deg: Vector = parameter(
+        (0.0, 0.0, 0.0),
+        unit="deg",
+        text="attitude of the IMU in the body: turns about the fixed x, y and z of the body",
     )
     gyroscope: TriadParameters = parameter(text="errors of the angular velocity [rad/s]")
     accelerometer: TriadParameters = parameter(text="errors of the specific force [m/s^2]")
@@ -58,7 +83,7 @@ class ImuParameters:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class ImuSample:
-    """One reading, body axes: specific force [m/s^2] and angular velocity [rad/s]."""
+    """One reading in the axes of the IMU: specific force [m/s^2], angular velocity [rad/s]."""
 
     specific_force: np.ndarray
     angular_velocity: np.ndarray
@@ -95,34 +120,6 @@ def specific_force(
     return R.T @ (a + np.array([0.0, 0.0, gravity]))
 
 
-@njit(void(float64[::1], float64[::1], float64[::1], float64[::1], float64[::1]), cache=True)
-def _corrupt(truth, normals, memory, k, out):
-    """Write six readings; k holds eight numbers per triad, memory the biases and turn-on biases."""
-    for i in range(6):
-        j = 8 * (i // 3)
-        memory[i] = k[j] * memory[i] + k[j + 1] * normals[i]
-        value = truth[i] + memory[6 + i] + memory[i] + k[j + 2] * normals[6 + i]
-        limit, resolution = k[j + 3], k[j + 4]
-        if resolution > 0.0:
-            value = resolution * math.floor(value / resolution + 0.5)
-        out[i] = min(limit, max(-limit, value))
-
-
-@njit(void(float64[::1], float64[::1], float64[::1]), cache=True)
-def _truth_at(body, arm, out):
-    """Write angular velocity and specific force at a lever arm: f + alpha x r + w x (w x r).
-
-    body holds specific force, angular velocity and its rate at the body origin.
-    """
-    p, q, r = body[3], body[4], body[5]
-    x, y, z = arm[0], arm[1], arm[2]
-    wx, wy, wz = q * z - r * y, r * x - p * z, p * y - q * x
-    out[0], out[1], out[2] = p, q, r
-    out[3] = body[0] + body[7] * z - body[8] * y + q * wz - r * wy
-    out[4] = body[1] + body[8] * x - body[6] * z + r * wx - p * wz
-    out[5] = body[2] + body[6] * y - body[7] * x + p * wy - q * wx
-
-
 class Imu:
     """An inertial measurement unit that lives through time (its biases wander).
 
@@ -132,21 +129,39 @@ class Imu:
         Its errors; see `load_preset`.
     rng : numpy.random.Generator
         Its own source of randomness, see `seed_sequence`.
+
+    Attributes
+    ----------
+    R_body_imu : (3, 3) array
+        How it is mounted: x_body = R_body_imu @ x_imu.
     """
 
     def __init__(self, parameters: ImuParameters, rng: np.random.Generator) -> None:
         self.parameters = parameters
-        self._triads = (parameters.gyroscope, parameters.accelerometer)
-        first = rng.standard_normal((2, 6))
-        walk = [t.random_walk * math.sqrt(t.correlation_time_s / 2.0) for t in self._triads]
-        self._bias_sigma = np.repeat(walk, 3)
-        turn_on = np.repeat([t.turn_on_bias_sigma for t in self._triads], 3)
-        self._memory = np.concatenate([self._bias_sigma * first[0], turn_on * first[1]])
-        self._arm = np.array(parameters.lever_arm_m, float)
-        self._has_arm = bool(self._arm.any())
-        self._normals = NormalRows(rng, 12)
-        self._body, self._truth = np.zeros(9), np.empty(6)
-        self._dt, self._k = -1.0, np.zeros(16)
+        self._triads = (parameters.accelerometer, parameters.gyroscope)
+        angles = Rotation.from_euler("xyz", parameters.mounting_rpy_deg, degrees=True)
+        self.R_body_imu = angles.as_matrix()
+        self._bias_sigma = [
+            t.random_walk * math.sqrt(t.correlation_time_s / 2) for t in self._triads
+        ]
+        first = rng.standard_normal((2, 15))
+        active = [t.noise_density > 0.0 for t in self._triads]
+        active += [sigma > 0.0 for sigma in self._bias_sigma]
+        self.block = SensorBlock(rng, at.N_IMU, 3 * sum(active))
+        self.block.view(at.IMU_ARM, 3)[:] = parameters.lever_arm_m
+        self.block.view(at.IMU_ROTATION, 9)[:] = self.R_body_imu.ravel()
+        for triad, sigma, numbers, place in zip(self._triads, self._bias_sigma, first, _PLACES):
+            self.block.view(place, at.N_TRIAD)[:] = _switched_on(triad, sigma, numbers)
+        self._has_arm = any(parameters.lever_arm_m)
+        self._dt = -1.0
+        self.look_up()
+
+    def look_up(self) -> None:
+        """Find the places of the block anew, after it was moved."""
+        view = self.block.view
+        truth = [view(at.IMU_TRUTH + 3 * i, 3) for i in range(3)]
+        self._force, self._omega, self._alpha = truth
+        self._reading = view(at.IMU_READING, 6)
 
     def sample(
         self,
@@ -163,38 +178,70 @@ class Imu:
         dt : float
             Time since the last sample [s].
         specific_force_body, omega_body, alpha_body : (3,) array
-            Truth at the body origin, body axes: specific force [m/s^2], angular velocity [rad/s]
-            and its rate [rad/s^2]. The rate is needed only with a lever arm.
+            Truth at the centre of mass, body axes: specific force [m/s^2], angular velocity
+            [rad/s] and its rate [rad/s^2]. The rate is needed only with a lever arm.
         """
         if dt != self._dt:
-            self._tune(dt)
-        if alpha_body is None:
-            if self._has_arm:
-                raise ValueError("alpha_body must be given for an IMU with a lever arm")
-        else:
-            self._body[6:9] = alpha_body
-        self._body[0:3] = specific_force_body
-        self._body[3:6] = omega_body
-        out = np.empty(6)
-        _truth_at(self._body, self._arm, self._truth)
-        _corrupt(self._truth, self._normals.take(), self._memory, self._k, out)
-        return ImuSample(specific_force=out[3:], angular_velocity=out[:3])
+            self.tune(dt)
+        if alpha_body is not None:
+            self._alpha[:] = alpha_body
+        elif self._has_arm:
+            raise ValueError("alpha_body must be given for an IMU with a lever arm")
+        self._force[:] = specific_force_body
+        self._omega[:] = omega_body
+        block = self.block
+        if sample_imu(block.arena, block.start):
+            block.draw()
+        reading = self._reading.copy()
+        return ImuSample(specific_force=reading[:3], angular_velocity=reading[3:])
 
     @property
     def gyroscope_bias(self) -> np.ndarray:
         """Return the true bias of the angular velocity now [rad/s], for the evaluation."""
-        return self._memory[0:3] + self._memory[6:9]
+        return self._bias(at.IMU_GYROSCOPE)
 
     @property
     def accelerometer_bias(self) -> np.ndarray:
         """Return the true bias of the specific force now [m/s^2], for the evaluation."""
-        return self._memory[3:6] + self._memory[9:12]
+        return self._bias(at.IMU_ACCELEROMETER)
 
-    def _tune(self, dt: float) -> None:
+    @property
+    def gyroscope_matrix(self) -> np.ndarray:
+        """Return (3, 3) scale and misalignment of the gyroscope; the identity is perfect."""
+        return self._matrix(at.IMU_GYROSCOPE)
+
+    @property
+    def accelerometer_matrix(self) -> np.ndarray:
+        """Return (3, 3) scale and misalignment of the accelerometer; the identity is perfect."""
+        return self._matrix(at.IMU_ACCELEROMETER)
+
+    def tune(self, dt: float) -> None:
+        """Set the noise for samples dt [s] apart; `sample` does it by itself."""
         require_step(dt)
-        for j, triad in enumerate(self._triads):
+        for triad, sigma, place in zip(self._triads, self._bias_sigma, _PLACES):
             decay, gain = gauss_markov(dt, triad.correlation_time_s)
-            limit = triad.saturation if triad.saturation > 0.0 else math.inf
-            values = [decay, gain * self._bias_sigma[3 * j], triad.noise_density / math.sqrt(dt)]
-            self._k[8 * j : 8 * j + 5] = [*values, limit, triad.resolution]
+            white = triad.noise_density / math.sqrt(dt)
+            self.block.view(place + at.DECAY, 3)[:] = decay, gain * sigma, white
         self._dt = dt
+
+    def _bias(self, triad: int) -> np.ndarray:
+        view = self.block.view
+        return view(triad + at.BIAS, 3) + view(triad + at.OFFSET, 3)
+
+    def _matrix(self, triad: int) -> np.ndarray:
+        return self.block.view(triad + at.MATRIX, 9).reshape(3, 3).copy()
+
+
+def _switched_on(triad: TriadParameters, bias_sigma: float, normals: np.ndarray) -> list[float]:
+    """Return the numbers of a triad as it is switched on; 15 normal numbers make it its own."""
+    matrix = np.eye(3)
+    matrix[~np.eye(3, dtype=bool)] = triad.misalignment_rad
+    matrix[~np.eye(3, dtype=bool)] += triad.misalignment_sigma_rad * normals[9:15]
+    matrix += np.diag(triad.scale + triad.scale_sigma * normals[6:9])
+    return triad_numbers(
+        limit=triad.saturation if triad.saturation > 0.0 else math.inf,
+        resolution=triad.resolution,
+        bias=bias_sigma * normals[:3],
+        offset=triad.turn_on_bias_sigma * normals[3:6],
+        matrix=matrix,
+    )

@@ -7,13 +7,16 @@ import functools
 import math
 
 import numpy as np
-from numba import float64, njit, void
 
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import parameter
-from aerotwin_sensor_models.noise import NormalRows, gauss_markov, require_step
+from aerotwin_sensor_models import layout as at
+from aerotwin_sensor_models.block import SensorBlock, triad_numbers
+from aerotwin_sensor_models.kernels import sample_magnetometer
+from aerotwin_sensor_models.noise import gauss_markov, require_step
 
 Vector = tuple[float, float, float]
+Matrix = tuple[float, float, float, float, float, float, float, float, float]
 _TESLA_PER_NANOTESLA = 1e-9
 
 
@@ -33,6 +36,10 @@ class MagnetometerParameters:
     )
     hard_iron_t: Vector = parameter(
         (0.0, 0.0, 0.0), unit="T", text="field of the vehicle itself, body axes"
+    )
+    soft_iron: Matrix = parameter(
+        (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
+        text="how the vehicle bends the field: a matrix row by row, body axes; also scale errors",
     )
 
 
@@ -79,22 +86,10 @@ def magnetic_field_enu_tesla(point: GeodeticPoint, decimal_year: float) -> np.nd
     return np.array([field.y, field.x, -field.z]) * _TESLA_PER_NANOTESLA
 
 
-@njit(void(float64[:, ::1], float64[::1], float64[::1], float64[::1], float64[::1]), cache=True)
-def _measure(truth, normals, memory, k, out):
-    """Write three readings; truth holds R_map_body and, as fourth row, the field in map axes.
-
-    memory holds bias and hard iron, k decay, gain and sigma.
-    """
-    for i in range(3):
-        memory[i] = k[0] * memory[i] + k[1] * normals[i]
-        along = 0.0
-        for j in range(3):
-            along += truth[j, i] * truth[3, j]
-        out[i] = along + memory[i] + memory[3 + i] + k[2] * normals[3 + i]
-
-
 class Magnetometer:
     """A magnetometer that lives through time (its bias wanders).
+
+    reading = soft iron @ R^T B + hard iron + bias + white noise, in body axes.
 
     Parameters
     ----------
@@ -108,21 +103,40 @@ class Magnetometer:
         self.parameters = parameters
         self._bias_sigma = parameters.random_walk_t * math.sqrt(parameters.correlation_time_s / 2.0)
         bias = self._bias_sigma * rng.standard_normal(3)
-        self._memory = np.concatenate([bias, parameters.hard_iron_t])
-        self._normals = NormalRows(rng, 6)
-        self._dt, self._k, self._truth = -1.0, np.zeros(3), np.empty((4, 3))
+        active = [parameters.noise_density_t > 0.0, self._bias_sigma > 0.0]
+        self.block = SensorBlock(rng, at.N_MAGNETOMETER, 3 * sum(active))
+        self.block.view(at.MAGNETOMETER_TRIAD, at.N_TRIAD)[:] = triad_numbers(
+            limit=math.inf,
+            resolution=0.0,
+            bias=bias,
+            offset=parameters.hard_iron_t,
+            matrix=parameters.soft_iron,
+        )
+        self._dt = -1.0
+        self.look_up()
+
+    def look_up(self) -> None:
+        """Find the places of the block anew, after it was moved."""
+        truth = self.block.view(at.MAGNETOMETER_TRUTH, 12).reshape(4, 3)
+        self._rotation, self._field = truth[:3], truth[3]
+        self._reading = self.block.view(at.MAGNETOMETER_READING, 3)
 
     def sample(self, dt: float, R_map_body: np.ndarray, field_map_tesla: np.ndarray) -> np.ndarray:
         """Return the field in body axes [T], dt [s] after the last sample."""
         if dt != self._dt:
-            require_step(dt)
-            decay, gain = gauss_markov(dt, self.parameters.correlation_time_s)
-            sigma = self.parameters.noise_density_t / math.sqrt(dt)
-            self._k[:] = decay, gain * self._bias_sigma, sigma
-            self._dt = dt
-        out = np.empty(3)
-        normals = self._normals.take()
-        self._truth[:3] = R_map_body
-        self._truth[3] = field_map_tesla
-        _measure(self._truth, normals, self._memory, self._k, out)
-        return out
+            self.tune(dt)
+        self._rotation[:] = R_map_body
+        self._field[:] = field_map_tesla
+        block = self.block
+        if sample_magnetometer(block.arena, block.start):
+            block.draw()
+        return self._reading.copy()
+
+    def tune(self, dt: float) -> None:
+        """Set the noise for samples dt [s] apart; `sample` does it by itself."""
+        require_step(dt)
+        decay, gain = gauss_markov(dt, self.parameters.correlation_time_s)
+        sigma = self.parameters.noise_density_t / math.sqrt(dt)
+        noise = self.block.view(at.MAGNETOMETER_TRIAD + at.DECAY, 3)
+        noise[:] = decay, gain * self._bias_sigma, sigma
+        self._dt = dt

@@ -160,18 +160,20 @@ def test_readings_end_at_the_saturation_and_lie_on_the_steps():
 def test_the_kernel_follows_the_plain_recursion():
     parameters = load_preset("imu", "adis16448")
     imu, rng = Imu(parameters, np.random.default_rng(5)), np.random.default_rng(5)
-    triads = [parameters.gyroscope] * 3 + [parameters.accelerometer] * 3
+    triads = [parameters.accelerometer] * 3 + [parameters.gyroscope] * 3
     walk = np.array([t.random_walk * math.sqrt(t.correlation_time_s / 2) for t in triads])
-    bias, turn_on = rng.standard_normal((2, 6)) * [walk, [t.turn_on_bias_sigma for t in triads]]
-    rows = rng.standard_normal((256, 12))
+    first = rng.standard_normal((2, 15))
+    bias = walk * first[:, :3].ravel()
+    turn_on = first[:, 3:6].ravel() * [t.turn_on_bias_sigma for t in triads]
+    rows = rng.standard_normal((256, 2, 2, 3))
     for i, dt in enumerate((0.004, 0.004, 0.01, 0.004)):
         decay = np.exp([-dt / t.correlation_time_s for t in triads])
-        bias = decay * bias + walk * np.sqrt(1 - decay**2) * rows[i, :6]
-        white = np.array([t.noise_density for t in triads]) / math.sqrt(dt) * rows[i, 6:]
+        bias = decay * bias + walk * np.sqrt(1 - decay**2) * rows[i, :, 0].ravel()
+        white = np.array([t.noise_density for t in triads]) / math.sqrt(dt) * rows[i, :, 1].ravel()
         step = np.array([t.resolution for t in triads])
-        expected = step * np.round((np.r_[STILL, AT_REST] + turn_on + bias + white) / step)
+        expected = step * np.round((np.r_[AT_REST, STILL] + turn_on + bias + white) / step)
         sample = imu.sample(dt, AT_REST, STILL)
-        read = np.r_[sample.angular_velocity, sample.specific_force]
+        read = np.r_[sample.specific_force, sample.angular_velocity]
         np.testing.assert_allclose(read, expected, atol=ROUNDING)
 
 

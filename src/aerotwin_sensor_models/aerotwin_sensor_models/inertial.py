@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""IMU, magnetometer and barometer of one vehicle in one array, sampled by one compiled call."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_sensor_models import layout as at
+from aerotwin_sensor_models.atmosphere import outside_atmosphere
+from aerotwin_sensor_models.barometer import Barometer
+from aerotwin_sensor_models.imu import Imu
+from aerotwin_sensor_models.magnetometer import Magnetometer
+
+
+@dataclass(frozen=True, kw_only=True)
+class TruthPlaces:
+    """At which indices of the arena the truth stands that the sensors see.
+
+    Attributes
+    ----------
+    specific_force, angular_velocity, angular_acceleration : int
+        First of three numbers each, at the centre of mass, body axes [m/s^2, rad/s, rad/s^2].
+    rotation : int
+        First of the nine numbers of R_map_body, row by row.
+    height : int
+        Height in map [m].
+    """
+
+    specific_force: int
+    angular_velocity: int
+    angular_acceleration: int
+    rotation: int
+    height: int
+
+
+class InertialUnit:
+    """Three sensors that move into an arena and are from then on sampled there.
+
+    `kernels.sample_inertial(arena, unit.start, due)` samples them; it may be called from other
+    compiled functions. What it reads stands at `unit.start + layout.READINGS`. The sensors stay
+    usable by their own `sample`, mixed with it in any order: both work on the same numbers.
+
+    Parameters
+    ----------
+    imu, magnetometer, barometer : Imu, Magnetometer, Barometer
+        They belong to this unit from now on.
+    field_map_tesla : (3,) array
+        The Earth's magnetic field in map axes [T].
+    origin_altitude_m : float
+        Altitude of the origin of map above mean sea level [m].
+    """
+
+    def __init__(
+        self,
+        imu: Imu,
+        magnetometer: Magnetometer,
+        barometer: Barometer,
+        *,
+        field_map_tesla: np.ndarray,
+        origin_altitude_m: float,
+    ) -> None:
+        self.imu, self.magnetometer, self.barometer = imu, magnetometer, barometer
+        self._field, self._altitude = field_map_tesla, origin_altitude_m
+        self._sensors = (imu, magnetometer, barometer)
+        self._arena, self.start = np.zeros(0), 0
+        self.length = at.N_INERTIAL + sum(sensor.block.length for sensor in self._sensors)
+
+    def move(self, arena: np.ndarray, start: int, places: TruthPlaces) -> None:
+        """Settle in an arena.
+
+        Parameters
+        ----------
+        arena : (n,) array of float64, contiguous
+            Where truth and sensors stand.
+        start : int
+            First of the `length` indices that the unit takes.
+        places : TruthPlaces
+            Where the truth is.
+        """
+        end = start + self.length
+        if arena.dtype != np.float64 or arena.ndim != 1 or not arena.flags.c_contiguous:
+            raise ValueError(f"arena must be contiguous float64, got {arena.dtype} {arena.shape}")
+        if not 0 <= start <= end <= len(arena):
+            raise ValueError(f"arena must hold {self.length} numbers from {start}: {len(arena)}")
+        self._arena, self.start = arena, start
+        head = arena[start : start + at.N_INERTIAL]
+        block = at.N_INERTIAL
+        for k, sensor in enumerate(self._sensors):
+            head[at.IMU_BLOCK + k] = block
+            sensor.block.move(arena, start + block)
+            sensor.look_up()
+            block += sensor.block.length
+        head[at.FORCE_PLACE] = places.specific_force
+        head[at.OMEGA_PLACE] = places.angular_velocity
+        head[at.ALPHA_PLACE] = places.angular_acceleration
+        head[at.ROTATION_PLACE] = places.rotation
+        head[at.HEIGHT_PLACE] = places.height
+        head[at.FIELD : at.FIELD + 3] = self._field
+        head[at.ORIGIN_ALTITUDE] = self._altitude
+        head[at.READINGS :] = np.nan
+
+    def tune(self, *, imu_dt: float, magnetometer_dt: float, barometer_dt: float) -> None:
+        """Set the noise for the times between samples [s]; needed before the first."""
+        self.imu.tune(imu_dt)
+        self.magnetometer.tune(magnetometer_dt)
+        self.barometer.tune(barometer_dt)
+
+    def attend(self, status: int) -> None:
+        """Do what `sample_inertial` asked for: draw normal numbers for the sensors named.
+
+        Raises
+        ------
+        ValueError
+            If the barometer was above 11 km or below -5 km.
+        """
+        for k, sensor in enumerate(self._sensors):
+            if status & 1 << k:
+                sensor.block.draw()
+        if status & at.OUTSIDE_ATMOSPHERE:
+            height = self._arena[int(self._arena[self.start + at.HEIGHT_PLACE])]
+            raise outside_atmosphere(self._altitude + height)
+
+    @property
+    def readings(self) -> np.ndarray:
+        """Return the last readings as a view: see `layout.READ_FORCE` and its neighbours."""
+        first = self.start + at.READINGS
+        return self._arena[first : first + at.N_READINGS]

@@ -1,0 +1,216 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled sensors: one sample of IMU, magnetometer and barometer, alone or in one call.
+
+Nearly everything compiled stands in this one file on purpose: numba's cache looks for changes only
+in the file of the function that is called, and would run old code of another. Who changes a number
+in `layout` or `atmosphere` must touch this file, too. The classes and `sample_inertial` run the
+same code, so what they read is the same to the last bit.
+"""
+
+import math
+
+from numba import float64, int64, njit
+
+from aerotwin_sensor_models import layout as at
+from aerotwin_sensor_models.atmosphere import troposphere
+
+_BLOCK = (float64[::1], int64)
+
+
+@njit(cache=True)
+def on_step(value, resolution):
+    """Return the nearest multiple of a resolution; half a step goes up."""
+    return resolution * math.floor(value / resolution + 0.5)
+
+
+@njit(cache=True)
+def is_empty(arena, block):
+    """Return whether the stored normal numbers do not last for another sample."""
+    return arena[block + at.NEXT] + arena[block + at.WIDTH] > arena[block + at.END]
+
+
+@njit(cache=True)
+def blank(arena, out, n):
+    """Write that nothing was read: a sample was asked for before new normal numbers were drawn."""
+    for i in range(out, out + n):
+        arena[i] = math.nan
+
+
+@njit(cache=True)
+def take_normals(arena, block):
+    """Return where the normal numbers of this sample stand, and step past them."""
+    first = arena[block + at.NEXT]
+    arena[block + at.NEXT] = first + arena[block + at.WIDTH]
+    return block + int(arena[block + at.NORMALS] + first)
+
+
+@njit(cache=True)
+def read_triad(arena, triad, n, x, y, z, out):
+    """Write what three axes read of a vector; return where the next unused normal number stands.
+
+    reading = clip(step(M truth + constant bias + Gauss-Markov bias + white noise)).
+    """
+    if arena[triad + at.GAIN] > 0.0:
+        decay, gain = arena[triad + at.DECAY], arena[triad + at.GAIN]
+        for i in range(triad + at.BIAS, triad + at.BIAS + 3):
+            arena[i] = decay * arena[i] + gain * arena[n]
+            n += 1
+    sigma = arena[triad + at.SIGMA]
+    limit, resolution = arena[triad + at.LIMIT], arena[triad + at.RESOLUTION]
+    for i in range(3):
+        m = triad + at.MATRIX + 3 * i
+        value = arena[m] * x + arena[m + 1] * y + arena[m + 2] * z
+        value += arena[triad + at.OFFSET + i] + arena[triad + at.BIAS + i]
+        if sigma > 0.0:
+            value += sigma * arena[n]
+            n += 1
+        if resolution > 0.0:
+            value = on_step(value, resolution)
+        arena[out + i] = min(limit, max(-limit, value))
+    return n
+
+
+@njit(cache=True)
+def read_imu(arena, block, force, omega, alpha, out):
+    """Write six readings at `out`; the truth at the centre of mass stands at the given places.
+
+    At the lever arm r: f + alpha x r + w x (w x r); then into the axes of the IMU.
+    """
+    if is_empty(arena, block):
+        blank(arena, out, 6)
+        return
+    arm, R = block + at.IMU_ARM, block + at.IMU_ROTATION
+    x, y, z = arena[arm], arena[arm + 1], arena[arm + 2]
+    p, q, r = arena[omega], arena[omega + 1], arena[omega + 2]
+    a, b, c = arena[alpha], arena[alpha + 1], arena[alpha + 2]
+    wx, wy, wz = q * z - r * y, r * x - p * z, p * y - q * x
+    fx = arena[force] + b * z - c * y + q * wz - r * wy
+    fy = arena[force + 1] + c * x - a * z + r * wx - p * wz
+    fz = arena[force + 2] + a * y - b * x + p * wy - q * wx
+    n = take_normals(arena, block)
+    n = read_triad(
+        arena,
+        block + at.IMU_ACCELEROMETER,
+        n,
+        arena[R] * fx + arena[R + 3] * fy + arena[R + 6] * fz,
+        arena[R + 1] * fx + arena[R + 4] * fy + arena[R + 7] * fz,
+        arena[R + 2] * fx + arena[R + 5] * fy + arena[R + 8] * fz,
+        out,
+    )
+    read_triad(
+        arena,
+        block + at.IMU_GYROSCOPE,
+        n,
+        arena[R] * p + arena[R + 3] * q + arena[R + 6] * r,
+        arena[R + 1] * p + arena[R + 4] * q + arena[R + 7] * r,
+        arena[R + 2] * p + arena[R + 5] * q + arena[R + 8] * r,
+        out + 3,
+    )
+
+
+@njit(cache=True)
+def read_magnetometer(arena, block, rotation, field, out):
+    """Write three readings at `out`; R_map_body and the field in map stand at the given places."""
+    if is_empty(arena, block):
+        blank(arena, out, 3)
+        return
+    R = rotation
+    x, y, z = arena[field], arena[field + 1], arena[field + 2]
+    read_triad(
+        arena,
+        block + at.MAGNETOMETER_TRIAD,
+        take_normals(arena, block),
+        arena[R] * x + arena[R + 3] * y + arena[R + 6] * z,
+        arena[R + 1] * x + arena[R + 4] * y + arena[R + 7] * z,
+        arena[R + 2] * x + arena[R + 5] * y + arena[R + 8] * z,
+        out,
+    )
+
+
+@njit(cache=True)
+def read_barometer(arena, block, altitude_m, out):
+    """Write pressure and temperature at `out`."""
+    if is_empty(arena, block):
+        blank(arena, out, 2)
+        return
+    errors, drift = block + at.BAROMETER_ERRORS, block + at.BAROMETER_DRIFT
+    trend = block + at.BAROMETER_TREND
+    n = take_normals(arena, block)
+    pressure, arena[out + 1] = troposphere(altitude_m)
+    if arena[errors + at.GAIN] > 0.0:
+        arena[drift] = arena[errors + at.DECAY] * arena[drift] + arena[errors + at.GAIN] * arena[n]
+        n += 1
+    arena[trend] += arena[block + at.BAROMETER_TREND_STEP]
+    pressure += arena[drift] + arena[trend]
+    if arena[errors + at.SIGMA] > 0.0:
+        pressure += arena[errors + at.SIGMA] * arena[n]
+    if arena[errors + at.RESOLUTION] > 0.0:
+        pressure = on_step(pressure, arena[errors + at.RESOLUTION])
+    arena[out] = pressure
+
+
+@njit(int64(*_BLOCK), cache=True)
+def sample_imu(arena, block):
+    """Sample the IMU of a block from the truth in it; return whether it needs normal numbers."""
+    truth = block + at.IMU_TRUTH
+    read_imu(arena, block, truth, truth + 3, truth + 6, block + at.IMU_READING)
+    return int64(is_empty(arena, block))
+
+
+@njit(int64(*_BLOCK), cache=True)
+def sample_magnetometer(arena, block):
+    """Sample the magnetometer of a block from the truth in it; return as `sample_imu`."""
+    truth = block + at.MAGNETOMETER_TRUTH
+    read_magnetometer(arena, block, truth, truth + 9, block + at.MAGNETOMETER_READING)
+    return int64(is_empty(arena, block))
+
+
+@njit(int64(*_BLOCK), cache=True)
+def sample_barometer(arena, block):
+    """Sample the barometer of a block from the truth in it; return as `sample_imu`."""
+    read_barometer(arena, block, arena[block + at.BAROMETER_TRUTH], block + at.BAROMETER_READING)
+    return int64(is_empty(arena, block))
+
+
+@njit(int64(float64[::1], int64, int64), cache=True)
+def sample_inertial(arena, unit, due):
+    """Sample the sensors of an inertial block that are due, at one instant.
+
+    Parameters
+    ----------
+    arena : (n,) array
+        Truth and sensors; `InertialUnit` lays it out and says where things stand.
+    unit : int
+        Where the inertial block starts.
+    due : int
+        Which sensors: a sum of `layout.IMU`, `layout.MAGNETOMETER`, `layout.BAROMETER`.
+
+    Returns
+    -------
+    int
+        0, or which sensors need new normal numbers before they are sampled again (the same sum),
+        plus `layout.OUTSIDE_ATMOSPHERE`; hand it to `InertialUnit.attend` if it is not 0.
+    """
+    status, out = 0, unit + at.READINGS
+    if due & at.IMU:
+        block = unit + int(arena[unit + at.IMU_BLOCK])
+        force, omega = int(arena[unit + at.FORCE_PLACE]), int(arena[unit + at.OMEGA_PLACE])
+        read_imu(arena, block, force, omega, int(arena[unit + at.ALPHA_PLACE]), out)
+        if is_empty(arena, block):
+            status |= at.IMU
+    if due & at.MAGNETOMETER:
+        block = unit + int(arena[unit + at.MAGNETOMETER_BLOCK])
+        rotation = int(arena[unit + at.ROTATION_PLACE])
+        read_magnetometer(arena, block, rotation, unit + at.FIELD, out + 6)
+        if is_empty(arena, block):
+            status |= at.MAGNETOMETER
+    if due & at.BAROMETER:
+        block = unit + int(arena[unit + at.BAROMETER_BLOCK])
+        height = arena[int(arena[unit + at.HEIGHT_PLACE])]
+        read_barometer(arena, block, arena[unit + at.ORIGIN_ALTITUDE] + height, out + 9)
+        if is_empty(arena, block):
+            status |= at.BAROMETER
+        if math.isnan(arena[out + 10]):
+            status |= at.OUTSIDE_ATMOSPHERE
+    return status

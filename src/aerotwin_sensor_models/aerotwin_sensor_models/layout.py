@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where each number stands in the flat float64 arrays that the compiled sensors work on.
+
+A sensor lives in a *block*: head, constants, memory, truth, reading, and its normal numbers drawn
+ahead. A block may stand at any index of any array, so that one array (an *arena*) can hold all of
+a vehicle: the state of its dynamics, its sensors, and what they read. All places below are relative
+to the start of their block; only the places of the truth in an inertial block are those of the
+arena. A change here calls for touching `kernels`, whose compiled form numba keeps until that file
+changes.
+"""
+
+# Head of every block.
+NEXT = 0
+"""Index of the next unused normal number among the stored ones."""
+WIDTH = 1
+"""How many normal numbers a sample takes: only noise that is there draws any."""
+END = 2
+"""How many normal numbers are stored."""
+NORMALS = 3
+"""Where the stored normal numbers start."""
+N_HEAD = 4
+ROWS = 256
+"""How many samples the stored normal numbers last."""
+
+# Three axes with bias, noise, a matrix of scale and misalignment, limit and steps.
+DECAY = 0
+GAIN = 1
+SIGMA = 2
+LIMIT = 3
+RESOLUTION = 4
+BIAS = 5
+"""Three numbers: the Gauss-Markov bias now."""
+OFFSET = 8
+"""Three numbers: the constant bias (turn-on bias, hard iron)."""
+MATRIX = 11
+"""Nine numbers, row by row: scale and misalignment, or soft iron; of the truth in sensor axes."""
+N_TRIAD = 20
+
+# IMU
+IMU_TRUTH = N_HEAD
+"""Body axes: specific force [m/s^2] at the centre of mass, angular velocity, its rate [rad/s^2]."""
+IMU_ARM = IMU_TRUTH + 9
+"""p_body_imu [m]."""
+IMU_ROTATION = IMU_ARM + 3
+"""R_body_imu, row by row."""
+IMU_ACCELEROMETER = IMU_ROTATION + 9
+IMU_GYROSCOPE = IMU_ACCELEROMETER + N_TRIAD
+IMU_READING = IMU_GYROSCOPE + N_TRIAD
+"""Specific force [m/s^2], then angular velocity [rad/s], IMU axes."""
+N_IMU = IMU_READING + 6
+
+# Magnetometer
+MAGNETOMETER_TRUTH = N_HEAD
+"""R_map_body row by row, then the field in map axes [T]."""
+MAGNETOMETER_TRIAD = MAGNETOMETER_TRUTH + 12
+MAGNETOMETER_READING = MAGNETOMETER_TRIAD + N_TRIAD
+"""Field in body axes [T]."""
+N_MAGNETOMETER = MAGNETOMETER_READING + 3
+
+# Barometer; DECAY, GAIN, SIGMA and RESOLUTION as above, from BAROMETER_ERRORS on.
+BAROMETER_TRUTH = N_HEAD
+"""Altitude above mean sea level [m]."""
+BAROMETER_ERRORS = BAROMETER_TRUTH + 1
+BAROMETER_DRIFT = BAROMETER_ERRORS + 5
+"""Gauss-Markov drift now [Pa]."""
+BAROMETER_TREND = BAROMETER_DRIFT + 1
+"""Steady drift now [Pa]."""
+BAROMETER_TREND_STEP = BAROMETER_TREND + 1
+"""What a sample adds to the steady drift [Pa]."""
+BAROMETER_READING = BAROMETER_TREND_STEP + 1
+"""Pressure [Pa], then temperature [K]."""
+N_BAROMETER = BAROMETER_READING + 2
+
+# Inertial block: the three sensors above behind one call.
+IMU_BLOCK = 0
+"""Start of the block of the IMU; those of the others follow it."""
+MAGNETOMETER_BLOCK = 1
+BAROMETER_BLOCK = 2
+FORCE_PLACE = 3
+"""Where in the arena the specific force at the centre of mass stands, body axes [m/s^2]."""
+OMEGA_PLACE = 4
+"""Where in the arena the angular velocity stands, body axes [rad/s]."""
+ALPHA_PLACE = 5
+"""Where in the arena the rate of the angular velocity stands, body axes [rad/s^2]."""
+ROTATION_PLACE = 6
+"""Where in the arena R_map_body stands, row by row."""
+HEIGHT_PLACE = 7
+"""Where in the arena the height in map stands [m]."""
+FIELD = 8
+"""Three numbers: the Earth's magnetic field in map axes [T]."""
+ORIGIN_ALTITUDE = 11
+"""Altitude of the origin of map above mean sea level [m]."""
+READINGS = 12
+"""What the three read, side by side: see the names `READ_`."""
+READ_FORCE = slice(READINGS, READINGS + 3)
+READ_OMEGA = slice(READINGS + 3, READINGS + 6)
+READ_FIELD = slice(READINGS + 6, READINGS + 9)
+READ_PRESSURE = READINGS + 9
+READ_TEMPERATURE = READINGS + 10
+N_READINGS = 11
+N_INERTIAL = READINGS + N_READINGS
+
+# Which sensors a call samples, and which of them it found to need new normal numbers afterwards.
+IMU = 1
+MAGNETOMETER = 2
+BAROMETER = 4
+ALL = IMU | MAGNETOMETER | BAROMETER
+OUTSIDE_ATMOSPHERE = 8
+"""Added to what a call returns when the altitude is beyond the law of the barometer."""

@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""IMU, magnetometer, barometer and GNSS of one vehicle, sampled from a stream of truth."""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.time import Schedule, from_seconds, to_seconds
+from aerotwin_sensor_models.barometer import Barometer
+from aerotwin_sensor_models.gnss import Gnss, GnssSample
+from aerotwin_sensor_models.imu import Imu, specific_force
+from aerotwin_sensor_models.magnetometer import Magnetometer, magnetic_field_enu_tesla
+from aerotwin_sensor_models.noise import seed_sequence
+from aerotwin_sensor_models.presets import load_preset
+from aerotwin_sensor_models.ros import conversions
+from aerotwin_sensor_models.ros.parameters import NONE, SensorsParameters
+from aerotwin_sensor_models.ros.truth import Truth, interpolate
+
+IMU, FIELD, PRESSURE = "imu/data_raw", "imu/mag", "air_pressure"
+FIX, VELOCITY = "gnss/fix", "gnss/velocity"
+MAX_GAP_S = 1.0
+"""Between two truths; beyond it the sensors begin anew instead of catching up."""
+
+Reading = tuple[str, bytes]
+M = TypeVar("M")
+
+
+@dataclass(slots=True)
+class SuiteCounters:
+    """Truths sampled, truths that came again, and gaps in time after which it began anew."""
+
+    n_samples: int = 0
+    n_repeated: int = 0
+    n_restarts: int = 0
+
+
+class _Timed(Generic[M]):
+    """A sensor with a rate of its own: when it is due, and how long ago it was."""
+
+    def __init__(self, model: M, rate_hz: float) -> None:
+        self.model = model
+        self._rate_hz = rate_hz
+        self.restart(0)
+
+    def restart(self, stamp_ns: int) -> None:
+        """Begin at an instant, which may itself be due."""
+        self._schedule = Schedule(self._rate_hz, max(stamp_ns - 1, 0))
+        self._last_ns: int | None = None
+
+    def due(self, stamp_ns: int) -> Iterator[tuple[int, float]]:
+        """Yield the instants due up to now, each with the time since the one before [s]."""
+        for due_ns in self._schedule.until(stamp_ns):
+            last_ns, self._last_ns = self._last_ns, due_ns
+            yield due_ns, 1.0 / self._rate_hz if last_ns is None else to_seconds(due_ns - last_ns)
+
+
+class SensorSuite:
+    """The sensors of one vehicle.
+
+    Parameters
+    ----------
+    parameters : SensorsParameters
+        Presets, place, seed.
+    """
+
+    def __init__(self, parameters: SensorsParameters) -> None:
+        self.counters = SuiteCounters()
+        self._p = parameters
+        self._before: Truth | None = None
+        self._last_readings: list[Reading] = []
+        self._field_map = magnetic_field_enu_tesla(parameters.origin, parameters.date)
+        self._plane = LocalTangentPlane(parameters.origin)
+        self._make_imu()
+        self._make_magnetometer()
+        self._make_barometer()
+        self._make_gnss()
+
+    def _preset(self, sensor: str) -> tuple[Any, Any] | None:
+        """Return the parameters of a sensor and its random generator; None when it is off."""
+        name = getattr(self._p, sensor)
+        if name == NONE:
+            return None
+        return load_preset(sensor, name), seed_sequence(self._p.seed, self._p.vehicle, sensor)
+
+    def _make_imu(self) -> None:
+        self._imu: Imu | None = None
+        if preset := self._preset("imu"):
+            p, rng = preset
+            self._imu, self._imu_rate_hz = Imu(p, rng), p.rate_hz
+            self._imu_layout = conversions.imu_layout(
+                self._p.imu_frame,
+                conversions.white_std(p.accelerometer.noise_density, p.rate_hz),
+                conversions.white_std(p.gyroscope.noise_density, p.rate_hz),
+            )
+
+    def _make_magnetometer(self) -> None:
+        self._magnetometer: _Timed[Magnetometer] | None = None
+        if preset := self._preset("magnetometer"):
+            p, rng = preset
+            self._magnetometer = _Timed(Magnetometer(p, rng), p.rate_hz)
+            std = conversions.white_std(p.noise_density_t, p.rate_hz)
+            self._field_layout = conversions.magnetic_field_layout(self._p.imu_frame, std)
+
+    def _make_barometer(self) -> None:
+        self._barometer: _Timed[Barometer] | None = None
+        if preset := self._preset("barometer"):
+            p, rng = preset
+            self._barometer = _Timed(Barometer(p, rng), p.rate_hz)
+            std = conversions.white_std(p.noise_density_pa, p.rate_hz)
+            self._pressure_layout = conversions.pressure_layout(self._p.body_frame, std)
+
+    def _make_gnss(self) -> None:
+        self._gnss: _Timed[Gnss] | None = None
+        self._in_flight: deque[tuple[int, GnssSample]] = deque()
+        if preset := self._preset("gnss"):
+            p, rng = preset
+            self._gnss = _Timed(Gnss(p, rng, self._plane), p.rate_hz)
+            self._gnss_delay_ns = from_seconds(p.delay_s)
+
+    def sample(self, truth: Truth) -> list[Reading]:
+        """Return what is read up to an instant as (topic, CDR bytes), the IMU last.
+
+        A truth of the same instant as the last one gets the same readings again: somebody has
+        asked because they were lost.
+        """
+        before = self._before
+        if before is not None and truth.stamp_ns == before.stamp_ns:
+            self.counters.n_repeated += 1
+            return self._last_readings
+        if before is None or not 0 < truth.stamp_ns - before.stamp_ns <= from_seconds(MAX_GAP_S):
+            before = self._restart(truth)
+        self.counters.n_samples += 1
+        self._last_readings = [
+            *self._read_field(before, truth),
+            *self._read_pressure(before, truth),
+            *self._read_gnss(before, truth),
+            *self._read_imu(truth),
+        ]
+        self._before = truth
+        return self._last_readings
+
+    def _restart(self, truth: Truth) -> Truth:
+        """Begin at this truth; errors that wander go on."""
+        self.counters.n_restarts += self._before is not None
+        self._before = None
+        self._in_flight.clear()
+        for sensor in (self._magnetometer, self._barometer, self._gnss):
+            if sensor is not None:
+                sensor.restart(truth.stamp_ns)
+        return truth
+
+    def _read_imu(self, truth: Truth) -> Iterator[Reading]:
+        if self._imu is None:
+            return
+        before = self._before
+        elapsed_ns = 0 if before is None else truth.stamp_ns - before.stamp_ns
+        R = truth.R_map_body
+        reading = self._imu.sample(
+            to_seconds(elapsed_ns) if elapsed_ns else 1.0 / self._imu_rate_hz,
+            specific_force(R, R @ truth.a_body),
+            truth.omega_body,
+            alpha_body=truth.alpha_body,
+        )
+        values = (*reading.specific_force.tolist(), *reading.angular_velocity.tolist())
+        yield IMU, self._imu_layout.pack(truth.stamp_ns, values)
+
+    def _read_field(self, before: Truth, now: Truth) -> Iterator[Reading]:
+        if self._magnetometer is None:
+            return
+        for due_ns, elapsed_s in self._magnetometer.due(now.stamp_ns):
+            R = interpolate(before, now, due_ns).R_map_body
+            field = self._magnetometer.model.sample(elapsed_s, R, self._field_map)
+            yield FIELD, self._field_layout.pack(due_ns, field.tolist())
+
+    def _read_pressure(self, before: Truth, now: Truth) -> Iterator[Reading]:
+        if self._barometer is None:
+            return
+        for due_ns, elapsed_s in self._barometer.due(now.stamp_ns):
+            height = float(interpolate(before, now, due_ns).p_map_body[2])
+            altitude = self._p.origin_altitude_m + height
+            reading = self._barometer.model.sample(elapsed_s, altitude)
+            yield PRESSURE, self._pressure_layout.pack(due_ns, (reading.pressure_pa,))
+
+    def _read_gnss(self, before: Truth, now: Truth) -> Iterator[Reading]:
+        """Measure when due; hand over when the receiver's delay has passed, stamped as measured."""
+        if self._gnss is None:
+            return
+        for due_ns, elapsed_s in self._gnss.due(now.stamp_ns):
+            truth = interpolate(before, now, due_ns)
+            fix = self._gnss.model.sample(elapsed_s, truth.p_map_body, truth.v_map_body)
+            self._in_flight.append((due_ns, fix))
+        while self._in_flight and self._in_flight[0][0] + self._gnss_delay_ns <= now.stamp_ns:
+            due_ns, fix = self._in_flight.popleft()
+            yield FIX, conversions.fix_bytes(due_ns, self._p.body_frame, fix)
+            yield VELOCITY, conversions.velocity_bytes(due_ns, fix)

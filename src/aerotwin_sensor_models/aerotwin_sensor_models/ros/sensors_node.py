@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Node `sensors`: truth/odom and truth/accel in; IMU, magnetometer, barometer and GNSS out."""
+
+import sys
+from typing import Any
+
+from geometry_msgs.msg import AccelStamped, TwistStamped
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from sensor_msgs.msg import FluidPressure, Imu, MagneticField, NavSatFix
+
+from aerotwin_core.ros.lockstep import OVERRIDABLE, InputWatch, publish_diagnostics
+from aerotwin_core.ros.node import run_node
+from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.qos import IMU_DEPTH, reliable
+from aerotwin_sensor_models.ros import sensor_suite
+from aerotwin_sensor_models.ros.conversions import truth_from_messages
+from aerotwin_sensor_models.ros.parameters import SensorsParameters
+from aerotwin_sensor_models.ros.sensor_suite import SensorSuite
+
+TYPES = {
+    sensor_suite.FIELD: MagneticField,
+    sensor_suite.PRESSURE: FluidPressure,
+    sensor_suite.FIX: NavSatFix,
+    sensor_suite.VELOCITY: TwistStamped,
+    sensor_suite.IMU: Imu,
+}
+OK, WARN = 0, 1
+
+
+class SensorsNode(Node):
+    """Wires topics to a `SensorSuite`."""
+
+    def __init__(self) -> None:
+        super().__init__("sensors")
+        parameters = declare_parameters(self, SensorsParameters)
+        self._suite = SensorSuite(parameters)
+        self._pair: dict[type, Any] = {}
+        self._n_refused = 0
+        self._wire()
+        self._watch = InputWatch(
+            self, "truth/odom", parameters.input_timeout_s, "is its publisher still alive?"
+        )
+        publish_diagnostics(self, self._report)
+        self.get_logger().info(f"sensors with {parameters}")
+
+    def _wire(self) -> None:
+        qos = {"qos_overriding_options": OVERRIDABLE}
+        deep = reliable(IMU_DEPTH)
+        self._publish = {
+            topic: self.create_publisher(cls, topic, deep, **qos).publish
+            for topic, cls in TYPES.items()
+        }
+        self.create_subscription(AccelStamped, "truth/accel", self._on_truth, deep, **qos)
+        self.create_subscription(Odometry, "truth/odom", self._on_truth, deep, **qos)
+
+    def _on_truth(self, message: Odometry | AccelStamped) -> None:
+        """Sample once both messages of an instant are there."""
+        self._pair[type(message)] = message
+        odometry, accel = self._pair.get(Odometry), self._pair.get(AccelStamped)
+        if odometry is None or accel is None or odometry.header.stamp != accel.header.stamp:
+            return
+        self._pair.clear()
+        self._watch.feed()
+        self._sample(odometry, accel)
+
+    def _sample(self, odometry: Odometry, accel: AccelStamped) -> None:
+        try:
+            readings = self._suite.sample(truth_from_messages(odometry, accel))
+        except ValueError as error:
+            self._n_refused += 1
+            self.get_logger().warning(str(error), throttle_duration_sec=5.0)
+            return
+        for topic, cdr in readings:
+            self._publish[topic](cdr)
+
+    def _report(self) -> tuple[int, str, dict[str, str]]:
+        counters = self._suite.counters
+        values = {name: str(getattr(counters, name)) for name in counters.__slots__}
+        values["n_refused"] = str(self._n_refused)
+        n_lost = counters.n_repeated + self._n_refused
+        return (WARN if n_lost else OK), f"{n_lost} steps lost", values
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node(SensorsNode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Truth as the sensors need it, at the instants of messages and between them."""
+
+from dataclasses import dataclass
+from math import acos, sin
+
+import numpy as np
+
+from aerotwin_core.frames import FloatArray, rotation_from_quaternion
+
+_NEARLY_PARALLEL = 1.0 - 1e-12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """The motion of the body origin at one instant.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        The instant [ns].
+    p_map_body, v_map_body : (3,) array
+        Position [m] and velocity [m/s] in map.
+    q_map_body : (4,) array
+        Attitude, xyzw, of unit length.
+    a_body, omega_body, alpha_body : (3,) array
+        Acceleration of the motion, without gravity [m/s^2], angular velocity [rad/s] and its rate
+        [rad/s^2], in body axes.
+    """
+
+    stamp_ns: int
+    p_map_body: FloatArray
+    v_map_body: FloatArray
+    q_map_body: FloatArray
+    a_body: FloatArray
+    omega_body: FloatArray
+    alpha_body: FloatArray
+
+    @property
+    def R_map_body(self) -> FloatArray:
+        """Attitude as a matrix (3, 3)."""
+        return rotation_from_quaternion(self.q_map_body)
+
+    def is_finite(self) -> bool:
+        """Return whether every number of it is finite."""
+        parts = (self.p_map_body, self.v_map_body, self.q_map_body, self.a_body)
+        return bool(np.isfinite(np.concatenate([*parts, self.omega_body, self.alpha_body])).all())
+
+
+def interpolate(before: Truth, after: Truth, stamp_ns: int) -> Truth:
+    """Return the motion at an instant between two others.
+
+    The position is the cubic that meets places and velocities at both ends, the attitude the
+    great arc (slerp), the rest is linear.
+    """
+    if stamp_ns == after.stamp_ns:
+        return after
+    span = after.stamp_ns - before.stamp_ns
+    u, dt = (stamp_ns - before.stamp_ns) / span, span * 1e-9
+
+    def blend(a: FloatArray, b: FloatArray) -> FloatArray:
+        return (1.0 - u) * a + u * b
+
+    drawn = u * (1.0 - u) * dt * ((1.0 - u) * before.v_map_body - u * after.v_map_body)
+    weight = u * u * (3.0 - 2.0 * u)
+    return Truth(
+        stamp_ns=stamp_ns,
+        p_map_body=before.p_map_body + weight * (after.p_map_body - before.p_map_body) + drawn,
+        v_map_body=blend(before.v_map_body, after.v_map_body),
+        q_map_body=_slerp(before.q_map_body, after.q_map_body, u),
+        a_body=blend(before.a_body, after.a_body),
+        omega_body=blend(before.omega_body, after.omega_body),
+        alpha_body=blend(before.alpha_body, after.alpha_body),
+    )
+
+
+def _slerp(q_a: FloatArray, q_b: FloatArray, u: float) -> FloatArray:
+    cosine = float(q_a @ q_b)
+    if cosine < 0.0:
+        q_b, cosine = -q_b, -cosine
+    if cosine > _NEARLY_PARALLEL:
+        return q_a
+    angle = acos(cosine)
+    return (sin((1.0 - u) * angle) * q_a + sin(u * angle) * q_b) / sin(angle)
