@@ -1,0 +1,198 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What PX4 wrote about the flight itself: its ULog, against truth, as a chapter of the report."""
+
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core import plots
+from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.section import Figure, Headline, Section, Table
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_px4_bridge.ulog import PX4Log
+
+RATIO_TOPIC = "estimator_innovation_test_ratios"
+RATIOS = {
+    "GNSS position": ("gps_hpos[0]", "gps_hpos[1]", "gps_vpos"),
+    "GNSS velocity": ("gps_hvel[0]", "gps_hvel[1]", "gps_vvel"),
+    "vision position": ("ev_hpos[0]", "ev_hpos[1]", "ev_vpos"),
+    "barometer": ("baro_vpos",),
+    "heading": ("heading",),
+    "magnetic field": ("mag_field[0]", "mag_field[1]", "mag_field[2]"),
+}
+"""Fields of the topic by what they test; 1 is the gate beyond which EKF2 refuses a reading."""
+UNTESTED = 1e6
+"""EKF2 leaves huge or undefined numbers where it tested nothing."""
+RATIO_LIMITS = (1e-3, 100.0)
+MANY_MESSAGES = 40
+_MICROSECOND_NS = 1000
+
+
+def px4_log_section(log: PX4Log, truth: Trajectory, plane: LocalTangentPlane) -> Section:
+    """Return the chapter on one ULog.
+
+    Parameters
+    ----------
+    log : PX4Log
+        What `aerotwin_px4_bridge.ulog.read_ulog` read.
+    truth : Trajectory
+        Truth of the same vehicle in map; PX4's clock is the simulated time.
+    plane : LocalTangentPlane
+        The map.
+    """
+    metrics: dict[str, Any] = {"file": log.path.name, "n_messages": len(log.messages)}
+    headline, figures = [], []
+    error = _position_error(log, truth, plane)
+    if error is not None:
+        stamps_s, error_m = error
+        distance = np.linalg.norm(error_m, axis=1)
+        rms = float(np.sqrt(np.mean(distance**2)))
+        metrics["estimate_error_m"] = {"rms": rms, "max": float(distance.max())}
+        headline.append(
+            Headline(
+                label="PX4's estimate",
+                value=f"{rms:.2f}",
+                unit="m RMS",
+                meaning="position of EKF2 against truth over the whole log",
+            )
+        )
+        figures.append(_error_figure(stamps_s, error_m))
+    ratios = _ratios(log)
+    if ratios:
+        metrics["innovation_test_ratio_max"] = {
+            name: float(values.max()) for name, (_, values) in ratios.items()
+        }
+        figures.append(_ratio_figure(ratios))
+    motors = _motors(log)
+    if motors is not None:
+        figures.append(_motor_figure(*motors))
+    return Section(
+        title="PX4's own log",
+        name="px4_log",
+        text=(
+            "From the ULog that PX4 wrote; the file lies in the run folder and opens in Flight "
+            "Review and PlotJuggler. Its clock is the simulated time. The position is EKF2's, "
+            "moved into map through its own reference point; test ratios above 1 are readings that "
+            "EKF2 refused."
+        ),
+        headline=tuple(headline),
+        figures=tuple(figures),
+        tables=(_message_table(log),) if log.messages else (),
+        metrics=metrics,
+    )
+
+
+def _position_error(
+    log: PX4Log, truth: Trajectory, plane: LocalTangentPlane
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return seconds and EKF2's position minus truth (n, 3) [m] in map, None when not to be had."""
+    topic = log.topics.get("vehicle_local_position")
+    if topic is None or len(truth) < 2:
+        return None
+    stamps_ns = topic["timestamp_sample"].astype(np.int64) * _MICROSECOND_NS
+    use = (stamps_ns >= truth.stamps_ns[0]) & (stamps_ns <= truth.stamps_ns[-1])
+    use &= np.isfinite(topic["ref_lat"]) & np.isfinite(topic["ref_alt"]) & (topic["xy_global"] > 0)
+    if use.sum() < 2:
+        return None
+    last = np.flatnonzero(use)[-1]
+    reference = (float(topic[name][last]) for name in ("ref_lat", "ref_lon", "ref_alt"))
+    origin = np.array(plane.from_geodetic(*reference))
+    estimate = origin + np.column_stack([topic["y"], topic["x"], -topic["z"]])[use]
+    return stamps_ns[use] * 1e-9, estimate - truth.interpolate(stamps_ns[use]).p_ref_body
+
+
+def _ratios(log: PX4Log) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return seconds and the largest test ratio of each kind of reading that was used."""
+    topic = log.topics.get(RATIO_TOPIC)
+    if topic is None:
+        return {}
+    found = {}
+    for name, fields in RATIOS.items():
+        values = [np.abs(topic[field].astype(float)) for field in fields if field in topic]
+        if not values:
+            continue
+        largest = np.max(values, axis=0)
+        was_tested = (largest > 0.0) & (largest < UNTESTED)
+        if was_tested.any():
+            found[name] = (topic["timestamp"][was_tested] * 1e-6, largest[was_tested])
+    return found
+
+
+def _motors(log: PX4Log) -> tuple[np.ndarray, np.ndarray] | None:
+    topic = log.topics.get("actuator_motors")
+    if topic is None:
+        return None
+    names = [f"control[{i}]" for i in range(12)]
+    used = [topic[name] for name in names if name in topic and np.isfinite(topic[name]).any()]
+    return (topic["timestamp"] * 1e-6, np.array(used)) if used else None
+
+
+def _error_figure(stamps_s: np.ndarray, error_m: np.ndarray) -> Figure:
+    figure = plots.new_figure(height_in=2.8)
+    with plots.style():
+        axes = figure.add_subplot()
+        for row, name, colour in zip(
+            error_m.T, ("east", "north", "up"), _THREE_COLOURS, strict=True
+        ):
+            axes.plot(stamps_s, row, color=colour, label=name, lw=1.1)
+        axes.set_xlabel("simulated time [s]")
+        axes.set_ylabel("EKF2 minus truth [m]")
+        axes.legend(ncols=3, loc="best")
+    return Figure(
+        title="PX4's position error",
+        caption="What wanders slowly is the GNSS error; a step is a reset of EKF2.",
+        svg=plots.render_svg(figure, "px4-error"),
+    )
+
+
+def _ratio_figure(ratios: dict[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
+    figure = plots.new_figure(height_in=2.8)
+    with plots.style():
+        axes = figure.add_subplot()
+        for (name, (stamps_s, values)), colour in zip(ratios.items(), _COLOURS, strict=False):
+            axes.plot(stamps_s, values, color=colour, label=name, lw=1.0)
+        axes.axhline(1.0, color=plots.BAD, lw=1.0, ls="--")
+        axes.set_yscale("log")
+        axes.set_ylim(*RATIO_LIMITS)
+        axes.set_xlabel("simulated time [s]")
+        axes.set_ylabel("innovation test ratio")
+        axes.legend(ncols=3, loc="upper right")
+    return Figure(
+        title="EKF2's innovation tests",
+        caption="Above the dashed line a reading is refused.",
+        svg=plots.render_svg(figure, "px4-ratios"),
+    )
+
+
+def _motor_figure(stamps_s: np.ndarray, controls: np.ndarray) -> Figure:
+    figure = plots.new_figure(plots.WIDE_IN, 2.4)
+    with plots.style():
+        axes = figure.add_subplot()
+        for i, (values, colour) in enumerate(zip(controls, _COLOURS, strict=False)):
+            axes.plot(stamps_s, values, color=colour, label=f"motor {i}", lw=0.9)
+        axes.set_ylim(0.0, 1.0)
+        axes.set_xlabel("simulated time [s]")
+        axes.set_ylabel("command")
+        axes.legend(ncols=6, loc="upper right")
+    return Figure(
+        title="Motor commands",
+        caption="At 0 or 1 a motor has no room left for control.",
+        svg=plots.render_svg(figure, "px4-motors"),
+        is_wide=True,
+    )
+
+
+def _message_table(log: PX4Log) -> Table:
+    shown = log.messages[:MANY_MESSAGES]
+    more = len(log.messages) - len(shown)
+    return Table(
+        title="What PX4 said",
+        columns=("time [s]", "level", "message"),
+        rows=tuple((f"{m.time_us * 1e-6:.2f}", m.level, m.text) for m in shown),
+        caption=f"{more} further messages are in the file." if more > 0 else "",
+    )
+
+
+_THREE_COLOURS = (plots.ALIGNED, plots.ESTIMATE, plots.FLOOR)
+_COLOURS = (*_THREE_COLOURS, plots.ACCENT, plots.TRUTH, plots.BAD)
