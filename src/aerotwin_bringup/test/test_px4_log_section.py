@@ -28,7 +28,7 @@ def truth() -> Trajectory:
 
 def log(**replaced: np.ndarray) -> PX4Log:
     """Return a log whose estimate is off by 0.3 m east, -0.4 m north; its origin is elsewhere."""
-    p = truth().p_ref_body + [0.3, -0.4, 0.0]
+    p = truth().p_ref_body + np.array([0.3, -0.4, 0.0])
     latitude, longitude, altitude = PLANE.to_geodetic([50.0, -80.0, 3.0])
     position = {
         "timestamp_sample": (truth().stamps_ns // 1000).astype(np.uint64),
