@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What nodes that go in step with each other share: a watch over the input, and counters told.
+
+Time here is wall time on a steady clock: a node that waits for the source of simulated time must
+notice when that time stands still.
+"""
+
+import time
+from collections.abc import Callable
+
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.qos_overriding_options import QoSOverridingOptions
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.messages import diagnostics_message, serialize
+from aerotwin_core.ros.qos import reliable
+
+OVERRIDABLE = QoSOverridingOptions.with_default_policies()
+"""For `qos_overriding_options` of publishers and subscriptions."""
+_CHECKS_PER_LIMIT = 10.0
+_LONGEST_CHECK_PERIOD_S = 1.0
+_DIAGNOSTICS_PERIOD_S = 1.0
+_DIAGNOSTICS_DEPTH = 10
+
+Report = Callable[[], tuple[int, str, dict[str, str]]]
+
+
+class InputWatch:
+    """Ends a node with one line when its input stays away for too long.
+
+    Parameters
+    ----------
+    node : Node
+        Whose input it is.
+    topic : str
+        The input, for the message.
+    limit_s : float
+        Longest gap in wall time, counted from the first input on; 0 never ends the node.
+    way_out : str
+        What a person should look at.
+    """
+
+    def __init__(self, node: Node, topic: str, limit_s: float, way_out: str) -> None:
+        self._topic = node.resolve_topic_name(topic)
+        self._limit_s, self._way_out = limit_s, way_out
+        self._last_s: float | None = None
+        if limit_s > 0.0:
+            period_s = min(limit_s / _CHECKS_PER_LIMIT, _LONGEST_CHECK_PERIOD_S)
+            create_wall_timer(node, period_s, self._check)
+
+    def feed(self) -> None:
+        """Say that the input has come."""
+        self._last_s = time.monotonic()
+
+    def _check(self) -> None:
+        if self._last_s is not None and time.monotonic() - self._last_s > self._limit_s:
+            raise UserError(
+                f"nothing came on {self._topic} for {self._limit_s:g} s of wall time; "
+                f"{self._way_out}"
+            )
+
+
+def create_wall_timer(node: Node, period_s: float, callback: Callable[[], None]) -> None:
+    """Call something in steady wall time, also where `use_sim_time` is set."""
+    node.create_timer(period_s, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+
+def publish_diagnostics(node: Node, report: Report) -> None:
+    """Publish what `report` returns (level, message, values) on /diagnostics once a second."""
+    publish = node.create_publisher(
+        DiagnosticArray,
+        "/diagnostics",
+        reliable(_DIAGNOSTICS_DEPTH),
+        qos_overriding_options=OVERRIDABLE,
+    ).publish
+    name = node.get_fully_qualified_name().lstrip("/")
+
+    def tell() -> None:
+        stamp_ns = node.get_clock().now().nanoseconds
+        publish(serialize(diagnostics_message(stamp_ns, [(name, *report())])))
+
+    create_wall_timer(node, _DIAGNOSTICS_PERIOD_S, tell)
