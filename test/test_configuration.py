@@ -10,7 +10,17 @@ from aerotwin_core.parameters import load_parameters, load_parameters_file, read
 
 CONFIG = Path(__file__).resolve().parent.parent / "config"
 MISSIONS = sorted((CONFIG / "missions").glob("*.yaml"))
-NODES = sorted(path for path in CONFIG.glob("*/*.yaml") if path.parent.name != "missions")
+PX4_PARAMETERS = sorted(CONFIG.glob("*/px4_*.yaml"))
+NODES = sorted(
+    path
+    for path in CONFIG.glob("*/*.yaml")
+    if path.parent.name != "missions" and path not in PX4_PARAMETERS
+)
+
+
+def parameters_of_node(path: Path) -> dict:
+    (section,) = read_yaml(path).values()
+    return dict(section["ros__parameters"])
 
 
 @pytest.mark.parametrize("path", MISSIONS, ids=lambda path: path.name)
@@ -24,8 +34,41 @@ def test_a_mission_is_a_mission(path):
 @pytest.mark.parametrize("path", NODES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_the_parameters_of_a_node_are_all_known_to_it(path):
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
+    from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
+    from aerotwin_px4_bridge.ros.parameters import BridgeParameters
+    from aerotwin_sensor_models.ros.parameters import SensorsParameters
     from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNodeParameters
 
-    types = {"simulator": SitlFlightParameters, "stereo_odometry": StereoOdometryNodeParameters}
-    (section,) = read_yaml(path).values()
-    load_parameters(types[path.stem], section["ros__parameters"], where=str(path))
+    types = {
+        "simulator": SitlFlightParameters,
+        "stereo_odometry": StereoOdometryNodeParameters,
+        "dynamics": DynamicsParameters,
+        "sensors": SensorsParameters,
+        "bridge": BridgeParameters,
+    }
+    load_parameters(types[path.stem], parameters_of_node(path), where=str(path))
+
+
+def test_px4_is_told_the_rotors_of_the_airframe_that_flies_distributed():
+    from aerotwin_multirotor_dynamics import load_airframe
+    from aerotwin_px4_bridge import rotor_parameters
+
+    folder = CONFIG / "distributed_flight"
+    dynamics, bridge = (parameters_of_node(folder / f"{n}.yaml") for n in ("dynamics", "bridge"))
+    airframe = load_airframe(dynamics["airframe"])
+    rotors = [(rotor.position_m, rotor.spin) for rotor in airframe.rotors]
+    expected = rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m)
+    assert read_yaml(folder / f"px4_{airframe.name}.yaml") == expected
+    assert bridge["n_rotors"] == len(airframe.rotors)
+    assert bridge["armed_speed_rad_s"] == airframe.motor.armed_speed_rad_s
+    assert bridge["speed_per_command_rad_s"] == airframe.motor.speed_per_command_rad_s
+
+
+def test_the_nodes_of_the_distributed_flight_agree_where_they_are():
+    from aerotwin_sensor_models import load_preset
+
+    folder = CONFIG / "distributed_flight"
+    sensors, bridge = (parameters_of_node(folder / f"{n}.yaml") for n in ("sensors", "bridge"))
+    origin = [name for name in sensors if name.startswith("origin_")]
+    assert {name: sensors[name] for name in origin} == {name: bridge[name] for name in origin}
+    assert bridge["gnss_delay_s"] == load_preset("gnss", sensors["gnss"]).delay_s

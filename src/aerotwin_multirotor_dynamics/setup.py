@@ -20,4 +20,7 @@ setup(
     description="Flight dynamics of multirotors: rotors with lag and drag, wind, ground contact.",
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
+    entry_points={
+        "console_scripts": ["dynamics_node = aerotwin_multirotor_dynamics.ros.dynamics_node:main"],
+    },
 )

@@ -19,4 +19,7 @@ setup(
     description="MAVLink HIL lockstep, autopilot processes and missions",
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
+    entry_points={
+        "console_scripts": ["bridge_node = aerotwin_px4_bridge.ros.bridge_node:main"],
+    },
 )

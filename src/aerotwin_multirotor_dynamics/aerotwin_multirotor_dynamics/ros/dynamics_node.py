@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Node `dynamics`: command/rotors in; rotors, truth/odom, truth/accel and /clock out."""
+
+import sys
+
+from geometry_msgs.msg import AccelStamped
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from aerotwin_core.ros.conversions import ns_from_stamp
+from aerotwin_core.ros.lockstep import (
+    OVERRIDABLE,
+    InputWatch,
+    create_wall_timer,
+    publish_diagnostics,
+)
+from aerotwin_core.ros.node import run_node
+from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.qos import IMU_DEPTH, reliable
+from aerotwin_core.time import Schedule
+from aerotwin_multirotor_dynamics.ros.conversions import TruthMessages, speeds_from_joint_state
+from aerotwin_multirotor_dynamics.ros.paced_vehicle import PacedVehicle
+from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
+
+CLOCK_RATE_HZ = 100.0
+OK, WARN = 0, 1
+
+
+class DynamicsNode(Node):
+    """Wires topics to a `PacedVehicle`."""
+
+    def __init__(self) -> None:
+        super().__init__("dynamics")
+        parameters = declare_parameters(self, DynamicsParameters)
+        self._is_lockstep = parameters.pace == "lockstep"
+        self._vehicle = PacedVehicle(parameters)
+        self._messages = TruthMessages(self._vehicle.n_rotors)
+        self._clock_due = Schedule(CLOCK_RATE_HZ)
+        self._has_clock = parameters.clock
+        self._wire()
+        self._watch = InputWatch(
+            self, "command/rotors", parameters.input_timeout_s, "is its publisher still alive?"
+        )
+        if not self._is_lockstep:
+            create_wall_timer(self, parameters.step_s, self._advance)
+        publish_diagnostics(self, self._report)
+        self.get_logger().info(f"dynamics with {parameters}")
+
+    def _wire(self) -> None:
+        qos = {"qos_overriding_options": OVERRIDABLE}
+        deep = reliable(IMU_DEPTH)
+        self._publish_rotors = self.create_publisher(JointState, "rotors", deep, **qos).publish
+        self._publish_accel = self.create_publisher(
+            AccelStamped, "truth/accel", deep, **qos
+        ).publish
+        self._publish_odom = self.create_publisher(Odometry, "truth/odom", deep, **qos).publish
+        if self._has_clock:
+            self._publish_clock = self.create_publisher(Clock, "/clock", deep, **qos).publish
+        self.create_subscription(JointState, "command/rotors", self._on_command, deep, **qos)
+
+    def _on_command(self, message: JointState) -> None:
+        self._watch.feed()
+        try:
+            speeds = speeds_from_joint_state(message, self._vehicle.n_rotors)
+        except ValueError as error:
+            self._vehicle.counters.n_refused += 1
+            self.get_logger().warning(f"command/rotors {error}", throttle_duration_sec=5.0)
+            return
+        if not self._is_lockstep:
+            self._vehicle.speeds = speeds
+        elif self._vehicle.answer(ns_from_stamp(message.header.stamp), speeds):
+            self._tell()
+        else:
+            self._say_ahead(message)
+
+    def _say_ahead(self, message: JointState) -> None:
+        self.get_logger().warning(
+            f"command/rotors answers {ns_from_stamp(message.header.stamp)} ns, but it is "
+            f"{self._vehicle.stamp_ns} ns; stamp it with truth/odom's, or start both sides anew",
+            throttle_duration_sec=5.0,
+        )
+
+    def _advance(self) -> None:
+        self._vehicle.advance()
+        self._tell()
+
+    def _tell(self) -> None:
+        """Publish the state; truth/odom last, which others wait for."""
+        stamp_ns, state = self._vehicle.stamp_ns, self._vehicle.state_vector
+        if self._has_clock:
+            for due_ns in self._clock_due.until(stamp_ns):
+                self._publish_clock(self._messages.clock(due_ns))
+        self._publish_rotors(self._messages.rotors(stamp_ns, self._vehicle.rotor_speed_rad_s))
+        self._publish_accel(self._messages.accel(stamp_ns, state))
+        self._publish_odom(self._messages.odometry(stamp_ns, state))
+
+    def _report(self) -> tuple[int, str, dict[str, str]]:
+        counters = self._vehicle.counters
+        values = {name: str(getattr(counters, name)) for name in counters.__slots__}
+        values["stamp_s"] = f"{self._vehicle.stamp_ns * 1e-9:.3f}"
+        if self._vehicle.is_crashed:
+            return WARN, "crashed", values
+        return (WARN if counters.n_lost else OK), f"{counters.n_lost} steps lost", values
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node(DynamicsNode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A vehicle on a plane that owns simulated time and takes a step when it is its turn."""
+
+from dataclasses import dataclass
+from math import radians
+
+import numpy as np
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.time import from_seconds, to_seconds
+from aerotwin_multirotor_dynamics.airframe import load_airframe
+from aerotwin_multirotor_dynamics.multirotor import Multirotor, standing_pose
+from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
+
+
+@dataclass(slots=True)
+class StepCounters:
+    """Steps taken, commands that came again, those of another time, and those that were wrong."""
+
+    n_steps: int = 0
+    n_repeated: int = 0
+    n_ahead: int = 0
+    n_refused: int = 0
+
+    @property
+    def n_lost(self) -> int:
+        """Commands that did not lead to a step."""
+        return self.n_repeated + self.n_ahead + self.n_refused
+
+
+class PacedVehicle:
+    """One multirotor stepped under rotor speeds.
+
+    Parameters
+    ----------
+    parameters : DynamicsParameters
+        What moves, and where.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Simulated time of the state.
+    counters : StepCounters
+        What has happened so far.
+    """
+
+    def __init__(self, parameters: DynamicsParameters) -> None:
+        airframe = load_airframe(parameters.airframe)
+        self.n_rotors = len(airframe.rotors)
+        normal = np.array(parameters.ground_normal)
+        if not normal[2] > 0.0:
+            raise ParameterError(
+                f"ground_normal: expected one that points upwards, found {normal.tolist()}"
+            )
+        self._normal = normal / np.linalg.norm(normal)
+        self._ground = _above(parameters.start_m, np.array(parameters.ground_point_m), normal)
+        self._wind = np.array(parameters.wind_m_s)
+        position, attitude = standing_pose(
+            airframe,
+            ground_point=self._ground,
+            ground_normal=self._normal,
+            yaw_rad=radians(parameters.start_yaw_deg),
+        )
+        self._vehicle = Multirotor(airframe, p_map_body=position, q_map_body=attitude)
+        self._step_ns = from_seconds(parameters.step_s)
+        self.speeds = [0.0] * self.n_rotors
+        self.stamp_ns = 0
+        self.counters = StepCounters()
+
+    @property
+    def state_vector(self) -> np.ndarray:
+        """The state array, laid out as `aerotwin_multirotor_dynamics.layout` says."""
+        return self._vehicle.state_vector
+
+    @property
+    def rotor_speed_rad_s(self) -> np.ndarray:
+        """The speeds of the rotors now."""
+        return self._vehicle.rotor_speed_rad_s
+
+    @property
+    def is_crashed(self) -> bool:
+        """Whether it has crashed."""
+        return self._vehicle.is_crashed
+
+    def answer(self, stamp_ns: int, speeds: list[float]) -> bool:
+        """Take the command that answers the truth of `stamp_ns`; return whether to tell truth.
+
+        A command of now is a step. An older one has come twice, because what followed from it was
+        lost or late: the last truth is told again. One from the future belongs to another run.
+        """
+        if stamp_ns > self.stamp_ns:
+            self.counters.n_ahead += 1
+            return False
+        if stamp_ns < self.stamp_ns:
+            self.counters.n_repeated += 1
+            return True
+        self.speeds = speeds
+        self.advance()
+        return True
+
+    def advance(self) -> None:
+        """Take one step under the last speeds."""
+        self._vehicle.step(
+            None,
+            to_seconds(self._step_ns),
+            rotor_speed_setpoint_rad_s=self.speeds,
+            ground_point=self._ground,
+            ground_normal=self._normal,
+            wind_map=self._wind,
+        )
+        self.stamp_ns += self._step_ns
+        self.counters.n_steps += 1
+
+
+def _above(start_m: tuple[float, float], point: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """Return the point of a plane above or below a place."""
+    x, y = start_m
+    along = normal[0] * (x - point[0]) + normal[1] * (y - point[1])
+    return np.array([x, y, point[2] - along / normal[2]])

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The autopilot process that the parameters of the node name."""
+
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.parameters import read_yaml
+from aerotwin_px4_bridge.process import AutopilotProcess, embedded_process, px4_process
+from aerotwin_px4_bridge.ros.parameters import BridgeParameters
+
+EMBEDDED_MODULE = "aerotwin_autopilot.embedded_autopilot"
+
+
+def make_autopilot(parameters: BridgeParameters) -> AutopilotProcess | None:
+    """Return the autopilot, ready to start; None for one that others start.
+
+    Raises
+    ------
+    UserError
+        If it is not there, or a file of parameters is wrong.
+    """
+    folder = Path(parameters.run_folder)
+    if parameters.autopilot == "embedded":
+        if importlib.util.find_spec(EMBEDDED_MODULE.partition(".")[0]) is None:
+            raise UserError(
+                "autopilot embedded: package aerotwin_autopilot is not on PYTHONPATH; build it "
+                "and source the workspace, or set autopilot to px4 or external"
+            )
+        command = [sys.executable, "-m", EMBEDDED_MODULE]
+        return embedded_process(parameters.instance, folder, command=command)
+    if parameters.autopilot == "px4":
+        return px4_process(
+            Path(parameters.px4_dir or "PX4-Autopilot"),
+            parameters.instance,
+            folder,
+            home=parameters.origin,
+            gnss_delay_s=parameters.gnss_delay_s,
+            parameters=read_px4_parameters(parameters.px4_parameters),
+            model=parameters.px4_model,
+        )
+    return None
+
+
+def read_px4_parameters(path: str) -> dict[str, float]:
+    """Return PX4 parameters by name from a YAML file; none when no file is named.
+
+    Raises
+    ------
+    ParameterError
+        If it holds anything but numbers by name.
+    """
+    content = read_yaml(path) if path else {}
+    if not isinstance(content, Mapping):
+        raise ParameterError(f"{path}: expected names with numbers, found {type(content).__name__}")
+    for name, value in content.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ParameterError(f"{path}: {name}: expected a number, found {value!r}")
+    return {str(name): float(value) for name, value in content.items()}

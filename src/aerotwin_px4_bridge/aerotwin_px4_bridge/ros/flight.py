@@ -1,0 +1,230 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One autopilot in step with a stream of sensor readings: the bridge without its topics."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.parameters import load_parameters_file
+from aerotwin_core.time import to_seconds
+from aerotwin_px4_bridge.hil_socket import AutopilotLost
+from aerotwin_px4_bridge.link import HilLink, hil_port
+from aerotwin_px4_bridge.messages import Vector, pack_hil_gps, pack_hil_sensor
+from aerotwin_px4_bridge.mission import Mission, MissionClient
+from aerotwin_px4_bridge.ros.autopilot import make_autopilot
+from aerotwin_px4_bridge.ros.conversions import (
+    Fix,
+    rotor_speeds,
+    temperature_of_standard_air,
+)
+from aerotwin_px4_bridge.ros.listener import Listener
+from aerotwin_px4_bridge.ros.parameters import BridgeParameters
+
+OK, WARN = 0, 1
+"""Levels of diagnostic_msgs/DiagnosticStatus."""
+
+
+@dataclass(slots=True)
+class BridgeCounters:
+    """Steps exchanged, commands sent again, samples that came twice, and messages refused."""
+
+    n_steps: int = 0
+    n_asked_again: int = 0
+    n_repeated: int = 0
+    n_refused: int = 0
+
+
+@dataclass(slots=True)
+class _Inbox:
+    """What has come since the last step and goes with the next; a fix waits for its velocity."""
+
+    field: Vector | None = None
+    pressure_pa: float | None = None
+    fix: tuple[int, Fix] | None = None
+    velocity: tuple[int, Vector] | None = None
+
+
+class BridgeFlight:
+    """An autopilot, its HIL link and who commands it.
+
+    Parameters
+    ----------
+    parameters : BridgeParameters
+        Which autopilot, where.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Simulated time of the last step.
+    speeds : list of float
+        The rotor speeds that the autopilot wants since then [rad/s].
+    outcome : str or None
+        How the flight ended.
+
+    Raises
+    ------
+    UserError
+        If a port is taken, PX4 was not built or the mission is wrong.
+    """
+
+    def __init__(self, parameters: BridgeParameters) -> None:
+        self.parameters = parameters
+        self.counters = BridgeCounters()
+        self.stamp_ns = 0
+        self.speeds = [0.0] * parameters.n_rotors
+        self.is_armed = False
+        self.outcome: str | None = None
+        self._inbox = _Inbox()
+        self._process = make_autopilot(parameters)
+        plane, instance = LocalTangentPlane(parameters.origin), parameters.instance
+        self.client: MissionClient | Listener
+        if parameters.mission == "none":
+            self.client = Listener(plane, instance)
+        else:
+            mission = load_parameters_file(Mission, parameters.mission)
+            self.client = MissionClient(mission, plane, instance)
+        self.link = HilLink(hil_port(instance), free_run=parameters.autopilot != "embedded")
+
+    def start(self, on_wait: Callable[[], None]) -> None:
+        """Start the autopilot and wait until it connects.
+
+        Parameters
+        ----------
+        on_wait : callable
+            Called about ten times a second meanwhile; may raise to give up.
+
+        Raises
+        ------
+        UserError
+            If it cannot be started, ends, or does not connect in time.
+        """
+        if self._process is not None:
+            self._process.start()
+
+        def check(_: float) -> None:
+            if self._process is not None:
+                self._process.check()
+            on_wait()
+
+        try:
+            self.link.accept(self.parameters.autopilot_wait_s, on_wait=check)
+        except AutopilotLost as error:
+            raise UserError(error.reason) from error
+
+    def take_field(self, field: Vector) -> None:
+        """Take a magnetometer sample, body axes FLU [T]; it goes with the next step."""
+        self._inbox.field = field
+
+    def take_pressure(self, pressure_pa: float) -> None:
+        """Take a barometer sample [Pa]; it goes with the next step."""
+        self._inbox.pressure_pa = pressure_pa
+
+    def take_fix(self, stamp_ns: int, fix: Fix) -> None:
+        """Take a GNSS position; it goes with the step after its velocity came, too."""
+        self._inbox.fix = (stamp_ns, fix)
+
+    def take_velocity(self, stamp_ns: int, v_map: Vector) -> None:
+        """Take a GNSS velocity in map axes [m/s]."""
+        self._inbox.velocity = (stamp_ns, v_map)
+
+    def step(self, stamp_ns: int, specific_force: Vector, angular_velocity: Vector) -> bool:
+        """Give the autopilot one inertial sample; return whether it was a new one.
+
+        Afterwards `speeds` are what it answers, unless the wait for its answer ran out: then the
+        last ones hold.
+
+        Raises
+        ------
+        UserError
+            If the autopilot is lost or the mission fails.
+        """
+        if stamp_ns <= self.stamp_ns:
+            self.counters.n_repeated += 1
+            return False
+        self.client.poll(stamp_ns)
+        time_us = stamp_ns // 1000
+        sensors = self._sensor_frame(time_us, specific_force, angular_velocity)
+        try:
+            answer = self.link.exchange(time_us, [*self._gps_frame(time_us), sensors])
+        except AutopilotLost as error:
+            raise UserError(f"{error.reason}{self._end_of_process()}") from error
+        if answer is not None:
+            p = self.parameters
+            self.is_armed = answer.is_armed
+            self.speeds = rotor_speeds(
+                answer, p.n_rotors, p.armed_speed_rad_s, p.speed_per_command_rad_s
+            )
+        self.stamp_ns = stamp_ns
+        self.counters.n_steps += 1
+        self._check_end()
+        return True
+
+    def count_asked_again(self) -> None:
+        """Count that the last command is sent again, once the loop has run."""
+        self.counters.n_asked_again += self.stamp_ns > 0
+
+    def report(self) -> tuple[int, str, dict[str, str]]:
+        """Return level, message and values for diagnostics."""
+        link, counters = self.link.counters, self.counters
+        values = {
+            "phase": self.client.phase,
+            "armed": str(self.is_armed).lower(),
+            "steps_sent": str(link.n_sent),
+            "steps_answered": str(link.n_answered),
+            "steps_missed": str(link.n_missed),
+            "answers_late": str(link.n_late),
+            "answers_refused": str(link.n_refused),
+            "longest_wait_ms": f"{link.max_wait_s * 1e3:.1f}",
+            **{name: str(getattr(counters, name)) for name in counters.__slots__},
+        }
+        n_lost = counters.n_asked_again + counters.n_refused + link.n_missed
+        return (WARN if n_lost else OK), f"{self.client.phase}; {n_lost} steps lost", values
+
+    def _sensor_frame(self, time_us: int, force: Vector, rate: Vector) -> bytes:
+        field, pressure_pa = self._inbox.field, self._inbox.pressure_pa
+        self._inbox.field = self._inbox.pressure_pa = None
+        temperature = None if pressure_pa is None else temperature_of_standard_air(pressure_pa)
+        return pack_hil_sensor(time_us, force, rate, field, pressure_pa, temperature)
+
+    def _gps_frame(self, time_us: int) -> list[bytes]:
+        """Return a HIL_GPS when position and velocity of one instant have come."""
+        fix, velocity = self._inbox.fix, self._inbox.velocity
+        if fix is None or velocity is None or fix[0] != velocity[0]:
+            return []
+        self._inbox.fix = self._inbox.velocity = None
+        f = fix[1]
+        return [
+            pack_hil_gps(
+                time_us,
+                f.latitude_deg,
+                f.longitude_deg,
+                f.altitude_m,
+                velocity[1],
+                eph_m=f.eph_m,
+                epv_m=f.epv_m,
+                fix_type=f.fix_type,
+            )
+        ]
+
+    def _check_end(self) -> None:
+        limit_s = self.parameters.duration_s
+        if self.client.failure is not None:
+            raise UserError(f"the mission failed: {self.client.failure}")
+        if self.client.is_finished:
+            self.outcome = "the mission is flown"
+        elif limit_s > 0.0 and to_seconds(self.stamp_ns) >= limit_s:
+            self.outcome = f"{limit_s:g} s are over"
+
+    def _end_of_process(self) -> str:
+        if self._process is None or self._process.is_running:
+            return ""
+        return f"; {self._process.describe_end()}"
+
+    def close(self) -> None:
+        """End the autopilot and free the ports."""
+        self.link.close()
+        self.client.close()
+        if self._process is not None:
+            self._process.stop()
