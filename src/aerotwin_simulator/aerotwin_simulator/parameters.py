@@ -5,10 +5,15 @@
 from dataclasses import dataclass
 
 from aerotwin_core.camera import PinholeCamera, StereoRig
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter
+from aerotwin_core.time import from_seconds
 
-STEP_NS = 4_000_000
+LOCKSTEP_S = 0.004
 """The lockstep period: PX4's control chain runs at 250 Hz (IMU_INTEG_RATE)."""
+STEPS_S = (0.001, 0.002, LOCKSTEP_S)
+MAVLINK = ("embedded", "px4")
+PYTHON = "python:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,10 +22,20 @@ class SimulatorParameters:
 
     world: str = parameter("cliff", text="name in worlds/, or path of a world file or folder")
     airframe: str = parameter("iris", text="airframe by name")
-    autopilot: str = parameter(
-        "embedded", text="who flies, behind the MAVLink HIL link", choices=("embedded", "px4")
+    controller: str = parameter(
+        "embedded",
+        text="who flies: embedded or px4 (MAVLink), ros2 (command/rotors), python:module:Class",
     )
-    px4_dir: str = parameter("", text="PX4 source folder with a built SITL (autopilot px4)")
+    controller_options: str = parameter(
+        "", text="path of a YAML file with the options of a python controller"
+    )
+    command_wait_s: float = parameter(
+        0.0,
+        text="controller ros2: longest wait for the command of a step; 0 = hold the last one",
+        unit="s wall",
+        minimum=0.0,
+    )
+    px4_dir: str = parameter("", text="PX4 source folder with a built SITL (controller px4)")
     px4_model: str = parameter("none_iris", text="PX4_SIM_MODEL, PX4's own airframe")
     mission: str = parameter(
         "none", text="path of a mission file; none = wait for an outside client"
@@ -41,6 +56,21 @@ class SimulatorParameters:
     )
     record: str = parameter("all", text="what the bag holds", choices=("all", "inertial", "none"))
     instance: int = parameter(0, text="vehicle number; shifts every port", minimum=0, maximum=200)
+    instances: int = parameter(
+        1,
+        text="like vehicles side by side, uav0, uav1, ...; 1 = one without a name",
+        minimum=1,
+        maximum=50,
+    )
+    fleet: str = parameter(
+        "none", text="path of a fleet file: vehicles by name, each with what differs"
+    )
+    step_s: float = parameter(
+        LOCKSTEP_S,
+        text="time of a step; below 0.004 only for controllers without MAVLink",
+        unit="s",
+        choices=STEPS_S,
+    )
     autopilot_wait_s: float = parameter(
         120.0, text="longest wait for the autopilot to connect", unit="s wall", minimum=0.1
     )
@@ -72,6 +102,29 @@ class SimulatorParameters:
     camera_noise: str = parameter("default", text="camera noise preset")
     wind_east_m_s: float = parameter(0.0, text="steady wind towards east", unit="m/s")
     wind_north_m_s: float = parameter(0.0, text="steady wind towards north", unit="m/s")
+
+    def __post_init__(self) -> None:
+        kind = self.controller
+        is_python = kind.startswith(PYTHON) and kind.count(":") == 2 and not kind.endswith(":")
+        if kind not in (*MAVLINK, "ros2") and not is_python:
+            raise ParameterError(
+                f"controller: expected embedded, px4, ros2 or python:module:Class, found '{kind}'"
+            )
+        if self.is_mavlink and self.step_s != LOCKSTEP_S:
+            raise ParameterError(
+                f"step_s: expected {LOCKSTEP_S} with controller {kind}, found {self.step_s}; "
+                "autopilots run at 250 Hz"
+            )
+
+    @property
+    def is_mavlink(self) -> bool:
+        """Whether an autopilot behind a MAVLink HIL link flies."""
+        return self.controller in MAVLINK
+
+    @property
+    def step_ns(self) -> int:
+        """Time of a step [ns]."""
+        return from_seconds(self.step_s)
 
     @property
     def rig(self) -> StereoRig:

@@ -5,13 +5,14 @@
 from pathlib import Path
 
 from aerotwin_core.bag import BagWriter
-from aerotwin_simulator.topics import ALL, FOREIGN, Topic, resolve
+from aerotwin_simulator.topics import Topic, resolve
 
 
 class BagOutlet:
     """Records what the loop emits and what other nodes publish, in one writer.
 
-    Names in the bag are those below the vehicle's namespace, whatever it is: one vehicle, one bag.
+    Names in the bag are those below the vehicle's namespace, whatever it is; only a fleet's begin
+    with the names of its vehicles.
 
     Parameters
     ----------
@@ -23,12 +24,15 @@ class BagOutlet:
 
     def __init__(self, path: Path, *, record: str = "all") -> None:
         self.writer = BagWriter(path)
+        self._with_images = record == "all"
         self._names: dict[str, str] = {}
-        for topic in (*ALL, *FOREIGN):
-            if topic.is_image and record != "all":
-                continue
-            self._names[topic.name] = resolve(topic.name)
-            self.writer.add_topic(self._names[topic.name], topic.msgtype, latched=topic.is_latched)
+
+    def add(self, topic: Topic) -> None:
+        """Declare a topic, unless it is not recorded."""
+        if topic.is_image and not self._with_images:
+            return
+        self._names[topic.name] = resolve(topic.name)
+        self.writer.add_topic(self._names[topic.name], topic.msgtype, latched=topic.is_latched)
 
     def emit(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
         """Write one message; a topic that is not recorded is passed over."""

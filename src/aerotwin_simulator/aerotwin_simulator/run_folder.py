@@ -42,10 +42,11 @@ def make_run_folder(runs: Path, name: str) -> Path:
 
 def run_configuration(parameters: dict[str, Any], world: World) -> str:
     """Return the YAML text that repeats a run: every parameter, the place and the versions."""
-    mission = parameters.get("mission", "none")
+    mission, fleet = parameters.get("mission", "none"), parameters.get("fleet", "none")
     content = {
         "parameters": parameters,
         "mission": None if mission == "none" else read_yaml(mission),
+        "fleet": None if fleet == "none" else read_yaml(fleet),
         "world": {
             "name": world.name,
             "origin": {

@@ -1,43 +1,38 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One flight: the loop that owns time.
+"""One flight of one vehicle or a fleet: the loop that owns time.
 
-`autopilot command -> dynamics -> sensors -> autopilot`, in direct calls. The caller drives it step
-by step and decides about pace, pauses and the end.
+`motor commands -> dynamics -> sensors -> controller`, in direct calls. The caller drives it step by
+step and decides about pace, pauses and the end. All vehicles move and hand over their readings
+before any answer is waited for: their autopilots compute side by side.
 """
 
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from aerotwin_core import messages
+from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import serialize
-from aerotwin_core.parameters import load_parameters_file
 from aerotwin_core.time import Schedule, to_seconds
-from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
-from aerotwin_px4_bridge import AutopilotLost, HilLink, Mission, MissionClient, hil_port
 from aerotwin_simulator import topics
-from aerotwin_simulator.autopilot import loop_cpu, make_autopilot
-from aerotwin_simulator.autopilot_messages import AutopilotMessages
-from aerotwin_simulator.inertial_sensors import InertialSensors
-from aerotwin_simulator.onboard import IdleClient
-from aerotwin_simulator.parameters import STEP_NS, SimulatorParameters
-from aerotwin_simulator.stereo_camera import StereoCamera, static_transforms
-from aerotwin_simulator.topics import Outlet, Topic
-from aerotwin_simulator.truth import TruthMessages, TruthStep
+from aerotwin_simulator.controllers.mavlink_autopilot import loop_cpu
+from aerotwin_simulator.fleet import plan_vehicles
+from aerotwin_simulator.outlets import Outlets
+from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.topics import Outlet
+from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle, Surroundings
 from aerotwin_worlds import World, WorldQueries
 
-STATUS_RATE_HZ = 1.0
 CLOCK_RATE_HZ = 100.0
-ESTIMATE_RATE_HZ = 20.0
-_OK, _WARN = 0, 1
 
 
 class Simulation:
-    """A vehicle in a world, its sensors, its autopilot and its mission.
+    """The vehicles in a world, on one clock.
+
+    The flight ends when every vehicle with a task that ends has done it, when the wanted time is
+    over, or when any vehicle crashes or is lost; what became of each is in its own `outcome`.
 
     Parameters
     ----------
@@ -46,12 +41,26 @@ class Simulation:
     world : World
         Where.
     folder : path
-        Where logs of the autopilot go.
+        Where logs of the autopilots go.
     outlets : sequence of Outlet
         Who gets the messages.
     before_frame : callable, optional
-        Called with the stamp [ns] before a stereo frame is handed out: the place to wait for
-        nodes that must keep pace.
+        Called with the stamp [ns] before a stereo frame of the first vehicle with cameras is
+        handed out: the place to wait for nodes that must keep pace.
+    spin : callable, optional
+        Delivers messages of other nodes for at most the given wall time [s]; called while a
+        vehicle waits for commands from a topic.
+
+    Attributes
+    ----------
+    vehicles : list of SimulatedVehicle
+        Who flies, in the order in which they are stepped.
+    stamp_ns : int
+        Simulated time [ns].
+    outcome : str or None
+        How the flight ended, None while it lasts.
+    is_success : bool
+        Whether it ended as it was meant to.
     """
 
     def __init__(
@@ -62,212 +71,159 @@ class Simulation:
         outlets: Sequence[Outlet],
         *,
         before_frame: Callable[[int], None] | None = None,
+        spin: Callable[[float], None] | None = None,
     ) -> None:
-        self.parameters, self.world, self._folder = parameters, world, folder
-        self._outlets = list(outlets)
+        self.parameters, self.world = parameters, world
+        self._outlets = Outlets(outlets)
         self._before_frame = before_frame
-        self._plane = LocalTangentPlane(world.origin)
-        self._queries = WorldQueries(world)
-        self._wind = np.array([parameters.wind_east_m_s, parameters.wind_north_m_s, 0.0])
-        self._mission = None
-        if parameters.mission != "none":
-            self._mission = load_parameters_file(Mission, parameters.mission)
-        self._camera = StereoCamera(parameters, world) if parameters.camera else None
+        self._step_ns = parameters.step_ns
+        self._free_cpus: set[int] = set()
+        self._clock_due = Schedule(CLOCK_RATE_HZ)
+        self._status_due = Schedule(STATUS_RATE_HZ)
+        self._clock = FixedLayout(lambda stamp_ns, _: messages.clock_message(stamp_ns), 0)
         self.stamp_ns = 0
         self.outcome: str | None = None
         self.is_success = False
-        self._layouts = AutopilotMessages()
-        self._free_cpus: set[int] = set()
-        self._clock_due = Schedule(CLOCK_RATE_HZ)
-        self._truth_due = Schedule(parameters.truth_rate_hz)
-        self._estimate_due = Schedule(ESTIMATE_RATE_HZ)
-        self._status_due = Schedule(STATUS_RATE_HZ)
-        self._place_vehicle()
-        self.link = HilLink(
-            hil_port(parameters.instance), free_run=parameters.autopilot != "embedded"
-        )
+        self.vehicles: list[SimulatedVehicle] = []
+        self._make_vehicles(folder, spin or (lambda _: None))
+        self._declare_topics()
 
-    def _place_vehicle(self) -> None:
-        """Put the vehicle at rest on the ground of the start, with fresh sensors."""
-        parameters, world = self.parameters, self.world
-        airframe = load_airframe(parameters.airframe)
-        x, y, _ = world.start_p_map
-        point, normal = self._queries.ground_plane(
-            np.array([x, y, self._queries.height(x, y) + 1.0])
-        )
-        position, attitude = standing_pose(
-            airframe, ground_point=point, ground_normal=normal, yaw_rad=world.start_yaw
-        )
-        self.vehicle = Multirotor(airframe, p_map_body=position, q_map_body=attitude)
-        self._command = np.zeros(len(airframe.rotors))
-        self._is_armed = False
-        self._sensors = InertialSensors(parameters, world.origin, self.stamp_ns)
-        self._truth = TruthMessages(len(airframe.rotors))
+    def _make_vehicles(self, folder: Path, spin: Callable[[float], None]) -> None:
+        queries, plane = WorldQueries(self.world), LocalTangentPlane(self.world.origin)
+        wait_for_follower = self._before_frame or (lambda _: None)
+        try:
+            for plan in plan_vehicles(self.parameters):
+                surroundings = Surroundings(
+                    world=self.world,
+                    queries=queries,
+                    plane=plane,
+                    folder=folder,
+                    outlets=self._outlets,
+                    before_frame=wait_for_follower,
+                    spin=spin,
+                )
+                self.vehicles.append(SimulatedVehicle(plan, surroundings))
+                if plan.parameters.camera:
+                    wait_for_follower = lambda _: None  # noqa: E731
+        except BaseException:
+            self.close()
+            raise
+
+    def _declare_topics(self) -> None:
+        self._outlets.add(topics.OF_THE_WORLD)
+        for vehicle in self.vehicles:
+            place = topics.below(vehicle.name)
+            self._outlets.add([place(topic) for topic in topics.OF_A_VEHICLE])
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether no wait for a command ran out; otherwise the run cannot be repeated exactly."""
+        return self.n_missed == 0
+
+    @property
+    def n_missed(self) -> int:
+        """Steps of all vehicles for which no command came in time, over all resets."""
+        return sum(vehicle.n_missed for vehicle in self.vehicles)
+
+    @property
+    def phase(self) -> str:
+        """What the vehicles do, in words."""
+        if len(self.vehicles) == 1:
+            return self.vehicles[0].backend.phase
+        return ", ".join(f"{v.name} {v.backend.phase}" for v in self.vehicles)
+
+    @property
+    def progress(self) -> float | None:
+        """Share of the slowest vehicle's task that is done; None if no vehicle says."""
+        shares = [v.backend.progress for v in self.vehicles if v.backend.progress is not None]
+        return min(shares, default=None)
 
     # -- life ---------------------------------------------------------------------------------
 
     def start(self, on_wait: Callable[[float], None] | None = None) -> None:
-        """Start the autopilot, wait for its connection and hand out the static transforms.
+        """Start the autopilots, wait for their connections and hand out the static transforms.
 
         Raises
         ------
         AutopilotLost
-            If the autopilot does not connect in time.
+            If an autopilot does not connect in time.
         UserError
-            If it cannot be started.
+            If one cannot be started.
         """
-        if self._camera is not None:
-            self._camera.warm_up(np.eye(4))
-        self.client = self._make_client()
-        self.autopilot = make_autopilot(self.parameters, self.world.origin, self._folder)
-        self.autopilot.start()
+        for vehicle in self.vehicles:
+            vehicle.warm_up()
+        for vehicle in self.vehicles:
+            vehicle.backend.start()
+        for vehicle in self.vehicles:
+            vehicle.backend.wait(on_wait)
+        self._pin()
+        if self.stamp_ns == 0:
+            fixed = [edge for vehicle in self.vehicles for edge in vehicle.static_transforms()]
+            cdr = serialize(messages.transform_message(fixed))
+            self._outlets.emit(topics.TF_STATIC, 0, cdr)
 
-        def check(waited_s: float) -> None:
-            self.autopilot.check()
-            if on_wait is not None:
-                on_wait(waited_s)
-
-        self.link.accept(self.parameters.autopilot_wait_s, on_wait=check)
+    def _pin(self) -> None:
+        """Share one processor with the autopilots."""
         cpu = loop_cpu(self.parameters)
-        if cpu is not None:
+        if cpu is not None and any(v.parameters.is_mavlink for v in self.vehicles):
             self._free_cpus = self._free_cpus or os.sched_getaffinity(0)
             os.sched_setaffinity(0, {cpu})  # this thread only: rendering keeps all processors
-        if self.stamp_ns == 0:
-            fixed = messages.transform_message(static_transforms(self.parameters))
-            self._emit(topics.TF_STATIC, 0, serialize(fixed))
 
-    def _make_client(self) -> MissionClient | IdleClient:
-        instance = self.parameters.instance
-        if self._mission is None:
-            return IdleClient(self._plane, instance)
-        start = self.vehicle.state.p_map_body if self.parameters.anchor_mission else None
-        return MissionClient(self._mission, self._plane, instance, p_map_start=start)
+    def _unpin(self) -> None:
+        if self._free_cpus:
+            os.sched_setaffinity(0, self._free_cpus)
+            self._free_cpus = set()
 
     def reset(self, on_wait: Callable[[float], None] | None = None) -> None:
-        """Put the vehicle back at its start with a fresh autopilot and mission; time goes on."""
-        self._stop_autopilot()
-        self.link = HilLink(
-            hil_port(self.parameters.instance),
-            free_run=self.parameters.autopilot != "embedded",
-        )
-        self._place_vehicle()
+        """Put the vehicles back at their starts, with fresh controllers; time goes on."""
+        self._unpin()
+        for vehicle in self.vehicles:
+            vehicle.reset(self.stamp_ns)
         self.outcome, self.is_success = None, False
         self.start(on_wait)
 
     def close(self) -> None:
-        """End the autopilot and free the ports; safe to call twice."""
-        self._stop_autopilot()
-        if self._free_cpus:
-            os.sched_setaffinity(0, self._free_cpus)
-
-    def _stop_autopilot(self) -> None:
-        self.link.close()
-        if hasattr(self, "client"):
-            self.client.close()
-        if hasattr(self, "autopilot"):
-            self.autopilot.stop()
+        """End the autopilots and free the ports; safe to call twice."""
+        for vehicle in self.vehicles:
+            vehicle.close()
+        self._unpin()
 
     # -- one step -----------------------------------------------------------------------------
 
     def advance(self) -> None:
-        """Advance by one step of 4 ms; sets `outcome` when the flight is over."""
-        step = self._move()
-        self._emit_truth(step)
-        if self._camera is not None:
-            self._take_pictures(step, self._camera)
-        frames = self._sensors.sample(step, self._emit)
-        self.client.poll(step.end_ns)
-        try:
-            answer = self.link.exchange(step.end_ns // 1000, frames)
-        except AutopilotLost as error:
-            self._end(str(error), is_success=False)
-            return
-        if answer is not None:
-            self._command = np.clip(answer.controls[: len(self._command)], 0.0, 1.0)
-            self._is_armed = answer.is_armed
-        self._emit_autopilot(step)
+        """Advance by one step; sets `outcome` when the flight is over."""
+        begin_ns = self.stamp_ns
+        end_ns = self.stamp_ns = begin_ns + self._step_ns
+        if not self._outlets.is_empty:
+            for stamp_ns in self._clock_due.until(end_ns):
+                self._outlets.emit(topics.CLOCK, stamp_ns, self._clock.pack(stamp_ns, ()))
+        for vehicle in self.vehicles:
+            vehicle.advance(begin_ns, end_ns)
+        for vehicle in self.vehicles:
+            vehicle.take_command(end_ns)
+        if not self._outlets.is_empty:
+            self._emit_status(end_ns)
         self._check_end()
 
-    def _move(self) -> TruthStep:
-        vehicle = self.vehicle
-        start = vehicle.state_vector.copy()
-        point, normal = self._queries.ground_plane(start[layout.POSITION])
-        vehicle.step(
-            self._command,
-            STEP_NS * 1e-9,
-            ground_point=point,
-            ground_normal=normal,
-            wind_map=self._wind,
-            is_armed=self._is_armed,
-        )
-        begin = self.stamp_ns
-        self.stamp_ns = begin + STEP_NS
-        return TruthStep(begin, self.stamp_ns, start, vehicle.state_vector.copy())
-
-    def _take_pictures(self, step: TruthStep, camera: StereoCamera) -> None:
-        for stamp_ns, pictures in camera.frames(step):
-            if self._before_frame is not None:
-                self._before_frame(stamp_ns)
-            for topic, cdr in pictures:
-                self._emit(topic, stamp_ns, cdr)
+    def _emit_status(self, end_ns: int) -> None:
+        for stamp_ns in self._status_due.until(end_ns):
+            statuses = [vehicle.emit_status(stamp_ns) for vehicle in self.vehicles]
+            cdr = serialize(messages.diagnostics_message(stamp_ns, statuses))
+            self._outlets.emit(topics.DIAGNOSTICS, stamp_ns, cdr)
 
     def _check_end(self) -> None:
-        limit = self.parameters.duration_s
-        if self.vehicle.is_crashed:
-            speed = self.vehicle.state.impact_speed_m_s
-            self._end(f"the vehicle crashed at {speed:.1f} m/s", is_success=False)
-        elif self.client.failure is not None:
-            self._end(f"the mission failed: {self.client.failure}", is_success=False)
-        elif self.client.is_finished:
-            self._end("the mission is flown", is_success=True)
-        elif limit > 0.0 and to_seconds(self.stamp_ns) >= limit:
-            self._end(f"{limit:g} s are over", is_success=True)
+        with_end = [vehicle for vehicle in self.vehicles if vehicle.backend.has_end]
+        limit_s = self.parameters.duration_s
+        for vehicle in self.vehicles:
+            if vehicle.outcome is not None and not vehicle.is_success:
+                name = f"{vehicle.name}: " if vehicle.name else ""
+                self._end(f"{name}{vehicle.outcome}", is_success=False)
+                return
+        if with_end and all(vehicle.is_success for vehicle in with_end):
+            plural = len(with_end) > 1
+            self._end("all missions are flown" if plural else "the mission is flown")
+        elif limit_s > 0.0 and to_seconds(self.stamp_ns) >= limit_s:
+            self._end(f"{limit_s:g} s are over")
 
-    def _end(self, outcome: str, *, is_success: bool) -> None:
+    def _end(self, outcome: str, *, is_success: bool = True) -> None:
         self.outcome, self.is_success = outcome, is_success
-
-    # -- what goes out ------------------------------------------------------------------------
-
-    def _emit(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
-        for outlet in self._outlets:
-            outlet.emit(topic, stamp_ns, cdr)
-
-    def _emit_truth(self, step: TruthStep) -> None:
-        for stamp_ns in self._clock_due.until(step.end_ns):
-            self._emit(topics.CLOCK, stamp_ns, self._layouts.clock(stamp_ns))
-        for stamp_ns in self._truth_due.until(step.end_ns):
-            for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
-                self._emit(topic, stamp_ns, cdr)
-
-    def _emit_autopilot(self, step: TruthStep) -> None:
-        for stamp_ns in self._estimate_due.until(step.end_ns):
-            self._emit_estimate(stamp_ns)
-        for stamp_ns in self._status_due.until(step.end_ns):
-            status = self._status()
-            message = messages.diagnostics_message(stamp_ns, [status])
-            self._emit(topics.AUTOPILOT_STATUS, stamp_ns, serialize(message))
-            self._emit(topics.DIAGNOSTICS, stamp_ns, serialize(message))
-
-    def _emit_estimate(self, stamp_ns: int) -> None:
-        estimate, setpoint = self.client.estimate, self.client.setpoint
-        if estimate is not None and estimate.q_map_body is not None:
-            cdr = self._layouts.odometry(estimate)
-            self._emit(topics.AUTOPILOT_ODOM, stamp_ns, cdr)
-        if setpoint is not None:
-            cdr = self._layouts.pose(stamp_ns, setpoint.p_map, setpoint.yaw)
-            self._emit(topics.SETPOINT, stamp_ns, cdr)
-
-    def _status(self) -> tuple[str, int, str, dict[str, str]]:
-        counters = self.link.counters
-        values = {
-            "phase": self.client.phase,
-            "armed": str(self._is_armed).lower(),
-            "steps_sent": str(counters.n_sent),
-            "steps_answered": str(counters.n_answered),
-            "steps_missed": str(counters.n_missed),
-            "answers_late": str(counters.n_late),
-            "answers_refused": str(counters.n_refused),
-            "longest_wait_ms": f"{counters.max_wait_s * 1e3:.1f}",
-        }
-        level = _OK if self.link.is_repeatable else _WARN
-        return f"autopilot {self.parameters.instance}", level, self.client.phase, values

@@ -28,7 +28,10 @@ RIGHT_FRAME = "stereo_right_optical"
 class StereoCamera:
     """Left and right rectified cameras on the body, looking forward (pitched down if asked)."""
 
-    def __init__(self, parameters: SimulatorParameters, world: World) -> None:
+    def __init__(self, parameters: SimulatorParameters, world: World, vehicle: str = "") -> None:
+        place = topics.below(vehicle)
+        self._info_topics = (place(topics.LEFT_INFO), place(topics.RIGHT_INFO))
+        self._image_topics = (place(topics.LEFT_IMAGE), place(topics.RIGHT_IMAGE))
         self.rig = parameters.rig
         self._schedule = Schedule(parameters.camera_rate_hz)
         self._rasteriser = Rasteriser(world.meshes)
@@ -37,8 +40,9 @@ class StereoCamera:
         self.T_body_left, self.T_body_right = mounting(parameters)
         self._n_frames = 0
         self._first_camera = 2 * parameters.instance
-        left = camera_info_message(0, LEFT_FRAME, self.rig.camera)
-        right = camera_info_message(0, RIGHT_FRAME, self.rig.camera, self.rig.baseline_m)
+        left = camera_info_message(0, topics.frame(vehicle, LEFT_FRAME), self.rig.camera)
+        right_frame = topics.frame(vehicle, RIGHT_FRAME)
+        right = camera_info_message(0, right_frame, self.rig.camera, self.rig.baseline_m)
         self._info_messages = (left, right)
 
     def warm_up(self, T_map_body: np.ndarray) -> None:
@@ -67,8 +71,8 @@ class StereoCamera:
         self, stamp_ns: int, images: list[np.ndarray]
     ) -> list[tuple[topics.Topic, bytes]]:
         pairs = zip(
-            (topics.LEFT_INFO, topics.RIGHT_INFO),
-            (topics.LEFT_IMAGE, topics.RIGHT_IMAGE),
+            self._info_topics,
+            self._image_topics,
             self._info_messages,
             images,
             strict=True,
@@ -98,15 +102,19 @@ def mounting(parameters: SimulatorParameters) -> tuple[np.ndarray, np.ndarray]:
     return left, right
 
 
-def static_transforms(parameters: SimulatorParameters) -> list[object]:
+def static_transforms(parameters: SimulatorParameters, vehicle: str = "") -> list[object]:
     """Return the mounting of IMU and cameras as TransformStamped messages."""
-    fixed = [transform_stamped(0, "base_link", "imu_link", [0.0] * 3, [0.0, 0.0, 0.0, 1.0])]
+
+    def fixed(parent: str, child: str, p: np.ndarray, R: np.ndarray) -> object:
+        names = topics.frame(vehicle, parent), topics.frame(vehicle, child)
+        return transform_stamped(0, *names, p, quaternion_from_rotation(R))
+
+    nowhere = np.zeros(3)
+    edges = [fixed("base_link", "imu_link", nowhere, np.eye(3))]
     for name, T_body_optical in zip(
         ("stereo_left", "stereo_right"), mounting(parameters), strict=True
     ):
         R_body_cam = T_body_optical[:3, :3] @ R_CAM_OPTICAL.T
-        q_body_cam = quaternion_from_rotation(R_body_cam)
-        q_cam_optical = quaternion_from_rotation(R_CAM_OPTICAL)
-        fixed.append(transform_stamped(0, "base_link", name, T_body_optical[:3, 3], q_body_cam))
-        fixed.append(transform_stamped(0, name, f"{name}_optical", [0.0] * 3, q_cam_optical))
-    return fixed
+        edges.append(fixed("base_link", name, T_body_optical[:3, 3], R_body_cam))
+        edges.append(fixed(name, f"{name}_optical", nowhere, R_CAM_OPTICAL))
+    return edges

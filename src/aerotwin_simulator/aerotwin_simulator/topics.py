@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The topics of one vehicle: names relative to its namespace, types, and who keeps them."""
+"""The topics of a vehicle: names relative to its namespace, types, and who keeps them."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 
@@ -13,7 +14,8 @@ class Topic:
     Attributes
     ----------
     name : str
-        Relative to the vehicle's namespace, absolute if it starts with a slash.
+        Relative to the vehicle's namespace, absolute if it starts with a slash. In a fleet it
+        begins with the vehicle's name.
     msgtype : str
         Standard message type.
     rate_hz : float
@@ -33,6 +35,9 @@ class Topic:
 
 class Outlet(Protocol):
     """Where messages go: the bag, ROS, a test."""
+
+    def add(self, topic: Topic) -> None:
+        """Prepare for a topic; called once for each before its first message."""
 
     def emit(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
         """Take one serialised message of simulated time stamp_ns."""
@@ -57,10 +62,9 @@ RIGHT_IMAGE = Topic("stereo/right/image_raw", "sensor_msgs/msg/Image", 20.0, is_
 LEFT_INFO = Topic("stereo/left/camera_info", "sensor_msgs/msg/CameraInfo", 20.0, is_image=True)
 RIGHT_INFO = Topic("stereo/right/camera_info", "sensor_msgs/msg/CameraInfo", 20.0, is_image=True)
 
-ALL = (
-    CLOCK,
-    TF_STATIC,
-    DIAGNOSTICS,
+OF_THE_WORLD = (CLOCK, TF_STATIC, DIAGNOSTICS)
+"""What there is once, however many vehicles fly."""
+OF_A_VEHICLE = (
     IMU,
     MAGNETIC_FIELD,
     AIR_PRESSURE,
@@ -77,6 +81,7 @@ ALL = (
     LEFT_INFO,
     RIGHT_INFO,
 )
+ALL = (*OF_THE_WORLD, *OF_A_VEHICLE)
 SENSORS = (
     IMU,
     MAGNETIC_FIELD,
@@ -89,12 +94,39 @@ SENSORS = (
     RIGHT_INFO,
 )
 """What one seed repeats byte for byte."""
-FOREIGN = (
-    Topic("slam/odom", "nav_msgs/msg/Odometry"),
+SLAM_ODOM = Topic("slam/odom", "nav_msgs/msg/Odometry")
+EXTERNAL_ODOM = Topic("external_odom", "nav_msgs/msg/Odometry")
+ROTOR_COMMAND = Topic("command/rotors", "sensor_msgs/msg/JointState")
+FROM_SLAM = (
+    SLAM_ODOM,
     Topic("slam/map", "sensor_msgs/msg/PointCloud2", is_latched=True),
     Topic("/tf", "tf2_msgs/msg/TFMessage"),
 )
+FOREIGN = (*FROM_SLAM, EXTERNAL_ODOM, ROTOR_COMMAND)
 """Topics of other nodes that are recorded as they come."""
+Place = Callable[[Topic], Topic]
+"""Puts a topic below its vehicle's name."""
+
+
+def below(vehicle: str) -> Place:
+    """Return what puts a topic below the name of a vehicle of a fleet; "" leaves it as it is."""
+
+    def place(topic: Topic) -> Topic:
+        if not vehicle or topic.name.startswith("/"):
+            return topic
+        return replace(topic, name=f"{vehicle}/{topic.name}")
+
+    return place
+
+
+def foreign(vehicles: list[str]) -> list[Topic]:
+    """Return the topics of other nodes that concern these vehicles, each once."""
+    return list(dict.fromkeys(below(name)(topic) for name in vehicles for topic in FOREIGN))
+
+
+def frame(vehicle: str, name: str) -> str:
+    """Return a frame of a vehicle: in a fleet it is prefixed by the vehicle's name."""
+    return f"{vehicle}/{name}" if vehicle else name
 
 
 def resolve(name: str, namespace: str = "") -> str:

@@ -60,21 +60,27 @@ class TruthMessages:
     ----------
     n_rotors : int
         Number of rotors of the airframe.
+    vehicle : str
+        Name in a fleet, "" for a single vehicle.
     """
 
-    def __init__(self, n_rotors: int) -> None:
+    def __init__(self, n_rotors: int, vehicle: str = "") -> None:
+        truth_frame = topics.frame(vehicle, TRUTH_FRAME)
+        base_frame = topics.frame(vehicle, "base_link")
+        place = topics.below(vehicle)
+        self._topics = [place(t) for t in (topics.TRUTH_ODOM, topics.TRUTH_ACCEL, topics.ROTORS)]
         names = [f"rotor_{i}" for i in range(n_rotors)]
 
         def odometry(stamp_ns: int, v: Sequence[float]) -> object:
             return messages.odometry_message(
-                stamp_ns, "map", TRUTH_FRAME, v[:3], v[3:7], v[7:10], v[10:13]
+                stamp_ns, "map", truth_frame, v[:3], v[3:7], v[7:10], v[10:13]
             )
 
         def accel(stamp_ns: int, v: Sequence[float]) -> object:
-            return messages.accel_stamped_message(stamp_ns, TRUTH_FRAME, v[:3], v[3:])
+            return messages.accel_stamped_message(stamp_ns, truth_frame, v[:3], v[3:])
 
         def rotors(stamp_ns: int, v: Sequence[float]) -> object:
-            return messages.joint_state_message(stamp_ns, "base_link", names, v)
+            return messages.joint_state_message(stamp_ns, base_frame, names, v)
 
         self._odometry = FixedLayout(odometry, 13)
         self._accel = FixedLayout(accel, 6)
@@ -94,8 +100,9 @@ class TruthMessages:
             *values[layout.ANGULAR_VELOCITY],
         ]
         accel = [*acceleration, *values[layout.ANGULAR_ACCELERATION]]
-        return [
-            (topics.TRUTH_ODOM, self._odometry.pack(stamp_ns, odometry)),
-            (topics.TRUTH_ACCEL, self._accel.pack(stamp_ns, accel)),
-            (topics.ROTORS, self._rotors.pack(stamp_ns, values[self._speeds])),
-        ]
+        cdr = (
+            self._odometry.pack(stamp_ns, odometry),
+            self._accel.pack(stamp_ns, accel),
+            self._rotors.pack(stamp_ns, values[self._speeds]),
+        )
+        return list(zip(self._topics, cdr, strict=True))

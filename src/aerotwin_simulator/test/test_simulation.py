@@ -90,9 +90,11 @@ def flight(tmp_path_factory, flat_world):
 def test_the_mission_is_flown_and_every_step_answered(flight):
     simulation, _ = flight
     assert simulation.outcome == "the mission is flown"
-    assert simulation.link.counters.n_answered == simulation.link.counters.n_sent
-    assert simulation.link.is_repeatable
-    assert not simulation.vehicle.is_crashed
+    vehicle = simulation.vehicles[0]
+    counters = vehicle.backend.link.counters
+    assert counters.n_answered == counters.n_sent
+    assert simulation.is_repeatable
+    assert not vehicle.body.is_crashed
 
 
 def test_the_vehicle_passes_the_way_points_and_lands_at_the_last(flight):
@@ -179,12 +181,12 @@ def test_a_reset_puts_the_vehicle_back_and_time_goes_on(tmp_path, flat_world):
     simulation = Simulation(parameters(tmp_path, camera=False), flat_world, folder, [])
     try:
         simulation.start()
-        while simulation.vehicle.state.p_map_body[2] < 2.0:
+        while simulation.vehicles[0].body.state.p_map_body[2] < 2.0:
             simulation.advance()
         before_ns = simulation.stamp_ns
         simulation.reset()
-        assert simulation.vehicle.state.p_map_body[2] < 0.2
-        while simulation.vehicle.state.p_map_body[2] < 2.0:
+        assert simulation.vehicles[0].body.state.p_map_body[2] < 0.2
+        while simulation.vehicles[0].body.state.p_map_body[2] < 2.0:
             simulation.advance()
         assert simulation.stamp_ns > before_ns
         assert simulation.outcome is None
@@ -200,7 +202,7 @@ def test_a_killed_autopilot_ends_the_flight_with_a_reason(tmp_path, flat_world):
         simulation.start()
         for _ in range(500):
             simulation.advance()
-        os.kill(simulation.autopilot.pid, 9)
+        os.kill(simulation.vehicles[0].backend.process.pid, 9)
         while simulation.outcome is None:
             simulation.advance()
     finally:
@@ -219,13 +221,9 @@ def test_a_busy_port_is_named(tmp_path, flat_world):
 
 
 def test_a_missing_px4_folder_is_named(tmp_path, flat_world):
-    changed = parameters(tmp_path, camera=False, autopilot="px4", px4_dir=str(tmp_path / "none"))
-    simulation = Simulation(changed, flat_world, tmp_path, [])
-    try:
-        with pytest.raises(UserError, match="none"):
-            simulation.start()
-    finally:
-        simulation.close()
+    changed = parameters(tmp_path, camera=False, controller="px4", px4_dir=str(tmp_path / "none"))
+    with pytest.raises(UserError, match="none"):
+        Simulation(changed, flat_world, tmp_path, [])
 
 
 def test_a_wrong_mission_is_named_before_anything_starts(tmp_path, flat_world):

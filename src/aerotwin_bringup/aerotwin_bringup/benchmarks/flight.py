@@ -10,7 +10,7 @@ from ament_index_python.packages import get_package_share_directory
 
 from aerotwin_bringup.benchmarks.result import Benchmark
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.parameters import STEP_NS
+from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.recording import BagOutlet
 from aerotwin_worlds import load_world
 
@@ -33,7 +33,7 @@ def inertial_flight() -> list[Benchmark]:
         finally:
             simulation.close()
             bag.close()
-    factor = n_steps * STEP_NS * 1e-9 / wall_s
+    factor = n_steps * parameters.step_s / wall_s
     own_us = (wall_s - answer_s) / n_steps * 1e6
     return [
         Benchmark(
@@ -62,7 +62,9 @@ def _fly(simulation: Simulation) -> tuple[float, float, int]:
     simulation.start()
     while simulation.stamp_ns < WARM_UP_S * 1e9:
         simulation.advance()
-    counters = simulation.link.counters
+    autopilot = simulation.vehicles[0].backend
+    assert isinstance(autopilot, MavlinkAutopilot)
+    counters = autopilot.link.counters
     first_ns, first_wait = simulation.stamp_ns, counters.total_wait_s
     start = time.perf_counter()
     while simulation.outcome is None:
@@ -70,5 +72,5 @@ def _fly(simulation: Simulation) -> tuple[float, float, int]:
     wall_s = time.perf_counter() - start
     if not simulation.is_success:
         raise RuntimeError(f"the benchmark's flight failed: {simulation.outcome}")
-    n_steps = (simulation.stamp_ns - first_ns) // STEP_NS
+    n_steps = (simulation.stamp_ns - first_ns) // simulation.parameters.step_ns
     return wall_s, counters.total_wait_s - first_wait, n_steps

@@ -78,6 +78,8 @@ class ReplayNode(Node):
         self.source = BagReader(self.parameters.bag)
         _require_stereo(self.source)
         self.outlet = RosOutlet(self)
+        for topic in (topics.CLOCK, *_REPLAYED):
+            self.outlet.add(topic)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self)
         self.recorder = ResourceRecorder(pattern=self.parameters.slam_process)
@@ -90,7 +92,7 @@ class ReplayNode(Node):
         )
         self._writer: BagWriter | None = None
         self._stamp_ns = self.source.start_ns
-        self._foreign = ForeignTopics(self, self._receive)
+        self._foreign = ForeignTopics(self, topics.FROM_SLAM, self._receive)
 
     def spin(self) -> None:
         """Deliver what has come, waiting for it some milliseconds at most."""
@@ -106,7 +108,7 @@ class ReplayNode(Node):
         UserError
             If no SLAM appears or it stops answering.
         """
-        for topic in (*topics.FOREIGN, topics.TRUTH_ODOM, topics.TF_STATIC):
+        for topic in (*topics.FROM_SLAM, topics.TRUTH_ODOM, topics.TF_STATIC):
             writer.add_topic(topics.resolve(topic.name), topic.msgtype, latched=topic.is_latched)
         self._writer = writer
         self.recorder.start()

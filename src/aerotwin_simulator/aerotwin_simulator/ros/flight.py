@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_simulator import topics
+from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.pacing import RealTimeFactor
 from aerotwin_simulator.recording import BagOutlet
 from aerotwin_simulator.ros.simulator_node import IDLE_SPIN_S, SimulatorNode
@@ -21,6 +22,28 @@ THINNED_ABOVE = 1.2
 """Real-time factor above which topics are thinned; a run held at real time stays below."""
 N_LAST_SPINS = 20
 """Rounds of IDLE_SPIN_S for the final map, which follows the last frame."""
+
+
+@dataclass(frozen=True)
+class VehicleResult:
+    """What became of one vehicle.
+
+    Attributes
+    ----------
+    name : str
+        Its name in a fleet, "" for a single vehicle.
+    outcome : str
+        One line.
+    is_success : bool
+        Its task is done, or nothing ended it before the flight did.
+    n_missed : int
+        Steps for which no command came in time.
+    """
+
+    name: str
+    outcome: str
+    is_success: bool
+    n_missed: int
 
 
 @dataclass
@@ -39,8 +62,12 @@ class FlightResult:
         Somebody stopped it.
     real_time_factor : float
         Simulated over wall time of the whole flight.
+    duration_s : float
+        Simulated time [s].
     warnings : list of str
         What a reader of the results must know.
+    vehicles : list of VehicleResult
+        What became of each.
     """
 
     folder: Path
@@ -50,6 +77,7 @@ class FlightResult:
     real_time_factor: float
     duration_s: float
     warnings: list[str] = field(default_factory=list)
+    vehicles: list[VehicleResult] = field(default_factory=list)
 
 
 def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
@@ -64,7 +92,10 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
     before_frame = gate.pass_frame if gate is not None else None
     simulation: Simulation | None = None
     try:
-        simulation = Simulation(parameters, world, folder, outlets, before_frame=before_frame)
+        simulation = Simulation(
+            parameters, world, folder, outlets, before_frame=before_frame, spin=node.spin_once
+        )
+        node.listen_for(simulation)
         status.update(0, 0.0, "starting the autopilot", None)
         simulation.start(lambda _: _raise_if_stopped(node))
         node.simulation = simulation
@@ -103,16 +134,24 @@ def _run(
             next_spin_s = time.monotonic() + SPIN_PERIOD_S
             node.spin_briefly()
             factor.update(simulation.stamp_ns)
-            _keep_pace(node, factor)
-            client = simulation.client
-            status.update(simulation.stamp_ns, factor.recent, client.phase, client.progress)
+            _keep_pace(node, simulation, factor)
+            phase, progress = simulation.phase, simulation.progress
+            status.update(simulation.stamp_ns, factor.recent, phase, progress)
 
 
-def _keep_pace(node: SimulatorNode, factor: RealTimeFactor) -> None:
-    """Thin topics well above real time; slow down to it when a follower fell behind."""
+def _keep_pace(node: SimulatorNode, simulation: Simulation, factor: RealTimeFactor) -> None:
+    """Thin topics well above real time, unless somebody keeps pace.
+
+    The run slows down to real time when a follower fell behind, or when a vehicle is flown by a
+    topic without lockstep.
+    """
     is_followed = node.gate is not None and not node.gate.is_open
-    node.outlet.is_thinned = not is_followed and factor.recent > THINNED_ABOVE
-    if node.gate is not None and node.gate.is_open and not 0.0 < node.pacer.speed <= 1.0:
+    by_topic = [v.backend for v in simulation.vehicles if isinstance(v.backend, TopicCommands)]
+    in_step = any(backend.is_lockstep for backend in by_topic)
+    node.outlet.is_thinned = not (is_followed or in_step) and factor.recent > THINNED_ABOVE
+    is_behind = node.gate is not None and node.gate.is_open
+    is_driven = any(not backend.is_lockstep for backend in by_topic)
+    if (is_behind and not 0.0 < node.pacer.speed <= 1.0) or (is_driven and node.pacer.speed == 0.0):
         node.pacer.speed = 1.0
 
 
@@ -123,17 +162,19 @@ def _result(
     factor: RealTimeFactor,
     warnings: list[str],
 ) -> FlightResult:
-    gate, link = node.gate, simulation.link
+    gate = node.gate
     is_interrupted = simulation.outcome is None
     if gate is not None and gate.is_open and not is_interrupted and not warnings:
         warnings.append(
             f"a frame was not answered on {node.parameters.wait_for} within "
             f"{node.parameters.wait_frame_s:g} s; the flight went on at real time"
         )
-    if not link.is_repeatable:
-        warnings.append(
-            f"{link.n_missed} lockstep answers were missed: this run is not repeatable to the byte"
-        )
+    for vehicle in simulation.vehicles:
+        if vehicle.n_missed:
+            warnings.append(
+                f"{vehicle.title}: {vehicle.n_missed} lockstep answers were missed: this run is "
+                "not repeatable to the byte"
+            )
     return FlightResult(
         folder=folder,
         outcome=simulation.outcome or "stopped by request before its end",
@@ -142,6 +183,15 @@ def _result(
         real_time_factor=factor.overall,
         duration_s=simulation.stamp_ns * 1e-9,
         warnings=warnings,
+        vehicles=[
+            VehicleResult(
+                name=vehicle.name,
+                outcome=vehicle.outcome or f"flew until the end: {vehicle.backend.phase}",
+                is_success=vehicle.outcome is None or vehicle.is_success,
+                n_missed=vehicle.n_missed,
+            )
+            for vehicle in simulation.vehicles
+        ],
     )
 
 

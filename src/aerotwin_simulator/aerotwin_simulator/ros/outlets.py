@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """ROS topics as outlets of the loop: already serialised bytes go out, foreign ones come in."""
 
+import importlib
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import AccelStamped, PoseStamped, TwistStamped
 from nav_msgs.msg import Odometry
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import (
+    BatteryState,
     CameraInfo,
     FluidPressure,
     Image,
@@ -27,12 +30,13 @@ from sensor_msgs.msg import (
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
-from aerotwin_simulator.topics import ALL, FOREIGN, Topic
+from aerotwin_simulator.topics import Topic
 
 MESSAGE_CLASSES: dict[str, Any] = {
     f"{cls.__module__.partition('.')[0]}/msg/{cls.__name__}": cls
     for cls in (
         AccelStamped,
+        BatteryState,
         CameraInfo,
         Clock,
         DiagnosticArray,
@@ -73,15 +77,19 @@ class RosOutlet:
         self._has_subscribers: dict[str, bool] = {}
         self._last_sent: dict[str, float] = {}
         self._next_count = 0.0
+        self._node = node
         self.is_thinned = False
-        for topic in ALL:
-            depth = IMAGE_DEPTH if topic.is_image else IMU_DEPTH
-            self._publishers[topic.name] = node.create_publisher(
-                MESSAGE_CLASSES[topic.msgtype],
-                topic.name,
-                LATCHED if topic.is_latched else reliable(depth),
-                qos_overriding_options=QoSOverridingOptions.with_default_policies(),
-            )
+
+    def add(self, topic: Topic) -> None:
+        """Make the publisher of a topic."""
+        depth = IMAGE_DEPTH if topic.is_image else IMU_DEPTH
+        self._has_subscribers[topic.name] = False
+        self._publishers[topic.name] = self._node.create_publisher(
+            message_class(topic.msgtype),
+            topic.name,
+            LATCHED if topic.is_latched else reliable(depth),
+            qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+        )
 
     def n_subscribers(self, topic: Topic) -> int:
         """Return how many subscriptions are matched."""
@@ -109,18 +117,41 @@ class RosOutlet:
 
 
 class ForeignTopics:
-    """Receives other nodes' messages as bytes: for the bag, and for their stamps."""
+    """Receives other nodes' messages as bytes: for the bag, and for their stamps.
 
-    def __init__(self, node: Node, receive: Callable[[Topic, bytes], None]) -> None:
-        for topic in FOREIGN:
+    Attributes
+    ----------
+    n_lost : dict
+        Messages by topic that came faster than they were taken, as the middleware counts them.
+    """
+
+    def __init__(
+        self, node: Node, topics: Iterable[Topic], receive: Callable[[Topic, bytes], None]
+    ) -> None:
+        self.n_lost: dict[str, int] = {}
+        for topic in topics:
             node.create_subscription(
-                MESSAGE_CLASSES[topic.msgtype],
+                message_class(topic.msgtype),
                 topic.name,
                 lambda cdr, topic=topic: receive(topic, cdr),
                 LATCHED if topic.is_latched else reliable(IMU_DEPTH),
                 raw=True,
                 qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+                event_callbacks=SubscriptionEventCallbacks(
+                    message_lost=lambda lost, topic=topic: self._lose(topic, lost.total_count)
+                ),
             )
+
+    def _lose(self, topic: Topic, n_lost: int) -> None:
+        self.n_lost[topic.name] = n_lost
+
+
+def message_class(msgtype: str) -> Any:
+    """Return rclpy's class of a message type; those of extra sensors are looked for."""
+    if msgtype in MESSAGE_CLASSES:
+        return MESSAGE_CLASSES[msgtype]
+    package, _, name = msgtype.rpartition("/")
+    return getattr(importlib.import_module(package.replace("/", ".")), name)
 
 
 def header_stamp_ns(cdr: bytes) -> int:

@@ -14,7 +14,7 @@ from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
-from aerotwin_simulator.autopilot import check_before_flight
+from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.ros.flight import FlightResult, fly
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode

@@ -11,21 +11,19 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
-from aerotwin_core.errors import UserError
 from aerotwin_core.ros.parameters import declare_parameters
-from aerotwin_simulator import onboard, topics
+from aerotwin_simulator import topics
 from aerotwin_simulator.frame_gate import FrameGate
 from aerotwin_simulator.pacing import Pacer
 from aerotwin_simulator.recording import BagOutlet
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
 from aerotwin_simulator.ros.outlets import ForeignTopics, RosOutlet, header_stamp_ns
+from aerotwin_simulator.ros.vehicle_services import VehicleInputs, offer_services
 from aerotwin_simulator.simulation import Simulation
 from aerotwin_simulator.status_line import StatusLine
 from aerotwin_simulator.topics import Topic
 
 IDLE_SPIN_S = 0.02
-TAKEOFF_HEIGHT_M = 2.5
-"""MIS_TAKEOFF_ALT of PX4, for the service `takeoff`."""
 
 
 class SimulatorNode(Node):
@@ -53,23 +51,29 @@ class SimulatorNode(Node):
             )
         self.bag: BagOutlet | None = None
         self.simulation: Simulation | None = None
-        self._foreign = ForeignTopics(self, self._receive_foreign)
+        self._wait_for, self._last_image = self.parameters.wait_for, topics.RIGHT_IMAGE
+        self.foreign: ForeignTopics | None = None
         self.add_on_set_parameters_callback(self._set_parameters)
-        self._make_services()
-
-    def _make_services(self) -> None:
         self.create_service(SetBool, "~/pause", self._pause)
         self.create_service(Trigger, "~/step", self._step)
         self.create_service(Trigger, "~/reset", self._reset)
-        self.create_service(SetBool, "arm", self._arm)
-        for name, send in (
-            ("takeoff", lambda link: onboard.send_takeoff(link, TAKEOFF_HEIGHT_M)),
-            ("land", onboard.send_land),
-            ("hold", onboard.send_hold),
-        ):
-            self.create_service(
-                Trigger, name, lambda _, reply, send=send: self._command(send, reply)
-            )
+
+    def listen_for(self, simulation: Simulation) -> None:
+        """Offer the services of the vehicles of a simulation, and hear what concerns them."""
+        names = [vehicle.name for vehicle in simulation.vehicles]
+        foreign = topics.foreign(names)
+        if self.bag is not None:
+            for topic in foreign:
+                self.bag.add(topic)
+        with_camera = next((v for v in simulation.vehicles if v.parameters.camera), None)
+        if with_camera is not None and self._wait_for:
+            place = topics.below(with_camera.name)
+            self._wait_for = place(topics.SLAM_ODOM).name
+            self._last_image = place(topics.RIGHT_IMAGE)
+        self._inputs = VehicleInputs(self, simulation.vehicles)
+        self.foreign = ForeignTopics(self, foreign, self._receive_foreign)
+        for vehicle in simulation.vehicles:
+            offer_services(self, vehicle)
 
     # -- callbacks ----------------------------------------------------------------------------
 
@@ -92,7 +96,7 @@ class SimulatorNode(Node):
     def _step(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
         self._is_paused = True
         self._n_single_steps += 1
-        reply.success, reply.message = True, "one step of 4 ms"
+        reply.success, reply.message = True, f"one step of {self.parameters.step_s * 1e3:g} ms"
         return reply
 
     def _reset(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
@@ -100,24 +104,10 @@ class SimulatorNode(Node):
         reply.success, reply.message = True, "the vehicle goes back to its start; time goes on"
         return reply
 
-    def _arm(self, request: SetBool.Request, reply: SetBool.Response) -> SetBool.Response:
-        return self._command(lambda link: onboard.send_arm(link, request.data), reply)
-
-    def _command(self, send: Callable[[onboard.OnboardLink], None], reply: object) -> object:
-        if self.simulation is None or not self.simulation.link.is_connected:
-            reply.success, reply.message = False, "no autopilot is connected"  # type: ignore[attr-defined]
-            return reply
-        try:
-            send(self.simulation.client.link)
-        except UserError as error:
-            reply.success, reply.message = False, str(error)  # type: ignore[attr-defined]
-            return reply
-        reply.success, reply.message = True, "sent to the autopilot"  # type: ignore[attr-defined]
-        return reply
-
     def _receive_foreign(self, topic: Topic, cdr: bytes) -> None:
-        if self.gate is not None and topic.name == self.parameters.wait_for:
+        if self.gate is not None and topic.name == self._wait_for:
             self.gate.answer(header_stamp_ns(cdr))
+        self._inputs.receive(topic, cdr)
         if self.bag is not None:
             self.bag.emit(topic, self._stamp_ns, cdr)
 
@@ -125,6 +115,10 @@ class SimulatorNode(Node):
         self.executor_.spin_once(timeout_sec=0.005)
         if self.is_stop_wanted and self.gate is not None:
             self.gate.is_open = True
+
+    def spin_once(self, timeout_s: float) -> None:
+        """Deliver one message, waiting for it at most this long."""
+        self.executor_.spin_once(timeout_sec=timeout_s)
 
     def spin_briefly(self, timeout_s: float = 0.0) -> None:
         """Deliver what has come, up to a handful of messages."""
@@ -142,14 +136,14 @@ class SimulatorNode(Node):
         if self.gate is None:
             return True
         deadline = time.monotonic() + self.parameters.wait_start_s
-        topic = self.resolve_topic_name(self.parameters.wait_for)
+        topic = self.resolve_topic_name(self._wait_for)
         while time.monotonic() < deadline:
             if self.is_stop_wanted:
                 return True
-            if self.count_publishers(topic) and self.outlet.n_subscribers(topics.RIGHT_IMAGE):
+            if self.count_publishers(topic) and self.outlet.n_subscribers(self._last_image):
                 self.outlet.recount()
                 return True
-            status.update(0, 0.0, f"waiting for {self.parameters.wait_for}", None)
+            status.update(0, 0.0, f"waiting for {self._wait_for}", None)
             self.spin_briefly(IDLE_SPIN_S)
         self.gate.is_open = True
         return False

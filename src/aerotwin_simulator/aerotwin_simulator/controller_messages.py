@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The messages about the autopilot, and the clock, serialised by their fixed layout."""
+"""The messages about who flies a vehicle, serialised by their fixed layout."""
 
 from collections.abc import Sequence
 from math import cos, sin
@@ -11,28 +11,33 @@ from aerotwin_core import messages
 from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.frames import rotation_from_quaternion
 from aerotwin_px4_bridge import AutopilotEstimate
+from aerotwin_simulator import topics
 
 AUTOPILOT_FRAME = "base_link_autopilot"
 
 
-class AutopilotMessages:
-    """Serialises autopilot/odom, command/pose and /clock."""
+class ControllerMessages:
+    """Serialises autopilot/odom and command/pose of one vehicle.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    vehicle : str
+        Name in a fleet, "" for a single vehicle.
+    """
+
+    def __init__(self, vehicle: str = "") -> None:
+        frame = topics.frame(vehicle, AUTOPILOT_FRAME)
+
         def odometry(stamp_ns: int, v: Sequence[float]) -> object:
             return messages.odometry_message(
-                stamp_ns, "map", AUTOPILOT_FRAME, v[:3], v[3:7], v[7:10], v[10:13]
+                stamp_ns, "map", frame, v[:3], v[3:7], v[7:10], v[10:13]
             )
 
         def pose(stamp_ns: int, v: Sequence[float]) -> object:
             return messages.pose_stamped_message(stamp_ns, "map", v[:3], (0.0, 0.0, v[3], v[4]))
 
-        def clock(stamp_ns: int, _: Sequence[float]) -> object:
-            return messages.clock_message(stamp_ns)
-
         self._odometry = FixedLayout(odometry, 13)
         self._pose = FixedLayout(pose, 5)
-        self._clock = FixedLayout(clock, 0)
 
     def odometry(self, estimate: AutopilotEstimate) -> bytes:
         """Return the autopilot's own estimate, stamped by its own clock; twist in body axes."""
@@ -47,7 +52,3 @@ class AutopilotMessages:
         """Return a level pose in map at a yaw [rad]."""
         values = (*p_map.tolist(), sin(yaw / 2.0), cos(yaw / 2.0))
         return self._pose.pack(stamp_ns, values)
-
-    def clock(self, stamp_ns: int) -> bytes:
-        """Return /clock."""
-        return self._clock.pack(stamp_ns, ())

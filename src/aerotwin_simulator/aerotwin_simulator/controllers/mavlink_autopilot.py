@@ -1,0 +1,242 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""PX4 or the embedded autopilot: its process, its HIL link in lockstep, and its mission client."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_px4_bridge import (
+    AutopilotEstimate,
+    AutopilotProcess,
+    HilLink,
+    MissionClient,
+    embedded_process,
+    hil_port,
+    px4_process,
+)
+from aerotwin_px4_bridge.messages import pack_hil_gps, pack_hil_sensor
+from aerotwin_px4_bridge.process import rotor_parameters
+from aerotwin_sensor_models import load_preset
+from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup, Motors
+from aerotwin_simulator.controllers.onboard import IdleClient
+from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.readings import Readings
+
+CLIENT_PERIOD_NS = 20_000_000
+"""How often the mission client looks at its link, in simulated time: a look costs a system call,
+and nothing it hears comes faster than at 20 Hz."""
+
+
+class MavlinkAutopilot:
+    """A flight controller behind MAVLink.
+
+    Parameters
+    ----------
+    setup : BackendSetup
+        Whose it is.
+
+    Raises
+    ------
+    UserError
+        If one of its ports is taken, or PX4 is asked for and was not built.
+    """
+
+    has_end: bool
+
+    def __init__(self, setup: BackendSetup) -> None:
+        parameters = setup.parameters
+        instance = parameters.instance
+        self._setup = setup
+        self.motors = Motors(np.zeros(len(setup.airframe.rotors)))
+        self.has_end = setup.mission is not None
+        self._client_due_ns = 0
+        self.process = make_process(setup)
+        self.link = HilLink(hil_port(instance), free_run=parameters.controller != "embedded")
+        try:
+            self.client = self._make_client()
+        except BaseException:
+            self.link.close()
+            raise
+
+    def _make_client(self) -> MissionClient | IdleClient:
+        setup = self._setup
+        instance = setup.parameters.instance
+        if setup.mission is None:
+            return IdleClient(setup.plane, instance)
+        start = setup.p_map_start if setup.parameters.anchor_mission else None
+        return MissionClient(setup.mission, setup.plane, instance, p_map_start=start)
+
+    def start(self) -> None:
+        """Start the process."""
+        self.process.start()
+
+    def wait(self, on_wait: Callable[[float], None] | None) -> None:
+        """Wait for its connection.
+
+        Raises
+        ------
+        AutopilotLost
+            If it does not connect in time.
+        UserError
+            If its process has ended.
+        """
+
+        def check(waited_s: float) -> None:
+            self.process.check()
+            if on_wait is not None:
+                on_wait(waited_s)
+
+        self.link.accept(self._setup.parameters.autopilot_wait_s, on_wait=check)
+
+    def hand_over(self, readings: Readings) -> None:
+        """Let the mission client speak, then send the readings; HIL_SENSOR last: it is answered."""
+        stamp_ns = readings.step.end_ns
+        if stamp_ns >= self._client_due_ns:
+            self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
+            self.client.poll(stamp_ns)
+        time_us = stamp_ns // 1000
+        frames = [
+            pack_hil_gps(
+                time_us,
+                fix.latitude_deg,
+                fix.longitude_deg,
+                fix.altitude_m,
+                fix.v_map,
+                eph_m=float(fix.position_std_m[0]),
+                epv_m=float(fix.position_std_m[2]),
+            )
+            for fix in readings.fixes
+        ]
+        assert readings.specific_force is not None
+        assert readings.angular_velocity is not None
+        frames.append(
+            pack_hil_sensor(
+                time_us,
+                readings.specific_force,
+                readings.angular_velocity,
+                magnetic_field_body_tesla=readings.magnetic_field,
+                pressure_pa=readings.pressure_pa,
+                temperature_k=readings.temperature_k,
+            )
+        )
+        self.link.send(time_us, frames)
+
+    def take_command(self) -> None:
+        """Wait for the answer; without one the last command holds."""
+        answer = self.link.answer()
+        if answer is not None:
+            motors = self.motors
+            motors.values[:] = answer.controls[: len(motors.values)]
+            motors.kind = THROTTLES if answer.is_armed else OFF
+
+    @property
+    def phase(self) -> str:
+        """What the mission client does."""
+        return self.client.phase
+
+    @property
+    def progress(self) -> float | None:
+        """Share of the mission's path flown."""
+        return self.client.progress
+
+    @property
+    def failure(self) -> str | None:
+        """Why the mission failed."""
+        return None if self.client.failure is None else f"the mission failed: {self.client.failure}"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the mission is flown."""
+        return self.client.is_finished
+
+    @property
+    def estimate(self) -> AutopilotEstimate | None:
+        """The autopilot's own estimate as last received."""
+        return self.client.estimate
+
+    @property
+    def setpoint(self) -> Any:
+        """Where the mission wants the vehicle to be."""
+        return self.client.setpoint
+
+    @property
+    def n_missed(self) -> int:
+        """Lockstep answers whose wait ran out."""
+        return self.link.n_missed
+
+    def counters(self) -> dict[str, str]:
+        """Return the link's counters."""
+        counters = self.link.counters
+        return {
+            "armed": str(self.motors.kind != OFF).lower(),
+            "steps_sent": str(counters.n_sent),
+            "steps_answered": str(counters.n_answered),
+            "steps_missed": str(counters.n_missed),
+            "answers_late": str(counters.n_late),
+            "answers_refused": str(counters.n_refused),
+            "longest_wait_ms": f"{counters.max_wait_s * 1e3:.1f}",
+        }
+
+    def close(self) -> None:
+        """Close both links and end the process."""
+        self.link.close()
+        self.client.close()
+        self.process.stop()
+
+
+def make_process(setup: BackendSetup) -> AutopilotProcess:
+    """Return PX4 or the embedded autopilot, ready to start; its log goes to the folder.
+
+    PX4 is told the delay of the GNSS and the geometry of the rotors, which its own airframe files
+    do not have.
+
+    Raises
+    ------
+    UserError
+        If PX4 is asked for and its folder holds no built SITL.
+    """
+    parameters, airframe = setup.parameters, setup.airframe
+    cpu = loop_cpu(parameters)
+    if parameters.controller == "px4":
+        rotors = [(rotor.position_m, rotor.spin) for rotor in airframe.rotors]
+        return px4_process(
+            Path(parameters.px4_dir or "PX4-Autopilot"),
+            parameters.instance,
+            setup.folder,
+            home=setup.home,
+            speed_factor=parameters.speed,
+            gnss_delay_s=load_preset("gnss", parameters.gnss).delay_s,
+            parameters=rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m),
+            model=parameters.px4_model,
+            cpu=cpu,
+        )
+    command = [sys.executable, "-m", "aerotwin_autopilot.embedded_autopilot"]
+    return embedded_process(parameters.instance, setup.folder, cpu=cpu, command=command)
+
+
+def loop_cpu(parameters: SimulatorParameters) -> int | None:
+    """Return the processor that loop and autopilot share, None if they are not pinned.
+
+    One processor for both is three times faster than two: the cost of a step is waking the other
+    side.
+
+    Raises
+    ------
+    ParameterError
+        If this process may not use the wanted one.
+    """
+    if parameters.pin_cpu == -2:
+        return None
+    allowed = sorted(os.sched_getaffinity(0))
+    if parameters.pin_cpu >= 0 and parameters.pin_cpu not in allowed:
+        raise ParameterError(
+            f"pin_cpu: expected one of the processors {allowed}, -1 or -2 (none), "
+            f"found {parameters.pin_cpu}"
+        )
+    return allowed[-1] if parameters.pin_cpu == -1 else parameters.pin_cpu

@@ -1,0 +1,211 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A controller as a Python class in this process: truth and readings in, rotor speeds out."""
+
+import importlib
+import sys
+from collections.abc import Callable
+from math import isfinite
+from traceback import extract_tb
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.interfaces import ControllerContext, ControllerSample
+from aerotwin_core.parameters import read_yaml
+from aerotwin_multirotor_dynamics import layout
+from aerotwin_px4_bridge import AutopilotLost
+from aerotwin_simulator.controllers.backend import OFF, SPEEDS, BackendSetup, Motors
+from aerotwin_simulator.parameters import PYTHON, SimulatorParameters
+from aerotwin_simulator.readings import Readings
+
+
+class PythonController:
+    """Asks an object of a user's class for rotor speeds, once per step.
+
+    Parameters
+    ----------
+    setup : BackendSetup
+        Whose it is.
+
+    Raises
+    ------
+    UserError
+        If the class cannot be loaded or made.
+    """
+
+    estimate = None
+    n_missed = 0
+
+    def __init__(self, setup: BackendSetup) -> None:
+        parameters, airframe = setup.parameters, setup.airframe
+        self._name = parameters.controller.removeprefix(PYTHON)
+        n_rotors = len(airframe.rotors)
+        self.motors = Motors(np.zeros(n_rotors))
+        self._speeds = slice(layout.N_HEAD, layout.N_HEAD + n_rotors)
+        self._sample: ControllerSample | None = None
+        self._last_ns: int | None = None
+        self._step_s = parameters.step_s
+        context = ControllerContext(
+            vehicle=setup.vehicle,
+            instance=parameters.instance,
+            airframe=airframe,
+            step_s=parameters.step_s,
+            seed=parameters.seed,
+            options=load_options(parameters),
+        )
+        make = load_class(self._name)
+        try:
+            self.controller = make(context)
+        except Exception as error:
+            raise UserError(
+                f"controller: {self._name} cannot be made: {_in_words(error)}; correct the class "
+                "or its controller_options"
+            ) from error
+        self.has_end = hasattr(self.controller, "is_finished")
+
+    def start(self) -> None:
+        """Nothing takes time here."""
+
+    def wait(self, on_wait: Callable[[float], None] | None) -> None:
+        """It is there."""
+
+    def hand_over(self, readings: Readings) -> None:
+        """Keep what the controller will see."""
+        state = readings.step.end.view()
+        state.flags.writeable = False
+        stamp_ns = readings.step.end_ns
+        last_ns = readings.step.start_ns if self._last_ns is None else self._last_ns
+        self._last_ns = stamp_ns
+        self._sample = ControllerSample(
+            stamp_ns,
+            (stamp_ns - last_ns) * 1e-9,
+            state[layout.POSITION],
+            state[layout.VELOCITY],
+            state[layout.QUATERNION],
+            state[layout.ANGULAR_VELOCITY],
+            state[self._speeds],
+            readings.specific_force,
+            readings.angular_velocity,
+            readings.magnetic_field,
+            readings.pressure_pa,
+            readings.fixes[-1] if readings.fixes else None,
+        )
+
+    def take_command(self) -> None:
+        """Ask the controller; what it raises or returns wrongly ends the flight.
+
+        Raises
+        ------
+        AutopilotLost
+            If it raises, or does not return one finite speed per rotor.
+        """
+        sample = self._sample
+        assert sample is not None
+        try:
+            speeds = [float(speed) for speed in self.controller.step(sample)]
+        except Exception as error:
+            raise AutopilotLost(
+                f"controller {self._name} failed at t = {sample.stamp_ns * 1e-9:.3f} s: "
+                f"{_in_words(error)}"
+            ) from error
+        motors = self.motors
+        if len(speeds) != len(motors.values) or not isfinite(sum(speeds)):
+            raise AutopilotLost(
+                f"controller {self._name} at t = {sample.stamp_ns * 1e-9:.3f} s: expected "
+                f"{len(motors.values)} finite rotor speeds [rad/s], found {speeds}"
+            )
+        motors.values[:] = speeds
+        motors.kind = SPEEDS if any(speeds) else OFF
+
+    @property
+    def phase(self) -> str:
+        """What the controller says it does."""
+        return str(getattr(self.controller, "phase", "flying"))
+
+    @property
+    def progress(self) -> float | None:
+        """Share of its task that the controller says is done."""
+        return getattr(self.controller, "progress", None)
+
+    @property
+    def failure(self) -> str | None:
+        """Why the controller gave up."""
+        reason = getattr(self.controller, "failure", None)
+        return None if reason is None else f"controller {self._name} gave up: {reason}"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the controller says that it is done."""
+        return bool(getattr(self.controller, "is_finished", False))
+
+    @property
+    def setpoint(self) -> Any:
+        """Where the controller wants the vehicle to be."""
+        return getattr(self.controller, "setpoint", None)
+
+    def counters(self) -> dict[str, str]:
+        """Return who flies."""
+        return {"controller": self._name, "armed": str(self.motors.kind != OFF).lower()}
+
+    def close(self) -> None:
+        """Let go of the controller, if it wants to know."""
+        close = getattr(self.controller, "close", None)
+        if close is not None:
+            close()
+
+
+def load_class(name: str) -> Callable[[ControllerContext], Any]:
+    """Return the class `module:Class`.
+
+    Raises
+    ------
+    UserError
+        If there is no such module, it does not import, or it holds no such class.
+    """
+    module_name, _, class_name = name.partition(":")
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"controller: no module '{error.name}' found for {name}; install it, or put its folder "
+            "on PYTHONPATH"
+        ) from error
+    except Exception as error:
+        raise UserError(f"controller: {module_name} cannot be imported: {_in_words(error)}") from (
+            error
+        )
+    found: Any = getattr(module, class_name, None)
+    if not callable(getattr(found, "step", None)):
+        classes = [n for n, v in vars(module).items() if callable(getattr(v, "step", None))]
+        raise UserError(
+            f"controller: expected a class {class_name} with a method step in {module_name}, found "
+            f"{', '.join(classes) or 'none'}"
+        )
+    return found
+
+
+def load_options(parameters: SimulatorParameters) -> dict[str, Any]:
+    """Return the content of the file that `controller_options` names, {} if it names none.
+
+    Raises
+    ------
+    ParameterError
+        If it is no mapping of names to values.
+    """
+    path = parameters.controller_options
+    if not path:
+        return {}
+    content = read_yaml(path)
+    if not isinstance(content, dict):
+        raise ParameterError(f"{path}: expected names with values, found {type(content).__name__}")
+    return content
+
+
+def _in_words(error: BaseException) -> str:
+    """Return what was raised, and where."""
+    frames = extract_tb(error.__traceback__)
+    own = [f for f in frames if f.filename != __file__ and not f.filename.startswith(sys.prefix)]
+    place = f" ({own[-1].filename}:{own[-1].lineno})" if own else ""
+    return f"{type(error).__name__}: {error}{place}"

@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which vehicles fly: one, several alike, or those of a fleet file.
+
+Every vehicle has the parameters of a flight of its own; a fleet file says what differs.
+"""
+
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import load_parameters_file, parameter
+from aerotwin_simulator.parameters import SimulatorParameters
+
+SPACING_M = 3.0
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what a ROS namespace allows
+_PLACE = ("name", "instance", "start_east_m", "start_north_m", "start_yaw_deg")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetVehicle:
+    """One vehicle of a fleet file: its place, and which parameters differ from the flight's."""
+
+    name: str = parameter(text="namespace and frame prefix")
+    instance: int | None = parameter(
+        None, text="vehicle number; null counts up from that of the flight", minimum=0, maximum=200
+    )
+    start_east_m: float = parameter(0.0, text="start, east of the world's", unit="m")
+    start_north_m: float = parameter(0.0, text="start, north of the world's", unit="m")
+    start_yaw_deg: float | None = parameter(
+        None, text="yaw at the start, from east; null takes the world's", unit="deg"
+    )
+    airframe: str | None = parameter(None, text="as the flight's parameter, null = the same")
+    controller: str | None = parameter(None, text="likewise")
+    controller_options: str | None = parameter(None, text="likewise")
+    px4_dir: str | None = parameter(None, text="likewise")
+    px4_model: str | None = parameter(None, text="likewise")
+    mission: str | None = parameter(None, text="likewise")
+    anchor_mission: bool | None = parameter(None, text="likewise")
+    imu: str | None = parameter(None, text="likewise")
+    barometer: str | None = parameter(None, text="likewise")
+    magnetometer: str | None = parameter(None, text="likewise")
+    gnss: str | None = parameter(None, text="likewise")
+    camera: bool | None = parameter(None, text="likewise")
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise ParameterError(
+                f"name: expected a letter, then letters, digits and _, found '{self.name}'"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fleet:
+    """A fleet file."""
+
+    vehicles: tuple[FleetVehicle, ...] = parameter(text="who flies")
+
+
+@dataclass(frozen=True, kw_only=True)
+class VehiclePlan:
+    """One vehicle before it is made.
+
+    Attributes
+    ----------
+    name : str
+        Namespace of its topics and prefix of its frames; "" for a single vehicle.
+    parameters : SimulatorParameters
+        Those of a flight of its own.
+    start_east_m, start_north_m : float
+        Its start from the world's start, along map x and y [m].
+    start_yaw_deg : float or None
+        Its yaw [deg], None for the world's.
+    """
+
+    name: str
+    parameters: SimulatorParameters
+    start_east_m: float = 0.0
+    start_north_m: float = 0.0
+    start_yaw_deg: float | None = None
+
+
+def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
+    """Return the vehicles that the parameters ask for.
+
+    Raises
+    ------
+    ParameterError
+        If the fleet file is wrong, two vehicles share a name or an instance, or both `fleet` and
+        `instances` are given.
+    """
+    if parameters.fleet == "none":
+        if parameters.instances == 1:
+            return [VehiclePlan(name="", parameters=parameters)]
+        return [_like(parameters, k) for k in range(parameters.instances)]
+    if parameters.instances != 1:
+        raise ParameterError("instances: expected 1 beside a fleet file; name vehicles in the file")
+    fleet = load_parameters_file(Fleet, parameters.fleet)
+    if not fleet.vehicles:
+        raise ParameterError(f"{parameters.fleet}: expected at least one vehicle, found none")
+    plans = [_from_file(parameters, k, entry) for k, entry in enumerate(fleet.vehicles)]
+    _refuse_twins(parameters.fleet, "name", [plan.name for plan in plans])
+    _refuse_twins(parameters.fleet, "instance", [plan.parameters.instance for plan in plans])
+    return plans
+
+
+def _like(parameters: SimulatorParameters, k: int) -> VehiclePlan:
+    changed = dataclasses.replace(parameters, instance=parameters.instance + k, instances=1)
+    return VehiclePlan(name=f"uav{k}", parameters=changed, start_north_m=SPACING_M * k)
+
+
+def _from_file(parameters: SimulatorParameters, k: int, entry: FleetVehicle) -> VehiclePlan:
+    instance = parameters.instance + k if entry.instance is None else entry.instance
+    changes: dict[str, Any] = {
+        field.name: getattr(entry, field.name)
+        for field in dataclasses.fields(entry)
+        if field.name not in _PLACE and getattr(entry, field.name) is not None
+    }
+    try:
+        changed = dataclasses.replace(parameters, fleet="none", instance=instance, **changes)
+    except ParameterError as error:
+        raise ParameterError(f"{parameters.fleet}: {entry.name}: {error}") from None
+    return VehiclePlan(
+        name=entry.name,
+        parameters=changed,
+        start_east_m=entry.start_east_m,
+        start_north_m=entry.start_north_m,
+        start_yaw_deg=entry.start_yaw_deg,
+    )
+
+
+def _refuse_twins(where: str, key: str, values: Sequence[object]) -> None:
+    twins = [str(value) for value, n in Counter(values).items() if n > 1]
+    if twins:
+        raise ParameterError(
+            f"{where}: {key}: expected different ones, found {', '.join(twins)} more than once"
+        )

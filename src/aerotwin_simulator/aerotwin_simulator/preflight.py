@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is refused before a world is loaded or a process started."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
+from aerotwin_core.parameters import load_parameters_file
+from aerotwin_multirotor_dynamics import load_airframe
+from aerotwin_px4_bridge import Mission
+from aerotwin_simulator.controllers import BackendSetup, check_controller
+from aerotwin_simulator.fleet import plan_vehicles
+from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_worlds.loading import find_world
+
+
+def check_before_flight(parameters: SimulatorParameters) -> None:
+    """Refuse, before anything slow begins, what would end the flight at its start.
+
+    Raises
+    ------
+    UserError
+        If the world, a mission, an airframe or a controller does not exist or is wrong, PX4 was
+        not built, or a port is taken.
+    """
+    find_world(parameters.world.partition("@")[0])
+    nowhere = GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)
+    with TemporaryDirectory(prefix="aerotwin-") as folder:
+        for plan in plan_vehicles(parameters):
+            own = plan.parameters
+            airframe = load_airframe(own.airframe)
+            mission = None
+            if own.mission != "none" and own.is_mavlink:
+                mission = load_parameters_file(Mission, own.mission)
+            check_controller(
+                BackendSetup(
+                    vehicle=plan.name,
+                    parameters=own,
+                    airframe=airframe,
+                    plane=LocalTangentPlane(nowhere),
+                    home=nowhere,
+                    p_map_start=np.zeros(3),
+                    mission=mission,
+                    folder=Path(folder),
+                )
+            )

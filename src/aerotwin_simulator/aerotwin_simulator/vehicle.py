@@ -1,0 +1,303 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One vehicle of a simulation: its body, its sensors, its cameras, and who flies it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from math import isfinite, radians
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
+from aerotwin_core.messages import diagnostics_message, serialize
+from aerotwin_core.parameters import load_parameters_file
+from aerotwin_core.time import Schedule
+from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
+from aerotwin_px4_bridge import AutopilotLost, Mission
+from aerotwin_simulator import topics
+from aerotwin_simulator.controller_messages import ControllerMessages
+from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
+from aerotwin_simulator.controllers.backend import OFF
+from aerotwin_simulator.fleet import VehiclePlan
+from aerotwin_simulator.inertial_sensors import InertialSensors
+from aerotwin_simulator.outlets import Outlets
+from aerotwin_simulator.readings import Readings
+from aerotwin_simulator.stereo_camera import StereoCamera, static_transforms
+from aerotwin_simulator.truth import TruthMessages, TruthStep
+from aerotwin_worlds import World, WorldQueries
+
+STATUS_RATE_HZ = 1.0
+ESTIMATE_RATE_HZ = 20.0
+_OK, _WARN, _ERROR = 0, 1, 2
+
+Status = tuple[str, int, str, dict[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What the vehicles of one simulation share.
+
+    Attributes
+    ----------
+    world : World
+        Where they fly.
+    queries : WorldQueries
+        Its surface.
+    plane : LocalTangentPlane
+        The map frame.
+    folder : Path
+        Where logs go.
+    outlets : Outlets
+        Who gets the messages.
+    before_frame : callable
+        Called with the stamp [ns] before a stereo frame is handed out.
+    spin : callable
+        Delivers messages of other nodes for at most the given wall time [s].
+    """
+
+    world: World
+    queries: WorldQueries
+    plane: LocalTangentPlane
+    folder: Path
+    outlets: Outlets
+    before_frame: Callable[[int], None]
+    spin: Callable[[float], None]
+
+
+class SimulatedVehicle:
+    """A vehicle that is stepped by a simulation.
+
+    Parameters
+    ----------
+    plan : VehiclePlan
+        Which one.
+    surroundings : Surroundings
+        Where.
+
+    Attributes
+    ----------
+    name : str
+        Its name in a fleet, "" for a single vehicle.
+    parameters : SimulatorParameters
+        Its own.
+    body : Multirotor
+        What moves.
+    backend : Backend
+        Who flies it.
+    outcome : str or None
+        How its flight ended, None while it lasts.
+    is_success : bool
+        Its task is done.
+    has_commander : callable
+        Tells whether somebody publishes rotor commands for it.
+
+    Raises
+    ------
+    UserError
+        If its start lies beside the world, or its parameters name what is not there.
+    """
+
+    def __init__(self, plan: VehiclePlan, surroundings: Surroundings) -> None:
+        parameters = plan.parameters
+        self.name, self.parameters = plan.name, parameters
+        self._plan, self._surroundings, self._outlets = plan, surroundings, surroundings.outlets
+        self._step_s = parameters.step_s
+        self._place = topics.below(plan.name)
+        self._airframe = load_airframe(parameters.airframe)
+        self._n_rotors = len(self._airframe.rotors)
+        self._mission = None
+        if parameters.mission != "none" and parameters.is_mavlink:
+            self._mission = load_parameters_file(Mission, parameters.mission)
+        self._wind = np.array([parameters.wind_east_m_s, parameters.wind_north_m_s, 0.0])
+        self._camera = None
+        if parameters.camera:
+            self._camera = StereoCamera(parameters, surroundings.world, plan.name)
+        self._truth_due = Schedule(parameters.truth_rate_hz)
+        self._estimate_due = Schedule(ESTIMATE_RATE_HZ)
+        self._truth = TruthMessages(self._n_rotors, plan.name)
+        self._messages = ControllerMessages(plan.name)
+        self._n_missed_before = 0
+        self.has_commander: Callable[[], bool] = lambda: True
+        self._put(0)
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        return self.name or f"vehicle {self.parameters.instance}"
+
+    @property
+    def n_missed(self) -> int:
+        """Steps for which no command came in time, over all resets."""
+        return self._n_missed_before + self.backend.n_missed
+
+    @property
+    def home(self) -> GeodeticPoint:
+        """Where it starts."""
+        latitude, longitude, altitude = self._surroundings.plane.to_geodetic(self._p_map_start)
+        return GeodeticPoint(
+            latitude_deg=latitude, longitude_deg=longitude, altitude_m=float(altitude)
+        )
+
+    # -- life ---------------------------------------------------------------------------------
+
+    def _put(self, stamp_ns: int) -> None:
+        """Put it at rest on the ground of its start, with fresh sensors and controller."""
+        plan, around, parameters = self._plan, self._surroundings, self.parameters
+        x, y = around.world.start_p_map[:2] + np.array([plan.start_east_m, plan.start_north_m])
+        height = float(around.queries.height(x, y))
+        if not isfinite(height):
+            raise ParameterError(
+                f"{self.title}: its start ({x:.1f}, {y:.1f}) m in map lies beside the world "
+                f"{around.world.name}; choose another start_east_m and start_north_m"
+            )
+        point, normal = around.queries.ground_plane(np.array([x, y, height + 1.0]))
+        yaw = plan.start_yaw_deg
+        position, attitude = standing_pose(
+            self._airframe,
+            ground_point=point,
+            ground_normal=normal,
+            yaw_rad=around.world.start_yaw if yaw is None else radians(yaw),
+        )
+        self.body = Multirotor(self._airframe, p_map_body=position, q_map_body=attitude)
+        self._p_map_start = position
+        self._sensors = InertialSensors(
+            parameters, around.world.origin, self._outlets, self.name, stamp_ns
+        )
+        self.outcome: str | None = None
+        self.is_success = False
+        self.backend: Backend = make_backend(
+            BackendSetup(
+                vehicle=self.name,
+                parameters=parameters,
+                airframe=self._airframe,
+                plane=around.plane,
+                home=self.home,
+                p_map_start=position,
+                mission=self._mission,
+                folder=around.folder,
+                spin=around.spin,
+                has_commander=lambda: self.has_commander(),
+            )
+        )
+
+    def reset(self, stamp_ns: int) -> None:
+        """Put it back at its start, with a fresh controller; `start` and `wait` follow."""
+        self.backend.close()
+        self._n_missed_before = self.n_missed
+        self._put(stamp_ns)
+
+    def warm_up(self) -> None:
+        """Render once, so that no frame of the flight pays for compilation."""
+        if self._camera is not None:
+            self._camera.warm_up(np.eye(4))
+
+    def static_transforms(self) -> list[object]:
+        """Return the mounting of its sensors as TransformStamped messages."""
+        return static_transforms(self.parameters, self.name)
+
+    def close(self) -> None:
+        """End its controller."""
+        self.backend.close()
+
+    # -- one step -----------------------------------------------------------------------------
+
+    def advance(self, begin_ns: int, end_ns: int) -> None:
+        """Move by one step, hand out what its sensors saw, and give it to its controller."""
+        step = self._move(begin_ns, end_ns)
+        if not self._outlets.is_empty:
+            for topic, stamp_ns, cdr in self._truth_messages(step):
+                self._outlets.emit(topic, stamp_ns, cdr)
+        if self._camera is not None:
+            self._take_pictures(step, self._camera)
+        self._pass_on(self._sensors.sample(step))
+
+    def _move(self, begin_ns: int, end_ns: int) -> TruthStep:
+        body, motors = self.body, self.backend.motors
+        start = body.state_vector.copy()
+        point, normal = self._surroundings.queries.ground_plane(start[layout.POSITION])
+        body.step(
+            motors.values,
+            self._step_s,
+            ground_point=point,
+            ground_normal=normal,
+            wind_map=self._wind,
+            is_armed=motors.kind != OFF,
+        )
+        return TruthStep(begin_ns, end_ns, start, body.state_vector.copy())
+
+    def _pass_on(self, readings: Readings) -> None:
+        try:
+            self.backend.hand_over(readings)
+        except AutopilotLost as error:
+            self.end(str(error), is_success=False)
+
+    def _truth_messages(self, step: TruthStep) -> Iterator[tuple[topics.Topic, int, bytes]]:
+        for stamp_ns in self._truth_due.until(step.end_ns):
+            for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
+                yield topic, stamp_ns, cdr
+
+    def _take_pictures(self, step: TruthStep, camera: StereoCamera) -> None:
+        for stamp_ns, pictures in camera.frames(step):
+            self._surroundings.before_frame(stamp_ns)
+            for topic, cdr in pictures:
+                self._outlets.emit(topic, stamp_ns, cdr)
+
+    def take_command(self, end_ns: int) -> None:
+        """Take the controller's answer to the step, and see whether the flight is over."""
+        try:
+            if self.outcome is None or self.is_success:
+                self.backend.take_command()
+        except AutopilotLost as error:
+            self.end(str(error), is_success=False)
+        if not self._outlets.is_empty:
+            self._emit_estimate(end_ns)
+        self._check_end()
+
+    def _check_end(self) -> None:
+        if self.outcome is not None:
+            return
+        backend = self.backend
+        if self.body.is_crashed:
+            speed = float(self.body.state_vector[layout.IMPACT_SPEED])
+            self.end(f"the vehicle crashed at {speed:.1f} m/s", is_success=False)
+        elif backend.failure is not None:
+            self.end(backend.failure, is_success=False)
+        elif backend.is_finished:
+            self.end("the mission is flown", is_success=True)
+
+    def end(self, outcome: str, *, is_success: bool) -> None:
+        """Take note of how its flight ended; the first note stands."""
+        if self.outcome is None or self.is_success:
+            self.outcome, self.is_success = outcome, is_success
+
+    # -- what is said of its controller ---------------------------------------------------------
+
+    def _emit_estimate(self, end_ns: int) -> None:
+        for stamp_ns in self._estimate_due.until(end_ns):
+            estimate, setpoint = self.backend.estimate, self.backend.setpoint
+            if estimate is not None and estimate.q_map_body is not None:
+                cdr = self._messages.odometry(estimate)
+                self._outlets.emit(self._place(topics.AUTOPILOT_ODOM), stamp_ns, cdr)
+            if setpoint is not None:
+                cdr = self._messages.pose(stamp_ns, setpoint.p_map, setpoint.yaw)
+                self._outlets.emit(self._place(topics.SETPOINT), stamp_ns, cdr)
+
+    def emit_status(self, stamp_ns: int) -> Status:
+        """Hand out the status of its controller, and return it."""
+        status = self._status()
+        cdr = serialize(diagnostics_message(stamp_ns, [status]))
+        self._outlets.emit(self._place(topics.AUTOPILOT_STATUS), stamp_ns, cdr)
+        return status
+
+    def _status(self) -> Status:
+        backend = self.backend
+        values = {"phase": backend.phase, **backend.counters()}
+        if self._n_missed_before:
+            values["steps_missed_before_reset"] = str(self._n_missed_before)
+        level = _WARN if self.n_missed else _OK
+        if self.outcome is not None and not self.is_success:
+            level, values["outcome"] = _ERROR, self.outcome
+        kind = "autopilot" if self.parameters.is_mavlink else "controller"
+        return f"{kind} {self.name or self.parameters.instance}", level, backend.phase, values
