@@ -24,6 +24,7 @@ ALLOWED = {
     "aerotwin_multirotor_dynamics": "core",
     "aerotwin_sensor_models": "core",
     "aerotwin_worlds": "core",
+    "aerotwin_flight_control": "core multirotor_dynamics",
     "aerotwin_px4_bridge": "core",
     "aerotwin_autopilot": "core px4_bridge",
     "aerotwin_stereo_odometry": "core",
