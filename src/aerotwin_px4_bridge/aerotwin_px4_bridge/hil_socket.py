@@ -6,12 +6,13 @@ import socket
 import struct
 from collections.abc import Callable
 from time import monotonic
+from typing import Protocol
 
 from aerotwin_core.errors import UserError
 
-_SLICE_S = 0.1
-_SEND_LIMIT_S = 2
-_RECEIVE_BYTES = 8192
+SLICE_S = 0.1
+SEND_LIMIT_S = 2
+RECEIVE_BYTES = 8192
 
 
 class AutopilotLost(Exception):
@@ -36,17 +37,48 @@ class PeerStuck(Exception):
     """The other side no longer reads."""
 
 
-class Connection:
-    """A connected socket whose blocking calls return after a slice of time at the latest."""
+class Connection(Protocol):
+    """A line to one autopilot whose calls return after a slice of time at the latest."""
+
+    def send(self, data: bytes) -> None:
+        """Send all of it, or raise PeerStuck or PeerClosed."""
+
+    def receive(self, *, wait: bool = True) -> bytes:
+        """Return newly received bytes; nothing when none came within a slice, or now."""
+
+    def close(self) -> None:
+        """Close it."""
+
+
+class Listener(Protocol):
+    """Where an autopilot is waited for.
+
+    Attributes
+    ----------
+    name : str
+        What messages call it.
+    """
+
+    name: str
+
+    def accept(self, timeout_s: float, on_wait: Callable[[float], None] | None) -> Connection:
+        """Return the next connection, or raise AutopilotLost after the time given."""
+
+    def close(self) -> None:
+        """Free the port."""
+
+
+class TcpConnection:
+    """A connected socket."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
         connected.setblocking(True)
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # Timeouts in the kernel save the poll() that Python's own would add to every call.
-        slice_timeval = struct.pack("@ll", 0, round(_SLICE_S * 1e6))
+        slice_timeval = struct.pack("@ll", 0, round(SLICE_S * 1e6))
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, slice_timeval)
-        limit_timeval = struct.pack("@ll", _SEND_LIMIT_S, 0)
+        limit_timeval = struct.pack("@ll", SEND_LIMIT_S, 0)
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit_timeval)
 
     def send(self, data: bytes) -> None:
@@ -61,7 +93,7 @@ class Connection:
     def receive(self, *, wait: bool = True) -> bytes:
         """Return newly received bytes; nothing when none came within a slice, or now."""
         try:
-            data = self._socket.recv(_RECEIVE_BYTES, 0 if wait else socket.MSG_DONTWAIT)
+            data = self._socket.recv(RECEIVE_BYTES, 0 if wait else socket.MSG_DONTWAIT)
         except BlockingIOError:
             return b""
         except OSError as error:
@@ -75,52 +107,55 @@ class Connection:
         self._socket.close()
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket.
+class TcpListener:
+    """A TCP server for one autopilot.
+
+    Parameters
+    ----------
+    host, port : str, int
+        Where to listen; port 0 is any free one.
 
     Raises
     ------
     UserError
         If the port is taken.
     """
-    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        server.bind((host, port))
-        server.listen(1)
-    except OSError as error:
-        server.close()
-        raise UserError(
-            f"HIL link: TCP port {port} on {host} cannot be opened ({error.strerror}); stop the "
-            "other simulator that listens there, or choose another instance"
-        ) from error
-    return server
 
-
-def accept(
-    server: socket.socket, timeout_s: float, on_wait: Callable[[float], None] | None
-) -> Connection:
-    """Return the next connection; call `on_wait` with the seconds waited after each slice.
-
-    Raises
-    ------
-    AutopilotLost
-        If nobody connects in time.
-    """
-    server.settimeout(_SLICE_S)
-    start = monotonic()
-    while True:
+    def __init__(self, host: str, port: int) -> None:
+        server = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
-            connected, _ = server.accept()
-        except TimeoutError:
-            waited = monotonic() - start
-            if on_wait is not None:
-                on_wait(waited)
-            if waited >= timeout_s:
-                port = server.getsockname()[1]
-                raise AutopilotLost(
-                    f"no autopilot connected to TCP port {port} within {timeout_s:g} s; "
-                    "see its log, or give it more time"
-                ) from None
-        else:
-            return Connection(connected)
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            server.bind((host, port))
+            server.listen(1)
+        except OSError as error:
+            server.close()
+            raise UserError(
+                f"HIL link: TCP port {port} on {host} cannot be opened ({error.strerror}); stop "
+                "the other simulator that listens there, or choose another instance"
+            ) from error
+        self._server = server
+        self.port: int = server.getsockname()[1]
+        self.name = f"TCP port {self.port}"
+
+    def accept(self, timeout_s: float, on_wait: Callable[[float], None] | None) -> TcpConnection:
+        """Return the next connection; call `on_wait` with the seconds waited after each slice."""
+        self._server.settimeout(SLICE_S)
+        start = monotonic()
+        while True:
+            try:
+                connected, _ = self._server.accept()
+            except TimeoutError:
+                waited = monotonic() - start
+                if on_wait is not None:
+                    on_wait(waited)
+                if waited >= timeout_s:
+                    raise AutopilotLost(
+                        f"no autopilot connected to {self.name} within {timeout_s:g} s; "
+                        "see its log, or give it more time"
+                    ) from None
+            else:
+                return TcpConnection(connected)
+
+    def close(self) -> None:
+        """Free the port."""
+        self._server.close()

@@ -1,85 +1,44 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The HIL link: a TCP server that steps an autopilot in lockstep with simulated time.
+"""The HIL link: steps an autopilot in lockstep with simulated time, over TCP or a serial line.
 
 The autopilot connects to us. One HIL_SENSOR asks for one HIL_ACTUATOR_CONTROLS with the same
 `time_usec`. PX4 answers none before its control chain runs, so the link free-runs until the first
-answer and from then on waits, bounded, for each; every wait that runs out is counted.
+answer and from then on waits, bounded, for each; every wait that runs out is counted. A flight
+controller that has a clock of its own (hardware in the loop: the lockstep flag is not set in its
+answers) is not waited for: the newest command counts, and the caller keeps to real time.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter, sleep
 
+from aerotwin_px4_bridge.actuator_controls import (
+    ActuatorControls,
+    parse_hil_actuator_controls,
+    read_lone_answer,
+)
+from aerotwin_px4_bridge.hil_counters import HilTimeouts, LinkCounters
+from aerotwin_px4_bridge.hil_serial import SerialListener
 from aerotwin_px4_bridge.hil_socket import (
     AutopilotLost,
     Connection,
+    Listener,
     PeerClosed,
     PeerStuck,
-    accept,
-    listen,
+    TcpListener,
 )
-from aerotwin_px4_bridge.messages import (
-    HIL_ACTUATOR_CONTROLS,
-    ActuatorControls,
-    BadMessage,
-    Frame,
-    FrameReader,
-    parse_hil_actuator_controls,
-)
+from aerotwin_px4_bridge.mavlink2 import HIL_ACTUATOR_CONTROLS, BadMessage, Frame, FrameReader
 
 HIL_PORT = 4560
 
 
-@dataclass(frozen=True, kw_only=True)
-class HilTimeouts:
-    """How long the link waits, in wall time.
-
-    Attributes
-    ----------
-    answer_s : float
-        For the answer to one HIL_SENSOR; then the step counts as missed.
-    first_answer_s : float
-        From the first HIL_SENSOR to the first answer (PX4 starts its modules in between).
-    free_run_pause_s : float
-        Pause between two steps before the first answer.
-    consecutive_misses : int
-        Missed steps in a row after which the autopilot is lost.
-    """
-
-    answer_s: float = 1.0
-    first_answer_s: float = 30.0
-    free_run_pause_s: float = 0.002
-    consecutive_misses: int = 3
-
-
-@dataclass(slots=True)
-class LinkCounters:
-    """What happened on a link so far.
-
-    `n_late`: answers to earlier steps; `n_refused`: frames with impossible values; `n_foreign`:
-    frames of another system; `n_garbage_bytes`: bytes that belonged to no known frame; waits in
-    wall time [s].
-    """
-
-    n_sent: int = 0
-    n_answered: int = 0
-    n_missed: int = 0
-    n_late: int = 0
-    n_refused: int = 0
-    n_foreign: int = 0
-    n_garbage_bytes: int = 0
-    max_wait_s: float = 0.0
-    total_wait_s: float = 0.0
-
-
 class HilLink:
-    """One autopilot on one TCP port.
+    """One autopilot on one TCP port, or on one serial line.
 
     Parameters
     ----------
-    port : int
-        Where to listen; `hil_port(instance)` of the vehicle.
+    port : int or str
+        Where to listen: `hil_port(instance)` of the vehicle, or `serial:/dev/ttyACM0:921600`.
     host : str
         Local address.
     free_run : bool
@@ -91,12 +50,12 @@ class HilLink:
     Raises
     ------
     UserError
-        If the port is taken.
+        If the port is taken, or the endpoint of a serial line is wrong.
     """
 
     def __init__(
         self,
-        port: int = HIL_PORT,
+        port: int | str = HIL_PORT,
         host: str = "127.0.0.1",
         *,
         free_run: bool = True,
@@ -106,14 +65,21 @@ class HilLink:
         self.counters = LinkCounters()
         self._free_run_first = free_run
         self._is_in_step = not free_run
+        self._is_lockstep = True
         self._reader = FrameReader()
         self._connection: Connection | None = None
         self._system_id: int | None = None
         self._misses_in_a_row = 0
         self._first_sent_at: float | None = None
+        self._heard_at = 0.0
         self._time_us = 0
-        self._server = listen(host, port)
-        self.port: int = self._server.getsockname()[1]
+        self.port: int | None = None
+        self._listener: Listener
+        if isinstance(port, str):
+            self._listener = SerialListener(port)
+        else:
+            self._listener = TcpListener(host, port)
+            self.port = self._listener.port
 
     @property
     def is_connected(self) -> bool:
@@ -126,9 +92,14 @@ class HilLink:
         return self._is_in_step
 
     @property
+    def is_lockstep(self) -> bool:
+        """Whether the autopilot's clock is ours; False for a flight controller with its own."""
+        return self._is_lockstep
+
+    @property
     def is_repeatable(self) -> bool:
         """Whether no wait ran out so far; afterwards a run cannot be repeated to the byte."""
-        return self.counters.n_missed == 0
+        return self._is_lockstep and self.counters.n_missed == 0
 
     @property
     def n_sent(self) -> int:
@@ -150,6 +121,8 @@ class HilLink:
     ) -> None:
         """Wait for the autopilot to connect, for the first time or again.
 
+        On a serial line it has connected when it answers to our heartbeats.
+
         Parameters
         ----------
         timeout_s : float
@@ -165,10 +138,12 @@ class HilLink:
         """
         if self._connection is not None:
             self._connection.close()
-        self._connection = accept(self._server, timeout_s, on_wait)
+            self._connection = None
+        self._connection = self._listener.accept(timeout_s, on_wait)
         self._reader = FrameReader()
         self._system_id = None
         self._is_in_step = not self._free_run_first
+        self._is_lockstep = True
         self._misses_in_a_row = 0
         self._first_sent_at = None
 
@@ -207,16 +182,18 @@ class HilLink:
 
     def answer(self) -> ActuatorControls | None:
         """Return the autopilot's answer to what was sent last, as `exchange`."""
-        if self._is_in_step:
+        if not self._is_in_step:
+            return self._free_run(self._time_us)
+        if self._is_lockstep:
             return self._wait_for(self._time_us)
-        return self._free_run(self._time_us)
+        return self._newest()
 
     def close(self) -> None:
         """Close the connection and the port; an autopilot process sees its end."""
-        for endpoint in (self._connection, self._server):
-            if endpoint is not None:
-                endpoint.close()
-        self._connection = None
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        self._listener.close()
 
     def __enter__(self) -> "HilLink":
         return self
@@ -256,20 +233,47 @@ class HilLink:
             return self._wait_for(time_us)
         if now - self._first_sent_at > self.timeouts.first_answer_s:
             raise AutopilotLost(
-                f"the autopilot is connected to TCP port {self.port} but answered none of "
+                f"the autopilot is connected to {self._listener.name} but answered none of "
                 f"{self.counters.n_sent} HIL_SENSOR messages within "
                 f"{self.timeouts.first_answer_s:g} s; see its log for a module that did not start"
             )
         return None
 
+    def _newest(self) -> ActuatorControls | None:
+        """Take the last command that has come by now from an autopilot with its own clock."""
+        now = perf_counter()
+        found: ActuatorControls | None = None
+        while data := self._receive(wait=False):
+            found = self._answer(data, self._time_us) or found
+        if found is not None:
+            self._heard_at = now
+            self._count_answer(perf_counter() - now)
+        silent_s = now - self._heard_at
+        if silent_s > self.timeouts.answer_s * self.timeouts.consecutive_misses:
+            came = self.counters.what_came_instead()
+            raise AutopilotLost(
+                f"the autopilot stopped sending at t = {self._time_us * 1e-6:.3f} s: no "
+                f"HIL_ACTUATOR_CONTROLS for {silent_s:.1f} s{came}; see its power and "
+                f"{self._listener.name}"
+            )
+        return found
+
     def _answer(self, data: bytes, time_us: int) -> ActuatorControls | None:
         """Return the answer to this step from newly received bytes; count everything else."""
+        if self._system_id is not None and self._reader.is_empty:
+            lone = read_lone_answer(data)
+            if lone is not None and lone[0] == self._system_id and lone[1].time_us == time_us:
+                return lone[1]
         found: ActuatorControls | None = None
         for frame in self._reader.feed(data):
             controls = self._controls(frame)
             if controls is None:
                 continue
-            if controls.time_us == time_us:
+            if not controls.is_lockstep:
+                self._is_lockstep = False
+                self._heard_at = perf_counter()
+                found = controls
+            elif controls.time_us == time_us:
                 found = controls
             else:
                 self.counters.n_late += 1
@@ -305,22 +309,8 @@ class HilLink:
             raise AutopilotLost(
                 f"the autopilot stopped answering at t = {self._time_us * 1e-6:.3f} s: "
                 f"{self._misses_in_a_row} steps in a row without an answer within "
-                f"{self.timeouts.answer_s:g} s each{self._what_came_instead()}"
+                f"{self.timeouts.answer_s:g} s each{self.counters.what_came_instead()}"
             )
-
-    def _what_came_instead(self) -> str:
-        counters = self.counters
-        parts = [
-            f"{count} {text}"
-            for count, text in (
-                (counters.n_late, "answers to other steps"),
-                (counters.n_refused, "answers that were not finite or out of range"),
-                (counters.n_foreign, "answers of another system id"),
-                (counters.n_garbage_bytes, "bytes of other messages or garbage"),
-            )
-            if count
-        ]
-        return f" (received in all: {', '.join(parts)})" if parts else ""
 
     def _send(self, data: bytes) -> None:
         if self._connection is None:

@@ -2,19 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """MAVLink 2 framing: header, zero truncation, checksum, and a stream reader that survives garbage.
 
-Only the messages of the HIL link are known here; everything slower goes through pymavlink.
-Format: MAVLink developer guide, "Packet Serialization" (fetched 2026).
+Only the messages that are known here are read or written. Format: MAVLink developer guide, "Packet
+Serialization" (fetched 2026).
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from fastcrc import crc16
 
 HEARTBEAT = 0
+SYS_STATUS = 1
+ATTITUDE_QUATERNION = 31
+GLOBAL_POSITION_INT = 33
 COMMAND_LONG = 76
+COMMAND_ACK = 77
+SET_POSITION_TARGET_GLOBAL_INT = 86
 HIL_ACTUATOR_CONTROLS = 93
+VISION_POSITION_ESTIMATE = 102
 HIL_SENSOR = 107
 HIL_GPS = 113
+BATTERY_STATUS = 147
+ESTIMATOR_STATUS = 230
+EXTENDED_SYS_STATE = 245
+NAMED_VALUE_FLOAT = 251
+STATUSTEXT = 253
+ODOMETRY = 331
 
 MAGIC = 0xFD
 HEADER_LENGTH = 10
@@ -24,18 +36,34 @@ SIGNED = 0x01
 
 KNOWN: dict[int, tuple[int, int]] = {
     HEARTBEAT: (9, 50),
+    SYS_STATUS: (43, 124),
+    ATTITUDE_QUATERNION: (48, 246),
+    GLOBAL_POSITION_INT: (28, 104),
     COMMAND_LONG: (33, 152),
+    COMMAND_ACK: (10, 143),
+    SET_POSITION_TARGET_GLOBAL_INT: (53, 5),
     HIL_ACTUATOR_CONTROLS: (81, 47),
+    VISION_POSITION_ESTIMATE: (117, 158),
     HIL_SENSOR: (65, 108),
     HIL_GPS: (39, 124),
+    BATTERY_STATUS: (54, 154),
+    ESTIMATOR_STATUS: (42, 163),
+    EXTENDED_SYS_STATE: (2, 130),
+    NAMED_VALUE_FLOAT: (18, 170),
+    STATUSTEXT: (54, 83),
+    ODOMETRY: (233, 91),
 }
 """Message id -> (full payload length [bytes], CRC_EXTRA) of common.xml."""
 
 _MAX_BUFFER = 1 << 16
+_CRC_EXTRA = {number: bytes((extra,)) for number, (_, extra) in KNOWN.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class BadMessage(ValueError):
+    """A frame with a right checksum says something impossible: not finite or out of range."""
+
+
+class Frame(NamedTuple):
     """One checked MAVLink 2 frame; the payload is padded back to its full length."""
 
     message_id: int
@@ -43,6 +71,11 @@ class Frame:
     component_id: int
     sequence: int
     payload: bytes
+
+
+def checksum(body: bytes, message_id: int) -> int:
+    """Return the checksum of a frame's bytes between the start sign and the checksum."""
+    return crc16.mcrf4xx(body + _CRC_EXTRA[message_id])
 
 
 def pack_frame(
@@ -61,7 +94,6 @@ def pack_frame(
     system_id, component_id : int
         Who sends.
     """
-    crc_extra = KNOWN[message_id][1]
     payload = payload.rstrip(b"\0") or b"\0"
     body = bytes(
         (
@@ -77,8 +109,7 @@ def pack_frame(
         )
     )
     body += payload
-    checksum = crc16.mcrf4xx(body + crc_extra.to_bytes(1, "little"))
-    return b"\xfd" + body + checksum.to_bytes(2, "little")
+    return b"\xfd" + body + checksum(body, message_id).to_bytes(2, "little")
 
 
 class FrameReader:
@@ -97,8 +128,15 @@ class FrameReader:
         self._buffer = b""
         self.n_skipped_bytes = 0
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no piece of an unfinished frame is kept."""
+        return not self._buffer
+
     def feed(self, data: bytes) -> list[Frame]:
         """Append data and return the frames that are complete now, in order."""
+        if not self._buffer and (frame := _only_frame(data)) is not None:
+            return [frame]
         buffer = self._buffer + data if self._buffer else data
         frames: list[Frame] = []
         start = kept = 0  # kept: the first byte that may still belong to a frame
@@ -126,6 +164,15 @@ class FrameReader:
         return frames
 
 
+def _only_frame(data: bytes) -> Frame | None:
+    """Return the frame when data is exactly one: what comes in lockstep, and quicker to see."""
+    if len(data) > HEADER_LENGTH + CHECKSUM_LENGTH and data[0] == MAGIC:
+        end = _frame_end(data, 0)
+        if end == len(data):
+            return _checked_frame(data, 0, end)
+    return None
+
+
 def _frame_end(buffer: bytes, start: int) -> int | None:
     """Return where the frame at start would end, or None when no known frame starts there."""
     if len(buffer) < start + HEADER_LENGTH:
@@ -142,10 +189,9 @@ def _checked_frame(buffer: bytes, start: int, end: int) -> Frame | None:
     """Return the frame in buffer[start:end] when its checksum holds."""
     length = buffer[start + 1]
     message_id = int.from_bytes(buffer[start + 7 : start + 10], "little")
-    full_length, crc_extra = KNOWN[message_id]
     stop = start + HEADER_LENGTH + length
-    checksum = crc16.mcrf4xx(buffer[start + 1 : stop] + crc_extra.to_bytes(1, "little"))
-    if checksum != int.from_bytes(buffer[stop : stop + CHECKSUM_LENGTH], "little"):
+    found = buffer[stop] | buffer[stop + 1] << 8
+    if checksum(buffer[start + 1 : stop], message_id) != found:
         return None
-    payload = buffer[start + HEADER_LENGTH : stop].ljust(full_length, b"\0")
+    payload = buffer[start + HEADER_LENGTH : stop].ljust(KNOWN[message_id][0], b"\0")
     return Frame(message_id, buffer[start + 5], buffer[start + 6], buffer[start + 4], payload)

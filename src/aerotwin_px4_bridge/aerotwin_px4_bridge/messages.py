@@ -14,16 +14,25 @@ MAVLink common.xml, messages 0, 93, 107, 113; PX4 v1.14 SimulatorMavlink.hpp for
 """
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import atan2, degrees, hypot, isfinite, pi
 
+import numpy as np
+
+from aerotwin_px4_bridge import hil_kernels as kernels
+from aerotwin_px4_bridge.actuator_controls import (
+    ActuatorControls,
+    pack_hil_actuator_controls,
+    parse_hil_actuator_controls,
+)
 from aerotwin_px4_bridge.mavlink2 import (
     COMMAND_LONG,
     HEARTBEAT,
     HIL_ACTUATOR_CONTROLS,
     HIL_GPS,
     HIL_SENSOR,
+    BadMessage,
     Frame,
     FrameReader,
     pack_frame,
@@ -47,6 +56,7 @@ __all__ = [
     "pack_hil_actuator_controls",
     "pack_hil_gps",
     "pack_hil_sensor",
+    "pack_hil_sensor_sample",
     "parse_hil_actuator_controls",
     "parse_hil_gps",
     "parse_hil_sensor",
@@ -58,31 +68,20 @@ Vector = tuple[float, float, float]
 
 SIMULATOR_SYSTEM_ID = 1
 SIMULATOR_COMPONENT_ID = 200
-AUTOPILOT_COMPONENT_ID = 1
 
-GAUSS_PER_TESLA = 1e4
-PASCAL_PER_HPA = 100.0
-KELVIN_OF_0_C = 273.15
+GAUSS_PER_TESLA = kernels.GAUSS_PER_TESLA
+PASCAL_PER_HPA = kernels.PASCAL_PER_HPA
+KELVIN_OF_0_C = kernels.KELVIN_OF_0_C
+FIELDS_IMU, FIELDS_MAG, FIELDS_BARO = (
+    kernels.FIELDS_IMU,
+    kernels.FIELDS_MAG,
+    kernels.FIELDS_BARO,
+)
 COURSE_UNKNOWN = 65535
-
-FIELDS_IMU = 0x003F
-FIELDS_MAG = 0x01C0
-FIELDS_BARO = 0x1A00
-
-IS_ARMED = 0x80
-IS_CUSTOM_MODE = 0x01
-IS_LOCKSTEP = 0x01
-N_CONTROLS = 16
-_CONTROL_LIMIT = 1.0 + 1e-3  # float32 rounding in the sender
 
 _HIL_SENSOR = struct.Struct("<Q13fIB")
 _HIL_GPS = struct.Struct("<QiiiHHHhhhHBBBH")
-_HIL_ACTUATOR_CONTROLS = struct.Struct("<QQ16fB")
 _HEARTBEAT = struct.Struct("<IBBBBB")
-
-
-class BadMessage(ValueError):
-    """A frame with a right checksum says something impossible: not finite or out of range."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +109,6 @@ class HilGps:
     epv_m: float
     fix_type: int
     n_satellites: int
-
-
-@dataclass(frozen=True, slots=True)
-class ActuatorControls:
-    """The answer of an autopilot: 16 outputs in [-1, 1], motors in [0, 1]."""
-
-    time_us: int
-    controls: tuple[float, ...]
-    is_armed: bool
 
 
 def ned_from_enu(vector: Iterable[float]) -> Vector:
@@ -199,44 +189,47 @@ def pack_hil_sensor(
     ValueError
         If a value is not finite or does not fit its field.
     """
-    fx, fy, fz = specific_force_body
-    wx, wy, wz = angular_velocity_body
-    fields = FIELDS_IMU
-    mx = my = mz = pressure = altitude = temperature = 0.0
+    sample = np.zeros(kernels.N_SAMPLE)
+    sample[kernels.FORCE : kernels.RATE] = specific_force_body
+    sample[kernels.RATE : kernels.FIELD] = angular_velocity_body
+    flags = 0
     if magnetic_field_body_tesla is not None:
-        mx, my, mz = (GAUSS_PER_TESLA * value for value in magnetic_field_body_tesla)
-        my, mz = -my, -mz
-        fields |= FIELDS_MAG
+        sample[kernels.FIELD : kernels.PRESSURE] = magnetic_field_body_tesla
+        flags = kernels.HAS_FIELD
     if pressure_pa is not None:
         if temperature_k is None or pressure_pa <= 0.0:
             raise ValueError(f"pressure_pa must be above 0 with a temperature, got {pressure_pa}")
-        pressure = pressure_pa / PASCAL_PER_HPA
-        altitude = pressure_altitude_m(pressure_pa)
-        temperature = temperature_k - KELVIN_OF_0_C
-        fields |= FIELDS_BARO
-    if not isfinite(fx + fy + fz + wx + wy + wz + mx + my + mz + pressure + temperature):
-        raise ValueError(f"HIL_SENSOR at {time_us} us must hold finite values")
-    payload = _pack(
-        _HIL_SENSOR,
-        time_us,
-        fx, -fy, -fz,
-        wx, -wy, -wz,
-        mx, my, mz,
-        pressure, 0.0, altitude, temperature,
-        fields, 0,
-    )  # fmt: skip
-    return pack_frame(
-        HIL_SENSOR,
-        payload,
-        sequence=sequence,
-        system_id=SIMULATOR_SYSTEM_ID,
-        component_id=SIMULATOR_COMPONENT_ID,
+        sample[kernels.PRESSURE], sample[kernels.TEMPERATURE] = pressure_pa, temperature_k
+        flags |= kernels.HAS_PRESSURE
+    return pack_hil_sensor_sample(time_us, sample, flags, sequence=sequence)
+
+
+def pack_hil_sensor_sample(
+    time_us: int, sample: np.ndarray, flags: int, *, sequence: int = 0
+) -> bytes:
+    """Return the HIL_SENSOR of a sample that already stands in one array: the quickest way.
+
+    Parameters
+    ----------
+    time_us : int
+        Simulated time [us].
+    sample : (hil_kernels.N_SAMPLE,) float64 array
+        FLU, SI, in the places that `hil_kernels` names.
+    flags : int
+        `HAS_FIELD`, `HAS_PRESSURE` of `hil_kernels`.
+
+    Raises
+    ------
+    ValueError
+        If a value is not finite or does not fit its field.
+    """
+    frame = np.empty(kernels.FRAME_BYTES, dtype=np.uint8)
+    length = kernels.pack_sensor(
+        frame, time_us, sample, flags, sequence, SIMULATOR_SYSTEM_ID, SIMULATOR_COMPONENT_ID
     )
-
-
-def pressure_altitude_m(pressure_pa: float) -> float:
-    """Return the altitude [m] at which the standard atmosphere has this pressure (ISO 2533)."""
-    return 44330.769 * (1.0 - (pressure_pa / 101325.0) ** 0.190263)
+    if length < 0:
+        raise ValueError(f"HIL_SENSOR at {time_us} us must hold finite values that fit its fields")
+    return frame[:length].tobytes()
 
 
 def pack_hil_gps(
@@ -294,38 +287,6 @@ def pack_hil_gps(
     )
 
 
-def pack_hil_actuator_controls(
-    time_us: int,
-    controls: Sequence[float],
-    *,
-    is_armed: bool,
-    sequence: int = 0,
-    system_id: int = 1,
-) -> bytes:
-    """Return the answer of an autopilot to the HIL_SENSOR of time_us.
-
-    Parameters
-    ----------
-    time_us : int
-        The `time_usec` of the HIL_SENSOR that is answered.
-    controls : sequence of at most 16 floats
-        Outputs in [-1, 1]; the rest is 0.
-    is_armed : bool
-        Sent as bit 7 of `mode`.
-    sequence, system_id : int
-        Of the autopilot.
-    """
-    padded = [*controls, *[0.0] * (N_CONTROLS - len(controls))]
-    mode = IS_CUSTOM_MODE | (IS_ARMED if is_armed else 0)
-    return pack_frame(
-        HIL_ACTUATOR_CONTROLS,
-        _pack(_HIL_ACTUATOR_CONTROLS, time_us, IS_LOCKSTEP, *padded, mode),
-        sequence=sequence,
-        system_id=system_id,
-        component_id=AUTOPILOT_COMPONENT_ID,
-    )
-
-
 def _pack(layout: struct.Struct, *values: float) -> bytes:
     try:
         return layout.pack(*values)
@@ -370,19 +331,3 @@ def parse_hil_gps(payload: bytes) -> HilGps:
         fields[11],
         fields[12],
     )
-
-
-def parse_hil_actuator_controls(payload: bytes) -> ActuatorControls:
-    """Return the controls in a HIL_ACTUATOR_CONTROLS payload of full length.
-
-    Raises
-    ------
-    BadMessage
-        If a control is not finite or outside [-1, 1].
-    """
-    time_us, _, *controls, mode = _HIL_ACTUATOR_CONTROLS.unpack(payload)
-    if not (max(controls) <= _CONTROL_LIMIT and min(controls) >= -_CONTROL_LIMIT) or not isfinite(
-        sum(controls)
-    ):
-        raise BadMessage(f"HIL_ACTUATOR_CONTROLS at {time_us} us: a control outside [-1, 1]")
-    return ActuatorControls(time_us, tuple(controls), bool(mode & IS_ARMED))

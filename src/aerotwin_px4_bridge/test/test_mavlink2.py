@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
-from aerotwin_px4_bridge.mavlink2 import HIL_ACTUATOR_CONTROLS, FrameReader, pack_frame
+from aerotwin_px4_bridge.mavlink2 import HIL_ACTUATOR_CONTROLS, KNOWN, FrameReader, pack_frame
 from aerotwin_px4_bridge.messages import pack_hil_actuator_controls, parse_hil_actuator_controls
 
 
@@ -59,7 +59,7 @@ def test_a_false_start_does_not_hold_back_a_whole_frame():
 
 def test_messages_that_are_not_ours_are_skipped():
     codec = mavlink.MAVLink(None, 1, 1)
-    other = mavlink.MAVLink_statustext_message(6, b"hello").pack(codec)
+    other = mavlink.MAVLink_vfr_hud_message(1.0, 1.0, 90, 50, 500.0, 0.1).pack(codec)
     reader = FrameReader()
     assert _times(reader.feed(_answer(1) + other + _answer(2))) == [1, 2]
     assert reader.n_skipped_bytes == len(other)
@@ -108,3 +108,10 @@ def test_the_buffer_of_a_reader_stays_small_under_endless_noise():
 def test_only_known_messages_can_be_packed():
     with pytest.raises(KeyError):
         pack_frame(9999, b"x", system_id=1, component_id=1)
+
+
+@pytest.mark.parametrize("message_id", sorted(KNOWN))
+def test_lengths_and_checksum_seeds_are_those_of_pymavlink(message_id):
+    length, crc_extra = KNOWN[message_id]
+    message = mavlink.mavlink_map[message_id]
+    assert (length, crc_extra) == (message.unpacker.size, message.crc_extra)

@@ -10,6 +10,7 @@ import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_px4_bridge import messages
+from aerotwin_px4_bridge.hil_kernels import pressure_altitude
 from aerotwin_px4_bridge.mavlink2 import FrameReader
 from aerotwin_px4_bridge.messages import (
     BadMessage,
@@ -228,7 +229,7 @@ def test_pressure_altitude_is_that_of_a_real_hil_log(shared_data):
     path = shared_data("px4/hakoniwa_airsim_hil/log_comm_hil_sensor.csv")
     with path.open() as rows:
         for row in list(csv.DictReader(rows, skipinitialspace=True))[::500]:
-            ours = messages.pressure_altitude_m(100.0 * float(row["abs_pressure"]))
+            ours = pressure_altitude(100.0 * float(row["abs_pressure"]))
             assert ours == pytest.approx(float(row["pressure_alt"]), abs=0.06)
 
 

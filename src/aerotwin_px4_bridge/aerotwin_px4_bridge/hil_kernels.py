@@ -1,0 +1,231 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""HIL_SENSOR and HIL_ACTUATOR_CONTROLS as compiled code: the two messages of every step.
+
+They may be called from other compiled code, for instance in one call with the dynamics
+and the sensors. A sample is a flat array in FLU and SI; its places are the constants below. The
+frame is finished on both sides: header, zero truncation and checksum.
+
+References
+----------
+MAVLink developer guide, "Packet Serialization" and "MAVLink 2"; the checksum is CRC-16/MCRF4XX.
+PX4 v1.14 SimulatorMavlink.hpp: the bits of `fields_updated`.
+"""
+
+import math
+
+import numpy as np
+from numba import float64, int64, njit, types, uint8
+
+FORCE, RATE, FIELD, PRESSURE, TEMPERATURE = 0, 3, 6, 9, 10
+N_SAMPLE = 11
+"""Specific force [m/s^2], angular velocity [rad/s], magnetic field [T], pressure [Pa] and
+temperature [K] of a sample."""
+
+HAS_FIELD, HAS_PRESSURE = 1, 2
+"""Flags of a sample: what it holds besides the IMU."""
+
+MALFORMED = -1
+"""Returned for a value that is not finite or does not fit, and by the reader for a lacking IMU."""
+
+FRAME_BYTES = 77
+"""The longest HIL_SENSOR: 10 bytes of header, 65 of payload, 2 of checksum."""
+
+N_CONTROLS = 16
+ANSWER_BYTES = 93
+"""A HIL_ACTUATOR_CONTROLS that is not cut, because its last byte, the mode, is not zero."""
+CONTROL_LIMIT = 1.0 + 1e-3
+"""Outputs lie in [-1, 1]; float32 rounding in the sender is forgiven."""
+
+GAUSS_PER_TESLA = 1e4
+PASCAL_PER_HPA = 100.0
+KELVIN_OF_0_C = 273.15
+FIELDS_IMU = 0x003F
+FIELDS_MAG = 0x01C0
+FIELDS_BARO = 0x1A00
+STANDARD_PRESSURE_PA = 101325.0
+ISA_SCALE_M = 44330.769
+ISA_EXPONENT = 0.190263
+"""h = scale (1 - (p / p0)^exponent), the inverse of the standard atmosphere (ISO 2533)."""
+
+_HEADER, _PAYLOAD = 10, 65
+_FLOATS, _FIELDS = 18, 70  # where they stand in a HIL_SENSOR
+_CONTROLS = 26  # where they stand in a HIL_ACTUATOR_CONTROLS
+_SENSOR, _SENSOR_CRC_EXTRA = 107, 108
+_ANSWER, _ANSWER_CRC_EXTRA = 93, 47
+
+
+@njit(cache=True)
+def _crc(frame, stop, crc_extra):
+    """Return the checksum of a frame that has its own at stop."""
+    crc = 0xFFFF
+    for i in range(1, stop + 1):
+        byte = int64(frame[i]) if i < stop else crc_extra
+        low = byte ^ (crc & 0xFF)
+        low ^= (low << 4) & 0xFF
+        crc = (crc >> 8) ^ (low << 8) ^ (low << 3) ^ (low >> 4)
+    return crc
+
+
+@njit(cache=True)
+def _put(frame, place, value, n):
+    for i in range(n):
+        frame[place + i] = (value >> (8 * i)) & 0xFF
+
+
+@njit(cache=True)
+def _get(frame, place, n):
+    value = int64(0)
+    for i in range(n):
+        value |= int64(frame[place + i]) << (8 * i)
+    return value
+
+
+@njit(cache=True)
+def _put_float(frame, index, value):
+    """Write float number `index` of a HIL_SENSOR."""
+    _put(frame, _FLOATS + 4 * index, int64(np.float32(value).view(np.uint32)), 4)
+
+
+@njit(cache=True)
+def _get_float(frame, place):
+    return float64(np.uint32(_get(frame, place, 4)).view(np.float32))
+
+
+@njit(cache=True)
+def _is_whole(frame, length, message_id, crc_extra):
+    """Whether frame[:length] is one unsigned frame of this message with the right checksum."""
+    stop = length - 2
+    if length <= _HEADER + 2 or frame[0] != 0xFD or frame[2] != 0 or frame[1] != stop - _HEADER:
+        return False
+    return _get(frame, 7, 3) == message_id and _get(frame, stop, 2) == _crc(frame, stop, crc_extra)
+
+
+@njit(cache=True)
+def pressure_altitude(pressure_pa):
+    """Return the altitude [m] at which the standard atmosphere has this pressure."""
+    return ISA_SCALE_M * (1.0 - (pressure_pa / STANDARD_PRESSURE_PA) ** ISA_EXPONENT)
+
+
+@njit(cache=True)
+def _put_values(frame, sample, flags):
+    """Write the thirteen floats of the payload; return fields_updated."""
+    fields = FIELDS_IMU
+    for i in range(3):
+        sign = 1.0 if i == 0 else -1.0  # FLU to FRD
+        _put_float(frame, i, sign * sample[FORCE + i])
+        _put_float(frame, 3 + i, sign * sample[RATE + i])
+        if flags & HAS_FIELD:
+            _put_float(frame, 6 + i, sign * GAUSS_PER_TESLA * sample[FIELD + i])
+            fields |= FIELDS_MAG
+    if flags & HAS_PRESSURE:
+        _put_float(frame, 9, sample[PRESSURE] / PASCAL_PER_HPA)
+        _put_float(frame, 11, pressure_altitude(sample[PRESSURE]))
+        _put_float(frame, 12, sample[TEMPERATURE] - KELVIN_OF_0_C)
+        fields |= FIELDS_BARO
+    return fields
+
+
+@njit(cache=True)
+def _is_finite(frame):
+    """Whether the thirteen floats are; a float64 beyond the range of float32 has become inf."""
+    total = 0.0
+    for i in range(13):
+        total += _get_float(frame, _FLOATS + 4 * i)
+    return math.isfinite(total)
+
+
+@njit(int64(uint8[::1], int64, float64[::1], int64, int64, int64, int64), cache=True)
+def pack_sensor(frame, time_us, sample, flags, sequence, system_id, component_id):
+    """Write a HIL_SENSOR frame; return its length, or `MALFORMED`.
+
+    Parameters
+    ----------
+    frame : (>= FRAME_BYTES,) uint8 array
+        Where to.
+    time_us : int
+        Simulated time [us], above zero.
+    sample : (N_SAMPLE,) array
+        FLU, SI.
+    flags : int
+        `HAS_FIELD`, `HAS_PRESSURE` or both: what of it is new.
+    sequence, system_id, component_id : int
+        Of the sender.
+    """
+    frame[:FRAME_BYTES] = 0
+    if time_us <= 0 or (flags & HAS_PRESSURE and not sample[PRESSURE] > 0.0):
+        return MALFORMED
+    _put(frame, _HEADER, time_us, 8)
+    _put(frame, _FIELDS, _put_values(frame, sample, flags), 4)
+    if not _is_finite(frame):
+        return MALFORMED
+    stop = _HEADER + _PAYLOAD
+    while frame[stop - 1] == 0:
+        stop -= 1
+    frame[0], frame[1], frame[4] = 0xFD, stop - _HEADER, sequence & 0xFF
+    frame[5], frame[6], frame[7] = system_id, component_id, _SENSOR
+    _put(frame, stop, _crc(frame, stop, _SENSOR_CRC_EXTRA), 2)
+    return stop + 2
+
+
+@njit(cache=True)
+def _read_values(frame, sample):
+    fields = _get(frame, _FIELDS, 4)
+    if fields & FIELDS_IMU != FIELDS_IMU or not _is_finite(frame):
+        return MALFORMED
+    flags = HAS_FIELD if fields & FIELDS_MAG == FIELDS_MAG else 0
+    flags |= HAS_PRESSURE if fields & FIELDS_BARO == FIELDS_BARO else 0
+    sample[FIELD:] = 0.0
+    for i in range(3):
+        sign = 1.0 if i == 0 else -1.0
+        sample[FORCE + i] = sign * _get_float(frame, _FLOATS + 4 * i)
+        sample[RATE + i] = sign * _get_float(frame, _FLOATS + 4 * (3 + i))
+        if flags & HAS_FIELD:
+            sample[FIELD + i] = sign * _get_float(frame, _FLOATS + 4 * (6 + i)) / GAUSS_PER_TESLA
+    if flags & HAS_PRESSURE:
+        sample[PRESSURE] = _get_float(frame, _FLOATS + 4 * 9) * PASCAL_PER_HPA
+        sample[TEMPERATURE] = _get_float(frame, _FLOATS + 4 * 12) + KELVIN_OF_0_C
+    return flags
+
+
+@njit(int64(uint8[::1], int64, float64[::1]), cache=True)
+def read_sensor(frame, length, sample):
+    """Read frame[:length], one whole HIL_SENSOR frame; return its flags, or `MALFORMED`.
+
+    The checksum is looked at, too. `sample` (N_SAMPLE,) is written; what has no flag is zero. The
+    time is in `sensor_time`.
+    """
+    if length > FRAME_BYTES or not _is_whole(frame, length, _SENSOR, _SENSOR_CRC_EXTRA):
+        return MALFORMED
+    frame[length - 2 : FRAME_BYTES] = 0
+    return _read_values(frame, sample)
+
+
+@njit(int64(uint8[::1]), cache=True)
+def sensor_time(frame):
+    """Return the `time_usec` of a frame that `read_sensor` has read."""
+    return _get(frame, _HEADER, 8)
+
+
+@njit(
+    int64(types.Array(uint8, 1, "C", readonly=True), float64[::1]),
+    cache=True,
+)
+def read_answer(frame, controls):
+    """Read one whole HIL_ACTUATOR_CONTROLS frame; return its `time_usec`, or `MALFORMED`.
+
+    Parameters
+    ----------
+    frame : (ANSWER_BYTES,) uint8 array
+        As received; its checksum is looked at.
+    controls : (N_CONTROLS,) array
+        Written: the outputs, each in [-1, 1].
+    """
+    if not _is_whole(frame, ANSWER_BYTES, _ANSWER, _ANSWER_CRC_EXTRA):
+        return MALFORMED
+    for i in range(N_CONTROLS):
+        value = _get_float(frame, _CONTROLS + 4 * i)
+        if not -CONTROL_LIMIT <= value <= CONTROL_LIMIT:  # nor a NaN
+            return MALFORMED
+        controls[i] = value
+    return _get(frame, _HEADER, 8)

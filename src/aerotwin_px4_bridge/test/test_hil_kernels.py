@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The compiled messages of every step. Oracle: pymavlink, field by field and byte by byte."""
+
+from math import inf, nan
+
+import numpy as np
+import pytest
+from pymavlink.dialects.v20 import common as mavlink
+
+from aerotwin_px4_bridge import hil_kernels as kernels
+from aerotwin_px4_bridge.actuator_controls import (
+    pack_hil_actuator_controls,
+    parse_hil_actuator_controls,
+    read_lone_answer,
+)
+from aerotwin_px4_bridge.mavlink2 import FrameReader
+from aerotwin_px4_bridge.messages import pack_hil_sensor_sample, parse_hil_sensor
+
+FLOAT32 = 1.2e-7  # relative rounding of a float32 field, two of them
+ALTITUDE_M = 2e-3  # float32 near 10 km
+BOTH = kernels.HAS_FIELD | kernels.HAS_PRESSURE
+SENSOR_FIELDS = (
+    "xacc", "yacc", "zacc", "xgyro", "ygyro", "zgyro", "xmag", "ymag", "zmag", "abs_pressure",
+    "diff_pressure", "pressure_alt", "temperature",
+)  # fmt: skip
+
+
+def _random_sample(rng: np.random.Generator) -> np.ndarray:
+    return np.array(
+        [
+            *rng.normal(0.0, 30.0, 3),
+            *rng.normal(0.0, 5.0, 3),
+            *rng.normal(0.0, 5e-5, 3),
+            rng.uniform(25e3, 105e3),
+            rng.uniform(220.0, 320.0),
+        ]
+    )
+
+
+def _front_right_down(sample: np.ndarray, flags: int) -> list[float]:
+    """Return the thirteen floats of HIL_SENSOR as the message defines them, the slow way."""
+    flip = np.array([1.0, -1.0, -1.0])
+    field = flip * sample[6:9] * 1e4 if flags & kernels.HAS_FIELD else np.zeros(3)
+    air = [0.0] * 4
+    if flags & kernels.HAS_PRESSURE:
+        altitude = 44330.769 * (1.0 - (sample[9] / 101325.0) ** 0.190263)
+        air = [sample[9] / 100.0, 0.0, altitude, sample[10] - 273.15]
+    return [*(flip * sample[0:3]), *(flip * sample[3:6]), *field, *air]
+
+
+def _as_pymavlink(time_us: int, sample: np.ndarray, flags: int, sequence: int) -> bytes:
+    codec = mavlink.MAVLink(None, 1, 200)
+    codec.seq = sequence
+    fields = 0x3F | (0x1C0 if flags & kernels.HAS_FIELD else 0)
+    fields |= 0x1A00 if flags & kernels.HAS_PRESSURE else 0
+    floats = _front_right_down(sample, flags)
+    return mavlink.MAVLink_hil_sensor_message(time_us, *floats, fields, 0).pack(codec)
+
+
+@pytest.mark.parametrize("flags", [0, kernels.HAS_FIELD, kernels.HAS_PRESSURE, BOTH])
+def test_every_field_of_a_sensor_message_is_that_of_pymavlink(flags):
+    rng = np.random.default_rng(flags)
+    for n in range(200):
+        sample, time_us = _random_sample(rng), int(rng.integers(1, 2**53))
+        ours = pack_hil_sensor_sample(time_us, sample, flags, sequence=n)
+        (read,) = mavlink.MAVLink(None).parse_buffer(ours)
+        for name, expected in zip(SENSOR_FIELDS, _front_right_down(sample, flags), strict=True):
+            rounding = ALTITUDE_M if name == "pressure_alt" else 0.0
+            assert getattr(read, name) == pytest.approx(expected, rel=FLOAT32, abs=rounding)
+        assert (read.time_usec, read.get_seq(), read.id) == (time_us, n % 256, 0)
+        assert (read.get_srcSystem(), read.get_srcComponent()) == (1, 200)
+
+
+@pytest.mark.parametrize("flags", [0, kernels.HAS_FIELD])
+def test_a_sensor_message_is_that_of_pymavlink_to_the_byte(flags):
+    """Without the pressure altitude, whose power function may differ in its last bit."""
+    rng = np.random.default_rng(7)
+    for n in range(300):
+        sample, time_us = _random_sample(rng), 4000 * (n + 1)
+        ours = pack_hil_sensor_sample(time_us, sample, flags, sequence=n)
+        assert ours == _as_pymavlink(time_us, sample, flags, n % 256)
+
+
+def test_a_sensor_message_of_pymavlink_is_read():
+    rng = np.random.default_rng(3)
+    frame, read = np.zeros(kernels.FRAME_BYTES, dtype=np.uint8), np.zeros(kernels.N_SAMPLE)
+    for flags in (0, kernels.HAS_FIELD, kernels.HAS_PRESSURE, BOTH):
+        sample = _random_sample(rng)
+        theirs = _as_pymavlink(123_456, sample, flags, 5)
+        frame[: len(theirs)] = np.frombuffer(theirs, dtype=np.uint8)
+        assert kernels.read_sensor(frame, len(theirs), read) == flags
+        assert kernels.sensor_time(frame) == 123_456
+        expected = sample.copy()
+        expected[6:9] *= bool(flags & kernels.HAS_FIELD)
+        expected[9:] *= bool(flags & kernels.HAS_PRESSURE)
+        np.testing.assert_allclose(read, expected, rtol=2e-7)  # two roundings to float32
+
+
+def test_what_the_compiled_reader_sees_is_what_the_plain_one_sees():
+    sample = _random_sample(np.random.default_rng(4))
+    data = pack_hil_sensor_sample(8000, sample, BOTH)
+    frame, read = np.zeros(kernels.FRAME_BYTES, dtype=np.uint8), np.zeros(kernels.N_SAMPLE)
+    frame[: len(data)] = np.frombuffer(data, dtype=np.uint8)
+    kernels.read_sensor(frame, len(data), read)
+    (whole,) = FrameReader().feed(data)
+    plain = parse_hil_sensor(whole.payload)
+    assert plain.specific_force_body == tuple(read[0:3])
+    assert plain.angular_velocity_body == tuple(read[3:6])
+    np.testing.assert_allclose(plain.magnetic_field_body_tesla, read[6:9], rtol=1e-15)
+    assert (plain.pressure_pa, plain.temperature_k) == (read[9], read[10])
+
+
+@pytest.mark.parametrize("place", range(kernels.N_SAMPLE))
+@pytest.mark.parametrize("bad", [nan, inf, -inf])
+def test_a_sample_that_is_not_finite_is_not_packed(place, bad):
+    sample = _random_sample(np.random.default_rng(5))
+    sample[place] = bad
+    with pytest.raises(ValueError, match="finite"):
+        pack_hil_sensor_sample(4000, sample, BOTH)
+
+
+@pytest.mark.parametrize(("time_us", "pressure"), [(0, 1e5), (-4000, 1e5), (4000, 0.0)])
+def test_a_time_or_pressure_of_zero_is_not_packed(time_us, pressure):
+    sample = _random_sample(np.random.default_rng(6))
+    sample[kernels.PRESSURE] = pressure
+    with pytest.raises(ValueError, match="HIL_SENSOR"):
+        pack_hil_sensor_sample(time_us, sample, BOTH)
+
+
+def test_a_float_beyond_float32_is_not_packed():
+    sample = np.zeros(kernels.N_SAMPLE)
+    sample[2] = 1e39
+    with pytest.raises(ValueError, match="fit"):
+        pack_hil_sensor_sample(4000, sample, 0)
+
+
+def _damaged(data: bytes, place: int, bit: int) -> np.ndarray:
+    frame = np.zeros(kernels.FRAME_BYTES, dtype=np.uint8)
+    frame[: len(data)] = np.frombuffer(data, dtype=np.uint8)
+    frame[place] ^= bit
+    return frame
+
+
+def test_one_flipped_bit_anywhere_is_seen():
+    data = pack_hil_sensor_sample(4000, _random_sample(np.random.default_rng(8)), BOTH)
+    for place in range(len(data)):
+        frame = _damaged(data, place, 1 << place % 8)
+        assert kernels.read_sensor(frame, len(data), np.zeros(11)) == kernels.MALFORMED
+
+
+def test_a_sensor_message_without_imu_is_refused():
+    message = mavlink.MAVLink_hil_sensor_message(4000, *[0.1] * 13, 0x1FC0, 0)
+    data = message.pack(mavlink.MAVLink(None, 1, 1))
+    assert kernels.read_sensor(_damaged(data, 0, 0), len(data), np.zeros(11)) == kernels.MALFORMED
+
+
+def test_a_lone_answer_is_read_like_any_other():
+    rng = np.random.default_rng(9)
+    for n in range(200):
+        values = rng.uniform(-1.0, 1.0, 16).tolist()
+        message = mavlink.MAVLink_hil_actuator_controls_message(
+            4000 * n + 1, values, 1 + 128 * (n % 2), n % 2
+        )
+        data = message.pack(mavlink.MAVLink(None, 1 + n, 1))
+        system_id, controls = read_lone_answer(data)
+        assert system_id == 1 + n
+        (frame,) = FrameReader().feed(data)
+        assert controls == parse_hil_actuator_controls(frame.payload)
+        assert controls.controls == pytest.approx(values, rel=FLOAT32)
+        assert (controls.is_armed, controls.is_lockstep) == (n % 2 == 1, n % 2 == 1)
+
+
+@pytest.mark.parametrize("bad", [nan, inf, -inf, 1.1, -1.1])
+def test_a_lone_answer_that_is_impossible_is_left_to_the_slow_reader(bad):
+    message = mavlink.MAVLink_hil_actuator_controls_message(4000, [0.5, bad, *[0.0] * 14], 129, 1)
+    assert read_lone_answer(message.pack(mavlink.MAVLink(None, 1, 1))) is None
+
+
+def test_whatever_is_not_one_whole_answer_is_left_to_the_slow_reader():
+    answer = pack_hil_actuator_controls(4000, [0.5] * 4, is_armed=True)
+    assert read_lone_answer(answer) is not None
+    for place in range(len(answer)):
+        damaged = bytearray(answer)
+        damaged[place] ^= 0x10
+        assert read_lone_answer(bytes(damaged)) is None
+    assert read_lone_answer(answer[:-1]) is None
+    assert read_lone_answer(answer + answer) is None
+    assert read_lone_answer(b"\0" * len(answer)) is None
