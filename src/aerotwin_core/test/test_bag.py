@@ -50,6 +50,27 @@ def test_what_was_written_is_read_by_rosbags_and_mcap(tmp_path):
     assert summary.statistics.message_count == 50
 
 
+def test_chunks_checksums_and_index_are_those_that_mcap_s_own_reader_expects(tmp_path):
+    n = 3000  # 64 KiB chunks: many of them
+    with BagWriter(tmp_path / "bag") as writer:
+        writer.add_topic("/imu", IMU)
+        writer.add_topic("/other", IMU)
+        for k in range(n):
+            writer.write("/imu", k * 4_000_000, _imu(k))
+            if k % 3 == 0:
+                writer.write("/other", k * 4_000_000, _imu(k + 1))
+    with (tmp_path / "bag" / "bag_0.mcap").open("rb") as stream:
+        reader = make_reader(stream, validate_crcs=True)
+        statistics = reader.get_summary().statistics
+        assert statistics.chunk_count > 5
+        assert list(statistics.channel_message_counts.values()) == [n, n // 3]
+        assert (statistics.message_start_time, statistics.message_end_time) == (0, 2999 * 4_000_000)
+        found = reader.iter_messages(topics=["/other"], start_time=600 * 4_000_000)
+        assert [(m.log_time, m.data) for _, _, m in found] == [
+            (k * 4_000_000, _imu(k + 1)) for k in range(600, n, 3)
+        ]
+
+
 def test_own_reader_gives_messages_counts_and_span(tmp_path):
     with BagWriter(tmp_path / "bag") as writer:
         writer.add_topic("/imu", IMU)

@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import Any
 
 import yaml
-from mcap.writer import CompressionType, Writer
 
+from aerotwin_core.bag.mcap_writer import McapWriter
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import TYPESTORE
 
@@ -59,18 +59,16 @@ class BagWriter:
             shutil.rmtree(self.path)
         self._file_name = f"{self.path.name}_0.mcap"
         self._topics: dict[str, tuple[int, str, bool]] = {}
-        self._counts: dict[str, int] = {}
-        self._span_ns: tuple[int, int] | None = None
         self._last_flush_s = time.monotonic()
         try:
             self.path.mkdir(parents=True)
             self._stream = open(self.path / self._file_name, "wb")  # noqa: SIM115
         except OSError as error:
             raise _disk_error(self.path, error) from error
-        self._writer: Writer | None = Writer(
-            self._stream, chunk_size=CHUNK_SIZE_BYTES, compression=CompressionType.NONE
+        self._file = McapWriter(
+            self._stream, chunk_size=CHUNK_SIZE_BYTES, profile="ros2", library="aerotwin"
         )
-        self._writer.start(profile="ros2", library="aerotwin")
+        self._is_open = True
         self._write_metadata()
 
     def __enter__(self) -> "BagWriter":
@@ -96,16 +94,15 @@ class BagWriter:
             if self._topics[name][1] != msgtype:
                 raise ValueError(f"topic {name} is {self._topics[name][1]}, got {msgtype}")
             return
-        assert self._writer is not None, "the bag is closed"
+        assert self._is_open, "the bag is closed"
         definition, digest = TYPESTORE.generate_msgdef(msgtype, ros_version=2), _digest(msgtype)
-        schema = self._writer.register_schema(msgtype, "ros2msg", definition[0].encode())
+        schema = self._file.add_schema(msgtype, "ros2msg", definition[0].encode())
         metadata = {
             "offered_qos_profiles": yaml.safe_dump([_qos(latched)]),
             "topic_type_hash": digest,
         }
-        channel = self._writer.register_channel(name, "cdr", schema, metadata)
+        channel = self._file.add_channel(name, "cdr", schema, metadata)
         self._topics[name] = (channel, msgtype, latched)
-        self._counts[name] = 0
         self._write_metadata()
 
     def write(self, topic: str, stamp_ns: int, cdr: bytes) -> None:
@@ -118,25 +115,20 @@ class BagWriter:
         UserError
             If the disk is full.
         """
-        assert self._writer is not None, "the bag is closed"
-        channel = self._topics[topic][0]
+        assert self._is_open, "the bag is closed"
         try:
-            self._writer.add_message(channel, stamp_ns, cdr, stamp_ns)
+            self._file.add_message(self._topics[topic][0], stamp_ns, cdr)
             if time.monotonic() - self._last_flush_s > FLUSH_PERIOD_S:
                 self.flush()
         except OSError as error:
             self._abandon()
             raise _disk_error(self.path, error) from error
-        self._counts[topic] += 1
-        low, high = self._span_ns or (stamp_ns, stamp_ns)
-        self._span_ns = (min(low, stamp_ns), max(high, stamp_ns))
 
     def flush(self) -> None:
         """Close the open chunk and hand everything to the operating system."""
         self._last_flush_s = time.monotonic()
-        if self._writer is not None:
-            self._writer.flush()
-        self._stream.flush()
+        if self._is_open:
+            self._file.flush()
 
     def close(self) -> None:
         """Write the index and the final metadata; a second call does nothing.
@@ -146,11 +138,11 @@ class BagWriter:
         UserError
             If the disk is full; what was flushed before stays readable.
         """
-        if self._writer is None:
+        if not self._is_open:
             return
-        writer, self._writer = self._writer, None
+        self._is_open = False
         try:
-            writer.finish()
+            self._file.finish()
             self._stream.close()
             self._write_metadata()
         except OSError as error:
@@ -159,13 +151,13 @@ class BagWriter:
 
     def _abandon(self) -> None:
         """Let go of a file that can no longer be written; what was flushed stays readable."""
-        self._writer = None
+        self._is_open = False
         with contextlib.suppress(OSError):
             self._stream.close()
 
     def _write_metadata(self) -> None:
-        start, end = self._span_ns or (0, 0)
-        n_messages = sum(self._counts.values())
+        start, end = self._file.span_ns or (0, 0)
+        n_messages = sum(self._file.counts.values())
         span = {
             "duration": {"nanoseconds": end - start},
             "starting_time": {"nanoseconds_since_epoch": start},
@@ -192,7 +184,7 @@ class BagWriter:
             raise _disk_error(self.path, error) from error
 
     def _topic_entry(self, name: str) -> dict[str, Any]:
-        _, msgtype, latched = self._topics[name]
+        channel, msgtype, latched = self._topics[name]
         return {
             "topic_metadata": {
                 "name": name,
@@ -201,7 +193,7 @@ class BagWriter:
                 "offered_qos_profiles": [_qos(latched)],
                 "type_description_hash": _digest(msgtype),
             },
-            "message_count": self._counts[name],
+            "message_count": self._file.counts[channel],
         }
 
 
