@@ -65,7 +65,7 @@ def test_chunks_checksums_and_index_are_those_that_mcap_s_own_reader_expects(tmp
         assert statistics.chunk_count > 5
         assert list(statistics.channel_message_counts.values()) == [n, n // 3]
         assert (statistics.message_start_time, statistics.message_end_time) == (0, 2999 * 4_000_000)
-        found = reader.iter_messages(topics=["/other"], start_time=600 * 4_000_000)
+        found = reader.iter_messages(topics=["/other"], starting_at=600 * 4_000_000)
         assert [(m.log_time, m.data) for _, _, m in found] == [
             (k * 4_000_000, _imu(k + 1)) for k in range(600, n, 3)
         ]
