@@ -11,35 +11,58 @@ from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.airframe import (
     GRAVITY,
     Airframe,
+    Battery,
     Contact,
     Motor,
-    Propeller,
     Rotor,
     airframe_names,
+    load_airframe,
+)
+from aerotwin_multirotor_dynamics.batch import MultirotorBatch
+from aerotwin_multirotor_dynamics.derived import (
+    DerivedQuantities,
+    allocation_matrix,
+    derived_quantities,
     hover_command,
     hover_speed_rad_s,
-    load_airframe,
     thrust_to_weight,
 )
 from aerotwin_multirotor_dynamics.multirotor import Multirotor, standing_pose
+from aerotwin_multirotor_dynamics.propeller import (
+    Blade,
+    Propeller,
+    coefficients_from_blade,
+    propeller_from_blade,
+)
 from aerotwin_multirotor_dynamics.state import MultirotorState, interpolate, interpolate_vector
+from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 
 __all__ = [
     "GRAVITY",
     "Airframe",
+    "Battery",
+    "Blade",
     "Contact",
+    "DerivedQuantities",
     "Motor",
     "Multirotor",
+    "MultirotorBatch",
     "MultirotorState",
     "Propeller",
     "Rotor",
+    "Wind",
+    "WindParameters",
     "airframe_names",
+    "allocation_matrix",
+    "coefficients_from_blade",
+    "derived_quantities",
     "hover_command",
     "hover_speed_rad_s",
     "interpolate",
     "interpolate_vector",
     "layout",
     "load_airframe",
+    "propeller_from_blade",
     "standing_pose",
     "thrust_to_weight",
 ]

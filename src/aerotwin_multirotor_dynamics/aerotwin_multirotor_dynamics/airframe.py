@@ -3,12 +3,14 @@
 """Airframes: what a multirotor is made of, read from packaged YAML files with their sources."""
 
 import dataclasses
-import math
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters, parameter, read_yaml
+from aerotwin_multirotor_dynamics.layout import N_MODEL_PARAMETERS
+from aerotwin_multirotor_dynamics.propeller import Blade, Propeller, coefficients_from_blade
 
 GRAVITY = 9.81
 """Acceleration of free fall used for every vehicle [m/s^2], as the Gazebo worlds of PX4 do."""
@@ -22,27 +24,6 @@ class Rotor:
 
     position_m: Vector = parameter(unit="m", text="hub in body axes (FLU), from the centre of mass")
     spin: int = parameter(choices=(1, -1), text="+1 turns counter-clockwise seen from above, -1 cw")
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Propeller:
-    """Force and moment laws of the rotors, all of one kind (XTDrone eq. 3-6)."""
-
-    thrust_coefficient_n_s2: float = parameter(
-        unit="N/(rad/s)^2", minimum=0.0, text="thrust per squared speed, C_T"
-    )
-    torque_per_thrust_m: float = parameter(
-        unit="m", minimum=0.0, text="reaction torque about body z per thrust, C_M"
-    )
-    drag_coefficient_n_s2_per_m: float = parameter(
-        0.0, unit="N/(rad/s)/(m/s)", minimum=0.0, text="H-force, C_D; 0 switches it off"
-    )
-    rolling_coefficient_n_s2: float = parameter(
-        0.0, unit="N m/(rad/s)/(m/s)", minimum=0.0, text="rolling moment, C_R; 0 switches it off"
-    )
-    zero_thrust_axial_speed_m_s: float = parameter(
-        0.0, unit="m/s", minimum=0.0, text="climb speed through air that leaves no thrust; 0 is off"
-    )
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -62,6 +43,43 @@ class Motor:
     time_constant_down_s: float = parameter(
         0.0, unit="s", minimum=0.0, text="lag while slowing down; 0 follows at once"
     )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Battery:
+    """Energy on board: an open-circuit voltage that falls with the charge, behind a resistance."""
+
+    capacity_ah: float = parameter(
+        0.0, unit="A h", minimum=0.0, text="charge of a full one; 0: no battery, power never ends"
+    )
+    cells: int = parameter(4, minimum=1, text="cells in series")
+    full_cell_v: float = parameter(4.2, unit="V", minimum=0.1, text="open-circuit, full")
+    empty_cell_v: float = parameter(3.4, unit="V", minimum=0.1, text="open-circuit, empty")
+    resistance_ohm: float = parameter(
+        0.0, unit="ohm", minimum=0.0, text="inside, of all cells together: the voltage sags by it"
+    )
+    motor_efficiency: float = parameter(
+        0.75, minimum=0.01, maximum=1.0, text="shaft power over electric power, with controllers"
+    )
+    idle_power_w: float = parameter(0.0, unit="W", minimum=0.0, text="of everything but motors")
+    initial_charge: float = parameter(1.0, minimum=0.0, maximum=1.0, text="at the start")
+
+    def __post_init__(self) -> None:
+        if self.empty_cell_v > self.full_cell_v:
+            raise ValueError(
+                f"empty_cell_v must be at most full_cell_v ({self.full_cell_v}), "
+                f"got {self.empty_cell_v}"
+            )
+
+    @property
+    def full_voltage_v(self) -> float:
+        """Open-circuit voltage of the full battery [V]."""
+        return self.cells * self.full_cell_v
+
+    @property
+    def empty_voltage_v(self) -> float:
+        """Open-circuit voltage of the empty battery [V]."""
+        return self.cells * self.empty_cell_v
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -111,14 +129,32 @@ class Airframe:
     linear_drag_n_s_per_m: Vector = parameter(
         (0.0, 0.0, 0.0), unit="N/(m/s)", minimum=0.0, text="body drag per axis (Pegasus eq. 2 x m)"
     )
+    quadratic_drag_n_s2_per_m2: Vector = parameter(
+        (0.0, 0.0, 0.0), unit="N/(m/s)^2", minimum=0.0, text="body drag per axis: -c |v| v"
+    )
     propeller: Propeller = parameter(text="force and moment laws of the rotors")
     motor: Motor = parameter(text="from command to rotor speed")
     rotors: tuple[Rotor, ...] = parameter(text="rotors in the order of the motor outputs")
     contact: Contact = parameter(text="ground contact")
+    battery: Battery = parameter(Battery(), text="energy on board")
+    thrust_model: str = parameter(
+        "", text="`module:function` of one's own in the place of C_T; empty: the built-in law"
+    )
+    drag_model: str = parameter(
+        "", text="`module:function` of one's own for the body's drag; empty: the built-in law"
+    )
+    model_parameters: tuple[float, ...] = parameter(
+        (), text="numbers for models of one's own, at `layout.MODEL_PARAMETERS` of the constants"
+    )
 
     def __post_init__(self) -> None:
         if not self.rotors:
             raise ValueError("rotors must hold at least one rotor, got none")
+        if len(self.model_parameters) > N_MODEL_PARAMETERS:
+            raise ValueError(
+                f"model_parameters must hold at most {N_MODEL_PARAMETERS} numbers, "
+                f"got {len(self.model_parameters)}"
+            )
 
 
 def airframe_names() -> list[str]:
@@ -149,37 +185,14 @@ def load_airframe(name: str | Path) -> Airframe:
                 f"airframe: there is none named '{name}', packaged are "
                 f"{', '.join(airframe_names())}; choose one or give the path of a YAML file"
             )
-    return load_parameters(Airframe, read_yaml(path), where=str(path))
+    return load_parameters(Airframe, _with_blades(read_yaml(path), path), where=str(path))
 
 
-def hover_speed_rad_s(airframe: Airframe, *, gravity: float = GRAVITY) -> float:
-    """Return the rotor speed at which the thrust of all rotors, turning alike, carries the weight.
-
-    >>> round(hover_speed_rad_s(load_airframe("iris")), 1)
-    806.8
-    """
-    lift_per_speed2 = len(airframe.rotors) * airframe.propeller.thrust_coefficient_n_s2
-    return math.sqrt(airframe.mass_kg * gravity / lift_per_speed2)
-
-
-def hover_command(airframe: Airframe, *, gravity: float = GRAVITY) -> float:
-    """Return the motor command in [0, 1] that hovers in still air.
-
-    >>> round(hover_command(load_airframe("iris")), 3)
-    0.707
-    """
-    motor = airframe.motor
-    speed = hover_speed_rad_s(airframe, gravity=gravity)
-    return (speed - motor.armed_speed_rad_s) / motor.speed_per_command_rad_s
-
-
-def thrust_to_weight(airframe: Airframe, *, gravity: float = GRAVITY) -> float:
-    """Return the largest static thrust over the weight.
-
-    >>> round(thrust_to_weight(load_airframe("iris")), 2)
-    1.86
-    """
-    motor = airframe.motor
-    at_full = motor.speed_per_command_rad_s + motor.armed_speed_rad_s
-    fastest = min(at_full, motor.maximum_speed_rad_s)
-    return (fastest / hover_speed_rad_s(airframe, gravity=gravity)) ** 2
+def _with_blades(content: Any, path: Path) -> Any:
+    """Replace `propeller: blade:` by the coefficients that follow from it; those given stay."""
+    propeller = content.get("propeller") if isinstance(content, dict) else None
+    if not isinstance(propeller, dict) or "blade" not in propeller:
+        return content
+    given = {name: value for name, value in propeller.items() if name != "blade"}
+    blade = load_parameters(Blade, propeller["blade"], where=f"{path}: propeller: blade")
+    return {**content, "propeller": coefficients_from_blade(blade) | given}

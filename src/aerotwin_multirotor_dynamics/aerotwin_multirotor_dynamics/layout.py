@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where each number stands in the flat float64 arrays that the compiled kernel works on.
 
-The state array holds truth at one instant. The slices are the public way to read it; the part
-after `N_HEAD` is the rotor speeds (one per rotor) and the anchors of the contact points (four
-numbers per point: 1 if it sticks, then the place in map where it sticks). A change here calls for
-touching `kernel`, whose compiled form numba keeps until that file changes.
+The state array holds truth at one instant. The slices are the public way to read it; after
+`N_HEAD` come the rotor speeds and the set-points of the rotor speeds (one per rotor each), then the
+anchors of the contact points (four numbers per point: 1 if it sticks, then the place in map where
+it sticks). A change here calls for touching `kernel`, whose compiled form numba keeps until that
+file changes.
 """
 
 from typing import TYPE_CHECKING
@@ -37,8 +38,14 @@ IMPACT_SPEED = 32
 """Speed into the ground at the last touch of a point [m/s]."""
 N_CONTACTS = 33
 """Number of points that touch the ground."""
-N_HEAD = 34
-"""Length of the part above; rotor speeds [rad/s] follow, then the anchors."""
+BATTERY_CHARGE = 34
+"""What is left in the battery, 0 to 1; 1 without a battery."""
+BATTERY_VOLTAGE = 35
+"""Voltage at the battery's terminals [V]; that of a full one without a battery."""
+BATTERY_CURRENT = 36
+"""Current out of the battery [A]; 0 without a battery."""
+N_HEAD = 37
+"""Length of the part above; rotor speeds [rad/s], their set-points and the anchors follow."""
 
 N_MOVING = 13  # position, quaternion, velocity, angular velocity: what the integrator carries
 
@@ -47,38 +54,113 @@ WIND = 0
 GROUND_POINT = 3
 GROUND_NORMAL = 6
 IS_ARMED = 9
+"""0: the motors stop; ARMED: commands in [0, 1]; ARMED_BY_SPEED: rotor speeds [rad/s]."""
 COMMAND = 10
+"""First of the motor commands, one per rotor."""
+
+DISARMED, ARMED, ARMED_BY_SPEED = 0.0, 1.0, 2.0
 
 # constants of an airframe
 MASS, INERTIA, DRAG, GRAVITY_PLACE = 0, 1, 4, 7
 SPEED_PER_COMMAND, ARMED_SPEED, MAXIMUM_SPEED, TAU_UP, TAU_DOWN = 8, 9, 10, 11, 12
-C_THRUST, C_TORQUE, C_DRAG, C_ROLLING, PER_AXIAL_SPEED = 13, 14, 15, 16, 17
-K_NORMAL, D_NORMAL, K_TANGENT, D_TANGENT, FRICTION, PER_DAMPING_DEPTH = 18, 19, 20, 21, 22, 23
-CRASH_SPEED, CRASH_COS_TILT, N_ROTORS, N_POINTS, N_FEET, REACH = 24, 25, 26, 27, 28, 29
-ROTORS = 30  # x y z spin of each rotor, then x y z of each contact point
+C_THRUST, C_TORQUE, C_DRAG, PER_AXIAL_SPEED = 13, 14, 15, 16
+C_AXIAL, C_LIFT, ROTOR_INERTIA, GROUND_EFFECT, ROTOR_RADIUS = 17, 18, 19, 20, 21
+QUADRATIC_DRAG = 22
+K_NORMAL, D_NORMAL, K_TANGENT, D_TANGENT, FRICTION, PER_DAMPING_DEPTH = 25, 26, 27, 28, 29, 30
+CRASH_SPEED, CRASH_COS_TILT, REACH = 31, 32, 33
+CAPACITY, FULL_VOLTAGE, EMPTY_VOLTAGE, RESISTANCE, PER_EFFICIENCY, IDLE_POWER = range(34, 40)
+N_ROTORS, N_POINTS, N_FEET = 40, 41, 42
+MODEL_PARAMETERS = 43
+"""First of the numbers that an airframe gives to models of one's own."""
+N_MODEL_PARAMETERS = 8
+ROTORS = MODEL_PARAMETERS + N_MODEL_PARAMETERS  # each rotor: x y z spin and its rolling moment
+PER_ROTOR = 5  # then x y z of each contact point
+
+SECONDS_PER_HOUR = 3600.0
 
 
 def pack_constants(airframe: "Airframe", *, gravity: float) -> np.ndarray:
     """Return the constants of an airframe as the kernel reads them."""
-    propeller, motor, contact = airframe.propeller, airframe.motor, airframe.contact
+    contact = airframe.contact
     points = [*contact.feet_m, *contact.hull_m]
+    c = np.zeros(ROTORS + PER_ROTOR * len(airframe.rotors) + 3 * len(points))
+    c[MASS], c[GRAVITY_PLACE] = airframe.mass_kg, gravity
+    c[INERTIA : INERTIA + 3] = airframe.inertia_kg_m2
+    c[DRAG : DRAG + 3] = airframe.linear_drag_n_s_per_m
+    c[QUADRATIC_DRAG : QUADRATIC_DRAG + 3] = airframe.quadratic_drag_n_s2_per_m2
+    c[N_ROTORS], c[N_POINTS] = len(airframe.rotors), len(points)
+    own = airframe.model_parameters
+    c[MODEL_PARAMETERS : MODEL_PARAMETERS + len(own)] = own
+    _pack_propulsion(airframe, c)
+    _pack_contact(airframe, points, c)
+    return c
+
+
+def _pack_propulsion(airframe: "Airframe", c: np.ndarray) -> None:
+    propeller, motor, battery = airframe.propeller, airframe.motor, airframe.battery
     axial = propeller.zero_thrust_axial_speed_m_s
-    head = [airframe.mass_kg, *airframe.inertia_kg_m2, *airframe.linear_drag_n_s_per_m, gravity]
-    head += [motor.speed_per_command_rad_s, motor.armed_speed_rad_s, motor.maximum_speed_rad_s]
-    head += [motor.time_constant_up_s, motor.time_constant_down_s]
-    head += [propeller.thrust_coefficient_n_s2, propeller.torque_per_thrust_m]
-    head += [propeller.drag_coefficient_n_s2_per_m, propeller.rolling_coefficient_n_s2]
-    head += [1.0 / axial if axial > 0.0 else 0.0]
-    head += [contact.normal_stiffness_n_per_m, contact.normal_damping_n_s_per_m]
-    head += [contact.tangential_stiffness_n_per_m, contact.tangential_damping_n_s_per_m]
-    head += [contact.friction, 1.0 / contact.damping_depth_m, contact.crash_speed_m_s]
-    head += [np.cos(np.radians(contact.crash_tilt_deg)), len(airframe.rotors), len(points)]
-    head += [len(contact.feet_m), max((np.linalg.norm(p) for p in points), default=0.0)]
-    rotors = [number for rotor in airframe.rotors for number in (*rotor.position_m, rotor.spin)]
-    return np.array([*head, *rotors, *(number for point in points for number in point)], float)
+    c[SPEED_PER_COMMAND : TAU_DOWN + 1] = (
+        motor.speed_per_command_rad_s,
+        motor.armed_speed_rad_s,
+        motor.maximum_speed_rad_s,
+        motor.time_constant_up_s,
+        motor.time_constant_down_s,
+    )
+    c[C_THRUST : ROTOR_RADIUS + 1] = (
+        propeller.thrust_coefficient_n_s2,
+        propeller.torque_per_thrust_m,
+        propeller.drag_coefficient_n_s2_per_m,
+        1.0 / axial if axial > 0.0 else 0.0,
+        propeller.axial_drag_coefficient_n_s2_per_m,
+        propeller.translational_lift_n_s2_per_m2,
+        propeller.inertia_kg_m2,
+        propeller.ground_effect,
+        propeller.radius_m,
+    )
+    c[CAPACITY : IDLE_POWER + 1] = (
+        battery.capacity_ah * SECONDS_PER_HOUR,
+        battery.full_voltage_v,
+        battery.empty_voltage_v,
+        battery.resistance_ohm,
+        1.0 / battery.motor_efficiency,
+        battery.idle_power_w,
+    )
+    for i, rotor in enumerate(airframe.rotors):
+        turn = rotor.spin if propeller.rolling_moment_follows_spin else 1
+        rolling = turn * propeller.rolling_coefficient_n_s2
+        j = ROTORS + PER_ROTOR * i
+        c[j : j + PER_ROTOR] = (*rotor.position_m, rotor.spin, rolling)
+
+
+def _pack_contact(airframe: "Airframe", points: list, c: np.ndarray) -> None:
+    contact = airframe.contact
+    c[K_NORMAL : REACH + 1] = (
+        contact.normal_stiffness_n_per_m,
+        contact.normal_damping_n_s_per_m,
+        contact.tangential_stiffness_n_per_m,
+        contact.tangential_damping_n_s_per_m,
+        contact.friction,
+        1.0 / contact.damping_depth_m,
+        contact.crash_speed_m_s,
+        np.cos(np.radians(contact.crash_tilt_deg)),
+        max((np.linalg.norm(p) for p in points), default=0.0),
+    )
+    c[N_FEET] = len(contact.feet_m)
+    if points:
+        c[ROTORS + PER_ROTOR * len(airframe.rotors) :] = np.ravel(points)
 
 
 def state_length(airframe: "Airframe") -> int:
     """Return the length of the state array of an airframe."""
     n_points = len(airframe.contact.feet_m) + len(airframe.contact.hull_m)
-    return N_HEAD + len(airframe.rotors) + 4 * n_points
+    return N_HEAD + 2 * len(airframe.rotors) + 4 * n_points
+
+
+def rotor_speeds(n_rotors: int) -> slice:
+    """Return where the rotor speeds stand in a state array [rad/s]."""
+    return slice(N_HEAD, N_HEAD + n_rotors)
+
+
+def rotor_setpoints(n_rotors: int) -> slice:
+    """Return where the set-points of the rotor speeds stand in a state array [rad/s]."""
+    return slice(N_HEAD + n_rotors, N_HEAD + 2 * n_rotors)

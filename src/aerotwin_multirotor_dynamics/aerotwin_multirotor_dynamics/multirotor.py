@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from aerotwin_core.frames import quaternion_from_rotation
 from aerotwin_multirotor_dynamics import layout as at
 from aerotwin_multirotor_dynamics.airframe import GRAVITY, Airframe
-from aerotwin_multirotor_dynamics.kernel import refresh_state, step_state
+from aerotwin_multirotor_dynamics.models import kernels
 from aerotwin_multirotor_dynamics.state import MultirotorState
 
 IDENTITY = (0.0, 0.0, 0.0, 1.0)
@@ -21,7 +21,8 @@ class Multirotor:
     """A multirotor in motion.
 
     It owns a state array (`state_vector`, laid out in `layout`) and the inputs that last until
-    they are given anew: wind and ground plane.
+    they are given anew: wind and ground plane. `inputs`, `constants` and `step_state` are what its
+    `step` calls, for loops that are compiled themselves.
 
     Parameters
     ----------
@@ -55,10 +56,15 @@ class Multirotor:
     ) -> None:
         self.airframe = airframe
         self._n_rotors = len(airframe.rotors)
-        self._constants = at.pack_constants(airframe, gravity=gravity)
-        self._inputs = np.zeros(at.COMMAND + self._n_rotors)
-        self._inputs[at.GROUND_POINT + 2] = ground_height_m
-        self._inputs[at.GROUND_NORMAL : at.GROUND_NORMAL + 3] = UP
+        self.step_state, self._refresh_state = kernels(airframe)
+        self.constants = at.pack_constants(airframe, gravity=gravity)
+        self.inputs = np.zeros(at.COMMAND + self._n_rotors)
+        self._wind = self.inputs[at.WIND : at.WIND + 3]
+        self._ground_point = self.inputs[at.GROUND_POINT : at.GROUND_POINT + 3]
+        self._ground_normal = self.inputs[at.GROUND_NORMAL : at.GROUND_NORMAL + 3]
+        self._command = self.inputs[at.COMMAND :]
+        self._ground_point[2] = ground_height_m
+        self._ground_normal[:] = UP
         self.state_vector = np.zeros(at.state_length(airframe))
         self.reset(
             p_map_body=p_map_body,
@@ -77,7 +83,7 @@ class Multirotor:
         omega_map_body_in_body: ArrayLike = (0.0, 0.0, 0.0),
         rotor_speed_rad_s: ArrayLike = 0.0,
     ) -> None:
-        """Start anew from a state, forgetting contacts and crashes."""
+        """Start anew from a state, without contact or crash, with the battery as at first."""
         state = self.state_vector
         state[:] = 0.0
         quaternion = np.asarray(q_map_body, float)
@@ -88,35 +94,48 @@ class Multirotor:
         state[at.QUATERNION] = quaternion / norm
         state[at.VELOCITY] = v_map_body
         state[at.ANGULAR_VELOCITY] = omega_map_body_in_body
-        state[at.N_HEAD : at.N_HEAD + self._n_rotors] = rotor_speed_rad_s
+        state[at.rotor_speeds(self._n_rotors)] = rotor_speed_rad_s
+        state[at.rotor_setpoints(self._n_rotors)] = rotor_speed_rad_s
+        self._charge_battery()
         if not np.isfinite(state).all():
             raise ValueError("the state at the start must be finite, got NaN or infinity in it")
-        refresh_state(state, self._inputs, self._constants)
+        self._refresh_state(state, self.inputs, self.constants)
+
+    def _charge_battery(self) -> None:
+        battery = self.airframe.battery
+        charge = battery.initial_charge if battery.capacity_ah > 0.0 else 1.0
+        span = battery.full_voltage_v - battery.empty_voltage_v
+        self.state_vector[at.BATTERY_CHARGE] = charge
+        self.state_vector[at.BATTERY_VOLTAGE] = battery.empty_voltage_v + span * charge
 
     def step(
         self,
-        command: ArrayLike,
+        command: ArrayLike | None,
         dt: float,
         *,
         ground_point: ArrayLike | None = None,
         ground_normal: ArrayLike | None = None,
         wind_map: ArrayLike | None = None,
         is_armed: bool = True,
+        rotor_speed_setpoint_rad_s: ArrayLike | None = None,
     ) -> None:
         """Advance the state by dt under motor commands held constant.
 
         Parameters
         ----------
-        command : (n,) array
+        command : (n,) array or None
             Motor commands, clipped to [0, 1]; a NaN stops its motor.
         dt : float
-            Step [s]; sub-steps of 1 ms at most are taken inside.
+            Step [s]; more than 4 ms, and more than 1 ms near the ground, are divided inside.
         ground_point, ground_normal : (3,) array, optional
             Plane of the ground in map; None keeps the last one.
         wind_map : (3,) array, optional
             Velocity of the air in map axes [m/s]; None keeps the last one.
         is_armed : bool
             Disarmed motors stop whatever the command.
+        rotor_speed_setpoint_rad_s : (n,) array, optional
+            In the place of the command (None then): rotor speeds to follow, clipped to what the
+            motors can.
 
         Raises
         ------
@@ -127,18 +146,24 @@ class Multirotor:
         """
         if not dt > 0.0:
             raise ValueError(f"dt must be positive, got {dt}")
-        inputs = self._inputs
-        if len(command) != self._n_rotors:  # type: ignore[arg-type]
+        inputs = self.inputs
+        if rotor_speed_setpoint_rad_s is None:
+            inputs[at.IS_ARMED] = at.ARMED if is_armed else at.DISARMED
+        else:
+            if command is not None:
+                raise ValueError("command must be None beside rotor_speed_setpoint_rad_s")
+            command = rotor_speed_setpoint_rad_s
+            inputs[at.IS_ARMED] = at.ARMED_BY_SPEED if is_armed else at.DISARMED
+        if command is None or len(command) != self._n_rotors:  # type: ignore[arg-type]
             raise ValueError(f"command must have {self._n_rotors} values, got {command}")
-        inputs[at.COMMAND :] = command
-        inputs[at.IS_ARMED] = is_armed
+        self._command[:] = command
         if wind_map is not None:
-            inputs[at.WIND : at.WIND + 3] = wind_map
+            self._wind[:] = wind_map
         if ground_point is not None:
-            inputs[at.GROUND_POINT : at.GROUND_POINT + 3] = ground_point
+            self._ground_point[:] = ground_point
         if ground_normal is not None:
-            inputs[at.GROUND_NORMAL : at.GROUND_NORMAL + 3] = ground_normal
-        if not step_state(self.state_vector, inputs, self._constants, dt):
+            self._ground_normal[:] = ground_normal
+        if not self.step_state(self.state_vector, inputs, self.constants, dt):
             raise FloatingPointError(
                 "the state of the multirotor is not finite; check wind, ground and time step"
             )
@@ -166,7 +191,12 @@ class Multirotor:
     @property
     def rotor_speed_rad_s(self) -> np.ndarray:
         """Return the rotor speeds as a view of the state array."""
-        return self.state_vector[at.N_HEAD : at.N_HEAD + self._n_rotors]
+        return self.state_vector[at.rotor_speeds(self._n_rotors)]
+
+    @property
+    def rotor_setpoint_rad_s(self) -> np.ndarray:
+        """Return what the motors were asked for in the last step, as a view of the state array."""
+        return self.state_vector[at.rotor_setpoints(self._n_rotors)]
 
 
 def standing_pose(

@@ -9,7 +9,7 @@ import numpy as np
 from numba import float64, njit, void
 
 from aerotwin_multirotor_dynamics import layout as at
-from aerotwin_multirotor_dynamics.kernel import rotation_from_quaternion
+from aerotwin_multirotor_dynamics.aerodynamics import rotation_from_quaternion
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -30,6 +30,8 @@ class MultirotorState:
         Rotor speeds, in the order of the motor outputs.
     is_crashed, n_contacts, impact_speed_m_s
         Crash flag (latched), points that touch the ground, speed of the last touch into the ground.
+    battery_charge, battery_voltage_v, battery_current_a
+        What is left, 0 to 1; voltage at the terminals [V]; current out of it [A].
     """
 
     p_map_body: np.ndarray
@@ -43,6 +45,9 @@ class MultirotorState:
     is_crashed: bool = False
     n_contacts: int = 0
     impact_speed_m_s: float = 0.0
+    battery_charge: float = 1.0
+    battery_voltage_v: float = 0.0
+    battery_current_a: float = 0.0
 
     @property
     def R_map_body(self) -> np.ndarray:
@@ -65,15 +70,19 @@ class MultirotorState:
             is_crashed=bool(v[at.IS_CRASHED]),
             n_contacts=int(v[at.N_CONTACTS]),
             impact_speed_m_s=float(v[at.IMPACT_SPEED]),
+            battery_charge=float(v[at.BATTERY_CHARGE]),
+            battery_voltage_v=float(v[at.BATTERY_VOLTAGE]),
+            battery_current_a=float(v[at.BATTERY_CURRENT]),
         )
 
     def to_vector(self) -> np.ndarray:
-        """Return the state array without the anchors of the contact points."""
+        """Return the state array up to the rotor speeds: without set-points and anchors."""
         moving = (self.p_map_body, self.q_map_body, self.v_map_body, self.omega_map_body_in_body)
         rates = (self.a_map_body, self.alpha_in_body, self.specific_force_in_body)
         contact = (self.is_crashed, self.impact_speed_m_s, self.n_contacts)
         rotation = self.R_map_body.ravel()
-        parts = (*moving, *rates, rotation, contact, self.rotor_speed_rad_s)
+        battery = (self.battery_charge, self.battery_voltage_v, self.battery_current_a)
+        parts = (*moving, *rates, rotation, contact, battery, self.rotor_speed_rad_s)
         return np.concatenate([np.asarray(part, float) for part in parts])
 
 
@@ -112,7 +121,7 @@ def _interpolate(v0, v1, s, dt, out):
         out[i] /= norm
     for i in range(13, out.shape[0]):
         out[i] = v0[i] + s * (v1[i] - v0[i])
-    for i in range(31, at.N_HEAD):  # flags and counts are of the later state
+    for i in range(at.IS_CRASHED, at.N_HEAD):  # flags, counts, battery: of the later state
         out[i] = v1[i]
     R = rotation_from_quaternion(out[3], out[4], out[5], out[6])
     for i in range(9):

@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Forces and moments of the air on rotors and body: compiled parts of `kernel`.
+
+`quadratic_thrust` and `body_drag` are the two laws that an airframe may replace by its own.
+"""
+
+import math
+
+from numba import njit
+
+from aerotwin_multirotor_dynamics import layout as at
+
+LOWEST_HUB_RADII = 0.5
+"""Below this height, in rotor radii, ground effect grows no more (Cheeseman and Bennett 1955)."""
+
+LEAN = {"error_model": "numpy", "_nrt": False}
+"""Options of compilation: a division by zero is infinite, and arrays are not counted as in use.
+
+Counting is what makes small functions with array arguments slow (half of a step's time here), and
+is needed only by those that make arrays or take slices of them.
+"""
+part = njit(forceinline=True, **LEAN)
+"""Makes a function a part of a kernel: compiled into it and kept in its cache."""
+
+
+@part
+def rotation_from_quaternion(x, y, z, w):
+    """Return R_map_body row by row as nine numbers; the quaternion need not be of unit length.
+
+    The middle stages of Runge-Kutta are a little off the unit sphere, and stiff feet would feel
+    a body that swells.
+    """
+    s = 2.0 / (x * x + y * y + z * z + w * w)
+    return (
+        1.0 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w),
+        s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w),
+        s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y),
+    )  # fmt: skip
+
+
+@part
+def to_map(R, x, y, z):
+    """Return a body vector in map axes."""
+    return (
+        R[0] * x + R[1] * y + R[2] * z,
+        R[3] * x + R[4] * y + R[5] * z,
+        R[6] * x + R[7] * y + R[8] * z,
+    )
+
+
+@part
+def to_body(R, x, y, z):
+    """Return a map vector in body axes."""
+    return (
+        R[0] * x + R[3] * y + R[6] * z,
+        R[1] * x + R[4] * y + R[7] * z,
+        R[2] * x + R[5] * y + R[8] * z,
+    )
+
+
+@part
+def quadratic_thrust(omega, vx, vy, vz, c):
+    """Return the thrust of one rotor [N]: C_T omega^2, less linearly with the climb speed.
+
+    Parameters
+    ----------
+    omega : float
+        Rotor speed [rad/s].
+    vx, vy, vz : float
+        Velocity of the hub through the air in body axes [m/s]; vz is along the axis.
+    c : (k,) array
+        Constants of the airframe, laid out in `layout`.
+    """
+    loss = max(0.0, 1.0 - vz * c[at.PER_AXIAL_SPEED])
+    return c[at.C_THRUST] * omega * omega * loss
+
+
+@part
+def body_drag(vx, vy, vz, c):
+    """Return the force of the air on the body [N], body axes: linear and quadratic per axis.
+
+    Parameters
+    ----------
+    vx, vy, vz : float
+        Velocity of the centre of mass through the air in body axes [m/s].
+    c : (k,) array
+        Constants of the airframe, laid out in `layout`.
+    """
+    speed = math.sqrt(vx * vx + vy * vy + vz * vz)
+    d, e = at.DRAG, at.QUADRATIC_DRAG
+    return (
+        -(c[d] + c[e] * speed) * vx,
+        -(c[d + 1] + c[e + 1] * speed) * vy,
+        -(c[d + 2] + c[e + 2] * speed) * vz,
+    )
+
+
+@part
+def height_above_ground(px, py, pz, u):
+    """Return how far a point of map lies above the ground plane."""
+    g, n = at.GROUND_POINT, at.GROUND_NORMAL
+    return u[n] * (px - u[g]) + u[n + 1] * (py - u[g + 1]) + u[n + 2] * (pz - u[g + 2])
+
+
+@part
+def lagged_speed(speed, wanted, up, down):
+    """Return the rotor speed after first-order lag, exactly; up and down are exp(-t / tau)."""
+    return wanted + (speed - wanted) * (up if wanted > speed else down)
+
+
+@part
+def speed_rate(speed, wanted, c):
+    """Return the rate of a lagging rotor speed [rad/s^2]; a jump of a motor without lag is none."""
+    tau = c[at.TAU_UP] if wanted > speed else c[at.TAU_DOWN]
+    return (wanted - speed) / tau if tau > 0.0 else 0.0
+
+
+@part
+def ground_gain(centre_height, ux, uy, uz, x, y, z, c):
+    """Return thrust in ground effect over that without, of a rotor at x, y, z of the body.
+
+    1 / (1 - k (R / 4h)^2) with h from the hub to the ground along the rotor's axis; (u) is the
+    ground's normal in body axes.
+
+    References
+    ----------
+    Cheeseman and Bennett, The effect of the ground on a helicopter rotor in forward flight,
+    ARC R&M 3021, 1955, eq. 4.
+    """
+    if uz <= 0.0:
+        return 1.0
+    radius = c[at.ROTOR_RADIUS]
+    height = (centre_height + ux * x + uy * y + uz * z) / uz
+    ratio = 0.25 * radius / max(LOWEST_HUB_RADII * radius, height)
+    return 1.0 / (1.0 - c[at.GROUND_EFFECT] * ratio * ratio)
+
+
+def make_air_wrench(thrust_model, drag_model):
+    """Return the function that adds up the air's forces and moments by the given models."""
+
+    @part
+    def air_wrench(y, R, state, c, u, up, down):
+        """Return force and moment of rotors and body drag, both in body axes.
+
+        Every rotor meets the air at its own place: v = R^T (v_map - wind) + omega x r. Along its
+        axis that changes the thrust, across it gives the H-force and the rolling moment, both
+        against the wind (XTDrone eq. 3-6). The reaction torque follows the thrust that the blades
+        themselves make, not what the ground adds to it. Turning rotors carry angular momentum h
+        along body z, and the body feels -omega x h - dh/dt.
+        """
+        ax, ay, az = to_body(R, y[7] - u[at.WIND], y[8] - u[at.WIND + 1], y[9] - u[at.WIND + 2])
+        p, q, r = y[10], y[11], y[12]
+        fx, fy, fz = drag_model(ax, ay, az, c)
+        mx, my, mz = 0.0, 0.0, 0.0
+        spin_speed, spin_rate = 0.0, 0.0
+        n_rotors = int(c[at.N_ROTORS])
+        has_ground_effect = c[at.GROUND_EFFECT] > 0.0
+        height, ux, uy, uz = 0.0, 0.0, 0.0, 0.0
+        if has_ground_effect:
+            n = at.GROUND_NORMAL
+            height = height_above_ground(y[0], y[1], y[2], u)
+            ux, uy, uz = to_body(R, u[n], u[n + 1], u[n + 2])
+        for i in range(n_rotors):
+            j = at.ROTORS + at.PER_ROTOR * i
+            x, y_, z, spin, rolling = c[j], c[j + 1], c[j + 2], c[j + 3], c[j + 4]
+            vx, vy, vz = ax + q * z - r * y_, ay + r * x - p * z, az + p * y_ - q * x
+            start, wanted = state[at.N_HEAD + i], state[at.N_HEAD + n_rotors + i]
+            omega = lagged_speed(start, wanted, up, down)
+            thrust = thrust_model(omega, vx, vy, vz, c)
+            lift = thrust
+            if has_ground_effect:
+                lift = thrust * ground_gain(height, ux, uy, uz, x, y_, z, c)
+            lift += c[at.C_LIFT] * (vx * vx + vy * vy) - omega * c[at.C_AXIAL] * vz
+            hx, hy = -omega * c[at.C_DRAG] * vx, -omega * c[at.C_DRAG] * vy
+            fx, fy, fz = fx + hx, fy + hy, fz + lift
+            mx += y_ * lift - z * hy - omega * rolling * vx
+            my += z * hx - x * lift - omega * rolling * vy
+            mz += x * hy - y_ * hx - spin * c[at.C_TORQUE] * thrust
+            if c[at.ROTOR_INERTIA] > 0.0:
+                spin_speed += spin * omega
+                spin_rate += spin * speed_rate(omega, wanted, c)
+        mx -= c[at.ROTOR_INERTIA] * spin_speed * q
+        my += c[at.ROTOR_INERTIA] * spin_speed * p
+        mz -= c[at.ROTOR_INERTIA] * spin_rate
+        return fx, fy, fz, mx, my, mz
+
+    return air_wrench

@@ -1,0 +1,114 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What follows from an airframe: how it hovers, how strong it is, how its rotors turn it."""
+
+import dataclasses
+import math
+
+import numpy as np
+
+from aerotwin_multirotor_dynamics.airframe import GRAVITY, Airframe
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class DerivedQuantities:
+    """Hover and strength of an airframe in still air, far from the ground, battery full.
+
+    Attributes
+    ----------
+    weight_n : float
+        Mass times gravity [N].
+    hover_speed_rad_s : float
+        Rotor speed that carries the weight [rad/s].
+    hover_command : float
+        Motor command of that speed, in [0, 1] if it can hover.
+    maximum_speed_rad_s : float
+        Speed at full command [rad/s].
+    maximum_thrust_n : float
+        Thrust of all rotors at that speed [N].
+    thrust_to_weight : float
+        The same over the weight.
+    hover_shaft_power_w : float
+        Power of all rotors against their reaction torque in hover [W].
+    """
+
+    weight_n: float
+    hover_speed_rad_s: float
+    hover_command: float
+    maximum_speed_rad_s: float
+    maximum_thrust_n: float
+    thrust_to_weight: float
+    hover_shaft_power_w: float
+
+
+def derived_quantities(airframe: Airframe, *, gravity: float = GRAVITY) -> DerivedQuantities:
+    """Return hover and strength of an airframe by the built-in quadratic thrust law.
+
+    >>> from aerotwin_multirotor_dynamics import load_airframe
+    >>> x500 = derived_quantities(load_airframe("x500"))
+    >>> round(x500.hover_speed_rad_s, 1), round(x500.thrust_to_weight, 2)
+    (769.6, 1.69)
+    """
+    motor, propeller = airframe.motor, airframe.propeller
+    weight = airframe.mass_kg * gravity
+    lift_per_speed2 = len(airframe.rotors) * propeller.thrust_coefficient_n_s2
+    hover = math.sqrt(weight / lift_per_speed2)
+    at_full = motor.speed_per_command_rad_s + motor.armed_speed_rad_s
+    fastest = min(at_full, motor.maximum_speed_rad_s)
+    return DerivedQuantities(
+        weight_n=weight,
+        hover_speed_rad_s=hover,
+        hover_command=(hover - motor.armed_speed_rad_s) / motor.speed_per_command_rad_s,
+        maximum_speed_rad_s=fastest,
+        maximum_thrust_n=lift_per_speed2 * fastest**2,
+        thrust_to_weight=(fastest / hover) ** 2,
+        hover_shaft_power_w=weight * propeller.torque_per_thrust_m * hover,
+    )
+
+
+def hover_speed_rad_s(airframe: Airframe, *, gravity: float = GRAVITY) -> float:
+    """Return the rotor speed at which the thrust of all rotors, turning alike, carries the weight.
+
+    >>> from aerotwin_multirotor_dynamics import load_airframe
+    >>> round(hover_speed_rad_s(load_airframe("iris")), 1)
+    806.8
+    """
+    return derived_quantities(airframe, gravity=gravity).hover_speed_rad_s
+
+
+def hover_command(airframe: Airframe, *, gravity: float = GRAVITY) -> float:
+    """Return the motor command in [0, 1] that hovers in still air.
+
+    >>> from aerotwin_multirotor_dynamics import load_airframe
+    >>> round(hover_command(load_airframe("iris")), 3)
+    0.707
+    """
+    return derived_quantities(airframe, gravity=gravity).hover_command
+
+
+def thrust_to_weight(airframe: Airframe, *, gravity: float = GRAVITY) -> float:
+    """Return the largest static thrust over the weight.
+
+    >>> from aerotwin_multirotor_dynamics import load_airframe
+    >>> round(thrust_to_weight(load_airframe("iris")), 2)
+    1.86
+    """
+    return derived_quantities(airframe, gravity=gravity).thrust_to_weight
+
+
+def allocation_matrix(airframe: Airframe) -> np.ndarray:
+    """Return the (4, n) matrix from the thrusts of the rotors to the wrench on the body.
+
+    `(F, M_x, M_y, M_z) = A @ thrusts` in body axes (FLU): the total thrust along z [N], and the
+    moments about the centre of mass [N m] by the arms of the thrusts, r x (0, 0, T), and by the
+    reaction torques, -spin C_M T (Pegasus eq. 5-6, XTDrone eq. 2 and 6). The thrust of a rotor in
+    still air is C_T omega^2.
+
+    >>> from aerotwin_multirotor_dynamics import load_airframe
+    >>> allocation_matrix(load_airframe("iris"))[:, 0]  # front right, counter-clockwise
+    array([ 1.  , -0.22, -0.13, -0.06])
+    """
+    place = np.array([rotor.position_m for rotor in airframe.rotors], float)
+    spin = np.array([rotor.spin for rotor in airframe.rotors], float)
+    torque = -spin * airframe.propeller.torque_per_thrust_m
+    return np.array([np.ones(len(spin)), place[:, 1], -place[:, 0], torque])
