@@ -50,9 +50,13 @@ class PathErrors:
         }
 
 
-def path_errors(bag: BagReader) -> PathErrors | None:
-    """Return the errors along the planned path, None when no path was flown."""
-    names = ("/truth/odom", "/autopilot/odom", "/command/pose")
+def path_errors(bag: BagReader, vehicle: str = "") -> PathErrors | None:
+    """Return the errors along the planned path, None when no path was flown.
+
+    A vehicle of a fleet is told by its name.
+    """
+    place = f"/{vehicle}" if vehicle else ""
+    names = tuple(f"{place}/{name}" for name in ("truth/odom", "autopilot/odom", "command/pose"))
     if any(bag.counts.get(name, 0) < 2 for name in names):
         return None
     truth, estimate, setpoint = (bag.trajectory(name) for name in names)

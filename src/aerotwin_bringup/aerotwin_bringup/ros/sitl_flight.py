@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import yaml
 
+from aerotwin_bringup.fleet_section import fleet_section, read_member
 from aerotwin_bringup.flight_section import flight_section, path_errors
 from aerotwin_bringup.run_report import RunRecord, write_run_report
 from aerotwin_core.bag import BagReader
@@ -76,12 +77,20 @@ def flight_record(
 ) -> RunRecord:
     """Return what the report of a flight is made from."""
     bag = BagReader(result.folder / "bag")
-    chapter = flight_section(
-        path_errors(bag),
-        outcome=result.outcome,
-        duration_s=result.duration_s,
-        real_time_factor=result.real_time_factor,
-    )
+    chapters = [
+        flight_section(
+            path_errors(bag),
+            outcome=result.outcome,
+            duration_s=result.duration_s,
+            real_time_factor=result.real_time_factor,
+        )
+    ]
+    if len(result.vehicles) > 1:
+        found = (
+            read_member(bag, v.name, outcome=v.outcome, n_missed=v.n_missed)
+            for v in result.vehicles
+        )
+        chapters.append(fleet_section([member for member in found if member is not None]))
     warnings = list(result.warnings)
     if not result.is_success and not result.is_interrupted:
         warnings.insert(0, f"The flight failed: {result.outcome}")
@@ -95,7 +104,7 @@ def flight_record(
         configuration=configuration,
         usage=usage,
         duration_s=result.duration_s,
-        lead=(chapter,),
+        lead=tuple(chapters),
         warnings=tuple(warnings),
         is_partial=result.is_interrupted,
     )

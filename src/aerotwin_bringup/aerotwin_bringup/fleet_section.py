@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How a fleet flew: each vehicle's path and errors, and how close they came to each other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from aerotwin_bringup.flight_section import PathErrors, path_errors
+from aerotwin_core import plots
+from aerotwin_core.bag import BagReader
+from aerotwin_core.section import Figure, Headline, Section, Table
+from aerotwin_core.trajectory import Trajectory
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetMember:
+    """One vehicle of a fleet after its flight.
+
+    Attributes
+    ----------
+    name : str
+        Its namespace.
+    outcome : str
+        How its flight ended, in one line.
+    n_missed : int
+        Lockstep answers that did not come in time.
+    truth : Trajectory
+        Where it was.
+    errors : PathErrors or None
+        Along its planned path, None when it had none.
+    """
+
+    name: str
+    outcome: str
+    n_missed: int
+    truth: Trajectory
+    errors: PathErrors | None
+
+
+def read_member(bag: BagReader, name: str, *, outcome: str, n_missed: int) -> FleetMember | None:
+    """Return a vehicle of a recorded fleet, None when the bag holds no truth of it."""
+    topic = f"/{name}/truth/odom"
+    if bag.counts.get(topic, 0) < 2:
+        return None
+    return FleetMember(
+        name=name,
+        outcome=outcome,
+        n_missed=n_missed,
+        truth=bag.trajectory(topic),
+        errors=path_errors(bag, name),
+    )
+
+
+def separations(members: Sequence[FleetMember]) -> dict[tuple[str, str], np.ndarray]:
+    """Return for each pair the distance [m] between the centres of mass at the first's stamps."""
+    found = {}
+    for one, other in combinations(members, 2):
+        begin = max(one.truth.stamps_ns[0], other.truth.stamps_ns[0])
+        end = min(one.truth.stamps_ns[-1], other.truth.stamps_ns[-1])
+        inside = (one.truth.stamps_ns >= begin) & (one.truth.stamps_ns <= end)
+        if inside.any():
+            there = other.truth.interpolate(one.truth.stamps_ns[inside]).p_ref_body
+            apart = np.linalg.norm(one.truth.p_ref_body[inside] - there, axis=1)
+            found[one.name, other.name] = apart
+    return found
+
+
+def fleet_section(members: Sequence[FleetMember]) -> Section:
+    """Return the chapter on the vehicles of a fleet."""
+    apart = separations(members)
+    metrics: dict[str, Any] = {"vehicles": {m.name: _member_metrics(m) for m in members}}
+    headline = []
+    if apart:
+        pair, closest = min(((p, float(d.min())) for p, d in apart.items()), key=lambda x: x[1])
+        metrics["separation_min_m"] = closest
+        headline.append(
+            Headline(
+                label="Closest approach",
+                value=f"{closest:.2f}",
+                unit="m",
+                meaning=f"between the centres of mass of {pair[0]} and {pair[1]}",
+            )
+        )
+    return Section(
+        title="The fleet",
+        name="fleet",
+        text=(
+            "All vehicles fly in one world frame and on one clock; each has its own autopilot or "
+            "controller, sensors, ports and home."
+        ),
+        headline=tuple(headline),
+        figures=(_plan_figure(members), _height_figure(members)),
+        tables=(_table(members),),
+        metrics=metrics,
+    )
+
+
+def _member_metrics(member: FleetMember) -> dict[str, Any]:
+    errors = {} if member.errors is None else member.errors.metrics()
+    return {"outcome": member.outcome, "steps_missed": member.n_missed, **errors}
+
+
+def _table(members: Sequence[FleetMember]) -> Table:
+    rows = []
+    for member in members:
+        metrics = _member_metrics(member)
+        values = [
+            f"{metrics[key]['rms']:.3f}" if key in metrics else "–"
+            for key in ("cross_track_m", "control_error_m", "estimation_error_m")
+        ]
+        rows.append((member.name, member.outcome, *values, str(member.n_missed)))
+    return Table(
+        title="Vehicles",
+        columns=(
+            "vehicle",
+            "outcome",
+            "cross-track RMS [m]",
+            "control RMS [m]",
+            "estimation RMS [m]",
+            "steps missed",
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _plan_figure(members: Sequence[FleetMember]) -> Figure:
+    figure = plots.new_figure(height_in=4.2)
+    with plots.style():
+        axes = figure.add_subplot()
+        for member, colour in zip(members, _colours(len(members)), strict=True):
+            east, north, _ = member.truth.p_ref_body.T
+            axes.plot(east, north, color=colour, label=member.name, lw=1.3)
+            axes.plot(east[0], north[0], "o", color=colour, ms=4)
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.set_xlabel("east [m]")
+        axes.set_ylabel("north [m]")
+        axes.legend(loc="best")
+    return Figure(
+        title="Where they flew",
+        caption="True tracks from above; dots are the starts.",
+        svg=plots.render_svg(figure, "fleet-plan"),
+    )
+
+
+def _height_figure(members: Sequence[FleetMember]) -> Figure:
+    figure = plots.new_figure(height_in=4.2)
+    with plots.style():
+        axes = figure.add_subplot()
+        for member, colour in zip(members, _colours(len(members)), strict=True):
+            seconds = member.truth.stamps_ns * 1e-9
+            axes.plot(seconds, member.truth.p_ref_body[:, 2], color=colour, label=member.name)
+        axes.set_xlabel("simulated time [s]")
+        axes.set_ylabel("height in map [m]")
+        axes.legend(loc="best")
+    return Figure(
+        title="Heights over time",
+        caption="Take-off, flight and landing of each vehicle.",
+        svg=plots.render_svg(figure, "fleet-height"),
+    )
+
+
+def _colours(n: int) -> list[Any]:
+    """Return a colour per vehicle: the project's for few, a colour map's for many."""
+    few = [plots.ALIGNED, plots.ESTIMATE, plots.FLOOR, plots.ACCENT]
+    if n <= len(few):
+        return few[:n]
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return [to_hex(colormaps[plots.ERROR_COLOURMAP](k / (n - 1))) for k in range(n)]

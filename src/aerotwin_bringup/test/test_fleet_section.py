@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The chapter on a fleet, from vehicles at known distances."""
+
+import numpy as np
+import pytest
+
+from aerotwin_bringup.fleet_section import FleetMember, fleet_section, read_member
+from aerotwin_core.bag import BagReader, BagWriter
+from aerotwin_core.trajectory import Trajectory
+
+LEVEL = (0.0, 0.0, 0.0, 1.0)
+
+
+def member(name: str, north_m: float, first_ns: int = 0) -> FleetMember:
+    """Return a vehicle that flies east at 1 m/s for 10 s."""
+    stamps = first_ns + np.arange(101, dtype=np.int64) * 100_000_000
+    p = np.column_stack([stamps * 1e-9, np.full(101, north_m), np.full(101, 2.0)])
+    truth = Trajectory(stamps, p, np.tile(LEVEL, (101, 1)))
+    return FleetMember(name=name, outcome="flown", n_missed=0, truth=truth, errors=None)
+
+
+def test_the_closest_approach_is_that_of_the_closest_pair():
+    section = fleet_section([member("a", 0.0), member("b", 5.0), member("c", 3.5)])
+    assert section.metrics["separation_min_m"] == pytest.approx(1.5)
+    assert "b and c" in section.headline[0].meaning
+    assert [row[0] for row in section.tables[0].rows] == ["a", "b", "c"]
+
+
+def test_vehicles_are_compared_at_the_same_instants():
+    late = member("late", 4.0, first_ns=2_030_000_000)  # its stamps lie between the other's
+    assert fleet_section([member("a", 0.0), late]).metrics["separation_min_m"] == pytest.approx(4.0)
+
+
+def test_vehicles_that_never_flew_at_once_have_no_distance():
+    section = fleet_section([member("a", 0.0), member("b", 1.0, first_ns=60_000_000_000)])
+    assert "separation_min_m" not in section.metrics
+    assert section.headline == ()
+
+
+def test_a_vehicle_without_recorded_truth_is_none(tmp_path):
+    with BagWriter(tmp_path / "bag") as bag:
+        bag.add_topic("/uav0/truth/odom", "nav_msgs/msg/Odometry")
+    assert read_member(BagReader(tmp_path / "bag"), "uav0", outcome="", n_missed=0) is None
