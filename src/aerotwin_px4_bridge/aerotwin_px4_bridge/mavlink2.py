@@ -14,6 +14,14 @@ HEARTBEAT = 0
 SYS_STATUS = 1
 ATTITUDE_QUATERNION = 31
 GLOBAL_POSITION_INT = 33
+MISSION_REQUEST = 40
+MISSION_CURRENT = 42
+MISSION_COUNT = 44
+MISSION_CLEAR_ALL = 45
+MISSION_ITEM_REACHED = 46
+MISSION_ACK = 47
+MISSION_REQUEST_INT = 51
+MISSION_ITEM_INT = 73
 COMMAND_LONG = 76
 COMMAND_ACK = 77
 SET_POSITION_TARGET_GLOBAL_INT = 86
@@ -39,6 +47,14 @@ KNOWN: dict[int, tuple[int, int]] = {
     SYS_STATUS: (43, 124),
     ATTITUDE_QUATERNION: (48, 246),
     GLOBAL_POSITION_INT: (28, 104),
+    MISSION_REQUEST: (5, 230),
+    MISSION_CURRENT: (6, 28),
+    MISSION_COUNT: (5, 221),
+    MISSION_CLEAR_ALL: (3, 232),
+    MISSION_ITEM_REACHED: (2, 11),
+    MISSION_ACK: (4, 153),
+    MISSION_REQUEST_INT: (5, 196),
+    MISSION_ITEM_INT: (38, 38),
     COMMAND_LONG: (33, 152),
     COMMAND_ACK: (10, 143),
     SET_POSITION_TARGET_GLOBAL_INT: (53, 5),
@@ -150,7 +166,7 @@ class FrameReader:
                     self.n_skipped_bytes += start - kept
                     kept, is_open = start, True
                 start += 1
-            elif (frame := _checked_frame(buffer, start, end)) is not None:
+            elif (frame := checked_frame(buffer, start)) is not None:
                 frames.append(frame)
                 self.n_skipped_bytes += start - kept
                 start = kept = end
@@ -169,7 +185,7 @@ def _only_frame(data: bytes) -> Frame | None:
     if len(data) > HEADER_LENGTH + CHECKSUM_LENGTH and data[0] == MAGIC:
         end = _frame_end(data, 0)
         if end == len(data):
-            return _checked_frame(data, 0, end)
+            return checked_frame(data, 0)
     return None
 
 
@@ -185,8 +201,8 @@ def _frame_end(buffer: bytes, start: int) -> int | None:
     return start + HEADER_LENGTH + length + CHECKSUM_LENGTH + signature
 
 
-def _checked_frame(buffer: bytes, start: int, end: int) -> Frame | None:
-    """Return the frame in buffer[start:end] when its checksum holds."""
+def checked_frame(buffer: bytes, start: int) -> Frame | None:
+    """Return the whole frame of a known message that begins at start when its checksum holds."""
     length = buffer[start + 1]
     message_id = int.from_bytes(buffer[start + 7 : start + 10], "little")
     stop = start + HEADER_LENGTH + length

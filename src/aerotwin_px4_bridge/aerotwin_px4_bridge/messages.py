@@ -51,6 +51,7 @@ __all__ = [
     "HilGps",
     "HilSensor",
     "enu_from_ned",
+    "heartbeat_payload",
     "ned_from_enu",
     "pack_heartbeat",
     "pack_hil_actuator_controls",
@@ -139,6 +140,13 @@ def _wrapped(angle: float) -> float:
     return wrapped + 2.0 * pi if wrapped <= -pi else wrapped
 
 
+def heartbeat_payload(
+    mav_type: int, autopilot: int, system_status: int, base_mode: int = 0, custom_mode: int = 0
+) -> bytes:
+    """Return the payload of a HEARTBEAT of MAVLink 2."""
+    return _HEARTBEAT.pack(custom_mode, mav_type, autopilot, base_mode, system_status, 3)
+
+
 def pack_heartbeat(
     *,
     mav_type: int = 0,
@@ -151,10 +159,9 @@ def pack_heartbeat(
     component_id: int = SIMULATOR_COMPONENT_ID,
 ) -> bytes:
     """Return a HEARTBEAT; by default that of a simulator (type GENERIC, autopilot INVALID)."""
-    payload = _HEARTBEAT.pack(custom_mode, mav_type, autopilot, base_mode, system_status, 3)
     return pack_frame(
         HEARTBEAT,
-        payload,
+        heartbeat_payload(mav_type, autopilot, system_status, base_mode, custom_mode),
         sequence=sequence,
         system_id=system_id,
         component_id=component_id,

@@ -6,40 +6,84 @@ With `messages` this is the border to NED and 1e7 degrees: set-points go out, th
 estimate and state come in, in map axes.
 """
 
+import select
 import socket
+import struct
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isfinite
 
 import numpy as np
 from numpy.typing import ArrayLike
-from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import R_FLU_FRD, FloatArray, map_body_from_quat_wxyz_ned_frd
 from aerotwin_core.geodesy import LocalTangentPlane
-from aerotwin_px4_bridge.messages import enu_from_ned, ned_from_enu, yaw_ned_from_map
+from aerotwin_px4_bridge import telemetry
+from aerotwin_px4_bridge.external_vision import VisionPose, pack_odometry, parse_odometry
+from aerotwin_px4_bridge.mavlink2 import (
+    ATTITUDE_QUATERNION,
+    COMMAND_ACK,
+    COMMAND_LONG,
+    ESTIMATOR_STATUS,
+    EXTENDED_SYS_STATE,
+    GLOBAL_POSITION_INT,
+    HEARTBEAT,
+    MISSION_ACK,
+    MISSION_CURRENT,
+    MISSION_ITEM_REACHED,
+    MISSION_REQUEST,
+    MISSION_REQUEST_INT,
+    NAMED_VALUE_FLOAT,
+    ODOMETRY,
+    SET_POSITION_TARGET_GLOBAL_INT,
+    STATUSTEXT,
+    SYS_STATUS,
+    BadMessage,
+    Frame,
+    pack_frame,
+)
+from aerotwin_px4_bridge.messages import (
+    enu_from_ned,
+    heartbeat_payload,
+    ned_from_enu,
+    yaw_ned_from_map,
+)
 from aerotwin_px4_bridge.path import Setpoint
 
 LOCAL_PORT = 14030
 REMOTE_PORT = 14280
 ONBOARD_COMPONENT_ID = 191
-PREARM_CHECK = mavlink.MAV_SYS_STATUS_PREARM_CHECK
+ONBOARD_CONTROLLER = 18
+NO_AUTOPILOT = 8
+ACTIVE = 4
+IS_ARMED = 0x80
+PREARM_CHECK = 0x10000000
+IN_AIR = 2
+SET_MESSAGE_INTERVAL = 511
 
 STREAMS_US: dict[int, int] = {
-    mavlink.MAVLINK_MSG_ID_SYS_STATUS: 500_000,
-    mavlink.MAVLINK_MSG_ID_EXTENDED_SYS_STATE: 200_000,
-    mavlink.MAVLINK_MSG_ID_GLOBAL_POSITION_INT: 50_000,
-    mavlink.MAVLINK_MSG_ID_ATTITUDE_QUATERNION: 50_000,
+    SYS_STATUS: 500_000,
+    EXTENDED_SYS_STATE: 200_000,
+    GLOBAL_POSITION_INT: 50_000,
+    ATTITUDE_QUATERNION: 50_000,
+    ESTIMATOR_STATUS: 200_000,
+    ODOMETRY: 200_000,
 }
 """The streams that are asked for: message id -> interval [us]. All others are stopped, because
-PX4 gives this link 4000 bytes/s only."""
+PX4 gives this link few bytes in a second."""
 
 _NO_STREAM = {
-    mavlink.MAVLINK_MSG_ID_HEARTBEAT,
-    mavlink.MAVLINK_MSG_ID_COMMAND_ACK,
-    mavlink.MAVLINK_MSG_ID_STATUSTEXT,
-    mavlink.MAVLINK_MSG_ID_AUTOPILOT_VERSION,
+    HEARTBEAT,
+    COMMAND_ACK,
+    STATUSTEXT,
+    NAMED_VALUE_FLOAT,
+    MISSION_REQUEST,
+    MISSION_REQUEST_INT,
+    MISSION_CURRENT,
+    MISSION_ITEM_REACHED,
+    MISSION_ACK,
+    148,  # AUTOPILOT_VERSION
     410,  # EVENT
     411,  # CURRENT_EVENT_SEQUENCE
     412,  # REQUEST_EVENT
@@ -48,7 +92,12 @@ _NO_STREAM = {
 _STOP_ATTEMPTS = 5
 _MAX_DATAGRAM = 2048
 _KEPT_TEXTS = 5
+_KEPT_MISSION_FRAMES = 256
 _WARNING = 4
+_COMMAND_LONG = struct.Struct("<7fHBBB")
+_SET_POSITION_TARGET = struct.Struct("<Iii9fHBBB")
+_FRAME_GLOBAL_INT = 5
+_UNIT_TOLERANCE = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +105,8 @@ class AutopilotEstimate:
     """What the autopilot believes; `stamp_ns` on its own clock, which is simulated time.
 
     Position and velocity in map [m], [m/s]; attitude xyzw and angular velocity in body axes
-    [rad/s], as last received, None before the first.
+    [rad/s], as last received, None before the first. Covariances (6, 6) as in nav_msgs/Odometry:
+    position and rotation about the axes of map, velocity in body axes; None when not told.
     """
 
     stamp_ns: int
@@ -64,11 +114,17 @@ class AutopilotEstimate:
     v_map: FloatArray
     q_map_body: FloatArray | None
     omega_map_body_in_body: FloatArray | None = None
+    pose_covariance_map: FloatArray | None = None
+    twist_covariance_body: FloatArray | None = None
 
 
 @dataclass(slots=True)
 class AutopilotState:
-    """What an autopilot has said of itself; None before its first word."""
+    """What an autopilot has said of itself; None before its first word.
+
+    `estimator` are the innovations of its filter over their gates; `named_values` whatever numbers
+    it sends by name (the embedded autopilot: `nis_*`).
+    """
 
     heartbeat_ns: int | None = None
     custom_mode: int = 0
@@ -77,6 +133,8 @@ class AutopilotState:
     is_in_air: bool = False
     altitude_amsl_m: float | None = None
     estimate: AutopilotEstimate | None = None
+    estimator: telemetry.EstimatorStatus | None = None
+    named_values: dict[str, float] = field(default_factory=dict)
 
     @property
     def mode(self) -> tuple[int, int]:
@@ -106,6 +164,8 @@ class OnboardLink:
         Results of commands, by command; taken out by whoever waits for them.
     texts : deque of str
         Its last warnings.
+    mission_frames : deque of Frame
+        What it said of mission items, for whoever uploads a mission.
     shift_map : (3,) array
         How far the autopilot's positions lie from the map [m]; taken off what comes in, put on
         what goes out. Zero unless `anchor` was called.
@@ -130,26 +190,42 @@ class OnboardLink:
         self.state = AutopilotState()
         self.acks: dict[int, int] = {}
         self.texts: deque[str] = deque(maxlen=_KEPT_TEXTS)
+        self.mission_frames: deque[Frame] = deque(maxlen=_KEPT_MISSION_FRAMES)
         self.system_id = instance + 1
         self._remote = (host, REMOTE_PORT + instance if remote_port is None else remote_port)
         port = LOCAL_PORT + instance if local_port is None else local_port
         self._socket = _bind(host, port)
         self.local_port: int = self._socket.getsockname()[1]
-        self._codec = mavlink.MAVLink(None, self.system_id, ONBOARD_COMPONENT_ID)
-        self._codec.robust_parsing = True
+        self._readable = select.poll()
+        self._readable.register(self._socket, select.POLLIN)
+        self._sequence = 0
         self._attitude: tuple[FloatArray, FloatArray] | None = None
+        self._covariances: tuple[FloatArray | None, FloatArray | None] = (None, None)
         self._stopped: dict[int, int] = {}
+        self._handlers = {
+            HEARTBEAT: self._take_heartbeat,
+            SYS_STATUS: self._take_system_status,
+            EXTENDED_SYS_STATE: self._take_landed_state,
+            ATTITUDE_QUATERNION: self._take_attitude,
+            GLOBAL_POSITION_INT: self._take_position,
+            ESTIMATOR_STATUS: self._take_estimator_status,
+            NAMED_VALUE_FLOAT: self._take_named_value,
+            COMMAND_ACK: self._take_ack,
+            STATUSTEXT: self._take_text,
+        }
+        self._now_ns = 0
 
     def receive(self, stamp_ns: int) -> None:
         """Read every datagram that has come and update `state`, `acks` and `texts`."""
-        while True:
+        self._now_ns = stamp_ns
+        while self._readable.poll(0):  # quicker than an exception when nothing has come
             try:
                 data = self._socket.recv(_MAX_DATAGRAM)
             except (BlockingIOError, ConnectionRefusedError):
                 return
-            for message in self._codec.parse_buffer(data) or []:
-                if message.get_srcSystem() == self.system_id:
-                    self._take(message, stamp_ns)
+            for frame in telemetry.split_datagram(data):
+                if frame.system_id == self.system_id:
+                    self._take(frame)
 
     def anchor(self, p_map: ArrayLike) -> None:
         """Take the autopilot's present position for a known one, as at a mark on the ground.
@@ -163,101 +239,123 @@ class OnboardLink:
 
     def send_heartbeat(self) -> None:
         """Say that a companion computer is here."""
-        self._send(
-            mavlink.MAVLink_heartbeat_message(
-                mavlink.MAV_TYPE_ONBOARD_CONTROLLER,
-                mavlink.MAV_AUTOPILOT_INVALID,
-                0,
-                0,
-                mavlink.MAV_STATE_ACTIVE,
-                3,
-            )
-        )
+        self.send(HEARTBEAT, heartbeat_payload(ONBOARD_CONTROLLER, NO_AUTOPILOT, ACTIVE))
 
     def send_command(self, command: int, *parameters: float, confirmation: int = 0) -> None:
         """Send a COMMAND_LONG; parameters that are left out are 0."""
-        padded = [*parameters, *[0.0] * (7 - len(parameters))]
-        self._send(
-            mavlink.MAVLink_command_long_message(self.system_id, 1, command, confirmation, *padded)
+        padded = (*parameters, *(0.0,) * (7 - len(parameters)))
+        self.send(
+            COMMAND_LONG, _COMMAND_LONG.pack(*padded, command, self.system_id, 1, confirmation)
         )
 
     def send_setpoint(self, setpoint: Setpoint, stamp_ns: int) -> None:
         """Send position, velocity, acceleration, yaw and yaw rate in the global frame."""
         p_shifted = setpoint.p_map + self.shift_map
         latitude, longitude, altitude = self.plane.to_geodetic(p_shifted)
-        self._send(
-            mavlink.MAVLink_set_position_target_global_int_message(
-                stamp_ns // 1_000_000 & 0xFFFFFFFF,
-                self.system_id,
-                1,
-                mavlink.MAV_FRAME_GLOBAL_INT,
-                0,
-                round(latitude * 1e7),
-                round(longitude * 1e7),
-                altitude,
-                *ned_from_enu(setpoint.v_map),
-                *ned_from_enu(setpoint.a_map),
-                yaw_ned_from_map(setpoint.yaw),
-                -setpoint.yaw_rate,
-            )
+        payload = _SET_POSITION_TARGET.pack(
+            stamp_ns // 1_000_000 & 0xFFFFFFFF,
+            round(latitude * 1e7),
+            round(longitude * 1e7),
+            altitude,
+            *ned_from_enu(setpoint.v_map),
+            *ned_from_enu(setpoint.a_map),
+            yaw_ned_from_map(setpoint.yaw),
+            -setpoint.yaw_rate,
+            0,
+            self.system_id,
+            1,
+            _FRAME_GLOBAL_INT,
         )
+        self.send(SET_POSITION_TARGET_GLOBAL_INT, payload)
 
-    def close(self) -> None:
-        """Free the local port."""
-        self._socket.close()
+    def send_external_vision(self, pose: VisionPose) -> None:
+        """Send an ODOMETRY: what a camera or a motion capture says of the vehicle's pose."""
+        self.send(ODOMETRY, pack_odometry(pose))
 
-    def _send(self, message: mavlink.MAVLink_message) -> None:
-        data = message.pack(self._codec)
-        self._codec.seq = (self._codec.seq + 1) & 0xFF
+    def send(self, message_id: int, payload: bytes) -> None:
+        """Send any message of `mavlink2.KNOWN`; it may be lost when nobody listens."""
+        data = pack_frame(
+            message_id,
+            payload,
+            sequence=self._sequence,
+            system_id=self.system_id,
+            component_id=ONBOARD_COMPONENT_ID,
+        )
+        self._sequence += 1
         try:
             self._socket.sendto(data, self._remote)
         except (BlockingIOError, ConnectionRefusedError):
             return  # nobody listens yet; commands are sent again
 
-    def _take(self, message: mavlink.MAVLink_message, stamp_ns: int) -> None:
-        message_id = message.get_msgId()
-        state = self.state
-        if message_id == mavlink.MAVLINK_MSG_ID_HEARTBEAT:
-            if message.autopilot != mavlink.MAV_AUTOPILOT_INVALID:
-                state.heartbeat_ns = stamp_ns
-                state.custom_mode = message.custom_mode
-                state.is_armed = bool(message.base_mode & mavlink.MAV_MODE_FLAG_SAFETY_ARMED)
-        elif message_id == mavlink.MAVLINK_MSG_ID_SYS_STATUS:
-            state.is_ready = bool(message.onboard_control_sensors_health & PREARM_CHECK)
-        elif message_id == mavlink.MAVLINK_MSG_ID_EXTENDED_SYS_STATE:
-            state.is_in_air = message.landed_state == mavlink.MAV_LANDED_STATE_IN_AIR
-        elif message_id == mavlink.MAVLINK_MSG_ID_ATTITUDE_QUATERNION:
-            self._take_attitude(message)
-        elif message_id == mavlink.MAVLINK_MSG_ID_GLOBAL_POSITION_INT:
-            self._take_position(message)
-        elif message_id == mavlink.MAVLINK_MSG_ID_COMMAND_ACK:
-            self.acks[message.command] = message.result
-        elif message_id == mavlink.MAVLINK_MSG_ID_STATUSTEXT:
-            if message.severity <= _WARNING:
-                self.texts.append(message.text.strip())
-        elif message_id not in _NO_STREAM and message_id >= 0:
+    def close(self) -> None:
+        """Free the local port."""
+        self._socket.close()
+
+    def _take(self, frame: Frame) -> None:
+        message_id = frame.message_id
+        handler = self._handlers.get(message_id)
+        if handler is not None:
+            handler(telemetry.DECODERS[message_id](frame.payload))
+        elif message_id == ODOMETRY:
+            self._take_odometry(frame.payload)
+        elif message_id in telemetry.DECODERS:
+            self.mission_frames.append(frame)
+        elif message_id not in _NO_STREAM:
             self._stop_stream(message_id)
 
-    def _take_attitude(self, message: mavlink.MAVLink_message) -> None:
-        quat_wxyz = np.array([message.q1, message.q2, message.q3, message.q4])
-        rates_frd = np.array([message.rollspeed, message.pitchspeed, message.yawspeed])
-        is_unit = abs(np.linalg.norm(quat_wxyz) - 1.0) < 0.01  # False for NaN
+    def _take_heartbeat(self, message: telemetry.Heartbeat) -> None:
+        if message.autopilot != NO_AUTOPILOT:
+            self.state.heartbeat_ns = self._now_ns
+            self.state.custom_mode = message.custom_mode
+            self.state.is_armed = bool(message.base_mode & IS_ARMED)
+
+    def _take_system_status(self, message: telemetry.SystemStatus) -> None:
+        self.state.is_ready = bool(message.health & PREARM_CHECK)
+
+    def _take_landed_state(self, landed_state: int) -> None:
+        self.state.is_in_air = landed_state == IN_AIR
+
+    def _take_ack(self, message: telemetry.CommandAck) -> None:
+        self.acks[message.command] = message.result
+
+    def _take_text(self, message: telemetry.StatusText) -> None:
+        if message.severity <= _WARNING:
+            self.texts.append(message.text)
+
+    def _take_estimator_status(self, message: telemetry.EstimatorStatus) -> None:
+        self.state.estimator = message
+
+    def _take_named_value(self, message: telemetry.NamedValue) -> None:
+        self.state.named_values[message.name] = message.value
+
+    def _take_odometry(self, payload: bytes) -> None:
+        try:
+            pose = parse_odometry(payload)
+        except BadMessage:
+            return
+        self._covariances = (pose.pose_covariance_map, pose.twist_covariance_body)
+
+    def _take_attitude(self, message: telemetry.Attitude) -> None:
+        quat_wxyz, rates_frd = np.array(message.quat_wxyz), np.array(message.rates_frd)
+        is_unit = abs(np.linalg.norm(quat_wxyz) - 1.0) < _UNIT_TOLERANCE  # False for NaN
         if is_unit and np.isfinite(rates_frd).all():
             self._attitude = (map_body_from_quat_wxyz_ned_frd(quat_wxyz), R_FLU_FRD @ rates_frd)
 
-    def _take_position(self, message: mavlink.MAVLink_message) -> None:
-        latitude, longitude = message.lat * 1e-7, message.lon * 1e-7
-        altitude = message.alt * 1e-3
+    def _take_position(self, message: telemetry.GlobalPosition) -> None:
+        latitude, longitude = message.latitude_1e7_deg * 1e-7, message.longitude_1e7_deg * 1e-7
+        altitude = message.altitude_mm * 1e-3
         if not isfinite(altitude) or abs(latitude) > 90.0 or abs(longitude) > 180.0:
             return
-        v_ned = (message.vx * 0.01, message.vy * 0.01, message.vz * 0.01)
+        north, east, down = message.v_ned_cm_s
         self.state.altitude_amsl_m = altitude
         self.state.estimate = AutopilotEstimate(
             stamp_ns=message.time_boot_ms * 1_000_000,
             p_map=self.plane.from_geodetic(latitude, longitude, altitude) - self.shift_map,
-            v_map=np.array(enu_from_ned(v_ned)),
+            v_map=0.01 * np.array(enu_from_ned((north, east, down))),
             q_map_body=self._attitude[0] if self._attitude else None,
             omega_map_body_in_body=self._attitude[1] if self._attitude else None,
+            pose_covariance_map=self._covariances[0],
+            twist_covariance_body=self._covariances[1],
         )
 
     def _stop_stream(self, message_id: int) -> None:
@@ -265,7 +363,7 @@ class OnboardLink:
         if message_id in STREAMS_US or self._stopped.get(message_id, 0) >= _STOP_ATTEMPTS:
             return
         self._stopped[message_id] = self._stopped.get(message_id, 0) + 1
-        self.send_command(mavlink.MAV_CMD_SET_MESSAGE_INTERVAL, message_id, -1.0)
+        self.send_command(SET_MESSAGE_INTERVAL, message_id, -1.0)
 
 
 def _bind(host: str, port: int) -> socket.socket:

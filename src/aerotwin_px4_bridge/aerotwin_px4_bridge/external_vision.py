@@ -1,0 +1,232 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""External vision: a pose that a camera or a motion capture measures, for and from autopilots.
+
+The border to NED and FRD of the messages ODOMETRY (331) and VISION_POSITION_ESTIMATE (102), both
+directions. Covariances go as in nav_msgs/Odometry: (6, 6), position and rotation about the axes of
+map, velocity and angular velocity in body axes.
+
+Notes
+-----
+The messages call the last three rows of a pose covariance roll, pitch and yaw. They are taken for
+small rotations about north, east and down, which they are for a level vehicle that looks north, and
+for any heading where roll and pitch are known equally well.
+
+References
+----------
+MAVLink common.xml, messages 102 and 331, MAV_FRAME, MAV_ESTIMATOR_TYPE; PX4 v1.14
+mavlink_receiver.cpp, `handle_message_odometry`: of a covariance it takes the diagonal.
+"""
+
+import struct
+from dataclasses import dataclass
+from math import asin, atan2, cos, isfinite, sin
+
+import numpy as np
+
+from aerotwin_core.frames import (
+    R_ENU_NED,
+    R_FLU_FRD,
+    FloatArray,
+    map_body_from_quat_wxyz_ned_frd,
+    quat_wxyz_ned_frd_from_map_body,
+    rotation_from_quaternion,
+)
+from aerotwin_px4_bridge.mavlink2 import BadMessage
+
+FRAME_LOCAL_NED = 1
+FRAME_BODY_FRD = 12
+ESTIMATOR_VISION = 2
+GOOD_QUALITY = 100  # per cent
+UNKNOWN_VARIANCE = 1e6
+"""Stands for a variance that the sender does not know, [m^2], [rad^2], [m^2/s^2]."""
+
+_ODOMETRY = struct.Struct("<Q3f4f3f3f21f21fBBBBb")
+_VISION = struct.Struct("<Q6f21fB")
+_UPPER = np.triu_indices(6)
+_UNIT_TOLERANCE = 0.01
+_S_ENU_NED = np.kron(np.eye(2), R_ENU_NED)
+_S_FLU_FRD = np.kron(np.eye(2), R_FLU_FRD)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisionPose:
+    """A measured pose, and velocity where it is known.
+
+    Attributes
+    ----------
+    time_us : int
+        When it was measured, on the simulated clock [us].
+    p_map, q_map_body : (3,), (4,) array
+        Position [m] and attitude xyzw of the body in map.
+    pose_covariance_map : (6, 6) array, optional
+        Position and rotation about the axes of map [m^2], [rad^2].
+    v_body, omega_body : (3,) array, optional
+        Velocity and angular velocity relative to map, in body axes [m/s], [rad/s].
+    twist_covariance_body : (6, 6) array, optional
+        Of both.
+    reset_counter : int
+        Counts up whenever the pose jumps (a loop closure).
+    """
+
+    time_us: int
+    p_map: FloatArray
+    q_map_body: FloatArray
+    pose_covariance_map: FloatArray | None = None
+    v_body: FloatArray | None = None
+    omega_body: FloatArray | None = None
+    twist_covariance_body: FloatArray | None = None
+    reset_counter: int = 0
+
+
+def pack_odometry(pose: VisionPose) -> bytes:
+    """Return the payload of an ODOMETRY: pose in NED, velocity in FRD.
+
+    Raises
+    ------
+    ValueError
+        If the pose is not finite or its quaternion not of unit length.
+    """
+    p_ned, quat_wxyz = _to_ned(pose)
+    unknown = np.full(3, np.nan)
+    v_frd = unknown if pose.v_body is None else R_FLU_FRD.T @ pose.v_body
+    omega_frd = unknown if pose.omega_body is None else R_FLU_FRD.T @ pose.omega_body
+    return _ODOMETRY.pack(
+        pose.time_us,
+        *p_ned,
+        *quat_wxyz,
+        *v_frd,
+        *omega_frd,
+        *_to_triangle(pose.pose_covariance_map, _S_ENU_NED),
+        *_to_triangle(pose.twist_covariance_body, _S_FLU_FRD),
+        FRAME_LOCAL_NED,
+        FRAME_BODY_FRD,
+        pose.reset_counter & 0xFF,
+        ESTIMATOR_VISION,
+        GOOD_QUALITY,
+    )
+
+
+def parse_odometry(payload: bytes) -> VisionPose:
+    """Return what an ODOMETRY payload of full length says.
+
+    Raises
+    ------
+    BadMessage
+        If the pose is not finite, no rotation, or given in another frame than NED, or the velocity
+        in another than NED or FRD body axes.
+    """
+    values = _ODOMETRY.unpack_from(payload)
+    frame, child, reset_counter = values[56], values[57], values[58]
+    if frame != FRAME_LOCAL_NED or child not in (FRAME_LOCAL_NED, FRAME_BODY_FRD):
+        raise BadMessage(f"ODOMETRY in frames {frame} and {child}: expected 1 (NED) and 12 (FRD)")
+    p_map, q_map_body = _from_ned(values[1:4], values[4:8], "ODOMETRY")
+    R_body_child, S_body_child = R_FLU_FRD, _S_FLU_FRD
+    if child == FRAME_LOCAL_NED:
+        R_body_child = rotation_from_quaternion(q_map_body).T @ R_ENU_NED
+        S_body_child = np.block([[R_body_child, np.zeros((3, 3))], [np.zeros((3, 3)), R_FLU_FRD]])
+    return VisionPose(
+        time_us=values[0],
+        p_map=p_map,
+        q_map_body=q_map_body,
+        pose_covariance_map=_from_triangle(values[14:35], _S_ENU_NED),
+        v_body=_finite(R_body_child @ values[8:11]),
+        omega_body=_finite(R_FLU_FRD @ values[11:14]),
+        twist_covariance_body=_from_triangle(values[35:56], S_body_child),
+        reset_counter=reset_counter,
+    )
+
+
+def pack_vision_position_estimate(pose: VisionPose) -> bytes:
+    """Return the payload of a VISION_POSITION_ESTIMATE: pose in NED, attitude as Euler angles.
+
+    Raises
+    ------
+    ValueError
+        As `pack_odometry`.
+    """
+    p_ned, (w, x, y, z) = _to_ned(pose)
+    roll = atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
+    pitch = asin(min(1.0, max(-1.0, 2.0 * (w * y - z * x))))
+    yaw = atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
+    triangle = _to_triangle(pose.pose_covariance_map, _S_ENU_NED)
+    return _VISION.pack(
+        pose.time_us, *p_ned, roll, pitch, yaw, *triangle, pose.reset_counter & 0xFF
+    )
+
+
+def parse_vision_position_estimate(payload: bytes) -> VisionPose:
+    """Return what a VISION_POSITION_ESTIMATE payload of full length says.
+
+    Raises
+    ------
+    BadMessage
+        If the pose is not finite.
+    """
+    time_us, *values, reset_counter = _VISION.unpack_from(payload)
+    quat_wxyz = _quat_wxyz_from_euler(*values[3:6])
+    p_map, q_map_body = _from_ned(values[:3], quat_wxyz, "VISION_POSITION_ESTIMATE")
+    return VisionPose(
+        time_us=time_us,
+        p_map=p_map,
+        q_map_body=q_map_body,
+        pose_covariance_map=_from_triangle(values[6:27], _S_ENU_NED),
+        reset_counter=reset_counter,
+    )
+
+
+def _to_ned(pose: VisionPose) -> tuple[FloatArray, FloatArray]:
+    p_map, q = np.asarray(pose.p_map, np.float64), np.asarray(pose.q_map_body, np.float64)
+    if not np.isfinite(p_map).all() or not abs(np.linalg.norm(q) - 1.0) < _UNIT_TOLERANCE:
+        raise ValueError(f"external vision at {pose.time_us} us: position or attitude not sound")
+    return R_ENU_NED.T @ p_map, quat_wxyz_ned_frd_from_map_body(q)
+
+
+def _from_ned(p_ned, quat_wxyz, name: str) -> tuple[FloatArray, FloatArray]:
+    p, q = np.array(p_ned), np.array(quat_wxyz)
+    if not np.isfinite(p).all() or not abs(np.linalg.norm(q) - 1.0) < _UNIT_TOLERANCE:
+        raise BadMessage(f"{name}: position not finite or attitude no rotation")
+    return R_ENU_NED @ p, map_body_from_quat_wxyz_ned_frd(q)
+
+
+def _to_triangle(covariance: FloatArray | None, S_ours_theirs: FloatArray) -> FloatArray:
+    """Return the 21 numbers of a covariance in the axes of the message; NaN first if unknown."""
+    if covariance is None:
+        return np.full(21, np.nan)
+    return (S_ours_theirs.T @ np.asarray(covariance) @ S_ours_theirs)[_UPPER]
+
+
+def _from_triangle(values, S_ours_theirs: FloatArray) -> FloatArray | None:
+    """Return the (6, 6) covariance in our axes, None if its first number is not known.
+
+    Correlations that are not told are taken as none.
+    """
+    if not isfinite(values[0]):
+        return None
+    triangle = np.zeros((6, 6))
+    triangle[_UPPER] = np.nan_to_num(values, nan=0.0)
+    theirs = triangle + np.triu(triangle, 1).T
+    unknown = np.isnan(np.array(values)[[0, 6, 11, 15, 18, 20]])
+    theirs[np.diag_indices(6)] += UNKNOWN_VARIANCE * unknown
+    return S_ours_theirs @ theirs @ S_ours_theirs.T
+
+
+def _finite(vector: FloatArray) -> FloatArray | None:
+    return vector if np.isfinite(vector).all() else None
+
+
+def _quat_wxyz_from_euler(roll: float, pitch: float, yaw: float) -> FloatArray:
+    """Return the rotation z-y-x (yaw, pitch, roll) as a quaternion; NaN for NaN."""
+    if not isfinite(roll + pitch + yaw):
+        return np.full(4, np.nan)
+    cr, sr = cos(roll / 2.0), sin(roll / 2.0)
+    cp, sp = cos(pitch / 2.0), sin(pitch / 2.0)
+    cy, sy = cos(yaw / 2.0), sin(yaw / 2.0)
+    return np.array(
+        [
+            cr * cp * cy + sr * sp * sy,
+            sr * cp * cy - cr * sp * sy,
+            cr * sp * cy + sr * cp * sy,
+            cr * cp * sy - sr * sp * cy,
+        ]
+    )
