@@ -83,12 +83,12 @@ def make_derivative(air_wrench):
             0.5 * (y[6] * q + y[5] * p - y[3] * r),
             0.5 * (y[6] * r + y[3] * q - y[4] * p),
             -0.5 * (y[3] * p + y[4] * q + y[5] * r),
-            ax / c[at.MASS],
-            ay / c[at.MASS],
-            az / c[at.MASS] - c[at.GRAVITY_PLACE],
-            (mx - (iz - iy) * q * r) / ix,
-            (my - (ix - iz) * r * p) / iy,
-            (mz - (iy - ix) * p * q) / iz,
+            ax * c[at.PER_MASS],
+            ay * c[at.PER_MASS],
+            az * c[at.PER_MASS] - c[at.GRAVITY_PLACE],
+            (mx - (iz - iy) * q * r) * c[at.PER_INERTIA],
+            (my - (ix - iz) * r * p) * c[at.PER_INERTIA + 1],
+            (mz - (iy - ix) * p * q) * c[at.PER_INERTIA + 2],
         )
 
     return derivative
@@ -118,9 +118,9 @@ def make_runge_kutta(derivative):
         k4 = derivative(stage, state, c, u, up * up, down * down, is_clear)
         slopes = advanced(advanced(advanced(k1, k2, 2.0), k3, 2.0), k4, 1.0)
         y = advanced(y, slopes, h / 6.0)
-        norm = math.sqrt(y[3] * y[3] + y[4] * y[4] + y[5] * y[5] + y[6] * y[6])
+        n = 1.0 / math.sqrt(y[3] * y[3] + y[4] * y[4] + y[5] * y[5] + y[6] * y[6])
         return (
-            y[0], y[1], y[2], y[3] / norm, y[4] / norm, y[5] / norm, y[6] / norm,
+            y[0], y[1], y[2], n * y[3], n * y[4], n * y[5], n * y[6],
             y[7], y[8], y[9], y[10], y[11], y[12],
         )  # fmt: skip
 

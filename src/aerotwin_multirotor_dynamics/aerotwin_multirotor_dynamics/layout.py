@@ -61,7 +61,7 @@ COMMAND = 10
 DISARMED, ARMED, ARMED_BY_SPEED = 0.0, 1.0, 2.0
 
 # constants of an airframe
-MASS, INERTIA, DRAG, GRAVITY_PLACE = 0, 1, 4, 7
+PER_MASS, INERTIA, DRAG, GRAVITY_PLACE = 0, 1, 4, 7
 SPEED_PER_COMMAND, ARMED_SPEED, MAXIMUM_SPEED, TAU_UP, TAU_DOWN = 8, 9, 10, 11, 12
 C_THRUST, C_TORQUE, C_DRAG, PER_AXIAL_SPEED = 13, 14, 15, 16
 C_AXIAL, C_LIFT, ROTOR_INERTIA, GROUND_EFFECT, ROTOR_RADIUS = 17, 18, 19, 20, 21
@@ -70,7 +70,8 @@ K_NORMAL, D_NORMAL, K_TANGENT, D_TANGENT, FRICTION, PER_DAMPING_DEPTH = 25, 26, 
 CRASH_SPEED, CRASH_COS_TILT, REACH = 31, 32, 33
 CAPACITY, FULL_VOLTAGE, EMPTY_VOLTAGE, RESISTANCE, PER_EFFICIENCY, IDLE_POWER = range(34, 40)
 N_ROTORS, N_POINTS, N_FEET = 40, 41, 42
-MODEL_PARAMETERS = 43
+PER_INERTIA = 43
+MODEL_PARAMETERS = 46
 """First of the numbers that an airframe gives to models of one's own."""
 N_MODEL_PARAMETERS = 8
 ROTORS = MODEL_PARAMETERS + N_MODEL_PARAMETERS  # each rotor: x y z spin and its rolling moment
@@ -84,8 +85,9 @@ def pack_constants(airframe: "Airframe", *, gravity: float) -> np.ndarray:
     contact = airframe.contact
     points = [*contact.feet_m, *contact.hull_m]
     c = np.zeros(ROTORS + PER_ROTOR * len(airframe.rotors) + 3 * len(points))
-    c[MASS], c[GRAVITY_PLACE] = airframe.mass_kg, gravity
+    c[PER_MASS], c[GRAVITY_PLACE] = 1.0 / airframe.mass_kg, gravity
     c[INERTIA : INERTIA + 3] = airframe.inertia_kg_m2
+    c[PER_INERTIA : PER_INERTIA + 3] = 1.0 / np.array(airframe.inertia_kg_m2)
     c[DRAG : DRAG + 3] = airframe.linear_drag_n_s_per_m
     c[QUADRATIC_DRAG : QUADRATIC_DRAG + 3] = airframe.quadratic_drag_n_s2_per_m2
     c[N_ROTORS], c[N_POINTS] = len(airframe.rotors), len(points)
