@@ -1,9 +1,12 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A flight without cameras against real time, and the loop's own cost of a step."""
+"""Flights without cameras against real time, and the simulator's own cost of a step."""
 
+import os
 import time
+from dataclasses import dataclass, replace
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 from ament_index_python.packages import get_package_share_directory
@@ -14,63 +17,155 @@ from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.recording import BagOutlet
 from aerotwin_worlds import load_world
 
-GOAL = 10.0
+GOAL_SPEED = 20.0
+LIMIT_OWN_US, LIMIT_RECORDING_US = 20.0, 60.0
 WARM_UP_S = 2.0
+PX4_INSTANCE = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlightCost:
+    """What a flight cost.
+
+    Attributes
+    ----------
+    real_time_factor : float
+        Simulated over wall time.
+    own_us : float
+        Median wall time of a step without the wait for the autopilot's answer.
+    answer_us : float
+        Median of that wait.
+    n_missed : int
+        Steps whose answer did not come in time.
+    """
+
+    real_time_factor: float
+    own_us: float
+    answer_us: float
+    n_missed: int
 
 
 def inertial_flight() -> list[Benchmark]:
-    """Fly the cliff mission with the embedded autopilot, recording everything but images."""
-    share = Path(get_package_share_directory("aerotwin_bringup"))
-    parameters = SimulatorParameters(
-        camera=False, mission=str(share / "config" / "missions" / "cliff.yaml")
-    )
-    world = load_world("cliff")
-    with TemporaryDirectory(prefix="aerotwin-bench-") as folder:
-        bag = BagOutlet(Path(folder) / "bag", record="inertial")
-        simulation = Simulation(parameters, world, Path(folder), [bag])
-        try:
-            wall_s, answer_s, n_steps = _fly(simulation)
-        finally:
-            simulation.close()
-            bag.close()
-    factor = n_steps * parameters.step_s / wall_s
-    own_us = (wall_s - answer_s) / n_steps * 1e6
+    """Fly the cliff mission with the embedded autopilot: silent, then recording all but images."""
+    parameters = _parameters()
+    silent, recorded = fly(parameters, is_recorded=False), fly(parameters, is_recorded=True)
+    recording_us = recorded.own_us - silent.own_us
     return [
+        _against_real_time("flight, embedded autopilot", recorded),
+        _against_limit("one step, simulator's own", silent.own_us, LIMIT_OWN_US),
+        _against_limit("one step, recording", recording_us, LIMIT_RECORDING_US),
+    ]
+
+
+def px4_flight() -> list[Benchmark]:
+    """Fly it with a real PX4, and say how far below PX4's own limit that is."""
+    px4_dir = os.environ.get("PX4_DIR")
+    name = "flight, PX4"
+    if px4_dir is None:
+        return [
+            Benchmark(
+                name=name,
+                unit="x real time",
+                value=None,
+                goal=GOAL_SPEED,
+                peer="PX4, where PX4_DIR names a built one",
+                peer_value=None,
+                ratio=None,
+            )
+        ]
+    from aerotwin_px4_bridge.limit import px4_limit
+
+    limit = px4_limit(Path(px4_dir), instance=PX4_INSTANCE)
+    cost = fly(
+        replace(_parameters(), controller="px4", px4_dir=px4_dir, instance=PX4_INSTANCE),
+        is_recorded=True,
+    )
+    return [
+        _against_real_time(name, cost),
         Benchmark(
-            name="flight without cameras",
+            name="flight, PX4, to PX4 alone",
             unit="x real time",
-            value=factor,
-            goal=GOAL,
-            peer="real time",
-            peer_value=1.0,
-            ratio=factor,
-        ),
-        Benchmark(
-            name="one step, simulator and recording",
-            unit="us",
-            value=own_us,
+            value=cost.real_time_factor,
             goal=None,
-            peer="the autopilot's share of the step",
-            peer_value=answer_s / n_steps * 1e6,
-            ratio=answer_s / (wall_s - answer_s),
+            peer="PX4 alone, at rest",
+            peer_value=limit,
+            ratio=cost.real_time_factor / limit,
         ),
     ]
 
 
-def _fly(simulation: Simulation) -> tuple[float, float, int]:
-    """Return wall time, its share spent waiting for the autopilot [s], and the steps flown."""
+def _parameters() -> SimulatorParameters:
+    share = Path(get_package_share_directory("aerotwin_bringup"))
+    return SimulatorParameters(
+        camera=False, mission=str(share / "config" / "missions" / "cliff.yaml")
+    )
+
+
+def fly(parameters: SimulatorParameters, *, is_recorded: bool) -> FlightCost:
+    """Fly a mission to its end as fast as it goes.
+
+    Raises
+    ------
+    RuntimeError
+        If the flight does not end well.
+    """
+    world = load_world(parameters.world)
+    with TemporaryDirectory(prefix="aerotwin-bench-") as folder:
+        bag = BagOutlet(Path(folder) / "bag", record="inertial") if is_recorded else None
+        simulation = Simulation(parameters, world, Path(folder), [] if bag is None else [bag])
+        try:
+            return _fly(simulation)
+        finally:
+            simulation.close()
+            if bag is not None:
+                bag.close()
+
+
+def _fly(simulation: Simulation) -> FlightCost:
     simulation.start()
     while simulation.stamp_ns < WARM_UP_S * 1e9:
         simulation.advance()
     autopilot = simulation.vehicles[0].backend
     assert isinstance(autopilot, MavlinkAutopilot)
     counters = autopilot.link.counters
-    first_ns, first_wait = simulation.stamp_ns, counters.total_wait_s
-    start = time.perf_counter()
+    own, answers, first_ns = [], [], simulation.stamp_ns
+    start = before = time.perf_counter()
+    waited = counters.total_wait_s
     while simulation.outcome is None:
         simulation.advance()
-    wall_s = time.perf_counter() - start
+        now, wait = time.perf_counter(), counters.total_wait_s
+        answers.append(wait - waited)
+        own.append(now - before - answers[-1])
+        before, waited = now, wait
     if not simulation.is_success:
         raise RuntimeError(f"the benchmark's flight failed: {simulation.outcome}")
-    n_steps = (simulation.stamp_ns - first_ns) // simulation.parameters.step_ns
-    return wall_s, counters.total_wait_s - first_wait, n_steps
+    return FlightCost(
+        real_time_factor=(simulation.stamp_ns - first_ns) * 1e-9 / (before - start),
+        own_us=median(own) * 1e6,
+        answer_us=median(answers) * 1e6,
+        n_missed=simulation.n_missed,
+    )
+
+
+def _against_real_time(name: str, cost: FlightCost) -> Benchmark:
+    return Benchmark(
+        name=name,
+        unit="x real time",
+        value=cost.real_time_factor,
+        goal=GOAL_SPEED,
+        peer="real time",
+        peer_value=1.0,
+        ratio=cost.real_time_factor,
+    )
+
+
+def _against_limit(name: str, value_us: float, limit_us: float) -> Benchmark:
+    return Benchmark(
+        name=name,
+        unit="us",
+        value=value_us,
+        goal=1.0,
+        peer=f"limit of {limit_us:g} us",
+        peer_value=limit_us,
+        ratio=limit_us / value_us,
+    )

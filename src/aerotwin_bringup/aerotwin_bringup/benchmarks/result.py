@@ -16,8 +16,8 @@ class Benchmark:
     Attributes
     ----------
     name, unit : str
-    value : float
-        What was measured.
+    value : float or None
+        What was measured; None when what it measures is not installed.
     goal : float or None
         The least ratio that counts as met; None states no goal.
     peer : str
@@ -30,7 +30,7 @@ class Benchmark:
 
     name: str
     unit: str
-    value: float
+    value: float | None
     goal: float | None
     peer: str
     peer_value: float | None
