@@ -2,25 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """The autopilot without its sockets: sensor messages in, rotor commands and telemetry out."""
 
-import math
 from collections import deque
 from dataclasses import dataclass
 
-from aerotwin_autopilot.control import Controller
-from aerotwin_autopilot.estimator import Estimator
+import numpy as np
+
+from aerotwin_autopilot import arena as at
+from aerotwin_autopilot.arena import Arena
+from aerotwin_autopilot.control.controller import Controller
+from aerotwin_autopilot.control.kernel import collective_thrust
+from aerotwin_autopilot.estimator.filter import MAXIMUM_STEP_S, Estimator
+from aerotwin_autopilot.estimator.layout import GRAVITY
+from aerotwin_autopilot.estimator.pose import VisionPose
+from aerotwin_autopilot.kernel import FIELDS_BARO, FIELDS_IMU, FIELDS_MAG, read, step
 from aerotwin_autopilot.modes import FlightModes
 from aerotwin_autopilot.parameters import AutopilotParameters
 from aerotwin_px4_bridge.messages import HilGps, HilSensor
 
-STANDING = (0.0, 0.0, 0.0, 0.0)
 NOMINAL_STEP_S = 0.004
-WATCH_EVERY = 5
-"""Steps between two looks for the ground: 50 Hz at 250 Hz."""
+DECIDE_EVERY = 5
+"""Steps between two decisions of the state machine: 50 Hz at 250 Hz."""
 FULL_FIX = 3
 RESTART_BEHIND_US = 1_000_000
 """A clock that jumps back further than this has been reset: so is the autopilot."""
-MAXIMUM_RATE_RAD_S = 40.0
-MAXIMUM_FORCE_M_S2 = 200.0
+PAYLOAD_LENGTH = 65
+GAUSS_PER_TESLA = 1e4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,23 +53,33 @@ class Autopilot:
     def __init__(self, parameters: AutopilotParameters, instance: int = 0) -> None:
         self.parameters = parameters
         self.instance = instance
-        self.sensor: HilSensor | None = None
         self.time_us = 0
         self.fix: HilGps | None = None
         self.n_refused = 0
         self.texts: deque[StatusText] = deque(maxlen=50)
-        self.commands: tuple[float, ...] | list[float] = STANDING
-        self._armed_s = 0.0
+        self._inbox = bytearray(PAYLOAD_LENGTH + 7)
+        self.sensor_values = np.frombuffer(self._inbox, "<f4", 13, 8)
+        self.sensor_fields = 0
         self._last_dt = NOMINAL_STEP_S
         self._start()
 
     def _start(self) -> None:
-        self.estimator = Estimator(self.parameters.estimator)
-        self.modes = FlightModes(self.estimator, self.parameters.flight, self._notify)
-        self.controller = Controller(self.parameters.airframe, self.parameters.control)
+        arena = Arena()
+        self._array, self._cursor = arena.array, arena.cursor
+        self.estimator = Estimator(self.parameters.estimator, arena)
+        self.controller = Controller(self.parameters.airframe, self.parameters.control, arena)
+        self.modes = FlightModes(
+            self.estimator, self.parameters.flight, self._weight_share, self._notify
+        )
+        self.commands = self.controller.commands
         self._n_steps = 0
         self._was_ready = False
-        self.commands = STANDING
+
+    def _weight_share(self, command: float) -> float:
+        airframe = self.parameters.airframe
+        numbers = self.estimator.arena.block(at.A_AIRFRAME, at.N_AIRFRAME)
+        thrust = collective_thrust(command, numbers, airframe.n_rotors)
+        return float(thrust) / (airframe.mass_kg * GRAVITY)
 
     @property
     def time_s(self) -> float:
@@ -77,8 +93,8 @@ class Autopilot:
 
     @property
     def battery_share(self) -> float:
-        """Charge left of a battery that the link knows nothing of: falls to one half (as PX4)."""
-        return max(0.5, 1.0 - 0.5 * self._armed_s / self.modes.settings.battery_time_s)
+        """Charge left, 0 to 1."""
+        return self.modes.battery.share(self.time_s)
 
     def take_fix(self, fix: HilGps) -> None:
         """Take a HIL_GPS; its arrival, not its stamp, counts as its time."""
@@ -86,43 +102,82 @@ class Autopilot:
         if fix.fix_type < FULL_FIX:
             return
         position = (fix.latitude_deg, fix.longitude_deg, fix.altitude_m)
-        self.estimator.add_fix(self.arrival_s, position, fix.v_map, fix.eph_m, fix.epv_m)
+        self.estimator.add_fix(self.arrival_s, position, fix.v_map, (fix.eph_m, fix.epv_m))
 
-    def take_sample(self, sensor: HilSensor) -> tuple[float, ...] | list[float]:
+    def take_pose(self, pose: VisionPose) -> None:
+        """Take a pose of external vision."""
+        text = self.estimator.add_pose(pose)
+        if text:
+            self._notify(text, "reset" in text)
+
+    def take_battery(self, share: float, voltage_v: float, current_a: float) -> None:
+        """Take a report of the battery; charge 0 to 1."""
+        self.modes.battery.report(share, voltage_v, current_a, self.arrival_s)
+
+    def take_sample(self, sensor: HilSensor) -> list[float]:
         """Take a HIL_SENSOR and return the rotor commands in [0, 1]."""
-        if self.time_us - sensor.time_us > RESTART_BEHIND_US:
+        values, fields = self.sensor_values, FIELDS_IMU
+        fx, fy, fz = sensor.specific_force_body
+        wx, wy, wz = sensor.angular_velocity_body
+        values[:6] = fx, -fy, -fz, wx, -wy, -wz
+        if sensor.magnetic_field_body_tesla is not None:
+            mx, my, mz = sensor.magnetic_field_body_tesla
+            values[6:9] = mx * GAUSS_PER_TESLA, -my * GAUSS_PER_TESLA, -mz * GAUSS_PER_TESLA
+            fields |= FIELDS_MAG
+        if sensor.pressure_pa is not None:
+            values[9] = sensor.pressure_pa * 0.01
+            fields |= FIELDS_BARO
+        self._take(sensor.time_us, fields)
+        return self.commands.tolist()
+
+    def take_payload(self, payload: bytes) -> bool:
+        """Take the 65 bytes of a HIL_SENSOR; False when it was refused.
+
+        A sample is refused when its time does not increase, or when its inertial values are
+        missing, not finite or impossible; the commands then stay as they were.
+        """
+        self._inbox[:PAYLOAD_LENGTH] = payload
+        return self._take(
+            int.from_bytes(payload[:8], "little"), int.from_bytes(payload[60:64], "little")
+        )
+
+    def _take(self, time_us: int, fields: int) -> bool:
+        if self.time_us - time_us > RESTART_BEHIND_US:
             self._notify("Time went back: starting again", True)
             self._start()
             self.time_us = 0
-        dt = (sensor.time_us - self.time_us) * 1e-6 if self.time_us else NOMINAL_STEP_S
-        if dt <= 0.0 or not is_sane(sensor):
+        dt = (time_us - self.time_us) * 1e-6 if self.time_us else NOMINAL_STEP_S
+        time_s = time_us * 1e-6
+        if dt <= 0.0 or not self._step(fields, time_s, dt):
             self.n_refused += 1
-            return self.commands
-        self.time_us, self._last_dt, self.sensor = sensor.time_us, dt, sensor
-        self._step(sensor, dt)
-        return self.commands
+            return False
+        self.time_us, self._last_dt, self.sensor_fields = time_us, dt, fields
+        return True
 
-    def _step(self, sensor: HilSensor, dt: float) -> None:
-        modes = self.modes
-        time_s = self.time_s
+    def _step(self, fields: int, time_s: float, dt: float) -> bool:
+        """Decide when it is time to, then estimate and control in one compiled call."""
+        estimator, modes = self.estimator, self.modes
+        if not estimator.is_initialised:
+            given = read(estimator.reading, self.sensor_values, fields)
+            if given >= 0:
+                estimator.step(time_s, dt, given)
+            return bool(given >= 0)
+        estimator.now_s = time_s
         self._n_steps += 1
-        self.estimator.step(
-            time_s, dt, sensor.specific_force_body, sensor.angular_velocity_body,
-            sensor.magnetic_field_body_tesla, sensor.pressure_pa,
-            is_still=modes.is_landed and not modes.is_armed,
-        )  # fmt: skip
-        if modes.step(time_s, dt):
-            self.commands = self.controller.step(
-                self.estimator.output, modes.setpoint, dt, integrates=modes.integrates
-            )
-            if self._n_steps % WATCH_EVERY == 0:
-                modes.watch_ground(WATCH_EVERY * dt, self.controller.thrust_share)
-        elif self.commands is not STANDING:
+        if modes.is_urgent or self._n_steps % DECIDE_EVERY == 0:
+            self._decide(time_s)
+        dt = min(dt, MAXIMUM_STEP_S)
+        given = step(self._array, self._cursor, self.sensor_values, fields, time_s, dt)
+        return bool(given >= 0)
+
+    def _decide(self, time_s: float) -> None:
+        modes = self.modes
+        modes.step(time_s, self.controller.thrust_share)
+        if modes.guidance.kind == at.STAND:
             self.controller.reset()
-            self.commands = STANDING
-        if modes.is_armed:
-            self._armed_s += dt
-        elif not self._was_ready and self._n_steps % 25 == 0 and not modes.refusals():
+        is_still = modes.is_landed and not modes.is_armed
+        self.estimator.context[at.K_STILL] = 1.0 if is_still else 0.0
+        if not (self._was_ready or modes.is_armed) and not modes.refusals():
             self._was_ready = True
             self._notify("Ready for takeoff!", False)
 
@@ -132,12 +187,3 @@ class Autopilot:
 
     def _notify(self, text: str, is_warning: bool) -> None:
         self.texts.append(StatusText(severity=4 if is_warning else 6, text=text))
-
-
-def is_sane(sensor: HilSensor) -> bool:
-    """Return whether inertial values are finite and physical; everything else may be missing."""
-    return (
-        max(map(abs, sensor.specific_force_body)) < MAXIMUM_FORCE_M_S2
-        and max(map(abs, sensor.angular_velocity_body)) < MAXIMUM_RATE_RAD_S
-        and (sensor.pressure_pa is None or math.isfinite(sensor.pressure_pa))
-    )

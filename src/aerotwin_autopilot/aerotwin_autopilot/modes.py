@@ -3,7 +3,8 @@
 """The state machine: armed or not, on the ground or not, and what each mode asks of the controller.
 
 All times are simulated. The machine never reads a clock and never sends a message: it says what
-happened through `notices`, which the MAVLink server passes on.
+happened through `notify`, which the MAVLink server passes on. It decides at 50 Hz and after every
+command; between two decisions the guidance law it has chosen moves the set-point.
 """
 
 import math
@@ -11,13 +12,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aerotwin_autopilot.control import Setpoint
-from aerotwin_autopilot.control.mover import Mover
-from aerotwin_autopilot.control.setpoint import P_YAW, P_YAW_RATE
-from aerotwin_autopilot.estimator import Estimator
+from aerotwin_autopilot import arena as at
+from aerotwin_autopilot.control.guidance import Guidance
+from aerotwin_autopilot.control.setpoint import Setpoint
+from aerotwin_autopilot.estimator.filter import Estimator
 from aerotwin_autopilot.estimator.layout import O_ATTITUDE, O_POSITION, O_VELOCITY
+from aerotwin_autopilot.failsafe import Battery, Failsafe
 from aerotwin_autopilot.landing import GroundContact
-from aerotwin_autopilot.offboard import OffboardStream
+from aerotwin_autopilot.mission import Mission
+from aerotwin_autopilot.mission_flight import MissionFlight
+from aerotwin_autopilot.offboard import AttitudeTarget, OffboardStream
 from aerotwin_autopilot.parameters import FlightParameters
 from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_autopilot.settings import Settings
@@ -28,8 +32,10 @@ LAND_SLOW_BELOW_M, LAND_FAST_ABOVE_M = 5.0, 10.0
 RETURN_NEAR_M = 1.0
 LEAVE_GROUND_M_S = 0.3
 """A wished climb faster than this lifts an armed vehicle off the ground."""
+LIFTING_THRUST, SINKING_THRUST = 0.6, 0.5
+"""Thrust from outside, as part of the weight, that lifts off or lets the ground be felt."""
 SETTLED_CLIMB_M = 0.2
-LIFTING_MODES = (Mode.TAKEOFF, Mode.OFFBOARD)
+MANUAL_MODES = (Mode.HOLD, Mode.POSITION)
 Notice = Callable[[str, bool], None]
 
 
@@ -39,27 +45,41 @@ class FlightModes:
     Parameters
     ----------
     estimator : Estimator
-        Where it believes to be.
+        Where it believes to be; its arena holds guidance and set-point.
     parameters : FlightParameters
         Defaults of the settings that a ground station may change.
+    weight_share : callable
+        Part of the weight that a mean rotor command in [0, 1] carries.
     notify : callable
         Called with (text, is_warning) when something happens that a pilot wants to know.
     """
 
-    def __init__(self, estimator: Estimator, parameters: FlightParameters, notify: Notice) -> None:
+    def __init__(
+        self,
+        estimator: Estimator,
+        parameters: FlightParameters,
+        weight_share: Callable[[float], float],
+        notify: Notice,
+    ) -> None:
+        block = estimator.arena.block
         self.settings = Settings(parameters)
         self.mode = Mode.HOLD
         self.is_armed = False
         self.is_landed = True
+        self.is_urgent = True
         self.offboard = OffboardStream()
-        self.setpoint = Setpoint()
+        self.mission = Mission()
+        self.battery = Battery(self.settings)
+        self.failsafe = Failsafe(self.settings, self.battery)
+        self.guidance = Guidance(block(at.A_GUIDANCE, at.N_GUIDANCE))
+        self.setpoint = Setpoint(block(at.A_SETPOINT, at.N_SETPOINT))
         self.home: np.ndarray | None = None
         self.home_yaw = 0.0
+        self._flight = MissionFlight(self.mission, self.settings)
         self._estimator = estimator
         self._notify = notify
-        self._mover = Mover()
+        self._weight_share = weight_share
         self._contact = GroundContact()
-        self._yaw = 0.0
         self._time = 0.0
         self._armed_at = -math.inf
         self._landed_at: float | None = None
@@ -67,6 +87,7 @@ class FlightModes:
         self._takeoff_altitude: float | None = None
         self._speed = math.nan
         self._return_leg = 0
+        self._is_blind = False
 
     # --- what others ask -------------------------------------------------------------------
 
@@ -91,16 +112,9 @@ class FlightModes:
         """True in the first moments after arming, while the rotors only idle."""
         return self.is_armed and self._time - self._armed_at < self.settings.spool_up_s
 
-    @property
-    def integrates(self) -> bool:
-        """True once the vehicle has left the ground: integrals on the ground only wind up."""
-        return not self.is_landed and (
-            self._estimator.output[O_POSITION + 2] > self._lifted_from + SETTLED_CLIMB_M
-        )
-
     def refusals(self) -> list[str]:
         """Return why arming would be refused; empty when it would not."""
-        return self._estimator.refusals()
+        return self._estimator.refusals() + self.failsafe.refusals(self._time)
 
     def state_of_landing(self) -> int:
         """Return MAV_LANDED_STATE: 1 on ground, 2 in air, 3 taking off, 4 landing."""
@@ -117,10 +131,13 @@ class FlightModes:
         reasons = self.refusals()
         if self.mode is Mode.OFFBOARD and not self.offboard.is_alive(self._time):
             reasons.append("no offboard set-points")
+        if self.mode is Mode.MISSION and self.mission.is_finished:
+            reasons.append("no mission left to fly")
         if reasons:
             return reasons[0]
-        self.is_armed = True
+        self.is_armed = self.is_urgent = True
         self._armed_at = self._time
+        self.failsafe.restart()
         self._set_home()
         self._begin_mode()
         self._notify("Armed by external command", False)
@@ -133,9 +150,10 @@ class FlightModes:
         if not self.is_landed and not force:
             return "Disarming denied: not landed"
         self.is_armed = False
-        self.is_landed = True
+        self.is_landed = self.is_urgent = True
         self._landed_at = None
         self.mode = Mode.HOLD
+        self.guidance.kind = at.STAND
         self._notify("Killed" if force else "Disarmed", force)
         return ""
 
@@ -143,7 +161,13 @@ class FlightModes:
         """Switch the mode; return the reason of a refusal, or an empty text."""
         if mode is Mode.OFFBOARD and not self.offboard.is_alive(self._time):
             return "Offboard denied: no set-points at 2 Hz"
-        if not self._estimator.is_position_valid:
+        if mode is Mode.MISSION and self.mission.is_finished:
+            if not self.mission.items:
+                return "Mission mode denied: no mission"
+            self.mission.current = 0
+        if not self._estimator.is_position_valid and (
+            mode is not Mode.OFFBOARD or self.offboard.needs_position
+        ):
             return f"Mode {mode.name} denied: no position"
         if mode is not self.mode or mode in (Mode.HOLD, Mode.TAKEOFF):
             self.mode = mode
@@ -166,9 +190,11 @@ class FlightModes:
             return reason
         if not self.is_armed or self.is_landed:
             return "Reposition denied: not flying"
-        self._mover.target[:] = np.where(np.isfinite(position), position, self._mover.target)
-        self._yaw = yaw if math.isfinite(yaw) else self._yaw
+        target = self.guidance.target
+        target[:] = np.where(np.isfinite(position), position, target)
+        self.guidance.yaw = yaw if math.isfinite(yaw) else self.guidance.yaw
         self._speed = speed if speed > 0.0 else math.nan
+        self.is_urgent = True
         return ""
 
     def change_speed(self, speed: float) -> None:
@@ -176,33 +202,67 @@ class FlightModes:
         self.settings.cruise_speed_m_s = min(max(speed, 0.5), 20.0)
         self._speed = math.nan
 
-    # --- the step --------------------------------------------------------------------------
+    def restart_mission_item(self) -> None:
+        """Take up the mission again at its present item: plan or item have changed."""
+        self._flight.restart()
+        self.is_urgent = True
 
-    def step(self, time_s: float, dt: float) -> bool:
-        """Advance to time_s; return True when the controller shall fly `setpoint`.
+    # --- the decision ----------------------------------------------------------------------
 
-        Otherwise the rotors idle (armed, on the ground) or stand (disarmed).
-        """
+    def step(self, time_s: float, thrust_share: float) -> None:
+        """Decide what to do at time_s; `thrust_share` is the thrust as part of the weight."""
+        dt = min(time_s - self._time, 0.1)
         self._time = time_s
+        self.is_urgent = False
         if self.home is None and self._estimator.is_position_valid:
             self._set_home()
         if not self.is_armed:
-            return False
+            self.guidance.kind = at.STAND
+            return
+        self.battery.armed_s += dt
+        if not self.is_landed:
+            self._watch_ground(dt, thrust_share)
+            self._fall_back()
         if self.mode is Mode.OFFBOARD:
             self._watch_offboard()
-        self._write_setpoint(time_s, dt)
         if self.is_landed:
             self._wait_on_ground()
-        return not self.is_landed
-
-    def watch_ground(self, dt: float, thrust_share: float) -> None:
-        """Look for the ground; called with the thrust asked for as part of the weight."""
-        if self.is_landed or not self.is_armed:
+        if self.is_landed:
+            self.guidance.kind = at.STAND
             return
+        self._choose_guidance()
+        is_settled = self.position[2] > self._lifted_from + SETTLED_CLIMB_M
+        self.guidance.values[at.G_INTEGRATES] = 1.0 if is_settled else 0.0
+
+    def _watch_ground(self, dt: float, thrust_share: float) -> None:
         if self._contact.step(dt, self._wished_climb(), float(self.velocity[2]), thrust_share):
             self.is_landed = True
             self._landed_at = self._time
             self._notify("Landing detected", False)
+
+    def _fall_back(self) -> None:
+        """Do what the fail-safes say: no position, low battery, no ground station."""
+        is_valid = self._estimator.is_position_valid
+        if not is_valid and not self._is_blind and self._flies_by_position():
+            self._is_blind = True
+            self._notify("Position lost: landing where the drift goes", True)
+            self._enter(Mode.LAND)
+        elif is_valid and self._is_blind:
+            self._is_blind = False
+            self._notify("Position regained", False)
+            self._begin_mode()
+        mode, text = self.failsafe.act(self._time)
+        if text:
+            self._notify(text, True)
+        if mode is not None and not self._is_blind and self.mode is not Mode.LAND:
+            self._enter(mode)
+
+    def _flies_by_position(self) -> bool:
+        return self.mode is not Mode.OFFBOARD or self.offboard.needs_position
+
+    def _enter(self, mode: Mode) -> None:
+        self.mode = mode
+        self._begin_mode()
 
     def _wait_on_ground(self) -> None:
         if self.is_spinning_up:
@@ -210,15 +270,31 @@ class FlightModes:
         if self._landed_at is not None:
             if self._time - self._landed_at > self.settings.disarm_landed_s:
                 self.disarm()
-        elif self._time - self._armed_at > self.settings.disarm_no_takeoff_s:
+            return
+        if self._time - self._armed_at > self.settings.disarm_no_takeoff_s:
             self._notify("Disarmed: no take-off", True)
             self.disarm()
-        if self.mode in LIFTING_MODES and self._wished_climb() > LEAVE_GROUND_M_S:
+        elif self._wants_to_fly():
             self._lift_off()
+
+    def _wants_to_fly(self) -> bool:
+        """Return whether the mode asks for more than standing on the ground."""
+        if self.mode in (Mode.TAKEOFF, Mode.MISSION):
+            return True
+        target = self.offboard.target
+        if self.mode is not Mode.OFFBOARD or target is None:
+            return False
+        if isinstance(target, AttitudeTarget):
+            return self._weight_share(target.thrust) > LIFTING_THRUST
+        climb = 0.0 if math.isnan(target.velocity[2]) else target.velocity[2]
+        if math.isfinite(target.position[2]):
+            climb += target.position[2] - float(self.position[2])
+        return climb > LEAVE_GROUND_M_S
 
     def _lift_off(self) -> None:
         self.is_landed = False
         self._landed_at = None
+        self._is_blind = False
         self._lifted_from = float(self.position[2])
         self._contact.reset()
         self.setpoint.hold(self.position, self.yaw)
@@ -226,7 +302,10 @@ class FlightModes:
         self._notify("Takeoff detected", False)
 
     def _wished_climb(self) -> float:
-        """Return the vertical speed that the set-point asks for, position error included."""
+        """Return the vertical speed that is asked for, position error included."""
+        if self.guidance.kind == at.ATTITUDE:
+            share = self._weight_share(float(self.guidance.values[at.G_THRUST]))
+            return -1.0 if share < SINKING_THRUST else 0.0
         z, vz = self.setpoint.values[2], self.setpoint.values[5]
         climb = 0.0 if math.isnan(vz) else float(vz)
         if not math.isnan(z):
@@ -236,8 +315,7 @@ class FlightModes:
     def _watch_offboard(self) -> None:
         if self.offboard.silence(self._time) > self.settings.offboard_timeout_s:
             self._notify("Offboard set-points lost: holding", True)
-            self.mode = Mode.HOLD
-            self._begin_mode()
+            self._enter(Mode.HOLD)
 
     def _set_home(self) -> None:
         self.home = self.position.copy()
@@ -247,25 +325,25 @@ class FlightModes:
         """Set the reference and the target of the mode that has just been entered."""
         if not self._estimator.is_initialised:
             return
+        guidance, target = self.guidance, self.guidance.target
+        self.is_urgent = True
         self._speed = math.nan
-        self._yaw = self.yaw
         self._return_leg = 0
+        self._flight.restart()
+        guidance.yaw = self.yaw
         start = self.position if self.is_landed else self._reference_position()
-        self._mover.start(start, np.zeros(3) if self.is_landed else self.velocity)
-        target = self._mover.target
+        guidance.start(start, np.zeros(3) if self.is_landed else self.velocity)
         if self.mode is Mode.TAKEOFF:
             ground = self.home if self.home is not None else self.position
             altitude = self._takeoff_altitude
-            target[2] = altitude if altitude is not None else (
-                ground[2] + self.settings.takeoff_altitude_m
-            )  # fmt: skip
-            target[2] = max(target[2], start[2])
+            if altitude is None:
+                altitude = float(ground[2]) + self.settings.takeoff_altitude_m
+            target[2] = max(altitude, start[2])
         elif not self.is_landed:
             speed = self.velocity
             target[:] = start + speed * (
                 np.linalg.norm(speed) / (2.0 * self.settings.acceleration_m_s2) + 0.3
             )
-        self._write_mover(0.0)
 
     def _reference_position(self) -> np.ndarray:
         """Return where a new reference starts: the old set-point while it is near, else here."""
@@ -273,87 +351,70 @@ class FlightModes:
         is_near = np.all(np.isfinite(old)) and np.linalg.norm(old - self.position) < 1.0
         return (old if is_near else self.position).copy()
 
-    def _write_setpoint(self, time_s: float, dt: float) -> None:
+    def _choose_guidance(self) -> None:
+        guidance, s = self.guidance, self.settings
+        guidance.limit(
+            speed=s.cruise_speed_m_s if math.isnan(self._speed) else self._speed,
+            climb=s.takeoff_speed_m_s if self.mode is Mode.TAKEOFF else s.climb_speed_m_s,
+            descent=s.descent_speed_m_s, acceleration=s.acceleration_m_s2, jerk=s.jerk_m_s3,
+        )  # fmt: skip
+        guidance.kind = at.TRAVEL
         if self.mode is Mode.OFFBOARD:
-            self._follow_offboard(time_s, dt)
-            return
-        if self.mode is Mode.RETURN:
+            self.offboard.write(guidance)
+        elif self.mode is Mode.MISSION:
+            self._fly_mission()
+        elif self.mode is Mode.RETURN:
             self._plan_return()
-        self._write_mover(dt if not self.is_landed else 0.0)
+        elif self.mode is Mode.TAKEOFF and (
+            guidance.target[2] - guidance.reference[2] < ARRIVED_M
+        ):
+            self.mode = Mode.HOLD
+            self._notify("Takeoff complete: holding", False)
         if self.mode is Mode.LAND:
-            self._descend(dt)
-        elif self.mode is Mode.TAKEOFF and not self.is_landed:
-            height_left = self._mover.target[2] - self._mover.reference[2]
-            if height_left < ARRIVED_M:
-                self.mode = Mode.HOLD
-                self._notify("Takeoff complete: holding", False)
+            self._descend()
 
-    def _write_mover(self, dt: float) -> None:
-        s = self.settings
-        climb = s.takeoff_speed_m_s if self.mode is Mode.TAKEOFF else s.climb_speed_m_s
-        speed = s.cruise_speed_m_s if math.isnan(self._speed) else self._speed
-        values = self.setpoint.values
-        if dt > 0.0:
-            self._mover.step(
-                dt, speed=speed, climb=climb, descent=s.descent_speed_m_s,
-                acceleration=s.acceleration_m_s2, jerk=s.jerk_m_s3,
-            )  # fmt: skip
-        values[:9] = self._mover.reference
-        if self.is_landed:
-            values[:3] = self._mover.target
-        values[P_YAW] = self._yaw
-        values[P_YAW_RATE] = 0.0
+    def _fly_mission(self) -> None:
+        flight, plane = self._flight, self._estimator.plane
+        if plane is None or self.home is None:
+            self._notify("Mission: no place on Earth known, holding", True)
+            self._enter(Mode.HOLD)
+            return
+        step = flight.step(self.guidance, self.position, plane, self.home, self._time)
+        if not math.isnan(step.speed):
+            self._speed = step.speed
+        if step.mode is not None:
+            self._notify(f"Mission: {step.text}", False)
+            self._enter(step.mode)
 
-    def _follow_offboard(self, time_s: float, dt: float) -> None:
-        target = self.offboard.target
-        assert target is not None
-        yaw = self.offboard.write(self.setpoint, time_s, self._yaw)
-        if target.is_position_only:
-            self._mover.target[:] = target.position
-            self._write_mover(dt if not self.is_landed else 0.0)
-            self.setpoint.values[P_YAW] = yaw
-        if math.isnan(yaw):  # only a rate is asked for: turn the yaw on from where it is
-            self._yaw += self.setpoint.values[P_YAW_RATE] * dt
-            self.setpoint.values[P_YAW] = self._yaw
-        else:
-            self._yaw = yaw
-
-    def _descend(self, dt: float) -> None:
-        """Ask for a descent without a position: the ground is where it is felt, not where known."""
-        s = self.settings
+    def _descend(self) -> None:
+        """Sink, slower near the ground; without a position, where the drift goes."""
+        s, guidance = self.settings, self.guidance
         ground = self.home[2] if self.home is not None else 0.0
         share = (self.position[2] - ground - LAND_SLOW_BELOW_M) / (
             LAND_FAST_ABOVE_M - LAND_SLOW_BELOW_M
         )
-        share = min(max(float(share), 0.0), 1.0)
+        share = 0.0 if self._is_blind else min(max(float(share), 0.0), 1.0)
         slow = min(s.land_speed_m_s, s.descent_speed_m_s)
-        wished = -(slow + share * (s.descent_speed_m_s - slow))
-        step = s.acceleration_m_s2 * dt
-        previous = float(self._mover.reference[5]) if self._mover.reference[5] < 0.0 else 0.0
-        speed = max(wished, previous - step)
-        self._mover.reference[5] = speed
-        self._mover.reference[2] = self.position[2]
-        self._mover.reference[8] = 0.0
-        self._mover.target[2] = self.position[2]
-        values = self.setpoint.values
-        values[2], values[5], values[8] = math.nan, speed, 0.0
+        guidance.values[at.G_SINK] = -(slow + share * (s.descent_speed_m_s - slow))
+        if self._is_blind:
+            guidance.target[:] = math.nan
+        guidance.kind = at.DESCEND
 
     def _plan_return(self) -> None:
         """Climb to the return height, fly home, then land."""
         if self.home is None:
             self.mode = Mode.LAND
             return
-        target = self._mover.target
+        guidance, target = self.guidance, self.guidance.target
         is_near = np.hypot(*(self.home[:2] - self.position[:2])) < RETURN_NEAR_M
         if self._return_leg == 0:
             self._return_leg = 1
             if not is_near:
-                target[2] = max(
-                    self._mover.reference[2], self.home[2] + self.settings.return_altitude_m
-                )
-        if self._return_leg == 1 and abs(target[2] - self._mover.reference[2]) < ARRIVED_M:
+                height = self.home[2] + self.settings.return_altitude_m
+                target[2] = max(guidance.reference[2], height)
+        if self._return_leg == 1 and abs(target[2] - guidance.reference[2]) < ARRIVED_M:
             self._return_leg = 2
             target[:2] = self.home[:2]
-        if self._return_leg == 2 and is_near and self._mover.distance < ARRIVED_M:
-            self.mode = Mode.LAND
+        if self._return_leg == 2 and is_near and guidance.distance < ARRIVED_M:
             self._notify("Home reached: landing", False)
+            self._enter(Mode.LAND)

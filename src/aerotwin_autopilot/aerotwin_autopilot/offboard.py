@@ -5,21 +5,12 @@
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from aerotwin_autopilot.control.setpoint import (
-    P_ACCELERATION,
-    P_POSITION,
-    P_VELOCITY,
-    P_YAW,
-    P_YAW_RATE,
-    Setpoint,
-)
+from aerotwin_autopilot import arena as at
+from aerotwin_autopilot.control.guidance import Guidance
 
 NAN = math.nan
 STREAM_GAP_S = 0.5
 """Offboard needs a stream of at least 2 Hz before it is entered (as PX4)."""
-LONGEST_EXTRAPOLATION_S = 0.2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,58 +36,78 @@ class OffboardTarget:
         )
 
 
+@dataclass(frozen=True, kw_only=True)
+class AttitudeTarget:
+    """Attitude and thrust from outside.
+
+    Attributes
+    ----------
+    q_local_body : tuple
+        Attitude xyzw; NaN asks for the rate alone.
+    rate_body : tuple
+        Body rate (forward, left, up), fed forward where an attitude is given [rad/s].
+    thrust : float
+        Mean rotor command in [0, 1], as PX4 with THR_MDL_FAC 0.
+    """
+
+    q_local_body: tuple[float, float, float, float] = (NAN, NAN, NAN, NAN)
+    rate_body: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    thrust: float = 0.0
+
+    @property
+    def is_usable(self) -> bool:
+        """True: a message of this kind always asks for something."""
+        return math.isfinite(self.thrust)
+
+
 class OffboardStream:
     """The latest set-point and whether the stream is alive, in simulated time."""
 
     def __init__(self) -> None:
-        self.target: OffboardTarget | None = None
-        self._received_at = -math.inf
-        self._previous_at = -math.inf
+        self.target: OffboardTarget | AttitudeTarget | None = None
+        self.received_s = -math.inf
+        self._previous_s = -math.inf
 
-    def receive(self, target: OffboardTarget, time_s: float) -> None:
+    def receive(self, target: OffboardTarget | AttitudeTarget, time_s: float) -> None:
         """Take a set-point; one that asks for nothing is dropped."""
         if not target.is_usable:
             return
         self.target = target
-        self._previous_at, self._received_at = self._received_at, time_s
+        self._previous_s, self.received_s = self.received_s, time_s
 
     def is_alive(self, time_s: float) -> bool:
         """True when set-points stream at 2 Hz or more."""
         return (
-            time_s - self._received_at <= STREAM_GAP_S
-            and self._received_at - self._previous_at <= STREAM_GAP_S
+            time_s - self.received_s <= STREAM_GAP_S
+            and self.received_s - self._previous_s <= STREAM_GAP_S
         )
+
+    @property
+    def needs_position(self) -> bool:
+        """True unless it is the attitude that is asked for."""
+        return not isinstance(self.target, AttitudeTarget)
 
     def silence(self, time_s: float) -> float:
         """Return the seconds since the last set-point."""
-        return time_s - self._received_at
+        return time_s - self.received_s
 
-    def write(self, setpoint: Setpoint, time_s: float, fallback_yaw: float) -> float:
-        """Write the set-point carried forward to time_s; return the yaw asked for.
-
-        Between two messages the position moves on with the velocity, and the velocity with the
-        acceleration: the loops see a smooth path, not a staircase at the sender's rate.
-        """
+    def write(self, guidance: Guidance) -> None:
+        """Choose the guidance law for the latest set-point and write its numbers."""
         target = self.target
-        assert target is not None
-        ahead = min(max(time_s - self._received_at, 0.0), LONGEST_EXTRAPOLATION_S)
-        values = setpoint.values
-        for i in range(3):
-            a, v, p = target.acceleration[i], target.velocity[i], target.position[i]
-            moving = 0.0 if math.isnan(v) else v
-            values[P_POSITION + i] = p + (moving + 0.5 * a * ahead) * ahead
-            values[P_VELOCITY + i] = v + a * ahead
-            values[P_ACCELERATION + i] = a
-        rate = 0.0 if math.isnan(target.yaw_rate) else target.yaw_rate
-        if math.isnan(target.yaw):
-            yaw = fallback_yaw if rate == 0.0 else NAN
-        else:
-            yaw = target.yaw + rate * ahead
-        values[P_YAW] = yaw
-        values[P_YAW_RATE] = rate
-        return yaw
-
-
-def position_array(target: OffboardTarget) -> np.ndarray:
-    """Return the position of a target."""
-    return np.array(target.position)
+        if isinstance(target, AttitudeTarget):
+            guidance.kind = at.ATTITUDE
+            guidance.values[at.G_QUATERNION : at.G_THRUST + 1] = (
+                *target.q_local_body, *target.rate_body, target.thrust,
+            )  # fmt: skip
+        elif target is not None and target.is_position_only:
+            guidance.kind = at.TRAVEL
+            guidance.target[:] = target.position
+            if math.isfinite(target.yaw):
+                guidance.yaw = target.yaw
+        elif target is not None:
+            guidance.kind = at.STREAM
+            guidance.values[at.G_AT] = self.received_s
+            guidance.stream[:] = (
+                *target.position, *target.velocity, *target.acceleration,
+                target.yaw, target.yaw_rate,
+            )  # fmt: skip

@@ -40,11 +40,16 @@ class AirframeParameters:
 
     def __post_init__(self) -> None:
         lengths = {len(self.rotor_x_m), len(self.rotor_y_m), len(self.rotor_is_ccw)}
-        if lengths != {4}:
+        if len(lengths) != 1 or not lengths <= set(range(4, 17)):
             raise ParameterError(
-                f"rotor_x_m, rotor_y_m, rotor_is_ccw must have 4 values each, got {lengths}; "
-                "this autopilot flies quadrotors"
+                "rotor_x_m, rotor_y_m, rotor_is_ccw must have equally many values, 4 to 16, got "
+                f"{len(self.rotor_x_m)}, {len(self.rotor_y_m)}, {len(self.rotor_is_ccw)}"
             )
+
+    @property
+    def n_rotors(self) -> int:
+        """How many rotors there are."""
+        return len(self.rotor_x_m)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,10 +57,10 @@ class EstimatorParameters:
     """Noise the filter expects, and the treatment of late measurements."""
 
     accel_noise_m_s2_sqrt_hz: float = parameter(
-        0.0045, text="accelerometer noise density", unit="m/s^2/sqrt(Hz)", minimum=1e-6
+        0.0041, text="accelerometer noise density", unit="m/s^2/sqrt(Hz)", minimum=1e-6
     )
     gyro_noise_rad_s_sqrt_hz: float = parameter(
-        4.0e-4, text="gyroscope noise density", unit="rad/s/sqrt(Hz)", minimum=1e-8
+        3.5e-4, text="gyroscope noise density", unit="rad/s/sqrt(Hz)", minimum=1e-8
     )
     accel_bias_walk_m_s3_sqrt_hz: float = parameter(
         0.006, text="accelerometer bias random walk", unit="m/s^3/sqrt(Hz)", minimum=0.0
@@ -75,14 +80,17 @@ class EstimatorParameters:
     gnss_position_std_m: tuple[float, float] = parameter(
         (0.2, 0.4), text="white GNSS position noise, horizontal and vertical", unit="m"
     )
-    gnss_bias_std_m: tuple[float, float] = parameter(
-        (0.3, 0.5), text="correlated GNSS position error, horizontal and vertical", unit="m"
+    gnss_bias_std_m: tuple[float, float] | None = parameter(
+        None,
+        text="correlated GNSS position error, horizontal and vertical; none: what the receiver "
+        "reports beyond its white noise",
+        unit="m",
     )
     gnss_bias_time_s: float = parameter(
         60.0, text="correlation time of that error", unit="s", minimum=0.1
     )
     gnss_velocity_std_m_s: tuple[float, float] = parameter(
-        (0.06, 0.11), text="GNSS velocity noise, horizontal and vertical", unit="m/s"
+        (0.051, 0.1005), text="GNSS velocity noise, horizontal and vertical", unit="m/s"
     )
     barometer_std_m: float = parameter(
         0.2, text="barometric height noise per sample", unit="m", minimum=1e-4
@@ -92,6 +100,19 @@ class EstimatorParameters:
     )
     heading_std_rad: float = parameter(
         0.03, text="magnetic heading noise per sample", unit="rad", minimum=1e-4
+    )
+    vision_position_std_m: float = parameter(
+        0.05, text="vision position noise where the sender gives none", unit="m", minimum=1e-4
+    )
+    vision_yaw_std_rad: float = parameter(
+        0.02, text="vision yaw noise where the sender gives none", unit="rad", minimum=1e-4
+    )
+    vision_velocity_std_m_s: float = parameter(
+        0.1, text="vision velocity noise where the sender gives none", unit="m/s", minimum=1e-4
+    )
+    vision_delay_s: float = parameter(
+        0.03, text="age of a vision pose whose stamp is not on this clock", unit="s",
+        minimum=0.0, maximum=0.5,
     )
     gate_sigma: float = parameter(
         5.0, text="an innovation beyond this is refused", unit="sigma", minimum=1.0
@@ -206,7 +227,41 @@ class FlightParameters:
         1.0, text="idle between arming and thrust (COM_SPOOLUP_TIME)", unit="s", minimum=0.0
     )
     battery_time_s: float = parameter(
-        1800.0, text="armed time from full to half charge (SIM_BAT_DRAIN)", unit="s", minimum=1.0
+        1800.0,
+        text="armed time from full to half charge where nobody reports a battery (SIM_BAT_DRAIN)",
+        unit="s",
+        minimum=1.0,
+    )
+    acceptance_radius_m: float = parameter(
+        1.0, text="a way-point this near is reached (NAV_ACC_RAD)", unit="m", minimum=0.05,
+        maximum=200.0,
+    )
+    link_loss_action: int = parameter(
+        0,
+        text="when no ground station is heard any more: 0 nothing (as PX4), 1 hold, 2 return, "
+        "3 land (NAV_DLL_ACT)",
+        minimum=0,
+        maximum=3,
+    )
+    link_timeout_s: float = parameter(
+        10.0, text="silence of the ground station that counts, in simulated time (COM_DL_LOSS_T)",
+        unit="s", minimum=1.0, maximum=300.0,
+    )
+    low_battery_action: int = parameter(
+        3,
+        text="0 warn, 2 land when critical, 3 return when critical and land in an emergency "
+        "(COM_LOW_BAT_ACT)",
+        minimum=0,
+        maximum=3,
+    )
+    battery_low_share: float = parameter(
+        0.15, text="charge that is low: warns, no arming (BAT_LOW_THR)", minimum=0.0, maximum=1.0
+    )
+    battery_critical_share: float = parameter(
+        0.07, text="charge that is critical (BAT_CRIT_THR)", minimum=0.0, maximum=1.0
+    )
+    battery_emergency_share: float = parameter(
+        0.05, text="charge that is an emergency (BAT_EMERGEN_THR)", minimum=0.0, maximum=1.0
     )
 
 

@@ -11,6 +11,7 @@ class Mode(Enum):
     POSITION = (3, 0)
     TAKEOFF = (4, 2)
     HOLD = (4, 3)
+    MISSION = (4, 4)
     RETURN = (4, 5)
     LAND = (4, 6)
     OFFBOARD = (6, 0)
@@ -30,8 +31,6 @@ class Mode(Enum):
 
 
 CUSTOM, AUTO, GUIDED_FLAG, STABILISED, MANUAL, ARMED = 1, 4, 8, 16, 64, 128
-
-MISSION = (4, 4)
 
 
 def mode_from_numbers(main: int, sub: int) -> Mode | None:

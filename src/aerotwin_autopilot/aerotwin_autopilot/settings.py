@@ -21,8 +21,18 @@ PX4_NAMES: dict[str, str] = {
     "COM_DISARM_PRFLT": "disarm_no_takeoff_s",
     "COM_SPOOLUP_TIME": "spool_up_s",
     "SIM_BAT_DRAIN": "battery_time_s",
+    "NAV_ACC_RAD": "acceptance_radius_m",
+    "NAV_DLL_ACT": "link_loss_action",
+    "COM_DL_LOSS_T": "link_timeout_s",
+    "COM_LOW_BAT_ACT": "low_battery_action",
+    "BAT_LOW_THR": "battery_low_share",
+    "BAT_CRIT_THR": "battery_critical_share",
+    "BAT_EMERGEN_THR": "battery_emergency_share",
 }
 """Parameter name on the wire -> field of `FlightParameters`."""
+
+INTEGERS = frozenset({"NAV_DLL_ACT", "COM_LOW_BAT_ACT"})
+"""Names whose values are whole numbers on the wire (as in PX4)."""
 
 
 class Settings:
@@ -42,6 +52,13 @@ class Settings:
     disarm_no_takeoff_s: float
     spool_up_s: float
     battery_time_s: float
+    acceptance_radius_m: float
+    link_loss_action: int
+    link_timeout_s: float
+    low_battery_action: int
+    battery_low_share: float
+    battery_critical_share: float
+    battery_emergency_share: float
 
     def __init__(self, parameters: FlightParameters) -> None:
         self._ranges = {
@@ -65,5 +82,5 @@ class Settings:
         minimum, maximum = self._ranges[PX4_NAMES[name]]
         if not (minimum is None or value >= minimum) or not (maximum is None or value <= maximum):
             return False
-        setattr(self, PX4_NAMES[name], value)
+        setattr(self, PX4_NAMES[name], round(value) if name in INTEGERS else value)
         return True

@@ -8,17 +8,20 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from aerotwin_autopilot.control import Controller, Setpoint
+from aerotwin_autopilot import arena as arena_at
+from aerotwin_autopilot.arena import Arena
 from aerotwin_autopilot.control.allocation import allocate, allocation_matrix
 from aerotwin_autopilot.control.cascade import (
-    N_INTEGRAL,
     cascade,
+    hold_attitude,
     wished_force,
     wished_rate,
     wished_torque,
 )
-from aerotwin_autopilot.control.controller import gains
-from aerotwin_autopilot.control.mover import Mover
+from aerotwin_autopilot.control.controller import Controller, gains
+from aerotwin_autopilot.control.kernel import control_step
+from aerotwin_autopilot.control.mover import move
+from aerotwin_autopilot.control.setpoint import N_INTEGRAL, Setpoint
 from aerotwin_autopilot.estimator.layout import GRAVITY, N_OUTPUT, O_ATTITUDE, O_RATE, O_VELOCITY
 from aerotwin_autopilot.parameters import load_autopilot_parameters
 from aerotwin_multirotor_dynamics import hover_command, load_airframe
@@ -37,7 +40,7 @@ def level(attitude: Rotation | None = None) -> np.ndarray:
 
 def shared(total, roll, pitch, yaw) -> np.ndarray:
     thrusts = np.empty(4)
-    inverse = np.ascontiguousarray(np.linalg.inv(allocation_matrix(PARAMETERS.airframe)))
+    inverse = np.ascontiguousarray(np.linalg.pinv(allocation_matrix(PARAMETERS.airframe)))
     allocate(thrusts, inverse, total, roll, pitch, yaw, LOWEST, HIGHEST)
     return thrusts
 
@@ -85,9 +88,16 @@ def test_thrusts_stay_within_bounds_whatever_is_asked(seed):
 
 def test_hovering_asks_for_the_hover_command_of_the_airframe():
     """806.8 rad/s, u 0.707: known of the iris, and computed by the dynamics package."""
-    controller = Controller(PARAMETERS.airframe, PARAMETERS.control)
-    commands = controller.step(level(), Setpoint(), 0.004, integrates=False)
-    assert commands == pytest.approx([hover_command(load_airframe("iris"))] * 4, abs=1e-3)
+    arena = Arena()
+    controller = Controller(PARAMETERS.airframe, PARAMETERS.control, arena)
+    control_step(
+        arena.block(arena_at.A_COMMANDS, arena_at.MAXIMUM_ROTORS + 1), level(), Setpoint().values,
+        arena.block(arena_at.A_GUIDANCE, arena_at.N_GUIDANCE), np.zeros(N_INTEGRAL),
+        arena.block(arena_at.A_INVERSE, 4, 4), arena.block(arena_at.A_AIRFRAME, 3),
+        arena.block(arena_at.A_GAINS, arena_at.N_GAINS), 0.004,
+    )  # fmt: skip
+    assert controller.thrust_share == pytest.approx(1.0)
+    assert controller.commands == pytest.approx([hover_command(load_airframe("iris"))] * 4, abs=1e-3)
 
 
 def test_a_goal_to_the_east_tilts_the_thrust_east():
@@ -180,11 +190,13 @@ def test_an_upside_down_vehicle_gets_no_thrust():
 
 
 def test_a_mover_arrives_within_its_limits_and_stays():
-    mover = Mover()
-    mover.start(np.zeros(3), np.zeros(3))
-    mover.target[:] = (20.0, -10.0, 5.0)
-    limits = {"speed": 4.0, "climb": 2.0, "descent": 1.0, "acceleration": 3.0, "jerk": 10.0}
-    path = np.array([mover.step(0.004, **limits).copy() for _ in range(5000)])
+    reference, target = np.zeros(9), np.array([20.0, -10.0, 5.0])
+    speed, climb, descent, acceleration, jerk = 4.0, 2.0, 1.0, 3.0, 10.0
+    path = []
+    for _ in range(5000):
+        move(reference, target, speed, climb, descent, acceleration, jerk, 0.004)
+        path.append(reference.copy())
+    path = np.array(path)
     speed = np.hypot(path[:, 3], path[:, 4])
     jerk = np.linalg.norm(np.diff(path[:, 6:], axis=0), axis=1) / 0.004
     overshoot = 0.05
@@ -192,5 +204,5 @@ def test_a_mover_arrives_within_its_limits_and_stays():
     assert path[:, 5].max() <= 2.0 + overshoot
     assert np.hypot(path[:, 6], path[:, 7]).max() <= 3.0 + 0.1
     assert jerk.max() <= 10.0 + ROUNDING
-    assert mover.distance < 0.01
+    assert np.linalg.norm(target - reference[:3]) < 0.01
     assert path[:, 0].max() < 20.0 + overshoot

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from aerotwin_autopilot.estimator import Estimator
+from aerotwin_autopilot.arena import K_STILL
 from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.estimator.alignment import StandStill, first_covariance, level
 from aerotwin_autopilot.estimator.atmosphere import pressure_altitude
@@ -18,8 +18,14 @@ from aerotwin_autopilot.estimator.correction import (
     correct_height,
     correct_stillness,
 )
-from aerotwin_autopilot.estimator.filter import declination_deg, filter_noise
+from aerotwin_autopilot.estimator.filter import Estimator
 from aerotwin_autopilot.estimator.prediction import predict
+from aerotwin_autopilot.estimator.start import (
+    GnssErrors,
+    declination_deg,
+    filter_noise,
+    gnss_errors,
+)
 from aerotwin_autopilot.parameters import EstimatorParameters
 from aerotwin_core.geodesy import GeodeticPoint
 
@@ -35,9 +41,12 @@ FIELD_ANGLE = math.atan2(FIELD[1], FIELD[0])
 FIELD_SLOPE = FIELD[2] / math.hypot(FIELD[0], FIELD[1])
 
 
+ERRORS = GnssErrors(white_m=(0.2, 0.4), bias_m=(0.3, 0.5))
+
+
 @pytest.fixture
 def noise():
-    return filter_noise(EstimatorParameters(gate_sigma=100.0), FIELD_ANGLE, FIELD_SLOPE)
+    return filter_noise(EstimatorParameters(gate_sigma=100.0), ERRORS, FIELD_ANGLE, FIELD_SLOPE)
 
 
 @pytest.fixture
@@ -136,7 +145,7 @@ def test_a_height_changes_state_and_covariance_as_a_dense_filter(state, covarian
     height = 0.7
     innovation = height - state[2] - state[at.X_BARO]
     expected = dense_update(state, covariance, h, innovation, noise.baro_variance)
-    correct_height(state, covariance, np.zeros((3, at.N_ERROR)), np.zeros(8), height, noise)
+    correct_height(state, covariance, np.zeros((3, at.N_ERROR)), np.zeros(at.N_MONITOR), height, noise)
     assert minus(state, expected[0]) == pytest.approx(0.0, abs=ROUNDING)
     assert covariance == pytest.approx(expected[1], abs=ROUNDING)
 
@@ -155,7 +164,7 @@ def test_the_heading_uses_the_numerical_derivative_of_its_angle(covariance, nois
     nose_error = Rotation.from_rotvec([0.0, 0.0, 0.02])
     measured = tuple((attitude.inv() * nose_error).apply(FIELD).tolist())
     expected = dense_update(state, covariance, h, -0.02, noise.heading_variance)
-    correct_heading(state, covariance, np.zeros((3, at.N_ERROR)), np.zeros(8), *measured, noise)
+    correct_heading(state, covariance, np.zeros((3, at.N_ERROR)), np.zeros(at.N_MONITOR), *measured, noise)
     assert minus(state, expected[0]) == pytest.approx(0.0, abs=1e-8)
     assert covariance == pytest.approx(expected[1], abs=1e-8)
 
@@ -166,7 +175,7 @@ def test_noise_of_the_field_alone_does_not_pull_the_tilt_away(noise):
     parameters = EstimatorParameters()
     state = np.zeros(at.N_STATE)
     state[at.X_ATTITUDE + 3] = 1.0
-    covariance = first_covariance(np.eye(3), FIELD, parameters)
+    covariance = first_covariance(np.eye(3), FIELD, parameters, ERRORS)
     sigma = math.sqrt(covariance[at.E_ATTITUDE, at.E_ATTITUDE])
     scratch, monitor = np.zeros((3, at.N_ERROR)), np.zeros(at.N_MONITOR)
     for _ in range(2000):
@@ -216,13 +225,15 @@ def test_the_present_is_the_delayed_state_carried_through_the_samples(simulated_
         if vehicle.fix is not None:
             f = vehicle.fix
             position = (f.latitude_deg, f.longitude_deg, f.altitude_m)
-            estimator.add_fix(vehicle.time_us * 1e-6, position, f.v_map, f.eph_m, f.epv_m)
+            estimator.add_fix(vehicle.time_us * 1e-6, position, f.v_map, (f.eph_m, f.epv_m))
         feed(estimator, vehicle.sensor, vehicle.sensor.specific_force_body)
     vehicle.step((0.0,) * 4, is_armed=False)
     steady = np.array(vehicle.imu.gyroscope_bias)
+    estimator.context[K_STILL] = 0.0
     for k in range(10):
         time_s = vehicle.time_us * 1e-6 + k * DT
-        estimator.step(time_s, DT, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), None, None, is_still=False)
+        estimator.reading[:6] = 0.0
+        estimator.step(time_s, DT, 0)
         estimated_bias = -estimator.output[at.O_RATE : at.O_RATE + 3]  # the gyroscope says zero
         assert estimated_bias == pytest.approx(steady, abs=GYRO_BIAS_ERROR)
     falling = estimator.output[at.O_VELOCITY + 2]
@@ -233,10 +244,12 @@ def test_the_present_is_the_delayed_state_carried_through_the_samples(simulated_
 
 
 def feed(estimator: Estimator, sensor, force) -> None:
-    estimator.step(
-        sensor.time_us * 1e-6, DT, force, sensor.angular_velocity_body,
-        sensor.magnetic_field_body_tesla, sensor.pressure_pa, is_still=True,
+    estimator.reading[:] = (
+        *force, *sensor.angular_velocity_body, *sensor.magnetic_field_body_tesla,
+        pressure_altitude(sensor.pressure_pa),
     )  # fmt: skip
+    estimator.context[K_STILL] = 1.0
+    estimator.step(sensor.time_us * 1e-6, DT, 3)
 
 
 def test_standing_still_brings_the_velocity_to_zero(state, covariance):
@@ -257,7 +270,7 @@ def test_the_first_covariance_says_how_an_accelerometer_bias_tilts_and_turns():
     parameters = EstimatorParameters()
     attitude = Rotation.from_euler("zyx", [0.7, 0.05, 0.1])
     force, field = attitude.inv().apply([0, 0, at.GRAVITY]), attitude.inv().apply(FIELD)
-    covariance = first_covariance(attitude.as_matrix(), field, parameters)
+    covariance = first_covariance(attitude.as_matrix(), field, parameters, ERRORS)
     slope = covariance[6:9, 12:15] / parameters.accel_bias_std_m_s2**2
     for bias in np.eye(3) * 1e-4:
         wrong = level(force + bias, field, FIELD_ANGLE)
@@ -268,9 +281,9 @@ def test_the_first_covariance_says_how_an_accelerometer_bias_tilts_and_turns():
 def test_moving_while_aligning_starts_the_average_again():
     still = StandStill()
     for _ in range(10):
-        still.add(DT, (0.0, 0.0, 9.8), (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), 488.0)
+        still.add(DT, np.array([0.0, 0.0, 9.8, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 488.0]), 3)
     assert still.duration == pytest.approx(0.04)
-    still.add(DT, (0.0, 0.0, 9.8), (0.0, 0.9, 0.0), None, None)
+    still.add(DT, np.array([0.0, 0.0, 9.8, 0.0, 0.9, 0.0, 0.0, 0.0, 0.0, 0.0]), 0)
     assert still.duration == 0.0
     assert still.missing == "no magnetometer"
 

@@ -271,13 +271,6 @@ def test_time_and_ping_are_answered_in_simulated_time(ready):
     assert (pong.time_usec, pong.seq, pong.target_system) == (99, 3, 255)
 
 
-def test_the_list_of_missions_is_empty_and_uploads_are_refused(ready):
-    (count,) = ready.send(common.MAVLink_mission_request_list_message(SYSTEM_ID, 1, 0))
-    assert (count.get_type(), count.count) == ("MISSION_COUNT", 0)
-    (refusal,) = ready.send(common.MAVLink_mission_count_message(SYSTEM_ID, 1, 5, 0))
-    assert (refusal.get_type(), refusal.type) == ("MISSION_ACK", 3)
-
-
 def local_target(mask: int, frame: int = 1, yaw: float = 0.0):
     return common.MAVLink_set_position_target_local_ned_message(
         0, SYSTEM_ID, 1, frame, mask, 1.0, 2.0, -3.0, 0.1, 0.2, -0.3, 0.01, 0.02, -0.03, yaw, 0.5

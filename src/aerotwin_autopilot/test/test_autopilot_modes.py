@@ -7,8 +7,12 @@ import math
 import numpy as np
 import pytest
 
+from aerotwin_autopilot import arena as at
+from aerotwin_autopilot.arena import Arena
 from aerotwin_autopilot.autopilot import Autopilot
-from aerotwin_autopilot.control import Setpoint
+from aerotwin_autopilot.control.guidance import Guidance, guide
+from aerotwin_autopilot.control.setpoint import Setpoint
+from aerotwin_autopilot.estimator.layout import N_OUTPUT
 from aerotwin_autopilot.landing import GroundContact
 from aerotwin_autopilot.offboard import OffboardStream, OffboardTarget
 from aerotwin_autopilot.parameters import load_autopilot_parameters
@@ -169,18 +173,15 @@ def test_a_clock_that_goes_back_starts_the_autopilot_again(flight):
 
 
 def test_set_points_move_on_between_messages():
-    stream, target = (
-        OffboardStream(),
-        OffboardTarget(
-            position=(1.0, 2.0, 3.0),
-            velocity=(1.0, 0.0, 0.0),
-            acceleration=(2.0, 0.0, 0.0),
-            yaw=0.5,
-        ),
+    arena = Arena()
+    guidance = Guidance(arena.block(at.A_GUIDANCE, at.N_GUIDANCE))
+    target = OffboardTarget(
+        position=(1.0, 2.0, 3.0), velocity=(1.0, 0.0, 0.0), acceleration=(2.0, 0.0, 0.0), yaw=0.5
     )
+    stream, setpoint = OffboardStream(), Setpoint()
     stream.receive(target, 10.0)
-    setpoint = Setpoint()
-    stream.write(setpoint, 10.1, 0.0)
+    stream.write(guidance)
+    guide(setpoint.values, guidance.values, np.zeros(N_OUTPUT), 10.1, 0.004)
     assert setpoint.position == pytest.approx([1.11, 2.0, 3.0])
     assert setpoint.velocity == pytest.approx([1.2, 0.0, 0.0])
     assert setpoint.yaw == 0.5

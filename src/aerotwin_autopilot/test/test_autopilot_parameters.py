@@ -38,7 +38,7 @@ def test_three_rotors_are_refused(tmp_path):
     )
     path = tmp_path / "tricopter.yaml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ParameterError, match="4 values each"):
+    with pytest.raises(ParameterError, match="equally many values"):
         load_autopilot_parameters(path)
 
 

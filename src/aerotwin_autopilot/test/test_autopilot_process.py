@@ -10,8 +10,10 @@ import sys
 import pytest
 from pymavlink.dialects.v20 import common
 
-from aerotwin_autopilot.embedded_autopilot import HIL_PORT, LOCAL_PORTS, Session, main
+from aerotwin_autopilot.embedded_autopilot import HIL_PORT, main
 from aerotwin_autopilot.parameters import load_autopilot_parameters
+from aerotwin_autopilot.session import Session
+from aerotwin_autopilot.udp_links import LOCAL_PORTS
 from aerotwin_px4_bridge.messages import (
     HIL_SENSOR,
     FrameReader,
@@ -38,16 +40,16 @@ def commands_at(time_us: int) -> bytes:
 
 def replay(recording: list[bytes]) -> tuple[bytes, list[bytes]]:
     """Return all answers and all datagrams of a fresh session to recorded sensor bytes."""
-    session, reader = Session(load_autopilot_parameters(), 0), FrameReader()
+    session = Session(load_autopilot_parameters(), 0)
     answers, datagrams = [], []
     for data in recording:
-        for frame in reader.feed(data):
-            if frame.message_id != HIL_SENSOR:
-                session.take_gps(frame.payload)
+        for message_id, payload in session.frames(data):
+            if message_id != HIL_SENSOR:
+                session.take(message_id, payload)
                 continue
-            time_us = int.from_bytes(frame.payload[:8], "little")
+            time_us = int.from_bytes(payload[:8], "little")
             session.server.receive(ONBOARD, commands_at(time_us))
-            answers.append(session.answer(frame.payload))
+            answers.append(session.answer(payload))
             datagrams += [session.server.take_outbox(k) for k in range(3)]
     return b"".join(answers), datagrams
 
@@ -56,17 +58,17 @@ def replay(recording: list[bytes]) -> tuple[bytes, list[bytes]]:
 def recording(simulated_vehicle) -> list[bytes]:
     """Sensor bytes of a take-off, flown by the same autopilot."""
     vehicle, session = simulated_vehicle(seed=4), Session(load_autopilot_parameters(), 0)
-    reader, recorded, commands = FrameReader(), [], (0.0,) * 4
+    recorded, commands = [], (0.0,) * 4
     while vehicle.time_us < RECORD_US:
         vehicle.step(commands, is_armed=session.autopilot.modes.is_armed)
         recorded.append(b"".join(vehicle.frames()))
-        for frame in reader.feed(recorded[-1]):
-            if frame.message_id == HIL_SENSOR:
+        for message_id, payload in session.frames(recorded[-1]):
+            if message_id == HIL_SENSOR:
                 session.server.receive(ONBOARD, commands_at(vehicle.time_us))
-                session.answer(frame.payload)
+                session.answer(payload)
             else:
-                session.take_gps(frame.payload)
-        commands = session.autopilot.commands
+                session.take(message_id, payload)
+        commands = session.autopilot.commands.tolist()
     assert vehicle.body.state.p_map_body[2] > 2.0
     return recorded
 

@@ -1,12 +1,7 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Control: position, velocity, attitude, rate and allocation to rotors, one compiled step.
+"""Control: guidance, position, velocity, attitude, rate and allocation to rotors, all compiled.
 
 The outer loops work in local axes (east, north, up), the inner ones in body axes (forward, left,
 up). Yaw gives way first where the rotors cannot do everything.
 """
-
-from aerotwin_autopilot.control.controller import Controller
-from aerotwin_autopilot.control.setpoint import Setpoint
-
-__all__ = ["Controller", "Setpoint"]

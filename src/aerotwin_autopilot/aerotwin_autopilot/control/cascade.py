@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from numba import njit, types
 
-from aerotwin_autopilot.attitude import rotation_entries
+from aerotwin_autopilot.attitude import quaternion_product, rotation_entries
 from aerotwin_autopilot.control.setpoint import (
+    I_RATE,
+    I_VELOCITY,
     P_ACCELERATION,
     P_POSITION,
     P_VELOCITY,
@@ -29,8 +31,6 @@ from aerotwin_autopilot.estimator.layout import (
 
 MINIMUM_VERTICAL_FORCE = 0.25
 """Never ask for less than this part of the weight: the tilt must stay defined."""
-
-I_VELOCITY, I_RATE, N_INTEGRAL = 0, 3, 6
 
 
 class Gains(NamedTuple):
@@ -60,6 +60,7 @@ class Gains(NamedTuple):
 
 GAINS_TYPE = types.NamedUniTuple(types.float64, len(Gains._fields), Gains)
 VECTOR = types.float64[::1]
+SCALAR = types.float64
 TRIPLE = types.UniTuple(types.float64, 3)
 
 
@@ -193,3 +194,40 @@ def cascade(wrench, estimate, setpoint, integral, gains, dt, integrates):
     wrench[0] = gains.mass * max(along, 0.0)
     wrench[1], wrench[2], wrench[3] = torque
     return force[2] / math.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2)
+
+
+@njit(
+    types.void(VECTOR, VECTOR, VECTOR, VECTOR, SCALAR, VECTOR, GAINS_TYPE, SCALAR, types.boolean),
+    cache=True,
+)  # fmt: skip
+def hold_attitude(wrench, estimate, target, rate, thrust, integral, gains, dt, integrates):
+    """Write (thrust, torque x, y, z) for an attitude and a thrust from outside.
+
+    Parameters
+    ----------
+    target : (4,) array
+        Attitude xyzw, local <- body; not a number asks for `rate` alone.
+    rate : (3,) array
+        Body rate, fed forward [rad/s].
+    thrust : float
+        Along the body's axis [N].
+    """
+    wx, wy, wz = rate[0], rate[1], rate[2]
+    if not math.isnan(target[0]):
+        q = O_ATTITUDE
+        ex, ey, ez, ew = quaternion_product(
+            -estimate[q], -estimate[q + 1], -estimate[q + 2], estimate[q + 3],
+            target[0], target[1], target[2], target[3],
+        )  # fmt: skip
+        gain = 2.0 if ew >= 0.0 else -2.0
+        tilt_x, tilt_y = _limited_pair(
+            gains.attitude * gain * ex, gains.attitude * gain * ey, gains.rate_limit
+        )
+        turn = gains.yaw * gain * ez
+        wx += tilt_x
+        wy += tilt_y
+        wz += min(max(turn, -gains.yaw_rate_limit), gains.yaw_rate_limit)
+    wrench[0] = thrust
+    wrench[1], wrench[2], wrench[3] = wished_torque(
+        estimate, (wx, wy, wz), integral, gains, dt, integrates
+    )

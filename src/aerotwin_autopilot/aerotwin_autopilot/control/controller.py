@@ -1,21 +1,22 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The controller: integrals and the airframe's numbers around the compiled cascade."""
+"""The controller: the airframe's numbers and the gains, in the arena of the compiled step."""
 
 import math
 
 import numpy as np
 
+from aerotwin_autopilot import arena as at
+from aerotwin_autopilot.arena import Arena
 from aerotwin_autopilot.control.allocation import allocation_matrix
-from aerotwin_autopilot.control.cascade import N_INTEGRAL, Gains
-from aerotwin_autopilot.control.kernel import control_step
-from aerotwin_autopilot.control.setpoint import Setpoint
+from aerotwin_autopilot.control.cascade import Gains
+from aerotwin_autopilot.control.setpoint import N_INTEGRAL
 from aerotwin_autopilot.estimator.layout import GRAVITY
 from aerotwin_autopilot.parameters import AirframeParameters, ControlParameters
 
 
 class Controller:
-    """Turns an estimate and a set-point into four rotor commands in [0, 1].
+    """What the compiled step needs to turn an estimate and a set-point into rotor commands.
 
     Parameters
     ----------
@@ -23,43 +24,36 @@ class Controller:
         What the controller believes it flies.
     parameters : ControlParameters
         Gains and limits.
+    arena : Arena
+        Where the compiled step reads and writes.
     """
 
-    def __init__(self, airframe: AirframeParameters, parameters: ControlParameters) -> None:
-        self._gains = np.array(gains(airframe, parameters))
-        self._inverse = np.ascontiguousarray(np.linalg.inv(allocation_matrix(airframe)))
-        self._integral = np.zeros(N_INTEGRAL)
-        self._commands = np.zeros(5)
-        self._airframe = np.array(
-            [
-                airframe.thrust_coefficient,
-                airframe.command_offset_rad_s,
-                airframe.command_scale_rad_s,
-            ]
-        )
-        self.hover_thrust_n = airframe.mass_kg * GRAVITY
-        self.thrust_n = 0.0
-
-    def step(
-        self, estimate: np.ndarray, setpoint: Setpoint, dt: float, *, integrates: bool
-    ) -> list[float]:
-        """Return the rotor commands; `integrates` is False while the vehicle stands."""
-        control_step(
-            self._commands, estimate, setpoint.values, self._integral, self._inverse,
-            self._airframe, self._gains, dt, integrates,
+    def __init__(
+        self, airframe: AirframeParameters, parameters: ControlParameters, arena: Arena
+    ) -> None:
+        n = airframe.n_rotors
+        arena.block(at.A_GAINS, at.N_GAINS)[:] = gains(airframe, parameters)
+        arena.block(at.A_INVERSE, n, 4)[:] = np.linalg.pinv(allocation_matrix(airframe))
+        arena.block(at.A_CONTEXT, at.N_CONTEXT)[at.K_ROTORS] = n
+        arena.block(at.A_AIRFRAME, at.N_AIRFRAME)[:] = (
+            airframe.thrust_coefficient, airframe.command_offset_rad_s,
+            airframe.command_scale_rad_s,
         )  # fmt: skip
-        *commands, self.thrust_n = self._commands.tolist()
-        return commands
+        self.commands = arena.block(at.A_COMMANDS, n)
+        self._thrust = arena.block(at.A_COMMANDS + at.MAXIMUM_ROTORS, 1)
+        self._integral = arena.block(at.A_INTEGRAL, N_INTEGRAL)
+        self._weight = airframe.mass_kg * GRAVITY
 
     def reset(self) -> None:
         """Forget the integrals; on the ground they would wind up."""
         self._integral[:] = 0.0
-        self.thrust_n = 0.0
+        self.commands[:] = 0.0
+        self._thrust[:] = 0.0
 
     @property
     def thrust_share(self) -> float:
         """Thrust asked for as part of the weight."""
-        return self.thrust_n / self.hover_thrust_n
+        return float(self._thrust[0]) / self._weight
 
 
 def gains(airframe: AirframeParameters, parameters: ControlParameters) -> Gains:

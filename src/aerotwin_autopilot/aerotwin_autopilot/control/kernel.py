@@ -1,43 +1,74 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One compiled call per step: cascade, allocation, rotor commands."""
+"""From an estimate and a set-point to rotor commands: cascade, allocation, rotor speeds."""
 
 import math
 
 import numpy as np
 from numba import njit, types
 
+from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.control.allocation import allocate
-from aerotwin_autopilot.control.cascade import VECTOR, cascade, gains_from_array
+from aerotwin_autopilot.control.cascade import (
+    GAINS_TYPE,
+    SCALAR,
+    VECTOR,
+    cascade,
+    gains_from_array,
+    hold_attitude,
+)
+
+MATRIX = types.float64[:, ::1]
 
 
-@njit(
-    types.void(
-        VECTOR, VECTOR, VECTOR, VECTOR, types.float64[:, ::1], VECTOR, VECTOR,
-        types.float64, types.boolean,
-    ),
-    cache=True,
-)  # fmt: skip
-def control_step(
-    commands, estimate, setpoint, integral, inverse, airframe, numbers, dt, integrates
-):
-    """Write four rotor commands in [0, 1] and, fifth, the thrust asked for [N].
+@njit(SCALAR(SCALAR, VECTOR, types.int64), cache=True)
+def collective_thrust(share, airframe, n):
+    """Return the thrust [N] of n rotors that all get the command `share` (in [0, 1])."""
+    speed = airframe[1] + min(max(share, 0.0), 1.0) * airframe[2]
+    return n * airframe[0] * speed * speed
+
+
+@njit(types.void(VECTOR, VECTOR, MATRIX, VECTOR), cache=True)
+def command_rotors(commands, wrench, inverse, airframe):
+    """Write a command in [0, 1] per rotor and, behind them, the thrust asked for [N].
 
     Parameters
     ----------
     airframe : (3,) array
         Thrust coefficient, rotor speed at command 0, gain from command 0 to 1.
     """
-    gains = gains_from_array(numbers)
-    wrench = np.empty(4)
-    cascade(wrench, estimate, setpoint, integral, gains, dt, integrates)
     coefficient, offset, scale = airframe[0], airframe[1], airframe[2]
-    thrusts = np.empty(4)
     allocate(
-        thrusts, inverse, wrench[0], wrench[1], wrench[2], wrench[3],
+        commands, inverse, wrench[0], wrench[1], wrench[2], wrench[3],
         coefficient * offset**2, coefficient * (offset + scale) ** 2,
     )  # fmt: skip
-    for i in range(4):
-        speed = math.sqrt(max(thrusts[i], 0.0) / coefficient)
+    for i in range(inverse.shape[0]):
+        speed = math.sqrt(max(commands[i], 0.0) / coefficient)
         commands[i] = min(max((speed - offset) / scale, 0.0), 1.0)
-    commands[4] = wrench[0]
+    commands[at.MAXIMUM_ROTORS] = wrench[0]
+
+
+@njit(
+    types.void(VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, VECTOR, GAINS_TYPE, SCALAR),
+    cache=True,
+)  # fmt: skip
+def control(commands, estimate, setpoint, guidance, integral, inverse, airframe, gains, dt):
+    """Write the rotor commands that follow the set-point, or the attitude from outside."""
+    wrench = np.empty(4)
+    integrates = guidance[at.G_INTEGRATES] > 0.0
+    if guidance[at.G_KIND] == at.ATTITUDE:
+        thrust = collective_thrust(guidance[at.G_THRUST], airframe, inverse.shape[0])
+        target = guidance[at.G_QUATERNION : at.G_QUATERNION + 4]
+        rate = guidance[at.G_RATE : at.G_RATE + 3]
+        integral[:3] = 0.0
+        hold_attitude(wrench, estimate, target, rate, thrust, integral, gains, dt, integrates)
+    else:
+        cascade(wrench, estimate, setpoint, integral, gains, dt, integrates)
+    command_rotors(commands, wrench, inverse, airframe)
+
+
+@njit(types.void(VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR, SCALAR), cache=True)  # fmt: skip
+def control_step(commands, estimate, setpoint, guidance, integral, inverse, airframe, numbers, dt):
+    """Do as `control`, with the gains as an array: what Python can hand over quickly."""
+    gains = gains_from_array(numbers)
+    control(commands, estimate, setpoint, guidance, integral, inverse, airframe, gains, dt)

@@ -4,7 +4,6 @@
 
 import math
 
-import numpy as np
 from numba import njit, types
 
 APPROACH_1_S = 1.0
@@ -62,36 +61,3 @@ def move(reference, target, speed, climb, descent, acceleration, jerk, dt):
         reference[i] += (reference[3 + i] + 0.5 * reference[6 + i] * dt) * dt
         reference[3 + i] += reference[6 + i] * dt
 
-
-class Mover:
-    """The reference of the modes that fly by themselves."""
-
-    def __init__(self) -> None:
-        self.reference = np.zeros(9)
-        self.target = np.zeros(3)
-
-    def start(self, position: np.ndarray, velocity: np.ndarray) -> None:
-        """Begin at a position and velocity; the target becomes where a braking vehicle stops."""
-        self.reference[:3] = position
-        self.reference[3:6] = velocity
-        self.reference[6:] = 0.0
-        self.target[:] = position
-
-    def step(
-        self,
-        dt: float,
-        *,
-        speed: float,
-        climb: float,
-        descent: float,
-        acceleration: float,
-        jerk: float,
-    ) -> np.ndarray:
-        """Advance by dt and return the reference (position, velocity, acceleration)."""
-        move(self.reference, self.target, speed, climb, descent, acceleration, jerk, dt)
-        return self.reference
-
-    @property
-    def distance(self) -> float:
-        """From the reference to the target [m]."""
-        return float(np.linalg.norm(self.target - self.reference[:3]))

@@ -14,8 +14,11 @@ from aerotwin_autopilot.estimator.layout import (
     E_POSITION,
     E_VELOCITY,
     GRAVITY,
-    N_ERROR,
+    N_CORE,
+    V_VARIANCE_P,
+    V_VARIANCE_YAW,
 )
+from aerotwin_autopilot.estimator.start import GnssErrors
 from aerotwin_autopilot.parameters import EstimatorParameters
 
 STILL_RATE_RAD_S = 0.25
@@ -23,9 +26,6 @@ STILL_RATE_RAD_S = 0.25
 STILL_FORCE_M_S2 = 2.0
 FIRST_YAW_STD_RAD = 0.03
 FIRST_TILT_STD_RAD = 2.0e-3
-FIRST_POSITION_STD_M = 0.02
-"""The vehicle stands at the origin of its local frame by definition; what is uncertain is where
-on Earth that is, and the GNSS bias state holds it."""
 FIRST_BARO_STD_M = 0.03
 FIRST_VELOCITY_STD_M_S = 0.1
 
@@ -43,17 +43,21 @@ class StandStill:
         self.accel, self.gyro, self.field_body = np.zeros(3), np.zeros(3), np.zeros(3)
         self.height = 0.0
 
-    def add(
-        self,
-        dt: float,
-        accel: tuple[float, float, float],
-        gyro: tuple[float, float, float],
-        field_body: tuple[float, float, float] | None,
-        height: float | None,
-    ) -> None:
-        """Add one sample, or forget everything when the vehicle moves."""
+    def add(self, dt: float, reading: np.ndarray, given: int) -> None:
+        """Add one sample, or forget everything when the vehicle moves.
+
+        Parameters
+        ----------
+        dt : float
+            Since the last one [s].
+        reading : (10,) array
+            Specific force, angular velocity, field, pressure altitude.
+        given : int
+            Bit 0: the field is new; bit 1: so is the altitude.
+        """
+        accel, gyro = reading[:3], reading[3:6]
         moves = (
-            max(map(abs, gyro)) > STILL_RATE_RAD_S
+            float(np.abs(gyro).max()) > STILL_RATE_RAD_S
             or abs(float(np.linalg.norm(accel)) - GRAVITY) > STILL_FORCE_M_S2
         )
         if moves:
@@ -63,12 +67,12 @@ class StandStill:
         self.n_inertial += 1
         self.accel += accel
         self.gyro += gyro
-        if field_body is not None:
+        if given & 1:
             self.n_field += 1
-            self.field_body += field_body
-        if height is not None:
+            self.field_body += reading[6:9]
+        if given & 2:
             self.n_height += 1
-            self.height += height
+            self.height += float(reading[9])
 
     @property
     def missing(self) -> str:
@@ -101,27 +105,60 @@ def level(accel: np.ndarray, field_body: np.ndarray, field_angle: float) -> Rota
 
 
 def first_covariance(
+    R: np.ndarray, field_body: np.ndarray, parameters: EstimatorParameters, errors: GnssErrors
+) -> np.ndarray:
+    """Return the covariance after alignment on GNSS (R: local <- body).
+
+    The origin is where the first fixes put the vehicle, so it stands there but for their error:
+    their mean white noise and their correlated error, which is that of the fixes to come as well.
+    Position and GNSS bias are one error with opposite signs, and the cross terms say so.
+    """
+    covariance = _inertial_covariance(R, field_body, parameters)
+    white = np.array([errors.white_m[0], errors.white_m[0], errors.white_m[1]])
+    bias = np.diag(np.array([errors.bias_m[0], errors.bias_m[0], errors.bias_m[1]]) ** 2)
+    position, gnss = slice(E_POSITION, E_POSITION + 3), slice(E_GNSS, E_GNSS + 3)
+    covariance[gnss, gnss] = bias
+    covariance[position, gnss] = covariance[gnss, position] = -bias
+    covariance[position, position] = bias + np.diag(white**2) / parameters.origin_fixes
+    # barometric bias = height measured - origin's - height: the height's error once more
+    height = covariance[E_POSITION + 2, E_POSITION + 2]
+    covariance[E_BARO, E_BARO] += height
+    covariance[E_BARO, E_POSITION + 2] = covariance[E_POSITION + 2, E_BARO] = -height
+    covariance[E_BARO, E_GNSS + 2] = covariance[E_GNSS + 2, E_BARO] = bias[2, 2]
+    return covariance
+
+
+def first_covariance_in_vision(
+    R: np.ndarray, parameters: EstimatorParameters, row: np.ndarray
+) -> np.ndarray:
+    """Return the covariance after alignment in the vision's frame, from the pose in `row`."""
+    covariance = _inertial_covariance(R, np.array([1.0, 0.0, 0.0]), parameters)
+    for i in range(3):
+        covariance[E_POSITION + i, E_POSITION + i] = row[V_VARIANCE_P]
+    covariance[E_ATTITUDE + 2, E_ATTITUDE + 2] = row[V_VARIANCE_YAW]
+    covariance[E_BARO, E_BARO] += row[V_VARIANCE_P]
+    covariance[E_BARO, E_POSITION + 2] = -row[V_VARIANCE_P]
+    covariance[E_POSITION + 2, E_BARO] = -row[V_VARIANCE_P]
+    return covariance
+
+
+def _inertial_covariance(
     R: np.ndarray, field_body: np.ndarray, parameters: EstimatorParameters
 ) -> np.ndarray:
-    """Return the covariance after alignment.
+    """Return the covariance of velocity, attitude and biases after a stand-still.
 
     The accelerometer bias tilts the first attitude, and the tilt turns the first heading: these
-    errors are one, not independent, and the cross terms say so (R: local <- body). The GNSS bias
-    counts from the origin, which took the first fixes' own: it begins at their white noise only.
+    errors are one, not independent, and the cross terms say so.
     """
-    gnss_std = parameters.gnss_position_std_m
-    covariance = np.zeros((N_ERROR, N_ERROR))
+    covariance = np.zeros((N_CORE, N_CORE))
 
     def block(at: int, std: float | tuple[float, ...]) -> None:
         covariance[at : at + 3, at : at + 3] = np.diag(np.broadcast_to(std, 3) ** 2.0)
 
-    horizontal, vertical = (std / parameters.origin_fixes**0.5 for std in gnss_std)
-    block(E_POSITION, FIRST_POSITION_STD_M)
     block(E_VELOCITY, FIRST_VELOCITY_STD_M_S)
     block(E_ATTITUDE, (FIRST_TILT_STD_RAD, FIRST_TILT_STD_RAD, FIRST_YAW_STD_RAD))
     block(E_GYRO, parameters.gyro_bias_std_rad_s)
     block(E_ACCEL, parameters.accel_bias_std_m_s2)
-    block(E_GNSS, (horizontal, horizontal, vertical))
     covariance[E_BARO, E_BARO] = FIRST_BARO_STD_M**2
     east, north, up = R @ field_body
     slope = up / (east**2 + north**2)

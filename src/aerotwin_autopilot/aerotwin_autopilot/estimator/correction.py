@@ -30,7 +30,6 @@ from aerotwin_autopilot.estimator.layout import (
     M_STREAK,
     M_VELOCITY,
     M_VERTICAL,
-    N_ERROR,
     X_ATTITUDE,
     X_BARO,
     X_GNSS,
@@ -50,9 +49,9 @@ MATRIX = types.float64[:, ::1]
 SCALAR = types.float64
 
 
-@njit(types.void(VECTOR, VECTOR), cache=True)
-def inject(state, error):
-    """Add an error state to the nominal state; the attitude error turns from the left."""
+@njit(types.void(VECTOR, VECTOR, types.int64), cache=True)
+def inject(state, error, n):
+    """Add the first n errors to the nominal state; the attitude error turns from the left."""
     for i in range(6):
         state[i] += error[i]
     q = X_ATTITUDE
@@ -63,7 +62,7 @@ def inject(state, error):
         dx, dy, dz, dw, state[q], state[q + 1], state[q + 2], state[q + 3]
     )
     state[q], state[q + 1], state[q + 2], state[q + 3] = normalised(nx, ny, nz, nw)
-    for i in range(N_ERROR - E_GYRO):
+    for i in range(n - E_GYRO):
         state[X_GYRO + i] += error[E_GYRO + i]
 
 
@@ -78,27 +77,28 @@ def fuse(state, covariance, scratch, innovation, variance, gate2):
     """
     h = scratch[0]
     column = scratch[1]
-    for i in range(N_ERROR):
+    n = covariance.shape[0]
+    for i in range(n):
         column[i] = 0.0
-    for j in range(N_ERROR):
+    for j in range(n):
         if h[j] != 0.0:
-            for i in range(N_ERROR):
+            for i in range(n):
                 column[i] += covariance[j, i] * h[j]
     total = variance
-    for i in range(N_ERROR):
+    for i in range(n):
         total += h[i] * column[i]
     squared = innovation * innovation / total
     if squared > gate2:
         return -squared
-    for i in range(N_ERROR):
+    for i in range(n):
         scaled = column[i] / total
-        for j in range(N_ERROR):
+        for j in range(n):
             covariance[i, j] -= scaled * column[j]
         scratch[2, i] = scaled * innovation
-    for i in range(N_ERROR):  # rounding must not make it asymmetric
+    for i in range(n):  # rounding must not make it asymmetric
         for j in range(i):
             covariance[j, i] = covariance[i, j]
-    inject(state, scratch[2])
+    inject(state, scratch[2], n)
     return squared
 
 

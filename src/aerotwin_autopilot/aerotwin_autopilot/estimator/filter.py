@@ -1,16 +1,29 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The estimator: aligns at rest, sets its local origin, then filters sample by sample."""
+"""The estimator: aligns at rest, sets its local frame, then filters sample by sample."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
+from aerotwin_autopilot import arena as at
+from aerotwin_autopilot.arena import Arena
 from aerotwin_autopilot.estimator import layout
-from aerotwin_autopilot.estimator.alignment import StandStill, first_covariance, level
-from aerotwin_autopilot.estimator.atmosphere import pressure_altitude
-from aerotwin_autopilot.estimator.kernel import advance, store_sample
+from aerotwin_autopilot.estimator.alignment import (
+    StandStill,
+    first_covariance,
+    first_covariance_in_vision,
+    level,
+)
+from aerotwin_autopilot.estimator.kernel import covariance_at_present, estimate
+from aerotwin_autopilot.estimator.pose import VisionPose
+from aerotwin_autopilot.estimator.start import (
+    GnssErrors,
+    declination_deg,
+    filter_noise,
+    gnss_errors,
+)
+from aerotwin_autopilot.estimator.vision import anchor
 from aerotwin_autopilot.parameters import EstimatorParameters
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 
@@ -19,6 +32,15 @@ Triple = tuple[float, float, float]
 MAXIMUM_STEP_S = 0.05
 """Longer gaps between samples are carried as this: the motion in them is unknown anyway."""
 SETTLING_S = 2.0
+LOST_AFTER_S = 5.0
+"""Without a fix or a pose for this long there is no position (as PX4's EKF2_NOAID_TOUT)."""
+VISION_START_S = 3.0
+"""Without any fix for this long vision alone may set the local frame."""
+VISION_POSES = 5
+VISION_GAP_S = 1.0
+"""Vision that comes back after longer is taken as a new frame."""
+VISION_STREAK = 20
+"""Poses refused in a row before the vision frame is taken as moved."""
 READY_STD = {"position": 1.5, "velocity": 0.5, "tilt": 0.05, "heading": 0.15}
 """Largest standard deviations [m, m/s, rad, rad] with which the vehicle may arm."""
 
@@ -26,157 +48,284 @@ READY_STD = {"position": 1.5, "velocity": 0.5, "tilt": 0.05, "heading": 0.15}
 class Estimator:
     """Position, velocity, attitude, rates and biases from the sensors alone.
 
-    Local axes are east, north, up at the place where the vehicle stands when the filter starts;
-    on Earth that place is known as the mean of the first GNSS fixes. Body axes are forward, left,
-    up. What the filter is sure of is the way since the start (barometer, GNSS velocity); the place
-    on Earth is as uncertain as the correlated GNSS error.
+    Local axes are east, north, up at a place on Earth that is known exactly because it is chosen:
+    the mean of the first GNSS fixes, as a number. Where the vehicle stands in this frame is as
+    uncertain as those fixes, and that error and the correlated GNSS error are one at the start:
+    the covariance says so, and the way since the start is known far better than the place.
+    Where vision comes and GNSS does not, local axes are those of the vision. Body axes are
+    forward, left, up.
 
     Parameters
     ----------
     parameters : EstimatorParameters
         Noise, delays, alignment.
+    arena : Arena, optional
+        Where the compiled step works; one of its own by default.
+
+    Attributes
+    ----------
+    now_s : float
+        Time of the last sample; set by whoever calls the compiled step.
     """
 
-    def __init__(self, parameters: EstimatorParameters) -> None:
+    def __init__(self, parameters: EstimatorParameters, arena: Arena | None = None) -> None:
         self.parameters = parameters
         self.plane: LocalTangentPlane | None = None
         self.is_initialised = False
-        self.output = np.zeros(layout.N_OUTPUT)
+        self.uses_gnss = False
+        self.n_vision_resets = 0
+        self.arena = arena if arena is not None else Arena()
+        block = self.arena.block
+        self.output = block(at.A_OUTPUT, layout.N_OUTPUT)
         self.output[layout.O_ATTITUDE + 3] = 1.0
-        self.state = np.zeros(layout.N_STATE)
-        self.covariance = np.zeros((layout.N_ERROR, layout.N_ERROR))
-        self.monitor = np.zeros(layout.N_MONITOR)
-        self._scratch = np.zeros((3, layout.N_ERROR))
-        self._ring = np.zeros((layout.RING_LENGTH, layout.N_SAMPLE))
-        self._fixes = np.zeros((layout.FIX_LENGTH, layout.N_FIX))
-        self._cursor = np.zeros(layout.N_CURSOR, dtype=np.int64)
+        self.state = block(at.A_STATE, layout.N_STATE)
+        self.monitor = block(at.A_MONITOR, layout.N_MONITOR)
+        self.reading = block(at.A_READING, 10)
+        self.context = block(at.A_CONTEXT, at.N_CONTEXT)
         self._still = StandStill()
         self._first_fixes: list[Triple] = []
-        self._first_scale = [1.0, 1.0]
+        self._reported: tuple[float, float] = (0.0, 0.0)
+        self._first_poses: list[VisionPose] = []
+        self._pose_reset: int | None = None
         self._initialised_at = math.inf
-        self._last_fix_at = -math.inf
-        self._previous: tuple[Triple, Triple] | None = None
-        self._noise: np.ndarray | None = None
-        self._now = 0.0
+        self._last_fix_at = self._last_pose_at = -math.inf
+        self.now_s = 0.0
 
-    def step(
-        self,
-        time_s: float,
-        dt: float,
-        accel: Triple,
-        gyro: Triple,
-        field: Triple | None,
-        pressure_pa: float | None,
-        *,
-        is_still: bool,
-    ) -> None:
-        """Take one inertial sample (and what came with it) and bring `output` to its time."""
-        self._now = time_s
-        altitude = pressure_altitude(pressure_pa) if pressure_pa is not None else None
-        if not self.is_initialised:
-            self._still.add(dt, accel, gyro, field, altitude)
+    @property
+    def covariance(self) -> np.ndarray:
+        """The covariance of the delayed state, (n, n) for the n errors alive."""
+        n = int(self.arena.cursor[layout.C_ALIVE])
+        return self.arena.block(at.A_COVARIANCE, n, layout.N_ERROR)[:, :n]
+
+    def present_covariance(self) -> np.ndarray:
+        """Return the covariance of `output`: position, velocity, attitude first."""
+        n = int(self.arena.cursor[layout.C_ALIVE])
+        out = np.empty((n, layout.N_ERROR))
+        covariance_at_present(out, self.arena.array, self.arena.cursor)
+        return out[:, :n]
+
+    def step(self, time_s: float, dt: float, given: int) -> None:
+        """Take the inertial sample in `reading` and bring `output` to its time.
+
+        Parameters
+        ----------
+        time_s, dt : float
+            Time of the sample and since the last one [s].
+        given : int
+            Bit 0: the magnetic field is new; bit 1: so is the pressure altitude.
+        """
+        self.now_s = time_s
+        if self.is_initialised:
+            dt = min(dt, MAXIMUM_STEP_S)
+            estimate(self.arena.array, self.arena.cursor, time_s, dt, given)
+        else:
+            self._still.add(dt, self.reading, given)
             self._try_to_initialise(time_s)
-            return
-        assert self._previous is not None
-        assert self._noise is not None
-        assert self.plane is not None
-        a, w = self._previous
-        self._previous = (accel, gyro)
-        store_sample(
-            self._ring, self._cursor, time_s, min(dt, MAXIMUM_STEP_S),
-            (0.5 * (a[0] + accel[0]), 0.5 * (a[1] + accel[1]), 0.5 * (a[2] + accel[2])),
-            (0.5 * (w[0] + gyro[0]), 0.5 * (w[1] + gyro[1]), 0.5 * (w[2] + gyro[2])),
-            field is not None, field or (0.0, 0.0, 0.0),
-            altitude is not None,
-            (altitude or 0.0) - self.plane.origin.altitude_m,
-            is_still,
-        )  # fmt: skip
-        advance(
-            self.output, self.state, self.covariance, self._scratch, self._ring, self._fixes,
-            self._cursor, self.monitor, self._noise, time_s, accel, gyro,
-        )  # fmt: skip
+
+    # --- GNSS ------------------------------------------------------------------------------
 
     def add_fix(
-        self,
-        time_s: float,
-        position: Triple,
-        v_enu: Triple,
-        horizontal_std_m: float,
-        vertical_std_m: float,
+        self, time_s: float, position: Triple, v_enu: Triple, reported_m: tuple[float, float]
     ) -> None:
-        """Take a GNSS fix that arrived at time_s; position is (latitude, longitude, altitude)."""
+        """Take a GNSS fix that arrived at time_s.
+
+        Parameters
+        ----------
+        position : tuple
+            Latitude, longitude [deg], altitude [m].
+        v_enu : tuple
+            Velocity east, north, up [m/s].
+        reported_m : tuple
+            Horizontal and vertical accuracy that the receiver reports, 1 sigma [m].
+        """
         self._last_fix_at = time_s
-        if self.plane is None or not self.is_initialised:
+        if not self.is_initialised:
             self._first_fixes.append(position)
             del self._first_fixes[: -self.parameters.origin_fixes]
-            self._first_scale = self._noise_scale(horizontal_std_m, vertical_std_m)
+            self._reported = reported_m
             return
-        count = int(self._cursor[layout.C_FIX_COUNT])
-        if count >= layout.FIX_LENGTH:
+        cursor = self.arena.cursor
+        count = int(cursor[layout.C_FIX_COUNT])
+        if self.plane is None or not self.uses_gnss or count >= layout.FIX_LENGTH:
             return
-        row = self._fixes[(int(self._cursor[layout.C_FIX_HEAD]) + count) % layout.FIX_LENGTH]
+        fixes = self.arena.block(at.A_FIXES, layout.FIX_LENGTH, layout.N_FIX)
+        row = fixes[(int(cursor[layout.C_FIX_HEAD]) + count) % layout.FIX_LENGTH]
         row[layout.F_TIME] = time_s - self.parameters.gnss_delay_s
         row[layout.F_POSITION : layout.F_POSITION + 3] = self.plane.from_geodetic(*position)
         row[layout.F_VELOCITY : layout.F_VELOCITY + 3] = v_enu
-        now = self._noise_scale(horizontal_std_m, vertical_std_m)
-        row[layout.F_SCALE :] = [max(1.0, now[i] / self._first_scale[i]) for i in range(2)]
-        self._cursor[layout.C_FIX_COUNT] += 1
-
-    def _noise_scale(self, horizontal_std_m: float, vertical_std_m: float) -> list[float]:
-        """Return how much worse than expected the receiver says it is (1 at least)."""
-        p = self.parameters
-        reported = (horizontal_std_m, vertical_std_m)
-        return [
-            max(1.0, reported[i] / math.hypot(p.gnss_position_std_m[i], p.gnss_bias_std_m[i]))
-            for i in range(2)
+        row[layout.F_SCALE :] = [
+            max(1.0, now / first) if first > 0.0 else 1.0
+            for now, first in zip(reported_m, self._reported, strict=True)
         ]
+        cursor[layout.C_FIX_COUNT] += 1
+
+    # --- external vision -------------------------------------------------------------------
+
+    def add_pose(self, pose: VisionPose) -> str:
+        """Take a pose of external vision; return what the pilot should hear of it, if anything.
+
+        The first pose of a frame anchors it (see `vision`), unless vision alone sets the local
+        frame. A frame is new when the sender's reset counter changes, after a gap, and when the
+        filter has refused it for long.
+        """
+        gap = pose.arrival_s - self._last_pose_at
+        self._last_pose_at = pose.arrival_s
+        if not self.is_initialised:
+            self._first_poses = [*self._first_poses[1 - VISION_POSES :], pose]
+            return ""
+        is_first = self._pose_reset is None
+        has_moved = not is_first and (
+            pose.reset_counter != self._pose_reset
+            or gap > VISION_GAP_S
+            or self.monitor[layout.M_VISION_STREAK] >= VISION_STREAK
+        )
+        row = pose.row(self.parameters)
+        if pose.has_position and (is_first or has_moved):
+            self._anchor(pose, row)
+            self._pose_reset = pose.reset_counter
+            self.n_vision_resets += has_moved
+            return "Vision frame reset" if has_moved else "Vision: in use"
+        self._queue(row)
+        return ""
+
+    def _anchor(self, pose: VisionPose, row: np.ndarray) -> None:
+        seen = self.state.copy()
+        seen[: layout.X_GYRO] = self.output[: layout.O_RATE]
+        seen[:3] -= (self.now_s - row[layout.V_TIME]) * seen[3:6]
+        covariance = self.arena.block(at.A_COVARIANCE, layout.N_ERROR, layout.N_ERROR)
+        anchor(seen, covariance, row, is_aligned=pose.is_aligned and self.uses_gnss)
+        self.state[layout.X_DATUM :] = seen[layout.X_DATUM :]
+        self.monitor[layout.M_VISION_STREAK] = 0.0
+        cursor = self.arena.cursor
+        cursor[layout.C_ALIVE] = layout.N_ERROR
+        cursor[layout.C_VISION_COUNT] = 0
+
+    def _queue(self, row: np.ndarray) -> None:
+        cursor = self.arena.cursor
+        count = int(cursor[layout.C_VISION_COUNT])
+        if count < layout.VISION_LENGTH:
+            poses = self.arena.block(at.A_VISION, layout.VISION_LENGTH, layout.N_VISION)
+            head = int(cursor[layout.C_VISION_HEAD])
+            poses[(head + count) % layout.VISION_LENGTH] = row
+            cursor[layout.C_VISION_COUNT] += 1
+
+    def set_origin(self, origin: GeodeticPoint) -> bool:
+        """Say where on Earth the local origin lies; False where GNSS says it."""
+        if self.uses_gnss or not self.is_initialised:
+            return False
+        self.plane = LocalTangentPlane(origin)
+        return True
+
+    # --- the start -------------------------------------------------------------------------
 
     def _try_to_initialise(self, time_s: float) -> None:
-        p = as_reported(self.parameters, self._first_scale)
-        if self._still.duration < p.alignment_s or self._still.missing:
+        p = self.parameters
+        if self._still.duration < p.alignment_s or self._still.n_height == 0:
             return
-        if len(self._first_fixes) < p.origin_fixes:
+        if len(self._first_fixes) >= p.origin_fixes and self._still.n_field:
+            self._start_on_gnss()
+        elif self._may_start_on_vision(time_s):
+            self._start_on_vision()
+        else:
             return
+        still = self._still
+        self.state[layout.X_GYRO : layout.X_GYRO + 3] = still.gyro / still.n_inertial
+        previous = self.arena.block(at.A_PREVIOUS, 6)
+        previous[:3], previous[3:] = still.accel / still.n_inertial, still.gyro / still.n_inertial
+        self.output[: layout.O_RATE] = self.state[: layout.O_RATE]
+        self._initialised_at = time_s
+        self.is_initialised = True
+
+    def _start_on_gnss(self) -> None:
+        p, still = self.parameters, self._still
         latitude, longitude, altitude = np.mean(np.array(self._first_fixes), axis=0)
         origin = GeodeticPoint(
             latitude_deg=float(latitude), longitude_deg=float(longitude), altitude_m=float(altitude)
         )
         self.plane = LocalTangentPlane(origin)
         field_angle = math.pi / 2 - math.radians(declination_deg(p, origin))
-        still = self._still
         attitude = level(still.accel, still.field_body, field_angle)
         east, north, up = attitude.apply(still.field_body)
-        noise = filter_noise(p, field_angle, float(up / math.hypot(east, north)))
-        self._noise = np.array(noise)
+        errors = gnss_errors(p, self._reported)
+        self._set_noise(errors, field_angle, float(up / math.hypot(east, north)))
         self.state[layout.X_ATTITUDE : layout.X_ATTITUDE + 4] = attitude.as_quat(canonical=True)
-        self.state[layout.X_GYRO : layout.X_GYRO + 3] = still.gyro / still.n_inertial
         self.state[layout.X_BARO] = still.height / still.n_height - origin.altitude_m
-        self.covariance[:] = first_covariance(attitude.as_matrix(), still.field_body, p)
-        self.output[: layout.O_RATE] = self.state[: layout.O_RATE]
-        mean_accel = tuple(float(v) for v in still.accel / still.n_inertial)
-        mean_gyro = tuple(float(v) for v in still.gyro / still.n_inertial)
-        self._previous = (mean_accel, mean_gyro)  # type: ignore[assignment]
-        self._initialised_at = time_s
-        self.is_initialised = True
+        self.covariance[:] = first_covariance(attitude.as_matrix(), still.field_body, p, errors)
+        self.context[at.K_HEIGHT_DATUM] = origin.altitude_m
+        self.context[at.K_USES_FIELD] = 1.0
+        self.uses_gnss = True
+
+    def _may_start_on_vision(self, time_s: float) -> bool:
+        return (
+            len(self._first_poses) == VISION_POSES
+            and self._first_poses[-1].has_position
+            and self._first_poses[-1].has_yaw
+            and time_s - self._last_pose_at < VISION_GAP_S
+            and time_s - self._last_fix_at > VISION_START_S
+            and self._still.duration > VISION_START_S
+        )
+
+    def _start_on_vision(self) -> None:
+        """Take the vision's frame as the local one: its position and its yaw, by definition."""
+        p, still, pose = self.parameters, self._still, self._first_poses[-1]
+        attitude = level(still.accel, np.array([1.0, 0.0, 0.0]), pose.yaw)
+        self._set_noise(gnss_errors(p, (0.0, 0.0)), 0.0, 0.0)
+        self.state[:3] = pose.position
+        self.state[layout.X_ATTITUDE : layout.X_ATTITUDE + 4] = attitude.as_quat(canonical=True)
+        self.context[at.K_HEIGHT_DATUM] = still.height / still.n_height
+        self.state[layout.X_BARO] = -self.state[2]
+        self.covariance[:] = first_covariance_in_vision(attitude.as_matrix(), p, pose.row(p))
+        self.context[at.K_USES_FIELD] = 0.0
+        self._pose_reset = pose.reset_counter
+
+    def _set_noise(self, errors: GnssErrors, field_angle: float, field_slope: float) -> None:
+        numbers = filter_noise(self.parameters, errors, field_angle, field_slope)
+        self.arena.block(at.A_NOISE, len(numbers))[:] = numbers
+        self.gnss_errors = errors
+
+    # --- what others ask -------------------------------------------------------------------
+
+    @property
+    def has_vision(self) -> bool:
+        """True while external vision is in use."""
+        return self._pose_reset is not None and self.now_s - self._last_pose_at < LOST_AFTER_S
+
+    @property
+    def has_gnss(self) -> bool:
+        """True while GNSS is in use."""
+        return self.uses_gnss and self.now_s - self._last_fix_at < LOST_AFTER_S
 
     @property
     def is_position_valid(self) -> bool:
-        """True while fixes arrive and the filter's position is good enough to fly on."""
+        """True while fixes or poses arrive and the position is good enough to fly on."""
         return (
             self.is_initialised
-            and self._now - self._last_fix_at < 5.0
+            and (self.has_gnss or self.has_vision)
             and self.standard_deviations()["position"] < READY_STD["position"]
         )
 
     def standard_deviations(self) -> dict[str, float]:
         """Return the largest standard deviation of each block [m, m/s, rad, rad]."""
-        variance = np.diagonal(self.covariance)
+        v = np.diagonal(self.covariance).tolist()
         e = layout
         return {
-            "position": math.sqrt(max(variance[e.E_POSITION : e.E_POSITION + 3])),
-            "velocity": math.sqrt(max(variance[e.E_VELOCITY : e.E_VELOCITY + 3])),
-            "tilt": math.sqrt(max(variance[e.E_ATTITUDE : e.E_ATTITUDE + 2])),
-            "heading": math.sqrt(variance[e.E_ATTITUDE + 2]),
+            "position": math.sqrt(max(v[e.E_POSITION : e.E_POSITION + 3])),
+            "velocity": math.sqrt(max(v[e.E_VELOCITY : e.E_VELOCITY + 3])),
+            "tilt": math.sqrt(max(v[e.E_ATTITUDE : e.E_ATTITUDE + 2])),
+            "heading": math.sqrt(v[e.E_ATTITUDE + 2]),
+        }
+
+    def innovations(self) -> dict[str, float]:
+        """Return the normalised innovation squared of each group, low-passed; 1 is consistent."""
+        m, groups = self.monitor, layout
+        return {
+            "vel": float(m[groups.M_VELOCITY]),
+            "pos": float(m[groups.M_HORIZONTAL]),
+            "hgt": float(m[groups.M_VERTICAL]),
+            "baro": float(m[groups.M_BARO]),
+            "mag": float(m[groups.M_HEADING]),
+            "ev": float(m[groups.M_VISION]),
+            "evyaw": float(m[groups.M_VISION_YAW]),
         }
 
     def refusals(self) -> list[str]:
@@ -188,9 +337,10 @@ class Estimator:
             for name, value in self.standard_deviations().items()
             if value > READY_STD[name]
         ]
-        if self._now - self._last_fix_at > 5.0:
-            reasons.append("no GNSS fix for 5 s")
-        if self._now - self._initialised_at < SETTLING_S:
+        if not self.has_gnss and not self.has_vision:
+            source = "GNSS fix" if self.uses_gnss else "vision"
+            reasons.append(f"no {source} for {LOST_AFTER_S:g} s")
+        if self.now_s - self._initialised_at < SETTLING_S:
             reasons.append("estimator settling")
         return reasons
 
@@ -200,64 +350,3 @@ class Estimator:
         if self._still.missing:
             return self._still.missing
         return f"waiting for GNSS ({len(self._first_fixes)} of {self.parameters.origin_fixes})"
-
-
-def as_reported(parameters: EstimatorParameters, scale: list[float]) -> EstimatorParameters:
-    """Return the parameters with a GNSS that is worse by a factor, horizontal and vertical."""
-    h, v = scale
-    white, bias = parameters.gnss_position_std_m, parameters.gnss_bias_std_m
-    return replace(
-        parameters,
-        gnss_position_std_m=(white[0] * h, white[1] * v),
-        gnss_bias_std_m=(bias[0] * h, bias[1] * v),
-    )
-
-
-def declination_deg(parameters: EstimatorParameters, origin: GeodeticPoint) -> float:
-    """Return the declination from the parameters, or of the World Magnetic Model at the origin."""
-    if parameters.magnetic_declination_deg is not None:
-        return parameters.magnetic_declination_deg
-    from pygeomag import GeoMag
-
-    return float(
-        GeoMag()
-        .calculate(
-            glat=origin.latitude_deg,
-            glon=origin.longitude_deg,
-            alt=origin.altitude_m / 1000.0,
-            time=parameters.magnetic_model_year,
-        )
-        .d
-    )
-
-
-def filter_noise(
-    parameters: EstimatorParameters, field_angle: float, field_slope: float
-) -> layout.Noise:
-    """Return the numbers of the compiled filter; the field by its direction and its slope.
-
-    The GNSS error b(t) is Gauss-Markov; the local origin has taken up b(0), so the filter sees
-    b(t) - b(0), whose variance 2 s^2 (1 - exp(-t/T)) is that of a Gauss-Markov process of twice
-    the variance and twice the time that begins at zero.
-    """
-    p = parameters
-    return layout.Noise(
-        accel_density2=p.accel_noise_m_s2_sqrt_hz**2,
-        gyro_density2=p.gyro_noise_rad_s_sqrt_hz**2,
-        accel_walk2=p.accel_bias_walk_m_s3_sqrt_hz**2,
-        gyro_walk2=p.gyro_bias_walk_rad_s2_sqrt_hz**2,
-        gnss_variance_h=p.gnss_position_std_m[0] ** 2,
-        gnss_variance_v=p.gnss_position_std_m[1] ** 2,
-        gnss_bias_variance_h=2.0 * p.gnss_bias_std_m[0] ** 2,
-        gnss_bias_variance_v=2.0 * p.gnss_bias_std_m[1] ** 2,
-        gnss_bias_time=2.0 * p.gnss_bias_time_s,
-        gnss_velocity_variance_h=p.gnss_velocity_std_m_s[0] ** 2,
-        gnss_velocity_variance_v=p.gnss_velocity_std_m_s[1] ** 2,
-        baro_variance=p.barometer_std_m**2,
-        baro_walk2=p.barometer_walk_m_sqrt_s**2,
-        heading_variance=p.heading_std_rad**2,
-        gate2=p.gate_sigma**2,
-        delay=p.gnss_delay_s,
-        field_angle=field_angle,
-        field_slope=field_slope,
-    )

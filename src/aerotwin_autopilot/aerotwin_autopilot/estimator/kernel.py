@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """One call per inertial sample: store it, fuse what has come of age, carry to the present."""
 
+import math
+
 from numba import njit, types
 
+from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.attitude import rotation_entries
+from aerotwin_autopilot.estimator import layout as lay
 from aerotwin_autopilot.estimator.correction import (
     MATRIX,
     SCALAR,
@@ -15,13 +19,17 @@ from aerotwin_autopilot.estimator.correction import (
     correct_stillness,
 )
 from aerotwin_autopilot.estimator.layout import (
+    C_ALIVE,
     C_FIX_COUNT,
     C_FIX_HEAD,
     C_SAMPLE_COUNT,
     C_SAMPLE_HEAD,
+    C_VISION_COUNT,
+    C_VISION_HEAD,
     F_TIME,
     FIX_LENGTH,
     GRAVITY,
+    N_ERROR,
     O_ACCELERATION,
     O_ATTITUDE,
     O_RATE,
@@ -35,48 +43,61 @@ from aerotwin_autopilot.estimator.layout import (
     S_MAG,
     S_STILL,
     S_TIME,
+    V_TIME,
+    VISION_LENGTH,
     X_ACCEL,
     X_GYRO,
 )
 from aerotwin_autopilot.estimator.prediction import (
     NOISE_TYPE,
+    add_process_noise,
     carry_forward,
     noise_from_array,
     predict,
+    transition,
 )
+from aerotwin_autopilot.estimator.vision import correct_vision
 
-TRIPLE = types.UniTuple(types.float64, 3)
+INTEGERS = types.int64[::1]
 
 
 @njit(
-    types.void(
-        MATRIX, types.int64[::1], SCALAR, SCALAR, TRIPLE, TRIPLE,
-        types.boolean, TRIPLE, types.boolean, SCALAR, types.boolean,
-    ),
+    types.void(MATRIX, INTEGERS, SCALAR, SCALAR, VECTOR, VECTOR, VECTOR, types.int64),
     cache=True,
-)  # fmt: skip
-def store_sample(ring, cursor, time_s, dt, accel, gyro, has_mag, field, has_baro, height, is_still):
-    """Append a sample; inertial values are the mean over the interval that ends now."""
+)
+def store_sample(ring, cursor, time_s, dt, reading, previous, context, given):
+    """Append a sample; inertial values are the mean over the interval that ends now.
+
+    Parameters
+    ----------
+    reading : (10,) array
+        Specific force, angular velocity, magnetic field (body axes), pressure altitude.
+    previous : (6,) array
+        Force and rate of the last sample; overwritten with the present ones.
+    given : int
+        Bit 0: the field is new; bit 1: so is the altitude.
+    """
     newest = (cursor[C_SAMPLE_HEAD] + cursor[C_SAMPLE_COUNT] - 1) % RING_LENGTH
     row = ring[(newest + 1) % RING_LENGTH]
     for i in range(3):
-        row[S_ACCEL + i] = accel[i]
-        row[S_GYRO + i] = gyro[i]
-        row[S_MAG + i] = field[i]
+        row[S_ACCEL + i] = 0.5 * (previous[i] + reading[i])
+        row[S_GYRO + i] = 0.5 * (previous[3 + i] + reading[3 + i])
+        row[S_MAG + i] = reading[6 + i]
+    previous[:] = reading[:6]
     row[S_TIME] = time_s
     row[S_DT] = dt
-    row[S_HAS_MAG] = 1.0 if has_mag else 0.0
-    row[S_HAS_BARO] = 1.0 if has_baro else 0.0
-    row[S_BARO] = height
-    row[S_STILL] = 1.0 if is_still else 0.0
+    row[S_HAS_MAG] = context[at.K_USES_FIELD] if given & 1 else 0.0
+    row[S_HAS_BARO] = 1.0 if given & 2 else 0.0
+    row[S_BARO] = reading[9] - context[at.K_HEIGHT_DATUM]
+    row[S_STILL] = context[at.K_STILL]
     cursor[C_SAMPLE_COUNT] += 1
 
 
 @njit(
-    types.void(VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, types.int64[::1], NOISE_TYPE),
+    types.void(VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, INTEGERS, NOISE_TYPE),
     cache=True,
 )
-def fuse_sample(state, covariance, scratch, monitor, sample, fixes, cursor, noise):
+def fuse_sample(state, covariance, scratch, monitor, sample, fixes, poses, cursor, noise):
     """Advance the delayed state by one sample and fuse all that was measured at its time."""
     predict(state, covariance, sample, noise)
     if sample[S_HAS_MAG] > 0.0:
@@ -96,10 +117,18 @@ def fuse_sample(state, covariance, scratch, monitor, sample, fixes, cursor, nois
         correct_fix(state, covariance, scratch, monitor, fix, late, noise)
         cursor[C_FIX_HEAD] = (cursor[C_FIX_HEAD] + 1) % FIX_LENGTH
         cursor[C_FIX_COUNT] -= 1
+    while cursor[C_VISION_COUNT] > 0:
+        pose = poses[cursor[C_VISION_HEAD]]
+        late = sample[S_TIME] - pose[V_TIME]
+        if late < -0.5 * sample[S_DT]:
+            break
+        correct_vision(state, covariance, scratch, monitor, pose, late, noise.gate2)
+        cursor[C_VISION_HEAD] = (cursor[C_VISION_HEAD] + 1) % VISION_LENGTH
+        cursor[C_VISION_COUNT] -= 1
 
 
-@njit(types.void(VECTOR, VECTOR, MATRIX, types.int64[::1], TRIPLE, TRIPLE), cache=True)
-def carry_to_present(output, state, ring, cursor, accel, gyro):
+@njit(types.void(VECTOR, VECTOR, MATRIX, INTEGERS, VECTOR), cache=True)
+def carry_to_present(output, state, ring, cursor, reading):
     """Write the estimate at the newest sample: the delayed state through all samples since."""
     for i in range(O_RATE):
         output[i] = state[i]
@@ -108,33 +137,68 @@ def carry_to_present(output, state, ring, cursor, accel, gyro):
         carry_forward(output, ring[(cursor[C_SAMPLE_HEAD] + k) % RING_LENGTH], bias)
     q = O_ATTITUDE
     r = rotation_entries(output[q], output[q + 1], output[q + 2], output[q + 3])
-    fx = accel[0] - state[X_ACCEL]
-    fy = accel[1] - state[X_ACCEL + 1]
-    fz = accel[2] - state[X_ACCEL + 2]
+    fx = reading[0] - state[X_ACCEL]
+    fy = reading[1] - state[X_ACCEL + 1]
+    fz = reading[2] - state[X_ACCEL + 2]
     for i in range(3):
-        output[O_RATE + i] = gyro[i] - state[X_GYRO + i]
+        output[O_RATE + i] = reading[3 + i] - state[X_GYRO + i]
         output[O_ACCELERATION + i] = r[3 * i] * fx + r[3 * i + 1] * fy + r[3 * i + 2] * fz
     output[O_ACCELERATION + 2] -= GRAVITY
 
 
-@njit(
-    types.void(
-        VECTOR, VECTOR, MATRIX, MATRIX, MATRIX, MATRIX, types.int64[::1], VECTOR,
-        VECTOR, SCALAR, TRIPLE, TRIPLE,
-    ),
-    cache=True,
-)  # fmt: skip
-def advance(
-    output, state, covariance, scratch, ring, fixes, cursor, monitor, numbers, time_s, accel, gyro
-):
-    """Fuse every sample older than the delay, then write the estimate at time_s."""
-    noise = noise_from_array(numbers)
+@njit(types.void(VECTOR, INTEGERS, SCALAR, SCALAR, types.int64), cache=True)
+def estimate(arena, cursor, time_s, dt, given):
+    """Take the reading in the arena: fuse every sample older than the delay, carry to time_s."""
+    n = cursor[C_ALIVE]
+    output = arena[at.A_OUTPUT : at.A_OUTPUT + lay.N_OUTPUT]
+    state = arena[at.A_STATE : at.A_STATE + lay.N_STATE]
+    covariance = arena[at.A_COVARIANCE : at.A_COVARIANCE + n * N_ERROR].reshape(n, N_ERROR)
+    scratch = arena[at.A_SCRATCH : at.A_RING].reshape(3, N_ERROR)
+    ring = arena[at.A_RING : at.A_FIXES].reshape(RING_LENGTH, lay.N_SAMPLE)
+    fixes = arena[at.A_FIXES : at.A_VISION].reshape(FIX_LENGTH, lay.N_FIX)
+    poses = arena[at.A_VISION : at.A_MONITOR].reshape(VISION_LENGTH, lay.N_VISION)
+    monitor = arena[at.A_MONITOR : at.A_NOISE]
+    noise = noise_from_array(arena[at.A_NOISE : at.A_PREVIOUS])
+    previous = arena[at.A_PREVIOUS : at.A_READING]
+    reading = arena[at.A_READING : at.A_CONTEXT]
+    context = arena[at.A_CONTEXT : at.A_SETPOINT]
+    store_sample(ring, cursor, time_s, dt, reading, previous, context, given)
     while cursor[C_SAMPLE_COUNT] > 0:
         sample = ring[cursor[C_SAMPLE_HEAD]]
         is_full = cursor[C_SAMPLE_COUNT] >= RING_LENGTH - 1
         if sample[S_TIME] > time_s - noise.delay + 1e-9 and not is_full:
             break
-        fuse_sample(state, covariance, scratch, monitor, sample, fixes, cursor, noise)
+        fuse_sample(state, covariance, scratch, monitor, sample, fixes, poses, cursor, noise)
         cursor[C_SAMPLE_HEAD] = (cursor[C_SAMPLE_HEAD] + 1) % RING_LENGTH
         cursor[C_SAMPLE_COUNT] -= 1
-    carry_to_present(output, state, ring, cursor, accel, gyro)
+    carry_to_present(output, state, ring, cursor, reading)
+
+
+@njit(types.void(MATRIX, VECTOR, INTEGERS), cache=True)
+def covariance_at_present(out, arena, cursor):
+    """Write the covariance of the present estimate: the delayed one carried over the delay.
+
+    One step over the whole delay with the mean specific force: enough for 0.1 s, in which the
+    noise of the inertial sensors adds a hundredth.
+
+    Parameters
+    ----------
+    out : (n, 23) array
+        As many rows as errors are alive.
+    """
+    n = out.shape[0]
+    state = arena[at.A_STATE : at.A_STATE + lay.N_STATE]
+    ring = arena[at.A_RING : at.A_FIXES].reshape(RING_LENGTH, lay.N_SAMPLE)
+    out[:] = arena[at.A_COVARIANCE : at.A_COVARIANCE + n * N_ERROR].reshape(n, N_ERROR)
+    mean = ring[RING_LENGTH - 1].copy()
+    mean[:] = 0.0
+    count = cursor[C_SAMPLE_COUNT]
+    for k in range(count):
+        row = ring[(cursor[C_SAMPLE_HEAD] + k) % RING_LENGTH]
+        for i in range(3):
+            mean[S_ACCEL + i] += row[S_ACCEL + i] / count
+        mean[S_DT] += row[S_DT]
+    noise = noise_from_array(arena[at.A_NOISE : at.A_PREVIOUS])
+    decay = math.exp(-mean[S_DT] / noise.gnss_bias_time)
+    transition(out, state, mean, decay)
+    add_process_noise(out, mean[S_DT], decay, noise)

@@ -21,7 +21,6 @@ from aerotwin_autopilot.estimator.layout import (
     E_POSITION,
     E_VELOCITY,
     GRAVITY,
-    N_ERROR,
     S_ACCEL,
     S_DT,
     S_GYRO,
@@ -94,10 +93,11 @@ def _transition_rows(matrix, dt, sx, sy, sz, r, decay):
     """Multiply a matrix by the transition from the left: matrix <- F matrix.
 
     (sx, sy, sz) is the specific force in local axes times dt; r the rotation entries times dt.
-    Rows are changed from position down, so that each still reads the old values below it.
+    Rows are changed from position down, so that each still reads the old values below it. The
+    frame of external vision, where it is alive, stands still.
     """
     p, v, t, g, a = E_POSITION, E_VELOCITY, E_ATTITUDE, E_GYRO, E_ACCEL
-    for j in range(N_ERROR):
+    for j in range(matrix.shape[0]):
         tx, ty, tz = matrix[t, j], matrix[t + 1, j], matrix[t + 2, j]
         gx, gy, gz = matrix[g, j], matrix[g + 1, j], matrix[g + 2, j]
         ax, ay, az = matrix[a, j], matrix[a + 1, j], matrix[a + 2, j]
@@ -117,14 +117,14 @@ def _transition_rows(matrix, dt, sx, sy, sz, r, decay):
 
 @njit("void(f8[:,::1])", cache=True)
 def _transpose(matrix):
-    """Transpose a square matrix in place."""
-    for i in range(N_ERROR):
+    """Transpose the square of the errors alive in place."""
+    for i in range(matrix.shape[0]):
         for j in range(i):
             matrix[i, j], matrix[j, i] = matrix[j, i], matrix[i, j]
 
 
 @njit(types.void(types.float64[:, ::1], types.float64, types.float64, NOISE_TYPE), cache=True)
-def _add_process_noise(covariance, dt, decay, noise):
+def add_process_noise(covariance, dt, decay, noise):
     """Add what one step of dt lets grow."""
     forgotten = 1.0 - decay * decay
     for i in range(3):
@@ -137,14 +137,9 @@ def _add_process_noise(covariance, dt, decay, noise):
     covariance[E_BARO, E_BARO] += noise.baro_walk2 * dt
 
 
-@njit(
-    types.void(
-        types.float64[::1], types.float64[:, ::1], types.float64[::1], NOISE_TYPE
-    ),
-    cache=True,
-)  # fmt: skip
-def predict(state, covariance, sample, noise):
-    """Carry the nominal state and its covariance through one sample: P <- F P F' + Q."""
+@njit("void(f8[:,::1],f8[::1],f8[::1],f8)", cache=True)
+def transition(covariance, state, sample, decay):
+    """Carry a covariance through one sample without noise: P <- F P F'."""
     dt = sample[S_DT]
     q = X_ATTITUDE
     r = rotation_entries(state[q], state[q + 1], state[q + 2], state[q + 3])
@@ -158,16 +153,32 @@ def predict(state, covariance, sample, noise):
         r[0] * dt, r[1] * dt, r[2] * dt, r[3] * dt, r[4] * dt, r[5] * dt,
         r[6] * dt, r[7] * dt, r[8] * dt,
     )  # fmt: skip
-    decay = math.exp(-dt / noise.gnss_bias_time)
     _transition_rows(covariance, dt, sx, sy, sz, turned, decay)
     _transpose(covariance)
     _transition_rows(covariance, dt, sx, sy, sz, turned, decay)
-    for i in range(N_ERROR):
+    for i in range(covariance.shape[0]):
         for j in range(i):
             mean = 0.5 * (covariance[i, j] + covariance[j, i])
             covariance[i, j] = mean
             covariance[j, i] = mean
-    _add_process_noise(covariance, dt, decay, noise)
+
+
+@njit(
+    types.void(
+        types.float64[::1], types.float64[:, ::1], types.float64[::1], NOISE_TYPE
+    ),
+    cache=True,
+)  # fmt: skip
+def predict(state, covariance, sample, noise):
+    """Carry the nominal state and its covariance through one sample: P <- F P F' + Q.
+
+    The covariance has a row for each error that is alive (19, or 23 with external vision) and
+    always 23 columns.
+    """
+    dt = sample[S_DT]
+    decay = math.exp(-dt / noise.gnss_bias_time)
+    transition(covariance, state, sample, decay)
+    add_process_noise(covariance, dt, decay, noise)
     carry_forward(state, sample, state[X_GYRO : X_GYRO + 6])
     for i in range(3):
         state[X_GNSS + i] *= decay

@@ -7,6 +7,7 @@ twenty times real time that is the flight's whole budget.
 """
 
 import struct
+from types import SimpleNamespace
 
 from pymavlink.dialects.v20 import common
 from pymavlink.dialects.v20.common import mcrf4xx, x25crc
@@ -44,13 +45,61 @@ class Layout:
         return b"\xfd" + body + checksum.to_bytes(2, "little")
 
 
+class Reader:
+    """Reads the payload of one frequent message into a plain record, ten times faster.
+
+    A companion sends set-points at 50 Hz; pymavlink takes 60 us for each.
+    """
+
+    def __init__(self, name: str) -> None:
+        message = getattr(common, f"MAVLink_{name.lower()}_message")
+        self.name = name
+        self._struct: struct.Struct = message.unpacker
+        self._seed = bytes((message.crc_extra,))
+        self._fields = list(message.ordered_fieldnames)
+        lengths = [
+            message.array_lengths[message.fieldnames.index(field)] for field in self._fields
+        ]
+        self._spans = [(field, n) for field, n in zip(self._fields, lengths, strict=True)]
+        self._has_arrays = any(lengths)
+
+    def read(self, frame: bytes) -> SimpleNamespace | None:
+        """Return the fields of a frame, None when its length or its checksum is wrong."""
+        end = len(frame) - 2
+        size = self._struct.size
+        if end - 10 > size or _checksum(frame[1:end] + self._seed) != int.from_bytes(
+            frame[end:], "little"
+        ):
+            return None
+        values = self._struct.unpack(frame[10:end].ljust(size, b"\0"))
+        if not self._has_arrays:
+            return SimpleNamespace(**dict(zip(self._fields, values, strict=True)))
+        record, at = SimpleNamespace(), 0
+        for field, n in self._spans:
+            setattr(record, field, values[at : at + n] if n else values[at])
+            at += n or 1
+        return record
+
+
+READERS = {
+    reader_id: Reader(name)
+    for reader_id, name in (
+        (82, "SET_ATTITUDE_TARGET"),
+        (84, "SET_POSITION_TARGET_LOCAL_NED"),
+        (86, "SET_POSITION_TARGET_GLOBAL_INT"),
+        (331, "ODOMETRY"),
+    )
+}
+"""Message id -> reader of the messages that come often."""
+
 NAMES = (
     "HEARTBEAT", "SYS_STATUS", "SYSTEM_TIME", "PING", "PARAM_VALUE", "GPS_RAW_INT", "ATTITUDE",
     "ATTITUDE_QUATERNION", "LOCAL_POSITION_NED", "GLOBAL_POSITION_INT", "MISSION_COUNT",
     "MISSION_ACK", "GPS_GLOBAL_ORIGIN", "VFR_HUD", "COMMAND_ACK", "POSITION_TARGET_LOCAL_NED",
     "HIGHRES_IMU", "TIMESYNC", "ALTITUDE", "BATTERY_STATUS", "AUTOPILOT_VERSION",
     "ESTIMATOR_STATUS", "HOME_POSITION", "MESSAGE_INTERVAL", "EXTENDED_SYS_STATE", "STATUSTEXT",
-    "ODOMETRY",
+    "ODOMETRY", "MISSION_REQUEST_INT", "MISSION_ITEM_INT", "MISSION_CURRENT",
+    "MISSION_ITEM_REACHED", "NAMED_VALUE_FLOAT",
 )  # fmt: skip
 LAYOUTS = {name: Layout(name) for name in NAMES}
 NAME_OF_ID = {layout.id: name for name, layout in LAYOUTS.items()}

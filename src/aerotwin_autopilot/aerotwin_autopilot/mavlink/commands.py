@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_autopilot.autopilot import Autopilot
-from aerotwin_autopilot.px4_modes import MISSION, Mode, mode_from_numbers
+from aerotwin_autopilot.px4_modes import Mode, mode_from_numbers
 from aerotwin_px4_bridge.messages import yaw_map_from_ned
 
 ACCEPTED, REJECTED, DENIED, UNSUPPORTED, FAILED = 0, 1, 2, 3, 4
@@ -87,8 +87,6 @@ def _set_mode(a: Autopilot, c: Command) -> tuple[int, str]:
     if not base & 1:
         return DENIED, "mode: only custom modes are known; set bit 0 of parameter 1"
     mode = mode_from_numbers(main, sub)
-    if (main, sub) == MISSION:
-        return REJECTED, "Mission mode denied: no mission"
     if mode is None:
         return DENIED, f"mode {main}/{sub} not known"
     return _result(a.modes.set_mode(mode))
@@ -137,6 +135,34 @@ def _set_home(a: Autopilot, c: Command) -> tuple[int, str]:
     return ACCEPTED, ""
 
 
+def _terminate(a: Autopilot, c: Command) -> tuple[int, str]:
+    """Stop the rotors at once, wherever the vehicle is."""
+    if c.parameters[0] <= 0.5:
+        return DENIED, "flight termination: parameter 1 must be 1"
+    return _result(a.modes.disarm(force=True))
+
+
+def _start_mission(a: Autopilot, c: Command) -> tuple[int, str]:
+    first = round(finite(c.parameters[0]))
+    mission = a.modes.mission
+    if mission.items and first > 0 and not mission.set_current(first):
+        return DENIED, f"mission: no item {first}"
+    return _result(a.modes.set_mode(Mode.MISSION))
+
+
+def _set_mission_current(a: Autopilot, c: Command) -> tuple[int, str]:
+    number = round(finite(c.parameters[0], -1.0))
+    if not a.modes.mission.set_current(number):
+        return DENIED, f"mission: no item {number}"
+    a.modes.restart_mission_item()
+    return ACCEPTED, ""
+
+
+def _pause_or_go_on(a: Autopilot, c: Command) -> tuple[int, str]:
+    is_pause = round(finite(c.parameters[0])) == 0
+    return _result(a.modes.set_mode(Mode.HOLD if is_pause else Mode.MISSION))
+
+
 def _local(a: Autopilot, c: Command) -> np.ndarray:
     """Return the place of a command in local axes; NaN for what it does not give."""
     plane, home = a.estimator.plane, a.modes.home
@@ -171,7 +197,11 @@ HANDLERS = {
     176: _set_mode,
     178: _change_speed,
     179: _set_home,
+    185: _terminate,
     192: _reposition,
+    193: _pause_or_go_on,
+    224: _set_mission_current,
+    300: _start_mission,
     400: _arm_disarm,
 }
 """MAV_CMD number -> what it does; requests for messages are the server's."""

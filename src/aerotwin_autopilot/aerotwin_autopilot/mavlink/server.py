@@ -4,31 +4,51 @@
 
 import struct
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from pymavlink.dialects.v20 import common
 
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.mavlink import commands
-from aerotwin_autopilot.mavlink.codec import LAYOUTS, NAME_OF_ID
-from aerotwin_autopilot.mavlink.streams import GROUND_HZ, ONBOARD_HZ, Streams
-from aerotwin_autopilot.mavlink.targets import target_from_global, target_from_local
-from aerotwin_autopilot.mavlink.telemetry import BUILDERS, Navigation, payload
-from aerotwin_autopilot.settings import PX4_NAMES
+from aerotwin_autopilot.mavlink.codec import LAYOUTS, NAME_OF_ID, READERS
+from aerotwin_autopilot.mavlink.mission_protocol import MissionProtocol
+from aerotwin_autopilot.mavlink.streams import (
+    GROUND_HZ,
+    ONBOARD_HZ,
+    PAYLOAD_HZ,
+    QUIET_HZ,
+    Streams,
+)
+from aerotwin_autopilot.mavlink.targets import (
+    target_from_attitude,
+    target_from_global,
+    target_from_local,
+)
+from aerotwin_autopilot.mavlink.telemetry import BUILDERS, Navigation, payloads
+from aerotwin_autopilot.mavlink.vision import pose_from_odometry, pose_from_vision
+from aerotwin_autopilot.settings import INTEGERS, PX4_NAMES
+from aerotwin_core.geodesy import GeodeticPoint
 
 LINK_NAMES = ("offboard", "onboard", "ground")
 COMPONENT_ID = 1
 BROADCAST = 0
 PARAM_REAL32, PARAM_INT32 = 9, 6
 TEXT_LENGTH = 50
-MISSION_UNSUPPORTED = 3
+TYPE_GROUND_STATION = 6
 PARAMS_PER_STEP = 5
 CMD_GET_INTERVAL, CMD_SET_INTERVAL, CMD_REQUEST_MESSAGE = 510, 511, 512
 CMD_CAPABILITIES, CMD_HOME = 520, 410
 
 
 class Link:
-    """One MAVLink channel: its parser, its streams, its frame counter, its outbox."""
+    """One MAVLink channel: its parser, its streams, its frame counter, its outbox.
+
+    Attributes
+    ----------
+    is_heard : bool
+        False when nobody listens at the other end: then only heartbeats go out.
+    """
 
     def __init__(self, rates_hz: dict[str, float]) -> None:
         self.streams = Streams(rates_hz)
@@ -36,6 +56,24 @@ class Link:
         self.sequence = 0
         self.outbox: list[bytes] = []
         self.parameters_to_send: deque[int] = deque()
+        self._is_heard = True
+        self._quiet = Streams(QUIET_HZ)
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether somebody listens."""
+        return self._is_heard
+
+    @is_heard.setter
+    def is_heard(self, value: bool) -> None:
+        if value and not self._is_heard:
+            self.streams.restart()
+        self._is_heard = value
+
+    @property
+    def active(self) -> Streams:
+        """The streams that go out now."""
+        return self.streams if self._is_heard else self._quiet
 
 
 def new_parser() -> common.MAVLink:
@@ -57,24 +95,29 @@ class MavlinkServer:
     def __init__(self, autopilot: Autopilot) -> None:
         self.autopilot = autopilot
         self.system_id = autopilot.instance + 1
-        self.links = [Link(ONBOARD_HZ), Link(ONBOARD_HZ), Link(GROUND_HZ)]
+        self.links = [Link(ONBOARD_HZ), Link(PAYLOAD_HZ), Link(GROUND_HZ)]
         self.n_bad = 0
         self._condition: tuple[Any, ...] = ()
         self._parameter_names = autopilot.modes.settings.names()
-        self._last_time_us = 0
-        self._handlers = {
+        self._last_time_us = self._next_us = 0
+        self._missions = MissionProtocol(autopilot, self._send)
+        self._handlers: dict[str, Callable[[Link, Any], None]] = {
+            "HEARTBEAT": self._on_heartbeat,
             "COMMAND_LONG": self._on_command_long,
             "COMMAND_INT": self._on_command_int,
             "SET_MODE": self._on_set_mode,
             "SET_POSITION_TARGET_LOCAL_NED": self._on_local_target,
             "SET_POSITION_TARGET_GLOBAL_INT": self._on_global_target,
+            "SET_ATTITUDE_TARGET": self._on_attitude_target,
+            "ODOMETRY": self._on_odometry,
+            "VISION_POSITION_ESTIMATE": self._on_vision,
+            "SET_GPS_GLOBAL_ORIGIN": self._on_origin,
             "PARAM_REQUEST_LIST": self._on_parameter_list,
             "PARAM_REQUEST_READ": self._on_parameter_read,
             "PARAM_SET": self._on_parameter_set,
-            "MISSION_REQUEST_LIST": self._on_mission_list,
-            "MISSION_COUNT": self._on_mission_upload,
             "TIMESYNC": self._on_timesync,
             "PING": self._on_ping,
+            **self._missions.handlers,
         }
 
     # --- in --------------------------------------------------------------------------------
@@ -82,6 +125,10 @@ class MavlinkServer:
     def receive(self, link_index: int, data: bytes) -> None:
         """Take a datagram; damaged frames are counted and dropped."""
         link = self.links[link_index]
+        self.autopilot.modes.is_urgent = True
+        self._next_us = 0
+        if self._receive_one(link, data):
+            return
         try:
             messages = link.parser.parse_buffer(data) or []
         except (common.MAVError, struct.error, ValueError):
@@ -89,14 +136,35 @@ class MavlinkServer:
             link.parser = new_parser()
             return
         for message in messages:
-            handler = self._handlers.get(message.get_type())
-            if handler is None:
-                self.n_bad += message.get_type() == "BAD_DATA"
-                continue
-            target = getattr(message, "target_system", self.system_id)
-            component = getattr(message, "target_component", COMPONENT_ID)
-            if target in (BROADCAST, self.system_id) and component in (BROADCAST, COMPONENT_ID):
-                handler(link, message)
+            name = message.get_type()
+            self.n_bad += name == "BAD_DATA"
+            self._handle(link, name, message)
+
+    def _receive_one(self, link: Link, data: bytes) -> bool:
+        """Take a datagram that is one frame of a frequent message; False when it is not."""
+        if len(data) < 12 or data[0] != 0xFD or len(data) != data[1] + 12 or data[2]:
+            return False
+        reader = READERS.get(int.from_bytes(data[7:10], "little"))
+        if reader is None or link.parser.buf_len():
+            return False
+        record = reader.read(data)
+        if record is None:
+            return False
+        self._handle(link, reader.name, record)
+        return True
+
+    def _handle(self, link: Link, name: str, message: Any) -> None:
+        handler = self._handlers.get(name)
+        if handler is None:
+            return
+        target = getattr(message, "target_system", self.system_id)
+        component = getattr(message, "target_component", COMPONENT_ID)
+        if target in (BROADCAST, self.system_id) and component in (BROADCAST, COMPONENT_ID):
+            handler(link, message)
+
+    def _on_heartbeat(self, _: Link, message: Any) -> None:
+        if message.type == TYPE_GROUND_STATION:
+            self.autopilot.modes.failsafe.hear_station(self.autopilot.arrival_s)
 
     def _on_command_long(self, link: Link, message: Any) -> None:
         self._execute(link, message, commands.command_from_long(message))
@@ -136,11 +204,10 @@ class MavlinkServer:
             name = "AUTOPILOT_VERSION" if number == CMD_CAPABILITIES else "HOME_POSITION"
         if name not in BUILDERS:
             return commands.UNSUPPORTED
-        content = payload(name, self.autopilot, Navigation(self.autopilot))
-        if content is None:
-            return commands.REJECTED
-        self._send_payload(link, name, content)
-        return commands.ACCEPTED
+        contents = payloads(name, self.autopilot, Navigation(self.autopilot))
+        for content in contents:
+            self._send_payload(link, name, content)
+        return commands.ACCEPTED if contents else commands.REJECTED
 
     def _on_set_mode(self, link: Link, message: Any) -> None:
         """Answer SET_MODE, the old form of DO_SET_MODE; it has no acknowledgement of its own."""
@@ -167,6 +234,37 @@ class MavlinkServer:
         if target is not None:
             modes.offboard.receive(target, self.autopilot.arrival_s)
 
+    def _on_attitude_target(self, _: Link, message: Any) -> None:
+        target = target_from_attitude(message)
+        if target is not None:
+            self.autopilot.modes.offboard.receive(target, self.autopilot.arrival_s)
+
+    def _on_odometry(self, _: Link, message: Any) -> None:
+        pose = pose_from_odometry(message, self.autopilot.arrival_s, self._vision_delay_s)
+        if pose is not None:
+            self.autopilot.take_pose(pose)
+
+    def _on_vision(self, _: Link, message: Any) -> None:
+        self.autopilot.take_pose(
+            pose_from_vision(message, self.autopilot.arrival_s, self._vision_delay_s)
+        )
+
+    @property
+    def _vision_delay_s(self) -> float:
+        return self.autopilot.parameters.estimator.vision_delay_s
+
+    def _on_origin(self, _: Link, message: Any) -> None:
+        """Say where on Earth the frame of the vision lies."""
+        latitude, longitude = message.latitude * 1e-7, message.longitude * 1e-7
+        if abs(latitude) <= 90.0 and abs(longitude) <= 180.0:
+            self.autopilot.estimator.set_origin(
+                GeodeticPoint(
+                    latitude_deg=latitude,
+                    longitude_deg=longitude,
+                    altitude_m=message.altitude * 1e-3,
+                )
+            )
+
     def _on_parameter_list(self, link: Link, _: Any) -> None:
         link.parameters_to_send = deque(range(len(self._parameter_names) + 1))
 
@@ -183,7 +281,10 @@ class MavlinkServer:
         """Change a setting; the answer is its value, the old one where the new was refused."""
         name = parameter_name(message.param_id)
         if name in PX4_NAMES:
-            if not self.autopilot.modes.settings.set(name, float(message.param_value)):
+            value = float(message.param_value)
+            if name in INTEGERS and message.param_type == PARAM_INT32:
+                (value,) = struct.unpack("<i", struct.pack("<f", value))
+            if not self.autopilot.modes.settings.set(name, value):
                 self.autopilot.say(f"{name}: value out of range", is_warning=True)
             self._send_parameter(link, 1 + self._parameter_names.index(name))
         elif name == "MAV_SYS_ID":
@@ -197,21 +298,10 @@ class MavlinkServer:
         else:
             name, kind = self._parameter_names[index - 1], PARAM_REAL32
             value = self.autopilot.modes.settings.get(name)
+            if name in INTEGERS:
+                (value,) = struct.unpack("<f", struct.pack("<i", round(value)))
+                kind = PARAM_INT32
         self._send(link, "PARAM_VALUE", value, count, index, name.encode(), kind)
-
-    def _on_mission_list(self, link: Link, message: Any) -> None:
-        self._send(
-            link, "MISSION_COUNT",
-            0, message.get_srcSystem(), message.get_srcComponent(), message.mission_type,
-        )  # fmt: skip
-
-    def _on_mission_upload(self, link: Link, message: Any) -> None:
-        """Refuse a mission at once: this autopilot flies none of its own yet."""
-        self._send(
-            link, "MISSION_ACK",
-            message.get_srcSystem(), message.get_srcComponent(), MISSION_UNSUPPORTED,
-            message.mission_type,
-        )  # fmt: skip
 
     def _on_timesync(self, link: Link, message: Any) -> None:
         if message.tc1 == 0:
@@ -229,36 +319,54 @@ class MavlinkServer:
     def write_telemetry(self) -> None:
         """Put what is due now into the outboxes; a change of mode or arming is told at once."""
         autopilot = self.autopilot
-        time_us = autopilot.time_us
+        time_us, modes = autopilot.time_us, autopilot.modes
+        condition = (modes.mode, modes.is_armed, modes.is_landed)
+        has_changed = condition != self._condition
+        if self._last_time_us <= time_us < self._next_us and not (has_changed or autopilot.texts):
+            self._last_time_us = time_us
+            return
         if time_us < self._last_time_us:
             for link in self.links:
                 link.streams.restart()
         self._last_time_us = time_us
-        modes = autopilot.modes
-        condition = (modes.mode, modes.is_armed, modes.state_of_landing())
-        has_changed = condition != self._condition
         self._condition = condition
-        texts = autopilot.texts
+        self._missions.keep_going(autopilot.time_s)
+        self._write_due(time_us, has_changed=has_changed)
+        self._write_once()
+        is_busy = self._missions.is_busy or any(link.parameters_to_send for link in self.links)
+        self._next_us = (
+            time_us if is_busy else min(link.active.earliest_us for link in self.links)
+        )
+
+    def _write_due(self, time_us: int, *, has_changed: bool) -> None:
         navigation: Navigation | None = None
-        payloads: dict[str, bytes | None] = {}
+        made: dict[str, list[bytes]] = {}
         for link in self.links:
-            names = link.streams.due(time_us)
-            if has_changed:
+            names = link.active.due(time_us)
+            if has_changed and link.is_heard:
                 names = [*dict.fromkeys(["HEARTBEAT", "EXTENDED_SYS_STATE", *names])]
             for name in names:
-                if name not in payloads:
-                    navigation = navigation or Navigation(autopilot)
-                    payloads[name] = payload(name, autopilot, navigation)
-                content = payloads[name]
-                if content is not None:
+                if name not in made:
+                    navigation = navigation or Navigation(self.autopilot)
+                    made[name] = payloads(name, self.autopilot, navigation)
+                for content in made[name]:
                     self._send_payload(link, name, content)
-            for text in texts:
-                content = text.text.encode()[:TEXT_LENGTH]
-                self._send(link, "STATUSTEXT", text.severity, content, 0, 0)
-            if link.parameters_to_send:
-                for _ in range(min(PARAMS_PER_STEP, len(link.parameters_to_send))):
-                    self._send_parameter(link, link.parameters_to_send.popleft())
-        texts.clear()
+
+    def _write_once(self) -> None:
+        """Write what is told once: texts, items reached, parameters asked for."""
+        autopilot = self.autopilot
+        reached = autopilot.modes.mission.reached
+        for link in self.links:
+            if link.is_heard:
+                for text in autopilot.texts:
+                    content = text.text.encode()[:TEXT_LENGTH]
+                    self._send(link, "STATUSTEXT", text.severity, content, 0, 0)
+                for number in reached:
+                    self._send(link, "MISSION_ITEM_REACHED", number)
+            for _ in range(min(PARAMS_PER_STEP, len(link.parameters_to_send))):
+                self._send_parameter(link, link.parameters_to_send.popleft())
+        autopilot.texts.clear()
+        reached.clear()
 
     def take_outbox(self, link_index: int) -> bytes:
         """Return what is to be sent on a link, as one datagram, and empty its outbox."""

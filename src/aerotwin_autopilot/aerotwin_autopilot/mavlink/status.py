@@ -5,12 +5,17 @@
 import math
 from typing import Any
 
+import numpy as np
+
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.estimator import layout as at
+from aerotwin_autopilot.mavlink.mission_protocol import mission_current
 from aerotwin_px4_bridge.messages import ned_from_enu
 
 NAN = math.nan
-TYPE_QUADROTOR, AUTOPILOT_PX4, MAVLINK_VERSION = 2, 12, 3
+AUTOPILOT_PX4, MAVLINK_VERSION = 12, 3
+TYPE_QUADROTOR, TYPES = 2, {4: 2, 6: 13, 8: 14}
+"""MAV_TYPE by the number of rotors: quadrotor, hexarotor, octorotor."""
 STATE_STANDBY, STATE_ACTIVE = 3, 4
 CELL_MV, N_CELLS = 4050, 4
 EMPTY_CELL_MV = 3500
@@ -27,9 +32,9 @@ PRESENT = (
 )  # fmt: skip
 """Bits of MAV_SYS_STATUS_SENSOR."""
 
-# MAV_PROTOCOL_CAPABILITY: float parameters, COMMAND_INT, bytewise parameters, set attitude target,
-# local and global position targets, MAVLink 2.
-CAPABILITIES = 0x0002 | 0x0008 | 0x0040 | 0x0080 | 0x0100 | 0x2000
+# MAV_PROTOCOL_CAPABILITY: float parameters, MISSION_ITEM_INT, COMMAND_INT, set attitude target,
+# local and global position targets, flight termination, MAVLink 2.
+CAPABILITIES = 0x0002 | 0x0004 | 0x0008 | 0x0040 | 0x0080 | 0x0100 | 0x0800 | 0x2000
 FIRMWARE_VERSION = 1 << 24 | 14 << 16 | 3 << 8 | 255
 """Says PX4 1.14.3 (release): clients read behaviour from it, and that is the one met here."""
 
@@ -39,8 +44,9 @@ def heartbeat_values(autopilot: Autopilot) -> tuple[Any, ...]:
     modes = autopilot.modes
     armed = 128 if modes.is_armed else 0
     state = STATE_ACTIVE if modes.is_armed else STATE_STANDBY
+    kind = TYPES.get(autopilot.parameters.airframe.n_rotors, TYPE_QUADROTOR)
     return (
-        modes.mode.custom_mode, TYPE_QUADROTOR, AUTOPILOT_PX4, modes.mode.base_mode | armed,
+        modes.mode.custom_mode, kind, AUTOPILOT_PX4, modes.mode.base_mode | armed,
         state, MAVLINK_VERSION,
     )  # fmt: skip
 
@@ -58,19 +64,29 @@ def _sys_status(a: Autopilot, _: Any) -> tuple[Any, ...]:
         health &= ~(AHRS | ALTITUDE | ATTITUDE | YAW)
     if a.modes.refusals():
         health &= ~PREARM
-    share = a.battery_share
-    voltage = N_CELLS * round(EMPTY_CELL_MV + (CELL_MV - EMPTY_CELL_MV) * share)
+    share, voltage, current = _charge(a)
     return (
-        PRESENT, PRESENT, health, 0, voltage, -1, 0, 0, 0, 0, 0, 0, round(share * 100.0), 0, 0, 0
+        PRESENT, PRESENT, health, 0, round(voltage * 1e3), round(current * 100.0), 0, 0, 0, 0, 0, 0,
+        round(share * 100.0), 0, 0, 0,
     )  # fmt: skip
 
 
+def _charge(a: Autopilot) -> tuple[float, float, float]:
+    """Return charge, voltage [V] and current [A]; the last two by a guess where unknown."""
+    battery, share = a.modes.battery, a.battery_share
+    guess = N_CELLS * (EMPTY_CELL_MV + (CELL_MV - EMPTY_CELL_MV) * share) * 1e-3
+    voltage = battery.voltage_v if math.isfinite(battery.voltage_v) else guess
+    current = battery.current_a if math.isfinite(battery.current_a) else -0.01
+    return share, min(max(voltage, 0.0), 65.0), min(max(current, -0.01), 327.0)
+
+
 def _battery(a: Autopilot, _: Any) -> tuple[Any, ...]:
-    share = a.battery_share
-    cell = round(EMPTY_CELL_MV + (CELL_MV - EMPTY_CELL_MV) * share)
+    share, voltage, current = _charge(a)
+    cell = round(voltage * 1e3 / N_CELLS)
     voltages = [cell] * N_CELLS + [UNKNOWN_U16] * (10 - N_CELLS)
     return (
-        -1, -1, 32767, *voltages, -1, 0, 0, 1, round(share * 100.0), 0, 1, 0, 0, 0, 0, 0, 0,
+        -1, -1, 32767, *voltages, round(current * 100.0), 0, 0, 1, round(share * 100.0), 0, 1,
+        0, 0, 0, 0, 0, 0,
     )  # fmt: skip
 
 
@@ -127,16 +143,36 @@ def _estimator_status(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
     estimator = a.estimator
     if not estimator.is_initialised:
         return None
-    std, m = estimator.standard_deviations(), estimator.monitor
-    gate = estimator.parameters.gate_sigma
-    ratios = [
+    gate, m = estimator.parameters.gate_sigma, estimator.monitor
+    # a ratio of 1 is the edge of the gate (as in PX4)
+    velocity, horizontal, vertical, heading = (
         math.sqrt(float(m[group])) / gate
         for group in (at.M_VELOCITY, at.M_HORIZONTAL, at.M_BARO, at.M_HEADING)
+    )
+    if not estimator.uses_gnss:
+        horizontal = math.sqrt(float(m[at.M_VISION])) / gate
+    variance = np.diagonal(estimator.covariance).tolist()
+    flags = 0x001
+    if estimator.is_position_valid:
+        flags |= 0x16E if estimator.plane is None else 0x37E
+    return (
+        a.time_us, velocity, horizontal, vertical, heading, 0.0, 0.0,
+        math.sqrt(variance[0] + variance[1]), math.sqrt(variance[2]), flags,
+    )  # fmt: skip
+
+
+def _innovations(a: Autopilot, _: Any) -> list[tuple[Any, ...]]:
+    """Return one NAMED_VALUE_FLOAT per group of measurements that is in use."""
+    time_ms = a.time_us // 1000 & 0xFFFFFFFF
+    return [
+        (time_ms, value, f"nis_{name}".encode())
+        for name, value in a.estimator.innovations().items()
+        if value > 0.0
     ]
-    # attitude, velocities, relative and absolute positions, heights, predictions
-    flags = 0x37F if estimator.is_position_valid else 0x001
-    h, v = (math.hypot(std["position"], s) for s in estimator.parameters.gnss_bias_std_m)
-    return a.time_us, *ratios, 0.0, 0.0, h, v, flags
+
+
+def _mission_current(a: Autopilot, _: Any) -> tuple[Any, ...]:
+    return mission_current(a)
 
 
 def _autopilot_version(a: Autopilot, _: Any) -> tuple[Any, ...]:
@@ -147,17 +183,12 @@ def _autopilot_version(a: Autopilot, _: Any) -> tuple[Any, ...]:
 
 
 def _highres_imu(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
-    s = a.sensor
-    if s is None:
+    """Return the last HIL_SENSOR again: it is already in these units and axes."""
+    if not a.time_us:
         return None
-    fx, fy, fz = s.specific_force_body
-    wx, wy, wz = s.angular_velocity_body
-    mx, my, mz = (1e4 * v for v in s.magnetic_field_body_tesla or (0.0, 0.0, 0.0))
-    pressure = (s.pressure_pa or 0.0) * 0.01
-    return (
-        a.time_us, fx, -fy, -fz, wx, -wy, -wz, mx, -my, -mz, pressure, 0.0, 0.0,
-        (s.temperature_k or 273.15) - 273.15, 0x13F, 0,
-    )  # fmt: skip
+    *values, _, altitude, temperature = a.sensor_values.tolist()
+    fields = a.sensor_fields & 0x1FFF
+    return a.time_us, *values, 0.0, altitude, temperature, fields, 0
 
 
 STATUS_BUILDERS = {
@@ -172,4 +203,6 @@ STATUS_BUILDERS = {
     "ESTIMATOR_STATUS": _estimator_status,
     "AUTOPILOT_VERSION": _autopilot_version,
     "HIGHRES_IMU": _highres_imu,
+    "MISSION_CURRENT": _mission_current,
+    "NAMED_VALUE_FLOAT": _innovations,
 }

@@ -15,14 +15,18 @@ ONBOARD_HZ: dict[str, float] = {
     "LOCAL_POSITION_NED": 30, "GLOBAL_POSITION_INT": 20, "HOME_POSITION": 0.5,
     "GPS_GLOBAL_ORIGIN": 1, "GPS_RAW_INT": 5, "ALTITUDE": 5, "EXTENDED_SYS_STATE": 5,
     "BATTERY_STATUS": 0.5, "VFR_HUD": 5, "ODOMETRY": 20, "ESTIMATOR_STATUS": 1,
-    "SYSTEM_TIME": 1, "POSITION_TARGET_LOCAL_NED": 5,
+    "SYSTEM_TIME": 1, "POSITION_TARGET_LOCAL_NED": 5, "MISSION_CURRENT": 1,
 }  # fmt: skip
+PAYLOAD_HZ: dict[str, float] = {**ONBOARD_HZ, "NAMED_VALUE_FLOAT": 5}
+"""The link to a companion computer carries the innovations of the estimator, too."""
+QUIET_HZ: dict[str, float] = {"HEARTBEAT": 1}
+"""What a link carries on which nobody listens."""
 GROUND_HZ: dict[str, float] = {
     "HEARTBEAT": 1, "SYS_STATUS": 1, "ATTITUDE": 10, "ATTITUDE_QUATERNION": 5,
     "LOCAL_POSITION_NED": 5, "GLOBAL_POSITION_INT": 5, "HOME_POSITION": 0.5,
     "GPS_GLOBAL_ORIGIN": 0.2, "GPS_RAW_INT": 1, "ALTITUDE": 1, "EXTENDED_SYS_STATE": 1,
     "BATTERY_STATUS": 0.5, "VFR_HUD": 4, "ESTIMATOR_STATUS": 0.5, "SYSTEM_TIME": 1,
-    "POSITION_TARGET_LOCAL_NED": 1,
+    "POSITION_TARGET_LOCAL_NED": 1, "MISSION_CURRENT": 1,
 }  # fmt: skip
 
 
@@ -41,16 +45,21 @@ class Streams:
     ----------
     rates_hz : dict
         Message name -> default rate.
+
+    Attributes
+    ----------
+    earliest_us : int
+        Nothing is due before this time.
     """
 
     def __init__(self, rates_hz: dict[str, float]) -> None:
         self._defaults = {name: round(SECOND_US / hz) for name, hz in rates_hz.items()}
         self._streams = {name: Stream(interval, 0) for name, interval in self._defaults.items()}
-        self._earliest_us = 0
+        self.earliest_us = 0
 
     def due(self, time_us: int) -> list[str]:
         """Return the names due at time_us and set their next time."""
-        if time_us < self._earliest_us:
+        if time_us < self.earliest_us:
             return []
         names = []
         earliest = NEVER
@@ -61,12 +70,12 @@ class Streams:
                 stream.due_us += (missed + 1) * stream.interval_us
             if stream.interval_us:
                 earliest = min(earliest, stream.due_us)
-        self._earliest_us = earliest
+        self.earliest_us = earliest
         return names
 
     def restart(self) -> None:
         """Let everything be due again: simulated time went back."""
-        self._earliest_us = 0
+        self.earliest_us = 0
         for stream in self._streams.values():
             stream.due_us = 0
 
@@ -79,7 +88,7 @@ class Streams:
         if name == "HEARTBEAT":  # always on: without it the link counts as lost
             interval = min(max(interval, SECOND_US // 50), SECOND_US) or SECOND_US
         self._streams[name] = Stream(interval, time_us)
-        self._earliest_us = 0
+        self.earliest_us = 0
         return True
 
     def interval_us(self, message_id: int) -> int | None:

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from aerotwin_autopilot.offboard import OffboardTarget
+from aerotwin_autopilot.offboard import AttitudeTarget, OffboardTarget
+from aerotwin_core.frames import map_body_from_quat_wxyz_ned_frd
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge.messages import enu_from_ned, yaw_map_from_ned
 
@@ -14,6 +15,8 @@ LOCAL_NED, LOCAL_OFFSET_NED, BODY_NED, BODY_OFFSET_NED, BODY_FRD = 1, 7, 8, 9, 1
 GLOBAL, GLOBAL_RELATIVE, GLOBAL_INT, GLOBAL_RELATIVE_INT = 0, 3, 5, 6
 YAW_BIT, YAW_RATE_BIT = 1 << 10, 1 << 11
 FORCE_BIT = 1 << 9
+IGNORE_RATES, IGNORE_THRUST, IGNORE_ATTITUDE = 0b111, 1 << 6, 1 << 7
+"""ATTITUDE_TARGET_TYPEMASK."""
 
 Triple = tuple[float, float, float]
 
@@ -92,3 +95,29 @@ def target_from_global(
     east, north, up = plane.from_geodetic(latitude, longitude, altitude).tolist()
     north, east, down = _masked((north, east, -up), mask, 0, math.nan)
     return _target(m, enu_from_ned((north, east, down)), None)
+
+
+def target_from_attitude(message: object) -> AttitudeTarget | None:
+    """Return the target of a SET_ATTITUDE_TARGET; None when it asks for nothing that can be done.
+
+    Thrust is asked for in every such message; an attitude that is not a unit quaternion, rates
+    that are not finite and a thrust outside [0, 1] make it no target.
+    """
+    m = message
+    mask, thrust = m.type_mask, m.thrust  # type: ignore[attr-defined]
+    if mask & IGNORE_THRUST or not 0.0 <= thrust <= 1.0:
+        return None
+    given = (m.body_roll_rate, -m.body_pitch_rate, -m.body_yaw_rate)  # type: ignore[attr-defined]
+    p, q, r = (0.0 if mask >> i & 1 else value for i, value in enumerate(given))
+    attitude = (math.nan,) * 4
+    if not mask & IGNORE_ATTITUDE:
+        quaternion = np.array(m.q)  # type: ignore[attr-defined]
+        if not abs(float(quaternion @ quaternion) - 1.0) < 0.05:
+            return None
+        x, y, z, w = map_body_from_quat_wxyz_ned_frd(quaternion).tolist()
+        attitude = (x, y, z, w)
+    elif mask & IGNORE_RATES == IGNORE_RATES:
+        return None
+    if not math.isfinite(p + q + r):
+        return None
+    return AttitudeTarget(q_local_body=attitude, rate_body=(p, q, r), thrust=thrust)

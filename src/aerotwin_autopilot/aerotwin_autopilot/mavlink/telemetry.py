@@ -12,6 +12,7 @@ from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.mavlink.codec import LAYOUTS
 from aerotwin_autopilot.mavlink.status import STATUS_BUILDERS
+from aerotwin_core.frames import rotation_from_quaternion
 from aerotwin_px4_bridge.messages import yaw_ned_from_map
 
 NAN = math.nan
@@ -20,6 +21,11 @@ FRAME_LOCAL_NED, FRAME_BODY_FRD = 1, 12
 ESTIMATOR_AUTOPILOT = 8
 IGNORE_NOTHING = 0
 UNKNOWN_U16 = 65535
+UPPER = np.triu_indices(6)
+POSE = (0, 1, 2, 6, 7, 8)
+R_NED_ENU = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
+R_FRD_FLU = np.diag([1.0, -1.0, -1.0])
+NED_FROM_ENU_6 = np.kron(np.eye(2), R_NED_ENU)
 
 
 class Navigation:
@@ -45,12 +51,11 @@ class Navigation:
         self.height_above_home = o[2] - float(home[2]) if home is not None else 0.0
 
     @property
-    def geodetic(self) -> tuple[float, float, float]:
-        """Latitude, longitude [deg] and altitude [m]."""
-        if self._geodetic is None:
-            plane = self._estimator.plane
+    def geodetic(self) -> tuple[float, float, float] | None:
+        """Latitude, longitude [deg] and altitude [m]; None where no place on Earth is known."""
+        if self._geodetic is None and self._estimator.plane is not None:
             position = self._estimator.output[at.O_POSITION : at.O_VELOCITY]
-            self._geodetic = plane.to_geodetic(position) if plane is not None else (0.0, 0.0, 0.0)
+            self._geodetic = self._estimator.plane.to_geodetic(position)
         return self._geodetic
 
     @property
@@ -69,7 +74,7 @@ class Navigation:
         return math.degrees(self.roll_pitch_yaw[2]) % 360.0
 
 
-Builder = Callable[[Autopilot, Navigation], tuple[Any, ...] | None]
+Builder = Callable[[Autopilot, Navigation], tuple[Any, ...] | list[tuple[Any, ...]] | None]
 
 
 def _attitude(_: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
@@ -87,7 +92,7 @@ def _local_position(_: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
 
 
 def _global_position(_: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
-    if not n.is_valid:
+    if not n.is_valid or n.geodetic is None:
         return None
     latitude, longitude, altitude = n.geodetic
     return (
@@ -104,7 +109,7 @@ def _global_position(_: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
 def _altitude(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
     if not n.is_valid:
         return None
-    amsl, local = n.geodetic[2], -n.p_ned[2]
+    amsl, local = n.geodetic[2] if n.geodetic else NAN, -n.p_ned[2]
     return a.time_us, amsl, amsl, local, n.height_above_home, NAN, NAN
 
 
@@ -113,7 +118,7 @@ def _vfr_hud(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
         return None
     throttle = a.controller.thrust_share * 50.0 if a.modes.is_armed else 0.0
     return (
-        n.ground_speed, n.ground_speed, n.geodetic[2], n.climb, round(n.heading_deg) % 360,
+        n.ground_speed, n.ground_speed, n.geodetic[2] if n.geodetic else -n.p_ned[2], n.climb, round(n.heading_deg) % 360,
         round(min(max(throttle, 0.0), 100.0)),
     )  # fmt: skip
 
@@ -121,15 +126,17 @@ def _vfr_hud(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
 def _odometry(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
     if not n.is_valid:
         return None
-    variance = np.diagonal(a.estimator.covariance).tolist()
-    pose = (variance[1], variance[0], variance[2], variance[7], variance[6], variance[8])
-    velocity = (variance[4], variance[3], variance[5], NAN, NAN, NAN)
-    v_map = a.estimator.output[at.O_VELOCITY : at.O_ATTITUDE]
-    x, y, z = _to_body(a.estimator.output, v_map)
+    covariance = a.estimator.present_covariance()
+    o = a.estimator.output
+    R = rotation_from_quaternion(o[at.O_ATTITUDE : at.O_ATTITUDE + 4])
+    pose = NED_FROM_ENU_6 @ covariance[np.ix_(POSE, POSE)] @ NED_FROM_ENU_6.T
+    v, speed = R_FRD_FLU @ R.T, np.full((6, 6), math.nan)
+    speed[:3, :3] = v @ covariance[3:6, 3:6] @ v.T
+    velocity = v @ o[at.O_VELOCITY : at.O_ATTITUDE]
     return (
-        a.time_us, *n.p_ned, *n.q_wxyz, x, -y, -z, *n.rates_frd,
-        *_upper_triangle(pose), *_upper_triangle(velocity),
-        FRAME_LOCAL_NED, FRAME_BODY_FRD, 0, ESTIMATOR_AUTOPILOT, 0,
+        a.time_us, *n.p_ned, *n.q_wxyz, *velocity.tolist(), *n.rates_frd,
+        *pose[UPPER].tolist(), *speed[UPPER].tolist(),
+        FRAME_LOCAL_NED, FRAME_BODY_FRD, a.estimator.n_vision_resets & 0xFF, ESTIMATOR_AUTOPILOT, 0,
     )  # fmt: skip
 
 
@@ -141,23 +148,6 @@ def _position_target(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
         n.time_ms, v[1], v[0], -v[2], v[4], v[3], -v[5], v[7], v[6], -v[8],
         yaw_ned_from_map(v[9]), -v[10], IGNORE_NOTHING, FRAME_LOCAL_NED,
     )  # fmt: skip
-
-
-def _upper_triangle(diagonal: tuple[float, ...]) -> list[float]:
-    """Return the 21 entries of the upper triangle of a diagonal (6, 6) matrix."""
-    return [diagonal[i] if i == j else 0.0 for i in range(6) for j in range(i, 6)]
-
-
-def _to_body(output: np.ndarray, vector: np.ndarray) -> tuple[float, float, float]:
-    """Return a local vector in body axes."""
-    x, y, z, w = output[at.O_ATTITUDE : at.O_ATTITUDE + 4].tolist()
-    a, b, c = vector.tolist()
-    tx, ty, tz = 2.0 * (b * z - c * y), 2.0 * (c * x - a * z), 2.0 * (a * y - b * x)
-    return (
-        a + w * tx + ty * z - tz * y,
-        b + w * ty + tz * x - tx * z,
-        c + w * tz + tx * y - ty * x,
-    )
 
 
 def _clipped16(value: float) -> int:
@@ -178,7 +168,11 @@ BUILDERS: dict[str, Builder] = {
 """Message name -> values in wire order, or None while there is nothing true to say."""
 
 
-def payload(name: str, autopilot: Autopilot, navigation: Navigation) -> bytes | None:
-    """Return the payload of a message, or None while it has nothing to say."""
+def payloads(name: str, autopilot: Autopilot, navigation: Navigation) -> list[bytes]:
+    """Return the payloads of a message; none while it has nothing to say."""
     values = BUILDERS[name](autopilot, navigation)
-    return LAYOUTS[name].payload(*values) if values is not None else None
+    if values is None:
+        return []
+    layout = LAYOUTS[name]
+    rows = values if isinstance(values, list) else [values]
+    return [layout.payload(*row) for row in rows]

@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Guidance: what the set-point is at each step, between two decisions of the state machine."""
+
+import math
+
+import numpy as np
+from numba import njit, types
+
+from aerotwin_autopilot import arena as at
+from aerotwin_autopilot.control.mover import VECTOR, move
+from aerotwin_autopilot.control.setpoint import (
+    P_ACCELERATION,
+    P_POSITION,
+    P_VELOCITY,
+    P_YAW,
+    P_YAW_RATE,
+)
+from aerotwin_autopilot.estimator.layout import O_POSITION
+
+LONGEST_EXTRAPOLATION_S = 0.2
+SCALAR = types.float64
+
+
+@njit(types.void(VECTOR, VECTOR, SCALAR), cache=True)
+def _travel(setpoint, guidance, dt):
+    """Move the reference towards the target and ask for it."""
+    reference = guidance[at.G_REFERENCE : at.G_REFERENCE + 9]
+    move(
+        reference, guidance[at.G_TARGET : at.G_TARGET + 3], guidance[at.G_SPEED],
+        guidance[at.G_CLIMB], guidance[at.G_DESCENT], guidance[at.G_ACCELERATION],
+        guidance[at.G_JERK], dt,
+    )  # fmt: skip
+    setpoint[:9] = reference
+    setpoint[P_YAW] = guidance[at.G_YAW]
+    setpoint[P_YAW_RATE] = 0.0
+
+
+@njit(types.void(VECTOR, VECTOR, VECTOR, SCALAR), cache=True)
+def _descend(setpoint, guidance, estimate, dt):
+    """Ask for a descent without a height: the ground is where it is felt, not where known.
+
+    A target that is not a number has no place either: then the vehicle comes down where its
+    estimated velocity is zero.
+    """
+    g = at.G_REFERENCE
+    is_blind = math.isnan(guidance[at.G_TARGET])
+    speed = min(guidance[g + 5], 0.0)
+    speed = max(guidance[at.G_SINK], speed - guidance[at.G_ACCELERATION] * dt)
+    if is_blind:
+        setpoint[:9] = 0.0
+        setpoint[P_POSITION] = setpoint[P_POSITION + 1] = math.nan
+        setpoint[P_YAW], setpoint[P_YAW_RATE] = guidance[at.G_YAW], 0.0
+    else:
+        guidance[at.G_TARGET + 2] = guidance[g + 2] = estimate[O_POSITION + 2]
+        _travel(setpoint, guidance, dt)
+    guidance[g + 2], guidance[g + 5], guidance[g + 8] = estimate[O_POSITION + 2], speed, 0.0
+    setpoint[P_POSITION + 2] = math.nan
+    setpoint[P_VELOCITY + 2] = speed
+    setpoint[P_ACCELERATION + 2] = 0.0
+
+
+@njit(types.void(VECTOR, VECTOR, SCALAR, SCALAR), cache=True)
+def _follow(setpoint, guidance, time_s, dt):
+    """Carry a received set-point forward to time_s.
+
+    Between two messages the position moves on with the velocity, and the velocity with the
+    acceleration: the loops see a smooth path, not a staircase at the sender's rate. A yaw that is
+    not given stays, or turns on with the yaw rate.
+    """
+    ahead = min(max(time_s - guidance[at.G_AT], 0.0), LONGEST_EXTRAPOLATION_S)
+    for i in range(3):
+        p = guidance[at.G_STREAM + P_POSITION + i]
+        v = guidance[at.G_STREAM + P_VELOCITY + i]
+        a = guidance[at.G_STREAM + P_ACCELERATION + i]
+        moving = 0.0 if math.isnan(v) else v
+        setpoint[P_POSITION + i] = p + (moving + 0.5 * a * ahead) * ahead
+        setpoint[P_VELOCITY + i] = v + a * ahead
+        setpoint[P_ACCELERATION + i] = a
+    yaw, rate = guidance[at.G_STREAM + P_YAW], guidance[at.G_STREAM + P_YAW_RATE]
+    if math.isnan(rate):
+        rate = 0.0
+    if math.isnan(yaw):
+        guidance[at.G_YAW] += rate * dt
+    else:
+        guidance[at.G_YAW] = yaw + rate * ahead
+    setpoint[P_YAW] = guidance[at.G_YAW]
+    setpoint[P_YAW_RATE] = rate
+
+
+@njit(types.void(VECTOR, VECTOR, VECTOR, SCALAR, SCALAR), cache=True)
+def guide(setpoint, guidance, estimate, time_s, dt):
+    """Write the set-point of this step by the law that the state machine has chosen."""
+    kind = guidance[at.G_KIND]
+    if kind == at.TRAVEL:
+        _travel(setpoint, guidance, dt)
+    elif kind == at.DESCEND:
+        _descend(setpoint, guidance, estimate, dt)
+    elif kind == at.STREAM:
+        _follow(setpoint, guidance, time_s, dt)
+
+
+class Guidance:
+    """The state machine's hand on the guidance law.
+
+    Parameters
+    ----------
+    values : (42,) array
+        Its block of the arena.
+    """
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+        self.reference = values[at.G_REFERENCE : at.G_REFERENCE + 9]
+        self.target = values[at.G_TARGET : at.G_TARGET + 3]
+        self.stream = values[at.G_STREAM : at.G_STREAM + 11]
+
+    def start(self, position: np.ndarray, velocity: np.ndarray) -> None:
+        """Begin at a position and velocity, with the position as target."""
+        self.reference[:3] = position
+        self.reference[3:6] = velocity
+        self.reference[6:] = 0.0
+        self.target[:] = position
+
+    def limit(
+        self, *, speed: float, climb: float, descent: float, acceleration: float, jerk: float
+    ) -> None:
+        """Set the limits [m/s], [m/s^2], [m/s^3] of the way to the target."""
+        self.values[at.G_SPEED : at.G_JERK + 1] = speed, climb, descent, acceleration, jerk
+
+    @property
+    def kind(self) -> float:
+        """The law: one of STAND, TRAVEL, DESCEND, STREAM, ATTITUDE."""
+        return float(self.values[at.G_KIND])
+
+    @kind.setter
+    def kind(self, value: float) -> None:
+        self.values[at.G_KIND] = value
+
+    @property
+    def yaw(self) -> float:
+        """The yaw asked for, from east [rad]."""
+        return float(self.values[at.G_YAW])
+
+    @yaw.setter
+    def yaw(self, value: float) -> None:
+        self.values[at.G_YAW] = value
+
+    @property
+    def distance(self) -> float:
+        """From the reference to the target [m]."""
+        return float(np.linalg.norm(self.target - self.reference[:3]))

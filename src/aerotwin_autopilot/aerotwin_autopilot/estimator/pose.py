@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One pose of external vision, as received."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_autopilot.estimator import layout
+from aerotwin_autopilot.parameters import EstimatorParameters
+
+NAN = math.nan
+Triple = tuple[float, float, float]
+NOT_GIVEN: Triple = (NAN, NAN, NAN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisionPose:
+    """A pose in a level frame with its axes east, north, up or any turned about the vertical.
+
+    Attributes
+    ----------
+    arrival_s, measured_s : float
+        Simulated time of arrival and of the measurement [s].
+    position, velocity : tuple
+        In the axes of the vision frame [m], [m/s]; NaN where not given.
+    yaw : float
+        Of the nose from the frame's x axis [rad]; NaN where not given.
+    position_std_m, yaw_std_rad, velocity_std_m_s : float
+        1 sigma per axis; NaN takes the parameter.
+    is_aligned : bool
+        True where the frame's axes are east, north, up, not just level.
+    reset_counter : int
+        The sender counts it on when its frame has moved.
+    """
+
+    arrival_s: float
+    measured_s: float
+    position: Triple = NOT_GIVEN
+    yaw: float = NAN
+    velocity: Triple = NOT_GIVEN
+    position_std_m: float = NAN
+    yaw_std_rad: float = NAN
+    velocity_std_m_s: float = NAN
+    is_aligned: bool = False
+    reset_counter: int = 0
+
+    @property
+    def has_position(self) -> bool:
+        """True when it says where the vehicle is."""
+        return all(map(math.isfinite, self.position))
+
+    @property
+    def has_yaw(self) -> bool:
+        """True when it says where the nose points."""
+        return math.isfinite(self.yaw)
+
+    def row(self, parameters: EstimatorParameters) -> np.ndarray:
+        """Return it as the compiled filter reads it."""
+        p = parameters
+        row = np.full(layout.N_VISION, NAN)
+        row[layout.V_TIME] = self.measured_s
+        if self.has_position:
+            row[layout.V_POSITION : layout.V_POSITION + 3] = self.position
+        row[layout.V_YAW] = self.yaw
+        if all(map(math.isfinite, self.velocity)):
+            row[layout.V_VELOCITY : layout.V_VELOCITY + 3] = self.velocity
+        row[layout.V_VARIANCE_P] = _std(self.position_std_m, p.vision_position_std_m) ** 2
+        row[layout.V_VARIANCE_YAW] = _std(self.yaw_std_rad, p.vision_yaw_std_rad) ** 2
+        row[layout.V_VARIANCE_V] = _std(self.velocity_std_m_s, p.vision_velocity_std_m_s) ** 2
+        return row
+
+
+def _std(given: float, usual: float) -> float:
+    """Return the standard deviation given, or the usual one where none is."""
+    return given if math.isfinite(given) and given > 0.0 else usual

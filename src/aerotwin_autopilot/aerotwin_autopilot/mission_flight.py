@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Flying a mission: each item sets a target, and is done when the vehicle is there."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_autopilot.control.guidance import Guidance
+from aerotwin_autopilot.mission import (
+    CHANGE_SPEED,
+    LAND,
+    PLACES,
+    RETURN,
+    TAKEOFF,
+    Mission,
+    MissionItem,
+)
+from aerotwin_autopilot.px4_modes import Mode
+from aerotwin_autopilot.settings import Settings
+from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_px4_bridge.messages import yaw_map_from_ned
+
+NOSE_AHEAD_M = 1.0
+"""Legs longer than this are flown with the nose ahead (as PX4's MIS_YAWMODE 1)."""
+PER_DECISION = 100
+"""Items that need no flying, done in one decision at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissionStep:
+    """What a decision of the mission changes: another mode with its reason, another speed."""
+
+    mode: Mode | None = None
+    text: str = ""
+    speed: float = math.nan
+
+
+class MissionFlight:
+    """Turns the present item into a target, and moves on.
+
+    Parameters
+    ----------
+    mission : Mission
+        The plan.
+    settings : Settings
+        Acceptance radius and take-off height.
+    """
+
+    def __init__(self, mission: Mission, settings: Settings) -> None:
+        self._mission = mission
+        self._settings = settings
+        self._begun = -1
+        self._reached_at: float | None = None
+
+    def restart(self) -> None:
+        """Begin the present item again: mode, plan or item have changed."""
+        self._begun = -1
+        self._reached_at = None
+
+    def step(
+        self,
+        guidance: Guidance,
+        position: np.ndarray,
+        plane: LocalTangentPlane,
+        home: np.ndarray,
+        time_s: float,
+    ) -> MissionStep:
+        """Set the target of the present item; take the next one when it is done."""
+        speed = math.nan
+        for _ in range(PER_DECISION):
+            item = self._mission.item
+            if item is None:
+                return MissionStep(mode=Mode.HOLD, text="finished, holding", speed=speed)
+            if item.command == CHANGE_SPEED:
+                speed = item.parameters[1] if item.parameters[1] > 0.0 else speed
+            elif item.command == RETURN:
+                self._mission.advance()
+                return MissionStep(mode=Mode.RETURN, text="returning", speed=speed)
+            elif not self._is_done(item, guidance, position, plane, home, time_s):
+                return MissionStep(speed=speed)
+            self._mission.advance()
+            self._reached_at = None
+            if item.command == LAND:
+                return MissionStep(mode=Mode.LAND, text="landing", speed=speed)
+        return MissionStep(speed=speed)
+
+    def _is_done(
+        self,
+        item: MissionItem,
+        guidance: Guidance,
+        position: np.ndarray,
+        plane: LocalTangentPlane,
+        home: np.ndarray,
+        time_s: float,
+    ) -> bool:
+        """Set out for the place of an item, once; return whether it is reached and waited for."""
+        if self._begun != self._mission.current:
+            self._begun = self._mission.current
+            home_altitude = plane.to_geodetic(home)[2]
+            self._set_out(item, guidance, np.array(item.local(plane, home_altitude)))
+        if self._reached_at is None:
+            if np.linalg.norm(guidance.target - position) > self._radius(item):
+                return False
+            self._reached_at = time_s
+        return time_s - self._reached_at >= item.hold_s
+
+    def _set_out(self, item: MissionItem, guidance: Guidance, place: np.ndarray) -> None:
+        """Write the target: a take-off goes straight up, a landing first flies above its place."""
+        assert item.command in PLACES
+        if item.command == TAKEOFF:
+            place[:2] = math.nan
+        if item.command == LAND:
+            place[2] = math.nan
+        target = guidance.target
+        target[:] = np.where(np.isfinite(place), place, guidance.reference[:3])
+        way = target - guidance.reference[:3]
+        heading = item.parameters[3]
+        if math.isfinite(heading) and item.command != TAKEOFF:
+            guidance.yaw = yaw_map_from_ned(math.radians(heading))
+        elif math.hypot(way[0], way[1]) > NOSE_AHEAD_M:
+            guidance.yaw = math.atan2(way[1], way[0])
+
+    def _radius(self, item: MissionItem) -> float:
+        own = item.parameters[1]
+        is_own = item.command not in (TAKEOFF, LAND) and math.isfinite(own) and own > 0.0
+        return own if is_own else self._settings.acceptance_radius_m

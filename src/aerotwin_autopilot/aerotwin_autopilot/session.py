@@ -1,0 +1,194 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One autopilot on one HIL link: frames in, one answer per sample, telemetry between."""
+
+import socket
+import struct
+
+import numpy as np
+from fastcrc import crc16
+
+from aerotwin_autopilot.autopilot import Autopilot
+from aerotwin_autopilot.mavlink import MavlinkServer
+from aerotwin_autopilot.parameters import AutopilotParameters
+from aerotwin_autopilot.udp_links import UdpLinks
+from aerotwin_px4_bridge.messages import (
+    COMMAND_LONG,
+    HEARTBEAT,
+    HIL_ACTUATOR_CONTROLS,
+    HIL_GPS,
+    HIL_SENSOR,
+    BadMessage,
+    FrameReader,
+    pack_hil_actuator_controls,
+    parse_hil_gps,
+)
+
+RECEIVE_BYTES = 65536
+HIL_STATE_QUATERNION, BATTERY_STATUS = 115, 147
+_LAYOUTS = {
+    HEARTBEAT: (9, b"\x32"),
+    COMMAND_LONG: (33, b"\x98"),
+    HIL_SENSOR: (65, b"\x6c"),
+    HIL_GPS: (39, b"\x7c"),
+    HIL_STATE_QUATERNION: (64, b"\x04"),
+    BATTERY_STATUS: (54, b"\x9a"),
+}
+"""Message id -> payload length [bytes] and CRC_EXTRA (common.xml)."""
+
+_MAGIC, _HEADER, _CHECKSUM = 0xFD, 10, 2
+_BATTERY = struct.Struct("<iih10HhBBBb")
+_UNKNOWN_MV = 65535
+_IS_ARMED = 0x80
+
+
+class Answer:
+    """The HIL_ACTUATOR_CONTROLS frame, packed once; each step changes time, controls and mode."""
+
+    _CONTROLS = _HEADER + 16
+    _MODE = _CONTROLS + 64
+    _SEED = b"\x2f"
+
+    def __init__(self, system_id: int) -> None:
+        first = pack_hil_actuator_controls(0, (0.0,) * 16, is_armed=True, system_id=system_id)
+        assert len(first) == self._MODE + 1 + _CHECKSUM
+        assert int.from_bytes(first[7:10], "little") == HIL_ACTUATOR_CONTROLS
+        self._frame = bytearray(first)
+        self.controls = np.frombuffer(self._frame, "<f4", 16, self._CONTROLS)
+
+    def pack(self, time_us: int, *, is_armed: bool, sequence: int) -> bytes:
+        """Return the frame with the controls as they stand."""
+        frame = self._frame
+        frame[4] = sequence & 0xFF
+        frame[_HEADER : _HEADER + 8] = time_us.to_bytes(8, "little")
+        frame[self._MODE] = 1 | _IS_ARMED if is_armed else 1
+        checksum = crc16.mcrf4xx(bytes(frame[1:-2]) + self._SEED)
+        frame[-2:] = checksum.to_bytes(2, "little")
+        return bytes(frame)
+
+
+class Session:
+    """One autopilot on one HIL link, from the first sample to the last.
+
+    Parameters
+    ----------
+    parameters : AutopilotParameters
+        Of the autopilot.
+    instance : int
+        Number of the vehicle.
+    """
+
+    def __init__(self, parameters: AutopilotParameters, instance: int) -> None:
+        self.autopilot = Autopilot(parameters, instance)
+        self.server = MavlinkServer(self.autopilot)
+        self.n_bad = 0
+        self._reader: FrameReader | None = None
+        self._rest = b""
+        self._answer = Answer(self.server.system_id)
+        self._n_rotors = parameters.airframe.n_rotors
+        self._sequence = 0
+
+    def run(self, link: socket.socket, udp: UdpLinks) -> None:
+        """Answer every HIL_SENSOR until the simulator closes the link."""
+        while data := _receive(link):
+            for message_id, payload in self.frames(data):
+                if message_id == HIL_SENSOR:
+                    udp.drain(self.server)
+                    answer = self.answer(payload)
+                    if not _sent(link, answer):
+                        return
+                    udp.flush(self.server)
+                else:
+                    self.take(message_id, payload)
+
+    def frames(self, data: bytes) -> list[tuple[int, bytes]]:
+        """Return (message id, full payload) of the frames in data, in order.
+
+        Good frames are cut here, quickly; from the first byte that is none, the reader that
+        survives garbage takes over for good.
+        """
+        found: list[tuple[int, bytes]] = []
+        data, self._rest = self._rest + data, b""
+        start = 0
+        while self._reader is None and start < len(data):
+            end, message_id, payload = _cut(data, start)
+            if end < 0:
+                self._reader = FrameReader()
+                break
+            if end > len(data):
+                self._rest = data[start:]
+                return found
+            found.append((message_id, payload))
+            start = end
+        if self._reader is not None:
+            found += [(f.message_id, f.payload) for f in self._reader.feed(data[start:])]
+        return found
+
+    def take(self, message_id: int, payload: bytes) -> None:
+        """Take what comes beside the samples; an impossible one is counted and dropped."""
+        try:
+            if message_id == HIL_GPS:
+                self.autopilot.take_fix(parse_hil_gps(payload))
+            elif message_id == BATTERY_STATUS:
+                self._take_battery(payload)
+        except BadMessage:
+            self.n_bad += 1
+
+    def _take_battery(self, payload: bytes) -> None:
+        fields = _BATTERY.unpack_from(payload)
+        cells = [mv for mv in fields[3:13] if mv != _UNKNOWN_MV]
+        remaining = fields[-1]
+        self.autopilot.take_battery(remaining * 0.01, sum(cells) * 1e-3, fields[13] * 0.01)
+
+    def answer(self, payload: bytes) -> bytes:
+        """Return the HIL_ACTUATOR_CONTROLS to a HIL_SENSOR payload; telemetry is in the outboxes.
+
+        A sample that is refused is answered with the last commands: the simulator must not wait
+        for an answer that does not come.
+        """
+        autopilot, answer = self.autopilot, self._answer
+        if not autopilot.take_payload(payload):
+            self.n_bad += 1
+        self.server.write_telemetry()
+        self._sequence += 1
+        answer.controls[: self._n_rotors] = autopilot.commands
+        return answer.pack(
+            int.from_bytes(payload[:8], "little"),
+            is_armed=autopilot.modes.is_armed,
+            sequence=self._sequence,
+        )
+
+
+def _cut(data: bytes, start: int) -> tuple[int, int, bytes]:
+    """Return where the frame at start ends, its id and its payload; -1 where there is no frame.
+
+    An end beyond the data says that the frame has not come whole yet.
+    """
+    if len(data) - start < _HEADER:
+        return (len(data) + 1 if data[start] == _MAGIC else -1), 0, b""
+    length, message_id = data[start + 1], int.from_bytes(data[start + 7 : start + 10], "little")
+    layout = _LAYOUTS.get(message_id)
+    if data[start] != _MAGIC or layout is None or data[start + 2] or not 0 < length <= layout[0]:
+        return -1, 0, b""
+    stop = start + _HEADER + length
+    end = stop + _CHECKSUM
+    if end > len(data):
+        return end, 0, b""
+    if crc16.mcrf4xx(data[start + 1 : stop] + layout[1]) != int.from_bytes(data[stop:end], "little"):
+        return -1, 0, b""
+    return end, message_id, data[start + _HEADER : stop].ljust(layout[0], b"\0")
+
+
+def _receive(link: socket.socket) -> bytes:
+    try:
+        return link.recv(RECEIVE_BYTES)
+    except ConnectionResetError:
+        return b""
+
+
+def _sent(link: socket.socket, data: bytes) -> bool:
+    try:
+        link.sendall(data)
+    except ConnectionError:
+        return False
+    return True

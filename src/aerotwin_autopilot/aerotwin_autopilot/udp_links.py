@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The UDP sockets of the autopilot: read without waiting, and quiet where nobody listens."""
+
+import select
+import socket
+
+from aerotwin_autopilot.mavlink import LINK_NAMES, MavlinkServer
+from aerotwin_core.errors import UserError
+
+HOST = "127.0.0.1"
+LOCAL_PORTS = {"offboard": 14580, "onboard": 14280, "ground": 18570}
+REMOTE_PORTS = {"offboard": 14540, "onboard": 14030, "ground": 14550}
+SHARED_REMOTE = ("ground",)
+"""Links whose far end is one port for all vehicles."""
+DATAGRAM_BYTES = 65536
+DATAGRAMS_PER_STEP = 200
+"""A flood on a UDP port must not stop the flight: the rest waits for the next step."""
+IP_RECVERR = 11
+"""Linux, ip(7): tell this socket that a port it sent to is closed; Python has no name for it."""
+
+
+class UdpLinks:
+    """The three UDP sockets; each sends to its usual partner, or to who spoke last.
+
+    A link whose partner's port is closed carries a heartbeat a second until somebody is there:
+    telemetry that nobody reads is a quarter of the work of a flight.
+
+    Parameters
+    ----------
+    instance : int
+        Number of the vehicle.
+
+    Raises
+    ------
+    UserError
+        If a port is taken.
+    """
+
+    def __init__(self, instance: int) -> None:
+        self._sockets: list[socket.socket] = []
+        self._partners: list[tuple[str, int]] = []
+        self._poll = select.epoll()
+        self._index: dict[int, int] = {}
+        self._probed: set[int] = set()
+        for name in LINK_NAMES:
+            local = LOCAL_PORTS[name] + instance
+            remote = REMOTE_PORTS[name] + (0 if name in SHARED_REMOTE else instance)
+            endpoint = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            try:
+                endpoint.bind((HOST, local))
+            except OSError as error:
+                endpoint.close()
+                self.close()
+                raise UserError(
+                    f"embedded autopilot: UDP port {local} ({name} link) cannot be opened "
+                    f"({error.strerror}); stop the autopilot that holds it or use another "
+                    "--instance"
+                ) from error
+            endpoint.setblocking(False)
+            endpoint.setsockopt(socket.IPPROTO_IP, IP_RECVERR, 1)
+            self._index[endpoint.fileno()] = len(self._sockets)
+            self._sockets.append(endpoint)
+            self._partners.append((HOST, remote))
+            self._poll.register(endpoint, select.EPOLLIN)
+
+    def drain(self, server: MavlinkServer) -> None:
+        """Hand everything that has come to the server, link by link, without waiting."""
+        events = self._poll.poll(0)
+        if not events and not self._probed:
+            return
+        refused = set()
+        for descriptor, event in sorted(events):
+            index = self._index[descriptor]
+            if event & select.EPOLLERR:
+                refused.add(index)
+                self._take_errors(index)
+            if event & select.EPOLLIN:
+                self._take_datagrams(index, server)
+        for index in refused:
+            server.links[index].is_heard = False
+        for index in self._probed - refused:
+            server.links[index].is_heard = True
+        self._probed.clear()
+
+    def _take_datagrams(self, index: int, server: MavlinkServer) -> None:
+        for _ in range(DATAGRAMS_PER_STEP):
+            try:
+                data, partner = self._sockets[index].recvfrom(DATAGRAM_BYTES)
+            except (BlockingIOError, ConnectionRefusedError):
+                return
+            self._partners[index] = partner
+            server.links[index].is_heard = True
+            server.receive(index, data)
+
+    def _take_errors(self, index: int) -> None:
+        """Empty the socket's queue of errors; it would be told again at every step."""
+        for _ in range(DATAGRAMS_PER_STEP):
+            try:
+                self._sockets[index].recvmsg(1, 1024, socket.MSG_ERRQUEUE)
+            except OSError:
+                return
+
+    def flush(self, server: MavlinkServer) -> None:
+        """Send what the server has written; nobody need be listening."""
+        for index, link in enumerate(server.links):
+            if not link.outbox:
+                continue
+            data = server.take_outbox(index)
+            if not link.is_heard:
+                self._probed.add(index)
+            try:
+                self._sockets[index].sendto(data, self._partners[index])
+            except OSError:  # nobody there, or its buffer is full: telemetry may be lost
+                continue
+
+    def close(self) -> None:
+        """Close the sockets."""
+        self._poll.close()
+        for endpoint in self._sockets:
+            endpoint.close()
