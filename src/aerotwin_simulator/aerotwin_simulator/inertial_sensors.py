@@ -5,6 +5,8 @@
 from collections import deque
 from math import sqrt
 
+import numpy as np
+
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_multirotor_dynamics import layout
@@ -13,15 +15,17 @@ from aerotwin_sensor_models import (
     Gnss,
     GnssSample,
     Imu,
+    InertialUnit,
     Magnetometer,
     load_preset,
     magnetic_field_enu_tesla,
     seed_sequence,
 )
+from aerotwin_sensor_models import layout as sensed
 from aerotwin_simulator.inertial_messages import InertialMessages
 from aerotwin_simulator.outlets import Outlets
-from aerotwin_simulator.parameters import SimulatorParameters
-from aerotwin_simulator.readings import Readings
+from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
+from aerotwin_simulator.readings import FIELD, FORCE, PRESSURE, RATE, TEMPERATURE, Readings
 from aerotwin_simulator.truth import TruthStep, rotation
 
 
@@ -43,6 +47,9 @@ class _Due:
 class InertialSensors:
     """The sensors that the controller flies by.
 
+    IMU, magnetometer and barometer that are due once per step are sampled by the compiled step
+    itself (`unit`, `in_step`); those with another rate, and the GNSS, here.
+
     Parameters
     ----------
     parameters : SimulatorParameters
@@ -55,6 +62,13 @@ class InertialSensors:
         Name in a fleet, "" for a single vehicle.
     start_ns : int
         When the sensors are switched on [ns].
+
+    Attributes
+    ----------
+    unit : InertialUnit
+        IMU, magnetometer and barometer.
+    in_step : int
+        Which of them are sampled at every step: a sum of `aerotwin_sensor_models.layout.IMU` etc.
     """
 
     def __init__(
@@ -65,82 +79,125 @@ class InertialSensors:
         vehicle: str = "",
         start_ns: int = 0,
     ) -> None:
-        seed, number = parameters.seed, parameters.instance
-        self._plane = LocalTangentPlane(origin)
+        self._outlets = outlets
         self._origin = origin
         self._field_map = magnetic_field_enu_tesla(origin, parameters.date)
-        imu = load_preset("imu", parameters.imu)
-        barometer = load_preset("barometer", parameters.barometer)
-        magnetometer = load_preset("magnetometer", parameters.magnetometer)
-        gnss = load_preset("gnss", parameters.gnss)
-        self._imu = Imu(imu, seed_sequence(seed, number, "imu"))
-        self._barometer = Barometer(barometer, seed_sequence(seed, number, "barometer"))
-        self._magnetometer = Magnetometer(magnetometer, seed_sequence(seed, number, "magnetometer"))
-        self._gnss = Gnss(gnss, seed_sequence(seed, number, "gnss"), self._plane)
-        self._gnss_delay_ns = from_seconds(gnss.delay_s)
+        self.unit = self._make_unit(parameters)
+        imu, magnetometer, barometer = self.unit.imu, self.unit.magnetometer, self.unit.barometer
+        step_hz = 1.0 / parameters.step_s
         # Every HIL_SENSOR must hold the IMU: an autopilot gets one per step, whatever its preset.
-        imu_rate_hz = 1.0 / parameters.step_s if parameters.is_mavlink else imu.rate_hz
-        self._imu_due = _Due(imu_rate_hz, start_ns)
-        self._baro_due = _Due(barometer.rate_hz, start_ns)
-        self._mag_due = _Due(magnetometer.rate_hz, start_ns)
-        self._gnss_due = _Due(gnss.rate_hz, start_ns)
+        imu_hz = step_hz if parameters.is_mavlink else imu.parameters.rate_hz
+        rates_hz = (imu_hz, magnetometer.parameters.rate_hz, barometer.parameters.rate_hz)
+        self.in_step = sum(1 << k for k, rate_hz in enumerate(rates_hz) if rate_hz == step_hz)
+        self._dues = tuple(_Due(rate_hz, start_ns) for rate_hz in rates_hz)
+        self._messages = _messages(vehicle, self.unit, rates_hz)
+        self._gnss: Gnss | None = None
         self._gnss_in_flight: deque[tuple[int, GnssSample]] = deque()
-        self._outlets = outlets
-        self._messages = InertialMessages(
-            vehicle,
-            specific_force_std=_white_std(imu.accelerometer.noise_density, 1.0 / imu_rate_hz),
-            angular_velocity_std=_white_std(imu.gyroscope.noise_density, 1.0 / imu_rate_hz),
-            field_std=_white_std(magnetometer.noise_density_t, 1.0 / magnetometer.rate_hz),
-            pressure_std=_white_std(barometer.noise_density_pa, 1.0 / barometer.rate_hz),
+        if parameters.gnss != NO_GNSS:
+            preset = load_preset("gnss", parameters.gnss)
+            rng = seed_sequence(parameters.seed, parameters.instance, "gnss")
+            self._gnss = Gnss(preset, rng, LocalTangentPlane(origin))
+            self._gnss_delay_ns = from_seconds(preset.delay_s)
+            self._gnss_due = _Due(preset.rate_hz, start_ns)
+
+    def _make_unit(self, parameters: SimulatorParameters) -> InertialUnit:
+        seed, number = parameters.seed, parameters.instance
+        return InertialUnit(
+            Imu(load_preset("imu", parameters.imu), seed_sequence(seed, number, "imu")),
+            Magnetometer(
+                load_preset("magnetometer", parameters.magnetometer),
+                seed_sequence(seed, number, "magnetometer"),
+            ),
+            Barometer(
+                load_preset("barometer", parameters.barometer),
+                seed_sequence(seed, number, "barometer"),
+            ),
+            field_map_tesla=self._field_map,
+            origin_altitude_m=self._origin.altitude_m,
         )
 
-    def sample(self, step: TruthStep) -> Readings:
-        """Sample what is due in a step, emit it as messages, and return the readings."""
-        readings = Readings(step)
-        self._sample_magnetometer(step, readings)
-        self._sample_barometer(step, readings)
-        self._sample_gnss(step, readings)
-        self._sample_imu(step, readings)
-        return readings
+    def first_readings(self, step: TruthStep) -> Readings:
+        """Return the object that `collect` fills, over the readings of the compiled step."""
+        R_body_imu = self.unit.imu.R_body_imu
+        is_turned = not np.array_equal(R_body_imu, np.eye(3))
+        return Readings(step, self.unit.readings, R_body_imu if is_turned else None)
+
+    def collect(self, readings: Readings) -> None:
+        """Take what the step has sampled, sample the rest that was due in it, and emit it all."""
+        step, in_step = readings.step, self.in_step
+        if in_step & sensed.MAGNETOMETER:
+            readings.has_field = True
+            self._emit_field(step.end_ns, readings)
+        else:
+            self._sample_magnetometer(step, readings)
+        if in_step & sensed.BAROMETER:
+            readings.has_pressure = True
+            self._emit_pressure(step.end_ns, readings)
+        else:
+            self._sample_barometer(step, readings)
+        readings.fixes.clear()
+        if self._gnss is not None:
+            self._sample_gnss(step, readings, self._gnss)
+        if in_step & sensed.IMU:
+            readings.has_imu = True
+            self._emit_imu(step.end_ns, readings)
+        else:
+            self._sample_imu(step, readings)
+
+    def _emit_imu(self, stamp_ns: int, readings: Readings) -> None:
+        if not self._outlets.is_empty:
+            self._outlets.emit(*self._messages.imu(stamp_ns, readings.values[:6].tolist()))
+
+    def _emit_field(self, stamp_ns: int, readings: Readings) -> None:
+        if not self._outlets.is_empty:
+            values = readings.values[FIELD].tolist()
+            self._outlets.emit(*self._messages.magnetic_field(stamp_ns, values))
+
+    def _emit_pressure(self, stamp_ns: int, readings: Readings) -> None:
+        if not self._outlets.is_empty:
+            pressure = float(readings.values[PRESSURE])
+            self._outlets.emit(*self._messages.pressure(stamp_ns, pressure))
 
     def _sample_imu(self, step: TruthStep, readings: Readings) -> None:
-        for stamp_ns in self._imu_due.times(step):
+        due, readings.has_imu = self._dues[0], False
+        for stamp_ns in due.times(step):
             truth = step.at(stamp_ns)
-            imu = self._imu.sample(
-                self._imu_due.elapsed_s(stamp_ns),
+            sample = self.unit.imu.sample(
+                due.elapsed_s(stamp_ns),
                 truth[layout.SPECIFIC_FORCE],
                 truth[layout.ANGULAR_VELOCITY],
                 alpha_body=truth[layout.ANGULAR_ACCELERATION],
             )
-            readings.specific_force = imu.specific_force
-            readings.angular_velocity = imu.angular_velocity
-            if not self._outlets.is_empty:
-                values = (*imu.specific_force.tolist(), *imu.angular_velocity.tolist())
-                self._outlets.emit(*self._messages.imu(stamp_ns, values))
+            readings.values[FORCE] = sample.specific_force
+            readings.values[RATE] = sample.angular_velocity
+            readings.has_imu = True
+            self._emit_imu(stamp_ns, readings)
 
     def _sample_magnetometer(self, step: TruthStep, readings: Readings) -> None:
-        for stamp_ns in self._mag_due.times(step):
-            elapsed = self._mag_due.elapsed_s(stamp_ns)
-            field = self._magnetometer.sample(elapsed, rotation(step.at(stamp_ns)), self._field_map)
-            readings.magnetic_field = field
-            if not self._outlets.is_empty:
-                self._outlets.emit(*self._messages.magnetic_field(stamp_ns, field.tolist()))
+        due, readings.has_field = self._dues[1], False
+        for stamp_ns in due.times(step):
+            R_map_body = rotation(step.at(stamp_ns))
+            elapsed = due.elapsed_s(stamp_ns)
+            field = self.unit.magnetometer.sample(elapsed, R_map_body, self._field_map)
+            readings.values[FIELD], readings.has_field = field, True
+            self._emit_field(stamp_ns, readings)
 
     def _sample_barometer(self, step: TruthStep, readings: Readings) -> None:
-        for stamp_ns in self._baro_due.times(step):
-            elapsed = self._baro_due.elapsed_s(stamp_ns)
-            height = float(step.at(stamp_ns)[layout.POSITION][2])
-            sample = self._barometer.sample(elapsed, self._origin.altitude_m + height)
-            readings.pressure_pa, readings.temperature_k = sample.pressure_pa, sample.temperature_k
-            if not self._outlets.is_empty:
-                self._outlets.emit(*self._messages.pressure(stamp_ns, sample.pressure_pa))
+        due, readings.has_pressure = self._dues[2], False
+        for stamp_ns in due.times(step):
+            altitude = self._origin.altitude_m + float(step.at(stamp_ns)[layout.POSITION][2])
+            sample = self.unit.barometer.sample(due.elapsed_s(stamp_ns), altitude)
+            readings.values[PRESSURE] = sample.pressure_pa
+            readings.values[TEMPERATURE] = sample.temperature_k
+            readings.has_pressure = True
+            self._emit_pressure(stamp_ns, readings)
 
-    def _sample_gnss(self, step: TruthStep, readings: Readings) -> None:
+    def _sample_gnss(self, step: TruthStep, readings: Readings, gnss: Gnss) -> None:
         """Measure at the due time; hand over when the receiver's delay has passed."""
         for stamp_ns in self._gnss_due.times(step):
             truth = step.at(stamp_ns)
             elapsed = self._gnss_due.elapsed_s(stamp_ns)
-            fix = self._gnss.sample(elapsed, truth[layout.POSITION], truth[layout.VELOCITY])
+            fix = gnss.sample(elapsed, truth[layout.POSITION], truth[layout.VELOCITY])
             self._gnss_in_flight.append((stamp_ns, fix))
         queue = self._gnss_in_flight
         while queue and queue[0][0] + self._gnss_delay_ns <= step.end_ns:
@@ -151,6 +208,21 @@ class InertialSensors:
                     self._outlets.emit(topic, step.end_ns, cdr)
 
 
-def _white_std(density: float, period_s: float) -> float:
+def _messages(
+    vehicle: str, unit: InertialUnit, rates_hz: tuple[float, float, float]
+) -> InertialMessages:
+    imu_hz, magnetometer_hz, barometer_hz = rates_hz
+    imu = unit.imu.parameters
+    magnetometer, barometer = unit.magnetometer.parameters, unit.barometer.parameters
+    return InertialMessages(
+        vehicle,
+        specific_force_std=_white_std(imu.accelerometer.noise_density, imu_hz),
+        angular_velocity_std=_white_std(imu.gyroscope.noise_density, imu_hz),
+        field_std=_white_std(magnetometer.noise_density_t, magnetometer_hz),
+        pressure_std=_white_std(barometer.noise_density_pa, barometer_hz),
+    )
+
+
+def _white_std(density: float, rate_hz: float) -> float:
     """Return the standard deviation of one sample of white noise of this density."""
-    return density / sqrt(period_s)
+    return density * sqrt(rate_hz)

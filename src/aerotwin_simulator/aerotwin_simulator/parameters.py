@@ -14,6 +14,7 @@ LOCKSTEP_S = 0.004
 STEPS_S = (0.001, 0.002, LOCKSTEP_S)
 MAVLINK = ("embedded", "px4")
 PYTHON = "python:"
+NO_GNSS = "none"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +81,7 @@ class SimulatorParameters:
     imu: str = parameter("adis16448", text="IMU preset")
     barometer: str = parameter("default", text="barometer preset")
     magnetometer: str = parameter("default", text="magnetometer preset")
-    gnss: str = parameter("gnss_default", text="GNSS preset")
+    gnss: str = parameter("gnss_default", text="GNSS preset; none = no receiver")
     date: float = parameter(
         2026.0, text="date of the magnetic field", unit="year", minimum=2025.0, maximum=2030.0
     )
@@ -100,8 +101,29 @@ class SimulatorParameters:
         0.0, text="downward pitch of the cameras", unit="deg", minimum=-90.0, maximum=90.0
     )
     camera_noise: str = parameter("default", text="camera noise preset")
-    wind_east_m_s: float = parameter(0.0, text="steady wind towards east", unit="m/s")
-    wind_north_m_s: float = parameter(0.0, text="steady wind towards north", unit="m/s")
+    wind_east_m_s: float = parameter(
+        0.0, text="steady wind towards east", unit="m/s", minimum=-60.0, maximum=60.0
+    )
+    wind_north_m_s: float = parameter(
+        0.0, text="steady wind towards north", unit="m/s", minimum=-60.0, maximum=60.0
+    )
+    wind_up_m_s: float = parameter(
+        0.0, text="steady wind upwards", unit="m/s", minimum=-60.0, maximum=60.0
+    )
+    wind_roughness_length_m: float = parameter(
+        0.0,
+        text="shear: wind as ln(h / z_0), as given at 6 m; 0 is off, 0.046 open land, 0.61 town",
+        unit="m",
+        minimum=0.0,
+        maximum=2.0,
+    )
+    wind_turbulence_m_s: float = parameter(
+        0.0,
+        text="Dryden gusts: wind at 20 ft that sets them (light 7.7, moderate 15.4); 0 is off",
+        unit="m/s",
+        minimum=0.0,
+        maximum=60.0,
+    )
 
     def __post_init__(self) -> None:
         kind = self.controller

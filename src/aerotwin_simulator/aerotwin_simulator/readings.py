@@ -9,29 +9,33 @@ import numpy as np
 from aerotwin_sensor_models import GnssSample
 from aerotwin_simulator.truth import TruthStep
 
+FORCE, RATE, FIELD = slice(0, 3), slice(3, 6), slice(6, 9)
+PRESSURE, TEMPERATURE = 9, 10
+
 
 @dataclass(slots=True)
 class Readings:
-    """The readings of one step; what was not due is None.
+    """The readings of one step; one object serves all steps, so copy what is to be kept.
 
     Attributes
     ----------
     step : TruthStep
-        The motion during the step; its end is the time of the readings.
-    specific_force, angular_velocity : (3,) array or None
-        The IMU's, body axes [m/s^2], [rad/s].
-    magnetic_field : (3,) array or None
-        Body axes [T].
-    pressure_pa, temperature_k : float or None
-        The barometer's.
+        The motion during the step.
+    values : (11,) array
+        Specific force [m/s^2] and angular velocity [rad/s] in the axes of the IMU, magnetic field
+        in body axes [T], pressure [Pa] and temperature [K], as last read.
+    R_body_imu : (3, 3) array or None
+        How the IMU is mounted; None if its axes are those of the body.
+    has_imu, has_field, has_pressure : bool
+        What of the values is new in this step.
     fixes : list of GnssSample
-        What the GNSS receiver delivered: measured `delay_s` ago.
+        What the GNSS receiver delivered in this step: measured `delay_s` ago.
     """
 
     step: TruthStep
-    specific_force: np.ndarray | None = None
-    angular_velocity: np.ndarray | None = None
-    magnetic_field: np.ndarray | None = None
-    pressure_pa: float | None = None
-    temperature_k: float | None = None
+    values: np.ndarray
+    R_body_imu: np.ndarray | None = None
+    has_imu: bool = False
+    has_field: bool = False
+    has_pressure: bool = False
     fixes: list[GnssSample] = field(default_factory=list)

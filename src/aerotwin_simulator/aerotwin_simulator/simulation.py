@@ -21,8 +21,9 @@ from aerotwin_simulator.controllers.mavlink_autopilot import loop_cpu
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import Outlet
-from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle, Surroundings
+from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
 from aerotwin_worlds import World, WorldQueries
 
 CLOCK_RATE_HZ = 100.0

@@ -17,16 +17,17 @@ from aerotwin_simulator import topics
 TRUTH_FRAME = "base_link_truth"
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class TruthStep:
-    """The vehicle's motion over one simulation step.
+    """The vehicle's motion over one simulation step; one object serves all steps.
 
     Attributes
     ----------
     start_ns, end_ns : int
         The step (start, end] [ns].
     start, end : (k,) array
-        State arrays at both ends, laid out as `aerotwin_multirotor_dynamics.layout` says.
+        State arrays at both ends, laid out as `aerotwin_multirotor_dynamics.layout` says; views
+        that the next step writes over.
     """
 
     start_ns: int

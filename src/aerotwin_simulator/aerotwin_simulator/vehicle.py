@@ -2,15 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """One vehicle of a simulation: its body, its sensors, its cameras, and who flies it."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from math import isfinite, radians
-from pathlib import Path
 
 import numpy as np
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
+from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import diagnostics_message, serialize
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_core.time import Schedule
@@ -19,51 +17,19 @@ from aerotwin_px4_bridge import AutopilotLost, Mission
 from aerotwin_simulator import topics
 from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
-from aerotwin_simulator.controllers.backend import OFF
 from aerotwin_simulator.fleet import VehiclePlan
 from aerotwin_simulator.inertial_sensors import InertialSensors
-from aerotwin_simulator.outlets import Outlets
+from aerotwin_simulator.inertial_step import InertialVehicle
 from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.stereo_camera import StereoCamera, static_transforms
+from aerotwin_simulator.surroundings import Air, Surface, Surroundings
 from aerotwin_simulator.truth import TruthMessages, TruthStep
-from aerotwin_worlds import World, WorldQueries
 
 STATUS_RATE_HZ = 1.0
 ESTIMATE_RATE_HZ = 20.0
 _OK, _WARN, _ERROR = 0, 1, 2
 
 Status = tuple[str, int, str, dict[str, str]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Surroundings:
-    """What the vehicles of one simulation share.
-
-    Attributes
-    ----------
-    world : World
-        Where they fly.
-    queries : WorldQueries
-        Its surface.
-    plane : LocalTangentPlane
-        The map frame.
-    folder : Path
-        Where logs go.
-    outlets : Outlets
-        Who gets the messages.
-    before_frame : callable
-        Called with the stamp [ns] before a stereo frame is handed out.
-    spin : callable
-        Delivers messages of other nodes for at most the given wall time [s].
-    """
-
-    world: World
-    queries: WorldQueries
-    plane: LocalTangentPlane
-    folder: Path
-    outlets: Outlets
-    before_frame: Callable[[int], None]
-    spin: Callable[[float], None]
 
 
 class SimulatedVehicle:
@@ -103,14 +69,12 @@ class SimulatedVehicle:
         parameters = plan.parameters
         self.name, self.parameters = plan.name, parameters
         self._plan, self._surroundings, self._outlets = plan, surroundings, surroundings.outlets
-        self._step_s = parameters.step_s
         self._place = topics.below(plan.name)
         self._airframe = load_airframe(parameters.airframe)
         self._n_rotors = len(self._airframe.rotors)
         self._mission = None
         if parameters.mission != "none" and parameters.is_mavlink:
             self._mission = load_parameters_file(Mission, parameters.mission)
-        self._wind = np.array([parameters.wind_east_m_s, parameters.wind_north_m_s, 0.0])
         self._camera = None
         if parameters.camera:
             self._camera = StereoCamera(parameters, surroundings.world, plan.name)
@@ -160,11 +124,18 @@ class SimulatedVehicle:
             ground_normal=normal,
             yaw_rad=around.world.start_yaw if yaw is None else radians(yaw),
         )
-        self.body = Multirotor(self._airframe, p_map_body=position, q_map_body=attitude)
         self._p_map_start = position
+        self.body = Multirotor(self._airframe, p_map_body=position, q_map_body=attitude)
         self._sensors = InertialSensors(
             parameters, around.world.origin, self._outlets, self.name, stamp_ns
         )
+        self._mover = InertialVehicle(
+            self.body, self._sensors.unit, step_s=parameters.step_s, due=self._sensors.in_step
+        )
+        self._surface = Surface(around.queries, self._mover.inputs)
+        self._air = Air(parameters, self._mover.inputs)
+        self._step = TruthStep(stamp_ns, stamp_ns, self._mover.previous, self._mover.state)
+        self._readings = self._sensors.first_readings(self._step)
         self.outcome: str | None = None
         self.is_success = False
         self.backend: Backend = make_backend(
@@ -181,6 +152,7 @@ class SimulatedVehicle:
                 has_commander=lambda: self.has_commander(),
             )
         )
+        self.backend.motors.values = self._mover.inputs[layout.COMMAND :]
 
     def reset(self, stamp_ns: int) -> None:
         """Put it back at its start, with a fresh controller; `start` and `wait` follow."""
@@ -205,38 +177,34 @@ class SimulatedVehicle:
 
     def advance(self, begin_ns: int, end_ns: int) -> None:
         """Move by one step, hand out what its sensors saw, and give it to its controller."""
-        step = self._move(begin_ns, end_ns)
+        step = self._step
+        step.start_ns, step.end_ns = begin_ns, end_ns
+        try:
+            self._move()
+        except (FloatingPointError, ValueError) as error:
+            self.end(f"it left what can be simulated: {error}", is_success=False)
+            return
         if not self._outlets.is_empty:
-            for topic, stamp_ns, cdr in self._truth_messages(step):
-                self._outlets.emit(topic, stamp_ns, cdr)
+            for stamp_ns in self._truth_due.until(end_ns):
+                for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
+                    self._outlets.emit(topic, stamp_ns, cdr)
         if self._camera is not None:
             self._take_pictures(step, self._camera)
-        self._pass_on(self._sensors.sample(step))
+        self._sensors.collect(self._readings)
+        self._pass_on(self._readings)
 
-    def _move(self, begin_ns: int, end_ns: int) -> TruthStep:
-        body, motors = self.body, self.backend.motors
-        start = body.state_vector.copy()
-        point, normal = self._surroundings.queries.ground_plane(start[layout.POSITION])
-        body.step(
-            motors.values,
-            self._step_s,
-            ground_point=point,
-            ground_normal=normal,
-            wind_map=self._wind,
-            is_armed=motors.kind != OFF,
-        )
-        return TruthStep(begin_ns, end_ns, start, body.state_vector.copy())
+    def _move(self) -> None:
+        mover = self._mover
+        mover.inputs[layout.IS_ARMED] = self.backend.motors.kind
+        self._surface.look(mover.state)
+        self._air.blow(mover.state)
+        mover.step()
 
     def _pass_on(self, readings: Readings) -> None:
         try:
             self.backend.hand_over(readings)
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
-
-    def _truth_messages(self, step: TruthStep) -> Iterator[tuple[topics.Topic, int, bytes]]:
-        for stamp_ns in self._truth_due.until(step.end_ns):
-            for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
-                yield topic, stamp_ns, cdr
 
     def _take_pictures(self, step: TruthStep, camera: StereoCamera) -> None:
         for stamp_ns, pictures in camera.frames(step):
@@ -259,7 +227,7 @@ class SimulatedVehicle:
         if self.outcome is not None:
             return
         backend = self.backend
-        if self.body.is_crashed:
+        if self._mover.state[layout.IS_CRASHED]:
             speed = float(self.body.state_vector[layout.IMPACT_SPEED])
             self.end(f"the vehicle crashed at {speed:.1f} m/s", is_success=False)
         elif backend.failure is not None:

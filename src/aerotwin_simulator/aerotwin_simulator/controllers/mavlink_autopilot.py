@@ -20,13 +20,24 @@ from aerotwin_px4_bridge import (
     hil_port,
     px4_process,
 )
-from aerotwin_px4_bridge.messages import pack_hil_gps, pack_hil_sensor
+from aerotwin_px4_bridge.hil_kernels import (
+    FRAME_BYTES,
+    HAS_FIELD,
+    HAS_PRESSURE,
+    MALFORMED,
+    pack_sensor,
+)
+from aerotwin_px4_bridge.messages import (
+    SIMULATOR_COMPONENT_ID,
+    SIMULATOR_SYSTEM_ID,
+    pack_hil_gps,
+)
 from aerotwin_px4_bridge.process import rotor_parameters
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup, Motors
 from aerotwin_simulator.controllers.onboard import IdleClient
-from aerotwin_simulator.parameters import SimulatorParameters
-from aerotwin_simulator.readings import Readings
+from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
+from aerotwin_simulator.readings import FORCE, RATE, Readings
 
 CLIENT_PERIOD_NS = 20_000_000
 """How often the mission client looks at its link, in simulated time: a look costs a system call,
@@ -56,6 +67,8 @@ class MavlinkAutopilot:
         self.motors = Motors(np.zeros(len(setup.airframe.rotors)))
         self.has_end = setup.mission is not None
         self._client_due_ns = 0
+        self._frame = np.zeros(FRAME_BYTES, np.uint8)
+        self._frame_bytes = memoryview(self._frame)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
         self.process = make_process(setup)
         self.link = HilLink(hil_port(instance), free_run=parameters.controller != "embedded")
         try:
@@ -101,7 +114,7 @@ class MavlinkAutopilot:
             self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
             self.client.poll(stamp_ns)
         time_us = stamp_ns // 1000
-        frames = [
+        frames: list[bytes | memoryview] = [
             pack_hil_gps(
                 time_us,
                 fix.latitude_deg,
@@ -113,19 +126,28 @@ class MavlinkAutopilot:
             )
             for fix in readings.fixes
         ]
-        assert readings.specific_force is not None
-        assert readings.angular_velocity is not None
-        frames.append(
-            pack_hil_sensor(
-                time_us,
-                readings.specific_force,
-                readings.angular_velocity,
-                magnetic_field_body_tesla=readings.magnetic_field,
-                pressure_pa=readings.pressure_pa,
-                temperature_k=readings.temperature_k,
-            )
-        )
+        frames.append(self._sensor_frame(time_us, readings))
         self.link.send(time_us, frames)
+
+    def _sensor_frame(self, time_us: int, readings: Readings) -> memoryview:
+        values = readings.values
+        if readings.R_body_imu is not None:
+            values = self._in_body_axes(values, readings.R_body_imu)
+        flags = HAS_FIELD if readings.has_field else 0
+        if readings.has_pressure:
+            flags |= HAS_PRESSURE
+        length = pack_sensor(
+            self._frame, time_us, values, flags, 0, SIMULATOR_SYSTEM_ID, SIMULATOR_COMPONENT_ID
+        )
+        if length == MALFORMED:
+            raise ValueError(f"HIL_SENSOR at {time_us} us must hold finite values, got {values}")
+        return self._frame_bytes[:length]
+
+    def _in_body_axes(self, values: np.ndarray, R_body_imu: np.ndarray) -> np.ndarray:
+        """Return readings as an autopilot expects them that knows how its IMU is mounted."""
+        turned = values.copy()
+        turned[FORCE], turned[RATE] = R_body_imu @ values[FORCE], R_body_imu @ values[RATE]
+        return turned
 
     def take_command(self) -> None:
         """Wait for the answer; without one the last command holds."""
@@ -211,13 +233,19 @@ def make_process(setup: BackendSetup) -> AutopilotProcess:
             setup.folder,
             home=setup.home,
             speed_factor=parameters.speed,
-            gnss_delay_s=load_preset("gnss", parameters.gnss).delay_s,
+            gnss_delay_s=_gnss_delay_s(parameters),
             parameters=rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m),
             model=parameters.px4_model,
             cpu=cpu,
         )
     command = [sys.executable, "-m", "aerotwin_autopilot.embedded_autopilot"]
     return embedded_process(parameters.instance, setup.folder, cpu=cpu, command=command)
+
+
+def _gnss_delay_s(parameters: SimulatorParameters) -> float:
+    if parameters.gnss == NO_GNSS:
+        return 0.0
+    return float(load_preset("gnss", parameters.gnss).delay_s)
 
 
 def loop_cpu(parameters: SimulatorParameters) -> int | None:

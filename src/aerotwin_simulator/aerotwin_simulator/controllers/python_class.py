@@ -18,7 +18,7 @@ from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_simulator.controllers.backend import OFF, SPEEDS, BackendSetup, Motors
 from aerotwin_simulator.parameters import PYTHON, SimulatorParameters
-from aerotwin_simulator.readings import Readings
+from aerotwin_simulator.readings import FIELD, FORCE, PRESSURE, RATE, Readings
 
 
 class PythonController:
@@ -75,6 +75,8 @@ class PythonController:
         """Keep what the controller will see."""
         state = readings.step.end.view()
         state.flags.writeable = False
+        values = readings.values.view()
+        values.flags.writeable = False
         stamp_ns = readings.step.end_ns
         last_ns = readings.step.start_ns if self._last_ns is None else self._last_ns
         self._last_ns = stamp_ns
@@ -86,10 +88,10 @@ class PythonController:
             state[layout.QUATERNION],
             state[layout.ANGULAR_VELOCITY],
             state[self._speeds],
-            readings.specific_force,
-            readings.angular_velocity,
-            readings.magnetic_field,
-            readings.pressure_pa,
+            values[FORCE] if readings.has_imu else None,
+            values[RATE] if readings.has_imu else None,
+            values[FIELD] if readings.has_field else None,
+            float(values[PRESSURE]) if readings.has_pressure else None,
             readings.fixes[-1] if readings.fixes else None,
         )
 

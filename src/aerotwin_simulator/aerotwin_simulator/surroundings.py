@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is around a vehicle: the world it shares with others, the ground below it, the air."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_multirotor_dynamics import layout
+from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
+from aerotwin_sensor_models import seed_sequence
+from aerotwin_simulator.outlets import Outlets
+from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_worlds import World, WorldQueries
+
+CLEAR_M = 2.0
+"""Height above the last ground from which on it is asked for less often."""
+STEPS_WHEN_CLEAR = 4
+"""At 20 m/s a vehicle comes 0.3 m further in these; a wall is met that much later."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What the vehicles of one simulation share.
+
+    Attributes
+    ----------
+    world : World
+        Where they fly.
+    queries : WorldQueries
+        Its surface.
+    plane : LocalTangentPlane
+        The map frame.
+    folder : Path
+        Where logs go.
+    outlets : Outlets
+        Who gets the messages.
+    before_frame : callable
+        Called with the stamp [ns] before a stereo frame is handed out.
+    spin : callable
+        Delivers messages of other nodes for at most the given wall time [s].
+    """
+
+    world: World
+    queries: WorldQueries
+    plane: LocalTangentPlane
+    folder: Path
+    outlets: Outlets
+    before_frame: Callable[[int], None]
+    spin: Callable[[float], None]
+
+
+class Surface:
+    """Keeps the ground plane in the inputs of a vehicle up to date.
+
+    Parameters
+    ----------
+    queries : WorldQueries
+        The world's surface.
+    inputs : (m,) array
+        Inputs of the dynamics, written to.
+    """
+
+    def __init__(self, queries: WorldQueries, inputs: np.ndarray) -> None:
+        self._queries = queries
+        self._point = inputs[layout.GROUND_POINT : layout.GROUND_POINT + 3]
+        self._normal = inputs[layout.GROUND_NORMAL : layout.GROUND_NORMAL + 3]
+        self._height_place = layout.POSITION.start + 2
+        self._n_skipped = STEPS_WHEN_CLEAR
+
+    def look(self, state: np.ndarray) -> None:
+        """Ask for the ground below a state: at every step near it, else at every fourth."""
+        self._n_skipped += 1
+        if self._n_skipped < STEPS_WHEN_CLEAR:
+            return
+        point, normal = self._queries.ground_plane(state[layout.POSITION])
+        self._point[:], self._normal[:] = point, normal
+        is_clear = state[self._height_place] - point[2] > CLEAR_M
+        self._n_skipped = 0 if is_clear else STEPS_WHEN_CLEAR
+
+
+class Air:
+    """Keeps the wind in the inputs of a vehicle up to date.
+
+    Every vehicle meets gusts of its own; they do not depend on its motion but for its airspeed.
+
+    Parameters
+    ----------
+    parameters : SimulatorParameters
+        What blows, and the seed.
+    inputs : (m,) array
+        Inputs of the dynamics, written to.
+    """
+
+    def __init__(self, parameters: SimulatorParameters, inputs: np.ndarray) -> None:
+        wind = WindParameters(
+            east_m_s=parameters.wind_east_m_s,
+            north_m_s=parameters.wind_north_m_s,
+            up_m_s=parameters.wind_up_m_s,
+            roughness_length_m=parameters.wind_roughness_length_m,
+            turbulence_wind_m_s=parameters.wind_turbulence_m_s,
+        )
+        rng = seed_sequence(parameters.seed, parameters.instance, "wind")
+        self._wind = Wind(wind, rng)
+        self._step_s = parameters.step_s
+        self._inputs = inputs
+        self._place = slice(layout.WIND, layout.WIND + 3)
+        self._is_steady = wind.is_steady
+        inputs[self._place] = (wind.east_m_s, wind.north_m_s, wind.up_m_s)
+
+    def blow(self, state: np.ndarray) -> None:
+        """Bring the wind to the next step, at a vehicle's height and airspeed."""
+        if self._is_steady:
+            return
+        place, inputs = self._place, self._inputs
+        height = float(state[layout.POSITION.start + 2] - inputs[layout.GROUND_POINT + 2])
+        airspeed = float(np.linalg.norm(state[layout.VELOCITY] - inputs[place]))
+        inputs[place] = self._wind.sample(self._step_s, height, airspeed)
