@@ -41,12 +41,15 @@ setup(
     extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [
+            "recorded_flight = aerotwin_bringup.ros.recorded_flight:main",
+            "relay = aerotwin_bringup.ros.relay:main",
             "replay = aerotwin_bringup.ros.replay:main",
             "sitl_flight = aerotwin_bringup.ros.sitl_flight:main",
         ],
         "aerotwin.commands": [
             "bench = aerotwin_bringup.bench_command",
             "verify = aerotwin_bringup.verify_command",
+            "doctor = aerotwin_bringup.doctor.doctor_command",
             "bag.kitti = aerotwin_bringup.kitti_bag_command",
             "evaluate.bag = aerotwin_bringup.evaluate_bag_command",
             "launch = aerotwin_bringup.launch_command",

@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Say what is wrong with this installation, or with the link of a vehicle that will not fly.
+
+First the installation: Python, packages and versions, system libraries, nodes and verbs, compiled
+kernels, processors, disk, shared memory, the settings of DDS, who holds the ports, PX4's build
+(--px4-dir or PX4_DIR). Then, if a vehicle flies or tries to, its link, as a ground station hears
+it on UDP 14540 + instance and 14550: mode and arming with PX4's own reasons, missing, frozen and
+impossible sensor values, GNSS, battery, estimator, and whether PX4's CA_ROTOR parameters are the
+airframe that is simulated. A flight is not disturbed: the doctor reads, and only a disarmed
+autopilot is asked to run its arming checks.
+
+  aerotwin doctor                             everything, vehicle 0
+  aerotwin doctor --instance 2 --duration-s 20
+  aerotwin doctor --only link --airframe x500 --json link.json
+  PX4_DIR=~/PX4-Autopilot aerotwin doctor --only installation
+
+Each line is one look:  ok | warn | fail  area.thing: what was found; the way out.
+Exit code 0 when nothing failed, else 1. A port that a ground station holds cannot be listened to:
+the line says who holds it; --port names another one. JSON: checks[].{name,ok,message}, besides
+status and way_out.
+"""
+
+import argparse
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+from aerotwin_bringup.doctor.check import FAIL, Check, fail, ok
+
+DEFAULT_DURATION_S = 6.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    parser.add_argument("--instance", type=int, default=0, help="number of the vehicle (0)")
+    parser.add_argument(
+        "--port", type=int, help="listen on this UDP port (14540 + instance and 14550)"
+    )
+    parser.add_argument(
+        "--duration-s", type=float, default=DEFAULT_DURATION_S, help="how long to listen (6)"
+    )
+    parser.add_argument(
+        "--airframe", default="iris", help="what is simulated: name, or path of its YAML (iris)"
+    )
+    parser.add_argument(
+        "--px4-dir", default=os.environ.get("PX4_DIR"), help="PX4 source folder (PX4_DIR)"
+    )
+    parser.add_argument(
+        "--only", choices=("installation", "link"), help="one half; link: silence is a failure"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the checks as JSON (- = stdout)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Look, say, and return 1 if something failed."""
+    from aerotwin_core.cli import say, write_json
+
+    checks = []
+    for check in _checks(arguments):
+        checks.append(check)
+        if arguments.json != "-":
+            say(check.line())
+    n_failed = sum(check.status == FAIL for check in checks)
+    if arguments.json != "-":
+        say(f"{len(checks)} looked at, {n_failed or 'none'} failed")
+    write_json(arguments.json, {"checks": [check.record() for check in checks]})
+    return 1 if n_failed else 0
+
+
+def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
+    if arguments.only != "link":
+        yield from installation_checks(arguments.instance, arguments.px4_dir)
+    if arguments.only != "installation":
+        yield from running_checks(arguments)
+
+
+def installation_checks(instance: int, px4_dir: str | None) -> Iterator[Check]:
+    """Yield what there is to say of the installation."""
+    from aerotwin_bringup.doctor import installation, machine, ports, px4_build
+
+    root = installation.workspace_root()
+    prefixes = os.environ.get("AMENT_PREFIX_PATH", "")
+    yield installation.python_check()
+    yield installation.import_check(installation.needed_modules(prefixes))
+    if root is not None:
+        is_apt = os.environ.get("ROS_DISTRO") and not (root / ".venv/lib/librcl.so").exists()
+        file = root / ("requirements-ros.txt" if is_apt else "requirements.txt")
+        yield installation.version_check(
+            installation.pinned_versions(file.read_text(encoding="utf-8"))
+        )
+    yield installation.setuptools_check(installation.find_version("setuptools"))
+    yield installation.library_check()
+    yield installation.commands_check()
+    yield installation.nodes_check(prefixes)
+    if root is not None:
+        yield installation.kernels_check(root / "src")
+    yield machine.processor_check()
+    yield machine.disk_check(Path.cwd())
+    yield machine.shared_memory_check()
+    yield machine.dds_settings_check()
+    yield machine.domain_check(set(ports.udp_ports(instance).values()))
+    yield ports.ports_check(ports.endpoints(), instance)
+    if px4_dir:
+        yield px4_build.px4_check(px4_dir)
+
+
+def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:
+    """Listen to the link and to /diagnostics at once, and yield what they say."""
+    from aerotwin_bringup.doctor import geometry, ports
+    from aerotwin_bringup.doctor.link_checks import link_checks
+    from aerotwin_bringup.doctor.link_watch import LinkWatch, listening_ports
+    from aerotwin_bringup.doctor.sensor_checks import sensor_checks
+    from aerotwin_bringup.doctor.topic_checks import topic_checks
+
+    expected = geometry.expected_parameters(arguments.airframe)
+    names = ["CA_ROTOR_COUNT", *geometry.rotor_names(int(expected["CA_ROTOR_COUNT"]))]
+    instance = arguments.instance
+    listen_on = [arguments.port] if arguments.port else listening_ports(instance)
+    with ExitStack() as stack:
+        watch = stack.enter_context(LinkWatch(instance, listen_on, names))
+        diagnostics = _diagnostics(stack)
+        watch.listen(
+            arguments.duration_s,
+            lambda _: diagnostics.spin() if diagnostics is not None else None,
+        )
+    found = ports.endpoints()
+    hil = ports.hil_check(found, instance)
+    record, statuses = watch.record, diagnostics.statuses if diagnostics is not None else {}
+    if hil is None and not record.is_heard and not statuses and not watch.held:
+        yield _nobody(arguments)
+        return
+    yield from ports.held_check(watch.held, found)
+    if hil is not None:
+        yield hil
+    if record.is_heard or len(watch.held) < len(listen_on):
+        yield from link_checks(record)
+    yield from sensor_checks(record)
+    if record.is_heard:
+        yield geometry.geometry_check(record, expected, arguments.airframe)
+    yield from topic_checks(statuses)
+
+
+def _nobody(arguments: argparse.Namespace) -> Check:
+    port = 4560 + arguments.instance
+    text = f"nothing flies as vehicle {arguments.instance}: silence, and nobody on TCP {port}"
+    if arguments.only == "link":
+        return fail("link", text, "start the flight, then the doctor beside it")
+    return ok("link", f"{text}; start a flight and run the doctor beside it to hear its link")
+
+
+def _diagnostics(stack: ExitStack):
+    """Return a watch over /diagnostics; None where rclpy does not load (the imports say why)."""
+    try:
+        from aerotwin_bringup.doctor.ros.topics import DiagnosticsWatch
+    except ImportError:
+        return None
+    return stack.enter_context(DiagnosticsWatch())

@@ -1,0 +1,238 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Why a vehicle will not arm or fly, from what was heard on its link: mode, power, estimator."""
+
+from math import isfinite
+
+from pymavlink.dialects.v20 import common as mavlink
+
+from aerotwin_bringup.doctor.check import Check, fail, ok, warn
+from aerotwin_bringup.doctor.link_record import WARNING, LinkRecord
+from aerotwin_bringup.doctor.px4_modes import mode_name, nav_state
+
+LOW_BATTERY_PERCENT = 20
+"""BAT_LOW_THR of PX4 is 15 %; a flight should not begin there."""
+FULL_FIX, ENOUGH_SATELLITES = 3, 6
+"""PX4: EKF2_REQ_NSATS 6."""
+SLOW_FACTOR = 0.5
+WANTED_HZ = {"ATTITUDE": 4.0, "GLOBAL_POSITION_INT": 1.0, "SYS_STATUS": 0.5}
+"""Least rates in simulated time: half of what autopilots stream to a ground station."""
+RATE_MARGIN = 0.5
+LANDED_STATES = {1: "on the ground", 2: "in the air", 3: "taking off", 4: "landing"}
+AUTOPILOT_PX4 = mavlink.MAV_AUTOPILOT_PX4
+PREARM = mavlink.MAV_SYS_STATUS_PREARM_CHECK
+
+_FLAGS = {
+    mavlink.ESTIMATOR_ATTITUDE: "attitude",
+    mavlink.ESTIMATOR_VELOCITY_HORIZ: "horizontal velocity",
+    mavlink.ESTIMATOR_VELOCITY_VERT: "vertical velocity",
+    mavlink.ESTIMATOR_POS_HORIZ_ABS: "horizontal position",
+    mavlink.ESTIMATOR_POS_VERT_ABS: "height",
+}
+_ALARMS = {
+    mavlink.ESTIMATOR_GPS_GLITCH: "a GNSS jump",
+    mavlink.ESTIMATOR_ACCEL_ERROR: "an accelerometer error",
+}
+_RATIOS = {
+    "vel_ratio": "GNSS velocity",
+    "pos_horiz_ratio": "GNSS position",
+    "pos_vert_ratio": "height (barometer or GNSS)",
+    "mag_ratio": "magnetometer",
+}
+
+
+def link_checks(record: LinkRecord) -> list[Check]:
+    """Return what the messages of an autopilot say, one check for each part of it."""
+    if not record.is_heard:
+        return [_silence(record)]
+    return [
+        _speaks(record),
+        _pace(record),
+        _rates(record),
+        _state(record),
+        _gnss(record),
+        _battery(record),
+        _estimator(record),
+        _innovations(record),
+        _arming(record),
+        *_texts(record),
+    ]
+
+
+def _silence(record: LinkRecord) -> Check:
+    if record.others:
+        ids = ", ".join(str(system_id) for system_id in sorted(record.others))
+        return fail(
+            "link.heartbeat",
+            f"system {record.system_id} is silent, but system {ids} speaks here",
+            f"give --instance {min(record.others) - 1} (system id - 1)",
+        )
+    return fail(
+        "link.heartbeat",
+        f"nothing heard of system {record.system_id} in {record.wall_s:.1f} s",
+        "is the autopilot running and its simulated time moving? A paused flight is silent, too",
+    )
+
+
+def _speaks(record: LinkRecord) -> Check:
+    heartbeat = record.heartbeat
+    if heartbeat is None:
+        return fail(
+            "link.heartbeat",
+            f"system {record.system_id} speaks, but sends no HEARTBEAT",
+            "listen longer (--duration-s 20); else its link is mis-configured",
+        )
+    kind = "PX4" if heartbeat.autopilot == AUTOPILOT_PX4 else f"autopilot {heartbeat.autopilot}"
+    version = record.last.get("AUTOPILOT_VERSION")
+    if version is not None:
+        parts = [version.flight_sw_version >> shift & 0xFF for shift in (24, 16, 8)]
+        kind += " " + ".".join(map(str, parts))
+    n, seconds = record.counts.total(), max(record.wall_s, 1e-3)
+    return ok(
+        "link.heartbeat",
+        f"system {record.system_id} ({kind}), {n / seconds:.0f} messages a second of wall time",
+    )
+
+
+def _pace(record: LinkRecord) -> Check:
+    if record.elapsed_s <= 0.0:
+        return warn(
+            "link.pace",
+            "its clock cannot be seen to move",
+            "listen longer (--duration-s 20), or look whether the simulation is paused",
+        )
+    factor = record.elapsed_s / max(record.wall_s, 1e-3)
+    text = f"simulated time runs at {factor:.2f} of real time"
+    if factor < SLOW_FACTOR:
+        return warn(
+            "link.pace",
+            text,
+            "clients that count wall time (MAVSDK, ground stations) may give up; free the cpu",
+        )
+    return ok("link.pace", text)
+
+
+def _rates(record: LinkRecord) -> Check:
+    if record.elapsed_s <= 0.0:
+        return warn("link.rates", "no rates without a clock that moves")
+    rates = {name: record.counts[name] / record.elapsed_s for name in WANTED_HZ}
+    slow = [
+        f"{name} {rates[name]:.1f} Hz (wanted {wanted:g})"
+        for name, wanted in WANTED_HZ.items()
+        if rates[name] < RATE_MARGIN * wanted
+    ]
+    if slow:
+        return warn(
+            "link.rates",
+            f"too slow in simulated time: {', '.join(slow)}",
+            "the estimator gives none before it has begun; else the link is full: stop streams "
+            "with SET_MESSAGE_INTERVAL",
+        )
+    told = ", ".join(f"{name} {rate:.0f} Hz" for name, rate in rates.items())
+    return ok("link.rates", f"{told} in simulated time")
+
+
+def _state(record: LinkRecord) -> Check:
+    heartbeat = record.heartbeat
+    if heartbeat is None:
+        return warn("link.state", "mode and arming are not known without a HEARTBEAT")
+    extended = record.last.get("EXTENDED_SYS_STATE")
+    landed = LANDED_STATES.get(extended.landed_state if extended else 0, "landing state not known")
+    armed = "armed" if record.is_armed else "disarmed"
+    text = f"mode {mode_name(heartbeat.custom_mode)}, {armed}, {landed}"
+    if heartbeat.system_status >= mavlink.MAV_STATE_CRITICAL:
+        state = mavlink.enums["MAV_STATE"][heartbeat.system_status].name
+        return fail("link.state", f"{text}; {state}", "a fail-safe acts: see its texts below")
+    return ok("link.state", text)
+
+
+def _gnss(record: LinkRecord) -> Check:
+    message = record.last.get("GPS_RAW_INT")
+    if message is None:
+        return fail(
+            "sensors.gnss",
+            "no GNSS reading has reached the autopilot",
+            "send HIL_GPS at 1 to 10 Hz, or fly on external vision (EKF2_EV_CTRL, no GNSS needed)",
+        )
+    satellites = message.satellites_visible
+    if message.fix_type < FULL_FIX or satellites < ENOUGH_SATELLITES:
+        return fail(
+            "sensors.gnss",
+            f"fix type {message.fix_type} with {satellites} satellites",
+            f"send HIL_GPS with fix_type {FULL_FIX} and {ENOUGH_SATELLITES} satellites or more",
+        )
+    accuracy = f"{message.h_acc * 1e-3:.2f} m horizontally, {message.v_acc * 1e-3:.2f} m vertically"
+    return ok("sensors.gnss", f"3-D fix, {satellites} satellites, {accuracy}")
+
+
+def _battery(record: LinkRecord) -> Check:
+    status = record.last.get("SYS_STATUS")
+    if status is None or status.battery_remaining < 0:
+        return warn("power.battery", "the charge is not known")
+    volts = status.voltage_battery * 1e-3
+    text = f"{status.battery_remaining} % left, {volts:.1f} V"
+    if status.battery_remaining < LOW_BATTERY_PERCENT:
+        return fail(
+            "power.battery",
+            text,
+            "restart the autopilot for a full one, or raise battery capacity or SIM_BAT_MIN_PCT",
+        )
+    return ok("power.battery", text)
+
+
+def _estimator(record: LinkRecord) -> Check:
+    status = record.last.get("ESTIMATOR_STATUS")
+    if status is None:
+        return fail(
+            "estimator.state",
+            "it has not begun: no ESTIMATOR_STATUS",
+            "it needs a vehicle at rest, IMU, magnetometer, barometer and GNSS for some seconds",
+        )
+    lacking = [name for flag, name in _FLAGS.items() if not status.flags & flag]
+    alarms = [name for flag, name in _ALARMS.items() if status.flags & flag]
+    if lacking or alarms:
+        parts = [f"no valid {', '.join(lacking)}"] if lacking else []
+        parts += [f"it reports {', '.join(alarms)}"] if alarms else []
+        return fail(
+            "estimator.state",
+            "; ".join(parts),
+            "see the sensors above; after a mended sensor it needs some 10 s of simulated time",
+        )
+    return ok("estimator.state", "attitude, velocity, position and height are valid")
+
+
+def _innovations(record: LinkRecord) -> Check:
+    status = record.last.get("ESTIMATOR_STATUS")
+    ratios = {} if status is None else {name: getattr(status, name) for name in _RATIOS}
+    bad = [
+        f"{_RATIOS[name]} {value:.2f}" for name, value in ratios.items() if not value <= 1.0
+    ]  # NaN is bad
+    if bad:
+        return fail(
+            "estimator.innovations",
+            f"measurements refused (test ratio above 1, or none): {', '.join(bad)}",
+            "that sensor contradicts the others: check its frame, sign, unit and delay",
+        )
+    worst = max((value for value in ratios.values() if isfinite(value)), default=0.0)
+    return ok("estimator.innovations", f"largest test ratio {worst:.2f} (below 1 is accepted)")
+
+
+def _arming(record: LinkRecord) -> Check:
+    heartbeat, status = record.heartbeat, record.last.get("SYS_STATUS")
+    if record.is_armed:
+        return ok("arming", "armed")
+    mode = None if heartbeat is None else nav_state(heartbeat.custom_mode)
+    reasons = [reason.text for reason in record.reasons if reason.forbids(mode)]
+    is_ready = status is not None and status.onboard_control_sensors_health & PREARM
+    if is_ready:
+        return ok("arming", "it would arm now (PREARM_CHECK)")
+    if not reasons:
+        reasons = [text for severity, text in record.texts if severity <= WARNING]
+    said = " | ".join(reasons) or "it gives no reason"
+    return fail("arming", f"it will not arm: {said}", "mend what it names, from the sensors up")
+
+
+def _texts(record: LinkRecord) -> list[Check]:
+    """Return what it has warned of lately; texts of information are left out."""
+    warnings = [text for severity, text in record.texts if severity <= WARNING]
+    return [warn("autopilot.says", text) for text in warnings]

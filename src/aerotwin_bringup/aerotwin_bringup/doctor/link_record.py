@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What was heard on a MAVLink link for a few seconds, kept for the diagnosis."""
+
+import struct
+from collections import Counter, deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from pymavlink.dialects.v20 import common as mavlink
+
+from aerotwin_bringup.doctor.events import EVENT_MESSAGE_ID, ArmingReasons
+
+WARNING = mavlink.MAV_SEVERITY_WARNING
+MAG_BITS, BARO_BITS = 0x1C0, 0x200
+_KEPT_TEXTS = 20
+_MAGIC_2, _HEADER_2 = 0xFD, 10
+
+
+@dataclass(frozen=True, slots=True)
+class ImuSample:
+    """One HIGHRES_IMU: FRD axes, m/s^2, rad/s, gauss, hPa; None where it said there is none."""
+
+    time_us: int
+    specific_force: tuple[float, float, float]
+    angular_velocity: tuple[float, float, float]
+    field_gauss: tuple[float, float, float] | None
+    pressure_hpa: float | None
+
+
+@dataclass(slots=True)
+class LinkRecord:
+    """What one autopilot said, and who else spoke.
+
+    Attributes
+    ----------
+    system_id : int
+        Whom we listen to.
+    counts : Counter
+        Messages by name.
+    last : dict
+        The last message of each name.
+    imu : list of ImuSample
+        Inertial samples as streamed or asked for.
+    texts : deque of (severity, str)
+        STATUSTEXTs.
+    reasons : ArmingReasons
+        Why it does not want to arm.
+    parameters : dict
+        Values by name.
+    results : dict
+        Results of commands, by command.
+    others : Counter
+        Messages of other system ids.
+    first_ms, last_ms : int or None
+        Its clock at the first and last message that carries it.
+    wall_s : float
+        How long we listened.
+    """
+
+    system_id: int
+    counts: Counter[str] = field(default_factory=Counter)
+    last: dict[str, Any] = field(default_factory=dict)
+    imu: list[ImuSample] = field(default_factory=list)
+    texts: deque[tuple[int, str]] = field(default_factory=lambda: deque(maxlen=_KEPT_TEXTS))
+    reasons: ArmingReasons = field(default_factory=ArmingReasons)
+    parameters: dict[str, float] = field(default_factory=dict)
+    results: dict[int, int] = field(default_factory=dict)
+    others: Counter[int] = field(default_factory=Counter)
+    first_ms: int | None = None
+    last_ms: int | None = None
+    wall_s: float = 0.0
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether the autopilot has said anything."""
+        return bool(self.counts)
+
+    @property
+    def elapsed_s(self) -> float:
+        """How far its clock went [s]."""
+        if self.first_ms is None or self.last_ms is None:
+            return 0.0
+        return (self.last_ms - self.first_ms) * 1e-3
+
+    @property
+    def heartbeat(self) -> Any | None:
+        """Its last HEARTBEAT."""
+        return self.last.get("HEARTBEAT")
+
+    @property
+    def is_armed(self) -> bool:
+        """Whether its last HEARTBEAT said so."""
+        heartbeat = self.heartbeat
+        return heartbeat is not None and bool(
+            heartbeat.base_mode & mavlink.MAV_MODE_FLAG_SAFETY_ARMED
+        )
+
+    def take(self, message: Any) -> None:
+        """Take a message of any system."""
+        if message.get_type() == "BAD_DATA":
+            return
+        if message.get_type().startswith("UNKNOWN_"):
+            self._take_unknown(message)
+            return
+        if message.get_srcSystem() != self.system_id:
+            self.others[message.get_srcSystem()] += 1
+            return
+        if message.get_type() == "HEARTBEAT" and message.autopilot == mavlink.MAV_AUTOPILOT_INVALID:
+            return
+        self.counts[message.get_type()] += 1
+        self.last[message.get_type()] = message
+        self._take_time(getattr(message, "time_boot_ms", None))
+        take = _TAKERS.get(message.get_type())
+        if take is not None:
+            take(self, message)
+
+    def _take_unknown(self, message: Any) -> None:
+        """Take an EVENT, which pymavlink's dialect does not know."""
+        data = bytes(message.data)
+        if len(data) <= _HEADER_2 or data[0] != _MAGIC_2 or data[5] != self.system_id:
+            return
+        self.counts[message.get_type()] += 1
+        if int.from_bytes(data[7:10], "little") == EVENT_MESSAGE_ID:
+            self.reasons.take(data[_HEADER_2 : _HEADER_2 + data[1]])
+
+    def _take_time(self, time_ms: int | None) -> None:
+        if time_ms:
+            self.first_ms = time_ms if self.first_ms is None else self.first_ms
+            self.last_ms = time_ms
+
+    def _take_imu(self, message: Any) -> None:
+        has_field = message.fields_updated & MAG_BITS and (
+            message.xmag or message.ymag or message.zmag
+        )
+        has_pressure = message.fields_updated & BARO_BITS and message.abs_pressure > 0.0
+        self.imu.append(
+            ImuSample(
+                message.time_usec,
+                (message.xacc, message.yacc, message.zacc),
+                (message.xgyro, message.ygyro, message.zgyro),
+                (message.xmag, message.ymag, message.zmag) if has_field else None,
+                message.abs_pressure if has_pressure else None,
+            )
+        )
+
+    def _take_text(self, message: Any) -> None:
+        entry = (message.severity, message.text.strip())
+        if entry not in self.texts:  # each link repeats it
+            self.texts.append(entry)
+
+    def _take_parameter(self, message: Any) -> None:
+        value = float(message.param_value)
+        if message.param_type == mavlink.MAV_PARAM_TYPE_INT32:  # the bits of an integer
+            (value,) = struct.unpack("<i", struct.pack("<f", message.param_value))
+        self.parameters[message.param_id] = float(value)
+
+    def _take_result(self, message: Any) -> None:
+        self.results[message.command] = message.result
+
+
+_TAKERS = {
+    "HIGHRES_IMU": LinkRecord._take_imu,
+    "STATUSTEXT": LinkRecord._take_text,
+    "PARAM_VALUE": LinkRecord._take_parameter,
+    "COMMAND_ACK": LinkRecord._take_result,
+}

@@ -1,0 +1,120 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Processors, disk, shared memory and the settings of DDS."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from aerotwin_bringup.doctor.check import Check, fail, ok, warn
+
+MIB, GIB = 1 << 20, 1 << 30
+LITTLE_DISK, TOO_LITTLE_DISK = 5 * GIB, GIB // 4
+"""A flight of a minute with cameras leaves 1.5 GB."""
+SEGMENT = 32 * MIB
+"""config/fastdds_shm.xml: shared memory of each node."""
+N_NODES = 6
+STALE_SHARED = 256 * MIB
+DDS_BASE_PORT, DDS_PORTS_PER_DOMAIN = 7400, 250
+"""RTPS 2.5, section 9.6.1.1: PB and DG."""
+HIGHEST_SAFE_DOMAIN = 101
+"""Above it the ports of DDS reach into the ephemeral ports of Linux (32768 and up)."""
+HIGHEST_DOMAIN = 232
+
+
+def processor_check(allowed: set[int] | None = None) -> Check:
+    """Return how many processors this process may use."""
+    cpus = os.sched_getaffinity(0) if allowed is None else allowed
+    n_all = os.cpu_count() or 1
+    text = f"{len(cpus)} of {n_all} processors may be used ({_listed(cpus)})"
+    if len(cpus) == 1:
+        return warn(
+            "machine.processors",
+            text,
+            "loop, autopilot, cameras and SLAM share one: give the process more (taskset, docker "
+            "--cpuset-cpus)",
+        )
+    return ok("machine.processors", text)
+
+
+def _listed(cpus: set[int]) -> str:
+    first, *rest = sorted(cpus)
+    return f"{first}…{rest[-1]}" if len(rest) > 3 else ", ".join(map(str, [first, *rest]))
+
+
+def disk_check(folder: Path, free: int | None = None) -> Check:
+    """Return whether a flight's bag finds room in a folder."""
+    n_free = shutil.disk_usage(folder).free if free is None else free
+    text = f"{n_free / GIB:.1f} GiB free where runs go ({folder})"
+    if n_free < TOO_LITTLE_DISK:
+        return fail("machine.disk", text, "free space, or name another place with runs_dir:=")
+    if n_free < LITTLE_DISK:
+        return warn("machine.disk", text, "record:=inertial leaves the images out")
+    return ok("machine.disk", text)
+
+
+def shared_memory_check(folder: Path = Path("/dev/shm"), free: int | None = None) -> Check:
+    """Return whether DDS finds room in shared memory, and what killed processes left there."""
+    name = "dds.shared_memory"
+    if not folder.is_dir():
+        return warn(name, f"{folder} is not there", "DDS falls back to UDP: slower images")
+    n_free = shutil.disk_usage(folder).free if free is None else free
+    left = sum(path.stat().st_size for path in folder.glob("fastdds_*") if path.is_file())
+    text = f"{n_free / MIB:.0f} MiB free in {folder}, {left / MIB:.0f} MiB in use by Fast DDS"
+    if n_free < N_NODES * SEGMENT:
+        return fail(
+            name,
+            f"{text}; {N_NODES} nodes need {N_NODES * SEGMENT // MIB} MiB",
+            "fastdds shm clean; in a container: docker run --shm-size=1g or --ipc=host",
+        )
+    if left > STALE_SHARED:
+        return warn(name, text, "nothing running? fastdds shm clean removes what killed nodes left")
+    return ok(name, text)
+
+
+def dds_settings_check(environment: Mapping[str, str] = os.environ) -> Check:
+    """Return whether the variables that DDS reads say what they are meant to say."""
+    name = "dds.settings"
+    profiles = environment.get("FASTDDS_DEFAULT_PROFILES_FILE")
+    if profiles and not Path(profiles).is_file():
+        return fail(name, f"FASTDDS_DEFAULT_PROFILES_FILE: no file {profiles}", "unset or mend it")
+    if environment.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "").upper() == "OFF":
+        return fail(
+            name,
+            "ROS_AUTOMATIC_DISCOVERY_RANGE=OFF: nodes on one machine do not find each other",
+            "set it to LOCALHOST",
+        )
+    old = [name for name in ("FASTRTPS_DEFAULT_PROFILES_FILE", "ROS_LOCALHOST_ONLY")
+           if name in environment]  # fmt: skip
+    if old:
+        return warn(
+            name,
+            f"{', '.join(old)} is of another time",
+            "FASTDDS_DEFAULT_PROFILES_FILE and ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST replace it",
+        )
+    rmw = environment.get("RMW_IMPLEMENTATION", "the default")
+    return ok(name, f"RMW {rmw}, profiles {profiles or 'none (the launch files set theirs)'}")
+
+
+def domain_check(mavlink_ports: set[int], environment: Mapping[str, str] = os.environ) -> Check:
+    """Return whether the UDP ports of a ROS domain keep clear of those of MAVLink."""
+    name = "dds.domain"
+    text = environment.get("ROS_DOMAIN_ID", "0") or "0"
+    way_out = "export ROS_DOMAIN_ID=0 (or 1 to 25)"
+    if not text.isdecimal() or int(text) > HIGHEST_DOMAIN:
+        return fail(name, f"ROS_DOMAIN_ID={text} is no number of 0 to {HIGHEST_DOMAIN}", way_out)
+    domain = int(text)
+    first = DDS_BASE_PORT + DDS_PORTS_PER_DOMAIN * domain
+    taken = sorted(port for port in mavlink_ports if 0 <= port - first < DDS_PORTS_PER_DOMAIN)
+    if taken:
+        return fail(
+            name,
+            f"ROS_DOMAIN_ID={domain} gives DDS the UDP ports from {first}, among them MAVLink's "
+            f"{', '.join(map(str, taken))}",
+            way_out,
+        )
+    if domain > HIGHEST_SAFE_DOMAIN:
+        said = f"ROS_DOMAIN_ID={domain}: its ports are those that Linux lends to others"
+        return warn(name, said, way_out)
+    return ok(name, f"ROS_DOMAIN_ID={domain} uses UDP ports from {first}, clear of MAVLink")

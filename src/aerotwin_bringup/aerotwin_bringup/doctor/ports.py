@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Who holds the ports of a vehicle, and what that says about its HIL link."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import psutil
+
+from aerotwin_bringup.doctor.check import Check, fail, ok, warn
+
+HIL_PORT = 4560
+LISTEN, ESTABLISHED = psutil.CONN_LISTEN, psutil.CONN_ESTABLISHED
+AUTOPILOT_PORTS = {"offboard": 14580, "onboard": 14280, "ground": 18570}
+"""UDP ports that the autopilot itself opens."""
+CLIENT_PORTS = {"offboard client": 14540, "mission": 14030}
+GROUND_STATION_PORT = 14550
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """A socket of this machine: `kind` is tcp or udp; `remote` the port of a TCP partner."""
+
+    kind: str
+    port: int
+    remote: int | None
+    state: str
+    holder: str
+
+
+def endpoints() -> list[Endpoint]:
+    """Return the sockets of this machine; those of other users have no name."""
+    found = []
+    for connection in psutil.net_connections("inet"):
+        if not connection.laddr:
+            continue
+        found.append(
+            Endpoint(
+                kind="udp" if connection.type.name == "SOCK_DGRAM" else "tcp",
+                port=connection.laddr.port,
+                remote=connection.raddr.port if connection.raddr else None,
+                state=connection.status,
+                holder=_holder(connection.pid),
+            )
+        )
+    return found
+
+
+def _holder(pid: int | None) -> str:
+    if pid is None:
+        return "a process of another user"
+    try:
+        words = psutil.Process(pid).cmdline()
+    except psutil.Error:
+        return f"process {pid}"
+    program = " ".join(word.rpartition("/")[2] for word in words[:3])
+    return f"{program or 'process'} (pid {pid})"
+
+
+def udp_ports(instance: int) -> dict[str, int]:
+    """Return every UDP port that has to do with a vehicle."""
+    own = {name: port + instance for name, port in (AUTOPILOT_PORTS | CLIENT_PORTS).items()}
+    return {**own, "ground station": GROUND_STATION_PORT}
+
+
+def ports_check(found: Iterable[Endpoint], instance: int) -> Check:
+    """Return whether the ports of a vehicle are free, or who holds them."""
+    found = list(found)
+    udp = {e.port: e.holder for e in found if e.kind == "udp"}
+    held = [
+        f"UDP {port} ({name}) by {udp[port]}"
+        for name, port in udp_ports(instance).items()
+        if port in udp
+    ]
+    hil = HIL_PORT + instance
+    held += [f"TCP {hil} (HIL) by {e.holder}" for e in found if _is_listening(e, hil)]
+    if not held:
+        return ok("ports.held", f"all ports of vehicle {instance} are free (TCP {hil}, UDP …)")
+    return warn(
+        "ports.held",
+        f"held: {'; '.join(held)}",
+        "well if that is your flight; else stop it, or fly another instance",
+    )
+
+
+def _is_listening(endpoint: Endpoint, port: int) -> bool:
+    return endpoint.kind == "tcp" and endpoint.port == port and endpoint.state == LISTEN
+
+
+def hil_check(found: Sequence[Endpoint], instance: int) -> Check | None:
+    """Return what can be seen of a vehicle's HIL link; None when there is no simulator."""
+    port, name = HIL_PORT + instance, "link.hil"
+    listener = next((e for e in found if _is_listening(e, port)), None)
+    partner = next((e for e in found if e.remote == port and e.state == ESTABLISHED), None)
+    if listener is None and partner is None:
+        return None
+    simulator = listener.holder if listener else "a simulator that no longer listens"
+    if partner is None:
+        return fail(
+            name,
+            f"{simulator} listens on TCP {port}, but no autopilot is connected",
+            "start the autopilot (its log says why it did not), with the same instance",
+        )
+    return ok(name, f"{partner.holder} is connected to {simulator} on TCP {port}")
+
+
+def held_check(ports: Iterable[int], found: Iterable[Endpoint]) -> list[Check]:
+    """Return who holds the ports on which the doctor would have listened."""
+    udp = {e.port: e.holder for e in found if e.kind == "udp"}
+    return [
+        warn(
+            "link.port",
+            f"UDP {port} cannot be listened to: {udp.get(port, 'somebody')} holds it",
+            "that client gets the messages; stop it for a while, or give --port",
+        )
+        for port in ports
+    ]

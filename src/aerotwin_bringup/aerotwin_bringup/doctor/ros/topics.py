@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Listen to /diagnostics of a running simulator, from a context of its own."""
+
+from typing import Any
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.executors import SingleThreadedExecutor
+
+from aerotwin_core.ros.qos import reliable
+
+TOPIC = "/diagnostics"
+_DEPTH = 50
+_SPINS_PER_CALL = 20
+
+
+class DiagnosticsWatch:
+    """Collects the statuses that anybody publishes.
+
+    Attributes
+    ----------
+    statuses : dict
+        Name -> list of statuses, in order of arrival.
+    """
+
+    def __init__(self) -> None:
+        self.statuses: dict[str, list[Any]] = {}
+        self._context = rclpy.Context()
+        self._context.init()
+        self._node = rclpy.create_node("aerotwin_doctor", context=self._context)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self._node.create_subscription(DiagnosticArray, TOPIC, self._take, reliable(_DEPTH))
+
+    def _take(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            self.statuses.setdefault(status.name, []).append(status)
+
+    def spin(self) -> None:
+        """Deliver what has come, without waiting."""
+        for _ in range(_SPINS_PER_CALL):
+            self._executor.spin_once(timeout_sec=0.0)
+
+    def close(self) -> None:
+        """Leave the graph."""
+        self._executor.shutdown()
+        self._node.destroy_node()
+        self._context.try_shutdown()
+
+    def __enter__(self) -> "DiagnosticsWatch":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,176 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Missing, frozen and impossible sensor values, from what the autopilot says that it receives."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from pymavlink.dialects.v20 import common as mavlink
+
+from aerotwin_bringup.doctor.check import Check, fail, ok, warn
+from aerotwin_bringup.doctor.link_record import ImuSample, LinkRecord
+
+MINIMUM_SAMPLES = 5
+GRAVITY = 9.81
+GRAVITY_TOLERANCE = 0.7
+"""m/s^2: biases of cheap accelerometers are up to 0.3; a wrong unit or axis is off by far more."""
+STILL_RATE = 0.1
+"""rad/s: a gyroscope at rest is off by 0.02 at most."""
+FIELD_RANGE_GAUSS = (0.2, 0.7)
+"""Of the Earth: 0.22 to 0.67 gauss (WMM2025)."""
+HEIGHT_TOLERANCE_M = 150.0
+"""Weather moves the pressure altitude by 30 hPa at most, less than 300 m; no weather here."""
+
+_SENSORS = {
+    mavlink.MAV_SYS_STATUS_SENSOR_3D_GYRO: "gyroscope",
+    mavlink.MAV_SYS_STATUS_SENSOR_3D_MAG: "magnetometer",
+    mavlink.MAV_SYS_STATUS_SENSOR_ABSOLUTE_PRESSURE: "barometer",
+    mavlink.MAV_SYS_STATUS_SENSOR_BATTERY: "battery",
+    mavlink.MAV_SYS_STATUS_SENSOR_MOTOR_OUTPUTS: "motor outputs",
+}
+"""Bits that PX4 sets when the thing is there; it never sets that of the accelerometer."""
+
+
+def sensor_checks(record: LinkRecord) -> list[Check]:
+    """Return what is to be said of IMU, magnetometer and barometer."""
+    if not record.is_heard:
+        return []
+    samples = distinct_instants(record.imu)
+    return [
+        _health(record),
+        _accelerometer(samples, is_armed=record.is_armed),
+        _gyroscope(samples, is_armed=record.is_armed),
+        _magnetometer(samples),
+        _barometer(samples, record),
+    ]
+
+
+def distinct_instants(samples: Sequence[ImuSample]) -> list[ImuSample]:
+    """Return one sample of each instant, in order of time."""
+    return sorted({s.time_us: s for s in samples}.values(), key=lambda s: s.time_us)
+
+
+def _health(record: LinkRecord) -> Check:
+    status = record.last.get("SYS_STATUS")
+    if status is None:
+        return warn("sensors.health", "no SYS_STATUS", "listen longer (--duration-s 20)")
+    present, health = status.onboard_control_sensors_present, status.onboard_control_sensors_health
+    absent = [name for bit, name in _SENSORS.items() if not present & bit]
+    ill = [name for bit, name in _SENSORS.items() if present & bit and not health & bit]
+    parts = [f"absent: {', '.join(absent)}"] if absent else []
+    parts += [f"unhealthy: {', '.join(ill)}"] if ill else []
+    if parts:
+        return fail(
+            "sensors.health",
+            "; ".join(parts),
+            "each HIL_SENSOR needs accelerometer and gyroscope (0x3F), every few ones the whole "
+            "masks of magnetometer (0x1C0) and barometer (0x1A00)",
+        )
+    return ok("sensors.health", "gyroscope, magnetometer, barometer, battery and motors are there")
+
+
+def _too_few(name: str, samples: Sequence[ImuSample]) -> Check:
+    return warn(
+        f"sensors.{name}",
+        f"only {len(samples)} HIGHRES_IMU were heard, {MINIMUM_SAMPLES} are needed to judge",
+        "listen longer (--duration-s 20)",
+    )
+
+
+def _accelerometer(samples: Sequence[ImuSample], *, is_armed: bool) -> Check:
+    name = "sensors.accelerometer"
+    if len(samples) < MINIMUM_SAMPLES:
+        return _too_few("accelerometer", samples)
+    x, y, z = mean = np.mean([s.specific_force for s in samples], axis=0)
+    said = f"mean ({x:.2f}, {y:.2f}, {z:.2f}) m/s^2, forward, right, down"
+    if not _is_moving([s.specific_force for s in samples]):
+        return _frozen(name, said)
+    if is_armed:
+        return ok(name, said)
+    if abs(float(np.linalg.norm(mean)) - GRAVITY) > GRAVITY_TOLERANCE:
+        return fail(name, f"{said}: at rest it must read 9.8", "send specific force in m/s^2")
+    if z > 0.0:
+        return fail(
+            name,
+            f"{said}: it stands on its head",
+            "at rest HIL_SENSOR carries zacc = -9.8 (FRD); pack_hil_sensor takes FLU: +9.8",
+        )
+    return ok(name, said)
+
+
+def _gyroscope(samples: Sequence[ImuSample], *, is_armed: bool) -> Check:
+    name = "sensors.gyroscope"
+    if len(samples) < MINIMUM_SAMPLES:
+        return _too_few("gyroscope", samples)
+    rate = float(np.linalg.norm(np.mean([s.angular_velocity for s in samples], axis=0)))
+    said = f"mean rate {rate:.3f} rad/s"
+    if not _is_moving([s.angular_velocity for s in samples]):
+        return _frozen(name, said)
+    if not is_armed and rate > STILL_RATE:
+        return fail(name, f"{said} while disarmed", "send rad/s; the estimator waits for rest")
+    return ok(name, said)
+
+
+def _magnetometer(samples: Sequence[ImuSample]) -> Check:
+    name = "sensors.magnetometer"
+    if len(samples) < MINIMUM_SAMPLES:
+        return _too_few("magnetometer", samples)
+    fields = [s.field_gauss for s in samples if s.field_gauss is not None]
+    if not fields:
+        return fail(name, "no field reaches the autopilot", "send the mag bits 0x1C0, in gauss")
+    strength = float(np.linalg.norm(np.mean(fields, axis=0)))
+    said = f"field {strength:.3f} gauss"
+    if not _is_moving(fields):
+        return _frozen(name, said)
+    low, high = FIELD_RANGE_GAUSS
+    if not low <= strength <= high:
+        return fail(
+            name,
+            f"{said}, on Earth {low} to {high}",
+            "HIL_SENSOR wants gauss: 1 tesla is 1e4 gauss",
+        )
+    return ok(name, said)
+
+
+def _barometer(samples: Sequence[ImuSample], record: LinkRecord) -> Check:
+    name = "sensors.barometer"
+    if len(samples) < MINIMUM_SAMPLES:
+        return _too_few("barometer", samples)
+    pressures = [s.pressure_hpa for s in samples if s.pressure_hpa is not None]
+    if not pressures:
+        return fail(name, "no pressure reaches the autopilot", "send the baro bits 0x1A00, in hPa")
+    mean_hpa = float(np.mean(pressures))
+    height = pressure_altitude_m(mean_hpa)
+    said = f"{mean_hpa:.1f} hPa, that is {height:.0f} m"
+    if not _is_moving([(p,) for p in pressures]):
+        return _frozen(name, said)
+    gnss = record.last.get("GPS_RAW_INT")
+    if (
+        gnss is not None
+        and gnss.fix_type >= 3
+        and abs(gnss.alt * 1e-3 - height) > (HEIGHT_TOLERANCE_M)
+    ):
+        return fail(
+            name,
+            f"{said}, but GNSS says {gnss.alt * 1e-3:.0f} m",
+            "send hPa, and one altitude above mean sea level to both sensors",
+        )
+    return ok(name, said)
+
+
+def pressure_altitude_m(pressure_hpa: float) -> float:
+    """Return where the standard atmosphere has this pressure (ISO 2533, below 11 km)."""
+    return 44330.769 * (1.0 - (pressure_hpa / 1013.25) ** 0.190263)
+
+
+def _is_moving(values: Sequence[Sequence[float]]) -> bool:
+    """Return whether not every value is the same to the last digit."""
+    return len({tuple(value) for value in values}) > 1
+
+
+def _frozen(name: str, said: str) -> Check:
+    return fail(
+        name,
+        f"{said}, the same to the last digit in every sample: PX4 calls that stale",
+        "add noise, or send each sample once and no repeats in between",
+    )
