@@ -86,6 +86,12 @@ class RelayOptions:
     )
     half_duration_s: float = parameter(5.0, text="t of eq. 17 runs from minus this to this",
                                        unit="s", minimum=1.0)  # fmt: skip
+    begin_s: float = parameter(
+        7.0,
+        text="from the motors' start to the relay's, the same for both: they hover until then",
+        unit="s",
+        minimum=0.0,
+    )
     run_up_s: float = parameter(
         2.0, text="to come up to speed before, and to stop after", unit="s", minimum=0.5
     )
@@ -96,29 +102,43 @@ class RelayController(TrackingController):
     """Flies one side of the relay manoeuvre, from standing on the ground to landing.
 
     The run-up leads from a hover into eq. 17 with all derivatives to jerk continuous.
+
+    Attributes
+    ----------
+    relay : RelayReference
+        Its side, from the beginning of the phase `relay` on.
     """
 
     def __init__(self, context: ControllerContext) -> None:
         self._relay_options = load_parameters(RelayOptions, context.options, where=_where(context))
-        super().__init__(context, self._relay_options.flight)
-
-    def plan(self, p_map: FloatArray, yaw: float) -> list[tuple[str, Reference]]:
-        """Return take-off, hover, run-up, the relay and the stop after it."""
         options = self._relay_options
-        relay = RelayReference(
+        self.relay = RelayReference(
             options.origin_m,
             is_mirrored=options.is_mirrored,
             s=options.aggressiveness_s,
             half_s=options.half_duration_s,
         )
+        super().__init__(context, options.flight)
+
+    def plan(self, p_map: FloatArray, yaw: float) -> list[tuple[str, Reference]]:
+        """Return take-off, hover, run-up, the relay and the stop after it."""
+        options, relay = self._relay_options, self.relay
         begin, end = relay.at(0.0), relay.at(relay.duration)
         hover, stop = (_rest_near(state, sign * options.run_up_s) for state, sign in
                        ((begin, -1.0), (end, 1.0)))  # fmt: skip
         times = [0.0, options.run_up_s]
         run_up = MinimumSnap([hover.p_map, begin.p_map], times, [0.0, 0.0], end=begin)
         braking = MinimumSnap([end.p_map, stop.p_map], times, [0.0, 0.0], start=end)
+        rising, hovering = _take_off(p_map, hover.p_map, yaw, self.options)
+        waits = options.begin_s - options.run_up_s - rising[1].duration
+        if waits < hovering[1].duration:
+            raise ValueError(
+                f"begin_s: expected {options.begin_s - waits + hovering[1].duration:.1f} s at "
+                f"least to rise, settle and run up, got {options.begin_s:g} s; raise it"
+            )
         return [
-            *_take_off(p_map, hover.p_map, yaw, self.options),
+            rising,
+            ("hovering", Hold(hover, waits)),
             ("running up", run_up),
             ("relay", relay),
             ("braking", braking),

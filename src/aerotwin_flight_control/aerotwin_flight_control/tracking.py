@@ -122,6 +122,13 @@ class TrackingController(ABC):
         The last one is followed by a descent to the ground.
         """
 
+    def begin_ns(self, phase: str) -> int | None:
+        """Return the simulated time [ns] at which a phase begins, None before it is planned."""
+        if self._plan is None or self._begin_ns is None or phase not in self._phases:
+            return None
+        t = self.options.wait_s + self._plan.begins[self._phases.index(phase)]
+        return self._begin_ns + round(t / _NS)
+
     def step(self, sample: ControllerSample) -> FloatArray:
         """Return the rotor speeds (n,) [rad/s] to command now."""
         if self._begin_ns is None:

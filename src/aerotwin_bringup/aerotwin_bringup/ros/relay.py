@@ -1,0 +1,183 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The scenario of launch/relay.launch.yaml: fly every case of the relay manoeuvre, and report.
+
+Each case is a flight of its own, with its own step, in a folder of its own below the run's.
+"""
+
+import dataclasses
+import signal
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import rclpy
+import yaml
+from rclpy.signals import SignalHandlerOptions
+
+from aerotwin_bringup.relay_cases import (
+    CONTROLLER,
+    VEHICLES,
+    RelayCase,
+    load_cases,
+    relay_origin,
+    write_fleet,
+)
+from aerotwin_core.bag import BagReader
+from aerotwin_core.cli import say, say_fatal, write_text_atomically
+from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.parameters import parameter, to_mapping
+from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
+from aerotwin_flight_control.relay_evaluation import RelayResult, relay_sides
+from aerotwin_flight_control.relay_section import relay_section
+from aerotwin_report import write_report
+from aerotwin_simulator.preflight import check_before_flight
+from aerotwin_simulator.ros.flight import fly
+from aerotwin_simulator.ros.flight_parameters import FlightParameters
+from aerotwin_simulator.ros.simulator_node import SimulatorNode
+from aerotwin_simulator.run_folder import make_run_folder, run_configuration
+from aerotwin_worlds import World, load_world
+
+EXIT_INTERRUPTED = 130
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelayParameters(FlightParameters):
+    """Which relays are flown, and where."""
+
+    cases: str = parameter(text="file of cases")
+    origin_east_m: float = parameter(
+        0.0, text="where eq. 17 has its origin, east of the world's start", unit="m"
+    )
+    origin_north_m: float = parameter(0.0, text="likewise north", unit="m")
+
+
+class Relay:
+    """Flies the cases one after the other."""
+
+    def __init__(self) -> None:
+        self.is_stop_wanted = False
+        self._node: SimulatorNode | None = None
+
+    def stop(self, *_: object) -> None:
+        """End the flight that is under way, and fly no more."""
+        self.is_stop_wanted = True
+        if self._node is not None:
+            self._node.is_stop_wanted = True
+
+    def run(self) -> int:
+        """Fly, report, and return the exit code."""
+        node = self._new_node()
+        parameters = node.parameters
+        assert isinstance(parameters, RelayParameters)
+        cases_path = Path(parameters.cases).resolve()
+        cases = load_cases(cases_path)
+        world = load_world(parameters.world)
+        origin = relay_origin(world, parameters.origin_east_m, parameters.origin_north_m)
+        folder = make_run_folder(Path(parameters.runs_dir), parameters.name).resolve()
+        configuration = yaml.safe_load(run_configuration(to_mapping(parameters), world))
+        configuration |= {"cases": to_mapping(cases), "origin_m": origin.tolist()}
+        text = yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True)
+        write_text_atomically(folder / "config.yaml", text)
+        results: list[RelayResult] = []
+        warnings: list[str] = []
+        for case in cases:
+            if self.is_stop_wanted:
+                break
+            case_folder = folder / case.name
+            case_folder.mkdir()
+            fleet = write_fleet(
+                case, case_folder, cases_folder=cases_path.parent, world=world, origin_map=origin
+            )
+            own = dataclasses.replace(
+                parameters, fleet=str(fleet), controller=CONTROLLER, step_s=case.step_s
+            )
+            check_before_flight(own)
+            node = node or self._new_node()
+            node.parameters = own
+            flight = fly(node, world, case_folder)
+            say(f"{case.name}: {flight.outcome} ({flight.duration_s:.1f} s)")
+            if flight.is_success:
+                results.append(_judge(case, node, case_folder))
+            else:
+                warnings.append(f"{case.title}: {flight.outcome}; this case is not judged.")
+            warnings += flight.warnings
+            self._end(node)
+            node = None
+        return self._report(folder, world, configuration, results, warnings)
+
+    def _new_node(self) -> SimulatorNode:
+        self._node = SimulatorNode(RelayParameters)
+        self._node.is_stop_wanted = self.is_stop_wanted
+        return self._node
+
+    def _end(self, node: SimulatorNode) -> None:
+        self._node = None
+        node.executor_.shutdown()
+        node.destroy_node()
+
+    def _report(
+        self,
+        folder: Path,
+        world: World,
+        configuration: dict,
+        results: list[RelayResult],
+        warnings: list[str],
+    ) -> int:
+        if self.is_stop_wanted:
+            warnings.insert(0, "This report is partial: the run was stopped before its end.")
+        write_report(
+            folder,
+            title=f"Relay manoeuvre in {world.name}",
+            sections=[relay_section(results)] if results else [],
+            configuration=configuration,
+            warnings=warnings,
+            seed=configuration["parameters"]["seed"],
+            world={
+                "name": world.name,
+                "attribution": world.attribution,
+                "licence": world.licence,
+            },
+        )
+        say(f"report: {folder / 'report.html'}")
+        if self.is_stop_wanted:
+            return EXIT_INTERRUPTED
+        n_cases = len(configuration["cases"])
+        is_met = len(results) == n_cases and all(r.is_within_bars is not False for r in results)
+        return 0 if is_met else EXIT_FAILURE
+
+
+def _judge(case: RelayCase, node: SimulatorNode, folder: Path) -> RelayResult:
+    """Return how a case was flown, from the truth in its bag."""
+    assert node.simulation is not None
+    controllers = [vehicle.backend.controller for vehicle in node.simulation.vehicles]
+    bag = BagReader(folder / "bag")
+    return RelayResult(
+        name=case.name,
+        title=case.title,
+        text=case.text,
+        sides=relay_sides(
+            [bag.trajectory(f"/{name}/truth/odom") for name in VEHICLES],
+            [controller.relay for controller in controllers],
+            [controller.begin_ns("relay") for controller in controllers],
+        ),
+        step_s=case.step_s,
+        bar_rmse_m=case.bar_rmse_m,
+        bar_separation_m=case.bar_separation_m,
+    )
+
+
+def main() -> None:
+    """Entry point of the executable `relay`."""
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    relay = Relay()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, relay.stop)
+    try:
+        code = relay.run()
+    except (UserError, OSError) as error:
+        say_fatal(error)
+        code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
+    finally:
+        rclpy.try_shutdown()
+    sys.exit(code)
