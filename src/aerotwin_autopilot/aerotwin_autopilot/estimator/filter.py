@@ -301,8 +301,12 @@ class Estimator:
         return (
             self.is_initialised
             and (self.has_gnss or self.has_vision)
-            and self.standard_deviations()["position"] < READY_STD["position"]
+            and self._largest_position_variance() < READY_STD["position"] ** 2
         )
+
+    def _largest_position_variance(self) -> float:
+        at_x = at.A_COVARIANCE
+        return float(self.arena.array[at_x : at_x + 3 * layout.N_ERROR : layout.N_ERROR + 1].max())
 
     def standard_deviations(self) -> dict[str, float]:
         """Return the largest standard deviation of each block [m, m/s, rad, rad]."""

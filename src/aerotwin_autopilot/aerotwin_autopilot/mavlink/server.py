@@ -25,7 +25,7 @@ from aerotwin_autopilot.mavlink.targets import (
     target_from_global,
     target_from_local,
 )
-from aerotwin_autopilot.mavlink.telemetry import BUILDERS, Navigation, payloads
+from aerotwin_autopilot.mavlink.telemetry import KNOWN, Navigation, payloads
 from aerotwin_autopilot.mavlink.vision import pose_from_odometry, pose_from_vision
 from aerotwin_autopilot.settings import INTEGERS, PX4_NAMES
 from aerotwin_core.geodesy import GeodeticPoint
@@ -202,7 +202,7 @@ class MavlinkServer:
             name = NAME_OF_ID.get(first, "")
         else:
             name = "AUTOPILOT_VERSION" if number == CMD_CAPABILITIES else "HOME_POSITION"
-        if name not in BUILDERS:
+        if name not in KNOWN:
             return commands.UNSUPPORTED
         contents = payloads(name, self.autopilot, Navigation(self.autopilot))
         for content in contents:

@@ -5,7 +5,7 @@
 from dataclasses import dataclass
 
 from aerotwin_autopilot.mavlink.codec import NAME_OF_ID
-from aerotwin_autopilot.mavlink.telemetry import BUILDERS
+from aerotwin_autopilot.mavlink.telemetry import KNOWN
 
 SECOND_US = 1_000_000
 NEVER = 1 << 62
@@ -82,11 +82,11 @@ class Streams:
     def set_interval(self, message_id: int, interval_us: float, time_us: int) -> bool:
         """Set an interval: -1 stops, 0 is the default; False when the message is not known."""
         name = NAME_OF_ID.get(message_id)
-        if name is None or name not in BUILDERS:
+        if name is None or name not in KNOWN:
             return False
         interval = self._defaults.get(name, 0) if interval_us == 0.0 else max(0, round(interval_us))
         if name == "HEARTBEAT":  # always on: without it the link counts as lost
-            interval = min(max(interval, SECOND_US // 50), SECOND_US) or SECOND_US
+            interval = min(max(interval or SECOND_US, SECOND_US // 50), SECOND_US)
         self._streams[name] = Stream(interval, time_us)
         self.earliest_us = 0
         return True
@@ -94,7 +94,7 @@ class Streams:
     def interval_us(self, message_id: int) -> int | None:
         """Return the interval, -1 when stopped, None when the message is not known."""
         name = NAME_OF_ID.get(message_id)
-        if name is None or name not in BUILDERS:
+        if name is None or name not in KNOWN:
             return None
         stream = self._streams.get(name)
         return stream.interval_us or -1 if stream is not None else -1

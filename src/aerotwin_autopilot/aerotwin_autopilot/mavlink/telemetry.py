@@ -6,26 +6,18 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.mavlink.codec import LAYOUTS
+from aerotwin_autopilot.mavlink.odometry import odometry_payload
 from aerotwin_autopilot.mavlink.status import STATUS_BUILDERS
-from aerotwin_core.frames import rotation_from_quaternion
 from aerotwin_px4_bridge.messages import yaw_ned_from_map
 
 NAN = math.nan
 HALF = math.sqrt(0.5)
-FRAME_LOCAL_NED, FRAME_BODY_FRD = 1, 12
-ESTIMATOR_AUTOPILOT = 8
+FRAME_LOCAL_NED = 1
 IGNORE_NOTHING = 0
 UNKNOWN_U16 = 65535
-UPPER = np.triu_indices(6)
-POSE = (0, 1, 2, 6, 7, 8)
-R_NED_ENU = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
-R_FRD_FLU = np.diag([1.0, -1.0, -1.0])
-NED_FROM_ENU_6 = np.kron(np.eye(2), R_NED_ENU)
 
 
 class Navigation:
@@ -123,23 +115,6 @@ def _vfr_hud(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
     )  # fmt: skip
 
 
-def _odometry(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
-    if not n.is_valid:
-        return None
-    covariance = a.estimator.present_covariance()
-    o = a.estimator.output
-    R = rotation_from_quaternion(o[at.O_ATTITUDE : at.O_ATTITUDE + 4])
-    pose = NED_FROM_ENU_6 @ covariance[np.ix_(POSE, POSE)] @ NED_FROM_ENU_6.T
-    v, speed = R_FRD_FLU @ R.T, np.full((6, 6), math.nan)
-    speed[:3, :3] = v @ covariance[3:6, 3:6] @ v.T
-    velocity = v @ o[at.O_VELOCITY : at.O_ATTITUDE]
-    return (
-        a.time_us, *n.p_ned, *n.q_wxyz, *velocity.tolist(), *n.rates_frd,
-        *pose[UPPER].tolist(), *speed[UPPER].tolist(),
-        FRAME_LOCAL_NED, FRAME_BODY_FRD, a.estimator.n_vision_resets & 0xFF, ESTIMATOR_AUTOPILOT, 0,
-    )  # fmt: skip
-
-
 def _position_target(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
     if not a.modes.is_armed:
         return None
@@ -161,15 +136,20 @@ BUILDERS: dict[str, Builder] = {
     "GLOBAL_POSITION_INT": _global_position,
     "ALTITUDE": _altitude,
     "VFR_HUD": _vfr_hud,
-    "ODOMETRY": _odometry,
     "POSITION_TARGET_LOCAL_NED": _position_target,
     **STATUS_BUILDERS,
 }
 """Message name -> values in wire order, or None while there is nothing true to say."""
 
+KNOWN = {*BUILDERS, "ODOMETRY"}
+"""Names of all messages that can be asked for."""
+
 
 def payloads(name: str, autopilot: Autopilot, navigation: Navigation) -> list[bytes]:
     """Return the payloads of a message; none while it has nothing to say."""
+    if name == "ODOMETRY":
+        content = odometry_payload(autopilot)
+        return [content] if content is not None else []
     values = BUILDERS[name](autopilot, navigation)
     if values is None:
         return []
