@@ -115,7 +115,7 @@ def _pack_propulsion(airframe: "Airframe", c: np.ndarray) -> None:
         1.0 / axial if axial > 0.0 else 0.0,
         propeller.axial_drag_coefficient_n_s2_per_m,
         propeller.translational_lift_n_s2_per_m2,
-        propeller.inertia_kg_m2,
+        propeller.rotor_inertia_kg_m2,
         propeller.ground_effect,
         propeller.radius_m,
     )

@@ -40,7 +40,7 @@ class Propeller:
     translational_lift_n_s2_per_m2: float = parameter(
         0.0, unit="N/(m/s)^2", minimum=0.0, text="thrust per squared speed across, k_h; 0 is off"
     )
-    inertia_kg_m2: float = parameter(
+    rotor_inertia_kg_m2: float = parameter(
         0.0, unit="kg m^2", minimum=0.0, text="of one rotor about its axis; 0: no gyroscopic moment"
     )
     radius_m: float = parameter(0.0, unit="m", minimum=0.0, text="of the disk, for ground effect")

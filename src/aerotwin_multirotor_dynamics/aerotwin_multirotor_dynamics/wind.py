@@ -76,6 +76,17 @@ def shear_factor(roughness, height):
     return math.log(h / roughness) / math.log(REFERENCE_HEIGHT_M / roughness)
 
 
+def mean_wind(parameters: WindParameters, height_m: float) -> np.ndarray:
+    """Return the mean velocity of the air at a height above ground, in map axes [m/s].
+
+    The shear is the logarithmic law of MIL-F-8785C, 3.7.3.4, from z_0 up to 1000 ft.
+    """
+    factor = shear_factor(parameters.roughness_length_m, height_m)
+    return np.array(
+        [parameters.east_m_s * factor, parameters.north_m_s * factor, parameters.up_m_s]
+    )
+
+
 @njit(UniTuple(float64, 4)(float64, float64), cache=True, error_model="numpy")
 def turbulence_scales(height_m, wind_at_20_ft_m_s):
     """Return lengths and intensities of the gusts (L_u, L_w [m], sigma_u, sigma_w [m/s]).

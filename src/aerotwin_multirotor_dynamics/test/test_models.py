@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Thrust and drag models of one's own."""
+
+import dataclasses
+import sys
+
+import numpy as np
+import pytest
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_multirotor_dynamics import Multirotor, MultirotorBatch, load_airframe
+
+OWN_MODELS = '''
+"""As the README shows it."""
+from aerotwin_multirotor_dynamics import layout
+
+
+def cubic_thrust(omega, vx, vy, vz, constants):
+    return constants[layout.MODEL_PARAMETERS] * omega**3
+
+
+def sideways_drag(vx, vy, vz, constants):
+    return 0.0, -constants[layout.MODEL_PARAMETERS + 1] * vy, 0.0
+'''
+HIGH = (0.0, 0.0, 1000.0)
+
+
+@pytest.fixture
+def own_models(tmp_path, monkeypatch):
+    (tmp_path / "own_models.py").write_text(OWN_MODELS)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield "own_models"
+    sys.modules.pop("own_models", None)
+
+
+def test_models_of_ones_own_take_the_place_of_thrust_and_drag(own_models):
+    airframe = dataclasses.replace(
+        load_airframe("iris"),
+        thrust_model=f"{own_models}:cubic_thrust",
+        drag_model=f"{own_models}:sideways_drag",
+        model_parameters=(7e-9, 0.4),
+    )
+    start = {"p_map_body": HIGH, "rotor_speed_rad_s": (800.0, 0.0, 0.0, 0.0)}
+    still = Multirotor(airframe, **start).state
+    thrust = 7e-9 * 800.0**3
+    np.testing.assert_allclose(still.specific_force_in_body, (0, 0, thrust / 1.55), rtol=1e-12)
+    # arms and reaction torque follow the thrust of the model
+    moment = np.array([-0.22, -0.13, -0.06]) * thrust
+    np.testing.assert_allclose(still.alpha_in_body * airframe.inertia_kg_m2, moment, rtol=1e-12)
+    sliding = Multirotor(airframe, v_map_body=(0.0, 3.0, 0.0), **start).state
+    h_force = -800.0 * 1.75e-4 * 3.0
+    felt = sliding.specific_force_in_body[1]
+    assert felt == pytest.approx((h_force - 0.4 * 3.0) / 1.55, rel=1e-12)
+    vehicle = Multirotor(airframe, p_map_body=HIGH)
+    vehicle.step(np.full(4, 0.7), 0.004)
+    assert vehicle.state.rotor_speed_rad_s[0] > 0.0
+
+
+def test_the_built_in_laws_named_as_models_fly_the_same(own_models):
+    module = "aerotwin_multirotor_dynamics.aerodynamics"
+    named = dataclasses.replace(
+        load_airframe("iris"),
+        thrust_model=f"{module}:quadratic_thrust",
+        drag_model=f"{module}:body_drag",
+    )
+    one, other = (
+        Multirotor(a, p_map_body=HIGH, v_map_body=(3, 2, 1)) for a in (named, load_airframe("iris"))
+    )
+    for vehicle in (one, other):
+        for _ in range(50):
+            vehicle.step((0.9, 0.7, 0.8, 0.75), 0.004, wind_map=(1, 2, 3))
+    np.testing.assert_allclose(one.state_vector, other.state_vector, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["no_such_module:thrust", "math:no_such_function", "nonsense"])
+def test_a_model_that_is_not_there_is_refused(name):
+    airframe = dataclasses.replace(load_airframe("iris"), thrust_model=name)
+    with pytest.raises(ParameterError, match="thrust_model"):
+        Multirotor(airframe)
+
+
+def test_too_many_model_parameters_are_refused():
+    with pytest.raises(ValueError, match="at most 8 numbers"):
+        dataclasses.replace(load_airframe("iris"), model_parameters=(1.0,) * 9)
+
+
+def test_a_batch_has_only_the_built_in_models():
+    airframe = dataclasses.replace(load_airframe("iris"), drag_model="math:sin")
+    with pytest.raises(ValueError, match="models of its own"):
+        MultirotorBatch(airframe, p_map_body=[HIGH])
