@@ -33,7 +33,7 @@ class LinkCounters:
 
     `n_late`: answers to earlier steps; `n_refused`: frames with impossible values; `n_foreign`:
     frames of another system; `n_garbage_bytes`: bytes that belonged to no known frame; waits in
-    wall time [s].
+    wall time [s], from the sending of a step to its answer.
     """
 
     n_sent: int = 0

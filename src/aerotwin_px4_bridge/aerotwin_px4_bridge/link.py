@@ -73,6 +73,7 @@ class HilLink:
         self._first_sent_at: float | None = None
         self._heard_at = 0.0
         self._time_us = 0
+        self._send_s = 0.0  # on one core the autopilot computes while we are in send
         self.port: int | None = None
         self._listener: Listener
         if isinstance(port, str):
@@ -177,7 +178,9 @@ class HilLink:
         Several autopilots that are sent to first and asked afterwards compute side by side.
         """
         self._time_us = time_us
+        start = perf_counter()
         self._send(b"".join(frames))
+        self._send_s = perf_counter() - start
         self.counters.n_sent += 1
 
     def answer(self) -> ActuatorControls | None:
@@ -297,8 +300,8 @@ class HilLink:
     def _count_answer(self, wait_s: float) -> None:
         counters = self.counters
         counters.n_answered += 1
-        counters.total_wait_s += wait_s
-        counters.max_wait_s = max(counters.max_wait_s, wait_s)
+        counters.total_wait_s += self._send_s + wait_s
+        counters.max_wait_s = max(counters.max_wait_s, self._send_s + wait_s)
         self._misses_in_a_row = 0
 
     def _count_miss(self, wait_s: float) -> None:

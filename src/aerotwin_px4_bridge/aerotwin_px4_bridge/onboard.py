@@ -36,6 +36,7 @@ from aerotwin_px4_bridge.mavlink2 import (
     MISSION_REQUEST_INT,
     NAMED_VALUE_FLOAT,
     ODOMETRY,
+    SET_GPS_GLOBAL_ORIGIN,
     SET_POSITION_TARGET_GLOBAL_INT,
     STATUSTEXT,
     SYS_STATUS,
@@ -95,6 +96,7 @@ _KEPT_TEXTS = 5
 _KEPT_MISSION_FRAMES = 256
 _WARNING = 4
 _COMMAND_LONG = struct.Struct("<7fHBBB")
+_GLOBAL_ORIGIN = struct.Struct("<iiiB")
 _SET_POSITION_TARGET = struct.Struct("<Iii9fHBBB")
 _FRAME_GLOBAL_INT = 5
 _UNIT_TOLERANCE = 0.01
@@ -271,6 +273,17 @@ class OnboardLink:
     def send_external_vision(self, pose: VisionPose) -> None:
         """Send an ODOMETRY: what a camera or a motion capture says of the vehicle's pose."""
         self.send(ODOMETRY, pack_odometry(pose))
+
+    def send_global_origin(self) -> None:
+        """Tell where the origin of map lies: an autopilot without GNSS cannot know."""
+        origin = self.plane.origin
+        payload = _GLOBAL_ORIGIN.pack(
+            round(origin.latitude_deg * 1e7),
+            round(origin.longitude_deg * 1e7),
+            round(origin.altitude_m * 1e3),
+            self.system_id,
+        )
+        self.send(SET_GPS_GLOBAL_ORIGIN, payload)
 
     def send(self, message_id: int, payload: bytes) -> None:
         """Send any message of `mavlink2.KNOWN`; it may be lost when nobody listens."""

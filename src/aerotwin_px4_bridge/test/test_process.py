@@ -191,7 +191,7 @@ def test_px4_gets_instance_home_model_and_parameters(tmp_path):
     assert {"param set EKF2_GPS_DELAY 120", "param set MIS_TAKEOFF_ALT 4.5"} <= set(said)
 
 
-@pytest.mark.parametrize(("wanted", "told"), [(0.0, "20"), (0.5, "1"), (1.0, "1"), (8.0, "8")])
+@pytest.mark.parametrize(("wanted", "told"), [(0.0, "30"), (0.5, "1"), (1.0, "1"), (8.0, "8")])
 def test_px4_is_told_the_real_time_factor(tmp_path, wanted, told):
     px4_dir = _fake_px4(tmp_path / "PX4-Autopilot")
     process = px4_process(px4_dir, 0, tmp_path, home=HOME, speed_factor=wanted)
@@ -217,6 +217,20 @@ def test_a_folder_without_px4_is_told_with_what_was_looked_for(tmp_path):
         UserError, match=r"looked for .*bin/px4, found nothing.*make px4_sitl_default"
     ):
         px4_process(tmp_path / "nothing", 0, tmp_path, home=HOME)
+
+
+def test_vehicles_have_names_in_the_dds_world(tmp_path):
+    px4_dir = _fake_px4(tmp_path / "PX4-Autopilot")
+    process = px4_process(px4_dir, 2, tmp_path, home=HOME, namespace="uav2")
+    assert process.environment["PX4_UXRCE_DDS_NS"] == "uav2"
+
+
+def test_links_are_opened_in_real_time_only_unless_wanted(tmp_path):
+    px4_dir = _fake_px4(tmp_path / "PX4-Autopilot")
+    script = tmp_path / "px4_0" / "px4-rc.mavlink"
+    for speed, links, n_started in [(1.0, None, 4), (0.0, None, 1), (8.0, ["ground"], 2)]:
+        px4_process(px4_dir, 0, tmp_path, home=HOME, speed_factor=speed, links=links)
+        assert script.read_text().count("mavlink start") == n_started
 
 
 def test_a_parameter_name_cannot_carry_a_command(tmp_path):

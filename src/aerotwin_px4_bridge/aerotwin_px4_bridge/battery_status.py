@@ -1,0 +1,64 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""BATTERY_STATUS (147): what the simulated battery tells an autopilot, once in a while.
+
+References
+----------
+MAVLink common.xml, message 147, MAV_BATTERY_TYPE, MAV_BATTERY_FUNCTION.
+"""
+
+import struct
+from math import isfinite
+
+from aerotwin_px4_bridge.mavlink2 import BATTERY_STATUS, KNOWN, pack_frame
+from aerotwin_px4_bridge.messages import SIMULATOR_COMPONENT_ID, SIMULATOR_SYSTEM_ID
+
+_LAYOUT = struct.Struct("<iih10HhBBBb")
+_UNKNOWN_CELL_MV, _UNKNOWN_TEMPERATURE, _UNKNOWN = 65535, 32767, -1
+_ALL, _LITHIUM_POLYMER = 1, 1
+_MOST_CELLS = 10
+
+
+def pack_battery_status(charge: float, voltage_v: float, current_a: float, *, cells: int) -> bytes:
+    """Return a BATTERY_STATUS frame of the simulator.
+
+    Parameters
+    ----------
+    charge : float
+        What is left, 0 to 1.
+    voltage_v, current_a : float
+        At the terminals [V], [A].
+    cells : int
+        In series; the voltage is spread over them, ten at most.
+
+    Raises
+    ------
+    ValueError
+        If a value is not finite or does not fit its field.
+    """
+    if not isfinite(charge + voltage_v + current_a):
+        raise ValueError(f"battery must be finite, got {charge}, {voltage_v} V, {current_a} A")
+    n_cells = min(cells, _MOST_CELLS)
+    cell_mv = round(1e3 * voltage_v / n_cells)
+    unused = [_UNKNOWN_CELL_MV] * (_MOST_CELLS - n_cells)
+    try:
+        payload = _LAYOUT.pack(
+            _UNKNOWN,
+            _UNKNOWN,
+            _UNKNOWN_TEMPERATURE,
+            *[cell_mv] * n_cells,
+            *unused,
+            round(100.0 * current_a),
+            0,
+            _ALL,
+            _LITHIUM_POLYMER,
+            round(100.0 * charge),
+        )
+    except struct.error as error:
+        raise ValueError(f"a value does not fit BATTERY_STATUS: {error}") from error
+    return pack_frame(
+        BATTERY_STATUS,
+        payload.ljust(KNOWN[BATTERY_STATUS][0], b"\0"),
+        system_id=SIMULATOR_SYSTEM_ID,
+        component_id=SIMULATOR_COMPONENT_ID,
+    )

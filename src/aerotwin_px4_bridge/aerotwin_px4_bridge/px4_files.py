@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What PX4 reads when it starts and leaves when it ends: start-up scripts, and its ULog.
+
+PX4's own start-up sources `px4-rc.params` and `px4-rc.mavlink` from PATH, as the place for users'
+settings. Ours stand first there.
+
+References
+----------
+PX4 v1.14 ROMFS/px4fmu_common/init.d-posix: rcS, px4-rc.mavlink (ports and rates of the links).
+"""
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+
+from aerotwin_core.errors import UserError
+
+MANY = 10
+"""From this instance on a vehicle's offboard port follows another rule: 14540 + 10 is already the
+port of ground stations, and PX4 itself sends all these vehicles to one port, 14549."""
+_OFFBOARD_PORT, _OFFBOARD_PORT_OF_MANY = 14540, 24540
+_LONGEST_NAME = 16
+
+_ONBOARD = (
+    "mavlink start -x -u $((14280+px4_instance)) -r 8000 -f -m custom -o $((14030+px4_instance))"
+)
+_GROUND_STREAMS_HZ = {
+    "POSITION_TARGET_LOCAL_NED": 50,
+    "LOCAL_POSITION_NED": 50,
+    "GLOBAL_POSITION_INT": 50,
+    "ATTITUDE": 50,
+    "ATTITUDE_QUATERNION": 50,
+    "ATTITUDE_TARGET": 50,
+    "SERVO_OUTPUT_RAW_0": 50,
+    "RC_CHANNELS": 20,
+}
+
+LINKS: dict[str, tuple[str, ...]] = {
+    "ground": (
+        "mavlink start -x -u $((18570+px4_instance)) -r 4000000 -f",
+        *(
+            f"mavlink stream -r {rate} -s {name} -u $((18570+px4_instance))"
+            for name, rate in _GROUND_STREAMS_HZ.items()
+        ),
+    ),
+    "offboard": (
+        f"offboard_port=$(({_OFFBOARD_PORT}+px4_instance))",
+        f"[ $px4_instance -ge {MANY} ] && offboard_port=$(({_OFFBOARD_PORT_OF_MANY}+px4_instance))",
+        "mavlink start -x -u $((14580+px4_instance)) -r 4000000 -f -m onboard -o $offboard_port",
+    ),
+    "gimbal": (
+        "mavlink start -x -u $((13030+px4_instance)) -r 400000 -m gimbal "
+        "-o $((13280+px4_instance))",
+    ),
+}
+"""The links that can be had besides the onboard one -> their lines in the start-up script."""
+
+
+def offboard_port(instance: int) -> int:
+    """Return the UDP port to which vehicle `instance` sends its offboard API (MAVSDK, MAVROS)."""
+    return (_OFFBOARD_PORT if instance < MANY else _OFFBOARD_PORT_OF_MANY) + instance
+
+
+def mavlink_script(links: Sequence[str]) -> str:
+    """Return the start-up script that opens the onboard link and these.
+
+    Raises
+    ------
+    UserError
+        If there is no such link.
+    """
+    unknown = set(links) - set(LINKS)
+    if unknown:
+        raise UserError(
+            f"PX4 links: expected some of {', '.join(LINKS)}, found {', '.join(sorted(unknown))}"
+        )
+    lines = [_ONBOARD, *(line for name in LINKS if name in links for line in LINKS[name])]
+    return "#!/bin/sh\n" + "\n".join(lines) + "\n"
+
+
+def parameter_script(parameters: Mapping[str, float]) -> str:
+    """Return the start-up script that sets parameters after the airframe's own.
+
+    Raises
+    ------
+    UserError
+        If a name cannot be one of PX4's, or a value is not finite.
+    """
+    for name, value in parameters.items():
+        if not name.replace("_", "").isalnum() or len(name) > _LONGEST_NAME:
+            raise UserError(f"PX4 parameter '{name}': expected a name of at most 16 letters, _")
+        if not isfinite(value):
+            raise UserError(f"PX4 parameter {name}: expected a number, found {value}")
+    lines = [f"param set {name} {value:.9g}" for name, value in parameters.items()]
+    return "#!/bin/sh\n" + "\n".join(lines) + "\n"
+
+
+def collect_ulog(run_folder: Path, instance: int) -> Path | None:
+    """Copy the last ULog of a PX4 that has ended beside the other files of the run.
+
+    Parameters
+    ----------
+    run_folder : Path
+        As given to `px4_process`.
+    instance : int
+        Which vehicle.
+
+    Returns
+    -------
+    Path or None
+        `px4_<instance>.ulg` in the run folder; None when PX4 wrote none (it logs from arming or
+        boot on, as SDLOG_MODE says).
+    """
+    logs = (Path(run_folder) / f"px4_{instance}" / "log").glob("**/*.ulg")
+    found = [path for path in logs if path.stat().st_size > 0]
+    if not found:
+        return None
+    target = Path(run_folder) / f"px4_{instance}.ulg"
+    unfinished = target.with_suffix(".ulg.part")
+    shutil.copyfile(max(found, key=lambda path: path.stat().st_mtime_ns), unfinished)
+    os.replace(unfinished, target)
+    return target
