@@ -209,6 +209,36 @@ def joint_state_message(
     )
 
 
+def battery_state_message(
+    stamp_ns: int,
+    frame_id: str,
+    *,
+    charge: float,
+    voltage_v: float,
+    current_a: float,
+    capacity_ah: float,
+) -> Any:
+    """Return sensor_msgs/BatteryState of a discharging LiPo; current out of it [A] is negative."""
+    return _T["sensor_msgs/msg/BatteryState"](
+        header=header(stamp_ns, frame_id),
+        voltage=float(voltage_v),
+        temperature=float("nan"),
+        current=-float(current_a),
+        charge=float(charge * capacity_ah),
+        capacity=float(capacity_ah),
+        design_capacity=float(capacity_ah),
+        percentage=float(charge),
+        power_supply_status=2,
+        power_supply_health=1,
+        power_supply_technology=3,
+        present=True,
+        cell_voltage=np.zeros(0, dtype=np.float32),
+        cell_temperature=np.zeros(0, dtype=np.float32),
+        location="",
+        serial_number="",
+    )
+
+
 def image_message(stamp_ns: int, frame_id: str, image: np.ndarray) -> Any:
     """Return sensor_msgs/Image: mono8 for (h, w) uint8, rgb8 for (h, w, 3) uint8."""
     encoding = "mono8" if image.ndim == 2 else "rgb8"
