@@ -27,6 +27,7 @@ INSTANCE = 90
 LIMIT_S = 240.0
 STOP_LIMIT_S = 15.0  # 10 s of the runner, and the start of an interpreter on a busy machine
 SECONDS_UNTIL_REFUSED = 60.0
+FAULT_LIMIT_S = 2.0
 
 
 class Launched:
@@ -63,7 +64,8 @@ class Launched:
             assert time.monotonic() < deadline, f"no '{text}' in:\n{self.output}"
             self.descendants.update(psutil.Process(self.process.pid).children(recursive=True))
             time.sleep(0.1)
-        self.descendants.update(psutil.Process(self.process.pid).children(recursive=True))
+        if self.process.poll() is None:
+            self.descendants.update(psutil.Process(self.process.pid).children(recursive=True))
 
     def finish(self, limit_s: float = LIMIT_S) -> int:
         try:
@@ -165,6 +167,32 @@ def test_a_killed_simulator_leaves_a_bag_that_evaluate_opens(tmp_path):
     )  # fmt: skip
     assert judged.returncode == 0, judged.stderr
     assert "not closed by its writer" in (tmp_path / "judged" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("fault", "message", "limit_s"),
+    [
+        (signal.SIGKILL, "the autopilot closed the HIL link", 0.0),
+        (signal.SIGSTOP, "the autopilot stopped answering", 3.0),  # three misses of a second
+    ],
+)
+def test_an_autopilot_lost_in_flight_ends_it_with_a_whole_bag_and_a_reason(
+    tmp_path, fault, message, limit_s
+):
+    launched = Launched(tmp_path, *flight_words(slam="none", camera="false", speed=1.0))
+    launched.wait_for("taking off")
+    (autopilot,) = [
+        p for p in launched.descendants if any("embedded_autopilot" in w for w in p.cmdline())
+    ]
+    autopilot.send_signal(fault)
+    start = time.monotonic()
+    launched.wait_for(message)
+    assert time.monotonic() - start < limit_s + FAULT_LIMIT_S
+    assert launched.finish() != 0
+    assert "Traceback" not in launched.output
+    assert not launched.survivors
+    assert BagReader(run_folder(tmp_path) / "bag").is_complete
+    assert message in (run_folder(tmp_path) / "report.html").read_text()
 
 
 def test_a_mavsdk_client_flies_the_scenario_instead_of_its_mission(tmp_path):

@@ -109,6 +109,7 @@ class AutopilotProcess:
             if process.poll() is not None:
                 break
             self._signal(number)
+            self._signal(signal.SIGCONT)  # one that was stopped must run to end
             try:
                 process.wait(patience_s)
             except subprocess.TimeoutExpired:
