@@ -10,6 +10,7 @@ numba's cache looks for changes only in the file of the function that is called.
 """
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 from numba import float64, int64, njit, prange, void
@@ -321,8 +322,8 @@ def refresh_state(state, inputs, constants):
 class Kernels(NamedTuple):
     """The compiled functions of one pair of thrust and drag models."""
 
-    step_state: object
-    refresh_state: object
+    step_state: Callable[..., int]
+    refresh_state: Callable[..., None]
 
 
 BUILT_IN = Kernels(step_state, refresh_state)

@@ -11,11 +11,14 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_multirotor_dynamics import (
     Airframe,
+    Battery,
+    Blade,
     Contact,
     Motor,
     Multirotor,
     Propeller,
     Rotor,
+    WindParameters,
     airframe_names,
     load_airframe,
 )
@@ -61,6 +64,8 @@ def test_a_multirotor_need_not_be_a_quadrotor(tmp_path):
     np.testing.assert_allclose(vehicle.state.specific_force_in_body, (0, 0, lift), atol=1e-12)
 
 
-@pytest.mark.parametrize("cls", [Airframe, Propeller, Motor, Rotor, Contact])
+@pytest.mark.parametrize(
+    "cls", [Airframe, Propeller, Blade, Motor, Battery, Rotor, Contact, WindParameters]
+)
 def test_the_readme_shows_the_parameters_as_they_are(cls):
     assert parameter_table_markdown(cls) in README.read_text(encoding="utf-8")

@@ -1,9 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Thrust and drag models of one's own."""
+"""Thrust and drag models of one's own, as the README shows them."""
 
 import dataclasses
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,18 +13,8 @@ import pytest
 from aerotwin_core.errors import ParameterError
 from aerotwin_multirotor_dynamics import Multirotor, MultirotorBatch, load_airframe
 
-OWN_MODELS = '''
-"""As the README shows it."""
-from aerotwin_multirotor_dynamics import layout
-
-
-def cubic_thrust(omega, vx, vy, vz, constants):
-    return constants[layout.MODEL_PARAMETERS] * omega**3
-
-
-def sideways_drag(vx, vy, vz, constants):
-    return 0.0, -constants[layout.MODEL_PARAMETERS + 1] * vy, 0.0
-'''
+README = Path(__file__).resolve().parents[1] / "README.md"
+OWN_MODELS = re.search(r"```python\n([^`]*def cubic_thrust[^`]*)```", README.read_text("utf-8"))[1]
 HIGH = (0.0, 0.0, 1000.0)
 
 
