@@ -45,6 +45,7 @@ class FleetVehicle:
     barometer: str | None = parameter(None, text="likewise")
     magnetometer: str | None = parameter(None, text="likewise")
     gnss: str | None = parameter(None, text="likewise")
+    external_vision: str | None = parameter(None, text="likewise", choices=(None, "none", "topic"))
     camera: bool | None = parameter(None, text="likewise")
 
     def __post_init__(self) -> None:

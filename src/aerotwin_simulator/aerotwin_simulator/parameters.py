@@ -82,6 +82,11 @@ class SimulatorParameters:
     barometer: str = parameter("default", text="barometer preset")
     magnetometer: str = parameter("default", text="magnetometer preset")
     gnss: str = parameter("gnss_default", text="GNSS preset; none = no receiver")
+    external_vision: str = parameter(
+        "none",
+        text="pose from outside for the autopilot: topic takes external_odom",
+        choices=("none", "topic"),
+    )
     date: float = parameter(
         2026.0, text="date of the magnetic field", unit="year", minimum=2025.0, maximum=2030.0
     )

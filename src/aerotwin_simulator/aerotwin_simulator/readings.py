@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from aerotwin_px4_bridge.external_vision import VisionPose
 from aerotwin_sensor_models import GnssSample
+from aerotwin_simulator.battery import BatteryReport
 from aerotwin_simulator.truth import TruthStep
 
 FORCE, RATE, FIELD = slice(0, 3), slice(3, 6), slice(6, 9)
@@ -30,6 +32,10 @@ class Readings:
         What of the values is new in this step.
     fixes : list of GnssSample
         What the GNSS receiver delivered in this step: measured `delay_s` ago.
+    battery : BatteryReport or None
+        The battery's report, when one is due.
+    vision : list of VisionPose
+        What external vision delivered in this step.
     """
 
     step: TruthStep
@@ -39,3 +45,5 @@ class Readings:
     has_field: bool = False
     has_pressure: bool = False
     fixes: list[GnssSample] = field(default_factory=list)
+    battery: BatteryReport | None = None
+    vision: list[VisionPose] = field(default_factory=list)

@@ -54,6 +54,7 @@ GNSS_VELOCITY = Topic("gnss/velocity", "geometry_msgs/msg/TwistStamped", 10.0)
 TRUTH_ODOM = Topic("truth/odom", "nav_msgs/msg/Odometry", 100.0)
 TRUTH_ACCEL = Topic("truth/accel", "geometry_msgs/msg/AccelStamped", 100.0)
 ROTORS = Topic("rotors", "sensor_msgs/msg/JointState", 100.0)
+BATTERY = Topic("battery", "sensor_msgs/msg/BatteryState", 1.0)
 AUTOPILOT_ODOM = Topic("autopilot/odom", "nav_msgs/msg/Odometry", 20.0)
 AUTOPILOT_STATUS = Topic("autopilot/status", "diagnostic_msgs/msg/DiagnosticArray", 1.0)
 SETPOINT = Topic("command/pose", "geometry_msgs/msg/PoseStamped", 20.0)
@@ -73,6 +74,7 @@ OF_A_VEHICLE = (
     TRUTH_ODOM,
     TRUTH_ACCEL,
     ROTORS,
+    BATTERY,
     AUTOPILOT_ODOM,
     AUTOPILOT_STATUS,
     SETPOINT,
@@ -102,8 +104,7 @@ FROM_SLAM = (
     Topic("slam/map", "sensor_msgs/msg/PointCloud2", is_latched=True),
     Topic("/tf", "tf2_msgs/msg/TFMessage"),
 )
-FOREIGN = (*FROM_SLAM, EXTERNAL_ODOM, ROTOR_COMMAND)
-"""Topics of other nodes that are recorded as they come."""
+"""Topics of a SLAM that are recorded as they come."""
 Place = Callable[[Topic], Topic]
 """Puts a topic below its vehicle's name."""
 
@@ -117,11 +118,6 @@ def below(vehicle: str) -> Place:
         return replace(topic, name=f"{vehicle}/{topic.name}")
 
     return place
-
-
-def foreign(vehicles: list[str]) -> list[Topic]:
-    """Return the topics of other nodes that concern these vehicles, each once."""
-    return list(dict.fromkeys(below(name)(topic) for name in vehicles for topic in FOREIGN))
 
 
 def frame(vehicle: str, name: str) -> str:

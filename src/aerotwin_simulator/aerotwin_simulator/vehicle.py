@@ -4,6 +4,7 @@
 
 from collections.abc import Callable
 from math import isfinite, radians
+from typing import Any
 
 import numpy as np
 
@@ -15,8 +16,10 @@ from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
 from aerotwin_px4_bridge import AutopilotLost, Mission
 from aerotwin_simulator import topics
+from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
+from aerotwin_simulator.external_vision import VisionTopic, make_vision
 from aerotwin_simulator.fleet import VehiclePlan
 from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.inertial_step import InertialVehicle
@@ -96,6 +99,11 @@ class SimulatedVehicle:
         """Steps for which no command came in time, over all resets."""
         return self._n_missed_before + self.backend.n_missed
 
+    def see(self, message: Any) -> None:
+        """Take a nav_msgs/Odometry of `external_odom` for the autopilot."""
+        if isinstance(self._vision, VisionTopic):
+            self._vision.receive(message)
+
     @property
     def home(self) -> GeodeticPoint:
         """Where it starts."""
@@ -129,6 +137,8 @@ class SimulatedVehicle:
         self._sensors = InertialSensors(
             parameters, around.world.origin, self._outlets, self.name, stamp_ns
         )
+        self._battery = BatteryMonitor(self._airframe, self._outlets, self.name, stamp_ns)
+        self._vision = make_vision(parameters)
         self._mover = InertialVehicle(
             self.body, self._sensors.unit, step_s=parameters.step_s, due=self._sensors.in_step
         )
@@ -191,6 +201,8 @@ class SimulatedVehicle:
         if self._camera is not None:
             self._take_pictures(step, self._camera)
         self._sensors.collect(self._readings)
+        self._readings.battery = self._battery.report(end_ns, step.end)
+        self._readings.vision = self._vision.collect(step)
         self._pass_on(self._readings)
 
     def _move(self) -> None:

@@ -11,11 +11,11 @@ import pytest
 
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
+from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import stamp_ns
 from aerotwin_simulator import Simulation, SimulatorParameters, topics
 from aerotwin_simulator.recording import BagOutlet
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_worlds import World
 
 INSTANCE = 80
 MISSION = """
@@ -27,28 +27,6 @@ waypoints:
 """
 CROSS_TRACK_M = 1.5  # GNSS: 0.36 m correlated and 0.45 m white per axis, 3 sigma horizontally
 GNSS_SIGMAS = 5.0
-
-
-@pytest.fixture(scope="module")
-def flat_world() -> World:
-    """A textured square of 80 m at the height of map z = 0."""
-    rng = np.random.default_rng(5)
-    corners = np.array([[-40, -40, 0], [40, -40, 0], [40, 40, 0], [-40, 40, 0]], dtype=float)
-    mesh = TexturedMesh(
-        vertices_map=corners,
-        triangles=np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32),
-        uv=np.array([[0, 1], [1, 1], [1, 0], [0, 0]], dtype=np.float32),
-        texture=rng.integers(0, 255, (256, 256, 3), dtype=np.uint8),
-    )
-    return World(
-        name="flat",
-        meshes=(mesh,),
-        origin=GeodeticPoint(latitude_deg=47.397742, longitude_deg=8.545594, altitude_m=488.0),
-        attribution="made in a test",
-        licence="Apache-2.0",
-        start_p_map=np.zeros(3),
-        start_yaw=0.0,
-    )
 
 
 def parameters(tmp_path: Path, **changes) -> SimulatorParameters:
@@ -184,7 +162,10 @@ def test_a_reset_puts_the_vehicle_back_and_time_goes_on(tmp_path, flat_world):
         while simulation.vehicles[0].body.state.p_map_body[2] < 2.0:
             simulation.advance()
         before_ns = simulation.stamp_ns
+        simulation.vehicles[0].backend.link.counters.n_missed = 2
         simulation.reset()
+        assert simulation.n_missed == 2
+        assert not simulation.is_repeatable
         assert simulation.vehicles[0].body.state.p_map_body[2] < 0.2
         while simulation.vehicles[0].body.state.p_map_body[2] < 2.0:
             simulation.advance()

@@ -20,6 +20,7 @@ from aerotwin_px4_bridge import (
     hil_port,
     px4_process,
 )
+from aerotwin_px4_bridge.battery_status import pack_battery_status
 from aerotwin_px4_bridge.hil_kernels import (
     FRAME_BYTES,
     HAS_FIELD,
@@ -42,6 +43,13 @@ from aerotwin_simulator.readings import FORCE, RATE, Readings
 CLIENT_PERIOD_NS = 20_000_000
 """How often the mission client looks at its link, in simulated time: a look costs a system call,
 and nothing it hears comes faster than at 20 Hz."""
+
+_RATIOS = (
+    "velocity_ratio",
+    "horizontal_position_ratio",
+    "vertical_position_ratio",
+    "magnetometer_ratio",
+)
 
 
 class MavlinkAutopilot:
@@ -67,6 +75,7 @@ class MavlinkAutopilot:
         self.motors = Motors(np.zeros(len(setup.airframe.rotors)))
         self.has_end = setup.mission is not None
         self._client_due_ns = 0
+        self._is_blind = parameters.gnss == NO_GNSS
         self._frame = np.zeros(FRAME_BYTES, np.uint8)
         self._frame_bytes = memoryview(self._frame)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
         self.process = make_process(setup)
@@ -113,6 +122,10 @@ class MavlinkAutopilot:
         if stamp_ns >= self._client_due_ns:
             self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
             self.client.poll(stamp_ns)
+            if self._is_blind and self.client.estimate is None:
+                self.client.link.send_global_origin()
+        for pose in readings.vision:
+            self.client.link.send_external_vision(pose)
         time_us = stamp_ns // 1000
         frames: list[bytes | memoryview] = [
             pack_hil_gps(
@@ -126,6 +139,10 @@ class MavlinkAutopilot:
             )
             for fix in readings.fixes
         ]
+        battery = readings.battery
+        if battery is not None:
+            report = battery.charge, battery.voltage_v, battery.current_a
+            frames.append(pack_battery_status(*report, cells=battery.cells))
         frames.append(self._sensor_frame(time_us, readings))
         self.link.send(time_us, frames)
 
@@ -193,9 +210,10 @@ class MavlinkAutopilot:
         return self.link.n_missed
 
     def counters(self) -> dict[str, str]:
-        """Return the link's counters."""
+        """Return the link's counters, and what the autopilot says of its estimator."""
         counters = self.link.counters
         return {
+            **self._estimator(),
             "armed": str(self.motors.kind != OFF).lower(),
             "steps_sent": str(counters.n_sent),
             "steps_answered": str(counters.n_answered),
@@ -204,6 +222,15 @@ class MavlinkAutopilot:
             "answers_refused": str(counters.n_refused),
             "longest_wait_ms": f"{counters.max_wait_s * 1e3:.1f}",
         }
+
+    def _estimator(self) -> dict[str, str]:
+        """Return innovations over their gates, and the numbers that it sends by name (NIS)."""
+        state = self.client.link.state
+        values = {name: f"{value:.3f}" for name, value in sorted(state.named_values.items())}
+        if state.estimator is not None:
+            for name in _RATIOS:
+                values[name] = f"{getattr(state.estimator, name):.3f}"
+        return values
 
     def close(self) -> None:
         """Close both links and end the process."""

@@ -175,6 +175,12 @@ def _result(
                 f"{vehicle.title}: {vehicle.n_missed} lockstep answers were missed: this run is "
                 "not repeatable to the byte"
             )
+    lost = {} if node.foreign is None else node.foreign.n_lost
+    warnings += [
+        f"{n} messages on {name} were lost: they came faster than they were taken"
+        for name, n in lost.items()
+        if n
+    ]
     return FlightResult(
         folder=folder,
         outcome=simulation.outcome or "stopped by request before its end",

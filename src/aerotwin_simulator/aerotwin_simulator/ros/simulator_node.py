@@ -60,18 +60,16 @@ class SimulatorNode(Node):
 
     def listen_for(self, simulation: Simulation) -> None:
         """Offer the services of the vehicles of a simulation, and hear what concerns them."""
-        names = [vehicle.name for vehicle in simulation.vehicles]
-        foreign = topics.foreign(names)
+        self._inputs = VehicleInputs(self, simulation.vehicles)
         if self.bag is not None:
-            for topic in foreign:
+            for topic in self._inputs.topics:
                 self.bag.add(topic)
         with_camera = next((v for v in simulation.vehicles if v.parameters.camera), None)
         if with_camera is not None and self._wait_for:
             place = topics.below(with_camera.name)
             self._wait_for = place(topics.SLAM_ODOM).name
             self._last_image = place(topics.RIGHT_IMAGE)
-        self._inputs = VehicleInputs(self, simulation.vehicles)
-        self.foreign = ForeignTopics(self, foreign, self._receive_foreign)
+        self.foreign = ForeignTopics(self, self._inputs.topics, self._receive_foreign)
         for vehicle in simulation.vehicles:
             offer_services(self, vehicle)
 

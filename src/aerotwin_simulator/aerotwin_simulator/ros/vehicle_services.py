@@ -58,7 +58,7 @@ def _command(vehicle: SimulatedVehicle, send: Send, reply: Any) -> Any:
 
 
 class VehicleInputs:
-    """Hands messages of other nodes to the vehicles that they are for.
+    """Which topics of other nodes concern which vehicles, and what each does with them.
 
     Parameters
     ----------
@@ -66,22 +66,40 @@ class VehicleInputs:
         Who looks for publishers.
     vehicles : sequence of SimulatedVehicle
         All of the simulation.
+
+    Attributes
+    ----------
+    topics : list of Topic
+        What to subscribe to: for the vehicles, and for the bag.
     """
 
     def __init__(self, node: Node, vehicles: Sequence[SimulatedVehicle]) -> None:
         self._node = node
-        self._by_command = {
-            topics.below(vehicle.name)(topics.ROTOR_COMMAND).name: vehicle for vehicle in vehicles
-        }
-        for name, vehicle in self._by_command.items():
-            vehicle.has_commander = lambda name=name: self._is_published(name)
+        self._commanded: dict[str, SimulatedVehicle] = {}
+        self._seeing: dict[str, SimulatedVehicle] = {}
+        wanted: list[Topic] = []
+        for vehicle in vehicles:
+            place = topics.below(vehicle.name)
+            wanted += [place(topic) for topic in topics.FROM_SLAM]
+            if isinstance(vehicle.backend, TopicCommands):
+                wanted.append(place(topics.ROTOR_COMMAND))
+                name = wanted[-1].name
+                self._commanded[name] = vehicle
+                vehicle.has_commander = lambda name=name: self._is_published(name)
+            if vehicle.parameters.external_vision == "topic":
+                wanted.append(place(topics.EXTERNAL_ODOM))
+                self._seeing[wanted[-1].name] = vehicle
+        self.topics = list(dict.fromkeys(wanted))
 
     def receive(self, topic: Topic, cdr: bytes) -> None:
         """Take one message."""
-        vehicle = self._by_command.get(topic.name)
-        if vehicle is not None and isinstance(vehicle.backend, TopicCommands):
-            message = deserialize(cdr, topic.msgtype)
-            vehicle.backend.receive(stamp_ns(message), list(message.velocity))
+        if topic.name in self._seeing:
+            self._seeing[topic.name].see(deserialize(cdr, topic.msgtype))
+        elif topic.name in self._commanded:
+            backend = self._commanded[topic.name].backend
+            if isinstance(backend, TopicCommands):
+                message = deserialize(cdr, topic.msgtype)
+                backend.receive(stamp_ns(message), message.velocity.tolist())
 
     def _is_published(self, name: str) -> bool:
         return bool(self._node.count_publishers(self._node.resolve_topic_name(name)))

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a vehicle's battery reports, once a second."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.messages import battery_state_message, serialize
+from aerotwin_core.time import Schedule
+from aerotwin_multirotor_dynamics import Airframe, layout
+from aerotwin_simulator import topics
+from aerotwin_simulator.outlets import Outlets
+
+REPORT_RATE_HZ = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatteryReport:
+    """The battery now.
+
+    Attributes
+    ----------
+    charge : float
+        What is left, 0 to 1.
+    voltage_v, current_a : float
+        At its terminals, out of it.
+    cells : int
+        In series.
+    """
+
+    charge: float
+    voltage_v: float
+    current_a: float
+    cells: int
+
+
+class BatteryMonitor:
+    """Reports the battery of an airframe that models one; is silent for others.
+
+    Parameters
+    ----------
+    airframe : Airframe
+        Whose battery.
+    outlets : Outlets
+        Who gets the topic `battery`.
+    vehicle : str
+        Name in a fleet, "" for a single vehicle.
+    start_ns : int
+        When it is switched on [ns].
+    """
+
+    def __init__(
+        self, airframe: Airframe, outlets: Outlets, vehicle: str = "", start_ns: int = 0
+    ) -> None:
+        self._battery = airframe.battery
+        self._outlets = outlets
+        self._topic = topics.below(vehicle)(topics.BATTERY)
+        self._frame = topics.frame(vehicle, "base_link")
+        self._due = Schedule(REPORT_RATE_HZ, start_ns)
+        self.is_there = airframe.battery.capacity_ah > 0.0
+
+    def report(self, end_ns: int, state: np.ndarray) -> BatteryReport | None:
+        """Return, and hand out, a report if one is due by the end of a step."""
+        if not self.is_there or not self._due.until(end_ns):
+            return None
+        report = BatteryReport(
+            charge=float(state[layout.BATTERY_CHARGE]),
+            voltage_v=float(state[layout.BATTERY_VOLTAGE]),
+            current_a=float(state[layout.BATTERY_CURRENT]),
+            cells=self._battery.cells,
+        )
+        if not self._outlets.is_empty:
+            message = battery_state_message(
+                end_ns,
+                self._frame,
+                charge=report.charge,
+                voltage_v=report.voltage_v,
+                current_a=report.current_a,
+                capacity_ah=self._battery.capacity_ah,
+            )
+            self._outlets.emit(self._topic, end_ns, serialize(message))
+        return report

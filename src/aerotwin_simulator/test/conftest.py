@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator.recording import BagOutlet
+from aerotwin_worlds import TexturedMesh, World
+
+CLIMBER = textwrap.dedent(
+    """
+    class Climber:
+        '''Climbs to a height and says so; a level vehicle in still air needs no more.'''
+
+        def __init__(self, context):
+            self.context, self.samples, self.phase = context, [], "climbing"
+            self.hover = context.options.get("hover_rad_s", 806.8)
+            self.height = context.options.get("height_m", 2.0)
+            self.is_finished = False
+
+        def step(self, sample):
+            self.samples.append((sample.stamp_ns, sample.dt, sample.specific_force_body is None))
+            error, climb = self.height - sample.p_map_body[2], sample.v_map_body[2]
+            self.is_finished = abs(error) < 0.1 and abs(climb) < 0.1
+            return [self.hover + 100.0 * error - 100.0 * climb] * 4
+
+
+    class Faller(Climber):
+        has_fallen = False
+
+        def step(self, sample):
+            self.height = 9.0
+            self.has_fallen |= sample.p_map_body[2] > 4.0
+            return [0.0] * 4 if self.has_fallen else super().step(sample)
+
+
+    class Raises(Climber):
+        def step(self, sample):
+            raise RuntimeError("no idea")
+
+
+    class NotFinite(Climber):
+        def step(self, sample):
+            return [float("nan")] * 4
+
+
+    class TooFew(Climber):
+        def step(self, sample):
+            return [1.0] * 3
+
+
+    class Broken:
+        def __init__(self, context):
+            raise KeyError("gain")
+
+        def step(self, sample):
+            return []
+
+
+    class GivesUp(Climber):
+        failure = "the wind is too strong"
+
+
+    NOT_A_CONTROLLER = 3
+    """
+)
+
+
+@pytest.fixture(scope="session")
+def flat_world() -> World:
+    """A textured square of 80 m at the height of map z = 0."""
+    rng = np.random.default_rng(5)
+    corners = np.array([[-40, -40, 0], [40, -40, 0], [40, 40, 0], [-40, 40, 0]], dtype=float)
+    mesh = TexturedMesh(
+        vertices_map=corners,
+        triangles=np.array([[0, 1, 2], [0, 2, 3]], dtype=np.int32),
+        uv=np.array([[0, 1], [1, 1], [1, 0], [0, 0]], dtype=np.float32),
+        texture=rng.integers(0, 255, (256, 256, 3), dtype=np.uint8),
+    )
+    return World(
+        name="flat",
+        meshes=(mesh,),
+        origin=GeodeticPoint(latitude_deg=47.397742, longitude_deg=8.545594, altitude_m=488.0),
+        attribution="made in a test",
+        licence="Apache-2.0",
+        start_p_map=np.zeros(3),
+        start_yaw=0.0,
+    )
+
+
+@pytest.fixture
+def controllers(tmp_path, monkeypatch) -> str:
+    """The name of an importable module with controllers."""
+    (tmp_path / "own_controllers.py").write_text(CLIMBER)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return "own_controllers"
+
+
+@pytest.fixture
+def fly(tmp_path, flat_world):
+    """Fly to the end without cameras; return the simulation and its bag."""
+
+    def run(name: str = "flight", **parameters) -> tuple[Simulation, BagReader]:
+        folder: Path = tmp_path / name
+        folder.mkdir()
+        bag = BagOutlet(folder / "bag")
+        values = SimulatorParameters(**{"camera": False, "duration_s": 20.0, **parameters})
+        simulation = None
+        try:
+            simulation = Simulation(values, flat_world, folder, [bag])
+            simulation.start()
+            while simulation.outcome is None:
+                simulation.advance()
+        finally:
+            if simulation is not None:
+                simulation.close()
+            bag.close()
+        return simulation, BagReader(folder / "bag")
+
+    return run

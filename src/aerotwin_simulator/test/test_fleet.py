@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+import numpy as np
+import pytest
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.messages import stamp_ns
+from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator.fleet import plan_vehicles
+
+INSTANCE = 60
+PLACING_M = 1e-6
+GROUND_CLEARANCE_M = 0.3
+HOVER = "takeoff_altitude_m: 2.0\nwaypoints: [{position_m: [0.0, 0.0, 2.0], hold_s: 60.0}]\n"
+
+
+def _fleet(tmp_path, text):
+    path = tmp_path / "fleet.yaml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_one_vehicle_has_no_name_and_the_parameters_of_the_flight():
+    parameters = SimulatorParameters(instance=3)
+    (plan,) = plan_vehicles(parameters)
+    assert plan.name == ""
+    assert plan.parameters == parameters
+
+
+def test_like_vehicles_stand_side_by_side_with_instances_of_their_own():
+    plans = plan_vehicles(SimulatorParameters(instances=3, instance=9))
+    assert [plan.name for plan in plans] == ["uav0", "uav1", "uav2"]
+    assert [plan.parameters.instance for plan in plans] == [9, 10, 11]
+    assert [plan.start_north_m for plan in plans] == [0.0, 3.0, 6.0]
+
+
+def test_a_fleet_file_says_what_differs(tmp_path):
+    path = _fleet(
+        tmp_path,
+        "vehicles:\n"
+        "  - {name: a}\n"
+        "  - {name: b, instance: 40, start_yaw_deg: 90.0, gnss: ideal, controller: ros2}\n",
+    )
+    a, b = plan_vehicles(SimulatorParameters(fleet=path, instance=2))
+    assert (a.parameters.instance, a.parameters.controller) == (2, "embedded")
+    assert (b.parameters.instance, b.parameters.controller) == (40, "ros2")
+    assert (a.parameters.gnss, b.parameters.gnss) == ("gnss_default", "ideal")
+    assert b.start_yaw_deg == 90.0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("vehicles: [{name: a}, {name: a}]", "name: expected different ones, found a"),
+        ("vehicles: [{name: a}, {name: b, instance: 0}]", "instance: expected different"),
+        ("vehicles: [{name: 2a}]", "name: expected a letter"),
+        ("vehicles: []", "at least one vehicle"),
+        ("vehicles: [{name: a, colour: red}]", "unknown key 'colour'"),
+        ("vehicles: [{name: a, controller: autopilot}]", "a: controller: expected embedded"),
+    ],
+)
+def test_a_wrong_fleet_file_is_told(tmp_path, text, message):
+    with pytest.raises(ParameterError, match=message):
+        plan_vehicles(SimulatorParameters(fleet=_fleet(tmp_path, text)))
+
+
+def test_a_fleet_file_and_instances_exclude_each_other(tmp_path):
+    path = _fleet(tmp_path, "vehicles: [{name: a}]")
+    with pytest.raises(ParameterError, match="expected 1 beside a fleet file"):
+        plan_vehicles(SimulatorParameters(fleet=path, instances=2))
+
+
+def test_a_start_beside_the_world_is_told(tmp_path, flat_world):
+    path = _fleet(tmp_path, "vehicles: [{name: a, start_east_m: 500.0}]")
+    parameters = SimulatorParameters(fleet=path, camera=False, controller="ros2")
+    with pytest.raises(ParameterError, match=r"a: its start \(500.0, 0.0\) m in map lies beside"):
+        Simulation(parameters, flat_world, tmp_path, [])
+
+
+def test_vehicles_stand_at_their_starts_and_their_homes_are_there(tmp_path, flat_world):
+    path = _fleet(
+        tmp_path,
+        "vehicles: [{name: a}, {name: b, start_east_m: 5.0, start_north_m: -2.0,"
+        " start_yaw_deg: 90.0}]",
+    )
+    parameters = SimulatorParameters(fleet=path, camera=False, controller="ros2")
+    a, b = Simulation(parameters, flat_world, tmp_path, []).vehicles
+    plane = LocalTangentPlane(flat_world.origin)
+    for vehicle, place in ((a, (0.0, 0.0)), (b, (5.0, -2.0))):
+        home = vehicle.home
+        p_map = plane.from_geodetic(home.latitude_deg, home.longitude_deg, home.altitude_m)
+        assert p_map[:2] == pytest.approx(place, abs=PLACING_M)
+        assert 0.0 < p_map[2] < GROUND_CLEARANCE_M
+    assert b.body.R_map_body[:, 0] == pytest.approx([0.0, 1.0, 0.0], abs=PLACING_M)
+
+
+@pytest.fixture(scope="module")
+def two_flights(tmp_path_factory, flat_world):
+    """Two vehicles with embedded autopilots, flown for the same seconds twice."""
+    from aerotwin_core.bag import BagReader
+    from aerotwin_simulator.recording import BagOutlet
+
+    folder = tmp_path_factory.mktemp("fleet")
+    (folder / "hover.yaml").write_text(HOVER)
+    parameters = SimulatorParameters(
+        camera=False,
+        instances=2,
+        instance=INSTANCE,
+        mission=str(folder / "hover.yaml"),
+        duration_s=6.5,
+        seed=4,
+    )
+    flights = []
+    for name in ("first", "second"):
+        (folder / name).mkdir()
+        bag = BagOutlet(folder / name / "bag")
+        simulation = Simulation(parameters, flat_world, folder / name, [bag])
+        try:
+            simulation.start()
+            while simulation.outcome is None:
+                simulation.advance()
+        finally:
+            simulation.close()
+            bag.close()
+        flights.append((simulation, BagReader(folder / name / "bag")))
+    return flights
+
+
+def test_two_autopilots_fly_at_once_each_with_counters_of_its_own(two_flights):
+    simulation, bag = two_flights[0]
+    assert simulation.outcome == "6.5 s are over"
+    assert simulation.is_repeatable
+    n_steps = simulation.stamp_ns // 4_000_000
+    for vehicle in simulation.vehicles:
+        counters = vehicle.backend.link.counters
+        assert (counters.n_sent, counters.n_answered) == (n_steps, n_steps)
+        assert bag.trajectory(f"/{vehicle.name}/truth/odom").p_ref_body[-1, 2] > 1.0
+    names = [next(bag.messages([f"/uav{k}/autopilot/status"]))[2].status[0].name for k in (0, 1)]
+    assert names == ["autopilot uav0", "autopilot uav1"]
+
+
+def test_topics_and_frames_begin_with_the_vehicle_and_the_world_is_shared(two_flights):
+    _, bag = two_flights[0]
+    assert {"/uav0/imu/data_raw", "/uav1/imu/data_raw", "/clock", "/diagnostics"} <= set(bag.topics)
+    assert not any(name in bag.topics for name in ("/imu/data_raw", "/uav0/clock"))
+    for name in ("uav0", "uav1"):
+        odometry = next(bag.messages([f"/{name}/truth/odom"]))[2]
+        assert odometry.header.frame_id == "map"
+        assert odometry.child_frame_id == f"{name}/base_link_truth"
+        imu = next(bag.messages([f"/{name}/imu/data_raw"]))[2]
+        assert imu.header.frame_id == f"{name}/imu_link"
+        assert stamp_ns(imu) == 4_000_000
+    fixed = next(bag.messages(["/tf_static"]))[2].transforms
+    assert {t.header.frame_id for t in fixed} >= {"uav0/base_link", "uav1/base_link"}
+    statuses = next(bag.messages(["/diagnostics"]))[2].status
+    assert len(statuses) == 2
+
+
+def test_a_fleet_repeats_byte_for_byte_and_its_vehicles_differ(two_flights):
+    (_, first), (_, second) = two_flights
+    names = [f"/uav{k}/{topic}" for k in (0, 1) for topic in ("imu/data_raw", "gnss/fix")]
+    assert [*first.raw(names)] == [*second.raw(names)]
+    forces = [
+        np.array([m.linear_acceleration.z for _, _, m in first.messages([f"/uav{k}/imu/data_raw"])])
+        for k in (0, 1)
+    ]
+    assert not np.array_equal(*forces)

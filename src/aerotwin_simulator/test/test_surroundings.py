@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Wind, ground, battery and external vision, as a flight meets them."""
+
+import numpy as np
+import pytest
+
+from aerotwin_core.messages import odometry_message
+from aerotwin_multirotor_dynamics import layout, load_airframe
+from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
+from aerotwin_sensor_models import seed_sequence
+from aerotwin_simulator import SimulatorParameters
+from aerotwin_simulator.battery import BatteryMonitor
+from aerotwin_simulator.external_vision import NoVision, VisionTopic, make_vision
+from aerotwin_simulator.outlets import Outlets
+from aerotwin_simulator.surroundings import CLEAR_M, STEPS_WHEN_CLEAR, Air, Surface
+
+N_INPUTS = layout.COMMAND + 4
+
+
+def _state(z: float = 0.0, velocity=(0.0, 0.0, 0.0)) -> np.ndarray:
+    state = np.zeros(layout.N_HEAD + 4)
+    state[2] = z
+    state[layout.VELOCITY] = velocity
+    return state
+
+
+class Plane:
+    """Level ground that counts how often it is asked for."""
+
+    def __init__(self, height):
+        self.height, self.n_asked = height, 0
+
+    def ground_plane(self, p_map):
+        self.n_asked += 1
+        return np.array([p_map[0], p_map[1], self.height]), np.array([0.0, 0.0, 1.0])
+
+
+def test_the_ground_is_asked_for_at_every_step_near_it_and_less_often_above():
+    plane, inputs = Plane(5.0), np.zeros(N_INPUTS)
+    surface = Surface(plane, inputs)
+    for _ in range(10):
+        surface.look(_state(5.0 + 0.5 * CLEAR_M))
+    assert plane.n_asked == 10
+    assert inputs[layout.GROUND_POINT + 2] == 5.0
+    for _ in range(10 * STEPS_WHEN_CLEAR):
+        surface.look(_state(5.0 + 2.0 * CLEAR_M))
+    assert plane.n_asked == 20
+
+
+def test_steady_wind_stands_in_the_inputs():
+    inputs = np.zeros(N_INPUTS)
+    air = Air(SimulatorParameters(wind_east_m_s=3.0, wind_up_m_s=-1.0), inputs)
+    air.blow(_state())
+    assert inputs[layout.WIND : layout.WIND + 3].tolist() == [3.0, 0.0, -1.0]
+
+
+def test_gusts_are_those_of_the_wind_model_with_the_seed_of_the_vehicle():
+    inputs = np.zeros(N_INPUTS)
+    parameters = SimulatorParameters(
+        wind_north_m_s=8.0, wind_turbulence_m_s=15.4, seed=5, instance=2
+    )
+    air = Air(parameters, inputs)
+    wind = Wind(
+        WindParameters(north_m_s=8.0, turbulence_wind_m_s=15.4), seed_sequence(5, 2, "wind")
+    )
+    before = np.array([0.0, 8.0, 0.0])
+    for _ in range(50):
+        air.blow(_state(20.0, (1.0, 0.0, 0.0)))
+        airspeed = float(np.linalg.norm(np.array([1.0, 0.0, 0.0]) - before))
+        before = wind.sample(0.004, 20.0, airspeed)
+        assert inputs[layout.WIND : layout.WIND + 3].tolist() == before.tolist()
+
+
+class Collected:
+    def __init__(self):
+        self.messages = []
+
+    def add(self, topic):
+        pass
+
+    def emit(self, topic, stamp_ns, cdr):
+        self.messages.append((topic.name, stamp_ns))
+
+
+def _battery_airframe(tmp_path):
+    import yaml
+
+    from aerotwin_core.parameters import to_mapping
+
+    content = to_mapping(load_airframe("iris"))
+    content["battery"] = {**content["battery"], "capacity_ah": 3.5, "resistance_ohm": 0.02}
+    path = tmp_path / "with_battery.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+def test_a_battery_reports_once_a_second(tmp_path):
+    airframe, outlet = load_airframe(_battery_airframe(tmp_path)), Collected()
+    monitor = BatteryMonitor(airframe, Outlets([outlet]), "uav1")
+    state = _state()
+    state[layout.BATTERY_CHARGE], state[layout.BATTERY_VOLTAGE] = 0.8, 15.5
+    reports = [monitor.report(k * 4_000_000, state) for k in range(1, 751)]
+    told = [report for report in reports if report is not None]
+    assert len(told) == 3
+    assert (told[0].charge, told[0].voltage_v, told[0].cells) == (0.8, 15.5, airframe.battery.cells)
+    assert outlet.messages[0] == ("uav1/battery", 1_000_000_000)
+
+
+def test_an_airframe_without_a_battery_reports_none():
+    monitor = BatteryMonitor(load_airframe("iris"), Outlets([]))
+    assert all(monitor.report(k * 10**9, _state()) is None for k in range(1, 4))
+
+
+def test_a_flight_records_its_battery_and_tells_the_embedded_autopilot(tmp_path, fly):
+    simulation, bag = fly(
+        airframe=str(_battery_airframe(tmp_path)), instance=66, duration_s=2.5, seed=1
+    )
+    assert bag.counts["/battery"] == 2
+    message = next(bag.messages(["/battery"]))[2]
+    assert message.percentage == pytest.approx(1.0, abs=0.01)
+    assert message.voltage > 12.0
+    assert simulation.is_repeatable
+
+
+def _odometry(p=(1.0, 2.0, 3.0), q=(0.0, 0.0, 0.0, 1.0), variances=(0.0,) * 6):
+    return odometry_message(
+        1_500_000_000, "map", "base_link", p, q, (0.5, 0.0, 0.0), (0.0,) * 3,
+        pose_variances=variances, twist_variances=variances,
+    )  # fmt: skip
+
+
+def test_external_odom_becomes_a_pose_for_the_autopilot():
+    vision = make_vision(SimulatorParameters(external_vision="topic"))
+    assert isinstance(vision, VisionTopic)
+    vision.receive(_odometry(variances=(0.04,) * 6))
+    (pose,) = vision.collect(None)
+    assert pose.time_us == 1_500_000
+    assert pose.p_map.tolist() == [1.0, 2.0, 3.0]
+    assert pose.v_body.tolist() == [0.5, 0.0, 0.0]
+    assert pose.pose_covariance_map.diagonal() == pytest.approx([0.04] * 6)
+    assert vision.collect(None) == []
+
+
+def test_covariances_of_zero_mean_not_known_and_take_the_twist_with_them():
+    vision = VisionTopic()
+    vision.receive(_odometry())
+    (pose,) = vision.collect(None)
+    assert pose.pose_covariance_map is None
+    assert pose.v_body is None
+
+
+@pytest.mark.parametrize("bad", [{"p": (np.nan, 0.0, 0.0)}, {"q": (0.0, 0.0, 0.0, 0.5)}])
+def test_a_pose_that_is_not_sound_is_counted_and_passed_over(bad):
+    vision = VisionTopic()
+    vision.receive(_odometry(**bad))
+    assert vision.collect(None) == []
+    assert vision.n_refused == 1
+
+
+def test_no_vision_is_the_default():
+    assert isinstance(make_vision(SimulatorParameters()), NoVision)
