@@ -109,7 +109,7 @@ def installation_checks(instance: int, px4_dir: str | None) -> Iterator[Check]:
 def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:
     """Listen to the link and to /diagnostics at once, and yield what they say."""
     from aerotwin_bringup.doctor import geometry, ports
-    from aerotwin_bringup.doctor.link_checks import link_checks
+    from aerotwin_bringup.doctor.link_checks import flight_checks, link_checks
     from aerotwin_bringup.doctor.link_watch import LinkWatch, listening_ports
     from aerotwin_bringup.doctor.sensor_checks import sensor_checks
     from aerotwin_bringup.doctor.topic_checks import topic_checks
@@ -137,6 +137,7 @@ def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:
     if record.is_heard or len(watch.held) < len(listen_on):
         yield from link_checks(record)
     yield from sensor_checks(record)
+    yield from flight_checks(record)
     if record.is_heard:
         yield geometry.geometry_check(record, expected, arguments.airframe)
     yield from topic_checks(statuses)

@@ -12,8 +12,6 @@ from aerotwin_bringup.doctor.px4_modes import mode_name, nav_state
 
 LOW_BATTERY_PERCENT = 20
 """BAT_LOW_THR of PX4 is 15 %; a flight should not begin there."""
-FULL_FIX, ENOUGH_SATELLITES = 3, 6
-"""PX4: EKF2_REQ_NSATS 6."""
 SLOW_FACTOR = 0.5
 WANTED_HZ = {"ATTITUDE": 4.0, "GLOBAL_POSITION_INT": 1.0, "SYS_STATUS": 0.5}
 """Least rates in simulated time: half of what autopilots stream to a ground station."""
@@ -42,15 +40,17 @@ _RATIOS = {
 
 
 def link_checks(record: LinkRecord) -> list[Check]:
-    """Return what the messages of an autopilot say, one check for each part of it."""
+    """Return who speaks, how fast, and in which mode it is."""
     if not record.is_heard:
         return [_silence(record)]
+    return [_speaks(record), _pace(record), _rates(record), _state(record)]
+
+
+def flight_checks(record: LinkRecord) -> list[Check]:
+    """Return what keeps it from flying, once its sensors are well."""
+    if not record.is_heard:
+        return []
     return [
-        _speaks(record),
-        _pace(record),
-        _rates(record),
-        _state(record),
-        _gnss(record),
         _battery(record),
         _estimator(record),
         _innovations(record),
@@ -146,25 +146,6 @@ def _state(record: LinkRecord) -> Check:
     return ok("link.state", text)
 
 
-def _gnss(record: LinkRecord) -> Check:
-    message = record.last.get("GPS_RAW_INT")
-    if message is None:
-        return fail(
-            "sensors.gnss",
-            "no GNSS reading has reached the autopilot",
-            "send HIL_GPS at 1 to 10 Hz, or fly on external vision (EKF2_EV_CTRL, no GNSS needed)",
-        )
-    satellites = message.satellites_visible
-    if message.fix_type < FULL_FIX or satellites < ENOUGH_SATELLITES:
-        return fail(
-            "sensors.gnss",
-            f"fix type {message.fix_type} with {satellites} satellites",
-            f"send HIL_GPS with fix_type {FULL_FIX} and {ENOUGH_SATELLITES} satellites or more",
-        )
-    accuracy = f"{message.h_acc * 1e-3:.2f} m horizontally, {message.v_acc * 1e-3:.2f} m vertically"
-    return ok("sensors.gnss", f"3-D fix, {satellites} satellites, {accuracy}")
-
-
 def _battery(record: LinkRecord) -> Check:
     status = record.last.get("SYS_STATUS")
     if status is None or status.battery_remaining < 0:
@@ -202,19 +183,19 @@ def _estimator(record: LinkRecord) -> Check:
 
 
 def _innovations(record: LinkRecord) -> Check:
-    status = record.last.get("ESTIMATOR_STATUS")
-    ratios = {} if status is None else {name: getattr(status, name) for name in _RATIOS}
-    bad = [
-        f"{_RATIOS[name]} {value:.2f}" for name, value in ratios.items() if not value <= 1.0
-    ]  # NaN is bad
-    if bad:
+    name, status = "estimator.innovations", record.last.get("ESTIMATOR_STATUS")
+    if status is None:
+        return warn(name, "not known: the estimator has not begun")
+    ratios = {sensor: getattr(status, field) for field, sensor in _RATIOS.items()}
+    refused = [f"{sensor} {ratio:.2f}" for sensor, ratio in ratios.items() if ratio > 1.0]
+    if refused:
         return fail(
-            "estimator.innovations",
-            f"measurements refused (test ratio above 1, or none): {', '.join(bad)}",
+            name,
+            f"measurements are refused (test ratio above 1): {', '.join(refused)}",
             "that sensor contradicts the others: check its frame, sign, unit and delay",
         )
-    worst = max((value for value in ratios.values() if isfinite(value)), default=0.0)
-    return ok("estimator.innovations", f"largest test ratio {worst:.2f} (below 1 is accepted)")
+    worst = max((ratio for ratio in ratios.values() if isfinite(ratio)), default=0.0)
+    return ok(name, f"largest test ratio {worst:.2f}; up to 1 is believed")
 
 
 def _arming(record: LinkRecord) -> Check:

@@ -12,20 +12,24 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_bringup.doctor.events import EVENT_MESSAGE_ID, ArmingReasons
 
 WARNING = mavlink.MAV_SEVERITY_WARNING
-MAG_BITS, BARO_BITS = 0x1C0, 0x200
+MAG_BITS, BARO_BIT = 0x1C0, 0x200
+HIGHEST_HPA = 2000.0
+"""PX4 1.14 fills HIGHRES_IMU.abs_pressure in pascal, where the message says hPa."""
 _KEPT_TEXTS = 20
 _MAGIC_2, _HEADER_2 = 0xFD, 10
 
 
 @dataclass(frozen=True, slots=True)
 class ImuSample:
-    """One HIGHRES_IMU: FRD axes, m/s^2, rad/s, gauss, hPa; None where it said there is none."""
+    """One HIGHRES_IMU: FRD axes, m/s^2, rad/s, gauss, hPa; None where there never was a value."""
 
     time_us: int
     specific_force: tuple[float, float, float]
     angular_velocity: tuple[float, float, float]
     field_gauss: tuple[float, float, float] | None
     pressure_hpa: float | None
+    has_new_field: bool = True
+    has_new_pressure: bool = True
 
 
 @dataclass(slots=True)
@@ -130,17 +134,17 @@ class LinkRecord:
             self.last_ms = time_ms
 
     def _take_imu(self, message: Any) -> None:
-        has_field = message.fields_updated & MAG_BITS and (
-            message.xmag or message.ymag or message.zmag
-        )
-        has_pressure = message.fields_updated & BARO_BITS and message.abs_pressure > 0.0
+        field = (message.xmag, message.ymag, message.zmag)
+        pressure = message.abs_pressure
         self.imu.append(
             ImuSample(
                 message.time_usec,
                 (message.xacc, message.yacc, message.zacc),
                 (message.xgyro, message.ygyro, message.zgyro),
-                (message.xmag, message.ymag, message.zmag) if has_field else None,
-                message.abs_pressure if has_pressure else None,
+                field if any(field) else None,
+                _hpa(pressure) if pressure > 0.0 else None,
+                bool(message.fields_updated & MAG_BITS),
+                bool(message.fields_updated & BARO_BIT),
             )
         )
 
@@ -157,6 +161,10 @@ class LinkRecord:
 
     def _take_result(self, message: Any) -> None:
         self.results[message.command] = message.result
+
+
+def _hpa(pressure: float) -> float:
+    return pressure if pressure < HIGHEST_HPA else 0.01 * pressure
 
 
 _TAKERS = {

@@ -27,6 +27,11 @@ _SLICE_S = 0.05
 _MAX_DATAGRAM = 4096
 _IMU_STREAMED = 20
 MAV_CMD_RUN_PREARM_CHECKS = 401
+ANY_PARAMETER = "MAV_SYS_ID"
+"""One that every autopilot has: after its answer, one that is not answered does not exist."""
+LONGER_S = 8.0
+"""How much longer to listen while answers are missing: a simulated second may last several."""
+PATIENT_ROUNDS = 4
 ASKED_ONCE = {
     "SYS_STATUS": mavlink.MAVLINK_MSG_ID_SYS_STATUS,
     "ESTIMATOR_STATUS": mavlink.MAVLINK_MSG_ID_ESTIMATOR_STATUS,
@@ -67,10 +72,10 @@ class LinkWatch:
     def __init__(self, instance: int, ports: Sequence[int], parameters: Sequence[str]) -> None:
         self.record = LinkRecord(instance + 1)
         self.held: list[int] = []
-        self._parameters = parameters
+        self._parameters = [ANY_PARAMETER, *parameters]
+        self._n_rounds = 0
         self._codecs: dict[socket.socket, mavlink.MAVLink] = {}
         self._partner: tuple[socket.socket, Any] | None = None
-        self._has_asked_checks = False
         for port in ports:
             endpoint = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             try:
@@ -79,19 +84,19 @@ class LinkWatch:
                 endpoint.close()
                 self.held.append(port)
                 continue
+            endpoint.setblocking(False)
             codec = mavlink.MAVLink(None, SYSTEM_ID, COMPONENT_ID)
             codec.robust_parsing = True
             self._codecs[endpoint] = codec
 
     def listen(self, duration_s: float, on_wait: Callable[[float], None] | None = None) -> None:
-        """Listen for a while, in wall time; not longer than `SILENCE_S` when nobody speaks."""
+        """Listen for a while, in wall time; less when nobody speaks, longer for answers."""
         start = last_asked = last_imu = monotonic()
         while self._codecs:
             self._receive()
             now = monotonic()
             self.record.wall_s = now - start
-            is_silent = not self.record.is_heard and now - start > SILENCE_S
-            if now - start >= duration_s or is_silent:
+            if self._is_over(now - start, duration_s):
                 return
             if now - last_asked >= ASK_EVERY_S:
                 last_asked = now
@@ -101,6 +106,32 @@ class LinkWatch:
                 self._request(mavlink.MAVLINK_MSG_ID_HIGHRES_IMU)
             if on_wait is not None:
                 on_wait(now - start)
+
+    def _is_over(self, waited_s: float, duration_s: float) -> bool:
+        if not self.record.is_heard:
+            return waited_s > SILENCE_S
+        limit_s = duration_s if self._is_complete() else duration_s + LONGER_S
+        return waited_s >= limit_s
+
+    def _is_complete(self) -> bool:
+        """Return whether everything has come that can be expected."""
+        record = self.record
+        if record.heartbeat is None or "SYS_STATUS" not in record.last:
+            return False
+        if self._are_reasons_due() and self._n_rounds < PATIENT_ROUNDS:
+            return False
+        is_answered = all(name in record.parameters for name in self._parameters)
+        return is_answered or (
+            ANY_PARAMETER in record.parameters and self._n_rounds >= PATIENT_ROUNDS
+        )
+
+    def _are_reasons_due(self) -> bool:
+        """Return whether its arming checks are to be asked for, or their report has yet to come."""
+        record = self.record
+        if record.heartbeat is None or record.is_armed or record.reasons.has_report:
+            return False
+        accepted = mavlink.MAV_RESULT_ACCEPTED
+        return record.results.get(MAV_CMD_RUN_PREARM_CHECKS, accepted) == accepted
 
     def close(self) -> None:
         """Free the ports."""
@@ -114,14 +145,22 @@ class LinkWatch:
         self.close()
 
     def _receive(self) -> None:
+        """Read everything that has come: what waits too long is dropped by the kernel."""
         ready, _, _ = select.select(list(self._codecs), [], [], _SLICE_S)
         for endpoint in ready:
-            data, address = endpoint.recvfrom(_MAX_DATAGRAM)
-            n_before = self.record.counts.total()
-            for message in self._codecs[endpoint].parse_buffer(data) or []:
-                self.record.take(message)
-            if self._partner is None and self.record.counts.total() > n_before:
-                self._partner = (endpoint, address)
+            while True:
+                try:
+                    data, address = endpoint.recvfrom(_MAX_DATAGRAM)
+                except (BlockingIOError, ConnectionRefusedError):
+                    break
+                self._take(endpoint, data, address)
+
+    def _take(self, endpoint: socket.socket, data: bytes, address: Any) -> None:
+        n_before = self.record.counts.total()
+        for message in self._codecs[endpoint].parse_buffer(data) or []:
+            self.record.take(message)
+        if self._partner is None and self.record.counts.total() > n_before:
+            self._partner = (endpoint, address)
 
     def _ask(self) -> None:
         """Ask for what is missing so far."""
@@ -136,9 +175,10 @@ class LinkWatch:
                         record.system_id, mavlink.MAV_COMP_ID_AUTOPILOT1, name.encode(), -1
                     )
                 )
-        if not self._has_asked_checks and record.heartbeat is not None and not record.is_armed:
-            self._has_asked_checks = True
+        if self._are_reasons_due():
             self._command(MAV_CMD_RUN_PREARM_CHECKS)
+        if ANY_PARAMETER in record.parameters:
+            self._n_rounds += 1
 
     def _request(self, message_id: int) -> None:
         self._command(mavlink.MAV_CMD_REQUEST_MESSAGE, message_id)
@@ -155,4 +195,7 @@ class LinkWatch:
         codec = self._codecs[endpoint]
         data = message.pack(codec)
         codec.seq = (codec.seq + 1) & 0xFF
-        endpoint.sendto(data, address)
+        try:
+            endpoint.sendto(data, address)
+        except (BlockingIOError, ConnectionRefusedError):
+            return  # it will be asked again

@@ -75,7 +75,8 @@ def ports_check(found: Iterable[Endpoint], instance: int) -> Check:
     hil = HIL_PORT + instance
     held += [f"TCP {hil} (HIL) by {e.holder}" for e in found if _is_listening(e, hil)]
     if not held:
-        return ok("ports.held", f"all ports of vehicle {instance} are free (TCP {hil}, UDP …)")
+        listed = ", ".join(map(str, sorted(udp_ports(instance).values())))
+        return ok("ports.held", f"those of vehicle {instance} are free: TCP {hil}, UDP {listed}")
     return warn(
         "ports.held",
         f"held: {'; '.join(held)}",

@@ -3,6 +3,7 @@
 """Missing, frozen and impossible sensor values, from what the autopilot says that it receives."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from pymavlink.dialects.v20 import common as mavlink
@@ -11,6 +12,8 @@ from aerotwin_bringup.doctor.check import Check, fail, ok, warn
 from aerotwin_bringup.doctor.link_record import ImuSample, LinkRecord
 
 MINIMUM_SAMPLES = 5
+FULL_FIX, ENOUGH_SATELLITES = 3, 6
+"""PX4: EKF2_REQ_NSATS 6."""
 GRAVITY = 9.81
 GRAVITY_TOLERANCE = 0.7
 """m/s^2: biases of cheap accelerometers are up to 0.3; a wrong unit or axis is off by far more."""
@@ -32,16 +35,17 @@ _SENSORS = {
 
 
 def sensor_checks(record: LinkRecord) -> list[Check]:
-    """Return what is to be said of IMU, magnetometer and barometer."""
+    """Return what is to be said of IMU, magnetometer, barometer and GNSS."""
     if not record.is_heard:
         return []
-    samples = distinct_instants(record.imu)
+    samples, gnss = distinct_instants(record.imu), record.last.get("GPS_RAW_INT")
     return [
         _health(record),
         _accelerometer(samples, is_armed=record.is_armed),
         _gyroscope(samples, is_armed=record.is_armed),
         _magnetometer(samples),
-        _barometer(samples, record),
+        _barometer(samples, gnss),
+        _gnss(gnss),
     ]
 
 
@@ -120,6 +124,8 @@ def _magnetometer(samples: Sequence[ImuSample]) -> Check:
         return fail(name, "no field reaches the autopilot", "send the mag bits 0x1C0, in gauss")
     strength = float(np.linalg.norm(np.mean(fields, axis=0)))
     said = f"field {strength:.3f} gauss"
+    if not any(s.has_new_field for s in samples):
+        return _stopped(name, said)
     if not _is_moving(fields):
         return _frozen(name, said)
     low, high = FIELD_RANGE_GAUSS
@@ -132,7 +138,7 @@ def _magnetometer(samples: Sequence[ImuSample]) -> Check:
     return ok(name, said)
 
 
-def _barometer(samples: Sequence[ImuSample], record: LinkRecord) -> Check:
+def _barometer(samples: Sequence[ImuSample], gnss: Any | None) -> Check:
     name = "sensors.barometer"
     if len(samples) < MINIMUM_SAMPLES:
         return _too_few("barometer", samples)
@@ -142,20 +148,37 @@ def _barometer(samples: Sequence[ImuSample], record: LinkRecord) -> Check:
     mean_hpa = float(np.mean(pressures))
     height = pressure_altitude_m(mean_hpa)
     said = f"{mean_hpa:.1f} hPa, that is {height:.0f} m"
+    if not any(s.has_new_pressure for s in samples):
+        return _stopped(name, said)
     if not _is_moving([(p,) for p in pressures]):
         return _frozen(name, said)
-    gnss = record.last.get("GPS_RAW_INT")
-    if (
-        gnss is not None
-        and gnss.fix_type >= 3
-        and abs(gnss.alt * 1e-3 - height) > (HEIGHT_TOLERANCE_M)
-    ):
-        return fail(
-            name,
-            f"{said}, but GNSS says {gnss.alt * 1e-3:.0f} m",
-            "send hPa, and one altitude above mean sea level to both sensors",
-        )
+    if gnss is not None and gnss.fix_type >= FULL_FIX:
+        altitude = gnss.alt * 1e-3
+        if abs(altitude - height) > HEIGHT_TOLERANCE_M:
+            return fail(
+                name,
+                f"{said}, but GNSS says {altitude:.0f} m",
+                "send hPa, and one altitude above mean sea level to both sensors",
+            )
     return ok(name, said)
+
+
+def _gnss(message: Any | None) -> Check:
+    if message is None:
+        return fail(
+            "sensors.gnss",
+            "no GNSS reading has reached the autopilot",
+            "send HIL_GPS at 1 to 10 Hz, or fly on external vision (EKF2_EV_CTRL, no GNSS needed)",
+        )
+    satellites = message.satellites_visible
+    if message.fix_type < FULL_FIX or satellites < ENOUGH_SATELLITES:
+        return fail(
+            "sensors.gnss",
+            f"fix type {message.fix_type} with {satellites} satellites",
+            f"send HIL_GPS with fix_type {FULL_FIX} and {ENOUGH_SATELLITES} satellites or more",
+        )
+    accuracy = f"{message.h_acc * 1e-3:.2f} m horizontally, {message.v_acc * 1e-3:.2f} m vertically"
+    return ok("sensors.gnss", f"3-D fix, {satellites} satellites, {accuracy}")
 
 
 def pressure_altitude_m(pressure_hpa: float) -> float:
@@ -173,4 +196,12 @@ def _frozen(name: str, said: str) -> Check:
         name,
         f"{said}, the same to the last digit in every sample: PX4 calls that stale",
         "add noise, or send each sample once and no repeats in between",
+    )
+
+
+def _stopped(name: str, said: str) -> Check:
+    return fail(
+        name,
+        f"it came and has stopped, last {said}",
+        "withheld? Or the same to the last digit: PX4 drops a sensor that never changes; add noise",
     )

@@ -12,7 +12,7 @@ from aerotwin_core.ros.qos import reliable
 
 TOPIC = "/diagnostics"
 _DEPTH = 50
-_SPINS_PER_CALL = 20
+_SPINS_PER_CALL = 5
 
 
 class DiagnosticsWatch:
