@@ -14,11 +14,11 @@ from aerotwin_multirotor_dynamics import layout as at
 LOWEST_HUB_RADII = 0.5
 """Below this height, in rotor radii, ground effect grows no more (Cheeseman and Bennett 1955)."""
 
-LEAN = {"error_model": "numpy", "_nrt": False}
-"""Options of compilation: a division by zero is infinite, and arrays are not counted as in use.
+LEAN = {"error_model": "numpy", "fastmath": {"contract"}, "_nrt": False}
+"""Options of compilation for what makes no arrays and takes no slices of them.
 
-Counting is what makes small functions with array arguments slow (half of a step's time here), and
-is needed only by those that make arrays or take slices of them.
+A division by zero is infinite, a product and a sum may be fused, and arrays are not counted as in
+use: the counting would take half of a step's time here.
 """
 part = njit(forceinline=True, **LEAN)
 """Makes a function a part of a kernel: compiled into it and kept in its cache."""
