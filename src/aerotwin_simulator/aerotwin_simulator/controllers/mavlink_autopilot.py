@@ -33,7 +33,8 @@ from aerotwin_px4_bridge.messages import (
     SIMULATOR_SYSTEM_ID,
     pack_hil_gps,
 )
-from aerotwin_px4_bridge.process import rotor_parameters
+from aerotwin_px4_bridge.process import external_vision_parameters, rotor_parameters
+from aerotwin_px4_bridge.px4_files import collect_ulog
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup, Motors
 from aerotwin_simulator.controllers.onboard import IdleClient
@@ -44,6 +45,8 @@ CLIENT_PERIOD_NS = 20_000_000
 """How often the mission client looks at its link, in simulated time: a look costs a system call,
 and nothing it hears comes faster than at 20 Hz."""
 
+_OUTSIDE_LINKS = ("ground", "offboard")
+"""What PX4 opens for outside clients when no mission flies it."""
 _RATIOS = (
     "velocity_ratio",
     "horizontal_position_ratio",
@@ -233,10 +236,12 @@ class MavlinkAutopilot:
         return values
 
     def close(self) -> None:
-        """Close both links and end the process."""
+        """Close both links and end the process; PX4's log is put beside the bag."""
         self.link.close()
         self.client.close()
         self.process.stop()
+        if self._setup.parameters.controller == "px4":
+            collect_ulog(self._setup.folder, self._setup.parameters.instance)
 
 
 def make_process(setup: BackendSetup) -> AutopilotProcess:
@@ -254,6 +259,9 @@ def make_process(setup: BackendSetup) -> AutopilotProcess:
     cpu = loop_cpu(parameters)
     if parameters.controller == "px4":
         rotors = [(rotor.position_m, rotor.spin) for rotor in airframe.rotors]
+        chosen = rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m)
+        if parameters.external_vision != "none":
+            chosen |= external_vision_parameters(with_gnss=parameters.gnss != NO_GNSS)
         return px4_process(
             Path(parameters.px4_dir or "PX4-Autopilot"),
             parameters.instance,
@@ -261,8 +269,10 @@ def make_process(setup: BackendSetup) -> AutopilotProcess:
             home=setup.home,
             speed_factor=parameters.speed,
             gnss_delay_s=_gnss_delay_s(parameters),
-            parameters=rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m),
+            parameters=chosen,
             model=parameters.px4_model,
+            namespace=setup.vehicle or None,
+            links=_OUTSIDE_LINKS if setup.mission is None else None,
             cpu=cpu,
         )
     command = [sys.executable, "-m", "aerotwin_autopilot.embedded_autopilot"]

@@ -4,6 +4,7 @@
 
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
@@ -41,11 +42,18 @@ class Scenario(Protocol):
         """Report, and return the exit code of the process."""
 
 
+Prepare = Callable[[FlightParameters, World, Path], tuple[FlightParameters, World]]
+
+
 def run_simulator(
-    scenario: Scenario | None = None, parameters_type: type[FlightParameters] = FlightParameters
+    scenario: Scenario | None = None,
+    parameters_type: type[FlightParameters] = FlightParameters,
+    *,
+    prepare: Prepare | None = None,
 ) -> int:
     """Make the node, fly, and let the scenario report; return the exit code.
 
+    `prepare` gets parameters, world and run folder before the flight and returns both as flown.
     SIGINT and SIGTERM end the flight, not the process: the bag is closed and the report made.
     """
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
@@ -68,6 +76,10 @@ def run_simulator(
         if wanted:
             return EXIT_INTERRUPTED
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name)
+        if prepare is not None:
+            parameters, world = prepare(parameters, world, folder)
+            node.parameters = parameters
+            check_before_flight(parameters)
         configuration = run_configuration(to_mapping(parameters), world)
         write_text_atomically(folder / "config.yaml", configuration)
         if scenario is not None:
