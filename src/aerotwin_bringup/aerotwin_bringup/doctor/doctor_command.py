@@ -135,7 +135,8 @@ def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:
     if hil is not None:
         yield hil
     if record.is_heard or len(watch.held) < len(listen_on):
-        yield from link_checks(record)
+        is_connected = hil is not None and hil.status != FAIL
+        yield from link_checks(record, listen_on, is_connected=is_connected)
     yield from sensor_checks(record)
     yield from flight_checks(record)
     if record.is_heard:

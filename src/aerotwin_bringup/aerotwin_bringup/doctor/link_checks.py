@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why a vehicle will not arm or fly, from what was heard on its link: mode, power, estimator."""
 
+from collections.abc import Sequence
 from math import isfinite
 
 from pymavlink.dialects.v20 import common as mavlink
@@ -39,10 +40,20 @@ _RATIOS = {
 }
 
 
-def link_checks(record: LinkRecord) -> list[Check]:
-    """Return who speaks, how fast, and in which mode it is."""
+def link_checks(record: LinkRecord, ports: Sequence[int], *, is_connected: bool) -> list[Check]:
+    """Return who speaks, how fast, and in which mode it is.
+
+    Parameters
+    ----------
+    record : LinkRecord
+        What was heard.
+    ports : sequence of int
+        Where it was listened.
+    is_connected : bool
+        Whether an autopilot is seen on the HIL link.
+    """
     if not record.is_heard:
-        return [_silence(record)]
+        return [_silence(record, ports, is_connected=is_connected)]
     return [_speaks(record), _pace(record), _rates(record), _state(record)]
 
 
@@ -59,19 +70,24 @@ def flight_checks(record: LinkRecord) -> list[Check]:
     ]
 
 
-def _silence(record: LinkRecord) -> Check:
+def _silence(record: LinkRecord, ports: Sequence[int], *, is_connected: bool) -> Check:
+    where = f"UDP {', '.join(map(str, ports))}"
     if record.others:
         ids = ", ".join(str(system_id) for system_id in sorted(record.others))
         return fail(
             "link.heartbeat",
-            f"system {record.system_id} is silent, but system {ids} speaks here",
+            f"system {record.system_id} is silent on {where}, but system {ids} speaks there",
             f"give --instance {min(record.others) - 1} (system id - 1)",
         )
-    return fail(
-        "link.heartbeat",
-        f"nothing heard of system {record.system_id} in {record.wall_s:.1f} s",
-        "is the autopilot running and its simulated time moving? A paused flight is silent, too",
-    )
+    silent = f"nothing heard of system {record.system_id} on {where} in {record.wall_s:.1f} s"
+    if is_connected:
+        return fail(
+            "link.heartbeat",
+            f"{silent}, though an autopilot is on the HIL link",
+            "paused? Or a PX4 that flies faster than real time: it opens only its mission's link, "
+            "fly it with speed:=1.0 to hear it",
+        )
+    return fail("link.heartbeat", silent, "is the autopilot running, with this instance?")
 
 
 def _speaks(record: LinkRecord) -> Check:

@@ -16,10 +16,11 @@ from typing import Any
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_bringup.doctor.link_record import LinkRecord
+from aerotwin_px4_bridge.px4_files import offboard_port
 
 HOST = "127.0.0.1"
 SYSTEM_ID, COMPONENT_ID = 254, mavlink.MAV_COMP_ID_MISSIONPLANNER
-OFFBOARD_PORT, GROUND_PORT, OFFBOARD_PORT_ABOVE_9 = 14540, 14550, 14549
+OFFBOARD_PORT, GROUND_PORT, STOCK_PX4_PORT_ABOVE_9 = 14540, 14550, 14549
 ASK_EVERY_S, ASK_IMU_EVERY_S = 0.5, 0.1
 SILENCE_S = 2.5
 """Without a word for this long there is nobody: a HEARTBEAT comes every second."""
@@ -44,9 +45,13 @@ ASKED_ONCE = {
 
 
 def listening_ports(instance: int) -> list[int]:
-    """Return where autopilot number `instance` sends to; PX4 sends all above 9 to one port."""
-    ports = [OFFBOARD_PORT + instance, GROUND_PORT]
-    return [*ports, OFFBOARD_PORT_ABOVE_9] if instance > 9 else ports
+    """Return where autopilot number `instance` may send to.
+
+    Above 9 the embedded autopilot, a PX4 that we start and one that others start each have a rule
+    of their own.
+    """
+    ports = [offboard_port(instance), OFFBOARD_PORT + instance, GROUND_PORT]
+    return list(dict.fromkeys([*ports, STOCK_PX4_PORT_ABOVE_9] if instance > 9 else ports))
 
 
 class LinkWatch:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import psutil
 
 from aerotwin_bringup.doctor.check import Check, fail, ok, warn
+from aerotwin_px4_bridge.px4_files import offboard_port
 
 HIL_PORT = 4560
 LISTEN, ESTABLISHED = psutil.CONN_LISTEN, psutil.CONN_ESTABLISHED
 AUTOPILOT_PORTS = {"offboard": 14580, "onboard": 14280, "ground": 18570}
 """UDP ports that the autopilot itself opens."""
-CLIENT_PORTS = {"offboard client": 14540, "mission": 14030}
+MISSION_PORT = 14030
 GROUND_STATION_PORT = 14550
 
 
@@ -59,8 +60,12 @@ def _holder(pid: int | None) -> str:
 
 def udp_ports(instance: int) -> dict[str, int]:
     """Return every UDP port that has to do with a vehicle."""
-    own = {name: port + instance for name, port in (AUTOPILOT_PORTS | CLIENT_PORTS).items()}
-    return {**own, "ground station": GROUND_STATION_PORT}
+    return {
+        **{name: port + instance for name, port in AUTOPILOT_PORTS.items()},
+        "mission": MISSION_PORT + instance,
+        "offboard client": offboard_port(instance),
+        "ground station": GROUND_STATION_PORT,
+    }
 
 
 def ports_check(found: Iterable[Endpoint], instance: int) -> Check:
