@@ -20,6 +20,6 @@ setup(
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
     entry_points={
-        "console_scripts": ["simulator = aerotwin_simulator.ros.process:main"],
+        "console_scripts": ["simulator = aerotwin_simulator.start:main"],
     },
 )

@@ -106,5 +106,5 @@ def run_simulator(
 
 
 def main() -> None:
-    """Entry point of the executable `simulator`."""
+    """Fly what the parameters say, and nothing around it."""
     sys.exit(run_simulator())

@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+import signal
+import subprocess
+import sys
+
+SLOW = """
+print("loading", flush=True)
+import time
+time.sleep(30.0)
+"""
+
+
+def _start(tmp_path, text):
+    (tmp_path / "program.py").write_text(text)
+    command = [sys.executable, "-c", "from aerotwin_core.start import run; run('program')"]
+    return subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def test_ctrl_c_while_a_program_loads_ends_it_in_silence(tmp_path):
+    with _start(tmp_path, SLOW) as process:
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20.0) == 130
+        assert process.stderr.read() == ""
+
+
+def test_the_program_runs(tmp_path):
+    with _start(tmp_path, "def main():\n    print('ran')\n") as process:
+        assert process.communicate(timeout=20.0)[0] == "ran\n"
+        assert process.returncode == 0
