@@ -115,15 +115,9 @@ def _table(members: Sequence[FleetMember]) -> Table:
         rows.append((member.name, member.outcome, *values, str(member.n_missed)))
     return Table(
         title="Vehicles",
-        columns=(
-            "vehicle",
-            "outcome",
-            "cross-track RMS [m]",
-            "control RMS [m]",
-            "estimation RMS [m]",
-            "steps missed",
-        ),
+        columns=("vehicle", "outcome", "cross-track", "control", "estimation", "missed"),
         rows=tuple(rows),
+        caption="Errors along the path, RMS in metres; missed are lockstep answers.",
     )
 
 

@@ -12,7 +12,7 @@ from aerotwin_bringup.flight_section import flight_section, path_errors
 from aerotwin_bringup.run_report import RunRecord, write_run_report
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal
-from aerotwin_core.errors import UserError
+from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import parameter
 from aerotwin_simulator.ros.flight import FlightResult
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
@@ -39,6 +39,14 @@ class SitlFlightParameters(FlightParameters):
         text="topic whose stamps answer the camera frames (unused with slam none)",
         choices=("", "slam/odom"),
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.slam != "none" and (self.instances > 1 or self.fleet != "none"):
+            raise ParameterError(
+                f"slam: expected none with several vehicles, found '{self.slam}'; a SLAM is judged "
+                "on one vehicle"
+            )
 
     @property
     def is_followed(self) -> bool:
