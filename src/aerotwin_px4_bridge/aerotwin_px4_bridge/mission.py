@@ -27,6 +27,7 @@ from aerotwin_px4_bridge.path import (
     Setpoint,
     plan_path,
 )
+from aerotwin_px4_bridge.track import join, read_track
 
 MODE_OFFBOARD = (6, 0)
 MODE_LAND = (4, 6)
@@ -38,6 +39,7 @@ _SETPOINT_LEAD_S = 1.0
 _SHORT_OF_HEIGHT_M = 1.0  # PX4 ends a take-off up to NAV_MC_ALT_RAD = 0.8 m below
 _SETTLED_M_S = 0.3
 _SETTLED_FOR_S = 0.5
+_BEFORE_TRACK_S = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +59,10 @@ class Waypoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Mission:
-    """A flight: take-off, a path through way-points, landing where it ends."""
+    """A flight: take-off, a path through way-points, a track, landing where it ends.
+
+    Way-points alone, a track alone, or both: then the way-points lead to the track.
+    """
 
     takeoff_altitude_m: float = parameter(
         5.0, text="height above the start", unit="m", minimum=1.5, maximum=120.0
@@ -79,22 +84,23 @@ class Mission:
     ready_timeout_s: float = parameter(
         90.0, text="simulated time until the autopilot can arm", unit="s", minimum=1.0
     )
-    waypoints: tuple[Waypoint, ...] = parameter(text="the path, at least one")
+    waypoints: tuple[Waypoint, ...] = parameter((), text="the path; may be empty before a track")
+    track: str = parameter(
+        "", text="CSV file of set-points in time (module track), flown after the way-points"
+    )
 
     def __post_init__(self) -> None:
-        if not self.waypoints:
+        if not self.waypoints and not self.track:
             raise ParameterError("waypoints: expected at least one, found none; add one")
+        if self.track:
+            read_track(self.track)
 
-    def plan(self, p_map_start: FloatArray, yaw_start: float) -> SampledPath:
-        """Return the path in time from a hover at the start."""
-        limits = PathLimits(
-            speed=self.speed_m_s,
-            climb_rate=self.climb_rate_m_s,
-            acceleration=self.acceleration_m_s2,
-            jerk=self.jerk_m_s3,
-            corner_radius=self.corner_radius_m,
-            yaw_rate=radians(self.yaw_rate_deg_s),
-        )
+    def plan(self, p_map_start: FloatArray, yaw_start: float) -> tuple[SampledPath, float]:
+        """Return the path in time from a hover at the start, and when its track begins [s].
+
+        Without a track the second is the end of the path.
+        """
+        track = read_track(self.track) if self.track else None
         points = [
             PathPoint(
                 p_map=waypoint.position_m,
@@ -103,7 +109,23 @@ class Mission:
             )
             for waypoint in self.waypoints
         ]
-        return plan_path(p_map_start, yaw_start, points, limits)
+        if track is not None:
+            yaw = float(track.yaw[0])
+            points.append(PathPoint(p_map=track.p_map[0], yaw=yaw, hold=_BEFORE_TRACK_S))
+        path = plan_path(p_map_start, yaw_start, points, self._limits())
+        if track is None:
+            return path, path.duration
+        return join(path, track), path.duration + PATH_STEP_S
+
+    def _limits(self) -> PathLimits:
+        return PathLimits(
+            speed=self.speed_m_s,
+            climb_rate=self.climb_rate_m_s,
+            acceleration=self.acceleration_m_s2,
+            jerk=self.jerk_m_s3,
+            corner_radius=self.corner_radius_m,
+            yaw_rate=radians(self.yaw_rate_deg_s),
+        )
 
 
 class _MissionFailed(Exception):
@@ -162,6 +184,7 @@ class MissionClient:
         self.is_finished = False
         self.path: SampledPath | None = None
         self.path_start_ns: int | None = None
+        self._track_begins = 0.0
         self.setpoint: Setpoint | None = None
         self._now_ns = 0
         self._heartbeat_due_ns = 0
@@ -191,6 +214,13 @@ class MissionClient:
         if self.path is None or self.path_start_ns is None:
             return 0.0
         return min((self._now_ns - self.path_start_ns) / _SECOND / self.path.duration, 1.0)
+
+    @property
+    def track_start_ns(self) -> int | None:
+        """When the track began or will begin; None before the path has begun."""
+        if self.path_start_ns is None:
+            return None
+        return self.path_start_ns + round(self._track_begins * _SECOND)
 
     def poll(self, stamp_ns: int) -> None:
         """Read what has come, go on with the script, send what is due; never wait."""
@@ -285,7 +315,8 @@ class MissionClient:
         if estimate is None or estimate.q_map_body is None:
             raise _MissionFailed("no attitude on the onboard link")
         yaw = yaw_from_rotation(rotation_from_quaternion(estimate.q_map_body))
-        path = self.path = self.mission.plan(estimate.p_map, yaw)
+        path, track_begins = self.mission.plan(estimate.p_map, yaw)
+        self.path, self._track_begins = path, track_begins
         self.phase = "entering offboard"
         lead_ns = self._now_ns + round(_SETPOINT_LEAD_S * _SECOND)
         while self._now_ns < lead_ns:
@@ -354,8 +385,9 @@ class MissionClient:
             yield
 
     def _landing_limit_s(self) -> float:
-        highest = max(waypoint.position_m[2] for waypoint in self.mission.waypoints)
-        return 60.0 + 3.0 * max(highest, self.mission.takeoff_altitude_m)
+        assert self.path is not None
+        highest = float(self.path.p_map[:, 2].max() - self.path.p_map[0, 2])
+        return 60.0 + 3.0 * (highest + self.mission.takeoff_altitude_m)
 
     def _in_words(self, failure: str) -> str:
         said = f"; the autopilot says: {' | '.join(self.link.texts)}" if self.link.texts else ""

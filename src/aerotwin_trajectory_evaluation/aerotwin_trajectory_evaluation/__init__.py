@@ -10,18 +10,33 @@ never stands without the unaligned one and without what the alignment removed.
 from aerotwin_trajectory_evaluation.alignment import MODES, TrajectoryAlignment, align_trajectories
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation, evaluate_trajectory
 from aerotwin_trajectory_evaluation.files import read_trajectory, write_tum
+from aerotwin_trajectory_evaluation.recorded_section import (
+    RecordedFlight,
+    compare_recorded,
+    recorded_section,
+)
+from aerotwin_trajectory_evaluation.recorded_track import RecordedTrack, TrackOptions, make_track
+from aerotwin_trajectory_evaluation.recordings import Recording, read_recording
 from aerotwin_trajectory_evaluation.resources import ResourceRecorder, ResourceUsage
 from aerotwin_trajectory_evaluation.sections import resource_section, section
 
 __all__ = [
     "MODES",
+    "RecordedFlight",
+    "RecordedTrack",
+    "Recording",
     "ResourceRecorder",
     "ResourceUsage",
+    "TrackOptions",
     "TrajectoryAlignment",
     "TrajectoryEvaluation",
     "align_trajectories",
+    "compare_recorded",
     "evaluate_trajectory",
+    "make_track",
+    "read_recording",
     "read_trajectory",
+    "recorded_section",
     "resource_section",
     "section",
     "write_tum",

@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The scenario of launch/recorded_flight.launch.yaml: fly a recording again, and compare."""
+
+import contextlib
+import dataclasses
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from aerotwin_bringup.recorded_flight import plan_recorded_flight, write_mission
+from aerotwin_bringup.ros.sitl_flight import flight_record
+from aerotwin_bringup.run_report import write_run_report
+from aerotwin_core.cli import say, say_fatal
+from aerotwin_core.errors import UserError
+from aerotwin_core.parameters import parameter
+from aerotwin_simulator.ros.flight import FlightResult
+from aerotwin_simulator.ros.flight_parameters import FlightParameters
+from aerotwin_simulator.ros.process import exit_code, run_simulator
+from aerotwin_simulator.ros.simulator_node import SimulatorNode
+from aerotwin_trajectory_evaluation import (
+    RecordedTrack,
+    TrackOptions,
+    compare_recorded,
+    recorded_section,
+)
+from aerotwin_worlds import World
+
+EXIT_FAILURE = 1
+TRUTH = "/truth/odom"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedFlightParameters(FlightParameters, TrackOptions):
+    """Which recording is flown again, and how it becomes a track."""
+
+    recording: str = parameter(text="ULog, TUM, EuRoC or GNSS CSV file, or a bag")
+    topic: str = parameter("", text="Odometry or PoseStamped topic of a bag; empty = its only one")
+
+
+class RecordedFlightScenario:
+    """Turns the recording into a mission before the flight, and compares the two after it."""
+
+    def __init__(self) -> None:
+        self._track: RecordedTrack | None = None
+        self._node: SimulatorNode | None = None
+
+    def prepare(
+        self, parameters: FlightParameters, world: World, folder: Path
+    ) -> tuple[FlightParameters, World]:
+        """Return the parameters with the mission, and the world with its start at the track's."""
+        assert isinstance(parameters, RecordedFlightParameters)
+        try:
+            track, world = plan_recorded_flight(
+                parameters.recording, parameters.topic, parameters, world
+            )
+            ground_m = float(world.start_p_map[2])
+            mission = write_mission(track, folder.resolve(), ground_m=ground_m)
+        except UserError:
+            with contextlib.suppress(OSError):
+                folder.rmdir()  # nothing stands in it: no flight, no run
+            raise
+        self._track = track
+        say(
+            f"{track.recording.path.name}: {track.recording.kind}, {track.t[-1]:.1f} s at "
+            f"{1.0 / track.time_scale:.2f} times the recorded pace"
+        )
+        return dataclasses.replace(parameters, mission=str(mission)), world
+
+    def begin(self, node: SimulatorNode) -> None:
+        """Remember who flies."""
+        self._node = node
+
+    def end(self, result: FlightResult, parameters: FlightParameters, world: World) -> int:
+        """Write the report and say where it is."""
+        if parameters.record == "none":
+            return exit_code(result)
+        record = flight_record(result, world, None, is_followed=False)
+        record = dataclasses.replace(record, title=f"Recorded flight in {world.name}")
+        chapter, warning = self._compare(record.truth_bag)
+        record = dataclasses.replace(
+            record, lead=(*chapter, *record.lead), warnings=(*record.warnings, *warning)
+        )
+        say(f"report: {write_run_report(record)}")
+        return exit_code(result)
+
+    def _compare(self, bag) -> tuple[tuple, tuple[str, ...]]:
+        assert self._node is not None and self._node.simulation is not None
+        assert self._track is not None
+        (vehicle,) = self._node.simulation.vehicles
+        start_ns = vehicle.backend.client.track_start_ns
+        flight = None
+        if start_ns is not None and bag.counts.get(TRUTH, 0) > 1:
+            flight = compare_recorded(self._track, bag.trajectory(TRUTH), start_ns)
+        if flight is None:
+            return (), ("The recorded track was not reached: nothing is compared.",)
+        return (recorded_section(flight),), ()
+
+
+def main() -> None:
+    """Entry point of the executable `recorded_flight`."""
+    scenario = RecordedFlightScenario()
+    try:
+        code = run_simulator(scenario, RecordedFlightParameters, prepare=scenario.prepare)
+    except UserError as error:
+        say_fatal(error)
+        code = EXIT_FAILURE
+    sys.exit(code)

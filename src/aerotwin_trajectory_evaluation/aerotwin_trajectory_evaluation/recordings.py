@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded flights: ULog, TUM, EuRoC, bags, and CSV files with GNSS positions."""
+
+import csv
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.files import read_trajectory
+from aerotwin_trajectory_evaluation.ulog_recording import read_ulog_recording
+
+ULOG_MAGIC = b"ULog\x01\x12\x35"
+MAX_BYTES = 4_000_000_000
+_ALIASES = {
+    "time": ("time", "timestamp", "stamp", "t", "time_usec", "time_boot", "datetime"),
+    "latitude": ("lat", "latitude"),
+    "longitude": ("lon", "lng", "long", "longitude"),
+    "altitude": ("alt", "altitude", "alt_msl", "altitude_msl", "height", "elevation", "ele"),
+    "yaw": ("yaw_map",),
+}
+_UNITS = {"s": 1.0, "sec": 1.0, "ms": 1e-3, "us": 1e-6, "usec": 1e-6, "ns": 1e-9}
+_FURTHER = ("deg", "m", "mm", "1e7", "e7", "amsl")
+_EPOCH_S = 1e9
+"""A stamp below is not seconds since 1970: 2001-09-09."""
+_MAX_STEP_S = 60.0
+_KITTI_COLUMNS = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recording:
+    """A flight as somebody recorded it.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    kind : str
+        What it is, in words.
+    t : (n,) array
+        Seconds since the first sample, increasing.
+    position : (n, 3) array
+        Local: x, y, z, z up [m]; geodetic: latitude, longitude [deg], altitude [m].
+    is_geodetic : bool
+        Which of the two.
+    yaw : (n,) array or None
+        From x (east) counter-clockwise [rad], unwrapped; None if nobody recorded it.
+    notes : tuple of str
+        What a reader must know.
+    """
+
+    path: Path
+    kind: str
+    t: np.ndarray
+    position: np.ndarray
+    is_geodetic: bool
+    yaw: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.t) < 3:
+            raise UserError(f"{self.path}: holds {len(self.t)} positions, a flight needs three")
+        if not (np.isfinite(self.position).all() and (np.diff(self.t) > 0.0).all()):
+            raise UserError(f"{self.path}: positions must be finite and their stamps increase")
+
+
+def read_recording(path: str | Path, *, topic: str | None = None) -> Recording:
+    """Return the flight of a file; what it is is told by its content.
+
+    ULog by its first bytes, a CSV with GNSS by the names of its columns; everything else as
+    `read_trajectory` does it (TUM, EuRoC, bags).
+
+    Raises
+    ------
+    UserError
+        If the file is missing, damaged, or holds no flight; the message says what is lacking.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise UserError(f"{path}: no such file; give a ULog, TUM, EuRoC or GNSS CSV file, or a bag")
+    if path.is_file():
+        if path.stat().st_size > MAX_BYTES:
+            raise UserError(f"{path}: larger than {MAX_BYTES} bytes; cut it")
+        with path.open("rb") as file:
+            head = file.read(4096)
+        if head.startswith(ULOG_MAGIC):
+            return Recording(path=path, **read_ulog_recording(path))
+        columns = _gnss_columns(head)
+        if columns is not None:
+            return _read_gnss_csv(path, columns)
+        if len(head.split(b"\n", 1)[0].split()) == _KITTI_COLUMNS:
+            raise UserError(
+                f"{path}: KITTI poses are those of a camera that looks along z; no flight with z "
+                "up; convert them to TUM (stamp x y z qx qy qz qw)"
+            )
+    return _from_trajectory(path, read_trajectory(path, topic=topic))
+
+
+def _from_trajectory(path: Path, trajectory: Trajectory) -> Recording:
+    from scipy.spatial.transform import Rotation
+
+    forward = Rotation.from_quat(trajectory.q_ref_body).as_matrix()[:, :, 0]
+    return Recording(
+        path=path,
+        kind="trajectory of poses in a local frame, taken to have z up",
+        t=(trajectory.stamps_ns - trajectory.stamps_ns[0]) * 1e-9,
+        position=trajectory.p_ref_body,
+        is_geodetic=False,
+        yaw=np.unwrap(np.arctan2(forward[:, 1], forward[:, 0])),
+    )
+
+
+# -- CSV with GNSS --------------------------------------------------------------------------------
+
+
+def _gnss_columns(head: bytes) -> dict[str, int] | None:
+    """Return which column holds what, None if the first line names no latitude and longitude."""
+    first = head.split(b"\n", 1)[0].decode("utf-8", "replace").lstrip("\ufeff#").strip()
+    names = [name.strip().strip('"').lower() for name in first.split(",")]
+    found: dict[str, int] = {}
+    for kind, aliases in _ALIASES.items():
+        for index, name in enumerate(names):
+            if _stem(name) in aliases and kind not in found:
+                found[kind] = index
+    if "latitude" not in found or "longitude" not in found:
+        return None
+    missing = [kind for kind in ("time", "altitude") if kind not in found]
+    if missing:
+        raise UserError(
+            f"the CSV names latitude and longitude but no {' and no '.join(missing)}; its columns "
+            f"are {', '.join(names)}; name a column time_us (or _s, _ms, _ns) and alt"
+        )
+    unit = names[found["time"]].rpartition("_")[2]
+    found["unit"] = list(_UNITS).index(unit) if unit in _UNITS else -1
+    return found
+
+
+def _stem(name: str) -> str:
+    """Return a column's name without its unit: time_us -> time, lat_1e7_deg -> lat."""
+    parts = name.split("_")
+    while len(parts) > 1 and (parts[-1] in _UNITS or parts[-1] in _FURTHER):
+        parts.pop()
+    return "_".join(parts)
+
+
+def _read_gnss_csv(path: Path, columns: dict[str, int]) -> Recording:
+    rows, n_bad = _rows(path, [columns[k] for k in ("time", "latitude", "longitude", "altitude")])
+    if len(rows) < 3:
+        raise UserError(f"{path}: holds {len(rows)} readable rows of numbers, a flight needs three")
+    table = np.array(rows)
+    notes = [f"{n_bad} rows could not be read and were left out."] if n_bad else []
+    stamps, unit = _seconds(table[:, 0], columns["unit"], path)
+    position = table[:, 1:].copy()
+    if np.abs(position[:, 0]).max() > 90.0:
+        position[:, :2] *= 1e-7
+        position[:, 2] *= 1e-3
+        notes.append("Latitude and longitude are in 1e-7 degrees, so altitude is in millimetres.")
+    if np.abs(position[:, 0]).max() > 90.0 or np.abs(position[:, 1]).max() > 180.0:
+        raise UserError(f"{path}: latitudes or longitudes are out of range; check their units")
+    is_first = np.concatenate([[True], np.diff(stamps) > 0.0])
+    is_new = is_first & (stamps >= np.maximum.accumulate(stamps))
+    if not is_new.all():
+        notes.append(f"{int((~is_new).sum())} rows with repeated or earlier stamps were left out.")
+    notes.append(f"Stamps were taken to be in {unit}.")
+    return Recording(
+        path=path,
+        kind="CSV with GNSS positions",
+        t=stamps[is_new] - stamps[is_new][0],
+        position=position[is_new],
+        is_geodetic=True,
+        notes=tuple(notes),
+    )
+
+
+def _rows(path: Path, columns: list[int]) -> tuple[list[list[float]], int]:
+    """Return the rows whose wanted columns are finite numbers, and how many others there are."""
+    rows, n_bad = [], 0
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        reader = csv.reader(file)
+        next(reader)
+        for cells in reader:
+            if not cells:
+                continue
+            try:
+                row = [float(cells[index]) for index in columns]
+            except (ValueError, IndexError):
+                row = [math.nan]
+            if all(map(math.isfinite, row)):
+                rows.append(row)
+            else:
+                n_bad += 1
+    return rows, n_bad
+
+
+def _seconds(stamps: np.ndarray, unit_index: int, path: Path) -> tuple[np.ndarray, str]:
+    """Return stamps in seconds since the first, and their unit.
+
+    Without a unit in the column's name: that in which the first is a time since 1970, or else
+    seconds, where the samples are then at most a minute apart.
+    """
+    units = list(_UNITS)
+    if unit_index >= 0:
+        unit = units[unit_index]
+    else:
+        since_1970 = [
+            u for u in ("s", "ms", "us", "ns") if 1.0 <= stamps[0] * _UNITS[u] / _EPOCH_S < 5.0
+        ]
+        unit = since_1970[0] if since_1970 else "s"
+    seconds = (stamps - stamps[0]) * _UNITS[unit]
+    if float(np.median(np.diff(seconds))) > _MAX_STEP_S:
+        raise UserError(
+            f"{path}: the unit of its stamps is not known (first {stamps[0]:g}, then "
+            f"{stamps[1]:g}); name the column time_s, time_ms, time_us or time_ns"
+        )
+    return seconds, unit
