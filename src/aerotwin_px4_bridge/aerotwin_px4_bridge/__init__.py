@@ -7,6 +7,7 @@
 hPa and 1e7 degrees end: everything on this side is ENU, FLU and SI.
 """
 
+from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
 from aerotwin_px4_bridge.hil_socket import AutopilotLost
 from aerotwin_px4_bridge.link import HilLink, HilTimeouts, hil_port
 from aerotwin_px4_bridge.messages import (
@@ -22,7 +23,7 @@ from aerotwin_px4_bridge.messages import (
     parse_hil_sensor,
 )
 from aerotwin_px4_bridge.mission import Mission, MissionClient, Waypoint
-from aerotwin_px4_bridge.onboard import AutopilotEstimate, OnboardLink
+from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.process import (
     AutopilotProcess,
     embedded_process,

@@ -10,7 +10,7 @@ import select
 import socket
 import struct
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from math import isfinite
 
 import numpy as np
@@ -20,6 +20,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import R_FLU_FRD, FloatArray, map_body_from_quat_wxyz_ned_frd
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge import telemetry
+from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate, AutopilotState
 from aerotwin_px4_bridge.external_vision import VisionPose, pack_odometry, parse_odometry
 from aerotwin_px4_bridge.mavlink2 import (
     ATTITUDE_QUATERNION,
@@ -29,6 +30,7 @@ from aerotwin_px4_bridge.mavlink2 import (
     EXTENDED_SYS_STATE,
     GLOBAL_POSITION_INT,
     HEARTBEAT,
+    LOCAL_POSITION_NED,
     MISSION_ACK,
     MISSION_CURRENT,
     MISSION_ITEM_REACHED,
@@ -38,19 +40,16 @@ from aerotwin_px4_bridge.mavlink2 import (
     ODOMETRY,
     SET_GPS_GLOBAL_ORIGIN,
     SET_POSITION_TARGET_GLOBAL_INT,
+    SET_POSITION_TARGET_LOCAL_NED,
     STATUSTEXT,
     SYS_STATUS,
     BadMessage,
     Frame,
     pack_frame,
 )
-from aerotwin_px4_bridge.messages import (
-    enu_from_ned,
-    heartbeat_payload,
-    ned_from_enu,
-    yaw_ned_from_map,
-)
+from aerotwin_px4_bridge.messages import enu_from_ned, heartbeat_payload
 from aerotwin_px4_bridge.path import Setpoint
+from aerotwin_px4_bridge.setpoint_messages import global_target, local_target
 
 LOCAL_PORT = 14030
 REMOTE_PORT = 14280
@@ -62,6 +61,8 @@ IS_ARMED = 0x80
 PREARM_CHECK = 0x10000000
 IN_AIR = 2
 SET_MESSAGE_INTERVAL = 511
+DO_SET_MODE = 176
+MODE_TAKEOFF = (4, 2)
 
 STREAMS_US: dict[int, int] = {
     SYS_STATUS: 500_000,
@@ -97,51 +98,7 @@ _KEPT_MISSION_FRAMES = 256
 _WARNING = 4
 _COMMAND_LONG = struct.Struct("<7fHBBB")
 _GLOBAL_ORIGIN = struct.Struct("<iiiB")
-_SET_POSITION_TARGET = struct.Struct("<Iii9fHBBB")
-_FRAME_GLOBAL_INT = 5
 _UNIT_TOLERANCE = 0.01
-
-
-@dataclass(frozen=True, kw_only=True)
-class AutopilotEstimate:
-    """What the autopilot believes; `stamp_ns` on its own clock, which is simulated time.
-
-    Position and velocity in map [m], [m/s]; attitude xyzw and angular velocity in body axes
-    [rad/s], as last received, None before the first. Covariances (6, 6) as in nav_msgs/Odometry:
-    position and rotation about the axes of map, velocity in body axes; None when not told.
-    """
-
-    stamp_ns: int
-    p_map: FloatArray
-    v_map: FloatArray
-    q_map_body: FloatArray | None
-    omega_map_body_in_body: FloatArray | None = None
-    pose_covariance_map: FloatArray | None = None
-    twist_covariance_body: FloatArray | None = None
-
-
-@dataclass(slots=True)
-class AutopilotState:
-    """What an autopilot has said of itself; None before its first word.
-
-    `estimator` are the innovations of its filter over their gates; `named_values` whatever numbers
-    it sends by name (the embedded autopilot: `nis_*`).
-    """
-
-    heartbeat_ns: int | None = None
-    custom_mode: int = 0
-    is_armed: bool = False
-    is_ready: bool = False
-    is_in_air: bool = False
-    altitude_amsl_m: float | None = None
-    estimate: AutopilotEstimate | None = None
-    estimator: telemetry.EstimatorStatus | None = None
-    named_values: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def mode(self) -> tuple[int, int]:
-        """Main and sub mode of PX4."""
-        return self.custom_mode >> 16 & 0xFF, self.custom_mode >> 24 & 0xFF
 
 
 class OnboardLink:
@@ -210,12 +167,14 @@ class OnboardLink:
             EXTENDED_SYS_STATE: self._take_landed_state,
             ATTITUDE_QUATERNION: self._take_attitude,
             GLOBAL_POSITION_INT: self._take_position,
+            LOCAL_POSITION_NED: self._take_local_position,
             ESTIMATOR_STATUS: self._take_estimator_status,
             NAMED_VALUE_FLOAT: self._take_named_value,
             COMMAND_ACK: self._take_ack,
             STATUSTEXT: self._take_text,
         }
         self._now_ns = 0
+        self._is_local = False
 
     def receive(self, stamp_ns: int) -> None:
         """Read every datagram that has come and update `state`, `acks` and `texts`."""
@@ -251,31 +210,31 @@ class OnboardLink:
         )
 
     def send_setpoint(self, setpoint: Setpoint, stamp_ns: int) -> None:
-        """Send position, velocity, acceleration, yaw and yaw rate in the global frame."""
+        """Send position, velocity, acceleration, yaw and yaw rate.
+
+        In the global frame, which vehicles share; in the local one to an autopilot that has told
+        no global position.
+        """
         p_shifted = setpoint.p_map + self.shift_map
-        latitude, longitude, altitude = self.plane.to_geodetic(p_shifted)
-        payload = _SET_POSITION_TARGET.pack(
-            stamp_ns // 1_000_000 & 0xFFFFFFFF,
-            round(latitude * 1e7),
-            round(longitude * 1e7),
-            altitude,
-            *ned_from_enu(setpoint.v_map),
-            *ned_from_enu(setpoint.a_map),
-            yaw_ned_from_map(setpoint.yaw),
-            -setpoint.yaw_rate,
-            0,
-            self.system_id,
-            1,
-            _FRAME_GLOBAL_INT,
-        )
-        self.send(SET_POSITION_TARGET_GLOBAL_INT, payload)
+        time_boot_ms = stamp_ns // 1_000_000
+        if self._is_local:
+            payload = local_target(setpoint, p_shifted, time_boot_ms, self.system_id)
+            self.send(SET_POSITION_TARGET_LOCAL_NED, payload)
+        else:
+            place = self.plane.to_geodetic(p_shifted)
+            payload = global_target(setpoint, place, time_boot_ms, self.system_id)
+            self.send(SET_POSITION_TARGET_GLOBAL_INT, payload)
 
     def send_external_vision(self, pose: VisionPose) -> None:
         """Send an ODOMETRY: what a camera or a motion capture says of the vehicle's pose."""
         self.send(ODOMETRY, pack_odometry(pose))
 
     def send_global_origin(self) -> None:
-        """Tell where the origin of map lies: an autopilot without GNSS cannot know."""
+        """Tell an autopilot without GNSS where the origin of map lies, which it cannot know.
+
+        PX4 1.14 does not make a global position of it, and takes its altitude for a jump in height:
+        use `prepare_local_flight` there.
+        """
         origin = self.plane.origin
         payload = _GLOBAL_ORIGIN.pack(
             round(origin.latitude_deg * 1e7),
@@ -284,6 +243,16 @@ class OnboardLink:
             self.system_id,
         )
         self.send(SET_GPS_GLOBAL_ORIGIN, payload)
+
+    def prepare_local_flight(self) -> None:
+        """Let PX4 fly on poses in map, without a global position; send until it is ready.
+
+        Its local frame is then map: its estimate is taken from there, and its set-points are sent
+        there. It can arm in take-off mode, but not in the hold mode it starts in.
+        """
+        interval_us = STREAMS_US[GLOBAL_POSITION_INT]
+        self.send_command(SET_MESSAGE_INTERVAL, LOCAL_POSITION_NED, interval_us)
+        self.send_command(DO_SET_MODE, 1.0, *MODE_TAKEOFF)
 
     def send(self, message_id: int, payload: bytes) -> None:
         """Send any message of `mavlink2.KNOWN`; it may be lost when nobody listens."""
@@ -359,12 +328,29 @@ class OnboardLink:
         altitude = message.altitude_mm * 1e-3
         if not isfinite(altitude) or abs(latitude) > 90.0 or abs(longitude) > 180.0:
             return
-        north, east, down = message.v_ned_cm_s
+        self._is_local = False
+        p_map = self.plane.from_geodetic(latitude, longitude, altitude)
+        v_map = 0.01 * np.array(enu_from_ned(message.v_ned_cm_s))
+        self._take_place(message.time_boot_ms, altitude, p_map, v_map)
+
+    def _take_local_position(self, message: telemetry.LocalPosition) -> None:
+        """Take a position relative to map, from an autopilot that knows no global one."""
+        has_global = self.state.estimate is not None and not self._is_local
+        if has_global or not isfinite(sum(message.p_ned) + sum(message.v_ned)):
+            return
+        self._is_local = True
+        p_map, v_map = np.array(enu_from_ned(message.p_ned)), np.array(enu_from_ned(message.v_ned))
+        altitude = self.plane.origin.altitude_m + float(p_map[2])
+        self._take_place(message.time_boot_ms, altitude, p_map, v_map)
+
+    def _take_place(
+        self, time_boot_ms: int, altitude: float, p_map: FloatArray, v_map: FloatArray
+    ) -> None:
         self.state.altitude_amsl_m = altitude
         self.state.estimate = AutopilotEstimate(
-            stamp_ns=message.time_boot_ms * 1_000_000,
-            p_map=self.plane.from_geodetic(latitude, longitude, altitude) - self.shift_map,
-            v_map=0.01 * np.array(enu_from_ned((north, east, down))),
+            stamp_ns=time_boot_ms * 1_000_000,
+            p_map=p_map - self.shift_map,
+            v_map=v_map,
             q_map_body=self._attitude[0] if self._attitude else None,
             omega_map_body_in_body=self._attitude[1] if self._attitude else None,
             pose_covariance_map=self._covariances[0],

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What an autopilot has said of itself and believes of the vehicle, in map axes."""
+
+from dataclasses import dataclass, field
+
+from aerotwin_core.frames import FloatArray
+from aerotwin_px4_bridge.telemetry import EstimatorStatus
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutopilotEstimate:
+    """What the autopilot believes; `stamp_ns` on its own clock, which is simulated time.
+
+    Position and velocity in map [m], [m/s]; attitude xyzw and angular velocity in body axes
+    [rad/s], as last received, None before the first. Covariances (6, 6) as in nav_msgs/Odometry:
+    position and rotation about the axes of map, velocity in body axes; None when not told.
+    """
+
+    stamp_ns: int
+    p_map: FloatArray
+    v_map: FloatArray
+    q_map_body: FloatArray | None
+    omega_map_body_in_body: FloatArray | None = None
+    pose_covariance_map: FloatArray | None = None
+    twist_covariance_body: FloatArray | None = None
+
+
+@dataclass(slots=True)
+class AutopilotState:
+    """What an autopilot has said of itself; None before its first word.
+
+    `estimator` are the innovations of its filter over their gates; `named_values` whatever numbers
+    it sends by name (the embedded autopilot: `nis_*`).
+    """
+
+    heartbeat_ns: int | None = None
+    custom_mode: int = 0
+    is_armed: bool = False
+    is_ready: bool = False
+    is_in_air: bool = False
+    altitude_amsl_m: float | None = None
+    estimate: AutopilotEstimate | None = None
+    estimator: EstimatorStatus | None = None
+    named_values: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def mode(self) -> tuple[int, int]:
+        """Main and sub mode of PX4."""
+        return self.custom_mode >> 16 & 0xFF, self.custom_mode >> 24 & 0xFF
