@@ -8,7 +8,18 @@ and body axes forward, left, up; north-east-down exists only where MAVLink messa
 written.
 """
 
+from aerotwin_autopilot.airframe_file import parameters_text
 from aerotwin_autopilot.autopilot import Autopilot
-from aerotwin_autopilot.parameters import AutopilotParameters, load_autopilot_parameters
+from aerotwin_autopilot.parameters import (
+    AirframeParameters,
+    AutopilotParameters,
+    load_autopilot_parameters,
+)
 
-__all__ = ["Autopilot", "AutopilotParameters", "load_autopilot_parameters"]
+__all__ = [
+    "AirframeParameters",
+    "Autopilot",
+    "AutopilotParameters",
+    "load_autopilot_parameters",
+    "parameters_text",
+]

@@ -8,7 +8,7 @@ from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_autopilot.settings import Settings
 
 SIMULATED_FLOOR = 0.5
-"""The charge of a battery that nobody reports does not fall below this (as PX4's SIM_BAT_MIN_PCT)."""
+"""The charge of a battery that nobody reports falls no lower (as PX4's SIM_BAT_MIN_PCT)."""
 REPORT_TIMEOUT_S = 5.0
 LINK_ACTIONS = {1: Mode.HOLD, 2: Mode.RETURN, 3: Mode.LAND}
 FAINT_WARNING, RETURN_HOME, LAND_NOW = 1, 2, 3

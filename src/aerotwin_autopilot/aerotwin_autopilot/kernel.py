@@ -42,10 +42,9 @@ def read(reading, values, fields):
     given = 0
     for i in range(6):
         reading[i] = values[i] if i % 3 == 0 else -values[i]
-    if fields & FIELDS_MAG == FIELDS_MAG:
-        if math.isfinite(values[6] + values[7] + values[8]):
-            given |= 1
-            reading[6], reading[7], reading[8] = values[6], -values[7], -values[8]
+    if fields & FIELDS_MAG == FIELDS_MAG and math.isfinite(values[6] + values[7] + values[8]):
+        given |= 1
+        reading[6], reading[7], reading[8] = values[6], -values[7], -values[8]
     if fields & FIELDS_BARO == FIELDS_BARO and LOWEST_HPA < values[9] < math.inf:
         given |= 2
         ratio = values[9] / SEA_LEVEL_HPA

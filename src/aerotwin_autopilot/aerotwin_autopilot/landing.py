@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feeling the ground: a descent is asked for, the thrust falls, and nothing sinks."""
 
+import math
+
 DESCENT_M_S = 0.25
 """A wished descent faster than this counts."""
 SINKING_M_S = 0.2
 THRUST_SHARE = 0.8
+SMOOTHING_S = 0.3
+"""Climb and thrust are low-passed: a vehicle that comes down sideways hops."""
 CONTACT_S = 0.6
 """Longer than the sag of the thrust when a descent begins."""
 
@@ -14,11 +18,13 @@ class GroundContact:
     """Detects the ground from the wish, the response and the thrust."""
 
     def __init__(self) -> None:
-        self._duration = 0.0
+        self.reset()
 
     def reset(self) -> None:
-        """Forget what was felt."""
+        """Forget what was felt; the vehicle flies."""
         self._duration = 0.0
+        self._climb = -math.inf
+        self._share = 1.0
 
     def step(self, dt: float, wished_climb: float, climb: float, thrust_share: float) -> bool:
         """Return True when the vehicle has stood on something for long enough.
@@ -32,10 +38,15 @@ class GroundContact:
         thrust_share : float
             Thrust asked for as part of the weight.
         """
+        weight = min(dt / SMOOTHING_S, 1.0)
+        if self._climb == -math.inf:
+            self._climb = climb
+        self._climb += weight * (climb - self._climb)
+        self._share += weight * (thrust_share - self._share)
         stands = (
             wished_climb < -DESCENT_M_S
-            and abs(climb) < max(SINKING_M_S, 0.4 * -wished_climb)
-            and thrust_share < THRUST_SHARE
+            and abs(self._climb) < max(SINKING_M_S, 0.4 * -wished_climb)
+            and self._share < THRUST_SHARE
         )
         self._duration = self._duration + dt if stands else 0.0
         return self._duration >= CONTACT_S

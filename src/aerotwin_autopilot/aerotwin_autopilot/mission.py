@@ -70,9 +70,7 @@ class MissionItem:
         wait = self.parameters[0] if self.command in (WAYPOINT, LOITER_TIME) else 0.0
         return max(0.0, wait) if math.isfinite(wait) else 0.0
 
-    def local(
-        self, plane: LocalTangentPlane, home_altitude_m: float
-    ) -> tuple[float, float, float]:
+    def local(self, plane: LocalTangentPlane, home_altitude_m: float) -> tuple[float, float, float]:
         """Return the place in local axes; NaN for what is not given."""
         altitude = self.altitude_m
         if self.frame in RELATIVE_FRAMES:

@@ -24,18 +24,16 @@ from aerotwin_autopilot.mission_flight import MissionFlight
 from aerotwin_autopilot.offboard import AttitudeTarget, OffboardStream
 from aerotwin_autopilot.parameters import FlightParameters
 from aerotwin_autopilot.px4_modes import Mode
+from aerotwin_autopilot.return_flight import ARRIVED_M, ReturnFlight
 from aerotwin_autopilot.settings import Settings
 
-ARRIVED_M = 0.15
 LAND_SLOW_BELOW_M, LAND_FAST_ABOVE_M = 5.0, 10.0
-"""Between these heights above home the descent slows from its limit to the landing speed."""
-RETURN_NEAR_M = 1.0
+"""Between these heights above home the descent slows to the landing speed."""
 LEAVE_GROUND_M_S = 0.3
 """A wished climb faster than this lifts an armed vehicle off the ground."""
 LIFTING_THRUST, SINKING_THRUST = 0.6, 0.5
 """Thrust from outside, as part of the weight, that lifts off or lets the ground be felt."""
 SETTLED_CLIMB_M = 0.2
-MANUAL_MODES = (Mode.HOLD, Mode.POSITION)
 Notice = Callable[[str, bool], None]
 
 
@@ -76,6 +74,7 @@ class FlightModes:
         self.home: np.ndarray | None = None
         self.home_yaw = 0.0
         self._flight = MissionFlight(self.mission, self.settings)
+        self._return = ReturnFlight(self.settings)
         self._estimator = estimator
         self._notify = notify
         self._weight_share = weight_share
@@ -86,7 +85,6 @@ class FlightModes:
         self._lifted_from = -math.inf
         self._takeoff_altitude: float | None = None
         self._speed = math.nan
-        self._return_leg = 0
         self._is_blind = False
 
     # --- what others ask -------------------------------------------------------------------
@@ -191,7 +189,7 @@ class FlightModes:
         if not self.is_armed or self.is_landed:
             return "Reposition denied: not flying"
         target = self.guidance.target
-        target[:] = np.where(np.isfinite(position), position, target)
+        np.copyto(target, position, where=np.isfinite(position))
         self.guidance.yaw = yaw if math.isfinite(yaw) else self.guidance.yaw
         self._speed = speed if speed > 0.0 else math.nan
         self.is_urgent = True
@@ -203,7 +201,7 @@ class FlightModes:
         self._speed = math.nan
 
     def restart_mission_item(self) -> None:
-        """Take up the mission again at its present item: plan or item have changed."""
+        """Take up the present item again: plan or item have changed."""
         self._flight.restart()
         self.is_urgent = True
 
@@ -232,7 +230,7 @@ class FlightModes:
             return
         self._choose_guidance()
         is_settled = self.position[2] > self._lifted_from + SETTLED_CLIMB_M
-        self.guidance.values[at.G_INTEGRATES] = 1.0 if is_settled else 0.0
+        self.guidance.values[at.G_INTEGRATES] = float(is_settled)
 
     def _watch_ground(self, dt: float, thrust_share: float) -> None:
         if self._contact.step(dt, self._wished_climb(), float(self.velocity[2]), thrust_share):
@@ -243,7 +241,8 @@ class FlightModes:
     def _fall_back(self) -> None:
         """Do what the fail-safes say: no position, low battery, no ground station."""
         is_valid = self._estimator.is_position_valid
-        if not is_valid and not self._is_blind and self._flies_by_position():
+        needs_position = self.mode is not Mode.OFFBOARD or self.offboard.needs_position
+        if not is_valid and not self._is_blind and needs_position:
             self._is_blind = True
             self._notify("Position lost: landing where the drift goes", True)
             self._enter(Mode.LAND)
@@ -254,15 +253,8 @@ class FlightModes:
         mode, text = self.failsafe.act(self._time)
         if text:
             self._notify(text, True)
-        if mode is not None and not self._is_blind and self.mode is not Mode.LAND:
+        if mode and not self._is_blind and self.mode is not Mode.LAND:
             self._enter(mode)
-
-    def _flies_by_position(self) -> bool:
-        return self.mode is not Mode.OFFBOARD or self.offboard.needs_position
-
-    def _enter(self, mode: Mode) -> None:
-        self.mode = mode
-        self._begin_mode()
 
     def _wait_on_ground(self) -> None:
         if self.is_spinning_up:
@@ -292,9 +284,8 @@ class FlightModes:
         return climb > LEAVE_GROUND_M_S
 
     def _lift_off(self) -> None:
-        self.is_landed = False
+        self.is_landed = self._is_blind = False
         self._landed_at = None
-        self._is_blind = False
         self._lifted_from = float(self.position[2])
         self._contact.reset()
         self.setpoint.hold(self.position, self.yaw)
@@ -321,6 +312,10 @@ class FlightModes:
         self.home = self.position.copy()
         self.home_yaw = self.yaw
 
+    def _enter(self, mode: Mode) -> None:
+        self.mode = mode
+        self._begin_mode()
+
     def _begin_mode(self) -> None:
         """Set the reference and the target of the mode that has just been entered."""
         if not self._estimator.is_initialised:
@@ -328,7 +323,7 @@ class FlightModes:
         guidance, target = self.guidance, self.guidance.target
         self.is_urgent = True
         self._speed = math.nan
-        self._return_leg = 0
+        self._return.restart()
         self._flight.restart()
         guidance.yaw = self.yaw
         start = self.position if self.is_landed else self._reference_position()
@@ -353,21 +348,19 @@ class FlightModes:
 
     def _choose_guidance(self) -> None:
         guidance, s = self.guidance, self.settings
+        guidance.kind = at.TRAVEL
         guidance.limit(
             speed=s.cruise_speed_m_s if math.isnan(self._speed) else self._speed,
             climb=s.takeoff_speed_m_s if self.mode is Mode.TAKEOFF else s.climb_speed_m_s,
             descent=s.descent_speed_m_s, acceleration=s.acceleration_m_s2, jerk=s.jerk_m_s3,
         )  # fmt: skip
-        guidance.kind = at.TRAVEL
         if self.mode is Mode.OFFBOARD:
             self.offboard.write(guidance)
         elif self.mode is Mode.MISSION:
             self._fly_mission()
         elif self.mode is Mode.RETURN:
-            self._plan_return()
-        elif self.mode is Mode.TAKEOFF and (
-            guidance.target[2] - guidance.reference[2] < ARRIVED_M
-        ):
+            self._fly_home()
+        elif self.mode is Mode.TAKEOFF and (guidance.target[2] - guidance.reference[2] < ARRIVED_M):
             self.mode = Mode.HOLD
             self._notify("Takeoff complete: holding", False)
         if self.mode is Mode.LAND:
@@ -390,31 +383,18 @@ class FlightModes:
         """Sink, slower near the ground; without a position, where the drift goes."""
         s, guidance = self.settings, self.guidance
         ground = self.home[2] if self.home is not None else 0.0
-        share = (self.position[2] - ground - LAND_SLOW_BELOW_M) / (
-            LAND_FAST_ABOVE_M - LAND_SLOW_BELOW_M
-        )
+        span = LAND_FAST_ABOVE_M - LAND_SLOW_BELOW_M
+        share = (self.position[2] - ground - LAND_SLOW_BELOW_M) / span
         share = 0.0 if self._is_blind else min(max(float(share), 0.0), 1.0)
         slow = min(s.land_speed_m_s, s.descent_speed_m_s)
         guidance.values[at.G_SINK] = -(slow + share * (s.descent_speed_m_s - slow))
+        guidance.kind = at.DESCEND
         if self._is_blind:
             guidance.target[:] = math.nan
-        guidance.kind = at.DESCEND
 
-    def _plan_return(self) -> None:
-        """Climb to the return height, fly home, then land."""
+    def _fly_home(self) -> None:
         if self.home is None:
-            self.mode = Mode.LAND
-            return
-        guidance, target = self.guidance, self.guidance.target
-        is_near = np.hypot(*(self.home[:2] - self.position[:2])) < RETURN_NEAR_M
-        if self._return_leg == 0:
-            self._return_leg = 1
-            if not is_near:
-                height = self.home[2] + self.settings.return_altitude_m
-                target[2] = max(guidance.reference[2], height)
-        if self._return_leg == 1 and abs(target[2] - guidance.reference[2]) < ARRIVED_M:
-            self._return_leg = 2
-            target[:2] = self.home[:2]
-        if self._return_leg == 2 and is_near and guidance.distance < ARRIVED_M:
+            self._enter(Mode.LAND)
+        elif self._return.step(self.guidance, self.position, self.home):
             self._notify("Home reached: landing", False)
             self._enter(Mode.LAND)

@@ -111,8 +111,11 @@ class EstimatorParameters:
         0.1, text="vision velocity noise where the sender gives none", unit="m/s", minimum=1e-4
     )
     vision_delay_s: float = parameter(
-        0.03, text="age of a vision pose whose stamp is not on this clock", unit="s",
-        minimum=0.0, maximum=0.5,
+        0.03,
+        text="age of a vision pose whose stamp is not on this clock",
+        unit="s",
+        minimum=0.0,
+        maximum=0.5,
     )
     gate_sigma: float = parameter(
         5.0, text="an innovation beyond this is refused", unit="sigma", minimum=1.0
@@ -233,7 +236,10 @@ class FlightParameters:
         minimum=1.0,
     )
     acceptance_radius_m: float = parameter(
-        1.0, text="a way-point this near is reached (NAV_ACC_RAD)", unit="m", minimum=0.05,
+        1.0,
+        text="a way-point this near is reached (NAV_ACC_RAD)",
+        unit="m",
+        minimum=0.05,
         maximum=200.0,
     )
     link_loss_action: int = parameter(
@@ -244,8 +250,11 @@ class FlightParameters:
         maximum=3,
     )
     link_timeout_s: float = parameter(
-        10.0, text="silence of the ground station that counts, in simulated time (COM_DL_LOSS_T)",
-        unit="s", minimum=1.0, maximum=300.0,
+        10.0,
+        text="silence of the ground station that counts, in simulated time (COM_DL_LOSS_T)",
+        unit="s",
+        minimum=1.0,
+        maximum=300.0,
     )
     low_battery_action: int = parameter(
         3,

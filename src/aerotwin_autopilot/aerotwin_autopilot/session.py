@@ -174,7 +174,9 @@ def _cut(data: bytes, start: int) -> tuple[int, int, bytes]:
     end = stop + _CHECKSUM
     if end > len(data):
         return end, 0, b""
-    if crc16.mcrf4xx(data[start + 1 : stop] + layout[1]) != int.from_bytes(data[stop:end], "little"):
+    if crc16.mcrf4xx(data[start + 1 : stop] + layout[1]) != int.from_bytes(
+        data[stop:end], "little"
+    ):
         return -1, 0, b""
     return end, message_id, data[start + _HEADER : stop].ljust(layout[0], b"\0")
 

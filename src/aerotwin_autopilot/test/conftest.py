@@ -6,13 +6,23 @@ import math
 import subprocess
 import sys
 from collections import deque
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
+from aerotwin_autopilot import AirframeParameters, Autopilot, AutopilotParameters
+from aerotwin_autopilot.parameters import load_autopilot_parameters
+from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
-from aerotwin_multirotor_dynamics import Multirotor, load_airframe, standing_pose
+from aerotwin_multirotor_dynamics import (
+    Multirotor,
+    Wind,
+    WindParameters,
+    load_airframe,
+    standing_pose,
+)
 from aerotwin_px4_bridge.link import HIL_PORT, HilLink
 from aerotwin_px4_bridge.messages import HilGps, HilSensor, pack_hil_gps, pack_hil_sensor
 from aerotwin_sensor_models import (
@@ -39,16 +49,17 @@ class SimulatedVehicle:
     """An iris with sensors; `step` flies it, `sensor` and `fix` are what the link would carry."""
 
     seed: int
+    airframe: str = "iris"
     gnss_preset: str = "gnss_default"
     yaw: float = math.pi / 2
-    wind: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    wind: WindParameters | None = None
     time_us: int = 0
     sensor: HilSensor | None = None
     fix: HilGps | None = None
     _past: deque = field(default_factory=lambda: deque(maxlen=64))
 
     def __post_init__(self) -> None:
-        airframe = load_airframe("iris")
+        airframe = load_airframe(self.airframe)
         p, q = standing_pose(airframe, ground_point=(3.0, -2.0, 0.0), yaw_rad=self.yaw)
         self.body = Multirotor(airframe, p_map_body=p, q_map_body=q)
         self.plane = LocalTangentPlane(HOME)
@@ -59,11 +70,18 @@ class SimulatedVehicle:
         self.gnss = Gnss(load_preset("gnss", self.gnss_preset), generators[3], self.plane)
         self.field = magnetic_field_enu_tesla(HOME, YEAR)
         self._gnss_steps = round(1.0 / self.gnss.parameters.rate_hz / STEP_S)
+        gusts = seed_sequence(self.seed, 0, "wind")
+        self._gusts = Wind(self.wind, gusts) if self.wind is not None else None
         self._delay_steps = round(self.gnss.parameters.delay_s / STEP_S)
 
     def step(self, commands: list[float] | tuple[float, ...], *, is_armed: bool) -> None:
         """Advance 4 ms and sample the sensors at the end of the step."""
-        self.body.step(list(commands)[:4], STEP_S, wind_map=self.wind, is_armed=is_armed)
+        n, wind = len(self.body.airframe.rotors), (0.0, 0.0, 0.0)
+        if self._gusts is not None:
+            state = self.body.state
+            speed = float(np.linalg.norm(state.v_map_body))
+            wind = self._gusts.sample(STEP_S, max(0.1, float(state.p_map_body[2])), speed)
+        self.body.step([*commands, *[0.0] * n][:n], STEP_S, wind_map=wind, is_armed=is_armed)
         self.time_us += STEP_US
         state = self.body.state
         self._past.append((state.p_map_body, state.v_map_body))
@@ -116,6 +134,88 @@ class SimulatedVehicle:
             )
         )  # fmt: skip
         return frames
+
+
+def parameters_of(name: str) -> AutopilotParameters:
+    """What an autopilot believes of a packaged airframe, as a launcher tells it."""
+    a = load_airframe(name)
+    believed = AirframeParameters(
+        name=name,
+        mass_kg=a.mass_kg,
+        inertia_kg_m2=a.inertia_kg_m2,
+        rotor_x_m=tuple(rotor.position_m[0] for rotor in a.rotors),
+        rotor_y_m=tuple(rotor.position_m[1] for rotor in a.rotors),
+        rotor_is_ccw=tuple(float(rotor.spin) for rotor in a.rotors),
+        thrust_coefficient=a.propeller.thrust_coefficient_n_s2,
+        moment_ratio_m=a.propeller.torque_per_thrust_m,
+        command_offset_rad_s=a.motor.armed_speed_rad_s,
+        command_scale_rad_s=a.motor.speed_per_command_rad_s,
+    )
+    return replace(load_autopilot_parameters(), airframe=believed)
+
+
+class Flight:
+    """A vehicle and its autopilot, stepped together.
+
+    Without fixes the receiver is silent; with a vision function, poses come as it says.
+    """
+
+    def __init__(self, vehicle: SimulatedVehicle) -> None:
+        self.vehicle = vehicle
+        self.autopilot = Autopilot(parameters_of(vehicle.airframe))
+        self.modes = self.autopilot.modes
+        self.said: list[str] = []
+        self.has_fixes = True
+        self.each: Callable[[], None] | None = None
+        self._commands: Sequence[float] = (0.0,) * 4
+
+    @property
+    def time_s(self) -> float:
+        return self.vehicle.time_us * 1e-6
+
+    @property
+    def height(self) -> float:
+        return float(self.vehicle.body.state.p_map_body[2])
+
+    def step(self) -> None:
+        self.vehicle.step(self._commands, is_armed=self.modes.is_armed)
+        if self.vehicle.fix is not None and self.has_fixes:
+            self.autopilot.take_fix(self.vehicle.fix)
+        if self.each is not None:
+            self.each()
+        self._commands = self.autopilot.take_sample(self.vehicle.sensor)
+        while self.autopilot.texts:
+            self.said.append(self.autopilot.texts.popleft().text)
+
+    def run(self, condition: Callable[[], bool], limit_s: float = 30.0) -> None:
+        end = self.time_s + limit_s
+        while not condition():
+            assert self.time_s < end, f"nothing within {limit_s} s; said: {self.said}"
+            self.step()
+
+    def wait(self, seconds: float) -> None:
+        end = self.time_s + seconds
+        self.run(lambda: self.time_s >= end, seconds + 1.0)
+
+    def make_ready(self) -> None:
+        self.run(lambda: self.time_s > 0.5 and not self.modes.refusals(), 10.0)
+
+    def take_off(self) -> None:
+        self.make_ready()
+        assert self.modes.take_off(None) == ""
+        assert self.modes.arm() == ""
+        self.run(lambda: self.modes.mode is Mode.HOLD, 15.0)
+
+
+@pytest.fixture
+def flight_of():
+    """Return the class of flights; a test makes its own."""
+    return Flight
+
+
+@pytest.fixture
+def flight() -> Flight:
+    return Flight(SimulatedVehicle(seed=1))
 
 
 @pytest.fixture

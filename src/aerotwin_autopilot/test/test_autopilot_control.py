@@ -13,7 +13,6 @@ from aerotwin_autopilot.arena import Arena
 from aerotwin_autopilot.control.allocation import allocate, allocation_matrix
 from aerotwin_autopilot.control.cascade import (
     cascade,
-    hold_attitude,
     wished_force,
     wished_rate,
     wished_torque,
@@ -97,7 +96,9 @@ def test_hovering_asks_for_the_hover_command_of_the_airframe():
         arena.block(arena_at.A_GAINS, arena_at.N_GAINS), 0.004,
     )  # fmt: skip
     assert controller.thrust_share == pytest.approx(1.0)
-    assert controller.commands == pytest.approx([hover_command(load_airframe("iris"))] * 4, abs=1e-3)
+    assert controller.commands == pytest.approx(
+        [hover_command(load_airframe("iris"))] * 4, abs=1e-3
+    )
 
 
 def test_a_goal_to_the_east_tilts_the_thrust_east():

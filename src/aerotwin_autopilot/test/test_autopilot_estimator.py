@@ -24,7 +24,6 @@ from aerotwin_autopilot.estimator.start import (
     GnssErrors,
     declination_deg,
     filter_noise,
-    gnss_errors,
 )
 from aerotwin_autopilot.parameters import EstimatorParameters
 from aerotwin_core.geodesy import GeodeticPoint
@@ -145,7 +144,9 @@ def test_a_height_changes_state_and_covariance_as_a_dense_filter(state, covarian
     height = 0.7
     innovation = height - state[2] - state[at.X_BARO]
     expected = dense_update(state, covariance, h, innovation, noise.baro_variance)
-    correct_height(state, covariance, np.zeros((3, at.N_ERROR)), np.zeros(at.N_MONITOR), height, noise)
+    correct_height(
+        state, covariance, np.zeros((3, at.N_ERROR)), np.zeros(at.N_MONITOR), height, noise
+    )
     assert minus(state, expected[0]) == pytest.approx(0.0, abs=ROUNDING)
     assert covariance == pytest.approx(expected[1], abs=ROUNDING)
 
@@ -164,7 +165,9 @@ def test_the_heading_uses_the_numerical_derivative_of_its_angle(covariance, nois
     nose_error = Rotation.from_rotvec([0.0, 0.0, 0.02])
     measured = tuple((attitude.inv() * nose_error).apply(FIELD).tolist())
     expected = dense_update(state, covariance, h, -0.02, noise.heading_variance)
-    correct_heading(state, covariance, np.zeros((3, at.N_ERROR)), np.zeros(at.N_MONITOR), *measured, noise)
+    correct_heading(
+        state, covariance, np.zeros((3, at.N_ERROR)), np.zeros(at.N_MONITOR), *measured, noise
+    )
     assert minus(state, expected[0]) == pytest.approx(0.0, abs=1e-8)
     assert covariance == pytest.approx(expected[1], abs=1e-8)
 

@@ -9,78 +9,23 @@ import pytest
 
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.arena import Arena
-from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.control.guidance import Guidance, guide
 from aerotwin_autopilot.control.setpoint import Setpoint
 from aerotwin_autopilot.estimator.layout import N_OUTPUT
 from aerotwin_autopilot.landing import GroundContact
 from aerotwin_autopilot.offboard import OffboardStream, OffboardTarget
-from aerotwin_autopilot.parameters import load_autopilot_parameters
 from aerotwin_autopilot.px4_modes import Mode, mode_from_numbers
 
-STEP_S = 0.004
-TEXT_LIMIT = 60.0
-
-
-class Flight:
-    """A vehicle and its autopilot, stepped together."""
-
-    def __init__(self, vehicle) -> None:
-        self.vehicle = vehicle
-        self.autopilot = Autopilot(load_autopilot_parameters())
-        self.modes = self.autopilot.modes
-        self.said: list[str] = []
-        self._commands: tuple[float, ...] | list[float] = (0.0,) * 4
-
-    @property
-    def time_s(self) -> float:
-        return self.vehicle.time_us * 1e-6
-
-    @property
-    def height(self) -> float:
-        return float(self.vehicle.body.state.p_map_body[2])
-
-    def step(self, *, with_fixes: bool = True) -> None:
-        self.vehicle.step(self._commands, is_armed=self.modes.is_armed)
-        if self.vehicle.fix is not None and with_fixes:
-            self.autopilot.take_fix(self.vehicle.fix)
-        self._commands = self.autopilot.take_sample(self.vehicle.sensor)
-        while self.autopilot.texts:
-            self.said.append(self.autopilot.texts.popleft().text)
-
-    def run(self, condition, limit_s: float = TEXT_LIMIT, each=None, **options) -> None:
-        end = self.time_s + limit_s
-        while not condition():
-            assert self.time_s < end, f"nothing within {limit_s} s; said: {self.said}"
-            if each is not None:
-                each()
-            self.step(**options)
-
-    def wait(self, seconds: float, each=None) -> None:
-        end = self.time_s + seconds
-        self.run(lambda: self.time_s >= end, seconds + 1.0, each)
-
-    def make_ready(self) -> None:
-        self.run(lambda: self.time_s > 0.5 and not self.modes.refusals(), 10.0)
-
-    def take_off(self) -> None:
-        self.make_ready()
-        assert self.modes.take_off(None) == ""
-        assert self.modes.arm() == ""
-        self.run(lambda: self.modes.mode is Mode.HOLD, 15.0)
-
-
-@pytest.fixture
-def flight(simulated_vehicle) -> Flight:
-    return Flight(simulated_vehicle(seed=1))
 
 
 def test_arming_is_refused_with_a_reason_until_the_estimate_is_good(flight):
     flight.step()
     assert "aligning" in flight.modes.arm()
-    flight.run(lambda: flight.time_s > 2.0, with_fixes=False)
+    flight.has_fixes = False
+    flight.run(lambda: flight.time_s > 2.0)
     assert "waiting for GNSS (0 of 5)" in flight.modes.arm()
     assert not flight.modes.is_armed
+    flight.has_fixes = True
     flight.make_ready()
     assert flight.modes.arm() == ""
     assert "Ready for takeoff!" in flight.said
@@ -133,11 +78,13 @@ def test_offboard_follows_and_holds_when_the_stream_stops(flight):
         if flight.vehicle.time_us % 100_000 == 0:
             flight.modes.offboard.receive(OffboardTarget(position=tuple(goal)), flight.time_s)
 
-    flight.wait(0.5, stream)
+    flight.each = stream
+    flight.wait(0.5)
     assert flight.modes.set_mode(Mode.OFFBOARD) == ""
-    flight.wait(5.0, stream)
+    flight.wait(5.0)
     assert flight.modes.mode is Mode.OFFBOARD
     assert flight.modes.position == pytest.approx(goal, abs=0.1)
+    flight.each = None
     flight.wait(1.2)
     assert flight.modes.mode is Mode.HOLD
     assert "Offboard set-points lost: holding" in flight.said
@@ -152,7 +99,8 @@ def test_return_climbs_flies_home_and_lands(flight):
     assert flight.modes.position == pytest.approx(place, abs=0.1)
     heights = []
     flight.modes.set_mode(Mode.RETURN)
-    flight.run(lambda: not flight.modes.is_armed, 40.0, lambda: heights.append(flight.height))
+    flight.each = lambda: heights.append(flight.height)
+    flight.run(lambda: not flight.modes.is_armed, 40.0)
     start = flight.modes.home
     assert max(heights) > 4.0
     # home by the estimate: it wanders with the GNSS by less than a metre in this time

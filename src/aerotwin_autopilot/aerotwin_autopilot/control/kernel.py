@@ -67,7 +67,10 @@ def control(commands, estimate, setpoint, guidance, integral, inverse, airframe,
     command_rotors(commands, wrench, inverse, airframe)
 
 
-@njit(types.void(VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR, SCALAR), cache=True)  # fmt: skip
+@njit(
+    types.void(VECTOR, VECTOR, VECTOR, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR, SCALAR),
+    cache=True,
+)  # fmt: skip
 def control_step(commands, estimate, setpoint, guidance, integral, inverse, airframe, numbers, dt):
     """Do as `control`, with the gains as an array: what Python can hand over quickly."""
     gains = gains_from_array(numbers)

@@ -60,4 +60,3 @@ def move(reference, target, speed, climb, descent, acceleration, jerk, dt):
     for i in range(3):
         reference[i] += (reference[3 + i] + 0.5 * reference[6 + i] * dt) * dt
         reference[3 + i] += reference[6 + i] * dt
-

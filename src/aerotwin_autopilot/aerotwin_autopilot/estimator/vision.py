@@ -53,10 +53,10 @@ def nose(state):
 def _correct_place(state, covariance, scratch, monitor, row, late, gate2):
     """Fuse the position of a pose, axis by axis; return whether all passed the gate."""
     h, p, v = scratch[0], X_POSITION, X_VELOCITY
-    c, s = math.cos(state[X_TURN]), math.sin(state[X_TURN])
     is_alive = covariance.shape[0] > N_CORE
     passed = True
     for i in range(3):
+        c, s = math.cos(state[X_TURN]), math.sin(state[X_TURN])  # each update may turn it
         x = state[p] - late * state[v]
         y = state[p + 1] - late * state[v + 1]
         z = state[p + 2] - late * state[v + 2]
@@ -80,8 +80,8 @@ def _correct_place(state, covariance, scratch, monitor, row, late, gate2):
 def _correct_velocity(state, covariance, scratch, monitor, row, gate2):
     """Fuse the velocity of a pose, given in the axes of the vision frame."""
     h, v = scratch[0], X_VELOCITY
-    c, s = math.cos(state[X_TURN]), math.sin(state[X_TURN])
     for i in range(3):
+        c, s = math.cos(state[X_TURN]), math.sin(state[X_TURN])
         cx = c if i == 0 else (s if i == 1 else 0.0)
         cy = -s if i == 0 else (c if i == 1 else 0.0)
         cz = 1.0 if i == 2 else 0.0

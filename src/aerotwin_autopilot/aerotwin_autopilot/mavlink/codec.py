@@ -57,11 +57,8 @@ class Reader:
         self._struct: struct.Struct = message.unpacker
         self._seed = bytes((message.crc_extra,))
         self._fields = list(message.ordered_fieldnames)
-        lengths = [
-            message.array_lengths[message.fieldnames.index(field)] for field in self._fields
-        ]
-        self._spans = [(field, n) for field, n in zip(self._fields, lengths, strict=True)]
-        self._has_arrays = any(lengths)
+        self._spans = list(zip(self._fields, message.array_lengths, strict=True))
+        self._has_arrays = any(message.array_lengths)
 
     def read(self, frame: bytes) -> SimpleNamespace | None:
         """Return the fields of a frame, None when its length or its checksum is wrong."""

@@ -334,9 +334,7 @@ class MavlinkServer:
         self._write_due(time_us, has_changed=has_changed)
         self._write_once()
         is_busy = self._missions.is_busy or any(link.parameters_to_send for link in self.links)
-        self._next_us = (
-            time_us if is_busy else min(link.active.earliest_us for link in self.links)
-        )
+        self._next_us = time_us if is_busy else min(link.active.earliest_us for link in self.links)
 
     def _write_due(self, time_us: int, *, has_changed: bool) -> None:
         navigation: Navigation | None = None

@@ -110,8 +110,8 @@ def _vfr_hud(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
         return None
     throttle = a.controller.thrust_share * 50.0 if a.modes.is_armed else 0.0
     return (
-        n.ground_speed, n.ground_speed, n.geodetic[2] if n.geodetic else -n.p_ned[2], n.climb, round(n.heading_deg) % 360,
-        round(min(max(throttle, 0.0), 100.0)),
+        n.ground_speed, n.ground_speed, n.geodetic[2] if n.geodetic else -n.p_ned[2], n.climb,
+        round(n.heading_deg) % 360, round(min(max(throttle, 0.0), 100.0)),
     )  # fmt: skip
 
 
