@@ -1,13 +1,24 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses from outside for the autopilot: somebody else's topic, or none."""
+"""Poses from outside for the autopilot: simulated, from somebody else's topic, or none."""
 
+from collections import deque
 from typing import Any, Protocol
 
 import numpy as np
 
-from aerotwin_core.messages import stamp_ns
+from aerotwin_core.messages import odometry_message, serialize, stamp_ns
+from aerotwin_core.time import Schedule, from_seconds, to_seconds
+from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge.external_vision import VisionPose
+from aerotwin_sensor_models import (
+    ExternalVision,
+    ExternalVisionSample,
+    load_preset,
+    seed_sequence,
+)
+from aerotwin_simulator import topics
+from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.truth import TruthStep
 
@@ -56,8 +67,85 @@ class VisionTopic:
         return came
 
 
-def make_vision(parameters: SimulatorParameters) -> Vision:
+class SimulatedVision:
+    """A motion capture or visual odometry: truth at its due times with noise, drift and delay.
+
+    Parameters
+    ----------
+    parameters : SimulatorParameters
+        Preset and seed.
+    outlets : Outlets
+        Who gets the topic `external_odom`.
+    vehicle : str
+        Name in a fleet, "" for a single vehicle.
+    start_ns : int
+        When it is switched on [ns].
+    """
+
+    def __init__(
+        self, parameters: SimulatorParameters, outlets: Outlets, vehicle: str, start_ns: int
+    ) -> None:
+        preset = load_preset("external_vision", parameters.vision)
+        rng = seed_sequence(parameters.seed, parameters.instance, "external_vision")
+        self._sensor = ExternalVision(preset, rng)
+        self._due = Schedule(preset.rate_hz, start_ns)
+        self._last_ns = start_ns
+        self._delay_ns = from_seconds(preset.delay_s)
+        self._in_flight: deque[tuple[int, ExternalVisionSample]] = deque()
+        self._outlets = outlets
+        self._topic = topics.below(vehicle)(topics.EXTERNAL_ODOM)
+        self._frame = topics.frame(vehicle, "base_link")
+        outlets.add([self._topic])
+
+    def collect(self, step: TruthStep) -> list[VisionPose]:
+        """Measure at the due time; hand over when the delay has passed."""
+        for stamp in self._due.until(step.end_ns):
+            truth = step.at(stamp)
+            elapsed_s, self._last_ns = to_seconds(stamp - self._last_ns), stamp
+            sample = self._sensor.sample(
+                elapsed_s, truth[layout.POSITION], truth[layout.QUATERNION]
+            )
+            self._in_flight.append((stamp, sample))
+        delivered = []
+        while self._in_flight and self._in_flight[0][0] + self._delay_ns <= step.end_ns:
+            stamp, sample = self._in_flight.popleft()
+            delivered.append(self._pose(stamp, sample))
+            self._emit(stamp, step.end_ns, sample)
+        return delivered
+
+    def _pose(self, stamp: int, sample: ExternalVisionSample) -> VisionPose:
+        variances = np.concatenate([sample.position_std_m, sample.attitude_std_rad]) ** 2
+        return VisionPose(
+            time_us=stamp // 1000,
+            p_map=sample.p_map_body,
+            q_map_body=sample.q_map_body,
+            pose_covariance_map=np.diag(variances) if variances.any() else None,
+        )
+
+    def _emit(self, stamp: int, end_ns: int, sample: ExternalVisionSample) -> None:
+        if self._outlets.is_empty:
+            return
+        variances = np.concatenate([sample.position_std_m, sample.attitude_std_rad]) ** 2
+        still = (0.0, 0.0, 0.0)
+        message = odometry_message(
+            stamp,
+            "map",
+            self._frame,
+            sample.p_map_body,
+            sample.q_map_body,
+            still,
+            still,
+            pose_variances=variances,
+        )
+        self._outlets.emit(self._topic, end_ns, serialize(message))
+
+
+def make_vision(
+    parameters: SimulatorParameters, outlets: Outlets, vehicle: str = "", start_ns: int = 0
+) -> Vision:
     """Return what the parameters ask for."""
+    if parameters.external_vision == "simulated":
+        return SimulatedVision(parameters, outlets, vehicle, start_ns)
     return VisionTopic() if parameters.external_vision == "topic" else NoVision()
 
 

@@ -45,7 +45,10 @@ class FleetVehicle:
     barometer: str | None = parameter(None, text="likewise")
     magnetometer: str | None = parameter(None, text="likewise")
     gnss: str | None = parameter(None, text="likewise")
-    external_vision: str | None = parameter(None, text="likewise", choices=(None, "none", "topic"))
+    external_vision: str | None = parameter(
+        None, text="likewise", choices=(None, "none", "simulated", "topic")
+    )
+    extra_sensors: tuple[str, ...] | None = parameter(None, text="likewise")
     camera: bool | None = parameter(None, text="likewise")
 
     def __post_init__(self) -> None:

@@ -84,8 +84,12 @@ class SimulatorParameters:
     gnss: str = parameter("gnss_default", text="GNSS preset; none = no receiver")
     external_vision: str = parameter(
         "none",
-        text="pose from outside for the autopilot: topic takes external_odom",
-        choices=("none", "topic"),
+        text="pose from outside for the autopilot; topic takes external_odom",
+        choices=("none", "simulated", "topic"),
+    )
+    vision: str = parameter("default", text="preset of the simulated external vision")
+    extra_sensors: tuple[str, ...] = parameter(
+        (), text="sensors of one's own: module:Class or module:Class@parameters.yaml"
     )
     date: float = parameter(
         2026.0, text="date of the magnetic field", unit="year", minimum=2025.0, maximum=2030.0

@@ -12,6 +12,7 @@ from aerotwin_core.parameters import load_parameters_file
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import Mission
 from aerotwin_simulator.controllers import BackendSetup, check_controller
+from aerotwin_simulator.extra_sensors import make_extra_sensors
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_worlds.loading import find_world
@@ -31,6 +32,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
     with TemporaryDirectory(prefix="aerotwin-") as folder:
         for plan in plan_vehicles(parameters):
             own = plan.parameters
+            make_extra_sensors(own)
             airframe = load_airframe(own.airframe)
             mission = None
             if own.mission != "none" and own.is_mavlink:

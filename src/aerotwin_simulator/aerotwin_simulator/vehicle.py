@@ -20,6 +20,7 @@ from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
+from aerotwin_simulator.extra_sensors import ExtraSensors
 from aerotwin_simulator.fleet import VehiclePlan
 from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.inertial_step import InertialVehicle
@@ -138,10 +139,15 @@ class SimulatedVehicle:
             parameters, around.world.origin, self._outlets, self.name, stamp_ns
         )
         self._battery = BatteryMonitor(self._airframe, self._outlets, self.name, stamp_ns)
-        self._vision = make_vision(parameters)
+        self._vision = make_vision(parameters, self._outlets, self.name, stamp_ns)
         self._mover = InertialVehicle(
             self.body, self._sensors.unit, step_s=parameters.step_s, due=self._sensors.in_step
         )
+        altitude = around.world.origin.altitude_m
+        self._extra = ExtraSensors(
+            parameters, altitude, self._mover.inputs, self._outlets, self.name, stamp_ns
+        )
+        self._outlets.add(self._extra.topics)
         self._surface = Surface(around.queries, self._mover.inputs)
         self._air = Air(parameters, self._mover.inputs)
         self._step = TruthStep(stamp_ns, stamp_ns, self._mover.previous, self._mover.state)
@@ -201,6 +207,7 @@ class SimulatedVehicle:
         if self._camera is not None:
             self._take_pictures(step, self._camera)
         self._sensors.collect(self._readings)
+        self._extra.sample(step)
         self._readings.battery = self._battery.report(end_ns, step.end)
         self._readings.vision = self._vision.collect(step)
         self._pass_on(self._readings)

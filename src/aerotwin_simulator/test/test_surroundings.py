@@ -5,16 +5,20 @@
 import numpy as np
 import pytest
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.messages import odometry_message
 from aerotwin_multirotor_dynamics import layout, load_airframe
 from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
-from aerotwin_sensor_models import seed_sequence
+from aerotwin_sensor_models import load_preset, seed_sequence
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.external_vision import NoVision, VisionTopic, make_vision
 from aerotwin_simulator.outlets import Outlets
+from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.surroundings import CLEAR_M, STEPS_WHEN_CLEAR, Air, Surface
+from aerotwin_simulator.truth import TruthStep
 
+MICROSECOND_M = 2e-6  # stamps are microseconds, the climb 1 m/s
 N_INPUTS = layout.COMMAND + 4
 
 
@@ -131,7 +135,7 @@ def _odometry(p=(1.0, 2.0, 3.0), q=(0.0, 0.0, 0.0, 1.0), variances=(0.0,) * 6):
 
 
 def test_external_odom_becomes_a_pose_for_the_autopilot():
-    vision = make_vision(SimulatorParameters(external_vision="topic"))
+    vision = make_vision(SimulatorParameters(external_vision="topic"), Outlets([]))
     assert isinstance(vision, VisionTopic)
     vision.receive(_odometry(variances=(0.04,) * 6))
     (pose,) = vision.collect(None)
@@ -158,5 +162,44 @@ def test_a_pose_that_is_not_sound_is_counted_and_passed_over(bad):
     assert vision.n_refused == 1
 
 
+def test_simulated_vision_is_delivered_late_with_the_truth_of_its_stamp():
+    outlet = Collected()
+    parameters = SimulatorParameters(external_vision="simulated", vision="ideal", gnss="none")
+    preset = load_preset("external_vision", "ideal")
+    vision, poses = make_vision(parameters, Outlets([outlet]), "a"), []
+    for k in range(1, 251):
+        begin, end = _state(0.004 * (k - 1), (0, 0, 1.0)), _state(0.004 * k, (0, 0, 1.0))
+        for state in (begin, end):
+            state[layout.QUATERNION] = (0.0, 0.0, 0.0, 1.0)
+        end_ns = 4_000_000 * k
+        came = vision.collect(TruthStep(end_ns - 4_000_000, end_ns, begin, end))
+        poses += [(pose, end_ns) for pose in came]
+    assert len(poses) == pytest.approx(preset.rate_hz * (1.0 - preset.delay_s), abs=1.0)
+    for pose, end_ns in poses:
+        assert pose.p_map[2] == pytest.approx(pose.time_us * 1e-6, abs=MICROSECOND_M)
+        assert end_ns * 1e-3 - pose.time_us >= preset.delay_s * 1e6 - 1.0
+    assert {name for name, _ in outlet.messages} == {"a/external_odom"}
+
+
+def test_a_sensor_of_one_s_own_is_sampled_and_recorded(fly):
+    simulation, bag = fly(
+        controller="ros2",
+        extra_sensors=("aerotwin_sensor_models.airspeed:Airspeed",),
+        duration_s=2.0,
+        wind_east_m_s=-9.0,
+    )
+    assert simulation.outcome == "2 s are over"
+    pressures = [m.fluid_pressure for _, _, m in bag.messages(["/airspeed/differential_pressure"])]
+    assert len(pressures) == 20
+    # the vehicle faces east: rho v^2 / 2 at 488 m; it is blown about a little on its feet
+    assert np.mean(pressures) == pytest.approx(0.5 * 1.17 * 81.0, rel=0.05)
+
+
+def test_an_extra_sensor_that_is_not_there_is_told_before_anything_begins():
+    parameters = SimulatorParameters(controller="ros2", extra_sensors=("no_such_module:Sonar",))
+    with pytest.raises(UserError, match="no module 'no_such_module' found"):
+        check_before_flight(parameters)
+
+
 def test_no_vision_is_the_default():
-    assert isinstance(make_vision(SimulatorParameters()), NoVision)
+    assert isinstance(make_vision(SimulatorParameters(), Outlets([])), NoVision)

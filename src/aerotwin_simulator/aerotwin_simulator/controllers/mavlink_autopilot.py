@@ -261,7 +261,9 @@ def make_process(setup: BackendSetup) -> AutopilotProcess:
         rotors = [(rotor.position_m, rotor.spin) for rotor in airframe.rotors]
         chosen = rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m)
         if parameters.external_vision != "none":
-            chosen |= external_vision_parameters(with_gnss=parameters.gnss != NO_GNSS)
+            chosen |= external_vision_parameters(
+                delay_s=_vision_delay_s(parameters), with_gnss=parameters.gnss != NO_GNSS
+            )
         return px4_process(
             Path(parameters.px4_dir or "PX4-Autopilot"),
             parameters.instance,
@@ -283,6 +285,12 @@ def _gnss_delay_s(parameters: SimulatorParameters) -> float:
     if parameters.gnss == NO_GNSS:
         return 0.0
     return float(load_preset("gnss", parameters.gnss).delay_s)
+
+
+def _vision_delay_s(parameters: SimulatorParameters) -> float:
+    if parameters.external_vision != "simulated":
+        return 0.0
+    return float(load_preset("external_vision", parameters.vision).delay_s)
 
 
 def loop_cpu(parameters: SimulatorParameters) -> int | None:
