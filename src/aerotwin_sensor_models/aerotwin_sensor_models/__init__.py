@@ -8,6 +8,7 @@ not depend on the sampling rate. Parameters come from packaged presets (`load_pr
 """
 
 from aerotwin_sensor_models import layout
+from aerotwin_sensor_models.airspeed import Airspeed, AirspeedParameters
 from aerotwin_sensor_models.atmosphere import (
     air_density,
     pressure_altitude_m,
@@ -15,6 +16,17 @@ from aerotwin_sensor_models.atmosphere import (
 )
 from aerotwin_sensor_models.barometer import Barometer, BarometerParameters, BarometerSample
 from aerotwin_sensor_models.camera_noise import CameraNoise, CameraNoiseParameters
+from aerotwin_sensor_models.external_vision import (
+    ExternalVision,
+    ExternalVisionParameters,
+    ExternalVisionSample,
+)
+from aerotwin_sensor_models.extra_sensor import (
+    ExtraSensor,
+    SensorTruth,
+    extra_message,
+    make_extra_sensor,
+)
 from aerotwin_sensor_models.gnss import Gnss, GnssParameters, GnssSample
 from aerotwin_sensor_models.imu import (
     Imu,
@@ -34,11 +46,17 @@ from aerotwin_sensor_models.noise import seed_sequence
 from aerotwin_sensor_models.presets import load_preset, preset_names, preset_source
 
 __all__ = [
+    "Airspeed",
+    "AirspeedParameters",
     "Barometer",
     "BarometerParameters",
     "BarometerSample",
     "CameraNoise",
     "CameraNoiseParameters",
+    "ExternalVision",
+    "ExternalVisionParameters",
+    "ExternalVisionSample",
+    "ExtraSensor",
     "Gnss",
     "GnssParameters",
     "GnssSample",
@@ -48,12 +66,15 @@ __all__ = [
     "InertialUnit",
     "Magnetometer",
     "MagnetometerParameters",
+    "SensorTruth",
     "TriadParameters",
     "TruthPlaces",
     "air_density",
+    "extra_message",
     "layout",
     "load_preset",
     "magnetic_field_enu_tesla",
+    "make_extra_sensor",
     "preset_names",
     "preset_source",
     "pressure_altitude_m",

@@ -3,12 +3,18 @@
 """Satellite navigation receiver: position on WGS84 and velocity, with honest accuracies."""
 
 import dataclasses
+import math
 
 import numpy as np
 
-from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.geodesy import AzimuthalEquidistant, LocalTangentPlane, Projection
 from aerotwin_core.parameters import parameter
 from aerotwin_sensor_models.noise import gauss_markov, require_step
+
+WGS84 = "wgs84"
+SPHERE = "azimuthal_equidistant"
+Window = tuple[float, float]
+Step = tuple[float, float, float, float, float]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -18,6 +24,9 @@ class GnssParameters:
     rate_hz: float = parameter(1.0, unit="Hz", minimum=0.01, text="readings per second")
     delay_s: float = parameter(
         0.0, unit="s", minimum=0.0, text="age of a reading when it is delivered"
+    )
+    projection: str = parameter(
+        WGS84, choices=(WGS84, SPHERE), text="from map to latitude and longitude: exact, or as PX4"
     )
     white_horizontal_m: float = parameter(
         0.0, unit="m", minimum=0.0, text="white noise of east and north, standard deviation each"
@@ -40,6 +49,38 @@ class GnssParameters:
     velocity_vertical_m_s: float = parameter(
         0.0, unit="m/s", minimum=0.0, text="white noise of the vertical velocity"
     )
+    velocity_walk_horizontal_m_s: float = parameter(
+        0.0, unit="m/s", minimum=0.0, text="Gauss-Markov error of east and north velocity, each"
+    )
+    velocity_walk_vertical_m_s: float = parameter(
+        0.0, unit="m/s", minimum=0.0, text="Gauss-Markov error of the vertical velocity"
+    )
+    velocity_correlation_time_s: float = parameter(
+        10.0, unit="s", minimum=1e-3, text="correlation time of the error of the velocity"
+    )
+    multipath_horizontal_m: float = parameter(
+        0.0, unit="m", minimum=0.0, text="steps by reflections: sigma of east and north, each"
+    )
+    multipath_vertical_m: float = parameter(
+        0.0, unit="m", minimum=0.0, text="steps by reflections: sigma of the altitude"
+    )
+    multipath_interval_s: float = parameter(
+        30.0, unit="s", minimum=1e-3, text="mean time between two such steps (a Poisson process)"
+    )
+    multipath_steps: tuple[Step, ...] = parameter(
+        (), text="steps on purpose: from [s], to [s], east [m], north [m], up [m], times as below"
+    )
+    outages_s: tuple[Window, ...] = parameter(
+        (), unit="s", text="no fix from, to; counted from the switching on"
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("multipath_steps", "outages_s"):
+            for window in getattr(self, name):
+                if not 0.0 <= window[0] < window[1]:
+                    raise ValueError(
+                        f"{name}: each must start at 0 s or later and end after that, got {window}"
+                    )
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +88,8 @@ class GnssSample:
     """One reading: WGS84 position, velocity in map axes [m/s], and their standard deviations.
 
     The standard deviations are along east, north and up [m], [m/s], and are those of the errors
-    that the model really makes, white and correlated together.
+    that the model really makes, white and correlated together. Multipath is not among them: a
+    receiver does not know of it. Without a fix (`has_fix` false) position and velocity are NaN.
     """
 
     latitude_deg: float
@@ -56,6 +98,7 @@ class GnssSample:
     v_map: np.ndarray
     position_std_m: np.ndarray
     velocity_std_m_s: np.ndarray
+    has_fix: bool = True
 
 
 def _east_north_up(horizontal: float, vertical: float) -> np.ndarray:
@@ -63,7 +106,7 @@ def _east_north_up(horizontal: float, vertical: float) -> np.ndarray:
 
 
 class Gnss:
-    """A GNSS receiver that lives through time (its correlated error wanders).
+    """A GNSS receiver that lives through time (its correlated errors wander).
 
     The delay is a matter of the caller, who samples truth of `parameters.delay_s` ago.
 
@@ -74,37 +117,89 @@ class Gnss:
     rng : numpy.random.Generator
         Its own source of randomness, see `seed_sequence`.
     plane : LocalTangentPlane
-        The map: exact WGS84 about its origin.
+        The map: exact WGS84 about its origin. With `parameters.projection` azimuthal_equidistant
+        only its origin is used.
     """
 
     def __init__(
         self, parameters: GnssParameters, rng: np.random.Generator, plane: LocalTangentPlane
     ) -> None:
         p = self.parameters = parameters
-        self._rng, self._plane = rng, plane
+        self._rng = rng
+        is_sphere = p.projection == SPHERE
+        self._projection: Projection = AzimuthalEquidistant(plane.origin) if is_sphere else plane
         self._white = _east_north_up(p.white_horizontal_m, p.white_vertical_m)
         self._walk_sigma = _east_north_up(p.walk_horizontal_m, p.walk_vertical_m)
-        self._velocity = _east_north_up(p.velocity_horizontal_m_s, p.velocity_vertical_m_s)
-        self._walk = self._walk_sigma * rng.standard_normal(3)
+        self._velocity_white = _east_north_up(p.velocity_horizontal_m_s, p.velocity_vertical_m_s)
+        self._velocity_sigma = _east_north_up(
+            p.velocity_walk_horizontal_m_s, p.velocity_walk_vertical_m_s
+        )
+        self._reflection_sigma = _east_north_up(p.multipath_horizontal_m, p.multipath_vertical_m)
+        first = rng.standard_normal((3, 3))
+        self._walk = self._walk_sigma * first[0]
+        self._velocity_walk = self._velocity_sigma * first[1]
+        self._reflection = self._reflection_sigma * first[2]
+        self._position_std = np.hypot(self._white, self._walk_sigma)
+        self._velocity_std = np.hypot(self._velocity_white, self._velocity_sigma)
+        self._time_s = 0.0
 
     def sample(self, dt: float, p_map: np.ndarray, v_map: np.ndarray) -> GnssSample:
         """Return the reading dt [s] after the last one, of a true position and velocity in map."""
         require_step(dt)
-        drive, white, velocity = self._rng.standard_normal((3, 3))
-        decay, gain = gauss_markov(dt, self.parameters.walk_correlation_time_s)
-        self._walk = decay * self._walk + gain * self._walk_sigma * drive
-        measured = np.asarray(p_map, float) + self._walk + self._white * white
-        latitude, longitude, altitude = self._plane.to_geodetic(measured)
+        self._time_s += dt
+        normals = self._rng.standard_normal((5, 3))
+        self._wander(dt, normals, self._rng.random())
+        if any(start <= self._time_s < end for start, end in self.parameters.outages_s):
+            return self._no_fix()
+        error = self._walk + self.multipath_m + self._white * normals[0]
+        latitude, longitude, altitude = self._projection.to_geodetic(np.add(p_map, error))
+        velocity_error = self._velocity_walk + self._velocity_white * normals[1]
         return GnssSample(
             latitude_deg=latitude,
             longitude_deg=longitude,
             altitude_m=altitude,
-            v_map=np.asarray(v_map, float) + self._velocity * velocity,
-            position_std_m=np.hypot(self._white, self._walk_sigma),
-            velocity_std_m_s=self._velocity.copy(),
+            v_map=np.add(v_map, velocity_error),
+            position_std_m=self._position_std.copy(),
+            velocity_std_m_s=self._velocity_std.copy(),
         )
 
     @property
     def correlated_error_m(self) -> np.ndarray:
         """Return the correlated part of the position error now [m], for the evaluation."""
         return self._walk.copy()
+
+    @property
+    def correlated_velocity_error_m_s(self) -> np.ndarray:
+        """Return the correlated part of the velocity error now [m/s], for the evaluation."""
+        return self._velocity_walk.copy()
+
+    @property
+    def multipath_m(self) -> np.ndarray:
+        """Return the error by reflections now, east, north, up [m]."""
+        error = self._reflection.copy()
+        for start, end, *step in self.parameters.multipath_steps:
+            if start <= self._time_s < end:
+                error += step
+        return error
+
+    def _wander(self, dt: float, normals: np.ndarray, chance: float) -> None:
+        """Let the errors with memory live on by dt, each in exact discretisation."""
+        p = self.parameters
+        decay, gain = gauss_markov(dt, p.walk_correlation_time_s)
+        self._walk = decay * self._walk + gain * self._walk_sigma * normals[2]
+        decay, gain = gauss_markov(dt, p.velocity_correlation_time_s)
+        self._velocity_walk = decay * self._velocity_walk + gain * self._velocity_sigma * normals[3]
+        # of a Poisson process, any number of steps but none: the last one counts
+        if chance < -math.expm1(-dt / p.multipath_interval_s):
+            self._reflection = self._reflection_sigma * normals[4]
+
+    def _no_fix(self) -> GnssSample:
+        return GnssSample(
+            latitude_deg=math.nan,
+            longitude_deg=math.nan,
+            altitude_m=math.nan,
+            v_map=np.full(3, math.nan),
+            position_std_m=np.full(3, math.inf),
+            velocity_std_m_s=np.full(3, math.inf),
+            has_fix=False,
+        )

@@ -7,8 +7,10 @@ from typing import Any
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters, read_yaml
+from aerotwin_sensor_models.airspeed import AirspeedParameters
 from aerotwin_sensor_models.barometer import BarometerParameters
 from aerotwin_sensor_models.camera_noise import CameraNoiseParameters
+from aerotwin_sensor_models.external_vision import ExternalVisionParameters
 from aerotwin_sensor_models.gnss import GnssParameters
 from aerotwin_sensor_models.imu import ImuParameters
 from aerotwin_sensor_models.magnetometer import MagnetometerParameters
@@ -18,6 +20,8 @@ PARAMETERS_OF: dict[str, type] = {
     "barometer": BarometerParameters,
     "magnetometer": MagnetometerParameters,
     "gnss": GnssParameters,
+    "external_vision": ExternalVisionParameters,
+    "airspeed": AirspeedParameters,
     "camera_noise": CameraNoiseParameters,
 }
 

@@ -10,8 +10,10 @@ import pytest
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter_table_markdown, to_mapping
 from aerotwin_sensor_models import (
+    AirspeedParameters,
     BarometerParameters,
     CameraNoiseParameters,
+    ExternalVisionParameters,
     GnssParameters,
     ImuParameters,
     MagnetometerParameters,
@@ -21,9 +23,10 @@ from aerotwin_sensor_models import (
     preset_source,
     seed_sequence,
 )
+from aerotwin_sensor_models.presets import PARAMETERS_OF
 
 README = Path(__file__).resolve().parents[1] / "README.md"
-SENSORS = ["imu", "barometer", "magnetometer", "gnss", "camera_noise"]
+SENSORS = list(PARAMETERS_OF)
 PRESETS = [(sensor, name) for sensor in SENSORS for name in preset_names(sensor)]
 
 
@@ -67,6 +70,8 @@ def test_unknown_presets_and_sensors_are_refused_with_the_names_there_are():
         BarometerParameters,
         MagnetometerParameters,
         GnssParameters,
+        ExternalVisionParameters,
+        AirspeedParameters,
         CameraNoiseParameters,
     ],
 )

@@ -1,0 +1,193 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Sensors of one's own: what a class must offer, how it is named in YAML, and its messages.
+
+A class and a line of YAML (`extra_sensors: ["my_package.sonar:Sonar"]`) put a sensor on a vehicle.
+`Airspeed` is an example.
+"""
+
+import importlib
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from rosbags.interfaces import Nodetype
+
+from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.messages import TYPESTORE, header
+from aerotwin_core.parameters import read_yaml
+from aerotwin_sensor_models.noise import seed_sequence
+
+_NEEDED = ("topic", "msgtype", "rate_hz", "sample")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SensorTruth:
+    """The truth at the instant of a sample; body is FLU at the centre of mass, map is ENU.
+
+    Attributes
+    ----------
+    p_map_body, v_map_body : (3,) array
+        Position [m] and velocity [m/s] in map axes.
+    q_map_body : (4,) array
+        Attitude, quaternion xyzw.
+    R_map_body : (3, 3) array
+        The same as a matrix.
+    omega_map_body_in_body : (3,) array
+        Angular velocity in body axes [rad/s].
+    specific_force_in_body : (3,) array
+        What a perfect accelerometer reads, body axes [m/s^2].
+    wind_map : (3,) array
+        Velocity of the air in map axes [m/s].
+    altitude_amsl_m : float
+        Altitude above mean sea level [m].
+    """
+
+    p_map_body: np.ndarray
+    v_map_body: np.ndarray
+    q_map_body: np.ndarray
+    R_map_body: np.ndarray
+    omega_map_body_in_body: np.ndarray
+    specific_force_in_body: np.ndarray
+    wind_map: np.ndarray
+    altitude_amsl_m: float
+
+
+class ExtraSensor(Protocol):
+    """A sensor of one's own; made as `Class(parameters, rng)`.
+
+    `parameters` is the mapping of the YAML file that the line names ({} if none), `rng` a
+    generator that nothing else draws from. A class may also have `frame_id` ("base_link" if not).
+    """
+
+    topic: ClassVar[str]
+    """Relative name of the topic."""
+    msgtype: ClassVar[str]
+    """Type of its messages, such as "sensor_msgs/msg/Range"."""
+    rate_hz: float
+    """Samples per second."""
+
+    def sample(self, stamp_ns: int, truth: SensorTruth) -> Mapping[str, Any] | None:
+        """Return the fields of the message at a simulated time [ns]; None if there is nothing.
+
+        Fields that hold a message are mappings themselves; those that are left out are 0, empty or
+        false. The header need not be given.
+        """
+        ...
+
+
+def make_extra_sensor(line: str, *, seed: int, vehicle: int | str) -> ExtraSensor:
+    """Return the sensor that a line `module:Class` or `module:Class@parameters.yaml` names.
+
+    Raises
+    ------
+    UserError
+        If the class cannot be found or made, or lacks what `ExtraSensor` asks for.
+    """
+    name, _, path = line.partition("@")
+    parameters = read_yaml(path) if path else {}
+    if not isinstance(parameters, Mapping):
+        raise ParameterError(f"{path}: expected names with values, found {parameters!r}")
+    make = _find(name)
+    try:
+        sensor = make(parameters, seed_sequence(seed, vehicle, line))
+    except UserError:
+        raise
+    except Exception as error:
+        raise UserError(
+            f"extra sensor {line}: cannot be made: {type(error).__name__}: {error}; the class is "
+            "called with (parameters, rng)"
+        ) from error
+    lacking = [attribute for attribute in _NEEDED if not hasattr(sensor, attribute)]
+    if lacking:
+        raise UserError(f"extra sensor {line}: expected {', '.join(_NEEDED)}, lacks {lacking}")
+    if sensor.msgtype not in TYPESTORE.types:
+        raise UserError(f"extra sensor {line}: no message type '{sensor.msgtype}' is known")
+    if not (isinstance(sensor.rate_hz, numbers.Real) and 0.0 < sensor.rate_hz <= 1e6):
+        raise UserError(f"extra sensor {line}: rate_hz must be positive, got {sensor.rate_hz}")
+    return sensor
+
+
+def extra_message(sensor: ExtraSensor, stamp_ns: int, fields: Mapping[str, Any]) -> Any:
+    """Return the message of a sample, its header stamped; give it to `serialize`.
+
+    Raises
+    ------
+    UserError
+        If a field is unknown or of the wrong kind.
+    """
+    fields = dict(fields)
+    if "header" in dict(TYPESTORE.fielddefs[sensor.msgtype][1]):
+        frame_id = getattr(sensor, "frame_id", "base_link")
+        fields.setdefault("header", header(stamp_ns, frame_id))
+    return _filled(sensor.msgtype, fields, f"{type(sensor).__name__}: {sensor.msgtype}")
+
+
+def _find(name: str) -> Any:
+    module_name, _, class_name = name.partition(":")
+    if not (module_name and class_name):
+        raise UserError(f"extra sensor: expected module:Class, found '{name}'")
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise UserError(
+            f"extra sensor {name}: no module '{error.name}' found; install it, or put its folder "
+            "on PYTHONPATH"
+        ) from error
+    except Exception as error:
+        raise UserError(
+            f"extra sensor {name}: {module_name} cannot be imported: {type(error).__name__}: "
+            f"{error}"
+        ) from error
+    found = getattr(module, class_name, None)
+    if not callable(found):
+        raise UserError(f"extra sensor {name}: {module_name} has no class '{class_name}'")
+    return found
+
+
+def _filled(msgtype: str, fields: Mapping[str, Any], where: str) -> Any:
+    """Return a message of a type with the fields given, the others zero."""
+    definitions = dict(TYPESTORE.fielddefs[msgtype][1])
+    unknown = sorted(set(fields) - set(definitions))
+    if unknown:
+        raise UserError(f"{where} has no field {unknown}; it has {', '.join(definitions)}")
+    values = {
+        field: _value(kind, fields.get(field), f"{where}.{field}")
+        for field, kind in definitions.items()
+    }
+    return TYPESTORE.types[msgtype](**values)
+
+
+def _value(kind: Any, value: Any, where: str) -> Any:
+    node, detail = kind
+    if node == Nodetype.NAME:
+        is_message = hasattr(value, "__msgtype__")
+        return value if is_message else _filled(detail, value or {}, where)
+    if node == Nodetype.BASE:
+        return _scalar(detail[0], value, where)
+    element, length = detail
+    if element[0] == Nodetype.BASE and element[1][0] != "string":
+        return _array(element[1][0], length if node == Nodetype.ARRAY else None, value, where)
+    items = value if value is not None else [None] * (length if node == Nodetype.ARRAY else 0)
+    return [_value(element, item, f"{where}[{i}]") for i, item in enumerate(items)]
+
+
+def _scalar(kind: str, value: Any, where: str) -> Any:
+    make = {"string": str, "bool": bool}.get(kind, float if kind.startswith("float") else int)
+    try:
+        return make() if value is None else make(value)
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{where}: expected a {kind}, found {value!r}") from error
+
+
+def _array(kind: str, length: int | None, value: Any, where: str) -> np.ndarray:
+    dtype = {"bool": np.bool_, "byte": np.uint8, "octet": np.uint8}.get(kind, kind)
+    try:
+        array = np.zeros(length or 0, dtype) if value is None else np.asarray(value, dtype).ravel()
+    except (TypeError, ValueError) as error:
+        raise UserError(f"{where}: expected numbers ({kind}), found {value!r}") from error
+    if length is not None and len(array) != length:
+        raise UserError(f"{where}: expected {length} numbers, found {len(array)}")
+    return array
