@@ -11,16 +11,33 @@ from aerotwin_core.parameters import load_parameters, load_parameters_file, read
 CONFIG = Path(__file__).resolve().parent.parent / "config"
 MISSIONS = sorted((CONFIG / "missions").glob("*.yaml"))
 PX4_PARAMETERS = sorted(CONFIG.glob("*/px4_*.yaml"))
-NODES = sorted(
-    path
-    for path in CONFIG.glob("*/*.yaml")
-    if path.parent.name != "missions" and path not in PX4_PARAMETERS
-)
+NODES = sorted(path for path in CONFIG.glob("*/*.yaml") if "/**" in read_yaml(path))
+AIRFRAMES = sorted(path for path in CONFIG.glob("*/*.yaml") if "rotors" in read_yaml(path))
+CASES = sorted(CONFIG.glob("relay/cases*.yaml"))
 
 
 def parameters_of_node(path: Path) -> dict:
     (section,) = read_yaml(path).values()
     return dict(section["ros__parameters"])
+
+
+def test_every_file_is_loaded_by_one_of_these_tests():
+    known = {*MISSIONS, *PX4_PARAMETERS, *NODES, *AIRFRAMES, *CASES}
+    assert known == set(CONFIG.glob("*/*.yaml"))
+
+
+@pytest.mark.parametrize("path", AIRFRAMES, ids=lambda path: path.name)
+def test_an_airframe_is_one_and_can_fly(path):
+    from aerotwin_multirotor_dynamics import load_airframe, thrust_to_weight
+
+    assert thrust_to_weight(load_airframe(path)) > 1.0
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
+def test_the_cases_of_a_relay_are_cases(path):
+    from aerotwin_bringup.relay_cases import load_cases
+
+    assert load_cases(path)
 
 
 @pytest.mark.parametrize("path", MISSIONS, ids=lambda path: path.name)
@@ -33,6 +50,8 @@ def test_a_mission_is_a_mission(path):
 @pytest.mark.ros
 @pytest.mark.parametrize("path", NODES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_the_parameters_of_a_node_are_all_known_to_it(path):
+    from aerotwin_bringup.ros.recorded_flight import RecordedFlightParameters
+    from aerotwin_bringup.ros.relay import RelayParameters
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
     from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
     from aerotwin_px4_bridge.ros.parameters import BridgeParameters
@@ -40,13 +59,16 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
     from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNodeParameters
 
     types = {
-        "simulator": SitlFlightParameters,
+        "sitl_flight/simulator": SitlFlightParameters,
+        "recorded_flight/simulator": RecordedFlightParameters,
+        "relay/simulator": RelayParameters,
         "stereo_odometry": StereoOdometryNodeParameters,
         "dynamics": DynamicsParameters,
         "sensors": SensorsParameters,
         "bridge": BridgeParameters,
     }
-    load_parameters(types[path.stem], parameters_of_node(path), where=str(path))
+    found = types.get(path.stem) or types[f"{path.parent.name}/{path.stem}"]
+    load_parameters(found, parameters_of_node(path), where=str(path))
 
 
 def test_px4_is_told_the_rotors_of_the_airframe_that_flies_distributed():
