@@ -142,6 +142,35 @@ def test_a_motor_follows_its_lag_exactly_up_and_down(iris):
     np.testing.assert_allclose(state.rotor_speed_rad_s, expected, rtol=ROUNDING)
 
 
+def test_a_motor_without_lag_has_its_speed_from_the_start_of_the_step_on(iris):
+    motor = dataclasses.replace(iris.motor, time_constant_up_s=0.0, time_constant_down_s=0.0)
+    quick = dataclasses.replace(iris, motor=motor)
+    for speed in (0.0, 1000.0):
+        vehicle = Multirotor(quick, p_map_body=HIGH, rotor_speed_rad_s=speed)
+        state = fly(vehicle, np.full(4, hover_command(iris)), 0.1)
+        np.testing.assert_allclose(state.p_map_body, HIGH, atol=ROUNDING)
+        np.testing.assert_allclose(state.v_map_body, 0.0, atol=ROUNDING)
+
+
+def test_rotor_speeds_given_are_followed_within_the_limits_of_the_motor(iris):
+    vehicle = Multirotor(iris, p_map_body=HIGH)
+    for _ in range(250):
+        vehicle.step(None, DT, rotor_speed_setpoint_rad_s=(700.0, -50.0, 5000.0, np.nan))
+    np.testing.assert_allclose(vehicle.rotor_setpoint_rad_s, (700.0, 0.0, 1100.0, 0.0))
+    np.testing.assert_allclose(vehicle.rotor_speed_rad_s, (700.0, 0.0, 1100.0, 0.0), atol=1e-6)
+    for _ in range(250):
+        vehicle.step(None, DT, rotor_speed_setpoint_rad_s=np.full(4, 700.0), is_armed=False)
+    np.testing.assert_allclose(vehicle.rotor_speed_rad_s, 0.0, atol=1e-6)
+
+
+@pytest.mark.parametrize("wrong", [{}, {"command": np.zeros(4), "speeds": np.zeros(4)}])
+def test_a_step_takes_either_a_command_or_rotor_speeds(iris, wrong):
+    with pytest.raises(ValueError, match="command must"):
+        Multirotor(iris, p_map_body=HIGH).step(
+            wrong.get("command"), DT, rotor_speed_setpoint_rad_s=wrong.get("speeds")
+        )
+
+
 def test_motors_idle_when_armed_and_stop_when_disarmed_or_commanded_nan(iris):
     vehicle = Multirotor(iris, p_map_body=HIGH)
     state = fly(vehicle, (0.0, -3.0, 7.0, np.nan), 1.0)
