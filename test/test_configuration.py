@@ -13,6 +13,8 @@ MISSIONS = sorted((CONFIG / "missions").glob("*.yaml"))
 PX4_PARAMETERS = sorted(CONFIG.glob("*/px4_*.yaml"))
 NODES = sorted(path for path in CONFIG.glob("*/*.yaml") if "/**" in read_yaml(path))
 AIRFRAMES = sorted(path for path in CONFIG.glob("*/*.yaml") if "rotors" in read_yaml(path))
+FROM_LAUNCH = {"recorded_flight": {"recording": "flight.ulg"}, "relay": {"cases": "cases.yaml"}}
+"""Parameters without a default that the launch file of a scenario gives."""
 CASES = sorted(CONFIG.glob("relay/cases*.yaml"))
 
 
@@ -68,7 +70,8 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
         "bridge": BridgeParameters,
     }
     found = types.get(path.stem) or types[f"{path.parent.name}/{path.stem}"]
-    load_parameters(found, parameters_of_node(path), where=str(path))
+    values = FROM_LAUNCH.get(path.parent.name, {}) | parameters_of_node(path)
+    load_parameters(found, values, where=str(path))
 
 
 def test_px4_is_told_the_rotors_of_the_airframe_that_flies_distributed():
