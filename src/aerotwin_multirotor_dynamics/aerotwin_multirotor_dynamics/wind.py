@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wind: a steady velocity, its shear with height, and Dryden turbulence at low altitude.
 
-The turbulence is the continuous random gust of MIL-F-8785C, 3.7.2 and 3.7.3 (MIL-HDBK-1797, with
+The turbulence is the continuous random gust of MIL-F-8785C, 3.7.1 and 3.7.3 (MIL-HDBK-1797, with
 its own meaning of the lengths, describes the same process). The filters are discretised exactly, so
 that variance and correlation do not depend on the step, and are written in the dimensionless time
 V t / L: when height or airspeed change, lengths and intensities follow, the variance stays right.
@@ -79,7 +79,7 @@ def shear_factor(roughness, height):
 def mean_wind(parameters: WindParameters, height_m: float) -> np.ndarray:
     """Return the mean velocity of the air at a height above ground, in map axes [m/s].
 
-    The shear is the logarithmic law of MIL-F-8785C, 3.7.3.4, from z_0 up to 1000 ft.
+    The shear is the logarithmic law of MIL-F-8785C, 3.7.3, from z_0 up to 1000 ft.
     """
     factor = shear_factor(parameters.roughness_length_m, height_m)
     return np.array(
@@ -91,7 +91,7 @@ def mean_wind(parameters: WindParameters, height_m: float) -> np.ndarray:
 def turbulence_scales(height_m, wind_at_20_ft_m_s):
     """Return lengths and intensities of the gusts (L_u, L_w [m], sigma_u, sigma_w [m/s]).
 
-    MIL-F-8785C, 3.7.3.4, fig. 10 and 11, with h in feet: L_w = h and L_u = L_v = h / (0.177 +
+    MIL-F-8785C, 3.7.3, with h in feet: L_w = h and L_u = L_v = h / (0.177 +
     0.000823 h)^1.2; sigma_w = 0.1 W_20 and sigma_u = sigma_v = sigma_w / (0.177 + 0.000823 h)^0.4.
     """
     feet = min(max(height_m, LOWEST_HEIGHT_M), HIGHEST_HEIGHT_M) / FOOT

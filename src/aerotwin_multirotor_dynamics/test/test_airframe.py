@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Airframe files, and the README that describes them."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -69,3 +70,12 @@ def test_a_multirotor_need_not_be_a_quadrotor(tmp_path):
 )
 def test_the_readme_shows_the_parameters_as_they_are(cls):
     assert parameter_table_markdown(cls) in README.read_text(encoding="utf-8")
+
+
+def test_the_examples_of_the_readme_run():
+    names: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    for block in blocks:
+        exec(compile(block, str(README), "exec"), names)
+    assert len(blocks) == 4
+    assert names["vehicle"].is_on_ground is False

@@ -52,7 +52,7 @@ def test_shear_is_the_logarithmic_law_of_the_standard():
 
 
 def test_lengths_and_intensities_are_those_of_the_standard():
-    # MIL-F-8785C fig. 10 and 11 at 200 ft: 0.177 + 0.1646 = 0.3416
+    # MIL-F-8785C, 3.7.3, at 200 ft: 0.177 + 0.1646 = 0.3416
     length_u, length_w, sigma_u, sigma_w = turbulence_scales(200 * 0.3048, 15.0)
     assert length_w == pytest.approx(200 * 0.3048)
     assert length_u / 0.3048 == pytest.approx(200 / 0.3416**1.2)
@@ -84,7 +84,7 @@ def test_the_variance_is_the_standards_whatever_the_step(dt):
 
 @pytest.mark.parametrize("dt", [0.05, 0.25])
 def test_the_correlation_is_that_of_the_dryden_spectra_whatever_the_step(dt):
-    """u: exp(-s); v and w: exp(-s) (1 - s / 2), with s = V t / L (MIL-F-8785C, 3.7.1.2)."""
+    """u: exp(-s); v and w: exp(-s) (1 - s / 2), with s = V t / L (MIL-F-8785C, 3.7.1)."""
     length_u, length_w, _, _ = turbulence_scales(HEIGHT, 10.0)
     x = normalised(samples(TURBULENT, 2000, 80_000, dt))
     # five sigma with twice the correlation length of independent samples
