@@ -10,6 +10,7 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_bringup.doctor.check import Check, fail, ok, warn
 from aerotwin_bringup.doctor.link_record import ImuSample, LinkRecord
+from aerotwin_sensor_models import pressure_altitude_m
 
 MINIMUM_SAMPLES = 5
 FULL_FIX, ENOUGH_SATELLITES = 3, 6
@@ -146,7 +147,7 @@ def _barometer(samples: Sequence[ImuSample], gnss: Any | None) -> Check:
     if not pressures:
         return fail(name, "no pressure reaches the autopilot", "send the baro bits 0x1A00, in hPa")
     mean_hpa = float(np.mean(pressures))
-    height = pressure_altitude_m(mean_hpa)
+    height = pressure_altitude_m(100.0 * mean_hpa)
     said = f"{mean_hpa:.1f} hPa, that is {height:.0f} m"
     if not any(s.has_new_pressure for s in samples):
         return _stopped(name, said)
@@ -179,11 +180,6 @@ def _gnss(message: Any | None) -> Check:
         )
     accuracy = f"{message.h_acc * 1e-3:.2f} m horizontally, {message.v_acc * 1e-3:.2f} m vertically"
     return ok("sensors.gnss", f"3-D fix, {satellites} satellites, {accuracy}")
-
-
-def pressure_altitude_m(pressure_hpa: float) -> float:
-    """Return where the standard atmosphere has this pressure (ISO 2533, below 11 km)."""
-    return 44330.769 * (1.0 - (pressure_hpa / 1013.25) ** 0.190263)
 
 
 def _is_moving(values: Sequence[Sequence[float]]) -> bool:
