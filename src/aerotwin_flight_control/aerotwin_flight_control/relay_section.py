@@ -12,6 +12,7 @@ from aerotwin_flight_control.relay_evaluation import PEGASUS_RMSE_M, WINDOW_S, R
 
 _COLOURS = (plots.ALIGNED, plots.ESTIMATE, plots.ACCENT, plots.FLOOR)
 _LEAST_CM = 1e-3
+_SHOWN_S = 3.0
 _SIDES = ("first", "second")
 
 _TEXT = (
@@ -166,16 +167,19 @@ def _passing(result: RelayResult) -> str:
         ends = np.array([side.p_map[nearest, :2] for side in result.sides])
         middle = ends.mean(axis=0)
         for side, colour, name in zip(result.sides, (plots.ALIGNED, plots.ESTIMATE), _SIDES):
-            p, wanted = side.p_map[:, :2] - middle, (side.p_map - side.error_map)[:, :2] - middle
+            near = np.abs(side.t) <= _SHOWN_S
+            p = side.p_map[near, :2] - middle
+            wanted = p - side.error_map[near, :2]
             axes.plot(*wanted.T, color=plots.TRUTH, lw=5.0, alpha=0.45)
             axes.plot(*p.T, color=colour, lw=1.6, label=f"{name} vehicle")
-            marks = [int(np.abs(side.t - t).argmin()) for t in np.arange(-3.0, 3.01, 0.5)]
+            t = np.arange(-_SHOWN_S, _SHOWN_S + 0.01, 0.5)
+            marks = [int(np.abs(side.t[near] - instant).argmin()) for instant in t]
             axes.plot(*p[marks].T, "o", color=colour, ms=4.0)
         axes.plot(*(ends - middle).T, color=plots.BAD, lw=1.2, ls=":")
         axes.annotate(f"{result.separation.min():.3f} m", (0.0, 0.0), color=plots.BAD,
                       textcoords="offset points", xytext=(6, -4))  # fmt: skip
         axes.set_aspect("equal", adjustable="datalim")
-        axes.set(xlim=(-3.2, 3.2), xlabel="x, east [m]", ylabel="y, north [m]")
+        axes.set(xlabel="x, east [m]", ylabel="y, north [m]")
         figure.legend(loc="outside upper left", ncols=2)
     return plots.render_svg(figure, "relay-passing")
 

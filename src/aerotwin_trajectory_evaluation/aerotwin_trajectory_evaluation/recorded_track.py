@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.parameters import parameter
 from aerotwin_trajectory_evaluation.recordings import Recording
@@ -22,7 +22,6 @@ N_PASSES = 3
 """Moving averages one after the other: velocity and acceleration of the result are continuous."""
 MAX_GAP_S = 1.0
 _MAX_DURATION_S = 3600.0
-_MAX_ROUNDS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,11 +250,12 @@ def _retimed(
 ) -> RecordedTrack:
     """Smooth, and stretch all times by one factor until the limits hold."""
     scale = 1.0
-    for _ in range(_MAX_ROUNDS):
+    while True:
         if t[-1] * scale > _MAX_DURATION_S:
             raise ParameterError(
                 f"{recording.path}: the track would last {t[-1] * scale:.0f} s, "
-                f"{_MAX_DURATION_S:g} s are allowed; cut it with from_s and to_s"
+                f"{_MAX_DURATION_S:g} s are allowed; cut it with from_s and to_s, or, where it "
+                "jumps, raise smoothing_s"
             )
         track = _smoothed(recording, t * scale, p_map, yaw, options.smoothing_s)
         speed = float(np.linalg.norm(track.v_map, axis=1).max())
@@ -271,9 +271,6 @@ def _retimed(
                 )
             return replace(track, time_scale=scale, notes=tuple(notes))
         scale *= float(excess)
-    raise UserError(
-        f"{recording.path}: no slower flight keeps the limits; it jumps; raise smoothing_s"
-    )
 
 
 def _smoothed(
