@@ -45,6 +45,7 @@ CLIENT_PERIOD_NS = 20_000_000
 """How often the mission client looks at its link, in simulated time: a look costs a system call,
 and nothing it hears comes faster than at 20 Hz."""
 
+ORIGIN_PERIOD_NS = 1_000_000_000
 _OUTSIDE_LINKS = ("ground", "offboard")
 """What PX4 opens for outside clients when no mission flies it."""
 _RATIOS = (
@@ -77,7 +78,7 @@ class MavlinkAutopilot:
         self._setup = setup
         self.motors = Motors(np.zeros(len(setup.airframe.rotors)))
         self.has_end = setup.mission is not None
-        self._client_due_ns = 0
+        self._client_due_ns = self._origin_due_ns = 0
         self._is_blind = parameters.gnss == NO_GNSS
         self._frame = np.zeros(FRAME_BYTES, np.uint8)
         self._frame_bytes = memoryview(self._frame)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
@@ -125,8 +126,7 @@ class MavlinkAutopilot:
         if stamp_ns >= self._client_due_ns:
             self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
             self.client.poll(stamp_ns)
-            if self._is_blind and self.client.estimate is None:
-                self.client.link.send_global_origin()
+            self._tell_origin(stamp_ns)
         for pose in readings.vision:
             self.client.link.send_external_vision(pose)
         time_us = stamp_ns // 1000
@@ -148,6 +148,14 @@ class MavlinkAutopilot:
             frames.append(pack_battery_status(*report, cells=battery.cells))
         frames.append(self._sensor_frame(time_us, readings))
         self.link.send(time_us, frames)
+
+    def _tell_origin(self, stamp_ns: int) -> None:
+        """Tell an autopilot without GNSS once a second where map lies, until it has a position."""
+        link = self.client.link
+        is_listening = link.state.heartbeat_ns is not None and self.client.estimate is None
+        if self._is_blind and is_listening and stamp_ns >= self._origin_due_ns:
+            self._origin_due_ns = stamp_ns + ORIGIN_PERIOD_NS
+            link.send_global_origin()
 
     def _sensor_frame(self, time_us: int, readings: Readings) -> memoryview:
         values = readings.values
