@@ -45,8 +45,8 @@ _ODOMETRY = struct.Struct("<Q3f4f3f3f21f21fBBBBb")
 _VISION = struct.Struct("<Q6f21fB")
 _UPPER = np.triu_indices(6)
 _UNIT_TOLERANCE = 0.01
-_S_ENU_NED = np.kron(np.eye(2), R_ENU_NED)
-_S_FLU_FRD = np.kron(np.eye(2), R_FLU_FRD)
+_S_ENU_NED: FloatArray = np.kron(np.eye(2), R_ENU_NED).astype(np.float64)
+_S_FLU_FRD: FloatArray = np.kron(np.eye(2), R_FLU_FRD).astype(np.float64)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,10 @@ import select
 import socket
 import struct
 from collections import deque
+from collections.abc import Callable
 from dataclasses import replace
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -161,7 +163,7 @@ class OnboardLink:
         self._attitude: tuple[FloatArray, FloatArray] | None = None
         self._covariances: tuple[FloatArray | None, FloatArray | None] = (None, None)
         self._stopped: dict[int, int] = {}
-        self._handlers = {
+        self._handlers: dict[int, Callable[[Any], None]] = {
             HEARTBEAT: self._take_heartbeat,
             SYS_STATUS: self._take_system_status,
             EXTENDED_SYS_STATE: self._take_landed_state,
