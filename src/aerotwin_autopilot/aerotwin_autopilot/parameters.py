@@ -161,10 +161,10 @@ class ControlParameters:
         20.0, text="integral of the rate error", unit="1/s^2", minimum=0.0
     )
     tilt_limit_rad: float = parameter(
-        0.6, text="largest commanded tilt", unit="rad", minimum=0.05, maximum=1.4
+        0.785, text="largest commanded tilt", unit="rad", minimum=0.05, maximum=1.4
     )
     acceleration_limit_m_s2: float = parameter(
-        6.0, text="largest commanded horizontal acceleration", unit="m/s^2", minimum=0.1
+        8.0, text="largest commanded horizontal acceleration", unit="m/s^2", minimum=0.1
     )
     climb_acceleration_limit_m_s2: float = parameter(
         4.0, text="largest commanded vertical acceleration", unit="m/s^2", minimum=0.1
@@ -182,7 +182,7 @@ class ControlParameters:
         3.0, text="largest velocity that a position error asks for", unit="m/s", minimum=0.1
     )
     integral_limit_m_s2: float = parameter(
-        3.0, text="largest acceleration of the velocity integral", unit="m/s^2", minimum=0.0
+        6.0, text="largest acceleration of the velocity integral", unit="m/s^2", minimum=0.0
     )
 
 

@@ -17,7 +17,6 @@ from aerotwin_autopilot.offboard import OffboardStream, OffboardTarget
 from aerotwin_autopilot.px4_modes import Mode, mode_from_numbers
 
 
-
 def test_arming_is_refused_with_a_reason_until_the_estimate_is_good(flight):
     flight.step()
     assert "aligning" in flight.modes.arm()

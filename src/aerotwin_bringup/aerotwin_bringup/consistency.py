@@ -298,9 +298,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parse(arguments)
     seeds = range(*options.seeds)
     bar = progress(len(seeds) * len(options.gnss), "consistency", unit="flight")
-    campaigns = [
-        run_campaign(name, seeds, options.duration_s, bar.update) for name in options.gnss
-    ]
+    campaigns = [run_campaign(name, seeds, options.duration_s, bar.update) for name in options.gnss]
     bar.close()
     figures = [campaign.figures() for campaign in campaigns]
     for f in figures:
