@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """MAVLink between the simulator and a flight controller, PX4 or the embedded autopilot.
 
-`link` steps an autopilot in lockstep over the HIL TCP port, `process` starts and stops it,
-`mission` flies it over the onboard UDP link, and `messages` is the border where NED, FRD, gauss,
-hPa and 1e7 degrees end: everything on this side is ENU, FLU and SI.
+`link` steps an autopilot in lockstep over the HIL TCP port or a serial line, `process` starts and
+stops it, `mission` flies it over the onboard UDP link, and `messages`, `external_vision`, `onboard`
+are the border where NED, FRD, gauss, hPa and 1e7 degrees end: everything on this side is ENU, FLU
+and SI.
 """
 
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
+from aerotwin_px4_bridge.external_vision import VisionPose
 from aerotwin_px4_bridge.hil_socket import AutopilotLost
 from aerotwin_px4_bridge.link import HilLink, HilTimeouts, hil_port
 from aerotwin_px4_bridge.messages import (
@@ -23,13 +25,16 @@ from aerotwin_px4_bridge.messages import (
     parse_hil_sensor,
 )
 from aerotwin_px4_bridge.mission import Mission, MissionClient, Waypoint
+from aerotwin_px4_bridge.mission_upload import MissionItem, MissionUpload
 from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.process import (
     AutopilotProcess,
     embedded_process,
+    external_vision_parameters,
     px4_process,
     rotor_parameters,
 )
+from aerotwin_px4_bridge.px4_files import collect_ulog, offboard_port
 
 __all__ = [
     "ActuatorControls",
@@ -43,10 +48,16 @@ __all__ = [
     "HilTimeouts",
     "Mission",
     "MissionClient",
+    "MissionItem",
+    "MissionUpload",
     "OnboardLink",
+    "VisionPose",
     "Waypoint",
+    "collect_ulog",
     "embedded_process",
+    "external_vision_parameters",
     "hil_port",
+    "offboard_port",
     "pack_hil_actuator_controls",
     "pack_hil_gps",
     "pack_hil_sensor",
