@@ -12,6 +12,7 @@ from aerotwin_multirotor_dynamics import (
     GRAVITY,
     Multirotor,
     hover_command,
+    layout,
     load_airframe,
     standing_pose,
 )
@@ -171,3 +172,28 @@ def test_the_ground_never_pulls(iris):
     assert not vehicle.is_on_ground
     lift = 4 * 5.84e-6 * 1100.0**2 * (1.0 - vehicle.state.v_map_body[2] / 25.0)
     assert vehicle.state.specific_force_in_body[2] == pytest.approx(lift / 1.55, rel=1e-6)
+
+
+@pytest.mark.parametrize("speed", [0.0, 8.0, 30.0])
+def test_however_fast_it_comes_the_ground_is_met_in_short_steps(iris, speed):
+    """Steps of 4 ms are divided before a point can touch: the fall is that of steps of 1 ms."""
+    long, short = (
+        Multirotor(iris, p_map_body=(0, 0, 1.9), v_map_body=(0, 0, -speed)) for _ in range(2)
+    )
+    while not long.is_on_ground:
+        long.step(DISARMED, DT, is_armed=False)
+        for _ in range(4):
+            short.step(DISARMED, DT / 4, is_armed=False)
+        np.testing.assert_allclose(long.state_vector[:13], short.state_vector[:13], atol=1e-7)
+    fallen = 1.9 - 0.055
+    expected = math.sqrt(speed**2 + 2 * GRAVITY * fallen)
+    assert long.state.impact_speed_m_s == pytest.approx(expected, abs=0.011)  # a sub-step before
+
+
+def test_lifted_by_hand_it_no_longer_touches(iris):
+    vehicle = stand(iris)
+    assert vehicle.is_on_ground
+    vehicle.state_vector[layout.POSITION.start + 2] += 50.0
+    vehicle.step(DISARMED, DT, is_armed=False)
+    assert not vehicle.is_on_ground
+    assert vehicle.state_vector[layout.rotor_setpoints(4).stop :: 4].tolist() == [0.0] * 8
