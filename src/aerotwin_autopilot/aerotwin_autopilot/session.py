@@ -95,9 +95,9 @@ class Session:
                 if message_id == HIL_SENSOR:
                     udp.drain(self.server)
                     answer = self.answer(payload)
+                    udp.flush(self.server)  # before the answer: who waits for it finds all said
                     if not _sent(link, answer):
                         return
-                    udp.flush(self.server)
                 else:
                     self.take(message_id, payload)
 
