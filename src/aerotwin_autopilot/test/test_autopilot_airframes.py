@@ -50,7 +50,7 @@ def test_each_airframe_takes_off_hovers_moves_and_lands(flight_of, simulated_veh
     flight.take_off()
     flight.wait(3.0)
     assert rms(control_errors(flight, 3.0)) < HOVER_LIMIT_M
-    assert flight.modes.go_to(flight.modes.position + [4.0, 3.0, 1.0], 0.0, 3.0) == ""
+    assert flight.modes.go_to(flight.modes.position + np.array([4.0, 3.0, 1.0]), 0.0, 3.0) == ""
     flight.wait(5.0)
     assert rms(control_errors(flight, 1.0)) < HOVER_LIMIT_M
     flight.modes.set_mode(Mode.LAND)

@@ -44,7 +44,7 @@ def test_what_a_critical_battery_does_can_be_chosen(flight, action, mode):
     flight.take_off()
     assert flight.modes.settings.set("COM_LOW_BAT_ACT", action)
     flight.modes.settings.set("RTL_RETURN_ALT", 20.0)
-    flight.modes.go_to(flight.modes.position + [3.0, 0.0, 0.0], math.nan, 3.0)
+    flight.modes.go_to(flight.modes.position + np.array([3.0, 0.0, 0.0]), math.nan, 3.0)
     flight.wait(3.0)
     flight.autopilot.take_battery(0.06, VOLTAGE_V, 10.0)
     flight.wait(0.2)

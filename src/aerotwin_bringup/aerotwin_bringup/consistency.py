@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Monte Carlo of the embedded autopilot's estimator: is it as wrong as it says it is?
+"""Monte Carlo of the embedded autopilot's estimator: whether it is as wrong as it says.
 
 Each seed is a closed-loop flight in this process: dynamics, sensors, the whole autopilot, no
 sockets. After take-off the vehicle flies a figure that excites every state, with its nose turning.
