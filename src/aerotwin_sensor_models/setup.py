@@ -21,6 +21,7 @@ setup(
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
     entry_points={
+        "aerotwin.commands": ["plot.imu = aerotwin_sensor_models.plot_imu_command"],
         "console_scripts": ["sensors_node = aerotwin_sensor_models.ros.sensors_node:main"],
     },
 )

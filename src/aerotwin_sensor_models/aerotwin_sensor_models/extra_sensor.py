@@ -7,7 +7,6 @@ A class and a line of YAML (`extra_sensors: ["my_package.sonar:Sonar"]`) put a s
 """
 
 import importlib
-import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -105,7 +104,7 @@ def make_extra_sensor(line: str, *, seed: int, vehicle: int | str) -> ExtraSenso
         raise UserError(f"extra sensor {line}: expected {', '.join(_NEEDED)}, lacks {lacking}")
     if sensor.msgtype not in TYPESTORE.types:
         raise UserError(f"extra sensor {line}: no message type '{sensor.msgtype}' is known")
-    if not (isinstance(sensor.rate_hz, numbers.Real) and 0.0 < sensor.rate_hz <= 1e6):
+    if not (isinstance(sensor.rate_hz, int | float) and 0.0 < sensor.rate_hz <= 1e6):
         raise UserError(f"extra sensor {line}: rate_hz must be positive, got {sensor.rate_hz}")
     return sensor
 

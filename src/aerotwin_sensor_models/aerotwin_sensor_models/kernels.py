@@ -10,7 +10,7 @@ same code, so what they read is the same to the last bit.
 
 import math
 
-from numba import float64, int64, njit
+from numba import float64, int64, njit, types
 
 from aerotwin_sensor_models import layout as at
 from aerotwin_sensor_models.atmosphere import troposphere
@@ -156,6 +156,21 @@ def sample_imu(arena, block):
     truth = block + at.IMU_TRUTH
     read_imu(arena, block, truth, truth + 3, truth + 6, block + at.IMU_READING)
     return int64(is_empty(arena, block))
+
+
+@njit(types.UniTuple(int64, 2)(*_BLOCK, float64[:, ::1], int64), cache=True)
+def sample_imu_rows(arena, block, rows, first):
+    """Write samples into rows from one on, until they or the normal numbers are used up.
+
+    Returns the row that comes next, and whether normal numbers are needed.
+    """
+    for k in range(first, rows.shape[0]):
+        is_needed = sample_imu(arena, block)
+        for i in range(6):
+            rows[k, i] = arena[block + at.IMU_READING + i]
+        if is_needed:
+            return k + 1, int64(1)
+    return rows.shape[0], int64(0)
 
 
 @njit(int64(*_BLOCK), cache=True)
