@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Dynamics, sensors and autopilot in three processes, started as a user starts them."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from aerotwin_core.messages import deserialize
+
+pytestmark = [pytest.mark.ros, pytest.mark.slow]
+
+LAUNCH = Path(__file__).resolve().parent.parent / "launch" / "distributed_flight.launch.yaml"
+INSTANCE = 92
+LIMIT_S = 240.0
+HEIGHT_M = 2.5  # of the mission
+LOWEST_TOP_M = HEIGHT_M - 1.0  # a take-off ends up to 0.8 m below, and GNSS is off by 0.5 m
+LANDED_WITHIN_M = 1.5  # GNSS wanders by 0.3 m per axis, 1 sigma
+
+
+def launched(folder: Path, *words: str, **options) -> subprocess.Popen:
+    arguments = [f"instance:={INSTANCE}", f"run_folder:={folder / 'run'}", *words]
+    return subprocess.Popen(
+        [sys.executable, "-m", "aerotwin_core.cli", "launch", str(LAUNCH), *arguments],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        **options,
+    )
+
+
+def end(process: subprocess.Popen) -> str:
+    try:
+        return process.communicate(timeout=LIMIT_S)[0]
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def test_three_processes_take_off_hover_and_land(tmp_path):
+    import rclpy
+    from nav_msgs.msg import Odometry
+    from rclpy.executors import SingleThreadedExecutor
+
+    from aerotwin_core.ros.qos import reliable
+
+    rclpy.init()
+    try:
+        node, heard = rclpy.create_node("test_distributed_flight"), []
+        node.create_subscription(
+            Odometry, "truth/odom", heard.append, reliable(1000), raw=True
+        )  # bytes: this test must not be what slows the loop down
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        process = launched(tmp_path, "seed:=1")
+        deadline = time.monotonic() + LIMIT_S
+        while process.poll() is None and time.monotonic() < deadline:
+            executor.spin_once(timeout_sec=0.05)
+        output = end(process)
+        executor.shutdown()
+        node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+    track = [deserialize(cdr, "nav_msgs/msg/Odometry").pose.pose.position for cdr in heard[::25]]
+    track.append(deserialize(heard[-1], "nav_msgs/msg/Odometry").pose.pose.position)
+    assert process.returncode == 0, output
+    assert "flight over: the mission is flown" in output
+    assert "Traceback" not in output
+    assert max(p.z for p in track) > LOWEST_TOP_M
+    assert track[-1].z < 0.1
+    assert abs(track[-1].x) < LANDED_WITHIN_M and abs(track[-1].y) < LANDED_WITHIN_M
+    assert (tmp_path / "run" / f"autopilot_{INSTANCE}.log").is_file()
+
+
+def test_a_node_that_dies_ends_the_flight_with_its_code_and_leaves_nobody(tmp_path):
+    process = launched(tmp_path, "mission:=none")
+    deadline, found = time.monotonic() + LIMIT_S, []
+    while len(found) < 4 and time.monotonic() < deadline:  # three nodes and the autopilot
+        children = psutil.Process(process.pid).children(recursive=True)
+        pattern = re.compile("(dynamics_node|sensors_node|bridge_node|embedded_autopilot)")
+        found = [p for p in children if pattern.search(" ".join(p.cmdline()))]
+        time.sleep(0.1)
+    (dynamics,) = [p for p in found if "dynamics_node" in " ".join(p.cmdline())]
+    dynamics.kill()
+    output = end(process)
+    assert process.returncode == 128 + signal.SIGKILL, output
+    gone, alive = psutil.wait_procs(found, timeout=3.0)
+    assert not alive, [p.cmdline() for p in alive]
+    assert len(gone) == len(found)
+
+
+def test_a_standstill_is_asked_again_and_then_told_in_one_line(tmp_path):
+    """The bridge alone: nobody answers its command."""
+    node = [sys.executable, "-m", "aerotwin_px4_bridge.ros.bridge_node", "--ros-args"]
+    values = {"instance": INSTANCE, "input_timeout_s": 2.0, "ask_again_s": 0.2}
+    words = [w for name, value in values.items() for w in ("-p", f"{name}:={value}")]
+    done = subprocess.run(
+        [*node, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S
+    )
+    assert done.returncode == 1
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("fatal:")]
+    assert "nothing came on /imu/data_raw for 2 s of wall time" in line
+    assert "Traceback" not in done.stderr
