@@ -13,6 +13,8 @@ from aerotwin_core.trajectory import Trajectory
 from aerotwin_px4_bridge.ulog import PX4Log
 
 RATIO_TOPIC = "estimator_innovation_test_ratios"
+TOPICS = ("vehicle_local_position", RATIO_TOPIC, "actuator_motors")
+"""What the chapter reads of a log."""
 RATIOS = {
     "GNSS position": ("gps_hpos[0]", "gps_hpos[1]", "gps_vpos"),
     "GNSS velocity": ("gps_hvel[0]", "gps_hvel[1]", "gps_vvel"),
@@ -29,7 +31,9 @@ MANY_MESSAGES = 40
 _MICROSECOND_NS = 1000
 
 
-def px4_log_section(log: PX4Log, truth: Trajectory, plane: LocalTangentPlane) -> Section:
+def px4_log_section(
+    log: PX4Log, truth: Trajectory, plane: LocalTangentPlane, vehicle: str = ""
+) -> Section:
     """Return the chapter on one ULog.
 
     Parameters
@@ -40,6 +44,8 @@ def px4_log_section(log: PX4Log, truth: Trajectory, plane: LocalTangentPlane) ->
         Truth of the same vehicle in map; PX4's clock is the simulated time.
     plane : LocalTangentPlane
         The map.
+    vehicle : str
+        Its name in a fleet.
     """
     metrics: dict[str, Any] = {"file": log.path.name, "n_messages": len(log.messages)}
     headline, figures = [], []
@@ -57,19 +63,19 @@ def px4_log_section(log: PX4Log, truth: Trajectory, plane: LocalTangentPlane) ->
                 meaning="position of EKF2 against truth over the whole log",
             )
         )
-        figures.append(_error_figure(stamps_s, error_m))
+        figures.append(_error_figure(stamps_s, error_m, log.path.stem))
     ratios = _ratios(log)
     if ratios:
         metrics["innovation_test_ratio_max"] = {
             name: float(values.max()) for name, (_, values) in ratios.items()
         }
-        figures.append(_ratio_figure(ratios))
+        figures.append(_ratio_figure(ratios, log.path.stem))
     motors = _motors(log)
     if motors is not None:
-        figures.append(_motor_figure(*motors))
+        figures.append(_motor_figure(*motors, log.path.stem))
     return Section(
-        title="PX4's own log",
-        name="px4_log",
+        title=f"PX4's own log{f', {vehicle}' if vehicle else ''}",
+        name=f"px4_log_{vehicle}" if vehicle else "px4_log",
         text=(
             "From the ULog that PX4 wrote; the file lies in the run folder and opens in Flight "
             "Review and PlotJuggler. Its clock is the simulated time. The position is EKF2's, "
@@ -128,7 +134,7 @@ def _motors(log: PX4Log) -> tuple[np.ndarray, np.ndarray] | None:
     return (topic["timestamp"] * 1e-6, np.array(used)) if used else None
 
 
-def _error_figure(stamps_s: np.ndarray, error_m: np.ndarray) -> Figure:
+def _error_figure(stamps_s: np.ndarray, error_m: np.ndarray, key: str) -> Figure:
     figure = plots.new_figure(height_in=2.8)
     with plots.style():
         axes = figure.add_subplot()
@@ -142,11 +148,11 @@ def _error_figure(stamps_s: np.ndarray, error_m: np.ndarray) -> Figure:
     return Figure(
         title="PX4's position error",
         caption="What wanders slowly is the GNSS error; a step is a reset of EKF2.",
-        svg=plots.render_svg(figure, "px4-error"),
+        svg=plots.render_svg(figure, f"px4-error-{key}"),
     )
 
 
-def _ratio_figure(ratios: dict[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
+def _ratio_figure(ratios: dict[str, tuple[np.ndarray, np.ndarray]], key: str) -> Figure:
     figure = plots.new_figure(height_in=2.8)
     with plots.style():
         axes = figure.add_subplot()
@@ -161,11 +167,11 @@ def _ratio_figure(ratios: dict[str, tuple[np.ndarray, np.ndarray]]) -> Figure:
     return Figure(
         title="EKF2's innovation tests",
         caption="Above the dashed line a reading is refused.",
-        svg=plots.render_svg(figure, "px4-ratios"),
+        svg=plots.render_svg(figure, f"px4-ratios-{key}"),
     )
 
 
-def _motor_figure(stamps_s: np.ndarray, controls: np.ndarray) -> Figure:
+def _motor_figure(stamps_s: np.ndarray, controls: np.ndarray, key: str) -> Figure:
     figure = plots.new_figure(plots.WIDE_IN, 2.4)
     with plots.style():
         axes = figure.add_subplot()
@@ -178,7 +184,7 @@ def _motor_figure(stamps_s: np.ndarray, controls: np.ndarray) -> Figure:
     return Figure(
         title="Motor commands",
         caption="At 0 or 1 a motor has no room left for control.",
-        svg=plots.render_svg(figure, "px4-motors"),
+        svg=plots.render_svg(figure, f"px4-motors-{key}"),
         is_wide=True,
     )
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters_file, parameter
+from aerotwin_px4_bridge import Mission
 from aerotwin_simulator.parameters import SimulatorParameters
 
 SPACING_M = 3.0
@@ -79,6 +80,8 @@ class VehiclePlan:
         Its start from the world's start, along map x and y [m].
     start_yaw_deg : float or None
         Its yaw [deg], None for the world's.
+    is_alike : bool
+        One of several like vehicles: they fly one mission side by side, each from its own start.
     """
 
     name: str
@@ -86,6 +89,7 @@ class VehiclePlan:
     start_east_m: float = 0.0
     start_north_m: float = 0.0
     start_yaw_deg: float | None = None
+    is_alike: bool = False
 
 
 def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
@@ -112,9 +116,34 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
     return plans
 
 
+def side_by_side(mission: Mission, plan: VehiclePlan) -> Mission:
+    """Return the mission as a vehicle flies it: like vehicles each from their own start.
+
+    Raises
+    ------
+    ParameterError
+        If the mission of several has a track, which belongs to one vehicle.
+    """
+    east, north = plan.start_east_m, plan.start_north_m
+    if not plan.is_alike or (east == 0.0 and north == 0.0):
+        return mission
+    if mission.track:
+        raise ParameterError(
+            f"instances: expected 1 with a track ({mission.track}), found more; give each vehicle "
+            "of a fleet file a mission of its own"
+        )
+    moved = []
+    for waypoint in mission.waypoints:
+        x, y, z = waypoint.position_m
+        moved.append(dataclasses.replace(waypoint, position_m=(x + east, y + north, z)))
+    return dataclasses.replace(mission, waypoints=tuple(moved))
+
+
 def _like(parameters: SimulatorParameters, k: int) -> VehiclePlan:
     changed = dataclasses.replace(parameters, instance=parameters.instance + k, instances=1)
-    return VehiclePlan(name=f"uav{k}", parameters=changed, start_north_m=SPACING_M * k)
+    return VehiclePlan(
+        name=f"uav{k}", parameters=changed, start_north_m=SPACING_M * k, is_alike=True
+    )
 
 
 def _from_file(parameters: SimulatorParameters, k: int, entry: FleetVehicle) -> VehiclePlan:

@@ -21,7 +21,7 @@ from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
 from aerotwin_simulator.extra_sensors import ExtraSensors
-from aerotwin_simulator.fleet import VehiclePlan
+from aerotwin_simulator.fleet import VehiclePlan, side_by_side
 from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.inertial_step import InertialVehicle
 from aerotwin_simulator.readings import Readings
@@ -78,7 +78,8 @@ class SimulatedVehicle:
         self._n_rotors = len(self._airframe.rotors)
         self._mission = None
         if parameters.mission != "none" and parameters.is_mavlink:
-            self._mission = load_parameters_file(Mission, parameters.mission)
+            mission = load_parameters_file(Mission, parameters.mission)
+            self._mission = side_by_side(mission, plan)
         self._camera = None
         if parameters.camera:
             self._camera = StereoCamera(parameters, surroundings.world, plan.name)
@@ -247,12 +248,17 @@ class SimulatedVehicle:
             return
         backend = self.backend
         if self._mover.state[layout.IS_CRASHED]:
-            speed = float(self.body.state_vector[layout.IMPACT_SPEED])
-            self.end(f"the vehicle crashed at {speed:.1f} m/s", is_success=False)
+            self.end(f"the vehicle crashed: {self._crash()}", is_success=False)
         elif backend.failure is not None:
             self.end(backend.failure, is_success=False)
         elif backend.is_finished:
             self.end("the mission is flown", is_success=True)
+
+    def _crash(self) -> str:
+        speed = float(self._mover.state[layout.IMPACT_SPEED])
+        if speed > self._airframe.contact.crash_speed_m_s:
+            return f"it hit the ground at {speed:.1f} m/s"
+        return f"it tipped over or touched the ground with its hull, at {speed:.1f} m/s"
 
     def end(self, outcome: str, *, is_success: bool) -> None:
         """Take note of how its flight ended; the first note stands."""

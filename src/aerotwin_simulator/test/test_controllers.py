@@ -51,7 +51,7 @@ def test_options_and_shorter_steps_reach_the_class(controllers, fly, tmp_path):
         ("NotFinite", "expected 4 finite rotor speeds .* found .nan"),
         ("TooFew", "expected 4 finite rotor speeds"),
         ("GivesUp", "GivesUp gave up: the wind is too strong"),
-        ("Faller", "the vehicle crashed at"),
+        ("Faller", "the vehicle crashed: it hit the ground"),
     ],
 )
 def test_what_goes_wrong_in_a_class_ends_the_flight_with_a_reason(controllers, fly, name, reason):

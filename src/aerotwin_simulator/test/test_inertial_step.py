@@ -2,12 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiled step against the models one by one: the same to the last bit."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
-from aerotwin_multirotor_dynamics import Multirotor, hover_command, layout, load_airframe
+from aerotwin_multirotor_dynamics import (
+    Multirotor,
+    hover_command,
+    layout,
+    load_airframe,
+    multirotor,
+)
+from aerotwin_multirotor_dynamics.kernel import refresh_state, step_state
 from aerotwin_sensor_models import (
     Barometer,
     Imu,
@@ -21,6 +26,7 @@ from aerotwin_simulator.inertial_step import InertialVehicle
 
 STEP_S = 0.004
 N_STEPS = 600  # two refills of the normal numbers, which last for 256 samples
+N_OWN_STEPS = 20
 FIELD_MAP = np.array([1.0e-6, 2.1e-5, -4.3e-5])
 ORIGIN_ALTITUDE_M = 488.0
 
@@ -69,21 +75,26 @@ def test_a_step_is_that_of_the_separate_models_to_the_last_bit():
         assert fused.previous.tolist() == before.tolist()
 
 
-def test_a_model_of_one_s_own_is_stepped_the_same_way(monkeypatch, tmp_path):
-    (tmp_path / "own_thrust.py").write_text(
-        "from aerotwin_multirotor_dynamics.aerodynamics import quadratic_thrust as thrust\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
+def test_an_airframe_with_models_of_its_own_is_stepped_by_its_own_kernel(monkeypatch):
     airframe = load_airframe("iris")
-    own = dataclasses.replace(airframe, thrust_model="own_thrust:thrust")
-    vehicles = [_vehicle(airframe), _vehicle(own)]
-    for k in range(20):
-        for vehicle in vehicles:
+    built_in = _vehicle(airframe)
+    calls = []
+
+    def own_step(*arguments):
+        calls.append(arguments)
+        return step_state(*arguments)
+
+    monkeypatch.setattr(multirotor, "kernels", lambda _: (own_step, refresh_state))
+    own = _vehicle(airframe)
+    for k in range(N_OWN_STEPS):
+        for vehicle in (built_in, own):
             vehicle.inputs[layout.IS_ARMED] = layout.ARMED
             vehicle.inputs[layout.COMMAND :] = _commands(airframe, k)
             vehicle.step()
-    assert vehicles[0].state == pytest.approx(vehicles[1].state, rel=1e-12)  # compiled apart
-    assert vehicles[0].readings == pytest.approx(vehicles[1].readings, rel=1e-9)
+    assert len(calls) == N_OWN_STEPS
+    assert own.state.tolist() == built_in.state.tolist()
+    assert own.previous.tolist() == built_in.previous.tolist()
+    assert own.readings.tolist() == built_in.readings.tolist()
 
 
 def test_only_sensors_that_are_due_are_sampled():

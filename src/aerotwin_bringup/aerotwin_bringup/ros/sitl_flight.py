@@ -9,11 +9,16 @@ import yaml
 
 from aerotwin_bringup.fleet_section import fleet_section, read_member
 from aerotwin_bringup.flight_section import flight_section, path_errors
+from aerotwin_bringup.px4_log_section import TOPICS as PX4_LOG_TOPICS
+from aerotwin_bringup.px4_log_section import px4_log_section
 from aerotwin_bringup.run_report import RunRecord, write_run_report
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.parameters import parameter
+from aerotwin_core.section import Section
+from aerotwin_px4_bridge.ulog import read_ulog
 from aerotwin_simulator.ros.flight import FlightResult
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
 from aerotwin_simulator.ros.process import exit_code, run_simulator
@@ -99,6 +104,7 @@ def flight_record(
             for v in result.vehicles
         )
         chapters.append(fleet_section([member for member in found if member is not None]))
+    chapters += px4_log_chapters(result, bag, world)
     warnings = list(result.warnings)
     if not result.is_success and not result.is_interrupted:
         warnings.insert(0, f"The flight failed: {result.outcome}")
@@ -116,6 +122,24 @@ def flight_record(
         warnings=tuple(warnings),
         is_partial=result.is_interrupted,
     )
+
+
+def px4_log_chapters(result: FlightResult, bag: BagReader, world: World) -> list[Section]:
+    """Return a chapter for each PX4 that left its log in the run folder."""
+    chapters = []
+    for vehicle in result.vehicles:
+        path = result.folder / f"px4_{vehicle.instance}.ulg"
+        topic = f"/{vehicle.name}/truth/odom" if vehicle.name else "/truth/odom"
+        if not path.is_file() or bag.counts.get(topic, 0) < 2:
+            continue
+        try:
+            log = read_ulog(path, PX4_LOG_TOPICS)
+        except UserError as error:
+            result.warnings.append(f"PX4's log is not shown: {error}")
+            continue
+        plane = LocalTangentPlane(world.origin)
+        chapters.append(px4_log_section(log, bag.trajectory(topic), plane, vehicle.name))
+    return chapters
 
 
 def main() -> None:

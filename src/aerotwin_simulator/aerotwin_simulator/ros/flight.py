@@ -32,6 +32,8 @@ class VehicleResult:
     ----------
     name : str
         Its name in a fleet, "" for a single vehicle.
+    instance : int
+        Its number.
     outcome : str
         One line.
     is_success : bool
@@ -41,6 +43,7 @@ class VehicleResult:
     """
 
     name: str
+    instance: int
     outcome: str
     is_success: bool
     n_missed: int
@@ -192,6 +195,7 @@ def _result(
         vehicles=[
             VehicleResult(
                 name=vehicle.name,
+                instance=vehicle.parameters.instance,
                 outcome=vehicle.outcome or f"flew until the end: {vehicle.backend.phase}",
                 is_success=vehicle.outcome is None or vehicle.is_success,
                 n_missed=vehicle.n_missed,
