@@ -36,7 +36,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar=("FROM", "TO"),
         help="piece of the recording at rest [s] (0 5)",
     )
-    parser.add_argument("-o", "--out", type=Path, required=True, metavar="PNG|SVG|PDF")
+    parser.add_argument(
+        "-o", "--out", type=Path, required=True, metavar="FILE", help="picture: .png, .svg or .pdf"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the deviations; - is standard output")
 
 

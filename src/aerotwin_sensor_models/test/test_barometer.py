@@ -11,6 +11,7 @@ import pytest
 from aerotwin_sensor_models import (
     Barometer,
     BarometerParameters,
+    air_density,
     load_preset,
     pressure_altitude_m,
     seed_sequence,
@@ -90,3 +91,31 @@ def test_drift_has_its_sigma_and_correlation_at_every_rate(rate_hz):
 def test_readings_lie_on_the_steps():
     values = Barometer(BarometerParameters(resolution_pa=10.0), seed_sequence(0, 0, "barometer"))
     assert values.sample(0.004, 0.0).pressure_pa == 101330.0  # half a step goes up
+
+
+@pytest.mark.parametrize("rate_hz", [10.0, 250.0])
+def test_a_steady_drift_adds_up_over_time_at_every_rate(rate_hz):
+    barometer = Barometer(
+        BarometerParameters(drift_rate_pa_s=0.1), seed_sequence(0, 0, "barometer")
+    )
+    for _ in range(round(20.0 * rate_hz)):
+        reading = barometer.sample(1 / rate_hz, 488.0)
+    assert reading.pressure_pa - standard_atmosphere(488.0)[0] == pytest.approx(2.0, abs=1e-8)
+    assert barometer.drift_pa == pytest.approx(2.0, abs=1e-12)
+
+
+def test_the_pressure_altitude_is_that_of_the_pressure_read_with_its_errors():
+    parameters = BarometerParameters(drift_rate_pa_s=2500.0, noise_density_pa=0.1)
+    barometer = Barometer(parameters, seed_sequence(0, 0, "barometer"))
+    sample = barometer.sample(0.004, 488.0)
+    error_pa = sample.pressure_pa - standard_atmosphere(488.0)[0]
+    assert abs(error_pa) > 1.0
+    # dh = -dp / (rho g), density at 488 m; Pegasus takes 1.293 kg/m^3 and leaves the drift out
+    expected = 488.0 - error_pa / (air_density(*standard_atmosphere(488.0)) * 9.80665)
+    assert sample.pressure_altitude_m == pytest.approx(expected, abs=1e-3 * abs(error_pa))
+
+
+def test_the_classes_refuse_what_lies_outside_the_atmosphere():
+    barometer = Barometer(load_preset("barometer", "default"), seed_sequence(0, 0, "barometer"))
+    with pytest.raises(ValueError, match="-5 to 11 km"):
+        barometer.sample(0.004, 12000.0)

@@ -50,9 +50,9 @@ def test_white_noise_has_the_sigmas_that_are_reported_about_the_axes_of_map():
     np.testing.assert_allclose(samples[0].attitude_std_rad, np.radians([0.5, 0.5, 3.0]))
 
 
-@pytest.mark.parametrize("rate_hz", [5.0, 50.0])
+@pytest.mark.parametrize("rate_hz", [2.0, 20.0])
 def test_the_drift_after_a_time_is_the_same_at_every_rate(rate_hz):
-    seconds, n_runs = 4.0, 300
+    seconds, n_runs = 2.0, 200
     ends = []
     for seed in range(n_runs):
         source = vision(seed, position_drift_m=0.1, yaw_drift_deg=2.0)

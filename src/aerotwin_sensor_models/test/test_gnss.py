@@ -198,3 +198,21 @@ def test_with_the_projection_of_px4_its_map_gets_back_the_true_metres():
     expected = 1000.0 * ((across + 508.0) / 6371000.0 - 1.0)
     assert PLANE.from_geodetic(*fix)[0] - 1000.0 == pytest.approx(expected, abs=1e-3)
     assert expected == pytest.approx(3.0, abs=0.05)
+
+
+def test_the_error_of_the_altitude_is_one_of_its_own():
+    errors = position_errors(load_preset("gnss", "gnss_default"), 0.01, 2000)
+    correlation = np.corrcoef(errors.T)
+    assert np.abs(correlation[np.triu_indices(3, 1)]).max() < 5 / math.sqrt(2000)
+
+
+def test_a_correctly_discretised_receiver_of_gazebo_classic_is_given_by_what_it_does():
+    """Its numbers, as they stand in the SDF, would be a bias of 2 sqrt(60 / 2) = 11 m."""
+    parameters = load_preset("gnss", "px4_gazebo_classic")
+    assert (parameters.rate_hz, parameters.delay_s) == (5.0, 0.12)
+    # the plugin: b += w sqrt(dt) n dt - b / tau, with w = 2 and 4, tau = 60, at dt = 0.2
+    decay = 1.0 - 1.0 / 60.0
+    for walk, stated in ((2.0, parameters.walk_horizontal_m), (4.0, parameters.walk_vertical_m)):
+        effective = walk * 0.2**1.5 / math.sqrt(1.0 - decay**2)
+        assert stated == pytest.approx(effective, rel=0.01)
+    assert parameters.walk_correlation_time_s == pytest.approx(-0.2 / math.log(decay), rel=0.01)

@@ -17,6 +17,7 @@ from aerotwin_sensor_models import (
     seed_sequence,
     specific_force,
 )
+from aerotwin_sensor_models.allan import readings_at_rest
 
 ROUNDING = 1e-12
 GRAVITY = 9.81
@@ -204,3 +205,62 @@ def test_a_sample_cannot_be_changed_by_the_next():
     kept = dataclasses.replace(first, specific_force=first.specific_force.copy())
     imu.sample(0.004, AT_REST, STILL)
     np.testing.assert_array_equal(first.specific_force, kept.specific_force)
+
+
+def test_a_mounted_imu_reads_in_its_own_axes_about_the_fixed_axes_of_the_body():
+    # turned left by 90 degrees: its x is the body's y, its y points backwards
+    imu = imu_of(mounting_rpy_deg=(0.0, 0.0, 90.0))
+    sample = imu.sample(0.004, np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.2, 0.3]))
+    np.testing.assert_allclose(sample.specific_force, (2.0, -1.0, 3.0), atol=ROUNDING)
+    np.testing.assert_allclose(sample.angular_velocity, (0.2, -0.1, 0.3), atol=ROUNDING)
+    # roll first, then yaw, both about axes of the body: z of the IMU ends along x of the body
+    imu = imu_of(mounting_rpy_deg=(90.0, 0.0, 90.0))
+    np.testing.assert_allclose(imu.R_body_imu[:, 2], (1.0, 0.0, 0.0), atol=ROUNDING)
+    np.testing.assert_allclose(imu.R_body_imu[:, 0], (0.0, 1.0, 0.0), atol=ROUNDING)
+    force = np.array([1.0, 2.0, 3.0])
+    read = imu.sample(0.004, force, STILL).specific_force
+    np.testing.assert_allclose(imu.R_body_imu @ read, force, atol=ROUNDING)
+
+
+def test_the_lever_arm_is_in_body_axes_whatever_the_mounting():
+    imu = imu_of(lever_arm_m=(0.5, 0.0, 0.0), mounting_rpy_deg=(0.0, 0.0, 90.0))
+    sample = imu.sample(0.004, STILL, np.array([0.0, 0.0, 4.0]), alpha_body=STILL)
+    np.testing.assert_allclose(sample.specific_force, (0.0, 8.0, 0.0), atol=ROUNDING)
+
+
+def test_scale_and_misalignment_act_on_the_truth_in_the_axes_of_the_imu():
+    triad = {"scale": (0.1, -0.2, 0.0), "misalignment_rad": (0.01, 0.02, 0.03, 0.04, 0.05, 0.06)}
+    imu = imu_of(triad, {})
+    matrix = np.array([[1.1, 0.01, 0.02], [0.03, 0.8, 0.04], [0.05, 0.06, 1.0]])
+    np.testing.assert_allclose(imu.gyroscope_matrix, matrix)
+    np.testing.assert_array_equal(imu.accelerometer_matrix, np.eye(3))
+    omega = np.array([1.0, 2.0, 3.0])
+    sample = imu.sample(0.004, AT_REST, omega)
+    np.testing.assert_allclose(sample.angular_velocity, matrix @ omega, rtol=ROUNDING)
+    np.testing.assert_array_equal(sample.specific_force, AT_REST)
+
+
+def test_each_unit_has_its_own_scale_and_misalignment_of_the_sigma_asked_for():
+    triad = {"scale_sigma": 0.01, "misalignment_sigma_rad": 0.002}
+    units = [imu_of(triad, triad, seed=seed) for seed in range(200)]
+    matrices = np.array([m for u in units for m in (u.gyroscope_matrix, u.accelerometer_matrix)])
+    off = matrices - np.eye(3)
+    scale = off[:, range(3), range(3)]
+    assert scale.std() == pytest.approx(0.01, abs=sample_error(0.01, 2 * scale.size))
+    pairs = off[:, ~np.eye(3, dtype=bool)]
+    assert pairs.std() == pytest.approx(0.002, abs=sample_error(0.002, 2 * pairs.size))
+
+
+def test_each_triad_has_its_own_correlation_time():
+    slow, fast, n = 2.0, 0.1, 30000
+    imu = imu_of(
+        {"random_walk": 0.01, "correlation_time_s": fast},
+        {"random_walk": 0.01, "correlation_time_s": slow},
+    )
+    values = readings_at_rest(imu, 0.01, n) - [*AT_REST, *STILL]
+    lag = 10  # 0.1 s
+    for block, tau in ((values[:, :3], slow), (values[:, 3:], fast)):
+        correlation = np.mean(block[lag:] * block[:-lag]) / block.var()
+        n_independent = 3 * n * 0.01 / tau
+        error = sample_error(1.0, n_independent)
+        assert correlation == pytest.approx(math.exp(-0.1 / tau), abs=error)

@@ -35,6 +35,45 @@ def test_the_field_has_the_official_values_of_the_world_magnetic_model(shared_da
         np.testing.assert_allclose(field, (y, x, -z), atol=PRINT_ROUNDING_NT)
 
 
+def test_the_report_of_noaa_has_the_same_values_and_the_poles_too(shared_data):
+    rows = np.loadtxt(
+        shared_data("geo/wmm_pygeomag/WMM2020testvalues.txt"), comments="#", usecols=range(7)
+    )
+    assert len(rows) == 15
+    for year, height_km, latitude, longitude, x, y, z in rows:
+        point = GeodeticPoint(
+            latitude_deg=latitude,
+            longitude_deg=(longitude + 180.0) % 360.0 - 180.0,
+            altitude_m=1000 * height_km,
+        )
+        field = magnetic_field_enu_tesla(point, year) * 1e9
+        np.testing.assert_allclose(field, (y, x, -z), atol=PRINT_ROUNDING_NT)
+
+
+def test_the_field_is_that_of_the_tables_of_px4_up_to_80_degrees(shared_data):
+    """The simulators that use these tables clip them at 60 degrees of latitude."""
+    tables = {}
+    for name in ("declination", "inclination", "strength"):
+        path = shared_data(f"geo/px4_tables/{name}_table.csv")
+        rows = [line.split(",") for line in path.read_text("utf-8").splitlines()]
+        longitudes = [float(value) for value in rows[0][1:]]
+        for row in rows[1:]:
+            for longitude, value in zip(longitudes, row[1:]):
+                tables[name, float(row[0]), longitude] = float(value)
+    for latitude in (-80.0, -60.0, 0.0, 40.0, 60.0, 70.0, 80.0):
+        for longitude in (-180.0, -70.0, 0.0, 10.0, 120.0):
+            point = GeodeticPoint(latitude_deg=latitude, longitude_deg=longitude)
+            east, north, up = magnetic_field_enu_tesla(point, 2023.3287)
+            level = math.hypot(east, north)
+            found = {
+                "declination": 1e4 * math.atan2(east, north),
+                "inclination": 1e4 * math.atan2(-up, level),
+                "strength": 1e8 * math.hypot(level, up),  # 1e-4 gauss
+            }
+            for name, value in found.items():
+                assert value == pytest.approx(tables[name, latitude, longitude], abs=0.51)
+
+
 def test_the_model_changes_with_the_year_2025():
     before = magnetic_field_enu_tesla(ZURICH, 2024.999)
     after = magnetic_field_enu_tesla(ZURICH, 2025.0)
@@ -68,6 +107,15 @@ def test_hard_iron_is_added_in_body_axes():
     R = Rotation.from_euler("xyz", [0.3, -0.2, 1.0]).as_matrix()
     read = Magnetometer(parameters, seed_sequence(0, 0, "mag")).sample(0.01, R, FIELD)
     np.testing.assert_allclose(read, R.T @ FIELD + iron, rtol=1e-12)
+
+
+def test_soft_iron_bends_the_field_in_body_axes_before_the_hard_iron():
+    soft = np.array([[1.1, 0.02, 0.0], [0.02, 0.9, -0.03], [0.0, -0.03, 1.0]])
+    iron = (1e-6, -2e-6, 3e-6)
+    parameters = MagnetometerParameters(soft_iron=tuple(soft.ravel()), hard_iron_t=iron)
+    R = Rotation.from_euler("xyz", [0.3, -0.2, 1.0]).as_matrix()
+    read = Magnetometer(parameters, seed_sequence(0, 0, "mag")).sample(0.01, R, FIELD)
+    np.testing.assert_allclose(read, soft @ R.T @ FIELD + iron, rtol=1e-12)
 
 
 @pytest.mark.parametrize("rate_hz", [100.0, 250.0, 1000.0])
