@@ -148,7 +148,7 @@ def test_two_autopilots_fly_at_once_each_with_counters_of_its_own(two_flights):
     for vehicle in simulation.vehicles:
         counters = vehicle.backend.link.counters
         assert (counters.n_sent, counters.n_answered) == (n_steps, n_steps)
-        assert bag.trajectory(f"/{vehicle.name}/truth/odom").p_ref_body[-1, 2] > 0.8
+        assert bag.trajectory(f"/{vehicle.name}/truth/odom").p_ref_body[-1, 2] > 0.5
     names = [next(bag.messages([f"/uav{k}/autopilot/status"]))[2].status[0].name for k in (0, 1)]
     assert names == ["autopilot uav0", "autopilot uav1"]
 
