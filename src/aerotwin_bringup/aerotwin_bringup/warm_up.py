@@ -35,9 +35,8 @@ def warm_up_images() -> None:
 
 def warm_up_flight() -> None:
     """Load what compiles on import, and let the odometry watch a small wall."""
-    for name in ("aerotwin_autopilot.embedded_autopilot", "aerotwin_multirotor_dynamics"):
+    for name in ("aerotwin_autopilot.embedded_autopilot", "aerotwin_simulator.simulation"):
         importlib.import_module(name)
-    importlib.import_module("aerotwin_sensor_models")
     from aerotwin_stereo_odometry import warm_up
 
     warm_up()
