@@ -145,7 +145,7 @@ def _rates(record: LinkRecord) -> Check:
             "with SET_MESSAGE_INTERVAL",
         )
     told = ", ".join(f"{name} {rate:.0f} Hz" for name, rate in rates.items())
-    return ok("link.rates", f"{told} in simulated time")
+    return ok("link.rates", f"{told} in simulated time, all links together")
 
 
 def _state(record: LinkRecord) -> Check:
