@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seeds, presets, and the README that describes them."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -82,3 +83,16 @@ def test_the_readme_shows_the_parameters_as_they_are(cls):
 def test_the_readme_names_every_preset():
     text = README.read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for _, name in PRESETS)
+
+
+def test_the_tests_that_the_readme_names_are_there():
+    """In the table of defects; a name may be cut by an ellipsis at either end."""
+    folders = (README.parent / "test", README.parents[1] / "aerotwin_core" / "test")
+    text = "".join(path.read_text("utf-8") for folder in folders for path in folder.glob("*.py"))
+    tests = re.findall(r"def (test_\w+)", text)
+    table = README.read_text("utf-8").partition("## Defects")[2].partition("\n## ")[0]
+    named = [name for name in re.findall(r"`([\w…]+)`", table) if "test_" in name or "…" in name]
+    assert len(named) >= 20
+    for name in named:
+        pattern = re.compile(name.replace("…", r"\w*"))
+        assert any(pattern.fullmatch(test) for test in tests), name
