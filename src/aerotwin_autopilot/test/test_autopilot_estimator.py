@@ -10,7 +10,12 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_autopilot.arena import K_STILL
 from aerotwin_autopilot.estimator import layout as at
-from aerotwin_autopilot.estimator.alignment import StandStill, first_covariance, level
+from aerotwin_autopilot.estimator.alignment import (
+    FIRST_BARO_STD_M,
+    StandStill,
+    first_covariance,
+    level,
+)
 from aerotwin_autopilot.estimator.atmosphere import pressure_altitude
 from aerotwin_autopilot.estimator.correction import (
     correct_fix,
@@ -279,6 +284,25 @@ def test_the_first_covariance_says_how_an_accelerometer_bias_tilts_and_turns():
         wrong = level(force + bias, field, FIELD_ANGLE)
         error = (attitude * wrong.inv()).as_rotvec()
         assert error == pytest.approx(slope @ bias, abs=1e-8)
+
+
+def test_at_the_start_the_place_and_the_gnss_bias_are_one_error():
+    """What the fixes say, place plus bias, is known to their mean white noise; each alone is not.
+
+    The barometer measures the way from the same place: height plus its bias is known as well.
+    """
+    parameters = EstimatorParameters()
+    covariance = first_covariance(np.eye(3), FIELD, parameters, ERRORS)
+    fixes = np.hstack([np.eye(3), np.zeros((3, 12)), np.eye(3), np.zeros((3, 1))])
+    told = fixes @ covariance @ fixes.T
+    white = np.array([0.2, 0.2, 0.4]) ** 2 / parameters.origin_fixes
+    assert told == pytest.approx(np.diag(white), abs=ROUNDING)
+    assert np.diag(covariance)[:3] == pytest.approx(np.array([0.3, 0.3, 0.5]) ** 2 + white)
+    assert np.diag(covariance)[15:18] == pytest.approx(np.array([0.3, 0.3, 0.5]) ** 2)
+    height = np.zeros(at.N_CORE)
+    height[at.E_POSITION + 2] = height[at.E_BARO] = 1.0
+    assert height @ covariance @ height == pytest.approx(FIRST_BARO_STD_M**2, abs=ROUNDING)
+    assert np.linalg.eigvalsh(covariance).min() > -ROUNDING
 
 
 def test_moving_while_aligning_starts_the_average_again():
