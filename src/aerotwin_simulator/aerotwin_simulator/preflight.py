@@ -13,7 +13,7 @@ from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import Mission
 from aerotwin_simulator.controllers import BackendSetup, check_controller
 from aerotwin_simulator.extra_sensors import make_extra_sensors
-from aerotwin_simulator.fleet import plan_vehicles
+from aerotwin_simulator.fleet import plan_vehicles, side_by_side
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_worlds.loading import find_world
 
@@ -36,7 +36,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
             airframe = load_airframe(own.airframe)
             mission = None
             if own.mission != "none" and own.is_mavlink:
-                mission = load_parameters_file(Mission, own.mission)
+                mission = side_by_side(load_parameters_file(Mission, own.mission), plan)
             check_controller(
                 BackendSetup(
                     vehicle=plan.name,

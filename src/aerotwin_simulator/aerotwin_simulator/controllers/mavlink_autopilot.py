@@ -126,7 +126,7 @@ class MavlinkAutopilot:
         if stamp_ns >= self._client_due_ns:
             self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
             self.client.poll(stamp_ns)
-            self._tell_origin(stamp_ns)
+            self._prepare_without_gnss(stamp_ns)
         for pose in readings.vision:
             self.client.link.send_external_vision(pose)
         time_us = stamp_ns // 1000
@@ -149,13 +149,19 @@ class MavlinkAutopilot:
         frames.append(self._sensor_frame(time_us, readings))
         self.link.send(time_us, frames)
 
-    def _tell_origin(self, stamp_ns: int) -> None:
-        """Tell an autopilot without GNSS once a second where map lies, until it has a position."""
+    def _prepare_without_gnss(self, stamp_ns: int) -> None:
+        """Tell an autopilot without GNSS once a second where map lies, until it is ready.
+
+        PX4 has no global position then: it flies in its local frame, which is map.
+        """
         link = self.client.link
-        is_listening = link.state.heartbeat_ns is not None and self.client.estimate is None
-        if self._is_blind and is_listening and stamp_ns >= self._origin_due_ns:
+        is_waiting = link.state.heartbeat_ns is not None and not link.state.is_ready
+        if self._is_blind and is_waiting and stamp_ns >= self._origin_due_ns:
             self._origin_due_ns = stamp_ns + ORIGIN_PERIOD_NS
-            link.send_global_origin()
+            if self._setup.parameters.controller == "px4":
+                link.prepare_local_flight()
+            else:
+                link.send_global_origin()
 
     def _sensor_frame(self, time_us: int, readings: Readings) -> memoryview:
         values = readings.values
@@ -272,6 +278,8 @@ def make_process(setup: BackendSetup) -> AutopilotProcess:
             chosen |= external_vision_parameters(
                 delay_s=_vision_delay_s(parameters), with_gnss=parameters.gnss != NO_GNSS
             )
+        if setup.mission is not None:
+            chosen["MIS_TAKEOFF_ALT"] = setup.mission.takeoff_altitude_m
         return px4_process(
             Path(parameters.px4_dir or "PX4-Autopilot"),
             parameters.instance,
