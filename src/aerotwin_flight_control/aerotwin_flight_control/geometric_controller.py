@@ -38,7 +38,7 @@ class GeometricParameters:
         0.0, text="acceleration per integrated position error; 0 is off", unit="1/s^3", minimum=0.0
     )
     attitude_gain_1_s2: Vector = parameter(
-        (150.0, 150.0, 40.0),
+        (300.0, 300.0, 80.0),
         text="angular acceleration per attitude error, body axes",
         unit="1/s^2",
         minimum=0.0,
@@ -210,7 +210,7 @@ class GeometricController:
         The wanted rates are brought into the axes of the body as it is.
         """
         R_body_wanted = state.R_map_body.T @ wanted.R_map_body
-        e_R = vee(R_body_wanted - R_body_wanted.T)
+        e_R = vee(R_body_wanted)  # half of vee(R^T R_d - R_d^T R)
         omega = state.omega_in_body
         omega_wanted, alpha = np.zeros(3), np.zeros(3)
         if self.parameters.feed_forward != "none":

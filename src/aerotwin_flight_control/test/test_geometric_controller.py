@@ -67,6 +67,16 @@ def test_tilted_it_rights_itself_and_turned_it_turns_back():
     assert _wrench(_state(omega=(0.0, 0.3, 0.0)))[2] < 0.0
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_small_turn_asks_for_its_angle_times_gain_and_inertia(axis):
+    angle = 0.002
+    q = [0.0, 0.0, 0.0, np.cos(angle / 2.0)]
+    q[axis] = np.sin(angle / 2.0)
+    moment = _wrench(_state(q=q), feed_forward="none")[1 + axis]
+    gain = GeometricParameters().attitude_gain_1_s2[axis]
+    assert moment == pytest.approx(-IRIS.inertia_kg_m2[axis] * gain * angle, rel=1e-3)
+
+
 def test_half_a_turn_of_yaw_does_not_disturb_the_lift():
     back = _wrench(_state(q=(0.0, 0.0, 1.0, 0.0)))
     assert back[0] == pytest.approx(IRIS.mass_kg * GRAVITY)

@@ -125,7 +125,8 @@ def _from_global(topics: Topics, refused: list[str]) -> dict[str, Any] | None:
         refused.append(f"no {_GLOBAL}")
         return None
     position = np.column_stack([data["lat"], data["lon"], data["alt"]]).astype(np.float64)
-    return _geodetic(_GLOBAL, data, position, np.isfinite(position).all(axis=1), refused)
+    is_valid = np.asarray(np.isfinite(position).all(axis=1))
+    return _geodetic(_GLOBAL, data, position, is_valid, refused)
 
 
 def _from_gnss(topics: Topics, refused: list[str]) -> dict[str, Any] | None:
