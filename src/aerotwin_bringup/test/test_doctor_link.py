@@ -312,7 +312,8 @@ NONE_IRIS = {
         ({**IRIS, "CA_ROTOR2_KM": 0.06}, FAIL, "signs differ: CA_ROTOR2_KM"),
         ({**IRIS, "CA_ROTOR_COUNT": 6.0}, FAIL, "6 rotors, the airframe iris has 4"),
         ({"CA_ROTOR_COUNT": 4.0}, WARN, "did not tell CA_ROTOR0_PX"),
-        ({}, WARN, "has no CA_ROTOR parameters"),
+        ({"MAV_SYS_ID": 3.0}, OK, "no CA_ROTOR parameters"),
+        ({}, WARN, "answers no parameter request"),
     ],
 )
 def test_rotors_are_compared_with_the_airframe(found, status, said):

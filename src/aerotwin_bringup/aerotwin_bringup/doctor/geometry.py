@@ -5,7 +5,7 @@
 from collections.abc import Mapping, Sequence
 
 from aerotwin_bringup.doctor.check import Check, fail, ok, warn
-from aerotwin_bringup.doctor.link_record import LinkRecord
+from aerotwin_bringup.doctor.link_record import ANY_PARAMETER, LinkRecord
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import rotor_parameters
 
@@ -35,11 +35,11 @@ def geometry_check(record: LinkRecord, expected: Mapping[str, float], airframe_n
     PX4 scales its allocation.
     """
     found = record.parameters
+    if "CA_ROTOR_COUNT" not in found and ANY_PARAMETER in found:
+        return ok(NAME, "no CA_ROTOR parameters: the embedded autopilot has its airframe in a file")
     if "CA_ROTOR_COUNT" not in found:
         return warn(
-            NAME,
-            "the autopilot has no CA_ROTOR parameters, or did not answer",
-            "nothing to compare: the embedded autopilot reads its airframe from its own file",
+            NAME, "the autopilot answers no parameter request", "listen longer (--duration-s 20)"
         )
     n_found, n_wanted = int(found["CA_ROTOR_COUNT"]), int(expected["CA_ROTOR_COUNT"])
     if n_found != n_wanted:

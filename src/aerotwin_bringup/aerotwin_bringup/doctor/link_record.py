@@ -12,6 +12,8 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_bringup.doctor.events import EVENT_MESSAGE_ID, ArmingReasons
 
 WARNING = mavlink.MAV_SEVERITY_WARNING
+ANY_PARAMETER = "MAV_SYS_ID"
+"""One that every autopilot has: after its answer, one that is not answered does not exist."""
 MAG_BITS, BARO_BIT = 0x1C0, 0x200
 HIGHEST_HPA = 2000.0
 """PX4 1.14 fills HIGHRES_IMU.abs_pressure in pascal, where the message says hPa."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from pymavlink.dialects.v20 import common as mavlink
 
-from aerotwin_bringup.doctor.link_record import LinkRecord
+from aerotwin_bringup.doctor.link_record import ANY_PARAMETER, LinkRecord
 from aerotwin_px4_bridge.px4_files import offboard_port
 
 HOST = "127.0.0.1"
@@ -28,8 +28,6 @@ _SLICE_S = 0.05
 _MAX_DATAGRAM = 4096
 _IMU_STREAMED = 20
 MAV_CMD_RUN_PREARM_CHECKS = 401
-ANY_PARAMETER = "MAV_SYS_ID"
-"""One that every autopilot has: after its answer, one that is not answered does not exist."""
 LONGER_S = 8.0
 """How much longer to listen while answers are missing: a simulated second may last several."""
 PATIENT_ROUNDS = 4
