@@ -4,6 +4,7 @@
 
 import dataclasses
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,9 +38,11 @@ class BarometerParameters:
     )
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class BarometerSample:
-    """One reading: static pressure [Pa] and air temperature [K]."""
+class BarometerSample(NamedTuple):
+    """One reading: static pressure [Pa] and air temperature [K].
+
+    A named tuple, because making a frozen dataclass takes as long as the reading itself.
+    """
 
     pressure_pa: float
     temperature_k: float
@@ -93,7 +96,7 @@ class Barometer:
         pressure, temperature = self._reading.tolist()
         if temperature != temperature:
             raise outside_atmosphere(altitude_amsl_m)
-        return BarometerSample(pressure_pa=pressure, temperature_k=temperature)
+        return BarometerSample(pressure, temperature)
 
     @property
     def drift_pa(self) -> float:

@@ -4,6 +4,7 @@
 
 import dataclasses
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -81,9 +82,11 @@ class ImuParameters:
     accelerometer: TriadParameters = parameter(text="errors of the specific force [m/s^2]")
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class ImuSample:
-    """One reading in the axes of the IMU: specific force [m/s^2], angular velocity [rad/s]."""
+class ImuSample(NamedTuple):
+    """One reading in the axes of the IMU: specific force [m/s^2], angular velocity [rad/s].
+
+    A named tuple, because making a frozen dataclass takes as long as the reading itself.
+    """
 
     specific_force: np.ndarray
     angular_velocity: np.ndarray
@@ -193,7 +196,7 @@ class Imu:
         if sample_imu(block.arena, block.start):
             block.draw()
         reading = self._reading.copy()
-        return ImuSample(specific_force=reading[:3], angular_velocity=reading[3:])
+        return ImuSample(reading[:3], reading[3:])
 
     @property
     def gyroscope_bias(self) -> np.ndarray:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The IMU: physics, statistics that do not depend on the rate, and the slow form of its noise."""
 
-import dataclasses
 import math
 
 import numpy as np
@@ -202,9 +201,9 @@ def test_plain_lists_and_read_only_arrays_are_taken():
 def test_a_sample_cannot_be_changed_by_the_next():
     imu = Imu(load_preset("imu", "adis16448"), seed_sequence(0, 0, "imu"))
     first = imu.sample(0.004, AT_REST, STILL)
-    kept = dataclasses.replace(first, specific_force=first.specific_force.copy())
+    kept = first.specific_force.copy()
     imu.sample(0.004, AT_REST, STILL)
-    np.testing.assert_array_equal(first.specific_force, kept.specific_force)
+    np.testing.assert_array_equal(first.specific_force, kept)
 
 
 def test_a_mounted_imu_reads_in_its_own_axes_about_the_fixed_axes_of_the_body():
