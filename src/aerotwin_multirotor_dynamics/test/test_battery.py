@@ -37,7 +37,7 @@ def fly(vehicle, command, seconds):
 
 
 def test_without_a_battery_it_is_full_for_ever_and_gives_no_current():
-    state = fly(hovering(load_airframe("iris")), 1.0, 1.0)
+    state = fly(hovering(iris_with(initial_charge=0.3)), 1.0, 1.0)
     assert state.battery_charge == 1.0
     assert state.battery_voltage_v == pytest.approx(16.8)
     assert state.battery_current_a == 0.0
