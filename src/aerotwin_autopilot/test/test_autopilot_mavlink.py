@@ -213,6 +213,13 @@ def test_each_command_is_answered(ready, number, parameters, result):
     assert ready.command(number, *parameters)[0] == result
 
 
+def test_arming_checks_tell_each_reason_and_are_not_run_while_armed(ready):
+    assert ready.command(401)[0] == ACCEPTED
+    assert not [t for t in ready.autopilot.texts if "Preflight fail" in t.text]
+    assert ready.command(400, 1.0)[0] == ACCEPTED
+    assert ready.command(401)[0] == REJECTED
+
+
 def test_commands_for_another_vehicle_are_not_answered(ready):
     assert ready.command(400, 1.0, target=SYSTEM_ID + 1)[0] is None
     assert not ready.autopilot.modes.is_armed

@@ -82,6 +82,15 @@ def _arm_disarm(a: Autopilot, c: Command) -> tuple[int, str]:
     return _result(f"{prefix}{reason}" if reason else "")
 
 
+def _check_arming(a: Autopilot, _: Command) -> tuple[int, str]:
+    """Tell every reason against arming, as PX4 does when it is asked."""
+    if a.modes.is_armed:
+        return REJECTED, "Preflight checks denied: armed"
+    for reason in a.modes.refusals():
+        a.say(f"Preflight fail: {reason}", is_warning=True)
+    return ACCEPTED, ""
+
+
 def _set_mode(a: Autopilot, c: Command) -> tuple[int, str]:
     base, main, sub = (round(finite(value)) for value in c.parameters[:3])
     if not base & 1:
@@ -203,5 +212,6 @@ HANDLERS = {
     224: _set_mission_current,
     300: _start_mission,
     400: _arm_disarm,
+    401: _check_arming,
 }
 """MAV_CMD number -> what it does; requests for messages are the server's."""
