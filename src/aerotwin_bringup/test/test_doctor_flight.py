@@ -165,6 +165,7 @@ def test_an_autopilot_without_gnss_will_not_arm_and_the_doctor_says_why(tmp_path
     assert code == 1
     assert "no GNSS reading" in checks["sensors.gnss"]["message"]
     assert not checks["arming"]["ok"]
+    assert "Preflight fail: waiting for GNSS" in checks["arming"]["message"]
     assert not checks["estimator.state"]["ok"]
 
 

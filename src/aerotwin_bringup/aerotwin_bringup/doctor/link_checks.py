@@ -225,7 +225,7 @@ def _arming(record: LinkRecord) -> Check:
         return ok("arming", "it would arm now (PREARM_CHECK)")
     if not reasons:
         reasons = [text for severity, text in record.texts if severity <= WARNING]
-    said = " | ".join(reasons) or "it gives no reason"
+    said = " | ".join(reasons) or "it gives no reason; see what failed above"
     return fail("arming", f"it will not arm: {said}", "mend what it names, from the sensors up")
 
 

@@ -129,7 +129,7 @@ class LinkWatch:
         )
 
     def _are_reasons_due(self) -> bool:
-        """Return whether its arming checks are to be asked for, or their report has yet to come."""
+        """Return whether the report of its arming checks has yet to come."""
         record = self.record
         if record.heartbeat is None or record.is_armed or record.reasons.has_report:
             return False
@@ -178,7 +178,7 @@ class LinkWatch:
                         record.system_id, mavlink.MAV_COMP_ID_AUTOPILOT1, name.encode(), -1
                     )
                 )
-        if self._are_reasons_due():
+        if self._are_reasons_due() and MAV_CMD_RUN_PREARM_CHECKS not in record.results:
             self._command(MAV_CMD_RUN_PREARM_CHECKS)
         if ANY_PARAMETER in record.parameters:
             self._n_rounds += 1
