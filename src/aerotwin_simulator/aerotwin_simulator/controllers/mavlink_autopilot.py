@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.errors import ParameterError
+from aerotwin_multirotor_dynamics import hover_command
 from aerotwin_px4_bridge import (
     AutopilotEstimate,
     AutopilotProcess,
@@ -274,12 +275,16 @@ def make_process(setup: BackendSetup) -> AutopilotProcess:
     if parameters.controller == "px4":
         rotors = [(rotor.position_m, rotor.spin) for rotor in airframe.rotors]
         chosen = rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m)
+        # PX4 starts from 0.5: on the ground its controller would wind up until the vehicle tips.
+        chosen["MPC_THR_HOVER"] = hover_command(airframe)
         if parameters.external_vision != "none":
             chosen |= external_vision_parameters(
                 delay_s=_vision_delay_s(parameters), with_gnss=parameters.gnss != NO_GNSS
             )
-        if setup.mission is not None:
-            chosen["MIS_TAKEOFF_ALT"] = setup.mission.takeoff_altitude_m
+        if setup.mission is not None and parameters.gnss == NO_GNSS:
+            # Without a global position it takes off to this height above map, whatever is asked.
+            start_m = float(setup.p_map_start[2])
+            chosen["MIS_TAKEOFF_ALT"] = start_m + setup.mission.takeoff_altitude_m
         return px4_process(
             Path(parameters.px4_dir or "PX4-Autopilot"),
             parameters.instance,
