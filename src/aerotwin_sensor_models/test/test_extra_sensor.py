@@ -220,3 +220,9 @@ def test_airspeed_is_made_by_its_line_and_refuses_what_it_does_not_know(tmp_path
     (tmp_path / "airspeed.yaml").write_text("noise: 1.0\n", "utf-8")
     with pytest.raises(ParameterError, match="airspeed: unknown key 'noise'"):
         make_extra_sensor(f"{AIRSPEED}@{tmp_path / 'airspeed.yaml'}", seed=1, vehicle=0)
+
+
+def test_a_pitot_tube_turned_north_feels_the_way_north():
+    sensor = Airspeed({"noise_density_pa": 0.0}, np.random.default_rng(0))
+    sample = sensor.sample(0, truth((0.0, 10.0, 0.0), yaw=math.pi / 2))
+    assert sample["fluid_pressure"] == pytest.approx(50.0 * 1.225, rel=1e-4)

@@ -216,3 +216,20 @@ def test_a_correctly_discretised_receiver_of_gazebo_classic_is_given_by_what_it_
         effective = walk * 0.2**1.5 / math.sqrt(1.0 - decay**2)
         assert stated == pytest.approx(effective, rel=0.01)
     assert parameters.walk_correlation_time_s == pytest.approx(-0.2 / math.log(decay), rel=0.01)
+
+
+def test_the_errors_of_position_and_velocity_wander_apart():
+    parameters = GnssParameters(
+        walk_horizontal_m=1.0,
+        walk_vertical_m=1.0,
+        walk_correlation_time_s=1.0,
+        velocity_walk_horizontal_m_s=1.0,
+        velocity_walk_vertical_m_s=1.0,
+        velocity_correlation_time_s=1.0,
+    )
+    receiver, n = Gnss(parameters, seed_sequence(0, 0, "gnss"), PLANE), 1500
+    products = []
+    for _ in range(n):
+        receiver.sample(2.0, STILL, STILL)
+        products.append(receiver.correlated_error_m * receiver.correlated_velocity_error_m_s)
+    assert abs(np.mean(products)) < 5 / math.sqrt(3 * n)

@@ -110,7 +110,7 @@ def test_hard_iron_is_added_in_body_axes():
 
 
 def test_soft_iron_bends_the_field_in_body_axes_before_the_hard_iron():
-    soft = np.array([[1.1, 0.02, 0.0], [0.02, 0.9, -0.03], [0.0, -0.03, 1.0]])
+    soft = np.array([[1.1, 0.02, 0.0], [0.05, 0.9, -0.03], [0.01, -0.04, 1.0]])
     iron = (1e-6, -2e-6, 3e-6)
     parameters = MagnetometerParameters(soft_iron=tuple(soft.ravel()), hard_iron_t=iron)
     R = Rotation.from_euler("xyz", [0.3, -0.2, 1.0]).as_matrix()
