@@ -4,11 +4,13 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import rotation_from_quaternion
 from aerotwin_flight_control import (
     Allocation,
     BodyState,
+    FlatState,
     GeometricController,
     GeometricParameters,
     at_rest,
@@ -120,3 +122,39 @@ def test_a_lagging_motor_led_in_full_is_there_after_one_step():
     tau = np.where(wanted > HOVER, motor.time_constant_up_s, motor.time_constant_down_s)
     reached = command + (HOVER - command) * np.exp(-DT / tau)
     assert reached == pytest.approx(wanted)
+
+
+def test_without_feedback_the_moment_is_that_of_the_wanted_rate_as_the_body_sees_it():
+    """Euler's law for the rate of R^T R_d omega_d, by differences while both turn."""
+    R0 = Rotation.from_euler("XYZ", [0.3, -0.2, 0.4])
+    omega, yaw = np.array([0.9, -0.7, 0.5]), np.array([0.6, 1.1, 0.8])
+    reference = FlatState(
+        p_derivatives_map=at_rest(PLACE, 0.0).p_derivatives_map, yaw_derivatives=yaw
+    )
+
+    def wanted_rate(t):
+        R = (R0 * Rotation.from_rotvec(omega * t)).as_matrix()
+        turn = yaw[0] + yaw[1] * t + 0.5 * yaw[2] * t * t
+        R_wanted = Rotation.from_euler("Z", turn).as_matrix()
+        return R.T @ R_wanted @ np.array([0.0, 0.0, yaw[1] + yaw[2] * t])
+
+    h = 1e-5
+    alpha = (wanted_rate(h) - wanted_rate(-h)) / (2 * h)
+    inertia = np.array(IRIS.inertia_kg_m2)
+    expected = inertia * alpha + np.cross(omega, inertia * omega)
+    nothing = (0.0, 0.0, 0.0)
+    controller = GeometricController(
+        IRIS,
+        GeometricParameters(
+            position_gain_1_s2=0.0,
+            velocity_gain_1_s=0.0,
+            attitude_gain_1_s2=nothing,
+            rate_gain_1_s=nothing,
+            compensate_rotor_drag=False,
+        ),
+    )
+    state = _state(q=R0.as_quat(), omega=omega)
+    speeds = controller.rotor_speeds(state, reference, DT)
+    gain = controller.allocation.thrust_gain(np.zeros(3), omega)
+    thrusts = IRIS.propeller.thrust_coefficient_n_s2 * speeds**2 * gain
+    assert (ALLOCATION.wrench_per_thrust @ thrusts)[1:] == pytest.approx(expected, abs=1e-7)
