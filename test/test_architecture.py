@@ -48,6 +48,8 @@ ROSDEP_KEYS = {
 ROS_NAMES = re.compile(
     r"(rclpy|rcl_interfaces|builtin_interfaces|std_srvs|launch\w*|tf2_\w+|rosidl_\w+|\w+_msgs)$"
 )
+# Programs that are only compared with, where they are installed.
+PEERS = {"rotorpy", "torch"}
 # Runs as a plain script on machines without ROS, with the generators that come with the wheels.
 RUNS_ALONE = SOURCE / "aerotwin_core/aerotwin_core/ros/generate_tf2_msgs.py"
 LONGEST_FILE_LINES = 400
@@ -81,7 +83,7 @@ def foreign_imports(package: str) -> set[str]:
         if path != RUNS_ALONE
         for name in imports(path)
     }
-    return names - sys.stdlib_module_names - {package, "setuptools"}
+    return names - sys.stdlib_module_names - {package, "setuptools"} - PEERS
 
 
 def manifest(package: str) -> ElementTree.Element:

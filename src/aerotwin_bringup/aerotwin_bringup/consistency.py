@@ -5,10 +5,8 @@
 Each seed is a closed-loop flight in this process: dynamics, sensors, the whole autopilot, no
 sockets. After take-off the vehicle flies a figure that excites every state, with its nose turning.
 The normalised estimation error squared (NEES) of position, velocity and attitude is averaged over
-the runs at each instant and compared with the chi-square bounds of as many samples.
-
-  python -m aerotwin_bringup.consistency --seeds 1000 1050 --json build/consistency.json
-  python -m aerotwin_bringup.consistency --gnss white --picture build/consistency.svg
+the runs at each instant and compared with the chi-square bounds of as many samples. The command is
+`aerotwin verify consistency`.
 
 References
 ----------
@@ -16,13 +14,10 @@ Bar-Shalom, Li, Kirubarajan, "Estimation with Applications to Tracking and Navig
 sec. 5.4.2 (consistency of state estimators).
 """
 
-import argparse
 import math
-import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -289,49 +284,3 @@ def picture(campaigns: Sequence[Consistency]) -> Any:
         axes[-1].set_xlabel("time [s]")
         axes[0].legend(ncols=4, loc="upper right")
     return figure
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Fly the campaigns, print and write the figures; 1 when a bar is missed."""
-    from aerotwin_core.cli import progress, say, write_json
-
-    options = _parse(arguments)
-    seeds = range(*options.seeds)
-    bar = progress(len(seeds) * len(options.gnss), "consistency", unit="flight")
-    campaigns = [run_campaign(name, seeds, options.duration_s, bar.update) for name in options.gnss]
-    bar.close()
-    figures = [campaign.figures() for campaign in campaigns]
-    for f in figures:
-        words = ", ".join(
-            f"{b} {f['nees_per_dof'][b]:.2f} ({f['share_within_bounds'][b]:.0%} within)"
-            for b in BLOCKS
-        )
-        say(f"GNSS {f['gnss']}: NEES per dof {words}: {'met' if f['met'] else 'MISSED'}")
-    write_json(options.json, {"campaigns": figures})
-    if options.picture:
-        options.picture.parent.mkdir(parents=True, exist_ok=True)
-        picture(campaigns).savefig(options.picture)
-    return 0 if all(f["met"] for f in figures) else 1
-
-
-def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m aerotwin_bringup.consistency",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "--seeds", type=int, nargs=2, default=(1000, 1050), metavar=("FIRST", "END"),
-        help="from the first to before the end",
-    )  # fmt: skip
-    parser.add_argument(
-        "--gnss", nargs="+", default=["white", "gnss_default"], help="`white` or a preset"
-    )
-    parser.add_argument("--duration-s", type=float, default=60.0, help="of each flight")
-    parser.add_argument("--picture", type=Path, help="write the NEES against its bounds (SVG, PNG)")
-    parser.add_argument("--json", metavar="FILE", help="write the figures as JSON (- = stdout)")
-    return parser.parse_args(arguments)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -125,7 +125,7 @@ def _plan_figure(members: Sequence[FleetMember]) -> Figure:
     figure = plots.new_figure(height_in=4.2)
     with plots.style():
         axes = figure.add_subplot()
-        for member, colour in zip(members, _colours(len(members)), strict=True):
+        for member, colour in zip(members, plots.colours(len(members)), strict=True):
             east, north, _ = member.truth.p_ref_body.T
             axes.plot(east, north, color=colour, label=member.name, lw=1.3)
             axes.plot(east[0], north[0], "o", color=colour, ms=4)
@@ -144,7 +144,7 @@ def _height_figure(members: Sequence[FleetMember]) -> Figure:
     figure = plots.new_figure(height_in=4.2)
     with plots.style():
         axes = figure.add_subplot()
-        for member, colour in zip(members, _colours(len(members)), strict=True):
+        for member, colour in zip(members, plots.colours(len(members)), strict=True):
             seconds = member.truth.stamps_ns * 1e-9
             axes.plot(seconds, member.truth.p_ref_body[:, 2], color=colour, label=member.name)
         axes.set_xlabel("simulated time [s]")
@@ -155,14 +155,3 @@ def _height_figure(members: Sequence[FleetMember]) -> Figure:
         caption="Take-off, flight and landing of each vehicle.",
         svg=plots.render_svg(figure, "fleet-height"),
     )
-
-
-def _colours(n: int) -> list[Any]:
-    """Return a colour per vehicle: the project's for few, a colour map's for many."""
-    few = [plots.ALIGNED, plots.ESTIMATE, plots.FLOOR, plots.ACCENT]
-    if n <= len(few):
-        return few[:n]
-    from matplotlib import colormaps
-    from matplotlib.colors import to_hex
-
-    return [to_hex(colormaps[plots.ERROR_COLOURMAP](k / (n - 1))) for k in range(n)]

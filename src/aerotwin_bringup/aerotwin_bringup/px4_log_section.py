@@ -139,7 +139,7 @@ def _error_figure(stamps_s: np.ndarray, error_m: np.ndarray, key: str) -> Figure
     with plots.style():
         axes = figure.add_subplot()
         for row, name, colour in zip(
-            error_m.T, ("east", "north", "up"), _THREE_COLOURS, strict=True
+            error_m.T, ("east", "north", "up"), plots.colours(3), strict=True
         ):
             axes.plot(stamps_s, row, color=colour, label=name, lw=1.1)
         axes.set_xlabel("simulated time [s]")
@@ -156,7 +156,9 @@ def _ratio_figure(ratios: dict[str, tuple[np.ndarray, np.ndarray]], key: str) ->
     figure = plots.new_figure(height_in=2.8)
     with plots.style():
         axes = figure.add_subplot()
-        for (name, (stamps_s, values)), colour in zip(ratios.items(), _COLOURS, strict=False):
+        for (name, (stamps_s, values)), colour in zip(
+            ratios.items(), plots.colours(len(ratios)), strict=True
+        ):
             axes.plot(stamps_s, values, color=colour, label=name, lw=1.0)
         axes.axhline(1.0, color=plots.BAD, lw=1.0, ls="--")
         axes.set_yscale("log")
@@ -175,7 +177,9 @@ def _motor_figure(stamps_s: np.ndarray, controls: np.ndarray, key: str) -> Figur
     figure = plots.new_figure(plots.WIDE_IN, 2.4)
     with plots.style():
         axes = figure.add_subplot()
-        for i, (values, colour) in enumerate(zip(controls, _COLOURS, strict=False)):
+        for i, (values, colour) in enumerate(
+            zip(controls, plots.colours(len(controls)), strict=True)
+        ):
             axes.plot(stamps_s, values, color=colour, label=f"motor {i}", lw=0.9)
         axes.set_ylim(0.0, 1.0)
         axes.set_xlabel("simulated time [s]")
@@ -198,7 +202,3 @@ def _message_table(log: PX4Log) -> Table:
         rows=tuple((f"{m.time_us * 1e-6:.2f}", m.level, m.text) for m in shown),
         caption=f"{more} further messages are in the file." if more > 0 else "",
     )
-
-
-_THREE_COLOURS = (plots.ALIGNED, plots.ESTIMATE, plots.FLOOR)
-_COLOURS = (*_THREE_COLOURS, plots.ACCENT, plots.TRUTH, plots.BAD)

@@ -66,6 +66,21 @@ HALF_IN = 6.4
 WIDE_IN = 13.2
 
 
+def colours(n: int) -> list[str]:
+    """Return n colours that are told apart: those of the roles for few, a colour map for many.
+
+    >>> colours(2)
+    ['#2f7ed8', '#e8743b']
+    """
+    few = [ALIGNED, ESTIMATE, FLOOR, ACCENT, TRUTH, BAD]
+    if n <= len(few):
+        return few[:n]
+    from matplotlib import colormaps
+    from matplotlib.colors import to_hex
+
+    return [to_hex(colormaps[ERROR_COLOURMAP](k / (n - 1))) for k in range(n)]
+
+
 def new_figure(width_in: float = HALF_IN, height_in: float = 3.8) -> PlotFigure:
     """Return an empty figure in the project's style; draw on it inside `style()`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
