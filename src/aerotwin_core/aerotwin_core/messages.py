@@ -7,6 +7,7 @@ the topic alike. Builders take stamps in nanoseconds and arrays in the frames of
 """
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -129,16 +130,21 @@ def nav_sat_fix_message(
     altitude_m: float,
     std_enu_m: ArrayLike,
 ) -> Any:
-    """Return sensor_msgs/NavSatFix; altitude above WGS84, covariance in ENU [m^2]."""
-    status = _T["sensor_msgs/msg/NavSatStatus"](status=0, service=1)
+    """Return sensor_msgs/NavSatFix; altitude above WGS84, covariance in ENU [m^2].
+
+    A position that is not a number is a receiver without a fix (STATUS_NO_FIX, covariance unknown).
+    """
+    has_fix = isfinite(latitude_deg + longitude_deg + altitude_m)
+    variance = np.square(np.asarray(std_enu_m, dtype=np.float64)) if has_fix else np.zeros(3)
+    status = _T["sensor_msgs/msg/NavSatStatus"](status=0 if has_fix else -1, service=1)
     return _T["sensor_msgs/msg/NavSatFix"](
         header=header(stamp_ns, frame_id),
         status=status,
         latitude=float(latitude_deg),
         longitude=float(longitude_deg),
         altitude=float(altitude_m),
-        position_covariance=_diagonal(np.square(np.asarray(std_enu_m, dtype=np.float64))),
-        position_covariance_type=2,
+        position_covariance=_diagonal(variance),
+        position_covariance_type=2 if has_fix else 0,
     )
 
 

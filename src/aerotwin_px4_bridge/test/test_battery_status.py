@@ -27,5 +27,5 @@ def test_more_than_ten_cells_still_add_up():
 
 @pytest.mark.parametrize("values", [(float("nan"), 15.0, 0.0), (0.5, 15.0, 1e6)])
 def test_what_is_not_finite_or_does_not_fit_is_refused(values):
-    with pytest.raises(ValueError, match="battery|BATTERY_STATUS"):
+    with pytest.raises(ValueError, match=r"battery|BATTERY_STATUS"):
         pack_battery_status(*values, cells=4)

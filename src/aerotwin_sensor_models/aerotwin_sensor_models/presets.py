@@ -43,22 +43,27 @@ def preset_names(sensor: str) -> list[str]:
 
 
 def load_preset(sensor: str, name: str) -> Any:
-    """Return the parameters of a preset.
+    """Return the parameters of a preset, by its name or by the path of a YAML file like one.
 
     Raises
     ------
     ParameterError
-        If there is no such sensor or preset; the message lists those there are.
+        If there is no such sensor, preset or file, or the file is wrong; the message says what
+        there is.
 
     Examples
     --------
     >>> load_preset("gnss", "gnss_default").white_horizontal_m
     0.2
     """
+    known = preset_names(sensor)
+    is_file = name.endswith((".yaml", ".yml"))
+    if name not in known and not is_file:
+        _unknown(sensor, name)
     return load_parameters(
-        PARAMETERS_OF[sensor] if name in preset_names(sensor) else _unknown(sensor, name),
+        PARAMETERS_OF[sensor],
         _content(sensor, name)["parameters"],
-        where=f"preset {sensor}/{name}",
+        where=name if is_file else f"preset {sensor}/{name}",
     )
 
 
@@ -70,7 +75,9 @@ def preset_source(sensor: str, name: str) -> str:
 
 
 def _content(sensor: str, name: str) -> dict[str, Any]:
-    path = resources.files(__package__).joinpath("presets", sensor, f"{name}.yaml")
+    path: Any = name
+    if not name.endswith((".yaml", ".yml")):
+        path = resources.files(__package__).joinpath("presets", sensor, f"{name}.yaml")
     content = read_yaml(str(path))
     if not isinstance(content, dict) or set(content) != {"source", "parameters"}:
         raise ParameterError(f"{path}: expected the keys source and parameters")

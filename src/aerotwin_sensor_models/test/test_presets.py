@@ -96,3 +96,15 @@ def test_the_tests_that_the_readme_names_are_there():
     for name in named:
         pattern = re.compile(name.replace("…", r"\w*"))
         assert any(pattern.fullmatch(test) for test in tests), name
+
+
+def test_a_file_like_a_preset_is_loaded_by_its_path(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("source: my bench\nparameters: {rate_hz: 5.0, outages_s: [[20.0, 30.0]]}\n")
+    parameters = load_preset("gnss", str(path))
+    assert (parameters.rate_hz, parameters.outages_s) == (5.0, ((20.0, 30.0),))
+    path.write_text("source: my bench\nparameters: {rate: 5.0}\n")
+    with pytest.raises(ParameterError, match=r"mine\.yaml.*rate"):
+        load_preset("gnss", str(path))
+    with pytest.raises(ParameterError, match=r"none\.yaml"):
+        load_preset("gnss", str(tmp_path / "none.yaml"))

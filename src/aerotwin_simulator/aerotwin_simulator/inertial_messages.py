@@ -55,7 +55,7 @@ class InertialMessages:
         return self._pressure_topic, stamp_ns, self._pressure.pack(stamp_ns, (pressure_pa,))
 
     def fix(self, stamp_ns: int, fix: GnssSample) -> list[tuple[Topic, bytes]]:
-        """Return topics and bytes of a GNSS reading: position, and velocity in map."""
+        """Return topics and bytes of a GNSS reading: position, and velocity in map with a fix."""
         position = messages.nav_sat_fix_message(
             stamp_ns,
             self._base_frame,
@@ -64,9 +64,12 @@ class InertialMessages:
             fix.altitude_m,
             fix.position_std_m,
         )
-        velocity = messages.twist_stamped_message(stamp_ns, "map", fix.v_map)
-        cdr = serialize(position), serialize(velocity)
-        return list(zip(self._fix_topics, cdr, strict=True))
+        fix_topic, velocity_topic = self._fix_topics
+        found = [(fix_topic, serialize(position))]
+        if fix.has_fix:
+            velocity = messages.twist_stamped_message(stamp_ns, "map", fix.v_map)
+            found.append((velocity_topic, serialize(velocity)))
+        return found
 
     def _imu_layout(self, specific_force_std: float, angular_velocity_std: float) -> FixedLayout:
         def build(stamp_ns: int, values: Sequence[float]) -> object:

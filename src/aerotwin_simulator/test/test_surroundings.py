@@ -20,6 +20,9 @@ from aerotwin_simulator.truth import TruthStep
 
 MICROSECOND_M = 2e-6  # stamps are microseconds, the climb 1 m/s
 N_INPUTS = layout.COMMAND + 4
+INSTANCE = 86
+HOVER = "takeoff_altitude_m: 2.5\nwaypoints: [{position_m: [0.0, 0.0, 2.5], hold_s: 60.0}]\n"
+HOVER_M = 0.4  # GNSS and barometer wander
 
 
 def _state(z: float = 0.0, velocity=(0.0, 0.0, 0.0)) -> np.ndarray:
@@ -203,3 +206,38 @@ def test_an_extra_sensor_that_is_not_there_is_told_before_anything_begins():
 
 def test_no_vision_is_the_default():
     assert isinstance(make_vision(SimulatorParameters(), Outlets([])), NoVision)
+
+
+@pytest.fixture
+def hover(tmp_path) -> str:
+    path = tmp_path / "hover.yaml"
+    path.write_text(HOVER)
+    return str(path)
+
+
+def test_a_receiver_without_a_fix_says_so_and_the_autopilot_flies_on(fly, hover, tmp_path):
+    preset = tmp_path / "outage.yaml"
+    preset.write_text(
+        "source: a test\nparameters: {rate_hz: 10.0, white_horizontal_m: 0.2,"
+        " white_vertical_m: 0.4, velocity_horizontal_m_s: 0.05, velocity_vertical_m_s: 0.1,"
+        " outages_s: [[6.0, 6.5]]}\n"
+    )
+    simulation, bag = fly(gnss=str(preset), mission=hover, duration_s=8.0, instance=INSTANCE)
+    assert simulation.outcome == "8 s are over"
+    fixes = [(stamp_ns, m) for _, stamp_ns, m in bag.messages(["/gnss/fix"])]
+    lost = [(stamp_ns, m) for stamp_ns, m in fixes if m.status.status == -1]
+    assert len(lost) == 5
+    assert all(6.0e9 <= stamp_ns <= 6.6e9 for stamp_ns, _ in lost)
+    assert all(np.isnan(m.latitude) and m.position_covariance_type == 0 for _, m in lost)
+    velocities = [m for _, _, m in bag.messages(["/gnss/velocity"])]
+    assert len(velocities) == len(fixes) - len(lost)
+    assert all(np.isfinite(m.twist.linear.x) for m in velocities)
+
+
+@pytest.mark.parametrize("airframe", ["x500", "firefly"])
+def test_the_embedded_autopilot_is_told_what_it_flies(fly, hover, airframe):
+    simulation, bag = fly(airframe=airframe, mission=hover, duration_s=9.0, instance=INSTANCE)
+    assert simulation.outcome == "9 s are over"
+    truth = bag.trajectory("/truth/odom")
+    settled = truth.p_ref_body[truth.stamps_ns > 8.0e9, 2] - truth.p_ref_body[0, 2]
+    assert settled == pytest.approx(2.5, abs=HOVER_M)

@@ -195,4 +195,5 @@ class SensorSuite:
         while self._in_flight and self._in_flight[0][0] + self._gnss_delay_ns <= now.stamp_ns:
             due_ns, fix = self._in_flight.popleft()
             yield FIX, conversions.fix_bytes(due_ns, self._p.body_frame, fix)
-            yield VELOCITY, conversions.velocity_bytes(due_ns, fix)
+            if fix.has_fix:
+                yield VELOCITY, conversions.velocity_bytes(due_ns, fix)

@@ -3,12 +3,9 @@
 """Which back-end the parameter `controller` names."""
 
 from aerotwin_px4_bridge import HilLink, hil_port
+from aerotwin_simulator.controllers.autopilot_process import loop_cpu, make_process
 from aerotwin_simulator.controllers.backend import Backend, BackendSetup
-from aerotwin_simulator.controllers.mavlink_autopilot import (
-    MavlinkAutopilot,
-    loop_cpu,
-    make_process,
-)
+from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.controllers.python_class import PythonController, load_class, load_options
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.parameters import PYTHON

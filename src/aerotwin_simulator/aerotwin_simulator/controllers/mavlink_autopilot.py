@@ -2,24 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """PX4 or the embedded autopilot: its process, its HIL link in lockstep, and its mission client."""
 
-import os
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from aerotwin_core.errors import ParameterError
-from aerotwin_multirotor_dynamics import hover_command
 from aerotwin_px4_bridge import (
     AutopilotEstimate,
-    AutopilotProcess,
     HilLink,
     MissionClient,
-    embedded_process,
     hil_port,
-    px4_process,
 )
 from aerotwin_px4_bridge.battery_status import pack_battery_status
 from aerotwin_px4_bridge.hil_kernels import (
@@ -34,12 +26,12 @@ from aerotwin_px4_bridge.messages import (
     SIMULATOR_SYSTEM_ID,
     pack_hil_gps,
 )
-from aerotwin_px4_bridge.process import external_vision_parameters, rotor_parameters
 from aerotwin_px4_bridge.px4_files import collect_ulog
-from aerotwin_sensor_models import load_preset
+from aerotwin_sensor_models import GnssSample
+from aerotwin_simulator.controllers.autopilot_process import make_process
 from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup, Motors
 from aerotwin_simulator.controllers.onboard import IdleClient
-from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
+from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import FORCE, RATE, Readings
 
 CLIENT_PERIOD_NS = 20_000_000
@@ -47,8 +39,7 @@ CLIENT_PERIOD_NS = 20_000_000
 and nothing it hears comes faster than at 20 Hz."""
 
 ORIGIN_PERIOD_NS = 1_000_000_000
-_OUTSIDE_LINKS = ("ground", "offboard")
-"""What PX4 opens for outside clients when no mission flies it."""
+START_FIX_PERIOD_NS = 100_000_000
 _RATIOS = (
     "velocity_ratio",
     "horizontal_position_ratio",
@@ -127,22 +118,12 @@ class MavlinkAutopilot:
         if stamp_ns >= self._client_due_ns:
             self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
             self.client.poll(stamp_ns)
-            self._prepare_without_gnss(stamp_ns)
+            self._tell_origin(stamp_ns)
         for pose in readings.vision:
             self.client.link.send_external_vision(pose)
         time_us = stamp_ns // 1000
-        frames: list[bytes | memoryview] = [
-            pack_hil_gps(
-                time_us,
-                fix.latitude_deg,
-                fix.longitude_deg,
-                fix.altitude_m,
-                fix.v_map,
-                eph_m=float(fix.position_std_m[0]),
-                epv_m=float(fix.position_std_m[2]),
-            )
-            for fix in readings.fixes
-        ]
+        frames: list[bytes | memoryview] = [_hil_gps(time_us, fix) for fix in readings.fixes]
+        frames += self._start_frames(stamp_ns)
         battery = readings.battery
         if battery is not None:
             report = battery.charge, battery.voltage_v, battery.current_a
@@ -150,19 +131,26 @@ class MavlinkAutopilot:
         frames.append(self._sensor_frame(time_us, readings))
         self.link.send(time_us, frames)
 
-    def _prepare_without_gnss(self, stamp_ns: int) -> None:
-        """Tell an autopilot without GNSS once a second where map lies, until it is ready.
+    def _tell_origin(self, stamp_ns: int) -> None:
+        """Tell an embedded autopilot without GNSS once a second where map lies, until it is ready.
 
-        PX4 has no global position then: it flies in its local frame, which is map.
+        PX4 makes nothing of it: see `_start_frames`.
         """
         link = self.client.link
         is_waiting = link.state.heartbeat_ns is not None and not link.state.is_ready
-        if self._is_blind and is_waiting and stamp_ns >= self._origin_due_ns:
+        is_wanted = self._is_blind and self._setup.parameters.controller != "px4"
+        if is_wanted and is_waiting and stamp_ns >= self._origin_due_ns:
             self._origin_due_ns = stamp_ns + ORIGIN_PERIOD_NS
-            if self._setup.parameters.controller == "px4":
-                link.prepare_local_flight()
-            else:
-                link.send_global_origin()
+            link.send_global_origin()
+
+    def _start_frames(self, stamp_ns: int) -> list[bytes]:
+        """Show PX4 without GNSS the place of its start, until it knows where map lies."""
+        is_wanted = self._is_blind and self._setup.parameters.controller == "px4"
+        if not (is_wanted and stamp_ns >= self._origin_due_ns and self.client.link.needs_fix):
+            return []
+        self._origin_due_ns = stamp_ns + START_FIX_PERIOD_NS
+        place = self._setup.plane.to_geodetic(self._setup.p_map_start)
+        return [pack_hil_gps(stamp_ns // 1000, *place, (0.0, 0.0, 0.0))]
 
     def _sensor_frame(self, time_us: int, readings: Readings) -> memoryview:
         values = readings.values
@@ -259,78 +247,16 @@ class MavlinkAutopilot:
             collect_ulog(self._setup.folder, self._setup.parameters.instance)
 
 
-def make_process(setup: BackendSetup) -> AutopilotProcess:
-    """Return PX4 or the embedded autopilot, ready to start; its log goes to the folder.
-
-    PX4 is told the delay of the GNSS and the geometry of the rotors, which its own airframe files
-    do not have.
-
-    Raises
-    ------
-    UserError
-        If PX4 is asked for and its folder holds no built SITL.
-    """
-    parameters, airframe = setup.parameters, setup.airframe
-    cpu = loop_cpu(parameters)
-    if parameters.controller == "px4":
-        rotors = [(rotor.position_m, rotor.spin) for rotor in airframe.rotors]
-        chosen = rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m)
-        # PX4 starts from 0.5: on the ground its controller would wind up until the vehicle tips.
-        chosen["MPC_THR_HOVER"] = hover_command(airframe)
-        if parameters.external_vision != "none":
-            chosen |= external_vision_parameters(
-                delay_s=_vision_delay_s(parameters), with_gnss=parameters.gnss != NO_GNSS
-            )
-        if setup.mission is not None and parameters.gnss == NO_GNSS:
-            # Without a global position it takes off to this height above map, whatever is asked.
-            start_m = float(setup.p_map_start[2])
-            chosen["MIS_TAKEOFF_ALT"] = start_m + setup.mission.takeoff_altitude_m
-        return px4_process(
-            Path(parameters.px4_dir or "PX4-Autopilot"),
-            parameters.instance,
-            setup.folder,
-            home=setup.home,
-            speed_factor=parameters.speed,
-            gnss_delay_s=_gnss_delay_s(parameters),
-            parameters=chosen,
-            model=parameters.px4_model,
-            namespace=setup.vehicle or None,
-            links=_OUTSIDE_LINKS if setup.mission is None else None,
-            cpu=cpu,
-        )
-    command = [sys.executable, "-m", "aerotwin_autopilot.embedded_autopilot"]
-    return embedded_process(parameters.instance, setup.folder, cpu=cpu, command=command)
-
-
-def _gnss_delay_s(parameters: SimulatorParameters) -> float:
-    if parameters.gnss == NO_GNSS:
-        return 0.0
-    return float(load_preset("gnss", parameters.gnss).delay_s)
-
-
-def _vision_delay_s(parameters: SimulatorParameters) -> float:
-    if parameters.external_vision != "simulated":
-        return 0.0
-    return float(load_preset("external_vision", parameters.vision).delay_s)
-
-
-def loop_cpu(parameters: SimulatorParameters) -> int | None:
-    """Return the processor that loop and autopilot share, None if they are not pinned.
-
-    One processor for both is three times faster than two: the cost of a step is waking the other
-    side.
-
-    Raises
-    ------
-    ParameterError
-        If this process may not use the wanted one.
-    """
-    if parameters.pin_cpu == -2:
-        return None
-    allowed = sorted(os.sched_getaffinity(0))
-    if parameters.pin_cpu >= 0 and parameters.pin_cpu not in allowed:
-        raise ParameterError(
-            f"pin_cpu: expected one of the processors {allowed}, -1 or -2 (none), "
-            f"found {parameters.pin_cpu}"
-        )
-    return allowed[-1] if parameters.pin_cpu == -1 else parameters.pin_cpu
+def _hil_gps(time_us: int, fix: GnssSample) -> bytes:
+    """Return what the receiver says as HIL_GPS; without a fix it says just that."""
+    if not fix.has_fix:
+        return pack_hil_gps(time_us, 0.0, 0.0, 0.0, (0.0, 0.0, 0.0), n_satellites=0, fix_type=0)
+    return pack_hil_gps(
+        time_us,
+        fix.latitude_deg,
+        fix.longitude_deg,
+        fix.altitude_m,
+        fix.v_map,
+        eph_m=float(fix.position_std_m[0]),
+        epv_m=float(fix.position_std_m[2]),
+    )

@@ -1,0 +1,122 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The autopilot process that a vehicle asks for, and the processor it shares with the loop."""
+
+import os
+import sys
+from pathlib import Path
+
+from aerotwin_autopilot import AirframeParameters, parameters_text
+from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.errors import ParameterError
+from aerotwin_multirotor_dynamics import Airframe, hover_command
+from aerotwin_px4_bridge import AutopilotProcess, embedded_process, px4_process
+from aerotwin_px4_bridge.process import external_vision_parameters, rotor_parameters
+from aerotwin_sensor_models import load_preset
+from aerotwin_simulator.controllers.backend import BackendSetup
+from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
+
+_OUTSIDE_LINKS = ("ground", "offboard")
+"""What PX4 opens for outside clients when no mission flies it."""
+
+
+def make_process(setup: BackendSetup) -> AutopilotProcess:
+    """Return PX4 or the embedded autopilot, ready to start; its log goes to the folder.
+
+    Both are told what they fly: mass properties or hover thrust, and the geometry of the rotors.
+
+    Raises
+    ------
+    UserError
+        If PX4 is asked for and its folder holds no built SITL, or the run folder cannot be
+        written to.
+    """
+    if setup.parameters.controller == "px4":
+        return _px4(setup)
+    instance = setup.parameters.instance
+    path = setup.folder / f"autopilot_{instance}.yaml"
+    write_text_atomically(path, parameters_text(believed_airframe(setup.airframe)))
+    command = [sys.executable, "-m", "aerotwin_autopilot.embedded_autopilot"]
+    return embedded_process(
+        instance,
+        setup.folder,
+        parameters_path=path,
+        cpu=loop_cpu(setup.parameters),
+        command=command,
+    )
+
+
+def believed_airframe(airframe: Airframe) -> AirframeParameters:
+    """Return what the embedded autopilot believes to fly: the airframe without its aerodynamics."""
+    rotors, propeller, motor = airframe.rotors, airframe.propeller, airframe.motor
+    return AirframeParameters(
+        name=airframe.name,
+        mass_kg=airframe.mass_kg,
+        inertia_kg_m2=airframe.inertia_kg_m2,
+        rotor_x_m=tuple(rotor.position_m[0] for rotor in rotors),
+        rotor_y_m=tuple(rotor.position_m[1] for rotor in rotors),
+        rotor_is_ccw=tuple(float(rotor.spin) for rotor in rotors),
+        thrust_coefficient=propeller.thrust_coefficient_n_s2,
+        moment_ratio_m=propeller.torque_per_thrust_m,
+        command_offset_rad_s=motor.armed_speed_rad_s,
+        command_scale_rad_s=motor.speed_per_command_rad_s,
+    )
+
+
+def _px4(setup: BackendSetup) -> AutopilotProcess:
+    parameters, airframe = setup.parameters, setup.airframe
+    rotors = [(rotor.position_m, rotor.spin) for rotor in airframe.rotors]
+    chosen = rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m)
+    # PX4 starts from 0.5: on the ground its controller would wind up until the vehicle tips.
+    chosen["MPC_THR_HOVER"] = hover_command(airframe)
+    if parameters.external_vision != "none":
+        chosen |= external_vision_parameters(
+            delay_s=_vision_delay_s(parameters), with_gnss=parameters.gnss != NO_GNSS
+        )
+    return px4_process(
+        Path(parameters.px4_dir or "PX4-Autopilot"),
+        parameters.instance,
+        setup.folder,
+        home=setup.home,
+        speed_factor=parameters.speed,
+        gnss_delay_s=_gnss_delay_s(parameters),
+        parameters=chosen,
+        model=parameters.px4_model,
+        namespace=setup.vehicle or None,
+        links=_OUTSIDE_LINKS if setup.mission is None else None,
+        cpu=loop_cpu(parameters),
+    )
+
+
+def _gnss_delay_s(parameters: SimulatorParameters) -> float:
+    if parameters.gnss == NO_GNSS:
+        return 0.0
+    return float(load_preset("gnss", parameters.gnss).delay_s)
+
+
+def _vision_delay_s(parameters: SimulatorParameters) -> float:
+    if parameters.external_vision != "simulated":
+        return 0.0
+    return float(load_preset("external_vision", parameters.vision).delay_s)
+
+
+def loop_cpu(parameters: SimulatorParameters) -> int | None:
+    """Return the processor that loop and autopilot share, None if they are not pinned.
+
+    One processor for both is three times faster than two: the cost of a step is waking the other
+    side.
+
+    Raises
+    ------
+    ParameterError
+        If this process may not use the wanted one.
+    """
+    if parameters.pin_cpu == -2:
+        return None
+    allowed = sorted(os.sched_getaffinity(0))
+    if parameters.pin_cpu >= 0 and parameters.pin_cpu not in allowed:
+        raise ParameterError(
+            f"pin_cpu: expected one of the processors {allowed}, -1 or -2 (none), "
+            f"found {parameters.pin_cpu}"
+        )
+    return allowed[-1] if parameters.pin_cpu == -1 else parameters.pin_cpu
