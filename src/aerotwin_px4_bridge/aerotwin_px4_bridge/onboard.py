@@ -32,7 +32,6 @@ from aerotwin_px4_bridge.mavlink2 import (
     EXTENDED_SYS_STATE,
     GLOBAL_POSITION_INT,
     HEARTBEAT,
-    LOCAL_POSITION_NED,
     MISSION_ACK,
     MISSION_CURRENT,
     MISSION_ITEM_REACHED,
@@ -42,7 +41,6 @@ from aerotwin_px4_bridge.mavlink2 import (
     ODOMETRY,
     SET_GPS_GLOBAL_ORIGIN,
     SET_POSITION_TARGET_GLOBAL_INT,
-    SET_POSITION_TARGET_LOCAL_NED,
     STATUSTEXT,
     SYS_STATUS,
     BadMessage,
@@ -51,7 +49,7 @@ from aerotwin_px4_bridge.mavlink2 import (
 )
 from aerotwin_px4_bridge.messages import enu_from_ned, heartbeat_payload
 from aerotwin_px4_bridge.path import Setpoint
-from aerotwin_px4_bridge.setpoint_messages import global_target, local_target
+from aerotwin_px4_bridge.setpoint_messages import global_target
 
 LOCAL_PORT = 14030
 REMOTE_PORT = 14280
@@ -63,8 +61,7 @@ IS_ARMED = 0x80
 PREARM_CHECK = 0x10000000
 IN_AIR = 2
 SET_MESSAGE_INTERVAL = 511
-DO_SET_MODE = 176
-MODE_TAKEOFF = (4, 2)
+POS_HORIZ_REL = 8  # ESTIMATOR_STATUS_FLAGS
 
 STREAMS_US: dict[int, int] = {
     SYS_STATUS: 500_000,
@@ -169,14 +166,12 @@ class OnboardLink:
             EXTENDED_SYS_STATE: self._take_landed_state,
             ATTITUDE_QUATERNION: self._take_attitude,
             GLOBAL_POSITION_INT: self._take_position,
-            LOCAL_POSITION_NED: self._take_local_position,
             ESTIMATOR_STATUS: self._take_estimator_status,
             NAMED_VALUE_FLOAT: self._take_named_value,
             COMMAND_ACK: self._take_ack,
             STATUSTEXT: self._take_text,
         }
         self._now_ns = 0
-        self._is_local = False
 
     def receive(self, stamp_ns: int) -> None:
         """Read every datagram that has come and update `state`, `acks` and `texts`."""
@@ -212,30 +207,31 @@ class OnboardLink:
         )
 
     def send_setpoint(self, setpoint: Setpoint, stamp_ns: int) -> None:
-        """Send position, velocity, acceleration, yaw and yaw rate.
-
-        In the global frame, which vehicles share; in the local one to an autopilot that has told
-        no global position.
-        """
-        p_shifted = setpoint.p_map + self.shift_map
-        time_boot_ms = stamp_ns // 1_000_000
-        if self._is_local:
-            payload = local_target(setpoint, p_shifted, time_boot_ms, self.system_id)
-            self.send(SET_POSITION_TARGET_LOCAL_NED, payload)
-        else:
-            place = self.plane.to_geodetic(p_shifted)
-            payload = global_target(setpoint, place, time_boot_ms, self.system_id)
-            self.send(SET_POSITION_TARGET_GLOBAL_INT, payload)
+        """Send position, velocity, acceleration, yaw and yaw rate in the global frame."""
+        place = self.plane.to_geodetic(setpoint.p_map + self.shift_map)
+        payload = global_target(setpoint, place, stamp_ns // 1_000_000, self.system_id)
+        self.send(SET_POSITION_TARGET_GLOBAL_INT, payload)
 
     def send_external_vision(self, pose: VisionPose) -> None:
         """Send an ODOMETRY: what a camera or a motion capture says of the vehicle's pose."""
         self.send(ODOMETRY, pack_odometry(pose))
 
+    @property
+    def needs_fix(self) -> bool:
+        """Whether it flies on relative positions only and has told no global one.
+
+        PX4 1.14 takes the place of its local frame from a receiver alone, not from
+        `send_global_origin`: show it where it stands, by HIL_GPS, until this is False. With
+        `external_vision_parameters` the fixes are not used for anything else.
+        """
+        estimator = self.state.estimator
+        has_relative = estimator is not None and bool(estimator.flags & POS_HORIZ_REL)
+        return has_relative and self.state.estimate is None
+
     def send_global_origin(self) -> None:
         """Tell an autopilot without GNSS where the origin of map lies, which it cannot know.
 
-        PX4 1.14 does not make a global position of it, and takes its altitude for a jump in height:
-        use `prepare_local_flight` there.
+        Not to PX4 1.14: it takes the altitude for a jump in height, and the rest for nothing.
         """
         origin = self.plane.origin
         payload = _GLOBAL_ORIGIN.pack(
@@ -245,16 +241,6 @@ class OnboardLink:
             self.system_id,
         )
         self.send(SET_GPS_GLOBAL_ORIGIN, payload)
-
-    def prepare_local_flight(self) -> None:
-        """Let PX4 fly on poses in map, without a global position; send until it is ready.
-
-        Its local frame is then map: its estimate is taken from there, and its set-points are sent
-        there. It can arm in take-off mode, but not in the hold mode it starts in.
-        """
-        interval_us = STREAMS_US[GLOBAL_POSITION_INT]
-        self.send_command(SET_MESSAGE_INTERVAL, LOCAL_POSITION_NED, interval_us)
-        self.send_command(DO_SET_MODE, 1.0, *MODE_TAKEOFF)
 
     def send(self, message_id: int, payload: bytes) -> None:
         """Send any message of `mavlink2.KNOWN`; it may be lost when nobody listens."""
@@ -330,29 +316,12 @@ class OnboardLink:
         altitude = message.altitude_mm * 1e-3
         if not isfinite(altitude) or abs(latitude) > 90.0 or abs(longitude) > 180.0:
             return
-        self._is_local = False
         p_map = self.plane.from_geodetic(latitude, longitude, altitude)
-        v_map = 0.01 * np.array(enu_from_ned(message.v_ned_cm_s))
-        self._take_place(message.time_boot_ms, altitude, p_map, v_map)
-
-    def _take_local_position(self, message: telemetry.LocalPosition) -> None:
-        """Take a position relative to map, from an autopilot that knows no global one."""
-        has_global = self.state.estimate is not None and not self._is_local
-        if has_global or not isfinite(sum(message.p_ned) + sum(message.v_ned)):
-            return
-        self._is_local = True
-        p_map, v_map = np.array(enu_from_ned(message.p_ned)), np.array(enu_from_ned(message.v_ned))
-        altitude = self.plane.origin.altitude_m + float(p_map[2])
-        self._take_place(message.time_boot_ms, altitude, p_map, v_map)
-
-    def _take_place(
-        self, time_boot_ms: int, altitude: float, p_map: FloatArray, v_map: FloatArray
-    ) -> None:
         self.state.altitude_amsl_m = altitude
         self.state.estimate = AutopilotEstimate(
-            stamp_ns=time_boot_ms * 1_000_000,
+            stamp_ns=message.time_boot_ms * 1_000_000,
             p_map=p_map - self.shift_map,
-            v_map=v_map,
+            v_map=0.01 * np.array(enu_from_ned(message.v_ned_cm_s)),
             q_map_body=self._attitude[0] if self._attitude else None,
             omega_map_body_in_body=self._attitude[1] if self._attitude else None,
             pose_covariance_map=self._covariances[0],

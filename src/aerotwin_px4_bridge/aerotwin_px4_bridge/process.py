@@ -156,7 +156,7 @@ def rotor_parameters(
 
 
 def external_vision_parameters(
-    *, delay_s: float = 0.0, with_gnss: bool = False, takeoff_altitude_m: float = 2.5
+    *, delay_s: float = 0.0, with_gnss: bool = False
 ) -> dict[str, float]:
     """Return the PX4 parameters to fly on external vision: position, velocity, height and yaw.
 
@@ -165,11 +165,8 @@ def external_vision_parameters(
     delay_s : float
         Age of the poses when they are sent: EKF2_EV_DELAY.
     with_gnss : bool
-        Whether the GNSS is used besides, and gives the height. Without it PX4 1.14 flies in its
-        local frame: `OnboardLink.prepare_local_flight`.
-    takeoff_altitude_m : float
-        MIS_TAKEOFF_ALT: without a global position PX4 takes off to this height, whatever altitude
-        the command says.
+        Whether the GNSS is used besides, and gives the height. Without it PX4 1.14 must be shown
+        once where it stands: `OnboardLink.needs_fix`.
     """
     values: dict[str, float] = {
         "EKF2_EV_CTRL": 15,
@@ -177,9 +174,8 @@ def external_vision_parameters(
         "EKF2_EV_NOISE_MD": 0,  # the variances of the messages count
     }
     if not with_gnss:
-        values |= {"EKF2_GPS_CTRL": 0, "EKF2_HGT_REF": 3, "SYS_HAS_GPS": 0}
+        values |= {"EKF2_GPS_CTRL": 0, "EKF2_HGT_REF": 3, "EKF2_GPS_CHECK": 0}
         values["EKF2_MAG_TYPE"] = 5  # none: its declination is not known without a place on Earth
-        values["MIS_TAKEOFF_ALT"] = takeoff_altitude_m
     return values
 
 

@@ -9,7 +9,7 @@ an autopilot sends some hundred of them in a simulated second. Values are as on 
 
 References
 ----------
-MAVLink common.xml, messages 0, 1, 31, 32, 33, 40, 42, 46, 47, 51, 77, 230, 245, 251, 253, 331.
+MAVLink common.xml, messages 0, 1, 31, 33, 40, 42, 46, 47, 51, 77, 230, 245, 251, 253, 331.
 """
 
 import struct
@@ -26,7 +26,6 @@ from aerotwin_px4_bridge.mavlink2 import (
     HEADER_LENGTH,
     HEARTBEAT,
     KNOWN,
-    LOCAL_POSITION_NED,
     MAGIC,
     MISSION_ACK,
     MISSION_CURRENT,
@@ -74,14 +73,6 @@ class GlobalPosition(NamedTuple):
     longitude_1e7_deg: int
     altitude_mm: int
     v_ned_cm_s: tuple[int, int, int]
-
-
-class LocalPosition(NamedTuple):
-    """LOCAL_POSITION_NED (32): relative to the autopilot's origin [m], [m/s]."""
-
-    time_boot_ms: int
-    p_ned: tuple[float, float, float]
-    v_ned: tuple[float, float, float]
 
 
 class CommandAck(NamedTuple):
@@ -155,7 +146,6 @@ def split_datagram(data: bytes) -> list[Frame]:
 
 
 _POSITION = struct.Struct("<Iiiii3h")
-_LOCAL = struct.Struct("<I6f")
 _ATTITUDE = struct.Struct("<I7f")
 _ESTIMATOR = struct.Struct("<Q8fH")
 _TWO_WORDS = struct.Struct("<HB")
@@ -171,11 +161,6 @@ def _position(payload: bytes) -> GlobalPosition:
     return GlobalPosition(time_boot_ms, latitude, longitude, altitude, tuple(velocity))
 
 
-def _local_position(payload: bytes) -> LocalPosition:
-    time_boot_ms, *values = _LOCAL.unpack_from(payload)
-    return LocalPosition(time_boot_ms, tuple(values[:3]), tuple(values[3:]))
-
-
 def _text(field: bytes) -> str:
     return field.partition(b"\0")[0].decode("utf-8", "replace").strip()
 
@@ -184,7 +169,6 @@ DECODERS: dict[int, Callable[[bytes], Any]] = {
     HEARTBEAT: lambda payload: Heartbeat._make(struct.unpack_from("<IBBB", payload)),
     SYS_STATUS: lambda payload: SystemStatus(int.from_bytes(payload[8:12], "little")),
     ATTITUDE_QUATERNION: _attitude,
-    LOCAL_POSITION_NED: _local_position,
     GLOBAL_POSITION_INT: _position,
     COMMAND_ACK: lambda payload: CommandAck._make(_TWO_WORDS.unpack_from(payload)),
     MISSION_REQUEST: lambda payload: MissionProgress(int.from_bytes(payload[:2], "little")),

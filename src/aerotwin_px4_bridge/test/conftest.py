@@ -17,7 +17,12 @@ import numpy as np
 import pytest
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
-from aerotwin_multirotor_dynamics import Multirotor, load_airframe, standing_pose
+from aerotwin_multirotor_dynamics import (
+    Multirotor,
+    hover_command,
+    load_airframe,
+    standing_pose,
+)
 from aerotwin_px4_bridge import (
     AutopilotProcess,
     HilLink,
@@ -54,7 +59,8 @@ ROTORS = rotor_parameters(
     [(rotor.position_m, rotor.spin) for rotor in IRIS.rotors],
     IRIS.propeller.torque_per_thrust_m,
 )
-"""none_iris has another geometry than the iris of gazebo-classic; it flies either way."""
+ROTORS["MPC_THR_HOVER"] = hover_command(IRIS)
+"""none_iris has another geometry and thrust than the iris of gazebo-classic."""
 CPU = max(os.sched_getaffinity(0))
 CONNECT_S = 120.0  # the first start of the embedded autopilot compiles its kernels
 VISION_STD_M, VISION_STD_YAW = 0.02, 0.01
@@ -73,7 +79,8 @@ class HilVehicle:
     ) -> None:
         p, q = standing_pose(IRIS, ground_point=np.array(start))
         self.multirotor = Multirotor(IRIS, p_map_body=p, q_map_body=q)
-        self.has_gnss, self.wind = has_gnss, wind
+        self.has_gnss, self.wind, self.start = has_gnss, wind, start
+        self.shows_start = False
         self.stamp_ns = self.n_steps = 0
         self.command: tuple[float, ...] = (0.0,) * len(IRIS.rotors)
         self.is_armed = False
@@ -142,6 +149,8 @@ class HilVehicle:
             fix = self.gnss.sample(GNSS_STEPS * dt, state.p_map_body, state.v_map_body)
             place = (fix.latitude_deg, fix.longitude_deg, fix.altitude_m, fix.v_map)
             frames.append(pack_hil_gps(time_us, *place))
+        if self.shows_start and n % GNSS_STEPS == 0:
+            frames.append(pack_hil_gps(time_us, *PLANE.to_geodetic(self.start), (0.0,) * 3))
         readings = (imu.specific_force, imu.angular_velocity, field_body, pressure, temperature)
         return [*frames, pack_hil_sensor(time_us, *readings)]
 

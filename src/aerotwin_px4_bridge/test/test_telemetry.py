@@ -258,46 +258,19 @@ def test_setpoints_go_out_in_the_global_frame(autopilot):
     assert (sent.type_mask, sent.coordinate_frame, sent.time_boot_ms) == (0, 5, 7000)
 
 
-def test_an_autopilot_without_a_global_position_flies_in_its_local_frame(autopilot):
-    autopilot.link.prepare_local_flight()
-    asked, mode = autopilot.hear(), autopilot.hear()
-    assert (asked.command, asked.param1, asked.param2) == (511, 32.0, 50_000.0)
-    assert (mode.command, mode.param1, mode.param2, mode.param3) == (176, 1.0, 4.0, 2.0)
-    local = mavlink.MAVLink_local_position_ned_message(1500, 1.0, 2.0, -3.0, 0.1, 0.2, -0.3)
-    autopilot.say(_attitude(), local)
-    state = autopilot.link.state
-    np.testing.assert_allclose(state.estimate.p_map, [2.0, 1.0, 3.0], rtol=FLOAT32)
-    np.testing.assert_allclose(state.estimate.v_map, [0.2, 0.1, 0.3], rtol=FLOAT32)
-    assert state.altitude_amsl_m == pytest.approx(491.0, rel=FLOAT32)
-    assert state.estimate.stamp_ns == 1_500_000_000
-    setpoint = Setpoint(
-        p_map=np.array([10.0, 20.0, 30.0]),
-        v_map=np.array([1.0, 2.0, 3.0]),
-        a_map=np.array([0.1, 0.2, 0.3]),
-        yaw=0.25,
-        yaw_rate=0.5,
-    )
-    autopilot.link.send_setpoint(setpoint, 7_000_000_000)
-    sent = autopilot.hear()
-    assert sent.get_type() == "SET_POSITION_TARGET_LOCAL_NED"
-    assert (sent.x, sent.y, sent.z) == (20.0, 10.0, -30.0)
-    assert (sent.vx, sent.vy, sent.vz) == (2.0, 1.0, -3.0)
-    assert (sent.afx, sent.afy, sent.afz) == pytest.approx((0.2, 0.1, -0.3))
-    assert (sent.yaw, sent.yaw_rate) == pytest.approx((np.pi / 2 - 0.25, -0.5))
-    assert (sent.type_mask, sent.coordinate_frame, sent.time_boot_ms) == (0, 1, 7000)
-    assert (sent.target_system, sent.target_component) == (1, 1)
+def _estimator(flags: int) -> mavlink.MAVLink_message:
+    return mavlink.MAVLink_estimator_status_message(77, flags, *[0.1] * 8)
 
 
-def test_a_global_position_goes_before_a_local_one(autopilot):
-    local = mavlink.MAVLink_local_position_ned_message(1500, 1.0, 2.0, -3.0, 0.1, 0.2, -0.3)
-    autopilot.say(local, _position(), local)
-    expected = PLANE.from_geodetic(47.397742, 8.545594, 490.0)
-    np.testing.assert_allclose(autopilot.link.state.estimate.p_map, expected, atol=CENTIMETRE)
-
-
-def test_a_local_position_that_is_not_finite_does_not_enter(autopilot):
-    autopilot.say(mavlink.MAVLink_local_position_ned_message(1, nan, 0, 0, 0, 0, 0))
-    assert autopilot.link.state.estimate is None
+def test_an_autopilot_that_knows_only_where_it_is_relative_to_its_start_needs_a_fix(autopilot):
+    link = autopilot.link
+    assert not link.needs_fix
+    autopilot.say(_estimator(mavlink.ESTIMATOR_ATTITUDE))
+    assert not link.needs_fix
+    autopilot.say(_estimator(mavlink.ESTIMATOR_POS_HORIZ_REL | mavlink.ESTIMATOR_ATTITUDE))
+    assert link.needs_fix
+    autopilot.say(_position())
+    assert not link.needs_fix
 
 
 def test_the_origin_of_map_is_told(autopilot):
