@@ -41,10 +41,10 @@ setup(
     extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [
-            "recorded_flight = aerotwin_bringup.ros.recorded_flight:main",
-            "relay = aerotwin_bringup.ros.relay:main",
-            "replay = aerotwin_bringup.ros.replay:main",
-            "sitl_flight = aerotwin_bringup.ros.sitl_flight:main",
+            "recorded_flight = aerotwin_bringup.start:recorded_flight",
+            "relay = aerotwin_bringup.start:relay",
+            "replay = aerotwin_bringup.start:replay",
+            "sitl_flight = aerotwin_bringup.start:sitl_flight",
         ],
         "aerotwin.commands": [
             "bench = aerotwin_bringup.bench_command",

@@ -1,0 +1,25 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Entry points of the scenarios, whose imports take seconds: Ctrl-C meanwhile ends them quietly."""
+
+from aerotwin_core.start import run
+
+
+def sitl_flight() -> None:
+    """Run the process of launch/sitl_flight.launch.yaml."""
+    run("aerotwin_bringup.ros.sitl_flight")
+
+
+def recorded_flight() -> None:
+    """Run the process of launch/recorded_flight.launch.yaml."""
+    run("aerotwin_bringup.ros.recorded_flight")
+
+
+def relay() -> None:
+    """Run the process of launch/relay.launch.yaml."""
+    run("aerotwin_bringup.ros.relay")
+
+
+def replay() -> None:
+    """Run the process of launch/evaluate_bag.launch.yaml."""
+    run("aerotwin_bringup.ros.replay")
