@@ -9,7 +9,7 @@ controller that has a clock of its own (hardware in the loop: the lockstep flag 
 answers) is not waited for: the newest command counts, and the caller keeps to real time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter, sleep
 
 from aerotwin_px4_bridge.actuator_controls import (
@@ -148,14 +148,16 @@ class HilLink:
         self._misses_in_a_row = 0
         self._first_sent_at = None
 
-    def exchange(self, time_us: int, frames: list[bytes]) -> ActuatorControls | None:
+    def exchange(
+        self, time_us: int, frames: Sequence[bytes | memoryview]
+    ) -> ActuatorControls | None:
         """Send the frames of one step and return the autopilot's answer to it.
 
         Parameters
         ----------
         time_us : int
             `time_usec` of the HIL_SENSOR among the frames.
-        frames : list of bytes
+        frames : sequence of bytes
             All frames of the step, the HIL_SENSOR last: it is what the autopilot answers.
 
         Returns
@@ -172,7 +174,7 @@ class HilLink:
         self.send(time_us, frames)
         return self.answer()
 
-    def send(self, time_us: int, frames: list[bytes]) -> None:
+    def send(self, time_us: int, frames: Sequence[bytes | memoryview]) -> None:
         """Send the frames of one step, as `exchange`; ask for the `answer` afterwards.
 
         Several autopilots that are sent to first and asked afterwards compute side by side.

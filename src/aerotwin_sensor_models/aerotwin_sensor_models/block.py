@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The block of one sensor in an arena, and the random numbers that it draws ahead."""
 
-from collections.abc import Sequence
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from aerotwin_sensor_models import layout as at
 
@@ -53,7 +52,7 @@ class SensorBlock:
 
 
 def triad_numbers(
-    *, limit: float, resolution: float, bias: Sequence[float], offset: Sequence[float], matrix
+    *, limit: float, resolution: float, bias: ArrayLike, offset: ArrayLike, matrix: ArrayLike
 ) -> list[float]:
     """Return the numbers of three axes, their noise still to be tuned to a time step."""
-    return [0.0, 0.0, 0.0, limit, resolution, *bias, *offset, *np.ravel(matrix).tolist()]
+    return [0.0, 0.0, 0.0, limit, resolution, *np.ravel(bias), *np.ravel(offset), *np.ravel(matrix)]

@@ -62,7 +62,7 @@ class InertialUnit:
     ) -> None:
         self.imu, self.magnetometer, self.barometer = imu, magnetometer, barometer
         self._field, self._altitude = field_map_tesla, origin_altitude_m
-        self._sensors = (imu, magnetometer, barometer)
+        self._sensors: tuple[Imu | Magnetometer | Barometer, ...] = (imu, magnetometer, barometer)
         self._arena, self.start = np.zeros(0), 0
         self.length = at.N_INERTIAL + sum(sensor.block.length for sensor in self._sensors)
 

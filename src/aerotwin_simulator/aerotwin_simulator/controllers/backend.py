@@ -81,39 +81,42 @@ class Motors:
 
 
 class Backend(Protocol):
-    """Who flies one vehicle.
-
-    Attributes
-    ----------
-    motors : Motors
-        The present command.
-    phase : str
-        What it does, in words.
-    progress : float or None
-        Share of its task done, in [0, 1].
-    failure : str or None
-        Why it gave up.
-    is_finished : bool
-        Its task is done.
-    has_end : bool
-        Whether there is a task that ends: the flight lasts until all of these are finished.
-    n_missed : int
-        Steps for which no command came in time.
-    estimate : AutopilotEstimate or None
-        Where an autopilot believes to be.
-    setpoint : Any
-        Where the vehicle should be: `p_map`, `yaw`; None if nobody says.
-    """
+    """Who flies one vehicle."""
 
     motors: Motors
-    phase: str
-    progress: float | None
-    failure: str | None
-    is_finished: bool
-    has_end: bool
-    n_missed: int
-    estimate: AutopilotEstimate | None
-    setpoint: Any
+    """The present command."""
+
+    @property
+    def phase(self) -> str:
+        """What it does, in words."""
+
+    @property
+    def progress(self) -> float | None:
+        """Share of its task done, in [0, 1]; None if it does not say."""
+
+    @property
+    def failure(self) -> str | None:
+        """Why it gave up."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether its task is done."""
+
+    @property
+    def has_end(self) -> bool:
+        """Whether there is a task that ends: the flight lasts until all of these are finished."""
+
+    @property
+    def n_missed(self) -> int:
+        """Steps for which no command came in time."""
+
+    @property
+    def estimate(self) -> AutopilotEstimate | None:
+        """Where an autopilot believes to be."""
+
+    @property
+    def setpoint(self) -> Any:
+        """Where the vehicle should be: `p_map`, `yaw`; None if nobody says."""
 
     def start(self) -> None:
         """Begin what takes time (a process); `wait` follows."""
