@@ -26,7 +26,7 @@ HAS_FIELD, HAS_PRESSURE = 1, 2
 """Flags of a sample: what it holds besides the IMU."""
 
 MALFORMED = -1
-"""Returned for a value that is not finite or does not fit, and by the reader for a lacking IMU."""
+"""Returned for a value that is not finite or does not fit, and for a frame that is not sound."""
 
 FRAME_BYTES = 77
 """The longest HIL_SENSOR: 10 bytes of header, 65 of payload, 2 of checksum."""
@@ -166,45 +166,6 @@ def pack_sensor(frame, time_us, sample, flags, sequence, system_id, component_id
     frame[5], frame[6], frame[7] = system_id, component_id, _SENSOR
     _put(frame, stop, _crc(frame, stop, _SENSOR_CRC_EXTRA), 2)
     return stop + 2
-
-
-@njit(cache=True)
-def _read_values(frame, sample):
-    fields = _get(frame, _FIELDS, 4)
-    if fields & FIELDS_IMU != FIELDS_IMU or not _is_finite(frame):
-        return MALFORMED
-    flags = HAS_FIELD if fields & FIELDS_MAG == FIELDS_MAG else 0
-    flags |= HAS_PRESSURE if fields & FIELDS_BARO == FIELDS_BARO else 0
-    sample[FIELD:] = 0.0
-    for i in range(3):
-        sign = 1.0 if i == 0 else -1.0
-        sample[FORCE + i] = sign * _get_float(frame, _FLOATS + 4 * i)
-        sample[RATE + i] = sign * _get_float(frame, _FLOATS + 4 * (3 + i))
-        if flags & HAS_FIELD:
-            sample[FIELD + i] = sign * _get_float(frame, _FLOATS + 4 * (6 + i)) / GAUSS_PER_TESLA
-    if flags & HAS_PRESSURE:
-        sample[PRESSURE] = _get_float(frame, _FLOATS + 4 * 9) * PASCAL_PER_HPA
-        sample[TEMPERATURE] = _get_float(frame, _FLOATS + 4 * 12) + KELVIN_OF_0_C
-    return flags
-
-
-@njit(int64(uint8[::1], int64, float64[::1]), cache=True)
-def read_sensor(frame, length, sample):
-    """Read frame[:length], one whole HIL_SENSOR frame; return its flags, or `MALFORMED`.
-
-    The checksum is looked at, too. `sample` (N_SAMPLE,) is written; what has no flag is zero. The
-    time is in `sensor_time`.
-    """
-    if length > FRAME_BYTES or not _is_whole(frame, length, _SENSOR, _SENSOR_CRC_EXTRA):
-        return MALFORMED
-    frame[length - 2 : FRAME_BYTES] = 0
-    return _read_values(frame, sample)
-
-
-@njit(int64(uint8[::1]), cache=True)
-def sensor_time(frame):
-    """Return the `time_usec` of a frame that `read_sensor` has read."""
-    return _get(frame, _HEADER, 8)
 
 
 @njit(
