@@ -3,8 +3,12 @@
 """Fixtures of every test: real data where it is present, one ROS domain for each worker."""
 
 import os
+import pty
+import select
 import signal
-from collections.abc import Callable
+import socket
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +16,7 @@ import pytest
 _ROOT = Path(__file__).resolve().parent
 # DDS takes the UDP ports from 7400 + 250 x domain: from domain 26 on they are those of MAVLink.
 _N_DOMAINS = 24
+_CONNECT_S = 120.0  # the first start of the embedded autopilot compiles its kernels
 
 # Of the process, so that neither two workers nor two runs of the tests hear each other.
 os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % _N_DOMAINS)
@@ -54,3 +59,55 @@ def shared_data() -> Callable[[str], Path]:
         return path
 
     return locate
+
+
+class SerialLine:
+    """A pseudo-terminal between a simulator and an autopilot that itself knows TCP only.
+
+    What the autopilot says before anything was heard from the line waits, as a flight controller
+    would.
+    """
+
+    def __init__(self, port: int) -> None:
+        self._server = socket.create_server(("127.0.0.1", port))
+        self._master, self._slave = pty.openpty()
+        self.endpoint = f"serial:{os.ttyname(self._slave)}:921600"
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._carry, daemon=True)
+        self._thread.start()
+
+    def _carry(self) -> None:
+        self._server.settimeout(_CONNECT_S)
+        autopilot, _ = self._server.accept()
+        ends = [self._master]
+        with autopilot:
+            while not self._is_over.is_set():
+                for end in select.select(ends, [], [], 0.05)[0]:
+                    if end == self._master:
+                        autopilot.sendall(os.read(self._master, 4096))
+                        ends = [self._master, autopilot]
+                    elif data := autopilot.recv(4096):
+                        os.write(self._master, data)
+                    else:
+                        return
+
+    def close(self) -> None:
+        self._is_over.set()
+        self._thread.join(5.0)
+        self._server.close()
+        os.close(self._master)
+        os.close(self._slave)
+
+
+@pytest.fixture
+def serial_line() -> Iterator[Callable[[int], SerialLine]]:
+    """Return a function that lays a serial line to the autopilot that connects to a TCP port."""
+    lines: list[SerialLine] = []
+
+    def lay(port: int) -> SerialLine:
+        lines.append(SerialLine(port))
+        return lines[-1]
+
+    yield lay
+    for line in lines:
+        line.close()

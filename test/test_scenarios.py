@@ -16,6 +16,7 @@ import psutil
 import pytest
 
 from aerotwin_core.bag import BagReader
+from aerotwin_px4_bridge import offboard_port
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
@@ -203,7 +204,7 @@ def test_a_mavsdk_client_flies_the_scenario_instead_of_its_mission(tmp_path):
     )
     launched.wait_for("ready for a client")
     client = subprocess.run(
-        [sys.executable, str(script), str(14540 + INSTANCE)],
+        [sys.executable, str(script), str(offboard_port(INSTANCE))],
         capture_output=True, text=True, timeout=LIMIT_S, check=False,
     )  # fmt: skip
     os.killpg(launched.process.pid, signal.SIGINT)

@@ -7,17 +7,23 @@ import socket
 
 from aerotwin_autopilot.mavlink import LINK_NAMES, MavlinkServer
 from aerotwin_core.errors import UserError
+from aerotwin_px4_bridge import offboard_port
 
 HOST = "127.0.0.1"
 LOCAL_PORTS = {"offboard": 14580, "onboard": 14280, "ground": 18570}
-REMOTE_PORTS = {"offboard": 14540, "onboard": 14030, "ground": 14550}
-SHARED_REMOTE = ("ground",)
-"""Links whose far end is one port for all vehicles."""
+ONBOARD_PORT, GROUND_PORT = 14030, 14550
 DATAGRAM_BYTES = 65536
 DATAGRAMS_PER_STEP = 200
 """A flood on a UDP port must not stop the flight: the rest waits for the next step."""
 IP_RECVERR = 11
 """Linux, ip(7): tell this socket that a port it sent to is closed; Python has no name for it."""
+
+
+def remote_port(name: str, instance: int) -> int:
+    """Return the UDP port to which a vehicle's link sends; all ground stations share one."""
+    if name == "offboard":
+        return offboard_port(instance)
+    return GROUND_PORT if name == "ground" else ONBOARD_PORT + instance
 
 
 class UdpLinks:
@@ -45,7 +51,7 @@ class UdpLinks:
         self._probed: set[int] = set()
         for name in LINK_NAMES:
             local = LOCAL_PORTS[name] + instance
-            remote = REMOTE_PORTS[name] + (0 if name in SHARED_REMOTE else instance)
+            remote = remote_port(name, instance)
             endpoint = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             try:
                 endpoint.bind((HOST, local))

@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from aerotwin_px4_bridge import offboard_port
+
 INSTANCE = 61
 SPEED = 3.0
 """Times real time: MAVSDK's timeouts run on the wall clock, so not as fast as possible."""
@@ -47,7 +49,7 @@ def test_a_mavsdk_client_arms_takes_off_flies_to_a_point_and_lands(simulated_veh
     try:
         client = subprocess.run(
             [sys.executable, str(Path(__file__).with_name("fly_with_mavsdk.py")),
-             str(14540 + INSTANCE)],
+             str(offboard_port(INSTANCE))],
             capture_output=True, text=True, timeout=LIMIT_S, check=False,
         )  # fmt: skip
     finally:

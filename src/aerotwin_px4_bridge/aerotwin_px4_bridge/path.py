@@ -210,7 +210,8 @@ def _rounded_polyline(
 
 
 def _line(start: FloatArray, end: FloatArray) -> FloatArray:
-    n = max(int(np.ceil(np.linalg.norm(end - start) / _SPACING_M)), 1)
+    # at least one point between the ends, where a leg from rest to rest moves
+    n = max(int(np.ceil(np.linalg.norm(end - start) / _SPACING_M)), 2)
     return start + np.linspace(0.0, 1.0, n + 1)[:, None] * (end - start)
 
 

@@ -4,11 +4,7 @@
 
 import contextlib
 import os
-import pty
-import select
-import socket
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -155,46 +151,8 @@ class HilVehicle:
         return [*frames, pack_hil_sensor(time_us, *readings)]
 
 
-class SerialLine:
-    """A pseudo-terminal between a simulator and an autopilot that itself knows TCP only.
-
-    What the autopilot says before anything was heard from the line waits, as a flight controller
-    would.
-    """
-
-    def __init__(self, instance: int) -> None:
-        self._server = socket.create_server(("127.0.0.1", hil_port(instance)))
-        self._master, self._slave = pty.openpty()
-        self.endpoint = f"serial:{os.ttyname(self._slave)}:921600"
-        self._is_over = threading.Event()
-        self._thread = threading.Thread(target=self._carry, daemon=True)
-        self._thread.start()
-
-    def _carry(self) -> None:
-        self._server.settimeout(CONNECT_S)
-        autopilot, _ = self._server.accept()
-        ends = [self._master]
-        with autopilot:
-            while not self._is_over.is_set():
-                for end in select.select(ends, [], [], 0.05)[0]:
-                    if end == self._master:
-                        autopilot.sendall(os.read(self._master, 4096))
-                        ends = [self._master, autopilot]
-                    elif data := autopilot.recv(4096):
-                        os.write(self._master, data)
-                    else:
-                        return
-
-    def close(self) -> None:
-        self._is_over.set()
-        self._thread.join(5.0)
-        self._server.close()
-        os.close(self._master)
-        os.close(self._slave)
-
-
 @pytest.fixture
-def connect(tmp_path) -> Iterator[Callable[..., tuple[HilLink, AutopilotProcess]]]:
+def connect(tmp_path, serial_line) -> Iterator[Callable[..., tuple[HilLink, AutopilotProcess]]]:
     """Return a function that starts an autopilot and gives its link and process.
 
     Kind is `embedded`, `serial` (the same, on a serial line) or `px4`. Loop and autopilots share
@@ -212,8 +170,7 @@ def connect(tmp_path) -> Iterator[Callable[..., tuple[HilLink, AutopilotProcess]
         ) -> tuple[HilLink, AutopilotProcess]:
             port: int | str = hil_port(instance)
             if kind == "serial":
-                line = SerialLine(instance)
-                stack.callback(line.close)
+                line = serial_line(hil_port(instance))
                 port = line.endpoint
             link = HilLink(port, free_run=kind == "px4", timeouts=timeouts)
             stack.enter_context(link)

@@ -43,6 +43,13 @@ def test_it_starts_and_ends_at_rest_at_the_right_places():
         assert np.abs(rows[[0, -1]]).max() < ROUNDING
 
 
+@pytest.mark.parametrize("length_m", [1e-3, 0.01, 0.019, 0.03])
+def test_a_way_point_beside_the_present_place_is_reached(length_m):
+    path = plan_path((1.0, 2.0, 3.0), 0.0, [_point(1.0 + length_m, 2.0, 3.0)], LIMITS)
+    assert path.p_map[-1] == pytest.approx([1.0 + length_m, 2.0, 3.0], abs=ROUNDING)
+    assert np.isfinite(path.v_map).all()
+
+
 def test_a_straight_path_stays_on_its_line():
     start, end = np.array([1.0, 2.0, 3.0]), np.array([9.0, -4.0, 5.0])
     path = plan_path(start, 0.0, [PathPoint(p_map=end)], LIMITS)

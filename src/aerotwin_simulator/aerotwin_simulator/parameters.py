@@ -13,6 +13,7 @@ LOCKSTEP_S = 0.004
 """The lockstep period: PX4's control chain runs at 250 Hz (IMU_INTEG_RATE)."""
 STEPS_S = (0.001, 0.002, LOCKSTEP_S)
 MAVLINK = ("embedded", "px4")
+SERIAL = "serial:"
 PYTHON = "python:"
 NO_GNSS = "none"
 
@@ -25,7 +26,8 @@ class SimulatorParameters:
     airframe: str = parameter("iris", text="airframe by name")
     controller: str = parameter(
         "embedded",
-        text="who flies: embedded or px4 (MAVLink), ros2 (command/rotors), python:module:Class",
+        text="who flies: embedded or px4 (MAVLink), serial:DEVICE:BAUD (hardware in the loop), "
+        "ros2 (command/rotors), python:module:Class",
     )
     controller_options: str = parameter(
         "", text="path of a YAML file with the options of a python controller"
@@ -137,9 +139,16 @@ class SimulatorParameters:
     def __post_init__(self) -> None:
         kind = self.controller
         is_python = kind.startswith(PYTHON) and kind.count(":") == 2 and not kind.endswith(":")
-        if kind not in (*MAVLINK, "ros2") and not is_python:
+        if kind not in (*MAVLINK, "ros2") and not is_python and not self.is_serial:
             raise ParameterError(
-                f"controller: expected embedded, px4, ros2 or python:module:Class, found '{kind}'"
+                "controller: expected embedded, px4, serial:DEVICE:BAUD, ros2 or "
+                f"python:module:Class, found '{kind}'"
+            )
+        if self.is_serial and (self.speed != 1.0 or self.mission != "none"):
+            raise ParameterError(
+                f"controller: {kind} needs speed 1.0 and mission none, found {self.speed:g} and "
+                f"{self.mission}; the flight controller has its own clock and its own link for "
+                "commands"
             )
         if self.is_mavlink and self.step_s != LOCKSTEP_S:
             raise ParameterError(
@@ -150,7 +159,12 @@ class SimulatorParameters:
     @property
     def is_mavlink(self) -> bool:
         """Whether an autopilot behind a MAVLink HIL link flies."""
-        return self.controller in MAVLINK
+        return self.controller in MAVLINK or self.is_serial
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether that is a flight controller at the end of a serial line."""
+        return self.controller.startswith(SERIAL)
 
     @property
     def step_ns(self) -> int:

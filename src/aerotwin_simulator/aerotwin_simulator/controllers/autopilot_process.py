@@ -10,7 +10,12 @@ from aerotwin_autopilot import AirframeParameters, parameters_text
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import ParameterError
 from aerotwin_multirotor_dynamics import Airframe, hover_command
-from aerotwin_px4_bridge import AutopilotProcess, embedded_process, px4_process
+from aerotwin_px4_bridge import (
+    AutopilotProcess,
+    embedded_process,
+    hil_port,
+    px4_process,
+)
 from aerotwin_px4_bridge.process import external_vision_parameters, rotor_parameters
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers.backend import BackendSetup
@@ -20,7 +25,25 @@ _OUTSIDE_LINKS = ("ground", "offboard")
 """What PX4 opens for outside clients when no mission flies it."""
 
 
-def make_process(setup: BackendSetup) -> AutopilotProcess:
+class NoProcess:
+    """A flight controller at the end of a serial line: nothing to start, to watch or to stop."""
+
+    def start(self) -> None:
+        """Do nothing; it runs."""
+
+    def check(self) -> None:
+        """Do nothing; its silence is the link's matter."""
+
+    def stop(self) -> None:
+        """Do nothing; it goes on."""
+
+
+def hil_endpoint(parameters: SimulatorParameters) -> int | str:
+    """Return the TCP port that the autopilot connects to, or its serial line."""
+    return parameters.controller if parameters.is_serial else hil_port(parameters.instance)
+
+
+def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
     """Return PX4 or the embedded autopilot, ready to start; its log goes to the folder.
 
     Both are told what they fly: mass properties or hover thrust, and the geometry of the rotors.
@@ -31,6 +54,8 @@ def make_process(setup: BackendSetup) -> AutopilotProcess:
         If PX4 is asked for and its folder holds no built SITL, or the run folder cannot be
         written to.
     """
+    if setup.parameters.is_serial:
+        return NoProcess()
     if setup.parameters.controller == "px4":
         return _px4(setup)
     instance = setup.parameters.instance

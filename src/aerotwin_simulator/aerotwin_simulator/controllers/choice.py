@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which back-end the parameter `controller` names."""
 
-from aerotwin_px4_bridge import HilLink, hil_port
-from aerotwin_simulator.controllers.autopilot_process import loop_cpu, make_process
+from aerotwin_px4_bridge import HilLink
+from aerotwin_simulator.controllers.autopilot_process import (
+    hil_endpoint,
+    loop_cpu,
+    make_process,
+)
 from aerotwin_simulator.controllers.backend import Backend, BackendSetup
 from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.controllers.python_class import PythonController, load_class, load_options
@@ -39,7 +43,7 @@ def check_controller(setup: BackendSetup) -> None:
     if parameters.is_mavlink:
         loop_cpu(parameters)
         make_process(setup)
-        HilLink(hil_port(parameters.instance)).close()
+        HilLink(hil_endpoint(parameters)).close()
     elif parameters.controller.startswith(PYTHON):
         load_class(parameters.controller.removeprefix(PYTHON))
         load_options(parameters)

@@ -11,7 +11,6 @@ from aerotwin_px4_bridge import (
     AutopilotEstimate,
     HilLink,
     MissionClient,
-    hil_port,
 )
 from aerotwin_px4_bridge.battery_status import pack_battery_status
 from aerotwin_px4_bridge.hil_kernels import (
@@ -28,7 +27,7 @@ from aerotwin_px4_bridge.messages import (
 )
 from aerotwin_px4_bridge.px4_files import collect_ulog
 from aerotwin_sensor_models import GnssSample
-from aerotwin_simulator.controllers.autopilot_process import make_process
+from aerotwin_simulator.controllers.autopilot_process import hil_endpoint, make_process
 from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup, Motors
 from aerotwin_simulator.controllers.onboard import IdleClient
 from aerotwin_simulator.parameters import NO_GNSS
@@ -66,7 +65,6 @@ class MavlinkAutopilot:
 
     def __init__(self, setup: BackendSetup) -> None:
         parameters = setup.parameters
-        instance = parameters.instance
         self._setup = setup
         self.motors = Motors(np.zeros(len(setup.airframe.rotors)))
         self.has_end = setup.mission is not None
@@ -75,7 +73,7 @@ class MavlinkAutopilot:
         self._frame = np.zeros(FRAME_BYTES, np.uint8)
         self._frame_bytes = memoryview(self._frame)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
         self.process = make_process(setup)
-        self.link = HilLink(hil_port(instance), free_run=parameters.controller != "embedded")
+        self.link = HilLink(hil_endpoint(parameters), free_run=parameters.controller != "embedded")
         try:
             self.client = self._make_client()
         except BaseException:

@@ -173,6 +173,11 @@ def _result(
             f"{node.parameters.wait_frame_s:g} s; the flight went on at real time"
         )
     for vehicle in simulation.vehicles:
+        if vehicle.parameters.is_serial:
+            warnings.append(
+                f"{vehicle.title}: its flight controller has a clock of its own: this run is not "
+                "repeatable to the byte"
+            )
         if vehicle.n_missed:
             warnings.append(
                 f"{vehicle.title}: {vehicle.n_missed} lockstep answers were missed: this run is "
