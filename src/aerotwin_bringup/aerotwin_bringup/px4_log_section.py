@@ -57,7 +57,7 @@ def px4_log_section(
         metrics["estimate_error_m"] = {"rms": rms, "max": float(distance.max())}
         headline.append(
             Headline(
-                label="PX4's estimate",
+                label=f"PX4's estimate{f', {vehicle}' if vehicle else ''}",
                 value=f"{rms:.2f}",
                 unit="m RMS",
                 meaning="position of EKF2 against truth over the whole log",
@@ -66,8 +66,12 @@ def px4_log_section(
         figures.append(_error_figure(stamps_s, error_m, log.path.stem))
     ratios = _ratios(log)
     if ratios:
-        metrics["innovation_test_ratio_max"] = {
-            name: float(values.max()) for name, (_, values) in ratios.items()
+        metrics["innovation_tests"] = {
+            name: {
+                "median_ratio": float(np.median(values)),
+                "refused_share": float(np.mean(values > 1.0)),
+            }
+            for name, (_, values) in ratios.items()
         }
         figures.append(_ratio_figure(ratios, log.path.stem))
     motors = _motors(log)

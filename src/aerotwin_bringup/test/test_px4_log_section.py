@@ -62,9 +62,13 @@ def test_the_estimate_is_moved_into_map_and_compared_with_truth():
     assert error["max"] == pytest.approx(0.5, abs=PLANE_CURVATURE_M)
 
 
-def test_the_largest_test_ratio_of_what_was_tested_is_told():
+def test_only_what_was_tested_is_told_with_its_share_of_refusals():
     section = px4_log_section(log(), truth(), PLANE)
-    assert section.metrics["innovation_test_ratio_max"] == pytest.approx({"GNSS position": 1.5})
+    (tests,) = section.metrics["innovation_tests"].items()
+    largest = np.maximum(0.2, np.linspace(0.0, 1.5, N))
+    assert tests[0] == "GNSS position"
+    assert tests[1]["median_ratio"] == pytest.approx(np.median(largest), rel=1e-6)  # float32
+    assert tests[1]["refused_share"] == np.mean(largest > 1.0)
     assert section.tables[0].rows == (("2.00", "warning", "low battery"),)
 
 
