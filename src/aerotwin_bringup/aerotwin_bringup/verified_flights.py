@@ -57,13 +57,14 @@ def _sections(seed: int, world: str, runs: Path) -> dict[str, Any]:
     from aerotwin_core.cli import say
 
     name = f"seed-{seed}"
-    found = _finished(runs, name)
+    world_of_seed = world.format(seed=seed)
+    found = _finished(runs, name, world_of_seed)
     if found is None:
         say(f"flying seed {seed}")
         code = launch_scenario(
             "sitl_flight.launch.yaml",
             {
-                "world": world.format(seed=seed),
+                "world": world_of_seed,
                 "seed": str(seed),
                 "name": name,
                 "runs_dir": str(runs),
@@ -71,15 +72,17 @@ def _sections(seed: int, world: str, runs: Path) -> dict[str, Any]:
         )
         if code in STOPPED:
             raise KeyboardInterrupt
-        found = _finished(runs, name)
+        found = _finished(runs, name, world_of_seed)
     return {} if found is None else found["sections"]
 
 
-def _finished(runs: Path, name: str) -> dict[str, Any] | None:
+def _finished(runs: Path, name: str, world: str) -> dict[str, Any] | None:
+    """Return the metrics of a kept run of this name in this world, None if there is none."""
     for path in sorted(runs.glob(f"*-{name}/metrics.json")):
         metrics = json.loads(path.read_text(encoding="utf-8"))
         flown = metrics["sections"].get("flight", {}).get("outcome") == "the mission is flown"
-        if flown and "trajectory" in metrics["sections"]:
+        was_there = metrics["configuration"]["parameters"]["world"] == world
+        if flown and was_there and "trajectory" in metrics["sections"]:
             return dict(metrics)
     return None
 

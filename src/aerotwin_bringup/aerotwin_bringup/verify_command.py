@@ -46,6 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
     if unknown:
         raise UserError(f"no evidence '{unknown[0]}'; known are {', '.join(NAMES)}")
     names = arguments.names or NAMES
+    tuned_on = [seed for seed in arguments.seeds if seed < FIRST_SEED]
+    if tuned_on:
+        raise UserError(f"--seeds: expected {FIRST_SEED} and above, found {tuned_on[0]}: those "
+                        "below were free for tuning")  # fmt: skip
+    make_folder(arguments.runs)
     is_quiet = arguments.json == "-"
     found: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
@@ -60,6 +65,23 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if all(row["met"] for row in rows) else 1
 
 
+def make_folder(folder: Path) -> None:
+    """Make the folder of the runs before anything long begins.
+
+    Raises
+    ------
+    UserError
+        If it cannot be made.
+    """
+    from aerotwin_core.errors import UserError
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--runs: {folder} cannot be made ({error.strerror}); name another "
+                        "folder") from error  # fmt: skip
+
+
 def _consistency(folder: Path, *, is_quiet: bool) -> list[dict[str, Any]]:
     """Fly the Monte Carlo with each GNSS; leave its picture in the folder."""
     from aerotwin_bringup.consistency import BLOCKS, picture, run_campaign
@@ -69,7 +91,6 @@ def _consistency(folder: Path, *, is_quiet: bool) -> list[dict[str, Any]]:
     bar = progress(len(seeds) * len(GNSS), "consistency", unit="flight")
     campaigns = [run_campaign(name, seeds, CONSISTENCY_S, bar.update) for name in GNSS]
     bar.close()
-    folder.mkdir(parents=True, exist_ok=True)
     picture(campaigns).savefig(folder / "consistency.png", facecolor="white")
     figures = [campaign.figures() for campaign in campaigns]
     for f in figures if not is_quiet else ():
