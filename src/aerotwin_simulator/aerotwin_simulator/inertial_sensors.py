@@ -139,7 +139,7 @@ class InertialSensors:
         if self._gnss is not None:
             self._sample_gnss(step, readings, self._gnss)
         if in_step & sensed.IMU:
-            readings.has_imu = True
+            readings.has_imu, readings.imu_ns = True, step.end_ns
             self._emit_imu(step.end_ns, readings)
         else:
             self._sample_imu(step, readings)
@@ -170,7 +170,7 @@ class InertialSensors:
             )
             readings.values[FORCE] = sample.specific_force
             readings.values[RATE] = sample.angular_velocity
-            readings.has_imu = True
+            readings.has_imu, readings.imu_ns = True, stamp_ns
             self._emit_imu(stamp_ns, readings)
 
     def _sample_magnetometer(self, step: TruthStep, readings: Readings) -> None:

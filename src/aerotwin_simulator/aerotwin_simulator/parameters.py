@@ -16,6 +16,8 @@ MAVLINK = ("embedded", "px4")
 SERIAL = "serial:"
 PYTHON = "python:"
 NO_GNSS = "none"
+MAX_INSTANCE = 200
+"""The last vehicle number: every one has MAVLink ports of its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +43,9 @@ class SimulatorParameters:
     px4_dir: str = parameter("", text="PX4 source folder with a built SITL (controller px4)")
     px4_model: str = parameter("none_iris", text="PX4_SIM_MODEL, PX4's own airframe")
     mission: str = parameter(
-        "none", text="path of a mission file; none = wait for an outside client"
+        "none",
+        text="path of a mission file; none = wait for an outside client; controllers ros2 and "
+        "python take none",
     )
     anchor_mission: bool = parameter(
         True, text="the mission starts at a surveyed mark: GNSS error at arming is taken out of it"
@@ -58,7 +62,9 @@ class SimulatorParameters:
         live=True,
     )
     record: str = parameter("all", text="what the bag holds", choices=("all", "inertial", "none"))
-    instance: int = parameter(0, text="vehicle number; shifts every port", minimum=0, maximum=200)
+    instance: int = parameter(
+        0, text="vehicle number; shifts every port", minimum=0, maximum=MAX_INSTANCE
+    )
     instances: int = parameter(
         1,
         text="like vehicles side by side, uav0, uav1, ...; 1 = one without a name",
@@ -149,6 +155,17 @@ class SimulatorParameters:
                 f"controller: {kind} needs speed 1.0 and mission none, found {self.speed:g} and "
                 f"{self.mission}; the flight controller has its own clock and its own link for "
                 "commands"
+            )
+        if self.external_vision == "topic" and not self.is_mavlink:
+            raise ParameterError(
+                f"external_vision: expected none or simulated with controller {kind}, found topic; "
+                "only an autopilot takes poses, let the controller's node subscribe to them itself"
+            )
+        if self.instance + self.instances - 1 > MAX_INSTANCE:
+            raise ParameterError(
+                f"instance: expected at most {MAX_INSTANCE - self.instances + 1} with "
+                f"{self.instances} vehicles, found {self.instance}; the last would be above "
+                f"{MAX_INSTANCE}"
             )
         if self.is_mavlink and self.step_s != LOCKSTEP_S:
             raise ParameterError(

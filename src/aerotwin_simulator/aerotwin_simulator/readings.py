@@ -30,6 +30,9 @@ class Readings:
         How the IMU is mounted; None if its axes are those of the body.
     has_imu, has_field, has_pressure : bool
         What of the values is new in this step.
+    imu_ns : int
+        Stamp of the latest reading of the IMU [ns]; an IMU slower than the steps, or at a rate that
+        does not divide theirs, reads within a step or not at all.
     fixes : list of GnssSample
         What the GNSS receiver delivered in this step: measured `delay_s` ago.
     battery : BatteryReport or None
@@ -42,6 +45,7 @@ class Readings:
     values: np.ndarray
     R_body_imu: np.ndarray | None = None
     has_imu: bool = False
+    imu_ns: int = 0
     has_field: bool = False
     has_pressure: bool = False
     fixes: list[GnssSample] = field(default_factory=list)

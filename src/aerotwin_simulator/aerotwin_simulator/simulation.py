@@ -9,6 +9,7 @@ before any answer is waited for: their autopilots compute side by side.
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from aerotwin_core import messages
@@ -184,10 +185,14 @@ class Simulation:
         self.start(on_wait)
 
     def close(self) -> None:
-        """End the autopilots and free the ports; safe to call twice."""
-        for vehicle in self.vehicles:
-            vehicle.close()
-        self._unpin()
+        """End the autopilots and free the ports; safe to call twice.
+
+        One that fails to end keeps no other from it; its error is raised when all are through.
+        """
+        with ExitStack() as stack:
+            stack.callback(self._unpin)
+            for vehicle in reversed(self.vehicles):
+                stack.callback(vehicle.close)
 
     # -- one step -----------------------------------------------------------------------------
 

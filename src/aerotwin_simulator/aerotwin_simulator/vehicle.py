@@ -237,14 +237,14 @@ class SimulatedVehicle:
         try:
             if self.outcome is None or self.is_success:
                 self.backend.take_command()
+            if not self._outlets.is_empty:
+                self._emit_estimate(end_ns)
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
-        if not self._outlets.is_empty:
-            self._emit_estimate(end_ns)
         self._check_end()
 
     def _check_end(self) -> None:
-        if self.outcome is not None:
+        if self.outcome is not None and not self.is_success:
             return
         backend = self.backend
         if self._mover.state[layout.IS_CRASHED]:

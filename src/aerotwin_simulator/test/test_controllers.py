@@ -47,7 +47,10 @@ def test_options_and_shorter_steps_reach_the_class(controllers, fly, tmp_path):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("Raises", r"Raises failed at t = 0.004 s: RuntimeError: no idea \(.*own_controllers.py"),
+        (
+            "Raises",
+            r"Raises at t = 0.004 s: step failed: RuntimeError: no idea \(.*own_controllers.py",
+        ),
         ("NotFinite", "expected 4 finite rotor speeds .* found .nan"),
         ("TooFew", "expected 4 finite rotor speeds"),
         ("GivesUp", "GivesUp gave up: the wind is too strong"),
@@ -91,7 +94,7 @@ def test_options_that_are_no_mapping_are_told(controllers, tmp_path):
 
 @pytest.mark.parametrize("controller", ["autopilot", "python:", "python:module", "python:a:"])
 def test_a_controller_that_is_none_of_the_four_is_told(controller):
-    with pytest.raises(ParameterError, match="controller: expected embedded, px4, ros2 or python"):
+    with pytest.raises(ParameterError, match="controller: expected embedded, px4, serial:DEV"):
         SimulatorParameters(controller=controller)
 
 

@@ -2,13 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The autopilot process that a vehicle asks for, and the processor it shares with the loop."""
 
+import dataclasses
 import os
 import sys
 from pathlib import Path
 
-from aerotwin_autopilot import AirframeParameters, parameters_text
+from aerotwin_autopilot import (
+    AirframeParameters,
+    AutopilotParameters,
+    load_autopilot_parameters,
+    parameters_text,
+)
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import load_parameters, to_mapping
 from aerotwin_multirotor_dynamics import Airframe, hover_command
 from aerotwin_px4_bridge import (
     AutopilotProcess,
@@ -46,7 +53,8 @@ def hil_endpoint(parameters: SimulatorParameters) -> int | str:
 def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
     """Return PX4 or the embedded autopilot, ready to start; its log goes to the folder.
 
-    Both are told what they fly: mass properties or hover thrust, and the geometry of the rotors.
+    Both are told what they fly: mass properties or hover thrust, and the geometry of the rotors;
+    and the delay of the GNSS receiver.
 
     Raises
     ------
@@ -60,7 +68,8 @@ def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
         return _px4(setup)
     instance = setup.parameters.instance
     path = setup.folder / f"autopilot_{instance}.yaml"
-    write_text_atomically(path, parameters_text(believed_airframe(setup.airframe)))
+    text = parameters_text(believed_airframe(setup.airframe), _told(setup.parameters))
+    write_text_atomically(path, text)
     command = [sys.executable, "-m", "aerotwin_autopilot.embedded_autopilot"]
     return embedded_process(
         instance,
@@ -69,6 +78,23 @@ def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
         cpu=loop_cpu(setup.parameters),
         command=command,
     )
+
+
+def _told(parameters: SimulatorParameters) -> AutopilotParameters:
+    """Return the packaged parameters with the delay of the vehicle's receiver.
+
+    Raises
+    ------
+    ParameterError
+        If the estimator cannot look back that far.
+    """
+    packaged = load_autopilot_parameters()
+    if parameters.gnss == NO_GNSS:
+        return packaged
+    values = {**to_mapping(packaged.estimator), "gnss_delay_s": _gnss_delay_s(parameters)}
+    where = f"gnss: preset {parameters.gnss} with controller embedded"
+    estimator = load_parameters(type(packaged.estimator), values, where=where)
+    return dataclasses.replace(packaged, estimator=estimator)
 
 
 def believed_airframe(airframe: Airframe) -> AirframeParameters:

@@ -3,6 +3,7 @@
 """PX4 or the embedded autopilot: its process, its HIL link in lockstep, and its mission client."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -238,11 +239,12 @@ class MavlinkAutopilot:
 
     def close(self) -> None:
         """Close both links and end the process; PX4's log is put beside the bag."""
-        self.link.close()
-        self.client.close()
-        self.process.stop()
-        if self._setup.parameters.controller == "px4":
-            collect_ulog(self._setup.folder, self._setup.parameters.instance)
+        with ExitStack() as stack:  # the last entry first, and each whatever becomes of the others
+            if self._setup.parameters.controller == "px4":
+                stack.callback(collect_ulog, self._setup.folder, self._setup.parameters.instance)
+            stack.callback(self.process.stop)
+            stack.callback(self.client.close)
+            stack.callback(self.link.close)
 
 
 def _hil_gps(time_us: int, fix: GnssSample) -> bytes:

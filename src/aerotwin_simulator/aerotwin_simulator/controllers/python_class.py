@@ -6,8 +6,9 @@ import importlib
 import sys
 from collections.abc import Callable
 from math import isfinite
+from numbers import Real
 from traceback import extract_tb
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,13 @@ from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_simulator.controllers.backend import OFF, SPEEDS, BackendSetup, Motors
 from aerotwin_simulator.parameters import PYTHON, SimulatorParameters
 from aerotwin_simulator.readings import FIELD, FORCE, PRESSURE, RATE, Readings
+
+
+class Wanted(NamedTuple):
+    """Where a controller wants the vehicle to be: position in map [m], yaw from east [rad]."""
+
+    p_map: np.ndarray
+    yaw: float
 
 
 class PythonController:
@@ -46,6 +54,10 @@ class PythonController:
         self._speeds = slice(layout.N_HEAD, layout.N_HEAD + n_rotors)
         self._sample: ControllerSample | None = None
         self._last_ns: int | None = None
+        self.phase: str = "flying"
+        self.progress: float | None = None
+        self.failure: str | None = None
+        self.is_finished = False
         self._step_s = parameters.step_s
         context = ControllerContext(
             vehicle=setup.vehicle,
@@ -58,12 +70,12 @@ class PythonController:
         make = load_class(self._name)
         try:
             self.controller = make(context)
+            self.has_end = hasattr(self.controller, "is_finished")
         except Exception as error:
             raise UserError(
                 f"controller: {self._name} cannot be made: {_in_words(error)}; correct the class "
                 "or its controller_options"
             ) from error
-        self.has_end = hasattr(self.controller, "is_finished")
 
     def start(self) -> None:
         """Nothing takes time here."""
@@ -101,61 +113,92 @@ class PythonController:
         Raises
         ------
         AutopilotLost
-            If it raises, or does not return one finite speed per rotor.
+            If it raises, does not return one finite speed per rotor, none negative, or says what
+            is not of the kind that `aerotwin_core.interfaces.Controller` names.
         """
         sample = self._sample
         assert sample is not None
         try:
             speeds = [float(speed) for speed in self.controller.step(sample)]
         except Exception as error:
-            raise AutopilotLost(
-                f"controller {self._name} failed at t = {sample.stamp_ns * 1e-9:.3f} s: "
-                f"{_in_words(error)}"
-            ) from error
+            raise AutopilotLost(f"{self._title()}: step failed: {_in_words(error)}") from error
         motors = self.motors
-        if len(speeds) != len(motors.values) or not isfinite(sum(speeds)):
+        if len(speeds) != len(motors.values) or not isfinite(sum(speeds)) or min(speeds) < 0.0:
             raise AutopilotLost(
-                f"controller {self._name} at t = {sample.stamp_ns * 1e-9:.3f} s: expected "
-                f"{len(motors.values)} finite rotor speeds [rad/s], found {speeds}"
+                f"{self._title()}: expected {len(motors.values)} finite rotor speeds [rad/s], none "
+                f"negative, found {speeds}"
             )
         motors.values[:] = speeds
         motors.kind = SPEEDS if any(speeds) else OFF
+        self._listen()
 
-    @property
-    def phase(self) -> str:
-        """What the controller says it does."""
-        return str(getattr(self.controller, "phase", "flying"))
+    def _listen(self) -> None:
+        """Take note of what the controller says of itself after a step."""
+        self.phase = self._ask("phase", str, "a text", "flying")
+        self.progress = self._ask("progress", Real, "a number or None", None)
+        reason = self._ask("failure", str, "a text or None", None)
+        self.failure = None if reason is None else f"controller {self._name} gave up: {reason}"
+        self.is_finished = bool(self._ask("is_finished", (bool, np.bool_), "True or False", False))
 
-    @property
-    def progress(self) -> float | None:
-        """Share of its task that the controller says is done."""
-        return getattr(self.controller, "progress", None)
-
-    @property
-    def failure(self) -> str | None:
-        """Why the controller gave up."""
-        reason = getattr(self.controller, "failure", None)
-        return None if reason is None else f"controller {self._name} gave up: {reason}"
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether the controller says that it is done."""
-        return bool(getattr(self.controller, "is_finished", False))
+    def _ask(self, name: str, kind: Any, expected: str, default: Any) -> Any:
+        """Return an attribute of the user's object, which may raise or be anything."""
+        try:
+            value = getattr(self.controller, name, default)
+        except Exception as error:
+            raise AutopilotLost(f"{self._title()}: {name} failed: {_in_words(error)}") from error
+        if not isinstance(value, kind) and not (value is None and default is None):
+            raise AutopilotLost(
+                f"{self._title()}: {name}: expected {expected}, found {type(value).__name__}"
+            )
+        return value
 
     @property
     def setpoint(self) -> Any:
-        """Where the controller wants the vehicle to be."""
-        return getattr(self.controller, "setpoint", None)
+        """Where the controller wants the vehicle to be.
+
+        Raises
+        ------
+        AutopilotLost
+            If that is no set-point.
+        """
+        wanted = self._ask("setpoint", object, "a set-point or None", None)
+        if wanted is None:
+            return None
+        try:
+            p_map, yaw = np.array(wanted.p_map, dtype=np.float64), float(wanted.yaw)
+        except Exception as error:
+            raise AutopilotLost(f"{self._title()}: setpoint failed: {_in_words(error)}") from error
+        if p_map.shape != (3,) or not isfinite(p_map.sum() + yaw):
+            raise AutopilotLost(
+                f"{self._title()}: setpoint: expected a finite p_map of 3 and yaw, found {p_map} "
+                f"and {yaw}"
+            )
+        return Wanted(p_map, yaw)
+
+    def _title(self) -> str:
+        """Return how messages name the controller and the time."""
+        sample = self._sample
+        time_s = 0.0 if sample is None else sample.stamp_ns * 1e-9
+        return f"controller {self._name} at t = {time_s:.3f} s"
 
     def counters(self) -> dict[str, str]:
         """Return who flies."""
         return {"controller": self._name, "armed": str(self.motors.kind != OFF).lower()}
 
     def close(self) -> None:
-        """Let go of the controller, if it wants to know."""
-        close = getattr(self.controller, "close", None)
-        if close is not None:
-            close()
+        """Let go of the controller, if it wants to know.
+
+        Raises
+        ------
+        UserError
+            If its `close` raises.
+        """
+        try:
+            close = getattr(self.controller, "close", None)
+            if close is not None:
+                close()
+        except Exception as error:
+            raise UserError(f"{self._title()}: close failed: {_in_words(error)}") from error
 
 
 def load_class(name: str) -> Callable[[ControllerContext], Any]:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rotor speeds from a topic: somebody else's node flies.
 
-With a wall limit per step it is lockstep: a step waits for the command whose stamp is that of its
-readings, and three waits in a row that run out end the flight. Without one the last command holds,
+With a wall limit per step it is lockstep: a step with a new IMU reading waits for the command that
+carries its stamp, and three waits in a row that run out end the flight. Without one the last command holds,
 and the flight runs at real time unless a speed is set.
 """
 
@@ -47,6 +47,7 @@ class TopicCommands:
         self.n_missed = self.n_received = self.n_refused = 0
         self._misses_in_a_row = 0
         self._stamp_ns = 0
+        self._asked_ns = -1
         self._command_ns = -1
 
     @property
@@ -62,10 +63,12 @@ class TopicCommands:
     def receive(self, stamp_ns: int, speeds_rad_s: Sequence[float]) -> None:
         """Take a command: wanted rotor speeds [rad/s], stamped as the readings it answers.
 
-        One that is not finite, negative or of the wrong length is counted and passed over.
+        One that is not finite, negative or of the wrong length is counted and passed over; so is,
+        in lockstep, one stamped later than the present step: no later step would wait.
         """
         values = self.motors.values
-        if len(speeds_rad_s) != len(values) or not _are_speeds(speeds_rad_s):
+        is_early = self.is_lockstep and stamp_ns > self._stamp_ns
+        if is_early or len(speeds_rad_s) != len(values) or not _are_speeds(speeds_rad_s):
             self.n_refused += 1
             return
         self.n_received += 1
@@ -99,9 +102,11 @@ class TopicCommands:
     def hand_over(self, readings: Readings) -> None:
         """Take note of the step; the readings themselves go out as topics."""
         self._stamp_ns = readings.step.end_ns
+        if readings.has_imu:
+            self._asked_ns = readings.imu_ns
 
     def take_command(self) -> None:
-        """In lockstep, wait for the command of this step.
+        """In lockstep, wait for the answer to the latest IMU reading.
 
         Raises
         ------
@@ -111,7 +116,7 @@ class TopicCommands:
         if not self.is_lockstep:
             return
         deadline = monotonic() + self._limit_s
-        while self._command_ns < self._stamp_ns:
+        while self._command_ns < self._asked_ns:
             if monotonic() >= deadline:
                 self._count_miss()
                 return
@@ -125,7 +130,7 @@ class TopicCommands:
             raise AutopilotLost(
                 f"{self._setup.title}: {self._misses_in_a_row} steps in a row without a command on "
                 f"command/rotors within {self._limit_s:g} s each, the last at "
-                f"t = {self._stamp_ns * 1e-9:.3f} s; a command must carry the stamp of the "
+                f"t = {self._asked_ns * 1e-9:.3f} s; a command must carry the stamp of the "
                 "readings it answers"
             )
 

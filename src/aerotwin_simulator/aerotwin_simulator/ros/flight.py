@@ -3,9 +3,11 @@
 """One flight of a simulator node, from the first wait to the closed bag."""
 
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from aerotwin_core.errors import UserError
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
@@ -88,6 +90,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
     parameters, gate = node.parameters, node.gate
     status, factor = StatusLine(), RealTimeFactor()
     warnings: list[str] = []
+    not_ended: list[str] = []
     outlets: list[topics.Outlet] = [node.outlet]
     if parameters.record != "none":
         node.bag = BagOutlet(folder / "bag", record=parameters.record)
@@ -101,6 +104,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
         node.listen_for(simulation)
         status.update(0, 0.0, "starting the autopilot", None)
         simulation.start(lambda _: _raise_if_stopped(node))
+        node.outlet.recount()  # whoever the start waited for hears the first readings
         node.simulation = simulation
         if not node.wait_for_follower(status):
             warnings.append(f"nobody answered on {parameters.wait_for}; flown at real time")
@@ -116,13 +120,24 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
         if simulation is not None:
             simulation.outcome = str(error)
     finally:
-        if simulation is not None:
-            simulation.close()
-        if node.bag is not None:
-            node.bag.close()
-        status.close()
+        with ExitStack() as stack:  # the last entry first, and each whatever becomes of the others
+            stack.callback(status.close)
+            if node.bag is not None:
+                stack.callback(node.bag.close)
+            if simulation is not None:
+                stack.callback(_close, simulation, not_ended)
     assert simulation is not None
-    return _result(node, simulation, folder, factor, warnings)
+    result = _result(node, simulation, folder, factor, warnings)
+    result.warnings += not_ended
+    return result
+
+
+def _close(simulation: Simulation, not_ended: list[str]) -> None:
+    """End the vehicles; what goes wrong there does not change how the flight ended, but is told."""
+    try:
+        simulation.close()
+    except UserError as error:
+        not_ended.append(str(error))
 
 
 def _run(
@@ -177,6 +192,11 @@ def _result(
             warnings.append(
                 f"{vehicle.title}: its flight controller has a clock of its own: this run is not "
                 "repeatable to the byte"
+            )
+        if vehicle.parameters.mission != "none" and not vehicle.parameters.is_mavlink:
+            warnings.append(
+                f"{vehicle.title}: mission {vehicle.parameters.mission} was not used: controller "
+                f"{vehicle.parameters.controller} takes none"
             )
         if vehicle.n_missed:
             warnings.append(

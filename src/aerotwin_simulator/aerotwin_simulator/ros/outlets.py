@@ -81,7 +81,9 @@ class RosOutlet:
         self.is_thinned = False
 
     def add(self, topic: Topic) -> None:
-        """Make the publisher of a topic."""
+        """Make the publisher of a topic, once: a reset declares topics again."""
+        if topic.name in self._publishers:
+            return
         depth = IMAGE_DEPTH if topic.is_image else IMU_DEPTH
         self._has_subscribers[topic.name] = False
         self._publishers[topic.name] = self._node.create_publisher(

@@ -154,6 +154,7 @@ class SimulatorNode(Node):
         if self._is_reset_wanted:
             self._is_reset_wanted = False
             simulation.reset(on_wait)
+            self.outlet.recount()
             self.pacer.restart()
         if self._is_paused and self._n_single_steps == 0:
             self.spin_briefly(IDLE_SPIN_S)
