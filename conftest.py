@@ -23,6 +23,7 @@ os.environ["ROS_DOMAIN_ID"] = str(1 + os.getpid() % _N_DOMAINS)
 os.environ["ROS_LOG_DIR"] = str(_ROOT / "build" / "ros_log")
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 os.environ.setdefault("ROS_PYTHON_CHECK_FIELDS", "1")
 
 # A shell that starts the tests in the background lets them, and their children, ignore Ctrl-C.
