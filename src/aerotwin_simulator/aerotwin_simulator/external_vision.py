@@ -46,7 +46,8 @@ class VisionTopic:
     Attributes
     ----------
     n_refused : int
-        Messages whose pose was not finite or no rotation.
+        Messages whose pose was not finite, no rotation, or in another frame than `map`; an empty
+        frame is taken for it.
     """
 
     def __init__(self) -> None:
@@ -150,7 +151,9 @@ def make_vision(
 
 
 def _from_odometry(message: Any) -> VisionPose | None:
-    """Return the pose of a nav_msgs/Odometry; None if it is not sound."""
+    """Return the pose of a nav_msgs/Odometry; None if it is not sound or not in map."""
+    if message.header.frame_id not in ("", "map"):
+        return None
     p, q = message.pose.pose.position, message.pose.pose.orientation
     v, omega = message.twist.twist.linear, message.twist.twist.angular
     p_map, q_map_body = np.array([p.x, p.y, p.z]), np.array([q.x, q.y, q.z, q.w])

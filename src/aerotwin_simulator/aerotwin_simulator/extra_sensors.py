@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sensors that a user brings: each sampled at its exact due times, its messages handed out."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
 
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.messages import serialize
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import layout
@@ -19,6 +21,22 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.truth import TruthStep, rotation
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
+"""A part of a relative topic name: as ROS has it, but without hidden (`_x`) parts."""
+_TAKEN = frozenset(
+    topic.name
+    for topic in (
+        *topics.ALL,
+        *topics.FROM_SLAM,
+        topics.EXTERNAL_ODOM,
+        topics.ROTOR_COMMAND,
+    )
+)
+
+
+class SensorFailed(Exception):
+    """A sensor of a user's own raised, or gave what is no message; the flight ends."""
 
 
 class ExtraSensors:
@@ -72,12 +90,17 @@ class ExtraSensors:
         self._entries = list(zip(sensors, self.topics, dues, strict=True))
 
     def sample(self, step: TruthStep) -> None:
-        """Sample what is due in a step and hand it out."""
+        """Sample what is due in a step and hand it out.
+
+        Raises
+        ------
+        SensorFailed
+            If a sensor raises, or returns what is not the fields of its message.
+        """
         for sensor, topic, due in self._entries:
             for stamp_ns in due.until(step.end_ns):
-                fields = sensor.sample(stamp_ns, self._truth(step.at(stamp_ns)))
-                if fields is not None and not self._outlets.is_empty:
-                    cdr = serialize(extra_message(sensor, stamp_ns, fields))
+                cdr = _message(sensor, stamp_ns, self._truth(step.at(stamp_ns)))
+                if cdr is not None:
                     self._outlets.emit(topic, stamp_ns, cdr)
 
     def _truth(self, state: np.ndarray) -> SensorTruth:
@@ -99,7 +122,40 @@ def make_extra_sensors(parameters: SimulatorParameters) -> Sequence[ExtraSensor]
     Raises
     ------
     UserError
-        If one cannot be found or made.
+        If one cannot be found or made, or its topic is no relative name of its own.
     """
     seed, vehicle = parameters.seed, parameters.instance
-    return [make_extra_sensor(x, seed=seed, vehicle=vehicle) for x in parameters.extra_sensors]
+    sensors: list[ExtraSensor] = []
+    for line in parameters.extra_sensors:
+        sensor = make_extra_sensor(line, seed=seed, vehicle=vehicle)
+        _check_topic(line, sensor.topic, [other.topic for other in sensors])
+        sensors.append(sensor)
+    return sensors
+
+
+def _check_topic(line: str, name: object, others: Sequence[str]) -> None:
+    if not isinstance(name, str) or not all(_NAME.fullmatch(part) for part in name.split("/")):
+        raise ParameterError(
+            f"extra_sensors: {line}: topic: expected a relative name such as sonar/range, found "
+            f"{name!r}; correct the class"
+        )
+    if name in _TAKEN or name in others:
+        whose = "the vehicle" if name in _TAKEN else "another sensor"
+        raise ParameterError(
+            f"extra_sensors: {line}: topic: expected one of its own, found {name}, which is that "
+            f"of {whose}; rename it"
+        )
+
+
+def _message(sensor: ExtraSensor, stamp_ns: int, truth: SensorTruth) -> bytes | None:
+    """Return the serialised message of a sample; whatever a user's class does is told."""
+    try:
+        fields = sensor.sample(stamp_ns, truth)
+        if fields is None:
+            return None
+        return bytes(serialize(extra_message(sensor, stamp_ns, fields)))
+    except Exception as error:
+        raise SensorFailed(
+            f"extra sensor {type(sensor).__name__} failed at t = {stamp_ns * 1e-9:.3f} s: "
+            f"{type(error).__name__}: {error}"
+        ) from error

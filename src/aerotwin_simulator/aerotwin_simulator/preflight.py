@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_multirotor_dynamics import load_airframe
@@ -37,6 +38,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
             mission = None
             if own.mission != "none" and own.is_mavlink:
                 mission = side_by_side(load_parameters_file(Mission, own.mission), plan)
+            _check_unused_mission(own)
             check_controller(
                 BackendSetup(
                     vehicle=plan.name,
@@ -49,3 +51,16 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
                     folder=Path(folder),
                 )
             )
+
+
+def _check_unused_mission(parameters: SimulatorParameters) -> None:
+    """Refuse a mission that nobody flies and that is not there: a mistake, not a default.
+
+    Launch files name a default mission whatever flies; one that is there is told in the result.
+    """
+    is_used = parameters.mission == "none" or parameters.is_mavlink
+    if not is_used and not Path(parameters.mission).is_file():
+        raise ParameterError(
+            f"mission: expected none with controller {parameters.controller}, which takes none, "
+            f"found {parameters.mission}, which does not exist; set mission to none"
+        )

@@ -20,7 +20,7 @@ from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
-from aerotwin_simulator.extra_sensors import ExtraSensors
+from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
 from aerotwin_simulator.fleet import VehiclePlan, side_by_side
 from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.inertial_step import InertialVehicle
@@ -208,7 +208,10 @@ class SimulatedVehicle:
         if self._camera is not None:
             self._take_pictures(step, self._camera)
         self._sensors.collect(self._readings)
-        self._extra.sample(step)
+        try:
+            self._extra.sample(step)
+        except SensorFailed as error:
+            self.end(str(error), is_success=False)
         self._readings.battery = self._battery.report(end_ns, step.end)
         self._readings.vision = self._vision.collect(step)
         self._pass_on(self._readings)
@@ -287,6 +290,8 @@ class SimulatedVehicle:
     def _status(self) -> Status:
         backend = self.backend
         values = {"phase": backend.phase, **backend.counters()}
+        if isinstance(self._vision, VisionTopic):
+            values["vision_refused"] = str(self._vision.n_refused)
         if self._n_missed_before:
             values["steps_missed_before_reset"] = str(self._n_missed_before)
         level = _WARN if self.n_missed else _OK

@@ -2,18 +2,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """What users' classes and nodes do wrong, and what becomes of the flight."""
 
+import sys
 import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from aerotwin_autopilot import load_autopilot_parameters
 from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.messages import odometry_message
+from aerotwin_core.parameters import to_mapping
+from aerotwin_multirotor_dynamics import layout, load_airframe
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.controllers.autopilot_process import make_process
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
+from aerotwin_simulator.preflight import check_before_flight
 
 LIMIT_S = 0.02
+INSTANCE = 88
 FAULTS = textwrap.dedent(
     """
     from types import SimpleNamespace
@@ -117,8 +124,6 @@ FAULTS = textwrap.dedent(
 @pytest.fixture
 def faults(controllers, tmp_path) -> str:
     """The name of an importable module with controllers and sensors that go wrong."""
-    import sys
-
     sys.modules.pop("own_controllers", None)
     sys.modules.pop("faulty", None)
     (tmp_path / "faulty.py").write_text(FAULTS)
@@ -159,8 +164,6 @@ def test_a_controller_that_fails_to_close_keeps_no_other_vehicle_from_its_end(
 
 
 def _setup(tmp_path: Path, **parameters) -> SimpleNamespace:
-    from aerotwin_multirotor_dynamics import load_airframe
-
     return SimpleNamespace(
         parameters=SimulatorParameters(**parameters),
         airframe=load_airframe("iris"),
@@ -182,8 +185,6 @@ def _gnss_preset(tmp_path: Path, delay_s: float) -> str:
 
 
 def test_the_embedded_autopilot_is_told_the_delay_of_its_receiver(tmp_path):
-    from aerotwin_autopilot import load_autopilot_parameters
-
     make_process(_setup(tmp_path, gnss=_gnss_preset(tmp_path, 0.17)))
     told = load_autopilot_parameters(tmp_path / "autopilot_0.yaml")
     assert told.estimator.gnss_delay_s == 0.17
@@ -232,15 +233,13 @@ def test_a_command_from_the_future_is_refused_and_counted_in_lockstep(tmp_path):
 
 
 def test_a_vehicle_that_crashes_after_its_mission_is_no_success(faults, flat_world, tmp_path):
-    from aerotwin_multirotor_dynamics import layout
-
     parameters = SimulatorParameters(camera=False, controller=f"python:{faults}:Climber")
     simulation = Simulation(parameters, flat_world, tmp_path, [])
+    simulation.advance()
     vehicle = simulation.vehicles[0]
     vehicle.end("the mission is flown", is_success=True)
     vehicle._mover.state[layout.IS_CRASHED] = 1.0
-    vehicle.take_command = vehicle._check_end
-    vehicle.take_command()
+    vehicle.take_command(simulation.stamp_ns)
     assert not vehicle.is_success
     assert "crashed" in vehicle.outcome
 
@@ -255,3 +254,80 @@ def test_vehicle_numbers_beyond_the_last_are_refused():
 def test_poses_from_a_topic_are_refused_where_nobody_takes_them(controller):
     with pytest.raises(ParameterError, match="external_vision: expected none or simulated"):
         SimulatorParameters(controller=controller, external_vision="topic")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("SonarRaises", r"SonarRaises failed at t = 0\.020 s: RuntimeError: no echo"),
+        ("SonarReturnsNumber", r"SonarReturnsNumber failed at t = 0\.020 s: TypeError"),
+        ("SonarNamesUnknownField", r"SonarNamesUnknownField failed .*no field \['distance'\]"),
+    ],
+)
+def test_what_a_sensor_of_one_s_own_does_wrongly_ends_the_flight(faults, fly, name, reason):
+    simulation, _ = fly(controller="ros2", extra_sensors=(f"{faults}:{name}",))
+    assert not simulation.is_success
+    with pytest.raises(AssertionError, match=reason):
+        raise AssertionError(simulation.outcome)
+
+
+@pytest.mark.parametrize(
+    ("names", "reason"),
+    [
+        (["Taken"], "Taken: topic: expected one of its own, found imu/data_raw, .* the vehicle"),
+        (["Sonar", "SonarRaises"], "SonarRaises: topic: .* sonar/range, .* another sensor"),
+        (["Absolute"], "Absolute: topic: expected a relative name .* found '/tf'"),
+        (["Invalid"], "Invalid: topic: expected a relative name .* found 'sonar range'"),
+    ],
+)
+def test_topics_of_sensors_that_cannot_be_are_refused_before_the_flight(faults, names, reason):
+    lines = tuple(f"{faults}:{name}" for name in names)
+    with pytest.raises(ParameterError, match=reason):
+        check_before_flight(SimulatorParameters(controller="ros2", extra_sensors=lines))
+
+
+def test_a_mission_that_nobody_flies_is_refused_if_it_does_not_exist(tmp_path):
+    mission = tmp_path / "mission.yaml"
+    parameters = SimulatorParameters(controller="ros2", mission=str(mission))
+    with pytest.raises(ParameterError, match="mission: expected none with controller ros2"):
+        check_before_flight(parameters)
+    mission.write_text("waypoints: []")
+    check_before_flight(parameters)
+
+
+def test_poses_in_another_frame_are_refused_counted_and_shown(flat_world, tmp_path):
+    parameters = SimulatorParameters(camera=False, external_vision="topic", instance=INSTANCE)
+    simulation = Simulation(parameters, flat_world, tmp_path, [])
+    try:
+        vehicle = simulation.vehicles[0]
+        still = (0.0, 0.0, 0.0)
+        for frame in ("odom", "map", ""):
+            vehicle.see(
+                odometry_message(0, frame, "base_link", still, (0.0, 0.0, 0.0, 1.0), still, still)
+            )
+        _, _, _, values = vehicle.emit_status(0)
+    finally:
+        simulation.close()
+    assert values["vision_refused"] == "1"
+
+
+def _iris(tmp_path: Path, **changes) -> str:
+    import yaml
+
+    path = tmp_path / "changed.yaml"
+    path.write_text(yaml.safe_dump({**to_mapping(load_airframe("iris")), **changes}))
+    return str(path)
+
+
+def test_an_airframe_with_more_rotors_than_mavlink_carries_is_refused(tmp_path):
+    rotors = to_mapping(load_airframe("iris"))["rotors"] * 5
+    airframe = _iris(tmp_path, rotors=rotors)
+    with pytest.raises(ParameterError, match=r"at most 16 rotors with .* found 20"):
+        check_before_flight(SimulatorParameters(airframe=airframe, instance=INSTANCE))
+    check_before_flight(SimulatorParameters(airframe=airframe, controller="ros2"))
+
+
+def test_an_airframe_that_no_motor_command_lifts_is_refused(tmp_path):
+    airframe = _iris(tmp_path, mass_kg=5.0)
+    with pytest.raises(ParameterError, match="hovers with a motor command between 0 and 1, found"):
+        check_before_flight(SimulatorParameters(airframe=airframe, instance=INSTANCE))

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which back-end the parameter `controller` names."""
 
+from aerotwin_core.errors import ParameterError
+from aerotwin_multirotor_dynamics import Airframe, hover_command
 from aerotwin_px4_bridge import HilLink
 from aerotwin_simulator.controllers.autopilot_process import (
     hil_endpoint,
@@ -13,6 +15,9 @@ from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.controllers.python_class import PythonController, load_class, load_options
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.parameters import PYTHON
+
+MAX_ROTORS = 16
+"""Length of `controls` in MAVLink's HIL_ACTUATOR_CONTROLS."""
 
 
 def make_backend(setup: BackendSetup) -> Backend:
@@ -37,13 +42,30 @@ def check_controller(setup: BackendSetup) -> None:
     Raises
     ------
     UserError
-        If PX4 was not built, a port is taken, or a class or its options cannot be loaded.
+        If PX4 was not built, a port is taken, an autopilot cannot fly the airframe, or a class or
+        its options cannot be loaded.
     """
     parameters = setup.parameters
     if parameters.is_mavlink:
+        _check_airframe(setup.airframe, parameters.controller)
         loop_cpu(parameters)
         make_process(setup)
         HilLink(hil_endpoint(parameters)).close()
     elif parameters.controller.startswith(PYTHON):
         load_class(parameters.controller.removeprefix(PYTHON))
         load_options(parameters)
+
+
+def _check_airframe(airframe: Airframe, controller: str) -> None:
+    n_rotors, hover = len(airframe.rotors), hover_command(airframe)
+    if n_rotors > MAX_ROTORS:
+        raise ParameterError(
+            f"airframe: expected at most {MAX_ROTORS} rotors with controller {controller}, found "
+            f"{n_rotors} in {airframe.name}; fly it with a python or ros2 controller"
+        )
+    if not 0.0 < hover < 1.0:
+        raise ParameterError(
+            f"airframe: expected one that hovers with a motor command between 0 and 1, found "
+            f"{hover:.3g} in {airframe.name}; correct its mass, propeller or motor, or fly it with "
+            "a python or ros2 controller"
+        )

@@ -3,8 +3,8 @@
 """Rotor speeds from a topic: somebody else's node flies.
 
 With a wall limit per step it is lockstep: a step with a new IMU reading waits for the command that
-carries its stamp, and three waits in a row that run out end the flight. Without one the last command holds,
-and the flight runs at real time unless a speed is set.
+carries its stamp, and three waits in a row that run out end the flight. Without one the last
+command holds, and the flight runs at real time unless a speed is set.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One flight of the node in this process: what it leaves behind, and to whom it speaks."""
+
+import textwrap
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from aerotwin_core.bag import BagReader
+from aerotwin_simulator import topics
+
+pytestmark = pytest.mark.ros
+
+CLOSES_BADLY = textwrap.dedent(
+    """
+    class ClosesBadly:
+        def __init__(self, context):
+            pass
+
+        def step(self, sample):
+            return [0.0] * 4
+
+        def close(self):
+            raise OSError("the file is gone")
+    """
+)
+
+
+@pytest.fixture
+def fly_node(tmp_path, flat_world, monkeypatch):
+    """Fly with a node of the given parameters; return node and result."""
+    import rclpy
+
+    from aerotwin_simulator.ros.flight import fly
+    from aerotwin_simulator.ros.simulator_node import SimulatorNode
+
+    (tmp_path / "closes_badly.py").write_text(CLOSES_BADLY)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def run(**parameters):
+        values = {"camera": False, "duration_s": 0.5, **parameters}
+        arguments = [x for name, value in values.items() for x in ("-p", f"{name}:={value}")]
+        rclpy.init(args=["--ros-args", *arguments])
+        node = SimulatorNode()
+        node.n_recounts = 0
+        recount = node.outlet.recount
+
+        def count():
+            node.n_recounts += 1
+            recount()
+
+        node.outlet.recount = count
+        result = fly(node, flat_world, tmp_path)
+        node.destroy_node()
+        return node, result
+
+    yield run
+    rclpy.try_shutdown()
+
+
+def test_a_controller_that_fails_to_close_leaves_a_whole_bag_and_is_told(fly_node, tmp_path):
+    mission = tmp_path / "mission.yaml"
+    mission.write_text("waypoints: []\n")
+    _, result = fly_node(controller="python:closes_badly:ClosesBadly", mission=str(mission))
+    assert result.is_success
+    assert BagReader(Path(tmp_path) / "bag").counts["/imu/data_raw"] == 125
+    unused, not_closed = result.warnings
+    assert "mission.yaml was not used: controller python:closes_badly" in unused
+    assert "ClosesBadly at t = 0.500 s: close failed: OSError: the file is gone" in not_closed
+
+
+def test_listeners_are_counted_anew_when_the_start_is_over(fly_node):
+    node, _ = fly_node(controller="ros2")
+    assert node.n_recounts == 1
+
+
+def test_a_topic_that_is_declared_twice_has_one_publisher():
+    from aerotwin_simulator.ros.outlets import RosOutlet
+
+    made = []
+    node = SimpleNamespace(create_publisher=lambda kind, name, *_, **__: made.append(name))
+    outlet = RosOutlet(node)
+    for _ in range(2):
+        outlet.add(topics.EXTERNAL_ODOM)
+    assert made == ["external_odom"]
