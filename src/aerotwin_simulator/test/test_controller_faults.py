@@ -55,6 +55,10 @@ FAULTS = textwrap.dedent(
         progress = "half"
 
 
+    class ProgressIsNotFinite(Climber):
+        progress = float("nan")
+
+
     class FailureIsNumber(Climber):
         failure = 3
 
@@ -136,6 +140,7 @@ def faults(controllers, tmp_path) -> str:
         ("Negative", r"Negative at t = 0\.004 s: expected 4 finite rotor speeds .*none negative"),
         ("PhaseRaises", r"PhaseRaises at t = 0\.004 s: phase failed: ZeroDivisionError: no phase"),
         ("ProgressIsText", "ProgressIsText .* progress: expected a number or None, found str"),
+        ("ProgressIsNotFinite", "progress: expected a finite number, found nan"),
         ("FailureIsNumber", "FailureIsNumber .* failure: expected a text or None, found int"),
         ("FinishedIsMethod", "is_finished: expected True or False, found method"),
         ("SetpointIsList", "SetpointIsList .* setpoint failed: AttributeError"),
@@ -331,3 +336,11 @@ def test_an_airframe_that_no_motor_command_lifts_is_refused(tmp_path):
     airframe = _iris(tmp_path, mass_kg=5.0)
     with pytest.raises(ParameterError, match="hovers with a motor command between 0 and 1, found"):
         check_before_flight(SimulatorParameters(airframe=airframe, instance=INSTANCE))
+
+
+@pytest.mark.ros
+def test_a_message_type_that_ros_does_not_know_is_told():
+    from aerotwin_simulator.ros.outlets import message_class
+
+    with pytest.raises(UserError, match=r"no_such_msgs/msg/Sonar: .* no_such_msgs"):
+        message_class("no_such_msgs/msg/Sonar")

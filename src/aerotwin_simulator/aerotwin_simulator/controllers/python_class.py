@@ -136,6 +136,10 @@ class PythonController:
         """Take note of what the controller says of itself after a step."""
         self.phase = self._ask("phase", str, "a text", "flying")
         self.progress = self._ask("progress", Real, "a number or None", None)
+        if self.progress is not None and not isfinite(self.progress):
+            raise AutopilotLost(
+                f"{self._title()}: progress: expected a finite number, found {self.progress}"
+            )
         reason = self._ask("failure", str, "a text or None", None)
         self.failure = None if reason is None else f"controller {self._name} gave up: {reason}"
         self.is_finished = bool(self._ask("is_finished", (bool, np.bool_), "True or False", False))

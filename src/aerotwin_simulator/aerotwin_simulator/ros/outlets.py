@@ -29,6 +29,7 @@ from sensor_msgs.msg import (
 )
 from tf2_msgs.msg import TFMessage
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_simulator.topics import Topic
 
@@ -149,11 +150,23 @@ class ForeignTopics:
 
 
 def message_class(msgtype: str) -> Any:
-    """Return rclpy's class of a message type; those of extra sensors are looked for."""
+    """Return rclpy's class of a message type; those of extra sensors are looked for.
+
+    Raises
+    ------
+    UserError
+        If ROS has no such type.
+    """
     if msgtype in MESSAGE_CLASSES:
         return MESSAGE_CLASSES[msgtype]
     package, _, name = msgtype.rpartition("/")
-    return getattr(importlib.import_module(package.replace("/", ".")), name)
+    try:
+        return getattr(importlib.import_module(package.replace("/", ".")), name)
+    except (ImportError, AttributeError) as error:
+        raise UserError(
+            f"message type {msgtype}: expected one of this ROS installation, found none; "
+            f"install the package {package.partition('/')[0]}"
+        ) from error
 
 
 def header_stamp_ns(cdr: bytes) -> int:
