@@ -105,7 +105,10 @@ class Autopilot:
         self.estimator.add_fix(self.arrival_s, position, fix.v_map, (fix.eph_m, fix.epv_m))
 
     def take_pose(self, pose: VisionPose) -> None:
-        """Take a pose of external vision."""
+        """Take a pose of external vision; one that cannot be is refused."""
+        if not pose.is_plausible:
+            self.n_refused += 1
+            return
         text = self.estimator.add_pose(pose)
         if text:
             self._notify(text, "reset" in text)

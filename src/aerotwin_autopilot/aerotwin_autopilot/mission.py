@@ -11,10 +11,14 @@ from aerotwin_core.geodesy import LocalTangentPlane
 WAYPOINT, LOITER, LOITER_TIME, RETURN, LAND, TAKEOFF, CHANGE_SPEED = 16, 17, 19, 20, 21, 22, 178
 """MAV_CMD numbers of the items that are flown."""
 
+HORIZONTAL_SPEEDS = (0.0, 1.0)
+"""SPEED_TYPE of a CHANGE_SPEED that can be done: airspeed and ground speed, the same here."""
 PLACES = (WAYPOINT, LOITER, LOITER_TIME, LAND, TAKEOFF)
 SUPPORTED = (*PLACES, RETURN, CHANGE_SPEED)
 GLOBAL_FRAMES, RELATIVE_FRAMES, MISSION_FRAME = (0, 5), (3, 6), 2
 MAXIMUM_ITEMS = 2000
+LOWEST_M, HIGHEST_M = -1e3, 1e5
+"""Altitudes that are meant: from below the Dead Sea to the edge of space."""
 
 # MAV_MISSION_RESULT
 (
@@ -41,8 +45,11 @@ class MissionItem:
         if self.command not in SUPPORTED:
             return UNSUPPORTED
         if self.command == CHANGE_SPEED:
+            if self.parameters[0] not in HORIZONTAL_SPEEDS:
+                return INVALID_PARAM1
             speed = self.parameters[1]
-            return ACCEPTED if speed > 0.0 or speed == -1.0 else INVALID_PARAM2
+            is_known = 0.0 < speed < math.inf or speed == -1.0
+            return ACCEPTED if is_known else INVALID_PARAM2
         if self.command == RETURN:
             return ACCEPTED
         if self.frame not in GLOBAL_FRAMES + RELATIVE_FRAMES:
@@ -54,6 +61,8 @@ class MissionItem:
         if self.has_place and abs(self.longitude_deg) > 180.0:
             return INVALID_PARAM6
         if not math.isfinite(self.altitude_m) and self.command != LAND:
+            return INVALID_PARAM7
+        if math.isfinite(self.altitude_m) and not LOWEST_M <= self.altitude_m <= HIGHEST_M:
             return INVALID_PARAM7
         return ACCEPTED
 

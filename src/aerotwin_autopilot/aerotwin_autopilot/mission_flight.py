@@ -11,9 +11,11 @@ from aerotwin_autopilot.control.guidance import Guidance
 from aerotwin_autopilot.mission import (
     CHANGE_SPEED,
     LAND,
+    LOITER,
     PLACES,
     RETURN,
     TAKEOFF,
+    WAYPOINT,
     Mission,
     MissionItem,
 )
@@ -24,6 +26,8 @@ from aerotwin_px4_bridge.messages import yaw_map_from_ned
 
 NOSE_AHEAD_M = 1.0
 """Legs longer than this are flown with the nose ahead (as PX4's MIS_YAWMODE 1)."""
+WITH_HEADING = (WAYPOINT, LOITER, LAND)
+"""Items whose fourth parameter is the heading (common.xml; a LOITER_TIME's is not)."""
 PER_DECISION = 100
 """Items that need no flying, done in one decision at most."""
 
@@ -84,6 +88,8 @@ class MissionFlight:
             self._reached_at = None
             if item.command == LAND:
                 return MissionStep(mode=Mode.LAND, text="landing", speed=speed)
+            if not item.autocontinue:
+                return MissionStep(mode=Mode.HOLD, text="item done, holding", speed=speed)
         return MissionStep(speed=speed)
 
     def _is_done(
@@ -117,12 +123,12 @@ class MissionFlight:
         target[:] = np.where(np.isfinite(place), place, guidance.reference[:3])
         way = target - guidance.reference[:3]
         heading = item.parameters[3]
-        if math.isfinite(heading) and item.command != TAKEOFF:
+        if math.isfinite(heading) and item.command in WITH_HEADING:
             guidance.yaw = yaw_map_from_ned(math.radians(heading))
         elif math.hypot(way[0], way[1]) > NOSE_AHEAD_M:
             guidance.yaw = math.atan2(way[1], way[0])
 
     def _radius(self, item: MissionItem) -> float:
         own = item.parameters[1]
-        is_own = item.command not in (TAKEOFF, LAND) and math.isfinite(own) and own > 0.0
+        is_own = item.command == WAYPOINT and math.isfinite(own) and own > 0.0
         return own if is_own else self._settings.acceptance_radius_m

@@ -183,11 +183,11 @@ class FlightModes:
 
     def go_to(self, position: np.ndarray, yaw: float, speed: float) -> str:
         """Hold at another place: `position` local, yaw NaN keeps the present one."""
+        if not self.is_armed or self.is_landed:
+            return "Reposition denied: not flying"
         reason = self.set_mode(Mode.HOLD)
         if reason:
             return reason
-        if not self.is_armed or self.is_landed:
-            return "Reposition denied: not flying"
         target = self.guidance.target
         np.copyto(target, position, where=np.isfinite(position))
         self.guidance.yaw = yaw if math.isfinite(yaw) else self.guidance.yaw
@@ -195,10 +195,10 @@ class FlightModes:
         self.is_urgent = True
         return ""
 
-    def change_speed(self, speed: float) -> None:
-        """Set the speed between points; not above the limit of the controller."""
-        self.settings.cruise_speed_m_s = min(max(speed, 0.5), 20.0)
+    def change_speed(self, speed: float) -> bool:
+        """Set the speed between points; False when it is out of range."""
         self._speed = math.nan
+        return self.settings.set("MPC_XY_CRUISE", speed)
 
     def restart_mission_item(self) -> None:
         """Take up the present item again: plan or item have changed."""

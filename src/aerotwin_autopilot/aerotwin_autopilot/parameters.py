@@ -258,8 +258,8 @@ class FlightParameters:
     )
     low_battery_action: int = parameter(
         3,
-        text="0 warn, 2 land when critical, 3 return when critical and land in an emergency "
-        "(COM_LOW_BAT_ACT)",
+        text="0 warn, 1 and 2 land when critical, 3 return when critical and land in an "
+        "emergency (COM_LOW_BAT_ACT)",
         minimum=0,
         maximum=3,
     )

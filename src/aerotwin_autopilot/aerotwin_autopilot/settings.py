@@ -3,6 +3,7 @@
 """The settings a ground station may read and change in flight, under PX4's names."""
 
 import dataclasses
+import math
 
 from aerotwin_autopilot.parameters import FlightParameters
 
@@ -78,8 +79,10 @@ class Settings:
         return float(getattr(self, PX4_NAMES[name]))
 
     def set(self, name: str, value: float) -> bool:
-        """Change a value; False when it is out of range, and then nothing changes."""
+        """Change a value; False when it is out of range or not finite, and then nothing changes."""
         minimum, maximum = self._ranges[PX4_NAMES[name]]
+        if not math.isfinite(value):
+            return False
         if not (minimum is None or value >= minimum) or not (maximum is None or value <= maximum):
             return False
         setattr(self, PX4_NAMES[name], round(value) if name in INTEGERS else value)

@@ -136,6 +136,41 @@ def test_a_landing_item_lands_where_it_says(flight, station):
     assert flight.height < 0.3
 
 
+def test_only_a_waypoint_has_a_radius_and_a_timed_loiter_no_heading(flight, station):
+    """A LOITER_TIME's second parameter says whether to turn, its fourth how to leave."""
+    place = place_of(flight, 8.0, 0.0, 4.0)
+    items = [
+        item(0, plan.TAKEOFF, place=(0.0, 0.0, 4.0)),
+        item(1, plan.LOITER_TIME, p=(1.0, 6.0, 0.0, 0.0), place=place),
+        item(2, plan.LOITER, place=place),
+    ]
+    assert station.upload(items) == plan.ACCEPTED
+    flight.modes.set_mode(Mode.MISSION)
+    flight.modes.arm()
+    flight.run(lambda: flight.modes.mission.current == 2, 30.0)
+    goal = flight.modes.home + np.array([8.0, 0.0, 4.0])
+    assert np.linalg.norm(flight.modes.position - goal) < flight.modes.settings.acceptance_radius_m
+    # the nose ahead, to the east, not to the north as parameter 4 would say
+    assert flight.modes.yaw == pytest.approx(0.0, abs=0.1)
+
+
+def test_an_item_without_autocontinue_is_held_until_somebody_goes_on(flight, station):
+    waiting = item(0, plan.TAKEOFF, place=(0.0, 0.0, 3.0))
+    waiting.autocontinue = 0
+    items = [waiting, item(1, plan.WAYPOINT, place=place_of(flight, 4.0, 0.0, 3.0))]
+    assert station.upload(items) == plan.ACCEPTED
+    flight.modes.set_mode(Mode.MISSION)
+    flight.modes.arm()
+    flight.run(lambda: flight.modes.mode is Mode.HOLD, 15.0)
+    flight.wait(2.0)
+    assert flight.modes.mode is Mode.HOLD
+    assert flight.modes.mission.current == 1
+    assert flight.modes.set_mode(Mode.MISSION) == ""
+    flight.run(lambda: flight.modes.mission.is_finished, 15.0)
+    east = flight.modes.position[0] - flight.modes.home[0]
+    assert east == pytest.approx(4.0, abs=flight.modes.settings.acceptance_radius_m)
+
+
 def test_what_was_uploaded_comes_down_again(flight, station):
     items = square(flight)
     station.upload(items)
@@ -157,7 +192,9 @@ def test_what_was_uploaded_comes_down_again(flight, station):
         (item(0, plan.WAYPOINT, place=(95.0, 8.0, 5.0)), plan.INVALID_PARAM5),
         (item(0, plan.WAYPOINT, place=(47.0, 195.0, 5.0)), plan.INVALID_PARAM6),
         (item(0, plan.WAYPOINT, place=(47.0, 8.0, NAN)), plan.INVALID_PARAM7),
+        (item(0, plan.WAYPOINT, place=(47.0, 8.0, 1e9)), plan.INVALID_PARAM7),
         (item(0, plan.CHANGE_SPEED, p=(1.0, -3.0, 0.0, 0.0)), plan.INVALID_PARAM2),
+        (item(0, plan.CHANGE_SPEED, p=(2.0, 3.0, 0.0, 0.0)), plan.INVALID_PARAM1),
     ],
 )
 def test_a_wrong_item_ends_the_upload_with_its_reason(flight, station, bad, result):

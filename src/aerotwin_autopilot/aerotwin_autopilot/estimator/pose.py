@@ -12,6 +12,10 @@ from aerotwin_autopilot.parameters import EstimatorParameters
 
 NAN = math.nan
 Triple = tuple[float, float, float]
+FARTHEST_M, FASTEST_M_S = 1e6, 1e3
+"""Nothing that flies here is further from the origin of its vision, or faster."""
+LEAST_STD, LARGEST_STD = 1e-4, 1e3
+"""Bounds of what a sender says of its noise [m, rad, m/s]: the filter divides by its square."""
 NOT_GIVEN: Triple = (NAN, NAN, NAN)
 
 
@@ -52,6 +56,11 @@ class VisionPose:
         return all(map(math.isfinite, self.position))
 
     @property
+    def is_plausible(self) -> bool:
+        """False for a place that cannot be; one that is not given is none."""
+        return not self.has_position or max(map(abs, self.position)) <= FARTHEST_M
+
+    @property
     def has_yaw(self) -> bool:
         """True when it says where the nose points."""
         return math.isfinite(self.yaw)
@@ -64,7 +73,7 @@ class VisionPose:
         if self.has_position:
             row[layout.V_POSITION : layout.V_POSITION + 3] = self.position
         row[layout.V_YAW] = self.yaw
-        if all(map(math.isfinite, self.velocity)):
+        if all(abs(v) <= FASTEST_M_S for v in self.velocity):  # False for NaN
             row[layout.V_VELOCITY : layout.V_VELOCITY + 3] = self.velocity
         row[layout.V_VARIANCE_P] = _std(self.position_std_m, p.vision_position_std_m) ** 2
         row[layout.V_VARIANCE_YAW] = _std(self.yaw_std_rad, p.vision_yaw_std_rad) ** 2
@@ -73,5 +82,7 @@ class VisionPose:
 
 
 def _std(given: float, usual: float) -> float:
-    """Return the standard deviation given, or the usual one where none is."""
-    return given if math.isfinite(given) and given > 0.0 else usual
+    """Return the standard deviation given, within what can be, or the usual one where none is."""
+    if not (math.isfinite(given) and given > 0.0):
+        return usual
+    return min(max(given, LEAST_STD), LARGEST_STD)

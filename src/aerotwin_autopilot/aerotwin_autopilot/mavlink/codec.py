@@ -19,6 +19,12 @@ def _checksum(data: bytes) -> int:
     return mcrf4xx(data) if mcrf4xx is not None else x25crc(data).crc
 
 
+def clipped(value: float, bits: int) -> int:
+    """Return the nearest whole number that a signed field holds; its least one means unknown."""
+    limit = (1 << bits - 1) - 1
+    return min(max(round(value), -limit), limit)
+
+
 class Layout:
     """Id, wire format and checksum seed of one message of the common dialect."""
 

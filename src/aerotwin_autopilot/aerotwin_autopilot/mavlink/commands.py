@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_autopilot.autopilot import Autopilot
+from aerotwin_autopilot.mission import HIGHEST_M, HORIZONTAL_SPEEDS, LOWEST_M
 from aerotwin_autopilot.px4_modes import Mode, mode_from_numbers
 from aerotwin_px4_bridge.messages import yaw_map_from_ned
 
-ACCEPTED, REJECTED, DENIED, UNSUPPORTED, FAILED = 0, 1, 2, 3, 4
+ACCEPTED, REJECTED, DENIED, UNSUPPORTED, FAILED, UNSUPPORTED_FRAME = 0, 1, 2, 3, 4, 8
 """MAV_RESULT; `REJECTED` is temporary: the same command may work later."""
 
 FORCE = 21196
@@ -19,6 +20,9 @@ FORCE = 21196
 NOT_GIVEN = 0x7FFFFFFF
 RELATIVE_FRAMES = (3, 6)
 FRAMES = (0, 3, 5, 6)
+FARTHEST_M = 1e6
+"""A place further from the local origin is not meant."""
+SPEED_AS_IT_IS, SPEED_BY_DEFAULT = -1.0, -2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +68,8 @@ def execute(autopilot: Autopilot, command: Command) -> tuple[int, str]:
     handler = HANDLERS.get(command.number)
     if handler is None:
         return UNSUPPORTED, f"command {command.number} not supported"
+    if command.number in WITH_PLACE and command.frame not in FRAMES:
+        return UNSUPPORTED_FRAME, f"command {command.number}: frame {command.frame} not supported"
     return handler(autopilot, command)
 
 
@@ -104,9 +110,12 @@ def _set_mode(a: Autopilot, c: Command) -> tuple[int, str]:
 def _take_off(a: Autopilot, c: Command) -> tuple[int, str]:
     height = None
     if math.isfinite(c.altitude_m):
-        height = float(_local(a, c)[2])
+        place = _local(a, c)
+        height = float(place[2])
         if not math.isfinite(height):
             return REJECTED, "Takeoff denied: no position"
+        if not _is_plausible(a, place):
+            return DENIED, "Takeoff denied: altitude not plausible"
     return _result(a.modes.take_off(height))
 
 
@@ -119,18 +128,25 @@ def _return(a: Autopilot, _: Command) -> tuple[int, str]:
 
 
 def _reposition(a: Autopilot, c: Command) -> tuple[int, str]:
-    if c.frame not in FRAMES:
-        return DENIED, f"reposition: frame {c.frame} not supported"
     speed, _, _, heading = c.parameters
     yaw = yaw_map_from_ned(heading) if math.isfinite(heading) else math.nan
-    return _result(a.modes.go_to(_local(a, c), yaw, finite(speed, -1.0)))
+    place = _local(a, c)
+    if not _is_plausible(a, place):
+        return DENIED, "Reposition denied: place not plausible"
+    return _result(a.modes.go_to(place, yaw, finite(speed, -1.0)))
 
 
 def _change_speed(a: Autopilot, c: Command) -> tuple[int, str]:
-    speed = c.parameters[1]
-    if not speed > 0.0:
-        return DENIED, f"speed must be above 0 m/s, got {speed:g}"
-    a.modes.change_speed(speed)
+    """Set the speed between points; climb and descent have parameters of their own."""
+    kind, speed = c.parameters[:2]
+    if kind not in HORIZONTAL_SPEEDS:
+        return DENIED, f"speed: type {kind:g} not supported; 0 and 1 are"
+    if speed == SPEED_AS_IT_IS:
+        return ACCEPTED, ""
+    if speed == SPEED_BY_DEFAULT:
+        speed = a.parameters.flight.cruise_speed_m_s
+    if not a.modes.change_speed(speed):
+        return DENIED, f"speed {speed:g} m/s is out of range"
     return ACCEPTED, ""
 
 
@@ -140,6 +156,8 @@ def _set_home(a: Autopilot, c: Command) -> tuple[int, str]:
     position = a.modes.position if c.parameters[0] == 1.0 else _local(a, c)
     if not np.all(np.isfinite(position)):
         return DENIED, "Set home denied: no place given"
+    if not _is_plausible(a, position):
+        return DENIED, "Set home denied: place not plausible"
     a.modes.home = np.array(position)
     return ACCEPTED, ""
 
@@ -195,6 +213,17 @@ def _local(a: Autopilot, c: Command) -> np.ndarray:
     return place
 
 
+def _is_plausible(a: Autopilot, place: np.ndarray) -> bool:
+    """Return whether a place can be meant; what it does not give is taken from where we are."""
+    plane = a.estimator.plane
+    if plane is None:
+        return True
+    full = np.where(np.isfinite(place), place, a.modes.position)
+    if not np.all(np.abs(full) <= FARTHEST_M):
+        return False
+    return bool(LOWEST_M <= plane.to_geodetic(full)[2] <= HIGHEST_M)
+
+
 def _result(reason: str) -> tuple[int, str]:
     return (REJECTED, reason) if reason else (ACCEPTED, "")
 
@@ -215,3 +244,6 @@ HANDLERS = {
     401: _check_arming,
 }
 """MAV_CMD number -> what it does; requests for messages are the server's."""
+
+WITH_PLACE = (22, 179, 192)
+"""Commands that read latitude, longitude or altitude: these need a frame that is known."""

@@ -7,19 +7,14 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from pymavlink.dialects.v20 import common
+from pymavlink.dialects.v20.common import MAVError
 
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.mavlink import commands
 from aerotwin_autopilot.mavlink.codec import LAYOUTS, NAME_OF_ID, READERS
+from aerotwin_autopilot.mavlink.link import Link, new_parser
 from aerotwin_autopilot.mavlink.mission_protocol import MissionProtocol
-from aerotwin_autopilot.mavlink.streams import (
-    GROUND_HZ,
-    ONBOARD_HZ,
-    PAYLOAD_HZ,
-    QUIET_HZ,
-    Streams,
-)
+from aerotwin_autopilot.mavlink.streams import GROUND_HZ, ONBOARD_HZ, PAYLOAD_HZ
 from aerotwin_autopilot.mavlink.targets import (
     target_from_attitude,
     target_from_global,
@@ -27,6 +22,7 @@ from aerotwin_autopilot.mavlink.targets import (
 )
 from aerotwin_autopilot.mavlink.telemetry import KNOWN, Navigation, payloads
 from aerotwin_autopilot.mavlink.vision import pose_from_odometry, pose_from_vision
+from aerotwin_autopilot.mission import HIGHEST_M, LOWEST_M
 from aerotwin_autopilot.settings import INTEGERS, PX4_NAMES
 from aerotwin_core.geodesy import GeodeticPoint
 
@@ -37,50 +33,10 @@ PARAM_REAL32, PARAM_INT32 = 9, 6
 TEXT_LENGTH = 50
 TYPE_GROUND_STATION = 6
 PARAMS_PER_STEP = 5
+IMPOSSIBLE = (struct.error, ArithmeticError, ValueError)
+"""What numbers raise that no check has refused: the message is dropped, the flight goes on."""
 CMD_GET_INTERVAL, CMD_SET_INTERVAL, CMD_REQUEST_MESSAGE = 510, 511, 512
 CMD_CAPABILITIES, CMD_HOME = 520, 410
-
-
-class Link:
-    """One MAVLink channel: its parser, its streams, its frame counter, its outbox.
-
-    Attributes
-    ----------
-    is_heard : bool
-        False when nobody listens at the other end: then only heartbeats go out.
-    """
-
-    def __init__(self, rates_hz: dict[str, float]) -> None:
-        self.streams = Streams(rates_hz)
-        self.parser = new_parser()
-        self.sequence = 0
-        self.outbox: list[bytes] = []
-        self.parameters_to_send: deque[int] = deque()
-        self._is_heard = True
-        self._quiet = Streams(QUIET_HZ)
-
-    @property
-    def is_heard(self) -> bool:
-        """Whether somebody listens."""
-        return self._is_heard
-
-    @is_heard.setter
-    def is_heard(self, value: bool) -> None:
-        if value and not self._is_heard:
-            self.streams.restart()
-        self._is_heard = value
-
-    @property
-    def active(self) -> Streams:
-        """The streams that go out now."""
-        return self.streams if self._is_heard else self._quiet
-
-
-def new_parser() -> common.MAVLink:
-    """Return a parser that survives garbage."""
-    parser = common.MAVLink(None)
-    parser.robust_parsing = True
-    return parser
 
 
 class MavlinkServer:
@@ -90,13 +46,20 @@ class MavlinkServer:
     ----------
     autopilot : Autopilot
         Whom it speaks for; its instance gives the system id.
+
+    Attributes
+    ----------
+    n_bad : int
+        Messages that came damaged or with numbers that cannot be.
+    n_unsaid : int
+        Messages that were due and whose numbers did not fit.
     """
 
     def __init__(self, autopilot: Autopilot) -> None:
         self.autopilot = autopilot
         self.system_id = autopilot.instance + 1
         self.links = [Link(ONBOARD_HZ), Link(PAYLOAD_HZ), Link(GROUND_HZ)]
-        self.n_bad = 0
+        self.n_bad = self.n_unsaid = 0
         self._condition: tuple[Any, ...] = ()
         self._parameter_names = autopilot.modes.settings.names()
         self._last_time_us = self._next_us = 0
@@ -131,7 +94,7 @@ class MavlinkServer:
             return
         try:
             messages = link.parser.parse_buffer(data) or []
-        except (common.MAVError, struct.error, ValueError):
+        except (MAVError, struct.error, ValueError):
             self.n_bad += 1
             link.parser = new_parser()
             return
@@ -160,7 +123,10 @@ class MavlinkServer:
         target = getattr(message, "target_system", self.system_id)
         component = getattr(message, "target_component", COMPONENT_ID)
         if target in (BROADCAST, self.system_id) and component in (BROADCAST, COMPONENT_ID):
-            handler(link, message)
+            try:
+                handler(link, message)
+            except IMPOSSIBLE:
+                self.n_bad += 1
 
     def _on_heartbeat(self, _: Link, message: Any) -> None:
         if message.type == TYPE_GROUND_STATION:
@@ -173,30 +139,40 @@ class MavlinkServer:
         self._execute(link, message, commands.command_from_int(message))
 
     def _execute(self, link: Link, message: Any, command: commands.Command) -> None:
+        try:
+            result = self._result_of(link, command)
+        except IMPOSSIBLE:
+            self.n_bad += 1
+            result = commands.DENIED
+        self._send(
+            link, "COMMAND_ACK",
+            command.number, result, 0, 0, message.get_srcSystem(), message.get_srcComponent(),
+        )  # fmt: skip
+
+    def _result_of(self, link: Link, command: commands.Command) -> int:
+        """Do what a command says; return MAV_RESULT."""
         number, first = command.number, command.parameters[0]
         if number == CMD_SET_INTERVAL:
-            known = link.streams.set_interval(
+            is_set = link.streams.set_interval(
                 round(commands.finite(first)),
                 commands.finite(command.parameters[1]),
                 self.autopilot.time_us,
             )
-            result = commands.ACCEPTED if known else commands.DENIED
-        elif number in (CMD_REQUEST_MESSAGE, CMD_CAPABILITIES, CMD_HOME, CMD_GET_INTERVAL):
-            result = self._answer_request(link, number, command)
-        else:
-            result, reason = commands.execute(self.autopilot, command)
-            if reason and result != commands.UNSUPPORTED:
-                self.autopilot.say(reason, is_warning=True)
-        self._send(
-            link, "COMMAND_ACK",
-            number, result, 0, 0, message.get_srcSystem(), message.get_srcComponent(),
-        )  # fmt: skip
+            return commands.ACCEPTED if is_set else commands.DENIED
+        if number in (CMD_REQUEST_MESSAGE, CMD_CAPABILITIES, CMD_HOME, CMD_GET_INTERVAL):
+            return self._answer_request(link, number, command)
+        result, reason = commands.execute(self.autopilot, command)
+        if reason and result != commands.UNSUPPORTED:
+            self.autopilot.say(reason, is_warning=True)
+        return result
 
     def _answer_request(self, link: Link, number: int, command: commands.Command) -> int:
         first = round(commands.finite(command.parameters[0]))
         if number == CMD_GET_INTERVAL:
             interval = link.streams.interval_us(first)
-            self._send(link, "MESSAGE_INTERVAL", interval if interval is not None else 0, first)
+            if interval is None:
+                return commands.DENIED
+            self._send(link, "MESSAGE_INTERVAL", interval, first)
             return commands.ACCEPTED
         if number == CMD_REQUEST_MESSAGE:
             name = NAME_OF_ID.get(first, "")
@@ -256,7 +232,8 @@ class MavlinkServer:
     def _on_origin(self, _: Link, message: Any) -> None:
         """Say where on Earth the frame of the vision lies."""
         latitude, longitude = message.latitude * 1e-7, message.longitude * 1e-7
-        if abs(latitude) <= 90.0 and abs(longitude) <= 180.0:
+        is_plausible = LOWEST_M <= message.altitude * 1e-3 <= HIGHEST_M
+        if is_plausible and abs(latitude) <= 90.0 and abs(longitude) <= 180.0:
             self.autopilot.estimator.set_origin(
                 GeodeticPoint(
                     latitude_deg=latitude,
@@ -346,9 +323,17 @@ class MavlinkServer:
             for name in names:
                 if name not in made:
                     navigation = navigation or Navigation(self.autopilot)
-                    made[name] = payloads(name, self.autopilot, navigation)
+                    made[name] = self._payloads(name, navigation)
                 for content in made[name]:
                     self._send_payload(link, name, content)
+
+    def _payloads(self, name: str, navigation: Navigation) -> list[bytes]:
+        """Return what a message says; nothing, and counted, where its numbers do not fit."""
+        try:
+            return payloads(name, self.autopilot, navigation)
+        except IMPOSSIBLE:
+            self.n_unsaid += 1
+            return []
 
     def _write_once(self) -> None:
         """Write what is told once: texts, items reached, parameters asked for."""

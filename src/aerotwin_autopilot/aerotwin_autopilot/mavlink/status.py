@@ -9,6 +9,7 @@ import numpy as np
 
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.estimator import layout as at
+from aerotwin_autopilot.mavlink.codec import clipped
 from aerotwin_autopilot.mavlink.mission_protocol import mission_current
 from aerotwin_px4_bridge.messages import ned_from_enu
 
@@ -118,7 +119,7 @@ def _home(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
     latitude, longitude, altitude = plane.to_geodetic(home)
     yaw = 0.5 * (math.pi / 2.0 - a.modes.home_yaw)
     return (
-        round(latitude * 1e7), round(longitude * 1e7), round(altitude * 1e3),
+        round(latitude * 1e7), round(longitude * 1e7), clipped(altitude * 1e3, 32),
         *ned_from_enu(home.tolist()), math.cos(yaw), 0.0, 0.0, math.sin(yaw),
         NAN, NAN, NAN, a.time_us,
     )  # fmt: skip

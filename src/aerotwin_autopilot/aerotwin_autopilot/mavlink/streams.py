@@ -9,6 +9,8 @@ from aerotwin_autopilot.mavlink.telemetry import KNOWN
 
 SECOND_US = 1_000_000
 NEVER = 1 << 62
+LONGEST_US = (1 << 31) - 1
+"""MESSAGE_INTERVAL can tell no longer interval."""
 
 ONBOARD_HZ: dict[str, float] = {
     "HEARTBEAT": 1, "SYS_STATUS": 2, "ATTITUDE": 20, "ATTITUDE_QUATERNION": 20,
@@ -80,9 +82,9 @@ class Streams:
             stream.due_us = 0
 
     def set_interval(self, message_id: int, interval_us: float, time_us: int) -> bool:
-        """Set an interval: -1 stops, 0 is the default; False when the message is not known."""
+        """Set an interval: -1 stops, 0 is the default; False when it is too long or not known."""
         name = NAME_OF_ID.get(message_id)
-        if name is None or name not in KNOWN:
+        if name is None or name not in KNOWN or interval_us > LONGEST_US:
             return False
         interval = self._defaults.get(name, 0) if interval_us == 0.0 else max(0, round(interval_us))
         if name == "HEARTBEAT":  # always on: without it the link counts as lost

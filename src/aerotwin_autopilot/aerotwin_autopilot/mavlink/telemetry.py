@@ -8,7 +8,7 @@ from typing import Any
 
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.estimator import layout as at
-from aerotwin_autopilot.mavlink.codec import LAYOUTS
+from aerotwin_autopilot.mavlink.codec import LAYOUTS, clipped
 from aerotwin_autopilot.mavlink.odometry import odometry_payload
 from aerotwin_autopilot.mavlink.status import STATUS_BUILDERS
 from aerotwin_px4_bridge.messages import yaw_ned_from_map
@@ -91,9 +91,9 @@ def _global_position(_: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
         n.time_ms,
         round(latitude * 1e7),
         round(longitude * 1e7),
-        round(altitude * 1e3),
-        round(n.height_above_home * 1e3),
-        *(_clipped16(value * 100.0) for value in n.v_ned),
+        clipped(altitude * 1e3, 32),
+        clipped(n.height_above_home * 1e3, 32),
+        *(clipped(value * 100.0, 16) for value in n.v_ned),
         round(n.heading_deg * 100.0) % 36000,
     )
 
@@ -123,10 +123,6 @@ def _position_target(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
         n.time_ms, v[1], v[0], -v[2], v[4], v[3], -v[5], v[7], v[6], -v[8],
         yaw_ned_from_map(v[9]), -v[10], IGNORE_NOTHING, FRAME_LOCAL_NED,
     )  # fmt: skip
-
-
-def _clipped16(value: float) -> int:
-    return min(max(round(value), -32767), 32767)
 
 
 BUILDERS: dict[str, Builder] = {

@@ -21,13 +21,13 @@ _X, _Y, _Z, _YAW = 0, 6, 11, 20
 
 
 def pose_from_odometry(message: Any, arrival_s: float, delay_s: float) -> VisionPose | None:
-    """Return the pose of an ODOMETRY, or None for a frame that is not understood.
+    """Return the pose of an ODOMETRY, or None: frame not understood, tracking failed.
 
     Position and attitude are in MAV_FRAME_LOCAL_NED (east, north, up once turned round) or
     LOCAL_FRD (level, any heading); the velocity is in body axes, or in those of the position.
     """
     m = message
-    if m.frame_id not in (LOCAL_NED, LOCAL_FRD):
+    if m.frame_id not in (LOCAL_NED, LOCAL_FRD) or m.quality < 0:
         return None
     w, x, y, z = m.q
     has_attitude = abs(w * w + x * x + y * y + z * z - 1.0) < 0.05  # False for NaN
