@@ -81,6 +81,11 @@ class ImuParameters:
     gyroscope: TriadParameters = parameter(text="errors of the angular velocity [rad/s]")
     accelerometer: TriadParameters = parameter(text="errors of the specific force [m/s^2]")
 
+    @property
+    def R_body_imu(self) -> np.ndarray:
+        """How it is mounted, (3, 3): x_body = R_body_imu @ x_imu."""
+        return Rotation.from_euler("xyz", self.mounting_rpy_deg, degrees=True).as_matrix()
+
 
 class ImuSample(NamedTuple):
     """One reading in the axes of the IMU: specific force [m/s^2], angular velocity [rad/s].
@@ -142,8 +147,7 @@ class Imu:
     def __init__(self, parameters: ImuParameters, rng: np.random.Generator) -> None:
         self.parameters = parameters
         self._triads = (parameters.accelerometer, parameters.gyroscope)
-        angles = Rotation.from_euler("xyz", parameters.mounting_rpy_deg, degrees=True)
-        self.R_body_imu = angles.as_matrix()
+        self.R_body_imu = parameters.R_body_imu
         self._bias_sigma = [
             t.random_walk * math.sqrt(t.correlation_time_s / 2) for t in self._triads
         ]

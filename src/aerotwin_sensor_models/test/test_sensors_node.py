@@ -19,6 +19,7 @@ from aerotwin_sensor_models.ros.truth import Truth, interpolate
 README = Path(__file__).parent.parent / "README.md"
 STEP_NS = 4_000_000
 ROUNDING = 1e-12
+VARIANCE_ERROR = 0.14  # 5 sigma of half the variance of 4000 differences: 5 sqrt(3 / 4000)
 IDEAL = SensorsParameters(imu="ideal", magnetometer="ideal", barometer="ideal", gnss="ideal")
 TYPES = {
     "imu/data_raw": "sensor_msgs/msg/Imu",
@@ -136,6 +137,26 @@ def test_a_clock_that_jumps_begins_anew_instead_of_catching_up():
     assert len(suite.sample(truth_at(1_700_000_000_000_000_000))) < 10
     assert len(suite.sample(truth_at(STEP_NS))) < 10
     assert suite.counters.n_restarts == 2
+
+
+def test_the_magnetometer_names_the_body_whose_axes_it_reads():
+    readings = read(SensorSuite(IDEAL), truth_at(STEP_NS))
+    assert readings["imu/mag"][0].header.frame_id == "base_link"
+    assert readings["imu/data_raw"][0].header.frame_id == "imu_link"
+
+
+@pytest.mark.parametrize("interval_ns", [1_000_000, 20_000_000])
+def test_the_imu_tells_the_variance_it_has_at_the_rate_of_its_truth(interval_ns):
+    n, suite = 4000, SensorSuite(SensorsParameters(magnetometer="none", barometer="none"))
+    imu = [read(suite, truth_at(k * interval_ns))["imu/data_raw"][0] for k in range(1, n + 1)][1:]
+    force = np.array([m.linear_acceleration.x for m in imu])
+    rate = np.array([m.angular_velocity.x for m in imu])
+    # Differences of neighbours hold twice the white noise, and none of the bias that wanders.
+    for values, told in (
+        (force, imu[-1].linear_acceleration_covariance[0]),
+        (rate, imu[-1].angular_velocity_covariance[0]),
+    ):
+        assert 0.5 * np.var(np.diff(values)) == pytest.approx(told, rel=VARIANCE_ERROR)
 
 
 def test_a_sensor_that_is_off_says_nothing():

@@ -47,7 +47,7 @@ class InertialMessages:
         return self._imu_topic, stamp_ns, self._imu.pack(stamp_ns, values)
 
     def magnetic_field(self, stamp_ns: int, values: Sequence[float]) -> tuple[Topic, int, bytes]:
-        """Return topic, stamp and bytes of a field [T]."""
+        """Return topic, stamp and bytes of a field [T] in body axes."""
         return self._field_topic, stamp_ns, self._field.pack(stamp_ns, values)
 
     def pressure(self, stamp_ns: int, pressure_pa: float) -> tuple[Topic, int, bytes]:
@@ -86,7 +86,7 @@ class InertialMessages:
 
     def _field_layout(self, std_tesla: float) -> FixedLayout:
         def build(stamp_ns: int, values: Sequence[float]) -> object:
-            return messages.magnetic_field_message(stamp_ns, self._imu_frame, values, std_tesla)
+            return messages.magnetic_field_message(stamp_ns, self._base_frame, values, std_tesla)
 
         return FixedLayout(build, 3)
 

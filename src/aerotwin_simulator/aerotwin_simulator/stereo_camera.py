@@ -103,14 +103,19 @@ def mounting(parameters: SimulatorParameters) -> tuple[np.ndarray, np.ndarray]:
 
 
 def static_transforms(parameters: SimulatorParameters, vehicle: str = "") -> list[object]:
-    """Return the mounting of IMU and cameras as TransformStamped messages."""
+    """Return the mounting of IMU and cameras as TransformStamped messages.
+
+    `imu_link` stands where the IMU preset puts it: its lever arm from `base_link`, which is the
+    centre of mass, turned by its mounting.
+    """
 
     def fixed(parent: str, child: str, p: np.ndarray, R: np.ndarray) -> object:
         names = topics.frame(vehicle, parent), topics.frame(vehicle, child)
         return transform_stamped(0, *names, p, quaternion_from_rotation(R))
 
     nowhere = np.zeros(3)
-    edges = [fixed("base_link", "imu_link", nowhere, np.eye(3))]
+    imu = load_preset("imu", parameters.imu)
+    edges = [fixed("base_link", "imu_link", np.array(imu.lever_arm_m), imu.R_body_imu)]
     for name, T_body_optical in zip(
         ("stereo_left", "stereo_right"), mounting(parameters), strict=True
     ):

@@ -32,8 +32,10 @@ class SensorsParameters:
     )
     seed: int = parameter(0, text="seed of every random number", minimum=0)
     vehicle: int = parameter(0, text="number of the vehicle; each has its own noise", minimum=0)
-    imu_frame: str = parameter("imu_link", text="frame of IMU and magnetometer")
-    body_frame: str = parameter("base_link", text="frame of barometer and GNSS antenna")
+    imu_frame: str = parameter("imu_link", text="frame of the IMU")
+    body_frame: str = parameter(
+        "base_link", text="frame of magnetometer, barometer and GNSS antenna"
+    )
     input_timeout_s: float = parameter(
         0.0,
         text="longest gap between two truths before the node ends; 0 waits for ever",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_sensor_models.barometer import Barometer
@@ -89,12 +90,18 @@ class SensorSuite:
         self._imu: Imu | None = None
         if preset := self._preset("imu"):
             p, rng = preset
-            self._imu, self._imu_rate_hz = Imu(p, rng), p.rate_hz
-            self._imu_layout = conversions.imu_layout(
-                self._p.imu_frame,
-                conversions.white_std(p.accelerometer.noise_density, p.rate_hz),
-                conversions.white_std(p.gyroscope.noise_density, p.rate_hz),
-            )
+            self._imu = Imu(p, rng)
+            self._imu_interval_ns = from_seconds(1.0 / p.rate_hz)
+            self._imu_layout = self._layout_of_interval(self._imu, self._imu_interval_ns)
+
+    def _layout_of_interval(self, imu: Imu, interval_ns: int) -> FixedLayout:
+        """Return the IMU's message with the covariance of samples so far apart."""
+        triads, rate_hz = imu.parameters, 1.0 / to_seconds(interval_ns)
+        return conversions.imu_layout(
+            self._p.imu_frame,
+            conversions.white_std(triads.accelerometer.noise_density, rate_hz),
+            conversions.white_std(triads.gyroscope.noise_density, rate_hz),
+        )
 
     def _make_magnetometer(self) -> None:
         self._magnetometer: _Timed[Magnetometer] | None = None
@@ -102,7 +109,7 @@ class SensorSuite:
             p, rng = preset
             self._magnetometer = _Timed(Magnetometer(p, rng), p.rate_hz)
             std = conversions.white_std(p.noise_density_t, p.rate_hz)
-            self._field_layout = conversions.magnetic_field_layout(self._p.imu_frame, std)
+            self._field_layout = conversions.magnetic_field_layout(self._p.body_frame, std)
 
     def _make_barometer(self) -> None:
         self._barometer: _Timed[Barometer] | None = None
@@ -155,11 +162,14 @@ class SensorSuite:
     def _read_imu(self, truth: Truth) -> Iterator[Reading]:
         if self._imu is None:
             return
-        before = self._before
-        elapsed_ns = 0 if before is None else truth.stamp_ns - before.stamp_ns
+        if self._before is not None:
+            interval_ns = truth.stamp_ns - self._before.stamp_ns
+            if interval_ns != self._imu_interval_ns:
+                self._imu_interval_ns = interval_ns
+                self._imu_layout = self._layout_of_interval(self._imu, interval_ns)
         R = truth.R_map_body
         reading = self._imu.sample(
-            to_seconds(elapsed_ns) if elapsed_ns else 1.0 / self._imu_rate_hz,
+            to_seconds(self._imu_interval_ns),
             specific_force(R, R @ truth.a_body),
             truth.omega_body,
             alpha_body=truth.alpha_body,
