@@ -15,6 +15,8 @@ from aerotwin_multirotor_dynamics.propeller import Blade, Propeller, coefficient
 GRAVITY = 9.81
 """Acceleration of free fall used for every vehicle [m/s^2], as the Gazebo worlds of PX4 do."""
 
+_INERTIA_ROUNDING = 1e-3  # moments are published with three digits and more
+
 Vector = tuple[float, float, float]
 
 
@@ -31,12 +33,12 @@ class Motor:
     """From command to rotor speed: affine, limited, with a lag that differs up and down."""
 
     speed_per_command_rad_s: float = parameter(
-        unit="rad/s", minimum=0.0, text="speed added by a command of 1"
+        unit="rad/s", minimum=1e-3, text="speed added by a command of 1"
     )
     armed_speed_rad_s: float = parameter(
         0.0, unit="rad/s", minimum=0.0, text="speed at command 0 while armed"
     )
-    maximum_speed_rad_s: float = parameter(unit="rad/s", minimum=0.0, text="limit of the speed")
+    maximum_speed_rad_s: float = parameter(unit="rad/s", minimum=1e-3, text="limit of the speed")
     time_constant_up_s: float = parameter(
         0.0, unit="s", minimum=0.0, text="lag while speeding up; 0 follows at once"
     )
@@ -93,7 +95,7 @@ class Contact:
         (), unit="m", text="points that touch the ground only in a crash, body axes"
     )
     normal_stiffness_n_per_m: float = parameter(
-        2000.0, unit="N/m", minimum=0.0, text="spring of each point along the ground's normal"
+        2000.0, unit="N/m", minimum=1e-3, text="spring of each point along the ground's normal"
     )
     normal_damping_n_s_per_m: float = parameter(
         50.0, unit="N s/m", minimum=0.0, text="damper of each point along the ground's normal"
@@ -114,6 +116,10 @@ class Contact:
     crash_tilt_deg: float = parameter(
         60.0, unit="deg", minimum=0.0, maximum=180.0, text="tilt to the ground that is a crash"
     )
+
+    def __post_init__(self) -> None:
+        if not self.feet_m:
+            raise ValueError("feet_m must hold at least one foot, got none; add where it stands")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -150,11 +156,23 @@ class Airframe:
     def __post_init__(self) -> None:
         if not self.rotors:
             raise ValueError("rotors must hold at least one rotor, got none")
+        self._check_inertia()
         if len(self.model_parameters) > N_MODEL_PARAMETERS:
             raise ValueError(
                 f"model_parameters must hold at most {N_MODEL_PARAMETERS} numbers, "
                 f"got {len(self.model_parameters)}"
             )
+
+    def _check_inertia(self) -> None:
+        """Refuse moments that no body has: each is at most the sum of the other two."""
+        total = sum(self.inertia_kg_m2)
+        for axis, moment in zip("xyz", self.inertia_kg_m2):
+            others = total - moment
+            if moment > others * (1.0 + _INERTIA_ROUNDING):
+                raise ValueError(
+                    f"inertia_kg_m2 must hold about {axis} at most the sum of the other two "
+                    f"({others:g}), got {moment:g}; no body has that, check its source"
+                )
 
 
 def airframe_names() -> list[str]:

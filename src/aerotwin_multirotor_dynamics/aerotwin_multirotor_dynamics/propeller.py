@@ -17,7 +17,7 @@ class Propeller:
     """Force and moment laws of the rotors, all of one kind (XTDrone eq. 3-6 and more)."""
 
     thrust_coefficient_n_s2: float = parameter(
-        unit="N/(rad/s)^2", minimum=0.0, text="thrust per squared speed, C_T"
+        unit="N/(rad/s)^2", minimum=1e-15, text="thrust per squared speed, C_T"
     )
     torque_per_thrust_m: float = parameter(
         unit="m", minimum=0.0, text="reaction torque about body z per thrust, C_M"

@@ -53,6 +53,46 @@ def test_an_airframe_of_ones_own_comes_by_path_and_is_checked(tmp_path):
         load_airframe(own)
 
 
+@pytest.mark.parametrize(
+    ("given", "impossible", "message"),
+    [
+        ("thrust_coefficient_n_s2: 5.84e-6", "thrust_coefficient_n_s2: 0.0", "at least 1e-15 N"),
+        ("speed_per_command_rad_s: 1000.0", "speed_per_command_rad_s: 0.0", "at least 0.001 rad"),
+        ("maximum_speed_rad_s: 1100.0", "maximum_speed_rad_s: 0.0", "at least 0.001 rad/s, found"),
+        (
+            "normal_stiffness_n_per_m: 2000.0",
+            "normal_stiffness_n_per_m: 0.0",
+            "at least 0.001 N/m, found 0.0",
+        ),
+        ("feet_m:", "feet_m: []\n  hull_m:", "feet_m must hold at least one foot, got none"),
+        (
+            "0.055225]",
+            "0.0585]",
+            r"about z at most the sum of the other two \(0.05825\), got 0.0585",
+        ),
+        ("[0.029125,", "[0.0845,", "inertia_kg_m2 must hold about x at most"),
+    ],
+)
+def test_an_airframe_that_cannot_be_is_refused_when_it_is_loaded(
+    tmp_path, given, impossible, message
+):
+    text = (Path(README.parent) / "aerotwin_multirotor_dynamics/airframes/iris.yaml").read_text()
+    assert text.count(given) == 1
+    own = tmp_path / "own.yaml"
+    own.write_text(text.replace(given, impossible))
+    with pytest.raises(ParameterError, match=message) as error:
+        load_airframe(own)
+    assert "own.yaml" in str(error.value)
+
+
+def test_the_moments_of_a_flat_plate_are_a_body_whatever_their_rounding(tmp_path):
+    """Of a plate Iz = Ix + Iy exactly; files round each of the three."""
+    text = (Path(README.parent) / "aerotwin_multirotor_dynamics/airframes/iris.yaml").read_text()
+    own = tmp_path / "own.yaml"
+    own.write_text(text.replace("0.055225]", "0.05826]"))
+    assert load_airframe(own).inertia_kg_m2[2] == 0.05826
+
+
 def test_a_multirotor_need_not_be_a_quadrotor(tmp_path):
     text = (Path(README.parent) / "aerotwin_multirotor_dynamics/airframes/iris.yaml").read_text()
     two_more = (
