@@ -80,6 +80,9 @@ class ExtraSensor(Protocol):
 def make_extra_sensor(line: str, *, seed: int, vehicle: int | str) -> ExtraSensor:
     """Return the sensor that a line `module:Class` or `module:Class@parameters.yaml` names.
 
+    Its noise follows from seed, vehicle and class, not from where the file of its parameters lies:
+    two of one class on one vehicle draw the same numbers.
+
     Raises
     ------
     UserError
@@ -91,7 +94,7 @@ def make_extra_sensor(line: str, *, seed: int, vehicle: int | str) -> ExtraSenso
         raise ParameterError(f"{path}: expected names with values, found {parameters!r}")
     make = _find(name)
     try:
-        sensor = make(parameters, seed_sequence(seed, vehicle, line))
+        sensor = make(parameters, seed_sequence(seed, vehicle, name))
     except UserError:
         raise
     except Exception as error:

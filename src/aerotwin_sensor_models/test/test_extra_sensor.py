@@ -101,6 +101,16 @@ def test_its_parameters_come_from_the_file_after_the_at_sign(own):
         make_extra_sensor(line, seed=1, vehicle=0)
 
 
+def test_its_noise_does_not_depend_on_where_its_file_lies(own):
+    draws = []
+    for folder in ("here", "there"):
+        (own / folder).mkdir()
+        (own / folder / "sonar.yaml").write_text("rate_hz: 5.0\n", "utf-8")
+        line = f"my_sensors:Sonar@{own / folder / 'sonar.yaml'}"
+        draws.append(make_extra_sensor(line, seed=1, vehicle=0).rng.random())
+    assert draws[0] == draws[1]
+
+
 def test_each_vehicle_and_seed_has_noise_of_its_own(own):
     def first(seed, vehicle):
         return make_extra_sensor("my_sensors:Sonar", seed=seed, vehicle=vehicle).rng.random()

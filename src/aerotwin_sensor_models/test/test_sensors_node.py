@@ -159,6 +159,21 @@ def test_the_imu_tells_the_variance_it_has_at_the_rate_of_its_truth(interval_ns)
         assert 0.5 * np.var(np.diff(values)) == pytest.approx(told, rel=VARIANCE_ERROR)
 
 
+def test_a_receiver_without_fix_says_so_and_tells_no_velocity(tmp_path):
+    path = tmp_path / "tunnel.yaml"
+    path.write_text(
+        "source: test\nparameters: {rate_hz: 10.0, delay_s: 0.0, outages_s: [[0.15, 0.25]]}\n"
+    )
+    suite = SensorSuite(SensorsParameters(gnss=str(path)))
+    status, n_velocities = [], 0
+    for k in range(1, 91):  # 0.36 s: measured at 0.1, 0.2 and 0.3 s
+        readings = read(suite, truth_at(k * STEP_NS))
+        status += [fix.status.status for fix in readings.get("gnss/fix", [])]
+        n_velocities += len(readings.get("gnss/velocity", []))
+    assert status[:4].count(-1) == 1
+    assert n_velocities == len(status) - 1
+
+
 def test_a_sensor_that_is_off_says_nothing():
     off = SensorsParameters(imu="none", magnetometer="none", barometer="none", gnss="none")
     assert SensorSuite(off).sample(truth_at(STEP_NS)) == []
