@@ -70,7 +70,9 @@ class ControllerSample:
     pressure_pa : float or None
         The barometer's reading [Pa] when it is new.
     fix : Any or None
-        The receiver's `aerotwin_sensor_models.GnssSample` when it is new.
+        The receiver's `aerotwin_sensor_models.GnssSample` when it is new. It tells of the past: it
+        was measured `delay_s` of the GNSS preset before it is handed over here, and that at the
+        first step after, so `stamp_ns` is not the time of the measurement.
     """
 
     stamp_ns: int
@@ -109,7 +111,7 @@ class Controller(Protocol):
     An object may also have any of these attributes, which the simulator looks up after each step:
     `phase` (str, what it does, in a word or two), `progress` (float in [0, 1] or None),
     `is_finished` (bool, ends the flight as flown), `failure` (str or None, ends it as failed) and
-    `setpoint` (a `Setpoint` or None).
+    `setpoint` (a `Setpoint` or None). It may have a method `close()`, called once at the end.
     """
 
     def step(self, sample: ControllerSample) -> Sequence[float]:
