@@ -124,7 +124,7 @@ class MissionFlight:
         way = target - guidance.reference[:3]
         heading = item.parameters[3]
         if math.isfinite(heading) and item.command in WITH_HEADING:
-            guidance.yaw = yaw_map_from_ned(math.radians(heading))
+            guidance.yaw = yaw_map_from_ned(math.radians(math.remainder(heading, 360.0)))
         elif math.hypot(way[0], way[1]) > NOSE_AHEAD_M:
             guidance.yaw = math.atan2(way[1], way[0])
 

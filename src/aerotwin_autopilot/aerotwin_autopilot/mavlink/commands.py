@@ -129,7 +129,9 @@ def _return(a: Autopilot, _: Command) -> tuple[int, str]:
 
 def _reposition(a: Autopilot, c: Command) -> tuple[int, str]:
     speed, _, _, heading = c.parameters
-    yaw = yaw_map_from_ned(heading) if math.isfinite(heading) else math.nan
+    yaw = math.nan
+    if math.isfinite(heading):
+        yaw = yaw_map_from_ned(math.remainder(heading, math.tau))
     place = _local(a, c)
     if not _is_plausible(a, place):
         return DENIED, "Reposition denied: place not plausible"

@@ -47,7 +47,9 @@ def _target(message: object, position: Triple, turn: float | None) -> OffboardTa
         position=position,
         velocity=v,
         acceleration=a,
-        yaw=math.nan if mask & YAW_BIT or not math.isfinite(yaw) else yaw_map_from_ned(yaw),
+        yaw=math.nan
+        if mask & YAW_BIT or not math.isfinite(yaw)
+        else yaw_map_from_ned(math.remainder(yaw, math.tau)),
         yaw_rate=math.nan if mask & YAW_RATE_BIT or not math.isfinite(rate) else -rate,
     )
 

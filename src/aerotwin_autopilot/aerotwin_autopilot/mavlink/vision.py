@@ -60,7 +60,7 @@ def pose_from_vision(message: Any, arrival_s: float, delay_s: float) -> VisionPo
         arrival_s=arrival_s,
         measured_s=_measured(m.usec, arrival_s, delay_s),
         position=_up(m.x, m.y, m.z),
-        yaw=math.pi / 2.0 - m.yaw,
+        yaw=math.pi / 2.0 - math.remainder(m.yaw, math.tau) if math.isfinite(m.yaw) else NAN,
         position_std_m=_std((covariance[_X], covariance[_Y], covariance[_Z])),
         yaw_std_rad=_std((covariance[_YAW],)),
         is_aligned=True,
