@@ -20,7 +20,7 @@ from aerotwin_autopilot.mavlink.codec import LAYOUTS, READERS
 from aerotwin_autopilot.mavlink.streams import QUIET_HZ
 from aerotwin_autopilot.parameters import EstimatorParameters, load_autopilot_parameters
 from aerotwin_autopilot.session import Session
-from aerotwin_autopilot.udp_links import REMOTE_PORTS, UdpLinks
+from aerotwin_autopilot.udp_links import UdpLinks, remote_port
 from aerotwin_px4_bridge.messages import HIL_SENSOR, pack_heartbeat, pack_hil_sensor
 
 OFFBOARD, ONBOARD, GROUND = 0, 1, 2
@@ -148,7 +148,7 @@ def test_a_link_that_nobody_hears_carries_heartbeats_until_somebody_is_there():
         assert not link.is_heard
         assert set(QUIET_HZ) == {"HEARTBEAT"}
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
-            listener.bind(("127.0.0.1", REMOTE_PORTS["offboard"] + INSTANCE))
+            listener.bind(("127.0.0.1", remote_port("offboard", INSTANCE)))
             listener.settimeout(5.0)
             for k in range(3, 6):
                 session.autopilot.time_us = (k + 1) * 1_000_000
