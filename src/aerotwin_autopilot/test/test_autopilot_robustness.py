@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from pymavlink.dialects.v20 import common
 
+from aerotwin_autopilot.estimator.layout import V_VARIANCE_P
+from aerotwin_autopilot.estimator.pose import LARGEST_STD, LEAST_STD, VisionPose
 from aerotwin_autopilot.mavlink import MavlinkServer
 from aerotwin_autopilot.px4_modes import Mode
 
@@ -157,15 +159,24 @@ def test_odometry_of_failed_tracking_is_dropped(station, monkeypatch):
     [(5.0, 1e-40), (5.0, 1e-20), (5.0, LARGEST), (1e9, 1e9), (LARGEST, LARGEST), (LARGEST, 1.0)],
 )
 def test_impossible_vision_does_not_end_the_flight(station, x, variance):
+    start_us = station.flight.autopilot.time_us
     for _ in range(200):
         station.send(
             common.MAVLink_vision_position_estimate_message(
-                1, x, 0.0, 0.0, 0.0, 0.0, 0.0, [variance] * 21, 0
+                start_us, x, 0.0, 0.0, 0.0, 0.0, 0.0, [variance] * 21, 0
             )
         )
         station.run(2)
     station.run(250)
     assert all(map(math.isfinite, station.modes.position))
+
+
+def test_noise_that_a_sender_claims_is_kept_within_what_can_be(station):
+    """Its square divides in the filter: a variance of 1e-40 m^2 once left a zero there."""
+    parameters = station.flight.autopilot.parameters.estimator
+    for claimed, used in ((1e-20, LEAST_STD), (1e19, LARGEST_STD), (0.2, 0.2)):
+        pose = VisionPose(arrival_s=1.0, measured_s=1.0, position_std_m=claimed)
+        assert pose.row(parameters)[V_VARIANCE_P] == pytest.approx(used**2)
 
 
 def test_a_yaw_of_many_turns_is_an_angle(station):
