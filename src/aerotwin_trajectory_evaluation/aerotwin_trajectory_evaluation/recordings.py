@@ -24,7 +24,11 @@ _ALIASES = {
     "yaw": ("yaw_map",),
 }
 _UNITS = {"s": 1.0, "sec": 1.0, "ms": 1e-3, "us": 1e-6, "usec": 1e-6, "ns": 1e-9}
-_FURTHER = ("deg", "m", "mm", "1e7", "e7", "amsl")
+_DEGREES = {"1e7": 1e-7, "e7": 1e-7, "dege7": 1e-7, "deg": 1.0}
+_METRES = {"mm": 1e-3, "cm": 1e-2, "m": 1.0}
+_FURTHER = (*_DEGREES, *_METRES, "amsl")
+_HIGHEST_M = 20_000.0
+"""An altitude without a unit above this is in millimetres: no multirotor flies there."""
 _EPOCH_S = 1e9
 """A stamp below is not seconds since 1970: 2001-09-09."""
 _MAX_STEP_S = 60.0
@@ -119,8 +123,7 @@ def _from_trajectory(path: Path, trajectory: Trajectory) -> Recording:
 
 def _gnss_columns(head: bytes) -> dict[str, int] | None:
     """Return which column holds what, None if the first line names no latitude and longitude."""
-    first = head.split(b"\n", 1)[0].decode("utf-8", "replace").lstrip("\ufeff#").strip()
-    names = [name.strip().strip('"').lower() for name in first.split(",")]
+    names = _names(head.split(b"\n", 1)[0].decode("utf-8", "replace"))
     found: dict[str, int] = {}
     for kind, aliases in _ALIASES.items():
         for index, name in enumerate(names):
@@ -139,6 +142,18 @@ def _gnss_columns(head: bytes) -> dict[str, int] | None:
     return found
 
 
+def _named_scale(name: str, scales: dict[str, float]) -> float | None:
+    """Return the unit that a column's name ends with, as a factor; None without one."""
+    parts = name.split("_")[1:]
+    return next((factor for unit, factor in scales.items() if unit in parts), None)
+
+
+def _names(line: str) -> list[str]:
+    """Return the names of the columns in a file's first line."""
+    first = line.lstrip("\ufeff#").strip()
+    return [name.strip().strip('"').lower() for name in first.split(",")]
+
+
 def _stem(name: str) -> str:
     """Return a column's name without its unit: time_us -> time, lat_1e7_deg -> lat."""
     parts = name.split("_")
@@ -154,11 +169,7 @@ def _read_gnss_csv(path: Path, columns: dict[str, int]) -> Recording:
     table = np.array(rows)
     notes = [f"{n_bad} rows could not be read and were left out."] if n_bad else []
     stamps, unit = _seconds(table[:, 0], columns["unit"], path)
-    position = table[:, 1:].copy()
-    if np.abs(position[:, 0]).max() > 90.0:
-        position[:, :2] *= 1e-7
-        position[:, 2] *= 1e-3
-        notes.append("Latitude and longitude are in 1e-7 degrees, so altitude is in millimetres.")
+    position = table[:, 1:] * _scales(path, columns, table[:, 1:], notes)
     if np.abs(position[:, 0]).max() > 90.0 or np.abs(position[:, 1]).max() > 180.0:
         raise UserError(f"{path}: latitudes or longitudes are out of range; check their units")
     is_first = np.concatenate([[True], np.diff(stamps) > 0.0])
@@ -174,6 +185,28 @@ def _read_gnss_csv(path: Path, columns: dict[str, int]) -> Recording:
         is_geodetic=True,
         notes=tuple(notes),
     )
+
+
+def _scales(
+    path: Path, columns: dict[str, int], position: np.ndarray, notes: list[str]
+) -> np.ndarray:
+    """Return the factors (3,) to degrees and metres: by the columns' names, else by size."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        names = _names(file.readline())
+    named = [_named_scale(names[columns[k]], _DEGREES) for k in ("latitude", "longitude")]
+    known = [scale for scale in named if scale is not None]
+    largest = np.abs(position).max(axis=0)
+    guess = known[0] if known else 1e-7 if largest[0] > 90.0 or largest[1] > 180.0 else 1.0
+    latitude, longitude = (guess if scale is None else scale for scale in named)
+    if 1e-7 in (latitude, longitude):
+        notes.append("Latitude and longitude are in 1e-7 degrees.")
+    altitude = _named_scale(names[columns["altitude"]], _METRES)
+    if altitude is None:
+        is_integer = latitude == 1e-7 and bool((position[:, 2] == np.round(position[:, 2])).all())
+        altitude = 1e-3 if largest[2] > _HIGHEST_M or is_integer else 1.0
+        if altitude != 1.0:
+            notes.append("Altitude was taken to be in millimetres; name the column alt_m if not.")
+    return np.array([latitude, longitude, altitude])
 
 
 def _rows(path: Path, columns: list[int]) -> tuple[list[list[float]], int]:

@@ -73,7 +73,8 @@ def _from_local(topics: Topics, refused: list[str]) -> dict[str, Any] | None:
         return None
     notes = []
     jumps = _resets(data)
-    if np.any(jumps[is_valid] != jumps[is_valid][0]):
+    jumps -= jumps[is_valid][-1]  # the last reference belongs to the frame after the last jump
+    if np.any(jumps[is_valid] != 0.0):
         notes.append("The estimator reset its position in flight; the jumps were taken out.")
     p_enu = ((p_ned - jumps) @ R_ENU_NED.T)[is_valid]
     found: dict[str, Any] = {

@@ -114,8 +114,25 @@ def test_jumps_of_the_estimator_are_taken_out(tmp_path):
         )
     }
     recording = read_recording(write_ulog(tmp_path / "a.ulg", topics))
-    assert recording.position[:, 1] == pytest.approx(0.2 * np.arange(N), abs=FLOAT32)
+    assert recording.position[:, 1] == pytest.approx(5.0 + 0.2 * np.arange(N), abs=FLOAT32)
     assert any("reset" in note for note in recording.notes)
+
+
+def test_a_track_with_a_reset_lies_where_the_last_reference_says(tmp_path):
+    """The estimator found at sample 20 that it is 5 m further north: it was so all along."""
+    jumps = [0.0] * N
+    jumps[20] = 5.0
+    topics = {
+        "vehicle_local_position": _local(
+            x=("float", [0.2 * k + (5.0 if k >= 20 else 0.0) for k in range(N)]),
+            xy_global=("uint8_t", [1] * N),
+            xy_reset_counter=("uint8_t", [0] * 20 + [1] * (N - 20)),
+            **{"delta_xy[0]": ("float", jumps)},
+        )
+    }
+    latitude = read_recording(write_ulog(tmp_path / "a.ulg", topics)).position[:, 0]
+    north = np.radians(latitude - 47.0) * PX4_RADIUS_M
+    assert north[[0, -1]] == pytest.approx([5.0, 5.0 + 0.2 * (N - 1)], abs=1e-3)
 
 
 def test_only_valid_samples_count(tmp_path):
@@ -185,6 +202,23 @@ def test_a_csv_is_read_by_the_names_of_its_columns(tmp_path, header, factor):
     assert recording.is_geodetic and recording.yaw is None
     assert recording.t == pytest.approx(0.5 * np.arange(20))
     assert recording.position[3] == pytest.approx([47.000003, 8.0, 503.0])
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "expected"),
+    [
+        ("time_s,lat_deg,lon_deg,alt_mm", (47.0, 8.0, 500_000), (47.0, 8.0, 500.0)),
+        ("time_s,lat_1e7,lon_1e7,alt_m", (50, 80_000_000, 500), (5e-6, 8.0, 500.0)),
+        ("time_s,lat_e7,lon_e7,alt", (470_000_000, 80_000_000, 1500), (47.0, 8.0, 1.5)),
+        ("time_s,lat,lon,alt", (47.0, 8.0, 500_000), (47.0, 8.0, 500.0)),
+        ("time_s,lat,lon,alt", (470_000_000, 80_000_000, 500.5), (47.0, 8.0, 500.5)),
+        ("time_s,lat,lon,alt", (10, 80_000_000, 500.5), (1e-6, 8.0, 500.5)),
+    ],
+)
+def test_units_of_a_csv_are_those_of_its_names_else_of_its_sizes(tmp_path, header, row, expected):
+    rows = [(k, *row) for k in range(5)]
+    recording = read_recording(_csv(tmp_path / "a.csv", header, rows))
+    assert recording.position[0] == pytest.approx(expected)
 
 
 def test_columns_may_stand_in_any_order_and_bad_rows_are_left_out(tmp_path):
