@@ -140,14 +140,19 @@ class SerialListener:
         reader, start, due_s, sequence = FrameReader(), monotonic(), 0.0, 0
         while True:
             waited = monotonic() - start
-            if waited >= due_s:
-                connection.send(pack_heartbeat(sequence=sequence))
-                due_s, sequence = due_s + HEARTBEAT_PERIOD_S, sequence + 1
             try:
+                if waited >= due_s:
+                    connection.send(pack_heartbeat(sequence=sequence))
+                    due_s, sequence = due_s + HEARTBEAT_PERIOD_S, sequence + 1
                 if reader.feed(connection.receive()):
                     return
             except PeerClosed as error:
-                raise AutopilotLost(f"{self.name} was closed ({error}); plug it in again") from None
+                how = f" ({error})" if str(error) else ""
+                raise AutopilotLost(f"{self.name} was closed{how}; plug it in again") from None
+            except PeerStuck:
+                raise AutopilotLost(
+                    f"{self.name} takes no bytes; see that the autopilot runs and reads it"
+                ) from None
             if on_wait is not None:
                 on_wait(waited)
             if waited >= timeout_s:

@@ -373,7 +373,8 @@ class MissionClient:
             if result == mavlink.MAV_RESULT_ACCEPTED or (is_stream and result is not None):
                 return
             if result is not None:
-                answer = mavlink.enums["MAV_RESULT"][result].name.removeprefix("MAV_RESULT_")
+                known = mavlink.enums["MAV_RESULT"].get(result)
+                answer = known.name.removeprefix("MAV_RESULT_") if known else f"result {result}"
             if self._now_ns >= limit_ns:
                 raise _MissionFailed(f"{name} was not accepted within {limit_s:g} s ({answer})")
 

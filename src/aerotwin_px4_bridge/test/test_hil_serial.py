@@ -14,7 +14,7 @@ import pytest
 from aerotwin_core.errors import UserError
 from aerotwin_px4_bridge import hil_serial
 from aerotwin_px4_bridge.hil_counters import HilTimeouts
-from aerotwin_px4_bridge.hil_socket import AutopilotLost
+from aerotwin_px4_bridge.hil_socket import AutopilotLost, PeerClosed, PeerStuck
 from aerotwin_px4_bridge.link import HilLink
 from aerotwin_px4_bridge.mavlink2 import HEARTBEAT, HIL_SENSOR, Frame, FrameReader
 from aerotwin_px4_bridge.messages import (
@@ -182,6 +182,27 @@ def test_a_cable_that_is_pulled_is_told_from_silence(plug_in):
         with pytest.raises(AutopilotLost, match="closed the HIL link"):
             for n in range(2, 9):
                 _step(link, n)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (PeerClosed("Input/output error"), r"was closed \(Input/output error\); plug it in"),
+        (PeerClosed(), r"was closed; plug it in"),
+        (PeerStuck(), "takes no bytes"),
+    ],
+)
+def test_a_line_that_fails_while_it_is_greeted_is_told(plug_in, monkeypatch, error, words):
+    def fail(*_: object) -> None:
+        raise error
+
+    controller = plug_in(lambda frame: b"")
+    monkeypatch.setattr(hil_serial.SerialConnection, "send", fail)
+    with (
+        HilLink(f"serial:{controller.device}") as link,
+        pytest.raises(AutopilotLost, match=words),
+    ):
+        link.accept(1.0)
 
 
 def test_a_line_that_takes_no_more_bytes_is_given_up(plug_in, monkeypatch):

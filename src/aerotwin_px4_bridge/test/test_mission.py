@@ -48,6 +48,7 @@ class PerfectAutopilot:
         self.commands: list[tuple[int, float, float]] = []
         self.setpoints: list[mavlink.MAVLink_message] = []
         self.refuse: set[int] = set()
+        self.refusal = mavlink.MAV_RESULT_TEMPORARILY_REJECTED
         self.is_silent = False
         self.n = 0
 
@@ -114,7 +115,7 @@ class PerfectAutopilot:
     def _command(self, message: mavlink.MAVLink_message) -> None:
         self.commands.append((message.command, message.param1, message.param2))
         if message.command in self.refuse:
-            self.say(mavlink.MAVLink_command_ack_message(message.command, 1))
+            self.say(mavlink.MAVLink_command_ack_message(message.command, self.refusal))
             return
         if message.command == mavlink.MAV_CMD_NAV_TAKEOFF:
             self.mode, self.wanted_height = TAKEOFF, message.param7 - HOME.altitude_m
@@ -313,6 +314,14 @@ def test_a_refused_command_is_sent_again_each_second_and_then_told(pair):
     assert "arming was not accepted within 20 s (TEMPORARILY_REJECTED)" in client.failure
     tries = [c for c in autopilot.commands if c[0] == mavlink.MAV_CMD_COMPONENT_ARM_DISARM]
     assert 20 <= len(tries) <= 21
+
+
+def test_a_refusal_of_an_unknown_kind_is_told_by_its_number(pair):
+    autopilot, client = pair
+    autopilot.refuse.add(mavlink.MAV_CMD_COMPONENT_ARM_DISARM)
+    autopilot.refusal = 77
+    _fly(autopilot, client)
+    assert "(result 77)" in client.failure
 
 
 def test_leaving_offboard_by_itself_ends_the_mission(pair):
