@@ -5,6 +5,7 @@
 import json
 import os
 import struct
+from argparse import ArgumentParser
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
-from aerotwin_bringup.doctor import events, geometry
+from aerotwin_bringup.doctor import doctor_command, events, geometry
 from aerotwin_bringup.doctor.check import FAIL, OK, WARN
 from aerotwin_bringup.doctor.link_checks import flight_checks, link_checks
 from aerotwin_bringup.doctor.link_record import LinkRecord
@@ -313,6 +314,7 @@ NONE_IRIS = {
         ({**IRIS, "CA_ROTOR_COUNT": 6.0}, FAIL, "6 rotors, the airframe iris has 4"),
         ({"CA_ROTOR_COUNT": 4.0}, WARN, "did not tell CA_ROTOR0_PX"),
         ({"MAV_SYS_ID": 3.0}, OK, "no CA_ROTOR parameters"),
+        ({"MAV_SYS_ID": 3.0, "CA_ROTOR0_PX": 0.13}, WARN, "did not tell CA_ROTOR_COUNT"),
         ({}, WARN, "answers no parameter request"),
     ],
 )
@@ -327,6 +329,21 @@ def test_an_integer_parameter_is_read_from_its_bits():
     (bits,) = struct.unpack("<f", struct.pack("<i", 4))
     record = received(mavlink.MAVLink_param_value_message(b"CA_ROTOR_COUNT", bits, 6, 1, 0))
     assert record.parameters == {"CA_ROTOR_COUNT": 4.0}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--duration-s", "nan"), ("--duration-s", "inf"), ("--duration-s", "0"),
+        ("--port", "99999"), ("--port", "0"), ("--instance=-1",), ("--instance", "300"),
+    ],
+)  # fmt: skip
+def test_arguments_beyond_their_range_are_refused(words, capsys):
+    parser = ArgumentParser()
+    doctor_command.configure(parser)
+    with pytest.raises(SystemExit):
+        parser.parse_args(words)
+    assert " is no " in capsys.readouterr().err
 
 
 def diagnostic(level: int, message: str, **values: str) -> SimpleNamespace:

@@ -22,6 +22,7 @@ status and way_out.
 """
 
 import argparse
+import math
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -34,12 +35,14 @@ DEFAULT_DURATION_S = 6.0
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("--instance", type=int, default=0, help="number of the vehicle (0)")
     parser.add_argument(
-        "--port", type=int, help="listen on this UDP port (14540 + instance and 14550)"
+        "--instance", type=_instance, default=0, help="number of the vehicle, 0 to 200 (0)"
     )
     parser.add_argument(
-        "--duration-s", type=float, default=DEFAULT_DURATION_S, help="how long to listen (6)"
+        "--port", type=_port, help="listen on this UDP port (14540 + instance and 14550)"
+    )
+    parser.add_argument(
+        "--duration-s", type=_duration, default=DEFAULT_DURATION_S, help="how long to listen (6)"
     )
     parser.add_argument(
         "--airframe", default="iris", help="what is simulated: name, or path of its YAML (iris)"
@@ -51,6 +54,30 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--only", choices=("installation", "link"), help="one half; link: silence is a failure"
     )
     parser.add_argument("--json", metavar="FILE", help="write the checks as JSON (- = stdout)")
+
+
+def _instance(text: str) -> int:
+    return _whole_number(text, 0, 200)
+
+
+def _port(text: str) -> int:
+    return _whole_number(text, 1, 65535)
+
+
+def _whole_number(text: str, lowest: int, highest: int) -> int:
+    if not text.isdecimal() or not lowest <= int(text) <= highest:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number from {lowest} to {highest}")
+    return int(text)
+
+
+def _duration(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0.0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is no finite number of seconds above 0")
+    return seconds
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -35,6 +35,9 @@ def geometry_check(record: LinkRecord, expected: Mapping[str, float], airframe_n
     PX4 scales its allocation.
     """
     found = record.parameters
+    is_any_told = any(name.startswith("CA_ROTOR") for name in found)
+    if "CA_ROTOR_COUNT" not in found and is_any_told:
+        return warn(NAME, "PX4 did not tell CA_ROTOR_COUNT", "listen longer (--duration-s 20)")
     if "CA_ROTOR_COUNT" not in found and ANY_PARAMETER in found:
         return ok(NAME, "no CA_ROTOR parameters: the embedded autopilot has its airframe in a file")
     if "CA_ROTOR_COUNT" not in found:
