@@ -69,6 +69,7 @@ class RecordedFlight:
             "recording": track.recording.path.name,
             "n": len(self.t),
             "coverage": self.coverage,
+            "coverage_of_recording": len(self.t) / len(track.recording.t),
             "path_m": float(np.linalg.norm(np.diff(self.recorded, axis=0), axis=1).sum()),
             "duration_s": float(self.t[-1] - self.t[0]),
             "time_scale": track.time_scale,
@@ -173,7 +174,11 @@ def recorded_section(flight: RecordedFlight) -> Section:
 
 def _table(numbers: dict[str, Any]) -> Table:
     removed = numbers["removed"]
-    rows = [measure("path recorded", numbers["path_m"], "m", "length of the recorded track")]
+    share = 100.0 * numbers["coverage_of_recording"]
+    rows = [
+        measure("path recorded", numbers["path_m"], "m", "length of the recorded track"),
+        measure("flown of the recording", share, "%", "samples; the others were cut, or not flown"),
+    ]
     for key, name, meaning in (
         ("deviation_m", "deviation", "of the simulated from the recorded track, nothing aligned"),
         ("deviation_horizontal_m", "horizontal", "its part east and north"),

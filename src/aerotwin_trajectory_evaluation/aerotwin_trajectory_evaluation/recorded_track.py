@@ -31,7 +31,7 @@ class TrackOptions:
     placement: str = parameter(
         "auto",
         text="geodetic = where it was recorded; start = its first point at the world's start; "
-        "auto = geodetic, refused where the recording has no GNSS or lies beside the world",
+        "auto = geodetic where the world reaches as far as the recording, else start",
         choices=("auto", "geodetic", "start"),
     )
     turn_deg: float = parameter(
@@ -135,7 +135,8 @@ def make_track(
     t, position, yaw = _cut_times(recording, options)
     p_map, notes = _place(recording, position, options, plane, start_p_map, ground_height)
     t, p_map, yaw = _cut_low(recording, t, p_map, yaw, options)
-    if options.placement == "start" and options.turn_deg:
+    notes += _cut_note(recording, t)
+    if options.turn_deg:
         p_map, yaw = _turned(p_map, yaw, start_p_map, np.radians(options.turn_deg))
     p_map = p_map + np.array([0.0, 0.0, options.raise_m])
     gap = float(np.diff(t).max())
@@ -163,6 +164,15 @@ def _cut_times(
     return recording.t[inside], recording.position[inside], yaw
 
 
+def _cut_note(recording: Recording, t: np.ndarray) -> list[str]:
+    """Return what from_s, to_s and lowest_m left out."""
+    n, n_all = len(t), len(recording.t)
+    if n == n_all:
+        return []
+    lost_s = float(recording.t[-1] - (t[-1] - t[0]))
+    return [f"Cut by lowest_m, from_s, to_s: {n_all - n} of {n_all} samples, {lost_s:.1f} s."]
+
+
 def _place(
     recording: Recording,
     position: np.ndarray,
@@ -173,13 +183,14 @@ def _place(
 ) -> tuple[np.ndarray, list[str]]:
     """Return the positions in map, and what was done."""
     if options.placement == "start":
-        if recording.is_geodetic:
-            own = LocalTangentPlane(_point(position[0]))
-            position = np.array([own.from_geodetic(*row) for row in position])
-        return (
-            position - position[0] + start_p_map,
-            ["Its first point was put at the world's start (placement start)."],
-        )
+        return _from_start(recording, position, start_p_map), [
+            "Its first point was put at the world's start (placement start)."
+        ]
+    is_free = options.placement == "auto"
+    if not recording.is_geodetic and is_free:
+        return _from_start(recording, position, start_p_map), [
+            "It has no GNSS, so its first point was put at the world's start (placement auto)."
+        ]
     if not recording.is_geodetic:
         raise ParameterError(
             f"placement: {recording.path} has positions in a local frame only ({recording.kind}); "
@@ -187,6 +198,17 @@ def _place(
         )
     p_map = np.array([plane.from_geodetic(*row) for row in position])
     ground = ground_height(p_map[:, 0], p_map[:, 1])
+    if not np.isfinite(ground).any() and is_free:
+        away = float(np.linalg.norm(p_map[0, :2] - start_p_map[:2]))
+        return _from_start(recording, position, start_p_map), [
+            f"It was recorded {_distance(away)} from here, so its first point was put at the "
+            "world's start (placement auto)."
+        ]
+    if options.turn_deg:
+        raise ParameterError(
+            f"turn_deg: {recording.path} lies where it was recorded; give placement:=start to "
+            "turn it, or leave turn_deg at 0"
+        )
     if not np.isfinite(ground).all():
         away = float(np.linalg.norm(p_map[0, :2] - start_p_map[:2]))
         raise ParameterError(
@@ -199,6 +221,14 @@ def _place(
         "It lies where it was recorded; heights count from the ground below its first point, "
         "because recorded altitudes have other zeros than the world's ellipsoid."
     ]
+
+
+def _from_start(recording: Recording, position: np.ndarray, start_p_map: np.ndarray) -> np.ndarray:
+    """Return the positions with the first at the world's start."""
+    if recording.is_geodetic:
+        own = LocalTangentPlane(_point(position[0]))
+        position = np.array([own.from_geodetic(*row) for row in position])
+    return position - position[0] + start_p_map
 
 
 def _point(row: np.ndarray):

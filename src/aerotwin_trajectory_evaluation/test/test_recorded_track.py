@@ -153,8 +153,10 @@ def test_without_attitude_the_yaw_of_the_start_is_kept():
 @pytest.mark.parametrize(
     ("recording", "options", "message"),
     [
-        ({}, {"placement": "auto"}, "local frame only"),
-        ({"geodetic": True, "shift": (9e5, 0.0, 0.0)}, {"placement": "auto"}, r"\d+ km from"),
+        ({}, {"placement": "geodetic"}, "local frame only"),
+        ({"geodetic": True, "shift": (9e5, 0.0, 0.0)}, {"placement": "geodetic"}, r"\d+ km from"),
+        ({"geodetic": True, "shift": (170.0, 0.0, 0.0)}, {"placement": "auto"}, r"\d+% of its"),
+        ({"geodetic": True}, {"placement": "auto", "turn_deg": 9.0}, "turn_deg"),
         ({}, {"lowest_m": 9.0}, "rises 4.00 m above"),
         ({}, {"from_s": 100.0}, "lasts 40.0 s"),
         ({"shift": (0.0, 0.0, 5.0)}, {"raise_m": -3.0, "lowest_m": 0.0}, "above the surface"),
@@ -165,6 +167,28 @@ def test_without_attitude_the_yaw_of_the_start_is_kept():
 def test_what_cannot_be_flown_names_the_option_that_helps(recording, options, message):
     with pytest.raises((ParameterError, UserError), match=message):
         _track(_recording(**recording), **options)
+
+
+@pytest.mark.parametrize(
+    ("recording", "said"),
+    [({}, "no GNSS"), ({"geodetic": True, "shift": (2e4, 0.0, 0.0)}, "recorded 20 km")],
+)
+def test_a_recording_from_elsewhere_is_flown_from_the_start_and_says_so(recording, said):
+    track = _track(_recording(**recording), placement="auto", lowest_m=2.0)
+    assert track.recorded_map[0, :2] == pytest.approx(START[:2], abs=1e-3)
+    assert any(said in note and "placement auto" in note for note in track.notes)
+
+
+def test_what_is_cut_is_told_and_counts_in_the_coverage_of_the_recording():
+    recording = _recording()
+    track = _track(recording, from_s=2.0, to_s=20.0)
+    n, n_all = len(track.t), len(recording.t)
+    lost_s = 40.0 - np.ptp(track.t)
+    said = f"Cut by lowest_m, from_s, to_s: {n_all - n} of {n_all} samples, {lost_s:.1f} s."
+    assert n < n_all and said in track.notes
+    numbers = compare_recorded(track, _flown(track), START_NS).metrics()
+    assert numbers["coverage_of_recording"] == pytest.approx(n / n_all)
+    assert numbers["coverage"] == 1.0
 
 
 def test_gaps_are_told():
