@@ -175,7 +175,7 @@ def test_what_cannot_be_flown_names_the_option_that_helps(recording, options, me
 )
 def test_a_recording_from_elsewhere_is_flown_from_the_start_and_says_so(recording, said):
     track = _track(_recording(**recording), placement="auto", lowest_m=2.0)
-    assert track.recorded_map[0, :2] == pytest.approx(START[:2], abs=1e-3)
+    assert track.recorded_map[0, :2] == pytest.approx(START[:2], abs=0.05)  # the vertical turns
     assert any(said in note and "placement auto" in note for note in track.notes)
 
 
