@@ -116,7 +116,11 @@ def test_a_recorded_flight_is_flown_again_where_it_was_recorded(tmp_path):
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("time_s,lat,lon,alt\n0,1,1,1\n1,1,1,2\n2,1,1,3\n", {}, "placement:=start"),
+        (
+            "time_s,lat,lon,alt\n0,1,1,1\n1,1,1,2\n2,1,1,3\n",
+            {"placement": "geodetic"},
+            "placement:=start",
+        ),
         ("1 2 3\n", {}, "no trajectory"),
         (None, {}, "no such file"),
     ],

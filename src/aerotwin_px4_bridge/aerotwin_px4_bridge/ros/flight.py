@@ -11,6 +11,7 @@ from aerotwin_core.parameters import load_parameters_file
 from aerotwin_core.time import to_seconds
 from aerotwin_px4_bridge.hil_socket import AutopilotLost
 from aerotwin_px4_bridge.link import HilLink, hil_port
+from aerotwin_px4_bridge.listener import Listener
 from aerotwin_px4_bridge.messages import Vector, pack_hil_gps, pack_hil_sensor
 from aerotwin_px4_bridge.mission import Mission, MissionClient
 from aerotwin_px4_bridge.ros.autopilot import make_autopilot
@@ -19,7 +20,6 @@ from aerotwin_px4_bridge.ros.conversions import (
     rotor_speeds,
     temperature_of_standard_air,
 )
-from aerotwin_px4_bridge.ros.listener import Listener
 from aerotwin_px4_bridge.ros.parameters import BridgeParameters
 
 OK, WARN = 0, 1

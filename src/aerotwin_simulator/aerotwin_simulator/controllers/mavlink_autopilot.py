@@ -21,6 +21,7 @@ from aerotwin_px4_bridge.hil_kernels import (
     MALFORMED,
     pack_sensor,
 )
+from aerotwin_px4_bridge.listener import Listener
 from aerotwin_px4_bridge.messages import (
     SIMULATOR_COMPONENT_ID,
     SIMULATOR_SYSTEM_ID,
@@ -30,7 +31,6 @@ from aerotwin_px4_bridge.px4_files import collect_ulog
 from aerotwin_sensor_models import GnssSample
 from aerotwin_simulator.controllers.autopilot_process import hil_endpoint, make_process
 from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup, Motors
-from aerotwin_simulator.controllers.onboard import IdleClient
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import FORCE, RATE, Readings
 
@@ -81,11 +81,11 @@ class MavlinkAutopilot:
             self.link.close()
             raise
 
-    def _make_client(self) -> MissionClient | IdleClient:
+    def _make_client(self) -> MissionClient | Listener:
         setup = self._setup
         instance = setup.parameters.instance
         if setup.mission is None:
-            return IdleClient(setup.plane, instance)
+            return Listener(setup.plane, instance)
         start = setup.p_map_start if setup.parameters.anchor_mission else None
         return MissionClient(setup.mission, setup.plane, instance, p_map_start=start)
 

@@ -16,6 +16,7 @@ class Listener:
 
     failure: str | None = None
     is_finished = False
+    progress: float | None = None
     setpoint: Setpoint | None = None
 
     def __init__(self, plane: LocalTangentPlane, instance: int) -> None:
