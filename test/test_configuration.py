@@ -16,6 +16,7 @@ AIRFRAMES = sorted(path for path in CONFIG.glob("*/*.yaml") if "rotors" in read_
 FROM_LAUNCH = {"recorded_flight": {"recording": "flight.ulg"}, "relay": {"cases": "cases.yaml"}}
 """Parameters without a default that the launch file of a scenario gives."""
 CASES = sorted(CONFIG.glob("relay/cases*.yaml"))
+WAYPOINTS = sorted(CONFIG.glob("waypoint_controller/*.yaml"))
 
 
 def parameters_of_node(path: Path) -> dict:
@@ -24,7 +25,7 @@ def parameters_of_node(path: Path) -> dict:
 
 
 def test_every_file_is_loaded_by_one_of_these_tests():
-    known = {*MISSIONS, *PX4_PARAMETERS, *NODES, *AIRFRAMES, *CASES}
+    known = {*MISSIONS, *PX4_PARAMETERS, *NODES, *AIRFRAMES, *CASES, *WAYPOINTS}
     assert known == set(CONFIG.glob("*/*.yaml"))
 
 
@@ -33,6 +34,13 @@ def test_an_airframe_is_one_and_can_fly(path):
     from aerotwin_multirotor_dynamics import load_airframe, thrust_to_weight
 
     assert thrust_to_weight(load_airframe(path)) > 1.0
+
+
+@pytest.mark.parametrize("path", WAYPOINTS, ids=lambda path: path.name)
+def test_the_options_of_a_way_point_controller_are_its_own(path):
+    from aerotwin_flight_control import WaypointOptions
+
+    assert load_parameters_file(WaypointOptions, path).waypoints
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
