@@ -62,6 +62,16 @@ def _wait_for(condition: Callable[[], bool], limit_s: float) -> None:
         time.sleep(0.01)
 
 
+def _pause(pid: int) -> None:
+    """Stop a process and wait until every thread of it stands."""
+    os.kill(pid, signal.SIGSTOP)
+    threads = list(Path(f"/proc/{pid}/task").iterdir())
+    _wait_for(
+        lambda: all((t / "stat").read_text().rpartition(")")[2].split()[0] == "T" for t in threads),
+        GRACE_S,
+    )
+
+
 @both
 def test_an_autopilot_that_is_killed_in_flight_ends_it_at_once(kind, connect, make_vehicle):
     link, process = connect(kind, timeouts=TIMEOUTS)
@@ -83,18 +93,18 @@ def test_an_autopilot_that_stops_answering_ends_the_flight(kind, connect, make_v
     link, process = connect(kind, timeouts=TIMEOUTS)
     vehicle = make_vehicle()
     _fly(vehicle, link, FLOWN_STEPS)
-    os.kill(process.pid, signal.SIGSTOP)
+    _pause(process.pid)
     vehicle.step(link)
     os.kill(process.pid, signal.SIGCONT)
     _fly(vehicle, link, 100)
     assert link.n_missed == 1
     assert not link.is_repeatable
-    os.kill(process.pid, signal.SIGSTOP)
+    _pause(process.pid)
     reason, elapsed_s = _lost(vehicle, link)
     assert "3 steps in a row without an answer within 0.3 s each" in reason
     assert elapsed_s < TIMEOUTS.consecutive_misses * TIMEOUTS.answer_s + GRACE_S
     start = time.monotonic()
-    process.stop()  # a stopped process hears only SIGKILL
+    process.stop()
     assert not process.is_running
     assert time.monotonic() - start < STOP_S + GRACE_S
 
