@@ -3,7 +3,6 @@
 """IMU, barometer, magnetometer and GNSS of one vehicle, each sampled at its exact due time."""
 
 from collections import deque
-from math import sqrt
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from aerotwin_sensor_models import (
     seed_sequence,
 )
 from aerotwin_sensor_models import layout as sensed
+from aerotwin_sensor_models.reading_messages import white_std
 from aerotwin_simulator.inertial_messages import InertialMessages
 from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
@@ -216,13 +216,8 @@ def _messages(
     magnetometer, barometer = unit.magnetometer.parameters, unit.barometer.parameters
     return InertialMessages(
         vehicle,
-        specific_force_std=_white_std(imu.accelerometer.noise_density, imu_hz),
-        angular_velocity_std=_white_std(imu.gyroscope.noise_density, imu_hz),
-        field_std=_white_std(magnetometer.noise_density_t, magnetometer_hz),
-        pressure_std=_white_std(barometer.noise_density_pa, barometer_hz),
+        specific_force_std=white_std(imu.accelerometer.noise_density, imu_hz),
+        angular_velocity_std=white_std(imu.gyroscope.noise_density, imu_hz),
+        field_std=white_std(magnetometer.noise_density_t, magnetometer_hz),
+        pressure_std=white_std(barometer.noise_density_pa, barometer_hz),
     )
-
-
-def _white_std(density: float, rate_hz: float) -> float:
-    """Return the standard deviation of one sample of white noise of this density."""
-    return density * sqrt(rate_hz)

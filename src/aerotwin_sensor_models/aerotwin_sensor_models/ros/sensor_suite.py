@@ -10,13 +10,13 @@ from typing import Any, Generic, TypeVar
 from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
+from aerotwin_sensor_models import reading_messages
 from aerotwin_sensor_models.barometer import Barometer
 from aerotwin_sensor_models.gnss import Gnss, GnssSample
 from aerotwin_sensor_models.imu import Imu, specific_force
 from aerotwin_sensor_models.magnetometer import Magnetometer, magnetic_field_enu_tesla
 from aerotwin_sensor_models.noise import seed_sequence
 from aerotwin_sensor_models.presets import load_preset
-from aerotwin_sensor_models.ros import conversions
 from aerotwin_sensor_models.ros.parameters import NONE, SensorsParameters
 from aerotwin_sensor_models.ros.truth import Truth, interpolate
 
@@ -97,10 +97,10 @@ class SensorSuite:
     def _layout_of_interval(self, imu: Imu, interval_ns: int) -> FixedLayout:
         """Return the IMU's message with the covariance of samples so far apart."""
         triads, rate_hz = imu.parameters, 1.0 / to_seconds(interval_ns)
-        return conversions.imu_layout(
+        return reading_messages.imu_layout(
             self._p.imu_frame,
-            conversions.white_std(triads.accelerometer.noise_density, rate_hz),
-            conversions.white_std(triads.gyroscope.noise_density, rate_hz),
+            reading_messages.white_std(triads.accelerometer.noise_density, rate_hz),
+            reading_messages.white_std(triads.gyroscope.noise_density, rate_hz),
         )
 
     def _make_magnetometer(self) -> None:
@@ -108,16 +108,16 @@ class SensorSuite:
         if preset := self._preset("magnetometer"):
             p, rng = preset
             self._magnetometer = _Timed(Magnetometer(p, rng), p.rate_hz)
-            std = conversions.white_std(p.noise_density_t, p.rate_hz)
-            self._field_layout = conversions.magnetic_field_layout(self._p.body_frame, std)
+            std = reading_messages.white_std(p.noise_density_t, p.rate_hz)
+            self._field_layout = reading_messages.magnetic_field_layout(self._p.body_frame, std)
 
     def _make_barometer(self) -> None:
         self._barometer: _Timed[Barometer] | None = None
         if preset := self._preset("barometer"):
             p, rng = preset
             self._barometer = _Timed(Barometer(p, rng), p.rate_hz)
-            std = conversions.white_std(p.noise_density_pa, p.rate_hz)
-            self._pressure_layout = conversions.pressure_layout(self._p.body_frame, std)
+            std = reading_messages.white_std(p.noise_density_pa, p.rate_hz)
+            self._pressure_layout = reading_messages.pressure_layout(self._p.body_frame, std)
 
     def _make_gnss(self) -> None:
         self._gnss: _Timed[Gnss] | None = None
@@ -204,6 +204,6 @@ class SensorSuite:
             self._in_flight.append((due_ns, fix))
         while self._in_flight and self._in_flight[0][0] + self._gnss_delay_ns <= now.stamp_ns:
             due_ns, fix = self._in_flight.popleft()
-            yield FIX, conversions.fix_bytes(due_ns, self._p.body_frame, fix)
+            yield FIX, reading_messages.fix_bytes(due_ns, self._p.body_frame, fix)
             if fix.has_fix:
-                yield VELOCITY, conversions.velocity_bytes(due_ns, fix)
+                yield VELOCITY, reading_messages.velocity_bytes(due_ns, fix)
