@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True, kw_only=True)
 class TexturedMesh:
-    """A triangle mesh with one texture image.
+    """A triangle mesh with one texture image; the unit that tiles and instances are counted in.
 
     Parameters
     ----------
@@ -22,6 +22,12 @@ class TexturedMesh:
         outer corner of the upper left texel, as in glTF.
     texture : (h, w, 3) uint8 array
         sRGB-encoded colours.
+    light : (n,) float32 array, optional
+        Factor of the colours at each vertex, 0 or more; everywhere 1 if left out.
+    repeats : bool
+        Whether the texture repeats beyond [0, 1]; its rim is continued if not.
+    name : str
+        What it shows, such as the path of its tile; for people and for masks.
 
     Raises
     ------
@@ -33,6 +39,9 @@ class TexturedMesh:
     triangles: np.ndarray
     uv: np.ndarray
     texture: np.ndarray
+    light: np.ndarray | None = None
+    repeats: bool = False
+    name: str = ""
 
     def __post_init__(self) -> None:
         n_vertices = len(self.vertices_map)
@@ -46,6 +55,10 @@ class TexturedMesh:
             raise ValueError(f"triangles must index the {n_vertices} vertices, got others")
         if not (np.isfinite(self.vertices_map).all() and np.isfinite(self.uv).all()):
             raise ValueError("vertices_map and uv must be finite, got NaN or infinity")
+        if self.light is not None:
+            _check_array("light", self.light, np.float32, (n_vertices,))
+            if not (np.isfinite(self.light).all() and self.light.min() >= 0.0):
+                raise ValueError("light must be finite and not negative, got others")
 
     @property
     def bounds_m(self) -> np.ndarray:
