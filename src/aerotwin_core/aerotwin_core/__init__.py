@@ -11,12 +11,21 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aerotwin_core.camera import PinholeCamera, StereoRig
+    from aerotwin_core.camera import (
+        BrownCamera,
+        CameraModel,
+        FisheyeCamera,
+        PinholeCamera,
+        StereoRig,
+    )
     from aerotwin_core.errors import ParameterError, UserError
     from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
     from aerotwin_core.trajectory import Trajectory
 
 __all__ = [
+    "BrownCamera",
+    "CameraModel",
+    "FisheyeCamera",
     "GeodeticPoint",
     "LocalTangentPlane",
     "ParameterError",
@@ -27,6 +36,9 @@ __all__ = [
 ]
 
 _HOMES = {
+    "BrownCamera": "camera",
+    "CameraModel": "camera",
+    "FisheyeCamera": "camera",
     "GeodeticPoint": "geodesy",
     "LocalTangentPlane": "geodesy",
     "ParameterError": "errors",
