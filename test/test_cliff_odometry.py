@@ -11,7 +11,7 @@ from aerotwin_core.frames import R_CAM_OPTICAL
 from aerotwin_sensor_models import CameraNoise, CameraNoiseParameters
 from aerotwin_stereo_odometry import StereoOdometry
 from aerotwin_worlds import Rasteriser
-from aerotwin_worlds.cliff import CliffParameters, build_cliff
+from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
 
 pytestmark = pytest.mark.slow
 

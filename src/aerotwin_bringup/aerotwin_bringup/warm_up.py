@@ -16,7 +16,7 @@ def warm_up_images() -> None:
     """Build a coarse cliff, ask it for its ground and render a picture of it."""
     from aerotwin_core.geodesy import GeodeticPoint
     from aerotwin_worlds import Rasteriser, World, WorldQueries
-    from aerotwin_worlds.cliff import CliffParameters, build_cliff
+    from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
 
     meshes = build_cliff(CliffParameters(spacing_m=COARSE_M, texel_m=COARSE_M))
     world = World(

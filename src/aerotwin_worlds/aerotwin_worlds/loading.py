@@ -9,11 +9,10 @@ from pathlib import Path
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import load_parameters, read_yaml
-from aerotwin_worlds.cliff import CliffParameters, build_cliff
+from aerotwin_worlds.generated import GENERATORS
 from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.world import World, WorldDescription, world_from_description
 
-GENERATORS = {"cliff": (CliffParameters, build_cliff)}
 WORLD_FILE = "world.yaml"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_worlds import TexturedMesh, World
-from aerotwin_worlds.cliff import CliffParameters, build_cliff
+from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
 
 COARSE = CliffParameters(seed=3, spacing_m=0.4, texel_m=0.06)
 

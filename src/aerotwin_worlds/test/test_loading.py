@@ -11,7 +11,7 @@ import pytest
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import load_parameters_file, parameter_table_markdown
 from aerotwin_worlds import load_world, loading, world_record
-from aerotwin_worlds.cliff import CliffParameters
+from aerotwin_worlds.generated.cliff import CliffParameters
 from aerotwin_worlds.world import WorldDescription
 
 WORLDS = Path(__file__).resolve().parents[3] / "worlds"

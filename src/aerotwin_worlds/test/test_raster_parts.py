@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from aerotwin_worlds import noise
+from aerotwin_worlds.generated import noise
 from aerotwin_worlds.clusters import CLUSTER_TRIANGLES, build_clusters
 from aerotwin_worlds.mipmaps import LUMA_REC601, build_pyramids
 

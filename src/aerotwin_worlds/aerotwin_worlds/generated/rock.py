@@ -13,7 +13,13 @@ import math
 import numpy as np
 from numba import njit
 
-from aerotwin_worlds.noise import blend, fractal_noise, gradient_noise, hash_unit, smoothstep
+from aerotwin_worlds.generated.noise import (
+    blend,
+    fractal_noise,
+    gradient_noise,
+    hash_unit,
+    smoothstep,
+)
 
 # Layers of the coarse grid (rows, columns, layer) that the painter reads.
 LIGHT, OPENNESS, ROUGHNESS, WARP_S, WARP_T, JOINTS, STAIN, CRACKED, GRASS = range(9)

@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Ground: relief and colours of the generated cliff's beach and plateau."""
+"""Shore: relief and colours of the generated cliff's beach and plateau."""
 
 import math
 
 import numpy as np
 from numba import njit
 
-from aerotwin_worlds.noise import (
+from aerotwin_worlds.generated.noise import (
     blend,
     cell_noise,
     fractal_noise,

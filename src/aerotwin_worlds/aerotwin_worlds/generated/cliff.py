@@ -14,9 +14,9 @@ import numpy as np
 from numba import njit
 
 from aerotwin_core.parameters import parameter
-from aerotwin_worlds import ground, rock
+from aerotwin_worlds.generated import rock, shore
 from aerotwin_worlds.mesh import TexturedMesh, grid_triangles
-from aerotwin_worlds.noise import gradient_noise
+from aerotwin_worlds.generated.noise import gradient_noise
 from aerotwin_worlds.threads import default_thread_count, run_tasks, split_range
 
 FRONT_HALF_M, CORNER_RADIUS_M, FLANK_M = 30.0, 20.0, 25.0
@@ -213,14 +213,14 @@ def _beach(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
     x_texel, _ = _texel_centres(np.array([-54.0, 54.0]), np.array([108.0]) / (0.025 * scale))
     y_texel, y_uv = _texel_centres(y_knots, np.array([13.0, 51.0]) / [0.02 * scale, 0.03 * scale])
     inland = inland_distance(*np.meshgrid(x, y))
-    z, layers = np.empty_like(inland), np.zeros((*inland.shape, ground.N_LAYERS), np.float32)
+    z, layers = np.empty_like(inland), np.zeros((*inland.shape, shore.N_LAYERS), np.float32)
     pad = np.array([*START_XY_M, inland_distance(*np.array(START_XY_M))])
     tasks = [(a, b, x, y, inland, pad, seed, z, layers) for a, b in split_range(len(y), 16)]
-    run_tasks(ground.beach_relief, tasks, n_threads)
+    run_tasks(shore.beach_relief, tasks, n_threads)
     vertices = np.dstack([*np.meshgrid(x, y), z])
     # Rows run south, so the grid's normal points down: flip the rows for the light.
     light = 0.40 + 0.95 * _light(vertices[::-1])[::-1]
-    layers[..., ground.LIGHT] = light * np.clip(0.6 - 0.05 * inland, 0.55, 1.0)
+    layers[..., shore.LIGHT] = light * np.clip(0.6 - 0.05 * inland, 0.55, 1.0)
     column_x = np.interp(x_texel, x, np.arange(len(x)))
     row_y = np.interp(-y_texel, -y, np.arange(len(y)))
     image = np.empty((len(y_texel), len(x_texel), 3), np.uint8)
@@ -228,7 +228,7 @@ def _beach(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
         (a, b, x_texel, y_texel, column_x, row_y, layers, seed, image)
         for a, b in split_range(len(y_texel), 24)
     ]
-    run_tasks(ground.paint_beach, tasks, n_threads)
+    run_tasks(shore.paint_beach, tasks, n_threads)
     u, v = np.meshgrid(np.linspace(0, 1, len(x)), np.interp(-y, -y_knots, y_uv))
     return _grid_mesh(vertices, u, v, image, keep=inland < 4.0)
 
@@ -244,6 +244,6 @@ def _plateau(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
     z = TOP_Z_M + rim + 0.10 * np.minimum(inland - 6.6, 12.0)
     image = np.empty((len(y_texel), len(x_texel), 3), np.uint8)
     tasks = [(a, b, x_texel, y_texel, seed, image) for a, b in split_range(len(y_texel), 16)]
-    run_tasks(ground.paint_plateau, tasks, n_threads)
+    run_tasks(shore.paint_plateau, tasks, n_threads)
     u, v = np.meshgrid(np.linspace(0, 1, x.shape[1]), np.linspace(0, 1, x.shape[0]))
     return _grid_mesh(np.dstack([x, y, z]), u, v, image, keep=inland > 5.6)
