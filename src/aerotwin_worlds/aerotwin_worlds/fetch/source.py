@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What every source of files can do, its errors, and its counters."""
+
+import threading
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from aerotwin_core.errors import UserError
+
+ROOT_FILE = "tileset.json"
+"""What a folder stands for when it is given as the root of a source."""
+
+
+class FetchError(UserError):
+    """A file could not be had; the rest of a tileset may do without it.
+
+    The message names the address, without key or session, what was expected and what was found.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traffic:
+    """What a source has delivered so far; for progress bars and reports.
+
+    Parameters
+    ----------
+    n_read : int
+        Files delivered.
+    n_bytes : int
+        Their bytes, unpacked.
+    n_from_cache : int
+        How many of them came from the cache, asked for again ("304 Not Modified") or not.
+    n_retries : int
+        Requests that were made once more after a failure.
+    """
+
+    n_read: int = 0
+    n_bytes: int = 0
+    n_from_cache: int = 0
+    n_retries: int = 0
+
+
+@dataclass(kw_only=True)
+class TrafficCounter:
+    """Counters that several threads add to."""
+
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _now: Traffic = field(default_factory=Traffic)
+
+    def add(
+        self, *, n_read: int = 0, n_bytes: int = 0, n_from_cache: int = 0, n_retries: int = 0
+    ) -> None:
+        """Count these on top."""
+        with self._lock:
+            now = self._now
+            self._now = Traffic(
+                n_read=now.n_read + n_read,
+                n_bytes=now.n_bytes + n_bytes,
+                n_from_cache=now.n_from_cache + n_from_cache,
+                n_retries=now.n_retries + n_retries,
+            )
+
+    def read(self) -> Traffic:
+        """Return the counts of this moment."""
+        with self._lock:
+            return self._now
+
+
+class Source(Protocol):
+    """Where a tileset's files come from: a folder or a server. All calls are safe in threads.
+
+    Addresses are URIs as RFC 3986 writes them (a blank is ``%20``): absolute ones of a server,
+    relative ones of a folder.
+    """
+
+    @property
+    def root_uri(self) -> str:
+        """Address of the root document."""
+        ...
+
+    @property
+    def traffic(self) -> Traffic:
+        """What has been delivered so far."""
+        ...
+
+    def resolve(self, base_uri: str, uri: str) -> str:
+        """Return the address that a reference means in the document at ``base_uri``.
+
+        Raises
+        ------
+        FetchError
+            If it may not be followed: it leaves the folder, or is of another scheme.
+        """
+        ...
+
+    def read(self, uri: str, *, max_bytes: int) -> bytes:
+        """Return the content at an address, as `root_uri` and `resolve` return them.
+
+        Raises
+        ------
+        FetchError
+            If there is none, it is larger than ``max_bytes``, or it does not arrive whole.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give connections back; the source cannot be read afterwards."""
+        ...
