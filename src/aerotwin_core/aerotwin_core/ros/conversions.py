@@ -10,7 +10,7 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
 from sensor_msgs.msg import CameraInfo, Image, PointCloud2, PointField
 
-from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.camera import BrownCamera, CameraModel, FisheyeCamera, PinholeCamera
 from aerotwin_core.frames import FloatArray, pose_from_transform, transform_from_pose
 from aerotwin_core.messages import point_cloud_arrays
 from aerotwin_core.time import NANOSECONDS_PER_SECOND
@@ -75,7 +75,9 @@ def image_from_array(image: np.ndarray, stamp_ns: int, frame_id: str) -> Image:
 
 
 def camera_from_info(message: CameraInfo) -> tuple[PinholeCamera, float]:
-    """Return the rectified camera and its baseline [m] to the left camera (0 for the left one).
+    """Return the camera of the rectified images and its baseline [m] to the left camera.
+
+    The baseline is 0 for the left one. `raw_camera_from_info` returns what took the raw images.
 
     Raises
     ------
@@ -89,6 +91,34 @@ def camera_from_info(message: CameraInfo) -> tuple[PinholeCamera, float]:
         width=int(message.width), height=int(message.height), fx=p[0], fy=p[5], cx=p[2], cy=p[6]
     )
     return camera, -p[3] / p[0]
+
+
+def raw_camera_from_info(message: CameraInfo) -> CameraModel:
+    """Return the camera that took a picture as it is: K and D, with skew and distortion.
+
+    Raises
+    ------
+    ValueError
+        If K is empty (an uncalibrated camera), or the model is not plumb_bob or equidistant.
+    """
+    k, d = [float(value) for value in message.k], [float(value) for value in message.d]
+    if k[0] <= 0.0 or k[4] <= 0.0:
+        raise ValueError("camera_info has no camera matrix; calibrate the camera")
+    width, height = int(message.width), int(message.height)
+    frame = {"fx": k[0], "fy": k[4], "cx": k[2], "cy": k[5], "skew": k[1]}
+    model = message.distortion_model
+    if model == "equidistant" and len(d) == 4:
+        lens = dict(zip(("k1", "k2", "k3", "k4"), d))
+        return FisheyeCamera(width=width, height=height, **frame, **lens)
+    if model in ("plumb_bob", "") and not any(d):
+        return PinholeCamera(width=width, height=height, **frame)
+    if model == "plumb_bob" and len(d) in (4, 5):
+        lens = dict(zip(("k1", "k2", "p1", "p2", "k3"), d))
+        return BrownCamera(width=width, height=height, **frame, **lens)
+    raise ValueError(
+        "camera_info must be plumb_bob with 4 or 5 coefficients or equidistant with 4, got "
+        f"'{model}' with {len(d)}; rectify the images before"
+    )
 
 
 def transform_from_message(transform: Transform) -> FloatArray:

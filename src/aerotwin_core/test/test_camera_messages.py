@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""CameraInfo and Image as OpenCV and ROS read them."""
+
+import cv2
+import numpy as np
+import pytest
+
+from aerotwin_core.camera import BrownCamera, FisheyeCamera, PinholeCamera
+from aerotwin_core.messages import camera_info_message, deserialize, image_message, serialize
+
+OPENCV_PX = 1e-5  # OpenCV's undistortion iterates to about that
+BASELINE_M = 0.12
+
+SIZE = {"width": 752, "height": 480}
+FRAME = {"fx": 376.0, "fy": 377.0, "cx": 376.0, "cy": 240.0, "skew": 2.0}
+CAMERAS = {
+    "plain": PinholeCamera(**SIZE, **{**FRAME, "skew": 0.0}),
+    "brown": BrownCamera(**SIZE, **FRAME, k1=-0.2, k2=0.08, p1=5e-5, p2=-1e-4, k3=0.001),
+    "fisheye": FisheyeCamera(**SIZE, **FRAME, k1=-0.02, k2=0.004, k3=-0.001, k4=1e-4),
+    "equidistant": FisheyeCamera(**SIZE, **FRAME),
+}
+
+
+def round_trip(message):
+    return deserialize(serialize(message), message.__msgtype__)
+
+
+def rectified(info, pixels):
+    """What OpenCV makes of raw pixels by K, D, R and P; it ignores a skew, which goes before."""
+    K, D = info.k.reshape(3, 3), info.d
+    R, P = info.r.reshape(3, 3), info.p.reshape(3, 4)
+    upright = pixels - np.outer((pixels[:, 1] - K[1, 2]) / K[1, 1] * K[0, 1], [1.0, 0.0])
+    K[0, 1] = 0.0
+    if info.distortion_model == "equidistant":
+        return cv2.fisheye.undistortPoints(upright[:, None], K, D, R=R, P=P[:, :3])[:, 0]
+    stop = (cv2.TERM_CRITERIA_COUNT | cv2.TERM_CRITERIA_EPS, 200, 1e-14)
+    flat = cv2.undistortImagePoints(upright[:, None], K, D, arg1=stop)[:, 0]
+    rays = np.column_stack([(flat - K[:2, 2]) / [K[0, 0], K[1, 1]], np.ones(len(flat))])
+    found = rays @ R.T @ P[:, :3].T
+    return found[:, :2] / found[:, 2:]
+
+
+@pytest.mark.parametrize("name", CAMERAS)
+@pytest.mark.parametrize("baseline_m", [0.0, BASELINE_M])
+def test_what_opencv_rectifies_falls_where_the_projection_matrix_says(name, baseline_m):
+    camera = CAMERAS[name]
+    info = round_trip(camera_info_message(0, "optical", camera, baseline_m))
+    rng = np.random.default_rng(3)
+    points_left = rng.uniform([-2.0, -1.5, 3.0], [2.0, 1.5, 9.0], (60, 3))
+    points_right = points_left - [baseline_m, 0.0, 0.0]
+    homogeneous = np.column_stack([points_left, np.ones(60)]) @ info.p.reshape(3, 4).T
+    expected = homogeneous[:, :2] / homogeneous[:, 2:]
+    found = rectified(info, camera.project(points_right))
+    np.testing.assert_allclose(found, expected, atol=OPENCV_PX)
+
+
+def test_the_coefficients_stand_in_the_order_of_the_message():
+    info = round_trip(camera_info_message(5, "optical", CAMERAS["brown"], BASELINE_M))
+    assert (info.distortion_model, info.width, info.height) == ("plumb_bob", 752, 480)
+    assert info.d.tolist() == [-0.2, 0.08, 5e-5, -1e-4, 0.001]
+    assert info.k.tolist() == [376.0, 2.0, 376.0, 0.0, 377.0, 240.0, 0.0, 0.0, 1.0]
+    assert info.p.tolist()[:4] == [376.0, 0.0, 376.0, -376.0 * BASELINE_M]
+    fisheye = round_trip(camera_info_message(5, "optical", CAMERAS["fisheye"]))
+    assert fisheye.distortion_model == "equidistant"
+    assert fisheye.d.tolist() == [-0.02, 0.004, -0.001, 1e-4]
+    assert round_trip(camera_info_message(5, "x", CAMERAS["plain"])).d.tolist() == [0.0] * 5
+
+
+@pytest.mark.ros
+@pytest.mark.parametrize("name", CAMERAS)
+def test_the_raw_camera_comes_back_from_its_info(name):
+    from rclpy.serialization import deserialize_message
+    from sensor_msgs.msg import CameraInfo
+
+    from aerotwin_core.ros.conversions import camera_from_info, raw_camera_from_info
+
+    cdr = serialize(camera_info_message(0, "optical", CAMERAS[name], BASELINE_M))
+    message = deserialize_message(cdr, CameraInfo)
+    assert raw_camera_from_info(message) == CAMERAS[name]
+    straight, baseline_m = camera_from_info(message)
+    assert baseline_m == pytest.approx(BASELINE_M) and straight.skew == 0.0
+    message.distortion_model = "rational_polynomial"
+    message.d = [0.1] * 8
+    with pytest.raises(ValueError, match="got 'rational_polynomial' with 8"):
+        raw_camera_from_info(message)
+
+
+@pytest.mark.parametrize(
+    ("image", "encoding", "step"),
+    [
+        (np.arange(6, dtype=np.uint8).reshape(2, 3), "mono8", 3),
+        (np.arange(18, dtype=np.uint8).reshape(2, 3, 3), "rgb8", 9),
+        (np.array([[1.5, np.inf, 2.0], [0.0, np.nan, -1.0]], dtype=np.float32), "32FC1", 12),
+        (np.array([[-1, 0, 7], [2**30, 4, 5]], dtype=np.int32), "32SC1", 12),
+    ],
+)
+def test_an_image_keeps_its_values(image, encoding, step):
+    message = round_trip(image_message(7, "optical", image))
+    assert (message.encoding, message.step) == (encoding, step)
+    assert (message.height, message.width) == image.shape[:2]
+    values = np.frombuffer(message.data, image.dtype).reshape(image.shape)
+    np.testing.assert_array_equal(values, image)
+
+
+def test_other_arrays_are_no_images():
+    for image in (np.zeros((2, 2)), np.zeros((2, 2, 4), np.uint8), np.zeros(4, np.uint8)):
+        with pytest.raises(ValueError, match="image must be uint8"):
+            image_message(0, "optical", image)
