@@ -14,7 +14,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from aerotwin_core import messages
+from aerotwin_core import camera_messages, messages
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.cli import progress
@@ -108,8 +108,12 @@ def write_bag(sequence: KittiSequence, path: Path) -> None:
                 (1, sequence.right[k], baseline_m),
             ):
                 name = ("left", "right")[side]
-                info = messages.camera_info_message(stamp_ns, _FRAMES[side], camera, offset_m)
-                image = messages.image_message(stamp_ns, _FRAMES[side], _read_image(file, camera))
+                info = camera_messages.camera_info_message(
+                    stamp_ns, _FRAMES[side], camera, offset_m
+                )
+                image = camera_messages.image_message(
+                    stamp_ns, _FRAMES[side], _read_image(file, camera)
+                )
                 bag.write(f"/stereo/{name}/camera_info", stamp_ns, serialize(info))
                 bag.write(f"/stereo/{name}/image_raw", stamp_ns, serialize(image))
             if sequence.T_world_optical is not None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from aerotwin_core.camera import BrownCamera, FisheyeCamera, PinholeCamera
-from aerotwin_core.messages import camera_info_message, deserialize, image_message, serialize
+from aerotwin_core.camera_messages import camera_info_message, image_message
+from aerotwin_core.messages import deserialize, serialize
 
 OPENCV_PX = 1e-5  # OpenCV's undistortion iterates to about that
 BASELINE_M = 0.12
@@ -28,7 +29,7 @@ def round_trip(message):
 
 def rectified(info, pixels):
     """What OpenCV makes of raw pixels by K, D, R and P; it ignores a skew, which goes before."""
-    K, D = info.k.reshape(3, 3), info.d
+    K, D = info.k.reshape(3, 3).copy(), info.d
     R, P = info.r.reshape(3, 3), info.p.reshape(3, 4)
     upright = pixels - np.outer((pixels[:, 1] - K[1, 2]) / K[1, 1] * K[0, 1], [1.0, 0.0])
     K[0, 1] = 0.0

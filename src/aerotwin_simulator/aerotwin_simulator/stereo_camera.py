@@ -7,13 +7,9 @@ from math import radians
 
 import numpy as np
 
+from aerotwin_core.camera_messages import camera_info_message, image_message
 from aerotwin_core.frames import R_CAM_OPTICAL, make_transform, quaternion_from_rotation
-from aerotwin_core.messages import (
-    camera_info_message,
-    image_message,
-    serialize,
-    transform_stamped,
-)
+from aerotwin_core.messages import serialize, transform_stamped
 from aerotwin_core.time import Schedule
 from aerotwin_sensor_models import CameraNoise, load_preset
 from aerotwin_simulator import topics
