@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a tile's content is turned into: meshes and points in the frame of the tile."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_worlds.gltf.budget import MemoryBudget
+
+
+class ContentError(UserError):
+    """A tile's content cannot be used; the message names the tile and the fault."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TileMesh:
+    """Triangles of a tile.
+
+    Attributes
+    ----------
+    vertices : (n, 3) float64 array
+        In the frame of the tile (z up), with every transform of the content applied [m].
+    triangles : (m, 3) int32 array
+        Vertex indices.
+    uv : (n, 2) float32 array
+        Texture coordinates as in `aerotwin_worlds.TexturedMesh`.
+    texture : (h, w, 3) uint8 array
+        sRGB colours; meshes of one content that show the same image share one array.
+    repeats : bool
+        Whether the texture repeats beyond [0, 1].
+    light : (n,) float32 array or None
+        Factor of the colours at each vertex.
+    name : str
+        The content's URI, and the name within it where it has one.
+    copyright : str
+        Whom the asset names; may be empty.
+    """
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+    uv: np.ndarray
+    texture: np.ndarray
+    repeats: bool
+    light: np.ndarray | None
+    name: str
+    copyright: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TilePoints:
+    """Points of a tile.
+
+    Attributes
+    ----------
+    points : (n, 3) float64 array
+        In the frame of the tile [m].
+    colours : (n, 3) uint8 array
+        sRGB colours.
+    name, copyright : str
+        As of a `TileMesh`.
+    """
+
+    points: np.ndarray
+    colours: np.ndarray
+    name: str
+    copyright: str
+
+
+TilePart = TileMesh | TilePoints
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContentContext:
+    """What the readers of a content share.
+
+    Attributes
+    ----------
+    uri : str
+        Name of the content, relative to its tileset.
+    resolve : callable
+        Returns the bytes of a file that the content refers to.
+    T_up : (4, 4) float64 array
+        Turns the glTF's up axis to z.
+    budget : MemoryBudget
+        Limits the memory that the content may unfold into.
+    """
+
+    uri: str
+    resolve: Callable[[str], bytes]
+    T_up: np.ndarray
+    budget: MemoryBudget

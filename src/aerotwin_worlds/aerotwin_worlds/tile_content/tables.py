@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Headers and feature tables of the older tile formats (OGC 22-025r4, clause 10)."""
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_worlds.gltf.json_element import JsonElement, parse_json
+
+_VERSION = 1
+_NOT_A_LENGTH = 0x22000000
+"""A JSON text ('"', '{', '[' or a blank-padded one) or the magic "glTF", read as a length, is
+larger than this, and no table is: so the two older headers of b3dm are told from today's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureTable:
+    """The JSON and the binary part of a feature table."""
+
+    json: JsonElement
+    binary: memoryview
+
+    def has(self, name: str) -> bool:
+        """Tell whether it holds a property."""
+        return name in self.json.values
+
+    def array(self, name: str, dtype: str, count: int, width: int) -> np.ndarray:
+        """Return a property of every feature, (count, width), from the binary part."""
+        reference = self.json.element(name)
+        if reference is None:
+            raise self.json.wrong(name, "a place in the binary part")
+        start = reference.integer("byteOffset")
+        end = start + count * width * np.dtype(dtype).itemsize
+        if end > len(self.binary):
+            raise ValueError(
+                f"{reference.where} reaches to byte {end} of a feature table of {len(self.binary)}"
+            )
+        return np.ndarray((count, width), dtype, self.binary, start)
+
+    def vector(self, name: str, default: list[float] | None = None) -> np.ndarray:
+        """Return a global property of three numbers, which may stand in either part."""
+        if isinstance(self.json.values.get(name), dict):
+            return self.array(name, "<f4", 1, 3)[0].astype(np.float64)
+        return self.json.numbers(name, 3, default) if default else self.json.numbers(name, 3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TileBody:
+    """A tile of an older format, taken apart.
+
+    Attributes
+    ----------
+    table : FeatureTable
+        Empty where the tile has none.
+    rest : memoryview
+        What follows its tables.
+    fields : tuple of int
+        Header fields of the format, behind the common ones.
+    """
+
+    table: FeatureTable
+    rest: memoryview
+    fields: tuple[int, ...] = ()
+
+
+def whole_tile(data: memoryview) -> memoryview:
+    """Return the bytes that a tile's header claims (magic, version, byteLength).
+
+    Raises
+    ------
+    ValueError
+        If there are fewer, or the version is unknown.
+    """
+    if len(data) < 12:
+        raise ValueError(f"a tile has at least 12 bytes, got {len(data)}")
+    version, length = struct.unpack_from("<2I", data, 4)
+    if version != _VERSION:
+        raise ValueError(f"version {version} of the format is unknown, expected {_VERSION}")
+    if not 12 <= length <= len(data):
+        raise ValueError(f"the header says {length} bytes, there are {len(data)}")
+    return data[:length]
+
+
+def read_body(data: memoryview, *, n_fields: int = 0) -> TileBody:
+    """Take a tile apart that has a feature and a batch table behind the common header."""
+    size = 28 + 4 * n_fields
+    if len(data) < size:
+        raise ValueError(f"the header has {size} bytes, there are {len(data)}")
+    lengths = struct.unpack_from("<4I", data, 12)
+    start = size
+    if n_fields == 0 and lengths[2] >= _NOT_A_LENGTH:
+        start, lengths = 20, (0, 0, lengths[1], 0)
+    elif n_fields == 0 and lengths[3] >= _NOT_A_LENGTH:
+        start, lengths = 24, (0, 0, lengths[0], lengths[1])
+    if start + sum(lengths) > len(data):
+        raise ValueError(f"its tables reach to byte {start + sum(lengths)} of {len(data)}")
+    split = start + lengths[0]
+    text, binary = data[start:split], data[split : split + lengths[1]]
+    where = "the feature table"
+    json = parse_json(text, where) if len(text) else JsonElement({}, where)
+    return TileBody(
+        table=FeatureTable(json=json, binary=binary),
+        rest=data[start + sum(lengths) :],
+        fields=struct.unpack_from(f"<{n_fields}I", data, 28),
+    )
