@@ -11,7 +11,7 @@ and collisions. Everything is in the map frame: x east, y north, z up, metres.
 from aerotwin_worlds.loading import find_world, known_worlds, load_world
 from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.queries import WorldQueries
-from aerotwin_worlds.rasteriser import Frame, Rasteriser
+from aerotwin_worlds.rasteriser import Frame, Rasteriser, View
 from aerotwin_worlds.view import optical_pose
 from aerotwin_worlds.world import World, world_record
 
@@ -19,6 +19,7 @@ __all__ = [
     "Frame",
     "Rasteriser",
     "TexturedMesh",
+    "View",
     "World",
     "WorldQueries",
     "find_world",

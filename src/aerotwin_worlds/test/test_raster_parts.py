@@ -6,20 +6,28 @@ import numpy as np
 import pytest
 
 from aerotwin_worlds.generated import noise
-from aerotwin_worlds.clusters import CLUSTER_TRIANGLES, build_clusters
-from aerotwin_worlds.mipmaps import LUMA_REC601, build_pyramids
+from aerotwin_worlds.rasteriser.clusters import (
+    CLUSTER_TRIANGLES,
+    build_clusters,
+    join_clusters,
+)
+from aerotwin_worlds.rasteriser.mipmaps import LUMA_REC601, build_pyramid, texture_table
 
 ROUNDING = 1e-9
 BYTE = 0.51  # every level is rounded to bytes once, from unrounded averages
 
 
+def cluster_points(clusters, c):
+    first, last = clusters.vertex_start[c], clusters.vertex_start[c + 1]
+    return clusters.xyz_map[3 * first : 3 * last].reshape(3, -1).T
+
+
 def test_clusters_hold_every_triangle_once_and_lie_in_their_boxes(coarse_cliff):
-    clusters = build_clusters(coarse_cliff)
+    clusters = join_clusters([build_clusters(mesh) for mesh in coarse_cliff])
     rebuilt = []
-    for c in range(len(clusters)):
-        vertices = slice(clusters.vertex_start[c], clusters.vertex_start[c + 1])
+    for c in range(len(clusters.mesh)):
         triangles = slice(clusters.triangle_start[c], clusters.triangle_start[c + 1])
-        points = clusters.vertices_map[vertices]
+        points = cluster_points(clusters, c)
         assert (points >= clusters.box_low[c]).all()
         assert (points <= clusters.box_high[c]).all()
         local = clusters.triangles[triangles]
@@ -31,21 +39,32 @@ def test_clusters_hold_every_triangle_once_and_lie_in_their_boxes(coarse_cliff):
 
 
 def test_clusters_are_compact(coarse_cliff):
-    wall = build_clusters(coarse_cliff[:1])
+    wall = build_clusters(coarse_cliff[0])
     # 256 triangles cover 20 m2 of the front and 55 m2 of the flanks, in strips; the wall: 170 m.
     assert np.median((wall.box_high - wall.box_low).max(axis=1)) < 20.0
 
 
 @pytest.mark.parametrize("shape", [(64, 128), (37, 51), (1, 5)])
-def test_every_level_of_a_pyramid_keeps_the_mean(shape):
+@pytest.mark.parametrize(("encoding", "weights"), [("mono8", LUMA_REC601), ("rgb8", np.eye(3))])
+def test_every_level_of_a_pyramid_keeps_the_mean(shape, encoding, weights):
     texture = np.random.default_rng(2).integers(0, 256, (*shape, 3)).astype(np.uint8)
-    pyramid = build_pyramids([texture], LUMA_REC601)
-    grey = pyramid.texels[: shape[0] * shape[1]].astype(float)
-    expected = texture.reshape(-1, 3) @ LUMA_REC601.astype(float)
-    np.testing.assert_allclose(grey, expected, atol=BYTE)
-    last = pyramid.n_levels[0] - 1
-    assert (pyramid.width[0, last], pyramid.height[0, last]) == (1, 1)
-    assert abs(pyramid.texels[pyramid.offset[0, last]] - expected.mean()) <= BYTE
+    pyramid = build_pyramid(texture, encoding)
+    expected = texture @ np.asarray(weights, float).T
+    np.testing.assert_allclose(pyramid.level(0), expected.reshape(*shape, -1), atol=BYTE)
+    last = len(pyramid.width) - 1
+    assert (pyramid.width[last], pyramid.height[last]) == (1, 1)
+    mean = expected.reshape(shape[0] * shape[1], -1).mean(axis=0)
+    np.testing.assert_allclose(pyramid.level(last).ravel(), mean, atol=BYTE)
+
+
+def test_a_table_of_textures_points_to_their_levels():
+    textures = [np.full((4, 8, 3), 7, np.uint8), np.full((2, 2, 3), 9, np.uint8)]
+    pyramids = [build_pyramid(texture, "rgb8") for texture in textures]
+    table = texture_table(pyramids)
+    np.testing.assert_array_equal(table.n_levels, [4, 2])
+    start = pyramids[0].texels.ctypes.data
+    np.testing.assert_array_equal(table.address[0] - start, [0, 96, 120, 126])
+    np.testing.assert_array_equal(table.width[0], [8, 4, 2, 1])
 
 
 def test_gradient_noise_vanishes_at_lattice_points_and_has_no_jumps():

@@ -1,0 +1,12 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What cameras see of textured meshes: grey or colour pictures, depth and ids.
+
+`Rasteriser` renders `View`s to `Frame`s, with compiled kernels on the CPU or, where a graphics
+card's driver answers, with OpenGL. The camera may be any `aerotwin_core.camera.CameraModel`.
+"""
+
+from aerotwin_worlds.rasteriser.rasteriser import Rasteriser
+from aerotwin_worlds.rasteriser.views import Frame, View
+
+__all__ = ["Frame", "Rasteriser", "View"]

@@ -1,0 +1,121 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The renderer on the CPU: bands of all views, spread over threads."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from aerotwin_worlds.rasteriser.fill_kernels import Scratch, Visible, make_scratch, visible_clusters
+from aerotwin_worlds.rasteriser.lens import lens_of
+from aerotwin_worlds.rasteriser.mipmaps import texture_table
+from aerotwin_worlds.rasteriser.scene import Scene, SceneStore
+from aerotwin_worlds.rasteriser.shade_kernels import Output, Textures, render_band
+from aerotwin_worlds.rasteriser.views import Frame, View, empty_frame
+from aerotwin_worlds.threads import run_tasks
+
+BAND_ROWS = 40
+
+
+class CpuRenderer:
+    """Renders views of a scene with compiled kernels.
+
+    Parameters
+    ----------
+    store : SceneStore
+    scene : Scene
+    n_threads : int
+    level_bias : float
+    """
+
+    def __init__(
+        self, store: SceneStore, scene: Scene, *, n_threads: int, level_bias: float
+    ) -> None:
+        self._store = store
+        self._n_threads = n_threads
+        self._bias = np.float32(level_bias)
+        self._scratch: dict[int, list[Scratch]] = {}
+        self.set_scene(scene)
+
+    def set_scene(self, scene: Scene) -> None:
+        """Render this scene from now on; frames under way are finished with the old one."""
+        self._state: tuple[Scene, dict[str, tuple]] = (scene, {})
+
+    def render(self, views: Sequence[View]) -> list[Frame]:
+        """Render views; threads share the work of all of them."""
+        scene, tables = self._state
+        poses = [_pose_record(view.T_map_optical) for view in views]
+        culled = run_tasks(
+            _cull, [(scene, v, p) for v, p in zip(views, poses, strict=True)], self._n_threads
+        )
+        frames = [empty_frame(view) for view in views]
+        tasks = []
+        for view, pose, visible, frame in zip(views, poses, culled, frames, strict=True):
+            output = _output(frame)
+            textures = self._textures(scene, tables, view.encoding)
+            first, last = view.row_range
+            for row in range(first, last, BAND_ROWS):
+                tasks.append(
+                    (row, min(row + BAND_ROWS, last), visible, scene, pose, view, textures, output)
+                )
+        # Bands of all views side by side: what they see is in the cache for the other views.
+        tasks.sort(key=lambda task: task[0])
+        run_tasks(self._render_band, tasks, self._n_threads)
+        return frames
+
+    def _render_band(
+        self, row0: int, row1: int, visible: Visible, scene: Scene, pose: np.ndarray, view: View,
+        textures: Textures, output: Output,
+    ) -> None:  # fmt: skip
+        spare = self._scratch.setdefault(view.camera.width, [])
+        try:
+            scratch = spare.pop()
+        except IndexError:
+            scratch = make_scratch(BAND_ROWS, view.camera.width)
+        render_band(
+            row0, row1, visible, scene.clusters, pose, lens_of(view.camera), view.near_m,
+            view.far_m, textures, self._bias, scratch, output,
+        )  # fmt: skip
+        spare.append(scratch)
+
+    def _textures(self, scene: Scene, tables: dict[str, tuple], encoding: str) -> Textures:
+        """Return the table of a scene's textures; those of the other encoding are not built."""
+        encoding = "mono8" if encoding == "none" else encoding
+        if encoding not in tables:
+            table = texture_table(self._store.pyramids(scene, encoding))
+            size = table.width[:, 0].astype(float) * table.height[:, 0]
+            tables[encoding] = (
+                Textures(
+                    address=table.address,
+                    width=table.width,
+                    height=table.height,
+                    n_levels=table.n_levels,
+                    half_log2_size=(0.5 * np.log2(size)).astype(np.float32),
+                    of_mesh=scene.texture_of_mesh,
+                    repeats=scene.repeats,
+                ),
+                table,
+            )
+        return tables[encoding][0]
+
+
+def _pose_record(T_map_optical: np.ndarray) -> np.ndarray:
+    T = np.asarray(T_map_optical, np.float64)
+    return np.concatenate([T[:3, :3].T.ravel(), T[:3, 3]])
+
+
+def _cull(scene: Scene, view: View, pose: np.ndarray) -> Visible:
+    visible = visible_clusters(
+        scene.clusters, pose, lens_of(view.camera), view.near_m, view.far_m, *view.row_range
+    )
+    order = np.argsort(-visible.inverse_depth, kind="stable")
+    return Visible(*(np.ascontiguousarray(array[order]) for array in visible))
+
+
+def _output(frame: Frame) -> Output:
+    image = np.empty((0, 0, 0), np.uint8) if frame.image is None else frame.image
+    return Output(
+        image=image.reshape(*image.shape[:2], -1) if image.size else image,
+        depth=np.empty((0, 0), np.float32) if frame.depth is None else frame.depth,
+        ids=np.empty((0, 0), np.int32) if frame.ids is None else frame.ids,
+    )

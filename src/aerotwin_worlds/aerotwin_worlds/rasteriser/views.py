@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What to render, and what comes out."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.camera import CameraModel
+
+ENCODINGS = ("mono8", "rgb8", "none")
+NEAR_M = 0.05
+
+
+@dataclass(frozen=True, kw_only=True)
+class View:
+    """A camera at a place, and what is wanted of it.
+
+    Attributes
+    ----------
+    camera : CameraModel
+        Pinhole, distorted or fisheye; pixel centres at integer coordinates (OpenCV).
+    T_map_optical : (4, 4) array
+        Pose of the camera in the map; optical axes: x right, y down, z forward.
+    encoding : str
+        Picture: "mono8" (Rec. 601 luma of the sRGB-encoded colours), "rgb8" or "none".
+    depth, ids : bool
+        Whether depths and mesh ids are wanted.
+    near_m, far_m : float
+        What lies nearer or farther along the optical axis is not seen [m].
+    rows : (first, last + 1), optional
+        Only these image rows, as a rolling shutter exposes them; the others stay zero.
+
+    Raises
+    ------
+    ValueError
+        If a value is not as above.
+    """
+
+    camera: CameraModel
+    T_map_optical: np.ndarray
+    encoding: str = "mono8"
+    depth: bool = True
+    ids: bool = False
+    near_m: float = NEAR_M
+    far_m: float = math.inf
+    rows: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        T = np.asarray(self.T_map_optical)
+        if T.shape != (4, 4) or not np.isfinite(T).all():
+            raise ValueError(f"T_map_optical must be a finite (4, 4) array, got {T}")
+        if self.encoding not in ENCODINGS:
+            raise ValueError(f"encoding must be one of {ENCODINGS}, got '{self.encoding}'")
+        if not 0.0 < self.near_m < self.far_m:
+            raise ValueError(f"0 < near_m < far_m must hold, got {self.near_m} and {self.far_m}")
+        first, last = self.row_range
+        if not 0 <= first < last <= self.camera.height:
+            raise ValueError(f"rows must lie in 0..{self.camera.height}, got {self.rows}")
+
+    @property
+    def row_range(self) -> tuple[int, int]:
+        """First row to render and the one after the last."""
+        return (0, self.camera.height) if self.rows is None else self.rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frame:
+    """One rendered view; what was not asked for is None.
+
+    Attributes
+    ----------
+    image : (h, w) or (h, w, 3) uint8 array, optional
+        The sky where nothing is hit; black where the camera has no ray.
+    depth : (h, w) float32 array, optional
+        Distance along the optical axis [m]; infinity where nothing is hit.
+    ids : (h, w) int32 array, optional
+        Index of the mesh that is seen; -1 where nothing is hit.
+    """
+
+    image: np.ndarray | None = None
+    depth: np.ndarray | None = None
+    ids: np.ndarray | None = None
+
+
+def empty_frame(view: View) -> Frame:
+    """Return the arrays that a view asks for: zero where they will not be rendered."""
+    shape = (view.camera.height, view.camera.width)
+    make = np.empty if view.rows is None else np.zeros
+    images = {
+        "mono8": lambda: make(shape, np.uint8),
+        "rgb8": lambda: make((*shape, 3), np.uint8),
+        "none": lambda: None,
+    }
+    return Frame(
+        image=images[view.encoding](),
+        depth=make(shape, np.float32) if view.depth else None,
+        ids=make(shape, np.int32) if view.ids else None,
+    )
