@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
+from aerotwin_worlds.fetch.content import missing_part, unpacked
 from aerotwin_worlds.fetch.source import ROOT_FILE, FetchError, Traffic, TrafficCounter
 
 
@@ -77,10 +78,12 @@ class FolderSource:
                 raise FetchError(
                     f"{uri}: expected a file within {self._folder}, found {path}; copy it there"
                 )
-            data = _read_limited(path, uri, max_bytes)
+            data = unpacked(_read_limited(path, uri, max_bytes), max_bytes=max_bytes)
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise FetchError(f"{uri}: cannot be read from {self._folder} ({reason})") from None
+        if lacking := missing_part(data):
+            raise FetchError(f"{uri}: found {len(data)} bytes, but {lacking}; copy it again")
         self._counter.add(n_read=1, n_bytes=len(data))
         return data
 

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Addresses on servers: who may see a key, what is carried on, what people may read.
+
+A provider such as Google (Photorealistic 3D Tiles) wants the user's ``key`` with every request,
+and the ``session`` that the addresses in its root document carry with every request below them.
+"""
+
+import re
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
+
+CARRIED = ("key", "session")
+"""Query parameters that a document's address hands on to those it refers to."""
+_SECRET = re.compile(r"(?i)([?&;](?:key|session|token|access_token|sig|signature)=)[^&;#\s'\")]+")
+_USER = re.compile(r"(?i)(https?://)[^/@\s]+@")
+_PORTS = {"http": 80, "https": 443}
+
+
+def masked(text: str) -> str:
+    """Return text with the values of keys, sessions and passwords in addresses replaced.
+
+    Examples
+    --------
+    >>> masked("https://tiles.org/root.json?key=AIza&session=Cx#top failed")
+    'https://tiles.org/root.json?key=***&session=***#top failed'
+    """
+    return _USER.sub(r"\1***@", _SECRET.sub(r"\1***", text))
+
+
+def resolved(base: str, reference: str) -> str:
+    """Return the absolute address of a reference, without fragment, with what is carried on.
+
+    Raises
+    ------
+    ValueError
+        If it is not http or https, or leads from https back to http.
+    """
+    address = urljoin(base, reference.strip().replace("\\", "/"))
+    parts = urlsplit(address)
+    if parts.scheme not in _PORTS or not parts.hostname or parts.port == 0:
+        raise ValueError("expected an http or https address")
+    if urlsplit(base).scheme == "https" and parts.scheme == "http":
+        raise ValueError("expected https as its document has, found http")
+    query = parts.query
+    if may_share(base, address):
+        for name in CARRIED:
+            value = parameter_of(base, name)
+            if value and parameter_of(address, name) is None:
+                query = _with(query, name, value)
+    return urlunsplit((parts.scheme, parts.netloc, parts.path, query, ""))
+
+
+def may_share(base: str, address: str) -> bool:
+    """Tell whether secrets of one address may go to another: same host and port, no downgrade.
+
+    The step from http to https on the usual ports is no change of host.
+    """
+    a, b = urlsplit(base), urlsplit(address)
+    if a.hostname != b.hostname:
+        return False
+    ports = tuple(part.port or _PORTS.get(part.scheme, 0) for part in (a, b))
+    if a.scheme == b.scheme:
+        return ports[0] == ports[1]
+    return a.scheme == "http" and ports == (80, 443)
+
+
+def parameter_of(address: str, name: str) -> str | None:
+    """Return the value of a query parameter as it stands in an address, or None."""
+    for item in urlsplit(address).query.split("&"):
+        key, _, value = item.partition("=")
+        if key == name:
+            return value
+    return None
+
+
+def with_parameter(address: str, name: str, value: str) -> str:
+    """Return an address with a query parameter; one that it already has stays."""
+    if parameter_of(address, name) is not None:
+        return address
+    parts = urlsplit(address)
+    return urlunsplit(parts._replace(query=_with(parts.query, name, quote(value, safe=""))))
+
+
+def without_parameter(address: str, name: str) -> str:
+    """Return an address without a query parameter."""
+    parts = urlsplit(address)
+    items = [item for item in parts.query.split("&") if item.partition("=")[0] != name]
+    return urlunsplit(parts._replace(query="&".join(items)))
+
+
+def _with(query: str, name: str, value: str) -> str:
+    return f"{query}{'&' if query else ''}{name}={value}"

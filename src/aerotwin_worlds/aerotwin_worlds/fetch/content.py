@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether content arrived whole, as far as it says itself, and content that was stored packed."""
+
+import struct
+import zlib
+
+_GZIP = b"\x1f\x8b\x08"
+_LENGTH_AT_8 = (b"b3dm", b"i3dm", b"pnts", b"cmpt", b"glTF")
+"""Magics of 3D Tiles 1.0 content and of glTF 2.0: the whole length is the uint32 at byte 8."""
+_SUBTREE = b"subt"
+_BLANKS = b" \t\r\n\0"
+
+
+def missing_part(data: bytes) -> str:
+    """Say what content lacks by its own header; empty if nothing is known to be missing.
+
+    A server that states too small a length cuts a file without any protocol noticing: the lengths
+    in the headers of 3D Tiles content, glTF and subtrees, and the last brace of JSON, tell.
+
+    Examples
+    --------
+    >>> missing_part(b'{"asset": {"version": "1.1"}, "root"')
+    'JSON without its end'
+    >>> missing_part(b"no header that is known")
+    ''
+    """
+    if data[:4] in _LENGTH_AT_8 and len(data) >= 12:
+        declared = struct.unpack_from("<I", data, 8)[0]
+    elif data[:4] == _SUBTREE and len(data) >= 24:
+        declared = 24 + sum(struct.unpack_from("<2Q", data, 8))
+    elif data[:4].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+        return "" if data.rstrip(_BLANKS).endswith(b"}") else "JSON without its end"
+    else:
+        return ""
+    return f"its header says {declared} bytes" if declared > len(data) else ""
+
+
+def unpacked(data: bytes, *, max_bytes: int) -> bytes:
+    """Return content that was stored with gzip unpacked, and any other as it is.
+
+    Some tilers store every tile packed and leave it to the server to say so; folders cannot.
+
+    Raises
+    ------
+    ValueError
+        If it is packed and broken, or unpacks to more than ``max_bytes``.
+    """
+    if not data.startswith(_GZIP):
+        return data
+    unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    try:
+        content = unpacker.decompress(data, max_bytes + 1)
+    except zlib.error as error:
+        raise ValueError(f"gzip data is broken ({error})") from None
+    if len(content) > max_bytes:
+        raise ValueError(f"expected at most {max_bytes} bytes, it unpacks to more")
+    if not unpacker.eof:
+        raise ValueError("gzip data ends too early")
+    return content

@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Retries, time and size limits of what is fetched from servers."""
+
+from dataclasses import dataclass
+
+from aerotwin_core.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpSettings:
+    """How patiently a server is asked."""
+
+    n_tries: int = parameter(
+        default=5,
+        text="Requests for one file before it counts as missing; only after 429, 500, 502, 503, "
+        "504, lost connections and bodies that are not whole.",
+        minimum=1,
+        maximum=20,
+    )
+    backoff_s: float = parameter(
+        default=0.5, text="Pause after the first failure; doubles.", unit="s", minimum=0, maximum=60
+    )
+    longest_wait_s: float = parameter(
+        default=30.0,
+        text="Longest pause, also where the server asks for more.",
+        unit="s",
+        minimum=0,
+        maximum=600,
+    )
+    connect_timeout_s: float = parameter(
+        default=10.0, text="Longest wait for a connection.", unit="s", minimum=0.05, maximum=300
+    )
+    read_timeout_s: float = parameter(
+        default=30.0, text="Longest silence of the server.", unit="s", minimum=0.05, maximum=600
+    )
+    total_timeout_s: float = parameter(
+        default=300.0, text="Longest time for one body.", unit="s", minimum=0.05, maximum=86400
+    )
+    n_redirects: int = parameter(
+        default=5, text="Redirects followed for one file.", minimum=0, maximum=20
+    )
+    cache_limit_mb: int = parameter(
+        default=2048, text="Size of the cache's folder.", unit="MiB", minimum=0, maximum=10**6
+    )
