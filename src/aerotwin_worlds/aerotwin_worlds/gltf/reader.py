@@ -10,7 +10,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_worlds.gltf.budget import MemoryBudget
-from aerotwin_worlds.gltf.document import GltfDocument, Resolve, open_document
+from aerotwin_worlds.gltf.document import Resolve, open_document
 from aerotwin_worlds.gltf.materials import Materials
 from aerotwin_worlds.gltf.primitives import PointSet, Surface, read_primitive
 from aerotwin_worlds.gltf.scene import placed_meshes

@@ -37,7 +37,8 @@ def _placed(
     context.budget.take(n * shape.positions.nbytes, "its instances")
     T_tile_mesh = (T_tile_scene[:, None] @ part.T_scene_mesh[None]).reshape(n, 4, 4)
     name = f"{context.uri}#{part.name}" if part.name else context.uri
-    return [_moved(shape, T, name, scene.copyright) for T in T_tile_mesh]
+    names = [name] if n == 1 else [f"{name}[{i}]" for i in range(n)]
+    return [_moved(shape, T, name, scene.copyright) for T, name in zip(T_tile_mesh, names)]
 
 
 def _moved(shape: Surface | PointSet, T: np.ndarray, name: str, copyright_text: str) -> TilePart:

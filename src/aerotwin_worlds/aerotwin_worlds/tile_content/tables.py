@@ -9,6 +9,8 @@ import numpy as np
 
 from aerotwin_worlds.gltf.json_element import JsonElement, parse_json
 
+HEADER_BYTES = 28
+_LENGTHS_AT = 12
 _VERSION = 1
 _NOT_A_LENGTH = 0x22000000
 """A JSON text ('"', '{', '[' or a blank-padded one) or the magic "glTF", read as a length, is
@@ -56,13 +58,10 @@ class TileBody:
         Empty where the tile has none.
     rest : memoryview
         What follows its tables.
-    fields : tuple of int
-        Header fields of the format, behind the common ones.
     """
 
     table: FeatureTable
     rest: memoryview
-    fields: tuple[int, ...] = ()
 
 
 def whole_tile(data: memoryview) -> memoryview:
@@ -83,16 +82,33 @@ def whole_tile(data: memoryview) -> memoryview:
     return data[:length]
 
 
-def read_body(data: memoryview, *, n_fields: int = 0) -> TileBody:
-    """Take a tile apart that has a feature and a batch table behind the common header."""
-    size = 28 + 4 * n_fields
-    if len(data) < size:
-        raise ValueError(f"the header has {size} bytes, there are {len(data)}")
-    lengths = struct.unpack_from("<4I", data, 12)
-    start = size
-    if n_fields == 0 and lengths[2] >= _NOT_A_LENGTH:
+def take_uint32(data: memoryview) -> tuple[int, memoryview]:
+    """Return the number that data starts with, and what follows it."""
+    if len(data) < 4:
+        raise ValueError("the header is not whole")
+    return struct.unpack_from("<I", data)[0], data[4:]
+
+
+def read_body(data: memoryview, *, header_bytes: int = HEADER_BYTES) -> TileBody:
+    """Take a tile apart that has a feature and a batch table.
+
+    Older b3dm tiles have two or three lengths in place of the four (of the JSON and the binary
+    part of both tables): the batch length and the batch table, or its two parts and its length.
+
+    Parameters
+    ----------
+    data : memoryview
+        The whole tile.
+    header_bytes : int
+        Length of the header; a longer one has no older forms.
+    """
+    start = header_bytes
+    if len(data) < start:
+        raise ValueError(f"the header has {start} bytes, there are {len(data)}")
+    lengths = struct.unpack_from("<4I", data, _LENGTHS_AT)
+    if start == HEADER_BYTES and lengths[2] >= _NOT_A_LENGTH:
         start, lengths = 20, (0, 0, lengths[1], 0)
-    elif n_fields == 0 and lengths[3] >= _NOT_A_LENGTH:
+    elif start == HEADER_BYTES and lengths[3] >= _NOT_A_LENGTH:
         start, lengths = 24, (0, 0, lengths[0], lengths[1])
     if start + sum(lengths) > len(data):
         raise ValueError(f"its tables reach to byte {start + sum(lengths)} of {len(data)}")
@@ -100,8 +116,5 @@ def read_body(data: memoryview, *, n_fields: int = 0) -> TileBody:
     text, binary = data[start:split], data[split : split + lengths[1]]
     where = "the feature table"
     json = parse_json(text, where) if len(text) else JsonElement({}, where)
-    return TileBody(
-        table=FeatureTable(json=json, binary=binary),
-        rest=data[start + sum(lengths) :],
-        fields=struct.unpack_from(f"<{n_fields}I", data, 28),
-    )
+    table = FeatureTable(json=json, binary=binary)
+    return TileBody(table=table, rest=data[start + sum(lengths) :])
