@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Random numbers from counters: what a pixel or a ray gets depends on its place, not on its turn.
+
+A generator hands out numbers in the order in which it is asked. Numbers from a counter are a
+function of key and place alone, so that they are the same on however many threads and whatever was
+computed before.
+"""
+
+import functools
+from statistics import NormalDist
+
+import numpy as np
+from numba import njit, uint64
+
+N_LEVELS = 65536
+"""One normal number is made of 16 random bits."""
+GOLDEN = 0x9E3779B97F4A7C15
+"""Step between the counters of neighbours: 2^64 over the golden ratio, as SplitMix64 has it."""
+
+
+@functools.cache
+def normal_table() -> np.ndarray:
+    """Return the normal quantiles at the middle of equal shares, scaled to unit variance.
+
+    They reach to 4.3 standard deviations.
+    """
+    half = [NormalDist().inv_cdf((i + 0.5) / N_LEVELS) for i in range(N_LEVELS // 2)]
+    table = np.array(half + [-value for value in reversed(half)])
+    return (table / table.std()).astype(np.float32)
+
+
+@njit(uint64(uint64), cache=True)
+def mix_bits(x):
+    """Return 64 scrambled bits of a counter (the finaliser of SplitMix64, Steele et al. 2014)."""
+    x = (x ^ (x >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return x ^ (x >> uint64(31))
+
+
+def counter_key(*entropy: int) -> np.uint64:
+    """Return the key of a stream: integers, none negative, mixed by NumPy's SeedSequence."""
+    return np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]

@@ -1,0 +1,277 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A spinning lidar: rays by rings and columns, each column cast from the pose at its own time.
+
+Who knows the world casts the rays (`Cast`); here stand geometry, motion, noise and drop-outs. All
+four follow from one signal, the lidar equation for an extended, diffuse target that fills the beam:
+the received power goes as reflectivity x cosine of incidence / range^2 (Baltsavias 1999, ISPRS J.
+54, 199-214, section 5; Wagner et al. 2006, ISPRS J. 60, 100-112, eq. 18). In units of a 10 % target
+met square on at the range `limit_range_m`:
+
+    s = reflectivity / 0.1  x  cos(incidence)  x  (limit_range / range)^2
+    amplitude = limit_snr s + n,   n ~ N(0, 1)          a pulse in white noise
+    it returns if amplitude > threshold_snr             P = Phi(limit_snr s - threshold_snr)
+    range noise sigma^2 = range_noise^2 + (limit_range_noise / s)^2
+    intensity = 100 reflectivity cos(incidence) amplitude / (limit_snr s)
+
+The threshold detector is the textbook one (Richmond and Cain 2010, Direct-Detection LADAR Systems,
+chapter 3); the time at which a pulse crosses a threshold jitters as 1 over its signal-to-noise
+ratio. Left out: the size of the beam (edges, multiple echoes, the smear at grazing incidence),
+retro-reflectors, rain, sunlight by direction, and the offsets between lasers that fire in turn
+within a column.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.parameters import parameter
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_sensor_models import lidar_kernels as kernels
+from aerotwin_sensor_models.counter_noise import counter_key, normal_table
+
+Cast = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray | None]]
+"""What meets a world: rays (n, 6) float32 (origin and unit direction in map) give the distances
+(n,) [m] with infinity for nothing, the unit normals (n, 3) and the reflectivity (n,) or None."""
+POINT = np.dtype(
+    {
+        "names": ["x", "y", "z", "intensity", "ring", "time"],
+        "formats": ["<f4", "<f4", "<f4", "<f4", "<u2", "<f4"],
+        "offsets": [0, 4, 8, 12, 16, 20],
+        "itemsize": 24,
+    }
+)
+"""A point: place in the lidar's frame [m], intensity, ring, time since the stamp [s]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LidarParameters:
+    """A spinning lidar with rings at equal steps of elevation."""
+
+    n_rings: int = parameter(64, minimum=1, maximum=256, text="lasers, one above the other")
+    n_columns: int = parameter(1024, minimum=4, maximum=8192, text="shots of each laser in a turn")
+    rate_hz: float = parameter(10.0, unit="Hz", minimum=0.1, maximum=100.0, text="turns")
+    elevation_top_deg: float = parameter(
+        16.6, unit="deg", minimum=-89.0, maximum=89.0, text="elevation of the highest ring"
+    )
+    elevation_bottom_deg: float = parameter(
+        -16.6, unit="deg", minimum=-89.0, maximum=89.0, text="elevation of ring 0, the lowest"
+    )
+    minimum_range_m: float = parameter(
+        0.5, unit="m", minimum=0.0, text="what is nearer gives no return"
+    )
+    maximum_range_m: float = parameter(
+        120.0, unit="m", minimum=0.1, text="what is farther gives no return"
+    )
+    limit_range_m: float = parameter(
+        0.0,
+        unit="m",
+        minimum=0.0,
+        text="range of a 10 % target met square on at which limit_snr holds; 0: nothing drops out",
+    )
+    limit_snr: float = parameter(
+        5.0, minimum=0.1, text="signal-to-noise ratio there (5.0: 90 % of shots return)"
+    )
+    threshold_snr: float = parameter(
+        3.72, minimum=0.0, text="signal-to-noise ratio of the detector's threshold (3.72: 1e-4)"
+    )
+    range_noise_m: float = parameter(
+        0.0, unit="m", minimum=0.0, text="standard deviation of the range of a strong signal"
+    )
+    limit_range_noise_m: float = parameter(
+        0.0, unit="m", minimum=0.0, text="what adds to it at limit_range_m, as 1 / signal"
+    )
+    range_step_m: float = parameter(
+        0.0, unit="m", minimum=0.0, maximum=1.0, text="resolution of the range; 0 = none"
+    )
+    reflectivity: float = parameter(
+        0.3, minimum=0.01, maximum=1.0, text="of surfaces of which the world tells none"
+    )
+    is_organised: bool = parameter(
+        False, text="an image of rings and columns, NaN where nothing returned; else returns only"
+    )
+    is_deskewed: bool = parameter(
+        False, text="points in the lidar's frame at the stamp, by the true motion; else as measured"
+    )
+
+    def __post_init__(self) -> None:
+        if self.elevation_top_deg < self.elevation_bottom_deg:
+            raise ValueError(
+                f"elevation_top_deg must be at least elevation_bottom_deg, got "
+                f"{self.elevation_top_deg:g} and {self.elevation_bottom_deg:g}; exchange them"
+            )
+        if self.maximum_range_m <= self.minimum_range_m:
+            raise ValueError(
+                f"maximum_range_m must be more than minimum_range_m, got "
+                f"{self.maximum_range_m:g} and {self.minimum_range_m:g}"
+            )
+
+    @property
+    def period_ns(self) -> int:
+        """Time of a turn [ns]."""
+        return round(1e9 / self.rate_hz)
+
+    @property
+    def elevations(self) -> np.ndarray:
+        """Elevation of each ring above the lidar's x-y plane, ring 0 first, (n_rings,) [rad]."""
+        limits = self.elevation_bottom_deg, self.elevation_top_deg
+        return np.radians(np.linspace(*limits, self.n_rings))
+
+    @property
+    def azimuths(self) -> np.ndarray:
+        """Azimuth of each column from x towards y, (n_columns,) [rad].
+
+        The turn begins behind and is clockwise seen from above, as those of Velodyne and Ouster.
+        """
+        return np.pi - 2.0 * np.pi * np.arange(self.n_columns) / self.n_columns
+
+
+@dataclass(frozen=True, kw_only=True)
+class LidarScan:
+    """What one turn brought.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Its beginning [ns]; the times of the points count from here.
+    cloud : (height, width) array of POINT
+        One row of returns in the order of time, or, organised, one row for each ring and one
+        column for each shot.
+    is_organised : bool
+        Which of the two.
+    """
+
+    stamp_ns: int
+    cloud: np.ndarray
+    is_organised: bool
+
+    @property
+    def points(self) -> np.ndarray:
+        """Places (n, 3) float32 [m] in the lidar's frame; a view."""
+        return self.cloud.reshape(-1).view(np.float32).reshape(-1, kernels.POINT_WORDS)[:, :3]
+
+    def __len__(self) -> int:
+        return self.cloud.size
+
+
+class Lidar:
+    """A spinning lidar that is asked for one turn after the other.
+
+    The noise of a point is a function of seed, vehicle, stamp and place in the turn alone: a scan
+    gets the same bytes whatever was cast before it, and on however many threads.
+
+    Parameters
+    ----------
+    parameters : LidarParameters
+        See `load_preset`.
+    seed : int
+        Seed of the run, not negative.
+    vehicle : int
+        Number of the vehicle, not negative.
+    """
+
+    def __init__(self, parameters: LidarParameters, seed: int = 0, vehicle: int = 0) -> None:
+        if seed < 0 or vehicle < 0:
+            raise ValueError(f"seed and vehicle must not be negative, got {seed} and {vehicle}")
+        self.parameters = p = parameters
+        self._entropy = (seed, vehicle)
+        self._azimuth, self._elevation = _cosine_sine(p.azimuths), _cosine_sine(p.elevations)
+        self._offsets_ns = np.arange(p.n_columns, dtype=np.int64) * p.period_ns // p.n_columns
+        n = p.n_columns * p.n_rings
+        self._rays = np.empty((n, 6), np.float32)
+        self._plain = np.full(n, p.reflectivity, np.float32)
+        self._p, self._R = np.empty((p.n_columns, 3)), np.empty((p.n_columns, 9))
+        self._sensor = _pack(p)
+
+    def column_stamps_ns(self, stamp_ns: int) -> np.ndarray:
+        """Return when each column of the turn that begins at a stamp is shot, (n_columns,) [ns]."""
+        return stamp_ns + self._offsets_ns
+
+    def rays(self, motion: Trajectory, stamp_ns: int) -> np.ndarray:
+        """Return the rays of a turn in map, (n_columns n_rings, 6), column by column.
+
+        Parameters
+        ----------
+        motion : Trajectory
+            T_map_lidar over the whole turn; linear and slerp between its poses.
+        stamp_ns : int
+            When the turn begins [ns].
+
+        Returns
+        -------
+        (n, 6) float32 array
+            Origin [m] and unit direction; written over by the next turn.
+
+        Raises
+        ------
+        ValueError
+            If the motion does not cover the turn.
+        """
+        wanted = self.column_stamps_ns(stamp_ns)
+        own = motion.stamps_ns
+        if len(own) < 2 or own[0] > wanted[0] or own[-1] < wanted[-1]:
+            raise ValueError(
+                f"motion must hold two poses at least and cover {wanted[0]} to {wanted[-1]} ns, "
+                f"got {len(own)} poses from {own[:1]} to {own[-1:]}"
+            )
+        kernels.column_poses(own, motion.p_ref_body, motion.q_ref_body, wanted, self._p, self._R)
+        kernels.fill_rays(self._p, self._R, self._azimuth, self._elevation, self._rays)
+        return self._rays
+
+    def scan(self, cast: Cast, motion: Trajectory, stamp_ns: int) -> LidarScan:
+        """Return the scan of the turn that begins at a stamp.
+
+        Parameters
+        ----------
+        cast : Cast
+            The world; rays in, distances, normals and reflectivity out.
+        motion : Trajectory
+            T_map_lidar over the whole turn.
+        stamp_ns : int
+            When the turn begins [ns].
+
+        Raises
+        ------
+        ValueError
+            If the motion does not cover the turn.
+        """
+        p, rays = self.parameters, self.rays(motion, stamp_ns)
+        ranges, normals, reflectivity = cast(rays)
+        hits = (ranges, normals, self._plain if reflectivity is None else reflectivity)
+        frame = np.concatenate([self._p[:1], self._R[0].reshape(3, 3).T], out=np.empty((4, 3)))
+        words = np.empty((len(rays), kernels.POINT_WORDS), np.float32)
+        n = kernels.write_returns(
+            rays,
+            *hits,
+            frame,
+            self._azimuth,
+            self._elevation,
+            self._sensor,
+            normal_table(),
+            counter_key(*self._entropy, stamp_ns),
+            p.is_organised,
+            p.is_deskewed,
+            words,
+            words.view(np.uint32),
+        )
+        cloud = words[:n].view(POINT).reshape(p.n_rings if p.is_organised else 1, -1)
+        return LidarScan(stamp_ns=stamp_ns, cloud=cloud, is_organised=p.is_organised)
+
+
+def _cosine_sine(angles: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def _pack(p: LidarParameters) -> tuple[float, ...]:
+    """Return the numbers of a sensor as the kernels read them."""
+    numbers = [0.0] * kernels.N_NUMBERS
+    numbers[kernels.MINIMUM], numbers[kernels.MAXIMUM] = p.minimum_range_m, p.maximum_range_m
+    if p.limit_range_m > 0.0:
+        numbers[kernels.PER_LIMIT] = 1.0 / p.limit_range_m
+    numbers[kernels.PER_LIMIT_SNR], numbers[kernels.THRESHOLD] = 1.0 / p.limit_snr, p.threshold_snr
+    numbers[kernels.NOISE], numbers[kernels.LIMIT_NOISE] = p.range_noise_m, p.limit_range_noise_m
+    if p.range_step_m > 0.0:
+        numbers[kernels.STEP], numbers[kernels.PER_STEP] = p.range_step_m, 1.0 / p.range_step_m
+    numbers[kernels.PERIOD] = p.period_ns * 1e-9
+    return tuple(numbers)
