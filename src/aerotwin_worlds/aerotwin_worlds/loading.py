@@ -121,7 +121,7 @@ def _generate(
 
 
 def _read_mesh(name: str, path: Path) -> tuple[TexturedMesh, ...]:
-    from aerotwin_worlds.glb import read_glb
+    from aerotwin_worlds.gltf import read_gltf
 
     file = (path.parent / name).resolve()
     if not file.is_relative_to(path.parent.resolve()):
@@ -129,4 +129,4 @@ def _read_mesh(name: str, path: Path) -> tuple[TexturedMesh, ...]:
     if not file.is_file():
         present = ", ".join(sorted(p.name for p in path.parent.glob("*.glb"))) or "no GLB file"
         raise UserError(f"{path}: mesh '{name}' does not exist; its folder holds {present}")
-    return read_glb(file)
+    return read_gltf(file)

@@ -19,7 +19,7 @@ import yaml
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_worlds.georaster import Raster, read_orthophoto, read_surface_model
-from aerotwin_worlds.glb import write_glb
+from aerotwin_worlds.gltf import write_glb
 from aerotwin_worlds.holes import enclosed_holes, fill_holes
 from aerotwin_worlds.mesh import TexturedMesh, grid_triangles
 from aerotwin_worlds.transverse_mercator import TransverseMercator, utm

@@ -18,10 +18,11 @@ from aerotwin_worlds.gltf.meshopt import decode_view
 
 GLB_MAGIC = b"glTF"
 _CHUNK_JSON, _CHUNK_BIN = 0x4E4F534A, 0x004E4942
+_MESHOPT = ("KHR_meshopt_compression", "EXT_meshopt_compression")
 _UNDERSTOOD = {
+    *_MESHOPT,
     "CESIUM_RTC",
     "EXT_mesh_gpu_instancing",
-    "EXT_meshopt_compression",
     "EXT_texture_webp",
     "KHR_draco_mesh_compression",
     "KHR_mesh_quantization",
@@ -86,8 +87,8 @@ class GltfDocument:
         """Return a buffer view, decompressed where it is compressed by meshopt."""
         if index not in self._views:
             entry = self.entry("bufferViews", index, user)
-            packed = entry.extension("EXT_meshopt_compression")
-            self._views[index] = self._plain_view(entry) if packed is None else self._packed(packed)
+            packed = [p for name in _MESHOPT if (p := entry.extension(name)) is not None]
+            self._views[index] = self._packed(packed[0]) if packed else self._plain_view(entry)
         return self._views[index]
 
     def _plain_view(self, entry: JsonElement) -> BufferView:

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""EXT_meshopt_compression: buffer views packed by meshoptimizer's codecs.
+"""EXT_ and KHR_meshopt_compression: buffer views packed by meshoptimizer's codecs.
 
 Vertex attributes are unpacked by imagecodecs (meshoptimizer's own code), triangles and index
 sequences by the kernels beside this file, and the filters on attributes are undone here.
 
-Reference: Khronos glTF extension EXT_meshopt_compression, "Fallback buffers" to appendix B.
+References: Khronos glTF extensions EXT_meshopt_compression (appendix A: streams, B: filters) and
+KHR_meshopt_compression (filter 4).
 """
 
 import numpy as np
@@ -74,7 +75,7 @@ def _indices(
 
     if stride not in (2, 4):
         raise entry.wrong("byteStride", "2 or 4")
-    data = np.frombuffer(packed, np.uint8)
+    data = np.frombuffer(packed, np.uint8).copy()  # the kernels take what can be written to
     # Each index takes a byte, each triangle a code byte at least.
     if (count if mode == "INDICES" else count // 3) > len(data) or len(data) < 1:
         raise ValueError(f"{entry.where}: {len(data)} bytes cannot hold {count} indices")
@@ -97,6 +98,8 @@ def _unfiltered(values: np.ndarray, name: str, entry: JsonElement) -> np.ndarray
         return _from_quaternion(values.view("<i2"))
     if name == "EXPONENTIAL":
         return _from_exponential(values.view("<i4"))
+    if name == "COLOR" and stride in (4, 8):
+        return _from_luma_chroma(values.view("<u1" if stride == 4 else "<u2"))
     raise entry.wrong("filter", f"a filter for elements of {stride} bytes")
 
 
@@ -134,3 +137,19 @@ def _from_exponential(values: np.ndarray) -> np.ndarray:
     """Single floats from an 8-bit exponent over a signed 24-bit mantissa: m 2^e."""
     exponent, mantissa = values >> 24, (values << 8) >> 8
     return np.ldexp(mantissa.astype(np.float64), exponent).astype("<f4")
+
+
+def _from_luma_chroma(values: np.ndarray) -> np.ndarray:
+    """RGBA from luma, two signed chromas and alpha, whose highest bit tells the scale of all."""
+    bits = 8 * values.itemsize
+    signed = values.view(f"<i{values.itemsize}").astype(np.int64)
+    y, alpha = values[:, 0].astype(np.int64), values[:, 3].astype(np.int64)
+    orange, green = signed[:, 1], signed[:, 2]
+    scale = alpha.copy()
+    for shift in (1, 2, 4, 8):
+        scale |= scale >> shift
+    alpha = (alpha << 1 & scale) | (alpha & 1)
+    parts = np.stack([y + orange - green, y + green, y - orange - green, alpha], axis=-1)
+    whole = 2**bits - 1
+    colours = np.rint(parts * (whole / np.maximum(scale, 1))[:, None])
+    return np.clip(colours, 0, whole).astype(values.dtype)

@@ -68,12 +68,15 @@ def write_glb(path: Path, meshes: Sequence[TexturedMesh], *, copyright_text: str
     if length > _MAX_BYTES:
         raise ValueError(f"{path} would have {length} bytes, GLB files have {_MAX_BYTES} at most")
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    with open(temporary, "wb") as file:
-        file.write(struct.pack("<4s2I", b"glTF", _VERSION, length))
-        file.write(struct.pack("<I4s", len(text), b"JSON") + text)
-        file.write(struct.pack("<I4s", body.n_bytes, b"BIN\0"))
-        file.writelines(body.chunks)
-    os.replace(temporary, path)
+    try:
+        with open(temporary, "wb") as file:
+            file.write(struct.pack("<4s2I", b"glTF", _VERSION, length))
+            file.write(struct.pack("<I4s", len(text), b"JSON") + text)
+            file.write(struct.pack("<I4s", body.n_bytes, b"BIN\0"))
+            file.writelines(body.chunks)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 class _Body:
