@@ -28,7 +28,10 @@ WIDEST_FIELD_DEG = 160.0  # full angle; x/z of a ray is 5.7 at its edge, and inf
 
 
 class CameraModel(Protocol):
-    """What renderers and messages need of a camera."""
+    """What renderers and messages need of a camera; equal cameras hash alike."""
+
+    def __hash__(self) -> int:
+        """Return the hash: what follows from a camera may be kept for it."""
 
     @property
     def width(self) -> int:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an aerial robot's sensors report: IMU, barometer, magnetometer, GNSS and camera noise.
+"""What an aerial robot's sensors report: IMU, barometer, magnetometer, GNSS and cameras.
 
 Models take plain arrays of truth (`map` is ENU, body is FLU, all SI) and a time step, and return
 readings. Randomness is injected, one generator per sensor (`seed_sequence`), and the statistics do
@@ -15,7 +15,9 @@ from aerotwin_sensor_models.atmosphere import (
     standard_atmosphere,
 )
 from aerotwin_sensor_models.barometer import Barometer, BarometerParameters, BarometerSample
-from aerotwin_sensor_models.camera_noise import CameraNoise, CameraNoiseParameters
+from aerotwin_sensor_models.camera_noise import CameraNoiseParameters, DepthNoiseParameters
+from aerotwin_sensor_models.camera_preset import CameraParameters
+from aerotwin_sensor_models.exposure import ExposureParameters, light_at
 from aerotwin_sensor_models.external_vision import (
     ExternalVision,
     ExternalVisionParameters,
@@ -28,6 +30,7 @@ from aerotwin_sensor_models.extra_sensor import (
     make_extra_sensor,
 )
 from aerotwin_sensor_models.gnss import Gnss, GnssParameters, GnssSample
+from aerotwin_sensor_models.image_sensor import DepthSensor, ImageSensor
 from aerotwin_sensor_models.imu import (
     Imu,
     ImuParameters,
@@ -44,6 +47,7 @@ from aerotwin_sensor_models.magnetometer import (
 )
 from aerotwin_sensor_models.noise import seed_sequence
 from aerotwin_sensor_models.presets import load_preset, preset_names, preset_source
+from aerotwin_sensor_models.vignetting import VignettingParameters, relative_illumination
 
 __all__ = [
     "Airspeed",
@@ -51,8 +55,11 @@ __all__ = [
     "Barometer",
     "BarometerParameters",
     "BarometerSample",
-    "CameraNoise",
     "CameraNoiseParameters",
+    "CameraParameters",
+    "DepthNoiseParameters",
+    "DepthSensor",
+    "ExposureParameters",
     "ExternalVision",
     "ExternalVisionParameters",
     "ExternalVisionSample",
@@ -60,6 +67,7 @@ __all__ = [
     "Gnss",
     "GnssParameters",
     "GnssSample",
+    "ImageSensor",
     "Imu",
     "ImuParameters",
     "ImuSample",
@@ -69,15 +77,18 @@ __all__ = [
     "SensorTruth",
     "TriadParameters",
     "TruthPlaces",
+    "VignettingParameters",
     "air_density",
     "extra_message",
     "layout",
+    "light_at",
     "load_preset",
     "magnetic_field_enu_tesla",
     "make_extra_sensor",
     "preset_names",
     "preset_source",
     "pressure_altitude_m",
+    "relative_illumination",
     "sample_inertial",
     "seed_sequence",
     "specific_force",

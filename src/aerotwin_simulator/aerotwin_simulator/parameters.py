@@ -16,6 +16,8 @@ MAVLINK = ("embedded", "px4")
 SERIAL = "serial:"
 PYTHON = "python:"
 NO_GNSS = "none"
+NO_PRESET = "none"
+NO_FILE = "none"
 MAX_INSTANCE = 200
 """The last vehicle number: every one has MAVLink ports of its own."""
 
@@ -118,6 +120,14 @@ class SimulatorParameters:
         0.0, text="downward pitch of the cameras", unit="deg", minimum=-90.0, maximum=90.0
     )
     camera_noise: str = parameter("default", text="camera noise preset")
+    camera_preset: str = parameter(
+        NO_PRESET,
+        text="camera preset of the stereo pair, with lens, baseline and noise of its own; none = "
+        "rectified, as width, height, focal length, baseline and noise above say",
+    )
+    cameras: str = parameter(
+        NO_FILE, text="path of a file of further cameras: each with name, preset, place, outputs"
+    )
     wind_east_m_s: float = parameter(
         0.0, text="steady wind towards east", unit="m/s", minimum=-60.0, maximum=60.0
     )
@@ -184,13 +194,18 @@ class SimulatorParameters:
         return self.controller.startswith(SERIAL)
 
     @property
+    def has_cameras(self) -> bool:
+        """Whether anything is rendered."""
+        return self.camera or self.cameras != NO_FILE
+
+    @property
     def step_ns(self) -> int:
         """Time of a step [ns]."""
         return from_seconds(self.step_s)
 
     @property
     def rig(self) -> StereoRig:
-        """The stereo pair; the principal point is the image centre."""
+        """The rectified stereo pair; the principal point is the image centre."""
         camera = PinholeCamera(
             width=self.camera_width,
             height=self.camera_height,

@@ -12,10 +12,12 @@ from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import Mission
+from aerotwin_simulator.camera_file import load_cameras
 from aerotwin_simulator.controllers import BackendSetup, check_controller
 from aerotwin_simulator.extra_sensors import make_extra_sensors
 from aerotwin_simulator.fleet import plan_vehicles, side_by_side
-from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.parameters import NO_FILE, SimulatorParameters
+from aerotwin_simulator.stereo_camera import stereo_preset
 from aerotwin_worlds.loading import find_world
 
 
@@ -25,8 +27,8 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
     Raises
     ------
     UserError
-        If the world, a mission, an airframe or a controller does not exist or is wrong, PX4 was
-        not built, or a port is taken.
+        If the world, a mission, an airframe, a camera or a controller does not exist or is wrong,
+        PX4 was not built, or a port is taken.
     """
     find_world(parameters.world.partition("@")[0])
     nowhere = GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)
@@ -34,6 +36,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
         for plan in plan_vehicles(parameters):
             own = plan.parameters
             make_extra_sensors(own)
+            _check_cameras(own)
             airframe = load_airframe(own.airframe)
             mission = None
             if own.mission != "none" and own.is_mavlink:
@@ -51,6 +54,13 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
                     folder=Path(folder),
                 )
             )
+
+
+def _check_cameras(parameters: SimulatorParameters) -> None:
+    if parameters.camera:
+        stereo_preset(parameters)
+    if parameters.cameras != NO_FILE:
+        load_cameras(parameters.cameras)
 
 
 def _check_unused_mission(parameters: SimulatorParameters) -> None:

@@ -22,6 +22,7 @@ from aerotwin_simulator.controllers.autopilot_process import loop_cpu
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import Outlet
 from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
@@ -47,8 +48,9 @@ class Simulation:
     outlets : sequence of Outlet
         Who gets the messages.
     before_frame : callable, optional
-        Called with the stamp [ns] before a stereo frame of the first vehicle with cameras is
-        handed out: the place to wait for nodes that must keep pace.
+        Called with the stamp [ns] before a frame of the first camera (the stereo pair, if there is
+        one) of the first vehicle with cameras is handed out: the place to wait for nodes that must
+        keep pace.
     spin : callable, optional
         Delivers messages of other nodes for at most the given wall time [s]; called while a
         vehicle waits for commands from a topic.
@@ -92,12 +94,14 @@ class Simulation:
 
     def _make_vehicles(self, folder: Path, spin: Callable[[float], None]) -> None:
         queries, plane = WorldQueries(self.world), LocalTangentPlane(self.world.origin)
+        renderer = Renderer(self.world)
         wait_for_follower = self._before_frame or (lambda _: None)
         try:
             for plan in plan_vehicles(self.parameters):
                 surroundings = Surroundings(
                     world=self.world,
                     queries=queries,
+                    renderer=renderer,
                     plane=plane,
                     folder=folder,
                     outlets=self._outlets,
@@ -105,7 +109,7 @@ class Simulation:
                     spin=spin,
                 )
                 self.vehicles.append(SimulatedVehicle(plan, surroundings))
-                if plan.parameters.camera:
+                if plan.parameters.has_cameras:
                     wait_for_follower = lambda _: None  # noqa: E731
         except BaseException:
             self.close()
@@ -115,7 +119,8 @@ class Simulation:
         self._outlets.add(topics.OF_THE_WORLD)
         for vehicle in self.vehicles:
             place = topics.below(vehicle.name)
-            self._outlets.add([place(topic) for topic in topics.OF_A_VEHICLE])
+            of_all = [place(topic) for topic in topics.OF_A_VEHICLE]
+            self._outlets.add(list(dict.fromkeys([*of_all, *vehicle.camera_topics])))
 
     @property
     def is_repeatable(self) -> bool:

@@ -14,6 +14,7 @@ from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 from aerotwin_sensor_models import seed_sequence
 from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.renderer import Renderer
 from aerotwin_worlds import World, WorldQueries
 
 CLEAR_M = 2.0
@@ -32,6 +33,8 @@ class Surroundings:
         Where they fly.
     queries : WorldQueries
         Its surface.
+    renderer : Renderer
+        What its cameras see.
     plane : LocalTangentPlane
         The map frame.
     folder : Path
@@ -39,13 +42,14 @@ class Surroundings:
     outlets : Outlets
         Who gets the messages.
     before_frame : callable
-        Called with the stamp [ns] before a stereo frame is handed out.
+        Called with the stamp [ns] before a frame of its first camera is handed out.
     spin : callable
         Delivers messages of other nodes for at most the given wall time [s].
     """
 
     world: World
     queries: WorldQueries
+    renderer: Renderer
     plane: LocalTangentPlane
     folder: Path
     outlets: Outlets

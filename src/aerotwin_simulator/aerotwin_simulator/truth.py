@@ -43,6 +43,10 @@ class TruthStep:
         fraction = (stamp_ns - self.start_ns) / span
         return interpolate_vector(self.start, self.end, fraction, dt=span * 1e-9)
 
+    def pose(self, stamp_ns: int) -> np.ndarray:
+        """Return T_map_body (4, 4) at an instant of the step."""
+        return transform(self.at(stamp_ns))
+
 
 def rotation(state: np.ndarray) -> np.ndarray:
     """Return R_map_body (3, 3) of a state array."""

@@ -17,6 +17,8 @@ from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, stan
 from aerotwin_px4_bridge import AutopilotLost, Mission
 from aerotwin_simulator import topics
 from aerotwin_simulator.battery import BatteryMonitor
+from aerotwin_simulator.body_camera import BodyCamera
+from aerotwin_simulator.camera_file import make_cameras
 from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
@@ -24,8 +26,10 @@ from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
 from aerotwin_simulator.fleet import VehiclePlan, side_by_side
 from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.inertial_step import InertialVehicle
+from aerotwin_simulator.mounting import eye_transforms, imu_transform
+from aerotwin_simulator.parameters import NO_FILE
 from aerotwin_simulator.readings import Readings
-from aerotwin_simulator.stereo_camera import StereoCamera, static_transforms
+from aerotwin_simulator.stereo_camera import make_stereo_camera
 from aerotwin_simulator.surroundings import Air, Surface, Surroundings
 from aerotwin_simulator.truth import TruthMessages, TruthStep
 
@@ -80,9 +84,11 @@ class SimulatedVehicle:
         if parameters.mission != "none" and parameters.is_mavlink:
             mission = load_parameters_file(Mission, parameters.mission)
             self._mission = side_by_side(mission, plan)
-        self._camera = None
+        self._cameras: list[BodyCamera] = []
         if parameters.camera:
-            self._camera = StereoCamera(parameters, surroundings.world, plan.name)
+            self._cameras.append(make_stereo_camera(parameters, surroundings.renderer, plan.name))
+        if parameters.cameras != NO_FILE:
+            self._cameras += make_cameras(parameters, surroundings.renderer, plan.name)
         self._truth_due = Schedule(parameters.truth_rate_hz)
         self._estimate_due = Schedule(ESTIMATE_RATE_HZ)
         self._truth = TruthMessages(self._n_rotors, plan.name)
@@ -179,12 +185,18 @@ class SimulatedVehicle:
 
     def warm_up(self) -> None:
         """Render once, so that no frame of the flight pays for compilation."""
-        if self._camera is not None:
-            self._camera.warm_up(np.eye(4))
+        for camera in self._cameras:
+            camera.warm_up()
 
     def static_transforms(self) -> list[object]:
         """Return the mounting of its sensors as TransformStamped messages."""
-        return static_transforms(self.parameters, self.name)
+        eyes = [eye for camera in self._cameras for eye in camera.eyes]
+        return [imu_transform(self.parameters.imu, self.name), *eye_transforms(eyes, self.name)]
+
+    @property
+    def camera_topics(self) -> list[topics.Topic]:
+        """The topics of its cameras."""
+        return [topic for camera in self._cameras for topic in camera.topics]
 
     def close(self) -> None:
         """End its controller."""
@@ -205,8 +217,7 @@ class SimulatedVehicle:
             for stamp_ns in self._truth_due.until(end_ns):
                 for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
                     self._outlets.emit(topic, stamp_ns, cdr)
-        if self._camera is not None:
-            self._take_pictures(step, self._camera)
+        self._take_pictures(step)
         self._sensors.collect(self._readings)
         try:
             self._extra.sample(step)
@@ -229,11 +240,14 @@ class SimulatedVehicle:
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
 
-    def _take_pictures(self, step: TruthStep, camera: StereoCamera) -> None:
-        for stamp_ns, pictures in camera.frames(step):
-            self._surroundings.before_frame(stamp_ns)
-            for topic, cdr in pictures:
-                self._outlets.emit(topic, stamp_ns, cdr)
+    def _take_pictures(self, step: TruthStep) -> None:
+        """Hand out the frames that are complete; nodes are waited for at those of the first."""
+        for k, camera in enumerate(self._cameras):
+            for stamp_ns, pictures in camera.frames(step):
+                if k == 0:
+                    self._surroundings.before_frame(stamp_ns)
+                for topic, cdr in pictures:
+                    self._outlets.emit(topic, stamp_ns, cdr)
 
     def take_command(self, end_ns: int) -> None:
         """Take the controller's answer to the step, and see whether the flight is over."""

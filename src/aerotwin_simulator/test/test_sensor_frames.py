@@ -13,8 +13,7 @@ from aerotwin_core.messages import deserialize
 from aerotwin_sensor_models import Imu, load_preset, seed_sequence
 from aerotwin_sensor_models.imu import GRAVITY
 from aerotwin_simulator.inertial_messages import InertialMessages
-from aerotwin_simulator.parameters import SimulatorParameters
-from aerotwin_simulator.stereo_camera import static_transforms
+from aerotwin_simulator.mounting import imu_transform
 
 ROUNDING = 1e-12
 ARM_M = (0.1, -0.02, 0.03)
@@ -33,9 +32,8 @@ def upside_down(tmp_path: Path) -> str:
 @pytest.mark.parametrize("vehicle", ["", "uav1"])
 def test_tf_turns_the_reading_of_a_mounted_imu_at_rest_into_gravity_upwards(upside_down, vehicle):
     prefix = f"{vehicle}/" if vehicle else ""
-    parameters = SimulatorParameters(imu=upside_down)
-    edges = {edge.child_frame_id: edge for edge in static_transforms(parameters, vehicle)}
-    edge = edges[f"{prefix}imu_link"]
+    edge = imu_transform(upside_down, vehicle)
+    assert edge.child_frame_id == f"{prefix}imu_link"
     assert edge.header.frame_id == f"{prefix}base_link"
     p, q = edge.transform.translation, edge.transform.rotation
     assert (p.x, p.y, p.z) == ARM_M

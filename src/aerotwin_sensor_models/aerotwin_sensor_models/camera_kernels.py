@@ -1,0 +1,57 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled loops over the pixels of cameras; their noise is a function of a key and the place.
+
+One file for all of them: a kernel's cache is renewed when its own file changes.
+"""
+
+import numpy as np
+from numba import float32, njit, uint8, uint64, void
+
+from aerotwin_sensor_models.counter_noise import GOLDEN, mix_bits
+
+
+@njit(
+    void(uint8[:, ::1], float32[::1], float32[::1], float32[::1], uint64, uint8[:, ::1]),
+    cache=True,
+    nogil=True,
+)
+def expose(pixels, shade, response, normals, key, out):
+    """Write what a sensor makes of the light of pixels (n, channels).
+
+    shade (n,) is the share of light that the lens lets through, response is (light, gain, offset,
+    variance of the read noise, variance per signal) as `ImageSensor` says. Four pixels share the 64
+    bits of one counter, each channel has its own.
+    """
+    light, gain, offset, read_variance, shot_variance = response
+    n, n_channels = pixels.shape
+    for group in range((n + 3) // 4):
+        for channel in range(n_channels):
+            bits = mix_bits(key + uint64(group * n_channels + channel) * uint64(GOLDEN))
+            for i in range(4 * group, min(4 * group + 4, n)):
+                signal = light * shade[i] * float32(pixels[i, channel])
+                sigma = np.sqrt(read_variance + shot_variance * signal)
+                noisy = signal + sigma * normals[bits & uint64(0xFFFF)]
+                value = gain * noisy + offset + float32(0.5)
+                out[i, channel] = uint8(min(float32(255.0), max(float32(0.0), value)))
+                bits >>= uint64(16)
+
+
+@njit(void(float32[::1], float32[::1], float32[::1], uint64), cache=True, nogil=True)
+def disturb_depth(depth, limits, normals, key):
+    """Add noise that grows as depth^2 [m], and mark what is out of range, in place.
+
+    limits is (nearest, farthest, noise per depth^2): nearer is -inf, farther inf, NaN stays.
+    """
+    nearest, farthest, scale = limits
+    for group in range((depth.shape[0] + 3) // 4):
+        bits = mix_bits(key + uint64(group) * uint64(GOLDEN))
+        for i in range(4 * group, min(4 * group + 4, depth.shape[0])):
+            z = depth[i]
+            if z > farthest:
+                depth[i] = np.inf
+            elif z < nearest:
+                depth[i] = -np.inf
+            else:
+                depth[i] = z + scale * z * z * normals[bits & uint64(0xFFFF)]
+            bits >>= uint64(16)

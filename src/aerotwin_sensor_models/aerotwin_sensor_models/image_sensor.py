@@ -1,0 +1,131 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a camera makes of a perfect picture: vignetting, exposure, noise, 8 bits."""
+
+import numpy as np
+
+from aerotwin_core.camera import CameraModel
+from aerotwin_core.time import to_seconds
+from aerotwin_sensor_models.camera_kernels import disturb_depth, expose
+from aerotwin_sensor_models.camera_noise import CameraNoiseParameters, DepthNoiseParameters
+from aerotwin_sensor_models.counter_noise import counter_key, normal_table
+from aerotwin_sensor_models.exposure import ExposureParameters, light_at
+from aerotwin_sensor_models.vignetting import VignettingParameters, relative_illumination
+
+
+class ImageSensor:
+    """The sensors behind the lenses of equal cameras, in the order of the physics.
+
+    1. The lens lets a share of the light through (vignetting), of a world that is lit as the time
+       says, and the sensor takes some of it (exposure): signal = exposure * light * share * pixel.
+    2. Electrons and electronics add noise: mean, read noise, and shot noise that grows with the
+       signal.
+    3. Signal and noise are amplified (gain), brightness is added, and the sum is rounded and
+       clipped to 8 bits: a camera saturates.
+
+    The noise of a pixel is a function of seed, camera, frame and place alone: a frame gets the
+    same bytes whatever was rendered before it, and on however many threads.
+
+    Parameters
+    ----------
+    camera : CameraModel
+        Size and principal point.
+    noise, vignetting, exposure : parameters
+        What spoils the picture; see `load_preset`.
+    seed : int
+        Seed, not negative; equal seeds make equal noise for equal camera and frame indices.
+    """
+
+    def __init__(
+        self,
+        camera: CameraModel,
+        noise: CameraNoiseParameters,
+        *,
+        vignetting: VignettingParameters | None = None,
+        exposure: ExposureParameters | None = None,
+        seed: int,
+    ) -> None:
+        if seed < 0:
+            raise ValueError(f"seed must not be negative, got {seed}")
+        self._exposure = exposure or ExposureParameters()
+        self._noise, self._seed = noise, seed
+        self._shape = (camera.height, camera.width)
+        share = relative_illumination(vignetting or VignettingParameters(), camera)
+        self._share = share.reshape(-1)
+        self._is_ideal = (
+            noise == CameraNoiseParameters()
+            and self._exposure == ExposureParameters()
+            and bool(np.all(share == 1.0))
+        )
+
+    def take(
+        self, image: np.ndarray, stamp_ns: int, *, frame_index: int, camera_index: int
+    ) -> np.ndarray:
+        """Return what the camera delivers of a perfect picture.
+
+        Parameters
+        ----------
+        image : (h, w) or (h, w, 3) array of uint8
+            The picture, linear in light.
+        stamp_ns : int
+            When it is taken, in simulated time [ns].
+        frame_index, camera_index : int
+            Which frame of which camera, for its noise; not negative.
+        """
+        if image.dtype != np.uint8 or image.shape[:2] != self._shape or image.ndim > 3:
+            raise ValueError(
+                f"image must be uint8 of {self._shape[1]} x {self._shape[0]} pixels, got "
+                f"{image.dtype} {image.shape}"
+            )
+        if self._is_ideal:
+            return image.copy()
+        pixels = np.ascontiguousarray(image).reshape(self._share.size, -1)
+        out = np.empty_like(pixels)
+        key = counter_key(self._seed, camera_index, frame_index)
+        expose(pixels, self._share, self._response(stamp_ns), normal_table(), key, out)
+        return out.reshape(image.shape)
+
+    def _response(self, stamp_ns: int) -> np.ndarray:
+        exposure, noise = self._exposure, self._noise
+        light = exposure.exposure * light_at(exposure, to_seconds(stamp_ns))
+        offset = exposure.gain * noise.mean_dn + exposure.brightness_dn
+        variances = (noise.read_noise_dn**2, noise.gain_dn_per_electron)
+        return np.array([light, exposure.gain, offset, *variances], np.float32)
+
+
+class DepthSensor:
+    """What a depth camera makes of perfect depth: noise that grows with z^2, and its range.
+
+    Nearer than the range reads -inf, farther, or nothing, inf (REP 118: depth images).
+
+    Parameters
+    ----------
+    noise : DepthNoiseParameters
+        Of its disparities.
+    focal_px : float
+        Focal length of its eyes [px].
+    near_m, far_m : float
+        Its range [m].
+    seed : int
+        As of `ImageSensor`.
+    """
+
+    def __init__(
+        self,
+        noise: DepthNoiseParameters,
+        *,
+        focal_px: float,
+        near_m: float,
+        far_m: float,
+        seed: int,
+    ) -> None:
+        scale = noise.disparity_noise_px / (focal_px * noise.baseline_m)
+        self._limits = np.array([near_m, far_m, scale], np.float32)
+        self._seed = seed
+
+    def measure(self, depth: np.ndarray, *, frame_index: int, camera_index: int) -> np.ndarray:
+        """Return measured depth (h, w) float32 [m] of true depth (h, w) along the axis [m]."""
+        measured = np.array(depth, np.float32)
+        key = counter_key(self._seed, camera_index, frame_index)
+        disturb_depth(measured.reshape(-1), self._limits, normal_table(), key)
+        return measured

@@ -1,0 +1,213 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Cameras on a body: rendered at their exact due times, spoiled as their preset says."""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from aerotwin_core.camera_messages import camera_info_message, image_message
+from aerotwin_core.messages import serialize
+from aerotwin_core.time import Schedule, from_seconds
+from aerotwin_sensor_models import CameraParameters
+from aerotwin_simulator.renderer import Renderer
+from aerotwin_simulator.topics import Topic
+from aerotwin_worlds import Frame, View
+
+MONO, RGB, DEPTH, IDS = "mono", "rgb", "depth", "ids"
+_ENCODINGS = {MONO: "mono8", RGB: "rgb8"}
+_BAND_ROWS = 16
+"""Rows of a rolling shutter that are rendered at one pose: at 2 rad/s, 30 ms of readout and 458 px
+of focal length the picture moves by 0.9 px from one band to the next."""
+_NEAREST_M = 0.05
+"""Near clip of depth images: what is nearer than a depth camera's range hides what is behind."""
+
+
+class Motion(Protocol):
+    """Where the body is, up to an instant."""
+
+    @property
+    def end_ns(self) -> int:
+        """The instant up to which it is known [ns]."""
+
+    def pose(self, stamp_ns: int) -> np.ndarray:
+        """Return T_map_body (4, 4) at an instant since the last `end_ns`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outlets:
+    """Where one kind of picture goes."""
+
+    image: Topic
+    info: Topic
+
+
+@dataclass(frozen=True, kw_only=True)
+class Eye:
+    """One lens on the body.
+
+    Attributes
+    ----------
+    name : str
+        Its frame, which looks along x; `<name>_optical` looks along z.
+    frame_id : str
+        Optical frame of its messages.
+    T_body_optical : (4, 4) array
+        Where it is mounted.
+    camera_index : int
+        What sets its noise apart from that of others.
+    outlets : dict
+        Kinds of picture (mono or rgb, depth, ids) and where each goes.
+    baseline_m : float
+        Distance from the left eye of its pair, 0 for that one itself and for one alone [m].
+    """
+
+    name: str
+    frame_id: str
+    T_body_optical: np.ndarray
+    camera_index: int
+    outlets: dict[str, Outlets]
+    baseline_m: float = 0.0
+
+
+@dataclass
+class _Shot:
+    """A frame while its bands of rows are exposed, one after the other."""
+
+    stamp_ns: int
+    T_map_body: list[np.ndarray] = field(default_factory=list)
+
+
+class BodyCamera:
+    """One camera, or a pair whose pictures are taken at the same instants.
+
+    Parameters
+    ----------
+    parameters : CameraParameters
+        Lens, range, readout, noise: those of every eye.
+    eyes : sequence of Eye
+        Where they look from.
+    rate_hz : float
+        Frames per second; frame k is due at k / rate.
+    renderer : Renderer
+        What makes the perfect pictures.
+    seed : int
+        Seed of the noise.
+    """
+
+    def __init__(
+        self,
+        parameters: CameraParameters,
+        eyes: Sequence[Eye],
+        *,
+        rate_hz: float,
+        renderer: Renderer,
+        seed: int,
+    ) -> None:
+        self.eyes = tuple(eyes)
+        self._parameters, self._renderer = parameters, renderer
+        self._lens = parameters.lens()
+        self._image_sensor = parameters.image_sensor(seed)
+        self._depth_sensor = parameters.depth_sensor(seed)
+        self._schedule = Schedule(rate_hz)
+        self._bands = _bands(parameters)
+        self._shots: deque[_Shot] = deque()
+        self._n_frames = 0
+        self._infos = [
+            camera_info_message(0, eye.frame_id, self._lens, eye.baseline_m) for eye in self.eyes
+        ]
+
+    @property
+    def topics(self) -> list[Topic]:
+        """What it publishes."""
+        outlets = [outlet for eye in self.eyes for outlet in eye.outlets.values()]
+        return [topic for outlet in outlets for topic in (outlet.info, outlet.image)]
+
+    def warm_up(self) -> None:
+        """Render once so that no later frame pays for compilation or caches."""
+        self.render([np.eye(4)] * len(self._bands))
+
+    def frames(self, motion: Motion) -> Iterator[tuple[int, list[tuple[Topic, bytes]]]]:
+        """Yield (stamp_ns, messages) for each frame that is complete at the end of the motion.
+
+        The stamp is the due time: the exposure of the first row. With a rolling shutter the frame
+        is complete, and comes, when the last band of rows was exposed.
+        """
+        self._shots.extend(_Shot(stamp_ns) for stamp_ns in self._schedule.until(motion.end_ns))
+        for shot in self._shots:
+            self._expose(shot, motion)
+        while self._shots and len(self._shots[0].T_map_body) == len(self._bands):
+            shot = self._shots.popleft()
+            yield shot.stamp_ns, self._develop(shot)
+            self._n_frames += 1
+
+    def _expose(self, shot: _Shot, motion: Motion) -> None:
+        for _, offset_ns in self._bands[len(shot.T_map_body) :]:
+            if shot.stamp_ns + offset_ns > motion.end_ns:
+                return
+            shot.T_map_body.append(motion.pose(shot.stamp_ns + offset_ns))
+
+    def render(self, T_map_body: Sequence[np.ndarray]) -> list[Frame]:
+        """Return the perfect picture of each eye, of body poses (4, 4), one for each band."""
+        parameters, views = self._parameters, []
+        for eye in self.eyes:
+            encoding = next((_ENCODINGS[kind] for kind in (RGB, MONO) if kind in eye.outlets), "")
+            for (rows, _), T in zip(self._bands, T_map_body, strict=True):
+                view = View(
+                    camera=self._lens,
+                    T_map_optical=T @ eye.T_body_optical,
+                    encoding=encoding or "none",
+                    depth=DEPTH in eye.outlets,
+                    ids=IDS in eye.outlets,
+                    near_m=parameters.near_m if encoding else min(_NEAREST_M, parameters.near_m),
+                    far_m=parameters.far_m,
+                    rows=rows,
+                )
+                views.append(view)
+        frames, n = self._renderer.render(views), len(self._bands)
+        return [self._joined(frames[n * k : n * (k + 1)]) for k in range(len(self.eyes))]
+
+    def _joined(self, bands: list[Frame]) -> Frame:
+        """Return the rows of all bands in one frame."""
+        whole = bands[0]
+        for band, (rows, _) in zip(bands[1:], self._bands[1:], strict=True):
+            for name in ("image", "depth", "ids"):
+                if (picture := getattr(whole, name)) is not None and rows is not None:
+                    picture[slice(*rows)] = getattr(band, name)[slice(*rows)]
+        return whole
+
+    def _develop(self, shot: _Shot) -> list[tuple[Topic, bytes]]:
+        found: list[tuple[Topic, bytes]] = []
+        frames = self.render(shot.T_map_body)
+        for eye, frame, info in zip(self.eyes, frames, self._infos, strict=True):
+            for kind, outlets in eye.outlets.items():
+                picture = self._measured(kind, frame, shot.stamp_ns, eye.camera_index)
+                message = image_message(shot.stamp_ns, eye.frame_id, picture)
+                info.header.stamp = message.header.stamp
+                found += [(outlets.info, serialize(info)), (outlets.image, serialize(message))]
+        return found
+
+    def _measured(self, kind: str, frame: Frame, stamp_ns: int, camera_index: int) -> np.ndarray:
+        if kind == IDS:
+            assert frame.ids is not None
+            return frame.ids
+        place = {"frame_index": self._n_frames, "camera_index": camera_index}
+        if kind == DEPTH:
+            assert frame.depth is not None
+            return self._depth_sensor.measure(frame.depth, **place)
+        assert frame.image is not None
+        return self._image_sensor.take(frame.image, stamp_ns, **place)
+
+
+def _bands(parameters: CameraParameters) -> list[tuple[tuple[int, int] | None, int]]:
+    """Return which rows are exposed together, and how long after the first [ns]."""
+    if parameters.readout_s == 0.0:
+        return [(None, 0)]
+    height = parameters.height
+    starts = range(0, height, _BAND_ROWS)
+    rows = [(start, min(start + _BAND_ROWS, height)) for start in starts]
+    share = [0.5 * (first + last - 1) / max(height - 1, 1) for first, last in rows]
+    return [(r, from_seconds(parameters.readout_s * s)) for r, s in zip(rows, share, strict=True)]

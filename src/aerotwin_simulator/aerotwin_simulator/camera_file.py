@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Further cameras of a vehicle, from a file that names each."""
+
+import re
+import zlib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import load_parameters_file, parameter
+from aerotwin_sensor_models import CameraParameters, load_preset
+from aerotwin_simulator import topics
+from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, Eye, Outlets
+from aerotwin_simulator.mounting import T_body_optical
+from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.renderer import Renderer
+from aerotwin_simulator.topics import Topic
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what a ROS namespace allows
+_TAKEN = ("map", "odom", "earth", "base_link", "imu_link", "lidar", "stereo_left", "stereo_right")
+_KINDS = (RGB, MONO, DEPTH, IDS)
+_FIRST_INDEX = 2**32
+"""Noise of these cameras is set apart from that of stereo pairs, which count from 0."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MountedCamera:
+    """One camera of the file."""
+
+    name: str = parameter(text="topics stand below it, frames are <name> and <name>_optical")
+    preset: str = parameter("ideal", text="camera preset, or path of a YAML file like one")
+    outputs: tuple[str, ...] = parameter(
+        (MONO,), choices=None, text="what it publishes: rgb or mono, depth, ids"
+    )
+    rate_hz: float | None = parameter(
+        None, unit="Hz", minimum=0.1, maximum=250.0, text="frames; null = the preset's"
+    )
+    forward_m: float = parameter(0.1, unit="m", text="place ahead of base_link")
+    left_m: float = parameter(0.0, unit="m", text="place to the left of base_link")
+    up_m: float = parameter(0.0, unit="m", text="place above base_link")
+    roll_deg: float = parameter(0.0, unit="deg", text="turn about the axis of view")
+    pitch_deg: float = parameter(0.0, unit="deg", text="downward pitch")
+    yaw_deg: float = parameter(0.0, unit="deg", text="turn to the left")
+
+    def __post_init__(self) -> None:
+        is_frame = _NAME.fullmatch(self.name) and not self.name.endswith("_optical")
+        if not is_frame or self.name in _TAKEN:
+            raise ParameterError(
+                "name: expected a letter, then letters, digits and _, no frame of other sensors"
+                f" ({', '.join(_TAKEN)}), found '{self.name}'"
+            )
+        unknown = [kind for kind in self.outputs if kind not in _KINDS]
+        has_twins = len(set(self.outputs)) < len(self.outputs)
+        if not self.outputs or unknown or has_twins or {RGB, MONO} <= set(self.outputs):
+            raise ParameterError(
+                f"outputs: expected some of {', '.join(_KINDS)}, each once and not both rgb and"
+                f" mono, found {list(self.outputs)}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraFile:
+    """A file of cameras."""
+
+    cameras: tuple[MountedCamera, ...] = parameter(text="each with what differs")
+
+    def __post_init__(self) -> None:
+        twins = [name for name, n in Counter(c.name for c in self.cameras).items() if n > 1]
+        if twins:
+            raise ParameterError(
+                f"name: expected different ones, found {', '.join(twins)} more than once"
+            )
+
+
+def load_cameras(path: str) -> list[tuple[MountedCamera, CameraParameters]]:
+    """Return the cameras of a file with their presets, whose paths are relative to the file.
+
+    Raises
+    ------
+    ParameterError
+        If the file or a preset is wrong.
+    """
+    found = []
+    for mounted in load_parameters_file(CameraFile, path).cameras:
+        preset = mounted.preset
+        if preset.endswith((".yaml", ".yml")):
+            preset = str(Path(path).parent / preset)
+        try:
+            found.append((mounted, load_preset("camera", preset)))
+        except ParameterError as error:
+            raise ParameterError(f"{path}: {mounted.name}: {error}") from None
+    return found
+
+
+def make_cameras(
+    parameters: SimulatorParameters, renderer: Renderer, vehicle: str = ""
+) -> list[BodyCamera]:
+    """Return the further cameras of a vehicle."""
+    return [
+        BodyCamera(
+            preset,
+            [_eye(mounted, preset, vehicle, parameters.instance)],
+            rate_hz=mounted.rate_hz or preset.rate_hz,
+            renderer=renderer,
+            seed=parameters.seed,
+        )
+        for mounted, preset in load_cameras(parameters.cameras)
+    ]
+
+
+def _eye(mounted: MountedCamera, preset: CameraParameters, vehicle: str, instance: int) -> Eye:
+    p_body = (mounted.forward_m, mounted.left_m, mounted.up_m)
+    turns = {f"{name}_deg": getattr(mounted, f"{name}_deg") for name in ("roll", "pitch", "yaw")}
+    return Eye(
+        name=mounted.name,
+        frame_id=topics.frame(vehicle, f"{mounted.name}_optical"),
+        T_body_optical=T_body_optical(p_body, **turns),
+        camera_index=_FIRST_INDEX * (1 + instance) + zlib.crc32(mounted.name.encode()),
+        outlets={kind: _outlets(mounted, preset, vehicle, kind) for kind in mounted.outputs},
+    )
+
+
+def _outlets(mounted: MountedCamera, preset: CameraParameters, vehicle: str, kind: str) -> Outlets:
+    """Return where one kind of picture goes.
+
+    The picture, or the only kind there is, stands below the camera's name, depth and ids beside a
+    picture one level deeper. Depth of a pinhole camera is rectified, and named so (REP 118).
+    """
+    first = next(k for k in _KINDS if k in mounted.outputs)
+    folder = mounted.name if kind == first else f"{mounted.name}/{kind}"
+    leaf = "image_rect" if kind == DEPTH and preset.model == "pinhole" else "image_raw"
+    place, rate_hz = topics.below(vehicle), mounted.rate_hz or preset.rate_hz
+    types = {leaf: "sensor_msgs/msg/Image", "camera_info": "sensor_msgs/msg/CameraInfo"}
+    image, info = (
+        place(Topic(f"{folder}/{name}", msgtype, rate_hz, is_image=True))
+        for name, msgtype in types.items()
+    )
+    return Outlets(image=image, info=info)

@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where sensors are mounted on the body, and how tf tells it."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.frames import R_CAM_OPTICAL, make_transform, quaternion_from_rotation
+from aerotwin_core.messages import transform_stamped
+from aerotwin_sensor_models import load_preset
+from aerotwin_simulator import topics
+from aerotwin_simulator.body_camera import Eye
+
+
+def T_body_optical(
+    p_body: Sequence[float],
+    *,
+    roll_deg: float = 0.0,
+    pitch_deg: float = 0.0,
+    yaw_deg: float = 0.0,
+) -> np.ndarray:
+    """Return where a camera looks that stands at p_body (3,) [m] and is turned by R_z R_y R_x.
+
+    Without turns it looks forward; a positive pitch is downwards, a positive yaw to the left.
+    """
+    R_body_cam = Rotation.from_euler("ZYX", [yaw_deg, pitch_deg, roll_deg], degrees=True)
+    return make_transform(R_body_cam.as_matrix() @ R_CAM_OPTICAL, np.asarray(p_body, float))
+
+
+def imu_transform(preset: str, vehicle: str = "") -> object:
+    """Return the mounting of an IMU preset as TransformStamped.
+
+    `imu_link` stands where the preset puts it: its lever arm from `base_link`, which is the centre
+    of mass, turned by its mounting.
+    """
+    imu = load_preset("imu", preset)
+    return _fixed(vehicle, "base_link", "imu_link", np.array(imu.lever_arm_m), imu.R_body_imu)
+
+
+def eye_transforms(eyes: Sequence[Eye], vehicle: str = "") -> list[object]:
+    """Return the mounting of cameras: `base_link` to `<name>` to `<name>_optical`."""
+    edges = []
+    for eye in eyes:
+        R_body_cam = eye.T_body_optical[:3, :3] @ R_CAM_OPTICAL.T
+        p_body = eye.T_body_optical[:3, 3]
+        edges.append(_fixed(vehicle, "base_link", eye.name, p_body, R_body_cam))
+        optical = f"{eye.name}_optical"
+        edges.append(_fixed(vehicle, eye.name, optical, np.zeros(3), R_CAM_OPTICAL))
+    return edges
+
+
+def _fixed(vehicle: str, parent: str, child: str, p: np.ndarray, R: np.ndarray) -> object:
+    names = topics.frame(vehicle, parent), topics.frame(vehicle, child)
+    return transform_stamped(0, *names, p, quaternion_from_rotation(R))
