@@ -9,7 +9,7 @@
 | ring | uint16 | 16 | laser, 0 the lowest |
 | time | float32 | 20 | since the stamp, the beginning of the turn [s] |
 
-24 bytes a point, bytes 18 and 19 unused. One row of returns (height 1, is_dense true) or, organised,
+24 bytes a point, bytes 18 and 19 unused. One row of returns (height 1, is_dense true); organised,
 a row for each ring with ring 0 first (is_dense false: NaN where nothing returned).
 """
 

@@ -7,6 +7,9 @@ import math
 import numpy as np
 from numba import njit
 
+STEEPEST = math.tan(math.radians(60.0))
+"""Slope from a position to the points around it above which it stands on a rim or at a wall."""
+
 
 @njit(cache=True)
 def _cell_range(a, b, c, low, cell, n):
@@ -75,12 +78,12 @@ def highest_below(x, y, z_limit, vertices, triangles, start, index, grid):
 
 
 @njit(cache=True)
-def heights(points_xy, z_limit, vertices, triangles, start, index, grid):
-    """Return `highest_below` heights for points (n, 2)."""
-    out = np.empty(len(points_xy))
-    for i in range(len(points_xy)):
+def heights_below(points, vertices, triangles, start, index, grid):
+    """Return the height of the highest surface that is not above each point (n, 3)."""
+    out = np.empty(len(points))
+    for i in range(len(points)):
         out[i], _ = highest_below(
-            points_xy[i, 0], points_xy[i, 1], z_limit, vertices, triangles, start, index, grid
+            points[i, 0], points[i, 1], points[i, 2], vertices, triangles, start, index, grid
         )
     return out
 
@@ -90,7 +93,8 @@ def plane_below(x, y, z_limit, foot, vertices, triangles, start, index, grid):
     """Return height and unit normal of the ground under x, y.
 
     The normal is that of the plane through the surface at four points ``foot`` away, as a landing
-    gear would stand; where one of them has no surface, that of the triangle itself.
+    gear would stand; where one of them has no surface, or one more than `STEEPEST` off, that of the
+    triangle itself.
     """
     z, t = highest_below(x, y, z_limit, vertices, triangles, start, index, grid)
     if t < 0:
@@ -99,7 +103,9 @@ def plane_below(x, y, z_limit, foot, vertices, triangles, start, index, grid):
     west, _ = highest_below(x - foot, y, z_limit, vertices, triangles, start, index, grid)
     north, _ = highest_below(x, y + foot, z_limit, vertices, triangles, start, index, grid)
     south, _ = highest_below(x, y - foot, z_limit, vertices, triangles, start, index, grid)
-    if min(min(east, west), min(north, south)) > -np.inf:
+    drop = z - min(min(east, west), min(north, south))
+    rise = max(max(east, west), max(north, south)) - z
+    if max(drop, rise) <= STEEPEST * foot:
         nx, ny, nz = (west - east) / (2.0 * foot), (south - north) / (2.0 * foot), 1.0
     else:
         a, b, c = vertices[triangles[t, 0]], vertices[triangles[t, 1]], vertices[triangles[t, 2]]

@@ -4,12 +4,13 @@
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from aerotwin_worlds import columns
+from aerotwin_worlds.mesh import TexturedMesh
+from aerotwin_worlds.scene import NOTHING, RayScene, SurfaceHits
 from aerotwin_worlds.world import World
 
 GROUND_MARGIN_M = 0.5
@@ -21,13 +22,33 @@ class WorldQueries:
     """Answers about the surface of a world; all points in the map frame [m].
 
     Heights and the ground plane are exact on the triangles, from a grid of vertical columns
-    (a few microseconds a call). Rays and distances use Embree in single precision: about 1e-6 of
-    the world's size; its scene is built at the first such question.
+    (a few microseconds a call). Rays and distances use Embree in single precision: about 1e-7 of
+    the coordinates; its scene, one for all of them, is built at the first such question.
     """
 
     def __init__(self, world: World) -> None:
-        self._vertices, self._triangles = world.surface()
-        low, high = world.bounds_m
+        self.replace(world.meshes)
+
+    def replace(self, meshes: Sequence[TexturedMesh]) -> None:
+        """Answer about other meshes from now on, as when a world streams.
+
+        The columns are built now (0.1 s for a million triangles), the scene of rays at the next
+        question that needs it.
+
+        Raises
+        ------
+        ValueError
+            If there is no mesh.
+        """
+        if not meshes:
+            raise ValueError("meshes must hold one at least, got none")
+        self.meshes = tuple(meshes)
+        starts = np.cumsum([0] + [len(mesh.vertices_map) for mesh in meshes])
+        self._vertices = np.concatenate([mesh.vertices_map for mesh in meshes])
+        self._triangles = np.concatenate(
+            [mesh.triangles + np.int32(start) for mesh, start in zip(meshes, starts)]
+        )
+        low, high = self._vertices.min(axis=0), self._vertices.max(axis=0)
         extent = high[:2] - low[:2]
         cell = float(np.clip(math.sqrt(extent.prod() / len(self._triangles)) * 2.0, 0.2, 5.0))
         nx, ny = (int(n) for n in np.floor(extent / cell) + 1)
@@ -36,51 +57,102 @@ class WorldQueries:
         )
         grid = np.array([low[0], low[1], cell, nx, ny])
         self._columns = (self._vertices, self._triangles, start, index, grid)
+        self._scene = RayScene(self.meshes)
+
+    # -- straight above and below -----------------------------------------------------------------
 
     def height(self, x: ArrayLike, y: ArrayLike) -> np.ndarray | float:
         """Return the height of the highest surface at x, y [m]; minus infinity beside the world."""
         x, y = np.broadcast_arrays(np.asarray(x, np.float64), np.asarray(y, np.float64))
-        points = np.column_stack([x.ravel(), y.ravel()])
-        z = columns.heights(points, np.inf, *self._columns).reshape(x.shape)
+        points = np.column_stack([x.ravel(), y.ravel(), np.full(x.size, np.inf)])
+        z = columns.heights_below(points, *self._columns).reshape(x.shape)
         return float(z) if z.ndim == 0 else z
+
+    def height_above_ground(self, points: ArrayLike) -> np.ndarray:
+        """Return how high points (n, 3) are above the ground below them, (n,) [m].
+
+        The ground is that of `ground_plane`: negative down to -0.5 m for points in it, infinity
+        beside the world.
+        """
+        points = _points("points", points)
+        raised = points + np.array([0.0, 0.0, GROUND_MARGIN_M])
+        return points[:, 2] - columns.heights_below(raised, *self._columns)
 
     def ground_plane(self, p_map: Sequence[float] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return point and unit normal of the ground below a position.
 
         The highest surface that is at most 0.5 m above the position counts (so a vehicle that
         presses into the ground still finds it, and one under an overhang finds its floor). The
-        normal spans 0.4 m. Beside the world there is no ground: height minus infinity, normal up.
+        normal spans 0.4 m; on the rim of a roof or at the foot of a wall it is that of the
+        triangle. Beside the world there is no ground: height minus infinity, normal up.
         """
         x, y, z = float(p_map[0]), float(p_map[1]), float(p_map[2])
         ground, *normal = columns.plane_below(x, y, z + GROUND_MARGIN_M, FOOT_M, *self._columns)
         return np.array([x, y, ground]), np.array(normal)
 
+    # -- in any direction -------------------------------------------------------------------------
+
     def distance(self, points: ArrayLike) -> np.ndarray:
         """Return the distance of points (n, 3) to the nearest surface, (n,) [m]."""
-        points = _points("points", points)
-        return self._scene.compute_distance(points.astype(np.float32)).numpy().astype(np.float64)
+        return self._scene.distance(_points("points", points).astype(np.float32))
+
+    def nearest(self, points: ArrayLike) -> tuple[np.ndarray, SurfaceHits]:
+        """Return the surface points (n, 3) nearest to points (n, 3), and what is there.
+
+        Distances are to these points, normals point to the side of the question, meshes are
+        indices in `meshes`.
+        """
+        return self._scene.nearest(_points("points", points).astype(np.float32))
 
     def cast(self, origins: ArrayLike, directions: ArrayLike) -> np.ndarray:
-        """Return the distance (n,) [m] along rays to the surface; infinity where nothing is hit.
+        """Return the distance (n,) [m] along rays to the surface; see `cast_rays`."""
+        return self.cast_rays(origins, directions).distance_m
+
+    def cast_rays(self, origins: ArrayLike, directions: ArrayLike) -> SurfaceHits:
+        """Return what rays meet first.
 
         Parameters
         ----------
         origins, directions : (n, 3) arrays
-            Directions need not have unit length, distances are metres all the same.
+            One origin (1, 3) serves all. Directions need not have unit length, distances are
+            metres all the same.
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong, a number not finite or a direction zero.
         """
         origins, directions = _points("origins", origins), _points("directions", directions)
         lengths = np.linalg.norm(directions, axis=1, keepdims=True)
         if (lengths == 0.0).any():
             raise ValueError("directions must not be zero")
-        rays = np.concatenate([np.broadcast_to(origins, directions.shape), directions / lengths], 1)
-        hits = self._scene.cast_rays(rays.astype(np.float32))["t_hit"]
-        return hits.numpy().astype(np.float64)
+        return self._scene.cast(_rays(origins, directions / lengths))
+
+    def beams(self, rays: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return distance, normal and reflectivity for a lidar; see `RayScene.beams`."""
+        return self._scene.beams(rays)
+
+    def segments_hit(self, starts: ArrayLike, ends: ArrayLike) -> SurfaceHits:
+        """Return what the straight ways from starts (n, 3) to ends (n, 3) meet first.
+
+        Distances are from the starts [m]; what lies beyond an end is not met, and a way without
+        length meets nothing.
+        """
+        starts, ends = _points("starts", starts), _points("ends", ends)
+        hits = self._scene.cast(_rays(starts, ends - starts))
+        lengths = np.linalg.norm(ends - starts, axis=1)
+        is_met = (hits.distance_m <= 1.0) & (lengths > 0.0)
+        return SurfaceHits(
+            distance_m=np.where(is_met, hits.distance_m, np.inf) * np.maximum(lengths, 1e-30),
+            normal_map=np.where(is_met[:, None], hits.normal_map, 0.0),
+            mesh=np.where(is_met, hits.mesh, NOTHING),
+            triangle=np.where(is_met, hits.triangle, NOTHING),
+        )
 
     def segment_hits(self, p0_map: ArrayLike, p1_map: ArrayLike) -> bool:
         """Return whether the straight way from one point to another meets a surface."""
         p0, p1 = np.asarray(p0_map, np.float64), np.asarray(p1_map, np.float64)
-        length = float(np.linalg.norm(p1 - p0))
-        return length > 0.0 and bool(self.cast(p0[None], (p1 - p0)[None])[0] <= length)
+        return bool(self.segments_hit(p0[None], p1[None]).mesh[0] != NOTHING)
 
     def warm_up(self) -> None:
         """Compile the kernels and build the ray tracing scene now."""
@@ -89,13 +161,11 @@ class WorldQueries:
         self.ground_plane(middle)
         self.distance(middle[None])
 
-    @cached_property
-    def _scene(self):
-        import open3d as o3d
 
-        scene = o3d.t.geometry.RaycastingScene()
-        scene.add_triangles(self._vertices.astype(np.float32), self._triangles.astype(np.uint32))
-        return scene
+def _rays(origins: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    rays = np.empty((len(directions), 6), np.float32)
+    rays[:, :3], rays[:, 3:] = origins, directions
+    return rays
 
 
 def _points(name: str, points: ArrayLike) -> np.ndarray:

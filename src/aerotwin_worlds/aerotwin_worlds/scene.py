@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The ray tracing scene of a world: Embree, through Open3D, with one geometry for each mesh."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numba import float32, int64, njit, uint8, uint32, void
+
+from aerotwin_worlds.mesh import TexturedMesh
+from aerotwin_worlds.reflectivity import triangle_reflectivity
+
+NOTHING = -1
+"""Mesh and triangle of a ray that hits none."""
+_FEW = 512
+"""Rays up to which one thread is quicker than waking others."""
+
+
+@njit(
+    void(float32[::1], uint32[::1], uint32[::1], int64[::1], uint8[::1], float32[::1]),
+    cache=True,
+    nogil=True,
+)
+def _look_up(distance, mesh, triangle, starts, reflectivity, out):
+    """Write the reflectivity of what each ray hit, 0 for nothing."""
+    for i in range(len(out)):
+        hit = distance[i] < np.inf
+        out[i] = reflectivity[starts[mesh[i]] + triangle[i]] / float32(255.0) if hit else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurfaceHits:
+    """What rays or points met.
+
+    Attributes
+    ----------
+    distance_m : (n,) float64 array
+        Along the ray, or to the nearest surface [m]; infinity where nothing is hit.
+    normal_map : (n, 3) float64 array
+        Unit normal of the triangle on the side that it was met from; zero where nothing is hit.
+    mesh, triangle : (n,) int64 arrays
+        Index of the mesh in the world and of the triangle in the mesh; -1 where nothing is hit.
+    """
+
+    distance_m: np.ndarray
+    normal_map: np.ndarray
+    mesh: np.ndarray
+    triangle: np.ndarray
+
+
+class RayScene:
+    """Meshes made ready for rays; single precision in map, about 1e-7 of the coordinates.
+
+    Building takes about 0.7 s and 70 MB for a million triangles, at the first question.
+
+    Parameters
+    ----------
+    meshes : sequence of TexturedMesh
+        What can be hit; both sides of a triangle count.
+    """
+
+    def __init__(self, meshes: Sequence[TexturedMesh]) -> None:
+        self._meshes = tuple(meshes)
+
+    def cast(self, rays: np.ndarray) -> SurfaceHits:
+        """Return what rays (n, 6) float32 meet first; distances in lengths of the direction.
+
+        Parameters
+        ----------
+        rays : (n, 6) float32 array
+            Origin and direction.
+        """
+        found = self._cast(rays)
+        distance = found["t_hit"].numpy().astype(np.float64)
+        normal = found["primitive_normals"].numpy().astype(np.float64)
+        behind = np.einsum("ij,ij->i", normal, rays[:, 3:]) > 0.0
+        normal[behind] *= -1.0
+        return _hits(distance, normal, found)
+
+    def nearest(self, points: np.ndarray) -> tuple[np.ndarray, SurfaceHits]:
+        """Return the nearest surface points (n, 3) of points (n, 3) float32, and what is there."""
+        found = self._scene.compute_closest_points(_tensor(points), nthreads=_n_threads(points))
+        nearest = found["points"].numpy().astype(np.float64)
+        away = points.astype(np.float64) - nearest
+        normal = found["primitive_normals"].numpy().astype(np.float64)
+        normal[np.einsum("ij,ij->i", normal, away) < 0.0] *= -1.0
+        return nearest, _hits(np.linalg.norm(away, axis=1), normal, found)
+
+    def distance(self, points: np.ndarray) -> np.ndarray:
+        """Return the distance of points (n, 3) float32 to the nearest surface, (n,) [m]."""
+        distances = self._scene.compute_distance(_tensor(points), nthreads=_n_threads(points))
+        return distances.numpy().astype(np.float64)
+
+    def beams(self, rays: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return distance, unit normal and reflectivity that rays (n, 6) float32 meet.
+
+        What a lidar asks for, as Embree hands it out and without a copy: distances (n,) float32 [m]
+        are infinite and normals (n, 3) float32 zero where nothing is hit, and normals point to
+        either side.
+        """
+        found = self._cast(rays)
+        distance = found["t_hit"].numpy()
+        starts, levels = self._reflectivity
+        share = np.empty(len(rays), np.float32)
+        ids = (found["geometry_ids"].numpy(), found["primitive_ids"].numpy())
+        _look_up(distance, *ids, starts, levels, share)
+        return distance, found["primitive_normals"].numpy(), share
+
+    def _cast(self, rays: np.ndarray) -> dict:
+        return self._scene.cast_rays(_tensor(rays), nthreads=_n_threads(rays))
+
+    @cached_property
+    def _scene(self):
+        import open3d as o3d
+
+        scene = o3d.t.geometry.RaycastingScene()
+        for mesh in self._meshes:
+            scene.add_triangles(
+                mesh.vertices_map.astype(np.float32), mesh.triangles.astype(np.uint32)
+            )
+        return scene
+
+    @cached_property
+    def _reflectivity(self) -> tuple[np.ndarray, np.ndarray]:
+        """Where each mesh starts, and the levels of all triangles."""
+        levels = [triangle_reflectivity(mesh) for mesh in self._meshes]
+        starts = np.cumsum([0, *(len(part) for part in levels)])[:-1]
+        return starts.astype(np.int64), np.concatenate(levels)
+
+
+def _tensor(array: np.ndarray):
+    import open3d as o3d
+
+    return o3d.core.Tensor.from_numpy(array)
+
+
+def _n_threads(rows: np.ndarray) -> int:
+    return 1 if len(rows) <= _FEW else 0
+
+
+def _hits(distance: np.ndarray, normal: np.ndarray, found: dict) -> SurfaceHits:
+    is_hit = np.isfinite(distance)
+    return SurfaceHits(
+        distance_m=distance,
+        normal_map=normal,
+        mesh=np.where(is_hit, found["geometry_ids"].numpy().astype(np.int64), NOTHING),
+        triangle=np.where(is_hit, found["primitive_ids"].numpy().astype(np.int64), NOTHING),
+    )
