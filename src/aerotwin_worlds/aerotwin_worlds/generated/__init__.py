@@ -7,7 +7,11 @@ its meshes. Ground is an open sheet, buildings are closed solids, sun and shade 
 """
 
 from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
+from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
 
-GENERATORS = {"cliff": (CliffParameters, build_cliff)}
+GENERATORS = {
+    "cliff": (CliffParameters, build_cliff),
+    "stadium": (StadiumParameters, build_stadium),
+}
 
 __all__ = ["GENERATORS"]

@@ -15,8 +15,9 @@ from numba import njit
 
 from aerotwin_core.parameters import parameter
 from aerotwin_worlds.generated import rock, shore
-from aerotwin_worlds.mesh import TexturedMesh, grid_triangles
 from aerotwin_worlds.generated.noise import gradient_noise
+from aerotwin_worlds.generated.sunlight import SUN_MAP
+from aerotwin_worlds.mesh import TexturedMesh, grid_triangles
 from aerotwin_worlds.threads import default_thread_count, run_tasks, split_range
 
 FRONT_HALF_M, CORNER_RADIUS_M, FLANK_M = 30.0, 20.0, 25.0
@@ -28,7 +29,6 @@ TOP_Z_M = BREAK_Z_M + BREAK_RADIUS_M * (1.0 - math.sin(LEAN_RAD))
 SLOPE_M = (BREAK_Z_M - FOOT_Z_M) / math.cos(LEAN_RAD)
 BEND_M = BREAK_RADIUS_M * (math.pi / 2 - LEAN_RAD)
 PROFILE_M = SLOPE_M + BEND_M + ROLL_M
-SUN_MAP = np.array([-0.55, -0.60, 0.58]) / math.sqrt(0.55**2 + 0.60**2 + 0.58**2)
 START_XY_M = (-25.0, -10.0)
 START_YAW = math.pi / 2
 

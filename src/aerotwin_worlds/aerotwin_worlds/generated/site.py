@@ -1,0 +1,204 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Site: a rectangle of ground with its heights, what is painted on it, and the meshes of both."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+
+from aerotwin_worlds.generated import surfaces
+from aerotwin_worlds.generated.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade, bilinear
+from aerotwin_worlds.mesh import TexturedMesh, grid_triangles
+from aerotwin_worlds.threads import run_tasks, split_range
+
+LAYER_CELL_M = 0.25
+_SHIFT = 4
+"""OpenCV draws to 1/16 of a texel."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stroke:
+    """Something painted on the ground.
+
+    Parameters
+    ----------
+    material : int
+        One of those of `surfaces`.
+    points_m : (n, 2) array
+        Corners of an area, or points of a line, in the map [m].
+    width_m : float
+        Width of the line; 0 fills the area.
+    text : str
+        Written in place of a line: from the first point, letters ``width_m`` high.
+    """
+
+    material: int
+    points_m: np.ndarray
+    width_m: float = 0.0
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Site:
+    """Ground of a generated world.
+
+    Parameters
+    ----------
+    x_m, y_m : (columns,), (rows,) arrays
+        Places of the regular grid of vertices; y rises [m].
+    z_m : (rows, columns) array
+        Heights [m].
+    strokes : list of Stroke
+        Painted in this order of materials.
+    seed : int
+    """
+
+    x_m: np.ndarray
+    y_m: np.ndarray
+    z_m: np.ndarray
+    seed: int
+    strokes: list[Stroke] = field(default_factory=list)
+
+    def height(self, x, y) -> np.ndarray:
+        """Height of the ground at places [m], bilinear."""
+        column = (np.asarray(x, float) - self.x_m[0]) / (self.x_m[1] - self.x_m[0])
+        row = (np.asarray(y, float) - self.y_m[0]) / (self.y_m[1] - self.y_m[0])
+        return bilinear(self.z_m, row, column)
+
+    @property
+    def low_m(self) -> np.ndarray:
+        """South-western corner [m]."""
+        return np.array([self.x_m[0], self.y_m[0]])
+
+    @property
+    def high_m(self) -> np.ndarray:
+        """North-eastern corner [m]."""
+        return np.array([self.x_m[-1], self.y_m[-1]])
+
+
+def grid_line(low: float, high: float, spacing: float, n_chunks: int) -> np.ndarray:
+    """Return evenly spaced places from low to high whose cells divide into equal chunks."""
+    cells = max(round((high - low) / spacing / n_chunks), 1) * n_chunks
+    return np.linspace(low, high, cells + 1)
+
+
+def land(x_m, y_m, *, wave_m, rise_m, bumps_m, seed, n_threads) -> np.ndarray:
+    """Return heights (rows, columns) of rolling land [m]; see `surfaces.rolling_land`."""
+    z = np.empty((len(y_m), len(x_m)))
+    tasks = [
+        (a, b, x_m, y_m, wave_m, rise_m, bumps_m, seed, z) for a, b in split_range(len(y_m), 16)
+    ]
+    run_tasks(surfaces.rolling_land, tasks, n_threads)
+    return z
+
+
+def ground_meshes(
+    site: Site, shade: Shade, *, chunks: tuple[int, int], texel_m, n_threads: int
+) -> tuple[TexturedMesh, ...]:
+    """Return the ground as meshes, one per chunk, west to east and then south to north.
+
+    ``texel_m`` is one size for all chunks, or a function of a chunk's corners (low, high).
+    """
+    columns = np.linspace(0, len(site.x_m) - 1, chunks[0] + 1).astype(int)
+    rows = np.linspace(0, len(site.y_m) - 1, chunks[1] + 1).astype(int)
+    meshes = []
+    for r, (row0, row1) in enumerate(zip(rows[:-1], rows[1:])):
+        for c, (column0, column1) in enumerate(zip(columns[:-1], columns[1:])):
+            x, y = site.x_m[column0 : column1 + 1], site.y_m[row0 : row1 + 1]
+            texel = texel_m((x[0], y[0]), (x[-1], y[-1])) if callable(texel_m) else texel_m
+            texture = _paint(site, shade, x, y, texel, n_threads)
+            z = site.z_m[row0 : row1 + 1, column0 : column1 + 1]
+            meshes.append(_sheet(x, y, z, texture, f"ground {r}-{c}"))
+    return tuple(meshes)
+
+
+def _sheet(x, y, z, texture, name) -> TexturedMesh:
+    u, v = np.meshgrid((x - x[0]) / (x[-1] - x[0]), 1.0 - (y - y[0]) / (y[-1] - y[0]))
+    return TexturedMesh(
+        vertices_map=np.stack([*np.meshgrid(x, y), z], axis=-1).reshape(-1, 3),
+        triangles=grid_triangles(*z.shape),
+        uv=np.stack([u, v], axis=-1).reshape(-1, 2).astype(np.float32),
+        texture=texture,
+        name=name,
+    )
+
+
+def _paint(site: Site, shade: Shade, x, y, texel_m: float, n_threads: int) -> np.ndarray:
+    width, height = round((x[-1] - x[0]) / texel_m), round((y[-1] - y[0]) / texel_m)
+    x_texel = x[0] + (np.arange(width) + 0.5) * (x[-1] - x[0]) / width
+    y_texel = y[-1] - (np.arange(height) + 0.5) * (y[-1] - y[0]) / height
+    coarse_x = np.linspace(x[0], x[-1], round((x[-1] - x[0]) / LAYER_CELL_M) + 1)
+    coarse_y = np.linspace(y[0], y[-1], round((y[-1] - y[0]) / LAYER_CELL_M) + 1)
+    layers = np.empty((len(coarse_y), len(coarse_x), surfaces.N_LAYERS), np.float32)
+    tasks = [
+        (a, b, coarse_x, coarse_y, site.seed, layers) for a, b in split_range(len(coarse_y), 8)
+    ]
+    run_tasks(surfaces.ground_layers, tasks, n_threads)
+    layers[..., surfaces.LIGHT] = _light(site, shade, coarse_x, coarse_y)
+    masks = draw_masks(site.strokes, (x[0], y[-1]), (width, height), (x[-1] - x[0]) / width)
+    image = np.empty((height, width, 3), np.uint8)
+    column_x = np.interp(x_texel, coarse_x, np.arange(len(coarse_x)))
+    row_y = np.interp(y_texel, coarse_y, np.arange(len(coarse_y)))
+    tasks = [
+        (a, b, x_texel, y_texel, column_x, row_y, layers, masks, site.seed, image)
+        for a, b in split_range(height, 24)
+    ]
+    run_tasks(surfaces.paint_ground, tasks, n_threads)
+    return image
+
+
+def _light(site: Site, shade: Shade, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Light of sky and sun on the ground at a grid of places."""
+    grid_x, grid_y = np.meshgrid(x, y)
+    z = site.height(grid_x, grid_y)
+    slope_y, slope_x = np.gradient(z, y[1] - y[0], x[1] - x[0])
+    normal = np.stack([-slope_x, -slope_y, np.ones_like(z)], axis=-1)
+    normal /= np.linalg.norm(normal, axis=-1, keepdims=True)
+    points = np.stack([grid_x, grid_y, z], axis=-1)
+    # A level surface in the sun has light 1.
+    sun = np.clip(normal @ SUN_MAP, 0.0, None) / SUN_MAP[2]
+    direct = DIRECT / (AMBIENT + DIRECT) * sun * shade.lit(points)
+    return direct + AMBIENT / (AMBIENT + DIRECT) * shade.open(points)
+
+
+def draw_masks(
+    strokes: Sequence[Stroke], corner_m, size_px: tuple[int, int], texel_m: float
+) -> np.ndarray:
+    """Return the shares (rows, columns, material) uint8 of what is painted on a texture.
+
+    ``corner_m``: place of the texture's upper left corner; rows run south.
+    """
+    width, height = size_px
+    masks = np.zeros((height, width, surfaces.N_MATERIALS), np.uint8)
+    corner = np.asarray(corner_m, float)
+    for material in sorted({stroke.material for stroke in strokes}):
+        plane = np.zeros((height, width), np.uint8)
+        for stroke in strokes:
+            if stroke.material == material:
+                _draw(plane, stroke, corner, texel_m)
+        masks[..., material] = plane
+    return masks
+
+
+def _draw(plane: np.ndarray, stroke: Stroke, corner: np.ndarray, texel_m: float) -> None:
+    height, width = plane.shape
+    places = (stroke.points_m - corner) * [1.0, -1.0] / texel_m - 0.5
+    margin = (stroke.width_m * max(len(stroke.text), 1)) / texel_m + 2.0
+    low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
+    if (high < 0.0).any() or low[0] > width or low[1] > height:
+        return
+    fixed = np.round(places * 2**_SHIFT).astype(np.int32).reshape(1, -1, 2)
+    if stroke.text:
+        scale = stroke.width_m / texel_m / 22.0  # the font is 22 units high
+        thickness = max(round(stroke.width_m / texel_m / 7.0), 1)
+        place = tuple(int(v) for v in places[0])
+        cv2.putText(
+            plane, stroke.text, place, cv2.FONT_HERSHEY_SIMPLEX, scale, 255, thickness, cv2.LINE_AA
+        )
+    elif stroke.width_m > 0.0:
+        thickness = max(round(stroke.width_m / texel_m), 1)
+        cv2.polylines(plane, fixed, False, 255, thickness, cv2.LINE_AA, _SHIFT)
+    else:
+        cv2.fillPoly(plane, fixed, 255, cv2.LINE_AA, _SHIFT)
