@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where a tileset is: on the Earth (ECEF) or in a frame of its own, and how the map lies in it.
+
+All in double precision: at the Earth's surface float64 resolves a nanometre, float32 half a metre.
+Vertices reach the map by one matrix, so that the millions of metres of ECEF cancel before anything
+is stored in single precision.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.geodesy import GeodeticPoint, geodetic_from_ecef
+from aerotwin_worlds.tiles.description import RegionDescription
+from aerotwin_worlds.tiles.tile import Tile, TileError
+from aerotwin_worlds.tiles.tree import TileTree
+from aerotwin_worlds.tiles.volumes import T_ecef_enu
+
+T_Z_UP_Y_UP = np.array(
+    [[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]
+)
+"""(x, y, z) with y up to (x, -z, y): the turn of glTF content (3D Tiles 1.1, clause 6.7.1.6)."""
+_LOWEST_RADIUS_M = 6.3e6
+"""Below the polar radius (6.357e6 m): no place on Earth is nearer to its centre."""
+_SAMPLED_TILES = 64
+_SAME_SHARE = 0.75
+"""A child that has this share of its parent's extent along an axis does not divide that axis."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapFrame:
+    """How the map lies in the frame of the tileset.
+
+    Attributes
+    ----------
+    T_map_tileset : (4, 4) array
+    origin : GeodeticPoint or None
+        Where the map's origin lies on Earth; None for a local one that nobody placed.
+    is_geocentric : bool
+        Whether the tileset's frame is ECEF.
+    notes : tuple of str
+        What was found out and what to do if it is wrong.
+    """
+
+    T_map_tileset: np.ndarray
+    origin: GeodeticPoint | None
+    is_geocentric: bool
+    notes: tuple[str, ...] = ()
+
+    @property
+    def T_tileset_map(self) -> np.ndarray:
+        """Pose of the map in the tileset's frame, (4, 4); the inverse of a rigid motion."""
+        R = self.T_map_tileset[:3, :3].T
+        T = np.eye(4)
+        T[:3, :3] = R
+        T[:3, 3] = -R @ self.T_map_tileset[:3, 3]
+        return T
+
+
+def find_frame(
+    tree: TileTree,
+    *,
+    origin: GeodeticPoint | None,
+    region: RegionDescription | None,
+    up_axis: str,
+) -> MapFrame:
+    """Find out how a tileset lies.
+
+    Parameters
+    ----------
+    tree : TileTree
+    origin : GeodeticPoint or None
+        Of the map; if None that of the region's or the tileset's middle.
+    region : RegionDescription or None
+    up_axis : "auto", "y" or "z"
+        Of a local tileset.
+
+    Raises
+    ------
+    UserError
+        If the place cannot be found and must be given.
+    """
+    if is_geocentric(tree.root):
+        place = origin or _middle(tree, region)
+        T_tileset_map = T_ecef_enu(place)
+        R = T_tileset_map[:3, :3].T
+        T_map_tileset = np.eye(4)
+        T_map_tileset[:3, :3] = R
+        T_map_tileset[:3, 3] = -R @ T_tileset_map[:3, 3]
+        note = (f"{short_root(tree)}: up_axis has no meaning on Earth; it is ignored",)
+        notes = note if up_axis != "auto" else ()
+        return MapFrame(T_map_tileset=T_map_tileset, origin=place, is_geocentric=True, notes=notes)
+    notes = ()
+    if up_axis == "auto":
+        up_axis, notes = _found_up_axis(tree)
+    T = T_Z_UP_Y_UP if up_axis == "y" else np.eye(4)
+    return MapFrame(T_map_tileset=T, origin=origin, is_geocentric=False, notes=notes)
+
+
+def is_geocentric(root: Tile) -> bool:
+    """Tell whether a tileset's frame is ECEF: its volume reaches the Earth's surface.
+
+    A region is a place on Earth by definition, and arrives here as a box in ECEF.
+    """
+    return float(np.linalg.norm(root.volume.centre)) + root.volume.reach_m > _LOWEST_RADIUS_M
+
+
+def _middle(tree: TileTree, region: RegionDescription | None) -> GeodeticPoint:
+    centre = tree.root.volume.centre
+    spans_earth = float(np.linalg.norm(centre)) < 0.5 * _LOWEST_RADIUS_M
+    if spans_earth and (region is None or region.middle_deg is None):
+        raise UserError(
+            f"{short_root(tree)}: spans the Earth; give an origin, or a region in degrees"
+        )
+    latitude, longitude, altitude = (0.0,) * 3 if spans_earth else geodetic_from_ecef(centre)
+    if region is not None and region.middle_deg is not None:
+        latitude, longitude = region.middle_deg
+    return GeodeticPoint(latitude_deg=latitude, longitude_deg=longitude, altitude_m=altitude)
+
+
+def _found_up_axis(tree: TileTree) -> tuple[str, tuple[str, ...]]:
+    """Return a local tileset's up axis; z by the standard, y for one well-known kind of mistake.
+
+    A tileset that states asset.gltfUpAxis Z says that its content needs no turn. Where its tiles
+    then divide x and z but never y, content and boxes have y up in common, and the whole needs the
+    turn that was left out: height is what a terrain's tiles do not divide.
+    """
+    asset = tree.assets[0]
+    if not (asset.states_up_axis and asset.up_axis == "Z"):
+        return "z", ()
+    divided = divided_axes(tree)
+    if not (divided[0] and divided[2] and not divided[1]):
+        return "z", ()
+    return "y", (
+        f"{short_root(tree)}: asset.gltfUpAxis is Z, but its tiles divide x and z and never y: "
+        "taken as y up and turned; if that is wrong, set up_axis: z",
+    )
+
+
+def divided_axes(tree: TileTree) -> tuple[bool, bool, bool]:
+    """Return along which axes of the tileset's frame tiles are smaller than their parents."""
+    divided = np.zeros(3, bool)
+    tiles = [tree.root]
+    for i in range(_SAMPLED_TILES):
+        if i == len(tiles):
+            break
+        tile = tiles[i]
+        try:
+            children = tree.children(tile)
+        except TileError:
+            continue
+        extent = np.ptp(tile.volume.bounds_m, axis=0)
+        for child in children:
+            divided |= np.ptp(child.volume.bounds_m, axis=0) < _SAME_SHARE * extent
+        tiles += children
+    return bool(divided[0]), bool(divided[1]), bool(divided[2])
+
+
+def short_root(tree: TileTree) -> str:
+    """Return the address of the root document without query, for messages."""
+    return tree.source.root_uri.partition("?")[0]

@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The tree of a 3-D tileset, grown as it is walked: explicit, external and implicit tiles alike."""
+
+import threading
+
+from aerotwin_core.errors import UserError
+from aerotwin_worlds.fetch import FetchError, Source
+from aerotwin_worlds.tiles.document import Asset, read_document
+from aerotwin_worlds.tiles.tile import Branch, Tile, TileError
+
+MAX_DEPTH = 512
+"""Deepest tile; Earth halved 40 times is below a millimetre."""
+DEFAULT_MAX_TILES = 200_000
+
+
+class TileTree:
+    """A tileset, grown as it is walked; safe in threads.
+
+    Parameters
+    ----------
+    source : Source
+        Where its files are.
+    max_tiles : int
+        How many tiles may be made in all.
+
+    Raises
+    ------
+    FetchError, TileError
+        If the root document cannot be had or used.
+    """
+
+    def __init__(self, source: Source, *, max_tiles: int = DEFAULT_MAX_TILES) -> None:
+        self.source = source
+        self.assets: list[Asset] = []
+        self._max_tiles = max_tiles
+        self._n_tiles = 0
+        self._children: dict[tuple[int, ...], tuple[Tile, ...] | TileError] = {}
+        self._lock = threading.Lock()
+        try:
+            document = read_document(source, source.root_uri, assets=self.assets)
+            self.root = document.tile(document.root, parent=None)
+        except ValueError as error:
+            raise TileError(f"{source.root_uri}: {error}") from None
+
+    def children(self, tile: Tile) -> tuple[Tile, ...]:
+        """Return the children of a tile; the same objects each time.
+
+        Raises
+        ------
+        TileError
+            If they cannot be had, each time.
+        """
+        if tile.branch is None:
+            return ()
+        if tile.path not in self._children:
+            self._children[tile.path] = self._grown(tile, tile.branch)
+        found = self._children[tile.path]
+        if isinstance(found, TileError):
+            raise TileError(str(found))
+        return found
+
+    def _grown(self, tile: Tile, branch: Branch) -> tuple[Tile, ...] | TileError:
+        try:
+            if len(tile.path) >= MAX_DEPTH:
+                raise ValueError(f"lies {MAX_DEPTH} levels deep, where trees are taken to be wrong")
+            tiles = branch.grow(tile)
+        except FetchError as error:
+            return TileError(str(error))
+        except ValueError as error:
+            return TileError(f"{tile.name}: {error}")
+        self.count(len(tiles))
+        return tiles
+
+    def count(self, n: int) -> None:
+        """Count tiles that were made; raises UserError if they become too many."""
+        with self._lock:
+            self._n_tiles += n
+            if self._n_tiles > self._max_tiles:
+                raise UserError(
+                    f"{self.source.root_uri}: more than {self._max_tiles} tiles were met; choose a "
+                    "smaller region or a larger max_error_m, or raise max_tiles"
+                )
