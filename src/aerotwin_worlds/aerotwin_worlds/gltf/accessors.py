@@ -7,7 +7,7 @@ import numpy as np
 from aerotwin_worlds.gltf.document import BufferView, GltfDocument
 from aerotwin_worlds.gltf.json_element import JsonElement
 
-COMPONENT_TYPES = {
+COMPONENT_TYPES: dict[int, np.dtype] = {
     5120: np.dtype("<i1"),
     5121: np.dtype("<u1"),
     5122: np.dtype("<i2"),

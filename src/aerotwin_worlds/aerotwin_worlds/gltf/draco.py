@@ -17,7 +17,7 @@ _POINT_CLOUD, _MESH = 0, 1
 _SEQUENTIAL, _EDGE_BREAKER = 0, 1
 _HAS_METADATA = 0x8000
 _MAX_METADATA_DEPTH = 16
-_BYTES_PER_FACE = 12 + 36 + 48  # indices, half-edges and what joins them while decoding
+_BYTES_PER_INDEX = 4 + 12 + 16  # as returned, as a half-edge, and what joins these meanwhile
 _BYTES_PER_POINT = 96  # attributes twice, and the map of their values
 
 
@@ -37,22 +37,39 @@ class DracoGeometry:
     triangles: np.ndarray
 
 
-def decode_draco(data: bytes | memoryview, what: str, budget: MemoryBudget) -> DracoGeometry:
+def decode_draco(
+    data: bytes | memoryview, what: str, budget: MemoryBudget, *, n_points: int, n_indices: int = 0
+) -> DracoGeometry:
     """Return the attributes and triangles of a Draco stream.
+
+    Parameters
+    ----------
+    data : bytes or memoryview
+    what : str
+        Its place in the document, for messages.
+    budget : MemoryBudget
+        Pays for what decoding takes.
+    n_points, n_indices : int
+        How many vertices, and vertex indices, its user expects; it may hold less, not more.
 
     Raises
     ------
     ValueError
-        If it is damaged or needs more memory than there is.
+        If it is damaged, holds more than expected, or needs more memory than there is.
     """
     import DracoPy
 
     stream = bytes(data)
     try:
-        n_faces, n_points = _Header(stream).counts()
+        faces_inside, points_inside = _Header(stream).counts()
     except (struct.error, IndexError):
         raise ValueError(f"{what}: the Draco stream ends within its header") from None
-    budget.take(n_faces * _BYTES_PER_FACE + n_points * _BYTES_PER_POINT, what)
+    if points_inside > n_points or 3 * faces_inside > n_indices:
+        raise ValueError(
+            f"{what}: its Draco stream has {points_inside} points and {faces_inside} triangles, "
+            f"expected {n_points} and {n_indices // 3}"
+        )
+    budget.take(n_indices * _BYTES_PER_INDEX + n_points * _BYTES_PER_POINT, what)
     try:
         decoded = DracoPy.decode(stream)
     except (DracoPy.FileTypeException, ValueError, RuntimeError, MemoryError) as error:
@@ -74,7 +91,7 @@ class _Header:
         self._at = 0
 
     def counts(self) -> tuple[int, int]:
-        """Return the number of faces and an upper bound of the number of points."""
+        """Return the number of faces, and of points before seams split some of them."""
         magic, major, minor, kind, method, flags = struct.unpack_from("<5s4BH", self._data)
         if magic != b"DRACO" or kind not in (_POINT_CLOUD, _MESH):
             raise ValueError("a Draco stream does not start as one")
@@ -98,8 +115,7 @@ class _Header:
         if version < (2, 2):
             read()
         n_vertices, n_faces = read(), read()
-        # Seams split vertices, into one for each corner of a face at most.
-        return n_faces, max(n_vertices, 3 * n_faces)
+        return n_faces, n_vertices
 
     def _skip_metadata(self, depth: int) -> None:
         if depth > _MAX_METADATA_DEPTH:

@@ -34,8 +34,8 @@ class Material:
         Linear base colour; has already been applied to a texture that is not None.
     texture : (h, w, 3) uint8 array or None
         Base colour texture; mirrored wrapping has been written out.
-    wraps : (int, int)
-        CLAMP or REPEAT along u and v.
+    are_clamped : (bool, bool)
+        Whether the texture's rim is continued along u and v; it repeats if not.
     coordinates : int
         Which set of texture coordinates is used.
     T_uv : (2, 3) float64 array
@@ -44,7 +44,7 @@ class Material:
 
     factor: np.ndarray
     texture: np.ndarray | None = None
-    wraps: tuple[int, int] = (REPEAT, REPEAT)
+    are_clamped: tuple[bool, bool] = (False, False)
     coordinates: int = 0
     T_uv: np.ndarray = field(default_factory=lambda: np.eye(2, 3))
 
@@ -89,7 +89,7 @@ class Materials:
         return Material(
             factor=factor,
             texture=self._texture(self._image_index(texture), factor, mirrored),
-            wraps=tuple(CLAMP if wrap == CLAMP else REPEAT for wrap in wraps),
+            are_clamped=(wraps[0] == CLAMP, wraps[1] == CLAMP),
             coordinates=coordinates,
             T_uv=T_uv,
         )

@@ -20,7 +20,7 @@ def _number(data, state, end):
 
     Behind ``end`` the state steps beyond it for good: the caller sees it once, when all is done.
     """
-    value = 0
+    value = np.int64(0)
     for shift in range(0, 35, 7):
         if state[_AT] >= end:
             break
@@ -86,17 +86,16 @@ def decode_triangles(data, indices):
                 c = _vertex(kind, data, state, end, ring)
             _keep(kind, c, state, ring)
         else:
-            first, pair = _NEW, np.int64(0)
-            if low < 14:
-                pair = np.int64(data[end + low])
-            elif state[_AT] < end:
-                pair = np.int64(data[state[_AT]])
+            first = _EXPLICIT if low == 15 else _NEW
+            place = np.int64(end + low)
+            if low >= 14:
+                place = state[_AT]
+                if place >= end:
+                    return False
                 state[_AT] += 1
-                first = _NEW if low == 14 else _EXPLICIT
-                if pair == 0:
-                    state[_NEXT] = 0
-            else:
-                return False
+            pair = np.int64(data[place])
+            if low >= 14 and pair == 0:
+                state[_NEXT] = 0
             a = _vertex(first, data, state, end, ring)
             b = _vertex(pair >> 4, data, state, end, ring)
             c = _vertex(pair & 15, data, state, end, ring)

@@ -72,10 +72,7 @@ def read_primitive(
         return None
     material = materials.of(primitive)
     values, indices = _stored(document, primitive, material)
-    positions = values["POSITION"].astype(np.float64)
-    if not np.isfinite(positions).all():
-        raise ValueError(f"{primitive.where} has positions that are NaN or infinite")
-    colours = values.get("COLOR_0")
+    positions, colours = values["POSITION"].astype(np.float64), values.get("COLOR_0")
     if mode == POINTS:
         tint = material.factor if colours is None else colours[:, :3] * material.factor
         shown = srgb_bytes(np.broadcast_to(tint, positions.shape))
@@ -107,14 +104,17 @@ def _stored(
     packed = primitive.extension("KHR_draco_mesh_compression")
     values, indices = {}, None
     if packed is not None:
-        values, indices = _unpacked(document, packed, accessors, widths)
+        values, indices = _unpacked(document, packed, primitive, widths)
     for name, width in widths.items():
         if name not in values:
             values[name] = read_floats(document, accessors.integer(name), width)
     n = len(values["POSITION"])
     document.budget.take(n * _BYTES_PER_VERTEX, primitive.where)
-    if any(len(array) != n for array in values.values()):
-        raise ValueError(f"{primitive.where}: its attributes are of different length")
+    for name, array in values.items():
+        if len(array) != n:
+            raise ValueError(f"{primitive.where}: {name} has {len(array)} elements, POSITION {n}")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{primitive.where}: {name} is NaN or infinite somewhere")
     if indices is None and "indices" in primitive.values:
         indices = read_indices(document, primitive.integer("indices"))
     if texture_set in values:
@@ -125,22 +125,34 @@ def _stored(
 def _unpacked(
     document: GltfDocument,
     packed: JsonElement,
-    accessors: JsonElement,
+    primitive: JsonElement,
     widths: dict[str, tuple[int, ...]],
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return what a Draco stream holds of the attributes that are used, and its indices."""
     view = document.view(packed.integer("bufferView"), packed.where)
-    geometry = decode_draco(view.data, packed.where, document.budget)
-    ids = packed.element("attributes")
+    accessors, ids = primitive.element("attributes"), packed.element("attributes")
+    if accessors is None or ids is None:
+        raise packed.wrong("attributes", "an object")
+
+    def entry(index: int) -> JsonElement:
+        return document.entry("accessors", index, primitive.where)
+
+    geometry = decode_draco(
+        view.data,
+        packed.where,
+        document.budget,
+        n_points=entry(accessors.integer("POSITION")).integer("count"),
+        n_indices=entry(primitive.integer("indices")).integer("count"),
+    )
     values = {}
     for name in widths:
-        if ids is None or name not in ids.values:
+        if name not in ids.values:
             continue
         array = geometry.attributes.get(ids.integer(name))
         if array is None or array.ndim != 2 or array.shape[1] not in widths[name]:
             raise ValueError(f"{ids.where}.{name} is not an attribute of the Draco stream")
-        entry = document.entry("accessors", accessors.integer(name), accessors.where)
-        values[name] = as_floats(array, is_normalised=entry.flag("normalized"))
+        is_normalised = entry(accessors.integer(name)).flag("normalized")
+        values[name] = as_floats(array, is_normalised=is_normalised)
     return values, geometry.triangles.reshape(-1).astype(np.int64)
 
 
@@ -184,8 +196,6 @@ def _surface(
     document.budget.take(triangles.size * _BYTES_PER_INDEX, primitive.where)
     positions, colours = values["POSITION"].astype(np.float64), values.get("COLOR_0")
     if colours is not None:
-        if not np.isfinite(colours).all():
-            raise ValueError(f"{primitive.where} has vertex colours that are NaN or infinite")
         colours = np.clip(colours[:, :3], 0.0, 1.0)
     if material.texture is not None:
         uv, repeats = placed(values["TEXCOORD"], material, primitive.where)

@@ -104,7 +104,7 @@ def _instances(document: GltfDocument, node: JsonElement) -> np.ndarray:
     if accessors is None:
         return np.eye(4)[None]
     parts = {
-        key: read_floats(document, accessors.integer(name), (width,)).astype(np.float64)
+        key: read_floats(document, accessors.integer(name), (width,))
         for name, (key, width) in _INSTANCE_ATTRIBUTES.items()
         if name in accessors.values
     }
@@ -113,6 +113,7 @@ def _instances(document: GltfDocument, node: JsonElement) -> np.ndarray:
         raise ValueError(f"{accessors.where}: transforms must be finite and as many of each")
     n = counts.pop()
     document.budget.take(n * _BYTES_PER_INSTANCE, accessors.where)
+    parts = {key: part.astype(np.float64) for key, part in parts.items()}
     quaternions = parts.get("quaternions", np.array([[0.0, 0.0, 0.0, 1.0]]))
     if not (np.linalg.norm(quaternions, axis=1) > 0.0).all():
         raise ValueError(f"{accessors.where}: a rotation is not a unit quaternion")

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from aerotwin_worlds.gltf.materials import CLAMP, Material
+from aerotwin_worlds.gltf.materials import Material
 
 _LARGEST = 2.0**16
 """Beyond it, single precision is coarser than half a texel of a 256-texel texture."""
@@ -42,7 +42,7 @@ def placed(uv: np.ndarray, material: Material, where: str) -> tuple[np.ndarray, 
     if not np.isfinite(uv).all():
         raise ValueError(f"{where} has texture coordinates that are NaN or infinite")
     low, high = uv.min(axis=0), uv.max(axis=0)
-    is_clamped = np.array([wrap == CLAMP for wrap in material.wraps])
+    is_clamped = np.array(material.are_clamped)
     shift = np.where(is_clamped, 0.0, np.floor(low + _OUTSIDE))
     low, high = low - shift, high - shift
     if max(np.abs(low).max(), np.abs(high).max()) > _LARGEST:

@@ -54,8 +54,6 @@ def _instance_transforms(table: FeatureTable) -> np.ndarray:
         scales = scales * table.array("SCALE", "<f4", n, 1)
     if table.has("SCALE_NON_UNIFORM"):
         scales = scales * table.array("SCALE_NON_UNIFORM", "<f4", n, 3)
-    if not (np.isfinite(positions).all() and np.isfinite(scales).all()):
-        raise ValueError("its instances have positions or scales that are NaN or infinite")
     return instance_transforms(positions, _rotations(table, positions), scales)
 
 
@@ -75,7 +73,7 @@ def _rotations(table: FeatureTable, positions: np.ndarray) -> np.ndarray:
     third = np.cross(right, up)
     rotations = np.stack([right, up, third], axis=-1)
     lengths = np.linalg.norm(rotations, axis=1, keepdims=True)
-    if not (np.isfinite(lengths).all() and (lengths > _NOT_PARALLEL).all()):
+    if not (lengths > _NOT_PARALLEL).all():
         raise ValueError("its instances have up and right directions that span no frame")
     return rotations / lengths
 

@@ -5,6 +5,7 @@
 import numpy as np
 
 from aerotwin_worlds.gltf.draco import decode_draco
+from aerotwin_worlds.gltf.json_element import JsonElement
 from aerotwin_worlds.tile_content.parts import ContentContext, TilePart, TilePoints
 from aerotwin_worlds.tile_content.tables import FeatureTable, read_body
 
@@ -22,14 +23,14 @@ def point_parts(data: memoryview, context: ContentContext) -> list[TilePart]:
     packed = table.json.extension("3DTILES_draco_point_compression")
     unpacked: dict[str, np.ndarray] = {}
     if packed is not None:
-        unpacked = _unpacked(table, context)
+        unpacked = _unpacked(table, packed, n, context)
         if any(len(array) != n for array in unpacked.values()):
             raise ValueError(f"its Draco stream does not hold {n} points")
     positions = unpacked["POSITION"] if "POSITION" in unpacked else tile_positions(table, n)
     context.budget.take(n * _BYTES_PER_POINT, "its points")
-    positions = positions.astype(np.float64) + table.vector("RTC_CENTER", [0.0, 0.0, 0.0])
     if not np.isfinite(positions).all():
         raise ValueError("it has positions that are NaN or infinite")
+    positions = positions.astype(np.float64) + table.vector("RTC_CENTER", [0.0, 0.0, 0.0])
     colours = _colours(table, n, unpacked)
     return [TilePoints(points=positions, colours=colours, name=context.uri, copyright="")]
 
@@ -45,16 +46,18 @@ def tile_positions(table: FeatureTable, n: int) -> np.ndarray:
     return steps * volume + table.vector("QUANTIZED_VOLUME_OFFSET")
 
 
-def _unpacked(table: FeatureTable, context: ContentContext) -> dict[str, np.ndarray]:
+def _unpacked(
+    table: FeatureTable, packed: JsonElement, n: int, context: ContentContext
+) -> dict[str, np.ndarray]:
     """Return what the Draco stream of 3DTILES_draco_point_compression holds, by name."""
-    packed = table.json.extension("3DTILES_draco_point_compression")
-    properties = None if packed is None else packed.element("properties")
-    if packed is None or properties is None:
-        raise ValueError("3DTILES_draco_point_compression has no properties")
+    properties = packed.element("properties")
+    if properties is None:
+        raise packed.wrong("properties", "an object")
     start, length = packed.integer("byteOffset"), packed.integer("byteLength")
     if start + length > len(table.binary):
         raise ValueError("its Draco stream reaches beyond the feature table")
-    geometry = decode_draco(table.binary[start : start + length], packed.where, context.budget)
+    stream = table.binary[start : start + length]
+    geometry = decode_draco(stream, packed.where, context.budget, n_points=n)
     arrays = {}
     for name, width in (("POSITION", 3), ("RGB", 3), ("RGBA", 4)):
         if name not in properties.values:

@@ -29,7 +29,13 @@ class FeatureTable:
         return name in self.json.values
 
     def array(self, name: str, dtype: str, count: int, width: int) -> np.ndarray:
-        """Return a property of every feature, (count, width), from the binary part."""
+        """Return a property of every feature, (count, width), from the binary part.
+
+        Raises
+        ------
+        ValueError
+            If it reaches beyond that part or holds NaN or infinity.
+        """
         reference = self.json.element(name)
         if reference is None:
             raise self.json.wrong(name, "a place in the binary part")
@@ -39,7 +45,10 @@ class FeatureTable:
             raise ValueError(
                 f"{reference.where} reaches to byte {end} of a feature table of {len(self.binary)}"
             )
-        return np.ndarray((count, width), dtype, self.binary, start)
+        values = np.ndarray((count, width), dtype, self.binary, start)
+        if not np.isfinite(values).all():
+            raise ValueError(f"{reference.where} is NaN or infinite somewhere")
+        return values
 
     def vector(self, name: str, default: list[float] | None = None) -> np.ndarray:
         """Return a global property of three numbers, which may stand in either part."""
