@@ -19,6 +19,7 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.body_camera import BodyCamera
 from aerotwin_simulator.camera_file import make_cameras
+from aerotwin_simulator.collision import Collision, CollisionWatch, mesh_at
 from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
@@ -157,6 +158,10 @@ class SimulatedVehicle:
         self._outlets.add(self._extra.topics)
         self._surface = Surface(around.queries, self._mover.inputs)
         self._air = Air(parameters, self._mover.inputs)
+        self._watch = CollisionWatch(
+            around.queries, self._airframe, self._mover.inputs, parameters.step_s
+        )
+        self._collision: Collision | None = None
         self._step = TruthStep(stamp_ns, stamp_ns, self._mover.previous, self._mover.state)
         self._readings = self._sensors.first_readings(self._step)
         self.outcome: str | None = None
@@ -184,7 +189,8 @@ class SimulatedVehicle:
         self._put(stamp_ns)
 
     def warm_up(self) -> None:
-        """Render once, so that no frame of the flight pays for compilation."""
+        """Render and look around once, so that no step of the flight pays for what that takes."""
+        self._surroundings.queries.warm_up()
         for camera in self._cameras:
             camera.warm_up()
 
@@ -233,6 +239,9 @@ class SimulatedVehicle:
         self._surface.look(mover.state)
         self._air.blow(mover.state)
         mover.step()
+        if self._collision is None and (met := self._watch.look(mover.state)) is not None:
+            self._collision = met
+            mover.state[layout.IS_CRASHED] = 1.0
 
     def _pass_on(self, readings: Readings) -> None:
         try:
@@ -272,10 +281,16 @@ class SimulatedVehicle:
             self.end("the mission is flown", is_success=True)
 
     def _crash(self) -> str:
-        speed = float(self._mover.state[layout.IMPACT_SPEED])
+        if self._collision is not None:
+            return str(self._collision)
+        state = self._mover.state
+        speed, p_map = float(state[layout.IMPACT_SPEED]), state[layout.POSITION]
+        ground = f"the ground ({mesh_at(self._surroundings.queries, p_map)})"
+        x, y, z = p_map
+        where = f"at {speed:.1f} m/s, at ({x:.1f}, {y:.1f}, {z:.1f}) m"
         if speed > self._airframe.contact.crash_speed_m_s:
-            return f"it hit the ground at {speed:.1f} m/s"
-        return f"it tipped over or touched the ground with its hull, at {speed:.1f} m/s"
+            return f"it hit {ground} {where}"
+        return f"it tipped over or touched {ground} with its hull, {where}"
 
     def end(self, outcome: str, *, is_success: bool) -> None:
         """Take note of how its flight ended; the first note stands."""

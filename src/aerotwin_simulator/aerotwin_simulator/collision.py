@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Walls, overhangs, branches: what a vehicle hits that is not the ground it stands on.
+
+The contact model of the dynamics knows one plane below the vehicle. Everything else is a crash: the
+outline of the vehicle is a frame of straight lines, and none of them may pass through a surface.
+So that this costs next to nothing in free flight, the distance to the nearest surface tells for how
+long no line can reach one.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_multirotor_dynamics import Airframe, layout
+from aerotwin_worlds import WorldQueries
+
+N_DIRECTIONS = 16
+"""Corners of the outline: a rotor of 0.13 m is cut by 3 mm between two."""
+LARGEST_ACCELERATION = 40.0
+"""More than a multirotor with a thrust of four times its weight gains in a step [m/s^2]."""
+NEAR_M = 0.01
+"""Way between two looks once the nearest surface is within reach: landed, hovering low."""
+STANDING_SPEED, STANDING_S = 0.2, 0.1
+"""A vehicle on its feet that is slower [m/s] is looked at this often [s]."""
+IN_PLANE_M = 0.05
+"""What is this near to the plane of the ground is the ground: its feet press into it."""
+ROUGH_M, ALIKE = 0.25, math.cos(math.radians(60.0))
+"""So is what lies less far off it and is inclined to it by less than 60 degrees: rough ground."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collision:
+    """What was hit.
+
+    Attributes
+    ----------
+    what : str
+        Name of the mesh.
+    p_map : (3,) array
+        Where [m].
+    speed_m_s : float
+        Of the centre of mass, in any direction.
+    """
+
+    what: str
+    p_map: np.ndarray
+    speed_m_s: float
+
+    def __str__(self) -> str:
+        x, y, z = self.p_map
+        return f"it hit {self.what} at {self.speed_m_s:.1f} m/s, at ({x:.1f}, {y:.1f}, {z:.1f}) m"
+
+
+class CollisionWatch:
+    """Looks whether a vehicle touches anything but the ground below it.
+
+    Parameters
+    ----------
+    queries : WorldQueries
+        The world's surface.
+    airframe : Airframe
+        Whose contact points and rotors make the outline.
+    inputs : (m,) array
+        Inputs of the dynamics, for the plane of the ground.
+    step_s : float
+        Time of a step [s].
+    """
+
+    def __init__(
+        self, queries: WorldQueries, airframe: Airframe, inputs: np.ndarray, step_s: float
+    ) -> None:
+        self._queries, self._step_s = queries, step_s
+        self._starts, self._ends = frame_lines(airframe)
+        self._reach = float(np.linalg.norm(self._ends, axis=1).max())
+        self._ground_point = inputs[layout.GROUND_POINT : layout.GROUND_POINT + 3]
+        self._ground_normal = inputs[layout.GROUND_NORMAL : layout.GROUND_NORMAL + 3]
+        self._n_steps_free = 0
+        self._last_p_map: np.ndarray | None = None
+
+    def look(self, state: np.ndarray) -> Collision | None:
+        """Return what the vehicle hits in a state, None for nothing; call it at every step."""
+        self._n_steps_free -= 1
+        if self._n_steps_free > 0:
+            return None
+        p_map = state[layout.POSITION]
+        clearance = float(self._queries.distance(p_map[None])[0]) - self._reach
+        if clearance <= 0.0 and (collision := self._touched(state)) is not None:
+            return collision
+        self._last_p_map = p_map.copy()
+        self._n_steps_free = self._steps_free(clearance, state)
+        return None
+
+    def _steps_free(self, clearance: float, state: np.ndarray) -> int:
+        """Return after how many steps a surface may be met: v t + a t^2 / 2 = clearance."""
+        speed = float(np.linalg.norm(state[layout.VELOCITY]))
+        a, way = LARGEST_ACCELERATION, max(clearance, NEAR_M)
+        time = (math.sqrt(speed * speed + 2.0 * a * way) - speed) / a
+        if state[layout.N_CONTACTS] and speed < STANDING_SPEED:
+            time = max(time, STANDING_S)
+        return max(1, int(time / self._step_s))
+
+    def _touched(self, state: np.ndarray) -> Collision | None:
+        """Return the first surface that a line of the frame, or the way here, passes through."""
+        p_map, R_map_body = state[layout.POSITION], state[layout.ROTATION].reshape(3, 3)
+        starts, ends = (points @ R_map_body.T + p_map for points in (self._starts, self._ends))
+        if self._last_p_map is not None:
+            starts, ends = np.vstack([starts, self._last_p_map]), np.vstack([ends, p_map])
+        hits = self._queries.segments_hit(starts, ends)
+        met = np.flatnonzero(hits.mesh >= 0)
+        if not len(met):
+            return None
+        ways = (ends - starts)[met]
+        ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+        places = starts[met] + hits.distance_m[met, None] * ways
+        is_wall = ~self._is_ground(places, hits.normal_map[met])
+        if not is_wall.any():
+            return None
+        first = int(np.flatnonzero(is_wall)[0])
+        return Collision(
+            what=_name(self._queries, int(hits.mesh[met[first]])),
+            p_map=places[first],
+            speed_m_s=float(np.linalg.norm(state[layout.VELOCITY])),
+        )
+
+    def _is_ground(self, places: np.ndarray, normals: np.ndarray) -> np.ndarray:
+        """Return which places (n, 3) on surfaces with normals (n, 3) the contact model knows."""
+        if not np.isfinite(self._ground_point).all():
+            return np.zeros(len(places), bool)
+        off = np.abs((places - self._ground_point) @ self._ground_normal)
+        alike = np.abs(normals @ self._ground_normal) > ALIKE
+        return (off < IN_PLANE_M) | ((off < ROUGH_M) & alike)
+
+
+def frame_lines(airframe: Airframe) -> tuple[np.ndarray, np.ndarray]:
+    """Return starts and ends (n, 3) of the lines of an airframe, body axes [m].
+
+    Spokes run from the centre of mass to every contact point and to the corners of the outline,
+    which is convex, seen from above, around rotor discs and contact points; its rim joins the
+    corners.
+    """
+    radius = airframe.propeller.radius_m
+    rotors = np.array([rotor.position_m for rotor in airframe.rotors])
+    contacts = np.array([*airframe.contact.feet_m, *airframe.contact.hull_m])
+    corners = np.array(
+        [
+            _outermost(np.array([math.cos(a), math.sin(a), 0.0]), rotors, radius, contacts)
+            for a in 2.0 * math.pi * np.arange(N_DIRECTIONS) / N_DIRECTIONS
+        ]
+    )
+    spokes = np.unique(np.vstack([corners, contacts]), axis=0)
+    following = np.roll(corners, -1, axis=0)
+    is_long = np.linalg.norm(following - corners, axis=1) > 0.0
+    starts = np.vstack([np.zeros_like(spokes), corners[is_long]])
+    return starts, np.vstack([spokes, following[is_long]])
+
+
+def _outermost(
+    direction: np.ndarray, rotors: np.ndarray, radius: float, contacts: np.ndarray
+) -> np.ndarray:
+    points = np.vstack([rotors + radius * direction, contacts])
+    return points[int(np.argmax(points @ direction))]
+
+
+def _name(queries: WorldQueries, mesh: int) -> str:
+    return queries.meshes[mesh].name or f"mesh {mesh} of the world"
+
+
+def mesh_at(queries: WorldQueries, p_map: Sequence[float] | np.ndarray) -> str:
+    """Return the name of the mesh that is nearest to a place in map."""
+    _, hits = queries.nearest(np.asarray(p_map, np.float64)[None])
+    return _name(queries, int(hits.mesh[0]))

@@ -1,0 +1,196 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Walls, overhangs and rims: what ends a flight, what does not, and what the outcome says."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from aerotwin_multirotor_dynamics import layout, load_airframe
+from aerotwin_simulator.collision import CollisionWatch, frame_lines
+from aerotwin_simulator.surroundings import Surface
+from aerotwin_worlds import TexturedMesh, WorldQueries
+from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
+
+STEP_S = 0.004
+IRIS = load_airframe("iris")
+HALF_WIDTH = 0.235  # of the iris' hull, its outermost point to the front [m]
+OF_A_STEP = 0.05  # speed times a step, and what a curved approach adds [m]
+
+
+def box(low, high, name):
+    """Return the six sides of a box."""
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
+    corners = np.asarray(low) + corners * (np.asarray(high) - low)
+    sides = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]]
+    triangles = [t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))]
+    return TexturedMesh(
+        vertices_map=corners,
+        triangles=np.array(triangles, np.int32),
+        uv=np.zeros((8, 2), np.float32),
+        texture=np.full((1, 1, 3), 90, np.uint8),
+        name=name,
+    )
+
+
+GROUND = box([-30, -30, -1], [30, 30, 0], "ground")
+HOUSE = box([5, -4, 0], [15, 4, 6], "house")
+BRIDGE = box([-10, -4, 4], [-5, 4, 4.3], "bridge")
+POLE = box([0, 8, 0], [0.06, 8.06, 9], "pole")
+
+
+@pytest.fixture(scope="module")
+def queries(flat_world):
+    return WorldQueries(replace(flat_world, meshes=(GROUND, HOUSE, BRIDGE, POLE)))
+
+
+def state_at(p_map, v_map=(0.0, 0.0, 0.0), rpy_deg=(0.0, 0.0, 0.0), n_contacts=0):
+    state = np.zeros(layout.state_length(IRIS))
+    rotation = Rotation.from_euler("xyz", rpy_deg, degrees=True)
+    state[layout.POSITION], state[layout.VELOCITY] = p_map, v_map
+    state[layout.QUATERNION] = rotation.as_quat()
+    state[layout.ROTATION] = rotation.as_matrix().ravel()
+    state[layout.N_CONTACTS] = n_contacts
+    return state
+
+
+def fly_straight(queries, start, end, speed, rpy_deg=(0.0, 0.0, 0.0)):
+    """Move from start to end; return the collision, where the vehicle was, and looks per step."""
+    inputs = np.zeros(layout.COMMAND + 4)
+    surface, watch = Surface(queries, inputs), CollisionWatch(queries, IRIS, inputs, STEP_S)
+    start, end = np.asarray(start, float), np.asarray(end, float)
+    way = end - start
+    v = speed * way / np.linalg.norm(way)
+    n = int(np.linalg.norm(way) / (speed * STEP_S))
+    for k in range(n + 1):
+        state = state_at(start + k * STEP_S * v, v, rpy_deg)
+        surface.look(state)
+        if (met := watch.look(state)) is not None:
+            return met, state[layout.POSITION]
+    return None, state[layout.POSITION]
+
+
+@pytest.mark.parametrize("speed", [0.3, 3.0, 12.0, 25.0])
+def test_a_wall_is_met_when_the_hull_reaches_it(queries, speed):
+    met, p_map = fly_straight(queries, [-3.0, 0.0, 3.0], [9.0, 0.0, 3.0], speed)
+    assert met.what == "house"
+    assert met.speed_m_s == pytest.approx(speed)
+    assert met.p_map[0] == pytest.approx(5.0, abs=1e-3)
+    late = p_map[0] + HALF_WIDTH - 5.0
+    assert 0.0 < late < max(OF_A_STEP, 2.0 * speed * STEP_S)
+
+
+def test_the_outcome_says_what_was_hit_where_and_how_fast(queries):
+    met, _ = fly_straight(queries, [-3.0, 0.0, 3.0], [9.0, 0.0, 3.0], 3.0)
+    assert re.fullmatch(r"it hit house at 3.0 m/s, at \(5.0, -?\d\.\d, [23]\.\d\) m", str(met))
+
+
+@pytest.mark.parametrize("y", [5.0, -5.0])
+def test_grazing_past_at_a_metre_is_no_crash(queries, y):
+    met, _ = fly_straight(queries, [-3.0, y, 3.0], [18.0, y, 3.0], 12.0)
+    assert met is None
+
+
+def test_a_hull_that_just_misses_is_no_crash_and_one_that_just_touches_is(queries):
+    near = 4.0 + HALF_WIDTH
+    assert fly_straight(queries, [2.0, near + 0.02, 3.0], [14.0, near + 0.02, 3.0], 5.0)[0] is None
+    assert fly_straight(queries, [2.0, near - 0.02, 3.0], [14.0, near - 0.02, 3.0], 5.0)[0]
+
+
+def test_a_bridge_is_hit_from_below_and_stood_on_from_above(queries):
+    met, p_map = fly_straight(queries, [-7.5, 0.0, 1.0], [-7.5, 0.0, 6.0], 2.0)
+    assert met.what == "bridge"
+    assert met.p_map[2] == pytest.approx(4.0, abs=1e-3)
+    assert p_map[2] + 0.055 - 4.0 < OF_A_STEP
+    above, _ = fly_straight(queries, [-7.5, 0.0, 6.0], [-7.5, 0.0, 4.3 + 0.055 - 0.01], 0.5)
+    assert above is None
+
+
+@pytest.mark.parametrize("place", [(0.0, -9.0, 0.0), (10.0, 0.0, 6.0), (5.05, 0.0, 6.0)])
+def test_landing_on_the_ground_on_a_roof_and_on_its_rim_is_no_crash(queries, place):
+    x, y, z = place
+    standing = 0.055 - 0.01  # the feet press in
+    met, _ = fly_straight(queries, [x, y, z + 3.0], [x, y, z + standing], 0.7)
+    assert met is None
+
+
+def test_a_pole_between_the_rotors_is_met(queries):
+    """Six centimetres wide: it passes between two spokes and is met by the rim."""
+    for y in np.linspace(7.85, 8.2, 8):
+        met, _ = fly_straight(queries, [-2.0, y, 5.0], [2.0, y, 5.0], 6.0)
+        assert met is not None and met.what == "pole"
+
+
+def test_a_wall_is_met_from_the_ground_too(queries):
+    met, p_map = fly_straight(queries, [3.0, 0.0, 0.05], [6.0, 0.0, 0.05], 1.0)
+    assert met.what == "house"
+    assert p_map[0] + HALF_WIDTH - 5.0 < OF_A_STEP
+
+
+def test_a_tilted_hull_reaches_where_it_points(queries):
+    """Pitched by 90 degrees, the belly meets the wall 55 mm ahead of the centre of mass."""
+    met, p_map = fly_straight(queries, [-3.0, 0.0, 3.0], [9.0, 0.0, 3.0], 3.0, (0.0, 90.0, 0.0))
+    assert met.what == "house"
+    assert 0.0 < p_map[0] + 0.055 - 5.0 < OF_A_STEP
+
+
+class Counting:
+    def __init__(self, queries):
+        self._queries, self.n_asked, self.meshes = queries, 0, queries.meshes
+
+    def distance(self, points):
+        self.n_asked += 1
+        return self._queries.distance(points)
+
+    def segments_hit(self, starts, ends):
+        return self._queries.segments_hit(starts, ends)
+
+
+@pytest.mark.parametrize(
+    ("height", "speed", "n_contacts", "most"),
+    [(5.0, 3.0, 0, 10), (2.0, 0.0, 0, 10), (0.045, 0.0, 4, 11), (20.0, 10.0, 0, 4)],
+)
+def test_free_flight_and_standing_are_seldom_looked_at(queries, height, speed, n_contacts, most):
+    """Within a second of 250 steps."""
+    inputs, counting = np.zeros(layout.COMMAND + 4), Counting(queries)
+    watch = CollisionWatch(counting, IRIS, inputs, STEP_S)
+    for k in range(250):
+        state = state_at((-20.0 + speed * k * STEP_S, 20.0, height), (speed, 0.0, 0.0), (0,) * 3,
+                         n_contacts)  # fmt: skip
+        Surface(queries, inputs).look(state)
+        assert watch.look(state) is None
+    assert counting.n_asked <= most
+
+
+def test_the_frame_of_an_airframe_spans_its_rotors_and_contact_points():
+    _, ends = frame_lines(IRIS)
+    assert np.abs(ends[:, :2]).max() == HALF_WIDTH
+    assert sorted(set(ends[:, 2])) == [-0.055, 0.055]
+    wide = replace(IRIS, propeller=replace(IRIS.propeller, radius_m=0.127))
+    starts, ends = frame_lines(wide)
+    assert ends[:, 1].max() == pytest.approx(0.22 + 0.127)
+    assert ends[:, 0].max() == pytest.approx(0.13 + 0.127)
+    assert (np.linalg.norm(starts, axis=1) > 0.0).sum() >= 8
+
+
+@pytest.fixture(scope="module")
+def cliff(flat_world):
+    meshes = build_cliff(CliffParameters(seed=1003, spacing_m=0.4, texel_m=0.3))
+    return WorldQueries(replace(flat_world, meshes=meshes))
+
+
+def test_the_cliff_is_met_by_who_flies_into_it_and_passed_at_a_metre(cliff):
+    met, p_map = fly_straight(cliff, [0.0, -12.0, 8.0], [0.0, 12.0, 8.0], 5.0)
+    surface = cliff.cast([[0.0, -12.0, 8.0]], [[0.0, 1.0, 0.0]])[0] - 12.0
+    assert met is not None
+    assert surface - 0.5 < p_map[1] < surface + OF_A_STEP
+    x = np.linspace(-8.0, 8.0, 200)
+    origins = np.column_stack([x, np.full(200, -12.0), np.full(200, 8.0)])
+    wall = (cliff.cast(origins, [[0.0, 1.0, 0.0]] * 200) - 12.0).min()
+    y = wall - 1.0 - HALF_WIDTH
+    while cliff.distance(np.column_stack([x, np.full(200, y), np.full(200, 8.0)])).min() < 1.0:
+        y -= 0.1
+    assert fly_straight(cliff, [-8.0, y, 8.0], [8.0, y, 8.0], 5.0)[0] is None
