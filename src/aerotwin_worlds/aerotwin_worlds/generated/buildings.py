@@ -21,16 +21,19 @@ NICHE_M, NICHE_RIM = 0.16, 0.12
 CORNER_M, SILL_M, LINTEL_M = 0.9, 0.9, 0.55
 SKY_ON_WALL = 0.62
 """Share of the sky's light on a level surface that a wall gets."""
+# Wall's material and colour, tone of its trims.
 STYLES = np.array(
     [
-        [facades.BRICK, 152.0, 96.0, 76.0, 205.0, 104.0],
-        [facades.PLASTER, 204.0, 190.0, 160.0, 190.0, 120.0],
-        [facades.PANEL, 170.0, 168.0, 160.0, 90.0, 132.0],
-        [facades.BRICK, 176.0, 140.0, 106.0, 214.0, 96.0],
-        [facades.SHEET, 132.0, 148.0, 156.0, 160.0, 146.0],
-        [facades.PLASTER, 176.0, 182.0, 180.0, 120.0, 110.0],
+        [facades.BRICK, 152.0, 96.0, 76.0, 205.0],
+        [facades.PLASTER, 204.0, 190.0, 160.0, 190.0],
+        [facades.PANEL, 170.0, 168.0, 160.0, 90.0],
+        [facades.BRICK, 176.0, 140.0, 106.0, 214.0],
+        [facades.SHEET, 132.0, 148.0, 156.0, 160.0],
+        [facades.PLASTER, 176.0, 182.0, 180.0, 120.0],
     ]
 )
+FELT = np.array([[104.0, 102.0, 100.0], [128.0, 125.0, 119.0], [90.0, 92.0, 94.0]])
+TILES = np.array([[150.0, 86.0, 62.0], [112.0, 76.0, 64.0], [88.0, 90.0, 94.0]])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,8 +239,10 @@ def building_mesh(
     _write_sign(plan, image, texel_m, light)
     roof = image[wall_rows:, : round(plan.length_m / texel_m)]
     shade_on_roof = _roof_light(plan, shade)
+    colour = (TILES if plan.pitched else FELT)[plan.seed % 3]
     tasks = [
-        (a, b, texel_m, style, shade_on_roof, plan.seed, roof) for a, b in split_range(len(roof), 8)
+        (a, b, texel_m, colour, plan.pitched, shade_on_roof, plan.seed, roof)
+        for a, b in split_range(len(roof), 8)
     ]
     run_tasks(facades.paint_roof, tasks, n_threads)
     return building_solid(plan).mesh(image, name)

@@ -17,8 +17,8 @@ from aerotwin_worlds.generated.noise import (
 
 BRICK, PLASTER, PANEL, SHEET = range(4)
 WALL, WINDOW, DOOR, GATE = range(4)
-# Entries of a style: material of the wall, its colour, tones of trims and roof, doors' height.
-KIND, RED, GREEN, BLUE, TRIM, ROOF, DOOR_M = range(7)
+# Entries of a style: material of the wall, its colour, tone of its trims, doors' height.
+KIND, RED, GREEN, BLUE, TRIM, DOOR_M = range(6)
 BRICK_LENGTH_M, BRICK_HEIGHT_M = 0.25, 0.077
 PANEL_M = 2.7
 
@@ -36,8 +36,9 @@ def _wall_tone(kind, s, z, fine, grain, seed):
         return tone + (1.16 - tone) * (1.0 - smoothstep(0.006, 0.018, joint))
     if kind == PLASTER:
         crack = abs(gradient_noise(0.55 * s + 0.2 * fine, 0.55 * z, seed + 603))
-        tone = 1.0 + 0.10 * fine + 0.12 * grain
-        return tone * (1.0 - 0.3 * (1.0 - smoothstep(0.004, 0.012, crack)))
+        cracked = smoothstep(0.1, 0.3, gradient_noise(0.21 * s, 0.21 * z, seed + 607))
+        tone = 1.0 + 0.10 * fine + 0.18 * grain
+        return tone * (1.0 - 0.2 * cracked * (1.0 - smoothstep(0.003, 0.008, crack)))
     if kind == PANEL:
         i, j = math.floor(s / PANEL_M), math.floor(z / 1.35)
         edge = min(s - i * PANEL_M, (i + 1) * PANEL_M - s)
@@ -84,7 +85,7 @@ def paint_facade(row0, row1, s_m, z_m, cell_s, cell_z, kinds, style, light, ceil
         Number of the wall's cell, its lower edge and its size [m].
     kinds : (cells up, cells along) array
         What each cell is.
-    style : (7,) array
+    style : (6,) array
     light, ceiling : (columns, 2), (columns,) arrays
         Sky and sun on the wall; height above the floor below which the sun does not reach [m].
     """
@@ -114,7 +115,7 @@ def paint_facade(row0, row1, s_m, z_m, cell_s, cell_z, kinds, style, light, ceil
                 image[i, j, 2] = np.uint8(min(1.06 * value + frame * (edge - 1.06 * value), 250.0))
                 continue
             blotch = fractal_noise(0.37 * s, 0.37 * z, seed + 637, 4)
-            if what == DOOR or what == GATE:
+            if what >= DOOR:
                 # Doors and gates reach from the floor over two cells.
                 fz, height = z / style[DOOR_M], style[DOOR_M]
                 rim = min(min(fx, 1.0 - fx) * width, (1.0 - fz) * height)
@@ -133,7 +134,7 @@ def paint_facade(row0, row1, s_m, z_m, cell_s, cell_z, kinds, style, light, ceil
             tone = _wall_tone(kind, s, z, fine, grain, seed) * (1.0 + 0.16 * blotch)
             # Rain streaks run down, splashes rise from the ground, sills stand out.
             streak = gradient_noise(2.3 * s, 0.12 * z, seed + 643) + 0.5 * fine
-            tone *= 1.0 - 0.30 * smoothstep(0.12, 0.5, streak)
+            tone *= 1.0 - 0.16 * smoothstep(0.1, 0.6, streak)
             tone *= 1.0 - 0.35 * (1.0 - smoothstep(0.1, 0.7, z + 0.35 * blotch))
             above = kinds[min(kz + 1, kinds.shape[0] - 1), ks] == WINDOW
             if above and (1.0 - fz) * height < 0.14:
@@ -143,29 +144,43 @@ def paint_facade(row0, row1, s_m, z_m, cell_s, cell_z, kinds, style, light, ceil
 
 
 @njit(nogil=True, cache=True)
-def paint_roof(row0, row1, texel_m, style, shade, seed, image):
-    """Paint texture rows of a roof: bitumen sheets with seams, gravel, puddle marks, repairs."""
-    base = style[ROOF]
+def _bitumen(x, y, blotch, seed):
+    """Tone of sheets of roofing felt a metre wide, with seams and mended places."""
+    sheet = math.floor(y + 0.03 * blotch)
+    seam = y + 0.03 * blotch - sheet
+    tone = 0.94 + 0.16 * hash_unit(sheet, 1, seed + 657)
+    tone *= 1.0 - 0.3 * (1.0 - smoothstep(0.02, 0.05, seam))
+    _, _, label = cell_noise(0.45 * x, 0.45 * y, seed + 659)
+    return tone * (0.86 if label > 0.8 else 1.0)
+
+
+@njit(nogil=True, cache=True)
+def _tiles(x, y, seed):
+    """Tone of rows of tiles, each its own, dark below its lower edge."""
+    row = math.floor(y / 0.34)
+    along = x / 0.26 + 0.5 * (row % 2)
+    tile = math.floor(along)
+    tone = 0.78 + 0.40 * hash_unit(tile, row, seed + 661)
+    tone *= 1.0 - 0.4 * (1.0 - smoothstep(0.02, 0.08, y - 0.34 * row))
+    return tone * (0.85 + 0.15 * smoothstep(0.0, 0.25, min(along - tile, tile + 1.0 - along)))
+
+
+@njit(nogil=True, cache=True)
+def paint_roof(row0, row1, texel_m, colour, tiled, shade, seed, image):
+    """Paint texture rows of a roof; ``shade``: its light at each quarter of a metre."""
     for i in range(row0, row1):
         y = i * texel_m
-        r = min(int(i * texel_m / 0.25), shade.shape[0] - 1)
+        r = min(int(y / 0.25), shade.shape[0] - 1)
         for j in range(image.shape[1]):
             x = j * texel_m
             blotch = fractal_noise(0.31 * x, 0.31 * y, seed + 651, 4)
             fine = gradient_noise(5.1 * x, 5.1 * y, seed + 653)
             grain = hash_unit(j, i, seed + 655) - 0.5
-            sheet = math.floor(y + 0.03 * blotch)
-            seam = y + 0.03 * blotch - sheet
-            tone = 0.94 + 0.16 * hash_unit(sheet, 1, seed + 657) + 0.20 * blotch
-            tone += 0.14 * fine + 0.26 * grain
-            tone *= 1.0 - 0.3 * (1.0 - smoothstep(0.02, 0.05, seam))
-            first, second, label = cell_noise(0.23 * x, 0.23 * y, seed + 659)
-            if label > 0.7:
-                tone *= 0.8
-            light = shade[r, min(int(x / 0.25), shade.shape[1] - 1)]
+            tone = _tiles(x, y, seed) if tiled else _bitumen(x, y, blotch, seed)
+            tone += 0.20 * blotch + 0.14 * fine + 0.22 * grain
+            tone *= shade[r, min(int(x / 0.25), shade.shape[1] - 1)]
             for channel in range(3):
-                value = base * (1.0, 0.98, 0.95)[channel] * tone * light
-                image[i, j, channel] = np.uint8(min(max(value, 4.0), 251.0))
+                image[i, j, channel] = np.uint8(min(max(colour[channel] * tone, 4.0), 251.0))
 
 
 @njit(nogil=True, cache=True)

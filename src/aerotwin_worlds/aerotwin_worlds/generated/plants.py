@@ -90,7 +90,7 @@ def _crown(rng, middle, radii, *, lobes: int, hue: int, leaves: int, leaf_m: flo
         away = 0.0 if lobe == 0 else 0.52
         offset = np.array([away * math.cos(turn), away * math.sin(turn), rng.uniform(-0.3, 0.35)])
         share = 0.78 if lobe == 0 else rng.uniform(0.48, 0.62)
-        body = lumps(rng, share * np.asarray(radii), 9, 14, 0.36, _leaf_box(rng, hue, 0.22))
+        body = lumps(rng, share * np.asarray(radii), 7, 11, 0.36, _leaf_box(rng, hue, 0.22))
         body = Patch(
             vertices=body.vertices + middle + offset * radii, uv=body.uv, triangles=body.triangles
         )
@@ -124,7 +124,7 @@ def plant(spec: Plant, rng: np.random.Generator) -> Patch:
         return join([trunk, *tiers])
     radii = h * rng.uniform([0.30, 0.30, 0.26], [0.40, 0.40, 0.32])
     middle = foot + [0.0, 0.0, 0.66 * h]
-    return join([trunk, _crown(rng, middle, radii, lobes=6, hue=hue, leaves=150, leaf_m=0.14)])
+    return join([trunk, _crown(rng, middle, radii, lobes=5, hue=hue, leaves=120, leaf_m=0.13)])
 
 
 def plant_patch(specs: Sequence[Plant], seed: int) -> Patch:

@@ -14,12 +14,12 @@ import numpy as np
 
 from aerotwin_core.parameters import parameter
 from aerotwin_worlds.generated import furniture, stands
-from aerotwin_worlds.generated.buildings import Building, building_mesh, building_solid
-from aerotwin_worlds.generated.plants import Plant, plant_mesh, plant_patch, plant_texture
-from aerotwin_worlds.generated.site import Site, Stroke, grid_line, ground_meshes, land
-from aerotwin_worlds.generated.solids import box, join, turned
-from aerotwin_worlds.generated.stands import Sweep, sweep_mesh
-from aerotwin_worlds.generated.sunlight import Shade, cast_shade
+from aerotwin_worlds.generated.buildings import Building
+from aerotwin_worlds.generated.plants import Plant
+from aerotwin_worlds.generated.settlement import Board, Car, Settlement, settlement_meshes
+from aerotwin_worlds.generated.site import Site, Stroke, grid_line, land
+from aerotwin_worlds.generated.solids import Patch, box, turned
+from aerotwin_worlds.generated.stands import Sweep
 from aerotwin_worlds.generated.surfaces import ASPHALT, CONCRETE, FIELD, SOIL, TRACK, WHITE, YELLOW
 from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.threads import default_thread_count
@@ -41,7 +41,7 @@ class StadiumParameters:
 
     seed: int = parameter(default=7, text="Seed of all shapes and colours.", minimum=0)
     spacing_m: float = parameter(
-        default=0.55,
+        default=0.7,
         text="Vertex spacing of ground and stands; 0.25 makes 2 million triangles.",
         unit="m",
         minimum=0.2,
@@ -66,27 +66,22 @@ def build_stadium(
     line = grid_line(-HALF_SITE_M, HALF_SITE_M, parameters.spacing_m, N_CHUNKS)
     z = land(line, line, wave_m=90.0, rise_m=0.25, bumps_m=0.10, seed=seed, n_threads=n)
     site = Site(x_m=line, y_m=line, z_m=_levelled(line, z), seed=seed, strokes=_strokes())
-    sweeps = {**_stands(parameters.spacing_m), **_walls(parameters.spacing_m)}
-    plans = _buildings(seed)
-    cars = _cars(seed)
-    plants = plant_patch(_plants(site, seed), seed)
-    solids = [sweep.solid() for sweep in sweeps.values()]
-    solids += [building_solid(plan) for plan in plans.values()]
-    solids += [furniture.car_solid(*car) for car in cars] + [plants, _masts(), _boards()]
-    bodies = [(solid.vertices, solid.triangles) for solid in solids]
-    shade = cast_shade(site.low_m, site.high_m, bodies, site.z_m, n)
-    return (
-        *ground_meshes(site, shade, chunks=(N_CHUNKS, N_CHUNKS), texel_m=texel, n_threads=n),
-        *(
-            sweep_mesh(sweep, shade, SEATS, name=name, texel_m=texel, seed=seed + k, n_threads=n)
-            for k, (name, sweep) in enumerate(sweeps.items())
-        ),
-        *(
-            building_mesh(plan, shade, name=name, texel_m=texel, n_threads=n)
-            for name, plan in plans.items()
-        ),
-        *_furniture(cars, shade, seed),
-        plant_mesh(plants, shade, plant_texture(seed), "plants"),
+    plan = Settlement(
+        seed=seed,
+        buildings=_buildings(seed),
+        sweeps={**_stands(parameters.spacing_m), **_walls(parameters.spacing_m)},
+        cars=_cars(seed),
+        plants=_plants(site, seed),
+        posts=_posts(),
+        boards={"scoreboard": _scoreboard()},
+        seat_colours=SEATS,
+    )
+    site.strokes.extend(
+        Stroke(material=CONCRETE, points_m=b.corners(1.3)) for b in plan.buildings.values()
+    )
+    chunks = (N_CHUNKS, N_CHUNKS)
+    return settlement_meshes(
+        site, plan, chunks=chunks, ground_texel_m=texel, texel_m=texel, n_threads=n
     )
 
 
@@ -237,8 +232,8 @@ def _car_park_lines() -> list[Stroke]:
     return lines + arrows
 
 
-def _cars(seed: int) -> list[tuple[float, float, float, float, float]]:
-    """Place, yaw and size of the parked cars; some bays stay free."""
+def _cars(seed: int) -> list[Car]:
+    """Parked cars; some bays stay free."""
     rng = np.random.default_rng([seed, 42])
     x0, x1, y0, y1 = CAR_PARK
     cars = []
@@ -247,7 +242,8 @@ def _cars(seed: int) -> list[tuple[float, float, float, float, float]]:
             if rng.random() < 0.42 and abs(x) > 7.0:
                 yaw = math.pi / 2.0 * (1 if rng.random() < 0.7 else -1) + rng.normal(0.0, 0.03)
                 place = x + rng.normal(0.0, 0.10), y + rng.normal(0.0, 0.2)
-                cars.append((*place, 0.0, yaw, rng.uniform(0.95, 1.12)))
+                size = rng.uniform(0.95, 1.12)
+                cars.append(Car(x_m=place[0], y_m=place[1], z_m=0.0, yaw=yaw, size=size))
     return cars
 
 
@@ -275,8 +271,8 @@ def _plants(site: Site, seed: int) -> list[Plant]:
     ]
 
 
-def _masts():
-    """Six masts with flood lights, two goals."""
+def _posts() -> list[Patch]:
+    """Six masts with flood lights, two goals, the scoreboard's posts."""
     masts = [
         furniture.flood_light_mast(x, y, 0.0, math.copysign(math.pi / 2.0, -y), 27.0)
         for x in (-52.0, -3.5, 45.0)
@@ -293,32 +289,12 @@ def _masts():
             beam = box(np.array(low), np.array(high), (0.02, 0.1, 0.2, 0.3))
             goals.append(turned(beam, x, 0.0, 0.0, 0.0 if side > 0.0 else math.pi))
         goals += [furniture.pole_solid(x, y, 4.12, 6.0, 0.05) for y in (-2.76, 2.76)]
-    return join([*masts, *goals])
+    legs = [furniture.pole_solid(-74.0, y, 0.0, 4.0, 0.4) for y in (-5.0, 5.0)]
+    return [*masts, *goals, *legs]
 
 
-def _boards():
-    """The scoreboard in the west, on two posts."""
-    board = turned(
-        box(np.array([-0.5, -7.0, 4.0]), np.array([0.5, 7.0, 11.0]), (0.0, 0.0, 4.0, 1.0)),
-        -74.0,
-        0.0,
-        0.0,
-        0.0,
-    )
-    return board
-
-
-def _furniture(cars, shade: Shade, seed: int) -> list[TexturedMesh]:
-    meshes = [
-        furniture.lit_mesh(
-            furniture.car_solid(*car), shade, furniture.car_texture(seed * 1000 + k), f"car {k}"
-        )
-        for k, car in enumerate(cars)
-    ]
-    metal = furniture.metal_texture(seed)
-    posts = join([_masts(), *(furniture.pole_solid(-74.0, y, 0.0, 4.0, 0.4) for y in (-5.0, 5.0))])
-    meshes.append(furniture.lit_mesh(posts, shade, metal, "posts"))
-    text = ("HOME 21   GUEST 14", "QTR 4    07:23")
-    board = furniture.board_texture(text, (34.0, 38.0, 44.0), seed)
-    meshes.append(furniture.lit_mesh(_boards(), shade, board, "scoreboard"))
-    return meshes
+def _scoreboard() -> Board:
+    """The scoreboard in the west."""
+    body = box(np.array([-74.5, -7.0, 4.0]), np.array([-73.5, 7.0, 11.0]), (0.0, 0.0, 4.0, 1.0))
+    lines = ("HOME 21   GUEST 14", "QTR 4    07:23")
+    return Board(body=body, lines=lines, colour=(34, 38, 44))

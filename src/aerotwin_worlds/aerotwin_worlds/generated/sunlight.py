@@ -20,7 +20,7 @@ from aerotwin_worlds.threads import run_tasks, split_range
 SUN_MAP = np.array([-0.55, -0.60, 0.58]) / math.sqrt(0.55**2 + 0.60**2 + 0.58**2)
 """Unit vector to the sun: from the south-west, 35 degrees high."""
 SHADE_CELL_M = 0.25
-AMBIENT, DIRECT = 0.50, 0.62
+AMBIENT, DIRECT = 0.60, 0.52
 """Light of the sky on a level surface, and of the sun on one that faces it."""
 _NOTHING = -1e6
 
@@ -95,8 +95,8 @@ def cast_shade(low_m, high_m, solids, ground_z_m: np.ndarray, n_threads: int) ->
     above = np.clip(heights - ground, 0.0, 4.0)
     near = cv2.GaussianBlur(above, (0, 0), 1.2 / SHADE_CELL_M)
     near += cv2.GaussianBlur(above, (0, 0), 4.0 / SHADE_CELL_M)
-    # Height steps shade a place by less than half of the sky.
-    openness = 1.0 - 0.45 * np.clip(near / 4.0, 0.0, 1.0)
+    # Height steps shade a place by a third of the sky at most.
+    openness = 1.0 - 0.35 * np.clip(near / 4.0, 0.0, 1.0)
     soft = cv2.GaussianBlur(ceiling, (0, 0), 0.6)
     return Shade(
         low_m=low,
@@ -114,7 +114,7 @@ def _raise_heights(vertices, triangles, low, cell, heights):
         ax, ay = (a[0] - low[0]) / cell, (a[1] - low[1]) / cell
         bx, by = (b[0] - low[0]) / cell, (b[1] - low[1]) / cell
         cx, cy = (c[0] - low[0]) / cell, (c[1] - low[1]) / cell
-        j, i = int(round(ax)), int(round(ay))
+        j, i = int(ax + 0.5), int(ay + 0.5)
         if 0 <= i < rows and 0 <= j < columns:
             heights[i, j] = max(heights[i, j], a[2])
         area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay)

@@ -152,7 +152,7 @@ def paint_ground(row0, row1, x_m, y_m, column_x, row_y, layers, masks, seed, ima
                     side = math.floor(x / STRIPE_M) % 2.0 - 0.5
                     tone = 1.0 + 0.13 * side + 0.16 * blotch + 0.16 * wear
                     tone += 0.22 * fine + 0.26 * finer + 0.30 * grain
-                    mr, mg, mb = 74.0 + 22.0 * wear, 112.0 + 8.0 * wear, 56.0
+                    mr, mg, mb = 84.0 + 26.0 * wear, 110.0 + 10.0 * wear, 62.0
                 elif m == TRACK:
                     tone = 1.0 + 0.14 * blotch + 0.10 * fine + 0.12 * finer + 0.26 * grain
                     mr, mg, mb = 158.0, 88.0, 70.0
