@@ -80,6 +80,14 @@ def join_clusters(parts: Sequence[Clusters]) -> Clusters:
     return Clusters(**joined, mesh=mesh)
 
 
+def vertices_of(clusters: Clusters) -> np.ndarray:
+    """Return the vertices (n, 3) in the order of ``uv``."""
+    n = np.diff(clusters.vertex_start)
+    first, count = np.repeat(clusters.vertex_start[:-1], n), np.repeat(n, n)
+    x = 2 * first + np.arange(len(first))
+    return clusters.xyz_map[np.stack([x, x + count, x + 2 * count], axis=1)]
+
+
 def _morton_codes(mesh: TexturedMesh) -> np.ndarray:
     """Interleave the bits of each triangle's centre on a 1024^3 grid of cubes over the mesh."""
     low, high = mesh.bounds_m

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aerotwin_worlds.rasteriser.fill_kernels import Scratch, Visible, make_scratch, visible_clusters
+from aerotwin_worlds.rasteriser.cull import pose_record, visible_clusters
+from aerotwin_worlds.rasteriser.fill_kernels import Scratch, Visible, make_scratch
 from aerotwin_worlds.rasteriser.lens import lens_of
 from aerotwin_worlds.rasteriser.mipmaps import texture_table
 from aerotwin_worlds.rasteriser.scene import Scene, SceneStore
@@ -44,10 +45,8 @@ class CpuRenderer:
     def render(self, views: Sequence[View]) -> list[Frame]:
         """Render views; threads share the work of all of them."""
         scene, tables = self._state
-        poses = [_pose_record(view.T_map_optical) for view in views]
-        culled = run_tasks(
-            _cull, [(scene, v, p) for v, p in zip(views, poses, strict=True)], self._n_threads
-        )
+        poses = [pose_record(view.T_map_optical) for view in views]
+        culled = run_tasks(visible_clusters, [(scene.clusters, v) for v in views], self._n_threads)
         frames = [empty_frame(view) for view in views]
         tasks = []
         for view, pose, visible, frame in zip(views, poses, culled, frames, strict=True):
@@ -97,19 +96,6 @@ class CpuRenderer:
                 table,
             )
         return tables[encoding][0]
-
-
-def _pose_record(T_map_optical: np.ndarray) -> np.ndarray:
-    T = np.asarray(T_map_optical, np.float64)
-    return np.concatenate([T[:3, :3].T.ravel(), T[:3, 3]])
-
-
-def _cull(scene: Scene, view: View, pose: np.ndarray) -> Visible:
-    visible = visible_clusters(
-        scene.clusters, pose, lens_of(view.camera), view.near_m, view.far_m, *view.row_range
-    )
-    order = np.argsort(-visible.inverse_depth, kind="stable")
-    return Visible(*(np.ascontiguousarray(array[order]) for array in visible))
 
 
 def _output(frame: Frame) -> Output:

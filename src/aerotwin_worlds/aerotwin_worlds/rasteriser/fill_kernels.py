@@ -142,7 +142,7 @@ def _corner_box(low, high, pose, lens):
 
 
 @njit(nogil=True, cache=True)
-def visible_clusters(clusters, pose, lens, near, far, first_row, last_row):
+def find_visible(clusters, pose, lens, near, far, first_row, last_row):
     """Return the clusters that may be seen, in no particular order.
 
     ``pose``: R_optical_map row by row (9), p_map_optical (3).

@@ -7,8 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from aerotwin_core.camera import CameraModel, PinholeCamera, StereoRig
+from aerotwin_core.errors import UserError
 from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.rasteriser.cpu import CpuRenderer
+from aerotwin_worlds.rasteriser.egl import EglRenderer
+from aerotwin_worlds.rasteriser.gl_probe import choose_backend, has_graphics_card, opengl_renderer
 from aerotwin_worlds.rasteriser.scene import SceneStore
 from aerotwin_worlds.rasteriser.views import Frame, View
 from aerotwin_worlds.threads import default_thread_count
@@ -33,7 +36,19 @@ class Rasteriser:
         Added to the mip-map level; below zero sharper, above smoother. The default was measured
         against supersampled pictures (README).
     backend : str
-        "auto", "cpu" or "egl".
+        "cpu", "egl" (OpenGL) or "auto": that of $AEROTWIN_RENDERER, or else OpenGL where the
+        driver of a graphics card answers, or else the CPU.
+
+    Attributes
+    ----------
+    backend : str
+        What is in use, "cpu" or "egl". Views through lenses that bend straight edges are rendered
+        on the CPU in both cases.
+
+    Raises
+    ------
+    UserError
+        If OpenGL is demanded and does not answer, or if the name is none of these.
 
     Notes
     -----
@@ -49,21 +64,61 @@ class Rasteriser:
         backend: str = "auto",
     ) -> None:
         self._store = SceneStore()
-        self._renderer = CpuRenderer(
-            self._store,
-            self._store.scene(meshes),
-            n_threads=n_threads or default_thread_count(),
-            level_bias=level_bias,
-        )
-        self.backend = "cpu"
+        self._scene = self._store.scene(meshes)
+        self._n_threads = n_threads or default_thread_count()
+        self._level_bias = float(level_bias)
+        self._cpu: CpuRenderer | None = None
+        self._egl = self._open_egl(choose_backend(backend))
+        self.backend = "egl" if self._egl else "cpu"
+
+    def _open_egl(self, backend: str) -> EglRenderer | None:
+        """Return the OpenGL renderer where it is wanted and answers."""
+        if backend == "cpu" or (backend == "auto" and not has_graphics_card()):
+            return None
+        try:
+            if opengl_renderer() is None:
+                raise RuntimeError("no OpenGL 4.3 driver answers")
+            return EglRenderer(self._store, self._scene, level_bias=self._level_bias)
+        except Exception as error:  # whatever a driver may raise
+            if backend == "auto":
+                return None
+            raise UserError(
+                f"renderer 'egl': expected OpenGL 4.3 through EGL, got: {error}; install the"
+                " driver of the graphics card (or libegl1 and moderngl), or choose 'cpu'"
+            ) from error
 
     def render(self, views: Sequence[View]) -> list[Frame]:
-        """Render all views of one instant; threads share the work of all of them."""
-        return self._renderer.render(views)
+        """Render all views of one instant; threads share the work of all of them.
+
+        Parameters
+        ----------
+        views : sequence of View
+
+        Returns
+        -------
+        list of Frame
+            One for each view.
+        """
+        if self._egl is None:
+            return self._cpu_renderer().render(views)
+        straight = [EglRenderer.can_render(view) for view in views]
+        drawn = iter(self._egl.render([v for v, on in zip(views, straight, strict=True) if on]))
+        bent = [view for view, on in zip(views, straight, strict=True) if not on]
+        computed = iter(self._cpu_renderer().render(bent) if bent else [])
+        return [next(drawn if on else computed) for on in straight]
+
+    def _cpu_renderer(self) -> CpuRenderer:
+        if self._cpu is None:
+            self._cpu = CpuRenderer(
+                self._store, self._scene, n_threads=self._n_threads, level_bias=self._level_bias
+            )
+        return self._cpu
 
     def replace(self, meshes: Sequence[TexturedMesh]) -> None:
         """Show these meshes from now on; those known already are not prepared again."""
-        self._renderer.set_scene(self._store.scene(meshes))
+        self._scene = self._store.scene(meshes)
+        for renderer in filter(None, (self._cpu, self._egl)):
+            renderer.set_scene(self._scene)
 
     def render_mono(self, camera: CameraModel, T_map_optical: np.ndarray) -> Frame:
         """Render a grey image and its depth."""

@@ -1,0 +1,30 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which clusters a view may see, the nearest first."""
+
+import numpy as np
+
+from aerotwin_worlds.rasteriser.clusters import Clusters
+from aerotwin_worlds.rasteriser.fill_kernels import Visible, find_visible
+from aerotwin_worlds.rasteriser.lens import lens_of
+from aerotwin_worlds.rasteriser.views import View
+
+
+def pose_record(T_map_optical: np.ndarray) -> np.ndarray:
+    """Return R_optical_map row by row and p_map_optical in one array (12,)."""
+    T = np.asarray(T_map_optical, np.float64)
+    return np.concatenate([T[:3, :3].T.ravel(), T[:3, 3]])
+
+
+def visible_clusters(clusters: Clusters, view: View) -> Visible:
+    """Return the clusters that a view may see, the nearest first."""
+    visible = find_visible(
+        clusters,
+        pose_record(view.T_map_optical),
+        lens_of(view.camera),
+        view.near_m,
+        view.far_m,
+        *view.row_range,
+    )
+    order = np.argsort(-visible.inverse_depth, kind="stable")
+    return Visible(*(np.ascontiguousarray(array[order]) for array in visible))
