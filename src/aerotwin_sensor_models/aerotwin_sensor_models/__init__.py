@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an aerial robot's sensors report: IMU, barometer, magnetometer, GNSS and cameras.
+"""What an aerial robot's sensors report: IMU, barometer, magnetometer, GNSS, cameras and lidar.
 
 Models take plain arrays of truth (`map` is ENU, body is FLU, all SI) and a time step, and return
 readings. Randomness is injected, one generator per sensor (`seed_sequence`), and the statistics do
@@ -40,6 +40,8 @@ from aerotwin_sensor_models.imu import (
 )
 from aerotwin_sensor_models.inertial import InertialUnit, TruthPlaces
 from aerotwin_sensor_models.kernels import sample_inertial
+from aerotwin_sensor_models.lidar import Lidar, LidarParameters, LidarScan
+from aerotwin_sensor_models.lidar_message import scan_message
 from aerotwin_sensor_models.magnetometer import (
     Magnetometer,
     MagnetometerParameters,
@@ -72,6 +74,9 @@ __all__ = [
     "ImuParameters",
     "ImuSample",
     "InertialUnit",
+    "Lidar",
+    "LidarParameters",
+    "LidarScan",
     "Magnetometer",
     "MagnetometerParameters",
     "SensorTruth",
@@ -90,6 +95,7 @@ __all__ = [
     "pressure_altitude_m",
     "relative_illumination",
     "sample_inertial",
+    "scan_message",
     "seed_sequence",
     "specific_force",
     "standard_atmosphere",

@@ -114,6 +114,8 @@ def measure(distance, reflectivity, cosine, range_noise, amplitude_noise, sensor
     distance += sigma * range_noise
     if sensor[STEP] > 0.0:
         distance = sensor[STEP] * np.rint(distance * sensor[PER_STEP])
+    if not (sensor[MINIMUM] <= distance <= sensor[MAXIMUM]):
+        return math.nan, 0.0
     intensity = 100.0 * reflectivity * cosine * gain
     return distance, min(MAXIMUM_INTENSITY, max(0.0, intensity))
 

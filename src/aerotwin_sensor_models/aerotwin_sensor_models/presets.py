@@ -14,6 +14,7 @@ from aerotwin_sensor_models.camera_preset import CameraParameters
 from aerotwin_sensor_models.external_vision import ExternalVisionParameters
 from aerotwin_sensor_models.gnss import GnssParameters
 from aerotwin_sensor_models.imu import ImuParameters
+from aerotwin_sensor_models.lidar import LidarParameters
 from aerotwin_sensor_models.magnetometer import MagnetometerParameters
 
 PARAMETERS_OF: dict[str, type] = {
@@ -25,6 +26,7 @@ PARAMETERS_OF: dict[str, type] = {
     "airspeed": AirspeedParameters,
     "camera": CameraParameters,
     "camera_noise": CameraNoiseParameters,
+    "lidar": LidarParameters,
 }
 
 
