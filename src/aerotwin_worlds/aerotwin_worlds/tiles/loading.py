@@ -4,7 +4,7 @@
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from aerotwin_worlds.tiles.attribution import attributions
 from aerotwin_worlds.tiles.description import TilesDescription
 from aerotwin_worlds.tiles.frame import MapFrame, find_frame, short_root
 from aerotwin_worlds.tiles.meshes import LoadedTile, TileReader, memory_bytes
-from aerotwin_worlds.tiles.selection import Node, Selection
+from aerotwin_worlds.tiles.selection import Selection
 from aerotwin_worlds.tiles.stream import StreamRule, TileStream
 from aerotwin_worlds.tiles.tile import Tile, TileError
 from aerotwin_worlds.tiles.tree import TileTree
@@ -220,14 +220,8 @@ def load_at_once(
     tileset: OpenTileset, description: TilesDescription, workers: Workers
 ) -> LoadedTiles:
     """Load everything that is wanted; raises `UserError` as `load_tiles`."""
-    selection = Selection(
-        tree=tileset.tree, region=tileset.region, max_error_m=description.max_error_m
-    )
-    selection.plan(workers.each)
-    reader = _LimitedReader(tile_reader(tileset, description), description.memory_limit_mb)
-    while wanted := [node for node in selection.shown() if node.loaded is None]:
-        _load(wanted, reader, workers)
-        selection.refine_broken(workers.each)
+    reader = LimitedReader(tile_reader(tileset, description), description.memory_limit_mb)
+    selection = select(tileset, description, workers, reader.read)
     nodes = selection.shown()
     tiles = [node.loaded for node in nodes if node.loaded is not None]
     meshes = tuple(mesh for tile in tiles for mesh in tile.meshes)
@@ -245,22 +239,35 @@ def load_at_once(
     )
 
 
+def select(
+    tileset: OpenTileset,
+    description: TilesDescription,
+    workers: Workers,
+    read: Callable[[Tile], LoadedTile | TileError],
+) -> Selection:
+    """Choose the wanted tiles and read them, until all that is shown can be had."""
+    selection = Selection(
+        tree=tileset.tree, region=tileset.region, max_error_m=description.max_error_m
+    )
+    selection.plan(workers.each)
+    while wanted := [node for node in selection.shown() if node.loaded is None]:
+        answers = workers.each(read, [node.tile for node in wanted], "loading tiles")
+        for node, answer in zip(wanted, answers, strict=True):
+            if isinstance(answer, TileError):
+                node.problem, node.is_broken = str(answer), True
+            else:
+                node.loaded = answer
+        selection.refine_broken(workers.each)
+    return selection
+
+
 def whom_to_credit(tree: TileTree, tiles: Sequence[LoadedTile]) -> tuple[str, ...]:
     """Return whom to credit for a tileset's documents and these tiles."""
     documents = (asset.copyright for asset in tree.assets)
     return attributions([*documents, *(text for tile in tiles for text in tile.copyrights)])
 
 
-def _load(nodes: list[Node], reader: "_LimitedReader", workers: Workers) -> None:
-    answers = workers.each(reader.read, [node.tile for node in nodes], "loading tiles")
-    for node, answer in zip(nodes, answers, strict=True):
-        if isinstance(answer, TileError):
-            node.problem, node.is_broken = str(answer), True
-        else:
-            node.loaded = answer
-
-
-class _LimitedReader:
+class LimitedReader:
     """A reader that counts, and ends it when the memory limit is reached."""
 
     def __init__(self, reader: TileReader, limit_mb: float) -> None:
