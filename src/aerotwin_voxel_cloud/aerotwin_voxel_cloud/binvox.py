@@ -1,149 +1,197 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""binvox files: Patrick Min's format, and the dialect that AirSim writes.
+"""binvox files, read and written slab by slab: Patrick Min's format, and AirSim's dialect."""
 
-The format: a text header, then pairs of bytes (value, count). Raw axes are x, z, y, slowest
-first; `scale` is the edge length of the whole grid, `translate` its lower corner.
-
-AirSim's `simCreateVoxelGrid` differs: `scale` is the reciprocal of the length along x, the header
-names the dims x, height, y, the raw axes are y, height, x, slowest first, and x points north, y
-east. Its grids are returned in ENU here: x east, y north, z up.
-"""
-
-import os
-import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from aerotwin_core.errors import UserError
-from aerotwin_voxel_cloud.grid import MAX_CELLS, OccupancyGrid
+from aerotwin_voxel_cloud.atomic_file import atomic_file
+from aerotwin_voxel_cloud.binvox_header import (
+    MAX_HEADER_BYTES,
+    BinvoxHeader,
+    header_of,
+    header_text,
+    parse_header,
+)
+from aerotwin_voxel_cloud.frame import GridFrame
+from aerotwin_voxel_cloud.grid import OccupancyGrid
+from aerotwin_voxel_cloud.parallel import OnDone, run_slabs
+from aerotwin_voxel_cloud.voxelise import bricks_in_use, joined
 
-DIALECTS = ("auto", "binvox", "airsim")
-_MAX_HEADER_BYTES = 4096
-# Relative difference below which AirSim's 1/scale counts as its -2 translate_x.
-_SAME_LENGTH = 1e-3
+MAX_FILE_BYTES = 2_000_000_000
+# The runs of so many slabs are held before they are written.
+_SLABS_AT_ONCE = 32
+_RUNS_AT_ONCE = 1_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
-class BinvoxHeader:
-    """What the header says, as written: dims, translate, scale, and the dialect it is read as."""
-
-    dims: tuple[int, int, int]
-    translate: tuple[float, float, float]
-    scale: float
-    dialect: str
-
-
-def read_binvox(path: str | Path, *, dialect: str = "auto") -> tuple[OccupancyGrid, BinvoxHeader]:
-    """Return the grid of a binvox file and its header.
+def read_binvox(
+    path: str | Path,
+    *,
+    dialect: str = "auto",
+    resolution_m: float | None = None,
+    origin_m: np.ndarray | None = None,
+    on_done: OnDone | None = None,
+) -> tuple[OccupancyGrid, BinvoxHeader]:
+    """Return the grid of a binvox file in ENU, and its header.
 
     Parameters
     ----------
     path : path
         The file.
     dialect : {"auto", "binvox", "airsim"}
-        `auto` takes a file as AirSim's when its scale is 1/(-2 translate_x), which a grid around
-        the origin written by AirSim has, and other grids only when their edge is 1 m.
+        `auto` takes a file as AirSim's when its scale is 1/(-2 translate_x): all that AirSim
+        writes, and else only grids of 1 m around the origin, which count as binvox.
+    resolution_m, origin_m : optional
+        Edge of a cell [m] and lower corner (3,) in map [m] in place of the header's.
+    on_done : callable, optional
+        Called with 1 for each slab, from the threads.
 
     Raises
     ------
     UserError
-        If the file is missing, not binvox, or its runs do not fill the grid exactly.
+        If the file is missing, not binvox, or its runs do not fill the grid exactly. All of that
+        is known before memory for cells is taken.
     """
+    from aerotwin_voxel_cloud.run_lengths import find_slabs
+
     path = Path(path)
-    if dialect not in DIALECTS:
-        raise ValueError(f"dialect must be one of {DIALECTS}, got {dialect!r}")
+    header, pairs = _load(path, dialect)
+    frame = header.frame(resolution_m=resolution_m, origin_m=origin_m)
+    _, ny, nz = frame.dims
+    starts = np.zeros((frame.n_bricks[0], 2), dtype=np.int64)
+    n_found, _ = find_slabs(pairs, 8 * ny * nz, starts)
+    if n_found != frame.n_cells:
+        raise UserError(
+            f"{path}: the data fill {n_found} cells, dim says {frame.n_cells}; the file is "
+            f"{'cut off' if n_found < frame.n_cells else 'too long'} or its header is not its own"
+        )
+    tasks = [(pairs, frame, slab, starts[slab]) for slab in range(len(starts))]
+    return joined(frame, run_slabs(_decoded_bricks, tasks, on_done)), header
+
+
+def read_binvox_header(path: str | Path, *, dialect: str = "auto") -> BinvoxHeader:
+    """Return the header of a binvox file only."""
+    path = Path(path)
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            start = file.read(MAX_HEADER_BYTES)
     except OSError as error:
-        raise UserError(f"{path}: cannot be read: {error.strerror}") from error
-    header, start = _header(data, path, dialect)
-    raw = _decode(np.frombuffer(data, np.uint8, offset=start), header, path)
-    if header.dialect == "airsim":
-        nx, nz, ny = header.dims
-        occupied = raw.reshape(ny, nz, nx).transpose(0, 2, 1)
-        tx, ty, tz = header.translate
-        origin, resolution = np.array([ty, tx, tz]), 1.0 / header.scale / nx
-    else:
-        occupied = raw.reshape(header.dims).transpose(0, 2, 1)
-        origin, resolution = np.array(header.translate), header.scale / max(header.dims)
-    grid = OccupancyGrid(
-        origin_m=origin, resolution_m=resolution, occupied=np.ascontiguousarray(occupied)
-    )
-    return grid, header
+        raise UserError(f"{path}: cannot be read: {error.strerror}; check the path") from None
+    return parse_header(start, dialect=dialect, where=str(path))[0]
 
 
-def write_binvox(path: str | Path, grid: OccupancyGrid) -> None:
-    """Write a grid as binvox (the format's own meaning, not AirSim's), atomically."""
-    path = Path(path)
-    raw = np.ascontiguousarray(grid.occupied.transpose(0, 2, 1)).reshape(-1).view(np.uint8)
-    nx, ny, nz = grid.occupied.shape
-    # repr keeps every bit of the numbers, so that a grid read back lies where it lay.
-    translate = " ".join(repr(float(v)) for v in grid.origin_m)
-    scale = repr(float(grid.resolution_m) * max(grid.occupied.shape))
-    text = f"#binvox 1\ndim {nx} {nz} {ny}\ntranslate {translate}\nscale {scale}\ndata\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as out:
-        out.write(text.encode("ascii"))
-        out.write(_encode(raw).tobytes())
-    os.chmod(out.name, 0o644)
-    os.replace(out.name, path)
+def write_binvox(
+    path: str | Path,
+    grid: OccupancyGrid,
+    *,
+    dialect: str = "binvox",
+    on_done: OnDone | None = None,
+) -> None:
+    """Write a grid as binvox, atomically.
+
+    Parameters
+    ----------
+    path : path
+    grid : OccupancyGrid
+    dialect : {"binvox", "airsim"}
+        The format's own meaning, or what AirSim's `simCreateVoxelGrid` would write. A grid whose
+        centre is not the origin is read back in its place only when its dialect is named.
+    on_done : callable, optional
+        Called with 1 for each slab, from the threads.
+    """
+    if dialect not in ("binvox", "airsim"):
+        raise ValueError(f"dialect must be binvox or airsim, got {dialect!r}")
+    with atomic_file(Path(path)) as out:
+        out.write(header_text(header_of(grid.frame, dialect)))
+        for block in _runs(grid, on_done):
+            out.write(block)
 
 
-def _encode(raw: np.ndarray) -> np.ndarray:
-    """Return the run lengths (value, count) of a flat array of 0 and 1, counts at most 255."""
-    starts = np.flatnonzero(np.diff(raw, prepend=np.uint8(1 - raw[0])))
-    lengths = np.diff(starts, append=len(raw))
-    n_pieces = -(-lengths // 255)
-    pairs = np.empty((int(n_pieces.sum()), 2), dtype=np.uint8)
-    pairs[:, 0] = np.repeat(raw[starts], n_pieces)
-    pairs[:, 1] = 255
-    pairs[np.cumsum(n_pieces) - 1, 1] = lengths - 255 * (n_pieces - 1)
-    return pairs
-
-
-def _decode(pairs: np.ndarray, header: BinvoxHeader, path: Path) -> np.ndarray:
-    n_cells = int(np.prod(header.dims))
+def _load(path: Path, dialect: str) -> tuple[BinvoxHeader, np.ndarray]:
+    """Return the header and the pairs of bytes, as they are."""
+    try:
+        with path.open("rb") as file:
+            header, at = parse_header(file.read(MAX_HEADER_BYTES), dialect=dialect, where=str(path))
+            n_bytes = file.seek(0, 2) - at
+            if n_bytes > MAX_FILE_BYTES:
+                raise UserError(f"{path}: {n_bytes} bytes of data are more than {MAX_FILE_BYTES}")
+            file.seek(at)
+            pairs = _bytes_of(file, n_bytes)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}; check the path") from None
     if len(pairs) % 2:
         raise UserError(f"{path}: the data end within a pair; the file is cut off")
-    values, counts = pairs[0::2], pairs[1::2]
-    n_found = int(counts.sum(dtype=np.int64))
-    if n_found != n_cells:
-        raise UserError(f"{path}: the data fill {n_found} cells, dim says {n_cells}")
-    return np.repeat(values != 0, counts)
+    return header, pairs
 
 
-def _header(data: bytes, path: Path, dialect: str) -> tuple[BinvoxHeader, int]:
-    if not data.startswith(b"#binvox"):
-        raise UserError(f"{path}: not a binvox file (no '#binvox' at its start)")
-    fields: dict[str, list[str]] = {}
-    at = 0
-    while at < min(len(data), _MAX_HEADER_BYTES):
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        words = data[at:end].decode("ascii", "replace").partition("#")[0].split()
-        at = end + 1
-        if words[:1] == ["data"]:
-            return _parsed(fields, path, dialect), at
-        if words:
-            fields[words[0]] = words[1:]
-    raise UserError(f"{path}: the header has no 'data' line")
+def _bytes_of(file: BinaryIO, n_bytes: int) -> np.ndarray:
+    data = np.empty(n_bytes, dtype=np.uint8)
+    return data[: file.readinto(memoryview(data)) if n_bytes else 0]  # type: ignore[attr-defined]
 
 
-def _parsed(fields: dict[str, list[str]], path: Path, dialect: str) -> BinvoxHeader:
-    try:
-        nx, nz, ny = (int(float(word)) for word in fields["dim"])
-        tx, ty, tz = (float(word) for word in fields.get("translate", ["0", "0", "0"]))
-        (scale,) = (float(word) for word in fields.get("scale", ["1"]))
-    except (KeyError, ValueError, OverflowError) as error:
-        raise UserError(f"{path}: the header is damaged: {error}") from error
-    if min(nx, nz, ny) < 1 or nx * nz * ny > MAX_CELLS:
-        raise UserError(f"{path}: dim {nx} {nz} {ny} is out of range (1 to {MAX_CELLS:.3g} cells)")
-    if not (np.isfinite([tx, ty, tz, scale]).all() and scale > 0.0):
-        raise UserError(f"{path}: translate and scale must be finite, scale positive")
-    if dialect == "auto":
-        is_airsim = abs(scale * -2.0 * tx - 1.0) < _SAME_LENGTH and abs(scale - 1.0) > _SAME_LENGTH
-        dialect = "airsim" if is_airsim else "binvox"
-    return BinvoxHeader(dims=(nx, nz, ny), translate=(tx, ty, tz), scale=scale, dialect=dialect)
+def _decoded_bricks(
+    pairs: np.ndarray, frame: GridFrame, slab: int, start: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    from aerotwin_voxel_cloud.run_lengths import decode_slab
+
+    nx, ny, nz = frame.dims
+    _, n_bricks_y, n_bricks_z = frame.n_bricks
+    words = np.zeros((n_bricks_y * n_bricks_z, 8), dtype=np.uint64)
+    n_cells = min(8, nx - 8 * slab) * ny * nz
+    decode_slab(pairs, start[0], start[1], n_cells, ny, nz, words)
+    return bricks_in_use(words)
+
+
+def _encoded_slab(grid: OccupancyGrid, slab: int) -> tuple[np.ndarray, np.ndarray]:
+    from aerotwin_voxel_cloud.run_lengths import encode_slab
+
+    nx, ny, nz = grid.dims
+    bricks = slice(*grid.slab_starts[slab : slab + 2])
+    n_layers = min(8, nx - 8 * slab)
+    return encode_slab(grid.brick_ids[bricks], grid.words[bricks], n_layers, ny, nz)
+
+
+def _runs(grid: OccupancyGrid, on_done: OnDone | None) -> Iterator[bytes]:
+    """Yield the runs of a grid; those that cross from slab to slab are joined."""
+    open_run = _OpenRun()
+    slabs = range(grid.frame.n_bricks[0])
+    for first in slabs[::_SLABS_AT_ONCE]:
+        tasks = [(grid, slab) for slab in slabs[first : first + _SLABS_AT_ONCE]]
+        for pairs, ends in run_slabs(_encoded_slab, tasks, on_done):
+            n_before, n_first, n_last, n_after = (int(n) for n in ends)
+            yield from open_run.extend(0, n_before)
+            yield from open_run.extend(1, n_first)
+            if n_last:
+                yield from open_run.close()
+                yield pairs.tobytes()
+                yield from open_run.extend(1, n_last)
+            yield from open_run.extend(0, n_after)
+    yield from open_run.close()
+
+
+class _OpenRun:
+    """The run at the end of what was written, which the next slab may lengthen."""
+
+    def __init__(self) -> None:
+        self._value, self._length = 0, 0
+
+    def extend(self, value: int, length: int) -> Iterator[bytes]:
+        """Lengthen the run by cells of a value, or close it and begin another."""
+        if length and value != self._value:
+            yield from self.close()
+            self._value = value
+        self._length += length
+
+    def close(self) -> Iterator[bytes]:
+        """Yield the run."""
+        n_full, rest = divmod(self._length, 255)
+        while n_full > 0:
+            yield bytes((self._value, 255)) * min(n_full, _RUNS_AT_ONCE)
+            n_full -= _RUNS_AT_ONCE
+        if rest:
+            yield bytes((self._value, rest))
+        self._length = 0

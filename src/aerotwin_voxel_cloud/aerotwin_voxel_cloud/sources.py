@@ -1,63 +1,139 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Any input as a grid: world, mesh file, cloud file or binvox file."""
+"""Any input as a grid and as points: world, mesh file, cloud file or binvox file."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from aerotwin_core.errors import UserError
 from aerotwin_registration import read_cloud
 from aerotwin_registration.clouds import CLOUD_SUFFIXES
 from aerotwin_registration.ply import read_ply
 from aerotwin_voxel_cloud.binvox import read_binvox
-from aerotwin_voxel_cloud.grid import OccupancyGrid, box_frame, grid_frame, grid_from_points
+from aerotwin_voxel_cloud.frame import GridFrame, frame_of_bounds, frame_of_box
+from aerotwin_voxel_cloud.grid import OccupancyGrid, grid_of_points, point_means
+from aerotwin_voxel_cloud.parallel import OnDone
 from aerotwin_voxel_cloud.surface import Surface, load_surface
-from aerotwin_voxel_cloud.voxelise import voxelise
+from aerotwin_voxel_cloud.voxelise import surface_points, voxelise
+
+POINT_KINDS = ("centres", "surface")
+# Triangles; or points; or cells that are occupied already.
+Content = Surface | np.ndarray | OccupancyGrid
 
 
-def voxelise_source(
-    source: str | Path,
-    resolution_m: float,
-    *,
-    centre_m: Sequence[float] | None = None,
-    size_m: Sequence[float] | None = None,
-) -> OccupancyGrid:
-    """Return the occupancy grid of a world, mesh, cloud or binvox file.
+def load_content(source: str | Path, *, dialect: str = "auto") -> Content:
+    """Return a surface where the source has triangles, else its points (n, 3), or its grid.
 
     Parameters
     ----------
     source : str or path
-        World name, folder or YAML; `.obj` or `.ply` mesh; cloud file; `.binvox`.
-    resolution_m : float
-        Edge length of a cell [m].
-    centre_m, size_m : (3,), optional
-        The box to voxelise in map [m]; everything by default.
+        World name, folder or YAML; mesh file; cloud file; `.binvox`.
+    dialect : {"auto", "binvox", "airsim"}
+        Of a binvox file.
+
+    Raises
+    ------
+    UserError
+        If there is no such source, or it is damaged or empty.
     """
-    content = load_reference(source)
-    if isinstance(content, Surface):
-        bounds = content.bounds_m
-    else:
-        bounds = np.array([content.min(axis=0), content.max(axis=0)])
-    if centre_m is not None and size_m is not None:
-        origin, dims = box_frame(np.array(centre_m), np.array(size_m), resolution_m)
-    else:
-        origin, dims = grid_frame(bounds, resolution_m)
-    if isinstance(content, Surface):
-        return voxelise(
-            content.vertices, content.triangles, resolution_m, origin_m=origin, dims=dims
-        )
-    return grid_from_points(content, resolution_m, origin_m=origin, dims=dims)
-
-
-def load_reference(source: str | Path) -> Surface | np.ndarray:
-    """Return a surface where the source has triangles, else its points (n, 3)."""
     path = Path(source)
     suffix = path.suffix.lower()
     if suffix == ".binvox":
-        return read_binvox(path)[0].centres()
+        return read_binvox(path, dialect=dialect)[0]
     if suffix == ".ply" and path.is_file() and len(read_ply(path)[1]):
         return load_surface(path)
     if suffix in CLOUD_SUFFIXES:
         return read_cloud(path).points
     return load_surface(source)
+
+
+def load_reference(source: str | Path) -> Surface | np.ndarray:
+    """Return a surface where the source has triangles, else its points (n, 3)."""
+    content = load_content(source)
+    return content.centres() if isinstance(content, OccupancyGrid) else content
+
+
+def frame_of(
+    content: Content,
+    resolution_m: float,
+    *,
+    centre_m: Sequence[float] | None = None,
+    size_m: Sequence[float] | None = None,
+) -> GridFrame:
+    """Return the frame of a box, or without one of everything in the content.
+
+    Raises
+    ------
+    UserError
+        If a binvox file is asked for cells smaller than its own.
+    """
+    is_grid = isinstance(content, OccupancyGrid)
+    if is_grid and resolution_m < content.resolution_m * (1.0 - 1e-6):
+        raise UserError(
+            f"the resolution must be at least that of the binvox file, {content.resolution_m:g} m, "
+            f"got {resolution_m:g}; voxelise its world or mesh instead"
+        )
+    if centre_m is not None and size_m is not None:
+        return frame_of_box(centre_m, size_m, resolution_m)
+    if isinstance(content, Surface):
+        return frame_of_bounds(content.bounds_m, resolution_m)
+    if isinstance(content, OccupancyGrid):
+        if abs(resolution_m / content.resolution_m - 1.0) < 1e-6:
+            return content.frame
+        return frame_of_bounds(np.array([content.origin_m, content.frame.upper_m]), resolution_m)
+    return frame_of_bounds(np.array([content.min(axis=0), content.max(axis=0)]), resolution_m)
+
+
+def voxelise_content(
+    content: Content, frame: GridFrame, *, on_done: OnDone | None = None
+) -> OccupancyGrid:
+    """Return the cells that a surface meets, or that hold a point or the centre of a cell."""
+    if isinstance(content, Surface):
+        return voxelise(
+            content.vertices,
+            content.triangles,
+            frame.resolution_m,
+            frame=frame,
+            on_done=on_done,
+        )
+    if isinstance(content, OccupancyGrid):
+        return content if content.frame is frame else content.within(frame)
+    return grid_of_points(content, frame)
+
+
+def points_of(
+    content: Content, grid: OccupancyGrid, kind: str, *, on_done: OnDone | None = None
+) -> np.ndarray:
+    """Return one point (n, 3) [m] for each occupied cell, in the order of the grid.
+
+    Parameters
+    ----------
+    content : Content
+        What the grid was made of.
+    grid : OccupancyGrid
+    kind : {"centres", "surface"}
+        Centres of the cells; or the mean of the surface, or of the points, inside each cell.
+
+    Raises
+    ------
+    UserError
+        If the surface of a binvox file is asked for: it is not in the file.
+    """
+    if kind not in POINT_KINDS:
+        raise ValueError(f"points must be one of {POINT_KINDS}, got {kind!r}")
+    if kind == "centres":
+        return grid.centres()
+    if isinstance(content, OccupancyGrid):
+        raise UserError("a binvox file holds no surface; use --points centres, or its mesh")
+    if isinstance(content, Surface):
+        return surface_points(content.vertices, content.triangles, grid, on_done=on_done)
+    return point_means(content, grid)
+
+
+def voxel_points(source: str | Path, resolution_m: float, kind: str) -> np.ndarray:
+    """Return the points (n, 3) [m] of a source's voxels, `centres` or `surface`."""
+    content = load_content(source)
+    grid = voxelise_content(content, frame_of(content, resolution_m))
+    return points_of(content, grid, kind)

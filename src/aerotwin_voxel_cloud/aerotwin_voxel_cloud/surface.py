@@ -20,10 +20,16 @@ class Surface:
     ----------
     vertices : (n, 3) array
         In map [m].
-    triangles : (m, 3) integer array
+    triangles : (m, 3) int32 array
         Vertices of each triangle.
     name, attribution, licence : str
         Empty where unknown.
+    mesh_names : tuple of str
+        The meshes that it was joined from.
+    mesh_ends : tuple of int
+        How many triangles the meshes up to each have.
+    missing : tuple of str
+        What could not be loaded, one line each.
     """
 
     vertices: np.ndarray
@@ -31,11 +37,21 @@ class Surface:
     name: str = ""
     attribution: str = ""
     licence: str = ""
+    mesh_names: tuple[str, ...] = ("",)
+    mesh_ends: tuple[int, ...] = ()
+    missing: tuple[str, ...] = ()
 
     @property
     def bounds_m(self) -> np.ndarray:
-        """Lowest and highest corner (2, 3) [m]."""
-        return np.array([self.vertices.min(axis=0), self.vertices.max(axis=0)])
+        """Lowest and highest corner (2, 3) of what triangles use [m]."""
+        from aerotwin_voxel_cloud.voxelise import bounds_of
+
+        return bounds_of(self.vertices, self.triangles)
+
+    def mesh_of_triangles(self) -> np.ndarray:
+        """Return the number of each triangle's mesh (m,)."""
+        ends = self.mesh_ends or (len(self.triangles),)
+        return np.searchsorted(ends, np.arange(len(self.triangles)), side="right")
 
 
 def load_surface(spec: str | Path) -> Surface:
@@ -63,17 +79,16 @@ def load_surface(spec: str | Path) -> Surface:
 
 def surface_of_world(world) -> Surface:
     """Return the meshes of an `aerotwin_worlds.World` joined into one surface."""
-    vertices, triangles, n = [], [], 0
-    for mesh in world.meshes:
-        vertices.append(np.asarray(mesh.vertices_map, dtype=np.float64))
-        triangles.append(np.asarray(mesh.triangles, dtype=np.int64) + n)
-        n += len(mesh.vertices_map)
+    vertices, triangles = world.surface()
     return Surface(
-        vertices=np.concatenate(vertices),
-        triangles=np.concatenate(triangles),
+        vertices=vertices,
+        triangles=triangles,
         name=str(world.name),
         attribution=str(world.attribution),
         licence=str(world.licence),
+        mesh_names=tuple(mesh.name or f"mesh {n}" for n, mesh in enumerate(world.meshes)),
+        mesh_ends=tuple(int(n) for n in np.cumsum([len(m.triangles) for m in world.meshes])),
+        missing=tuple(getattr(world, "missing", ())),
     )
 
 
@@ -82,7 +97,12 @@ def _mesh(path: Path, vertices: np.ndarray, triangles: np.ndarray) -> Surface:
         raise UserError(f"{path}: the mesh has no triangles; a cloud is not a surface")
     if not np.isfinite(vertices).all():
         raise UserError(f"{path}: the mesh has vertices that are NaN or infinite")
-    return Surface(vertices=vertices, triangles=triangles, name=path.stem)
+    return Surface(
+        vertices=vertices,
+        triangles=triangles.astype(np.int32),
+        name=path.stem,
+        mesh_names=(path.name,),
+    )
 
 
 def _read_obj(path: Path) -> tuple[np.ndarray, np.ndarray]:

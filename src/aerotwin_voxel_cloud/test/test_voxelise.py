@@ -4,8 +4,15 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_voxel_cloud import grid_from_points, voxelise
-from aerotwin_voxel_cloud.grid import box_frame, grid_frame
+from aerotwin_voxel_cloud import (
+    frame_of_bounds,
+    frame_of_box,
+    grid_of_points,
+    voxelise,
+)
+
+
+CUBE = frame_of_bounds([[0.0] * 3, [3.0] * 3], 1.0)
 
 
 def clip(polygon, axis, limit, keep_below):
@@ -41,13 +48,13 @@ def test_cells_are_those_that_a_clipped_triangle_enters(seed):
     vertices = rng.uniform(-2.0, 2.0, (12, 3))
     triangles = rng.permutation(12).reshape(4, 3)
     grid = voxelise(vertices, triangles, 0.6)
-    expected = slow_voxelise(vertices, triangles, grid.origin_m, 0.6, grid.occupied.shape)
-    assert (grid.occupied == expected).all()
+    expected = slow_voxelise(vertices, triangles, grid.origin_m, 0.6, grid.dims)
+    assert (grid.dense() == expected).all()
 
 
 def test_a_plane_on_a_grid_plane_fills_one_layer_above_it():
     vertices = np.array([[0.1, 0.1, 2.0], [2.9, 0.1, 2.0], [0.1, 2.9, 2.0], [2.9, 2.9, 2.0]])
-    grid = voxelise(vertices, np.array([[0, 1, 2], [1, 3, 2]]), 1.0, np.array([[0, 0, 0], [3] * 3]))
+    grid = voxelise(vertices, np.array([[0, 1, 2], [1, 3, 2]]), 1.0, frame=CUBE)
     assert set(grid.centres()[:, 2]) == {2.5}
     assert grid.n_occupied == 9
 
@@ -62,20 +69,21 @@ def test_a_unit_cube_has_a_hollow_shell():
 
 def test_what_lies_outside_the_box_is_cut_off():
     vertices = np.array([[-50.0, 0.3, 0.3], [50.0, 0.3, 0.3], [50.0, 0.3, 0.31]])
-    origin, dims = box_frame([0.0, 0.0, 0.0], [4.0, 2.0, 2.0], 1.0)
-    grid = voxelise(vertices, np.array([[0, 1, 2]]), 1.0, origin_m=origin, dims=dims)
-    assert grid.occupied.shape == (4, 2, 2)
+    frame = frame_of_box([0.0, 0.0, 0.0], [4.0, 2.0, 2.0], 1.0)
+    grid = voxelise(vertices, np.array([[0, 1, 2]]), 1.0, frame=frame)
+    assert grid.dims == (4, 2, 2)
     assert grid.n_occupied == 4
 
 
 def test_points_fill_their_cells_only():
-    grid = grid_from_points(np.array([[0.2, 0.2, 0.2], [0.9, 0.1, 0.3], [2.5, -0.5, 0.0]]), 1.0)
+    points = np.array([[0.2, 0.2, 0.2], [0.9, 0.1, 0.3], [2.5, -0.5, 0.0]])
+    grid = grid_of_points(points, frame_of_bounds([points.min(axis=0), points.max(axis=0)], 1.0))
     np.testing.assert_allclose(grid.centres(), [[0.5, 0.5, 0.5], [2.5, -0.5, 0.5]])
 
 
 def test_a_grid_beyond_memory_is_refused():
     with pytest.raises(UserError, match="coarser resolution"):
-        grid_frame(np.array([[0, 0, 0], [1e4, 1e4, 1e4]]), 0.1)
+        frame_of_bounds(np.array([[0, 0, 0], [1e4, 1e4, 1e4]]), 0.1)
 
 
 def test_agrees_with_open3d_on_a_torus():
@@ -83,12 +91,13 @@ def test_agrees_with_open3d_on_a_torus():
     mesh = o3d.geometry.TriangleMesh.create_torus(torus_radius=3.0, tube_radius=1.0)
     mesh.rotate(mesh.get_rotation_matrix_from_xyz((0.3, 0.5, 0.7)))
     vertices, triangles = np.asarray(mesh.vertices), np.asarray(mesh.triangles)
-    ours = voxelise(vertices, triangles, 0.25, np.array([[-5.0] * 3, [5.0] * 3]))
+    frame = frame_of_bounds([[-5.0] * 3, [5.0] * 3], 0.25)
+    ours = voxelise(vertices, triangles, 0.25, frame=frame)
     theirs = o3d.geometry.VoxelGrid.create_from_triangle_mesh_within_bounds(
-        mesh, 0.25, ours.origin_m, ours.origin_m + np.array(ours.occupied.shape) * 0.25
+        mesh, 0.25, frame.origin_m, frame.upper_m
     )
     index = np.array([v.grid_index for v in theirs.get_voxels()])
     # Where nothing touches a grid plane the two must agree but for rounding.
-    other = np.zeros_like(ours.occupied)
+    other = np.zeros(ours.dims, dtype=bool)
     other[tuple(index.T)] = True
-    assert np.count_nonzero(other ^ ours.occupied) <= 0.001 * ours.n_occupied
+    assert np.count_nonzero(other ^ ours.dense()) <= 0.001 * ours.n_occupied

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Node `voxel_cloud`: publishes a world's surface as a cloud of voxel centres, latched."""
+"""Node `voxel_cloud`: publishes a world's surface as a cloud of its voxels, latched."""
 
 import sys
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from aerotwin_core.ros.conversions import cloud_from_points
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_core.ros.qos import LATCHED
-from aerotwin_voxel_cloud.sources import voxelise_source
+from aerotwin_voxel_cloud.sources import POINT_KINDS, voxel_points
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +24,11 @@ class VoxelCloudParameters:
     resolution_m: float = parameter(
         1.0, text="edge length of a voxel", unit="m", minimum=0.001, maximum=1000.0
     )
+    points: str = parameter(
+        "centres",
+        text="a point for each voxel: its centre, or the mean of the surface inside it",
+        choices=POINT_KINDS,
+    )
     frame_id: str = parameter("map", text="frame of the cloud")
 
 
@@ -33,10 +38,10 @@ class VoxelCloudNode(Node):
     def __init__(self) -> None:
         super().__init__("voxel_cloud")
         parameters = declare_parameters(self, VoxelCloudParameters)
-        grid = voxelise_source(parameters.world, parameters.resolution_m)
+        points = voxel_points(parameters.world, parameters.resolution_m, parameters.points)
         self._publisher = self.create_publisher(PointCloud2, "/map/voxel_cloud", LATCHED)
-        self._publisher.publish(cloud_from_points(grid.centres(), 0, parameters.frame_id))
-        self.get_logger().info(f"{grid.n_occupied} voxels published with {parameters}")
+        self._publisher.publish(cloud_from_points(points, 0, parameters.frame_id))
+        self.get_logger().info(f"{len(points)} voxels published with {parameters}")
 
 
 def main() -> int:

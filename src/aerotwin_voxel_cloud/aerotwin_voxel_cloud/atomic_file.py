@@ -1,0 +1,33 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Files that are whole or absent, whatever happens while they are written."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from aerotwin_core.errors import UserError
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for writing under a temporary name; rename it at the end, or remove it.
+
+    Raises
+    ------
+    UserError
+        If it cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("wb") as file:
+            yield file
+        os.replace(temporary, path)
+    except OSError as error:
+        way_out = "free space or name another place"
+        raise UserError(f"{path}: cannot be written ({error.strerror}); {way_out}") from error
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The connected parts of a mesh, and which of them are closed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Vertices nearer than this are one [m]: seams of textures and tiles; no world has smaller detail.
+WELD_M = 1e-5
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeshParts:
+    """A mesh whose seams are welded, in parts that hang together by edges.
+
+    Attributes
+    ----------
+    vertices : (n, 3) array
+        [m]
+    triangles : (m, 3) int32 array
+        In the order given; those that welding made a line or a point are kept.
+    part_of : (m,) int32 array
+        Part of each triangle.
+    is_closed : (n_parts,) bool array
+        Every edge has an even number of triangles.
+    is_oriented : (n_parts,) bool array
+        Every edge is passed as often in one direction as in the other.
+    volume_m3 : (n_parts,) array
+        Signed by orientation; positive where triangles face outwards.
+    """
+
+    vertices: np.ndarray
+    triangles: np.ndarray
+    part_of: np.ndarray
+    is_closed: np.ndarray
+    is_oriented: np.ndarray
+    volume_m3: np.ndarray
+
+    def cavities(self) -> np.ndarray:
+        """Return which parts (n_parts,) take away: facing inwards, in the bounds of a solid."""
+        is_solid = self.is_closed & self.is_oriented
+        bounds = self._bounds_m()
+        cavities = np.zeros(len(self.is_closed), dtype=np.bool_)
+        solids = bounds[:, is_solid & (self.volume_m3 > 0.0)]
+        for part in np.flatnonzero(is_solid & (self.volume_m3 < 0.0)):
+            low, high = bounds[:, part]
+            inside = (solids[0] < low) & (high < solids[1])
+            cavities[part] = inside.all(axis=1).any()
+        return cavities
+
+    def _bounds_m(self) -> np.ndarray:
+        """Return lowest and highest corner (2, n_parts, 3)."""
+        bounds = np.empty((2, len(self.is_closed), 3))
+        bounds[0], bounds[1] = np.inf, -np.inf
+        corners = self.vertices[self.triangles]
+        np.minimum.at(bounds[0], self.part_of, corners.min(axis=1))
+        np.maximum.at(bounds[1], self.part_of, corners.max(axis=1))
+        return bounds
+
+
+def parts_of(vertices: np.ndarray, triangles: np.ndarray, *, weld_m: float = WELD_M) -> MeshParts:
+    """Return the parts of a mesh.
+
+    Parameters
+    ----------
+    vertices : (n, 3) array
+        [m]
+    triangles : (m, 3) integer array
+    weld_m : float
+        Vertices are compared on a lattice of this step [m].
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    vertices, triangles = _welded(vertices, triangles, weld_m)
+    edges = triangles[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2).astype(np.int64)
+    is_forward = edges[:, 0] < edges[:, 1]
+    is_edge = edges[:, 0] != edges[:, 1]  # welding may shrink one to a point: it bounds nothing
+    keys = edges.min(axis=1) * len(vertices) + edges.max(axis=1)
+    order = np.argsort(keys[is_edge], kind="stable")
+    of_edge = np.repeat(np.arange(len(triangles)), 3)[is_edge][order]
+    keys, direction = keys[is_edge][order], np.where(is_forward, 1, -1)[is_edge][order]
+    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    is_next = np.ones(len(keys), dtype=np.bool_)
+    is_next[starts] = False
+    follows = np.flatnonzero(is_next)
+    links = (np.ones(len(follows), np.int8), (of_edge[follows - 1], of_edge[follows]))
+    n = len(triangles)
+    n_parts, part_of = connected_components(coo_array(links, shape=(n, n)), directed=False)
+    part_of_edge = part_of[of_edge[starts]]
+    counts = np.diff(starts, append=len(keys))
+    sums = np.add.reduceat(direction, starts) if len(starts) else np.empty(0)
+    corners = vertices[triangles] - vertices.mean(axis=0)
+    volumes = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
+    return MeshParts(
+        vertices=vertices,
+        triangles=triangles,
+        part_of=part_of.astype(np.int32),
+        is_closed=np.bincount(part_of_edge[counts % 2 == 1], minlength=n_parts) == 0,
+        is_oriented=np.bincount(part_of_edge[sums != 0], minlength=n_parts) == 0,
+        volume_m3=np.bincount(part_of, weights=volumes, minlength=n_parts),
+    )
+
+
+def _welded(
+    vertices: np.ndarray, triangles: np.ndarray, weld_m: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the mesh with one vertex for all of the same place."""
+    places = np.rint((vertices - vertices.min(axis=0)) / weld_m).astype(np.int64)
+    order = np.lexsort(places.T)
+    is_new = np.ones(len(order), dtype=np.bool_)
+    is_new[1:] = (np.diff(places[order], axis=0) != 0).any(axis=1)
+    number = np.empty(len(order), dtype=np.int32)
+    number[order] = np.cumsum(is_new) - 1
+    return vertices[order[is_new]], number[triangles]

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Voxels of what a mesh encloses: closed parts are filled, open ones are named and stay shells."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_voxel_cloud.frame import GridFrame
+from aerotwin_voxel_cloud.grid import OccupancyGrid
+from aerotwin_voxel_cloud.parallel import OnDone, run_slabs
+from aerotwin_voxel_cloud.parts import MeshParts, parts_of
+from aerotwin_voxel_cloud.surface import Surface
+from aerotwin_voxel_cloud.voxelise import SlabbedMesh, bricks_in_use, joined, marked_slab, slabbed
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolidReport:
+    """What was filled and what could not be.
+
+    Attributes
+    ----------
+    n_closed : int
+        Parts that were filled, cavities among them.
+    n_cavities : int
+        Closed parts that face inwards inside another: they are left empty.
+    open_parts : tuple of (str, int, int)
+        For every mesh that has some: its name, its open parts, their triangles.
+    """
+
+    n_closed: int
+    n_cavities: int
+    open_parts: tuple[tuple[str, int, int], ...]
+
+    @property
+    def n_open(self) -> int:
+        """How many parts are open."""
+        return sum(n_parts for _, n_parts, _ in self.open_parts)
+
+    def record(self) -> dict:
+        """Return the report for JSON."""
+        return {
+            "n_closed": self.n_closed,
+            "n_cavities": self.n_cavities,
+            "n_open": self.n_open,
+            "open": [
+                {"mesh": name, "n_parts": n_parts, "n_triangles": n_triangles}
+                for name, n_parts, n_triangles in self.open_parts
+            ],
+        }
+
+
+def voxelise_solid(
+    surface: Surface, frame: GridFrame, *, on_done: OnDone | None = None
+) -> tuple[OccupancyGrid, SolidReport]:
+    """Return the cells that a mesh meets or encloses.
+
+    Parameters
+    ----------
+    surface : Surface
+        Its seams are welded, and it is taken apart into parts connected by edges. A part in which
+        every edge has an even number of triangles is closed. What closed parts enclose is filled:
+        where the surface winds around (several times counts as once) if its triangles are
+        oriented alike, else where a line to the outside crosses it an odd number of times. A
+        closed part that faces inwards and lies in the bounds of one that faces outwards is a
+        cavity.
+    frame : GridFrame
+    on_done : callable, optional
+        Called with 1 for each slab, from the threads.
+
+    Returns
+    -------
+    grid : OccupancyGrid
+    report : SolidReport
+
+    Notes
+    -----
+    A cell that no triangle meets lies inside or outside as its centre does; lines are vertical.
+    """
+    parts = parts_of(surface.vertices, surface.triangles)
+    is_cavity = parts.cavities()
+    mesh = slabbed(parts.vertices, parts.triangles, frame, is_above_meant=True)
+    tasks = [(mesh, parts, is_cavity, slab) for slab in range(frame.n_bricks[0])]
+    grid = joined(frame, run_slabs(_filled_bricks, tasks, on_done))
+    return grid, _report(surface, parts, is_cavity)
+
+
+def _filled_bricks(
+    mesh: SlabbedMesh, parts: MeshParts, is_cavity: np.ndarray, slab: int
+) -> tuple[np.ndarray, np.ndarray]:
+    from aerotwin_voxel_cloud.fill_kernels import OPEN, PARITY, WINDING, fill
+
+    kinds = np.where(parts.is_oriented, WINDING, PARITY)
+    kinds = np.where(parts.is_closed, kinds, OPEN).astype(np.int8)
+    weights = np.where(is_cavity, -1, 1).astype(np.int8)
+    words = marked_slab(mesh, slab)
+    fill(
+        mesh.points,
+        mesh.triangles,
+        mesh.slab_triangles(slab),
+        parts.part_of,
+        kinds,
+        weights,
+        8 * slab,
+        np.array(mesh.frame.dims, dtype=np.int64),
+        words,
+    )
+    return bricks_in_use(words)
+
+
+def _report(surface: Surface, parts: MeshParts, is_cavity: np.ndarray) -> SolidReport:
+    is_open = ~parts.is_closed[parts.part_of]
+    mesh_of = surface.mesh_of_triangles()[is_open]
+    # A part that spans meshes counts for the first of them.
+    _, first = np.unique(parts.part_of[is_open], return_index=True)
+    n_parts = np.bincount(mesh_of[first], minlength=len(surface.mesh_names))
+    n_triangles = np.bincount(mesh_of, minlength=len(surface.mesh_names))
+    return SolidReport(
+        n_closed=int(np.count_nonzero(parts.is_closed)),
+        n_cavities=int(np.count_nonzero(is_cavity)),
+        open_parts=tuple(
+            (surface.mesh_names[mesh], int(n_parts[mesh]), int(n_triangles[mesh]))
+            for mesh in np.argsort(-n_triangles, kind="stable")
+            if n_triangles[mesh]
+        ),
+    )
