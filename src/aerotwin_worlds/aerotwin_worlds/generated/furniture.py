@@ -111,7 +111,7 @@ def flood_light_mast(x: float, y: float, z: float, yaw: float, height_m: float) 
 
 
 def metal_texture(seed: int) -> np.ndarray:
-    """Return the texture of posts: galvanised steel on the left, lamps on the right, boards below."""
+    """Return the texture of posts: galvanised steel, and lamps in its upper right."""
     rng = np.random.default_rng([seed, 32])
     tone = speckle(rng, (256, 256), (2, 7, 25), (0.04, 0.07, 0.08), stretch=2)
     image = np.array([150.0, 153.0, 154.0]) * tone[..., None]

@@ -16,6 +16,7 @@ from aerotwin_worlds.mesh import TexturedMesh
 TEXTURE_PX = 768
 BARK, STONE, LEAVES = (0.02, 0.02, 0.23, 0.48), (0.02, 0.52, 0.23, 0.98), 0.27
 """Parts of the texture (u0, v0, u1, v1); leaves from u = 0.27 to the right, three bands of hue."""
+UP = np.array([0.0, 0.0, 1.0])
 HUES = ((70.0, 92.0, 44.0), (96.0, 106.0, 50.0), (58.0, 80.0, 52.0))
 
 
@@ -108,22 +109,22 @@ def plant(spec: Plant, rng: np.random.Generator) -> Patch:
         return Patch(vertices=body.vertices + foot, uv=body.uv, triangles=body.triangles)
     if spec.kind == "bush":
         radii = h * rng.uniform([0.6, 0.6, 0.5], [0.9, 0.9, 0.6])
-        return _crown(rng, foot + [0, 0, 0.35 * h], radii, lobes=3, hue=hue, leaves=60, leaf_m=0.07)
+        return _crown(rng, foot + 0.35 * h * UP, radii, lobes=3, hue=hue, leaves=60, leaf_m=0.07)
     trunk = cylinder(
-        foot - [0, 0, 0.5], h * np.array([0.035, 0.025, 0.012]), [0.0, 0.3 * h, 0.75 * h],
+        foot - 0.5 * UP, h * np.array([0.035, 0.025, 0.012]), [0.0, 0.3 * h, 0.75 * h],
         sides=8, uv_box=BARK,
     )  # fmt: skip
     if spec.kind == "conifer":
         tiers = [
             _crown(
-                rng, foot + [0, 0, t * h], h * np.array([0.24, 0.24, 0.17]) * (1.12 - t),
+                rng, foot + t * h * UP, h * np.array([0.24, 0.24, 0.17]) * (1.12 - t),
                 lobes=1, hue=2, leaves=130, leaf_m=0.13,
             )
             for t in (0.25, 0.42, 0.58, 0.72, 0.86)
         ]  # fmt: skip
         return join([trunk, *tiers])
     radii = h * rng.uniform([0.30, 0.30, 0.26], [0.40, 0.40, 0.32])
-    middle = foot + [0.0, 0.0, 0.66 * h]
+    middle = foot + 0.66 * h * UP
     return join([trunk, _crown(rng, middle, radii, lobes=5, hue=hue, leaves=120, leaf_m=0.13)])
 
 

@@ -4,6 +4,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import cv2
 import numpy as np
@@ -104,8 +105,8 @@ def ground_meshes(
     columns = np.linspace(0, len(site.x_m) - 1, chunks[0] + 1).astype(int)
     rows = np.linspace(0, len(site.y_m) - 1, chunks[1] + 1).astype(int)
     meshes = []
-    for r, (row0, row1) in enumerate(zip(rows[:-1], rows[1:])):
-        for c, (column0, column1) in enumerate(zip(columns[:-1], columns[1:])):
+    for r, (row0, row1) in enumerate(pairwise(rows)):
+        for c, (column0, column1) in enumerate(pairwise(columns)):
             x, y = site.x_m[column0 : column1 + 1], site.y_m[row0 : row1 + 1]
             texel = texel_m((x[0], y[0]), (x[-1], y[-1])) if callable(texel_m) else texel_m
             texture = _paint(site, shade, x, y, texel, n_threads)

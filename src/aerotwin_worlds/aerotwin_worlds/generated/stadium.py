@@ -3,8 +3,8 @@
 """The generated stadium: a football field with stands on three sides, on a site of 250 m.
 
 The field lies along x about the map's origin. Stands rise in the north, east and south; behind the
-northern one is the press building, in the west an open end with scoreboard and concessions. South of
-it is the car park, and a wall with trees before it surrounds the site.
+northern one is the press building, in the west an open end with scoreboard and concessions. South
+of it is the car park, and a wall with trees before it surrounds the site.
 """
 
 import math
@@ -125,7 +125,7 @@ def _walls(spacing: float) -> dict[str, Sweep]:
     return {
         name: Sweep(
             **dict(zip(("points_m", "outward"), stands.straight(a, b, 4.0 * spacing))),
-            profile_m=profile + [0.0, 0.9],
+            profile_m=profile + np.array([0.0, 0.9]),
             pieces=pieces,
         )
         for name, (a, b) in runs.items()
@@ -256,7 +256,7 @@ def _plants(site: Site, seed: int) -> list[Plant]:
             offset = rng.normal(0.0, 1.6, 2)
             x, y = (along, 112.0) if side % 2 else (112.0, along)
             x, y = (x, y) if side < 2 else (-x, -y)
-            if abs(y) < 16.0 and x < -100.0 or abs(x) < 14.0 and y < -100.0:
+            if (abs(y) < 16.0 and x < -100.0) or (abs(x) < 14.0 and y < -100.0):
                 continue
             kind = "conifer" if rng.random() < 0.25 else "tree"
             specs.append((kind, x + offset[0], y + offset[1], rng.uniform(6.5, 11.0)))
