@@ -122,7 +122,8 @@ class _Header:
             raise ValueError(f"Draco metadata is nested more than {_MAX_METADATA_DEPTH} deep")
         for _ in range(self._number()):
             self._at += 1 + self._data[self._at]
-            self._at += self._number()
+            value_bytes = self._number()
+            self._at += value_bytes
         for _ in range(self._number()):
             self._at += 1 + self._data[self._at]
             self._skip_metadata(depth + 1)
