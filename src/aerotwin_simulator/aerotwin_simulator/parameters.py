@@ -63,7 +63,11 @@ class SimulatorParameters:
         maximum=100.0,
         live=True,
     )
-    record: str = parameter("all", text="what the bag holds", choices=("all", "inertial", "none"))
+    record: str = parameter(
+        "all",
+        text="what the bag holds; inertial is all but images and clouds",
+        choices=("all", "inertial", "none"),
+    )
     instance: int = parameter(
         0, text="vehicle number; shifts every port", minimum=0, maximum=MAX_INSTANCE
     )
@@ -127,6 +131,21 @@ class SimulatorParameters:
     )
     cameras: str = parameter(
         NO_FILE, text="path of a file of further cameras: each with name, preset, place, outputs"
+    )
+    lidar: str = parameter(
+        NO_PRESET, text="lidar preset, or path of a file like one; none = no lidar"
+    )
+    lidar_x_m: float = parameter(0.0, text="lidar ahead of base_link", unit="m")
+    lidar_y_m: float = parameter(0.0, text="lidar to the left of base_link", unit="m")
+    lidar_z_m: float = parameter(0.1, text="lidar above base_link", unit="m")
+    lidar_roll_deg: float = parameter(
+        0.0, text="lidar turned about x", unit="deg", minimum=-180.0, maximum=180.0
+    )
+    lidar_pitch_deg: float = parameter(
+        0.0, text="then about y: positive looks down ahead", unit="deg", minimum=-90.0, maximum=90.0
+    )
+    lidar_yaw_deg: float = parameter(
+        0.0, text="then about z, to the left", unit="deg", minimum=-180.0, maximum=180.0
     )
     wind_east_m_s: float = parameter(
         0.0, text="steady wind towards east", unit="m/s", minimum=-60.0, maximum=60.0
@@ -197,6 +216,11 @@ class SimulatorParameters:
     def has_cameras(self) -> bool:
         """Whether anything is rendered."""
         return self.camera or self.cameras != NO_FILE
+
+    @property
+    def has_lidar(self) -> bool:
+        """Whether a lidar spins."""
+        return self.lidar != NO_PRESET
 
     @property
     def step_ns(self) -> int:

@@ -12,6 +12,7 @@ from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import Mission
+from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.camera_file import load_cameras
 from aerotwin_simulator.controllers import BackendSetup, check_controller
 from aerotwin_simulator.extra_sensors import make_extra_sensors
@@ -27,8 +28,8 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
     Raises
     ------
     UserError
-        If the world, a mission, an airframe, a camera or a controller does not exist or is wrong,
-        PX4 was not built, or a port is taken.
+        If the world, a mission, an airframe, a camera, a lidar or a controller does not exist or is
+        wrong, PX4 was not built, or a port is taken.
     """
     find_world(parameters.world.partition("@")[0])
     nowhere = GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)
@@ -37,6 +38,8 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
             own = plan.parameters
             make_extra_sensors(own)
             _check_cameras(own)
+            if own.has_lidar:
+                load_preset("lidar", own.lidar)
             airframe = load_airframe(own.airframe)
             mission = None
             if own.mission != "none" and own.is_mavlink:

@@ -19,17 +19,17 @@ class BagOutlet:
     path : path
         The bag folder to make.
     record : str
-        "all", or "inertial" for everything but images.
+        "all", or "inertial" for everything but images and clouds.
     """
 
     def __init__(self, path: Path, *, record: str = "all") -> None:
         self.writer = BagWriter(path)
-        self._with_images = record == "all"
+        self._is_whole = record == "all"
         self._names: dict[str, str] = {}
 
     def add(self, topic: Topic) -> None:
         """Declare a topic, unless it is not recorded."""
-        if topic.is_image and not self._with_images:
+        if (topic.is_image or topic.is_cloud) and not self._is_whole:
             return
         self._names[topic.name] = resolve(topic.name)
         self.writer.add_topic(self._names[topic.name], topic.msgtype, latched=topic.is_latched)

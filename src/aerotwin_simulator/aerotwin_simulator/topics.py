@@ -24,6 +24,8 @@ class Topic:
         Transient local.
     is_image : bool
         Left out of inertial recordings.
+    is_cloud : bool
+        Left out of them, too.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Topic:
     rate_hz: float = 0.0
     is_latched: bool = False
     is_image: bool = False
+    is_cloud: bool = False
 
 
 class Outlet(Protocol):
@@ -62,6 +65,7 @@ LEFT_IMAGE = Topic("stereo/left/image_raw", "sensor_msgs/msg/Image", 20.0, is_im
 RIGHT_IMAGE = Topic("stereo/right/image_raw", "sensor_msgs/msg/Image", 20.0, is_image=True)
 LEFT_INFO = Topic("stereo/left/camera_info", "sensor_msgs/msg/CameraInfo", 20.0, is_image=True)
 RIGHT_INFO = Topic("stereo/right/camera_info", "sensor_msgs/msg/CameraInfo", 20.0, is_image=True)
+LIDAR_POINTS = Topic("lidar/points", "sensor_msgs/msg/PointCloud2", 10.0, is_cloud=True)
 
 OF_THE_WORLD = (CLOCK, TF_STATIC, DIAGNOSTICS)
 """What there is once, however many vehicles fly."""
@@ -82,6 +86,7 @@ OF_A_VEHICLE = (
     RIGHT_IMAGE,
     LEFT_INFO,
     RIGHT_INFO,
+    LIDAR_POINTS,
 )
 ALL = (*OF_THE_WORLD, *OF_A_VEHICLE)
 SENSORS = (
@@ -94,6 +99,7 @@ SENSORS = (
     RIGHT_IMAGE,
     LEFT_INFO,
     RIGHT_INFO,
+    LIDAR_POINTS,
 )
 """What one seed repeats byte for byte."""
 SLAM_ODOM = Topic("slam/odom", "nav_msgs/msg/Odometry")

@@ -27,6 +27,7 @@ from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
 from aerotwin_simulator.fleet import VehiclePlan, side_by_side
 from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.inertial_step import InertialVehicle
+from aerotwin_simulator.lidar import BodyLidar, lidar_transform, make_lidar
 from aerotwin_simulator.mounting import eye_transforms, imu_transform
 from aerotwin_simulator.parameters import NO_FILE
 from aerotwin_simulator.readings import Readings
@@ -158,6 +159,9 @@ class SimulatedVehicle:
         self._outlets.add(self._extra.topics)
         self._surface = Surface(around.queries, self._mover.inputs)
         self._air = Air(parameters, self._mover.inputs)
+        self._lidar: BodyLidar | None = None
+        if parameters.has_lidar:
+            self._lidar = make_lidar(parameters, around.queries, self.name)
         self._watch = CollisionWatch(
             around.queries, self._airframe, self._mover.inputs, parameters.step_s
         )
@@ -193,11 +197,16 @@ class SimulatedVehicle:
         self._surroundings.queries.warm_up()
         for camera in self._cameras:
             camera.warm_up()
+        if self._lidar is not None:
+            self._lidar.warm_up()
 
     def static_transforms(self) -> list[object]:
         """Return the mounting of its sensors as TransformStamped messages."""
         eyes = [eye for camera in self._cameras for eye in camera.eyes]
-        return [imu_transform(self.parameters.imu, self.name), *eye_transforms(eyes, self.name)]
+        edges = [imu_transform(self.parameters.imu, self.name), *eye_transforms(eyes, self.name)]
+        if self._lidar is not None:
+            edges.append(lidar_transform(self.parameters, self.name))
+        return edges
 
     @property
     def camera_topics(self) -> list[topics.Topic]:
@@ -224,6 +233,9 @@ class SimulatedVehicle:
                 for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
                     self._outlets.emit(topic, stamp_ns, cdr)
         self._take_pictures(step)
+        if self._lidar is not None:
+            for stamp_ns, cdr in self._lidar.clouds(step):
+                self._outlets.emit(self._lidar.topic, stamp_ns, cdr)
         self._sensors.collect(self._readings)
         try:
             self._extra.sample(step)

@@ -30,7 +30,7 @@ from sensor_msgs.msg import (
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.errors import UserError
-from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
+from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_simulator.topics import Topic
 
 MESSAGE_CLASSES: dict[str, Any] = {
@@ -85,7 +85,7 @@ class RosOutlet:
         """Make the publisher of a topic, once: a reset declares topics again."""
         if topic.name in self._publishers:
             return
-        depth = IMAGE_DEPTH if topic.is_image else IMU_DEPTH
+        depth = CLOUD_DEPTH if topic.is_cloud else IMAGE_DEPTH if topic.is_image else IMU_DEPTH
         self._has_subscribers[topic.name] = False
         self._publishers[topic.name] = self._node.create_publisher(
             message_class(topic.msgtype),
