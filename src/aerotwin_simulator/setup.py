@@ -20,6 +20,9 @@ setup(
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
     entry_points={
-        "console_scripts": ["simulator = aerotwin_simulator.start:main"],
+        "console_scripts": [
+            "lidar_node = aerotwin_simulator.ros.lidar_node:main",
+            "simulator = aerotwin_simulator.start:main",
+        ],
     },
 )
