@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The lidar as a node: truth in, large clouds out, none lost with the shared-memory profile."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from aerotwin_core.parameters import parameter_table_markdown
+
+ROOT = Path(__file__).resolve().parents[3]
+README = Path(__file__).resolve().parents[1] / "README.md"
+N_TURNS = 20
+LIMIT_S = 60.0
+WORLD = """
+name: coarse
+generator: cliff
+parameters: {seed: 1, spacing_m: 1.0, texel_m: 0.5}
+origin: {latitude_deg: 47.4, longitude_deg: 8.5, altitude_m: 400.0}
+start: {x_m: -25.0, y_m: -10.0}
+attribution: Made in a test
+licence: Apache-2.0
+"""
+# A process of its own: the profile is read once, before the first participant of a process.
+PARTNER = textwrap.dedent(
+    """
+    import json, sys, time
+    import numpy as np
+    import rclpy
+    from nav_msgs.msg import Odometry
+    from rclpy.executors import SingleThreadedExecutor
+    from sensor_msgs.msg import PointCloud2
+    from tf2_msgs.msg import TFMessage
+    from aerotwin_core.messages import odometry_message, serialize
+    from aerotwin_core.ros.conversions import arrays_from_cloud, ns_from_stamp
+    from aerotwin_core.ros.qos import CLOUD_DEPTH, LATCHED, reliable
+
+    n_turns, limit_s = int(sys.argv[1]), float(sys.argv[2])
+    rclpy.init()
+    node = rclpy.create_node("partner")
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    found, mounting = [], []
+
+    def take(cloud):
+        arrays = arrays_from_cloud(cloud)
+        x, time = arrays["x"], arrays["time"]
+        found.append([ns_from_stamp(cloud.header.stamp), int(cloud.height), int(cloud.width),
+                      int(np.isfinite(x).sum()), float(time.max()), cloud.header.frame_id])
+
+    node.create_subscription(PointCloud2, "lidar/points", take, reliable(CLOUD_DEPTH))
+    node.create_subscription(TFMessage, "/tf_static", mounting.append, LATCHED)
+    truth = node.create_publisher(Odometry, "truth/odom", reliable(200))
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end and not (mounting and truth.get_subscription_count()):
+        executor.spin_once(timeout_sec=0.05)
+    for k in range(10 * n_turns + 1):
+        p = [-20.0 + 0.02 * k, -12.0, 6.0]
+        message = odometry_message(k * 10_000_000, "map", "base_link_truth", p,
+                                   [0.0, 0.0, 0.0, 1.0], [2.0, 0.0, 0.0], [0.0] * 3)
+        truth.publish(serialize(message))
+        tick = time.monotonic() + 0.01
+        while (rest := tick - time.monotonic()) > 0.0:
+            executor.spin_once(timeout_sec=rest)
+    while time.monotonic() < end and len(found) < n_turns:
+        executor.spin_once(timeout_sec=0.1)
+    edge = mounting[0].transforms[0]
+    print(json.dumps({"clouds": found, "frames": [edge.header.frame_id, edge.child_frame_id],
+                      "z_m": edge.transform.translation.z}))
+    rclpy.shutdown()
+    """
+)
+
+
+@pytest.fixture
+def environment():
+    profile = ROOT / "config" / "fastdds_shm.xml"
+    return {**os.environ, "FASTDDS_DEFAULT_PROFILES_FILE": str(profile)}
+
+
+def node_command(tmp_path, **parameters):
+    world = tmp_path / "coarse.yaml"
+    world.write_text(WORLD)
+    given = {"world": str(world), **parameters}
+    pairs = [word for name, value in given.items() for word in ("-p", f"{name}:={value}")]
+    return [sys.executable, "-m", "aerotwin_simulator.ros.lidar_node", "--ros-args", *pairs]
+
+
+@pytest.mark.ros
+def test_every_cloud_of_64_rings_arrives_at_real_time(tmp_path, environment):
+    preset = tmp_path / "image.yaml"
+    preset.write_text("source: a test\nparameters: {n_rings: 64, is_organised: true}\n")
+    node = subprocess.Popen(
+        node_command(tmp_path, lidar=str(preset), z_m=0.3), env=environment, stderr=subprocess.PIPE
+    )
+    try:
+        partner = [sys.executable, "-c", PARTNER, str(N_TURNS), str(LIMIT_S)]
+        answer = subprocess.run(
+            partner, env=environment, capture_output=True, text=True, timeout=2 * LIMIT_S
+        )
+        assert answer.returncode == 0, answer.stderr
+    finally:
+        node.send_signal(signal.SIGINT)
+        _, errors = node.communicate(timeout=LIMIT_S)
+    assert node.returncode == 0, errors.decode()
+    said = json.loads(answer.stdout)
+    assert said["frames"] == ["base_link", "lidar"]
+    assert said["z_m"] == 0.3
+    assert [cloud[0] for cloud in said["clouds"]] == [k * 100_000_000 for k in range(N_TURNS)]
+    for _, height, width, n_returns, last_s, frame in said["clouds"]:
+        assert (height, width, frame) == (64, 1024, "lidar")
+        assert n_returns > 10_000
+        assert 0.0999 <= last_s < 0.1
+
+
+@pytest.mark.ros
+def test_a_lidar_that_does_not_exist_ends_the_node_with_78(tmp_path, environment):
+    done = subprocess.run(
+        node_command(tmp_path, lidar="radar"), env=environment, capture_output=True, text=True,
+        timeout=LIMIT_S,
+    )  # fmt: skip
+    assert done.returncode == 78
+    assert "lidar has none named 'radar'; choose one of" in done.stderr
+
+
+@pytest.mark.ros
+def test_the_readme_holds_the_table_of_the_node():
+    from aerotwin_simulator.ros.lidar_parameters import LidarNodeParameters
+
+    assert parameter_table_markdown(LidarNodeParameters) in README.read_text(encoding="utf-8")
