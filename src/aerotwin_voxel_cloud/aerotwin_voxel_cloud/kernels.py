@@ -205,11 +205,11 @@ def _clip(polygon, n, axis, bound, keep, out):
     return m
 
 
-@njit("i8(f8[:, ::1], i8, i8, i8, f8[:, ::1])", **_OPTIONS)
-def _clip_to_layer(polygon, n, axis, layer, scratch):
-    """Cut a polygon to [layer, layer + 1] along an axis, in place; return its corners."""
+@njit("i8(f8[:, ::1], i8, i8, i8, f8[:, ::1], f8[:, ::1])", **_OPTIONS)
+def _clip_to_layer(polygon, n, axis, layer, scratch, out):
+    """Cut a polygon to [layer, layer + 1] along an axis; return how many corners out has."""
     n = _clip(polygon, n, axis, float(layer), 1.0, scratch)
-    return _clip(scratch, n, axis, layer + 1.0, -1.0, polygon)
+    return _clip(scratch, n, axis, layer + 1.0, -1.0, out)
 
 
 @njit("void(f8[:, ::1], i8, f8[::1])", **_OPTIONS)
@@ -293,8 +293,8 @@ def visit(points, triangles, listed, first_layer, dims, slab, ranks, sums):
     n_bricks_z = (dims[2] + 7) // 8
     v, normal, signs = np.empty((3, 3)), np.zeros(3), np.zeros(3, np.int64)
     cells, bounds = np.empty((3, 3), np.int64), np.empty((3, 2), np.int64)
-    row, column, cell = np.empty((12, 3)), np.empty((12, 3)), np.empty((12, 3))
-    scratch = np.empty((12, 3))
+    row, column = np.empty((12, 3)), np.empty((12, 3))
+    cell, scratch = np.empty((12, 3)), np.empty((12, 3))
     extent, error = 0.0, 0.0
     for t in listed:
         _load(points, triangles, t, v, cells, bounds)
@@ -320,7 +320,7 @@ def visit(points, triangles, listed, first_layer, dims, slab, ranks, sums):
             _normal_of(v, normal, signs)
             error = _PLANE_ERROR * extent * extent * (extent + 1.0)
         for i in range(i_low, i_high + 1):
-            n_row = 0
+            in_row, n_row, has_row = row if bounds[0, 0] < bounds[0, 1] else v, 3, False
             for j in range(j_low, j_high + 1):
                 k0, k1 = low, high
                 if is_marking:
@@ -342,22 +342,20 @@ def visit(points, triangles, listed, first_layer, dims, slab, ranks, sums):
                 if is_marking:
                     set_layers(slab, n_bricks_z, i - first_layer, j, k0, k1 + 1)
                     continue
-                if n_row == 0:
-                    n_row = 3
-                    row[:3] = v
-                    if bounds[0, 0] < bounds[0, 1]:
-                        n_row = _clip_to_layer(row, 3, 0, i, scratch)
-                n_column = n_row
-                column[:n_row] = row[:n_row]
+                if not has_row and bounds[0, 0] < bounds[0, 1]:
+                    n_row = _clip_to_layer(v, 3, 0, i, scratch, row)
+                has_row = True
+                in_column, n_column = in_row, n_row
                 if bounds[1, 0] < bounds[1, 1]:
-                    n_column = _clip_to_layer(column, n_row, 1, j, scratch)
+                    n_column = _clip_to_layer(in_row, n_row, 1, j, scratch, column)
+                    in_column = column
                 for k in range(k0, k1 + 1):
-                    n_cell = n_column
-                    cell[:n_cell] = column[:n_cell]
+                    in_cell, n_cell = in_column, n_column
                     if bounds[2, 0] < bounds[2, 1]:
-                        n_cell = _clip_to_layer(cell, n_column, 2, k, scratch)
+                        n_cell = _clip_to_layer(in_column, n_column, 2, k, scratch, cell)
+                        in_cell = cell
                     brick = (j >> 3) * n_bricks_z + (k >> 3)
                     below = (np.uint64(1) << np.uint64(((k & 7) << 3) | (j & 7))) - np.uint64(1)
                     x = i - first_layer
                     rank = ranks[brick, x] + _n_bits(slab[brick, x] & below)
-                    _add_polygon(cell, n_cell, sums[rank])
+                    _add_polygon(in_cell, n_cell, sums[rank])

@@ -10,6 +10,8 @@ import numpy as np
 from numba import njit
 
 LONGEST_RUN = 255
+# Place of the lowest set bit of every byte.
+_LOWEST = np.array([0, *(bin(byte)[::-1].index("1") for byte in range(1, 256))], dtype=np.uint8)
 _OPTIONS = {"nogil": True, "cache": True}
 
 
@@ -60,19 +62,15 @@ def decode_slab(pairs, at, skipped, n_cells, ny, nz, slab):
         at += 2
 
 
-@njit("Tuple((u1[::1], i8))(u1[::1], i8, i8, i8)", **_OPTIONS)
-def _append(out, n, value, length):
-    """Append a run; return the bytes, grown where they were full, and how many are used."""
+@njit("i8(u1[::1], i8, i8, i8)", **_OPTIONS)
+def _put(pairs, n, value, length):
+    """Write a run from byte n on; return the byte after it."""
     while length > 0:
-        if n + 2 > len(out):
-            grown = np.empty(2 * len(out), np.uint8)
-            grown[:n] = out[:n]
-            out = grown
-        out[n] = value
-        out[n + 1] = min(length, LONGEST_RUN)
+        pairs[n] = value
+        pairs[n + 1] = min(length, LONGEST_RUN)
         n += 2
         length -= LONGEST_RUN
-    return out, n
+    return n
 
 
 @njit("Tuple((u1[::1], i8[::1]))(i8[::1], u8[:, ::1], i8, i8, i8)", **_OPTIONS)
@@ -91,34 +89,53 @@ def encode_slab(brick_ids, words, n_layers, ny, nz):
     n_bricks_z, n_bricks_y = (nz + 7) // 8, (ny + 7) // 8
     in_row = np.empty((n_bricks_z, n_bricks_y), np.int64)
     n_in_row = np.zeros(n_bricks_z, np.int64)
+    start_y = np.empty(len(brick_ids), np.int64)
     for b in range(len(brick_ids)):  # rising in y for every z
         z = brick_ids[b] % n_bricks_z
+        start_y[b] = 8 * (brick_ids[b] // n_bricks_z)
         in_row[z, n_in_row[z]] = b
         n_in_row[z] += 1
-    pairs = np.empty(4096, np.uint8)
-    ends = np.zeros(4, np.int64)
+    pairs, ends = np.empty(4096, np.uint8), np.zeros(4, np.int64)
     n, n_runs, start, stop = 0, 0, 0, 0
+    is_on, n_seen = 0, 0
     for x in range(n_layers):
         for z in range(nz):
-            for b in in_row[z >> 3, : n_in_row[z >> 3]]:
-                bits = (words[b, x] >> np.uint64(8 * (z & 7))) & np.uint64(255)
-                at = (x * nz + z) * ny + 8 * (brick_ids[b] // n_bricks_z)
-                while bits != 0:
-                    if bits & np.uint64(1):
-                        if at > stop or n_runs == 0:
-                            if n_runs == 0:
-                                ends[0] = at
-                            elif n_runs == 1:
-                                ends[1] = stop - start
-                            else:
-                                pairs, n = _append(pairs, n, 1, stop - start)
-                            if n_runs > 0:
-                                pairs, n = _append(pairs, n, 0, at - stop)
-                            start = at
-                            n_runs += 1
-                        stop = at + 1
-                    bits >>= np.uint64(1)
-                    at += 1
+            shift, row = np.uint64(8 * (z & 7)), (x * nz + z) * ny
+            for c in range(n_in_row[z >> 3]):
+                b = in_row[z >> 3, c]
+                bits = np.int64((words[b, x] >> shift) & np.uint64(255))
+                if bits == 0:
+                    continue
+                at = row + start_y[b]
+                n_bits = min(8, ny - start_y[b])
+                if is_on and at != n_seen:  # empty cells were passed over
+                    stop, is_on = n_seen, 0
+                edges = (bits ^ (bits << 1 | is_on)) & ((1 << n_bits) - 1)
+                while edges:
+                    here = at + _LOWEST[edges]
+                    edges &= edges - 1
+                    is_on = 1 - is_on
+                    if not is_on:
+                        stop = here
+                        continue
+                    room = n + 2 * ((here - start) // LONGEST_RUN + 2)
+                    if room > len(pairs):
+                        grown = np.empty(2 * room, np.uint8)
+                        grown[:n] = pairs[:n]
+                        pairs = grown
+                    if n_runs == 0:
+                        ends[0] = here
+                    elif n_runs == 1:
+                        ends[1] = stop - start
+                    else:
+                        n = _put(pairs, n, 1, stop - start)
+                    if n_runs > 0:
+                        n = _put(pairs, n, 0, here - stop)
+                    start = here
+                    n_runs += 1
+                n_seen = at + n_bits
+    if is_on:
+        stop = n_seen
     if n_runs == 0:
         ends[0] = n_layers * ny * nz
     else:

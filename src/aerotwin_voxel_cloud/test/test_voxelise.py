@@ -11,7 +11,6 @@ from aerotwin_voxel_cloud import (
     voxelise,
 )
 
-
 CUBE = frame_of_bounds([[0.0] * 3, [3.0] * 3], 1.0)
 
 
