@@ -123,8 +123,9 @@ def read_gltf(path: Path) -> tuple[TexturedMesh, ...]:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise ValueError(f"more than {MAX_FILE_BYTES} bytes")
         budget = MemoryBudget(MAX_WORLD_BYTES)
-        scene = read_scene(path.read_bytes(), resolve=_beside(path), budget=budget)
-        meshes = _world_meshes(scene, path.stem, budget)
+        with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is refused
+            scene = read_scene(path.read_bytes(), resolve=_beside(path), budget=budget)
+            meshes = _world_meshes(scene, path.stem, budget)
     except (ValueError, OSError) as error:
         raise UserError(f"{path}: not a usable glTF file ({error}); export it again") from None
     if not meshes:

@@ -66,7 +66,8 @@ def read_content(
         uri=uri, resolve=resolve, T_up=_T_UP[up_axis], budget=MemoryBudget(max_bytes)
     )
     try:
-        return _read(memoryview(data), context, depth=0)
+        with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is refused
+            return _read(memoryview(data), context, depth=0)
     except ValueError as error:
         raise ContentError(f"{uri}: not a usable tile content ({error})") from None
 

@@ -1,0 +1,212 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Files that lie, ask for too much memory or are damaged at random: clear errors, nothing else."""
+
+import struct
+
+import DracoPy
+import numpy as np
+import pytest
+
+from aerotwin_worlds.gltf import MemoryBudget
+from aerotwin_worlds.tile_content import ContentError
+
+MUTANTS = 1500
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda t: t["accessors"][0].update(count=10**9), "reaches to byte 12000000000"),
+        (lambda t: t["accessors"][0].update(count=-1), "count must be a whole number"),
+        (lambda t: t["accessors"][0].update(count=2.5), "count must be a whole number"),
+        (lambda t: t["accessors"][0].update(byteOffset=2**52), "reaches to byte"),
+        (lambda t: t["accessors"][0].update(type="MAT4"), "type must be a vector of 3"),
+        (lambda t: t["accessors"][0].update(componentType=5130), "componentType must be one of"),
+        (lambda t: t["accessors"][0].update(bufferView=9), r"bufferViews\[9\], there are 2"),
+        (lambda t: t["accessors"][0].pop("bufferView"), None),
+        (lambda t: t["accessors"][1].update(componentType=5126), "reaches to byte|unsigned"),
+        (lambda t: t["accessors"][1].update(count=2**31 - 1), "reaches to byte"),
+        (lambda t: t["bufferViews"][0].update(byteLength=10**9), "reaches to byte"),
+        (lambda t: t["bufferViews"][0].update(byteOffset=-4), "byteOffset must be"),
+        (lambda t: t["bufferViews"][0].update(byteStride=4), "stand 4 bytes apart"),
+        (lambda t: t["bufferViews"][0].update(buffer=1), r"buffers\[1\], there are 1"),
+        (lambda t: t.update(buffers=[{"byteLength": 10**9}]), None),
+        (lambda t: t["nodes"][0].update(mesh=1), r"meshes\[1\], there are 1"),
+        (lambda t: t["nodes"][0].update(matrix=[1, 2]), "matrix must be a list of 16"),
+        (lambda t: t["nodes"][0].update(scale=[1e308] * 3, translation=[1e308] * 3), "beyond"),
+        (lambda t: t["nodes"][0].update(rotation=[0, 0, 0, 0]), "unit quaternion"),
+        (lambda t: t["nodes"][0].update(children=[-1]), "children must be a list of whole"),
+        (lambda t: t["meshes"][0]["primitives"][0].update(mode=7), "mode must be"),
+        (lambda t: t["meshes"][0]["primitives"][0].update(material=0), "there are 0"),
+        (lambda t: t["meshes"][0]["primitives"][0].pop("attributes"), "attributes is missing"),
+        (lambda t: t["meshes"][0]["primitives"][0].update(attributes={}), "POSITION is missing"),
+        (lambda t: t.update(asset={}), "version must be 2.x"),
+        (lambda t: t.update(asset={"version": "1.0"}), "convert it to glTF 2"),
+        (lambda t: t.update(extensionsRequired=["EXT_new"]), "EXT_new, which is not supported"),
+        (lambda t: t.update(scene=3), r"scenes\[3\], there are 1"),
+    ],
+)
+def test_a_document_that_lies_is_refused_with_its_place(quad_file, content, change, message):
+    if message is None:  # allowed: zeros for data, and bytes behind the binary chunk's end unused
+        quad_file.tree["accessors"][0].pop("bufferView")
+        assert content(quad_file.glb())[0].vertices.tolist() == [[0, 0, 0]] * 4
+        return
+    change(quad_file.tree)
+    with pytest.raises(ContentError, match=rf"tile\.bin: .*({message})"):
+        content(quad_file.glb())
+
+
+def test_an_index_beyond_the_vertices_is_refused(gltf, content, quad_positions):
+    file = gltf()
+    indices = file.accessor(np.array([0, 1, 4], "u1"))
+    file.mesh({"POSITION": file.accessor(quad_positions)}, indices=indices)
+    with pytest.raises(ContentError, match="index 4 lies beyond its 4 vertices"):
+        content(file.scene().glb())
+
+
+def test_positions_that_are_no_numbers_are_refused(gltf, content, quad_positions):
+    for bad in (np.nan, np.inf):
+        file = gltf()
+        positions = quad_positions.copy()
+        positions[2, 1] = bad
+        file.mesh({"POSITION": file.accessor(positions)})
+        with pytest.raises(ContentError, match="POSITION is NaN or infinite"):
+            content(file.scene().glb())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"{",
+        b'{"asset": NaN}',
+        b'{"a":' * 20_000,
+        b"{\xff}",
+        b'{"asset":{"version":2}}',
+        b'{"a":' + b"9" * 5000 + b"}",
+    ],
+)
+def test_json_that_is_none_is_refused(content, text):
+    with pytest.raises(ContentError, match="not a usable tile content"):
+        content(text)
+
+
+def test_numbers_beyond_all_floats_are_refused(quad_file, content):
+    for huge in (10**400, 2**1023 + 1):
+        quad_file.tree["nodes"][0]["translation"] = [0, 0, huge]
+        with pytest.raises(ContentError, match=r"finite numbers|beyond all numbers"):
+            content(quad_file.glb())
+
+
+def bombs(file):
+    """Yield small files that would unfold into gigabytes."""
+    node = file.tree["nodes"][0]
+    accessor = file.tree["accessors"][0]
+    yield (
+        "an accessor without data",
+        lambda: (accessor.pop("bufferView"), accessor.update(count=2**31 - 1)),
+    )
+    places = {"TRANSLATION": file.add("accessors", componentType=5126, count=2**27, type="VEC3")}
+    instancing = {"EXT_mesh_gpu_instancing": {"attributes": places}}
+    yield "instances without data", lambda: node.update(extensions=instancing)
+    view = {"buffer": 0, "byteLength": 60, "byteStride": 256, "count": 2**26, "mode": "ATTRIBUTES"}
+    packed = {"EXT_meshopt_compression": view}
+    yield "packed bytes", lambda: file.tree["bufferViews"][0].update(extensions=packed)
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_a_small_file_cannot_take_all_memory(quad_file, content, which):
+    name, arm = list(bombs(quad_file))[which]
+    arm()
+    with pytest.raises(ContentError, match=r"MB of memory|cannot hold") as error:
+        content(quad_file.glb(), max_bytes=2**28)
+    assert name
+    assert "tile.bin" in str(error.value)
+
+
+def test_a_budget_counts_down():
+    budget = MemoryBudget(100)
+    budget.take(60, "this")
+    with pytest.raises(ValueError, match="that needs"):
+        budget.take(41, "that")
+    budget.take(40, "the rest")
+
+
+def sample_files(gltf, tile, png, quad_uv):
+    """Return one file of each kind, small, so that damage hits what matters."""
+    file = gltf()
+    image = file.image(png(np.random.default_rng(0).integers(0, 256, (8, 8, 3)).astype(np.uint8)))
+    material = file.textured(image, transform={"scale": [2, 2]}, sampler={"wrapS": 33648})
+    file.quad(uv=quad_uv, colours=np.eye(4)[:, :3], material=material)
+    file.quad(colours=np.eye(4)[:, :3])
+    file.tree["nodes"] = [{"mesh": 0, "children": [1]}, {"mesh": 1, "scale": [1, 2, -1]}]
+    glb = file.glb()
+    jpeg = gltf()
+    jpeg.quad(
+        uv=quad_uv, material=jpeg.textured(jpeg.image(png(np.zeros((16, 16, 3), np.uint8), ".jpg")))
+    )
+    n = 3
+    places = np.arange(9, dtype="f4").tobytes() + np.zeros((2 * n, 2), "u2").tobytes()
+    table = {
+        "INSTANCES_LENGTH": n,
+        "POSITION": {"byteOffset": 0},
+        "NORMAL_UP_OCT32P": {"byteOffset": 36},
+        "NORMAL_RIGHT_OCT32P": {"byteOffset": 36 + 4 * n},
+    }
+    places = bytearray(places)
+    places[36 + 4 * n :] = struct.pack("<6H", *[65535, 32768] * 3)
+    instances = tile(b"i3dm", table, bytes(places), glb, struct.pack("<I", 1))
+    stream = DracoPy.encode(np.random.default_rng(1).random((30, 3)), quantization_bits=8)
+    draco = {"properties": {"POSITION": 0}, "byteOffset": 0, "byteLength": len(stream)}
+    extensions = {"3DTILES_draco_point_compression": draco}
+    cloud = tile(b"pnts", {"POINTS_LENGTH": 30, "extensions": extensions}, stream)
+    batched = tile(b"b3dm", {"BATCH_LENGTH": 0}, rest=jpeg.scene().glb())
+    body = batched + instances + cloud
+    return [
+        glb,
+        file.json(),
+        instances,
+        cloud,
+        struct.pack("<4s3I", b"cmpt", 1, 16 + len(body), 3) + body,
+    ]
+
+
+def damaged(data, rng):
+    """Return data with a few bytes changed, cut, doubled or torn out."""
+    data = bytearray(data)
+    place = int(rng.integers(len(data)))
+    match int(rng.integers(6)):
+        case 0:
+            del data[place:]
+        case 1:
+            del data[place : place + int(rng.integers(1, 9))]
+        case 2:
+            data[place:place] = data[place : place + int(rng.integers(1, 50))]
+        case _:
+            for at in rng.integers(len(data), size=int(rng.integers(1, 5))):
+                data[at] = rng.choice([0, 255, int(rng.integers(256)), ord("9"), ord("0")])
+    return bytes(data)
+
+
+@pytest.mark.parametrize("which", range(5))
+def test_random_damage_gives_clear_errors_or_meshes(
+    gltf, tile, png, quad_uv, content, which, capfd
+):
+    whole = sample_files(gltf, tile, png, quad_uv)[which]
+    assert content(whole)
+    rng = np.random.default_rng(100 + which)
+    refused = 0
+    for _ in range(MUTANTS):
+        try:
+            parts = content(damaged(whole, rng), resolve=lambda uri: b"", max_bytes=2**26)
+        except ContentError:
+            refused += 1
+            continue
+        for part in parts:
+            positions = getattr(part, "vertices", None)
+            positions = part.points if positions is None else positions
+            assert np.isfinite(positions).all()
+            if hasattr(part, "triangles"):
+                assert 0 <= part.triangles.min() <= part.triangles.max() < len(positions)
+                assert np.isfinite(part.uv).all()
+    assert refused > MUTANTS // 10
