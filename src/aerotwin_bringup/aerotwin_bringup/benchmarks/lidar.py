@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A turn of a lidar over a stadium of 2 million triangles, against its limit and bare Embree."""
+
+import time
+from collections.abc import Callable
+from statistics import median
+
+import numpy as np
+
+from aerotwin_bringup.benchmarks.result import Benchmark
+from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_sensor_models import Lidar, load_preset
+from aerotwin_worlds import World, WorldQueries
+from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
+
+LIMIT_MS = 10.0
+SPACING_M, TEXEL_M = 0.25, 0.2
+"""Two million triangles; a lidar has no use for fine textures."""
+PLACES_M = ((0.0, 0.0, 3.0), (30.0, -20.0, 8.0), (-50.0, 35.0, 15.0))
+SPEED_M_S, TURN_RAD_S = 5.0, 0.5
+N_WARM, N_TURNS = 3, 15
+
+
+def lidar_scan() -> list[Benchmark]:
+    """Scan 64 x 1024 rays with noise from three places, moving and turning; cast the same rays."""
+    meshes = build_stadium(StadiumParameters(spacing_m=SPACING_M, texel_m=TEXEL_M))
+    queries = WorldQueries(_world(meshes))
+    lidar = Lidar(load_preset("lidar", "spinning_64"))
+    scan_ms, cast_ms = [], []
+    for place in PLACES_M:
+        motion = _motion(place)
+        bare = _bare_cast(queries, lidar.rays(motion, 0).copy())
+        for k in range(N_WARM + N_TURNS):
+            times = (_ms(lambda m=motion: lidar.scan(queries.beams, m, 0)), _ms(bare))
+            if k >= N_WARM:
+                scan_ms.append(times[0])
+                cast_ms.append(times[1])
+    scan, cast = median(scan_ms), median(cast_ms)
+    n_triangles = sum(len(mesh.triangles) for mesh in meshes)
+    name = f"lidar turn 64x1024, {n_triangles / 1e6:.1f} M triangles"
+    return [
+        Benchmark(
+            name=name,
+            unit="ms",
+            value=scan,
+            goal=1.0,
+            peer=f"limit of {LIMIT_MS:g} ms",
+            peer_value=LIMIT_MS,
+            ratio=LIMIT_MS / scan,
+        ),
+        Benchmark(
+            name=f"{name}, beside its rays",
+            unit="ms",
+            value=scan,
+            goal=None,
+            peer="Embree (Open3D) casting the same rays and nothing else",
+            peer_value=cast,
+            ratio=cast / scan,
+        ),
+    ]
+
+
+def _bare_cast(queries: WorldQueries, rays: np.ndarray) -> Callable[[], object]:
+    import open3d as o3d
+
+    scene = o3d.t.geometry.RaycastingScene()
+    for mesh in queries.meshes:
+        scene.add_triangles(mesh.vertices_map.astype(np.float32), mesh.triangles.astype(np.uint32))
+    tensor = o3d.core.Tensor.from_numpy(rays)
+    return lambda: scene.cast_rays(tensor)
+
+
+def _motion(place_m: tuple[float, float, float]) -> Trajectory:
+    """Return straight flight with a steady turn, in steps of the simulator."""
+    t = 0.004 * np.arange(26)
+    p = np.array(place_m) + np.outer(t, [SPEED_M_S, 0.0, 0.0])
+    half = 0.5 * TURN_RAD_S * t
+    q = np.column_stack([np.zeros((len(t), 2)), np.sin(half), np.cos(half)])
+    return Trajectory((t * 1e9).astype(np.int64), p, q)
+
+
+def _ms(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return (time.perf_counter() - start) * 1e3
+
+
+def _world(meshes: tuple) -> World:
+    return World(
+        name="stadium",
+        meshes=meshes,
+        origin=GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0),
+        attribution="",
+        licence="",
+        start_p_map=np.zeros(3),
+        start_yaw=0.0,
+    )
