@@ -1,11 +1,16 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Georeferenced rasters of a photogrammetry folder: surface model and orthophoto."""
+"""Rasters: heights in GeoTIFF and PNG files, pictures from above.
+
+References: OGC 19-008r4 (GeoTIFF 1.1), W3C PNG third edition, GDAL's no-data tag 42113.
+"""
 
 import json
+import logging
 import struct
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
@@ -17,75 +22,175 @@ BLACK = 30
 """Orthophoto pixels whose brightest channel is darker hold no colour."""
 BLACK_RIM, RIM_PX = 90, 5
 """JPEG smears holes into their rims: there, within half of RIM_PX, a pixel must be brighter."""
-_TAG_PIXEL_SCALE, _TAG_TIEPOINT, _TAG_GEO_KEYS, _TAG_NO_DATA = 33550, 33922, 34735, 42113
-_KEY_PROJECTED_CRS = 3072
+_PIXEL_SCALE, _TIEPOINT, _TRANSFORM, _GEO_KEYS, _NO_DATA = 33550, 33922, 34264, 34735, 42113
+_RASTER_TYPE, _GEOGRAPHIC_CRS, _PROJECTED_CRS, _LINEAR_UNIT = 1025, 2048, 3072, 3076
+_PIXEL_IS_POINT, _METRE, _USER_DEFINED = 2, 9001, 32767
 
 
 @dataclass(frozen=True, kw_only=True)
 class Raster:
-    """A raster on a map grid, rows from north to south.
+    """A raster on a grid, rows from north to south.
 
     Parameters
     ----------
     values : (h, w) or (h, w, 3) array
     is_known : (h, w) bool array
-    west_m, north_m : float
-        Grid coordinates of the upper left corner (of the pixel, not its centre).
-    pixel_m : (float, float)
-        Pixel size eastwards and southwards.
+    west, north : float
+        Grid coordinates of the upper left corner (of the pixel, not its centre), in the grid's
+        unit: metres or degrees; pixels where there is none.
+    pixel : (float, float)
+        Pixel size eastwards and southwards, in the same unit.
+    epsg : int or None
+        Code of the grid's coordinate system; None where the file names none that has one.
     """
 
     values: np.ndarray
     is_known: np.ndarray
-    west_m: float
-    north_m: float
-    pixel_m: tuple[float, float]
+    west: float
+    north: float
+    pixel: tuple[float, float]
+    epsg: int | None = None
 
 
-def read_surface_model(path: Path) -> tuple[Raster, int]:
-    """Read a GeoTIFF of heights; return it and the EPSG code of its grid."""
+def read_geotiff(path: Path) -> Raster:
+    """Read a (Geo)TIFF of heights [m], 32-bit floating point or integer.
+
+    Raises
+    ------
+    UserError
+        If it is no TIFF of one band, is too large, is turned, or holds no heights.
+    """
+    values, tags = _read_tiff(path)
+    keys = _geo_keys(tags.get(_GEO_KEYS, ()))
+    if keys.get(_LINEAR_UNIT, _METRE) != _METRE:
+        raise UserError(f"{path}: its unit must be the metre; reproject it")
+    west, north, pixel = _corner(tags, keys.get(_RASTER_TYPE) == _PIXEL_IS_POINT, path)
+    epsg = keys.get(_PROJECTED_CRS, keys.get(_GEOGRAPHIC_CRS, _USER_DEFINED))
+    is_known = np.isfinite(values)
+    if _NO_DATA in tags:
+        is_known &= values != _number(tags[_NO_DATA], path)
+    if not is_known.any():
+        raise UserError(f"{path}: holds no heights, only no-data; choose another file")
+    return Raster(
+        values=values,
+        is_known=is_known,
+        west=west,
+        north=north,
+        pixel=pixel,
+        epsg=None if epsg == _USER_DEFINED else epsg,
+    )
+
+
+def _read_tiff(path: Path) -> tuple[np.ndarray, dict[int, Any]]:
     import tifffile
 
+    tifffile.logger().setLevel(logging.CRITICAL)  # it complains of no-data that rounds to float32
     try:
         with tifffile.TiffFile(path) as file:
             page = file.pages[0]
+            if page.ndim != 2:
+                raise UserError(f"{path}: expected one band of heights, found shape {page.shape}")
             if page.shape[0] * page.shape[1] > MAX_PIXELS:
                 raise UserError(f"{path}: {page.shape} pixels are more than {MAX_PIXELS}; crop it")
             tags = {tag.code: tag.value for tag in page.tags.values()}
             values = page.asarray()
     except (tifffile.TiffFileError, OSError, IndexError, ValueError, struct.error) as error:
         raise UserError(f"{path}: not a readable GeoTIFF ({error}); export it again") from None
-    if values.ndim != 2 or _TAG_PIXEL_SCALE not in tags or _TAG_TIEPOINT not in tags:
-        raise UserError(f"{path}: expected one band of heights with a pixel scale and a tie point")
-    scale, tie = tags[_TAG_PIXEL_SCALE], tags[_TAG_TIEPOINT]
-    values = values.astype(np.float32)
-    is_known = np.isfinite(values)
-    if _TAG_NO_DATA in tags:
-        is_known &= values != np.float32(str(tags[_TAG_NO_DATA]).strip("\0 "))
-    if not is_known.any():
-        raise UserError(f"{path}: holds no heights, only no-data; choose another file")
-    raster = Raster(
-        values=values,
-        is_known=is_known,
-        west_m=tie[3] - tie[0] * scale[0],
-        north_m=tie[4] + tie[1] * scale[1],
-        pixel_m=(float(scale[0]), float(scale[1])),
-    )
-    return raster, _projected_crs(tags.get(_TAG_GEO_KEYS, ()), path)
+    if values.dtype.kind not in "iuf" or min(values.shape) < 2:
+        raise UserError(
+            f"{path}: expected at least 2 x 2 numbers, found {values.shape} of {values.dtype}"
+        )
+    return values.astype(np.float32), tags
 
 
-def _projected_crs(keys: tuple[int, ...], path: Path) -> int:
-    for i in range(4, len(keys) - 3, 4):
-        if keys[i] == _KEY_PROJECTED_CRS:
-            return int(keys[i + 3])
-    raise UserError(f"{path}: names no projected coordinate system; expected WGS84 / UTM")
+def _geo_keys(directory: tuple[int, ...]) -> dict[int, int]:
+    """Return the keys whose values stand in the directory itself."""
+    entries = [directory[i : i + 4] for i in range(4, len(directory) - 3, 4)]
+    return {int(key): int(value) for key, location, _, value in entries if location == 0}
+
+
+def _corner(
+    tags: dict[int, Any], is_point: bool, path: Path
+) -> tuple[float, float, tuple[float, float]]:
+    """Return west, north and pixel size; of pixels, where the file has no georeference."""
+    if _PIXEL_SCALE in tags and _TIEPOINT in tags:
+        (sx, sy), tie = tags[_PIXEL_SCALE][:2], tags[_TIEPOINT]
+        west, north = tie[3] - tie[0] * sx, tie[4] + tie[1] * sy
+    elif _TRANSFORM in tags:
+        matrix = np.array(tags[_TRANSFORM], float).reshape(4, 4)
+        sx, sy, west, north = matrix[0, 0], -matrix[1, 1], matrix[0, 3], matrix[1, 3]
+        if matrix[0, 1] != 0.0 or matrix[1, 0] != 0.0:
+            raise UserError(f"{path}: its grid is turned against north; warp it to north up")
+    else:
+        return 0.0, 0.0, (1.0, 1.0)
+    if not (np.isfinite([west, north, sx, sy]).all() and sx > 0.0 and sy > 0.0):
+        raise UserError(
+            f"{path}: expected pixels of positive size, found {sx} x {sy}; export again"
+        )
+    shift = 0.5 if is_point else 0.0
+    return float(west - shift * sx), float(north + shift * sy), (float(sx), float(sy))
+
+
+def _number(no_data: Any, path: Path) -> np.float32:
+    try:
+        return np.float32(str(no_data).strip("\0 "))
+    except ValueError:
+        raise UserError(
+            f"{path}: its no-data value must be a number, got {no_data!r}; export it again"
+        ) from None
+
+
+def read_grey_png(path: Path) -> np.ndarray:
+    """Return the values of a grey PNG, (h, w) uint8 or uint16.
+
+    Raises
+    ------
+    UserError
+        If it is none.
+    """
+    with path.open("rb") as file:
+        head = file.read(26)
+    if len(head) < 26 or head[:8] != b"\x89PNG\r\n\x1a\n" or head[12:16] != b"IHDR":
+        raise UserError(f"{path}: not a PNG file; convert it")
+    width, height, depth, colour_type = struct.unpack_from(">2I2B", head, 16)
+    if colour_type not in (0, 4) or depth not in (8, 16):
+        raise UserError(
+            f"{path}: expected grey of 8 or 16 bit, found {depth} bit of PNG colour type "
+            f"{colour_type}; convert it"
+        )
+    if width * height > MAX_PIXELS or min(width, height) < 2:
+        raise UserError(f"{path}: {width} x {height} pixels, expected 2 x 2 to {MAX_PIXELS}")
+    values = cv2.imread(str(path), cv2.IMREAD_GRAYSCALE | cv2.IMREAD_ANYDEPTH)
+    if values is None or values.shape != (height, width):
+        raise UserError(f"{path}: a damaged PNG file; export it again")
+    return values
+
+
+def read_picture(path: Path) -> np.ndarray:
+    """Return a JPEG or PNG picture from above, (h, w, 3) uint8 RGB.
+
+    Raises
+    ------
+    UserError
+        If it is no picture, or a too large one.
+    """
+    from aerotwin_worlds.gltf.images import image_size
+
+    try:
+        width, height = image_size(memoryview(path.read_bytes()), path.name)
+    except (ValueError, OSError) as error:
+        raise UserError(f"{path}: not a readable image ({error}); export it again") from None
+    if width * height > MAX_PIXELS:
+        raise UserError(f"{path}: {width} x {height} pixels are more than {MAX_PIXELS}; shrink it")
+    pixels = cv2.imread(str(path), cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION)
+    if pixels is None:
+        raise UserError(f"{path}: not a readable image; export it again")
+    return pixels
 
 
 def read_orthophoto(image: Path, summary: Path) -> Raster:
     """Read a picture seen from above that spans the bounds in a PDAL summary file exactly."""
-    pixels = cv2.imread(str(image), cv2.IMREAD_COLOR)
-    if pixels is None:
-        raise UserError(f"{image}: not a readable image; export it again")
+    pixels = read_picture(image)
     try:
         bounds = json.loads(summary.read_text(encoding="utf-8"))["summary"]["bounds"]
         west, east, south, north = (float(bounds[k]) for k in ("minx", "maxx", "miny", "maxy"))
@@ -96,13 +201,7 @@ def read_orthophoto(image: Path, summary: Path) -> Raster:
     # One odd pixel is the rounding up of its size; a stretched picture is another file's.
     if not (pixel[0] > 0 and pixel[1] > 0 and abs(pixel[0] / pixel[1] - 1.0) < 0.02):
         raise UserError(f"{image}: {w} x {h} pixels do not fit the bounds in {summary.name}")
-    return Raster(
-        values=np.ascontiguousarray(pixels[..., ::-1]),
-        is_known=_has_colour(pixels),
-        west_m=west,
-        north_m=north,
-        pixel_m=pixel,
-    )
+    return Raster(values=pixels, is_known=_has_colour(pixels), west=west, north=north, pixel=pixel)
 
 
 def _has_colour(pixels: np.ndarray) -> np.ndarray:

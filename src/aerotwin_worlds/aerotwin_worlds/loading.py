@@ -6,17 +6,22 @@ import dataclasses
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import load_parameters, read_yaml
-from aerotwin_worlds.generated import GENERATORS
-from aerotwin_worlds.mesh import TexturedMesh
-from aerotwin_worlds.world import World, WorldDescription, world_from_description
+from aerotwin_worlds.description import WorldDescription
+from aerotwin_worlds.geometry import Geometry
+from aerotwin_worlds.height_map import read_height_map
+from aerotwin_worlds.inside import file_inside
+from aerotwin_worlds.light import lit
+from aerotwin_worlds.photogrammetry import read_photogrammetry
+from aerotwin_worlds.world import World, origin_given, world_from_description
 
 WORLD_FILE = "world.yaml"
 
 
-def load_world(spec: str | Path, *, seed: int | None = None) -> World:
+def load_world(spec: str | Path, *, seed: int | None = None, show_progress: bool = False) -> World:
     """Load a world.
 
     Parameters
@@ -26,6 +31,8 @@ def load_world(spec: str | Path, *, seed: int | None = None) -> World:
         that holds ``world.yaml``. ``NAME@1003`` asks a generated world for seed 1003.
     seed : int, optional
         Seed of a generated world in place of its file's.
+    show_progress : bool
+        Show a progress bar where tiles are loaded.
 
     Raises
     ------
@@ -35,11 +42,16 @@ def load_world(spec: str | Path, *, seed: int | None = None) -> World:
     text, wanted = _split_seed(str(spec))
     path = find_world(text)
     description = load_parameters(WorldDescription, read_yaml(path), where=str(path))
-    meshes = _meshes(description, path, seed if seed is not None else wanted)
+    geometry = _geometry(description, path, seed if seed is not None else wanted, show_progress)
+    if description.light is not None:
+        if geometry.stream is not None:
+            raise UserError(f"{path}: light cannot be given for streamed tiles; remove one of both")
+        meshes = tuple(lit(mesh, description.light) for mesh in geometry.meshes)
+        geometry = dataclasses.replace(geometry, meshes=meshes)
     try:
-        return world_from_description(description, meshes)
+        return world_from_description(description, geometry)
     except ValueError as error:
-        raise UserError(f"{path}: {error}; choose another start") from None
+        raise UserError(f"{path}: {error}") from None
 
 
 def find_world(spec: str) -> Path:
@@ -91,42 +103,60 @@ def _split_seed(spec: str) -> tuple[str, int | None]:
     return (match[1], int(match[2])) if match else (spec, None)
 
 
-def _meshes(
-    description: WorldDescription, path: Path, seed: int | None
-) -> tuple[TexturedMesh, ...]:
-    if bool(description.generator) == bool(description.mesh):
-        raise UserError(f"{path}: must have either 'generator' or 'mesh'; delete or add one")
-    if description.generator:
+def _geometry(
+    description: WorldDescription, path: Path, seed: int | None, show_progress: bool
+) -> Geometry:
+    source, where, origin = description.source, str(path), origin_given(description)
+    if source == "generator":
         return _generate(description, path, seed)
-    if seed is not None or description.parameters is not None:
-        raise UserError(f"{path}: a world from a mesh file has no seed or parameters; remove them")
-    return _read_mesh(description.mesh, path)
+    if seed is not None:
+        raise UserError(f"{path}: a world from '{source}' has no seed; ask for it without")
+    if description.height_map is not None:
+        return read_height_map(description.height_map, path.parent, origin, where=where)
+    if description.photogrammetry is not None:
+        return read_photogrammetry(description.photogrammetry, path.parent, origin, where=where)[0]
+    if description.tiles is not None:
+        return _load_tiles(description, path, show_progress)
+    return _read_mesh(description, path)
 
 
-def _generate(
-    description: WorldDescription, path: Path, seed: int | None
-) -> tuple[TexturedMesh, ...]:
+def _generate(description: WorldDescription, path: Path, seed: int | None) -> Geometry:
+    from aerotwin_worlds.generated import GENERATORS
+
     if description.generator not in GENERATORS:
         raise UserError(
             f"{path}: generator must be one of {', '.join(GENERATORS)}, "
             f"got '{description.generator}'; correct it"
         )
-    parameters_class, build = GENERATORS[description.generator]
+    generators: dict[str, tuple[type, Any]] = GENERATORS
+    parameters_class, build = generators[description.generator]
     parameters = load_parameters(
         parameters_class, description.parameters, where=f"{path}: parameters"
     )
     if seed is not None:
         parameters = dataclasses.replace(parameters, seed=seed)
-    return build(parameters)
+    return Geometry(meshes=build(parameters))
 
 
-def _read_mesh(name: str, path: Path) -> tuple[TexturedMesh, ...]:
-    from aerotwin_worlds.gltf import read_gltf
+def _read_mesh(description: WorldDescription, path: Path) -> Geometry:
+    from aerotwin_worlds.mesh_files import KINDS, read_mesh_file
 
-    file = (path.parent / name).resolve()
-    if not file.is_relative_to(path.parent.resolve()):
-        raise UserError(f"{path}: mesh '{name}' must lie in the world's folder; move it there")
-    if not file.is_file():
-        present = ", ".join(sorted(p.name for p in path.parent.glob("*.glb"))) or "no GLB file"
-        raise UserError(f"{path}: mesh '{name}' does not exist; its folder holds {present}")
-    return read_gltf(file)
+    file = file_inside(path.parent, description.mesh, where=f"{path}: mesh")
+    if file.suffix.lower() not in KINDS:
+        raise UserError(f"{path}: mesh must end in {', '.join(KINDS)}, got '{file.name}'")
+    return read_mesh_file(file, description.placement)
+
+
+def _load_tiles(description: WorldDescription, path: Path, show_progress: bool) -> Geometry:
+    from aerotwin_worlds.tiles import TilesDescription, load_tiles
+
+    wanted = load_parameters(TilesDescription, description.tiles, where=f"{path}: tiles")
+    loaded = load_tiles(wanted, path.parent, origin_given(description), show_progress=show_progress)
+    return Geometry(
+        meshes=loaded.meshes,
+        origin=loaded.origin,
+        attributions=loaded.attributions,
+        missing=loaded.missing,
+        notes=loaded.notes,
+        stream=loaded.stream,
+    )

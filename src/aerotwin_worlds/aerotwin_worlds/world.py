@@ -1,54 +1,22 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""World: a place on Earth made of textured meshes, and the strict YAML file that describes it."""
+"""World: a place on Earth made of textured meshes."""
+
+from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_core.parameters import parameter
+from aerotwin_worlds.description import WorldDescription
+from aerotwin_worlds.geometry import Geometry
 from aerotwin_worlds.mesh import TexturedMesh
 
-
-@dataclass(frozen=True, kw_only=True)
-class OriginDescription:
-    """Where the map frame's origin lies on Earth (WGS84)."""
-
-    latitude_deg: float = parameter(text="Latitude.", unit="deg", minimum=-90, maximum=90)
-    longitude_deg: float = parameter(text="Longitude.", unit="deg", minimum=-180, maximum=180)
-    altitude_m: float = parameter(text="Height above the ellipsoid of map z = 0.", unit="m")
-
-
-@dataclass(frozen=True, kw_only=True)
-class StartDescription:
-    """Where a vehicle stands at first; its height is that of the surface there."""
-
-    x_m: float = parameter(text="Map x.", unit="m")
-    y_m: float = parameter(text="Map y.", unit="m")
-    yaw_deg: float = parameter(
-        default=0.0,
-        text="Heading, counter-clockwise from east.",
-        unit="deg",
-        minimum=-360,
-        maximum=360,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class WorldDescription:
-    """Content of a world's YAML file; shapes come from either ``generator`` or ``mesh``."""
-
-    name: str = parameter(text="Name shown to people.")
-    generator: str = parameter(default="", text="Name of a generator of this package.")
-    parameters: dict = parameter(default=None, text="Parameters of the generator.")
-    mesh: str = parameter(default="", text="GLB file beside the YAML file.")
-    origin: OriginDescription = parameter(text="Origin of the map frame on Earth.")
-    start: StartDescription = parameter(text="Where a vehicle stands at first.")
-    attribution: str = parameter(text="Who made the data; shown by reports and viewers.")
-    licence: str = parameter(text="Licence of the data; shown by reports and viewers.")
+if TYPE_CHECKING:
+    from aerotwin_worlds.tiles import TileStream
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +36,14 @@ class World:
         A point on the surface where a vehicle may stand [m].
     start_yaw : float
         Heading there [rad].
+    missing : tuple of str
+        One line for each thing that could not be loaded; to be told wherever results are.
+    notes : tuple of str
+        One line for each thing that was assumed, filled in or changed.
+    stream : TileStream or None
+        Where the meshes follow a sensor; ``meshes`` are then those of the start.
+    source : str
+        What the shapes are from: one of `aerotwin_worlds.description.SOURCES`.
     """
 
     name: str
@@ -77,6 +53,10 @@ class World:
     licence: str
     start_p_map: np.ndarray
     start_yaw: float
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    stream: TileStream | None = None
+    source: str = ""
 
     @property
     def bounds_m(self) -> np.ndarray:
@@ -99,17 +79,25 @@ class World:
         )
 
 
+_LEVEL = 0.98
+"""Upward part of the normal of ground that counts as level: 11 degrees."""
+
+
 def world_record(world: World) -> dict[str, Any]:
     """Return what people and programs want to know of a world, as plain JSON types."""
     low, high = world.bounds_m.round(3).tolist()
     origin = world.origin
     return {
         "name": world.name,
+        "source": world.source,
         "bounds_low_m": low,
         "bounds_high_m": high,
         "n_meshes": len(world.meshes),
         "n_triangles": world.n_triangles,
-        "textures_px": [[m.texture.shape[1], m.texture.shape[0]] for m in world.meshes],
+        "n_texture_pixels": _texture_pixels(world.meshes),
+        "largest_texture_px": max(max(mesh.texture.shape[:2]) for mesh in world.meshes),
+        "is_lit": any(mesh.light is not None for mesh in world.meshes),
+        "is_streamed": world.stream is not None,
         "origin": {
             "latitude_deg": origin.latitude_deg,
             "longitude_deg": origin.longitude_deg,
@@ -119,37 +107,91 @@ def world_record(world: World) -> dict[str, Any]:
         "start_yaw_deg": math.degrees(world.start_yaw),
         "attribution": world.attribution,
         "licence": world.licence,
+        "missing": list(world.missing),
+        "notes": list(world.notes),
     }
 
 
-def world_from_description(
-    description: WorldDescription, meshes: tuple[TexturedMesh, ...]
-) -> World:
-    """Join description and meshes; the start height is that of the highest surface there.
+def _texture_pixels(meshes: tuple[TexturedMesh, ...]) -> int:
+    """Number of texels; meshes may share a texture."""
+    textures = {id(mesh.texture): mesh.texture for mesh in meshes}
+    return sum(texture.shape[0] * texture.shape[1] for texture in textures.values())
+
+
+def world_from_description(description: WorldDescription, geometry: Geometry) -> World:
+    """Join description and shapes; the start height is that of the highest surface there.
 
     Raises
     ------
     ValueError
-        If there is no surface at the start point.
+        If neither says where on Earth the world is, or there is no surface at the start point.
     """
-    start = description.start
-    z = max(_highest_surface(mesh, start.x_m, start.y_m) for mesh in meshes)
+    origin = _origin(description, geometry)
+    x, y = _start(description, geometry)
+    z = max(_highest_surface(mesh, x, y) for mesh in geometry.meshes)
     if not math.isfinite(z):
-        raise ValueError(f"start ({start.x_m}, {start.y_m}) m must lie above the world's surface")
-    origin = description.origin
+        raise ValueError(
+            f"start ({x:.10g}, {y:.10g}) m must lie above the world's surface; choose another start"
+        )
+    attributions = (description.attribution, *geometry.attributions)
     return World(
         name=description.name,
-        meshes=meshes,
-        origin=GeodeticPoint(
-            latitude_deg=origin.latitude_deg,
-            longitude_deg=origin.longitude_deg,
-            altitude_m=origin.altitude_m,
-        ),
-        attribution=description.attribution,
+        meshes=geometry.meshes,
+        origin=origin,
+        attribution="; ".join(dict.fromkeys(attributions)),
         licence=description.licence,
-        start_p_map=np.array([start.x_m, start.y_m, z]),
-        start_yaw=math.radians(start.yaw_deg),
+        start_p_map=np.array([x, y, z]),
+        start_yaw=math.radians(description.start.yaw_deg if description.start else 0.0),
+        missing=geometry.missing,
+        notes=geometry.notes,
+        stream=geometry.stream,
+        source=description.source,
     )
+
+
+def origin_given(description: WorldDescription) -> GeodeticPoint | None:
+    """Return the origin that a world file states."""
+    if description.origin is None:
+        return None
+    return GeodeticPoint(
+        latitude_deg=description.origin.latitude_deg,
+        longitude_deg=description.origin.longitude_deg,
+        altitude_m=description.origin.altitude_m,
+    )
+
+
+def _origin(description: WorldDescription, geometry: Geometry) -> GeodeticPoint:
+    origin = geometry.origin or origin_given(description)
+    if origin is None:
+        raise ValueError(
+            "'origin' is missing, and its source does not say where on Earth it lies; add origin "
+            "with latitude_deg, longitude_deg, altitude_m"
+        )
+    return origin
+
+
+def _start(description: WorldDescription, geometry: Geometry) -> tuple[float, float]:
+    """Return where to stand: as described, as the source found, or near the middle.
+
+    Near the middle means the middle of the triangle that faces up best, the nearer to the middle of
+    the bounds the better.
+    """
+    if description.start is not None:
+        return description.start.x_m, description.start.y_m
+    if geometry.start_m is not None:
+        return geometry.start_m
+    corners = np.concatenate([mesh.vertices_map[mesh.triangles] for mesh in geometry.meshes])
+    middle = corners.mean(axis=1)
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.maximum(np.linalg.norm(normal, axis=1), 1e-12)
+    is_level = np.abs(normal[:, 2]) > _LEVEL * length
+    if not is_level.any():
+        is_level = np.abs(normal[:, 2]) > 0.0
+    away = np.hypot(
+        *(middle[:, :2] - 0.5 * (corners.min(axis=(0, 1)) + corners.max(axis=(0, 1)))[:2]).T
+    )
+    x, y, _ = middle[np.argmin(np.where(is_level, away, np.inf))]
+    return float(x), float(y)
 
 
 def _highest_surface(mesh: TexturedMesh, x: float, y: float) -> float:

@@ -92,8 +92,8 @@ def test_a_wrong_path_names_where_it_looked_and_what_exists(spec):
         ("licence: none", "license: none", "unknown key 'license'"),
         ("licence: none", "", "'licence' is missing"),
         ("generator: cliff", "generator: clif", "must be one of cliff"),
-        ("generator: cliff", "mesh: none.glb", "has no seed or parameters"),
-        ("generator: cliff", "", "either 'generator' or 'mesh'"),
+        ("generator: cliff", "mesh: none.glb", "'parameters' belongs to 'generator'"),
+        ("generator: cliff", "", "exactly one of .*generator.*, got none"),
         ("seed: 4", "sed: 4", "unknown key 'sed'"),
         ("latitude_deg: 47.0", "latitude_deg: 147.0", "latitude_deg"),
         ("x_m: -25.0", "x_m: 2500.0", "choose another start"),
@@ -108,7 +108,7 @@ def test_a_wrong_file_names_file_and_fault(small, old, new, message):
 
 @pytest.mark.parametrize(
     ("mesh", "message"),
-    [("../other.glb", "must lie in the world's folder"), ("gone.glb", "does not exist")],
+    [("../other.glb", "must lie in"), ("gone.glb", "does not exist")],
 )
 def test_mesh_files_must_exist_inside_the_folder(small, mesh, message):
     text = COARSE_CLIFF.replace("generator: cliff", f"mesh: {mesh}")

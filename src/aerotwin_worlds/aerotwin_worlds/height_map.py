@@ -1,0 +1,200 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Height maps as worlds: GeoTIFF with or without a place on Earth, PNG of 8 or 16 bit."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.parameters import parameter
+from aerotwin_worlds.geometry import Geometry
+from aerotwin_worlds.georaster import Raster, read_geotiff, read_grey_png, read_picture
+from aerotwin_worlds.georeference import place_on_earth
+from aerotwin_worlds.height_colours import painted
+from aerotwin_worlds.height_grid import (
+    MAX_TRIANGLES,
+    HeightGrid,
+    fitting_texture,
+    flat_place,
+    grid_mesh,
+    height_grid,
+)
+from aerotwin_worlds.inside import file_inside
+
+FARTHEST_HEIGHT_M = 1e5
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeightMapDescription:
+    """A raster of heights."""
+
+    file: str = parameter(text="GeoTIFF (.tif) or grey PNG, in the folder of this file.")
+    size_m: tuple[float, float] | None = parameter(
+        default=None,
+        text="Extent east and north, from the outer edges of the pixels; the middle is the map's "
+        "origin. Needed unless the file says where on Earth it lies.",
+        unit="m",
+        minimum=0.001,
+        maximum=1e6,
+    )
+    height_range_m: tuple[float, float] | None = parameter(
+        default=None, text="Heights of black and white; for PNG only.", unit="m"
+    )
+    no_data: float | None = parameter(
+        default=None,
+        text="Value (m in a TIFF, 0 to 255 or 65535 in a PNG) that stands for no height, beside "
+        "the one that a TIFF names.",
+    )
+    image: str = parameter(
+        default="",
+        text="Picture (JPEG, PNG) that covers the raster edge to edge; left out: colours made from "
+        "slope and height.",
+    )
+    max_triangles: int = parameter(
+        default=1_000_000,
+        text="Heights are averaged to a grid of at most so many.",
+        minimum=2,
+        maximum=MAX_TRIANGLES,
+    )
+
+
+def read_height_map(
+    description: HeightMapDescription, folder: Path, origin: GeodeticPoint | None, *, where: str
+) -> Geometry:
+    """Return a height map as one mesh in the map.
+
+    Parameters
+    ----------
+    description : HeightMapDescription
+    folder : Path
+        Where its files lie.
+    origin : GeodeticPoint or None
+        Of the map; None: the middle of a raster that knows where it is.
+    where : str
+        The world file, for messages.
+
+    Raises
+    ------
+    UserError
+        Naming file, key, what was expected and what was found.
+    """
+    path = file_inside(folder, description.file, where=f"{where}: height_map: file", kinds="*.*")
+    raster = _read(description, path, where)
+    grid = height_grid(raster, max_triangles=description.max_triangles)
+    try:
+        p_map, origin = _in_map(grid, raster, origin)
+        texture, notes = _texture(description, folder, raster, grid, p_map, where)
+        mesh = grid_mesh(grid, p_map, texture, name=path.name)
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+    return Geometry(
+        meshes=(mesh,),
+        origin=origin,
+        start_m=flat_place(grid, p_map),
+        notes=(*_told(grid, path), *notes),
+    )
+
+
+def _read(description: HeightMapDescription, path: Path, where: str) -> Raster:
+    """Return the raster on a grid in degrees or metres."""
+    is_png = path.suffix.lower() == ".png"
+    if is_png != (description.height_range_m is not None):
+        raise UserError(
+            f"{where}: height_map: height_range_m must be given for a PNG and for nothing else, "
+            f"'{path.name}' is {'one' if is_png else 'none'}; "
+            f"{'add' if is_png else 'remove'} it"
+        )
+    raster = _read_png(description, path) if is_png else _read_tiff(description, path)
+    if not np.abs(raster.values[raster.is_known]).max() < FARTHEST_HEIGHT_M:
+        raise UserError(
+            f"{path}: heights must be less than {FARTHEST_HEIGHT_M:.0f} m, found "
+            f"{np.abs(raster.values[raster.is_known]).max():g} m; give its no_data value"
+        )
+    if (raster.epsg is None) != (description.size_m is not None):
+        states = "no coordinate system" if raster.epsg is None else f"EPSG:{raster.epsg}"
+        raise UserError(
+            f"{where}: height_map: size_m must be given for a file without a known coordinate "
+            f"system and for no other, '{path.name}' states {states}; "
+            f"{'add' if raster.epsg is None else 'remove'} it"
+        )
+    if description.size_m is None:
+        return raster
+    h, w = raster.values.shape
+    (x, y) = description.size_m
+    return dataclasses.replace(raster, west=-x / 2, north=y / 2, pixel=(x / w, y / h))
+
+
+def _read_png(description: HeightMapDescription, path: Path) -> Raster:
+    grey = read_grey_png(path)
+    low, high = description.height_range_m or (0.0, 0.0)
+    shares = grey.astype(np.float64) / np.iinfo(grey.dtype).max
+    is_known = np.ones(grey.shape, bool)
+    if description.no_data is not None:
+        is_known = grey != description.no_data
+    if not is_known.any():
+        raise UserError(f"{path}: holds no heights, only no-data; correct no_data")
+    return Raster(
+        values=(low + (high - low) * shares).astype(np.float32),
+        is_known=is_known,
+        west=0.0,
+        north=0.0,
+        pixel=(1.0, 1.0),
+    )
+
+
+def _read_tiff(description: HeightMapDescription, path: Path) -> Raster:
+    raster = read_geotiff(path)
+    if description.no_data is None:
+        return raster
+    is_known = raster.is_known & (raster.values != np.float32(description.no_data))
+    if not is_known.any():
+        raise UserError(f"{path}: holds no heights, only no-data; correct no_data")
+    return dataclasses.replace(raster, is_known=is_known)
+
+
+def _in_map(
+    grid: HeightGrid, raster: Raster, origin: GeodeticPoint | None
+) -> tuple[np.ndarray, GeodeticPoint | None]:
+    if raster.epsg is not None:
+        return place_on_earth(grid.x, grid.y, grid.height_m, epsg=raster.epsg, origin=origin)
+    x, y = np.meshgrid(grid.x, grid.y)
+    return np.stack([x, y, grid.height_m], axis=-1), origin
+
+
+def _texture(
+    description: HeightMapDescription,
+    folder: Path,
+    raster: Raster,
+    grid: HeightGrid,
+    p_map: np.ndarray,
+    where: str,
+) -> tuple[Raster, tuple[str, ...]]:
+    """Return the colours over the whole raster, and what was done to them."""
+    notes: tuple[str, ...] = ()
+    if description.image:
+        path = file_inside(folder, description.image, where=f"{where}: height_map: image")
+        picture = read_picture(path)
+        colours = fitting_texture(picture)
+        if colours is not picture:
+            notes = (f"{path.name}: shrunk to {colours.shape[1]} x {colours.shape[0]} pixels",)
+    else:
+        colours = painted(p_map, grid.is_inside)
+    h, w = raster.values.shape
+    extent = (w * raster.pixel[0], h * raster.pixel[1])
+    pixel = (extent[0] / colours.shape[1], extent[1] / colours.shape[0])
+    is_known = np.ones(colours.shape[:2], bool)
+    return dataclasses.replace(raster, values=colours, is_known=is_known, pixel=pixel), notes
+
+
+def _told(grid: HeightGrid, path: Path) -> tuple[str, ...]:
+    """Say what of the heights was made up or left out."""
+    notes = []
+    if grid.n_filled:
+        notes.append(f"{path.name}: {grid.n_filled} heights without data filled from their rims")
+    if grid.n_outside:
+        notes.append(f"{path.name}: {grid.n_outside} pixels at the border without data left out")
+    return tuple(notes)

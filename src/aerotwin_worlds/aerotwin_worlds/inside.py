@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Files that a file names: found in its folder or below, never outside."""
+
+from pathlib import Path
+
+from aerotwin_core.errors import UserError
+
+
+def file_inside(folder: Path, name: str, *, where: str, kinds: str = "*") -> Path:
+    """Return the file that a name means within a folder.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str
+        A relative path; a backslash counts as a slash.
+    where : str
+        File and key that hold the name, for messages.
+    kinds : str
+        Pattern of the files to list in the message if there is none.
+
+    Raises
+    ------
+    UserError
+        If it leads out of the folder, also by a symbolic link, or there is no such file.
+    """
+    file = folder / name.replace("\\", "/")
+    if "\0" in name or not file.resolve().is_relative_to(folder.resolve()):
+        raise UserError(f"{where}: '{name}' must lie in {folder} or below; move it there")
+    if not file.is_file():
+        present = ", ".join(sorted(p.name for p in folder.glob(kinds))[:12]) or "none such"
+        raise UserError(f"{where}: '{name}' does not exist; its folder holds {present}; correct it")
+    return file
