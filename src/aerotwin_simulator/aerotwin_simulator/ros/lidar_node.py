@@ -3,6 +3,7 @@
 """Node `lidar`: truth/odom in, lidar/points out; for simulators that have no lidar of their own."""
 
 import sys
+from typing import Any
 
 import numpy as np
 from nav_msgs.msg import Odometry
@@ -46,7 +47,7 @@ class LidarNode(Node):
         self.get_logger().info(f"lidar with {parameters}")
 
     def _wire(self, mounting: bytes) -> None:
-        qos = {"qos_overriding_options": OVERRIDABLE}
+        qos: dict[str, Any] = {"qos_overriding_options": OVERRIDABLE}
         self._publish = self.create_publisher(
             PointCloud2, "lidar/points", reliable(CLOUD_DEPTH), **qos
         ).publish
