@@ -190,7 +190,7 @@ def _write_world(
         del world["origin"]
     path = args.out / "world.yaml"
     text = yaml.safe_dump(world, sort_keys=False, allow_unicode=True)
-    write_text_atomically(path, f"# Made by: aerotwin world tiles {description.tileset}\n{text}")
+    write_text_atomically(path, f"# Made by aerotwin world tiles.\n{text}")
     return path
 
 

@@ -191,7 +191,6 @@ def tile_reader(tileset: OpenTileset, description: TilesDescription) -> TileRead
         region=tileset.region,
         crop_m=region.bounds_m if description.crop and region is not None else None,
         point_size_m=description.point_size_m,
-        max_bytes=int(description.memory_limit_mb * _MEGABYTE),
     )
 
 

@@ -67,8 +67,6 @@ class TileReader:
         Corners in the map at which triangles are cut [m].
     point_size_m : float
         Width of what stands for a point [m].
-    max_bytes : int
-        Memory that one content may unfold into.
     """
 
     source: Source
@@ -76,7 +74,6 @@ class TileReader:
     region: Box | None
     crop_m: np.ndarray | None
     point_size_m: float
-    max_bytes: int
 
     def read(self, tile: Tile) -> LoadedTile:
         """Return what a tile shows.
@@ -113,7 +110,6 @@ class TileReader:
                     self.source.resolve(content.uri, reference), max_bytes=MAX_CONTENT_BYTES
                 ),
                 up_axis=tile.up_axis.lower(),
-                max_bytes=self.max_bytes,
             )
         except (FetchError, UserError) as error:
             raise TileError(str(error)) from None

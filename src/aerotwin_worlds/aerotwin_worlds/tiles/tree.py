@@ -34,7 +34,7 @@ class TileTree:
         self.source = source
         self.assets: list[Asset] = []
         self._max_tiles = max_tiles
-        self._n_tiles = 0
+        self._n_tiles = 1
         self._children: dict[tuple[int, ...], tuple[Tile, ...] | TileError] = {}
         self._lock = threading.Lock()
         try:
