@@ -32,7 +32,7 @@ def test_plan_of_the_wall_is_where_the_inland_distance_is_zero():
 
 
 def test_wall_stands_at_y_zero_and_is_twenty_metres_high(coarse_cliff):
-    wall, beach, plateau = coarse_cliff
+    wall, beach, plateau, *_ = coarse_cliff
     front = np.abs(wall.vertices_map[:, 0]) < FRONT_HALF_M
     middle = front & (wall.vertices_map[:, 2] > 3.0) & (wall.vertices_map[:, 2] < 17.0)
     y = wall.vertices_map[middle, 1]

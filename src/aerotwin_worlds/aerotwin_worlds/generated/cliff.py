@@ -16,7 +16,7 @@ from numba import njit
 from aerotwin_core.parameters import parameter
 from aerotwin_worlds.generated import rock, shore
 from aerotwin_worlds.generated.noise import gradient_noise
-from aerotwin_worlds.generated.sunlight import SUN_MAP
+from aerotwin_worlds.generated.sunlight import SUN_MAP, bilinear
 from aerotwin_worlds.mesh import TexturedMesh, grid_triangles
 from aerotwin_worlds.threads import default_thread_count, run_tasks, split_range
 
@@ -29,6 +29,10 @@ TOP_Z_M = BREAK_Z_M + BREAK_RADIUS_M * (1.0 - math.sin(LEAN_RAD))
 SLOPE_M = (BREAK_Z_M - FOOT_Z_M) / math.cos(LEAN_RAD)
 BEND_M = BREAK_RADIUS_M * (math.pi / 2 - LEAN_RAD)
 PROFILE_M = SLOPE_M + BEND_M + ROLL_M
+LIGHT_GAIN = 9.0
+"""Light per height step between texels of a centimetre [1/m]."""
+SCAN_RIM_M = 0.3
+"""Along this rim the region to be scanned takes on the wall's coarser shape."""
 START_XY_M = (-25.0, -10.0)
 START_YAW = math.pi / 2
 
@@ -44,20 +48,40 @@ class CliffParameters:
     texel_m: float = parameter(
         default=0.01, text="Texel size of the wall's front.", unit="m", minimum=0.003, maximum=0.5
     )
+    scan_x_m: float = parameter(
+        default=-10.0, text="Middle of the region to be scanned.", unit="m", minimum=-25, maximum=25
+    )
+    scan_z_m: float = parameter(
+        default=7.0, text="Height of that middle.", unit="m", minimum=2, maximum=15
+    )
+    scan_width_m: float = parameter(
+        default=0.0, text="Width of the region; 0 for none.", unit="m", minimum=0, maximum=24
+    )
+    scan_height_m: float = parameter(
+        default=6.0, text="Height of the region.", unit="m", minimum=0.5, maximum=12
+    )
+    scan_texel_m: float = parameter(
+        default=0.003, text="Texel size in the region.", unit="m", minimum=0.002, maximum=0.1
+    )
+    scan_spacing_m: float = parameter(
+        default=0.03, text="Vertex spacing in the region.", unit="m", minimum=0.01, maximum=0.5
+    )
 
 
 def build_cliff(
     parameters: CliffParameters, *, n_threads: int | None = None
-) -> tuple[TexturedMesh, TexturedMesh, TexturedMesh]:
-    """Generate wall, beach and plateau; the same parameters give the same bytes.
+) -> tuple[TexturedMesh, ...]:
+    """Generate the cliff; the same parameters give the same bytes.
 
     Returns
     -------
     tuple of TexturedMesh
-        Wall, beach, plateau in the map frame: x along the wall, y inland, z up from sea level.
+        Front of the wall, beach, plateau, the wall's flanks and, if its width is not 0, the region
+        to be scanned, in the map frame: x along the wall, y inland, z up from sea level.
     """
     n = n_threads or default_thread_count()
-    return _wall(parameters, n), _beach(parameters, n), _plateau(parameters, n)
+    wall, *rest = _wall(parameters, n)
+    return wall, _beach(parameters, n), _plateau(parameters, n), *rest
 
 
 def inland_distance(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -105,16 +129,14 @@ def _top_variation(s, seed):
     return out
 
 
-def _wall(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
+def _wall(parameters: CliffParameters, n_threads: int) -> list[TexturedMesh]:
+    """Return the wall's front, its flanks and, cut out of the front, the region to be scanned."""
     seed, spacing, texel = parameters.seed, parameters.spacing_m, parameters.texel_m
     bends = np.array([-WALL_END_M, -FRONT_HALF_M, FRONT_HALF_M, WALL_END_M])
     s = _piecewise(bends, (spacing * 2.7, spacing, spacing * 2.7))
     t = np.linspace(0.0, PROFILE_M, round(PROFILE_M / spacing) + 1)
-    relief = np.empty((len(t), len(s)))
-    layers = np.zeros((len(t), len(s), rock.N_LAYERS), np.float32)
-    beds, grass_t = rock.bed_table(seed), SLOPE_M + 0.6 * BEND_M
-    tasks = [(a, b, s, t, grass_t, beds, seed, relief, layers) for a, b in split_range(len(t), 16)]
-    run_tasks(rock.wall_relief, tasks, n_threads)
+    beds = rock.bed_table(seed)
+    relief, layers = _relief(s, t, beds, seed, n_threads)
     vertices = _wall_vertices(s, t, relief, seed)
     layers[..., rock.LIGHT] = _light(vertices)
     layers[..., rock.OPENNESS] = _openness(relief, spacing)
@@ -122,16 +144,105 @@ def _wall(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
     # The texture is a sheet over (s, t) whose columns are three times as wide on the flanks.
     s_texel, s_uv = _texel_centres(bends, np.diff(bends) / [3 * texel, texel, 3 * texel])
     t_texel = _texel_centres(np.array([PROFILE_M, 0.0]), np.array([PROFILE_M]) / texel)[0]
-    column_x = np.interp(s_texel, s, np.arange(len(s)))
-    row_y = t_texel / PROFILE_M * (len(t) - 1)
+    image = _paint_rock((s, t, layers, beds), s_texel, t_texel, LIGHT_GAIN, 0.0, seed, n_threads)
+    rows, columns = slice(0, 0), slice(0, 0)
+    region = []
+    if parameters.scan_width_m > 0.0:
+        rows, columns = _scan_cells(parameters, s, t)
+        border = vertices[rows, columns]
+        region = [_scan_region(parameters, s[columns], t[rows], border, beds, n_threads)]
+    parts = []
+    for k, name in ((1, "wall"), (0, "western flank"), (2, "eastern flank")):
+        a, b = np.searchsorted(s, bends[k : k + 2] - 1e-6)
+        left, right = np.round(s_uv[k : k + 2] * image.shape[1]).astype(int)
+        u, v = np.meshgrid(
+            np.interp(s[a : b + 1], bends[k : k + 2], [0.0, 1.0]), 1.0 - t / PROFILE_M
+        )
+        cut = (
+            slice(rows.start, max(rows.stop - 1, 0)),
+            slice(columns.start - a, columns.stop - 1 - a),
+        )
+        parts.append(
+            _grid_mesh(
+                vertices[:, a : b + 1], u, v, np.ascontiguousarray(image[:, left:right]), name,
+                cut=cut if k == 1 and region else None,
+            )
+        )  # fmt: skip
+    return [*parts, *region]
+
+
+def _relief(s, t, beds, seed: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+    """Relief (rows, columns) [m] and layers of the rock over a grid of s and t."""
+    relief = np.empty((len(t), len(s)))
+    layers = np.zeros((len(t), len(s), rock.N_LAYERS), np.float32)
+    grass_t = SLOPE_M + 0.6 * BEND_M
+    tasks = [(a, b, s, t, grass_t, beds, seed, relief, layers) for a, b in split_range(len(t), 16)]
+    run_tasks(rock.wall_relief, tasks, n_threads)
+    return relief, layers
+
+
+def _paint_rock(sheet, s_texel, t_texel, gain, detail, seed, n_threads: int) -> np.ndarray:
+    """Paint the texels at s and t (top row first) of a sheet (s, t, layers, beds)."""
+    s, t, layers, beds = sheet
+    column_x, row_y = (
+        np.interp(s_texel, s, np.arange(len(s))),
+        np.interp(t_texel, t, np.arange(len(t))),
+    )
     image = np.empty((len(t_texel), len(s_texel), 3), np.uint8)
     tasks = [
-        (a, b, s_texel, t_texel, column_x, row_y, layers, beds, seed, image)
+        (a, b, s_texel, t_texel, column_x, row_y, layers, beds, gain, detail, seed, image)
         for a, b in split_range(len(t_texel), 24)
     ]
     run_tasks(rock.paint_wall, tasks, n_threads)
-    u, v = np.meshgrid(np.interp(s, bends, s_uv), 1.0 - t / PROFILE_M)
-    return _grid_mesh(vertices, u, v, image)
+    return image
+
+
+def _scan_cells(parameters: CliffParameters, s, t) -> tuple[slice, slice]:
+    """Rows and columns of the wall's vertices that bound the region to be scanned."""
+    t_middle = (parameters.scan_z_m - FOOT_Z_M) / math.cos(LEAN_RAD)
+    bounds = []
+    for line, middle, size in (
+        (t, t_middle, parameters.scan_height_m),
+        (s, parameters.scan_x_m, parameters.scan_width_m),
+    ):
+        low, high = (int(np.argmin(np.abs(line - middle - h))) for h in (-size / 2, size / 2))
+        bounds.append(slice(low, max(high, low + 1) + 1))
+    return bounds[0], bounds[1]
+
+
+def _scan_region(
+    parameters: CliffParameters, s_coarse, t_coarse, border, beds, n_threads: int
+) -> TexturedMesh:
+    """Return the region to be scanned: finer in shape and paint, joined to the wall's vertices.
+
+    ``border`` (rows, columns, 3): vertices of the wall at s and t; its rim is kept.
+    """
+    seed, spacing, texel = parameters.seed, parameters.scan_spacing_m, parameters.scan_texel_m
+    s, t = (
+        np.linspace(line[0], line[-1], round((line[-1] - line[0]) / spacing) + 1)
+        for line in (s_coarse, t_coarse)
+    )
+    relief, layers = _relief(s, t, beds, seed, n_threads)
+    vertices = _wall_vertices(s, t, relief, seed)
+    layers[..., rock.LIGHT] = _light(vertices)
+    layers[..., rock.OPENNESS] = _openness(relief, spacing)
+    inside = np.minimum.outer(np.minimum(t - t[0], t[-1] - t), np.minimum(s - s[0], s[-1] - s))
+    share = np.clip(inside / SCAN_RIM_M, 0.0, 1.0)
+    tasks = [(a, b, s, t, layers, share, seed, relief) for a, b in split_range(len(t), 16)]
+    run_tasks(rock.add_fine_relief, tasks, n_threads)
+    row, column = (
+        np.interp(t, t_coarse, np.arange(len(t_coarse))),
+        np.interp(s, s_coarse, np.arange(len(s_coarse))),
+    )
+    places = np.meshgrid(row, column, indexing="ij")
+    coarse = np.stack([bilinear(border[..., k], *places) for k in range(3)], axis=-1)
+    vertices = coarse + share[..., None] * (_wall_vertices(s, t, relief, seed) - coarse)
+    s_texel = _texel_centres(s[[0, -1]], np.array([s[-1] - s[0]]) / texel)[0]
+    t_texel = _texel_centres(t[[-1, 0]], np.array([t[-1] - t[0]]) / texel)[0]
+    gain = LIGHT_GAIN * 0.01 / texel
+    image = _paint_rock((s, t, layers, beds), s_texel, t_texel, gain, 1.0, seed, n_threads)
+    u, v = np.meshgrid((s - s[0]) / (s[-1] - s[0]), 1.0 - (t - t[0]) / (t[-1] - t[0]))
+    return _grid_mesh(vertices, u, v, image, "scan region")
 
 
 def _piecewise(knots: np.ndarray, spacings: tuple[float, ...]) -> np.ndarray:
@@ -176,13 +287,29 @@ def _openness(relief: np.ndarray, spacing_m: float) -> np.ndarray:
 
 
 def _grid_mesh(
-    vertices: np.ndarray, u: np.ndarray, v: np.ndarray, image: np.ndarray, keep=None
+    vertices: np.ndarray,
+    u: np.ndarray,
+    v: np.ndarray,
+    image: np.ndarray,
+    name: str,
+    *,
+    keep=None,
+    cut=None,
 ) -> TexturedMesh:
-    """Make a mesh of a grid of vertices, of those cells whose corners are all kept."""
-    triangles = grid_triangles(*vertices.shape[:2])
+    """Make a mesh of a grid of vertices, of those cells whose corners are all kept.
+
+    ``cut``: rows and columns of cells to leave out.
+    """
+    n_rows, n_columns = vertices.shape[:2]
+    triangles = grid_triangles(n_rows, n_columns)
+    if cut is not None:
+        kept = np.ones((n_rows - 1, n_columns - 1, 2), bool)
+        kept[cut] = False
+        triangles = triangles[kept.ravel()]
     vertices, uv = vertices.reshape(-1, 3), np.stack([u, v], axis=-1).reshape(-1, 2)
     if keep is not None:
         triangles = triangles[keep.ravel()[triangles].all(axis=1)]
+    if keep is not None or cut is not None:
         used, index = np.unique(triangles, return_inverse=True)
         triangles = index.reshape(-1, 3)
         vertices, uv = vertices[used], uv[used]
@@ -191,6 +318,7 @@ def _grid_mesh(
         triangles=triangles.astype(np.int32),
         uv=uv.astype(np.float32),
         texture=image,
+        name=name,
     )
 
 
@@ -230,7 +358,7 @@ def _beach(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
     ]
     run_tasks(shore.paint_beach, tasks, n_threads)
     u, v = np.meshgrid(np.linspace(0, 1, len(x)), np.interp(-y, -y_knots, y_uv))
-    return _grid_mesh(vertices, u, v, image, keep=inland < 4.0)
+    return _grid_mesh(vertices, u, v, image, "beach", keep=inland < 4.0)
 
 
 def _plateau(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
@@ -246,4 +374,4 @@ def _plateau(parameters: CliffParameters, n_threads: int) -> TexturedMesh:
     tasks = [(a, b, x_texel, y_texel, seed, image) for a, b in split_range(len(y_texel), 16)]
     run_tasks(shore.paint_plateau, tasks, n_threads)
     u, v = np.meshgrid(np.linspace(0, 1, x.shape[1]), np.linspace(0, 1, x.shape[0]))
-    return _grid_mesh(np.dstack([x, y, z]), u, v, image, keep=inland > 5.6)
+    return _grid_mesh(np.dstack([x, y, z]), u, v, image, "plateau", keep=inland > 5.6)

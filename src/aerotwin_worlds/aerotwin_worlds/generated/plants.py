@@ -13,7 +13,7 @@ from aerotwin_worlds.generated.solids import Patch, capped, cylinder, join
 from aerotwin_worlds.generated.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
 from aerotwin_worlds.mesh import TexturedMesh
 
-TEXTURE_PX = 768
+TEXTURE_PX = 1536
 BARK, STONE, LEAVES = (0.02, 0.02, 0.23, 0.48), (0.02, 0.52, 0.23, 0.98), 0.27
 """Parts of the texture (u0, v0, u1, v1); leaves from u = 0.27 to the right, three bands of hue."""
 UP = np.array([0.0, 0.0, 1.0])
@@ -66,10 +66,10 @@ def _foliage(rng: np.random.Generator, body: Patch, n: int, size_m: float, hue: 
     chosen = body.vertices[body.triangles[rng.integers(len(body.triangles), size=n)]]
     place = (chosen * rng.dirichlet((1.0, 1.0, 1.0), n)[..., None]).sum(axis=1)
     out = place - body.vertices.mean(axis=0)
-    place += out * rng.uniform(-0.06, 0.14, (n, 1))
+    place += out * rng.uniform(-0.05, 0.22, (n, 1))
     out /= np.linalg.norm(out, axis=1, keepdims=True)
     spread = size_m * rng.uniform(0.6, 1.5, (n, 1, 1)) * rng.normal(size=(n, 3, 3))
-    spread -= 0.5 * (spread @ out[..., None]) * out[:, None]
+    spread -= 0.6 * (spread @ out[..., None]) * out[:, None]
     corners = place[:, None] + spread
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     inwards = (normal * out).sum(axis=1) < 0.0
@@ -91,7 +91,7 @@ def _crown(rng, middle, radii, *, lobes: int, hue: int, leaves: int, leaf_m: flo
         away = 0.0 if lobe == 0 else 0.52
         offset = np.array([away * math.cos(turn), away * math.sin(turn), rng.uniform(-0.3, 0.35)])
         share = 0.78 if lobe == 0 else rng.uniform(0.48, 0.62)
-        body = lumps(rng, share * np.asarray(radii), 7, 11, 0.36, _leaf_box(rng, hue, 0.22))
+        body = lumps(rng, share * np.asarray(radii), 5, 9, 0.30, _leaf_box(rng, hue, 0.22))
         body = Patch(
             vertices=body.vertices + middle + offset * radii, uv=body.uv, triangles=body.triangles
         )
@@ -109,7 +109,7 @@ def plant(spec: Plant, rng: np.random.Generator) -> Patch:
         return Patch(vertices=body.vertices + foot, uv=body.uv, triangles=body.triangles)
     if spec.kind == "bush":
         radii = h * rng.uniform([0.6, 0.6, 0.5], [0.9, 0.9, 0.6])
-        return _crown(rng, foot + 0.35 * h * UP, radii, lobes=3, hue=hue, leaves=60, leaf_m=0.07)
+        return _crown(rng, foot + 0.35 * h * UP, radii, lobes=3, hue=hue, leaves=150, leaf_m=0.07)
     trunk = cylinder(
         foot - 0.5 * UP, h * np.array([0.035, 0.025, 0.012]), [0.0, 0.3 * h, 0.75 * h],
         sides=8, uv_box=BARK,
@@ -118,14 +118,14 @@ def plant(spec: Plant, rng: np.random.Generator) -> Patch:
         tiers = [
             _crown(
                 rng, foot + t * h * UP, h * np.array([0.24, 0.24, 0.17]) * (1.12 - t),
-                lobes=1, hue=2, leaves=130, leaf_m=0.13,
+                lobes=1, hue=2, leaves=220, leaf_m=0.13,
             )
             for t in (0.25, 0.42, 0.58, 0.72, 0.86)
         ]  # fmt: skip
         return join([trunk, *tiers])
     radii = h * rng.uniform([0.30, 0.30, 0.26], [0.40, 0.40, 0.32])
     middle = foot + 0.66 * h * UP
-    return join([trunk, _crown(rng, middle, radii, lobes=5, hue=hue, leaves=120, leaf_m=0.13)])
+    return join([trunk, _crown(rng, middle, radii, lobes=5, hue=hue, leaves=230, leaf_m=0.17)])
 
 
 def plant_patch(specs: Sequence[Plant], seed: int) -> Patch:

@@ -15,6 +15,7 @@ from numba import njit
 
 from aerotwin_worlds.generated.noise import (
     blend,
+    cell_noise,
     fractal_noise,
     gradient_noise,
     hash_unit,
@@ -109,19 +110,35 @@ def wall_relief(row0, row1, s_m, t_m, grass_t, beds, seed, relief, layers):
 
 
 @njit(nogil=True, cache=True)
-def _fine_relief(s, t, rough, crack, seed):
-    """Relief below the mesh's resolution [m]: pits and grains down to two centimetres."""
+def _fine_relief(s, t, rough, crack, detail, seed):
+    """Relief below the mesh's resolution [m]: pits and grains down to 2 cm, with detail to 6 mm."""
     r = 0.050 * gradient_noise(4.1 * s, 5.3 * t, seed + 201)
     r += 0.030 * gradient_noise(9.7 * s, 12.1 * t, seed + 203)
     r += 0.020 * gradient_noise(23.0 * s, 25.0 * t, seed + 207)
+    if detail > 0.0:
+        r += detail * 0.0060 * gradient_noise(61.0 * s + 9.0 * t, 67.0 * t - 9.0 * s, seed + 241)
+        r += detail * 0.0028 * gradient_noise(151.0 * s, 163.0 * t, seed + 243)
     return rough * (r - 0.03 * crack)
 
 
 @njit(nogil=True, cache=True)
-def paint_wall(row0, row1, s_m, t_m, column_x, row_y, layers, beds, seed, image):
+def add_fine_relief(row0, row1, s_m, t_m, layers, share, seed, relief):
+    """Add the relief down to ten centimetres to that of a fine mesh, with a share per vertex."""
+    for i in range(row0, row1):
+        for j in range(len(s_m)):
+            s, t, rough = s_m[j], t_m[i], layers[i, j, ROUGHNESS]
+            r = 0.050 * gradient_noise(4.1 * s, 5.3 * t, seed + 201)
+            r += 0.030 * gradient_noise(9.7 * s, 12.1 * t, seed + 203)
+            relief[i, j] += share[i, j] * rough * r
+
+
+@njit(nogil=True, cache=True)
+def paint_wall(row0, row1, s_m, t_m, column_x, row_y, layers, beds, gain, detail, seed, image):
     """Paint texture rows row0..row1 (top row first) of the wall, sRGB.
 
-    ``column_x, row_y``: fractional indices into the coarse layers for each column and row.
+    ``column_x, row_y``: fractional indices into the coarse layers for each column and row;
+    ``gain``: light per height step between texels [1/m]; ``detail``: 1 paints what is smaller
+    than two centimetres, too: fine grains and pores.
     """
     n = len(s_m)
     height_above = np.zeros(n)
@@ -144,13 +161,13 @@ def paint_wall(row0, row1, s_m, t_m, column_x, row_y, layers, beds, seed, image)
             if cracked > 0.05:
                 vein = abs(gradient_noise(0.9 * sw + 0.9 * tw, 1.6 * tw - 0.7 * sw, seed + 211))
                 crack = max(crack, 1.0 - vein / (0.013 * cracked))
-            height = _fine_relief(s, t, rough, crack, seed)
+            height = _fine_relief(s, t, rough, crack, detail, seed)
             slope_s, slope_t = height - height_left, height_above[j] - height
             height_left, height_above[j] = height, height
             if i < row0:
                 continue
             light = blend(layers, LIGHT, r, c, fy, fx)
-            light -= 9.0 * (slope_t - 0.7 * (slope_s if j > 0 else 0.0))
+            light -= gain * (slope_t - 0.7 * (slope_s if j > 0 else 0.0))
             openness = blend(layers, OPENNESS, r, c, fy, fx) * (1.0 + 2.6 * height)
             light = max(0.25 + 0.75 * light, 0.12) * openness * (1.0 - 0.62 * crack)
             stain = blend(layers, STAIN, r, c, fy, fx) * (0.35 + 0.65 * rough)
@@ -160,6 +177,11 @@ def paint_wall(row0, row1, s_m, t_m, column_x, row_y, layers, beds, seed, image)
             tone += joints * 0.16 * (block - 0.5)
             tone *= 1.0 - 0.42 * stain
             warm = (bed - 0.5) * 0.12 + 0.05 * (1.0 - rough)
+            if detail > 0.0:
+                first, _, label = cell_noise(74.0 * s, 74.0 * t, seed + 245)
+                if label > 0.7:
+                    pore = 1.0 - smoothstep(0.04, 0.10 + 0.9 * (label - 0.7), first)
+                    tone *= 1.0 - (0.2 + 0.8 * stain) * 0.5 * detail * rough * pore
             grass = blend(layers, GRASS, r, c, fy, fx)
             turf = (0.75 + 14.0 * height + grain) * (0.5 + 0.5 * openness)
             for channel in range(3):

@@ -43,7 +43,7 @@ class RouteParameters:
         default=0.8, text="Vertex spacing of the ground.", unit="m", minimum=0.3, maximum=5
     )
     texel_m: float = parameter(
-        default=0.04,
+        default=0.05,
         text="Texel size of walls and of the ground near the road; six times that elsewhere.",
         unit="m",
         minimum=0.015,

@@ -21,11 +21,11 @@ from aerotwin_worlds.generated.noise import (
     smoothstep,
 )
 
-ASPHALT, CONCRETE, GRAVEL, TRACK, FIELD, SOIL, WHITE, YELLOW = range(8)
+GRAVEL, ASPHALT, CONCRETE, TRACK, FIELD, SOIL, WHITE, YELLOW = range(8)
 N_MATERIALS = 8
 # Layers of the coarse grid.
-DRY, BLOTCH, WEAR, LIGHT = range(4)
-N_LAYERS = 4
+DRY, BLOTCH, WEAR, CLOVER, LIGHT = range(5)
+N_LAYERS = 5
 SLAB_M, STRIPE_M = 1.5, 4.572
 """Side of a concrete slab; width of a mowing stripe: five yards."""
 
@@ -49,16 +49,17 @@ def ground_layers(row0, row1, x_m, y_m, seed, layers):
             x, y = x_m[j], y_m[i]
             layers[i, j, DRY] = fractal_noise(0.031 * x, 0.031 * y, seed + 421, 5)
             layers[i, j, BLOTCH] = fractal_noise(0.43 * x, 0.43 * y, seed + 431, 4)
+            layers[i, j, CLOVER] = gradient_noise(0.7 * x, 0.7 * y, seed + 451)
             layers[i, j, WEAR] = fractal_noise(0.11 * x, 0.11 * y, seed + 441, 4)
 
 
 @njit(nogil=True, cache=True)
-def _grass(x, y, dry, blotch, wear, fine, finer, grain, seed):
+def _grass(dry, blotch, wear, clover, fine, finer, grain):
     """Colour of a meadow: green and straw, clover, bare soil where it is worn."""
     straw = smoothstep(-0.35, 0.55, dry + 0.45 * blotch + 0.25 * fine)
     tone = 1.0 + 0.22 * blotch + 0.30 * fine + 0.34 * finer + 0.34 * grain
     r, g, b = 92.0 + 64.0 * straw, 104.0 + 36.0 * straw, 58.0 + 34.0 * straw
-    clover = smoothstep(0.16, 0.30, gradient_noise(0.7 * x, 0.7 * y, seed + 451) + 0.3 * fine)
+    clover = smoothstep(0.16, 0.30, clover + 0.3 * fine)
     tone *= 1.0 - 0.34 * clover * (1.0 - straw)
     bare = smoothstep(0.42, 0.62, wear + 0.55 * blotch + 0.35 * fine)
     if bare > 0.0:
@@ -102,9 +103,9 @@ def _concrete(x, y, blotch, fine, finer, grain, seed):
 @njit(nogil=True, cache=True)
 def _gravel(x, y, blotch, fine, grain, seed):
     """Tone of gravel: pebbles of several centimetres and dark gaps."""
-    first, second, label = cell_noise(9.0 * x, 9.0 * y, seed + 491)
+    first, second, label = cell_noise(13.0 * x, 13.0 * y, seed + 491)
     pebble = smoothstep(0.02, 0.2, second - first)
-    return (0.55 + 0.45 * pebble) * (0.78 + 0.5 * label) + 0.16 * blotch + 0.1 * fine + 0.1 * grain
+    return (0.66 + 0.34 * pebble) * (0.84 + 0.32 * label) + 0.16 * blotch + 0.1 * fine + 0.1 * grain
 
 
 @njit(nogil=True, cache=True)
@@ -132,7 +133,8 @@ def paint_ground(row0, row1, x_m, y_m, column_x, row_y, layers, masks, seed, ima
             r, g, b = 0.0, 0.0, 0.0
             if solid < 255:
                 dry = blend(layers, DRY, ri, c, fy, fx)
-                r, g, b = _grass(x, y, dry, blotch, wear, fine, finer, grain, seed)
+                clover = blend(layers, CLOVER, ri, c, fy, fx)
+                r, g, b = _grass(dry, blotch, wear, clover, fine, finer, grain)
             for m in range(N_MATERIALS):
                 if mask[m] == 0:
                     continue
