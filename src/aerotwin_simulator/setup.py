@@ -21,6 +21,7 @@ setup(
     extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [
+            "camera_node = aerotwin_simulator.ros.camera_node:main",
             "lidar_node = aerotwin_simulator.ros.lidar_node:main",
             "simulator = aerotwin_simulator.start:main",
         ],

@@ -23,7 +23,7 @@ class ImageSensor:
     3. Signal and noise are amplified (gain), brightness is added, and the sum is rounded and
        clipped to 8 bits: a camera saturates.
 
-    The noise of a pixel is a function of seed, camera, frame and place alone: a frame gets the
+    The noise of a pixel is a function of seed, camera, stamp and place alone: a frame gets the
     same bytes whatever was rendered before it, and on however many threads.
 
     Parameters
@@ -33,7 +33,7 @@ class ImageSensor:
     noise, vignetting, exposure : parameters
         What spoils the picture; see `load_preset`.
     seed : int
-        Seed, not negative; equal seeds make equal noise for equal camera and frame indices.
+        Seed, not negative; equal seeds make equal noise at equal stamps of equal camera indices.
     """
 
     def __init__(
@@ -58,9 +58,7 @@ class ImageSensor:
             and bool(np.all(share == 1.0))
         )
 
-    def take(
-        self, image: np.ndarray, stamp_ns: int, *, frame_index: int, camera_index: int
-    ) -> np.ndarray:
+    def take(self, image: np.ndarray, stamp_ns: int, *, camera_index: int) -> np.ndarray:
         """Return what the camera delivers of a perfect picture.
 
         Parameters
@@ -68,9 +66,9 @@ class ImageSensor:
         image : (h, w) or (h, w, 3) array of uint8
             The picture, linear in light.
         stamp_ns : int
-            When it is taken, in simulated time [ns].
-        frame_index, camera_index : int
-            Which frame of which camera, for its noise; not negative.
+            When it is taken, in simulated time, not negative [ns].
+        camera_index : int
+            Which camera took it, for its noise; not negative.
         """
         if image.dtype != np.uint8 or image.shape[:2] != self._shape or image.ndim > 3:
             raise ValueError(
@@ -81,7 +79,7 @@ class ImageSensor:
             return image.copy()
         pixels = np.ascontiguousarray(image).reshape(self._share.size, -1)
         out = np.empty_like(pixels)
-        key = counter_key(self._seed, camera_index, frame_index)
+        key = counter_key(self._seed, camera_index, stamp_ns)
         expose(pixels, self._share, self._response(stamp_ns), normal_table(), key, out)
         return out.reshape(image.shape)
 
@@ -123,9 +121,9 @@ class DepthSensor:
         self._limits = np.array([near_m, far_m, scale], np.float32)
         self._seed = seed
 
-    def measure(self, depth: np.ndarray, *, frame_index: int, camera_index: int) -> np.ndarray:
+    def measure(self, depth: np.ndarray, stamp_ns: int, *, camera_index: int) -> np.ndarray:
         """Return measured depth (h, w) float32 [m] of true depth (h, w) along the axis [m]."""
         measured = np.array(depth, np.float32)
-        key = counter_key(self._seed, camera_index, frame_index)
+        key = counter_key(self._seed, camera_index, stamp_ns)
         disturb_depth(measured.reshape(-1), self._limits, normal_table(), key)
         return measured

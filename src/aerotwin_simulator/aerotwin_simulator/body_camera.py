@@ -112,23 +112,27 @@ class BodyCamera:
         self._lens = parameters.lens()
         self._image_sensor = parameters.image_sensor(seed)
         self._depth_sensor = parameters.depth_sensor(seed)
-        self._schedule = Schedule(rate_hz)
+        self._rate_hz, self._schedule = rate_hz, Schedule(rate_hz)
         self._bands = _bands(parameters)
         self._shots: deque[_Shot] = deque()
-        self._n_frames = 0
         self._infos = [
             camera_info_message(0, eye.frame_id, self._lens, eye.baseline_m) for eye in self.eyes
         ]
 
     @property
     def topics(self) -> list[Topic]:
-        """What it publishes."""
+        """What it publishes, in the order of the messages of a frame."""
         outlets = [outlet for eye in self.eyes for outlet in eye.outlets.values()]
         return [topic for outlet in outlets for topic in (outlet.info, outlet.image)]
 
     def warm_up(self) -> None:
         """Render once so that no later frame pays for compilation or caches."""
         self.render([np.eye(4)] * len(self._bands))
+
+    def restart(self, after_ns: int) -> None:
+        """Forget frames that are not complete; the next one is due after an instant [ns]."""
+        self._shots.clear()
+        self._schedule = Schedule(self._rate_hz, after_ns)
 
     def frames(self, motion: Motion) -> Iterator[tuple[int, list[tuple[Topic, bytes]]]]:
         """Yield (stamp_ns, messages) for each frame that is complete at the end of the motion.
@@ -142,7 +146,6 @@ class BodyCamera:
         while self._shots and len(self._shots[0].T_map_body) == len(self._bands):
             shot = self._shots.popleft()
             yield shot.stamp_ns, self._develop(shot)
-            self._n_frames += 1
 
     def _expose(self, shot: _Shot, motion: Motion) -> None:
         for _, offset_ns in self._bands[len(shot.T_map_body) :]:
@@ -194,12 +197,11 @@ class BodyCamera:
         if kind == IDS:
             assert frame.ids is not None
             return frame.ids
-        place = {"frame_index": self._n_frames, "camera_index": camera_index}
         if kind == DEPTH:
             assert frame.depth is not None
-            return self._depth_sensor.measure(frame.depth, **place)
+            return self._depth_sensor.measure(frame.depth, stamp_ns, camera_index=camera_index)
         assert frame.image is not None
-        return self._image_sensor.take(frame.image, stamp_ns, **place)
+        return self._image_sensor.take(frame.image, stamp_ns, camera_index=camera_index)
 
 
 def _bands(parameters: CameraParameters) -> list[tuple[tuple[int, int] | None, int]]:

@@ -31,18 +31,22 @@ class MountedCamera:
 
     name: str = parameter(text="topics stand below it, frames are <name> and <name>_optical")
     preset: str = parameter("ideal", text="camera preset, or path of a YAML file like one")
-    outputs: tuple[str, ...] = parameter(
-        (MONO,), choices=None, text="what it publishes: rgb or mono, depth, ids"
-    )
+    outputs: tuple[str, ...] = parameter((MONO,), text="what it publishes: rgb or mono, depth, ids")
     rate_hz: float | None = parameter(
         None, unit="Hz", minimum=0.1, maximum=250.0, text="frames; null = the preset's"
     )
-    forward_m: float = parameter(0.1, unit="m", text="place ahead of base_link")
-    left_m: float = parameter(0.0, unit="m", text="place to the left of base_link")
-    up_m: float = parameter(0.0, unit="m", text="place above base_link")
-    roll_deg: float = parameter(0.0, unit="deg", text="turn about the axis of view")
-    pitch_deg: float = parameter(0.0, unit="deg", text="downward pitch")
-    yaw_deg: float = parameter(0.0, unit="deg", text="turn to the left")
+    x_m: float = parameter(0.1, unit="m", text="place ahead of base_link")
+    y_m: float = parameter(0.0, unit="m", text="place to the left of base_link")
+    z_m: float = parameter(0.0, unit="m", text="place above base_link")
+    roll_deg: float = parameter(
+        0.0, unit="deg", minimum=-180.0, maximum=180.0, text="turned about its axis of view"
+    )
+    pitch_deg: float = parameter(
+        0.0, unit="deg", minimum=-90.0, maximum=90.0, text="then downwards"
+    )
+    yaw_deg: float = parameter(
+        0.0, unit="deg", minimum=-180.0, maximum=180.0, text="then to the left"
+    )
 
     def __post_init__(self) -> None:
         is_frame = _NAME.fullmatch(self.name) and not self.name.endswith("_optical")
@@ -111,7 +115,7 @@ def make_cameras(
 
 
 def _eye(mounted: MountedCamera, preset: CameraParameters, vehicle: str, instance: int) -> Eye:
-    p_body = (mounted.forward_m, mounted.left_m, mounted.up_m)
+    p_body = (mounted.x_m, mounted.y_m, mounted.z_m)
     turns = {f"{name}_deg": getattr(mounted, f"{name}_deg") for name in ("roll", "pitch", "yaw")}
     return Eye(
         name=mounted.name,

@@ -13,12 +13,11 @@ from aerotwin_core.parameters import load_parameters_file
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import Mission
 from aerotwin_sensor_models import load_preset
-from aerotwin_simulator.camera_file import load_cameras
 from aerotwin_simulator.controllers import BackendSetup, check_controller
 from aerotwin_simulator.extra_sensors import make_extra_sensors
 from aerotwin_simulator.fleet import plan_vehicles, side_by_side
-from aerotwin_simulator.parameters import NO_FILE, SimulatorParameters
-from aerotwin_simulator.stereo_camera import stereo_preset
+from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras
 from aerotwin_worlds.loading import find_world
 
 
@@ -37,7 +36,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
         for plan in plan_vehicles(parameters):
             own = plan.parameters
             make_extra_sensors(own)
-            _check_cameras(own)
+            check_vehicle_cameras(own)
             if own.has_lidar:
                 load_preset("lidar", own.lidar)
             airframe = load_airframe(own.airframe)
@@ -57,13 +56,6 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
                     folder=Path(folder),
                 )
             )
-
-
-def _check_cameras(parameters: SimulatorParameters) -> None:
-    if parameters.camera:
-        stereo_preset(parameters)
-    if parameters.cameras != NO_FILE:
-        load_cameras(parameters.cameras)
 
 
 def _check_unused_mission(parameters: SimulatorParameters) -> None:

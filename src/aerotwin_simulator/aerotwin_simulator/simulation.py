@@ -49,8 +49,8 @@ class Simulation:
         Who gets the messages.
     before_frame : callable, optional
         Called with the stamp [ns] before a frame of the first camera (the stereo pair, if there is
-        one) of the first vehicle with cameras is handed out: the place to wait for nodes that must
-        keep pace.
+        one) of the first vehicle with cameras is handed out, or, if there is no camera, at the
+        stereo rate: the place to wait for nodes that must keep pace.
     spin : callable, optional
         Delivers messages of other nodes for at most the given wall time [s]; called while a
         vehicle waits for commands from a topic.
@@ -95,9 +95,11 @@ class Simulation:
     def _make_vehicles(self, folder: Path, spin: Callable[[float], None]) -> None:
         queries, plane = WorldQueries(self.world), LocalTangentPlane(self.world.origin)
         renderer = Renderer(self.world)
-        wait_for_follower = self._before_frame or (lambda _: None)
+        plans = plan_vehicles(self.parameters)
+        leader = next((plan for plan in plans if plan.parameters.has_cameras), plans[0])
         try:
-            for plan in plan_vehicles(self.parameters):
+            for plan in plans:
+                is_waited_for = plan is leader and self._before_frame is not None
                 surroundings = Surroundings(
                     world=self.world,
                     queries=queries,
@@ -105,12 +107,10 @@ class Simulation:
                     plane=plane,
                     folder=folder,
                     outlets=self._outlets,
-                    before_frame=wait_for_follower,
+                    before_frame=self._before_frame if is_waited_for else None,
                     spin=spin,
                 )
                 self.vehicles.append(SimulatedVehicle(plan, surroundings))
-                if plan.parameters.has_cameras:
-                    wait_for_follower = lambda _: None  # noqa: E731
         except BaseException:
             self.close()
             raise
@@ -121,6 +121,12 @@ class Simulation:
             place = topics.below(vehicle.name)
             of_all = [place(topic) for topic in topics.OF_A_VEHICLE]
             self._outlets.add(list(dict.fromkeys([*of_all, *vehicle.camera_topics])))
+
+    @property
+    def leader(self) -> SimulatedVehicle:
+        """Whose frames nodes are waited for: the first vehicle with cameras, or the first."""
+        with_cameras = (v for v in self.vehicles if v.parameters.has_cameras)
+        return next(with_cameras, self.vehicles[0])
 
     @property
     def is_repeatable(self) -> bool:

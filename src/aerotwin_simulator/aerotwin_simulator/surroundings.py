@@ -41,8 +41,9 @@ class Surroundings:
         Where logs go.
     outlets : Outlets
         Who gets the messages.
-    before_frame : callable
-        Called with the stamp [ns] before a frame of its first camera is handed out.
+    before_frame : callable, optional
+        Called with the stamp [ns] before a frame of its first camera is handed out, or at the
+        stereo rate if it has none; None where nobody is waited for.
     spin : callable
         Delivers messages of other nodes for at most the given wall time [s].
     """
@@ -53,7 +54,7 @@ class Surroundings:
     plane: LocalTangentPlane
     folder: Path
     outlets: Outlets
-    before_frame: Callable[[int], None]
+    before_frame: Callable[[int], None] | None
     spin: Callable[[float], None]
 
 

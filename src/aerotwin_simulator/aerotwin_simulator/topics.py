@@ -103,6 +103,9 @@ SENSORS = (
 )
 """What one seed repeats byte for byte."""
 SLAM_ODOM = Topic("slam/odom", "nav_msgs/msg/Odometry")
+STEP_ACK = Topic("step/ack", "std_msgs/msg/Header")
+ANSWERS = {topic.name: topic for topic in (SLAM_ODOM, STEP_ACK)}
+"""Topics of nodes that keep pace: a message with the stamp of a frame answers it."""
 EXTERNAL_ODOM = Topic("external_odom", "nav_msgs/msg/Odometry")
 ROTOR_COMMAND = Topic("command/rotors", "sensor_msgs/msg/JointState")
 FROM_SLAM = (

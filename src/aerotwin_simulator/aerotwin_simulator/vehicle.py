@@ -17,8 +17,6 @@ from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, stan
 from aerotwin_px4_bridge import AutopilotLost, Mission
 from aerotwin_simulator import topics
 from aerotwin_simulator.battery import BatteryMonitor
-from aerotwin_simulator.body_camera import BodyCamera
-from aerotwin_simulator.camera_file import make_cameras
 from aerotwin_simulator.collision import Collision, CollisionWatch, mesh_at
 from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
@@ -29,11 +27,10 @@ from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.inertial_step import InertialVehicle
 from aerotwin_simulator.lidar import BodyLidar, lidar_transform, make_lidar
 from aerotwin_simulator.mounting import eye_transforms, imu_transform
-from aerotwin_simulator.parameters import NO_FILE
 from aerotwin_simulator.readings import Readings
-from aerotwin_simulator.stereo_camera import make_stereo_camera
 from aerotwin_simulator.surroundings import Air, Surface, Surroundings
 from aerotwin_simulator.truth import TruthMessages, TruthStep
+from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
 
 STATUS_RATE_HZ = 1.0
 ESTIMATE_RATE_HZ = 20.0
@@ -86,13 +83,10 @@ class SimulatedVehicle:
         if parameters.mission != "none" and parameters.is_mavlink:
             mission = load_parameters_file(Mission, parameters.mission)
             self._mission = side_by_side(mission, plan)
-        self._cameras: list[BodyCamera] = []
-        if parameters.camera:
-            self._cameras.append(make_stereo_camera(parameters, surroundings.renderer, plan.name))
-        if parameters.cameras != NO_FILE:
-            self._cameras += make_cameras(parameters, surroundings.renderer, plan.name)
+        self._cameras = make_vehicle_cameras(parameters, surroundings.renderer, plan.name)
         self._truth_due = Schedule(parameters.truth_rate_hz)
         self._estimate_due = Schedule(ESTIMATE_RATE_HZ)
+        self._frame_due = Schedule(parameters.camera_rate_hz)
         self._truth = TruthMessages(self._n_rotors, plan.name)
         self._messages = ControllerMessages(plan.name)
         self._n_missed_before = 0
@@ -209,6 +203,11 @@ class SimulatedVehicle:
         return edges
 
     @property
+    def last_of_frame(self) -> topics.Topic:
+        """The last topic of a frame that nodes are waited for; the truth if others render."""
+        return self._cameras[0].topics[-1] if self._cameras else self._place(topics.TRUTH_ODOM)
+
+    @property
     def camera_topics(self) -> list[topics.Topic]:
         """The topics of its cameras."""
         return [topic for camera in self._cameras for topic in camera.topics]
@@ -263,10 +262,14 @@ class SimulatedVehicle:
 
     def _take_pictures(self, step: TruthStep) -> None:
         """Hand out the frames that are complete; nodes are waited for at those of the first."""
-        for k, camera in enumerate(self._cameras):
+        wait = self._surroundings.before_frame
+        if wait is not None and not self._cameras:
+            for stamp_ns in self._frame_due.until(step.end_ns):
+                wait(stamp_ns)
+        for camera in self._cameras:
             for stamp_ns, pictures in camera.frames(step):
-                if k == 0:
-                    self._surroundings.before_frame(stamp_ns)
+                if wait is not None and camera is self._cameras[0]:
+                    wait(stamp_ns)
                 for topic, cdr in pictures:
                     self._outlets.emit(topic, stamp_ns, cdr)
 

@@ -56,7 +56,7 @@ def three_cameras(write, small) -> str:
     small("fisheye.yaml", model="fisheye", k1=0.01, rate_hz=10.0)
     small("plain.yaml", rate_hz=2.0)
     down = {"name": "depth", "preset": "depth.yaml", "outputs": ["depth"], "pitch_deg": 90.0}
-    down |= {"rate_hz": 30.0, "forward_m": 0.2, "up_m": 0.1}
+    down |= {"rate_hz": 30.0, "x_m": 0.2, "z_m": 0.1}
     left = {"name": "left_eye", "preset": "fisheye.yaml", "outputs": ["rgb"], "yaw_deg": 90.0}
     front = {"name": "front", "preset": "plain.yaml", "outputs": ["mono", "depth", "ids"]}
     return write("cameras.yaml", {"cameras": [down, left, front]})
@@ -199,15 +199,19 @@ def test_all_cameras_and_vehicles_share_one_rasteriser(
     assert len(made) == 1
 
 
-@pytest.mark.parametrize(("with_stereo", "rate_hz"), [(True, 20.0), (False, 30.0)])
+@pytest.mark.parametrize(
+    ("with_stereo", "with_file", "rate_hz"),
+    [(True, True, 20.0), (False, True, 30.0), (False, False, 20.0)],
+)
 def test_nodes_are_waited_for_at_the_frames_of_the_first_camera(
-    flat_world, tmp_path, controllers, three_cameras, with_stereo, rate_hz
+    flat_world, tmp_path, controllers, three_cameras, with_stereo, with_file, rate_hz
 ):
+    """Without any camera the frames are those of a node that renders: at the stereo rate."""
     parameters = SimulatorParameters(
         camera=with_stereo,
         camera_width=64,
         camera_height=48,
-        cameras=three_cameras,
+        cameras=three_cameras if with_file else "none",
         controller=f"python:{controllers}:Climber",
     )
     waited: list[int] = []

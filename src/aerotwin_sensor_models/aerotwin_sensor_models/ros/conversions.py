@@ -21,6 +21,22 @@ def truth_from_messages(odometry: Any, accel: Any) -> Truth:
     ValueError
         If the attitude is not a unit quaternion or a number is not finite.
     """
+    moved = accel.accel
+    return _truth(odometry, a_body=_array(moved.linear), alpha_body=_array(moved.angular))
+
+
+def truth_from_odometry(odometry: Any) -> Truth:
+    """Return the motion that truth/odom alone tells, for sensors that feel no acceleration.
+
+    Raises
+    ------
+    ValueError
+        As `truth_from_messages`.
+    """
+    return _truth(odometry, a_body=np.zeros(3), alpha_body=np.zeros(3))
+
+
+def _truth(odometry: Any, *, a_body: FloatArray, alpha_body: FloatArray) -> Truth:
     pose, twist = odometry.pose.pose, odometry.twist.twist
     q = pose.orientation
     q_map_body = np.array([q.x, q.y, q.z, q.w])
@@ -32,9 +48,9 @@ def truth_from_messages(odometry: Any, accel: Any) -> Truth:
         p_map_body=_array(pose.position),
         v_map_body=rotation_from_quaternion(q_map_body) @ _array(twist.linear),
         q_map_body=q_map_body / length,
-        a_body=_array(accel.accel.linear),
+        a_body=a_body,
         omega_body=_array(twist.angular),
-        alpha_body=_array(accel.accel.angular),
+        alpha_body=alpha_body,
     )
     if not truth.is_finite():
         raise ValueError(f"truth of {truth.stamp_ns} ns must be finite, got {truth}")

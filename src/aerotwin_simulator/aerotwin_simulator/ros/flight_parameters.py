@@ -5,6 +5,7 @@
 from dataclasses import dataclass
 
 from aerotwin_core.parameters import parameter
+from aerotwin_simulator import topics
 from aerotwin_simulator.parameters import SimulatorParameters
 
 
@@ -17,7 +18,7 @@ class FlightParameters(SimulatorParameters):
     wait_for: str = parameter(
         "",
         text="topic whose stamps answer the camera frames; empty = wait for nobody",
-        choices=("", "slam/odom"),
+        choices=("", *topics.ANSWERS),
     )
     wait_start_s: float = parameter(
         120.0,
@@ -35,5 +36,5 @@ class FlightParameters(SimulatorParameters):
 
     @property
     def is_followed(self) -> bool:
-        """Whether the loop waits for a node that processes the camera frames."""
-        return bool(self.wait_for) and self.camera
+        """Whether the loop waits for a node that makes or processes camera frames."""
+        return bool(self.wait_for)

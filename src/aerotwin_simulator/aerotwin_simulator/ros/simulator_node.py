@@ -51,7 +51,7 @@ class SimulatorNode(Node):
             )
         self.bag: BagOutlet | None = None
         self.simulation: Simulation | None = None
-        self._wait_for, self._last_image = self.parameters.wait_for, topics.RIGHT_IMAGE
+        self._wait_for, self._last_of_frame = self.parameters.wait_for, topics.RIGHT_IMAGE
         self.foreign: ForeignTopics | None = None
         self.add_on_set_parameters_callback(self._set_parameters)
         self.create_service(SetBool, "~/pause", self._pause)
@@ -60,15 +60,14 @@ class SimulatorNode(Node):
 
     def listen_for(self, simulation: Simulation) -> None:
         """Offer the services of the vehicles of a simulation, and hear what concerns them."""
-        self._inputs = VehicleInputs(self, simulation.vehicles)
+        self._inputs = VehicleInputs(self, simulation.vehicles, self.parameters.wait_for)
         if self.bag is not None:
             for topic in self._inputs.topics:
                 self.bag.add(topic)
-        with_camera = next((v for v in simulation.vehicles if v.parameters.camera), None)
-        if with_camera is not None and self._wait_for:
-            place = topics.below(with_camera.name)
-            self._wait_for = place(topics.SLAM_ODOM).name
-            self._last_image = place(topics.RIGHT_IMAGE)
+        if self._wait_for:
+            leader = simulation.leader
+            self._wait_for = topics.below(leader.name)(topics.ANSWERS[self._wait_for]).name
+            self._last_of_frame = leader.last_of_frame
         self.foreign = ForeignTopics(self, self._inputs.topics, self._receive_foreign)
         for vehicle in simulation.vehicles:
             offer_services(self, vehicle)
@@ -138,7 +137,7 @@ class SimulatorNode(Node):
         while time.monotonic() < deadline:
             if self.is_stop_wanted:
                 return True
-            if self.count_publishers(topic) and self.outlet.n_subscribers(self._last_image):
+            if self.count_publishers(topic) and self.outlet.n_subscribers(self._last_of_frame):
                 self.outlet.recount()
                 return True
             status.update(0, 0.0, f"waiting for {self._wait_for}", None)

@@ -66,6 +66,8 @@ class VehicleInputs:
         Who looks for publishers.
     vehicles : sequence of SimulatedVehicle
         All of the simulation.
+    wait_for : str
+        Name of the topic that answers frames, "" for none.
 
     Attributes
     ----------
@@ -73,7 +75,9 @@ class VehicleInputs:
         What to subscribe to: for the vehicles, and for the bag.
     """
 
-    def __init__(self, node: Node, vehicles: Sequence[SimulatedVehicle]) -> None:
+    def __init__(
+        self, node: Node, vehicles: Sequence[SimulatedVehicle], wait_for: str = ""
+    ) -> None:
         self._node = node
         self._commanded: dict[str, SimulatedVehicle] = {}
         self._seeing: dict[str, SimulatedVehicle] = {}
@@ -81,6 +85,8 @@ class VehicleInputs:
         for vehicle in vehicles:
             place = topics.below(vehicle.name)
             wanted += [place(topic) for topic in topics.FROM_SLAM]
+            if wait_for:
+                wanted.append(place(topics.ANSWERS[wait_for]))
             if isinstance(vehicle.backend, TopicCommands):
                 wanted.append(place(topics.ROTOR_COMMAND))
                 name = wanted[-1].name

@@ -1,0 +1,111 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Node `cameras`: truth/odom in; images, depth and camera_info out, for simulators without them."""
+
+import sys
+
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from std_msgs.msg import Header
+from tf2_msgs.msg import TFMessage
+
+from aerotwin_core.messages import header, serialize, transform_message
+from aerotwin_core.ros.lockstep import OVERRIDABLE, InputWatch, publish_diagnostics
+from aerotwin_core.ros.node import run_node
+from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
+from aerotwin_simulator import topics
+from aerotwin_simulator.mounting import eye_transforms
+from aerotwin_simulator.renderer import Renderer
+from aerotwin_simulator.ros.camera_parameters import CameraNodeParameters
+from aerotwin_simulator.ros.outlets import message_class
+from aerotwin_simulator.ros.truth_motion import TruthMotion
+from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
+from aerotwin_worlds import load_world
+
+OK, WARN = 0, 1
+LONGEST_GAP_NS = 1_000_000_000
+"""After a longer gap in the truth, or a step back, frames begin anew."""
+
+
+class CameraNode(Node):
+    """Wires topics to `BodyCamera`s; `step/ack` tells the stamps of the first one's frames."""
+
+    def __init__(self) -> None:
+        super().__init__("cameras")
+        parameters = declare_parameters(self, CameraNodeParameters)
+        renderer = Renderer(load_world(parameters.world))
+        self._cameras = make_vehicle_cameras(parameters.flight, renderer)
+        for camera in self._cameras:
+            camera.warm_up()
+        self._motion: TruthMotion | None = None
+        self._n_frames, self._n_refused = 0, 0
+        self._wire()
+        self._watch = InputWatch(
+            self, "truth/odom", parameters.input_timeout_s, "is its publisher still alive?"
+        )
+        publish_diagnostics(self, self._report)
+        self.get_logger().info(f"cameras with {parameters}")
+
+    def _wire(self) -> None:
+        qos = {"qos_overriding_options": OVERRIDABLE}
+        deep = reliable(IMU_DEPTH)
+        self._publish = {
+            topic: self.create_publisher(
+                message_class(topic.msgtype), topic.name, reliable(IMAGE_DEPTH), **qos
+            ).publish
+            for camera in self._cameras
+            for topic in camera.topics
+        }
+        self._acknowledge = self.create_publisher(Header, topics.STEP_ACK.name, deep, **qos).publish
+        eyes = [eye for camera in self._cameras for eye in camera.eyes]
+        self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED, **qos)
+        self._static.publish(serialize(transform_message(eye_transforms(eyes))))
+        self.create_subscription(Odometry, "truth/odom", self._on_truth, deep, **qos)
+
+    def _on_truth(self, message: Odometry) -> None:
+        """Take one truth; publish the frames that are complete with it."""
+        self._watch.feed()
+        try:
+            motion = self._moved(message)
+        except ValueError as error:
+            self._n_refused += 1
+            self.get_logger().warning(str(error), throttle_duration_sec=5.0)
+            return
+        for camera in self._cameras:
+            for stamp_ns, pictures in camera.frames(motion):
+                self._send(stamp_ns, pictures, is_first=camera is self._cameras[0])
+
+    def _moved(self, message: Odometry) -> TruthMotion:
+        """Return the motion up to a truth; after a gap it begins there."""
+        if self._motion is not None:
+            self._motion.feed(message)
+            if 0 < self._motion.end_ns - self._motion.start_ns <= LONGEST_GAP_NS:
+                return self._motion
+        self._motion = TruthMotion(message)
+        for camera in self._cameras:
+            camera.restart(max(self._motion.end_ns - 1, 0))
+        return self._motion
+
+    def _send(
+        self, stamp_ns: int, pictures: list[tuple[topics.Topic, bytes]], *, is_first: bool
+    ) -> None:
+        for topic, cdr in pictures:
+            self._publish[topic](cdr)
+        if is_first:
+            self._acknowledge(serialize(header(stamp_ns, "")))
+        self._n_frames += 1
+
+    def _report(self) -> tuple[int, str, dict[str, str]]:
+        values = {"n_frames": str(self._n_frames), "n_refused": str(self._n_refused)}
+        level = WARN if self._n_refused else OK
+        return level, f"{self._n_frames} frames, {self._n_refused} truths refused", values
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node(CameraNode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The motion that messages of truth/odom tell, at their instants and between the last two."""
+
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.frames import make_transform
+from aerotwin_sensor_models.ros.conversions import truth_from_odometry
+from aerotwin_sensor_models.ros.truth import Truth, interpolate
+
+
+class TruthMotion:
+    """Where the body was between the last two truths; a `Motion` for cameras.
+
+    Attributes
+    ----------
+    start_ns, end_ns : int
+        The instants of the last two truths; the same after the first one [ns].
+    """
+
+    def __init__(self, odometry: Any) -> None:
+        self._before = self._after = truth_from_odometry(odometry)
+
+    @property
+    def start_ns(self) -> int:
+        """The instant of the truth before the last [ns]."""
+        return self._before.stamp_ns
+
+    @property
+    def end_ns(self) -> int:
+        """The instant of the last truth [ns]."""
+        return self._after.stamp_ns
+
+    def feed(self, odometry: Any) -> None:
+        """Take the next truth.
+
+        Raises
+        ------
+        ValueError
+            If the message is not sound; the motion stays as it was.
+        """
+        self._before, self._after = self._after, truth_from_odometry(odometry)
+
+    def pose(self, stamp_ns: int) -> np.ndarray:
+        """Return T_map_body (4, 4) at an instant between the last two truths."""
+        truth: Truth = interpolate(self._before, self._after, stamp_ns)
+        return make_transform(truth.R_map_body, truth.p_map_body)
