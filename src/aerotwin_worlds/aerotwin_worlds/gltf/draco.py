@@ -17,7 +17,7 @@ _POINT_CLOUD, _MESH = 0, 1
 _SEQUENTIAL, _EDGE_BREAKER = 0, 1
 _HAS_METADATA = 0x8000
 _MAX_METADATA_DEPTH = 16
-_BYTES_PER_INDEX = 4 + 12 + 16  # as returned, as a half-edge, and what joins these meanwhile
+_BYTES_PER_FACE = 12 + 36 + 48  # indices, half-edges, and what joins these meanwhile
 _BYTES_PER_POINT = 96  # attributes twice, and the map of their values
 
 
@@ -38,7 +38,7 @@ class DracoGeometry:
 
 
 def decode_draco(
-    data: bytes | memoryview, what: str, budget: MemoryBudget, *, n_points: int, n_indices: int = 0
+    data: bytes | memoryview, what: str, budget: MemoryBudget, *, n_points: int, n_faces: int = 0
 ) -> DracoGeometry:
     """Return the attributes and triangles of a Draco stream.
 
@@ -49,8 +49,8 @@ def decode_draco(
         Its place in the document, for messages.
     budget : MemoryBudget
         Pays for what decoding takes.
-    n_points, n_indices : int
-        How many vertices, and vertex indices, its user expects; it may hold less, not more.
+    n_points, n_faces : int
+        How many vertices and triangles its user expects at most.
 
     Raises
     ------
@@ -64,12 +64,12 @@ def decode_draco(
         faces_inside, points_inside = _Header(stream).counts()
     except (struct.error, IndexError):
         raise ValueError(f"{what}: the Draco stream ends within its header") from None
-    if points_inside > n_points or 3 * faces_inside > n_indices:
+    if points_inside > n_points or faces_inside > n_faces:
         raise ValueError(
             f"{what}: its Draco stream has {points_inside} points and {faces_inside} triangles, "
-            f"expected {n_points} and {n_indices // 3}"
+            f"expected {n_points} and {n_faces} at most"
         )
-    budget.take(n_indices * _BYTES_PER_INDEX + n_points * _BYTES_PER_POINT, what)
+    budget.take(faces_inside * _BYTES_PER_FACE + n_points * _BYTES_PER_POINT, what)
     try:
         decoded = DracoPy.decode(stream)
     except (DracoPy.FileTypeException, ValueError, RuntimeError, MemoryError) as error:

@@ -80,22 +80,22 @@ def decode_triangles(data, indices):
             a, b = edges[(state[_EDGE_AT] - 1 - high) & 15]
             if low in (13, 14):
                 state[_LAST] += 2 * low - 27
-                c, kind = state[_LAST], _EXPLICIT
+                c, kind = state[_LAST], np.int64(_EXPLICIT)
             else:
                 kind = low + 1 if 0 < low < 13 else low
                 c = _vertex(kind, data, state, end, ring)
             _keep(kind, c, state, ring)
         else:
             first = _EXPLICIT if low == 15 else _NEW
-            place = np.int64(end + low)
-            if low >= 14:
-                place = state[_AT]
-                if place >= end:
-                    return False
+            if low < 14:
+                pair = np.int64(data[end + low])
+            elif state[_AT] < end:
+                pair = np.int64(data[state[_AT]])
                 state[_AT] += 1
-            pair = np.int64(data[place])
-            if low >= 14 and pair == 0:
-                state[_NEXT] = 0
+                if pair == 0:
+                    state[_NEXT] = 0
+            else:
+                return False
             a = _vertex(first, data, state, end, ring)
             b = _vertex(pair >> 4, data, state, end, ring)
             c = _vertex(pair & 15, data, state, end, ring)

@@ -142,7 +142,8 @@ def _unpacked(
         packed.where,
         document.budget,
         n_points=entry(accessors.integer("POSITION")).integer("count"),
-        n_indices=entry(primitive.integer("indices")).integer("count"),
+        # Some writers put the number of triangles where that of the indices belongs.
+        n_faces=entry(primitive.integer("indices")).integer("count"),
     )
     values = {}
     for name in widths:

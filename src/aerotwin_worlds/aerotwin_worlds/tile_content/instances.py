@@ -40,8 +40,19 @@ def instanced_parts(data: memoryview, context: ContentContext) -> list[TilePart]
     except UnicodeDecodeError:
         raise ValueError("the URI of its model is not UTF-8") from None
     resolve = context.resolve
-    beside = dataclasses.replace(context, resolve=lambda other: resolve(urljoin(uri, other)))
+    beside = dataclasses.replace(context, resolve=lambda other: resolve(_joined(uri, other)))
     return gltf_parts(memoryview(resolve(uri)), beside, T_tile_instances)
+
+
+def _joined(uri: str, other: str) -> str:
+    """Return a reference relative to the tile from one relative to its model.
+
+    Leading ".." stay, which `urljoin` drops where the base has no host.
+    """
+    if "://" in uri or "://" in other or other.startswith("/"):
+        return urljoin(uri, other)
+    folder, slash, _ = uri.partition("?")[0].rpartition("/")
+    return folder + slash + other
 
 
 def _instance_transforms(table: FeatureTable) -> np.ndarray:

@@ -11,7 +11,7 @@ import pytest
 from aerotwin_worlds.gltf import MemoryBudget
 from aerotwin_worlds.tile_content import ContentError
 
-MUTANTS = 1500
+MUTANTS = 700
 
 
 @pytest.mark.parametrize(

@@ -198,17 +198,24 @@ def test_instances_may_stand_upright_on_the_earth(tile, model, content):
     np.testing.assert_allclose(sorted(southwards), [1, 2, 3, 5], atol=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("model", "buffer"),
+    [
+        ("models/wall.gltf", "models/data/wall.bin"),
+        ("models/wall.gltf\0\0\0", "models/data/wall.bin"),
+        ("wall.gltf  ", "data/wall.bin"),
+        ("../models/wall.gltf?v=1/2", "../models/data/wall.bin"),
+        ("http://a.b/models/wall.gltf?v=1", "http://a.b/models/data/wall.bin"),
+    ],
+)
 def test_an_instanced_model_may_stand_in_a_file_with_files_of_its_own(
-    tile, quad_file, content, quad_corners
+    tile, quad_file, content, quad_corners, model, buffer
 ):
-    files = {
-        "models/wall.gltf": quad_file.json("data/wall.bin"),
-        "models/data/wall.bin": quad_file.body,
-    }
-    for uri in (b"models/wall.gltf", b"models/wall.gltf\0\0\0", b"models/wall.gltf  "):
-        data = instanced(tile, uri, {"INSTANCES_LENGTH": 1}, {"POSITION": PLACES[:1]}, kind=0)
-        (mesh,) = content(data, files.__getitem__)
-        np.testing.assert_allclose(corners_of(mesh), turned(quad_corners) + PLACES[0], rtol=SINGLE)
+    files = {model.strip(" \0"): quad_file.json("data/wall.bin"), buffer: quad_file.body}
+    table, place = {"INSTANCES_LENGTH": 1}, {"POSITION": PLACES[:1]}
+    data = instanced(tile, model.encode(), table, place, kind=0)
+    (mesh,) = content(data, files.__getitem__)
+    np.testing.assert_allclose(corners_of(mesh), turned(quad_corners) + PLACES[0], rtol=SINGLE)
 
 
 def composite(*tiles):
