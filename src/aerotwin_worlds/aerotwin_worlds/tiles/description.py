@@ -55,10 +55,10 @@ class RegionDescription:
             )
         if self.size_m is not None and min(self.size_m[:2]) <= 0.0:
             raise ValueError(f"region: size_m must be positive along x and y, got {self.size_m}")
-        if all(edges) and self.south_deg >= self.north_deg:
+        if self.edges_deg is not None and self.edges_deg[1] >= self.edges_deg[3]:
             raise ValueError(
                 f"region: south_deg must be below north_deg, got {self.south_deg} and "
-                f"{self.north_deg}"
+                f"{self.north_deg}; exchange them"
             )
 
     @property
@@ -66,11 +66,17 @@ class RegionDescription:
         return self.west_deg, self.south_deg, self.east_deg, self.north_deg
 
     @property
+    def edges_deg(self) -> tuple[float, ...] | None:
+        """West, south, east and north; None for a box."""
+        edges = tuple(edge for edge in self._edges if edge is not None)
+        return edges if len(edges) == len(self._edges) else None
+
+    @property
     def middle_deg(self) -> tuple[float, float] | None:
         """Latitude and longitude of the middle of a rectangle in degrees; None for a box."""
-        if self.west_deg is None:
+        if self.edges_deg is None:
             return None
-        west, south, east, north = (float(edge or 0.0) for edge in self._edges)
+        west, south, east, north = self.edges_deg
         longitude = west + 0.5 * ((east - west) % 360.0)
         return 0.5 * (south + north), (longitude + 180.0) % 360.0 - 180.0
 
@@ -89,9 +95,9 @@ class RegionDescription:
             half = 0.5 * np.array(self.size_m)
             half[2] = half[2] or UNBOUNDED_M
             return aligned_box(np.array(self.center_m) - half, np.array(self.center_m) + half)
-        if origin is None:
+        if origin is None or self.edges_deg is None:
             raise ValueError("a region in degrees needs a tileset on Earth; give center_m, size_m")
-        west, south, east, north = (float(edge or 0.0) for edge in self._edges)
+        west, south, east, north = self.edges_deg
         plane = LocalTangentPlane(origin)
         longitudes = west + ((east - west) % 360.0) * np.array([0.0, 0.5, 1.0])
         corners = np.array(

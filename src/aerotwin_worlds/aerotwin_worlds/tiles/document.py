@@ -17,6 +17,7 @@ from aerotwin_worlds.tiles.tile import (
     Branch,
     Content,
     Tile,
+    UpAxis,
     content_references,
     flawed,
     reference_uri,
@@ -39,6 +40,7 @@ _EXTENSIONS = {
     "3DTILES_metadata",
 }
 """Those of 3D Tiles 1.0 that became part of 1.1; metadata has no effect on shapes."""
+_UP_AXES: dict[str, UpAxis] = {"x": "x", "y": "y", "z": "z"}
 _MESH_SUFFIXES = {".b3dm", ".i3dm", ".cmpt", ".pnts", ".glb", ".gltf"}
 
 
@@ -57,7 +59,7 @@ class Asset:
 
     uri: str
     version: str
-    up_axis: str
+    up_axis: UpAxis
     copyright: str
     states_up_axis: bool
 
@@ -70,7 +72,7 @@ class Document:
     assets: list[Asset]
     uri: str
     links: tuple[str, ...]
-    up_axis: str
+    up_axis: UpAxis
     root: JsonElement
 
     def tile(self, element: JsonElement, *, parent: Tile | None, index: int = 0) -> Tile:
@@ -197,7 +199,7 @@ def read_document(
     uri: str,
     *,
     assets: list[Asset],
-    up_axis: str = "Y",
+    up_axis: UpAxis = "y",
     links: tuple[str, ...] = (),
 ) -> Document:
     """Read a tileset.json.
@@ -232,8 +234,8 @@ def read_document(
         raise ValueError(f"{uri}: asset.version must be 1.0 or 1.1, got '{version}'")
     if unknown := sorted(set(json.texts("extensionsRequired")) - _EXTENSIONS):
         raise ValueError(f"{uri} requires {', '.join(unknown)}, which this loader does not have")
-    own_axis = asset.text("gltfUpAxis", up_axis).upper()
-    if own_axis not in ("X", "Y", "Z"):
+    own_axis = _UP_AXES.get(asset.text("gltfUpAxis", up_axis).lower())
+    if own_axis is None:
         raise asset.wrong("gltfUpAxis", "X, Y or Z")
     asset_record = Asset(
         uri=uri,

@@ -51,12 +51,16 @@ class MapFrame:
 
     @property
     def T_tileset_map(self) -> np.ndarray:
-        """Pose of the map in the tileset's frame, (4, 4); the inverse of a rigid motion."""
-        R = self.T_map_tileset[:3, :3].T
-        T = np.eye(4)
-        T[:3, :3] = R
-        T[:3, 3] = -R @ self.T_map_tileset[:3, 3]
-        return T
+        """Pose of the map in the tileset's frame, (4, 4)."""
+        return rigid_inverse(self.T_map_tileset)
+
+
+def rigid_inverse(T: np.ndarray) -> np.ndarray:
+    """Return the inverse of a rigid motion (4, 4)."""
+    inverse = np.eye(4)
+    inverse[:3, :3] = T[:3, :3].T
+    inverse[:3, 3] = -T[:3, :3].T @ T[:3, 3]
+    return inverse
 
 
 def find_frame(
@@ -82,17 +86,20 @@ def find_frame(
     UserError
         If the place cannot be found and must be given.
     """
-    if is_geocentric(tree.root):
-        place = origin or _middle(tree, region)
-        T_tileset_map = T_ecef_enu(place)
-        R = T_tileset_map[:3, :3].T
-        T_map_tileset = np.eye(4)
-        T_map_tileset[:3, :3] = R
-        T_map_tileset[:3, 3] = -R @ T_tileset_map[:3, 3]
-        note = (f"{short_root(tree)}: up_axis has no meaning on Earth; it is ignored",)
-        notes = note if up_axis != "auto" else ()
-        return MapFrame(T_map_tileset=T_map_tileset, origin=place, is_geocentric=True, notes=notes)
-    notes = ()
+    if not is_geocentric(tree.root):
+        return _local_frame(tree, origin, up_axis)
+    place = origin or _middle(tree, region)
+    ignored = f"{short_root(tree)}: up_axis has no meaning on Earth; it is ignored"
+    return MapFrame(
+        T_map_tileset=rigid_inverse(T_ecef_enu(place)),
+        origin=place,
+        is_geocentric=True,
+        notes=() if up_axis == "auto" else (ignored,),
+    )
+
+
+def _local_frame(tree: TileTree, origin: GeodeticPoint | None, up_axis: str) -> MapFrame:
+    notes: tuple[str, ...] = ()
     if up_axis == "auto":
         up_axis, notes = _found_up_axis(tree)
     T = T_Z_UP_Y_UP if up_axis == "y" else np.eye(4)
@@ -128,7 +135,7 @@ def _found_up_axis(tree: TileTree) -> tuple[str, tuple[str, ...]]:
     turn that was left out: height is what a terrain's tiles do not divide.
     """
     asset = tree.assets[0]
-    if not (asset.states_up_axis and asset.up_axis == "Z"):
+    if not (asset.states_up_axis and asset.up_axis == "z"):
         return "z", ()
     divided = divided_axes(tree)
     if not (divided[0] and divided[2] and not divided[1]):

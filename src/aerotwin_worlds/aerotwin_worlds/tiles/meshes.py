@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.errors import UserError
-from aerotwin_worlds.fetch import FetchError, Source
+from aerotwin_worlds.fetch import Source
 from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.tile_content import TileMesh, TilePoints, read_content
 from aerotwin_worlds.tiles.crop import cropped
@@ -99,7 +99,8 @@ class TileReader:
         )
 
     def _parts(self, tile: Tile, content: Content) -> list[TileMesh | TilePoints]:
-        if None not in (self.region, content.volume) and not content.volume.overlaps(self.region):
+        region, volume = self.region, content.volume
+        if region is not None and volume is not None and not volume.overlaps(region):
             return []
         read = self.source.read
         try:
@@ -109,9 +110,9 @@ class TileReader:
                 resolve=lambda reference: read(
                     self.source.resolve(content.uri, reference), max_bytes=MAX_CONTENT_BYTES
                 ),
-                up_axis=tile.up_axis.lower(),
+                up_axis=tile.up_axis,
             )
-        except (FetchError, UserError) as error:
+        except UserError as error:
             raise TileError(str(error)) from None
 
     def _mesh(self, part: TileMesh | TilePoints, T_map_tile: np.ndarray) -> TexturedMesh | None:

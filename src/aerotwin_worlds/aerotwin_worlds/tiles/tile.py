@@ -12,13 +12,16 @@ References: OGC 22-025r4, 3D Tiles 1.1, clauses 6 and 7; OGC 18-053r2, 3D Tiles 
 
 import re
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_worlds.gltf.json_element import JsonElement
 from aerotwin_worlds.tiles.volumes import Volume, largest_scale
+
+UpAxis = Literal["x", "y", "z"]
+"""An axis of glTF content."""
 
 
 class TileError(UserError):
@@ -70,7 +73,7 @@ class Tile:
     branch : Branch or None
         What makes its children.
     up_axis : str
-        Which axis of its glTF content is up, "X", "Y" or "Z" (asset.gltfUpAxis; Y by the standard).
+        Which axis of its glTF content is up, "x", "y" or "z" (asset.gltfUpAxis; y by the standard).
     flaw : str
         Why it cannot be used; empty if it can.
     """
@@ -83,7 +86,7 @@ class Tile:
     replaces: bool
     contents: tuple[Content, ...] = ()
     branch: Branch | None = None
-    up_axis: str = "Y"
+    up_axis: UpAxis = "y"
     flaw: str = ""
 
     @property
