@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Materials: base colour texture, its wrapping and its transform, and base colour factor.
 
-Used is the base colour (or the diffuse colour of the older specular-glossiness model); lighting,
-gloss, normal maps and transparency are not. A world is lit by its own description.
+Used is the base colour (or the diffuse colour of the older specular-glossiness model, or what
+glows where nothing else shows); lighting, gloss, normal maps and transparency are not. A world is
+lit by its own description.
 
 References: Khronos glTF 2.0 specification, clauses 3.8 and 3.9, and the extensions
 KHR_texture_transform, EXT_texture_webp, KHR_texture_basisu.
@@ -69,11 +70,7 @@ class Materials:
 
     def _read(self, index: int, user: str) -> Material:
         entry = self._document.entry("materials", index, user)
-        surface, factor_key, texture_key = _surface(entry)
-        if surface is None:
-            return Material(factor=WHITE)
-        factor = np.clip(surface.numbers(factor_key, 4, [1.0, 1.0, 1.0, 1.0])[:3], 0.0, 1.0)
-        reference = surface.element(texture_key)
+        factor, reference = _base_colour(entry)
         if reference is None:
             return Material(factor=factor)
         transform = reference.extension("KHR_texture_transform")
@@ -146,11 +143,27 @@ class Materials:
         return self._images[index]
 
 
-def _surface(entry: JsonElement) -> tuple[JsonElement | None, str, str]:
+def _base_colour(entry: JsonElement) -> tuple[np.ndarray, JsonElement | None]:
+    """Return the colour factor of a material and the reference to its texture, if it has one.
+
+    What glows stands in for what reflects where that is black, or alone has no texture: so unlit
+    tiles are often written.
+    """
     old = entry.extension("KHR_materials_pbrSpecularGlossiness")
+    surface = entry.element("pbrMetallicRoughness") if old is None else old
+    names = ("baseColorFactor", "baseColorTexture")
     if old is not None:
-        return old, "diffuseFactor", "diffuseTexture"
-    return entry.element("pbrMetallicRoughness"), "baseColorFactor", "baseColorTexture"
+        names = ("diffuseFactor", "diffuseTexture")
+    factor, reference = WHITE, None
+    if surface is not None:
+        factor = surface.numbers(names[0], 4, [1.0, 1.0, 1.0, 1.0])[:3]
+        reference = surface.element(names[1])
+    glow, glow_texture = entry.numbers("emissiveFactor", 3, [0.0] * 3), None
+    if glow.any():
+        glow_texture = entry.element("emissiveTexture")
+        if not factor.any() or (reference is None and glow_texture is not None):
+            factor, reference = glow, glow_texture
+    return np.clip(factor, 0.0, 1.0), reference
 
 
 def _texture_transform(transform: JsonElement) -> np.ndarray:

@@ -127,6 +127,22 @@ def test_the_older_gloss_model_has_a_diffuse_picture(gltf, shapes, png, picture,
     np.testing.assert_array_equal(shapes(file.scene())[0].shape.texture, picture)
 
 
+@pytest.mark.parametrize(
+    "surface", [{"baseColorFactor": [0, 0, 0, 0], "baseColorTexture": {"index": 1}}, {}]
+)
+def test_a_picture_that_glows_shows_where_nothing_else_does(
+    gltf, shapes, png, picture, quad_uv, surface
+):
+    file = gltf()
+    for pixels in (picture, picture[::-1]):
+        file.textured(file.image(png(pixels)))
+    glow = {"emissiveTexture": {"index": 0}, "emissiveFactor": [1, 1, 1]}
+    file.quad(uv=quad_uv, material=file.add("materials", pbrMetallicRoughness=surface, **glow))
+    np.testing.assert_array_equal(shapes(file.scene())[0].shape.texture, picture)
+    file.tree["materials"][-1]["pbrMetallicRoughness"] = {"baseColorTexture": {"index": 1}}
+    np.testing.assert_array_equal(shapes(file)[0].shape.texture, picture[::-1])
+
+
 def test_equal_textures_are_one_array(gltf, shapes, png, picture, quad_uv):
     file = gltf()
     image = file.image(png(picture))
