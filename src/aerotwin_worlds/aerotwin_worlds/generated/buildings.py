@@ -190,7 +190,8 @@ def _roof(plan: Building, edges: np.ndarray, top: np.ndarray, size_m) -> Patch:
     if plan.pitched:
         ridge = top.copy()
         half = plan.length_m / 2.0 - plan.width_m / 2.0
-        ridge[:, 0], ridge[:, 1] = np.clip(top[:, 0], -half, half), 0.0
+        # Points of both eaves meet on the ridge; rounding must not part them.
+        ridge[:, 0], ridge[:, 1] = np.round(np.clip(top[:, 0], -half, half), 6), 0.0
         ridge[:, 2] += plan.ridge_m
         return strips(
             np.stack([top, ridge]), np.stack([closed(roof_uv(top)), closed(roof_uv(ridge))])

@@ -40,7 +40,7 @@ def car_solid(x: float, y: float, z: float, yaw: float, scale: float) -> Patch:
             [0.0, belly], [0.9 * half, belly], [half, belly + 0.18], [half, belt], [top, roof],
         ]  # fmt: skip
         outline = [*right, *[[-w, h] for w, h in right[:0:-1]]]
-        loops.append([[along, -w, h] for w, h in outline])
+        loops.append([[along, w, h] for w, h in outline])
     patch = capped(np.array(loops) * scale, (0.0, 0.0, 1.0, 1.0))
     return turned(patch, x, y, z, yaw)
 

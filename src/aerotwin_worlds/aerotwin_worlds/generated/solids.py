@@ -172,7 +172,7 @@ def box(low: np.ndarray, high: np.ndarray, uv_box) -> Patch:
 def turned(patch: Patch, x: float, y: float, z: float, yaw: float) -> Patch:
     """Return a patch turned about the vertical by yaw [rad] and moved to x, y, z."""
     c, s = math.cos(yaw), math.sin(yaw)
-    R_map_patch = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
-    return Patch(
-        vertices=patch.vertices @ R_map_patch.T + [x, y, z], uv=patch.uv, triangles=patch.triangles
-    )
+    # Not as a matrix product, which may round equal corners differently.
+    px, py, pz = patch.vertices.T
+    vertices = np.column_stack([c * px - s * py + x, s * px + c * py + y, pz + z])
+    return Patch(vertices=vertices, uv=patch.uv, triangles=patch.triangles)
