@@ -4,7 +4,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -30,4 +30,5 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         way_out = "free space or name another place"
         raise UserError(f"{path}: cannot be written ({error.strerror}); {way_out}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # it was renamed, or never there
+            temporary.unlink()
