@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from aerotwin_multirotor_dynamics import layout, load_airframe
+from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.collision import CollisionWatch, frame_lines
 from aerotwin_simulator.surroundings import Surface
 from aerotwin_worlds import TexturedMesh, WorldQueries
@@ -194,3 +195,46 @@ def test_the_cliff_is_met_by_who_flies_into_it_and_passed_at_a_metre(cliff):
     while cliff.distance(np.column_stack([x, np.full(200, y), np.full(200, 8.0)])).min() < 1.0:
         y -= 0.1
     assert fly_straight(cliff, [-8.0, y, 8.0], [8.0, y, 8.0], 5.0)[0] is None
+
+
+def fly(world, controllers, folder, **parameters):
+    """Fly the controller of `conftest` that climbs to 2 m, to the end; return the simulation."""
+    values = {"controller": f"python:{controllers}:Climber", "camera": False, "duration_s": 10.0}
+    simulation = Simulation(SimulatorParameters(**{**values, **parameters}), world, folder, [])
+    simulation.start()
+    while simulation.outcome is None:
+        simulation.advance()
+    simulation.close()
+    return simulation
+
+
+def test_a_climb_into_an_overhang_ends_the_flight_with_its_name(flat_world, controllers, tmp_path):
+    bridge = box([0.1, -3, 1.5], [7, 3, 1.8], "bridge")  # above the front of the hull
+    simulation = fly(replace(flat_world, meshes=(GROUND, bridge)), controllers, tmp_path)
+    assert not simulation.is_success
+    said = r"the vehicle crashed: it hit bridge at \d\.\d m/s, at \(0\.[12], -?0\.\d, 1\.5\) m"
+    assert re.fullmatch(said, simulation.outcome)
+    (vehicle,) = simulation.vehicles
+    assert vehicle.body.is_crashed
+    assert vehicle.body.state_vector[2] < 1.5 - 0.055 + OF_A_STEP
+
+
+def test_the_same_climb_beside_it_is_flown(flat_world, controllers, tmp_path):
+    bridge = box([1.4, -3, 1.5], [7, 3, 1.8], "bridge")
+    simulation = fly(replace(flat_world, meshes=(GROUND, bridge)), controllers, tmp_path)
+    assert simulation.is_success
+
+
+def test_a_take_off_from_a_roof_is_flown(flat_world, controllers, tmp_path):
+    house = box([-5, -5, 0], [5, 5, 1.0], "house")
+    simulation = fly(replace(flat_world, meshes=(GROUND, house)), controllers, tmp_path)
+    assert simulation.is_success
+
+
+def test_a_fall_tells_where_and_what_ground_was_hit(flat_world, controllers, tmp_path):
+    world = replace(flat_world, meshes=(GROUND,))
+    simulation = fly(world, controllers, tmp_path, controller=f"python:{controllers}:Faller")
+    said = (
+        r"the vehicle crashed: it hit the ground \(ground\) at \d+\.\d m/s, at \(.*, .*, 0\.\d\) m"
+    )
+    assert re.fullmatch(said, simulation.outcome)
