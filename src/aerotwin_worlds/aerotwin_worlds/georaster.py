@@ -18,6 +18,9 @@ import numpy as np
 from aerotwin_core.errors import UserError
 
 MAX_PIXELS = 4 * 10**8
+MOST_UNPACKED = 1100
+"""Deflate packs 1032 : 1 at best; a header that promises more is no true one."""
+_SMALL_BYTES = 2**20
 BLACK = 30
 """Orthophoto pixels whose brightest channel is darker hold no colour."""
 BLACK_RIM, RIM_PX = 90, 5
@@ -92,9 +95,13 @@ def _read_tiff(path: Path) -> tuple[np.ndarray, dict[int, Any]]:
                 raise UserError(f"{path}: expected one band of heights, found shape {page.shape}")
             if page.shape[0] * page.shape[1] > MAX_PIXELS:
                 raise UserError(f"{path}: {page.shape} pixels are more than {MAX_PIXELS}; crop it")
+            if page.nbytes > MOST_UNPACKED * path.stat().st_size + _SMALL_BYTES:
+                raise UserError(f"{path}: a file of that size cannot hold {page.shape} pixels")
             tags = {tag.code: tag.value for tag in page.tags.values()}
             values = page.asarray()
-    except (tifffile.TiffFileError, OSError, IndexError, ValueError, struct.error) as error:
+    except UserError:
+        raise
+    except Exception as error:  # the library raises anything on damaged files
         raise UserError(f"{path}: not a readable GeoTIFF ({error}); export it again") from None
     if values.dtype.kind not in "iuf" or min(values.shape) < 2:
         raise UserError(
@@ -160,6 +167,8 @@ def read_grey_png(path: Path) -> np.ndarray:
         )
     if width * height > MAX_PIXELS or min(width, height) < 2:
         raise UserError(f"{path}: {width} x {height} pixels, expected 2 x 2 to {MAX_PIXELS}")
+    if width * height > MOST_UNPACKED * path.stat().st_size + _SMALL_BYTES:
+        raise UserError(f"{path}: a file of that size cannot hold {width} x {height} pixels")
     values = cv2.imread(str(path), cv2.IMREAD_GRAYSCALE | cv2.IMREAD_ANYDEPTH)
     if values is None or values.shape != (height, width):
         raise UserError(f"{path}: a damaged PNG file; export it again")
