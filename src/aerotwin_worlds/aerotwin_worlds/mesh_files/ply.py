@@ -191,7 +191,7 @@ def _polygons(columns: dict[str, Column], n_vertices: int) -> dict[int, PlyFaces
     if not isinstance(indices, ListColumn):
         raise ValueError("a face's vertex indices must be a list")
     flat = indices.values
-    if flat.dtype.kind not in "iu" and (flat != np.rint(flat)).any():
+    if flat.dtype.kind not in "iu":
         raise ValueError("a vertex index is not an integer")
     if len(flat) and not (flat.min() >= 0 and flat.max() < n_vertices):
         raise ValueError(f"a vertex index is beyond the {n_vertices} vertices")

@@ -193,6 +193,8 @@ def _checked(values: np.ndarray, p: Property) -> np.ndarray:
             np.isfinite(values).all() and values.min() >= limits.min and values.max() <= limits.max
         ):
             raise ValueError(f"a value of property '{p.name}' is beyond its type")
+        if (values != np.rint(values)).any():
+            raise ValueError(f"a value of property '{p.name}' is not an integer")
     return values.astype(dtype)
 
 
