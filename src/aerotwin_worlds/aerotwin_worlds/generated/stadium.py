@@ -42,7 +42,7 @@ class StadiumParameters:
     seed: int = parameter(default=7, text="Seed of all shapes and colours.", minimum=0)
     spacing_m: float = parameter(
         default=0.7,
-        text="Vertex spacing of ground and stands; 0.25 makes 2 million triangles.",
+        text="Vertex spacing of ground and stands; 0.27 makes 2 million triangles.",
         unit="m",
         minimum=0.2,
         maximum=5,
