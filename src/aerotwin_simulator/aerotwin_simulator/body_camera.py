@@ -16,6 +16,7 @@ from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.topics import Topic
 from aerotwin_worlds import Frame, View
+from aerotwin_worlds.threads import default_thread_count, run_tasks
 
 MONO, RGB, DEPTH, IDS = "mono", "rgb", "depth", "ids"
 _ENCODINGS = {MONO: "mono8", RGB: "rgb8"}
@@ -115,6 +116,7 @@ class BodyCamera:
         self._rate_hz, self._schedule = rate_hz, Schedule(rate_hz)
         self._bands = _bands(parameters)
         self._shots: deque[_Shot] = deque()
+        self._n_threads = default_thread_count()
         self._infos = [
             camera_info_message(0, eye.frame_id, self._lens, eye.baseline_m) for eye in self.eyes
         ]
@@ -183,12 +185,17 @@ class BodyCamera:
         return whole
 
     def _develop(self, shot: _Shot) -> list[tuple[Topic, bytes]]:
-        found: list[tuple[Topic, bytes]] = []
-        frames = self.render(shot.T_map_body)
-        for eye, frame, info in zip(self.eyes, frames, self._infos, strict=True):
-            for kind, outlets in eye.outlets.items():
-                picture = self._measured(kind, frame, shot.stamp_ns, eye.camera_index)
-                message = image_message(shot.stamp_ns, eye.frame_id, picture)
+        """Return the messages of a frame; its pictures are measured side by side."""
+        frames, found = self.render(shot.T_map_body), []
+        wanted = [
+            (kind, frame, shot.stamp_ns, eye.camera_index)
+            for eye, frame in zip(self.eyes, frames, strict=True)
+            for kind in eye.outlets
+        ]
+        pictures = iter(run_tasks(self._measured, wanted, self._n_threads))
+        for eye, info in zip(self.eyes, self._infos, strict=True):
+            for outlets in eye.outlets.values():
+                message = image_message(shot.stamp_ns, eye.frame_id, next(pictures))
                 info.header.stamp = message.header.stamp
                 found += [(outlets.info, serialize(info)), (outlets.image, serialize(message))]
         return found

@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 
-from aerotwin_worlds import Frame, Rasteriser, View, World
+from aerotwin_worlds import Frame, Rasteriser, TexturedMesh, View, World
 
 
 class Renderer:
@@ -17,11 +17,17 @@ class Renderer:
     """
 
     def __init__(self, world: World) -> None:
-        self._world = world
+        self._meshes: Sequence[TexturedMesh] = world.meshes
         self._rasteriser: Rasteriser | None = None
 
     def render(self, views: Sequence[View]) -> list[Frame]:
         """Return what all views of one instant show."""
         if self._rasteriser is None:
-            self._rasteriser = Rasteriser(self._world.meshes)
+            self._rasteriser = Rasteriser(self._meshes)
         return self._rasteriser.render(views)
+
+    def replace(self, meshes: Sequence[TexturedMesh]) -> None:
+        """Show these meshes from now on, as when a world streams."""
+        self._meshes = meshes
+        if self._rasteriser is not None:
+            self._rasteriser.replace(meshes)

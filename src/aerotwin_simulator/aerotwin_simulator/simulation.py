@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
+import numpy as np
+
 from aerotwin_core import messages
 from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import LocalTangentPlane
@@ -26,6 +28,7 @@ from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import Outlet
 from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
+from aerotwin_simulator.world_follower import WorldFollower
 from aerotwin_worlds import World, WorldQueries
 
 CLOCK_RATE_HZ = 100.0
@@ -95,6 +98,7 @@ class Simulation:
     def _make_vehicles(self, folder: Path, spin: Callable[[float], None]) -> None:
         queries, plane = WorldQueries(self.world), LocalTangentPlane(self.world.origin)
         renderer = Renderer(self.world)
+        self._follower = WorldFollower(self.world, [renderer, queries])
         plans = plan_vehicles(self.parameters)
         leader = next((plan for plan in plans if plan.parameters.has_cameras), plans[0])
         try:
@@ -214,6 +218,8 @@ class Simulation:
         if not self._outlets.is_empty:
             for stamp_ns in self._clock_due.until(end_ns):
                 self._outlets.emit(topics.CLOCK, stamp_ns, self._clock.pack(stamp_ns, ()))
+        if self._follower.is_due(begin_ns):
+            self._follower.follow(np.array([vehicle.p_map_body for vehicle in self.vehicles]))
         for vehicle in self.vehicles:
             vehicle.advance(begin_ns, end_ns)
         for vehicle in self.vehicles:

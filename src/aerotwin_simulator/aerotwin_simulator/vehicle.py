@@ -109,6 +109,11 @@ class SimulatedVehicle:
             self._vision.receive(message)
 
     @property
+    def p_map_body(self) -> np.ndarray:
+        """Where it is (3,) [m]."""
+        return self._mover.state[layout.POSITION]
+
+    @property
     def home(self) -> GeodeticPoint:
         """Where it starts."""
         latitude, longitude, altitude = self._surroundings.plane.to_geodetic(self._p_map_start)

@@ -21,6 +21,7 @@ from aerotwin_simulator.ros.camera_parameters import CameraNodeParameters
 from aerotwin_simulator.ros.outlets import message_class
 from aerotwin_simulator.ros.truth_motion import TruthMotion
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
+from aerotwin_simulator.world_follower import WorldFollower
 from aerotwin_worlds import load_world
 
 OK, WARN = 0, 1
@@ -34,7 +35,9 @@ class CameraNode(Node):
     def __init__(self) -> None:
         super().__init__("cameras")
         parameters = declare_parameters(self, CameraNodeParameters)
-        renderer = Renderer(load_world(parameters.world))
+        world = load_world(parameters.world)
+        renderer = Renderer(world)
+        self._follower = WorldFollower(world, [renderer])
         self._cameras = make_vehicle_cameras(parameters.flight, renderer)
         for camera in self._cameras:
             camera.warm_up()
@@ -72,6 +75,8 @@ class CameraNode(Node):
             self._n_refused += 1
             self.get_logger().warning(str(error), throttle_duration_sec=5.0)
             return
+        if self._follower.is_due(motion.end_ns):
+            self._follower.follow(motion.pose(motion.end_ns)[:3, 3])
         for camera in self._cameras:
             for stamp_ns, pictures in camera.frames(motion):
                 self._send(stamp_ns, pictures, is_first=camera is self._cameras[0])

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Streamed worlds: the tiles that are rendered and collided with follow the vehicles."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from aerotwin_core.time import Schedule
+from aerotwin_worlds import TexturedMesh, World
+
+CHECK_RATE_HZ = 5.0
+"""At 20 m/s a vehicle comes 4 m further between two checks."""
+
+
+class MeshConsumer(Protocol):
+    """Who must be told of other meshes: renderer, queries."""
+
+    def replace(self, meshes: Sequence[TexturedMesh]) -> None:
+        """Show, or answer about, these meshes from now on."""
+
+
+class WorldFollower:
+    """Keeps what is seen and met of a world near its vehicles; does nothing if it is not streamed.
+
+    It works in the loop's own time and by simulated time alone, so that a flight can be repeated.
+
+    Parameters
+    ----------
+    world : World
+        Which one.
+    consumers : sequence of MeshConsumer
+        Who is told.
+    """
+
+    def __init__(self, world: World, consumers: Sequence[MeshConsumer]) -> None:
+        self._stream, self._consumers = world.stream, tuple(consumers)
+        self._due = Schedule(CHECK_RATE_HZ)
+        self.follow(world.start_p_map)
+
+    def is_due(self, stamp_ns: int) -> bool:
+        """Return whether it is time to look where the vehicles are."""
+        return self._stream is not None and bool(self._due.until(stamp_ns))
+
+    def follow(self, p_map: np.ndarray) -> None:
+        """Choose the tiles about the vehicles at p_map (3,) or (n, 3) [m]."""
+        if self._stream is not None and self._stream.update(p_map):
+            for consumer in self._consumers:
+                consumer.replace(self._stream.meshes)
