@@ -11,6 +11,7 @@ import calendar
 import hashlib
 import os
 import time
+import weakref
 from collections.abc import Mapping
 from email.utils import parsedate_tz
 from pathlib import Path
@@ -148,4 +149,8 @@ class CachingAdapter(CacheControlAdapter):
         for name in ("date", "expires"):
             if name in response.headers and not _is_date(response.headers[name]):
                 del response.headers[name]
-        return super().build_response(request, response, from_cache, cacheable_methods)
+        answer = super().build_response(request, response, from_cache, cacheable_methods)
+        # CacheControl closes its spool only after a whole body: broken ones would leave files open.
+        if (spool := getattr(answer.raw._fp, "_CallbackFileWrapper__buf", None)) is not None:
+            weakref.finalize(answer, spool.close)
+        return answer
