@@ -10,12 +10,15 @@ Tiles are chosen by region and metric resolution, not by what a camera sees: eve
 region touches is refined until its geometric error is at most --max-error-m (0: all detail), the
 whole region at once. Give the region in metres of the map (its middle and its size; a height of 0
 means any height) or in degrees. The map's origin is --origin-deg, or the middle of the region or of
-the tileset; a tileset that is nowhere on Earth keeps its own coordinates.
+the tileset; a tileset that is nowhere on Earth keeps its own coordinates (and needs --origin-deg to
+become a world).
 
 With -o a folder receives world.yaml, to be used as world:=FOLDER or `aerotwin world info FOLDER`.
 The tiles stay where they are. A provider's key is read from an environment variable, never written.
 
   aerotwin world tiles ../shared/data/worlds/lunar_pit_landform
+  aerotwin world tiles ../shared/data/worlds/lunar_pit_landform --max-error-m 0 \
+      --origin-deg 47 8 500 --attribution NASA/JPL-Caltech --licence Apache-2.0 -o build/pit
   aerotwin world tiles SITE/tileset.json --region-center-m 0 0 0 --region-size-m 300 300 0 \
       --max-error-m 0.5 --attribution "City of X" --licence CC-BY-4.0 -o worlds/site
   aerotwin world tiles https://tile.example.com/root.json --key-env TILE_KEY \
@@ -59,6 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Look at the tileset, read what is chosen, write the world."""
     from aerotwin_core.cli import write_json
+    from aerotwin_core.errors import UserError
     from aerotwin_worlds.tiles.loading import open_tileset, open_tileset_source, thread_count
     from aerotwin_worlds.tiles.survey import describe_selection, describe_tileset
     from aerotwin_worlds.tiles.workers import Workers
@@ -68,6 +72,11 @@ def run(args: argparse.Namespace) -> int:
     try:
         with Workers(thread_count(description), show_progress=True) as workers:
             tileset = open_tileset(source, description, _origin(args))
+            if args.out and tileset.frame.origin is None:
+                raise UserError(
+                    f"{args.tileset}: does not say where on Earth it lies, and a world must; give "
+                    "--origin-deg LAT LON ALT_M, of any place if it is none on Earth"
+                )
             record: dict[str, Any] = {"tileset": describe_tileset(tileset, workers)}
             if not args.no_read:
                 record["selection"] = describe_selection(tileset, description, workers)

@@ -8,6 +8,7 @@ import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import parameter
+from aerotwin_worlds.fetch import HttpSettings
 from aerotwin_worlds.tiles.tree import DEFAULT_MAX_TILES
 from aerotwin_worlds.tiles.volumes import Box, aligned_box
 
@@ -180,3 +181,4 @@ class TilesDescription:
     cache_dir: str = parameter(
         default="", text="Folder for downloads that the provider allows to store; default: user's."
     )
+    http: HttpSettings | None = parameter(default=None, text="Retries and time limits of a server.")

@@ -154,6 +154,7 @@ def open_tileset_source(description: TilesDescription, folder: Path) -> Source:
         description.tileset if is_url else folder / Path(description.tileset).expanduser(),
         key=key,
         cache_dir=Path(description.cache_dir).expanduser() if description.cache_dir else None,
+        settings=description.http,
     )
 
 
@@ -296,6 +297,8 @@ def _nothing(tileset: OpenTileset, missing: tuple[str, ...]) -> str:
     root = short_root(tileset.tree)
     if missing:
         return f"{root}: nothing can be shown: {' | '.join(missing[:_SHOWN_MISSING])}"
+    if tileset.region is None:
+        return f"{root}: none of its tiles has a mesh or points; it cannot be a world"
     low, high = tileset.tree.root.volume.moved(tileset.frame.T_map_tileset).bounds_m.round(1)
     return (
         f"{root}: no mesh lies in the region; the tileset spans {low.tolist()} to "
