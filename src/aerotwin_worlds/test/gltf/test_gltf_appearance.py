@@ -85,6 +85,17 @@ def test_pictures_of_every_kind_are_read(gltf, shapes, png, picture, quad_uv, ki
     assert not part.shape.repeats
 
 
+def test_orientation_tags_turn_nothing(gltf, shapes, png, picture, quad_uv):
+    data = png(picture, ".jpg")
+    tiff = b"II*\0\x08\0\0\0" + struct.pack("<HHHIHHI", 1, 0x0112, 3, 1, 6, 0, 0)
+    tag = b"\xff\xe1" + struct.pack(">H", 8 + len(tiff)) + b"Exif\0\0" + tiff
+    turned = cv2.imdecode(np.frombuffer(data[:2] + tag + data[2:], np.uint8), cv2.IMREAD_COLOR)
+    assert turned.shape == (24, 16, 3)  # the tag is whole
+    file = gltf()
+    file.quad(uv=quad_uv, material=file.textured(file.image(data[:2] + tag + data[2:])))
+    assert shapes(file.scene())[0].shape.texture.shape == picture.shape
+
+
 def test_webp_is_taken_before_the_picture_for_older_readers(gltf, shapes, png, picture, quad_uv):
     file = gltf()
     old, new = file.image(png(picture)), file.image(png(picture[::-1], ".webp", 64, 101))
@@ -237,6 +248,25 @@ def test_vertex_colours_are_interpolated_over_each_triangle(gltf, shapes):
             np.testing.assert_allclose(seen, expected, atol=2 * STEP)
 
 
+def test_a_dark_corner_between_bright_ones_fades_evenly(gltf, shapes):
+    # From the dark corner, b + c - a would be brighter than white; from another one it is not.
+    grey, factor = np.array([0.001, 0.9, 0.7]), 0.8
+    file = gltf()
+    attributes = {
+        "POSITION": file.accessor(np.eye(3, dtype=np.float32)),
+        "COLOR_0": file.accessor(np.repeat(grey[:, None], 3, axis=1).astype(np.float32)),
+    }
+    surface = {"baseColorFactor": [factor, factor, factor, 1]}
+    file.mesh(attributes, material=file.add("materials", pbrMetallicRoughness=surface))
+    shape = shapes(file.scene())[0].shape
+    encoded = np.array([srgb(factor * value) for value in grey])
+    for weights in np.random.default_rng(1).dirichlet((1, 1, 1), 20):
+        corner = shape.positions[shape.triangles[0]]  # row i is 1 at the vertex it was
+        expected = weights @ corner @ encoded
+        seen = sample(shape.texture, weights @ shape.uv[shape.triangles[0]], repeats=False)
+        np.testing.assert_allclose(seen, expected, atol=2 * STEP)
+
+
 def test_strong_vertex_colours_are_right_at_the_corners(gltf, shapes):
     # Red, green and blue: b + c - a is no colour, whichever corner is a.
     file = gltf()
@@ -279,9 +309,11 @@ def test_points_have_their_colours(gltf, shapes, quad_positions):
             np.array([[255, 0, 0], [0, 255, 0], [128, 0, 0], [0, 0, 0]], "u1"), normalized=True
         ),
     }
-    file.mesh(attributes, mode=0)
+    surface = {"baseColorFactor": [1, 0.5, 1, 1]}
+    material = file.add("materials", pbrMetallicRoughness=surface)
+    file.mesh(attributes, mode=0, material=material)
     colours = shapes(file.scene())[0].shape.colours
-    assert colours.tolist() == [[255, 0, 0], [0, 255, 0], [188, 0, 0], [0, 0, 0]]
+    assert colours.tolist() == [[255, 0, 0], [0, 188, 0], [188, 0, 0], [0, 0, 0]]
 
 
 def png_that_claims(width, height):

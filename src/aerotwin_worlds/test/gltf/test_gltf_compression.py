@@ -72,7 +72,11 @@ def test_draco_meshes_are_unpacked(gltf, shapes, png, grid, level):
 def test_draco_metadata_is_passed_over(gltf, shapes, grid):
     names = {"weights": np.zeros((N * N, 1), np.float32)}
     file = draco_file(gltf, grid, generic_attributes=names, create_metadata=True)
-    assert len(shapes(file.scene())[0].shape.triangles) == 2 * (N - 1) ** 2
+    n_faces = 2 * (N - 1) ** 2
+    assert len(shapes(file.scene())[0].shape.triangles) == n_faces
+    file.tree["accessors"][-1]["count"] = 1
+    with pytest.raises(ValueError, match=f"has {N * N} points and {n_faces} triangles"):
+        shapes(file)
 
 
 @pytest.mark.parametrize("level", [0, 7])
@@ -198,7 +202,18 @@ def scattered(grid):
     _, first, place = np.unique(grid[2], return_index=True, return_inverse=True)
     near = np.argsort(np.argsort(first))[place].reshape(-1, 3)
     far = rng.permuted(np.tile(np.arange(N * N), (60, 1)), axis=1)[:, :3]
-    steps = np.array([[0, 1, 2], [2, 1, 9], [2, 9, 8], [9, 1, 10], [7, 6, 5], [100, 3, 4]])
+    steps = np.array(
+        [
+            [50, 40, 30],
+            [40, 50, 31],
+            [0, 1, 2],
+            [2, 1, 9],
+            [2, 9, 8],
+            [9, 1, 10],
+            [7, 6, 5],
+            [100, 3, 4],
+        ]
+    )
     return np.concatenate([near, far, steps, near[::-3]])
 
 

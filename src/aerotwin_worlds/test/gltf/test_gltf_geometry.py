@@ -196,6 +196,11 @@ def test_a_world_file_is_turned_to_z_up_in_double_precision(quad_file, tmp_path,
     expected = np.stack([x, -z, y], axis=-1)
     np.testing.assert_allclose(mesh.vertices_map[mesh.triangles], expected, rtol=0, atol=DOUBLE)
     assert mesh.name == "world"
+    quad_file.tree["extensions"] = {"CESIUM_RTC": {"center": [1, 2, 3]}}
+    path.write_bytes(quad_file.glb())
+    np.testing.assert_allclose(
+        read_gltf(path)[0].vertices_map, np.add(mesh.vertices_map, [1, 2, 3]), rtol=0, atol=DOUBLE
+    )
 
 
 def test_a_mirrored_mesh_keeps_its_outside_outside(quad_file, tmp_path):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that lie, ask for too much memory or are damaged at random: clear errors, nothing else."""
 
+import json
 import struct
 
 import DracoPy
@@ -55,6 +56,16 @@ def test_a_document_that_lies_is_refused_with_its_place(quad_file, content, chan
     change(quad_file.tree)
     with pytest.raises(ContentError, match=rf"tile\.bin: .*({message})"):
         content(quad_file.glb())
+
+
+def test_a_view_beyond_its_buffer_is_refused_though_there_are_bytes(quad_file, content):
+    tree = json.loads(quad_file.json())
+    tree["buffers"][0]["byteLength"] -= 4
+    with pytest.raises(ContentError, match="reaches to byte 60 of a buffer of 56"):
+        content(json.dumps(tree).encode())
+    tree["buffers"][0]["byteLength"] += 8
+    with pytest.raises(ContentError, match="has 60 bytes, it says 64"):
+        content(json.dumps(tree).encode())
 
 
 def test_an_index_beyond_the_vertices_is_refused(gltf, content, quad_positions):
