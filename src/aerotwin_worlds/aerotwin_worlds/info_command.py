@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Show what a world is: name, size, triangles, textures, origin, start, attribution, licence.
+"""Show what a world is: source, size, triangles, textures, origin, start, whom to credit, licence.
 
 WORLD is a name (cliff, cliff@1003 for another seed), a YAML file or a folder with world.yaml.
+What could not be loaded is listed under "missing", what was assumed or filled in under "notes".
 
   aerotwin world info cliff
 """
@@ -18,14 +19,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Load the world and print its record."""
+    import sys
+
     from aerotwin_core.cli import write_json
     from aerotwin_worlds.loading import load_world
     from aerotwin_worlds.world import world_record
 
-    record = world_record(load_world(args.world))
+    record = world_record(load_world(args.world, show_progress=sys.stderr.isatty()))
     if args.json:
         write_json(args.json, record)
     if args.json != "-":
         for key, value in record.items():
-            print(f"{key:16} {value}")
+            is_text = isinstance(value, list) and all(isinstance(item, str) for item in value)
+            lines = (value or ["-"]) if is_text else [value]
+            for i, line in enumerate(lines):
+                print(f"{'' if i else key:18} {line}")
     return 0

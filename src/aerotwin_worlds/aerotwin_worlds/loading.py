@@ -41,7 +41,7 @@ def load_world(spec: str | Path, *, seed: int | None = None, show_progress: bool
     """
     text, wanted = _split_seed(str(spec))
     path = find_world(text)
-    description = load_parameters(WorldDescription, read_yaml(path), where=str(path))
+    description = read_description(path)
     geometry = _geometry(description, path, seed if seed is not None else wanted, show_progress)
     if description.light is not None:
         if geometry.stream is not None:
@@ -52,6 +52,22 @@ def load_world(spec: str | Path, *, seed: int | None = None, show_progress: bool
         return world_from_description(description, geometry)
     except ValueError as error:
         raise UserError(f"{path}: {error}") from None
+
+
+def read_description(path: Path) -> WorldDescription:
+    """Return the content of a world's YAML file, checked down to the last key.
+
+    Raises
+    ------
+    UserError
+        Naming file and key, what was expected, what was found and what to do.
+    """
+    description = load_parameters(WorldDescription, read_yaml(path), where=str(path))
+    if description.tiles is not None:
+        _tiles_wanted(description, path)
+    elif description.generator:
+        _generator(description, path)
+    return description
 
 
 def find_world(spec: str) -> Path:
@@ -120,19 +136,23 @@ def _geometry(
     return _read_mesh(description, path)
 
 
-def _generate(description: WorldDescription, path: Path, seed: int | None) -> Geometry:
+def _generator(description: WorldDescription, path: Path) -> tuple[Any, Any]:
+    """Return the parameters and the function that builds the meshes of a generated world."""
     from aerotwin_worlds.generated import GENERATORS
 
-    if description.generator not in GENERATORS:
+    generators: dict[str, tuple[type, Any]] = GENERATORS
+    if description.generator not in generators:
         raise UserError(
-            f"{path}: generator must be one of {', '.join(GENERATORS)}, "
+            f"{path}: generator must be one of {', '.join(generators)}, "
             f"got '{description.generator}'; correct it"
         )
-    generators: dict[str, tuple[type, Any]] = GENERATORS
     parameters_class, build = generators[description.generator]
-    parameters = load_parameters(
-        parameters_class, description.parameters, where=f"{path}: parameters"
-    )
+    where = f"{path}: parameters"
+    return load_parameters(parameters_class, description.parameters, where=where), build
+
+
+def _generate(description: WorldDescription, path: Path, seed: int | None) -> Geometry:
+    parameters, build = _generator(description, path)
     if seed is not None:
         parameters = dataclasses.replace(parameters, seed=seed)
     return Geometry(meshes=build(parameters))
@@ -143,15 +163,27 @@ def _read_mesh(description: WorldDescription, path: Path) -> Geometry:
 
     file = file_inside(path.parent, description.mesh, where=f"{path}: mesh")
     if file.suffix.lower() not in KINDS:
-        raise UserError(f"{path}: mesh must end in {', '.join(KINDS)}, got '{file.name}'")
+        raise UserError(
+            f"{path}: mesh must end in one of {', '.join(KINDS)}, got '{file.name}'; convert it"
+        )
     return read_mesh_file(file, description.placement)
 
 
-def _load_tiles(description: WorldDescription, path: Path, show_progress: bool) -> Geometry:
-    from aerotwin_worlds.tiles import TilesDescription, load_tiles
+def _tiles_wanted(description: WorldDescription, path: Path) -> Any:
+    from aerotwin_worlds.tiles import TilesDescription
 
-    wanted = load_parameters(TilesDescription, description.tiles, where=f"{path}: tiles")
-    loaded = load_tiles(wanted, path.parent, origin_given(description), show_progress=show_progress)
+    return load_parameters(TilesDescription, description.tiles, where=f"{path}: tiles")
+
+
+def _load_tiles(description: WorldDescription, path: Path, show_progress: bool) -> Geometry:
+    from aerotwin_worlds.tiles import load_tiles
+
+    loaded = load_tiles(
+        _tiles_wanted(description, path),
+        path.parent,
+        origin_given(description),
+        show_progress=show_progress,
+    )
     return Geometry(
         meshes=loaded.meshes,
         origin=loaded.origin,
