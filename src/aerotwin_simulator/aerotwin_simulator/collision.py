@@ -23,6 +23,8 @@ LARGEST_ACCELERATION = 40.0
 """More than a multirotor with a thrust of four times its weight gains in a step [m/s^2]."""
 NEAR_M = 0.01
 """Way between two looks once the nearest surface is within reach: landed, hovering low."""
+LONGEST_S = 0.2
+"""Between two looks, however far away everything is: a world that streams changes meanwhile."""
 STANDING_SPEED, STANDING_S = 0.2, 0.1
 """A vehicle on its feet that is slower [m/s] is looked at this often [s]."""
 IN_PLANE_M = 0.05
@@ -100,7 +102,7 @@ class CollisionWatch:
         time = (math.sqrt(speed * speed + 2.0 * a * way) - speed) / a
         if state[layout.N_CONTACTS] and speed < STANDING_SPEED:
             time = max(time, STANDING_S)
-        return max(1, int(time / self._step_s))
+        return max(1, int(min(time, LONGEST_S) / self._step_s))
 
     def _touched(self, state: np.ndarray) -> Collision | None:
         """Return the first surface that a line of the frame, or the way here, passes through."""

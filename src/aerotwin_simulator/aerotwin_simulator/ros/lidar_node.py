@@ -5,27 +5,26 @@
 import sys
 from typing import Any
 
-import numpy as np
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.messages import serialize, transform_message
-from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_core.ros.lockstep import OVERRIDABLE, InputWatch, publish_diagnostics
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMU_DEPTH, LATCHED, reliable
+from aerotwin_sensor_models.ros.conversions import truth_from_odometry
+from aerotwin_sensor_models.ros.truth import Truth
 from aerotwin_simulator.lidar import lidar_transform, make_lidar
 from aerotwin_simulator.ros.lidar_parameters import LidarNodeParameters
+from aerotwin_simulator.world_follower import WorldFollower
 from aerotwin_worlds import WorldQueries, load_world
 
 OK, WARN = 0, 1
 LONGEST_GAP_NS = 1_000_000_000
 """Truth that stays away for longer begins a new turn."""
-UNIT_TOLERANCE = 1e-3
-"""Of the length of a quaternion: float32 in the sender."""
 
 
 class LidarNode(Node):
@@ -35,7 +34,10 @@ class LidarNode(Node):
         super().__init__("lidar")
         parameters = declare_parameters(self, LidarNodeParameters)
         flight = parameters.flight
-        self._lidar = make_lidar(flight, WorldQueries(load_world(parameters.world)))
+        world = load_world(parameters.world)
+        queries = WorldQueries(world)
+        self._follower = WorldFollower(world, [queries])
+        self._lidar = make_lidar(flight, queries)
         self._lidar.warm_up()
         self._last_ns: int | None = None
         self._n_clouds, self._n_refused = 0, 0
@@ -58,32 +60,40 @@ class LidarNode(Node):
     def _on_truth(self, message: Odometry) -> None:
         """Take one pose; publish the turn that is over with it."""
         self._watch.feed()
-        stamp_ns = ns_from_stamp(message.header.stamp)
-        p, q = _pose(message)
-        if not is_pose(p, q) or stamp_ns == self._last_ns:
-            self._n_refused += 1
+        try:
+            truth = truth_from_odometry(message)
+        except ValueError as error:
+            self._refuse(str(error))
             return
-        if self._last_ns is not None and not 0 < stamp_ns - self._last_ns <= LONGEST_GAP_NS:
+        if self._is_new(truth.stamp_ns):
+            self._look(truth)
+
+    def _is_new(self, stamp_ns: int) -> bool:
+        """Return whether a truth tells something new; after a gap a new turn begins with it."""
+        gap_ns = 1 if self._last_ns is None else stamp_ns - self._last_ns
+        if gap_ns == 0:
+            self._refuse(f"truth/odom of {stamp_ns} ns came twice")
+            return False
+        if not 0 < gap_ns <= LONGEST_GAP_NS:
             self._lidar.forget()
         self._last_ns = stamp_ns
-        for _, cdr in self._lidar.take(stamp_ns, p, q):
+        return True
+
+    def _look(self, truth: Truth) -> None:
+        if self._follower.is_due(truth.stamp_ns):
+            self._follower.follow(truth.p_map_body)
+        for _, cdr in self._lidar.take(truth.stamp_ns, truth.p_map_body, truth.q_map_body):
             self._publish(cdr)
             self._n_clouds += 1
+
+    def _refuse(self, reason: str) -> None:
+        self._n_refused += 1
+        self.get_logger().warning(reason, throttle_duration_sec=5.0)
 
     def _report(self) -> tuple[int, str, dict[str, str]]:
         values = {"n_clouds": str(self._n_clouds), "n_refused": str(self._n_refused)}
         level = WARN if self._n_refused else OK
         return level, f"{self._n_clouds} clouds, {self._n_refused} truths refused", values
-
-
-def is_pose(p: np.ndarray, q: np.ndarray) -> bool:
-    """Return whether a position is finite and a quaternion a rotation."""
-    return bool(np.isfinite(p).all() and abs(np.linalg.norm(q) - 1.0) < UNIT_TOLERANCE)
-
-
-def _pose(message: Odometry) -> tuple[np.ndarray, np.ndarray]:
-    place, turn = message.pose.pose.position, message.pose.pose.orientation
-    return np.array([place.x, place.y, place.z]), np.array([turn.x, turn.y, turn.z, turn.w])
 
 
 def main() -> int:
