@@ -241,3 +241,26 @@ def test_the_message_carries_every_field(is_organised):
     arrays = point_cloud_arrays(message)
     np.testing.assert_array_equal(arrays["x"], scan.points[:, 0])
     np.testing.assert_array_equal(arrays["time"], scan.cloud["time"].ravel())
+
+
+def _azimuth_residual_deg(points, time_s):
+    """Mean and spread of azimuth - (pi - 2 pi t / 0.1), a clockwise turn that begins behind."""
+    azimuth = np.arctan2(points[:, 1], points[:, 0]).astype(float)
+    turn = np.exp(1j * (azimuth - np.pi + 2.0 * np.pi * time_s.astype(float) / 0.1))
+    mean = np.degrees(np.angle(turn.mean()))
+    return mean, np.degrees(np.sqrt(-2.0 * np.log(np.abs(turn.mean()))))
+
+
+@pytest.mark.parametrize("scan", ["00", "01", "02"])
+def test_a_turn_goes_round_in_time_as_one_of_a_real_sensor(shared_data, scan):
+    """Newer College, an OS1-64 (as gtsam_points has it, turned by 180 degrees about z)."""
+    folder = shared_data("point_clouds/gtsam_points/newer_06")
+    raw = np.fromfile(folder / f"raw_{scan}.bin", np.float32).reshape(-1, 3) * [-1.0, -1.0, 1.0]
+    times = np.fromfile(folder / f"times_{scan}.bin", np.float32)
+    ours = Lidar(DENSE).scan(sphere(20.0), at_rest(), 0)
+    mean, spread = _azimuth_residual_deg(ours.points, ours.cloud["time"][0])
+    assert abs(mean) < 1e-3 and spread < 0.01
+    mean, spread = _azimuth_residual_deg(raw, times)
+    # Its lasers stand up to 3 degrees beside each other and its clock starts within a packet.
+    assert abs(mean) < 2.0 and spread < 4.0
+    assert (np.diff(times) >= 0.0).all() and (np.diff(ours.cloud["time"][0]) >= 0.0).all()
