@@ -7,8 +7,19 @@ import pytest
 
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_worlds import TexturedMesh, World
+from aerotwin_worlds.generated import GENERATORS
+from aerotwin_worlds.generated.campus import CampusParameters
 from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
+from aerotwin_worlds.generated.grassland import GrasslandParameters
+from aerotwin_worlds.generated.route import RouteParameters
+from aerotwin_worlds.generated.stadium import StadiumParameters
 
+COARSE_WORLDS = {
+    "stadium": StadiumParameters(seed=1000, spacing_m=1.6, texel_m=0.3),
+    "campus": CampusParameters(seed=1001, spacing_m=0.8, texel_m=0.3),
+    "route": RouteParameters(seed=1002, spacing_m=1.6, texel_m=0.4),
+    "grassland": GrasslandParameters(seed=1003, spacing_m=1.2, texel_m=0.2),
+}
 COARSE = CliffParameters(seed=3, spacing_m=0.4, texel_m=0.06)
 
 
@@ -52,3 +63,9 @@ def world_of():
 def coarse_cliff():
     """A small version of the cliff."""
     return build_cliff(COARSE)
+
+
+@pytest.fixture(scope="session")
+def coarse_worlds():
+    """Small versions of the other generated worlds by name, of seeds not used for tuning."""
+    return {name: GENERATORS[name][1](choice) for name, choice in COARSE_WORLDS.items()}

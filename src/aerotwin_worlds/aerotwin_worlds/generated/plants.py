@@ -13,7 +13,7 @@ from aerotwin_worlds.generated.solids import Patch, capped, cylinder, join
 from aerotwin_worlds.generated.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
 from aerotwin_worlds.mesh import TexturedMesh
 
-TEXTURE_PX = 1536
+TEXTURE_PX = 1024
 BARK, STONE, LEAVES = (0.02, 0.02, 0.23, 0.48), (0.02, 0.52, 0.23, 0.98), 0.27
 """Parts of the texture (u0, v0, u1, v1); leaves from u = 0.27 to the right, three bands of hue."""
 UP = np.array([0.0, 0.0, 1.0])
@@ -160,7 +160,7 @@ def plant_texture(seed: int) -> np.ndarray:
     n = TEXTURE_PX
     rng = np.random.default_rng([seed, 22])
     leaf = speckle(rng, (n, n), (2, 5, 12, 30, 90), (0.10, 0.18, 0.34, 0.30, 0.10))
-    image = np.empty((n, n, 3))
+    image = np.empty((n, n, 3), np.float32)
     for hue, colour in enumerate(HUES):
         rows = slice(hue * n // 3, (hue + 1) * n // 3)
         yellow = leaf[rows, ::-1]

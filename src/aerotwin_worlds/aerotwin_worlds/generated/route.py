@@ -94,7 +94,13 @@ def build_route(
         return texel if road.nearest(*middle)[0] < reach else COARSE * texel
 
     return settlement_meshes(
-        site, plan, chunks=CHUNKS, ground_texel_m=ground_texel, texel_m=texel, n_threads=n
+        site,
+        plan,
+        chunks=CHUNKS,
+        ground_texel_m=ground_texel,
+        texel_m=texel,
+        n_threads=n,
+        shade_cell_m=0.4,
     )
 
 

@@ -70,6 +70,7 @@ def settlement_meshes(
     ground_texel_m: float | Callable,
     texel_m: float,
     n_threads: int,
+    shade_cell_m: float = 0.25,
 ) -> tuple[TexturedMesh, ...]:
     """Return ground, sweeps, buildings, cars, boards, posts and plants, in this order."""
     seed, n = plan.seed, n_threads
@@ -80,7 +81,7 @@ def settlement_meshes(
     solids += [*cars, *plan.posts, *(board.body for board in plan.boards.values())]
     bodies = [(solid.vertices, solid.triangles) for solid in solids]
     bodies += [(plants.vertices, plants.triangles)] if plants else []
-    shade = cast_shade(site.low_m, site.high_m, bodies, site.z_m, n)
+    shade = cast_shade(site.low_m, site.high_m, bodies, site.z_m, cell_m=shade_cell_m, n_threads=n)
     meshes = [*ground_meshes(site, shade, chunks=chunks, texel_m=ground_texel_m, n_threads=n)]
     meshes += [
         sweep_mesh(

@@ -4,6 +4,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 
 import cv2
@@ -39,6 +40,12 @@ class Stroke:
     points_m: np.ndarray
     width_m: float = 0.0
     text: str = ""
+
+    @cached_property
+    def bounds_m(self) -> np.ndarray:
+        """Lowest and highest corner of what it covers, (2, 2) [m]."""
+        margin = self.width_m * max(len(self.text), 1) + 0.1
+        return np.stack([self.points_m.min(axis=0) - margin, self.points_m.max(axis=0) + margin])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,8 +137,10 @@ def _paint(site: Site, shade: Shade, x, y, texel_m: float, n_threads: int) -> np
     width, height = round((x[-1] - x[0]) / texel_m), round((y[-1] - y[0]) / texel_m)
     x_texel = x[0] + (np.arange(width) + 0.5) * (x[-1] - x[0]) / width
     y_texel = y[-1] - (np.arange(height) + 0.5) * (y[-1] - y[0]) / height
-    coarse_x = np.linspace(x[0], x[-1], round((x[-1] - x[0]) / LAYER_CELL_M) + 1)
-    coarse_y = np.linspace(y[0], y[-1], round((y[-1] - y[0]) / LAYER_CELL_M) + 1)
+    cell = max(LAYER_CELL_M, 2.0 * texel_m)
+    coarse_x, coarse_y = (
+        np.linspace(line[0], line[-1], round((line[-1] - line[0]) / cell) + 1) for line in (x, y)
+    )
     layers = np.empty((len(coarse_y), len(coarse_x), surfaces.N_LAYERS), np.float32)
     tasks = [
         (a, b, coarse_x, coarse_y, site.seed, layers) for a, b in split_range(len(coarse_y), 8)
@@ -174,6 +183,11 @@ def draw_masks(
     width, height = size_px
     masks = np.zeros((height, width, surfaces.N_MATERIALS), np.uint8)
     corner = np.asarray(corner_m, float)
+    low, high = (
+        corner - np.array([0.0, height * texel_m]),
+        corner + np.array([width * texel_m, 0.0]),
+    )
+    strokes = [s for s in strokes if (s.bounds_m[0] < high).all() and (s.bounds_m[1] > low).all()]
     for material in sorted({stroke.material for stroke in strokes}):
         plane = np.zeros((height, width), np.uint8)
         for stroke in strokes:
@@ -184,12 +198,7 @@ def draw_masks(
 
 
 def _draw(plane: np.ndarray, stroke: Stroke, corner: np.ndarray, texel_m: float) -> None:
-    height, width = plane.shape
     places = (stroke.points_m - corner) * [1.0, -1.0] / texel_m - 0.5
-    margin = (stroke.width_m * max(len(stroke.text), 1)) / texel_m + 2.0
-    low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
-    if (high < 0.0).any() or low[0] > width or low[1] > height:
-        return
     fixed = np.round(places * 2**_SHIFT).astype(np.int32).reshape(1, -1, 2)
     if stroke.text:
         scale = stroke.width_m / texel_m / 22.0  # the font is 22 units high

@@ -19,7 +19,6 @@ from aerotwin_worlds.threads import run_tasks, split_range
 
 SUN_MAP = np.array([-0.55, -0.60, 0.58]) / math.sqrt(0.55**2 + 0.60**2 + 0.58**2)
 """Unit vector to the sun: from the south-west, 35 degrees high."""
-SHADE_CELL_M = 0.25
 AMBIENT, DIRECT = 0.60, 0.52
 """Light of the sky on a level surface, and of the sun on one that faces it."""
 _NOTHING = -1e6
@@ -33,6 +32,8 @@ class Shade:
     ----------
     low_m : (2,) array
         Place of the first cell's centre [m].
+    cell_m : float
+        Distance between cells [m].
     ceiling_m : (rows, columns) float32 array
         Height below which a place is in the shade [m].
     openness : (rows, columns) float32 array
@@ -40,12 +41,13 @@ class Shade:
     """
 
     low_m: np.ndarray
+    cell_m: float
     ceiling_m: np.ndarray
     openness: np.ndarray
 
     def _at(self, layer: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-        row = (np.asarray(y) - self.low_m[1]) / SHADE_CELL_M
-        column = (np.asarray(x) - self.low_m[0]) / SHADE_CELL_M
+        row = (np.asarray(y) - self.low_m[1]) / self.cell_m
+        column = (np.asarray(x) - self.low_m[0]) / self.cell_m
         return bilinear(layer, row, column)
 
     def ceiling(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -69,7 +71,9 @@ def bilinear(layer: np.ndarray, row: np.ndarray, column: np.ndarray) -> np.ndarr
     return map_coordinates(layer, places, order=1, mode="nearest").reshape(row.shape)
 
 
-def cast_shade(low_m, high_m, solids, ground_z_m: np.ndarray, n_threads: int) -> Shade:
+def cast_shade(
+    low_m, high_m, solids, ground_z_m: np.ndarray, *, cell_m: float, n_threads: int
+) -> Shade:
     """Return the shade of solids on a site.
 
     Parameters
@@ -80,26 +84,29 @@ def cast_shade(low_m, high_m, solids, ground_z_m: np.ndarray, n_threads: int) ->
         What casts shade.
     ground_z_m : (rows, columns) array
         Ground heights on any regular grid over the site, first row in the south [m].
+    cell_m : float
+        Resolution of the shade [m].
     n_threads : int
     """
     low, high = np.asarray(low_m, float), np.asarray(high_m, float)
-    nx, ny = (np.ceil((high - low) / SHADE_CELL_M)).astype(int) + 1
+    nx, ny = (np.ceil((high - low) / cell_m)).astype(int) + 1
     ground = cv2.resize(ground_z_m.astype(np.float32), (int(nx), int(ny)))
     heights = ground.copy()
     for vertices, triangles in solids:
-        _raise_heights(vertices, np.asarray(triangles), low, SHADE_CELL_M, heights)
+        _raise_heights(vertices, np.asarray(triangles), low, cell_m, heights)
     ceiling = np.full_like(heights, _NOTHING)
     reach = float(heights.max() - heights.min())
-    tasks = [(a, b, heights, SUN_MAP, reach, SHADE_CELL_M, ceiling) for a, b in split_range(ny, 16)]
+    tasks = [(a, b, heights, SUN_MAP, reach, cell_m, ceiling) for a, b in split_range(ny, 16)]
     run_tasks(_sweep, tasks, n_threads)
     above = np.clip(heights - ground, 0.0, 4.0)
-    near = cv2.GaussianBlur(above, (0, 0), 1.2 / SHADE_CELL_M)
-    near += cv2.GaussianBlur(above, (0, 0), 4.0 / SHADE_CELL_M)
+    near = cv2.GaussianBlur(above, (0, 0), 1.2 / cell_m)
+    near += cv2.GaussianBlur(above, (0, 0), 4.0 / cell_m)
     # Height steps shade a place by a third of the sky at most.
     openness = 1.0 - 0.35 * np.clip(near / 4.0, 0.0, 1.0)
     soft = cv2.GaussianBlur(ceiling, (0, 0), 0.6)
     return Shade(
         low_m=low,
+        cell_m=cell_m,
         ceiling_m=np.where(ceiling > 0.5 * _NOTHING, soft, ceiling),
         openness=openness.astype(np.float32),
     )
