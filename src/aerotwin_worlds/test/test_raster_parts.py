@@ -10,6 +10,8 @@ from aerotwin_worlds.rasteriser.clusters import (
     CLUSTER_TRIANGLES,
     build_clusters,
     join_clusters,
+    triangles_of,
+    vertices_of,
 )
 from aerotwin_worlds.rasteriser.mipmaps import LUMA_REC601, build_pyramid, texture_table
 
@@ -26,16 +28,18 @@ def test_clusters_hold_every_triangle_once_and_lie_in_their_boxes(coarse_cliff):
     clusters = join_clusters([build_clusters(mesh) for mesh in coarse_cliff])
     rebuilt = []
     for c in range(len(clusters.mesh)):
-        triangles = slice(clusters.triangle_start[c], clusters.triangle_start[c + 1])
+        first, last = clusters.triangle_start[c], clusters.triangle_start[c + 1]
         points = cluster_points(clusters, c)
         assert (points >= clusters.box_low[c]).all()
         assert (points <= clusters.box_high[c]).all()
-        local = clusters.triangles[triangles]
+        local = clusters.corners[3 * first : 3 * last].reshape(3, -1).T
         assert len(local) <= CLUSTER_TRIANGLES
         rebuilt.append(points[local].reshape(-1, 9))
     rebuilt = np.concatenate(rebuilt)
     source = np.concatenate([m.vertices_map[m.triangles].reshape(-1, 9) for m in coarse_cliff])
     np.testing.assert_array_equal(rebuilt[np.lexsort(rebuilt.T)], source[np.lexsort(source.T)])
+    joined = vertices_of(clusters)[triangles_of(clusters)].reshape(-1, 9)
+    np.testing.assert_array_equal(joined, rebuilt)
 
 
 def test_clusters_are_compact(coarse_cliff):

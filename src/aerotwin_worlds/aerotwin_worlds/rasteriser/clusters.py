@@ -26,8 +26,10 @@ class Clusters(NamedTuple):
         ``3 vertex_start[c]`` on: the compiler transforms several vertices at a time.
     uv : (n, 2) float32 array
     light : (n,) float32 array
-    triangles : (t, 3) uint16 array
-        Vertex indices, counted from the first vertex of the triangle's cluster.
+    corners : (3 t,) uint16 array
+        Vertex indices, counted from the first vertex of the cluster: for a cluster of ``m``
+        triangles m times the first corner, m times the second, m times the third, from
+        ``3 triangle_start[c]`` on.
     vertex_start, triangle_start : (c + 1,) int64 arrays
         Cluster ``c`` owns the vertices and triangles from start ``c`` to start ``c + 1``.
     box_low, box_high : (c, 3) float64 arrays
@@ -38,7 +40,7 @@ class Clusters(NamedTuple):
     xyz_map: np.ndarray
     uv: np.ndarray
     light: np.ndarray
-    triangles: np.ndarray
+    corners: np.ndarray
     vertex_start: np.ndarray
     triangle_start: np.ndarray
     box_low: np.ndarray
@@ -50,15 +52,15 @@ def build_clusters(mesh: TexturedMesh) -> Clusters:
     """Sort the triangles of a mesh along a Morton curve and cut it into clusters."""
     order = np.argsort(_morton_codes(mesh), kind="stable")
     source, local, vertex_start = _localise(mesh.triangles[order], len(mesh.vertices_map))
-    n = len(local)
+    triangle_start = np.append(np.arange(0, len(local), CLUSTER_TRIANGLES), len(local))
     vertices = mesh.vertices_map[source]
     return Clusters(
-        xyz_map=_by_coordinate(vertices, vertex_start),
+        xyz_map=_by_component(vertices, vertex_start),
         uv=mesh.uv[source],
         light=np.ones(len(source), np.float32) if mesh.light is None else mesh.light[source],
-        triangles=local,
+        corners=_by_component(local, triangle_start),
         vertex_start=vertex_start,
-        triangle_start=np.append(np.arange(0, n, CLUSTER_TRIANGLES), n),
+        triangle_start=triangle_start,
         box_low=np.minimum.reduceat(vertices, vertex_start[:-1], axis=0),
         box_high=np.maximum.reduceat(vertices, vertex_start[:-1], axis=0),
         mesh=np.zeros(len(vertex_start) - 1, np.int32),
@@ -69,7 +71,7 @@ def join_clusters(parts: Sequence[Clusters]) -> Clusters:
     """Return the clusters of several meshes as one; mesh ``i`` is that of part ``i``."""
     joined = {
         name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("xyz_map", "uv", "light", "triangles", "box_low", "box_high")
+        for name in ("xyz_map", "uv", "light", "corners", "box_low", "box_high")
     }
     for name in ("vertex_start", "triangle_start"):
         starts = [getattr(part, name) for part in parts]
@@ -82,10 +84,21 @@ def join_clusters(parts: Sequence[Clusters]) -> Clusters:
 
 def vertices_of(clusters: Clusters) -> np.ndarray:
     """Return the vertices (n, 3) in the order of ``uv``."""
-    n = np.diff(clusters.vertex_start)
-    first, count = np.repeat(clusters.vertex_start[:-1], n), np.repeat(n, n)
+    return _by_row(clusters.xyz_map, clusters.vertex_start)
+
+
+def triangles_of(clusters: Clusters) -> np.ndarray:
+    """Return the triangles (t, 3); indices count from the first of all vertices."""
+    first = np.repeat(clusters.vertex_start[:-1], np.diff(clusters.triangle_start))
+    return _by_row(clusters.corners, clusters.triangle_start) + first[:, None]
+
+
+def _by_row(blocks: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Return the rows of three numbers that the clusters keep component by component."""
+    n = np.diff(start)
+    first, count = np.repeat(start[:-1], n), np.repeat(n, n)
     x = 2 * first + np.arange(len(first))
-    return clusters.xyz_map[np.stack([x, x + count, x + 2 * count], axis=1)]
+    return blocks[np.stack([x, x + count, x + 2 * count], axis=1)]
 
 
 def _morton_codes(mesh: TexturedMesh) -> np.ndarray:
@@ -135,12 +148,12 @@ def _localise(triangles, n_vertices):
 
 
 @njit(nogil=True, cache=True)
-def _by_coordinate(vertices, vertex_start):
-    """Store each cluster's x, then its y, then its z."""
-    xyz = np.empty(3 * len(vertices))
-    for c in range(len(vertex_start) - 1):
-        first, n = vertex_start[c], vertex_start[c + 1] - vertex_start[c]
+def _by_component(rows, start):
+    """Store each cluster's first numbers of its rows of three, then the second, then the third."""
+    out = np.empty(3 * len(rows), rows.dtype)
+    for c in range(len(start) - 1):
+        first, n = start[c], start[c + 1] - start[c]
         for i in range(n):
             for k in range(3):
-                xyz[3 * first + k * n + i] = vertices[first + i, k]
-    return xyz
+                out[3 * first + k * n + i] = rows[first + i, k]
+    return out

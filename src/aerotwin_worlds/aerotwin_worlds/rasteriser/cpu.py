@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from aerotwin_worlds.rasteriser.cull import pose_record, visible_clusters
-from aerotwin_worlds.rasteriser.fill_kernels import Scratch, Visible, make_scratch
+from aerotwin_worlds.rasteriser.cull_kernels import Visible
+from aerotwin_worlds.rasteriser.fill_kernels import Scratch, make_scratch
 from aerotwin_worlds.rasteriser.lens import lens_of
 from aerotwin_worlds.rasteriser.mipmaps import texture_table
 from aerotwin_worlds.rasteriser.scene import Scene, SceneStore

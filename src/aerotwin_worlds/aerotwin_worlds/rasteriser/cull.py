@@ -5,7 +5,7 @@
 import numpy as np
 
 from aerotwin_worlds.rasteriser.clusters import Clusters
-from aerotwin_worlds.rasteriser.fill_kernels import Visible, find_visible
+from aerotwin_worlds.rasteriser.cull_kernels import Visible, find_visible
 from aerotwin_worlds.rasteriser.lens import lens_of
 from aerotwin_worlds.rasteriser.views import View
 

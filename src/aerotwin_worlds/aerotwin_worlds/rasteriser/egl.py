@@ -15,7 +15,7 @@ import numpy as np
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_worlds.rasteriser import gl_shaders
-from aerotwin_worlds.rasteriser.clusters import vertices_of
+from aerotwin_worlds.rasteriser.clusters import triangles_of, vertices_of
 from aerotwin_worlds.rasteriser.cull import visible_clusters
 from aerotwin_worlds.rasteriser.mipmaps import CHANNELS, Pyramid
 from aerotwin_worlds.rasteriser.scene import KeyedByIdentity, Scene, SceneStore
@@ -103,8 +103,7 @@ class _Painter:
         )
         record["p"], record["uv"], record["light"] = vertices - self._origin, c.uv, c.light
         record["mesh"] = np.repeat(c.mesh, n_vertices)
-        base = np.repeat(c.vertex_start[:-1], np.diff(c.triangle_start))
-        indices = c.triangles.astype(np.uint32) + base.astype(np.uint32)[:, None]
+        indices = triangles_of(c).astype(np.uint32)
         self._scene = scene
         self._vertices, self._indices = self._gl.buffer(record), self._gl.buffer(indices)
         self._pipelines.clear()

@@ -71,7 +71,7 @@ _read_byte = _reader(types.uint8, 8)
 _read_word = _reader(types.uint32, 32)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True)
 def _taps(repeats, width, height, u, v):
     """Return the two columns and rows of texels around u, v and the shares of the second ones.
 
@@ -93,41 +93,43 @@ def _taps(repeats, width, height, u, v):
     return np.uint64(c0), np.uint64(c1), upper, lower, fx, fy
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True)
 def _mix(a0, a1, b0, b1, fx, fy):
     a = np.float32(a0) + fx * (np.float32(a1) - np.float32(a0))
     b = np.float32(b0) + fx * (np.float32(b1) - np.float32(b0))
     return a + fy * (b - a)
 
 
-@njit(nogil=True, cache=True, inline="always")
-def _grey(textures, k, i, repeats, u, v):
-    """Look up level i of grey texture k."""
-    c0, c1, upper, lower, fx, fy = _taps(repeats, textures.width[k, i], textures.height[k, i], u, v)
-    upper, lower = textures.address[k, i] + upper, textures.address[k, i] + lower
+@njit(nogil=True, cache=True)
+def _grey(address, width, height, repeats, u, v):
+    """Look up a level of a grey texture."""
+    c0, c1, upper, lower, fx, fy = _taps(repeats, width, height, u, v)
+    upper, lower = address + upper, address + lower
     return _mix(
         _read_byte(upper + c0), _read_byte(upper + c1), _read_byte(lower + c0),
         _read_byte(lower + c1), fx, fy,
     )  # fmt: skip
 
 
-@njit(nogil=True, cache=True, inline="always")
-def _colour(textures, k, i, repeats, u, v):
-    """Look up level i of colour texture k: red, green, blue."""
-    c0, c1, upper, lower, fx, fy = _taps(repeats, textures.width[k, i], textures.height[k, i], u, v)
-    base, n = textures.address[k, i], np.uint64(3)
-    a0, a1 = _read_word(base + n * (upper + c0)), _read_word(base + n * (upper + c1))
-    b0, b1 = _read_word(base + n * (lower + c0)), _read_word(base + n * (lower + c1))
-    mask = np.uint32(255)
+@njit(nogil=True, cache=True)
+def _colour(address, width, height, repeats, u, v):
+    """Look up a level of a colour texture: red, green, blue."""
+    c0, c1, upper, lower, fx, fy = _taps(repeats, width, height, u, v)
+    n = np.uint64(3)
+    a0, a1 = _read_word(address + n * (upper + c0)), _read_word(address + n * (upper + c1))
+    b0, b1 = _read_word(address + n * (lower + c0)), _read_word(address + n * (lower + c1))
+    mask, one, two = np.uint32(255), np.uint32(8), np.uint32(16)
     red = _mix(a0 & mask, a1 & mask, b0 & mask, b1 & mask, fx, fy)
-    s = np.uint32(8)
-    green = _mix((a0 >> s) & mask, (a1 >> s) & mask, (b0 >> s) & mask, (b1 >> s) & mask, fx, fy)
-    s = np.uint32(16)
-    blue = _mix((a0 >> s) & mask, (a1 >> s) & mask, (b0 >> s) & mask, (b1 >> s) & mask, fx, fy)
+    green = _mix(
+        (a0 >> one) & mask, (a1 >> one) & mask, (b0 >> one) & mask, (b1 >> one) & mask, fx, fy
+    )
+    blue = _mix(
+        (a0 >> two) & mask, (a1 >> two) & mask, (b0 >> two) & mask, (b1 >> two) & mask, fx, fy
+    )
     return red, green, blue
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True)
 def _half_log2(bits):
     """Half the binary logarithm of a positive float, given as integer; 0.005 off at most.
 
@@ -138,7 +140,7 @@ def _half_log2(bits):
     return HALF * (np.float32((bits >> np.int32(23)) - np.int32(127)) + curve)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True)
 def _sky(dx, dy, pose):
     """Grey of the background: a smooth function of the ray's elevation in the map."""
     up = pose[2] * dx + pose[5] * dy + pose[8]
@@ -148,69 +150,79 @@ def _sky(dx, dy, pose):
     return np.uint8(HORIZON_GREY + (HORIZON_GREY - NADIR_GREY) * sine + 0.5)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@njit(nogil=True, cache=True)
 def _byte(value, light):
     return np.uint8(min(value * light + HALF, WHITE))
 
 
-@njit(nogil=True, cache=True)
-def _shade_row(v, r, pose, lens, scratch, clusters, textures, bias, image):
+@njit(nogil=True, cache=True, error_model="numpy")
+def _shade_row(v, first, pose, lens, scratch, mesh_of_cluster, textures, bias, image):
     """Turn what a row's pixels show into grey values or colours."""
-    row_step, column_step = int(lens.x.shape[0] > 1), int(lens.y.shape[1] > 1)
-    area_row, area_step = (v, 1) if len(lens.half_log2_area) > 1 else (0, 0)
-    coloured = image.shape[2] == 3
+    # Members of tuples are counted references: outside the loop.
+    rays_x, rays_y, half_log2_area = lens.x, lens.y, lens.half_log2_area
+    cluster, surface, bits = scratch.cluster, scratch.surface, scratch.surface_bits
+    address, widths, heights = textures.address, textures.width, textures.height
+    n_levels, half_log2_size = textures.n_levels, textures.half_log2_size
+    of_mesh, repeats_of_mesh = textures.of_mesh, textures.repeats
+    row_step, column_step = int(rays_x.shape[0] > 1), int(rays_y.shape[1] > 1)
+    area_row, area_step = (v, 1) if len(half_log2_area) > 1 else (0, 0)
+    n_channels = image.shape[2]
     for u in range(image.shape[1]):
-        c = scratch.cluster[r, u]
+        c = cluster[first + u]
         if c < 0:
-            dx, dy = lens.x[v * row_step, u], lens.y[v, u * column_step]
+            dx, dy = rays_x[v * row_step, u], rays_y[v, u * column_step]
             # Without a ray there is no light.
             sky = np.uint8(0) if dx != dx else _sky(dx, dy, pose)
-            for channel in range(image.shape[2]):
+            for channel in range(n_channels):
                 image[v, u, channel] = sky
             continue
-        mesh = clusters.mesh[c]
-        k, repeats = textures.of_mesh[mesh], textures.repeats[mesh]
-        s, t = scratch.surface[r, u, 0], scratch.surface[r, u, 1]
-        light = scratch.surface[r, u, 3]
+        mesh = mesh_of_cluster[c]
+        k, repeats = of_mesh[mesh], repeats_of_mesh[mesh]
+        s, t = surface[first + u, 0], surface[first + u, 1]
+        light = surface[first + u, 3]
         # Half the logarithm of the area in texels: geometric mean of the footprint's two axes.
-        level = _half_log2(scratch.surface_bits[r, u, 2]) + textures.half_log2_size[k]
-        level += lens.half_log2_area[area_row, u * area_step] + bias
-        level = min(max(level, ZERO), np.float32(textures.n_levels[k] - 1))
+        level = _half_log2(bits[first + u, 2]) + half_log2_size[k]
+        level += half_log2_area[area_row, u * area_step] + bias
+        level = min(max(level, ZERO), np.float32(n_levels[k] - 1))
         i = np.int32(level)
+        j = min(i + 1, n_levels[k] - 1)
         share = level - np.float32(i)
-        j = min(i + 1, textures.n_levels[k] - 1)
-        if coloured:
-            red, green, blue = _colour(textures, k, i, repeats, s, t)
+        if n_channels == 1:
+            grey = _grey(address[k, i], widths[k, i], heights[k, i], repeats, s, t)
             if share > ZERO:
-                red1, green1, blue1 = _colour(textures, k, j, repeats, s, t)
-                red += share * (red1 - red)
-                green += share * (green1 - green)
-                blue += share * (blue1 - blue)
+                other = _grey(address[k, j], widths[k, j], heights[k, j], repeats, s, t)
+                grey += share * (other - grey)
+            image[v, u, 0] = _byte(grey, light)
+        else:
+            red, green, blue = _colour(address[k, i], widths[k, i], heights[k, i], repeats, s, t)
+            if share > ZERO:
+                other = _colour(address[k, j], widths[k, j], heights[k, j], repeats, s, t)
+                red += share * (other[0] - red)
+                green += share * (other[1] - green)
+                blue += share * (other[2] - blue)
             image[v, u, 0] = _byte(red, light)
             image[v, u, 1] = _byte(green, light)
             image[v, u, 2] = _byte(blue, light)
-        else:
-            grey = _grey(textures, k, i, repeats, s, t)
-            if share > ZERO:
-                grey += share * (_grey(textures, k, j, repeats, s, t) - grey)
-            image[v, u, 0] = _byte(grey, light)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, error_model="numpy")
 def render_band(
     row0, row1, visible, clusters, pose, lens, near, far, textures, bias, scratch, output
 ):
     """Render the image rows row0..row1: fill, then shade while the band is in the cache."""
     fill_band(row0, row1, visible, clusters, pose, lens, near, far, scratch)
+    mesh_of_cluster, cluster, nearest = clusters.mesh, scratch.cluster, scratch.nearest
+    image, depth, ids = output.image, output.depth, output.ids
+    width = lens.x.shape[1]
     for v in range(row0, row1):
-        r = v - row0
-        if output.image.size > 0:
-            _shade_row(v, r, pose, lens, scratch, clusters, textures, bias, output.image)
-        if output.depth.size > 0:
-            for u in range(output.depth.shape[1]):
-                seen = scratch.cluster[r, u] >= 0
-                output.depth[v, u] = ONE / scratch.nearest[r, u] if seen else np.float32(np.inf)
-        if output.ids.size > 0:
-            for u in range(output.ids.shape[1]):
-                c = scratch.cluster[r, u]
-                output.ids[v, u] = clusters.mesh[c] if c >= 0 else np.int32(-1)
+        first = (v - row0) * width
+        if image.size > 0:
+            _shade_row(v, first, pose, lens, scratch, mesh_of_cluster, textures, bias, image)
+        if depth.size > 0:
+            for u in range(width):
+                seen = cluster[first + u] >= 0
+                depth[v, u] = ONE / nearest[first + u] if seen else np.float32(np.inf)
+        if ids.size > 0:
+            for u in range(width):
+                c = cluster[first + u]
+                ids[v, u] = mesh_of_cluster[c] if c >= 0 else np.int32(-1)
