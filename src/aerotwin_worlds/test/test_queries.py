@@ -209,7 +209,7 @@ def test_beams_bring_distance_normal_and_the_light_of_the_texture(quad, world_of
     distance, normal, light = WorldQueries(world_of(floor, wall, black)).beams(rays)
     np.testing.assert_allclose(distance, [4.0, 9.0, 9.0, np.inf], atol=SINGLE)
     np.testing.assert_allclose(np.abs(normal[:3]), [[0, 0, 1], [1, 0, 0], [1, 0, 0]], atol=SINGLE)
-    np.testing.assert_allclose(light, [0.503, 0.2126, 0.02, 0.0], atol=0.5 / 255 + 1e-3)
+    np.testing.assert_allclose(light, [0.503, 0.2126, 0.1, 0.0], atol=0.5 / 255 + 1e-3)
 
 
 def test_the_light_of_a_triangle_follows_its_place_in_the_texture(quad):
