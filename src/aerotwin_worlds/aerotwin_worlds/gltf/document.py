@@ -70,9 +70,9 @@ class GltfDocument:
     binary: memoryview | None
     resolve: Resolve
     budget: MemoryBudget
-    _buffers: dict[int, memoryview] = field(default_factory=dict)
-    _views: dict[int, BufferView] = field(default_factory=dict)
-    _lists: dict[str, list[JsonElement]] = field(default_factory=dict)
+    _buffers: dict[int, memoryview] = field(init=False, repr=False, default_factory=dict)
+    _views: dict[int, BufferView] = field(init=False, repr=False, default_factory=dict)
+    _lists: dict[str, list[JsonElement]] = field(init=False, repr=False, default_factory=dict)
 
     def entry(self, kind: str, index: int, user: str) -> JsonElement:
         """Return an entry of one of the top-level lists ("accessors", "nodes" …)."""
