@@ -7,8 +7,8 @@ import numpy as np
 from aerotwin_worlds.mesh import TexturedMesh
 
 DARKEST = 0.1
-"""No surface is darker: the dark target of lidar data sheets, a choice of this project. Few surfaces
-out of doors are darker in the near infrared, and shadows that are painted into textures are not."""
+"""No surface is darker: the dark target of lidar data sheets, a choice of this project. Few
+surfaces out of doors are darker in the near infrared, and shadows in a texture are not."""
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 """Of linear red, green and blue (Rec. ITU-R BT.709)."""
 _SAMPLES = np.array([[4, 1, 1], [1, 4, 1], [1, 1, 4], [2, 2, 2]]) / 6.0
@@ -20,8 +20,8 @@ def triangle_reflectivity(mesh: TexturedMesh) -> np.ndarray:
     """Return the reflectivity of every triangle, (m,) uint8 in units of 1/255.
 
     The mean of the linear luminance at four places of the triangle. Visible light stands in for the
-    laser's near infrared, where leaves are four times as bright. A triangle has one value, so that a hit costs one byte of memory traffic: what is painted
-    on a large triangle is not seen.
+    laser's near infrared, where leaves are four times as bright. A triangle has one value, so that
+    a hit costs one byte of memory traffic: what is painted on a large triangle is not seen.
     """
     linear = _linear_of_srgb()
     out = np.empty(len(mesh.triangles), np.uint8)
