@@ -122,6 +122,14 @@ def test_a_moving_lidar_measures_each_column_at_its_own_time():
     assert np.ptp(scan.points[:, 0]) > 0.1
 
 
+def test_either_sign_of_a_quaternion_is_the_same_attitude():
+    motion = constant_twist(np.ones(3), np.array([0.3, -0.2, 1.5]))
+    signs = np.where(np.arange(len(motion)) % 2, -1.0, 1.0)[:, None]
+    turned = Trajectory(motion.stamps_ns, motion.p_ref_body, signs * motion.q_ref_body)
+    first = Lidar(SMALL).rays(motion, 0)
+    np.testing.assert_allclose(Lidar(SMALL).rays(turned, 0), first, atol=SINGLE)
+
+
 def test_deskewed_points_stand_in_the_frame_of_the_stamp():
     v, omega = np.array([4.0, -1.0, 0.5]), np.array([0.3, -0.2, 1.5])
     motion, stamp_ns = constant_twist(v, omega), 40_000_000
