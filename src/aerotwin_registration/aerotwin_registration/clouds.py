@@ -87,16 +87,20 @@ def write_cloud(path: str | Path, points: np.ndarray, intensity: np.ndarray | No
         columns["intensity"] = np.asarray(intensity, dtype=np.float32).reshape(len(points))
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as out:
-        if suffix == ".ply":
-            write_ply(path, columns, out)  # type: ignore[arg-type]
-        elif suffix == ".pcd":
-            write_pcd(columns, out)  # type: ignore[arg-type]
-        elif suffix == ".xyz":
-            table = points if intensity is None else np.column_stack([points, intensity])
-            np.savetxt(out, table, fmt="%.6f")
-        else:
-            named = {k: columns[k] for k in ("intensity",) if k in columns}
-            np.savez_compressed(out, points=points, **named)  # type: ignore[arg-type]
+        try:
+            if suffix == ".ply":
+                write_ply(path, columns, out)  # type: ignore[arg-type]
+            elif suffix == ".pcd":
+                write_pcd(columns, out)  # type: ignore[arg-type]
+            elif suffix == ".xyz":
+                table = points if intensity is None else np.column_stack([points, intensity])
+                np.savetxt(out, table, fmt="%.6f")
+            else:
+                named = {k: columns[k] for k in ("intensity",) if k in columns}
+                np.savez_compressed(out, points=points, **named)  # type: ignore[arg-type]
+        except BaseException:  # Ctrl-C, too
+            os.unlink(out.name)
+            raise
     os.chmod(out.name, 0o644)
     os.replace(out.name, path)
 
