@@ -112,7 +112,9 @@ def test_start_places_are_level_and_free(world_of):
         x, y = np.meshgrid(np.linspace(-0.5, 0.5, 9), np.linspace(-0.5, 0.5, 9))
         heights = queries.height(x0 + x, y0 + y)
         assert np.ptp(heights) < 0.04, name  # at most 4 % over the landing gear
-        above = np.column_stack([np.full(20, x0), np.full(20, y0), heights.max() + 1 + np.arange(20)])
+        above = np.column_stack(
+            [np.full(20, x0), np.full(20, y0), heights.max() + 1 + np.arange(20)]
+        )
         assert (queries.distance(above) > 0.95).all(), name
         _mission_is_clear(name, queries, above[0])
 
@@ -120,7 +122,7 @@ def test_start_places_are_level_and_free(world_of):
 def _mission_is_clear(name, queries, start) -> None:
     """Straight ways between way-points keep two metres from everything."""
     mission = read_yaml(ROOT / "config" / "missions" / f"{name}.yaml")
-    takeoff = start + [0.0, 0.0, mission["takeoff_altitude_m"] - 1.0]
+    takeoff = start + np.array([0.0, 0.0, mission["takeoff_altitude_m"] - 1.0])
     places = [takeoff, *(np.array(w["position_m"]) for w in mission["waypoints"])]
     for a, b in pairwise(places):
         assert not queries.segment_hits(a, b), name
@@ -165,9 +167,9 @@ def test_free_ground_is_taken_once():
     free = FreeGround(np.array([-10.0, -10.0]), np.array([10.0, 10.0]))
     square = np.array([[-2.0, -2.0], [2.0, -2.0], [2.0, 2.0], [-2.0, 2.0]])
     assert free.take(square)
-    assert not free.take(square + [3.0, 3.0])
-    assert free.take(square + [5.5, 0.0])
-    assert not free.take(square + [-9.0, 0.0])  # beyond the border
+    assert not free.take(square + 3.0)
+    assert free.take(square + np.array([5.5, 0.0]))
+    assert not free.take(square - np.array([9.0, 0.0]))  # beyond the border
     free.take_line(np.array([[-9.0, 7.0], [9.0, 7.0]]), 2.0)
     assert not free.take_disc(0.0, 7.0, 1.0)
 

@@ -208,7 +208,8 @@ def _draw(plane: np.ndarray, stroke: Stroke, corner: np.ndarray, texel_m: float)
             plane, stroke.text, place, cv2.FONT_HERSHEY_SIMPLEX, scale, 255, thickness, cv2.LINE_AA
         )
     elif stroke.width_m > 0.0:
-        thickness = max(round(stroke.width_m / texel_m), 1)
+        # OpenCV draws a line a good pixel wider than it is told.
+        thickness = max(round(stroke.width_m / texel_m - 1.0), 1)
         cv2.polylines(plane, fixed, False, 255, thickness, cv2.LINE_AA, _SHIFT)
     else:
         cv2.fillPoly(plane, fixed, 255, cv2.LINE_AA, _SHIFT)
