@@ -30,7 +30,8 @@ def warm_up_images() -> None:
     )
     WorldQueries(world).warm_up()
     Rasteriser(meshes).warm_up()
-    importlib.import_module("aerotwin_voxel_cloud")
+    for name in ("aerotwin_voxel_cloud", "aerotwin_worlds.gltf.meshopt_kernels"):
+        importlib.import_module(name)
 
 
 def warm_up_flight() -> None:

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""JPEG, PNG and WebP images; their size is read from the header before memory is taken.
+"""JPEG, PNG, WebP and KTX2 images; their size is read from the header before memory is taken.
 
-References: ITU-T T.81 (JPEG) B.2.2, W3C PNG third edition 11.2.2, RFC 9649 (WebP).
+References: ITU-T T.81 (JPEG) B.2.2, W3C PNG third edition 11.2.2, RFC 9649 (WebP), Khronos KTX
+file format 2.0, clause 3.
 """
 
 import struct
@@ -35,6 +36,8 @@ def decode_image(data: bytes | memoryview, what: str, budget: MemoryBudget) -> n
             f"{what} has {width} x {height} pixels, expected 1 to {MAX_TEXTURE_SIDE} a side"
         )
     budget.take(width * height * _BYTES_PER_PIXEL, what)
+    if view[:12] == _KTX2_MAGIC:
+        return _transcoded(view, what)
     try:
         flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
         pixels = cv2.imdecode(np.frombuffer(view, np.uint8), flags)
@@ -51,7 +54,7 @@ def image_size(data: memoryview, what: str) -> tuple[int, int]:
     Raises
     ------
     ValueError
-        If it is not a whole header of JPEG, PNG or WebP; the message names what it is.
+        If it is not a whole header of JPEG, PNG, WebP or KTX2; the message names what it is.
     """
     head = bytes(data[:32])
     size = None
@@ -62,12 +65,29 @@ def image_size(data: memoryview, what: str) -> tuple[int, int]:
     elif head[:4] == b"RIFF" and head[8:12] == b"WEBP":
         size = _webp_size(head)
     elif head[:12] == _KTX2_MAGIC:
-        raise ValueError(f"{what} is a KTX2 image, which is not read; convert it to JPEG")
+        size = struct.unpack_from("<2I", head, 20) if len(head) >= 28 else None
     else:
-        raise ValueError(f"{what} is not a JPEG, PNG or WebP image, it starts with {head[:8]!r}")
+        raise ValueError(
+            f"{what} is not a JPEG, PNG, WebP or KTX2 image, it starts with {head[:8]!r}"
+        )
     if size is None:
         raise ValueError(f"{what} is an image whose header is not whole")
     return size
+
+
+def _transcoded(data: memoryview, what: str) -> np.ndarray:
+    """Return the largest level of a Basis Universal texture (ETC1S or UASTC)."""
+    try:
+        import opengl_basisu
+    except ImportError:
+        raise ValueError(
+            f"{what} is a KTX2 image, and opengl-basisu is not installed; pip install it"
+        ) from None
+    try:
+        image = opengl_basisu.open(bytes(data)).transcode("rgba8")
+    except opengl_basisu.BasisuError as error:
+        raise ValueError(f"{what} is a damaged or unknown KTX2 image ({error})") from None
+    return np.ascontiguousarray(image.data[..., :3])
 
 
 def _jpeg_size(data: memoryview) -> tuple[int, int] | None:

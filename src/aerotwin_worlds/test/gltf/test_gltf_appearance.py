@@ -105,17 +105,37 @@ def test_webp_is_taken_before_the_picture_for_older_readers(gltf, shapes, png, p
     np.testing.assert_array_equal(shapes(file.scene())[0].shape.texture, picture[::-1])
 
 
-def test_a_picture_for_older_readers_stands_in_for_ktx2(gltf, shapes, png, picture, quad_uv):
+def ktx2(colours):
+    """Pack a KTX2 texture of 4 x 4 pixels a block, each block of one colour.
+
+    UASTC mode 8 has the code 10111 in five bits, low bits first, then red, green, blue, alpha.
+    """
+    blocks = b"".join(
+        (0b10111 | int.from_bytes(bytes([*colour, 255]), "little") << 5).to_bytes(16, "little")
+        for colour in colours.reshape(-1, 3)
+    )
+    samples = struct.pack("<HBB4BII", 0, 127, 0, 0, 0, 0, 0, 0, 2**32 - 1)
+    # Basic data format descriptor: colour model 166 (UASTC), BT.709, sRGB, blocks of 4 x 4.
+    descriptor = struct.pack("<IHH8B8B", 0, 2, 40, 166, 1, 2, 0, 3, 3, 0, 0, 16, *[0] * 7) + samples
+    descriptor = struct.pack("<I", 4 + len(descriptor)) + descriptor
+    start, at = 80 + 24, 80 + 24 + len(descriptor)
+    at += -at % 16
+    h, w = colours.shape[:2]
+    header = b"\xabKTX 20\xbb\r\n\x1a\n" + struct.pack("<9I", 0, 1, 4 * w, 4 * h, 0, 0, 1, 1, 0)
+    index = struct.pack("<4I2Q", start, len(descriptor), 0, 0, 0, 0)
+    levels = struct.pack("<3Q", at, len(blocks), len(blocks))
+    return (header + index + levels + descriptor).ljust(at, b"\0") + blocks
+
+
+def test_basis_universal_pictures_are_read(gltf, shapes, quad_uv):
+    colours = np.random.default_rng(3).integers(0, 256, (3, 5, 3)).astype(np.uint8)
     file = gltf()
-    old, new = file.image(png(picture)), file.image(b"\xabKTX 20\xbb\r\n\x1a\n" + bytes(80))
-    material = file.textured(old)
+    material = file.textured(file.image(ktx2(colours)))
     texture = file.tree["textures"][0]
-    texture["extensions"] = {"KHR_texture_basisu": {"source": new}}
+    texture["extensions"] = {"KHR_texture_basisu": {"source": texture.pop("source")}}
     file.quad(uv=quad_uv, material=material)
-    np.testing.assert_array_equal(shapes(file.scene())[0].shape.texture, picture)
-    del texture["source"]
-    with pytest.raises(ValueError, match="KTX2"):
-        shapes(file)
+    expected = colours.repeat(4, axis=0).repeat(4, axis=1)
+    np.testing.assert_array_equal(shapes(file.scene())[0].shape.texture, expected)
 
 
 def test_the_factor_multiplies_the_light_of_a_texture(gltf, shapes, png, picture, quad_uv):
@@ -340,6 +360,9 @@ def jpeg_that_claims(width, height):
         b"\xff\xd8\xff\xe0",
         b"\xff\xd8\xff\xe0\xff\xff" + bytes(10),
         b"GIF89a" + bytes(40),
+        ktx2(np.zeros((1, 1, 3), np.uint8))[:-1],
+        ktx2(np.zeros((1, 1, 3), np.uint8))[:27],
+        b"\xabKTX 20\xbb\r\n\x1a\n" + bytes([0] * 8 + [255] * 60),
         b"",
     ],
 )
