@@ -85,6 +85,8 @@ def test_expired_files_and_what_exceeds_the_limit_go_when_the_cache_is_opened(
     assert len(stored()) == 3
     (file,) = (file for file in stored() if b"/old" in file.read_bytes())
     os.utime(file, (time.time() - 1, time.time() - 1))  # so much later
+    opened()
+    assert len(stored()) == 2
     settings = HttpSettings(cache_limit_mb=1)
     open_source(server.url + "/root.json", cache_dir=tmp_path / "cache", settings=settings).close()
     assert len(stored()) == 1

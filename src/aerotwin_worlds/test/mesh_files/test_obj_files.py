@@ -133,27 +133,32 @@ def test_a_glb_with_z_up_is_turned_back(folder):
     np.testing.assert_allclose(as_z.vertices_map, expected, atol=1e-6)
 
 
-def test_concave_polygons_keep_their_area(tmp_path, measure):
-    # An L of area 3, a star-like arrow that no fan from its first corner covers, a 12-gon.
-    outlines = [
-        [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)],
-        [(1, 1), (0, 0), (3, 1), (0, 2)],
-        [(np.cos(a), np.sin(a)) for a in np.arange(12) * np.pi / 6],
-    ]
-    lines = []
-    for outline in outlines:
-        lines += [f"v {x} {y} {x + 2 * y}" for x, y in outline]
-        lines.append("f " + " ".join(str(i - len(outline)) for i in range(len(outline))))
-    (tmp_path / "p.obj").write_text("\n".join(lines))
-    (mesh,) = read_obj(tmp_path / "p.obj")[0]
-    shoelace = [
-        abs(sum(x0 * y1 - x1 * y0 for (x0, y0), (x1, y1) in zip(o, o[1:] + o[:1], strict=True))) / 2
-        for o in outlines
-    ]
-    assert shoelace[:2] == [3.0, 2.0]
-    plane = np.sqrt(1 + 1 + 4)  # z = x + 2 y
-    assert measure.area(mesh) == pytest.approx(sum(shoelace) * plane, rel=ROUNDING)
-    assert (measure.normals(mesh) @ (-1, -2, 1) / plane > 1 - ROUNDING).all()
+L_SHAPE = [(0, 0), (2, 0), (2, 1), (1, 1), (1, 2), (0, 2)]
+ARROW = [(1, 1), (0, 0), (3, 1), (0, 2)]
+COMB = [(0, 0), (5, 0), (5, 3), (4, 3), (4, 1), (3, 1), (3, 3), (2, 3), (2, 1), (1, 1)]
+COMB += [(1, 3), (0, 3)]
+CIRCLE = [(np.cos(a), np.sin(a)) for a in np.arange(12) * np.pi / 6]
+AREAS = {"l": (L_SHAPE, 3.0), "arrow": (ARROW, 2.0), "comb": (COMB, 11.0), "circle": (CIRCLE, 3.0)}
+
+
+@pytest.mark.parametrize("name", AREAS)
+@pytest.mark.parametrize("axes", [(0, 1), (1, 2), (2, 0), (1, 0), (2, 1), (0, 2)])
+def test_polygons_keep_area_and_sense_from_any_corner_in_any_plane(tmp_path, measure, name, axes):
+    outline, area = AREAS[name]
+    turned = np.zeros((len(outline), 3))
+    turned[:, axes] = outline  # counter-clockwise about the third axis, or clockwise
+    third = 3 - sum(axes)
+    turned[:, third] = 0.5 * turned[:, axes[0]]  # not along a plane of the axes
+    expected = np.zeros(3)
+    expected[third] = 1.0 if (axes[0] + 1) % 3 == axes[1] else -1.0
+    expected[axes[0]] = -0.5 * expected[third]
+    for first in range(len(outline)):
+        lines = [f"v {x} {y} {z}" for x, y, z in np.roll(turned, -first, axis=0)]
+        lines.append("f " + " ".join(map(str, range(1, len(outline) + 1))))
+        (tmp_path / "p.obj").write_text("\n".join(lines))
+        (mesh,) = read_obj(tmp_path / "p.obj")[0]
+        assert measure.area(mesh) == pytest.approx(area * np.sqrt(1.25), rel=ROUNDING)
+        assert (measure.normals(mesh) @ expected / np.sqrt(1.25) > 1 - ROUNDING).all()
 
 
 def test_kd_tints_the_texture_and_scale_and_offset_move_it(folder, measure):
