@@ -4,7 +4,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -120,17 +119,12 @@ def _load(path: Path, dialect: str) -> tuple[BinvoxHeader, np.ndarray]:
             if n_bytes > MAX_FILE_BYTES:
                 raise UserError(f"{path}: {n_bytes} bytes of data are more than {MAX_FILE_BYTES}")
             file.seek(at)
-            pairs = _bytes_of(file, n_bytes)
+            pairs = np.fromfile(file, np.uint8)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}; check the path") from None
     if len(pairs) % 2:
         raise UserError(f"{path}: the data end within a pair; the file is cut off")
     return header, pairs
-
-
-def _bytes_of(file: BinaryIO, n_bytes: int) -> np.ndarray:
-    data = np.empty(n_bytes, dtype=np.uint8)
-    return data[: file.readinto(memoryview(data)) if n_bytes else 0]  # type: ignore[attr-defined]
 
 
 def _decoded_bricks(

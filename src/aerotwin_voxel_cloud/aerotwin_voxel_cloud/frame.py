@@ -87,7 +87,8 @@ class GridFrame:
 
     def contains(self, cells: np.ndarray) -> np.ndarray:
         """Return for each cell (n, 3) whether it belongs to the grid."""
-        return ((cells >= 0) & (cells < self.dims)).all(axis=1)
+        is_inside = np.logical_and(cells >= 0, cells < self.dims)
+        return np.asarray(is_inside.all(axis=1))
 
 
 def to_cells(points_map: np.ndarray, origin_m: np.ndarray, resolution_m: float) -> np.ndarray:

@@ -14,7 +14,7 @@ _DPI = 110
 _MOST_PIXELS = 700  # of the longer side of a view: a pixel of the file each
 _MARGIN_IN, _VIEW_IN = 1.5, 6.3
 _LEAST_VIEW_IN, _SQUAREST_VIEW = 0.5, 1.4
-_COLOURMAP = "viridis"
+_COLOURMAP = "Spectral_r"
 _NOTHING = -1
 
 
@@ -45,7 +45,6 @@ def picture_of(grid: OccupancyGrid, *, title: str, caption: str) -> bytes:
         axes[0].set_ylabel("north y [m]")
         axes[1].set(xlabel="east x [m]", ylabel="up z [m]")
         _scale_bar(axes[0], grid.dims[0] * grid.resolution_m)
-        _scale_bar(axes[1], grid.dims[0] * grid.resolution_m)
         figure.colorbar(images[0], ax=list(axes), label="height z [m]", shrink=0.6, aspect=30)
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=_DPI, facecolor="white")
@@ -93,7 +92,7 @@ def _hillshade(height: np.ndarray) -> np.ndarray:
     south, east = np.gradient(height.astype(np.float64)) if min(height.shape) > 1 else (0.0, 0.0)
     slope = np.clip(np.stack([np.broadcast_to(s, height.shape) for s in (south, east)]), -2, 2)
     towards = (1.0 + slope[1] * 0.5 - slope[0] * 0.5) / np.sqrt(1.0 + (slope**2).sum(axis=0))
-    return np.clip(0.45 + 0.45 * towards, 0.3, 1.0)
+    return np.clip(0.5 + 0.45 * towards, 0.35, 1.0)
 
 
 def _draw(axes, view: np.ndarray, grid: OccupancyGrid, pixel_m: float, *, vertical: int):
@@ -109,6 +108,7 @@ def _draw(axes, view: np.ndarray, grid: OccupancyGrid, pixel_m: float, *, vertic
     colours[..., 3] = np.isfinite(heights)
     left, low = grid.origin_m[0], grid.origin_m[vertical]
     right, high = left + pixel_m * view.shape[1], low + pixel_m * view.shape[0]
+    axes.grid(visible=False)
     axes.imshow(
         colours,
         origin="lower",

@@ -19,6 +19,8 @@ from aerotwin_voxel_cloud.surface import Surface, load_surface
 from aerotwin_voxel_cloud.voxelise import surface_points, voxelise
 
 POINT_KINDS = ("centres", "surface")
+# Relative difference of two resolutions that are one.
+_SAME_RESOLUTION = 1e-6
 # Triangles; or points; or cells that are occupied already.
 Content = Surface | np.ndarray | OccupancyGrid
 
@@ -69,21 +71,25 @@ def frame_of(
     UserError
         If a binvox file is asked for cells smaller than its own.
     """
-    is_grid = isinstance(content, OccupancyGrid)
-    if is_grid and resolution_m < content.resolution_m * (1.0 - 1e-6):
-        raise UserError(
-            f"the resolution must be at least that of the binvox file, {content.resolution_m:g} m, "
-            f"got {resolution_m:g}; voxelise its world or mesh instead"
-        )
+    if isinstance(content, OccupancyGrid):
+        _check_not_finer(content, resolution_m)
     if centre_m is not None and size_m is not None:
         return frame_of_box(centre_m, size_m, resolution_m)
     if isinstance(content, Surface):
         return frame_of_bounds(content.bounds_m, resolution_m)
     if isinstance(content, OccupancyGrid):
-        if abs(resolution_m / content.resolution_m - 1.0) < 1e-6:
+        if abs(resolution_m / content.resolution_m - 1.0) < _SAME_RESOLUTION:
             return content.frame
         return frame_of_bounds(np.array([content.origin_m, content.frame.upper_m]), resolution_m)
     return frame_of_bounds(np.array([content.min(axis=0), content.max(axis=0)]), resolution_m)
+
+
+def _check_not_finer(grid: OccupancyGrid, resolution_m: float) -> None:
+    if resolution_m < grid.resolution_m * (1.0 - _SAME_RESOLUTION):
+        raise UserError(
+            f"the resolution must be at least that of the binvox file, {grid.resolution_m:g} m, "
+            f"got {resolution_m:g}; voxelise its world or mesh instead"
+        )
 
 
 def voxelise_content(

@@ -10,6 +10,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_registration import read_cloud
 from aerotwin_voxel_cloud import command, info_command
 
+LATTICE = 1e-8  # corners are taken to 2^-28 of a cell
 OBJ = "v 0.1 0.1 0.1\nv 3.9 0.1 0.1\nv 3.9 2.9 0.1\nv 0.1 2.9 0.1\nf 1 2 3 4\n"
 
 
@@ -55,11 +56,125 @@ def test_a_box_and_a_binvox_file_can_be_the_source(plate, tmp_path, capsys):
     assert "4 of 8 cells" in capsys.readouterr().out
 
 
+def test_points_of_the_surface_lie_on_it(plate, tmp_path):
+    words = ("--resolution-m", 0.5, "--points", "surface", "-o", tmp_path / "plate.npz")
+    assert run(command, plate, *words) == 0
+    points = read_cloud(tmp_path / "plate.npz").points
+    assert len(points) == 48
+    np.testing.assert_allclose(points[:, 2], 0.1, atol=LATTICE)
+
+
+def test_a_cloud_gives_the_means_of_its_points(tmp_path):
+    cloud = tmp_path / "cloud.xyz"
+    cloud.write_text("0.1 0.1 0.1\n0.3 0.1 0.1\n5 5 5\n")
+    words = ("--resolution-m", 1, "--points", "surface", "-o", tmp_path / "means.xyz")
+    run(command, cloud, *words, "--no-picture")
+    points = read_cloud(tmp_path / "means.xyz").points
+    np.testing.assert_allclose(sorted(points.tolist()), [[0.2, 0.1, 0.1], [5, 5, 5]])
+
+
+@pytest.mark.parametrize("suffix", command.CLOUD_SUFFIXES)
+def test_every_kind_of_cloud_is_written(plate, tmp_path, suffix):
+    out = tmp_path / f"plate{suffix}"
+    run(command, plate, "--resolution-m", 1, "--no-picture", "-o", out)
+    assert len(read_cloud(out)) == 12
+    assert [path.name for path in tmp_path.iterdir() if path != plate] == [out.name]
+
+
+def test_a_picture_stands_beside_the_output_or_where_it_is_asked_for(plate, tmp_path, capsys):
+    run(command, plate, "--resolution-m", 1, "-o", tmp_path / "a.binvox")
+    assert "a.binvox.png" in capsys.readouterr().out
+    words = ("--picture", tmp_path / "seen" / "plate.png", "--json", "-")
+    run(command, plate, "--resolution-m", 1, "-o", tmp_path / "b.binvox", *words)
+    made = json.loads(capsys.readouterr().out)
+    assert made["picture"] == str(tmp_path / "seen" / "plate.png")
+    for name in ("a.binvox.png", "seen/plate.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+    assert not (tmp_path / "b.binvox.png").exists()
+
+
+def test_a_world_brings_its_credits(tmp_path, capsys):
+    box = ("--center", 0, 0, 5, "--size", 4, 4, 30, "--no-picture")
+    run(command, "cliff", "--resolution-m", 1, *box, "-o", tmp_path / "a.binvox", "--json", "-")
+    made = json.loads(capsys.readouterr().out)
+    assert made["name"] == "cliff"
+    assert made["licence"] == "Apache-2.0"
+    assert made["attribution"]
+    assert made["missing"] == []
+
+
+def write_box(path, *, is_open):
+    corners = [(x, y, z) for x in (0.5, 5.5) for y in (0.5, 5.5) for z in (0.5, 5.5)]
+    faces = ["1 2 4 3", "5 7 8 6", "1 5 6 2", "3 4 8 7", "1 3 7 5", "2 6 8 4"]
+    lines = [f"v {x} {y} {z}" for x, y, z in corners]
+    lines += [f"f {face}" for face in (faces[:-1] if is_open else faces)]
+    path.write_text("\n".join(lines) + "\n")
+
+
+def test_solid_fills_what_is_closed_and_says_so(tmp_path, capsys):
+    write_box(tmp_path / "box.obj", is_open=False)
+    words = ("--resolution-m", 1, "--no-picture", "-o", tmp_path / "box.binvox")
+    run(command, tmp_path / "box.obj", *words)
+    assert "152 of 216 cells" in capsys.readouterr().out
+    run(command, tmp_path / "box.obj", *words, "--solid")
+    said = capsys.readouterr().out
+    assert "216 of 216 cells" in said
+    assert "1 closed parts filled" in said
+
+
+def test_nothing_that_is_closed_is_an_error_that_names_what_is_open(tmp_path):
+    write_box(tmp_path / "shed.obj", is_open=True)
+    words = ("--resolution-m", 1, "--solid", "-o", tmp_path / "shed.binvox")
+    with pytest.raises(UserError, match=r"none of its 1 parts is closed \(shed.obj"):
+        run(command, tmp_path / "shed.obj", *words)
+
+
+def test_airsims_file_is_described_with_its_dialect_and_why(shared_data, tmp_path, capsys):
+    path = shared_data("binvox/airsim_ppo/map2.binvox")
+    run(info_command, path, "--json", "-")
+    described = json.loads(capsys.readouterr().out)
+    assert described["dialect"] == "airsim"
+    assert described["occupied"] == 280_026
+    assert described["layers"][:27] == [10_000] * 26 + [1462]
+    assert described["header_translate"] == [-50, -50, -25]
+    run(info_command, path, "--layers", "--origin-m", -50, -50, -25)
+    said = capsys.readouterr().out
+    assert "1/(-2 translate_x)" in said
+    assert "origin_m    -50 -50 -25" in said
+    assert "layer    26 from z =     1.000 m: 1462" in said
+
+
+def test_a_binvox_source_has_its_own_resolution_and_no_finer_one(shared_data, tmp_path, capsys):
+    path = shared_data("binvox/airsim_ppo/map.binvox")
+    run(command, path, "--no-picture", "-o", tmp_path / "a.xyz")
+    assert "43519 of 500000" in capsys.readouterr().out
+    with pytest.raises(UserError, match="at least that of the binvox file, 1 m"):
+        run(command, path, "--resolution-m", 0.5, "-o", tmp_path / "a.xyz")
+    run(command, path, "--no-picture", "--write-dialect", "airsim", "-o", tmp_path / "a.binvox")
+    capsys.readouterr()
+    run(info_command, tmp_path / "a.binvox", "--json", "-")
+    assert json.loads(capsys.readouterr().out)["occupied"] == 43_519
+
+
+def test_ctrl_c_leaves_nothing_half_written(plate, tmp_path, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("aerotwin_registration.clouds.write_pcd", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(command, plate, "--resolution-m", 1, "-o", tmp_path / "a.pcd")
+    assert [path for path in tmp_path.iterdir() if path != plate] == []
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (("--resolution-m", 1, "--center", 0, 0, 0, "-o", "a.ply"), "belong together"),
         (("--resolution-m", 1, "-o", "a.docx"), "cannot write"),
+        (("-o", "a.ply"), "--resolution-m is missing"),
+        (("--resolution-m", 1, "--points", "surface", "-o", "a.binvox"), "use --points centres"),
+        (("--resolution-m", 1, "--write-dialect", "airsim", "-o", "a.ply"), "leave it out"),
+        (("--resolution-m", 1, "--center", 9, 9, 9, "--size", 1, 1, 1, "-o", "a.ply"), "no cell"),
         (("--resolution-m", -1, "-o", "a.ply"), "must be positive"),
         (("--resolution-m", 1e-5, "-o", "a.ply"), "coarser resolution"),
     ],
@@ -75,7 +190,8 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 @pytest.mark.ros
-def test_the_node_gives_the_cloud_to_a_late_subscriber(plate):
+@pytest.mark.parametrize(("kind", "height"), [("centres", 0.5), ("surface", 0.1)])
+def test_the_node_gives_the_cloud_to_a_late_subscriber(plate, kind, height):
     rclpy = pytest.importorskip("rclpy")
     from sensor_msgs.msg import PointCloud2
 
@@ -83,7 +199,9 @@ def test_the_node_gives_the_cloud_to_a_late_subscriber(plate):
     from aerotwin_core.ros.qos import LATCHED
     from aerotwin_voxel_cloud.ros.voxel_cloud_node import VoxelCloudNode
 
-    rclpy.init(args=["--ros-args", "-p", f"world:={plate}", "-p", "resolution_m:=1.0"])
+    values = {"world": plate, "resolution_m": 1.0, "points": kind}
+    words = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
+    rclpy.init(args=["--ros-args", *words])
     try:
         node, peer = VoxelCloudNode(), rclpy.create_node("late_peer")
         received = []
@@ -92,7 +210,9 @@ def test_the_node_gives_the_cloud_to_a_late_subscriber(plate):
             rclpy.spin_once(peer, timeout_sec=0.1)
             if received:
                 break
-        assert len(arrays_from_cloud(received[0])["x"]) == 12
+        cloud = arrays_from_cloud(received[0])
+        assert len(cloud["x"]) == 12
+        np.testing.assert_allclose(cloud["z"], height, atol=1e-6)
         assert received[0].header.frame_id == "map"
         node.destroy_node()
         peer.destroy_node()
