@@ -21,7 +21,7 @@ from aerotwin_worlds.placement import PlacementDescription
 FLOAT32 = 1e-6
 TEXTS = "name: w\nattribution: Ann and Bob\nlicence: CC-BY 4.0\n"
 ORIGIN = "origin: {latitude_deg: 47.0, longitude_deg: 8.0, altitude_m: 400.0}\n"
-# A level square of 10 m, a roof 3 m above its middle, and two upright walls, one in the middle.
+# A level square of 10 m, a roof 3 m above its middle, and two steep walls, one in the middle.
 PLACE = """
 v -5 -5 1
 v 5 -5 1
@@ -34,9 +34,9 @@ v 5 5 9
 f 1 2 3 4
 f 5 6 7
 f 3 8 4
-v -1 0 5
-v 1 0 5
-v 0 0 8
+v -1 0.1 5
+v 1 0.1 5
+v 0 -0.2 8
 f -3 -2 -1
 """
 
