@@ -32,7 +32,7 @@ from aerotwin_worlds.tiles.tile import (
     reference_uri,
     short_name,
 )
-from aerotwin_worlds.tiles.volumes import Box, Volume, region_box, region_width
+from aerotwin_worlds.tiles.volumes import Box, Volume, region_box, region_width, sane_numbers
 
 MAX_LEVELS = 48
 """Of an implicit tileset; the Earth halved as often is 0.1 micrometres."""
@@ -162,8 +162,6 @@ class ImplicitBranch:
     def grow(self, tile: Tile) -> tuple[Tile, ...]:
         """Return the children that exist."""
         level = self.level + 1
-        if level >= self.tiling.available_levels:
-            return ()
         children = []
         for i in range(2**self.tiling.n_axes):
             cell = tuple(2 * c + (i >> axis & 1) for axis, c in enumerate(self.cell))
@@ -212,7 +210,9 @@ class ImplicitBranch:
             error_m=self.root.error_m * 0.5**level,
             replaces=self.root.replaces,
             contents=tuple(contents),
-            branch=ImplicitBranch(
+            branch=None
+            if level + 1 >= tiling.available_levels
+            else ImplicitBranch(
                 tiling=tiling, root=self.root, level=level, cell=cell, subtree=subtree
             ),
             up_axis=self.root.up_axis,
@@ -249,8 +249,8 @@ def implicit_branch(source: Source, base_uri: str, element: JsonElement) -> Bran
         available_levels=_available_levels(rule),
         subtrees=reference_uri(subtrees),
         contents=tuple(reference_uri(reference) for reference in content_references(element)),
-        box=volume.numbers("box", 12) if is_box else None,
-        region=None if is_box else volume.numbers("region", 6),
+        box=sane_numbers(volume, "box", 12) if is_box else None,
+        region=None if is_box else sane_numbers(volume, "region", 6),
     )
     return ImplicitRoot(tiling=tiling)
 

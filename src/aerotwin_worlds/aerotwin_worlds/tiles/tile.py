@@ -18,7 +18,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_worlds.gltf.json_element import JsonElement
-from aerotwin_worlds.tiles.volumes import Volume, largest_scale
+from aerotwin_worlds.tiles.volumes import LARGEST_M, Volume, largest_scale, sane_numbers
 
 UpAxis = Literal["x", "y", "z"]
 """An axis of glTF content."""
@@ -119,13 +119,12 @@ def tile_pose(element: JsonElement, T_tileset_parent: np.ndarray) -> np.ndarray:
     """Return the tile's pose; the file's 16 numbers go column by column (clause 6.7.2)."""
     if "transform" not in element.values:
         return T_tileset_parent
-    T = element.numbers("transform", 16).reshape(4, 4).T
+    T = sane_numbers(element, "transform", 16).reshape(4, 4).T
     if (T[3] != (0.0, 0.0, 0.0, 1.0)).any():
         raise element.wrong("transform", "affine, with a last row of 0 0 0 1")
-    with np.errstate(over="ignore", invalid="ignore"):
-        product = T_tileset_parent @ T
-    if not np.isfinite(product).all():
-        raise element.wrong("transform", "one whose product with its parents' is finite")
+    product = T_tileset_parent @ T
+    if np.abs(product).max() > LARGEST_M:
+        raise element.wrong("transform", f"such that the product stays below {LARGEST_M:g}")
     return product
 
 
@@ -136,7 +135,7 @@ def tile_error_m(element: JsonElement, T_tileset_tile: np.ndarray, parent: Tile 
     error = element.number("geometricError")
     if error < 0.0:
         raise element.wrong("geometricError", "0 or more")
-    return error * largest_scale(T_tileset_tile)
+    return min(error * largest_scale(T_tileset_tile), LARGEST_M)
 
 
 def tile_replaces(element: JsonElement, parent: Tile | None) -> bool:

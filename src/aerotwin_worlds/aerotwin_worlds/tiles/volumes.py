@@ -112,6 +112,8 @@ class Sphere:
 
 
 Volume = Box | Sphere
+LARGEST_M = 1e12
+"""Numbers beyond it are taken to be wrong (the Sun is 1.5e11 m away); products stay in float64."""
 
 
 def largest_scale(T: np.ndarray) -> float:
@@ -137,16 +139,24 @@ def volume_from_json(element: JsonElement, T_tileset_tile: np.ndarray) -> Volume
         If there is none of them, or one that cannot be.
     """
     if "box" in element.values:
-        return box_from_numbers(element.numbers("box", 12)).moved(T_tileset_tile)
+        return box_from_numbers(sane_numbers(element, "box", 12)).moved(T_tileset_tile)
     if "region" in element.values:
-        return region_box(element.numbers("region", 6), where=element.where)
+        return region_box(sane_numbers(element, "region", 6), where=element.where)
     if "sphere" in element.values:
-        *centre, radius = element.numbers("sphere", 4)
+        *centre, radius = sane_numbers(element, "sphere", 4)
         if radius < 0.0:
             raise element.wrong("sphere", "a centre and a radius of 0 or more")
         return Sphere(centre=np.array(centre), radius_m=float(radius)).moved(T_tileset_tile)
     found = ", ".join(map(str, element.values)) or "nothing"
     raise ValueError(f"{element.where} must be a box, region or sphere, got {found}")
+
+
+def sane_numbers(element: JsonElement, key: str, n: int) -> np.ndarray:
+    """Return n finite numbers, none beyond `LARGEST_M`."""
+    numbers = element.numbers(key, n)
+    if np.abs(numbers).max() > LARGEST_M:
+        raise element.wrong(key, f"{n} numbers of at most {LARGEST_M:g}")
+    return numbers
 
 
 def box_from_numbers(numbers: np.ndarray) -> Box:

@@ -4,6 +4,7 @@
 
 import argparse
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ import yaml
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_core.parameters import ParameterError
+from aerotwin_core.parameters import ParameterError, parameter_table_markdown
 from aerotwin_worlds import load_world, tiles_command
+from aerotwin_worlds.tiles import RegionDescription, TilesDescription
 from aerotwin_worlds.tiles.volumes import T_ecef_enu
 
 PLACE = GeodeticPoint(latitude_deg=-33.9, longitude_deg=151.2, altitude_m=40.0)
@@ -127,3 +129,9 @@ def test_what_cannot_be_is_refused(terrain, arguments, message):
 def test_nothing_to_show_is_not_success(site):
     site.write(site.tile(""))
     assert run(site.folder) == 1
+
+
+@pytest.mark.parametrize("cls", [TilesDescription, RegionDescription])
+def test_the_readme_has_the_parameters(cls):
+    readme = Path(__file__).parents[2] / "README.md"
+    assert parameter_table_markdown(cls) in readme.read_text(encoding="utf-8")
