@@ -41,17 +41,19 @@ def expose(pixels, shade, response, normals, key, out):
 def disturb_depth(depth, limits, normals, key):
     """Add noise that grows as depth^2 [m], and mark what is out of range, in place.
 
-    limits is (nearest, farthest, noise per depth^2): nearer is -inf, farther inf, NaN stays.
+    limits is (nearest, farthest, noise per depth^2): what reads nearer is -inf, farther inf; NaN
+    stays.
     """
     nearest, farthest, scale = limits
     for group in range((depth.shape[0] + 3) // 4):
         bits = mix_bits(key + uint64(group) * uint64(GOLDEN))
         for i in range(4 * group, min(4 * group + 4, depth.shape[0])):
             z = depth[i]
+            if np.isfinite(z):
+                z += scale * z * z * normals[bits & uint64(0xFFFF)]
             if z > farthest:
-                depth[i] = np.inf
+                z = float32(np.inf)
             elif z < nearest:
-                depth[i] = -np.inf
-            else:
-                depth[i] = z + scale * z * z * normals[bits & uint64(0xFFFF)]
+                z = float32(-np.inf)
+            depth[i] = z
             bits >>= uint64(16)

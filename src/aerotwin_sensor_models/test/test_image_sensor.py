@@ -223,13 +223,22 @@ def test_light_that_goes_back_in_time_or_is_negative_is_refused():
 
 def test_depth_noise_grows_with_the_square_of_the_distance():
     noise = DepthNoiseParameters(disparity_noise_px=0.08, baseline_m=0.05)
-    depth_sensor = DepthSensor(noise, focal_px=454.7, near_m=0.3, far_m=10.0, seed=2)
+    depth_sensor = DepthSensor(noise, focal_px=454.7, near_m=0.3, far_m=50.0, seed=2)
     for z in (1.0, 3.0, 9.0):
         true = np.full(SHAPE, z, np.float32)
         error = depth_sensor.measure(true, stamp_ns=0, camera_index=0) - true
         sigma = z**2 * 0.08 / (454.7 * 0.05)
         assert error.std() == pytest.approx(sigma, rel=5 / math.sqrt(2 * N))
         assert abs(error.mean()) < 5 * sigma / math.sqrt(N)
+
+
+def test_noise_does_not_carry_depth_out_of_its_range():
+    noise = DepthNoiseParameters(disparity_noise_px=1.0, baseline_m=0.05)
+    depth_sensor = DepthSensor(noise, focal_px=400.0, near_m=4.9, far_m=5.1, seed=0)
+    found = depth_sensor.measure(np.full(SHAPE, 5.0, np.float32), stamp_ns=0, camera_index=0)
+    seen = found[np.isfinite(found)]
+    assert 0.01 < seen.size / N < 0.2 and seen.min() >= 4.9 - ROUNDING and seen.max() <= 5.1
+    assert np.isposinf(found).any() and np.isneginf(found).any()
 
 
 def test_depth_out_of_range_is_infinite_and_none_is_not_a_number():
@@ -245,7 +254,7 @@ def test_depth_out_of_range_is_infinite_and_none_is_not_a_number():
 
 def test_the_noise_of_depth_is_that_of_the_slow_form():
     noise = DepthNoiseParameters(disparity_noise_px=1.0, baseline_m=0.1)
-    depth_sensor = DepthSensor(noise, focal_px=100.0, near_m=0.1, far_m=10.0, seed=7)
+    depth_sensor = DepthSensor(noise, focal_px=100.0, near_m=-50.0, far_m=100.0, seed=7)
     true = np.random.default_rng(1).uniform(0.5, 9.0, (3, 3)).astype(np.float32)
     key = key_of(7, 3, 11)
     expected = [

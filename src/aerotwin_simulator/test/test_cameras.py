@@ -14,7 +14,7 @@ from aerotwin_core.frames import make_transform
 from aerotwin_core.messages import stamp_ns
 from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator import Simulation, SimulatorParameters, renderer
-from aerotwin_simulator.body_camera import MONO, BodyCamera, Eye, Outlets
+from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, Eye, Outlets
 from aerotwin_simulator.camera_file import load_cameras
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.preflight import check_before_flight
@@ -273,6 +273,28 @@ def test_a_rolling_shutter_sees_each_band_when_its_middle_row_is_read():
     rows = np.arange(48)
     middle = 16 * (rows // 16) + 7.5
     np.testing.assert_allclose(image[:, 0], 100 + middle, atol=0.5)  # 1 mm a row
+
+
+@pytest.mark.parametrize("model", ["pinhole", "fisheye"])
+def test_a_rolling_shutter_at_rest_sees_what_a_global_one_sees(flat_world, model):
+    outlets = Outlets(image=Topic("image", ""), info=Topic("info", ""))
+    eye = Eye(
+        name="eye",
+        frame_id="eye_optical",
+        T_body_optical=T_body_optical((0.0, 0.0, 2.0), pitch_deg=20.0),
+        camera_index=0,
+        outlets={RGB: outlets, DEPTH: outlets, IDS: outlets},
+    )
+    seen = []
+    for readout_s, n_bands in ((0.0, 1), (0.02, 3)):
+        parameters = CameraParameters(**SMALL, model=model, readout_s=readout_s)
+        camera = BodyCamera(
+            parameters, [eye], rate_hz=10.0, renderer=renderer.Renderer(flat_world), seed=0
+        )
+        seen += camera.render([np.eye(4)] * n_bands)
+    for name in ("image", "depth", "ids"):
+        np.testing.assert_array_equal(getattr(seen[0], name), getattr(seen[1], name))
+    assert np.isfinite(seen[0].depth[30:]).all()
 
 
 # -- what is refused -----------------------------------------------------------------------------
