@@ -1,16 +1,30 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Render one picture of a world, in colour.
+"""Render one picture of a world: colours, depths or which mesh is where.
 
 The camera stands at a position in the map, looks along its yaw (0 = east, 90 = north) and is
 pitched down by --pitch-deg. Height is that above the map's zero, or with --above-ground above the
-surface.
+surface. Attribution and licence of the world stand in the picture.
 
   aerotwin world render cliff --position-m -10 -10 6 --yaw-deg 90 -o cliff.png
+  aerotwin world render stadium --fisheye-deg 155 --show depth -o stadium.png
 """
 
 import argparse
+import math
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+if TYPE_CHECKING:
+    from aerotwin_core.camera import CameraModel
+    from aerotwin_worlds import Frame, World
+
+FOCAL_SHARE = 458.0 / 752.0  # of the width: the stereo camera of XTDrone, 79 degrees
+NEAREST_SHARE, FARTHEST_SHARE = 0.02, 0.98  # quantiles at the ends of the depth colours
+CAPTION_PX, CAPTION_SCALE = 14, 0.4
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -23,26 +37,79 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yaw-deg", type=float, help="default: the world's start heading")
     parser.add_argument("--pitch-deg", type=float, default=0.0, help="downwards (0)")
     parser.add_argument("--size-px", type=int, nargs=2, default=(752, 480), metavar=("W", "H"))
-    parser.add_argument("--focal-px", type=float, help="default: 458 px at 752 px of width")
+    lens = parser.add_mutually_exclusive_group()
+    lens.add_argument("--focal-px", type=float, help="default: 458 px at 752 px of width")
+    lens.add_argument(
+        "--fisheye-deg", type=float, metavar="FIELD", help="equidistant lens, full angle across"
+    )
+    parser.add_argument(
+        "--show", choices=("colour", "depth", "ids"), default="colour", help="what to show (colour)"
+    )
+    parser.add_argument("--far-m", type=float, default=math.inf, help="leave out what is farther")
+    parser.add_argument("--renderer", choices=("auto", "cpu", "egl"), default="auto")
+    parser.add_argument("--no-caption", action="store_true", help="attribution is printed only")
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="PNG")
 
 
 def run(args: argparse.Namespace) -> int:
     """Render and write the picture."""
-    import math
-
-    import cv2
-    import numpy as np
-
-    from aerotwin_core.camera import PinholeCamera
     from aerotwin_core.errors import UserError
-    from aerotwin_worlds import Rasteriser, WorldQueries, load_world
+    from aerotwin_worlds import Rasteriser, View, load_world
     from aerotwin_worlds.view import optical_pose
+
+    camera = _camera(args)
+    world = load_world(args.world)
+    yaw = world.start_yaw if args.yaw_deg is None else math.radians(args.yaw_deg)
+    pose = optical_pose(_position(args, world), yaw=yaw, pitch_down=math.radians(args.pitch_deg))
+    try:
+        view = View(
+            camera=camera,
+            T_map_optical=pose,
+            encoding="rgb8" if args.show == "colour" else "none",
+            depth=args.show == "depth",
+            ids=args.show == "ids",
+            far_m=args.far_m,
+        )
+    except ValueError as error:
+        raise UserError(f"{error}; choose another position or distance") from None
+    picture = show(Rasteriser(world.meshes, backend=args.renderer).render([view])[0])
+    credit = f"{world.name}; {world.attribution}; {world.licence}"
+    if not args.no_caption:
+        draw_caption(picture, credit)
+    if not cv2.imwrite(str(args.out), picture[..., ::-1]):
+        raise UserError(f"{args.out}: cannot be written; check the folder and its ending (.png)")
+    print(f"{args.out}  ({credit})", *world.missing, sep="\n")
+    return 0
+
+
+def _camera(args: argparse.Namespace) -> "CameraModel":
+    """Return the camera of the arguments, its axis through the middle of the picture."""
+    from aerotwin_core.camera import FisheyeCamera, PinholeCamera
+    from aerotwin_core.errors import UserError
 
     width, height = args.size_px
     if not (1 <= width <= 8192 and 1 <= height <= 8192):
         raise UserError(f"--size-px: must be 1 to 8192, got {width} {height}; choose another")
-    world = load_world(args.world)
+    centre = {"cx": (width - 1) / 2, "cy": (height - 1) / 2}
+    try:
+        if args.fisheye_deg is None:
+            focal = args.focal_px or FOCAL_SHARE * width
+            return PinholeCamera(width=width, height=height, fx=focal, fy=focal, **centre)
+        half_field = math.radians(args.fisheye_deg) / 2.0
+        focal = width / 2.0 / half_field if half_field > 0.0 else math.nan
+        return FisheyeCamera(
+            width=width, height=height, fx=focal, fy=focal, **centre,
+            field_of_view_deg=args.fisheye_deg,
+        )  # fmt: skip
+    except ValueError as error:
+        raise UserError(f"--focal-px or --fisheye-deg: {error}; choose another") from None
+
+
+def _position(args: argparse.Namespace, world: "World") -> np.ndarray:
+    """Return where the camera stands in the map [m]."""
+    from aerotwin_core.errors import UserError
+    from aerotwin_worlds import WorldQueries
+
     position = np.array(args.position_m or world.start_p_map, float)
     if not args.position_m:
         position[2] += 2.0
@@ -50,14 +117,46 @@ def run(args: argparse.Namespace) -> int:
         position[2] += WorldQueries(world).height(position[0], position[1])
         if not np.isfinite(position).all():
             raise UserError("--above-ground: there is no surface at that place; choose another")
-    yaw = world.start_yaw if args.yaw_deg is None else math.radians(args.yaw_deg)
-    focal = args.focal_px or 458.0 * width / 752.0
-    camera = PinholeCamera(
-        width=width, height=height, fx=focal, fy=focal, cx=(width - 1) / 2, cy=(height - 1) / 2
-    )
-    pose = optical_pose(position, yaw=yaw, pitch_down=math.radians(args.pitch_deg))
-    picture = Rasteriser(world.meshes).render_rgb(camera, pose)
-    if not cv2.imwrite(str(args.out), picture[..., ::-1]):
-        raise UserError(f"{args.out}: cannot be written; check the folder and its ending (.png)")
-    print(f"{args.out}  ({world.name}; {world.attribution}; {world.licence})")
-    return 0
+    return position
+
+
+def show(frame: "Frame") -> np.ndarray:
+    """Return what a frame holds as colours (h, w, 3): its image, or its depths, or its ids."""
+    if frame.image is not None:
+        return frame.image
+    if frame.depth is not None:
+        return colour_depth(frame.depth)
+    assert frame.ids is not None
+    return colour_ids(frame.ids)
+
+
+def colour_depth(depth: np.ndarray) -> np.ndarray:
+    """Return depths as colours, near ones yellow, far ones violet, nothing black."""
+    seen = np.isfinite(depth)
+    if not seen.any():
+        return np.zeros((*depth.shape, 3), np.uint8)
+    # Inverse depth spreads the colours over what is near.
+    inverse = 1.0 / np.where(seen, depth, np.inf)
+    low, high = np.quantile(inverse[seen], [1.0 - FARTHEST_SHARE, 1.0 - NEAREST_SHARE])
+    share = np.clip((inverse - low) / max(high - low, 1e-12), 0.0, 1.0)
+    colours = cv2.applyColorMap((255.0 * share).astype(np.uint8), cv2.COLORMAP_VIRIDIS)
+    return np.where(seen[..., None], colours, 0)[..., ::-1].copy()
+
+
+def colour_ids(ids: np.ndarray) -> np.ndarray:
+    """Return a colour for each id, unlike those of its neighbours in number; -1 is black."""
+    hue = (ids * 67) % 180  # 67 of 180 degrees: far apart, and no id of the first 180 twice
+    hsv = np.dstack([hue, np.full_like(ids, 170), np.where(ids < 0, 0, 230)]).astype(np.uint8)
+    return cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB)
+
+
+def draw_caption(picture: np.ndarray, text: str) -> None:
+    """Write a line at the lower edge, on a darkened strip."""
+    # OpenCV's font knows ASCII only.
+    text = text.replace("©", "(c)").encode("ascii", "replace").decode()
+    strip = picture[-CAPTION_PX:]
+    strip[...] = strip // 3
+    cv2.putText(
+        picture, text, (4, picture.shape[0] - 4), cv2.FONT_HERSHEY_SIMPLEX, CAPTION_SCALE,
+        (255, 255, 255), 1, cv2.LINE_AA,
+    )  # fmt: skip
