@@ -46,9 +46,10 @@ def test_near_is_yellow_far_is_violet_and_nothing_is_black():
     assert not nothing.any()
 
 
-def test_the_depth_picture_is_black_where_the_sky_is(run):
-    picture = run("--show", "depth", "--no-caption")
-    assert not picture[0].any() and picture[-1].any()
+def test_the_depth_picture_is_black_where_there_is_no_mesh(run):
+    black = [(run("--show", what, "--no-caption") == 0).all(axis=2) for what in ("depth", "ids")]
+    np.testing.assert_array_equal(*black)
+    assert black[0].any()
 
 
 def test_every_mesh_has_a_colour_of_its_own(run):
