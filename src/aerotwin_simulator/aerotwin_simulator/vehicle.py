@@ -304,13 +304,16 @@ class SimulatedVehicle:
         if self._collision is not None:
             return str(self._collision)
         state = self._mover.state
-        speed, p_map = float(state[layout.IMPACT_SPEED]), state[layout.POSITION]
+        impact, p_map = float(state[layout.IMPACT_SPEED]), state[layout.POSITION]
         ground = f"the ground ({mesh_at(self._surroundings.queries, p_map)})"
         x, y, z = p_map
-        where = f"at {speed:.1f} m/s, at ({x:.1f}, {y:.1f}, {z:.1f}) m"
-        if speed > self._airframe.contact.crash_speed_m_s:
-            return f"it hit {ground} {where}"
-        return f"it tipped over or touched {ground} with its hull, {where}"
+        where = f"at ({x:.1f}, {y:.1f}, {z:.1f}) m"
+        if impact > self._airframe.contact.crash_speed_m_s:
+            return f"it hit {ground} at {impact:.1f} m/s, {where}"
+        speed = float(np.linalg.norm(state[layout.VELOCITY]))
+        return (
+            f"it tipped over or touched {ground} with its hull, moving at {speed:.1f} m/s, {where}"
+        )
 
     def end(self, outcome: str, *, is_success: bool) -> None:
         """Take note of how its flight ended; the first note stands."""

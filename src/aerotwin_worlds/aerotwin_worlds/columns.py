@@ -94,7 +94,8 @@ def plane_below(x, y, z_limit, foot, vertices, triangles, start, index, grid):
 
     The normal is that of the plane through the surface at four points ``foot`` away, as a landing
     gear would stand; where one of them has no surface, or one more than `STEEPEST` off, that of the
-    triangle itself.
+    triangle itself. Nothing stands on what is steeper, and its plane would cut through the air
+    beside it (a tree's side): there the normal is up.
     """
     z, t = highest_below(x, y, z_limit, vertices, triangles, start, index, grid)
     if t < 0:
@@ -114,5 +115,7 @@ def plane_below(x, y, z_limit, foot, vertices, triangles, start, index, grid):
         nz = (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
         if nz < 0.0:
             nx, ny, nz = -nx, -ny, -nz
+    if math.sqrt(nx * nx + ny * ny) > STEEPEST * nz:
+        return z, 0.0, 0.0, 1.0
     length = math.sqrt(nx * nx + ny * ny + nz * nz)
     return z, nx / length, ny / length, nz / length

@@ -84,7 +84,8 @@ class WorldQueries:
         The highest surface that is at most 0.5 m above the position counts (so a vehicle that
         presses into the ground still finds it, and one under an overhang finds its floor). The
         normal spans 0.4 m; on the rim of a roof or at the foot of a wall it is that of the
-        triangle. Beside the world there is no ground: height minus infinity, normal up.
+        triangle, and where that is steeper than 60 degrees it is up. Beside the world there is no
+        ground: height minus infinity, normal up.
         """
         x, y, z = float(p_map[0]), float(p_map[1]), float(p_map[2])
         ground, *normal = columns.plane_below(x, y, z + GROUND_MARGIN_M, FOOT_M, *self._columns)

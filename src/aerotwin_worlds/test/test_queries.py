@@ -182,6 +182,17 @@ def test_on_the_rim_of_a_roof_one_stands_level(step, x):
     np.testing.assert_allclose(normal, [0.0, 0.0, 1.0], atol=EXACT)
 
 
+@pytest.mark.parametrize(("slope_deg", "tilt_deg"), [(55.0, 55.0), (65.0, 0.0), (85.0, 0.0)])
+def test_the_plane_of_what_is_too_steep_to_stand_on_does_not_cut_through_the_air(
+    quad, world_of, slope_deg, tilt_deg
+):
+    rise = 20.0 * np.tan(np.radians(slope_deg))
+    side = quad([(-10, 10, 0), (10, 10, rise), (10, -10, rise), (-10, -10, 0)])
+    _, normal = WorldQueries(world_of(side)).ground_plane([0.0, 0.0, 0.5 * rise + 2.0])
+    tilt = np.radians(tilt_deg)
+    np.testing.assert_allclose(normal, [-np.sin(tilt), 0.0, np.cos(tilt)], atol=EXACT)
+
+
 def test_other_meshes_are_answered_for_after_a_replacement(quad, world_of):
     low = quad([(-9, 9, 0), (9, 9, 0), (9, -9, 0), (-9, -9, 0)])
     high = quad([(-9, 9, 4), (9, 9, 4), (9, -9, 4), (-9, -9, 4)])
