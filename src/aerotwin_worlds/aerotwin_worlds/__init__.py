@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Worlds: textured triangle meshes of a place on Earth, and what is asked of them.
 
-A world is generated from a seed (the coastal cliff) or read from a GLB file; a strict YAML file
-names it, its origin, its start point, its attribution and its licence. `Rasteriser` makes the grey
-images and depths that cameras see; `WorldQueries` answers heights, ground planes, distances, rays
-and collisions. Everything is in the map frame: x east, y north, z up, metres.
+A world is generated from a seed, or read from mesh files, height maps, surveys or 3-D Tiles; a
+strict YAML file names its one source, its origin, its start point, its light, its attribution and
+its licence. `Rasteriser` makes the images and depths that cameras see; `WorldQueries` answers
+heights, ground planes, distances, rays and collisions. Everything is in the map frame: x east, y
+north, z up, metres.
 """
 
 from aerotwin_worlds.loading import find_world, known_worlds, load_world

@@ -5,10 +5,12 @@
 import os
 import time
 from email.utils import formatdate
+from pathlib import Path
 
 import pytest
 
 from aerotwin_worlds.fetch import FetchError, HttpSettings, open_source
+from aerotwin_worlds.fetch.cache import default_cache_folder
 
 LIMIT = 10**6
 
@@ -102,6 +104,17 @@ def test_a_damaged_cache_file_is_fetched_again(server, opened, stored):
     file.write_bytes(file.read_bytes()[:-4])
     assert opened().read(server.url + "/root.json", max_bytes=LIMIT) == b'{"a": 1}'
     assert server.requests["/root.json"] == 2
+
+
+def test_the_cache_is_the_users_by_default(server, tmp_path, monkeypatch):
+    server.add("/root.json", (200, {"Cache-Control": "max-age=600"}, b"{}"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    source = open_source(server.url + "/root.json")
+    source.read(source.root_uri, max_bytes=LIMIT)
+    source.close()
+    assert len(list((tmp_path / "aerotwin" / "http").iterdir())) == 1
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")  # to be ignored, says the specification
+    assert default_cache_folder() == Path.home() / ".cache" / "aerotwin" / "http"
 
 
 def test_a_cache_folder_that_cannot_be_is_named(server, tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_worlds.mesh_files import read_mesh_file, read_obj
+from aerotwin_worlds.mesh_files import limits, read_mesh_file, read_obj
 from aerotwin_worlds.mesh_files.mtl import read_mtl
 from aerotwin_worlds.placement import PlacementDescription
 
@@ -219,6 +219,21 @@ def test_missing_textures_are_told_and_take_the_plain_colour(folder, name):
     meshes, missing = read_obj(folder / "cube.obj")
     np.testing.assert_array_equal(meshes[1].texture, [[[0, 255, 0]]])
     assert any("map_Kd" in line and name in line for line in missing)
+
+
+def test_textures_and_meshes_beyond_their_limits_are_refused(folder, monkeypatch):
+    cv2.imwrite(str(folder / "images" / "brick wall.png"), np.zeros((2, 8193, 3), np.uint8))
+    meshes, missing = read_obj(folder / "cube.obj")
+    assert meshes[1].texture.shape == (1, 1, 3)
+    assert "8193 x 2 pixels, expected 1 to 8192 a side" in missing[0]
+    for name in ("MAX_VERTICES", "MAX_TRIANGLES"):
+        with monkeypatch.context() as patch:
+            patch.setattr(limits, name, 7)
+            with pytest.raises(UserError, match=r"8 vertices and 12 triangles, expected"):
+                read_obj(folder / "cube.obj")
+    monkeypatch.setattr(limits, "MAX_FILE_BYTES", 100)
+    with pytest.raises(UserError, match=r"cube\.obj: \d+ bytes, expected at most 100"):
+        read_obj(folder / "cube.obj")
 
 
 @pytest.mark.parametrize(
