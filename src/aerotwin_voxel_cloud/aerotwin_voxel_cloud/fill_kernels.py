@@ -16,6 +16,7 @@ from aerotwin_voxel_cloud.kernels import _turn, set_layers
 OPEN, WINDING, PARITY = 0, 1, 2
 # What is kept of a crossing.
 COLUMN, PART, FACING = 0, 1, 2
+_MARGIN = 1e-3  # far above the rounding of a cut, far below a cell
 _OPTIONS = {"nogil": True, "cache": True}
 
 
@@ -41,6 +42,20 @@ def _crossing(v, i, j):
             return 0
         facing = side
     return facing
+
+
+@njit("UniTuple(f8, 2)(f8[:, ::1], f8)", **_OPTIONS)
+def _reach(v, x):
+    """Return between which y a triangle lies at x."""
+    low, high = np.inf, -np.inf
+    for e in range(3):
+        f = e + 1 if e < 2 else 0
+        left, right = min(v[e, 0], v[f, 0]), max(v[e, 0], v[f, 0])
+        if left <= x <= right:
+            share = (x - v[e, 0]) / (v[f, 0] - v[e, 0]) if left < right else 0.0
+            y = v[e, 1] + share * (v[f, 1] - v[e, 1])
+            low, high = min(low, y), max(high, y)
+    return low, high
 
 
 @njit("f8(f8[:, ::1], f8, f8)", **_OPTIONS)
@@ -77,7 +92,10 @@ def _crossings(points, triangles, listed, part_of, kinds, first_layer, dims):
         j_low = max(int(np.ceil(min(v[0, 1], v[1, 1], v[2, 1]) - 0.5)), 0)
         j_high = min(int(np.floor(max(v[0, 1], v[1, 1], v[2, 1]) - 0.5)), dims[1] - 1)
         for i in range(i_low, min(i_high, dims[0] - 1) + 1):
-            for j in range(j_low, j_high + 1):
+            low, high = _reach(v, i + 0.5)
+            j_first = max(int(np.ceil(low - 0.5 - _MARGIN)), j_low)
+            j_last = min(int(np.floor(high - 0.5 + _MARGIN)), j_high)
+            for j in range(j_first, j_last + 1):
                 facing = _crossing(v, i, j)
                 if facing == 0:
                     continue

@@ -18,6 +18,8 @@ _SPLITTER = 134217729.0  # 2^27 + 1 (Dekker 1971)
 _PLANE_ERROR = 1e-14
 # An area [cells^2] no larger is a line or a point: it counts only where there is nothing else.
 _NO_AREA = 1e-24
+# Far above the rounding of a cut, far below a cell.
+_MARGIN = 1e-3
 _OPTIONS = {"nogil": True, "cache": True}
 
 
@@ -212,6 +214,15 @@ def _clip_to_layer(polygon, n, axis, layer, scratch, out):
     return _clip(scratch, n, axis, layer + 1.0, -1.0, out)
 
 
+@njit("UniTuple(i8, 2)(f8[:, ::1], i8, i8, i8, i8)", **_OPTIONS)
+def _range(polygon, n, axis, low, high):
+    """Return the layers within [low, high] that a polygon may meet; its rounding is allowed for."""
+    least, most = polygon[0, axis], polygon[0, axis]
+    for k in range(1, n):
+        least, most = min(least, polygon[k, axis]), max(most, polygon[k, axis])
+    return max(low, int(np.floor(least - _MARGIN))), min(high, int(np.floor(most + _MARGIN)))
+
+
 @njit("void(f8[:, ::1], i8, f8[::1])", **_OPTIONS)
 def _add_polygon(polygon, n, total):
     """Add a flat polygon to total: its centroid times its area, and its area [cells^2]."""
@@ -320,8 +331,11 @@ def visit(points, triangles, listed, first_layer, dims, slab, ranks, sums):
             _normal_of(v, normal, signs)
             error = _PLANE_ERROR * extent * extent * (extent + 1.0)
         for i in range(i_low, i_high + 1):
-            in_row, n_row, has_row = row if bounds[0, 0] < bounds[0, 1] else v, 3, False
-            for j in range(j_low, j_high + 1):
+            in_row, n_row, j_first, j_last = v, 3, j_low, j_high
+            if bounds[0, 0] < bounds[0, 1] and not (is_marking and j_high - j_low < 4):
+                in_row, n_row = row, _clip_to_layer(v, 3, 0, i, scratch, row)
+                j_first, j_last = _range(row, n_row, 1, j_low, j_high)
+            for j in range(j_first, j_last + 1):
                 k0, k1 = low, high
                 if is_marking:
                     while k0 <= k1 and _is_set(slab, n_bricks_z, i - first_layer, j, k0):
@@ -342,9 +356,6 @@ def visit(points, triangles, listed, first_layer, dims, slab, ranks, sums):
                 if is_marking:
                     set_layers(slab, n_bricks_z, i - first_layer, j, k0, k1 + 1)
                     continue
-                if not has_row and bounds[0, 0] < bounds[0, 1]:
-                    n_row = _clip_to_layer(v, 3, 0, i, scratch, row)
-                has_row = True
                 in_column, n_column = in_row, n_row
                 if bounds[1, 0] < bounds[1, 1]:
                     n_column = _clip_to_layer(in_row, n_row, 1, j, scratch, column)
