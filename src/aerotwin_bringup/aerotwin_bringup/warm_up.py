@@ -15,6 +15,7 @@ COARSE_M = 0.4
 def warm_up_images() -> None:
     """Build a coarse cliff, ask it for its ground and render a picture of it."""
     from aerotwin_core.geodesy import GeodeticPoint
+    from aerotwin_voxel_cloud.warm_up import warm_up as warm_up_voxels
     from aerotwin_worlds import Rasteriser, World, WorldQueries
     from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
 
@@ -30,8 +31,8 @@ def warm_up_images() -> None:
     )
     WorldQueries(world).warm_up()
     Rasteriser(meshes).warm_up()
-    for name in ("aerotwin_voxel_cloud", "aerotwin_worlds.gltf.meshopt_kernels"):
-        importlib.import_module(name)
+    importlib.import_module("aerotwin_worlds.gltf.meshopt_kernels")
+    warm_up_voxels()
 
 
 def warm_up_flight() -> None:

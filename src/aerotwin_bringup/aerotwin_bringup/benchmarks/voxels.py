@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Voxels of a stadium of 2 million triangles against limits and Open3D; binvox against limits."""
 
-import dataclasses
 import tempfile
 import time
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from aerotwin_voxel_cloud import (
     voxelise,
     write_binvox,
 )
+from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
 
 N_RUNS = 5
 N_PEER_RUNS = 3
@@ -41,12 +41,8 @@ def voxel_export() -> list[Benchmark]:
 
 
 def _stadium() -> tuple[np.ndarray, np.ndarray]:
-    from aerotwin_worlds.generated import GENERATORS
-
-    parameters_class, build = GENERATORS["stadium"]
     # Texels play no part: as few as possible.
-    parameters = dataclasses.replace(parameters_class(), spacing_m=SPACING_M, texel_m=0.5)
-    meshes = build(parameters)
+    meshes = build_stadium(StadiumParameters(spacing_m=SPACING_M, texel_m=0.5))
     starts = np.cumsum([0, *(len(mesh.vertices_map) for mesh in meshes)])
     triangles = [mesh.triangles + n for mesh, n in zip(meshes, starts[:-1], strict=False)]
     vertices = np.concatenate([mesh.vertices_map for mesh in meshes])
