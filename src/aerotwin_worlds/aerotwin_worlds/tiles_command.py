@@ -74,8 +74,8 @@ def run(args: argparse.Namespace) -> int:
             tileset = open_tileset(source, description, _origin(args))
             if args.out and tileset.frame.origin is None:
                 raise UserError(
-                    f"{args.tileset}: does not say where on Earth it lies, and a world must; give "
-                    "--origin-deg LAT LON ALT_M, of any place if it is none on Earth"
+                    f"{tileset.tree.address}: does not say where on Earth it lies, and a world must; "
+                    "give --origin-deg LAT LON ALT_M, of any place if it is none on Earth"
                 )
             record: dict[str, Any] = {"tileset": describe_tileset(tileset, workers)}
             if not args.no_read:
@@ -176,14 +176,16 @@ def _write_world(
 
     from aerotwin_core.cli import write_text_atomically
     from aerotwin_core.parameters import to_mapping
+    from aerotwin_worlds.fetch.address import without_parameter
 
-    is_url = "://" in args.tileset
     chosen = {
         field.name: to_mapping(getattr(description, field.name))
         for field in dataclasses.fields(description)
         if getattr(description, field.name) != field.default
     }
-    if not is_url:
+    if "://" in args.tileset:
+        chosen["tileset"] = without_parameter(args.tileset, "key")
+    else:
         chosen["tileset"] = os.path.relpath(Path(args.tileset).resolve(), args.out.resolve())
     if isinstance(chosen.get("region"), dict):
         chosen["region"] = {k: v for k, v in chosen["region"].items() if v is not None}

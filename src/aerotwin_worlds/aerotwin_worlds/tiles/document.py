@@ -50,14 +50,13 @@ class Asset:
 
     Attributes
     ----------
-    uri, version, up_axis : str
+    version, up_axis : str
     copyright : str
         Whom to credit; may be empty.
     states_up_axis : bool
         Whether the file has a gltfUpAxis.
     """
 
-    uri: str
     version: str
     up_axis: UpAxis
     copyright: str
@@ -82,7 +81,7 @@ class Document:
         except (ValueError, FetchError) as error:
             if parent is None:
                 raise
-            return flawed(parent, index, f"{self.uri} {element.where}", str(error))
+            return flawed(parent, index, f"{short_name(self.uri)} {element.where}", str(error))
 
     def _tile(self, element: JsonElement, parent: Tile | None, index: int) -> Tile:
         path = () if parent is None else (*parent.path, index)
@@ -220,25 +219,25 @@ def read_document(
     FetchError, ValueError
         If it cannot be had or used, or leads back to one that led here.
     """
+    name = short_name(uri)
     if uri in links:
-        raise ValueError(f"{uri} leads back to itself; external tilesets must form a tree")
+        raise ValueError(f"{name} leads back to itself; external tilesets must form a tree")
     if len(links) >= MAX_LINKS:
-        raise ValueError(f"more than {MAX_LINKS} external tilesets in a row, the last is {uri}")
-    json = parse_json(source.read(uri, max_bytes=MAX_JSON_BYTES), uri)
+        raise ValueError(f"more than {MAX_LINKS} external tilesets in a row, the last is {name}")
+    json = parse_json(source.read(uri, max_bytes=MAX_JSON_BYTES), name)
     asset = json.element("asset")
     root = json.element("root")
     if asset is None or root is None:
-        raise ValueError(f"{uri} must have 'asset' and 'root'; it is no 3-D tileset")
+        raise ValueError(f"{name} must have 'asset' and 'root'; it is no 3-D tileset")
     version = asset.text("version")
     if version not in _VERSIONS:
-        raise ValueError(f"{uri}: asset.version must be 1.0 or 1.1, got '{version}'")
+        raise ValueError(f"{name}: asset.version must be 1.0 or 1.1, got '{version}'")
     if unknown := sorted(set(json.texts("extensionsRequired")) - _EXTENSIONS):
-        raise ValueError(f"{uri} requires {', '.join(unknown)}, which this loader does not have")
+        raise ValueError(f"{name} requires {', '.join(unknown)}, which this loader does not have")
     own_axis = _UP_AXES.get(asset.text("gltfUpAxis", up_axis).lower())
     if own_axis is None:
         raise asset.wrong("gltfUpAxis", "X, Y or Z")
     asset_record = Asset(
-        uri=uri,
         version=version,
         up_axis=own_axis,
         copyright=asset.text("copyright", ""),

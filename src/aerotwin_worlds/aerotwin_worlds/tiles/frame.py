@@ -89,7 +89,7 @@ def find_frame(
     if not is_geocentric(tree.root):
         return _local_frame(tree, origin, up_axis)
     place = origin or _middle(tree, region)
-    ignored = f"{short_root(tree)}: up_axis has no meaning on Earth; it is ignored"
+    ignored = f"{tree.address}: up_axis has no meaning on Earth; it is ignored"
     return MapFrame(
         T_map_tileset=rigid_inverse(T_ecef_enu(place)),
         origin=place,
@@ -118,9 +118,7 @@ def _middle(tree: TileTree, region: RegionDescription | None) -> GeodeticPoint:
     centre = tree.root.volume.centre
     spans_earth = float(np.linalg.norm(centre)) < 0.5 * _LOWEST_RADIUS_M
     if spans_earth and (region is None or region.middle_deg is None):
-        raise UserError(
-            f"{short_root(tree)}: spans the Earth; give an origin, or a region in degrees"
-        )
+        raise UserError(f"{tree.address}: spans the Earth; give an origin, or a region in degrees")
     latitude, longitude, altitude = (0.0,) * 3 if spans_earth else geodetic_from_ecef(centre)
     if region is not None and region.middle_deg is not None:
         latitude, longitude = region.middle_deg
@@ -141,7 +139,7 @@ def _found_up_axis(tree: TileTree) -> tuple[str, tuple[str, ...]]:
     if not (divided[0] and divided[2] and not divided[1]):
         return "z", ()
     return "y", (
-        f"{short_root(tree)}: asset.gltfUpAxis is Z, but its tiles divide x and z and never y: "
+        f"{tree.address}: asset.gltfUpAxis is Z, but its tiles divide x and z and never y: "
         "taken as y up and turned; if that is wrong, set up_axis: z",
     )
 
@@ -163,8 +161,3 @@ def divided_axes(tree: TileTree) -> tuple[bool, bool, bool]:
             divided |= np.ptp(child.volume.bounds_m, axis=0) < _SAME_SHARE * extent
         tiles += children
     return bool(divided[0]), bool(divided[1]), bool(divided[2])
-
-
-def short_root(tree: TileTree) -> str:
-    """Return the address of the root document without query, for messages."""
-    return tree.source.root_uri.partition("?")[0]

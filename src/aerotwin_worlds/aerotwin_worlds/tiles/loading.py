@@ -17,7 +17,7 @@ from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.threads import default_thread_count
 from aerotwin_worlds.tiles.attribution import attributions
 from aerotwin_worlds.tiles.description import TilesDescription
-from aerotwin_worlds.tiles.frame import MapFrame, find_frame, short_root
+from aerotwin_worlds.tiles.frame import MapFrame, find_frame
 from aerotwin_worlds.tiles.meshes import LoadedTile, TileReader, memory_bytes
 from aerotwin_worlds.tiles.selection import Selection
 from aerotwin_worlds.tiles.stream import StreamRule, TileStream
@@ -148,7 +148,7 @@ def open_tileset_source(description: TilesDescription, folder: Path) -> Source:
         if not key:
             raise UserError(
                 f"tiles: the environment variable {description.key_env} must hold the key of "
-                f"{description.tileset}, it is not set; export it"
+                f"{description.tileset.partition('?')[0]}, it is not set; export it"
             )
     return open_source(
         description.tileset if is_url else folder / Path(description.tileset).expanduser(),
@@ -168,7 +168,7 @@ def open_tileset(
     try:
         region_map = None if wanted is None else wanted.box_map(frame.origin)
     except ValueError as error:
-        raise UserError(f"{short_root(tree)}: {error}") from None
+        raise UserError(f"{tree.address}: {error}") from None
     return OpenTileset(
         tree=tree,
         frame=frame,
@@ -294,7 +294,7 @@ class LimitedReader:
 
 
 def _nothing(tileset: OpenTileset, missing: tuple[str, ...]) -> str:
-    root = short_root(tileset.tree)
+    root = tileset.tree.address
     if missing:
         return f"{root}: nothing can be shown: {' | '.join(missing[:_SHOWN_MISSING])}"
     if tileset.region is None:

@@ -219,7 +219,7 @@ class TileStream:
         self._n_left_out += sum(task.leaves_hole for task in tasks)
         if self._n_left_out and not chosen:
             raise UserError(
-                f"{self._tree.source.root_uri}: its coarsest tiles do not fit into "
+                f"{self._tree.address}: its coarsest tiles do not fit into "
                 f"memory_limit_mb = {self._limit_bytes / 1e6:g}; raise it"
             )
         return chosen

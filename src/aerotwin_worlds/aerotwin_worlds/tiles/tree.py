@@ -24,6 +24,14 @@ class TileTree:
     max_tiles : int
         How many tiles may be made in all.
 
+    Attributes
+    ----------
+    root : Tile
+    assets : list of Asset
+        Of the documents read so far, that of the root first.
+    address : str
+        Of the root document, without query: for people, and free of keys.
+
     Raises
     ------
     FetchError, TileError
@@ -32,6 +40,7 @@ class TileTree:
 
     def __init__(self, source: Source, *, max_tiles: int = DEFAULT_MAX_TILES) -> None:
         self.source = source
+        self.address = source.root_uri.partition("?")[0]
         self.assets: list[Asset] = []
         self._max_tiles = max_tiles
         self._n_tiles = 1
@@ -41,7 +50,7 @@ class TileTree:
             document = read_document(source, source.root_uri, assets=self.assets)
             self.root = document.tile(document.root, parent=None)
         except ValueError as error:
-            raise TileError(f"{source.root_uri}: {error}") from None
+            raise TileError(f"{self.address}: {error}") from None
 
     def children(self, tile: Tile) -> tuple[Tile, ...]:
         """Return the children of a tile; the same objects each time.
@@ -78,6 +87,6 @@ class TileTree:
             self._n_tiles += n
             if self._n_tiles > self._max_tiles:
                 raise UserError(
-                    f"{self.source.root_uri}: more than {self._max_tiles} tiles were met; choose a "
+                    f"{self.address}: more than {self._max_tiles} tiles were met; choose a "
                     "smaller region or a larger max_error_m, or raise max_tiles"
                 )

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real tileset from a local server that misbehaves: the rest loads, what is missing is named."""
 
+import argparse
 import threading
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,10 +11,12 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 
+from aerotwin_worlds import tiles_command
 from aerotwin_worlds.fetch import HttpSettings
 from aerotwin_worlds.tiles import TilesDescription, load_tiles
 
 TERRAIN = "worlds/lunar_pit_landform"
+MISSING = (404, None, b"no")
 QUICK = HttpSettings(n_tries=2, backoff_s=0.0, longest_wait_s=0.1, read_timeout_s=5.0)
 
 
@@ -25,9 +28,10 @@ class QuietServer(ThreadingHTTPServer):
 
 
 @pytest.fixture
-def serve(shared_data, monkeypatch):
+def serve(shared_data, monkeypatch, tmp_path):
     """Serve the terrain; return its address, the requests by path, and the wrong answers."""
     monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "user"))
     folder = shared_data(TERRAIN)
     requests, wrong, lock = Counter(), {}, threading.Lock()
 
@@ -38,7 +42,8 @@ def serve(shared_data, monkeypatch):
             name = urlsplit(self.path).path.lstrip("/")
             with lock:
                 requests[name] += 1
-            status, length, body = 200, None, (folder / name).read_bytes()
+            path = folder / name
+            status, length, body = (200, None, path.read_bytes()) if path.is_file() else MISSING
             if name in wrong:
                 status, length, body = wrong[name](body)
             self.send_response(status)
@@ -82,7 +87,7 @@ def test_a_terrain_from_a_server_is_the_one_from_the_folder(serve, shared_data, 
 
 def test_what_a_server_does_wrong_is_named_and_the_rest_loads(serve, tmp_path):
     url, requests, wrong = serve
-    wrong["1000.b3dm"] = lambda body: (404, None, b"no")
+    wrong["1000.b3dm"] = lambda body: MISSING
     wrong["2230.b3dm"] = lambda body: (500, None, b"")
     wrong["3000.b3dm"] = lambda body: (200, len(body) + 50, body)  # hangs up too early
     wrong["0000.b3dm"] = lambda body: (200, None, body[: len(body) // 2])  # a wrong length
@@ -100,3 +105,18 @@ def test_what_a_server_does_wrong_is_named_and_the_rest_loads(serve, tmp_path):
         assert line.endswith("stands in")
     assert requests["1000.b3dm"] == 1  # not there: not asked for again
     assert requests["2230.b3dm"] == requests["3000.b3dm"] == QUICK.n_tries
+
+
+def test_a_key_and_a_session_are_in_no_message_and_no_file(serve, tmp_path, capsys):
+    url, _, _ = serve
+    secret = f"{url}/tileset-external-broken.json?key=SECRETKEY&session=SECRETSESSION"
+    loaded = load(secret, tmp_path, max_error_m=20.0)
+    told = [*loaded.missing, *loaded.notes, *(mesh.name for mesh in loaded.meshes)]
+    assert len(loaded.missing) == 1 and "SECRET" not in "".join(told)
+    parser = argparse.ArgumentParser()
+    tiles_command.configure(parser)
+    out = ("-o", str(tmp_path / "world"), "--origin-deg", "47", "8", "500", "--no-read")
+    assert tiles_command.run(parser.parse_args([secret, *out])) == 0
+    printed = capsys.readouterr()
+    assert "SECRETKEY" not in (tmp_path / "world" / "world.yaml").read_text()
+    assert "SECRET" not in printed.out + printed.err
