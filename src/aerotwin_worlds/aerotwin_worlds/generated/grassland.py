@@ -72,10 +72,10 @@ def _path(seed: int) -> Stroke:
     """Return the foot path from west to east."""
     rng = np.random.default_rng([seed, 71])
     x = np.linspace(-HALF_SITE_M, HALF_SITE_M, 201)
-    y = sum(
-        rng.uniform(2.0, 7.0) * np.sin(x / rng.uniform(14.0, 40.0) + rng.uniform(0.0, 6.3))
-        for _ in range(3)
-    )
+    y = np.zeros_like(x)
+    for _ in range(3):
+        wave, phase = rng.uniform(14.0, 40.0), rng.uniform(0.0, 2.0 * np.pi)
+        y += rng.uniform(2.0, 7.0) * np.sin(x / wave + phase)
     y += 3.0 - np.interp(0.0, x, y)
     return Stroke(material=GRAVEL, points_m=np.column_stack([x, y]), width_m=1.1)
 
