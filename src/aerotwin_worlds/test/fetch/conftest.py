@@ -17,8 +17,8 @@ QUICK = HttpSettings(
     backoff_s=0.0,
     longest_wait_s=0.1,
     connect_timeout_s=5.0,
-    read_timeout_s=0.3,
-    total_timeout_s=0.5,
+    read_timeout_s=5.0,
+    total_timeout_s=10.0,
     n_redirects=3,
 )
 
@@ -103,9 +103,9 @@ def opened(server, tmp_path):
     """A function that opens the server anew, with one cache for all."""
     sources = []
 
-    def open_it(root="/root.json", **options):
+    def open_it(root="/root.json", settings=QUICK, **options):
         url = root if "://" in root else server.url + root
-        sources.append(open_source(url, cache_dir=tmp_path / "cache", settings=QUICK, **options))
+        sources.append(open_source(url, cache_dir=tmp_path / "cache", settings=settings, **options))
         return sources[-1]
 
     yield open_it

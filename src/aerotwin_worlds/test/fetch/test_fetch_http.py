@@ -63,9 +63,6 @@ CHUNKED = {"Transfer-Encoding": "chunked"}
         ((200, {"length": 30}, b'{"root": {}'), "ends too early"),
         ((200, {"length": 4}, b'{"root": {}}'), "4 bytes, but JSON without its end"),
         ((200, {}, gzip.compress(TILE)[:-9]), "gzip data ends too early"),
-        ((200, {"pause": 0.5}, TILE), "no more data in time"),
-        ((200, {"pause": 0.05}, TILE), "not whole after 0.5 s"),
-        ((200, {"pause": 0.05, "length": None}, TILE), "not whole after 0.5 s"),
     ],
 )
 def test_what_never_arrives_whole_is_an_error_that_names_it(server, opened, answer, reason):
@@ -75,6 +72,25 @@ def test_what_never_arrives_whole_is_an_error_that_names_it(server, opened, answ
         source.read(server.url + "/tile.b3dm", max_bytes=LIMIT)
     assert server.requests["/tile.b3dm"] == N_TRIES
     assert source.traffic == Traffic(n_retries=N_TRIES - 1)
+
+
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        ({"pause": 0.5}, "no more data in time"),
+        ({"pause": 0.05}, "not whole after 0.5 s"),
+        ({"pause": 0.05, "length": None}, "not whole after 0.5 s"),
+    ],
+)
+def test_a_slow_server_is_given_up(server, opened, headers, reason):
+    impatient = HttpSettings(
+        n_tries=N_TRIES, backoff_s=0.0, read_timeout_s=0.3, total_timeout_s=0.5
+    )
+    server.add("/tile.b3dm", (200, headers, TILE))
+    source = opened(settings=impatient)
+    with pytest.raises(FetchError, match=rf"tile\.b3dm: .*{reason}.*after {N_TRIES} tries"):
+        source.read(server.url + "/tile.b3dm", max_bytes=LIMIT)
+    assert server.requests["/tile.b3dm"] == N_TRIES
 
 
 @pytest.mark.parametrize(
