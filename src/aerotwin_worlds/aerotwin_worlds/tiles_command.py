@@ -74,8 +74,8 @@ def run(args: argparse.Namespace) -> int:
             tileset = open_tileset(source, description, _origin(args))
             if args.out and tileset.frame.origin is None:
                 raise UserError(
-                    f"{tileset.tree.address}: does not say where on Earth it lies, a world must; give "
-                    "--origin-deg LAT LON ALT_M, of any place if it is none on Earth"
+                    f"{tileset.tree.address}: does not say where on Earth it lies, a world must; "
+                    "give --origin-deg LAT LON ALT_M, of any place if it is none on Earth"
                 )
             record: dict[str, Any] = {"tileset": describe_tileset(tileset, workers)}
             if not args.no_read:
