@@ -130,6 +130,21 @@ def test_either_sign_of_a_quaternion_is_the_same_attitude():
     np.testing.assert_allclose(Lidar(SMALL).rays(turned, 0), first, atol=SINGLE)
 
 
+def test_columns_stand_where_scipy_puts_them_between_poses_of_a_rough_flight():
+    rng = np.random.default_rng(1000)
+    q = Rotation.from_rotvec(rng.normal(0.0, 0.2, (31, 3))).as_quat()
+    motion = Trajectory(np.arange(31) * 4_000_000, rng.normal(size=(31, 3)), q)
+    lidar = Lidar(replace(SMALL, n_rings=1, elevation_top_deg=0.0, elevation_bottom_deg=0.0))
+    rays = lidar.rays(motion, 10_000_000)
+    T = motion.interpolate(lidar.column_stamps_ns(10_000_000)).transforms()
+    azimuth = lidar.parameters.azimuths
+    ahead = np.column_stack([np.cos(azimuth), np.sin(azimuth), np.zeros(len(azimuth))])
+    np.testing.assert_allclose(rays[:, :3], T[:, :3, 3], atol=SINGLE)
+    np.testing.assert_allclose(
+        rays[:, 3:], np.einsum("nij,nj->ni", T[:, :3, :3], ahead), atol=SINGLE
+    )
+
+
 def test_deskewed_points_stand_in_the_frame_of_the_stamp():
     v, omega = np.array([4.0, -1.0, 0.5]), np.array([0.3, -0.2, 1.5])
     motion, stamp_ns = constant_twist(v, omega), 40_000_000

@@ -138,6 +138,46 @@ def test_a_tilted_hull_reaches_where_it_points(queries):
     assert 0.0 < p_map[0] + 0.055 - 5.0 < OF_A_STEP
 
 
+def look_once(queries, airframe, p_map, rpy_deg=(0.0, 0.0, 0.0)):
+    inputs = np.zeros(layout.COMMAND + 4)
+    state = state_at(p_map, rpy_deg=rpy_deg)
+    Surface(queries, inputs).look(state)
+    return CollisionWatch(queries, airframe, inputs, STEP_S).look(state)
+
+
+def test_a_mast_points_where_the_attitude_says(queries):
+    """Pitched by 90 degrees, what stood up on the body points ahead; rolled by 90, to the right."""
+    masted = replace(IRIS, contact=replace(IRIS.contact, hull_m=((0.0, 0.0, 0.6),)))
+    assert look_once(queries, masted, [4.5, 0.0, 3.0], (0.0, 90.0, 0.0)).what == "house"
+    assert look_once(queries, masted, [4.5, 0.0, 3.0], (0.0, -90.0, 0.0)) is None
+    assert look_once(queries, masted, [10.0, 4.5, 3.0], (90.0, 0.0, 0.0)).what == "house"
+    assert look_once(queries, masted, [10.0, 4.5, 3.0], (-90.0, 0.0, 0.0)) is None
+
+
+def test_the_rim_meets_what_stands_between_two_spokes(queries):
+    assert look_once(queries, IRIS, [0.03 - HALF_WIDTH, 8.03, 5.0]).what == "pole"
+    assert look_once(queries, IRIS, [-0.05 - HALF_WIDTH, 8.03, 5.0]) is None
+
+
+@pytest.mark.parametrize(("slope_deg", "is_wall"), [(50.0, False), (75.0, True)])
+def test_rough_ground_under_the_hull_is_ground_and_what_is_steep_is_not(
+    flat_world, slope_deg, is_wall
+):
+    rise = 0.25 * np.tan(np.radians(slope_deg))
+    stone = replace(
+        GROUND,
+        vertices_map=np.array(
+            [[0.1, 0.05, 0.0], [0.1, 0.5, 0.0], [0.35, 0.5, rise], [0.35, 0.05, rise]]
+        ),
+        triangles=np.array([[0, 1, 2], [0, 2, 3]], np.int32),
+        uv=np.zeros((4, 2), np.float32),
+        name="stone",
+    )
+    queries = WorldQueries(replace(flat_world, meshes=(GROUND, stone)))
+    met = look_once(queries, IRIS, [0.0, 0.0, 0.05])
+    assert (met is not None) == is_wall
+
+
 class Counting:
     def __init__(self, queries):
         self._queries, self.n_asked, self.meshes = queries, 0, queries.meshes

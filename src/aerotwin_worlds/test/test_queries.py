@@ -182,6 +182,14 @@ def test_on_the_rim_of_a_roof_one_stands_level(step, x):
     np.testing.assert_allclose(normal, [0.0, 0.0, 1.0], atol=EXACT)
 
 
+def test_at_the_foot_of_a_step_one_stands_level(quad, world_of):
+    floor = quad([(-9, 9, 0), (9, 9, 0), (9, -9, 0), (-9, -9, 0)])
+    roof = quad([(0, 9, 1), (9, 9, 1), (9, -9, 1), (0, -9, 1)])
+    point, normal = WorldQueries(world_of(floor, roof)).ground_plane([-0.1, 0.0, 0.8])
+    assert point[2] == 0.0
+    np.testing.assert_allclose(normal, [0.0, 0.0, 1.0], atol=EXACT)
+
+
 @pytest.mark.parametrize(("slope_deg", "tilt_deg"), [(55.0, 55.0), (65.0, 0.0), (85.0, 0.0)])
 def test_the_plane_of_what_is_too_steep_to_stand_on_does_not_cut_through_the_air(
     quad, world_of, slope_deg, tilt_deg
