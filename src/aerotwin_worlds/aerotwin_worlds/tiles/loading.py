@@ -5,6 +5,7 @@
 import os
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,25 +113,25 @@ def load_tiles(
         If the tileset cannot be read at all, if nothing can be shown, or if the memory limit does
         not suffice. A broken tile is no error: it is named in `LoadedTiles.missing`.
     """
-    source = open_tileset_source(description, folder)
-    tileset = open_tileset(source, description, origin)
-    workers = Workers(thread_count(description), show_progress=show_progress)
-    if description.stream:
+    with ExitStack() as cleanup:
+        source = open_tileset_source(description, folder)
+        cleanup.callback(source.close)
+        tileset = open_tileset(source, description, origin)
+        workers = Workers(thread_count(description), show_progress=show_progress)
+        cleanup.callback(workers.close)
+        if not description.stream:
+            return load_at_once(tileset, description, workers)
         stream = start_stream(tileset, description, workers)
-        return LoadedTiles(
-            meshes=stream.meshes,
-            attributions=stream.attributions,
-            missing=stream.missing,
-            origin=tileset.frame.origin,
-            stream=stream,
-            notes=tileset.frame.notes,
-            n_bytes=stream.n_bytes,
-        )
-    try:
-        return load_at_once(tileset, description, workers)
-    finally:
-        workers.close()
-        source.close()
+        cleanup.pop_all()  # the stream closes them
+    return LoadedTiles(
+        meshes=stream.meshes,
+        attributions=stream.attributions,
+        missing=stream.missing,
+        origin=tileset.frame.origin,
+        stream=stream,
+        notes=tileset.frame.notes,
+        n_bytes=stream.n_bytes,
+    )
 
 
 def open_tileset_source(description: TilesDescription, folder: Path) -> Source:
