@@ -87,6 +87,8 @@ def write_run_report(record: RunRecord) -> Path:
 
     sections = list(record.lead)
     warnings = list(record.warnings)
+    if record.world is not None:
+        warnings += record.world.warnings
     if record.is_partial:
         warnings.insert(0, "This report is partial: the run was stopped before its end.")
     if not record.truth_bag.is_complete:
@@ -102,7 +104,7 @@ def write_run_report(record: RunRecord) -> Path:
         configuration=record.configuration,
         warnings=warnings,
         seed=record.configuration.get("parameters", {}).get("seed"),
-        world=None if record.world is None else _credits(record.world),
+        world=None if record.world is None else record.world.credits,
     )
     return record.folder / "report.html"
 
@@ -190,10 +192,6 @@ def _map_sections(
     title = f"Map against voxels of {FINE_VOXEL_M:g} m"
     fine = dataclasses.replace(fine, title=title, name="map_fine", headline=(), figures=())
     return [coarse, fine]
-
-
-def _credits(world: World) -> dict[str, str]:
-    return {"name": world.name, "attribution": world.attribution, "licence": world.licence}
 
 
 def tracked_trajectory(bag: BagReader) -> Trajectory:

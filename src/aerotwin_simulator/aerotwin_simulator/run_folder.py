@@ -48,14 +48,13 @@ def run_configuration(parameters: dict[str, Any], world: World) -> str:
         "mission": None if mission == "none" else read_yaml(mission),
         "fleet": None if fleet == "none" else read_yaml(fleet),
         "world": {
-            "name": world.name,
+            **world.credits,
+            "missing": list(world.missing),
             "origin": {
                 "latitude_deg": world.origin.latitude_deg,
                 "longitude_deg": world.origin.longitude_deg,
                 "altitude_m": world.origin.altitude_m,
             },
-            "attribution": world.attribution,
-            "licence": world.licence,
         },
         "versions": software_versions(),
     }

@@ -69,6 +69,16 @@ class World:
         """Number of triangles of all meshes."""
         return sum(len(mesh.triangles) for mesh in self.meshes)
 
+    @property
+    def credits(self) -> dict[str, str]:
+        """Name, attribution and licence: what every report and viewer shows."""
+        return {"name": self.name, "attribution": self.attribution, "licence": self.licence}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes results in this world partial, a sentence each."""
+        return tuple(f"Missing in the world {self.name}: {text}" for text in self.missing)
+
     def surface(self) -> tuple[np.ndarray, np.ndarray]:
         """Return all meshes as one: vertices (n, 3) float64 [m] and triangles (m, 3) int32."""
         starts = np.cumsum([0] + [len(mesh.vertices_map) for mesh in self.meshes])

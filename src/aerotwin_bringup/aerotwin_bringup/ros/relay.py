@@ -131,13 +131,9 @@ class Relay:
             title=f"Relay manoeuvre in {world.name}",
             sections=[relay_section(results)] if results else [],
             configuration=configuration,
-            warnings=warnings,
+            warnings=[*warnings, *world.warnings],
             seed=configuration["parameters"]["seed"],
-            world={
-                "name": world.name,
-                "attribution": world.attribution,
-                "licence": world.licence,
-            },
+            world=world.credits,
         )
         say(f"report: {folder / 'report.html'}")
         if self.is_stop_wanted:
