@@ -167,6 +167,16 @@ def test_a_tileset_that_follows_the_standard_is_not_turned(site):
     np.testing.assert_allclose(turned.meshes[0].bounds_m, [[0, 0, 0], [1, 0, 1]], atol=1e-6)
 
 
+@pytest.mark.parametrize("divided", ["xy", "xyz", "x", ""])
+def test_only_tiles_that_divide_x_and_z_and_never_y_have_y_up(site, divided):
+    half = [5.0 if axis in divided else 10.0 for axis in "xyz"]
+    box = [0, 0, 0, half[0], 0, 0, 0, half[1], 0, 0, 0, half[2]]
+    child = site.tile("a.glb") | {"boundingVolume": {"box": box}}
+    whole = {"boundingVolume": {"box": [0, 0, 0, 10, 0, 0, 0, 10, 0, 0, 0, 10]}}
+    site.write(site.tile("", error=1.0, children=[child]) | whole, asset={"gltfUpAxis": "Z"})
+    assert site.load().notes == ()
+
+
 def test_points_become_octahedra_of_their_colour():
     rng = np.random.default_rng(1)
     part = TilePoints(
