@@ -112,7 +112,7 @@ def test_light_is_linear_between_vertices_and_ends_at_white(quad):
         texture=plain.texture, light=light,
     )  # fmt: skip
     frame = Rasteriser([mesh]).render([View(camera=PINHOLE, T_map_optical=np.eye(4))])[0]
-    u = np.flatnonzero(np.isfinite(frame.depth[60]))
+    u = np.flatnonzero(np.isfinite(frame.depth[60]))[1:-1]  # edges are softened
     expected = np.minimum(400.0 * ((u - 79.5) / 100.0 * 2.0 + 1.0) / 2.0, 255.0)
     assert np.abs(frame.image[60, u] - expected).max() <= 0.5 + 1e-3
 

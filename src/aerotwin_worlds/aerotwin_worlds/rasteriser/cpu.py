@@ -71,7 +71,7 @@ class CpuRenderer:
         try:
             scratch = spare.pop()
         except IndexError:
-            scratch = make_scratch(BAND_ROWS, view.camera.width)
+            scratch = make_scratch(BAND_ROWS + 2, view.camera.width)
         render_band(
             row0, row1, visible, scene.clusters, pose, lens_of(view.camera), view.near_m,
             view.far_m, textures, self._bias, scratch, output,

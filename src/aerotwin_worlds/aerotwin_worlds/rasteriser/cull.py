@@ -17,14 +17,16 @@ def pose_record(T_map_optical: np.ndarray) -> np.ndarray:
 
 
 def visible_clusters(clusters: Clusters, view: View) -> Visible:
-    """Return the clusters that a view may see, the nearest first."""
+    """Return the clusters that a view may see, in its rows and those beside; the nearest first."""
+    first, last = view.row_range
     visible = find_visible(
         clusters,
         pose_record(view.T_map_optical),
         lens_of(view.camera),
         view.near_m,
         view.far_m,
-        *view.row_range,
+        max(first - 1, 0),
+        min(last + 1, view.camera.height),
     )
     order = np.argsort(-visible.inverse_depth, kind="stable")
     return Visible(*(np.ascontiguousarray(array[order]) for array in visible))

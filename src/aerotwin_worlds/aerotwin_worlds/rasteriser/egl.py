@@ -6,7 +6,6 @@ Culled by the same clusters and filtered from the same mip-map levels as on the 
 edges: images of distorted lenses and fisheyes are rendered on the CPU.
 """
 
-import ctypes
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -17,11 +16,11 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_worlds.rasteriser import gl_shaders
 from aerotwin_worlds.rasteriser.clusters import triangles_of, vertices_of
 from aerotwin_worlds.rasteriser.cull import visible_clusters
+from aerotwin_worlds.rasteriser.cull_kernels import Visible
 from aerotwin_worlds.rasteriser.mipmaps import CHANNELS, Pyramid
 from aerotwin_worlds.rasteriser.scene import KeyedByIdentity, Scene, SceneStore
 from aerotwin_worlds.rasteriser.views import Frame, View
 
-_LOWER_LEFT, _ZERO_TO_ONE = 0x8CA1, 0x935F
 _COMMAND = np.dtype(
     [(name, np.uint32) for name in ("count", "instances", "first", "base_vertex", "base_instance")]
 )
@@ -67,9 +66,6 @@ class _Painter:
 
         self._gl = moderngl.create_context(standalone=True, backend="egl", require=430)
         self._gl.gc_mode = "auto"
-        # Depth from 0 to 1 instead of -1 to 1: only then reversed depth keeps its precision.
-        address = self._gl.mglo._context.load("glClipControl")
-        ctypes.CFUNCTYPE(None, ctypes.c_uint, ctypes.c_uint)(address)(_LOWER_LEFT, _ZERO_TO_ONE)
         self._gl.enable_only(moderngl.DEPTH_TEST)
         self._samplers = [self._sampler(repeats) for repeats in (False, True)]
         self._store, self._bias = store, level_bias
@@ -122,14 +118,14 @@ class _Painter:
                 self._gl, size, view.encoding, outputs, self._vertices, self._indices
             )
         pipeline = self._pipelines[key]
-        pipeline.set_view(view, self._origin, self._bias)
-        self._draw(pipeline, view)
+        visible = visible_clusters(self._scene.clusters, view)
+        pipeline.set_view(view, self._origin, self._bias, _nearest(view, visible))
+        self._draw(pipeline, view, visible.cluster)
         return pipeline.read(view)
 
-    def _draw(self, pipeline: "_Pipeline", view: View) -> None:
+    def _draw(self, pipeline: "_Pipeline", view: View, visible: np.ndarray) -> None:
         c = self._scene.clusters
-        visible = visible_clusters(c, view)
-        runs = _runs(np.sort(visible.cluster), self._group)
+        runs = _runs(np.sort(visible), self._group)
         first, last = c.triangle_start[runs[:, 0]], c.triangle_start[runs[:, 1] + 1]
         commands = np.zeros(len(runs), _COMMAND)
         commands["count"], commands["first"] = 3 * (last - first), 3 * first
@@ -181,17 +177,32 @@ class _Pipeline:
             gl.texture(size, n, dtype=dtype)
             for n, dtype, _ in (self._formats[name] for name in outputs)
         ]
-        self._target = gl.framebuffer(targets, gl.depth_texture(size))
+        depths = gl.depth_texture(size)
+        depths.compare_func = ""  # read as numbers
+        self._target = gl.framebuffer(targets, depths)
+        self._inputs = (*targets[:1], depths)
+        if "image" in outputs:
+            self._soft_program = gl.program(
+                vertex_shader=gl_shaders.vertex_shader(gl_shaders.SKY_VERTEX),
+                fragment_shader=gl_shaders.with_outputs(gl_shaders.SOFTEN_FRAGMENT, ("image",)),
+            )
+            self._soft_program["depths"] = 1
+            self._soft = gl.vertex_array(self._soft_program, [])
+            n, dtype, _ = self._formats["image"]
+            self._picture = gl.framebuffer([gl.texture(size, n, dtype=dtype)])
 
-    def set_view(self, view: View, origin: np.ndarray, bias: float) -> None:
-        """Set the uniforms; the camera is given in two parts, so that no digits are lost."""
+    def set_view(self, view: View, origin: np.ndarray, bias: float, nearest: float) -> None:
+        """Set the uniforms; the camera is given in two parts, so that no digits are lost.
+
+        The 24 bits of the depth buffer are spread from ``nearest``, where anything can be seen.
+        """
         camera, T = view.camera, np.asarray(view.T_map_optical, float)
         w, h = self._size
         K = camera.matrix
         position = T[:3, 3] - origin
         high = position.astype(np.float32)
         inverse_far = 1.0 / view.far_m
-        z_scale = 1.0 / (1.0 / view.near_m - inverse_far)
+        z_scale = 1.0 / (1.0 / nearest - inverse_far)
         x_plane = np.array([2 * K[0, 0] / w, 2 * K[0, 1] / w, (2 * K[0, 2] + 1) / w - 1])
         y_plane = np.array([0.0, 2 * K[1, 1] / h, (2 * K[1, 2] + 1) / h - 1])
         values = {
@@ -200,7 +211,7 @@ class _Pipeline:
             "camera_low": position - high,
             "x_plane": x_plane,
             "y_plane": y_plane,
-            "z_plane": np.array([-z_scale * inverse_far, z_scale]),
+            "z_plane": np.array([-2.0 * z_scale * inverse_far - 1.0, 2.0 * z_scale]),
             "bias": np.array([bias]),
         }
         _write(self._program, values)
@@ -210,19 +221,30 @@ class _Pipeline:
             "y_of_pixel": np.array([1.0, -K[1, 2]]) / K[1, 1],
         }
         _write(self._sky_program, sky)
+        if "image" in self._outputs:
+            _write(self._soft_program, {"inverse_depth": np.array([1.0 / z_scale, inverse_far])})
 
     def begin(self, view: View) -> None:
         """Start with nothing seen, on the wanted rows."""
         first, last = view.row_range
         self._target.use()
         self._target.clear(depth=0.0)
+        # The rows beside soften edges at the rim.
+        first, last = max(first - 1, 0), min(last + 1, self._size[1])
         self._target.scissor = (0, first, self._size[0], last - first)
         self._gl.depth_func = ">"
 
     def finish(self) -> None:
-        """Fill what is left with the sky."""
+        """Fill what is left with the sky, then soften the edges."""
         self._gl.depth_func = ">="
         self._sky.render(vertices=3)
+        if "image" in self._outputs:
+            self._picture.use()
+            for i, texture in enumerate(self._inputs):
+                self._gl.clear_samplers(i, i + 1)
+                texture.use(i)
+            self._gl.depth_func = "1"
+            self._soft.render(vertices=3)
 
     def read(self, view: View) -> Frame:
         """Return the targets' contents."""
@@ -231,7 +253,8 @@ class _Pipeline:
         for i, name in enumerate(self._outputs):
             n, dtype, number = self._formats[name]
             array = np.empty((h, w, n) if n > 1 else (h, w), number)
-            self._target.read_into(array, components=n, attachment=i, dtype=dtype, alignment=1)
+            source, k = (self._picture, 0) if name == "image" else (self._target, i)
+            source.read_into(array, components=n, attachment=k, dtype=dtype, alignment=1)
             first, last = view.row_range
             array[:first], array[last:] = 0, 0
             arrays["ids" if name == "id" else name] = array
@@ -243,6 +266,12 @@ def _write(program: Any, values: dict[str, np.ndarray]) -> None:
     for name, value in values.items():
         if name in program:
             program[name].write(np.ascontiguousarray(value, np.float32))
+
+
+def _nearest(view: View, visible: Visible) -> float:
+    """Return the least depth at which a view can see anything [m]."""
+    most = float(visible.inverse_depth.max(initial=np.float32(0.0)))
+    return max(view.near_m, 1.0 / most if most > 0.0 else 0.0)
 
 
 def _runs(clusters: np.ndarray, group: np.ndarray) -> np.ndarray:

@@ -34,7 +34,8 @@ class Scratch(NamedTuple):
 
     Per pixel of the band: ``nearest`` (inverse depth; ``nearest_bits`` is the same memory as
     integers, which are in the same order), ``cluster`` (-1: nothing) and ``surface``: u, v, the
-    texture area that a unit of the plane of the rays sees, and light.
+    texture area that a unit of the plane of the rays sees, and light; ``grey`` and ``colour``:
+    the picture before its edges are softened.
     """
 
     point: np.ndarray
@@ -50,6 +51,8 @@ class Scratch(NamedTuple):
     cluster: np.ndarray
     surface: np.ndarray
     surface_bits: np.ndarray
+    grey: np.ndarray
+    colour: np.ndarray
 
 
 def make_scratch(n_rows: int, width: int) -> Scratch:
@@ -72,6 +75,8 @@ def make_scratch(n_rows: int, width: int) -> Scratch:
         cluster=np.empty(n_rows * width, np.int32),
         surface=surface,
         surface_bits=surface.view(np.int32),
+        grey=np.empty((n_rows, width, 1), np.uint8),
+        colour=np.empty((n_rows, width, 3), np.uint8),
     )
 
 

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shader programs of the OpenGL renderer; the formulas are those of the compiled kernels."""
 
-from aerotwin_worlds.rasteriser.shade_kernels import HORIZON_GREY, NADIR_GREY, ZENITH_GREY
+from aerotwin_worlds.rasteriser.shade_kernels import EDGE, HORIZON_GREY, NADIR_GREY, ZENITH_GREY
 
 VERSION = 430
 
 # Image row 0 is the lowest row of OpenGL's framebuffer: rows need no turning when read.
-# z_plane is for reversed depth: 1 at the near plane, 0 at the far one (Upchurch and Desbrun 2012).
+# z_plane makes the depth buffer linear in inverse depth: 1 at the near plane, 0 at the far one.
 VERTEX = """
 uniform mat3 R_optical_map;
 uniform vec3 camera_high, camera_low;
@@ -53,7 +53,7 @@ void main() {
 SKY_VERTEX = """
 void main() {
     // One triangle over the whole picture, at the far plane.
-    gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0);
+    gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, -1.0, 1.0);
 }
 """
 
@@ -76,6 +76,26 @@ void main() {{
 #ifdef IDS
     id = -1;
 #endif
+}}
+"""
+
+# Blend across the edges of shapes: see `shade_kernels._soften_row`.
+SOFTEN_FRAGMENT = f"""
+uniform sampler2D picture, depths;
+uniform vec2 inverse_depth;
+float at(ivec2 p) {{ return inverse_depth.x * texelFetch(depths, p, 0).r + inverse_depth.y; }}
+vec3 blend(ivec2 p, ivec2 step) {{
+    ivec2 last = textureSize(picture, 0) - 1, before = p - step, after = p + step;
+    if (before.x < 0 || before.y < 0 || after.x > last.x || after.y > last.y) return vec3(0.0);
+    float a = at(before), b = at(p), c = at(after);
+    if (abs(a - 2.0 * b + c) <= {EDGE} * max(max(a, b), c)) return vec3(0.0);
+    vec3 sides = texelFetch(picture, before, 0).rgb + texelFetch(picture, after, 0).rgb;
+    return (sides - 2.0 * texelFetch(picture, p, 0).rgb) / 8.0;
+}}
+void main() {{
+    ivec2 p = ivec2(gl_FragCoord.xy);
+    vec3 softened = texelFetch(picture, p, 0).rgb + blend(p, ivec2(1, 0)) + blend(p, ivec2(0, 1));
+    image = vec4(softened, 1.0);
 }}
 """
 

@@ -16,14 +16,15 @@ from aerotwin_worlds.rasteriser.scene import SceneStore
 from aerotwin_worlds.rasteriser.views import Frame, View
 from aerotwin_worlds.threads import default_thread_count
 
-LEVEL_BIAS = -0.25
+LEVEL_BIAS = -0.4
 
 
 class Rasteriser:
     """Renders textured meshes through cameras of any kind.
 
     One sample per pixel, along the ray of the pixel's centre, from a trilinear mip-map whose level
-    is the geometric mean of the pixel's footprint. Rendering the same view gives the same bytes,
+    is the geometric mean of the pixel's footprint; edges of shapes are softened by an eighth of the
+    pixels on both sides. Rendering the same view gives the same bytes,
     whatever the number of threads. May be used from several threads.
 
     Parameters
