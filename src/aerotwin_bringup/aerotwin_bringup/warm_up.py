@@ -13,13 +13,16 @@ COARSE_M = 0.4
 
 
 def warm_up_images() -> None:
-    """Build a coarse cliff, ask it for its ground and render a picture of it."""
+    """Build a coarse cliff and stadium, ask for the ground and render a picture."""
     from aerotwin_core.geodesy import GeodeticPoint
     from aerotwin_voxel_cloud.warm_up import warm_up as warm_up_voxels
     from aerotwin_worlds import Rasteriser, World, WorldQueries
     from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
+    from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
 
-    meshes = build_cliff(CliffParameters(spacing_m=COARSE_M, texel_m=COARSE_M))
+    region = {"scan_width_m": 2.0, "scan_texel_m": 0.1, "scan_spacing_m": COARSE_M}
+    meshes = build_cliff(CliffParameters(spacing_m=COARSE_M, texel_m=COARSE_M, **region))
+    build_stadium(StadiumParameters(spacing_m=5.0, texel_m=0.5))
     world = World(
         name="warm-up",
         meshes=meshes,
