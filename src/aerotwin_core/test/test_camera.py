@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from aerotwin_core.camera import BrownCamera, FisheyeCamera, PinholeCamera
-from aerotwin_core.lens import odd_polynomial, turning_point
+from aerotwin_core.lens import brown_distort, odd_polynomial, turning_point
 
 ROUNDING_PX = 1e-9  # a double holds 1e-13 px of an image this size
+DIFFERENCE = 1e-9  # of central differences with steps of 1e-6
 OPENCV_PX = 1e-6  # OpenCV's own iteration ends there
 
 SIZE = {"width": 752, "height": 480}
@@ -139,6 +140,18 @@ def test_every_ray_projects_onto_its_pixel(name):
     has_ray = np.isfinite(rays[..., 0]).ravel()
     assert has_ray.all()
     np.testing.assert_allclose(back[has_ray], expected[has_ray], atol=ROUNDING_PX)
+
+
+def test_the_slope_of_browns_model_is_its_numerical_derivative():
+    radial, tangential, h = (0.1, -0.02, 0.01), (0.01, -0.02), 1e-6
+    xy = np.random.default_rng(2).uniform(-0.8, 0.8, (20, 2))
+    _, jacobian = brown_distort(radial, tangential, xy)
+    for axis in range(2):
+        step = h * np.eye(2)[axis]
+        ahead, behind = (brown_distort(radial, tangential, xy + k * step)[0] for k in (1, -1))
+        np.testing.assert_allclose(
+            jacobian[:, :, axis], (ahead - behind) / (2 * h), atol=DIFFERENCE
+        )
 
 
 def test_without_coefficients_brown_is_a_pinhole():

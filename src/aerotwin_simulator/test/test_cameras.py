@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
 from aerotwin_core.messages import stamp_ns
+from aerotwin_core.parameters import load_parameters
 from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator import Simulation, SimulatorParameters, renderer
 from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, Eye, Outlets
@@ -235,7 +236,7 @@ class Echo:
         for view in views:
             image = np.zeros((view.camera.height, view.camera.width), np.uint8)
             image[slice(*view.row_range)] = round(1e3 * view.T_map_optical[0, 3])
-            frames.append(Frame(image=image))
+            frames.append(Frame(image=image, depth=np.full(image.shape, 2.0, np.float32)))
         return frames
 
 
@@ -258,6 +259,32 @@ def drive(readout_s, step_ns=4_000_000, end_ns=200_000_000):
         for stamp, pictures in camera.frames(SimpleNamespace(end_ns=now_ns, pose=pose)):
             image = pictures[1][1][-48 * 64 :]
             yield now_ns, stamp, np.frombuffer(image, np.uint8).reshape(48, 64)
+
+
+def test_the_eyes_of_a_pair_have_noise_of_their_own():
+    def eye(k):
+        kinds = {
+            kind: Outlets(image=Topic(f"{k}/{kind}", ""), info=Topic("info", ""))
+            for kind in (MONO, DEPTH)
+        }
+        return Eye(
+            name=f"eye{k}",
+            frame_id="",
+            T_body_optical=np.eye(4),
+            camera_index=k,
+            outlets=kinds,
+        )
+
+    noise = {"read_noise_dn": 5.0}
+    depth_noise = {"disparity_noise_px": 1.0}
+    parameters = load_parameters(
+        CameraParameters, {**SMALL, "noise": noise, "depth_noise": depth_noise}, where="a test"
+    )
+    pair = BodyCamera(parameters, [eye(0), eye(1)], rate_hz=10.0, renderer=Echo(), seed=0)
+    motion = SimpleNamespace(end_ns=100_000_000, pose=lambda _: np.eye(4))
+    ((_, pictures),) = pair.frames(motion)
+    found = {topic.name: cdr for topic, cdr in pictures}
+    assert found["0/mono"] != found["1/mono"] and found["0/depth"] != found["1/depth"]
 
 
 def test_a_global_shutter_sees_one_instant():
