@@ -316,18 +316,22 @@ def visit(points, triangles, listed, first_layer, dims, slab, ranks, sums):
         if i_low > i_high or j_low > j_high or low > high:
             continue
         n_spanned = 0
-        extent = 0.0
         for axis in range(3):
             n_spanned += bounds[axis, 1] > bounds[axis, 0]
-            extent = max(extent, bounds[axis, 1] - bounds[axis, 0] + 1.0)
         if is_marking:
-            for c in range(3):  # most cells of small triangles need no further test
+            # The corners' cells: most cells of small triangles need no further test.
+            for c in range(3 if n_spanned else 1):
                 i, j, k = cells[c, 0], cells[c, 1], cells[c, 2]
                 if i_low <= i <= i_high and j_low <= j <= j_high and low <= k <= high:
-                    set_layers(slab, n_bricks_z, i - first_layer, j, k, k + 1)
+                    bit = np.uint64(((k & 7) << 3) | (j & 7))
+                    brick = (j >> 3) * n_bricks_z + (k >> 3)
+                    slab[brick, i - first_layer] |= np.uint64(1) << bit
             if n_spanned == 0:
                 continue
         if n_spanned > 1:
+            extent = 1.0
+            for axis in range(3):
+                extent = max(extent, bounds[axis, 1] - bounds[axis, 0] + 1.0)
             _normal_of(v, normal, signs)
             error = _PLANE_ERROR * extent * extent * (extent + 1.0)
         for i in range(i_low, i_high + 1):
