@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +39,8 @@ class Scene:
 
     def meshes(self) -> tuple[TexturedMesh, ...]:
         """Generate it."""
-        parameters, build = GENERATORS[self.generator]
+        entry: Any = GENERATORS[self.generator]
+        parameters, build = entry
         return build(parameters(seed=SEED, spacing_m=self.spacing_m))
 
     def views(self, k: int, rig: StereoRig, encoding: str) -> list[View]:

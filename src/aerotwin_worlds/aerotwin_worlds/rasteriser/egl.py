@@ -64,7 +64,8 @@ class _Painter:
     def __init__(self, store: SceneStore, level_bias: float) -> None:
         import moderngl
 
-        self._gl = moderngl.create_context(standalone=True, backend="egl", require=430)
+        options: dict[str, Any] = {"backend": "egl"}
+        self._gl = moderngl.create_context(require=gl_shaders.VERSION, standalone=True, **options)
         self._gl.gc_mode = "auto"
         self._gl.enable_only(moderngl.DEPTH_TEST)
         self._samplers = [self._sampler(repeats) for repeats in (False, True)]

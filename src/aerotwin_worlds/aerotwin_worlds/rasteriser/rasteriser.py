@@ -118,8 +118,10 @@ class Rasteriser:
     def replace(self, meshes: Sequence[TexturedMesh]) -> None:
         """Show these meshes from now on; those known already are not prepared again."""
         self._scene = self._store.scene(meshes)
-        for renderer in filter(None, (self._cpu, self._egl)):
-            renderer.set_scene(self._scene)
+        if self._cpu is not None:
+            self._cpu.set_scene(self._scene)
+        if self._egl is not None:
+            self._egl.set_scene(self._scene)
 
     def render_mono(self, camera: CameraModel, T_map_optical: np.ndarray) -> Frame:
         """Render a grey image and its depth."""
