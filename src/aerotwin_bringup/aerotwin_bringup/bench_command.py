@@ -9,30 +9,39 @@ A peer that is not installed is printed as missing, never as met.
 """
 
 import argparse
+import importlib
 
-NAMES = ("vehicle", "flight", "px4", "images")
+from aerotwin_bringup.benchmarks.result import Benchmark
+
+BENCHMARKS = {
+    "vehicle": "dynamics:vehicle_steps",
+    "flight": "flight:inertial_flight",
+    "px4": "flight:px4_flight",
+    "images": "images:stereo_pairs",
+    "odometry": "images:stereo_pipeline",
+    "camera_flight": "camera_flight:stereo_flight",
+    "lidar": "lidar:lidar_scan",
+    "voxels": "voxels:voxel_export",
+    "tiles": "tiles:tileset_loading",
+}
+"""Name -> module of `aerotwin_bringup.benchmarks` and function that returns the figures."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}")
     parser.add_argument("--json", metavar="FILE", help="write the figures as JSON (- = stdout)")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the benchmarks; 1 if a goal was missed."""
-    from aerotwin_bringup.benchmarks.dynamics import vehicle_steps
-    from aerotwin_bringup.benchmarks.flight import inertial_flight, px4_flight
-    from aerotwin_bringup.benchmarks.images import stereo_pipeline
     from aerotwin_core.cli import say, write_json
     from aerotwin_core.errors import UserError
 
-    runs = (vehicle_steps, inertial_flight, px4_flight, stereo_pipeline)
-    known = dict(zip(NAMES, runs, strict=True))
-    unknown = [name for name in arguments.names if name not in known]
+    unknown = [name for name in arguments.names if name not in BENCHMARKS]
     if unknown:
-        raise UserError(f"no benchmark '{unknown[0]}'; known are {', '.join(NAMES)}")
-    results = [b for name in arguments.names or NAMES for b in known[name]()]
+        raise UserError(f"no benchmark '{unknown[0]}'; known are {', '.join(BENCHMARKS)}")
+    results = [b for name in arguments.names or BENCHMARKS for b in _measure(name)]
     if arguments.json != "-":
         say(f"{'benchmark':36}{'value':>12} {'unit':12}{'ratio':>8}  {'goal':>5}  verdict, peer")
         for b in results:
@@ -43,3 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
             say(f"{b.name:36}{value:>12} {b.unit:12}{ratio:>8}  {goal:>5}  {verdict}, {b.peer}")
     write_json(arguments.json, [b.record() for b in results])
     return 1 if any(b.is_met is False for b in results) else 0
+
+
+def _measure(name: str) -> list[Benchmark]:
+    module, _, function = BENCHMARKS[name].partition(":")
+    return getattr(importlib.import_module(f"aerotwin_bringup.benchmarks.{module}"), function)()

@@ -53,8 +53,8 @@ def inertial_flight() -> list[Benchmark]:
     recording_us = recorded.own_us - silent.own_us
     return [
         *_against_real_time("flight, embedded autopilot", recorded),
-        _against_limit("one step, simulator's own", silent.own_us, LIMIT_OWN_US),
-        _against_limit("one step, recording", recording_us, LIMIT_RECORDING_US),
+        Benchmark.within("one step, simulator's own", "us", silent.own_us, LIMIT_OWN_US),
+        Benchmark.within("one step, recording", "us", recording_us, LIMIT_RECORDING_US),
     ]
 
 
@@ -171,15 +171,3 @@ def _against_real_time(name: str, cost: FlightCost) -> list[Benchmark]:
             ratio=1.0 - cost.n_missed / cost.n_steps,
         ),
     ]
-
-
-def _against_limit(name: str, value_us: float, limit_us: float) -> Benchmark:
-    return Benchmark(
-        name=name,
-        unit="us",
-        value=value_us,
-        goal=1.0,
-        peer=f"limit of {limit_us:g} us",
-        peer_value=limit_us,
-        ratio=limit_us / value_us,
-    )

@@ -36,6 +36,19 @@ class Benchmark:
     peer_value: float | None
     ratio: float | None
 
+    @classmethod
+    def within(cls, name: str, unit: str, value: float | None, limit: float) -> "Benchmark":
+        """Return a figure that should be at most a limit; None where nothing can be measured."""
+        return cls(
+            name=name,
+            unit=unit,
+            value=value,
+            goal=1.0,
+            peer=f"limit of {limit:.3g} {unit}",
+            peer_value=limit,
+            ratio=limit / value if value else None,
+        )
+
     @property
     def is_met(self) -> bool | None:
         """Whether the goal is met; None without goal or without peer."""

@@ -36,8 +36,8 @@ def tileset_loading() -> list[Benchmark]:
     seconds = median(run[0] for run in runs) if runs else None
     peak_mb = max(run[1] for run in runs) if runs else None
     return [
-        _row("293 textured tiles, all levels", "s", seconds, LIMIT_S),
-        _row("293 textured tiles, peak memory", "MB", peak_mb, LIMIT_MB),
+        Benchmark.within("293 textured tiles, all levels", "s", seconds, LIMIT_S),
+        Benchmark.within("293 textured tiles, peak memory", "MB", peak_mb, LIMIT_MB),
     ]
 
 
@@ -50,15 +50,3 @@ def _run(tileset: Path) -> tuple[float, float]:
     if n_tiles != N_TILES:
         raise RuntimeError(f"{tileset}: expected {N_TILES} tiles, found {n_tiles}; restore it")
     return seconds, peak_mb
-
-
-def _row(name: str, unit: str, value: float | None, limit: float) -> Benchmark:
-    return Benchmark(
-        name=name,
-        unit=unit,
-        value=value,
-        goal=1.0,
-        peer=f"limit of {limit:g} {unit}" + ("" if value else " (the tileset is not here)"),
-        peer_value=limit,
-        ratio=limit / value if value else None,
-    )

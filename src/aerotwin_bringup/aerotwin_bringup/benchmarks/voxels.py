@@ -65,7 +65,7 @@ def _against_open3d(
     peer = _median_seconds(lambda: create(mesh, resolution_m), N_PEER_RUNS)
     name = f"voxels of {len(triangles) / 1e6:.1f} M triangles, {resolution_m:g} m"
     return [
-        _against_limit(name, seconds, limit_s),
+        Benchmark.within(name, "s", seconds, limit_s),
         Benchmark(
             name=name,
             unit="s",
@@ -87,8 +87,8 @@ def _binvox() -> list[Benchmark]:
     share = grid.n_occupied / grid.frame.n_cells
     name = f"binvox {BINVOX_CELLS}^3, {share:.1%} full"
     return [
-        _against_limit(f"{name}: write", encode, BINVOX_LIMIT_S),
-        _against_limit(f"{name}: read", decode, BINVOX_LIMIT_S),
+        Benchmark.within(f"{name}: write", "s", encode, BINVOX_LIMIT_S),
+        Benchmark.within(f"{name}: read", "s", decode, BINVOX_LIMIT_S),
     ]
 
 
@@ -117,15 +117,3 @@ def _median_seconds(call: Callable[[], object], n_runs: int) -> float:
         call()
         seconds.append(time.perf_counter() - start)
     return median(seconds)
-
-
-def _against_limit(name: str, seconds: float, limit_s: float) -> Benchmark:
-    return Benchmark(
-        name=name,
-        unit="s",
-        value=seconds,
-        goal=1.0,
-        peer=f"{limit_s:g} s",
-        peer_value=limit_s,
-        ratio=limit_s / seconds,
-    )
