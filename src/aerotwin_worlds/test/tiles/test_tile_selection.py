@@ -189,6 +189,11 @@ def test_the_memory_limit_is_an_error_that_says_how_to_go_on(site, square):
     with pytest.raises(UserError, match=r"more than memory_limit_mb = 5; .*stream: true"):
         site.load(memory_limit_mb=5.0)
     assert site.load(memory_limit_mb=10.0).n_bytes > 1024 * 1024 * 3
+    site.write(site.tile("", error=1.0, children=[site.tile("0.glb"), site.tile("1.glb", 1.0)]))
+    for name in ("0.glb", "1.glb"):
+        write_glb(site.folder / name, [textured])
+    with pytest.raises(UserError, match="more than memory_limit_mb = 10"):  # each alone fits
+        site.load(memory_limit_mb=10.0)
 
 
 def test_credits_come_once_each_those_of_most_tiles_first(site):
