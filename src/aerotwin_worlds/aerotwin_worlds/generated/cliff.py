@@ -34,7 +34,6 @@ LIGHT_GAIN = 9.0
 SCAN_RIM_M = 0.3
 """Along this rim the region to be scanned takes on the wall's coarser shape."""
 START_XY_M = (-25.0, -10.0)
-START_YAW = math.pi / 2
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,6 @@ from aerotwin_worlds.generated.solids import Patch, box, capped, cylinder, join,
 from aerotwin_worlds.generated.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
 from aerotwin_worlds.mesh import TexturedMesh
 
-CAR_LENGTH_M, CAR_WIDTH_M = 4.4, 1.78
 PAINTS = (
     (176, 178, 180), (60, 62, 66), (214, 214, 210), (120, 34, 34), (44, 66, 112), (92, 100, 88),
     (150, 142, 128), (34, 36, 40), (186, 150, 60),
