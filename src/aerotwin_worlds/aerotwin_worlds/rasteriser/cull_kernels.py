@@ -12,6 +12,7 @@ from aerotwin_worlds.rasteriser.lens import EMPTY_HIGH, EMPTY_LOW
 
 # Grid coordinates of vertices are single precision: 5e-4 px off at 8192 px.
 MARGIN = np.float32(2e-3)
+MOST_CELLS = 4  # along a side of a box; more are looked up on a coarser level
 FAR_AWAY = 1e6  # grid coordinates are kept below, so that they fit an integer
 # Twice the rounding of single-precision inverse depths.
 NEARER = np.float32(1.0 + 2.4e-7)
@@ -38,36 +39,32 @@ class Visible(NamedTuple):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _cells_of(lens, u_low, u_high, v_low, v_high):
-    """Box of the pixels whose rays lie in a box of table cells: up to 2 x 2 cells of one level."""
-    i0 = min(max(math.floor(u_low), 0), lens.level_width[0] - 1)
-    i1 = min(max(math.floor(u_high), 0), lens.level_width[0] - 1)
-    j0 = min(max(math.floor(v_low), 0), lens.level_height[0] - 1)
-    j1 = min(max(math.floor(v_high), 0), lens.level_height[0] - 1)
+def pixels_of(cells, levels, width, height, u_low, u_high, v_low, v_high):
+    """First and last column and row of the pixels whose rays may lie in a box of the grid.
+
+    ``cells`` and ``levels`` as in `Lens`: up to ``MOST_CELLS`` squared of one level are joined.
+    """
+    u_low, u_high = max(u_low - MARGIN, -FAR_AWAY), min(u_high + MARGIN, FAR_AWAY)
+    v_low, v_high = max(v_low - MARGIN, -FAR_AWAY), min(v_high + MARGIN, FAR_AWAY)
+    if len(levels) == 0:
+        return (
+            max(math.ceil(u_low), 0), min(math.floor(u_high), width - 1),
+            max(math.ceil(v_low), 0), min(math.floor(v_high), height - 1),
+        )  # fmt: skip
+    last_column, last_row = levels[0, 1] - 1, levels[0, 2] - 1
+    i0, i1 = max(math.floor(u_low), 0), min(math.floor(u_high), last_column)
+    j0, j1 = max(math.floor(v_low), 0), min(math.floor(v_high), last_row)
     level = 0
-    while i1 - i0 > 1 or j1 - j0 > 1:
+    while i1 - i0 >= MOST_CELLS or j1 - j0 >= MOST_CELLS:
         level += 1
         i0, i1, j0, j1 = i0 >> 1, i1 >> 1, j0 >> 1, j1 >> 1
     u0, u1, v0, v1 = EMPTY_LOW, EMPTY_HIGH, EMPTY_LOW, EMPTY_HIGH
     for j in range(j0, j1 + 1):
-        for i in range(i0, i1 + 1):
-            cell = lens.cells[lens.level_start[level] + j * lens.level_width[level] + i]
-            u0, u1 = min(u0, cell[0]), max(u1, cell[1])
-            v0, v1 = min(v0, cell[2]), max(v1, cell[3])
+        first = levels[level, 0] + j * levels[level, 1]
+        for k in range(first + i0, first + i1 + 1):
+            u0, u1 = min(u0, cells[k, 0]), max(u1, cells[k, 1])
+            v0, v1 = min(v0, cells[k, 2]), max(v1, cells[k, 3])
     return u0, u1, v0, v1
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def pixels_of(lens, u_low, u_high, v_low, v_high):
-    """First and last column and row of the pixels whose rays may lie in a box of the grid."""
-    u_low, u_high = max(u_low - MARGIN, -FAR_AWAY), min(u_high + MARGIN, FAR_AWAY)
-    v_low, v_high = max(v_low - MARGIN, -FAR_AWAY), min(v_high + MARGIN, FAR_AWAY)
-    if len(lens.cells) > 0:
-        return _cells_of(lens, u_low, u_high, v_low, v_high)
-    return (
-        max(math.ceil(u_low), 0), min(math.floor(u_high), lens.x.shape[1] - 1),
-        max(math.ceil(v_low), 0), min(math.floor(v_high), lens.y.shape[0] - 1),
-    )  # fmt: skip
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -91,7 +88,8 @@ def _corner_box(low, high, pose, lens):
         v = to_grid(y, lens.squeeze, lens.v_scale, lens.v_offset)
         u_low, u_high = min(u_low, u), max(u_high, u)
         v_low, v_high = min(v_low, v), max(v_high, v)
-    return pixels_of(lens, u_low, u_high, v_low, v_high)
+    width, height = lens.x.shape[1], lens.y.shape[0]
+    return pixels_of(lens.cells, lens.levels, width, height, u_low, u_high, v_low, v_high)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

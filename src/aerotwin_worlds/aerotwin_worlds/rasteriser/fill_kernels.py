@@ -166,6 +166,8 @@ def _find_bounds(corners, n, grid, width, row0, row1, bounds):
 def _find_bounds_carefully(corners, n, point, grid, lens, near, row0, row1, bounds):
     """As `_find_bounds`, for any lens and for clusters that reach through the near plane."""
     m = CLUSTER_VERTICES
+    cells, levels = lens.cells, lens.levels
+    width, height = lens.x.shape[1], lens.y.shape[0]
     for t in range(n):
         i0, i1, i2 = int(corners[t]), int(corners[n + t]), int(corners[2 * n + t])
         z0, z1, z2 = point[2 * m + i0], point[2 * m + i1], point[2 * m + i2]
@@ -175,10 +177,11 @@ def _find_bounds_carefully(corners, n, point, grid, lens, near, row0, row1, boun
             a, b, c = grid[i0], grid[i1], grid[i2]
             u_low, u_high = min(a, b, c), max(a, b, c)
             a, b, c = grid[m + i0], grid[m + i1], grid[m + i2]
-            u0, u1, v0, v1 = pixels_of(lens, u_low, u_high, min(a, b, c), max(a, b, c))
+            v_low, v_high = min(a, b, c), max(a, b, c)
+            u0, u1, v0, v1 = pixels_of(cells, levels, width, height, u_low, u_high, v_low, v_high)
         elif n_front > 0:
             u_low, u_high, v_low, v_high = _clipped_box(point, i0, i1, i2, lens, near)
-            u0, u1, v0, v1 = pixels_of(lens, u_low, u_high, v_low, v_high)
+            u0, u1, v0, v1 = pixels_of(cells, levels, width, height, u_low, u_high, v_low, v_high)
         bounds[t], bounds[CLUSTER_TRIANGLES + t] = u0, u1
         bounds[2 * CLUSTER_TRIANGLES + t] = max(v0, row0)
         bounds[3 * CLUSTER_TRIANGLES + t] = min(v1, row1 - 1)

@@ -42,8 +42,8 @@ class Lens(NamedTuple):
     cells : (n, 4) int16 array
         First and last column, first and last row of the pixels whose rays lie in a cell; levels of
         halved resolution follow one another. Empty for a pinhole.
-    level_start, level_width, level_height : int64 arrays
-        Of the levels.
+    levels : (k, 3) int64 array
+        First cell, width and height of each level.
     """
 
     x: np.ndarray
@@ -59,9 +59,7 @@ class Lens(NamedTuple):
     low_y: float
     high_y: float
     cells: np.ndarray
-    level_start: np.ndarray
-    level_width: np.ndarray
-    level_height: np.ndarray
+    levels: np.ndarray
 
 
 @lru_cache(maxsize=4)
@@ -92,9 +90,7 @@ def _pinhole_lens(camera: PinholeCamera) -> Lens:
         low_y=y[0],
         high_y=y[-1],
         cells=np.empty((0, 4), np.int16),
-        level_start=np.empty(0, np.int64),
-        level_width=np.empty(0, np.int64),
-        level_height=np.empty(0, np.int64),
+        levels=np.empty((0, 3), np.int64),
     )
 
 
@@ -116,6 +112,7 @@ def _table_lens(rays: np.ndarray) -> Lens:
     )
     levels = _levels(_bin_pixels(columns, rows))
     sizes = np.array([level.shape[:2] for level in levels], np.int64)
+    starts = np.cumsum(np.append(0, sizes.prod(axis=1)))[:-1]
     return Lens(
         x=x,
         y=y,
@@ -130,9 +127,7 @@ def _table_lens(rays: np.ndarray) -> Lens:
         low_y=low[1],
         high_y=high[1],
         cells=np.concatenate([level.reshape(-1, 4) for level in levels]),
-        level_start=np.cumsum(np.append(0, sizes.prod(axis=1)))[:-1],
-        level_width=np.ascontiguousarray(sizes[:, 1]),
-        level_height=np.ascontiguousarray(sizes[:, 0]),
+        levels=np.column_stack([starts, sizes[:, ::-1]]),
     )
 
 
