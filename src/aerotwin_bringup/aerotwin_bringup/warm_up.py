@@ -20,8 +20,14 @@ def warm_up_images() -> None:
     from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
     from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
 
-    region = {"scan_width_m": 2.0, "scan_texel_m": 0.1, "scan_spacing_m": COARSE_M}
-    meshes = build_cliff(CliffParameters(spacing_m=COARSE_M, texel_m=COARSE_M, **region))
+    cliff = CliffParameters(
+        spacing_m=COARSE_M,
+        texel_m=COARSE_M,
+        scan_width_m=2.0,
+        scan_texel_m=0.1,
+        scan_spacing_m=COARSE_M,
+    )
+    meshes = build_cliff(cliff)
     build_stadium(StadiumParameters(spacing_m=5.0, texel_m=0.5))
     world = World(
         name="warm-up",
