@@ -73,8 +73,8 @@ class CpuRenderer:
         except IndexError:
             scratch = make_scratch(BAND_ROWS + 2, view.camera.width)
         render_band(
-            row0, row1, visible, scene.clusters, pose, lens_of(view.camera), view.near_m,
-            view.far_m, textures, self._bias, scratch, output,
+            row0, row1, visible, scene.clusters, pose, lens_of(view.camera), float(view.near_m),
+            float(view.far_m), textures, self._bias, scratch, output,
         )  # fmt: skip
         spare.append(scratch)
 

@@ -23,8 +23,8 @@ def visible_clusters(clusters: Clusters, view: View) -> Visible:
         clusters,
         pose_record(view.T_map_optical),
         lens_of(view.camera),
-        view.near_m,
-        view.far_m,
+        float(view.near_m),
+        float(view.far_m),
         max(first - 1, 0),
         min(last + 1, view.camera.height),
     )

@@ -18,19 +18,23 @@ from numba import njit
 
 from aerotwin_worlds.rasteriser.clusters import CLUSTER_TRIANGLES, CLUSTER_VERTICES
 from aerotwin_worlds.rasteriser.cull_kernels import MARGIN, pixels_of, to_grid
+from aerotwin_worlds.rasteriser.memory import write_least_of_three
 
-ONE = np.float32(1.0)
+# Columns and rows beyond these are all alike; LIFT is added before numbers are cut to integers,
+# which rounds them towards zero.
+FAR_PIXEL, LIFT = 40000.0, 65536
 
 
 class Scratch(NamedTuple):
     """Working memory of one thread.
 
     Of a cluster: ``point`` holds x, y, z of its vertices in camera axes, ``grid`` their two grid
-    coordinates, ``bounds`` first and last column, first and last row of the pixels that each
-    triangle may cover (each of these for all vertices or triangles before the next), ``listed``
-    the triangles that may cover one pixel from its start on, those that may cover more from its
-    end on; ``hit_triangle``, ``hit_pixel``, ``hit_depth`` (inverse) and ``hit_edges`` (sum of the
-    edge functions, determinant, second and third edge function) what they hit.
+    coordinates (each of these for all vertices before the next), ``rounded`` the pixel centres
+    beside them, ``bounds`` (no less than
+    ``floor``) those that each triangle may cover, ``small`` and ``wide`` lists of
+    triangles by the number of these; ``hit_triangle``, ``hit_pixel``, ``hit_depth`` (inverse) and
+    ``hit_edges`` (sum of the edge functions, determinant, second and third edge function) what
+    triangles hit.
 
     Per pixel of the band: ``nearest`` (inverse depth; ``nearest_bits`` is the same memory as
     integers, which are in the same order), ``cluster`` (-1: nothing) and ``surface``: u, v, the
@@ -40,8 +44,11 @@ class Scratch(NamedTuple):
 
     point: np.ndarray
     grid: np.ndarray
+    rounded: np.ndarray
+    floor: np.ndarray
     bounds: np.ndarray
-    listed: np.ndarray
+    small: np.ndarray
+    wide: np.ndarray
     hit_triangle: np.ndarray
     hit_pixel: np.ndarray
     hit_depth: np.ndarray
@@ -58,14 +65,17 @@ class Scratch(NamedTuple):
 def make_scratch(n_rows: int, width: int) -> Scratch:
     """Return working memory for bands of an image."""
     n = CLUSTER_TRIANGLES
-    n_hits = 2 * max(width, n) + 1
+    n_hits = 2 * max(width, n) + 2
     nearest = np.empty(n_rows * width, np.float32)
     surface = np.empty((n_rows * width, 4), np.float32)
     return Scratch(
         point=np.empty(3 * CLUSTER_VERTICES),
         grid=np.empty(2 * CLUSTER_VERTICES, np.float32),
-        bounds=np.empty(4 * n, np.int32),
-        listed=np.empty(n + 1, np.int32),
+        rounded=np.empty((CLUSTER_VERTICES, 4), np.int32),
+        floor=np.empty(4, np.int32),
+        bounds=np.empty((n, 4), np.int32),
+        small=np.empty(2 * n + 2, np.int32),
+        wide=np.empty(n + 1, np.int32),
         hit_triangle=np.empty(n_hits, np.int32),
         hit_pixel=np.empty(n_hits, np.int32),
         hit_depth=np.empty(n_hits, np.float32),
@@ -81,23 +91,22 @@ def make_scratch(n_rows: int, width: int) -> Scratch:
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _transform(clusters, c, pose, lens, point, grid):
-    """Bring a cluster's vertices to camera axes and to the lens's grid; return how many."""
-    start = clusters.vertex_start[c]
-    n = clusters.vertex_start[c + 1] - start
-    xyz = clusters.xyz_map[3 * start : 3 * (start + n)]
+def _transform(xyz, n, pose, point):
+    """Bring the n vertices of a cluster to camera axes."""
     r0, r1, r2, r3, r4, r5 = pose[0], pose[1], pose[2], pose[3], pose[4], pose[5]
     r6, r7, r8, px, py, pz = pose[6], pose[7], pose[8], pose[9], pose[10], pose[11]
-    u_scale, u_offset, v_scale, v_offset = lens.u_scale, lens.u_offset, lens.v_scale, lens.v_offset
-    squeeze = lens.squeeze
     for i in range(n):
         dx, dy, dz = xyz[i] - px, xyz[n + i] - py, xyz[2 * n + i] - pz
-        x, y, z = (
-            r0 * dx + r1 * dy + r2 * dz,
-            r3 * dx + r4 * dy + r5 * dz,
-            r6 * dx + r7 * dy + r8 * dz,
-        )
-        point[i], point[CLUSTER_VERTICES + i], point[2 * CLUSTER_VERTICES + i] = x, y, z
+        point[i] = r0 * dx + r1 * dy + r2 * dz
+        point[CLUSTER_VERTICES + i] = r3 * dx + r4 * dy + r5 * dz
+        point[2 * CLUSTER_VERTICES + i] = r6 * dx + r7 * dy + r8 * dz
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _project(n, point, lens, grid):
+    """Find the grid coordinates of vertices that all lie in front of the camera."""
+    u_scale, u_offset, v_scale, v_offset = lens.u_scale, lens.u_offset, lens.v_scale, lens.v_offset
+    squeeze = lens.squeeze
     for i in range(n):
         inverse = 1.0 / point[2 * CLUSTER_VERTICES + i]
         tx, ty = point[i] * inverse, point[CLUSTER_VERTICES + i] * inverse
@@ -105,7 +114,22 @@ def _transform(clusters, c, pose, lens, point, grid):
             tx, ty = tx / (1.0 + squeeze * abs(tx)), ty / (1.0 + squeeze * abs(ty))
         grid[i] = u_scale * tx + u_offset
         grid[CLUSTER_VERTICES + i] = v_scale * ty + v_offset
-    return n
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _round_outwards(n, grid, rounded):
+    """Bound the pixel centres beside each vertex: the next column, minus the last, rows alike.
+
+    Conversion to integers rounds towards zero; far from zero all numbers are positive.
+    """
+    for i in range(n):
+        u, v = np.float64(grid[i]), np.float64(grid[CLUSTER_VERTICES + i])
+        u = -FAR_PIXEL if u < -FAR_PIXEL else (FAR_PIXEL if u > FAR_PIXEL else u)
+        v = -FAR_PIXEL if v < -FAR_PIXEL else (FAR_PIXEL if v > FAR_PIXEL else v)
+        rounded[i, 0] = np.int32(LIFT) - np.int32(LIFT - (u - MARGIN))
+        rounded[i, 1] = np.int32(LIFT) - np.int32(LIFT + (u + MARGIN))
+        rounded[i, 2] = np.int32(LIFT) - np.int32(LIFT - (v - MARGIN))
+        rounded[i, 3] = np.int32(LIFT) - np.int32(LIFT + (v + MARGIN))
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -135,31 +159,21 @@ def _clipped_box(point, i0, i1, i2, lens, near):
 
 
 @njit(nogil=True, cache=True)
-def _span(a, b, c, first, end):
-    """First and last pixel centre in first..end - 1 between the least and the greatest of three.
+def _find_bounds(corners, n, rounded, width, row0, row1, floor, bounds):
+    """Bound the pixels of the band that each of n triangles in front of a pinhole may cover.
 
-    Conversion to integers rounds towards zero: it is made to round down by adding, and up by
-    counting from the end. Comparisons instead of min and max, which would look for NaN.
+    Bounds are first column, minus the last, first row, minus the last: the least of the corners',
+    but no less than the band's, in all four places alike.
     """
-    low, high = (a if a < b else b), (b if a < b else a)
-    low, high = (c if c < low else low) - MARGIN, (c if c > high else high) + MARGIN
-    low = first if low < first else (end if low > end else low)
-    high = -ONE if high < -ONE else (end - ONE if high > end - ONE else high)
-    return np.int32(end) - np.int32(end - low), np.int32(high + ONE) - np.int32(1)
-
-
-@njit(nogil=True, cache=True)
-def _find_bounds(corners, n, grid, width, row0, row1, bounds):
-    """Bound the pixels of the band that each of n triangles in front of a pinhole may cover."""
-    zero, columns = np.float32(0.0), np.float32(width)
-    first, end = np.float32(row0), np.float32(row1)
-    m = CLUSTER_VERTICES
+    floor[0], floor[1], floor[2], floor[3] = 0, 1 - width, row0, 1 - row1
+    size = np.uint64(16)
+    rounded_at, floor_at = np.uint64(rounded.ctypes.data), np.uint64(floor.ctypes.data)
+    out = np.uint64(bounds.ctypes.data)
     for t in range(n):
-        i0, i1, i2 = int(corners[t]), int(corners[n + t]), int(corners[2 * n + t])
-        u0, u1 = _span(grid[i0], grid[i1], grid[i2], zero, columns)
-        v0, v1 = _span(grid[m + i0], grid[m + i1], grid[m + i2], first, end)
-        bounds[t], bounds[CLUSTER_TRIANGLES + t] = u0, u1
-        bounds[2 * CLUSTER_TRIANGLES + t], bounds[3 * CLUSTER_TRIANGLES + t] = v0, v1
+        a = rounded_at + size * np.uint64(corners[t])
+        b = rounded_at + size * np.uint64(corners[n + t])
+        c = rounded_at + size * np.uint64(corners[2 * n + t])
+        write_least_of_three(a, b, c, floor_at, out + size * np.uint64(t))
 
 
 @njit(nogil=True, cache=True)
@@ -182,29 +196,28 @@ def _find_bounds_carefully(corners, n, point, grid, lens, near, row0, row1, boun
         elif n_front > 0:
             u_low, u_high, v_low, v_high = _clipped_box(point, i0, i1, i2, lens, near)
             u0, u1, v0, v1 = pixels_of(cells, levels, width, height, u_low, u_high, v_low, v_high)
-        bounds[t], bounds[CLUSTER_TRIANGLES + t] = u0, u1
-        bounds[2 * CLUSTER_TRIANGLES + t] = max(v0, row0)
-        bounds[3 * CLUSTER_TRIANGLES + t] = min(v1, row1 - 1)
+        bounds[t, 0], bounds[t, 1] = u0, -u1
+        bounds[t, 2], bounds[t, 3] = max(v0, row0), -min(v1, row1 - 1)
 
 
 @njit(nogil=True, cache=True)
-def _list_triangles(n, bounds, listed):
-    """List the triangles that may cover one pixel, and those that may cover more.
+def _list_triangles(n, bounds, small, wide):
+    """List the triangles that may cover one or two pixels, and those that may cover more.
 
-    Most triangles of a fine mesh fall between the pixel centres, and which do is random: no
-    branch is taken for them, here and in `_hit_single`.
+    ``small`` receives twice the triangle, and for a second pixel one more. Most triangles of a fine
+    mesh fall between the pixel centres, and which do is random: no branch is taken for them, here
+    and in `_hit_small`.
     """
-    n_single, n_wide = 0, 0
+    n_small, n_wide = 0, 0
     for t in range(n):
-        u0, u1 = bounds[t], bounds[CLUSTER_TRIANGLES + t]
-        v0, v1 = bounds[2 * CLUSTER_TRIANGLES + t], bounds[3 * CLUSTER_TRIANGLES + t]
-        is_any = (u0 <= u1) & (v0 <= v1)
-        is_single = (u0 == u1) & (v0 == v1)
-        listed[n_single] = t
-        n_single += is_single
-        listed[CLUSTER_TRIANGLES - n_wide] = t
-        n_wide += is_any & (not is_single)
-    return n_single, n_wide
+        n_columns, n_rows = 1 - bounds[t, 0] - bounds[t, 1], 1 - bounds[t, 2] - bounds[t, 3]
+        is_any = (n_columns > 0) & (n_rows > 0)
+        is_small = (n_columns + n_rows <= 3) & is_any
+        small[n_small], small[n_small + 1] = 2 * t, 2 * t + 1
+        n_small += is_small * (n_columns + n_rows - 1)
+        wide[n_wide] = t
+        n_wide += is_any & (not is_small)
+    return n_small, n_wide
 
 
 @njit(nogil=True, cache=True)
@@ -254,21 +267,22 @@ def _keep_hits(count, corners, n, uv, light, c, scratch):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _hit_single(n_single, corners, n, lens, row0, inverse_near, scratch):
-    """Find the hits of triangles that may cover one pixel only; return how many."""
+def _hit_small(n_small, corners, n, lens, row0, inverse_near, scratch):
+    """Find the hits of triangles that may cover one or two pixels; return how many."""
     # Members of tuples are counted references: outside the loop.
     rays_x, rays_y = lens.x, lens.y
-    point, bounds, listed = scratch.point, scratch.bounds, scratch.listed
+    point, bounds, small = scratch.point, scratch.bounds, scratch.small
     hit_triangle, hit_pixel = scratch.hit_triangle, scratch.hit_pixel
     hit_depth, hit_edges, nearest = scratch.hit_depth, scratch.hit_edges, scratch.nearest
     row_step, column_step = int(rays_x.shape[0] > 1), int(rays_y.shape[1] > 1)
     width = rays_x.shape[1]
     count = 0
-    for k in range(n_single):
-        t = listed[k]
+    for k in range(n_small):
+        t, second = int(small[k] >> 1), int(small[k] & 1)
         i0, i1, i2 = int(corners[t]), int(corners[n + t]), int(corners[2 * n + t])
         ax, ay, az, bx, by, bz, ex, ey, ez, det = _edges(point, i0, i1, i2)
-        u, v = int(bounds[t]), int(bounds[2 * CLUSTER_TRIANGLES + t])
+        u0, v0 = int(bounds[t, 0]), int(bounds[t, 2])
+        u, v = u0 + second * (u0 < -bounds[t, 1]), v0 + second * (v0 < -bounds[t, 3])
         dx, dy = rays_x[v * row_step, u], rays_y[v, u * column_step]
         sign = -1.0 if det < 0.0 else 1.0
         a, b, e = ax * dx + (ay * dy + az), bx * dx + (by * dy + bz), ex * dx + (ey * dy + ez)
@@ -288,21 +302,21 @@ def _hit_single(n_single, corners, n, lens, row0, inverse_near, scratch):
 def _fill_wide(n_wide, corners, n, uv, light, c, lens, row0, inverse_near, scratch):
     """Fill by triangles that may cover several pixels."""
     rays_x, rays_y = lens.x, lens.y
-    point, bounds, listed = scratch.point, scratch.bounds, scratch.listed
+    point, bounds, wide = scratch.point, scratch.bounds, scratch.wide
     hit_triangle, hit_pixel = scratch.hit_triangle, scratch.hit_pixel
     hit_depth, hit_edges, nearest = scratch.hit_depth, scratch.hit_edges, scratch.nearest
     row_step, column_step = int(rays_x.shape[0] > 1), int(rays_y.shape[1] > 1)
     width = rays_x.shape[1]
     count = 0
     for k in range(n_wide):
-        t = listed[CLUSTER_TRIANGLES - k]
+        t = wide[k]
         i0, i1, i2 = int(corners[t]), int(corners[n + t]), int(corners[2 * n + t])
         ax, ay, az, bx, by, bz, ex, ey, ez, det = _edges(point, i0, i1, i2)
         if det < 0.0:
             ax, ay, az, bx, by, bz = -ax, -ay, -az, -bx, -by, -bz
             ex, ey, ez, det = -ex, -ey, -ez, -det
-        u0, u1 = bounds[t], bounds[CLUSTER_TRIANGLES + t]
-        for v in range(bounds[2 * CLUSTER_TRIANGLES + t], bounds[3 * CLUSTER_TRIANGLES + t] + 1):
+        u0, u1 = bounds[t, 0], -bounds[t, 1]
+        for v in range(bounds[t, 2], 1 - bounds[t, 3]):
             if count + width > len(hit_pixel):
                 _keep_hits(count, corners, n, uv, light, c, scratch)
                 count = 0
@@ -352,7 +366,11 @@ def fill_band(row0, row1, visible, clusters, pose, lens, near, far, scratch):
         if _is_hidden(u0, u1, first, last, width, bits[k], scratch.nearest_bits):
             continue
         c = visible.cluster[k]
-        _transform(clusters, c, pose, lens, scratch.point, scratch.grid)
+        start, end = clusters.vertex_start[c], clusters.vertex_start[c + 1]
+        uv, light = clusters.uv[start:end], clusters.light[start:end]
+        n_vertices = end - start
+        _transform(clusters.xyz_map[3 * start : 3 * end], n_vertices, pose, scratch.point)
+        _project(n_vertices, scratch.point, lens, scratch.grid)
         start, end = clusters.triangle_start[c], clusters.triangle_start[c + 1]
         n = end - start
         corners = clusters.corners[3 * start : 3 * end]
@@ -361,10 +379,11 @@ def fill_band(row0, row1, visible, clusters, pose, lens, near, far, scratch):
                 corners, n, scratch.point, scratch.grid, lens, near, row0, row1, scratch.bounds
             )
         else:
-            _find_bounds(corners, n, scratch.grid, width, row0, row1, scratch.bounds)
-        n_single, n_wide = _list_triangles(n, scratch.bounds, scratch.listed)
-        start, end = clusters.vertex_start[c], clusters.vertex_start[c + 1]
-        uv, light = clusters.uv[start:end], clusters.light[start:end]
+            _round_outwards(n_vertices, scratch.grid, scratch.rounded)
+            _find_bounds(
+                corners, n, scratch.rounded, width, row0, row1, scratch.floor, scratch.bounds
+            )
+        n_small, n_wide = _list_triangles(n, scratch.bounds, scratch.small, scratch.wide)
         _fill_wide(n_wide, corners, n, uv, light, c, lens, row0, inverse_near, scratch)
-        count = _hit_single(n_single, corners, n, lens, row0, inverse_near, scratch)
+        count = _hit_small(n_small, corners, n, lens, row0, inverse_near, scratch)
         _keep_hits(count, corners, n, uv, light, c, scratch)

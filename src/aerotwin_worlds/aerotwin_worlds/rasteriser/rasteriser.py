@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from aerotwin_core.camera import CameraModel, PinholeCamera, StereoRig
+from aerotwin_core.camera import BrownCamera, CameraModel, PinholeCamera, StereoRig
 from aerotwin_core.errors import UserError
 from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.rasteriser.cpu import CpuRenderer
@@ -144,6 +144,9 @@ class Rasteriser:
 
     def warm_up(self) -> None:
         """Compile (or load from the cache) every kernel now, not at the first frame."""
-        camera = PinholeCamera(width=8, height=8, fx=8.0, fy=8.0, cx=3.5, cy=3.5)
+        size = {"width": 8, "height": 8, "fx": 8.0, "fy": 8.0, "cx": 3.5, "cy": 3.5}
+        cameras = (PinholeCamera(**size), BrownCamera(**size))
         for encoding in ("mono8", "rgb8"):
-            self.render([View(camera=camera, T_map_optical=np.eye(4), encoding=encoding)])
+            self.render(
+                [View(camera=c, T_map_optical=np.eye(4), encoding=encoding) for c in cameras]
+            )

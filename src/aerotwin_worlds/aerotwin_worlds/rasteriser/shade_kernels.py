@@ -6,11 +6,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from aerotwin_worlds.rasteriser.fill_kernels import fill_band
+from aerotwin_worlds.rasteriser.memory import read_byte, read_word
 
 HORIZON_GREY = 208.0
 ZENITH_GREY = 238.0
@@ -24,6 +23,9 @@ EDGE = np.float32(0.01)
 
 class Textures(NamedTuple):
     """Where the levels of all textures lie in memory, and which mesh shows which.
+
+    Textures stay where they are, one array each: a table of addresses instead of one joined array,
+    whose copy would take seconds and twice the memory when a tile is added to a world.
 
     Attributes
     ----------
@@ -52,26 +54,6 @@ class Output(NamedTuple):
     image: np.ndarray
     depth: np.ndarray
     ids: np.ndarray
-
-
-def _reader(result_type, bits):
-    """Return a function for kernels that reads an unaligned number at an address."""
-
-    @intrinsic
-    def read(typing_context, address):
-        def generate(context, builder, signature, arguments):
-            pointer = builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer())
-            return builder.load(pointer, align=1)
-
-        return result_type(types.uint64), generate
-
-    return read
-
-
-# Textures stay where they are, one array each: a table of addresses instead of one joined array,
-# whose copy would take seconds and twice the memory when a tile is added to a world.
-_read_byte = _reader(types.uint8, 8)
-_read_word = _reader(types.uint32, 32)
 
 
 @njit(nogil=True, cache=True)
@@ -109,8 +91,8 @@ def _grey(address, width, height, repeats, u, v):
     c0, c1, upper, lower, fx, fy = _taps(repeats, width, height, u, v)
     upper, lower = address + upper, address + lower
     return _mix(
-        _read_byte(upper + c0), _read_byte(upper + c1), _read_byte(lower + c0),
-        _read_byte(lower + c1), fx, fy,
+        read_byte(upper + c0), read_byte(upper + c1), read_byte(lower + c0),
+        read_byte(lower + c1), fx, fy,
     )  # fmt: skip
 
 
@@ -119,8 +101,8 @@ def _colour(address, width, height, repeats, u, v):
     """Look up a level of a colour texture: red, green, blue."""
     c0, c1, upper, lower, fx, fy = _taps(repeats, width, height, u, v)
     n = np.uint64(3)
-    a0, a1 = _read_word(address + n * (upper + c0)), _read_word(address + n * (upper + c1))
-    b0, b1 = _read_word(address + n * (lower + c0)), _read_word(address + n * (lower + c1))
+    a0, a1 = read_word(address + n * (upper + c0)), read_word(address + n * (upper + c1))
+    b0, b1 = read_word(address + n * (lower + c0)), read_word(address + n * (lower + c1))
     mask, one, two = np.uint32(255), np.uint32(8), np.uint32(16)
     red = _mix(a0 & mask, a1 & mask, b0 & mask, b1 & mask, fx, fy)
     green = _mix(

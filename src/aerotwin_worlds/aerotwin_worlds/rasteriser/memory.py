@@ -1,0 +1,52 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Reads and writes by address for compiled kernels, where arrays cannot say what is meant.
+
+Nothing is checked: who calls these sees to it that addresses lie inside living arrays.
+"""
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+_FOUR = ir.VectorType(ir.IntType(32), 4)
+
+
+@intrinsic
+def read_byte(typing_context, address):
+    """Return the byte at an address."""
+    return types.uint8(types.uint64), _reader(8)
+
+
+@intrinsic
+def read_word(typing_context, address):
+    """Return four bytes at any address as a number, the first one lowest."""
+    return types.uint32(types.uint64), _reader(32)
+
+
+def _reader(bits):
+    def generate(context, builder, signature, arguments):
+        pointer = builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer())
+        return builder.load(pointer, align=1)
+
+    return generate
+
+
+@intrinsic
+def write_least_of_three(typing_context, a, b, c, floor, out):
+    """Write four numbers at once: the least of those at a, b and c, but no less than the floor's.
+
+    All are addresses of four int32. The compiler does not find by itself that four comparisons
+    side by side are one instruction.
+    """
+
+    def generate(context, builder, signature, arguments):
+        pointers = [builder.inttoptr(x, _FOUR.as_pointer()) for x in arguments]
+        p, q, r, least = (builder.load(pointer, align=4) for pointer in pointers[:4])
+        p = builder.select(builder.icmp_signed("<", p, q), p, q)
+        p = builder.select(builder.icmp_signed("<", p, r), p, r)
+        p = builder.select(builder.icmp_signed(">", p, least), p, least)
+        builder.store(p, pointers[4], align=4)
+        return context.get_dummy_value()
+
+    return types.void(*[types.uint64] * 5), generate
