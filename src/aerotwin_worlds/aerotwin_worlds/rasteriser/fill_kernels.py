@@ -123,7 +123,7 @@ def _round_outwards(n, grid, rounded):
     Conversion to integers rounds towards zero; far from zero all numbers are positive.
     """
     for i in range(n):
-        u, v = np.float64(grid[i]), np.float64(grid[CLUSTER_VERTICES + i])
+        u, v = 1.0 * grid[i], 1.0 * grid[CLUSTER_VERTICES + i]  # to double precision
         u = -FAR_PIXEL if u < -FAR_PIXEL else (FAR_PIXEL if u > FAR_PIXEL else u)
         v = -FAR_PIXEL if v < -FAR_PIXEL else (FAR_PIXEL if v > FAR_PIXEL else v)
         rounded[i, 0] = np.int32(LIFT) - np.int32(LIFT - (u - MARGIN))

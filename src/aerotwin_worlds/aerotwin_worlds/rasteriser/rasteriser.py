@@ -144,8 +144,10 @@ class Rasteriser:
 
     def warm_up(self) -> None:
         """Compile (or load from the cache) every kernel now, not at the first frame."""
-        size = {"width": 8, "height": 8, "fx": 8.0, "fy": 8.0, "cx": 3.5, "cy": 3.5}
-        cameras = (PinholeCamera(**size), BrownCamera(**size))
+        cameras = [
+            kind(width=8, height=8, fx=8.0, fy=8.0, cx=3.5, cy=3.5)
+            for kind in (PinholeCamera, BrownCamera)
+        ]
         for encoding in ("mono8", "rgb8"):
             self.render(
                 [View(camera=c, T_map_optical=np.eye(4), encoding=encoding) for c in cameras]
