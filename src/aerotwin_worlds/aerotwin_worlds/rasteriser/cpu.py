@@ -16,7 +16,7 @@ from aerotwin_worlds.rasteriser.shade_kernels import Output, Textures, render_ba
 from aerotwin_worlds.rasteriser.views import Frame, View, empty_frame
 from aerotwin_worlds.threads import run_tasks
 
-BAND_ROWS = 40
+BAND_ROWS = 60
 
 
 class CpuRenderer:
