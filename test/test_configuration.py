@@ -16,6 +16,7 @@ AIRFRAMES = sorted(path for path in CONFIG.glob("*/*.yaml") if "rotors" in read_
 FROM_LAUNCH = {"recorded_flight": {"recording": "flight.ulg"}, "relay": {"cases": "cases.yaml"}}
 """Parameters without a default that the launch file of a scenario gives."""
 CASES = sorted(CONFIG.glob("relay/cases*.yaml"))
+CAMERAS = sorted(CONFIG.glob("cameras/*.yaml"))
 WAYPOINTS = sorted(CONFIG.glob("waypoint_controller/*.yaml"))
 
 
@@ -25,7 +26,7 @@ def parameters_of_node(path: Path) -> dict:
 
 
 def test_every_file_is_loaded_by_one_of_these_tests():
-    known = {*MISSIONS, *PX4_PARAMETERS, *NODES, *AIRFRAMES, *CASES, *WAYPOINTS}
+    known = {*MISSIONS, *PX4_PARAMETERS, *NODES, *AIRFRAMES, *CASES, *CAMERAS, *WAYPOINTS}
     assert known == set(CONFIG.glob("*/*.yaml"))
 
 
@@ -41,6 +42,13 @@ def test_the_options_of_a_way_point_controller_are_its_own(path):
     from aerotwin_flight_control import WaypointOptions
 
     assert load_parameters_file(WaypointOptions, path).waypoints
+
+
+@pytest.mark.parametrize("path", CAMERAS, ids=lambda path: path.name)
+def test_the_cameras_of_a_file_are_cameras(path):
+    from aerotwin_simulator.camera_file import load_cameras
+
+    assert load_cameras(str(path))
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
