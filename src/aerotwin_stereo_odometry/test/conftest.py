@@ -1,5 +1,7 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+import functools
+
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter, map_coordinates
@@ -24,12 +26,11 @@ class SlantedWall:
             camera=PinholeCamera(width=320, height=240, fx=220.0, fy=220.0, cx=159.5, cy=119.5),
             baseline_m=0.2,
         )
-        v, u = np.mgrid[0 : self.rig.camera.height, 0 : self.rig.camera.width]
-        pixels = np.column_stack([u.ravel(), v.ravel()]).astype(float)
-        self.rays = self.rig.camera.unproject(pixels, np.ones(len(pixels)))
+        self.rays = rays_of(self.rig.camera)
 
-    def view(self, T_world_optical):
-        rays = self.rays @ T_world_optical[:3, :3].T
+    def view(self, T_world_optical, camera=None):
+        rays = self.rays if camera is None else rays_of(camera)
+        rays = rays @ T_world_optical[:3, :3].T
         origin = T_world_optical[:3, 3]
         depth = (WALL_DISTANCE_M - WALL_NORMAL @ origin) / (rays @ WALL_NORMAL)
         points = origin + depth[:, None] * rays
@@ -37,10 +38,11 @@ class SlantedWall:
         grey = map_coordinates(self.texture, where, order=1, mode="grid-wrap")
         return grey.reshape(self.rig.camera.height, self.rig.camera.width)
 
-    def pair(self, T_world_optical, rng, noise=1.0):
+    def pair(self, T_world_optical, rng, noise=1.0, camera=None):
         T_left_right = np.eye(4)
         T_left_right[0, 3] = self.rig.baseline_m
-        images = [self.view(T_world_optical), self.view(T_world_optical @ T_left_right)]
+        places = (T_world_optical, T_world_optical @ T_left_right)
+        images = [self.view(T, camera) for T in places]
         noisy = [im + noise * rng.standard_normal(im.shape) for im in images]
         return [np.clip(np.rint(im), 0, 255).astype(np.uint8) for im in noisy]
 
@@ -54,6 +56,13 @@ class SlantedWall:
         angles = np.column_stack([0.03 * np.sin(k / 7.0), 0.06 * np.sin(k / 12.0), 0.002 * k])
         T[:, :3, :3] = Rotation.from_euler("xyz", angles).as_matrix()
         return T
+
+
+@functools.cache
+def rays_of(camera):
+    """Return the ray (h * w, 3) of every pixel."""
+    rays = camera.rays().reshape(-1, 2)
+    return np.column_stack([rays, np.ones(len(rays))])
 
 
 @pytest.fixture(scope="session")

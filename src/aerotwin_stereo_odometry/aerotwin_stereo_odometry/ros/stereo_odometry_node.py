@@ -14,10 +14,8 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import CameraInfo, Image, PointCloud2
 from tf2_msgs.msg import TFMessage
 
-from aerotwin_core.camera import StereoRig
 from aerotwin_core.ros.conversions import (
     array_from_image,
-    camera_from_info,
     cloud_from_points,
     ns_from_stamp,
 )
@@ -30,6 +28,7 @@ from aerotwin_stereo_odometry.pairing import Pair, StereoPairing
 from aerotwin_stereo_odometry.ros.diagnostics import Counters, Stopwatch, diagnostics_message
 from aerotwin_stereo_odometry.ros.node_parameters import StereoOdometryNodeParameters
 from aerotwin_stereo_odometry.ros.outputs import odometry_message, tf_message
+from aerotwin_stereo_odometry.ros.pair_calibration import PairCalibration
 from aerotwin_stereo_odometry.ros.static_tree import StaticTree
 from aerotwin_stereo_odometry.warm_up import warm_up
 
@@ -46,7 +45,9 @@ class StereoOdometryNode(Node):
         self._settings = declare_parameters(self, StereoOdometryNodeParameters)
         self._pairing, self._tree = StereoPairing(), StaticTree()
         self._pending: deque[Pair] = deque()
-        self._cameras: dict[str, tuple] = {}
+        self._calibration = PairCalibration(
+            images_are_rectified=self._settings.images_are_rectified
+        )
         self._odometry: StereoOdometry | None = None
         self._body: BodyOdometry | None = None
         self._counters = Counters()
@@ -77,9 +78,10 @@ class StereoOdometryNode(Node):
         self.create_timer(IDLE_PERIOD_S, self._on_idle)
 
     def _on_info(self, side: str, message: CameraInfo) -> None:
-        if side not in self._cameras:
-            self._cameras[side] = camera_from_info(message)
-            self._process()
+        refusal = self._calibration.add(side, message)
+        if refusal is not None:
+            self.get_logger().error(f"camera_info of stereo/{side} is refused: {refusal}")
+        self._process()
 
     def _on_static(self, message: TFMessage) -> None:
         self._tree.add(message)
@@ -96,20 +98,24 @@ class StereoOdometryNode(Node):
             self._skip("camera_info or tf_static of the camera is missing")
 
     def _process(self) -> None:
-        while self._pending and len(self._cameras) == 2:
+        for side, refusal in self._calibration.refusals.items():
+            while self._pending:
+                self._pending.popleft()
+                self._skip(f"camera_info of stereo/{side}: {refusal}")
+        while self._pending and self._calibration.rig is not None:
             pair = self._pending[0]
             T_body_optical = self._tree.find(self._settings.base_frame, pair.left.header.frame_id)
             if T_body_optical is None:
                 return
             self._pending.popleft()
-            self._track(pair, T_body_optical)
+            self._track(pair, T_body_optical @ self._calibration.T_optical_rectified)
 
     def _track(self, pair: Pair, T_body_optical) -> None:
         watch = Stopwatch()
         self._restart_if_time_went_back(pair.stamp_ns, T_body_optical)
         try:
-            left, right = array_from_image(pair.left), array_from_image(pair.right)
-            frame = self._odometry.track(pair.stamp_ns, left, right)
+            raw = array_from_image(pair.left), array_from_image(pair.right)
+            frame = self._odometry.track(pair.stamp_ns, *self._calibration.rectified(*raw))
         except ValueError as error:
             self._skip(str(error))
             return
@@ -123,9 +129,12 @@ class StereoOdometryNode(Node):
         if self._odometry is not None:
             self._counters.n_restarts += 1
             self.get_logger().warning("time went back: odometry starts again at the origin")
-        (camera, _), (_, baseline_m) = self._cameras["left"], self._cameras["right"]
-        rig = StereoRig(camera=camera, baseline_m=baseline_m)
-        self._odometry = StereoOdometry(rig, self._settings, T_odom_optical_first=T_body_optical)
+        else:
+            how = "are rectified here" if self._calibration.is_rectifying else "come rectified"
+            self.get_logger().info(f"images {how}: {self._calibration.rig}")
+        self._odometry = StereoOdometry(
+            self._calibration.rig, self._settings, T_odom_optical_first=T_body_optical
+        )
         self._body = None
 
     def _publish(self, frame: OdometryFrame, watch: Stopwatch) -> None:

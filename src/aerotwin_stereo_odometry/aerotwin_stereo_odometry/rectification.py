@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From the picture that a lens made to the one of an ideal camera, turned parallel to its peer."""
+
+import cv2
+import numpy as np
+
+from aerotwin_core.camera import CameraModel, PinholeCamera
+
+LEAST_SEEN = 0.25  # below this share of seen pixels the calibration is not this camera's
+_NOWHERE_PX = -1.0  # where the lens shows nothing; the pixel at the edge is repeated
+
+
+class Rectification:
+    """Takes every pixel of the ideal camera from where the lens put it.
+
+    The picture is interpolated linearly; where nothing has to change, it passes as it is.
+    What the raw picture does not show repeats its edge: a black rim would have corners, which
+    move with the camera.
+
+    Parameters
+    ----------
+    raw : CameraModel
+        What took the picture: K and D of a CameraInfo.
+    rectified : PinholeCamera
+        The ideal camera: P.
+    R_rectified_raw : (3, 3) array
+        Turns directions of the raw optical frame into the rectified one: R.
+
+    Attributes
+    ----------
+    is_needed : bool
+        Whether pictures change.
+    sources : (h, w, 2) array of float32, or None
+        Raw pixel (column, row) that each rectified one is taken from; None if not needed.
+
+    Raises
+    ------
+    ValueError
+        If R is no rotation, or hardly anything of the ideal picture lies inside the raw one.
+
+    Notes
+    -----
+    OpenCV's initUndistortRectifyMap gives the same sources, but leaves the skew out.
+    """
+
+    def __init__(self, raw: CameraModel, rectified: PinholeCamera, R_rectified_raw) -> None:
+        R = np.asarray(R_rectified_raw, dtype=np.float64).reshape(3, 3)
+        if not (np.allclose(R @ R.T, np.eye(3), atol=1e-4) and np.linalg.det(R) > 0.0):
+            raise ValueError(f"R must be a rotation, got {R.ravel().tolist()}; calibrate the pair")
+        self._shape = (raw.height, raw.width)
+        self.is_needed = raw != rectified or not np.array_equal(R, np.eye(3))
+        self.sources: np.ndarray | None = None
+        if self.is_needed:
+            self.sources = _sources(raw, rectified, R)
+            _check_view(self.sources, raw)
+
+    def apply(self, image: np.ndarray) -> np.ndarray:
+        """Return the rectified picture of (h, w) uint8; the same object if nothing changes.
+
+        Raises
+        ------
+        ValueError
+            If the picture has another size than the camera.
+        """
+        if image.shape != self._shape:
+            (height, width), got = self._shape, image.shape
+            raise ValueError(
+                f"image must be {width} x {height} as its camera_info says, got "
+                f"{got[1]} x {got[0]}; send camera_info of the size of the images"
+            )
+        if self.sources is None:
+            return image
+        return cv2.remap(image, self.sources, None, cv2.INTER_LINEAR, None, cv2.BORDER_REPLICATE)
+
+
+def _sources(raw: CameraModel, rectified: PinholeCamera, R_rectified_raw: np.ndarray) -> np.ndarray:
+    """Return the raw pixel (h, w, 2) that shows what each rectified pixel looks at."""
+    rays = rectified.rays().reshape(-1, 2)
+    pixels = raw.project(np.column_stack([rays, np.ones(len(rays))]) @ R_rectified_raw)
+    sources = np.nan_to_num(pixels, nan=_NOWHERE_PX).reshape(rectified.height, rectified.width, 2)
+    return sources.astype(np.float32)
+
+
+def _check_view(sources: np.ndarray, raw: CameraModel) -> None:
+    last = np.array([raw.width, raw.height]) - 1.0
+    seen = np.all((sources >= 0.0) & (sources <= last), axis=-1).mean()
+    if seen < LEAST_SEEN:
+        raise ValueError(
+            f"at least {LEAST_SEEN:.0%} of the rectified image must lie inside the raw one, "
+            f"got {seen:.0%}; K, D, R and P must be of one calibration"
+        )

@@ -1,0 +1,101 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the two camera_info of a stereo pair say: the ideal pair, and how to get its pictures."""
+
+import numpy as np
+from sensor_msgs.msg import CameraInfo
+
+from aerotwin_core.camera import PinholeCamera, StereoRig
+from aerotwin_core.ros.conversions import camera_from_info, raw_camera_from_info
+from aerotwin_stereo_odometry.rectification import Rectification
+
+SAME_PX = 0.01  # differences of P between the sides that no disparity notices
+
+
+class PairCalibration:
+    """Gathers the calibration of both sides.
+
+    Parameters
+    ----------
+    images_are_rectified : bool
+        The pictures are those of P already, whatever K, D and R say.
+
+    Attributes
+    ----------
+    rig : StereoRig or None
+        The ideal pair, None until both sides are known.
+    T_optical_rectified : (4, 4) array
+        Where the ideal left camera sits in the frame of the left image's header: turned by R.
+    refusals : dict of str
+        Why the last camera_info of a side is not usable.
+    """
+
+    def __init__(self, *, images_are_rectified: bool) -> None:
+        self._images_are_rectified = images_are_rectified
+        self._eyes: dict[str, tuple[PinholeCamera, float]] = {}
+        self._rectifications: dict[str, Rectification] = {}
+        self.rig: StereoRig | None = None
+        self.T_optical_rectified = np.eye(4)
+        self.refusals: dict[str, str] = {}
+
+    @property
+    def is_rectifying(self) -> bool:
+        """Whether pictures change."""
+        return any(rectification.is_needed for rectification in self._rectifications.values())
+
+    def add(self, side: str, message: CameraInfo) -> str | None:
+        """Take the camera_info of a side; return why it is refused, if that is new.
+
+        The first usable one of each side stays.
+        """
+        if side in self._rectifications:
+            return None
+        try:
+            self._take(side, message)
+        except ValueError as error:
+            is_new = self.refusals.get(side) != str(error)
+            self.refusals[side] = str(error)
+            return str(error) if is_new else None
+        self.refusals.pop(side, None)
+        return None
+
+    def rectified(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the pictures (h, w) of the ideal pair.
+
+        Raises
+        ------
+        ValueError
+            If one has another size than its camera_info says.
+        """
+        sides = self._rectifications
+        return sides["left"].apply(left), sides["right"].apply(right)
+
+    def _take(self, side: str, message: CameraInfo) -> None:
+        camera, offset_m = camera_from_info(message)
+        eyes = {**self._eyes, side: (camera, offset_m)}
+        rig, R = _rig(eyes), np.asarray(message.r, dtype=np.float64).reshape(3, 3)
+        if self._images_are_rectified:
+            rectification = Rectification(camera, camera, np.eye(3))
+        else:
+            rectification = Rectification(raw_camera_from_info(message), camera, R)
+            if side == "left":
+                self.T_optical_rectified[:3, :3] = R.T
+        self._eyes, self._rectifications[side], self.rig = eyes, rectification, rig
+
+
+def _rig(eyes: dict[str, tuple[PinholeCamera, float]]) -> StereoRig | None:
+    """Return the pair, None while a side is unknown."""
+    if len(eyes) < 2:
+        return None
+    (left, left_m), (right, right_m) = eyes["left"], eyes["right"]
+    size, values = [(c.width, c.height) for c in (left, right)], [left.matrix, right.matrix]
+    if size[0] != size[1] or not np.allclose(*values, rtol=0.0, atol=SAME_PX):
+        raise ValueError(
+            f"P must be one camera on both sides, got {left} and {right}; rectify both to one"
+        )
+    if not right_m > left_m:
+        raise ValueError(
+            "P[3] of the right side must be that of the left one minus fx * baseline, got a "
+            f"baseline of {right_m - left_m:g} m; are left and right exchanged?"
+        )
+    return StereoRig(camera=left, baseline_m=right_m - left_m)
