@@ -19,6 +19,7 @@ from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.parameters import parameter
 from aerotwin_core.section import Section
 from aerotwin_px4_bridge.ulog import read_ulog
+from aerotwin_simulator import topics
 from aerotwin_simulator.ros.flight import FlightResult
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
 from aerotwin_simulator.ros.process import exit_code, run_simulator
@@ -27,22 +28,21 @@ from aerotwin_trajectory_evaluation import ResourceRecorder, ResourceUsage
 from aerotwin_worlds import World
 
 EXIT_FAILURE = 1
+SHIPPED = "stereo_odometry"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SitlFlightParameters(FlightParameters):
     """A flight with a SLAM under test and a report."""
 
-    slam: str = parameter(
-        "stereo_odometry", text="SLAM under test; none = nobody is waited for or judged"
-    )
+    slam: str = parameter(SHIPPED, text="SLAM under test; none = nobody is waited for or judged")
     slam_process: str = parameter(
         "stereo_odometry", text="part of the SLAM's command line, to measure its cost"
     )
     wait_for: str = parameter(
-        "slam/odom",
-        text="topic whose stamps answer the camera frames (unused with slam none)",
-        choices=("", "slam/odom"),
+        topics.SLAM_ODOM.name,
+        text="topic whose stamps answer the camera frames; empty = no wait (unused with slam none)",
+        choices=("", *topics.ANSWERS),
     )
 
     def __post_init__(self) -> None:
@@ -52,11 +52,23 @@ class SitlFlightParameters(FlightParameters):
                 f"slam: expected none with several vehicles, found '{self.slam}'; a SLAM is judged "
                 "on one vehicle"
             )
+        if self.slam == SHIPPED and self.wait_for == topics.STEP_ACK.name:
+            raise ParameterError(
+                f"wait_for: expected {topics.SLAM_ODOM.name} or nothing with slam {SHIPPED}, found "
+                f"{self.wait_for}; it answers on {topics.SLAM_ODOM.name} only"
+            )
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether a SLAM takes part that something is shown to: the shipped one sees the pair."""
+        if self.slam == SHIPPED:
+            return self.camera
+        return self.slam != "none" and (self.has_cameras or self.has_lidar)
 
     @property
     def is_followed(self) -> bool:
-        """Whether a SLAM takes part."""
-        return self.slam != "none" and self.camera
+        """Whether the loop waits for the SLAM: at camera frames, if it is to answer them."""
+        return self.is_judged and self.has_cameras and bool(self.wait_for)
 
 
 class SitlFlight:
@@ -69,24 +81,26 @@ class SitlFlight:
         """Start to measure the SLAM under test."""
         parameters = node.parameters
         assert isinstance(parameters, SitlFlightParameters)
-        if node.gate is None:
+        if not parameters.is_judged:
             return
         self._recorder = ResourceRecorder(pattern=parameters.slam_process).start()
-        node.gate.on_answer = self._recorder.frame_done
+        if node.gate is not None:
+            node.gate.on_answer = self._recorder.frame_done
 
     def end(self, result: FlightResult, parameters: FlightParameters, world: World) -> int:
         """Write the report and say where it is."""
         usage = self._recorder.stop() if self._recorder is not None else None
         if parameters.record == "none":
             return exit_code(result)
-        record = flight_record(result, world, usage, is_followed=parameters.is_followed)
+        is_judged = isinstance(parameters, SitlFlightParameters) and parameters.is_judged
+        record = flight_record(result, world, usage, is_judged=is_judged)
         path = write_run_report(record)
         say(f"report: {path}")
         return exit_code(result)
 
 
 def flight_record(
-    result: FlightResult, world: World, usage: ResourceUsage | None, *, is_followed: bool
+    result: FlightResult, world: World, usage: ResourceUsage | None, *, is_judged: bool
 ) -> RunRecord:
     """Return what the report of a flight is made from."""
     bag = BagReader(result.folder / "bag")
@@ -113,7 +127,7 @@ def flight_record(
         folder=result.folder,
         title=f"Flight in {world.name}",
         truth_bag=bag,
-        slam_bag=bag if is_followed else None,
+        slam_bag=bag if is_judged else None,
         world=world,
         configuration=configuration,
         usage=usage,

@@ -1,0 +1,41 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Whom the flight scenario waits for, and whom it judges."""
+
+import pytest
+
+from aerotwin_core.errors import ParameterError
+
+pytestmark = pytest.mark.ros
+
+
+@pytest.mark.parametrize(
+    ("values", "is_judged", "is_followed"),
+    [
+        ({}, True, True),
+        ({"wait_for": ""}, True, False),
+        ({"camera": False}, False, False),
+        ({"camera": False, "cameras": "two.yaml"}, False, False),  # the shipped one sees no other
+        ({"slam": "external", "camera": False, "cameras": "two.yaml"}, True, True),
+        ({"slam": "external", "wait_for": "step/ack"}, True, True),
+        ({"slam": "external", "camera": False, "lidar": "spinning_16"}, True, False),
+        ({"slam": "external", "camera": False}, False, False),
+        ({"slam": "none"}, False, False),
+        ({"slam": "none", "cameras": "two.yaml"}, False, False),
+    ],
+)
+def test_a_slam_is_judged_if_it_sees_something_and_waited_for_at_pictures(
+    values, is_judged, is_followed
+):
+    from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
+
+    parameters = SitlFlightParameters(**values)
+    assert parameters.is_judged is is_judged
+    assert parameters.is_followed is is_followed
+
+
+def test_the_shipped_slam_is_not_waited_for_where_it_never_answers():
+    from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
+
+    with pytest.raises(ParameterError, match="wait_for: expected slam/odom or nothing"):
+        SitlFlightParameters(wait_for="step/ack")
