@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.frames import R_CAM_OPTICAL
-from aerotwin_sensor_models import CameraNoise, CameraNoiseParameters
+from aerotwin_sensor_models import CameraNoiseParameters, ImageSensor
 from aerotwin_stereo_odometry import StereoOdometry
 from aerotwin_worlds import Rasteriser
 from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
@@ -43,13 +43,14 @@ def flown():
     rasteriser = Rasteriser(world)
     camera = PinholeCamera(width=752, height=480, fx=458.0, fy=458.0, cx=375.5, cy=239.5)
     rig = StereoRig(camera=camera, baseline_m=0.11)
-    noise = CameraNoise(CameraNoiseParameters(read_noise_dn=NOISE_DN), SEED)
+    sensor = ImageSensor(camera, CameraNoiseParameters(read_noise_dn=NOISE_DN), seed=SEED)
     odometry = StereoOdometry(rig)
     frames = []
     for k, T in enumerate(poses()):
         views = rasteriser.render_stereo(rig, T)
-        pair = [noise.apply(view.image, k, side) for side, view in enumerate(views)]
-        frames.append(odometry.track(k * FRAME_NS, *pair))
+        stamp_ns = k * FRAME_NS
+        pair = [sensor.take(v.image, stamp_ns, camera_index=i) for i, v in enumerate(views)]
+        frames.append(odometry.track(stamp_ns, *pair))
     return world, odometry, frames
 
 

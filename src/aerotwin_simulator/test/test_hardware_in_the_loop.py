@@ -26,7 +26,9 @@ def test_a_flight_controller_on_a_serial_line_is_stepped_and_not_started_or_stop
         assert simulation.outcome == "2 s are over"
         assert controller.is_running
     counters = simulation.vehicles[0].backend.link.counters
-    assert counters.n_answered == counters.n_sent == 500
+    # At real time a busy machine may let an answer come after its step: late, not lost.
+    assert counters.n_answered + counters.n_late == counters.n_sent == 500
+    assert counters.n_answered > 450
     assert bag.counts["/imu/data_raw"] == 500
     assert not list((tmp_path / "flight").glob("autopilot_*"))
 
