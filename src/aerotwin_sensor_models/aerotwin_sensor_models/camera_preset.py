@@ -46,9 +46,11 @@ class CameraParameters:
         0.0, unit="m", minimum=0.0, text="distance between the cameras of a pair; 0 = one camera"
     )
     rate_hz: float = parameter(20.0, unit="Hz", minimum=0.1, maximum=250.0, text="frames")
-    near_m: float = parameter(0.05, unit="m", minimum=1e-3, text="near clip")
+    near_m: float = parameter(
+        0.05, unit="m", minimum=1e-3, text="depth nearer than this reads -inf; pictures show it"
+    )
     far_m: float = parameter(
-        1e6, unit="m", minimum=0.1, text="far clip; depth beyond it is inf, pixels see the sky"
+        1e6, unit="m", minimum=0.1, text="depth beyond this reads inf; pictures show it"
     )
     readout_s: float = parameter(
         0.0,

@@ -24,7 +24,8 @@ _BAND_ROWS = 16
 """Rows of a rolling shutter that are rendered at one pose: at 2 rad/s, 30 ms of readout and 458 px
 of focal length the picture moves by 0.9 px from one band to the next."""
 _NEAREST_M = 0.05
-"""Near clip of depth images: what is nearer than a depth camera's range hides what is behind."""
+"""Near clip, unless depth is measured from nearer on. The range of depth is none of the picture's:
+what lies beside it is seen, and what is nearer hides what is behind."""
 
 
 class Motion(Protocol):
@@ -167,8 +168,7 @@ class BodyCamera:
                     encoding=encoding or "none",
                     depth=DEPTH in eye.outlets,
                     ids=IDS in eye.outlets,
-                    near_m=parameters.near_m if encoding else min(_NEAREST_M, parameters.near_m),
-                    far_m=parameters.far_m,
+                    near_m=min(_NEAREST_M, parameters.near_m),
                     rows=rows,
                 )
                 views.append(view)

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures, depth and ids of one camera belong together, whatever the range of its depth."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from aerotwin_core.time import from_seconds
+from aerotwin_sensor_models import CameraParameters
+from aerotwin_simulator.body_camera import DEPTH, IDS, RGB, BodyCamera, Eye, Outlets
+from aerotwin_simulator.renderer import Renderer
+from aerotwin_simulator.topics import Topic
+from aerotwin_worlds import TexturedMesh
+
+SMALL = {"width": 64, "height": 48, "fx": 40.0, "fy": 40.0, "cx": 31.5, "cy": 23.5}
+RANGE = {"near_m": 0.3, "far_m": 10.0}
+GREY = 120
+
+
+def wall(z, half_width):
+    """Return a grey square across the optical axis z, in map axes that are those of the camera."""
+    s = half_width
+    return TexturedMesh(
+        vertices_map=np.array([[-s, -s, z], [s, -s, z], [s, s, z], [-s, s, z]], float),
+        triangles=np.array([[0, 2, 1], [0, 3, 2]], np.int32),
+        uv=np.array([[0, 1], [1, 1], [1, 0], [0, 0]], np.float32),
+        texture=np.full((2, 2, 3), GREY, np.uint8),
+    )
+
+
+@pytest.fixture
+def look(flat_world):
+    """Return the frame, and the measured depth, of a camera before walls."""
+
+    def at(walls, kinds):
+        outlets = Outlets(image=Topic("image", ""), info=Topic("info", ""))
+        eye = Eye(
+            name="eye",
+            frame_id="",
+            T_body_optical=np.eye(4),
+            camera_index=0,
+            outlets=dict.fromkeys(kinds, outlets),
+        )
+        world = dataclasses.replace(flat_world, meshes=tuple(wall(*w) for w in walls))
+        parameters = CameraParameters(**SMALL, **RANGE)
+        camera = BodyCamera(parameters, [eye], rate_hz=10.0, renderer=Renderer(world), seed=0)
+        (frame,) = camera.render([np.eye(4)])
+        sensor = parameters.depth_sensor(0)
+        return frame, sensor.measure(frame.depth, from_seconds(1.0), camera_index=0)
+
+    return at
+
+
+@pytest.mark.parametrize("kinds", [(DEPTH,), (RGB, DEPTH, IDS)])
+def test_a_wall_nearer_than_the_range_hides_what_is_behind_it(look, kinds):
+    _, depth = look([(0.2, 1.0), (5.0, 20.0)], kinds)
+    assert np.isneginf(depth).all()
+
+
+def test_a_wall_beyond_the_range_of_depth_is_in_picture_and_ids(look):
+    frame, depth = look([(15.0, 60.0)], (RGB, DEPTH, IDS))
+    assert np.isposinf(depth).all()
+    assert (frame.ids == 0).all() and (frame.image == GREY).all()
