@@ -43,18 +43,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f"no benchmark '{unknown[0]}'; known are {', '.join(BENCHMARKS)}")
     results = [b for name in arguments.names or BENCHMARKS for b in _measure(name)]
     if arguments.json != "-":
-        width = 2 + max(len(b.name) for b in results)
-        say(
-            f"{'benchmark':{width}}{'value':>12} {'unit':12}{'ratio':>8}  {'goal':>5}  verdict, peer"
-        )
+        w = 2 + max(len(b.name) for b in results)
+        say(f"{'benchmark':{w}}{'value':>12} {'unit':12}{'ratio':>8}  {'goal':>5}  verdict, peer")
         for b in results:
             value = "missing" if b.value is None else f"{b.value:,.2f}"
             ratio = "missing" if b.ratio is None else f"{b.ratio:.2f}"
             goal = "" if b.goal is None else f"{b.goal:g}"
             verdict = {None: "-", True: "met", False: "MISSED"}[b.is_met]
-            say(
-                f"{b.name:{width}}{value:>12} {b.unit:12}{ratio:>8}  {goal:>5}  {verdict}, {b.peer}"
-            )
+            say(f"{b.name:{w}}{value:>12} {b.unit:12}{ratio:>8}  {goal:>5}  {verdict}, {b.peer}")
     write_json(arguments.json, [b.record() for b in results])
     return 1 if any(b.is_met is False for b in results) else 0
 
