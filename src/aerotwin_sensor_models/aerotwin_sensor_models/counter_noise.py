@@ -17,6 +17,8 @@ N_LEVELS = 65536
 """One normal number is made of 16 random bits."""
 GOLDEN = 0x9E3779B97F4A7C15
 """Step between the counters of neighbours: 2^64 over the golden ratio, as SplitMix64 has it."""
+PICTURE, DEPTH, LIDAR = 1, 2, 3
+"""Streams: what is measured at one instant by sensors of one number has noise of its own."""
 
 
 @functools.cache
@@ -38,6 +40,6 @@ def mix_bits(x):
     return x ^ (x >> uint64(31))
 
 
-def counter_key(*entropy: int) -> np.uint64:
-    """Return the key of a stream: integers, none negative, mixed by NumPy's SeedSequence."""
-    return np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0]
+def counter_key(stream: int, *entropy: int) -> np.uint64:
+    """Return the key of a stream and integers, none negative, mixed by NumPy's SeedSequence."""
+    return np.random.SeedSequence((stream, *entropy)).generate_state(1, np.uint64)[0]

@@ -8,7 +8,7 @@ from aerotwin_core.camera import CameraModel
 from aerotwin_core.time import to_seconds
 from aerotwin_sensor_models.camera_kernels import disturb_depth, expose
 from aerotwin_sensor_models.camera_noise import CameraNoiseParameters, DepthNoiseParameters
-from aerotwin_sensor_models.counter_noise import counter_key, normal_table
+from aerotwin_sensor_models.counter_noise import DEPTH, PICTURE, counter_key, normal_table
 from aerotwin_sensor_models.exposure import ExposureParameters, light_at
 from aerotwin_sensor_models.vignetting import VignettingParameters, relative_illumination
 
@@ -79,7 +79,7 @@ class ImageSensor:
             return image.copy()
         pixels = np.ascontiguousarray(image).reshape(self._share.size, -1)
         out = np.empty_like(pixels)
-        key = counter_key(self._seed, camera_index, stamp_ns)
+        key = counter_key(PICTURE, self._seed, camera_index, stamp_ns)
         expose(pixels, self._share, self._response(stamp_ns), normal_table(), key, out)
         return out.reshape(image.shape)
 
@@ -124,6 +124,6 @@ class DepthSensor:
     def measure(self, depth: np.ndarray, stamp_ns: int, *, camera_index: int) -> np.ndarray:
         """Return measured depth (h, w) float32 [m] of true depth (h, w) along the axis [m]."""
         measured = np.array(depth, np.float32)
-        key = counter_key(self._seed, camera_index, stamp_ns)
+        key = counter_key(DEPTH, self._seed, camera_index, stamp_ns)
         disturb_depth(measured.reshape(-1), self._limits, normal_table(), key)
         return measured

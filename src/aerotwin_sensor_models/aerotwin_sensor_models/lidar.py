@@ -29,7 +29,7 @@ import numpy as np
 from aerotwin_core.parameters import parameter
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_sensor_models import lidar_kernels as kernels
-from aerotwin_sensor_models.counter_noise import counter_key, normal_table
+from aerotwin_sensor_models.counter_noise import LIDAR, counter_key, normal_table
 
 Cast = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray | None]]
 """What meets a world: rays (n, 6) float32 (origin and unit direction in map) give the distances
@@ -249,7 +249,7 @@ class Lidar:
             self._elevation,
             self._sensor,
             normal_table(),
-            counter_key(*self._entropy, stamp_ns),
+            counter_key(LIDAR, *self._entropy, stamp_ns),
             p.is_organised,
             p.is_deskewed,
             words,

@@ -24,6 +24,7 @@ from aerotwin_sensor_models import (
     preset_names,
     relative_illumination,
 )
+from aerotwin_sensor_models.counter_noise import DEPTH, PICTURE
 
 SHAPE = (480, 752)
 N = SHAPE[0] * SHAPE[1]
@@ -140,7 +141,7 @@ def test_the_bytes_are_those_of_the_slow_form(n_channels):
     camera = lens((3, 5))
     image = np.random.default_rng(0).integers(0, 256, (3, 5, n_channels), dtype=np.uint8)
     share = relative_illumination(vignetting, camera).ravel()
-    key, expected = key_of(4, 1, 2_000_000_000), np.empty((15, n_channels))
+    key, expected = key_of(PICTURE, 4, 1, 2_000_000_000), np.empty((15, n_channels))
     for i, pixel in enumerate(image.reshape(15, n_channels).tolist()):
         for c, grey in enumerate(pixel):
             signal = 1.5 * 0.75 * share[i] * grey  # the light at 2 s is half way down
@@ -256,7 +257,7 @@ def test_the_noise_of_depth_is_that_of_the_slow_form():
     noise = DepthNoiseParameters(disparity_noise_px=1.0, baseline_m=0.1)
     depth_sensor = DepthSensor(noise, focal_px=100.0, near_m=-50.0, far_m=100.0, seed=7)
     true = np.random.default_rng(1).uniform(0.5, 9.0, (3, 3)).astype(np.float32)
-    key = key_of(7, 3, 11)
+    key = key_of(DEPTH, 7, 3, 11)
     expected = [
         z + 0.1 * z**2 * normal(key, i // 4, i % 4) for i, z in enumerate(true.ravel().tolist())
     ]
