@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether content arrived whole, as far as it says itself, and content that was stored packed."""
 
+import codecs
+import re
 import struct
 import zlib
 
@@ -10,6 +12,8 @@ _LENGTH_AT_8 = (b"b3dm", b"i3dm", b"pnts", b"cmpt", b"glTF")
 """Magics of 3D Tiles 1.0 content and of glTF 2.0: the whole length is the uint32 at byte 8."""
 _SUBTREE = b"subt"
 _BLANKS = b" \t\r\n\0"
+_JSON_OBJECT = re.compile(r"\ufeff?[ \t\r\n]*\{[ \t\r\n]*(?:$|[\"}])")
+_LOOKED_AT_BYTES = 64
 
 
 def missing_part(data: bytes) -> str:
@@ -29,11 +33,23 @@ def missing_part(data: bytes) -> str:
         declared = struct.unpack_from("<I", data, 8)[0]
     elif data[:4] == _SUBTREE and len(data) >= 24:
         declared = 24 + sum(struct.unpack_from("<2Q", data, 8))
-    elif data[:4].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{"):
+    elif _begins_as_json(data):
         return "" if data.rstrip(_BLANKS).endswith(b"}") else "JSON without its end"
     else:
         return ""
     return f"its header says {declared} bytes" if declared > len(data) else ""
+
+
+def _begins_as_json(data: bytes) -> bool:
+    """Tell whether data begins as an object of JSON; a first byte 0x7B alone may be of a number."""
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(
+            data[:_LOOKED_AT_BYTES].rstrip(_BLANKS)
+        )
+    except UnicodeDecodeError:
+        return False
+    is_text = all(character >= " " or character in "\t\r\n" for character in text)
+    return is_text and _JSON_OBJECT.match(text) is not None
 
 
 def unpacked(data: bytes, *, max_bytes: int) -> bytes:

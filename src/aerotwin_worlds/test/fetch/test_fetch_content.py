@@ -32,6 +32,27 @@ def test_content_tells_what_it_lacks(content, lacking):
     assert missing_part(content) == lacking
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{" + struct.pack("<3f", 0.5, 1.0, 2.0),
+        b"{" + bytes(range(200)),
+        b"{\x14\xaeG\xe1z\x84?",
+        b'{"\x00\x01' + bytes(60),
+        b"{abc binary that happens to be text",
+    ],
+)
+def test_binary_content_may_begin_with_a_brace(content):
+    assert missing_part(content) == ""
+
+
+@pytest.mark.parametrize(
+    "content", [b"{", b'\xef\xbb\xbf \n\t {\n  "asset', b'{"name": "' + "ä".encode() * 40]
+)
+def test_json_that_was_cut_is_found(content):
+    assert missing_part(content) == "JSON without its end"
+
+
 def test_unpacking_is_bounded_and_exact():
     assert unpacked(gzip.compress(TILE), max_bytes=200) == TILE
     assert unpacked(TILE, max_bytes=1) == TILE
