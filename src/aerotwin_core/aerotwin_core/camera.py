@@ -229,7 +229,8 @@ class FisheyeCamera(_Camera):
     Raises
     ------
     ValueError
-        If the radius turns back inside both the image and the field of view.
+        If the radius turns back inside both the image and the field of view, or if no pixel is in
+        the field of view.
     """
 
     k1: float = 0.0
@@ -254,6 +255,13 @@ class FisheyeCamera(_Camera):
                 f" {math.degrees(self._edge):.1f} degrees from the axis or the corner of the image;"
                 f" it turns back at {math.degrees(turn):.1f} degrees; take smaller coefficients or"
                 " a smaller field_of_view_deg"
+            )
+        nearest = np.clip(np.rint([self.cx, self.cy]), 0, [self.width - 1, self.height - 1])
+        if np.isnan(self.rays_at(np.vstack([nearest, self._border()]))).all():
+            raise ValueError(
+                f"the field of view of {self.field_of_view_deg:g} degrees about the principal point"
+                f" ({self.cx:g}, {self.cy:g}) must hold a pixel of the image of {self.width} x"
+                f" {self.height}, and holds none; take another cx, cy or focal length"
             )
 
     @property

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Camera models against OpenCV, their own inverse and closed forms."""
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 import pytest
@@ -179,6 +181,15 @@ def test_a_lens_that_turns_back_inside_the_image_is_refused():
         BrownCamera(**SIZE, fx=300.0, fy=300.0, cx=375.5, cy=239.5, k1=-0.6)
     with pytest.raises(ValueError, match="turns back at 66"):
         FisheyeCamera(width=640, height=480, fx=190.0, fy=190.0, cx=320.0, cy=240.0, k1=-0.25)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"cx": 9000.0}, {"cy": -4000.0}, {"cx": 3.5, "fx": 1.0, "fy": 1.0, "field_of_view_deg": 1.0}],
+)
+def test_a_fisheye_without_a_ray_for_any_pixel_is_refused(change):
+    with pytest.raises(ValueError, match="must hold a pixel of the image of 640 x 400"):
+        replace(FISHEYE, **{"k1": 0.0, "k2": 0.0, "k3": 0.0, "k4": 0.0, **change})
 
 
 def test_what_lies_behind_the_turn_is_not_seen():

@@ -9,7 +9,7 @@ from aerotwin_core.parameters import parameter
 from aerotwin_sensor_models.camera_noise import CameraNoiseParameters, DepthNoiseParameters
 from aerotwin_sensor_models.exposure import ExposureParameters
 from aerotwin_sensor_models.image_sensor import DepthSensor, ImageSensor
-from aerotwin_sensor_models.vignetting import VignettingParameters
+from aerotwin_sensor_models.vignetting import VignettingParameters, check_vignetting
 
 _NO_NOISE = CameraNoiseParameters()
 _NO_VIGNETTING = VignettingParameters()
@@ -79,7 +79,7 @@ class CameraParameters:
                 f"readout_s must be below the time of a frame ({1.0 / self.rate_hz:.4g} s), got"
                 f" {self.readout_s:g} s"
             )
-        self.lens()
+        check_vignetting(self.vignetting, self.lens())
 
     def lens(self) -> CameraModel:
         """Return the camera model."""

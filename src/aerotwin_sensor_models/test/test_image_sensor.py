@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a camera makes of a picture: statistics, order of the physics, the same bytes again."""
 
+import dataclasses
 import math
 import threading
 from statistics import NormalDist
@@ -25,12 +26,14 @@ from aerotwin_sensor_models import (
     relative_illumination,
 )
 from aerotwin_sensor_models.counter_noise import DEPTH, PICTURE
+from aerotwin_sensor_models.vignetting import check_vignetting
 
 SHAPE = (480, 752)
 N = SHAPE[0] * SHAPE[1]
 ROUNDING_VARIANCE = 1.0 / 12.0
 ROUNDING = 1e-6  # of a float32 share
 TABLE_SCALE = 1e-3  # the table of normals is scaled to unit variance; here sigma reaches 8 m
+BETWEEN_PIXELS = 1e-2  # of the falloff from one pixel to the next, with coefficients of about 2
 QUIET = CameraNoiseParameters()
 
 
@@ -196,6 +199,29 @@ def test_a_lens_that_lets_no_light_through_is_refused():
         relative_illumination(VignettingParameters(falloff_r2=-1.2), lens())
 
 
+@pytest.mark.parametrize("centre", [(376.0, 240.0), (-60.0, 100.0), (900.0, 700.0)])
+def test_the_darkest_place_is_found_without_looking_at_every_pixel(centre):
+    """Random falloffs: what is refused is what has a pixel without light, but for its rounding."""
+    camera = dataclasses.replace(lens(), cx=centre[0], cy=centre[1])
+    u, v = np.meshgrid(np.arange(SHAPE[1]), np.arange(SHAPE[0]))
+    square = ((u - centre[0]) ** 2 + (v - centre[1]) ** 2) * 4.0 / (SHAPE[0] ** 2 + SHAPE[1] ** 2)
+    n_refused = 0
+    for c2, c4, c6 in np.random.default_rng(0).normal(0.0, 2.0, (40, 3)):
+        share = 1.0 + c2 * square + c4 * square**2 + c6 * square**3
+        if abs(share.min()) < BETWEEN_PIXELS:
+            continue
+        try:
+            check_vignetting(
+                VignettingParameters(falloff_r2=c2, falloff_r4=c4, falloff_r6=c6), camera
+            )
+        except ValueError:
+            n_refused += 1
+            assert share.min() < 0.0
+        else:
+            assert share.min() > 0.0
+    assert 0 < n_refused < 40
+
+
 @pytest.mark.parametrize(
     ("time_s", "factor"),
     [(0.0, 1.0), (5.0, 1.0), (6.0, 0.7), (7.0, 0.4), (9.999, 0.4), (10.0, 1.5), (99.0, 1.5)],
@@ -282,6 +308,8 @@ def test_presets_say_what_the_papers_say():
         ({"k1": 0.1}, "model pinhole: k1 must be 0"),
         ({"model": "fisheye", "p1": 0.1}, "model fisheye: p1 must be 0"),
         ({"model": "brown", "k1": -0.9}, "turns back"),
+        ({"model": "fisheye", "cx": 9000.0}, "must hold a pixel of the image"),
+        ({"vignetting": {"falloff_r2": -2.0}}, "must leave light in the whole image"),
         ({"far_m": 0.1, "near_m": 0.2}, "far_m must be above near_m"),
         ({"rate_hz": 30.0, "readout_s": 0.04}, "readout_s must be below the time of a frame"),
         ({"noise": {"read_noise_dn": -1.0}}, "noise: read_noise_dn: expected at least"),
