@@ -28,6 +28,7 @@ The tiles stay where they are. A provider's key is read from an environment vari
 import argparse
 import dataclasses
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,20 +69,19 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_worlds.tiles.workers import Workers
 
     description = _description(args)
-    source = open_tileset_source(description, Path())
-    try:
-        with Workers(thread_count(description), show_progress=True) as workers:
-            tileset = open_tileset(source, description, _origin(args))
-            if args.out and tileset.frame.origin is None:
-                raise UserError(
-                    f"{tileset.tree.address}: does not say where on Earth it lies, a world must; "
-                    "give --origin-deg LAT LON ALT_M, of any place if it is none on Earth"
-                )
-            record: dict[str, Any] = {"tileset": describe_tileset(tileset, workers)}
-            if not args.no_read:
-                record["selection"] = describe_selection(tileset, description, workers)
-    finally:
-        source.close()
+    with (
+        Workers(thread_count(description), show_progress=True) as workers,
+        closing(open_tileset_source(description, Path())) as source,  # first to be closed
+    ):
+        tileset = open_tileset(source, description, _origin(args))
+        if args.out and tileset.frame.origin is None:
+            raise UserError(
+                f"{tileset.tree.address}: does not say where on Earth it lies, a world must; "
+                "give --origin-deg LAT LON ALT_M, of any place if it is none on Earth"
+            )
+        record: dict[str, Any] = {"tileset": describe_tileset(tileset, workers)}
+        if not args.no_read:
+            record["selection"] = describe_selection(tileset, description, workers)
     if args.json:
         write_json(args.json, record)
     if args.json != "-":

@@ -19,6 +19,8 @@ from pathlib import Path
 from cachecontrol import CacheControlAdapter, CacheController
 from cachecontrol.cache import BaseCache
 
+from aerotwin_worlds.fetch.connections import OpenConnections
+
 _KEPT_FOR_ASKING_S = 14 * 86400
 """How long stale content is kept to ask "is it still this?" (CacheControl's own figure)."""
 _LONGEST_S = 366 * 86400
@@ -135,10 +137,25 @@ class _Controller(CacheController):
 
 
 class CachingAdapter(CacheControlAdapter):
-    """Transport of a `requests` session whose answers are kept as their headers allow."""
+    """Transport of a `requests` session whose answers are kept as their headers allow.
 
-    def __init__(self, cache: CacheFolder) -> None:
+    Parameters
+    ----------
+    cache : CacheFolder
+    connections : OpenConnections
+        Where its connections are kept, so that they can be ended.
+    """
+
+    def __init__(self, cache: CacheFolder, connections: OpenConnections) -> None:
         super().__init__(cache, controller_class=_Controller)
+        self._connections = connections
+        connections.watch(self.poolmanager)
+
+    def proxy_manager_for(self, proxy, **options):
+        """Return the connections through a proxy, watched as the others."""
+        manager = super().proxy_manager_for(proxy, **options)
+        self._connections.watch(manager)
+        return manager
 
     def forget(self, url: str) -> None:
         """Remove what is stored for an address, as its content turned out to be broken."""

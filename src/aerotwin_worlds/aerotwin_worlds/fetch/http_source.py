@@ -23,6 +23,7 @@ from aerotwin_worlds.fetch.address import (
     without_parameter,
 )
 from aerotwin_worlds.fetch.cache import CacheFolder, CachingAdapter, default_cache_folder
+from aerotwin_worlds.fetch.connections import OpenConnections
 from aerotwin_worlds.fetch.content import missing_part, unpacked
 from aerotwin_worlds.fetch.settings import HttpSettings
 from aerotwin_worlds.fetch.source import FetchError, Traffic, TrafficCounter
@@ -86,6 +87,7 @@ class HttpSource:
         self._cache = _open_cache(cache_dir or default_cache_folder(), self._settings)
         self._counter = TrafficCounter()
         self._thread = threading.local()
+        self._connections = OpenConnections()
         self._sessions: list[requests.Session] = []
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -120,6 +122,8 @@ class HttpSource:
         """Return the content at an address; see `Source.read`."""
         settings, reason = self._settings, ""
         for n_tried in range(settings.n_tries):
+            if self._closed.is_set():
+                raise FetchError(f"{self._masked(uri)}: its source was closed; open it again")
             try:
                 return self._read_once(uri, max_bytes)
             except _Retry as failure:
@@ -135,8 +139,9 @@ class HttpSource:
         )
 
     def close(self) -> None:
-        """Give the connections back; waiting retries end."""
+        """Give the connections back; what still waits, for a server or to retry, ends."""
         self._closed.set()
+        self._connections.end()
         with self._lock:
             for session in self._sessions:
                 session.close()
@@ -235,7 +240,7 @@ class HttpSource:
     def _adapter(self) -> CachingAdapter:
         """The transport of this thread."""
         if not hasattr(self._thread, "adapter"):
-            self._thread.adapter = CachingAdapter(self._cache)
+            self._thread.adapter = CachingAdapter(self._cache, self._connections)
         return self._thread.adapter
 
 

@@ -105,5 +105,5 @@ class Source(Protocol):
         ...
 
     def close(self) -> None:
-        """Give connections back; the source cannot be read afterwards."""
+        """Give connections back; the source cannot be read afterwards, and reading now ends."""
         ...

@@ -114,11 +114,11 @@ def load_tiles(
         not suffice. A broken tile is no error: it is named in `LoadedTiles.missing`.
     """
     with ExitStack() as cleanup:
-        source = open_tileset_source(description, folder)
-        cleanup.callback(source.close)
-        tileset = open_tileset(source, description, origin)
         workers = Workers(thread_count(description), show_progress=show_progress)
         cleanup.callback(workers.close)
+        source = open_tileset_source(description, folder)
+        cleanup.callback(source.close)  # comes first: the threads may wait for a server
+        tileset = open_tileset(source, description, origin)
         if not description.stream:
             return load_at_once(tileset, description, workers)
         stream = start_stream(tileset, description, workers)

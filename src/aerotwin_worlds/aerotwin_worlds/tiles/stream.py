@@ -190,8 +190,8 @@ class TileStream:
 
     def close(self) -> None:
         """End the threads and the connections."""
+        self._tree.source.close()  # first: the threads may wait for a server
         self._workers.close()
-        self._tree.source.close()
 
     def _is_at(self, p: np.ndarray) -> bool:
         """Tell whether the tiles were last chosen for about this place."""

@@ -4,6 +4,7 @@
 
 import functools
 import gzip
+import socket
 import struct
 import threading
 import time
@@ -189,6 +190,41 @@ def test_a_closed_source_waits_no_longer(server, tmp_path):
     with pytest.raises(FetchError, match="503"):
         source.read(source.root_uri, max_bytes=LIMIT)
     assert time.monotonic() - start < HttpSettings().longest_wait_s
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nthe first",
+        b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 100\r\n\r\nthe first",
+    ],
+)
+def test_closing_a_source_ends_the_reading_from_a_silent_server(monkeypatch, tmp_path, sent):
+    monkeypatch.setenv("NO_PROXY", "*")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+
+        def answer_partly():
+            connection, _ = silent.accept()
+            connection.recv(1 << 16)
+            connection.sendall(sent)
+            time.sleep(0.2)
+            source.close()
+            kept.append(connection)
+
+        kept = []
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/root.json"
+        source = open_source(url, cache_dir=tmp_path, settings=HttpSettings())
+        thread = threading.Thread(target=answer_partly)
+        thread.start()
+        start = time.monotonic()
+        with pytest.raises(FetchError):
+            source.read(source.root_uri, max_bytes=LIMIT)
+        thread.join()
+        kept[0].close()
+    assert time.monotonic() - start < 0.5 * HttpSettings().read_timeout_s
+    with pytest.raises(FetchError, match="was closed"):
+        source.read(source.root_uri, max_bytes=LIMIT)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,10 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import ParameterError, parameter_table_markdown
 from aerotwin_worlds import load_world, tiles_command
-from aerotwin_worlds.tiles import RegionDescription, TilesDescription
+from aerotwin_worlds.fetch.folder import FolderSource
+from aerotwin_worlds.tiles import RegionDescription, TilesDescription, load_tiles
 from aerotwin_worlds.tiles.volumes import T_ecef_enu
+from aerotwin_worlds.tiles.workers import Workers
 
 PLACE = GeodeticPoint(latitude_deg=-33.9, longitude_deg=151.2, altitude_m=40.0)
 ORIGIN = ("--origin-deg", "47", "8", "500")
@@ -135,3 +137,19 @@ def test_nothing_to_show_is_not_success(site):
 def test_the_readme_has_the_parameters(cls):
     readme = Path(__file__).parents[2] / "README.md"
     assert parameter_table_markdown(cls) in readme.read_text(encoding="utf-8")
+
+
+def test_an_error_closes_the_source_before_it_waits_for_the_threads(terrain, monkeypatch):
+    order = []
+    close_source, close_workers = FolderSource.close, Workers.close
+    monkeypatch.setattr(
+        FolderSource, "close", lambda self: (order.append("source"), close_source(self))
+    )
+    monkeypatch.setattr(
+        Workers, "close", lambda self: (order.append("threads"), close_workers(self))
+    )
+    with pytest.raises(UserError):
+        run(terrain, "-o", terrain / "world")
+    with pytest.raises(UserError):
+        load_tiles(TilesDescription(tileset="tileset.json", memory_limit_mb=1e-4), terrain, None)
+    assert order == ["source", "threads"] * 2
