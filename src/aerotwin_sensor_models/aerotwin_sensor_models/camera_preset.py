@@ -5,6 +5,7 @@
 import dataclasses
 
 from aerotwin_core.camera import BrownCamera, CameraModel, FisheyeCamera, PinholeCamera
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter
 from aerotwin_sensor_models.camera_noise import CameraNoiseParameters, DepthNoiseParameters
 from aerotwin_sensor_models.exposure import ExposureParameters
@@ -74,12 +75,23 @@ class CameraParameters:
             )
         if self.far_m <= self.near_m:
             raise ValueError(f"far_m must be above near_m ({self.near_m} m), got {self.far_m} m")
-        if self.readout_s >= 1.0 / self.rate_hz:
-            raise ValueError(
-                f"readout_s must be below the time of a frame ({1.0 / self.rate_hz:.4g} s), got"
-                f" {self.readout_s:g} s"
-            )
         check_vignetting(self.vignetting, self.lens())
+
+    def check_rate(self, rate_hz: float) -> None:
+        """Refuse a rate [Hz] at which a frame begins before the last one is read.
+
+        The rate may be another than that of the preset, so that it is checked where it is chosen.
+
+        Raises
+        ------
+        ParameterError
+            If it is too high.
+        """
+        if self.readout_s * rate_hz >= 1.0:
+            raise ParameterError(
+                f"rate_hz: expected less than {1.0 / self.readout_s:.4g} Hz, as readout_s is"
+                f" {self.readout_s:g} s, found {rate_hz:g} Hz; take fewer frames or less of it"
+            )
 
     def lens(self) -> CameraModel:
         """Return the camera model."""

@@ -19,7 +19,10 @@ from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.topics import Topic
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what a ROS namespace allows
-_TAKEN = ("map", "odom", "earth", "base_link", "imu_link", "lidar", "stereo_left", "stereo_right")
+_TAKEN = (
+    *("map", "odom", "earth", "base_link", "base_link_truth", "imu_link", "lidar"),
+    *("stereo_left", "stereo_right"),
+)
 _KINDS = (RGB, MONO, DEPTH, IDS)
 _FIRST_INDEX = 2**32
 """Noise of these cameras is set apart from that of stereo pairs, which count from 0."""
@@ -92,9 +95,11 @@ def load_cameras(path: str) -> list[tuple[MountedCamera, CameraParameters]]:
         if preset.endswith((".yaml", ".yml")):
             preset = str(Path(path).parent / preset)
         try:
-            found.append((mounted, load_preset("camera", preset)))
+            camera: CameraParameters = load_preset("camera", preset)
+            camera.check_rate(mounted.rate_hz or camera.rate_hz)
         except ParameterError as error:
             raise ParameterError(f"{path}: {mounted.name}: {error}") from None
+        found.append((mounted, camera))
     return found
 
 

@@ -38,7 +38,8 @@ def stereo_preset(parameters: SimulatorParameters) -> CameraParameters:
     Raises
     ------
     ParameterError
-        If the preset does not exist or is no pair, or a parameter that it replaces is given, too.
+        If the preset does not exist, is no pair or slower than camera_rate_hz, or a parameter
+        that it replaces is given, too.
     """
     if parameters.camera_preset != NO_PRESET:
         return _named_preset(parameters)
@@ -70,6 +71,10 @@ def _named_preset(parameters: SimulatorParameters) -> CameraParameters:
             f"camera_preset: expected a pair, found {name} with baseline_m 0; put a camera alone"
             " into the file of the parameter cameras"
         )
+    try:
+        preset.check_rate(parameters.camera_rate_hz)
+    except ParameterError as error:
+        raise ParameterError(f"camera_{error} (camera_preset {name})") from None
     return preset
 
 

@@ -189,6 +189,8 @@ class SimulatedVehicle:
         """Put it back at its start, with a fresh controller; `start` and `wait` follow."""
         self.backend.close()
         self._n_missed_before = self.n_missed
+        for camera in self._cameras:
+            camera.restart(stamp_ns)
         self._put(stamp_ns)
 
     def warm_up(self) -> None:

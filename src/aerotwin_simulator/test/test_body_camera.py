@@ -1,17 +1,21 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures, depth and ids of one camera belong together, whatever the range of its depth."""
+"""Pictures, depth and ids of one camera belong together; so do the rows of a frame."""
 
 import dataclasses
 
 import numpy as np
 import pytest
+import yaml
 
+from aerotwin_core.errors import ParameterError
 from aerotwin_core.time import from_seconds
 from aerotwin_sensor_models import CameraParameters
+from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.body_camera import DEPTH, IDS, RGB, BodyCamera, Eye, Outlets
 from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.topics import Topic
+from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras
 from aerotwin_worlds import TexturedMesh
 
 SMALL = {"width": 64, "height": 48, "fx": 40.0, "fy": 40.0, "cx": 31.5, "cy": 23.5}
@@ -63,3 +67,50 @@ def test_a_wall_beyond_the_range_of_depth_is_in_picture_and_ids(look):
     frame, depth = look([(15.0, 60.0)], (RGB, DEPTH, IDS))
     assert np.isposinf(depth).all()
     assert (frame.ids == 0).all() and (frame.image == GREY).all()
+
+
+@pytest.fixture
+def rolling(tmp_path):
+    """Return parameters of a flight with a camera that needs 40 ms for its rows."""
+
+    def make(*, rate_hz=None, **parameters):
+        shutter = {**SMALL, "readout_s": 0.04, "rate_hz": 30.0, "baseline_m": 0.1}
+        preset = tmp_path / "rolling.yaml"
+        preset.write_text(yaml.safe_dump({"source": "a test", "parameters": shutter}))
+        if "camera_rate_hz" in parameters:
+            return SimulatorParameters(camera_preset=str(preset), **parameters)
+        eye = {"name": "eye", "preset": "rolling.yaml", "rate_hz": rate_hz}
+        cameras = tmp_path / "cameras.yaml"
+        cameras.write_text(yaml.safe_dump({"cameras": [eye]}))
+        return SimulatorParameters(camera=False, cameras=str(cameras), **parameters)
+
+    return make
+
+
+@pytest.mark.parametrize("rates", [{}, {"rate_hz": 25.0}, {"camera_rate_hz": 60.0}])
+def test_a_shutter_slower_than_the_frames_is_refused(rolling, rates):
+    with pytest.raises(ParameterError, match=r"expected less than 25 Hz, .* found"):
+        check_vehicle_cameras(rolling(**rates))
+
+
+@pytest.mark.parametrize("rates", [{"rate_hz": 24.0}, {"camera_rate_hz": 20.0}])
+def test_a_shutter_may_be_slower_than_a_rate_that_is_overridden(rolling, rates):
+    check_vehicle_cameras(rolling(**rates))
+
+
+def test_a_frame_that_a_reset_falls_into_is_not_delivered(rolling, flat_world, tmp_path):
+    waited: list[int] = []
+    simulation = Simulation(
+        rolling(rate_hz=10.0, controller="ros2"),
+        flat_world,
+        tmp_path,
+        [],
+        before_frame=waited.append,
+    )
+    simulation.start()
+    for k in range(80):
+        if k == 30:  # 0.12 s: half the rows of the first frame are read
+            simulation.reset()
+        simulation.advance()
+    simulation.close()
+    assert waited == [200_000_000]

@@ -331,7 +331,7 @@ def test_a_rolling_shutter_at_rest_sees_what_a_global_one_sees(flat_world, model
     ("cameras", "message"),
     [
         ([{"name": "9"}], "name: expected a letter"),
-        ([{"name": "base_link"}], "no frame of other sensors"),
+        ([{"name": "base_link_truth"}], "no frame of other sensors"),
         ([{"name": "a_optical"}], "name: expected a letter"),
         ([{"name": "a"}, {"name": "a"}], "found a more than once"),
         ([{"name": "a", "outputs": []}], "outputs: expected some of"),
