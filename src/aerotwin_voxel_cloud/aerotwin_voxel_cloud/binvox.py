@@ -19,7 +19,7 @@ from aerotwin_voxel_cloud.binvox_header import (
 from aerotwin_voxel_cloud.frame import GridFrame
 from aerotwin_voxel_cloud.grid import OccupancyGrid
 from aerotwin_voxel_cloud.parallel import OnDone, run_slabs
-from aerotwin_voxel_cloud.voxelise import bricks_in_use, joined
+from aerotwin_voxel_cloud.voxelise import bricks_in_use, grid_of_slabs
 
 MAX_FILE_BYTES = 2_000_000_000
 # The runs of so many slabs are held before they are written.
@@ -69,7 +69,7 @@ def read_binvox(
             f"{'cut off' if n_found < frame.n_cells else 'too long'} or its header is not its own"
         )
     tasks = [(pairs, frame, slab, starts[slab]) for slab in range(len(starts))]
-    return joined(frame, run_slabs(_decoded_bricks, tasks, on_done)), header
+    return grid_of_slabs(frame, _decoded_bricks, tasks, on_done), header
 
 
 def read_binvox_header(path: str | Path, *, dialect: str = "auto") -> BinvoxHeader:

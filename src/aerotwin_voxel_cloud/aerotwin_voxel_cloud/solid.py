@@ -8,10 +8,16 @@ import numpy as np
 
 from aerotwin_voxel_cloud.frame import GridFrame
 from aerotwin_voxel_cloud.grid import OccupancyGrid
-from aerotwin_voxel_cloud.parallel import OnDone, run_slabs
+from aerotwin_voxel_cloud.parallel import OnDone
 from aerotwin_voxel_cloud.parts import MeshParts, parts_of
 from aerotwin_voxel_cloud.surface import Surface
-from aerotwin_voxel_cloud.voxelise import SlabbedMesh, bricks_in_use, joined, marked_slab, slabbed
+from aerotwin_voxel_cloud.voxelise import (
+    SlabbedMesh,
+    bricks_in_use,
+    grid_of_slabs,
+    marked_slab,
+    slabbed,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +87,7 @@ def voxelise_solid(
     is_cavity = parts.cavities()
     mesh = slabbed(parts.vertices, parts.triangles, frame, is_above_meant=True)
     tasks = [(mesh, parts, is_cavity, slab) for slab in range(frame.n_bricks[0])]
-    grid = joined(frame, run_slabs(_filled_bricks, tasks, on_done))
+    grid = grid_of_slabs(frame, _filled_bricks, tasks, on_done)
     return grid, _report(surface, parts, is_cavity)
 
 

@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exact voxelisation of a triangle mesh, and the mean of its surface inside each cell."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from threading import Lock
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +17,8 @@ from aerotwin_worlds.threads import default_thread_count, split_range
 
 _NOTHING = np.empty((0, 4))
 _NO_RANKS = np.empty((0, 8), dtype=np.int64)
+_NO_IDS = np.empty(0, dtype=np.int64)
+_NO_WORDS = np.empty((0, 8), dtype=np.uint64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,18 +167,37 @@ def slabbed(
 def mark(mesh: SlabbedMesh, on_done: OnDone | None = None) -> OccupancyGrid:
     """Return which cells the triangles meet."""
     tasks = [(mesh, slab) for slab in range(mesh.frame.n_bricks[0])]
-    return joined(mesh.frame, run_slabs(_marked_bricks, tasks, on_done))
+    return grid_of_slabs(mesh.frame, _marked_bricks, tasks, on_done)
 
 
-def joined(frame: GridFrame, slabs: list[tuple[np.ndarray, np.ndarray]]) -> OccupancyGrid:
-    """Return the grid of (brick_ids, words) of every slab, refused beyond memory."""
-    n_bricks = sum(len(ids) for ids, _ in slabs)
-    if n_bricks > MAX_BRICKS:
-        raise UserError(
-            f"{n_bricks} bricks of 8 x 8 x 8 cells are occupied, at most {MAX_BRICKS} fit; use a "
-            "coarser resolution or a smaller --size"
-        )
-    return OccupancyGrid.from_slabs(frame, slabs)
+def grid_of_slabs(
+    frame: GridFrame,
+    kernel: Callable[..., tuple[np.ndarray, np.ndarray]],
+    tasks: Sequence[tuple],
+    on_done: OnDone | None = None,
+) -> OccupancyGrid:
+    """Return the grid of the (brick_ids, words) that a kernel gives for every slab.
+
+    Raises
+    ------
+    UserError
+        As soon as the slabs so far hold more bricks than fit; no other slab is begun then.
+    """
+    n_bricks, lock = 0, Lock()
+
+    def counted(*task: Any) -> tuple[np.ndarray, np.ndarray]:
+        nonlocal n_bricks
+        bricks = kernel(*task) if n_bricks <= MAX_BRICKS else (_NO_IDS, _NO_WORDS)
+        with lock:
+            n_bricks += len(bricks[0])
+        if n_bricks > MAX_BRICKS:
+            raise UserError(
+                f"too many bricks of 8 x 8 x 8 cells are occupied, at most {MAX_BRICKS} fit; use "
+                "a coarser resolution or a smaller --size"
+            )
+        return bricks
+
+    return OccupancyGrid.from_slabs(frame, run_slabs(counted, tasks, on_done))
 
 
 def bricks_in_use(slab: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

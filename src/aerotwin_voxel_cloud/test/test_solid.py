@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Oracles: whole-number boxes, the inside of a tetrahedron and a sphere by formula, Embree."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from aerotwin_voxel_cloud import Surface, frame_of_box, voxelise
+from aerotwin_core.errors import UserError
+from aerotwin_voxel_cloud import Surface, frame_of_box, read_binvox, voxelise, write_binvox
 from aerotwin_voxel_cloud.parts import parts_of
 from aerotwin_voxel_cloud.solid import voxelise_solid
 
@@ -153,3 +156,22 @@ def test_a_mesh_in_parts_keeps_its_triangles_and_names_them():
     parts = parts_of(*[np.concatenate(a) for a in zip(box(0, 1), (CORNERS + 5.0, OUTWARDS + 8))])
     assert len(parts.is_closed) == 2
     assert parts.part_of.tolist() == [parts.part_of[0]] * 12 + [parts.part_of[12]] * 12
+
+
+@pytest.mark.parametrize("kind", ["shell", "solid", "binvox"])
+def test_what_outgrows_memory_is_refused_while_it_grows(tmp_path, monkeypatch, kind):
+    """100 slabs of 25 bricks; what is refused afterwards has taken the memory already."""
+    frame = frame_of_box([400.0, 20.0, 20.0], [800.0, 40.0, 40.0], 1.0)
+    surface = joined(box((0.5, 0.5, 0.5), (799.5, 39.5, 39.5)))
+    write_binvox(tmp_path / "a.binvox", voxelise_solid(surface, frame)[0])
+    monkeypatch.setattr(import_module("aerotwin_voxel_cloud.voxelise"), "MAX_BRICKS", 100)
+    done = []
+    with pytest.raises(UserError, match="at most 100 fit"):
+        if kind == "shell":
+            args = (surface.vertices, surface.triangles, 1.0)
+            voxelise(*args, frame=frame, on_done=done.append)
+        elif kind == "solid":
+            voxelise_solid(surface, frame, on_done=done.append)
+        else:
+            read_binvox(tmp_path / "a.binvox", on_done=done.append)
+    assert len(done) <= 100 / 16 + 4  # a ring of 16 at least in each, and one for each thread
