@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Views of any camera, what a frame holds, changes of the world."""
 
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 from aerotwin_core.camera import BrownCamera, FisheyeCamera, PinholeCamera
 from aerotwin_worlds import Rasteriser, TexturedMesh, View, WorldQueries, optical_pose
+from aerotwin_worlds.rasteriser import lens as lens_module
 from aerotwin_worlds.rasteriser import scene
-from aerotwin_worlds.rasteriser.lens import lens_of
+from aerotwin_worlds.rasteriser.lens import MOST_LENSES, Lenses, lens_of
 
 SIZE = {"width": 160, "height": 120}
 CENTRE = {"cx": 79.5, "cy": 59.5}
@@ -59,6 +63,27 @@ def test_the_fisheye_looks_sideways():
     lens = lens_of(camera)
     assert lens.high_x > 5.0  # 79 degrees from the axis
     assert np.isnan(camera.rays()).any()
+
+
+def test_every_lens_is_made_once_however_many_there_are(quad, monkeypatch):
+    cameras = [dataclasses.replace(PINHOLE, fx=PINHOLE.fx + k) for k in range(MOST_LENSES + 4)]
+    made = []
+    monkeypatch.setattr(lens_module, "lens_of", lambda c: made.append(c) or lens_of(c))
+    rasteriser = Rasteriser([quad([(-1, -1, 3), (1, -1, 3), (1, 1, 3), (-1, 1, 3)])])
+    views = [View(camera=camera, T_map_optical=np.eye(4)) for camera in cameras]
+    for _ in range(3):
+        rasteriser.render(views)
+    assert made == cameras
+    # Nor twice if several threads ask at once; those not used for longest make room for others.
+    lenses = Lenses()
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(lenses.of, [cameras[:MOST_LENSES]] * 3))
+    assert len(made) == len(cameras) + MOST_LENSES
+    lenses.of(cameras[-1:])
+    lenses.of(cameras[1:MOST_LENSES])
+    assert len(made) == len(cameras) + MOST_LENSES + 1
+    lenses.of(cameras[:1])
+    assert made[-1] == cameras[0]
 
 
 @pytest.mark.parametrize("name", CAMERAS)

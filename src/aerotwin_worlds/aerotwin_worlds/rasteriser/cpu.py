@@ -9,7 +9,7 @@ import numpy as np
 from aerotwin_worlds.rasteriser.cull import pose_record, visible_clusters
 from aerotwin_worlds.rasteriser.cull_kernels import Visible
 from aerotwin_worlds.rasteriser.fill_kernels import Scratch, make_scratch
-from aerotwin_worlds.rasteriser.lens import lens_of
+from aerotwin_worlds.rasteriser.lens import Lens, Lenses
 from aerotwin_worlds.rasteriser.mipmaps import texture_table
 from aerotwin_worlds.rasteriser.scene import Scene, SceneStore
 from aerotwin_worlds.rasteriser.shade_kernels import Output, Textures, render_band
@@ -37,6 +37,7 @@ class CpuRenderer:
         self._n_threads = n_threads
         self._bias = np.float32(level_bias)
         self._scratch: dict[int, list[Scratch]] = {}
+        self._lenses = Lenses()
         self.set_scene(scene)
 
     def set_scene(self, scene: Scene) -> None:
@@ -47,17 +48,20 @@ class CpuRenderer:
         """Render views; threads share the work of all of them."""
         scene, tables = self._state
         poses = [pose_record(view.T_map_optical) for view in views]
-        culled = run_tasks(visible_clusters, [(scene.clusters, v) for v in views], self._n_threads)
+        lenses = self._lenses.of(view.camera for view in views)
+        looks = [(scene.clusters, view, lens) for view, lens in zip(views, lenses, strict=True)]
+        culled = run_tasks(visible_clusters, looks, self._n_threads)
         frames = [empty_frame(view) for view in views]
         tasks = []
-        for view, pose, visible, frame in zip(views, poses, culled, frames, strict=True):
+        for view, lens, pose, visible, frame in zip(
+            views, lenses, poses, culled, frames, strict=True
+        ):
             output = _output(frame)
             textures = self._textures(scene, tables, view.encoding)
             first, last = view.row_range
             for row in range(first, last, BAND_ROWS):
-                tasks.append(
-                    (row, min(row + BAND_ROWS, last), visible, scene, pose, view, textures, output)
-                )
+                end = min(row + BAND_ROWS, last)
+                tasks.append((row, end, visible, scene, pose, view, lens, textures, output))
         # Bands of all views side by side: what they see is in the cache for the other views.
         tasks.sort(key=lambda task: task[0])
         run_tasks(self._render_band, tasks, self._n_threads)
@@ -65,7 +69,7 @@ class CpuRenderer:
 
     def _render_band(
         self, row0: int, row1: int, visible: Visible, scene: Scene, pose: np.ndarray, view: View,
-        textures: Textures, output: Output,
+        lens: Lens, textures: Textures, output: Output,
     ) -> None:  # fmt: skip
         spare = self._scratch.setdefault(view.camera.width, [])
         try:
@@ -73,7 +77,7 @@ class CpuRenderer:
         except IndexError:
             scratch = make_scratch(BAND_ROWS + 2, view.camera.width)
         render_band(
-            row0, row1, visible, scene.clusters, pose, lens_of(view.camera), float(view.near_m),
+            row0, row1, visible, scene.clusters, pose, lens, float(view.near_m),
             float(view.far_m), textures, self._bias, scratch, output,
         )  # fmt: skip
         spare.append(scratch)

@@ -6,7 +6,7 @@ import numpy as np
 
 from aerotwin_worlds.rasteriser.clusters import Clusters
 from aerotwin_worlds.rasteriser.cull_kernels import Visible, find_visible
-from aerotwin_worlds.rasteriser.lens import lens_of
+from aerotwin_worlds.rasteriser.lens import Lens
 from aerotwin_worlds.rasteriser.views import View
 
 
@@ -16,13 +16,13 @@ def pose_record(T_map_optical: np.ndarray) -> np.ndarray:
     return np.concatenate([T[:3, :3].T.ravel(), T[:3, 3]])
 
 
-def visible_clusters(clusters: Clusters, view: View) -> Visible:
+def visible_clusters(clusters: Clusters, view: View, lens: Lens) -> Visible:
     """Return the clusters that a view may see, in its rows and those beside; the nearest first."""
     first, last = view.row_range
     visible = find_visible(
         clusters,
         pose_record(view.T_map_optical),
-        lens_of(view.camera),
+        lens,
         float(view.near_m),
         float(view.far_m),
         max(first - 1, 0),

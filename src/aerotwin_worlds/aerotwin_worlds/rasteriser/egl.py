@@ -17,6 +17,7 @@ from aerotwin_worlds.rasteriser import gl_shaders
 from aerotwin_worlds.rasteriser.clusters import triangles_of, vertices_of
 from aerotwin_worlds.rasteriser.cull import visible_clusters
 from aerotwin_worlds.rasteriser.cull_kernels import Visible
+from aerotwin_worlds.rasteriser.lens import Lenses
 from aerotwin_worlds.rasteriser.mipmaps import CHANNELS, Pyramid
 from aerotwin_worlds.rasteriser.scene import KeyedByIdentity, Scene, SceneStore
 from aerotwin_worlds.rasteriser.views import Frame, View
@@ -72,6 +73,7 @@ class _Painter:
         self._store, self._bias = store, level_bias
         self._uploaded = {e: KeyedByIdentity(self._upload) for e in CHANNELS}
         self._pipelines: dict[tuple, _Pipeline] = {}
+        self._lenses = Lenses()
 
     def _sampler(self, repeats: bool) -> Any:
         kind = (self._gl.LINEAR_MIPMAP_LINEAR, self._gl.LINEAR)
@@ -119,7 +121,8 @@ class _Painter:
                 self._gl, size, view.encoding, outputs, self._vertices, self._indices
             )
         pipeline = self._pipelines[key]
-        visible = visible_clusters(self._scene.clusters, view)
+        (lens,) = self._lenses.of([view.camera])
+        visible = visible_clusters(self._scene.clusters, view, lens)
         pipeline.set_view(view, self._origin, self._bias, _nearest(view, visible))
         self._draw(pipeline, view, visible.cluster)
         return pipeline.read(view)

@@ -8,7 +8,8 @@ and a table tells which pixels have their ray inside: the table is made from the
 needs no formula of the lens, and loses no pixel.
 """
 
-from functools import lru_cache
+from collections.abc import Iterable
+from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,8 @@ from aerotwin_core.camera import CameraModel, PinholeCamera
 WIDE = 2.0
 EMPTY_LOW, EMPTY_HIGH = 32767, -1
 LARGEST_SIDE = EMPTY_LOW
+MOST_LENSES = 16
+"""So many are kept, or all of one frame if they are more: one of a megapixel has 28 MB."""
 
 
 class Lens(NamedTuple):
@@ -62,9 +65,29 @@ class Lens(NamedTuple):
     levels: np.ndarray
 
 
-@lru_cache(maxsize=4)
+class Lenses:
+    """The lenses of the cameras that a renderer is asked for, each made once."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._kept: dict[CameraModel, Lens] = {}
+
+    def of(self, cameras: Iterable[CameraModel]) -> list[Lens]:
+        """Return the lenses of a frame's cameras; call it before the threads share the work."""
+        wanted = list(cameras)
+        with self._lock:
+            for camera in wanted:
+                # Put last those used now: the first is then the one not used for longest.
+                lens = self._kept.pop(camera, None)
+                self._kept[camera] = lens_of(camera) if lens is None else lens
+            lenses = [self._kept[camera] for camera in wanted]
+            while len(self._kept) > max(MOST_LENSES, len(set(wanted))):
+                del self._kept[next(iter(self._kept))]
+        return lenses
+
+
 def lens_of(camera: CameraModel) -> Lens:
-    """Return the lens of a camera; made once per camera."""
+    """Return the lens of a camera: seconds of work if it bends straight edges; see `Lenses`."""
     if max(camera.width, camera.height) > LARGEST_SIDE:
         raise ValueError(f"an image side must be at most {LARGEST_SIDE} px, got {camera}")
     if isinstance(camera, PinholeCamera) and camera.skew == 0.0:
