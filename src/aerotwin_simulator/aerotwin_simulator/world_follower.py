@@ -39,6 +39,11 @@ class WorldFollower:
         self._due = Schedule(CHECK_RATE_HZ)
         self.follow(world.start_p_map)
 
+    def restart(self, stamp_ns: int, p_map: np.ndarray) -> None:
+        """Begin anew at an instant [ns] and places, as after a jump in time."""
+        self._due = Schedule(CHECK_RATE_HZ, stamp_ns)
+        self.follow(p_map)
+
     def is_due(self, stamp_ns: int) -> bool:
         """Return whether it is time to look where the vehicles are."""
         return self._stream is not None and bool(self._due.until(stamp_ns))

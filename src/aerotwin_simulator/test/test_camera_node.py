@@ -3,6 +3,7 @@
 """The cameras as a node: truth in, pictures out, those that the composed simulator makes."""
 
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -103,8 +104,30 @@ class Partner:
         return [messages.stamp_ns(m) for m in found]
 
 
+class Stream:
+    """Notes for which places of the vehicle tiles are chosen, and changes nothing."""
+
+    def __init__(self):
+        self.asked: list[float] = []
+
+    def update(self, p_map):
+        self.asked.append(float(p_map[0]))
+        return False
+
+
 @pytest.fixture
-def partner(given):
+def stream(monkeypatch):
+    from aerotwin_simulator.ros import camera_node
+
+    stream = Stream()
+    monkeypatch.setattr(
+        camera_node, "load_world", lambda spec: replace(load_world(spec), stream=stream)
+    )
+    return stream
+
+
+@pytest.fixture
+def partner(given, stream):
     import rclpy
 
     from aerotwin_simulator.ros.camera_node import CameraNode
@@ -112,7 +135,9 @@ def partner(given):
     arguments = [x for name, value in given.items() for x in ("-p", f"{name}:={value}")]
     rclpy.init(args=["--ros-args", *arguments])
     node = CameraNode()
-    yield Partner(node)
+    partner = Partner(node)
+    partner.report = node._report
+    yield partner
     node.destroy_node()
     rclpy.try_shutdown()
 
@@ -149,6 +174,22 @@ def test_frames_begin_anew_after_a_gap_in_the_truth(partner):
     partner.spin_until(lambda: len(partner.taken["step/ack"]) == 3)
     found = partner.stamps("stereo/left/image_raw", "sensor_msgs/msg/Image")
     assert found == [50_000_000, late, late + 50_000_000]
+
+
+def test_a_truth_that_comes_twice_is_refused_and_makes_no_second_frame(partner):
+    partner.publish([0, 50_000_000, 50_000_000, 100_000_000])
+    partner.spin_until(lambda: len(partner.taken["step/ack"]) == 2)
+    found = partner.stamps("stereo/left/image_raw", "sensor_msgs/msg/Image")
+    assert found == [50_000_000, 100_000_000]
+    assert partner.report()[2] == {"n_frames": "5", "n_refused": "1"}
+
+
+def test_a_streamed_world_follows_after_time_steps_back(partner, stream):
+    late = 20_000_000_000
+    partner.publish([late, late + 200_000_000, 0, 50_000_000, 200_000_000])
+    partner.spin_until(lambda: len(partner.taken["step/ack"]) == 9)
+    at = [odometry(t).pose.pose.position.x for t in (late, late + 200_000_000, 0, 200_000_000)]
+    assert stream.asked[1:] == at
 
 
 def test_a_pose_between_two_truths_follows_the_velocities():

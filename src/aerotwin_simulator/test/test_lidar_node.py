@@ -8,11 +8,14 @@ import signal
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from aerotwin_core.parameters import parameter_table_markdown
+from aerotwin_worlds import load_world
 
 ROOT = Path(__file__).resolve().parents[3]
 README = Path(__file__).resolve().parents[1] / "README.md"
@@ -127,6 +130,35 @@ def test_a_lidar_that_does_not_exist_ends_the_node_with_78(tmp_path, environment
     )  # fmt: skip
     assert done.returncode == 78
     assert "lidar has none named 'radar'; choose one of" in done.stderr
+
+
+@pytest.mark.ros
+def test_a_streamed_world_follows_after_time_steps_back(tmp_path, monkeypatch):
+    import rclpy
+
+    from aerotwin_core.messages import odometry_message
+    from aerotwin_simulator.ros import lidar_node
+
+    asked: list[float] = []
+
+    def update(p_map):
+        asked.append(float(p_map[0]))
+        return False
+
+    def streamed(spec):
+        return replace(load_world(spec), stream=SimpleNamespace(update=update))
+
+    monkeypatch.setattr(lidar_node, "load_world", streamed)
+    words = node_command(tmp_path)[3:]
+    rclpy.init(args=words)
+    node = lidar_node.LidarNode()
+    for x, stamp_ns in ((1.0, 20 * 10**9), (2.0, 10**9), (3.0, 11 * 10**8), (4.0, 12 * 10**8)):
+        pose = [x, -12.0, 6.0], [0.0, 0.0, 0.0, 1.0]
+        message = odometry_message(stamp_ns, "map", "base_link_truth", *pose, [0.0] * 3, [0.0] * 3)
+        node._on_truth(message)
+    node.destroy_node()
+    rclpy.try_shutdown()
+    assert asked[1:] == [1.0, 2.0, 4.0]
 
 
 @pytest.mark.ros

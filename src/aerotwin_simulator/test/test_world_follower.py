@@ -43,6 +43,19 @@ def test_consumers_are_told_of_other_meshes_and_only_then(flat_world):
     assert stream.asked[0] == [list(world.start_p_map)]
 
 
+def test_after_a_jump_in_time_it_looks_at_once_and_is_due_again(flat_world):
+    stream = Stream((), ())
+    follower = WorldFollower(dataclasses.replace(flat_world, stream=stream), [])
+    assert follower.is_due(20_000_000_000)
+    follower.restart(1_000_000_000, np.ones(3))
+    assert stream.asked[-1] == [[1.0, 1.0, 1.0]]
+    assert [follower.is_due(t) for t in (1_000_000_000, 1_100_000_000, 1_200_000_000)] == [
+        False,
+        False,
+        True,
+    ]
+
+
 def test_a_world_that_is_not_streamed_is_left_alone(flat_world):
     consumer = Consumer()
     follower = WorldFollower(flat_world, [consumer])

@@ -87,10 +87,11 @@ class CameraNode(Node):
             self._motion.feed(message)
             if 0 < self._motion.end_ns - self._motion.start_ns <= LONGEST_GAP_NS:
                 return self._motion
-        self._motion = TruthMotion(message)
+        motion = self._motion = TruthMotion(message)
         for camera in self._cameras:
-            camera.restart(max(self._motion.end_ns - 1, 0))
-        return self._motion
+            camera.restart(max(motion.end_ns - 1, 0))
+        self._follower.restart(motion.end_ns, motion.pose(motion.end_ns)[:3, 3])
+        return motion
 
     def _send(
         self, stamp_ns: int, pictures: list[tuple[topics.Topic, bytes]], *, is_first: bool

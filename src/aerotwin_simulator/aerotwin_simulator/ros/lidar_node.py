@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Node `lidar`: truth/odom in, lidar/points out; for simulators that have no lidar of their own."""
 
+import math
 import sys
 from typing import Any
 
@@ -65,17 +66,19 @@ class LidarNode(Node):
         except ValueError as error:
             self._refuse(str(error))
             return
-        if self._is_new(truth.stamp_ns):
+        if self._is_new(truth):
             self._look(truth)
 
-    def _is_new(self, stamp_ns: int) -> bool:
+    def _is_new(self, truth: Truth) -> bool:
         """Return whether a truth tells something new; after a gap a new turn begins with it."""
-        gap_ns = 1 if self._last_ns is None else stamp_ns - self._last_ns
+        stamp_ns, last_ns = truth.stamp_ns, self._last_ns
+        gap_ns = math.inf if last_ns is None else stamp_ns - last_ns
         if gap_ns == 0:
             self._refuse(f"truth/odom of {stamp_ns} ns came twice")
             return False
         if not 0 < gap_ns <= LONGEST_GAP_NS:
             self._lidar.forget()
+            self._follower.restart(stamp_ns, truth.p_map_body)
         self._last_ns = stamp_ns
         return True
 

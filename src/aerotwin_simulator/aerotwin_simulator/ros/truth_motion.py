@@ -39,9 +39,12 @@ class TruthMotion:
         Raises
         ------
         ValueError
-            If the message is not sound; the motion stays as it was.
+            If the message is not sound or came before; the motion stays as it was.
         """
-        self._before, self._after = self._after, truth_from_odometry(odometry)
+        truth = truth_from_odometry(odometry)
+        if truth.stamp_ns == self.end_ns:
+            raise ValueError(f"truth/odom of {truth.stamp_ns} ns came twice")
+        self._before, self._after = self._after, truth
 
     def pose(self, stamp_ns: int) -> np.ndarray:
         """Return T_map_body (4, 4) at an instant between the last two truths."""
