@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.parameters import parameter
+from aerotwin_worlds.generated.airspace import Airspace
 from aerotwin_worlds.generated.plants import Plant
 from aerotwin_worlds.generated.roads import level_pads
 from aerotwin_worlds.generated.settlement import Settlement, settlement_meshes
@@ -22,6 +23,13 @@ HALF_SITE_M, N_CHUNKS = 100.0, 4
 WAVE_M, HILLS_M, BUMPS_M = 110.0, 3.6, 0.16
 CLEAR_M = 6.0
 """Nothing stands closer to the start than this."""
+FLOWN = Airspace(points_m=(
+    (0.0, 0.0, 6.0), (15.0, 4.0, 6.3), (26.0, 15.0, 6.1), (30.0, 30.0, 5.9),
+    (26.0, 45.0, 6.1), (15.0, 56.0, 5.8), (0.0, 60.0, 5.7), (-15.0, 56.0, 5.7),
+    (-26.0, 45.0, 5.6), (-30.0, 30.0, 5.0), (-26.0, 15.0, 4.9), (-15.0, 4.0, 5.5),
+    (0.0, 0.0, 6.0),
+))  # fmt: skip
+"""The circle that the mission flies."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,5 +102,8 @@ def _plants(site: Site, parameters: GrasslandParameters) -> list[Plant]:
             height = low + (high - low) * rng.random() ** 2
             if np.hypot(x, y) > CLEAR_M:
                 z = float(site.height(x, y))
-                plants.append(Plant(kind=kind, x_m=x, y_m=y, z_m=z, height_m=height))
+                plant = Plant(kind=kind, x_m=x, y_m=y, z_m=z, height_m=height)
+                radius, top = plant.room_m
+                if FLOWN.is_free(x, y, radius, z + top):
+                    plants.append(plant)
     return plants

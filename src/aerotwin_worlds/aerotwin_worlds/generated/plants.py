@@ -17,6 +17,8 @@ TEXTURE_PX = 1024
 BARK, STONE, LEAVES = (0.02, 0.02, 0.23, 0.48), (0.02, 0.52, 0.23, 0.98), 0.27
 """Parts of the texture (u0, v0, u1, v1); leaves from u = 0.27 to the right, three bands of hue."""
 UP = np.array([0.0, 0.0, 1.0])
+ROOM = {"tree": (0.6, 1.05), "conifer": (0.32, 1.0), "bush": (1.3, 1.2), "stone": (1.6, 1.1)}
+"""Radius and height of a plant with its leaves, as shares of its height."""
 HUES = ((70.0, 92.0, 44.0), (96.0, 106.0, 50.0), (58.0, 80.0, 52.0))
 
 
@@ -38,6 +40,12 @@ class Plant:
     y_m: float
     z_m: float
     height_m: float
+
+    @property
+    def room_m(self) -> tuple[float, float]:
+        """Radius and height of an upright cylinder about it, leaves included [m]."""
+        radius, top = ROOM[self.kind]
+        return radius * self.height_m, top * self.height_m
 
 
 def lumps(rng: np.random.Generator, radii, rings: int, sides: int, rough: float, uv_box) -> Patch:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from aerotwin_core.parameters import parameter
+from aerotwin_worlds.generated.airspace import Airspace
 from aerotwin_worlds.generated.buildings import Building
 from aerotwin_worlds.generated.furniture import pole_solid
 from aerotwin_worlds.generated.plants import Plant
@@ -31,7 +32,18 @@ WAVE_M, HILLS_M, BUMPS_M = 150.0, 8.0, 0.35
 STEEPEST = 0.05
 NEAR_M, COARSE = 26.0, 6.0
 """Chunks closer to the road than this [m] have fine texels; others are coarser by this factor."""
-POLE_M, N_BUILDINGS = 45.0, 22
+POLE_M, POLE_HIGH_M, N_BUILDINGS = 45.0, 7.5, 22
+FLOWN = Airspace(points_m=(
+    (-235.0, 0.0, 10.0),
+    (-230.6, 17.5, 13.9), (-225.6, 36.8, 13.8), (-220.3, 56.1, 13.9),
+    (-214.2, 75.1, 14.1), (-206.7, 93.7, 14.3), (-196.3, 110.7, 14.3),
+    (-178.8, 118.2, 14.4), (-162.2, 107.5, 14.4), (-149.6, 92.0, 14.1),
+    (-139.2, 75.0, 13.5), (-130.3, 57.0, 12.8), (-122.7, 38.6, 12.1),
+    (-116.2, 19.6, 11.7), (-110.7, 0.4, 11.3), (-105.8, -19.0, 10.9),
+    (-100.9, -38.4, 10.6), (-95.5, -57.6, 10.5), (-88.8, -76.4, 10.8),
+    (-79.1, -93.9, 11.5), (-64.5, -107.4, 12.4), (-45.5, -113.0, 12.9),
+))  # fmt: skip
+"""What the mission flies: the road of the default seed, from its start."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +156,9 @@ def _plan(site: Site, road: Road, seed: int) -> Settlement:
     poles, boards = [], {}
     for s in np.arange(12.0, LENGTH_M, POLE_M):
         x, y, _ = road.at(s, ROAD_M / 2.0 + 2.2)
-        poles.append(pole_solid(x, y, float(site.height(x, y)), 7.5, 0.13))
+        z = float(site.height(x, y))
+        if FLOWN.is_free(x, y, 0.13, z + POLE_HIGH_M):
+            poles.append(pole_solid(x, y, z, POLE_HIGH_M, 0.13))
     for k in range(1, 10):
         x, y, yaw = road.at(100.0 * k, -(ROAD_M / 2.0 + 2.0))
         z = float(site.height(x, y))
@@ -186,7 +200,8 @@ def _buildings(site: Site, road: Road, free: FreeGround, rng) -> dict[str, Build
             seed=int(rng.integers(2**31)), pitched=bool(rng.random() < 0.8),
             gates=bool(rng.random() < 0.3), storey_m=2.9, bay_m=float(rng.uniform(2.6, 3.6)),
         )  # fmt: skip
-        if free.take(plan.corners(3.0)):
+        radius, high = math.hypot(length, width) / 2.0, plan.wall_m + plan.ridge_m
+        if FLOWN.is_free(x, y, radius, plan.z_m + high) and free.take(plan.corners(3.0)):
             buildings[f"house {len(buildings) + 1}"] = plan
     return buildings
 
@@ -204,5 +219,8 @@ def _plants(site: Site, road: Road, free: FreeGround, rng) -> list[Plant]:
                 continue
             if free.take_disc(x, y, room):
                 height, z = rng.uniform(low, high), float(site.height(x, y))
-                plants.append(Plant(kind=kind, x_m=x, y_m=y, z_m=z, height_m=height))
+                plant = Plant(kind=kind, x_m=x, y_m=y, z_m=z, height_m=height)
+                radius, top = plant.room_m
+                if FLOWN.is_free(x, y, radius, z + top):
+                    plants.append(plant)
     return plants
