@@ -194,6 +194,7 @@ class Simulation:
     def reset(self, on_wait: Callable[[float], None] | None = None) -> None:
         """Put the vehicles back at their starts, with fresh controllers; time goes on."""
         self._unpin()
+        self._follower.restart(self.stamp_ns, self.world.start_p_map)
         for vehicle in self.vehicles:
             vehicle.reset(self.stamp_ns)
         self.outcome, self.is_success = None, False

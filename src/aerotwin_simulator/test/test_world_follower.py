@@ -21,7 +21,7 @@ class Stream:
         self.asked.append(np.atleast_2d(p_map).tolist())
         before = self.meshes
         self.meshes = self.far if np.atleast_2d(p_map)[:, 0].max() >= 1.0 else self.near
-        return before != self.meshes
+        return before is not self.meshes
 
 
 class Consumer:
@@ -79,3 +79,20 @@ def test_a_flight_asks_for_the_places_of_all_vehicles(flat_world, tmp_path, cont
     assert np.shape(first) == (1, 3)
     assert np.shape(others) == (4, instances, 3)  # 5 Hz, before the steps that follow
     assert np.all(np.diff(np.array(others)[:, 0, 2]) > 0.0)  # it climbs
+
+
+def test_a_reset_asks_for_the_tiles_of_the_start_before_vehicles_stand_there(
+    flat_world, tmp_path, controllers
+):
+    (mesh,) = flat_world.meshes
+    far = dataclasses.replace(mesh, vertices_map=mesh.vertices_map + np.array([200.0, 0.0, 0.0]))
+    stream = Stream(flat_world.meshes, (far,))  # once a vehicle was far away
+    world = dataclasses.replace(flat_world, stream=stream)
+    parameters = SimulatorParameters(camera=False, controller=f"python:{controllers}:Climber")
+    simulation = Simulation(parameters, world, tmp_path, [])
+    simulation.start()
+    simulation._follower.follow(np.array([2.0, 0.0, 0.0]))
+    simulation.reset()
+    simulation.close()
+    assert stream.asked[-1] == [[0.0, 0.0, 0.0]]
+    assert simulation.vehicles[0].p_map_body[2] < 1.0
