@@ -24,6 +24,8 @@ from aerotwin_core.cli import progress, write_json
 from aerotwin_core.errors import UserError
 
 CLOUD_SUFFIXES = (".ply", ".pcd", ".xyz", ".npz")
+FINEST_M, COARSEST_M = 1e-6, 1e6
+"""Beyond these cells are no length of a place on Earth, and numbers run over."""
 OUTPUT_SUFFIXES = (".binvox", *CLOUD_SUFFIXES)
 _MOST_NAMES = 5
 
@@ -70,7 +72,9 @@ def run(args: argparse.Namespace) -> int:
     content = load_content(args.source, dialect=args.dialect)
     if args.solid and not isinstance(content, Surface):
         raise UserError(f"{args.source}: --solid needs a surface; give a world or a mesh")
-    resolution_m = args.resolution_m or getattr(content, "resolution_m", None)
+    resolution_m = args.resolution_m
+    if resolution_m is None:
+        resolution_m = getattr(content, "resolution_m", None)
     if resolution_m is None:
         raise UserError("--resolution-m is missing: the edge of a cell [m]; add it")
     frame = frame_of(content, resolution_m, centre_m=args.center, size_m=args.size)
@@ -114,6 +118,12 @@ def _check(args: argparse.Namespace) -> None:
         raise UserError(
             f"{args.output}: cannot write '{args.output.suffix}'; use {' '.join(OUTPUT_SUFFIXES)}"
         )
+    if args.resolution_m is not None and not FINEST_M <= args.resolution_m <= COARSEST_M:
+        raise UserError(
+            f"--resolution-m must be {FINEST_M:g} to {COARSEST_M:g}, got {args.resolution_m:g}; "
+            "choose another"
+        )
+    _check_files(args)
     if args.points == "surface" and (args.solid or suffix == ".binvox"):
         raise UserError(
             "--points surface is for clouds of a surface: the inside of a solid has none and "
@@ -121,6 +131,21 @@ def _check(args: argparse.Namespace) -> None:
         )
     if suffix != ".binvox" and args.write_dialect != "binvox":
         raise UserError("--write-dialect is for .binvox outputs; leave it out")
+
+
+def _check_files(args: argparse.Namespace) -> None:
+    """Refuse outputs that would replace each other or the source, or that cannot be files."""
+    if args.picture is not None and args.picture.suffix.lower() != ".png":
+        raise UserError(f"{args.picture}: a picture is a .png file; choose another --picture")
+    named = {"the source": args.source, "--output": args.output, "--picture": args.picture}
+    named["--json"] = None if args.json == "-" else args.json
+    paths = {name: Path(value).resolve() for name, value in named.items() if value is not None}
+    for name, path in list(paths.items())[1:]:
+        twin = next((other for other, p in paths.items() if p == path and other != name), None)
+        if twin is not None:
+            raise UserError(f"{path}: {name} and {twin} are the same file; choose another")
+        if path.is_dir():
+            raise UserError(f"{path}: {name} is a folder; name a file in it")
 
 
 def _voxelised(content, frame, args: argparse.Namespace):

@@ -60,6 +60,11 @@ def run(args: argparse.Namespace) -> int:
         print(f"dims        {' x '.join(map(str, payload['dims']))} (x, y, z)")
         print(f"occupied    {grid.n_occupied} of {grid.frame.n_cells}")
         print(f"origin_m    {' '.join(f'{v:g}' for v in grid.origin_m)} (lower corner, map)")
+        if header.dialect == "airsim" and args.origin_m is None:
+            print(
+                "            AirSim tests boxes around lattice points: half a cell below translate"
+            )
+            print("            where the number of cells is even; --origin-m places it otherwise")
         print(f"resolution  {grid.resolution_m:g} m")
         print(f"dialect     {header.dialect} ({header.reason})")
         translate = " ".join(f"{v:g}" for v in header.translate)

@@ -38,16 +38,28 @@ class MeshParts:
     volume_m3: np.ndarray
 
     def cavities(self) -> np.ndarray:
-        """Return which parts (n_parts,) take away: facing inwards, in the bounds of a solid."""
+        """Return which parts (n_parts,) take away: facing inwards, inside a solid."""
         is_solid = self.is_closed & self.is_oriented
-        bounds = self._bounds_m()
+        low, high = self._bounds_m()
         cavities = np.zeros(len(self.is_closed), dtype=np.bool_)
-        solids = bounds[:, is_solid & (self.volume_m3 > 0.0)]
+        solids = np.flatnonzero(is_solid & (self.volume_m3 > 0.0))
         for part in np.flatnonzero(is_solid & (self.volume_m3 < 0.0)):
-            low, high = bounds[:, part]
-            inside = (solids[0] < low) & (high < solids[1])
-            cavities[part] = inside.all(axis=1).any()
+            around = (low[solids] < low[part]) & (high[part] < high[solids])
+            point = self.vertices[self.triangles[np.argmax(self.part_of == part), 0]]
+            cavities[part] = any(self._encloses(s, point) for s in solids[around.all(axis=1)])
         return cavities
+
+    def _encloses(self, part: int, point: np.ndarray) -> bool:
+        """Whether a closed part winds around a point: the sum of its triangles' solid angles.
+
+        Van Oosterom and Strackee (1983), eq. 8.
+        """
+        a, b, c = (self.vertices[self.triangles[self.part_of == part]] - point).transpose(1, 0, 2)
+        la, lb, lc = (np.linalg.norm(corner, axis=1) for corner in (a, b, c))
+        triple = np.einsum("ij,ij->i", a, np.cross(b, c))
+        dots = [np.einsum("ij,ij->i", p, q) for p, q in ((a, b), (b, c), (c, a))]
+        below = la * lb * lc + dots[0] * lc + dots[1] * la + dots[2] * lb
+        return abs(float(2.0 * np.arctan2(triple, below).sum())) > 2.0 * np.pi
 
     def _bounds_m(self) -> np.ndarray:
         """Return lowest and highest corner (2, n_parts, 3)."""
@@ -68,7 +80,7 @@ def parts_of(vertices: np.ndarray, triangles: np.ndarray, *, weld_m: float = WEL
         [m]
     triangles : (m, 3) integer array
     weld_m : float
-        Vertices are compared on a lattice of this step [m].
+        Vertices nearer than this are one [m].
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -106,11 +118,27 @@ def parts_of(vertices: np.ndarray, triangles: np.ndarray, *, weld_m: float = WEL
 def _welded(
     vertices: np.ndarray, triangles: np.ndarray, weld_m: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mesh with one vertex for all of the same place."""
+    """Return the mesh with one vertex for all of the same place.
+
+    Those of one lattice cell are one; then cells whose first vertices are as near as a step, so
+    that no border of cells parts what is one. A chain of such neighbours is one vertex, too.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+    from scipy.spatial import cKDTree
+
     places = np.rint((vertices - vertices.min(axis=0)) / weld_m).astype(np.int64)
     order = np.lexsort(places.T)
     is_new = np.ones(len(order), dtype=np.bool_)
     is_new[1:] = (np.diff(places[order], axis=0) != 0).any(axis=1)
     number = np.empty(len(order), dtype=np.int32)
     number[order] = np.cumsum(is_new) - 1
-    return vertices[order[is_new]], number[triangles]
+    vertices = vertices[order[is_new]]
+    tree = cKDTree(vertices, balanced_tree=False, compact_nodes=False)
+    pairs = tree.query_pairs(weld_m, output_type="ndarray")
+    if len(pairs) == 0:
+        return vertices, number[triangles]
+    n, links = len(vertices), (np.ones(len(pairs), np.int8), tuple(pairs.T))
+    _, joined = connected_components(coo_array(links, shape=(n, n)), directed=False)
+    _, first = np.unique(joined, return_index=True)
+    return vertices[first], joined.astype(np.int32)[number][triangles]

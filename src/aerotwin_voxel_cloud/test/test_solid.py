@@ -118,6 +118,53 @@ def test_one_that_faces_inwards_inside_another_is_a_cavity():
     assert report.n_cavities == 1
 
 
+def courtyard():
+    """A house around a yard that is open to the south (y < 4)."""
+    plan = [(1, 1), (4, 1), (4, 7), (8, 7), (8, 1), (11, 1), (11, 10), (1, 10)]
+    caps = [(0, 1, 2), (0, 2, 7), (7, 2, 3), (7, 3, 6), (6, 3, 4), (6, 4, 5)]
+    corners = np.array([(x + 0.25, y + 0.25, z) for z in (0.5, 9.5) for x, y in plan])
+    sides = [(i, (i + 1) % 8, (i + 1) % 8 + 8, i + 8) for i in range(8)]
+    walls = [t for a, b, c, d in sides for t in ((a, b, c), (a, c, d))]
+    roof = [tuple(n + 8 for n in cap) for cap in caps]
+    return corners, np.array([*walls, *roof, *(cap[::-1] for cap in caps)])
+
+
+def test_one_that_faces_inwards_in_the_yard_of_another_is_no_cavity():
+    house, shed = courtyard(), box((5.5, 2.5, 2.5), (6.5, 5.5, 6.5), OUTWARDS[:, ::-1])
+    parts = parts_of(*house)
+    assert parts.is_closed.all()
+    assert parts.is_oriented.all()
+    assert parts.volume_m3 == pytest.approx([(90.0 - 24.0) * 9.0])
+    occupied, report = filled(house, shed)
+    alone, _ = filled(house)
+    assert report.n_cavities == 0
+    assert (occupied == (alone | cells_between((5, 2, 2), (7, 6, 7)))).all()
+
+
+@pytest.mark.parametrize("seed", range(1000, 1020))
+def test_what_takes_away_lies_inside_however_it_is_turned(seed):
+    """Small tetrahedra in and beside a large one: the oracle is its four planes."""
+    rng = np.random.default_rng(seed)
+    corners = tetrahedron(rng)[0]
+    hull = ConvexHull(corners)
+    outwards = np.array(
+        [
+            s if np.linalg.det(corners[s] - corners.mean(axis=0)) > 0 else s[::-1]
+            for s in hull.simplices
+        ]
+    )
+    small = 1e-3 * CORNERS
+    places = rng.uniform(corners.min(axis=0), corners.max(axis=0) - 1e-3, (100, 3))
+    places[:4] = corners.mean(axis=0) + 1e-2 * (np.round(corners) - corners.mean(axis=0))
+    meshes = [(corners, outwards), *((small + place, OUTWARDS[:, ::-1]) for place in places)]
+    surface = joined(*meshes)
+    parts = parts_of(surface.vertices, surface.triangles)
+    side = places @ hull.equations[:, :3].T + hull.equations[:, 3]
+    is_clear = (np.abs(side) > 2e-3).all(axis=1)
+    in_order = parts.part_of[4 + 12 * np.arange(100)]
+    assert (parts.cavities()[in_order] == (side < 0.0).all(axis=1))[is_clear].all()
+
+
 def test_a_closed_part_of_mixed_orientation_is_filled_by_parity():
     mixed = OUTWARDS.copy()
     mixed[::2] = mixed[::2, ::-1]
@@ -132,6 +179,25 @@ def test_seams_are_welded():
     occupied, report = filled((vertices[triangles].reshape(-1, 3), np.arange(36).reshape(12, 3)))
     assert (occupied == cells_between(1, 9)).all()
     assert report.n_closed == 1
+
+
+def test_seams_are_welded_across_the_borders_of_the_lattice():
+    """Noise of a nanometre parts some of 20 000 vertices however a lattice lies."""
+    rng = np.random.default_rng(1000)
+    points = rng.normal(size=(20_000, 3))
+    hull = ConvexHull(50.0 * points / np.linalg.norm(points, axis=1)[:, None])
+    corners = hull.points[hull.simplices].reshape(-1, 3)
+    corners = corners + rng.uniform(-1e-9, 1e-9, corners.shape)
+    parts = parts_of(corners, np.arange(len(corners)).reshape(-1, 3))
+    assert parts.is_closed.tolist() == [True]
+    assert len(parts.vertices) == len(hull.points)
+
+
+def test_vertices_further_apart_than_the_weld_stay_two():
+    vertices = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 2.1e-5, 0.0]])
+    assert len(parts_of(vertices, np.array([[0, 1, 2], [3, 1, 2]])).vertices) == 4
+    vertices[3, 1] = 0.9e-5
+    assert len(parts_of(vertices, np.array([[0, 1, 2], [3, 1, 2]])).vertices) == 3
 
 
 def test_open_parts_are_told_by_name_and_count_and_stay_shells():

@@ -188,13 +188,25 @@ def test_ctrl_c_leaves_nothing_half_written(plate, tmp_path, monkeypatch):
         (("--resolution-m", 1, "--points", "surface", "-o", "a.binvox"), "use --points centres"),
         (("--resolution-m", 1, "--write-dialect", "airsim", "-o", "a.ply"), "leave it out"),
         (("--resolution-m", 1, "--center", 9, 9, 9, "--size", 1, 1, 1, "-o", "a.ply"), "no cell"),
-        (("--resolution-m", -1, "-o", "a.ply"), "must be positive"),
+        (("--resolution-m", -1, "-o", "a.ply"), "must be 1e-06 to 1e"),
+        (("--resolution-m", 0, "-o", "a.ply"), "must be 1e-06 to 1e"),
+        (("--resolution-m", 1e300, "-o", "a.ply"), "must be 1e-06 to 1e"),
+        (("--resolution-m", 1, "-o", "a.ply", "--picture", "a.ply"), "a picture is a .png file"),
+        (("--resolution-m", 1, "-o", "a.ply", "--json", "a.ply"), "are the same file"),
         (("--resolution-m", 1e-5, "-o", "a.ply"), "coarser resolution"),
     ],
 )
 def test_mistakes_are_one_clear_line(plate, words, message):
     with pytest.raises(UserError, match=message):
         run(command, plate, *words)
+
+
+def test_outputs_that_cannot_be_files_are_one_clear_line(plate, tmp_path):
+    (tmp_path / "folder.ply").mkdir()
+    with pytest.raises(UserError, match=r"--output is a folder"):
+        run(command, plate, "--resolution-m", 1, "-o", tmp_path / "folder.ply")
+    with pytest.raises(UserError, match=r"a\.ply: cannot be written"):
+        run(command, plate, "--resolution-m", 1, "-o", plate / "a.ply")
 
 
 def test_a_missing_file_is_named(tmp_path):
