@@ -28,6 +28,7 @@ The tiles stay where they are. A provider's key is read from an environment vari
 import argparse
 import dataclasses
 import os
+import sys
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -176,7 +177,7 @@ def _write_world(
 
     from aerotwin_core.cli import write_text_atomically
     from aerotwin_core.parameters import to_mapping
-    from aerotwin_worlds.fetch.address import without_parameter
+    from aerotwin_worlds.fetch.address import without_secrets
 
     chosen = {
         field.name: to_mapping(getattr(description, field.name))
@@ -184,7 +185,13 @@ def _write_world(
         if getattr(description, field.name) != field.default
     }
     if "://" in args.tileset:
-        chosen["tileset"] = without_parameter(args.tileset, "key")
+        chosen["tileset"], removed = without_secrets(args.tileset)
+        if removed:
+            print(
+                f"not written into the world, as files are passed on: {', '.join(removed)} of the "
+                "address; a provider's key is named by --key-env",
+                file=sys.stderr,
+            )
     else:
         chosen["tileset"] = os.path.relpath(Path(args.tileset).resolve(), args.out.resolve())
     if isinstance(chosen.get("region"), dict):

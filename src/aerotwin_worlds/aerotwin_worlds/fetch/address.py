@@ -7,11 +7,16 @@ and the ``session`` that the addresses in its root document carry with every req
 """
 
 import re
-from urllib.parse import quote, urljoin, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit, urlunsplit
 
 CARRIED = ("key", "session")
 """Query parameters that a document's address hands on to those it refers to."""
-_SECRET = re.compile(r"(?i)([?&;](?:key|session|token|access_token|sig|signature)=)[^&;#\s'\")]+")
+_SECRET_NAMES = (
+    "key|api[_-]?key|session|(?:access_?|auth_?)?token|sig|signature|"
+    "x-amz-(?:signature|credential|security-token)|x-goog-(?:signature|credential)"
+)
+_SECRET = re.compile(rf"(?i)([?&;](?:{_SECRET_NAMES})=)[^&;#\s'\")]+")
+_SECRET_NAME = re.compile(rf"(?i){_SECRET_NAMES}")
 _USER = re.compile(r"(?i)(https?://)[^/@\s]+@")
 _PORTS = {"http": 80, "https": 443}
 
@@ -86,6 +91,28 @@ def without_parameter(address: str, name: str) -> str:
     parts = urlsplit(address)
     items = [item for item in parts.query.split("&") if item.partition("=")[0] != name]
     return urlunsplit(parts._replace(query="&".join(items)))
+
+
+def without_secrets(address: str) -> tuple[str, tuple[str, ...]]:
+    """Return an address as it may be written into a file, and the names of what was removed.
+
+    Examples
+    --------
+    >>> without_secrets("https://me:word@tiles.org/root.json?v=2&Access_Token=Cx")
+    ('https://tiles.org/root.json?v=2', ('user and password', 'Access_Token'))
+    """
+    parts = urlsplit(address)
+    user, _, host = parts.netloc.rpartition("@")
+    removed = ["user and password"] if user else []
+    kept = []
+    for item in re.split("[&;]", parts.query):
+        name = unquote(item.partition("=")[0])
+        if _SECRET_NAME.fullmatch(name):
+            removed.append(name)
+        else:
+            kept.append(item)
+    query = "&".join(kept) if len(kept) < len(re.split("[&;]", parts.query)) else parts.query
+    return urlunsplit((parts.scheme, host, parts.path, query, "")), tuple(removed)
 
 
 def _with(query: str, name: str, value: str) -> str:

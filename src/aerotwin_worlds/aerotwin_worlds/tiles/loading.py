@@ -14,6 +14,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_worlds.fetch import Source, open_source
+from aerotwin_worlds.fetch.address import masked
 from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.threads import default_thread_count
 from aerotwin_worlds.tiles.attribution import attributions
@@ -149,7 +150,7 @@ def open_tileset_source(description: TilesDescription, folder: Path) -> Source:
         if not key:
             raise UserError(
                 f"tiles: the environment variable {description.key_env} must hold the key of "
-                f"{description.tileset.partition('?')[0]}, it is not set; export it"
+                f"{masked(description.tileset.partition('?')[0])}, it is not set; export it"
             )
     return open_source(
         description.tileset if is_url else folder / Path(description.tileset).expanduser(),

@@ -6,6 +6,7 @@ import threading
 
 from aerotwin_core.errors import UserError
 from aerotwin_worlds.fetch import FetchError, Source
+from aerotwin_worlds.fetch.address import masked
 from aerotwin_worlds.tiles.document import Asset, read_document
 from aerotwin_worlds.tiles.tile import Branch, Tile, TileError
 
@@ -30,7 +31,7 @@ class TileTree:
     assets : list of Asset
         Of the documents read so far, that of the root first.
     address : str
-        Of the root document, without query: for people, and free of keys.
+        Of the root document, without query: for people, free of keys and passwords.
 
     Raises
     ------
@@ -40,7 +41,7 @@ class TileTree:
 
     def __init__(self, source: Source, *, max_tiles: int = DEFAULT_MAX_TILES) -> None:
         self.source = source
-        self.address = source.root_uri.partition("?")[0]
+        self.address = masked(source.root_uri.partition("?")[0])
         self.assets: list[Asset] = []
         self._max_tiles = max_tiles
         self._n_tiles = 1

@@ -109,7 +109,10 @@ def test_what_a_server_does_wrong_is_named_and_the_rest_loads(serve, tmp_path):
 
 def test_a_key_and_a_session_are_in_no_message_and_no_file(serve, tmp_path, capsys):
     url, _, _ = serve
-    secret = f"{url}/tileset-external-broken.json?key=SECRETKEY&session=SECRETSESSION"
+    secret = (
+        f"{url}/tileset-external-broken.json?key=SECRETKEY&session=SECRETSESSION&v=2"
+        "&access_token=SECRETTOKEN&ApiKey=SECRETAPI&X-Amz-Signature=SECRETSIGN"
+    ).replace("://", "://me:SECRETWORD@")
     loaded = load(secret, tmp_path, max_error_m=20.0)
     told = [*loaded.missing, *loaded.notes, *(mesh.name for mesh in loaded.meshes)]
     assert len(loaded.missing) == 1 and "SECRET" not in "".join(told)
@@ -118,5 +121,8 @@ def test_a_key_and_a_session_are_in_no_message_and_no_file(serve, tmp_path, caps
     out = ("-o", str(tmp_path / "world"), "--origin-deg", "47", "8", "500", "--no-read")
     assert tiles_command.run(parser.parse_args([secret, *out])) == 0
     printed = capsys.readouterr()
-    assert "SECRETKEY" not in (tmp_path / "world" / "world.yaml").read_text()
+    written = (tmp_path / "world" / "world.yaml").read_text()
+    assert "SECRET" not in written and ".json?v=2" in written
+    for name in ("user and password", "key", "session", "access_token", "ApiKey"):
+        assert name in printed.err
     assert "SECRET" not in printed.out + printed.err
