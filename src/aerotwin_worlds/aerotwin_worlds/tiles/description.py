@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What of a tileset makes a world: the ``tiles`` part of a world's YAML file."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +11,9 @@ from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import parameter
 from aerotwin_worlds.fetch import HttpSettings
 from aerotwin_worlds.tiles.tree import DEFAULT_MAX_TILES
-from aerotwin_worlds.tiles.volumes import Box, aligned_box
+from aerotwin_worlds.tiles.volumes import Box, aligned_box, region_width
 
+_SAMPLED_DEG = 10.0
 UNBOUNDED_M = 2.0e7
 """Stands for no limit: more than the Earth's diameter."""
 
@@ -61,6 +63,10 @@ class RegionDescription:
                 f"region: south_deg must be below north_deg, got {self.south_deg} and "
                 f"{self.north_deg}; exchange them"
             )
+        if self.edges_deg is not None and self.edges_deg[0] == self.edges_deg[2]:
+            raise ValueError(
+                f"region: west_deg and east_deg must differ, got {self.west_deg} for both"
+            )
 
     @property
     def _edges(self) -> tuple[float | None, ...]:
@@ -78,7 +84,7 @@ class RegionDescription:
         if self.edges_deg is None:
             return None
         west, south, east, north = self.edges_deg
-        longitude = west + 0.5 * ((east - west) % 360.0)
+        longitude = west + 0.5 * _width_deg(west, east)
         return 0.5 * (south + north), (longitude + 180.0) % 360.0 - 180.0
 
     def box_map(self, origin: GeodeticPoint | None) -> Box:
@@ -100,17 +106,24 @@ class RegionDescription:
             raise ValueError("a region in degrees needs a tileset on Earth; give center_m, size_m")
         west, south, east, north = self.edges_deg
         plane = LocalTangentPlane(origin)
-        longitudes = west + ((east - west) % 360.0) * np.array([0.0, 0.5, 1.0])
+        width = _width_deg(west, east)
+        longitudes = west + width * np.linspace(0.0, 1.0, 3 + 2 * int(width / _SAMPLED_DEG))
         corners = np.array(
             [
                 plane.from_geodetic(latitude, longitude, origin.altitude_m)
-                for latitude in (south, 0.5 * (south + north), north)
+                for latitude in np.linspace(
+                    south, north, 3 + 2 * int((north - south) / _SAMPLED_DEG)
+                )
                 for longitude in longitudes
             ]
         )
         corners[:, 2] = 0.0
         up = np.array([0.0, 0.0, UNBOUNDED_M])
         return aligned_box(corners.min(axis=0) - up, corners.max(axis=0) + up)
+
+
+def _width_deg(west: float, east: float) -> float:
+    return math.degrees(region_width(math.radians(west), math.radians(east)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint, geodetic_from_ecef
+from aerotwin_worlds.fetch.address import masked
 from aerotwin_worlds.tiles.description import RegionDescription
 from aerotwin_worlds.tiles.tile import Tile, TileError
 from aerotwin_worlds.tiles.tree import TileTree
@@ -24,6 +25,9 @@ T_Z_UP_Y_UP = np.array(
 """(x, y, z) with y up to (x, -z, y): the turn of glTF content (3D Tiles 1.1, clause 6.7.1.6)."""
 _LOWEST_RADIUS_M = 6.3e6
 """Below the polar radius (6.357e6 m): no place on Earth is nearer to its centre."""
+_LOWEST_ALTITUDE_M, _HIGHEST_ALTITUDE_M = -12e3, 20e3
+"""From the deepest trench to above all mountains and drones."""
+_FAR_M = 1e5
 _SAMPLED_TILES = 64
 _SAME_SHARE = 0.75
 """A child that has this share of its parent's extent along an axis does not divide that axis."""
@@ -103,15 +107,30 @@ def _local_frame(tree: TileTree, origin: GeodeticPoint | None, up_axis: str) -> 
     if up_axis == "auto":
         up_axis, notes = _found_up_axis(tree)
     T = T_Z_UP_Y_UP if up_axis == "y" else np.eye(4)
+    far_m = float(np.linalg.norm(tree.root.volume.centre))
+    if far_m > _FAR_M:
+        notes += (
+            f"{masked(tree.address)}: lies {far_m / 1e3:.0f} km from the origin of its frame, as "
+            "projected coordinates do; rays and distances there are good to decimetres only: move "
+            "it to an origin near by",
+        )
     return MapFrame(T_map_tileset=T, origin=origin, is_geocentric=False, notes=notes)
 
 
 def is_geocentric(root: Tile) -> bool:
-    """Tell whether a tileset's frame is ECEF: its volume reaches the Earth's surface.
+    """Tell whether a tileset's frame is ECEF: its volume meets the Earth's surface.
 
-    A region is a place on Earth by definition, and arrives here as a box in ECEF.
+    A region is a place on Earth by definition, and arrives here as a box in ECEF. Projected
+    coordinates have numbers as large, but few of their places are near that surface.
     """
-    return float(np.linalg.norm(root.volume.centre)) + root.volume.reach_m > _LOWEST_RADIUS_M
+    centre, reach_m = root.volume.centre, root.volume.reach_m
+    distance = float(np.linalg.norm(centre))
+    if distance + reach_m <= _LOWEST_RADIUS_M:
+        return False
+    if distance < 0.5 * _LOWEST_RADIUS_M:
+        return True
+    altitude = geodetic_from_ecef(centre)[2]
+    return _LOWEST_ALTITUDE_M - reach_m <= altitude <= _HIGHEST_ALTITUDE_M + reach_m
 
 
 def _middle(tree: TileTree, region: RegionDescription | None) -> GeodeticPoint:

@@ -229,7 +229,7 @@ def load_at_once(
     meshes = tuple(mesh for tile in tiles for mesh in tile.meshes)
     missing = selection.missing()
     if not meshes:
-        raise UserError(_nothing(tileset, missing))
+        raise UserError(why_nothing(tileset, missing))
     return LoadedTiles(
         meshes=meshes,
         attributions=whom_to_credit(tileset.tree, tiles),
@@ -295,7 +295,8 @@ class LimitedReader:
         return loaded
 
 
-def _nothing(tileset: OpenTileset, missing: tuple[str, ...]) -> str:
+def why_nothing(tileset: OpenTileset, missing: Sequence[str]) -> str:
+    """Return why a selection without meshes cannot be a world, and the way out."""
     root = tileset.tree.address
     if missing:
         return f"{root}: nothing can be shown: {' | '.join(missing[:_SHOWN_MISSING])}"

@@ -117,8 +117,8 @@ LARGEST_M = 1e12
 
 
 def largest_scale(T: np.ndarray) -> float:
-    """Return by how much an affine transformation lengthens one of its axes at most."""
-    return float(np.linalg.norm(T[:3, :3], axis=0).max())
+    """Return by how much an affine transformation lengthens anything at most (spectral norm)."""
+    return float(np.linalg.norm(T[:3, :3], 2))
 
 
 def aligned_box(low: np.ndarray, high: np.ndarray) -> Box:

@@ -7,9 +7,12 @@ import math
 import numpy as np
 import pytest
 from scipy.optimize import linprog, lsq_linear
+from scipy.spatial.transform import Rotation
 
 from aerotwin_core.geodesy import GeodeticPoint, ecef_from_geodetic
 from aerotwin_worlds.gltf.json_element import JsonElement
+from aerotwin_worlds.tiles import RegionDescription
+from aerotwin_worlds.tiles.frame import is_geocentric
 from aerotwin_worlds.tiles.volumes import (
     Box,
     Sphere,
@@ -168,3 +171,47 @@ def test_a_region_is_not_moved_by_the_tiles_transform():
 def test_a_volume_that_cannot_be_is_refused_by_name(volume, message):
     with pytest.raises(ValueError, match=message):
         volume_from_json(JsonElement(volume, "root.boundingVolume"), np.eye(4))
+
+
+def test_a_ball_under_scale_and_turn_holds_every_moved_point():
+    turn = Rotation.from_euler("z", 45.0, degrees=True).as_matrix()
+    T = np.eye(4)
+    T[:3, :3] = np.diag([10.0, 1.0, 1.0]) @ turn
+    ball = Sphere(centre=np.zeros(3), radius_m=1.0).moved(T)
+    points = np.random.default_rng(0).normal(size=(1000, 3))
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    assert (np.linalg.norm(points @ T[:3, :3].T, axis=1) <= ball.radius_m * (1 + 1e-12)).all()
+    assert ball.radius_m == pytest.approx(10.0)
+
+
+@pytest.mark.parametrize(
+    ("centre", "half_m", "expected"),
+    [
+        (ecef_from_geodetic(47.0, 8.0, 400.0), 500.0, True),
+        (ecef_from_geodetic(-33.0, 151.0, -40.0), 2e5, True),
+        (np.zeros(3), 6.4e6, True),
+        (np.array([5e5, 6.4e6, 50.0]), 500.0, False),  # UTM, 57 degrees north
+        (np.array([5e5, 5.2e6, 400.0]), 500.0, False),  # UTM, 47 degrees north
+        (np.array([5e5, 9.9e6, 50.0]), 500.0, False),  # UTM, just south of the equator
+        (np.zeros(3), 500.0, False),
+    ],
+)
+def test_a_volume_at_the_earths_surface_is_on_earth_and_projected_numbers_are_not(
+    centre, half_m, expected
+):
+    class Root:
+        volume = aligned_box(np.asarray(centre) - half_m, np.asarray(centre) + half_m)
+
+    assert is_geocentric(Root()) is expected
+
+
+def test_a_region_of_the_whole_circle_is_as_wide_as_the_earth():
+    region = RegionDescription(west_deg=-180.0, east_deg=180.0, south_deg=-80.0, north_deg=80.0)
+    low, high = region.box_map(GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0)).bounds_m
+    assert high[0] - low[0] == pytest.approx(2 * 6378137.0, rel=1e-3)
+    assert region.middle_deg == (0.0, 0.0)
+
+
+def test_a_region_without_width_is_refused():
+    with pytest.raises(ValueError, match="must differ, got 8"):
+        RegionDescription(west_deg=8.0, east_deg=8.0, south_deg=46.0, north_deg=47.0)
