@@ -101,14 +101,28 @@ def read_yaml(path: str | Path) -> Any:
     Raises
     ------
     ParameterError
-        If the file is missing or is not YAML; the message names path and line.
+        If the file is missing, is not YAML or has a key twice; the message names path and line.
     """
     try:
-        return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_UniqueKeysLoader)
     except OSError as error:
         raise ParameterError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ParameterError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
+
+
+class _UniqueKeysLoader(yaml.SafeLoader):
+    """Refuses a key that a mapping has twice: YAML 1.2 (3.2.1.3) forbids it, PyYAML does not."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                if (key.tag, key.value) in seen:
+                    problem = f"the key '{key.value}' is there twice; remove one"
+                    raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+                seen.add((key.tag, key.value))
+        return super().construct_mapping(node, deep)
 
 
 def to_mapping(value: Any) -> Any:

@@ -10,6 +10,7 @@ from aerotwin_core.parameters import (
     load_parameters_file,
     parameter,
     parameter_table_markdown,
+    read_yaml,
     to_mapping,
 )
 
@@ -79,3 +80,12 @@ def test_the_table_holds_every_parameter():
     table = parameter_table_markdown(Outer)
     assert "| `rate_hz` | required | Hz | 1.0 … 10.0 | rate |" in table
     assert "| `kind` | `a` |  | `a`, `b` | kind |" in table
+
+
+def test_a_key_that_stands_twice_is_named_with_its_line(tmp_path):
+    path = tmp_path / "twice.yaml"
+    path.write_text("name: a\norigin: {x: 1}\nname: b\n")
+    with pytest.raises(ParameterError, match=r"'name' is there twice.*line 3"):
+        read_yaml(path)
+    path.write_text("base: &base {x: 1, y: 2}\nother:\n  <<: *base\n  x: 3\n")
+    assert read_yaml(path)["other"] == {"x": 3, "y": 2}
