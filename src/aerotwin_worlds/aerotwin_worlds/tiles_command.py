@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from aerotwin_core.geodesy import GeodeticPoint
     from aerotwin_worlds.tiles import TilesDescription
+    from aerotwin_worlds.tiles.loading import OpenTileset
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -90,6 +91,8 @@ def run(args: argparse.Namespace) -> int:
         if "selection" in record:
             _print_selection(record["selection"], description)
     if args.out:
+        if "selection" in record:
+            _refuse_what_cannot_load(tileset, description, record["selection"])
         path = _write_world(args, description, record)
         if args.json != "-":
             print(f"world written to {path}")
@@ -132,6 +135,23 @@ def _origin(args: argparse.Namespace) -> "GeodeticPoint | None":
         return GeodeticPoint(latitude_deg=latitude, longitude_deg=longitude, altitude_m=altitude)
     except ValueError as error:
         raise UserError(f"--origin-deg: {error}") from None
+
+
+def _refuse_what_cannot_load(
+    tileset: "OpenTileset", description: "TilesDescription", selection: dict[str, Any]
+) -> None:
+    """Raise `UserError` where the world to be written could not be loaded."""
+    from aerotwin_core.errors import UserError
+    from aerotwin_worlds.tiles.loading import why_nothing
+
+    if selection["n_meshes"] == 0:
+        raise UserError(why_nothing(tileset, selection["missing"]))
+    if not description.stream and selection["memory_mb"] > description.memory_limit_mb:
+        raise UserError(
+            f"{tileset.tree.address}: what is chosen takes {selection['memory_mb']:.1f} MB, more "
+            f"than --memory-limit-mb {description.memory_limit_mb:g}; no world is written; raise "
+            "the limit, choose a smaller region or a larger --max-error-m, or give --stream"
+        )
 
 
 def _print_tileset(record: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 """The command `aerotwin world tiles`: what it prints, what it writes, what it refuses."""
 
 import argparse
+import dataclasses
 import json
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import ParameterError, parameter_table_markdown
 from aerotwin_worlds import load_world, tiles_command
 from aerotwin_worlds.fetch.folder import FolderSource
+from aerotwin_worlds.gltf import write_glb
 from aerotwin_worlds.tiles import RegionDescription, TilesDescription, load_tiles
 from aerotwin_worlds.tiles.volumes import T_ecef_enu
 from aerotwin_worlds.tiles.workers import Workers
@@ -131,6 +133,25 @@ def test_what_cannot_be_is_refused(terrain, arguments, message):
 def test_nothing_to_show_is_not_success(site):
     site.write(site.tile(""))
     assert run(site.folder) == 1
+
+
+def test_a_world_of_an_empty_region_is_not_written(terrain, tmp_path):
+    region = ("--region-center-m", 900, 900, 0, "--region-size-m", 5, 5, 0)
+    with pytest.raises(UserError, match="no mesh lies in the region; .* move the region"):
+        run(terrain, *ORIGIN, *region, "-o", tmp_path / "world")
+    assert not (tmp_path / "world").exists()
+
+
+def test_a_world_above_its_memory_limit_is_not_written(site, square, tmp_path):
+    texture = np.full((1024, 1024, 3), 100, np.uint8)  # 3 MB
+    site.write(site.tile("a.glb", 0, 0, 10.0))
+    write_glb(site.folder / "a.glb", [dataclasses.replace(square(0, 0, 10.0), texture=texture)])
+    limited = (site.folder, *ORIGIN, "--memory-limit-mb", 1, "-o", tmp_path / "world")
+    with pytest.raises(UserError, match="raise the limit, choose a smaller region .* --stream"):
+        run(*limited)
+    assert not (tmp_path / "world").exists()
+    with pytest.raises(UserError, match="takes more than memory_limit_mb = 1;"):
+        load_tiles(TilesDescription(tileset="tileset.json", memory_limit_mb=1), site.folder, None)
 
 
 @pytest.mark.parametrize("cls", [TilesDescription, RegionDescription])
