@@ -19,6 +19,8 @@ from aerotwin_worlds.photogrammetry import read_photogrammetry
 from aerotwin_worlds.world import World, origin_given, world_from_description
 
 WORLD_FILE = "world.yaml"
+_TILESET_FILE = "tileset.json"
+_TILE_KINDS = (".b3dm", ".cmpt", ".i3dm", ".pnts")
 
 
 def load_world(spec: str | Path, *, seed: int | None = None, show_progress: bool = False) -> World:
@@ -62,6 +64,7 @@ def read_description(path: Path) -> WorldDescription:
     UserError
         Naming file and key, what was expected, what was found and what to do.
     """
+    _refuse_what_is_no_description(path)
     description = load_parameters(WorldDescription, read_yaml(path), where=str(path))
     if description.tiles is not None:
         _tiles_wanted(description, path)
@@ -79,12 +82,34 @@ def find_world(spec: str) -> Path:
             candidates += [folder / f"{spec}.yaml", folder / spec / WORLD_FILE, folder / spec]
     for candidate in candidates:
         if candidate.is_file():
+            _refuse_what_is_no_description(candidate)
             return candidate
+    if spec and (path / _TILESET_FILE).is_file():
+        _refuse_what_is_no_description(path / _TILESET_FILE)
     raise UserError(
         f"world '{spec}': no such file, no folder with {WORLD_FILE}, and no known name; "
         f"looked in {', '.join(map(str, _looked_in(path)))}; known are: "
         f"{', '.join(known_worlds()) or 'none'}; give one of these, or a path to a YAML file"
     )
+
+
+def _refuse_what_is_no_description(path: Path) -> None:
+    """Raise `UserError` where a path leads to shapes, which a world's YAML file has to name."""
+    from aerotwin_worlds.mesh_files import KINDS
+
+    kind = path.suffix.lower()
+    if path.name == _TILESET_FILE:
+        way_out = f"a 3-D Tiles tileset; make a world of it: aerotwin world tiles {path} -o FOLDER"
+    elif kind in _TILE_KINDS:
+        way_out = (
+            "one tile of a 3-D Tiles tileset; make a world of its tileset: "
+            f"aerotwin world tiles {path.parent / _TILESET_FILE} -o FOLDER"
+        )
+    elif kind in KINDS:
+        way_out = f"a mesh; write a {WORLD_FILE} beside it with 'mesh: {path.name}', see README"
+    else:
+        return
+    raise UserError(f"{path}: expected a world's YAML file, found {way_out}")
 
 
 def _looked_in(path: Path) -> list[Path]:

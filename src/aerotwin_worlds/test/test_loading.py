@@ -86,6 +86,25 @@ def test_a_wrong_path_names_where_it_looked_and_what_exists(spec):
 
 
 @pytest.mark.parametrize(
+    ("file", "spec", "message"),
+    [
+        ("tileset.json", ".", r"tileset; .*: aerotwin world tiles \S+/tileset.json -o FOLDER"),
+        ("tileset.json", "tileset.json", r"tileset; .*: aerotwin world tiles \S+ -o FOLDER"),
+        *((f"a{kind}", f"a{kind}", "one tile of .* -o") for kind in (".b3dm", ".CMPT", ".pnts")),
+        *((f"a{kind}", f"a{kind}", f"mesh: a{kind}'") for kind in (".glb", ".gltf", ".obj")),
+        ("a.i3dm", "a.i3dm", "one tile of"),
+        ("a.ply", "a.ply", "a mesh; write a world.yaml beside it"),
+    ],
+)
+def test_shapes_in_place_of_a_world_are_told_what_to_do(tmp_path, file, spec, message):
+    (tmp_path / file).write_bytes(b"\x00\xff")
+    with pytest.raises(UserError, match=f"expected a world's YAML file, found .*{message}"):
+        loading.find_world(str(tmp_path / spec))
+    with pytest.raises(UserError, match=message):
+        loading.read_description(tmp_path / file)
+
+
+@pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ("licence: none", "license: none", "unknown key 'license'"),

@@ -137,7 +137,7 @@ def test_nothing_to_show_is_not_success(site):
 
 def test_a_world_of_an_empty_region_is_not_written(terrain, tmp_path):
     region = ("--region-center-m", 900, 900, 0, "--region-size-m", 5, 5, 0)
-    with pytest.raises(UserError, match="no mesh lies in the region; .* move the region"):
+    with pytest.raises(UserError, match=r"no mesh lies in the region; .* move the region"):
         run(terrain, *ORIGIN, *region, "-o", tmp_path / "world")
     assert not (tmp_path / "world").exists()
 
@@ -147,7 +147,7 @@ def test_a_world_above_its_memory_limit_is_not_written(site, square, tmp_path):
     site.write(site.tile("a.glb", 0, 0, 10.0))
     write_glb(site.folder / "a.glb", [dataclasses.replace(square(0, 0, 10.0), texture=texture)])
     limited = (site.folder, *ORIGIN, "--memory-limit-mb", 1, "-o", tmp_path / "world")
-    with pytest.raises(UserError, match="raise the limit, choose a smaller region .* --stream"):
+    with pytest.raises(UserError, match=r"raise the limit, choose a smaller region .* --stream"):
         run(*limited)
     assert not (tmp_path / "world").exists()
     with pytest.raises(UserError, match="takes more than memory_limit_mb = 1;"):
