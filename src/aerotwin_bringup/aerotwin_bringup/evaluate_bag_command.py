@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Replay a bag through the SLAM under test and judge what comes out.
 
-The bag needs a stereo pair with camera_info (raw ones are rectified) and /tf_static; with /truth/odom the
-trajectory is judged, with a world also the map. A bag that a killed run left behind is read up to
-its last whole second.
+The bag needs a stereo pair with camera_info (raw ones are rectified) and /tf_static; with
+/truth/odom the trajectory is judged, with a world also the map. A bag that a killed run left behind
+is read up to its last whole second.
 
   aerotwin evaluate bag runs/20260101-120000-demo/bag
   aerotwin evaluate bag build/kitti_06 -o build/kitti_report --json -
