@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """OpenGL draws what the compiled kernels compute; nothing breaks where there is no driver."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -135,3 +137,16 @@ def test_the_environment_chooses_and_wrong_names_are_refused(monkeypatch):
     monkeypatch.setenv(gl_probe.VARIABLE, "vulkan")
     with pytest.raises(UserError, match="vulkan"):
         gl_probe.choose_backend("auto")
+
+
+def test_a_renderer_collected_on_the_thread_of_another_takes_nothing_from_it(coarse_cliff, pair):
+    view = View(camera=CAMERA, T_map_optical=POSE, encoding="rgb8")
+    kept, lost = (Rasteriser(coarse_cliff, backend="egl") for _ in range(2))
+    before = kept.render([view])[0].image
+    lost.render([view])
+    painters = [lost._egl._painter]
+    lost._egl._painter = None
+    del lost
+    kept._egl._thread.submit(painters.clear).result()
+    kept._egl._thread.submit(gc.collect).result()
+    np.testing.assert_array_equal(kept.render([view])[0].image, before)

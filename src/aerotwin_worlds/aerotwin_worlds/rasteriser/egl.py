@@ -67,7 +67,9 @@ class _Painter:
 
         options: dict[str, Any] = {"backend": "egl"}
         self._gl = moderngl.create_context(require=gl_shaders.VERSION, standalone=True, **options)
-        self._gl.gc_mode = "auto"
+        # Released here only: Python may collect another renderer's objects on this thread, and
+        # their names in its context are those of living objects in this one.
+        self._gl.gc_mode = "context_gc"
         self._gl.enable_only(moderngl.DEPTH_TEST)
         self._samplers = [self._sampler(repeats) for repeats in (False, True)]
         self._store, self._bias = store, level_bias
@@ -112,6 +114,7 @@ class _Painter:
 
     def paint(self, view: View) -> Frame:
         """Render one view."""
+        self._gl.gc()
         outputs = ("image",) * (view.encoding != "none") + ("depth",) * view.depth
         outputs += ("id",) * view.ids
         size = (view.camera.width, view.camera.height)
