@@ -19,6 +19,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
 
 GROUP = "aerotwin.commands"
@@ -115,16 +116,8 @@ def write_json(path: str | None, payload: Any) -> None:
 
 def write_text_atomically(path: Path, text: str) -> None:
     """Write a text file under a temporary name and rename it, so that it is whole or absent."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, encoding="utf-8")
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        reason = error.strerror or str(error)
-        way_out = "free space or name another place"
-        raise UserError(f"{path}: cannot be written ({reason}); {way_out}") from error
+    with atomic_file(path) as file:
+        file.write(text.encode())
 
 
 def _plain(value: Any) -> Any:

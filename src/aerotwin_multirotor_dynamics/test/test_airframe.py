@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter_table_markdown
@@ -64,7 +65,6 @@ def test_an_airframe_of_ones_own_comes_by_path_and_is_checked(tmp_path):
             "normal_stiffness_n_per_m: 0.0",
             "at least 0.001 N/m, found 0.0",
         ),
-        ("feet_m:", "feet_m: []\n  hull_m:", "feet_m must hold at least one foot, got none"),
         (
             "0.055225]",
             "0.0585]",
@@ -83,6 +83,16 @@ def test_an_airframe_that_cannot_be_is_refused_when_it_is_loaded(
     with pytest.raises(ParameterError, match=message) as error:
         load_airframe(own)
     assert "own.yaml" in str(error.value)
+
+
+def test_an_airframe_without_feet_is_refused_when_it_is_loaded(tmp_path):
+    text = (Path(README.parent) / "aerotwin_multirotor_dynamics/airframes/iris.yaml").read_text()
+    values = yaml.safe_load(text)
+    values["contact"]["feet_m"] = []
+    own = tmp_path / "own.yaml"
+    own.write_text(yaml.safe_dump(values))
+    with pytest.raises(ParameterError, match=r"own\.yaml.*feet_m must hold at least one foot"):
+        load_airframe(own)
 
 
 def test_the_moments_of_a_flat_plate_are_a_body_whatever_their_rounding(tmp_path):

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cloud files: PLY, PCD, XYZ (text) and NPZ. Reading trusts nothing; writing is atomic."""
 
-import os
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
 from aerotwin_registration.pcd import read_pcd, write_pcd
 from aerotwin_registration.ply import read_ply, write_ply
@@ -85,31 +84,17 @@ def write_cloud(path: str | Path, points: np.ndarray, intensity: np.ndarray | No
     columns = {name: points[:, i].astype(np.float32) for i, name in enumerate("xyz")}
     if intensity is not None:
         columns["intensity"] = np.asarray(intensity, dtype=np.float32).reshape(len(points))
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name}.", delete=False
-        ) as out:
-            try:
-                if suffix == ".ply":
-                    write_ply(path, columns, out)  # type: ignore[arg-type]
-                elif suffix == ".pcd":
-                    write_pcd(columns, out)  # type: ignore[arg-type]
-                elif suffix == ".xyz":
-                    table = points if intensity is None else np.column_stack([points, intensity])
-                    np.savetxt(out, table, fmt="%.6f")
-                else:
-                    named = {k: columns[k] for k in ("intensity",) if k in columns}
-                    np.savez_compressed(out, points=points, **named)  # type: ignore[arg-type]
-            except BaseException:  # Ctrl-C, too
-                os.unlink(out.name)
-                raise
-        os.chmod(out.name, 0o644)
-        os.replace(out.name, path)
-    except OSError as error:
-        raise UserError(
-            f"{path}: cannot be written: {error.strerror}; choose another file"
-        ) from error
+    with atomic_file(path) as out:
+        if suffix == ".ply":
+            write_ply(path, columns, out)  # type: ignore[arg-type]
+        elif suffix == ".pcd":
+            write_pcd(columns, out)  # type: ignore[arg-type]
+        elif suffix == ".xyz":
+            table = points if intensity is None else np.column_stack([points, intensity])
+            np.savetxt(out, table, fmt="%.6f")
+        else:
+            named = {k: columns[k] for k in ("intensity",) if k in columns}
+            np.savez_compressed(out, points=points, **named)  # type: ignore[arg-type]
 
 
 def _read_text(path: Path) -> dict[str, np.ndarray]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
-from aerotwin_voxel_cloud.atomic_file import atomic_file
 from aerotwin_voxel_cloud.binvox_header import (
     MAX_HEADER_BYTES,
     BinvoxHeader,

@@ -181,7 +181,7 @@ def _write(args: argparse.Namespace, content, grid) -> int | None:
 
 
 def _write_picture(args: argparse.Namespace, content, grid) -> str | None:
-    from aerotwin_voxel_cloud.atomic_file import atomic_file
+    from aerotwin_core.atomic_file import atomic_file
     from aerotwin_voxel_cloud.picture import picture_of
 
     if args.no_picture:

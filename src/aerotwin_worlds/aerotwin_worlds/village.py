@@ -5,11 +5,11 @@
 The same surface as a world file's ``photogrammetry``, written once as a mesh file that loads fast.
 """
 
-import os
 from pathlib import Path
 
 import yaml
 
+from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_worlds.gltf import write_glb
@@ -80,6 +80,4 @@ def _write_description(
         "attribution": attribution,
         "licence": licence,
     }
-    temporary = out / f".world.yaml.{os.getpid()}"
-    temporary.write_text(yaml.safe_dump(description, sort_keys=False), encoding="utf-8")
-    os.replace(temporary, out / "world.yaml")
+    write_text_atomically(out / "world.yaml", yaml.safe_dump(description, sort_keys=False))

@@ -3,7 +3,6 @@
 """Write binary glTF 2.0 files (GLB), which other tools open too."""
 
 import json
-import os
 import struct
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from aerotwin_core.atomic_file import atomic_file
 from aerotwin_worlds.gltf.colours import linear_from_srgb
 from aerotwin_worlds.gltf.materials import CLAMP, REPEAT
 from aerotwin_worlds.mesh import TexturedMesh
@@ -67,16 +67,11 @@ def write_glb(path: Path, meshes: Sequence[TexturedMesh], *, copyright_text: str
     length = 12 + 8 + len(text) + 8 + body.n_bytes
     if length > _MAX_BYTES:
         raise ValueError(f"{path} would have {length} bytes, GLB files have {_MAX_BYTES} at most")
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(struct.pack("<4s2I", b"glTF", _VERSION, length))
-            file.write(struct.pack("<I4s", len(text), b"JSON") + text)
-            file.write(struct.pack("<I4s", body.n_bytes, b"BIN\0"))
-            file.writelines(body.chunks)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with atomic_file(path) as file:
+        file.write(struct.pack("<4s2I", b"glTF", _VERSION, length))
+        file.write(struct.pack("<I4s", len(text), b"JSON") + text)
+        file.write(struct.pack("<I4s", body.n_bytes, b"BIN\0"))
+        file.writelines(body.chunks)
 
 
 class _Body:

@@ -9,6 +9,7 @@ import struct
 import numpy as np
 import pytest
 
+from aerotwin_core.errors import UserError
 from aerotwin_worlds.gltf import read_gltf, write_glb
 
 SINGLE = 1e-6  # positions are stored in single precision
@@ -68,6 +69,7 @@ def test_open3d_reads_the_same_surface_with_y_up(file, meshes):
 
 
 def test_nothing_is_left_where_writing_fails(tmp_path, meshes):
-    with pytest.raises(FileNotFoundError):
-        write_glb(tmp_path / "none" / "mesh.glb", meshes)
-    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "mesh.glb").mkdir()
+    with pytest.raises(UserError, match=r"mesh\.glb: cannot be written"):
+        write_glb(tmp_path / "mesh.glb", meshes)
+    assert [path.name for path in tmp_path.iterdir()] == ["mesh.glb"]

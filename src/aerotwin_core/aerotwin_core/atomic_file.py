@@ -27,8 +27,8 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
             yield file
         os.replace(temporary, path)
     except OSError as error:
-        way_out = "free space or name another place"
-        raise UserError(f"{path}: cannot be written ({error.strerror}); {way_out}") from error
+        reason, way_out = error.strerror or str(error), "free space or name another place"
+        raise UserError(f"{path}: cannot be written ({reason}); {way_out}") from error
     finally:
         with suppress(OSError):  # it was renamed, or never there
             temporary.unlink()
