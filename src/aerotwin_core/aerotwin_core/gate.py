@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Conditions that fail a command, for continuous integration: ``--fail-if "ape_rmse_m > 0.1"``."""
+
+import argparse
+import difflib
+import operator
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aerotwin_core.errors import UserError
+
+EXIT_GATE = 3
+_OPERATORS = {
+    ">": operator.gt,
+    ">=": operator.ge,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_CONDITION = re.compile(
+    r"\s*([A-Za-z_][\w.%-]*)\s*(>=|<=|==|!=|>|<)\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """A condition under which a result is not accepted: *name operator limit*."""
+
+    name: str
+    operator: str
+    limit: float
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.operator} {self.limit:g}"
+
+
+def parse_condition(text: str) -> Condition:
+    """Return the condition of a text such as ``ape_rmse_m > 0.1``.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        If the text is not *name, one of > >= < <= == !=, number*.
+    """
+    match = _CONDITION.fullmatch(text)
+    try:
+        if match is None:
+            raise ValueError
+        return Condition(name=match[1], operator=match[2], limit=float(match[3]))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected NAME > NUMBER (or >= < <= == !=), found {text!r}"
+        ) from None
+
+
+def add_gate_argument(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--fail-if``; it may be given several times."""
+    parser.add_argument(
+        "--fail-if",
+        metavar="CONDITION",
+        type=parse_condition,
+        action="append",
+        default=[],
+        help=f'exit code {EXIT_GATE} when it holds or was not judged, as "ape_rmse_m > 0.1"; '
+        "names are those of the JSON, parts joined by dots, or the short ones of the README",
+    )
+
+
+def exit_code_of_gates(
+    conditions: Sequence[Condition], metrics: Mapping[str, Any], aliases: Mapping[str, str]
+) -> int:
+    """Print which conditions hold on standard error; return 0 when none does.
+
+    Parameters
+    ----------
+    conditions : sequence of Condition
+        From ``--fail-if``.
+    metrics : mapping
+        Nested results; a name walks through it by dots.
+    aliases : mapping
+        Short names -> dotted names.
+
+    Notes
+    -----
+    A number that the evaluation could not give (None) fails: nothing judged is not a pass.
+
+    Raises
+    ------
+    UserError
+        If a name is unknown or is not a number.
+    """
+    numbers = _numbers(metrics)
+    n_failed = 0
+    for condition in conditions:
+        value = _value_of(condition, numbers, aliases)
+        if value is None:
+            print(f"--fail-if: {condition}: was not judged", file=sys.stderr)
+        elif _OPERATORS[condition.operator](value, condition.limit):
+            print(f"--fail-if: {condition}: it is {value:.6g}", file=sys.stderr)
+        else:
+            continue
+        n_failed += 1
+    return EXIT_GATE if n_failed else 0
+
+
+def _value_of(
+    condition: Condition, numbers: Mapping[str, float | None], aliases: Mapping[str, str]
+) -> float | None:
+    name = aliases.get(condition.name, condition.name)
+    if name in numbers:
+        return numbers[name]
+    if condition.name in aliases:  # a part of the result that is absent as a whole
+        return None
+    known = [*aliases, *numbers]
+    close = difflib.get_close_matches(condition.name, known, n=3)
+    listed = ", ".join(close or sorted(aliases) or sorted(numbers))
+    raise UserError(f"--fail-if: the result has no number '{condition.name}'; it has {listed}")
+
+
+def _numbers(metrics: Mapping[str, Any], prefix: str = "") -> dict[str, float | None]:
+    found: dict[str, float | None] = {}
+    for key, value in metrics.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            found |= _numbers(value, f"{name}.")
+        elif value is None or isinstance(value, bool | int | float):
+            found[name] = None if value is None or value != value else float(value)
+    return found
