@@ -30,9 +30,12 @@ ALLOWED = {
     "aerotwin_stereo_odometry": "core",
     "aerotwin_simulator": "core multirotor_dynamics sensor_models worlds px4_bridge autopilot",
     "aerotwin_voxel_cloud": "core registration worlds",
-    "aerotwin_map_evaluation": "core registration worlds voxel_cloud",
-    "aerotwin_trajectory_evaluation": "core",
+    "aerotwin_map_evaluation": "core registration worlds voxel_cloud report",
     "aerotwin_report": "core",
+    "aerotwin_trajectory_evaluation": "core report",
+    "aerotwin_comparison": "core registration worlds voxel_cloud map_evaluation "
+    "trajectory_evaluation report",
+    "aerotwin_kiss_icp": "core",
     "aerotwin_bringup": "*",
 }
 ROSDEP_KEYS = {

@@ -99,9 +99,9 @@ def exit_code_of_gates(
     for condition in conditions:
         value = _value_of(condition, numbers, aliases)
         if value is None:
-            print(f"--fail-if: {condition}: was not judged", file=sys.stderr)
+            sys.stderr.write(f"--fail-if: {condition}: was not judged\n")
         elif _OPERATORS[condition.operator](value, condition.limit):
-            print(f"--fail-if: {condition}: it is {value:.6g}", file=sys.stderr)
+            sys.stderr.write(f"--fail-if: {condition}: it is {value:.6g}\n")
         else:
             continue
         n_failed += 1
