@@ -89,7 +89,7 @@ class StereoOdometryParameters:
         4, text="Older keyframes that hold it in place.", minimum=1, maximum=40
     )
     bundle_iterations: int = parameter(
-        4, text="Bundle adjustment steps per keyframe.", minimum=1, maximum=100
+        4, text="Bundle adjustment steps per keyframe; 0: none.", minimum=0, maximum=100
     )
     max_missed_frames: int = parameter(
         10, text="Frames for which an unseen feature is looked for.", minimum=1, maximum=200

@@ -86,6 +86,8 @@ class KeyframeWindow:
 
     def adjust(self) -> None:
         """Adjust poses and landmarks, then forget what does not fit."""
+        if self._parameters.bundle_iterations == 0:
+            return
         keys, rows, measured, weights = self._observations()
         if len(self.keyframes) < 2 or len(rows) == 0:
             return

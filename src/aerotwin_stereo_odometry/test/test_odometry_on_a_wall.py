@@ -1,5 +1,7 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -19,8 +21,8 @@ FRAME_NS = 50_000_000
 PARAMETERS = StereoOdometryParameters(image_noise_std=1.0, cell_px=24)
 
 
-def fly(rig, pairs, first=0):
-    odometry = StereoOdometry(rig, PARAMETERS)
+def fly(rig, pairs, first=0, parameters=PARAMETERS):
+    odometry = StereoOdometry(rig, parameters)
     return odometry, [odometry.track((first + k) * FRAME_NS, *p) for k, p in enumerate(pairs)]
 
 
@@ -42,6 +44,15 @@ def test_a_known_motion_is_followed_within_a_percent(flown, sequence):
     assert error.max() < DRIFT * path
     turn = frames[-1].T_odom_optical[:3, :3].T @ poses[-1, :3, :3]
     assert np.degrees(np.arccos((np.trace(turn) - 1) / 2)) < 0.2
+
+
+def test_without_bundle_adjustment_it_tracks_and_drifts_more(wall, flown, sequence):
+    plain = dataclasses.replace(PARAMETERS, bundle_iterations=0)
+    poses, pairs = sequence
+    _, frames = fly(wall.rig, pairs, parameters=plain)
+    errors = [np.linalg.norm(p_of(f) - poses[:, :3, 3], axis=1) for f in (flown[1], frames)]
+    assert all(f.is_tracked for f in frames)
+    assert np.sqrt(np.mean(errors[1] ** 2)) > 1.5 * np.sqrt(np.mean(errors[0] ** 2))
 
 
 def test_errors_stay_within_the_covariance(flown, sequence):
