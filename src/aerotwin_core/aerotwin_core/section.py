@@ -12,7 +12,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from aerotwin_core.scene import PathLayer, PointLayer, Scene
+
+__all__ = [
+    "BETTER",
+    "MEASURE_COLUMNS",
+    "STATUSES",
+    "Cell",
+    "Figure",
+    "Headline",
+    "PathLayer",
+    "PointLayer",
+    "Scene",
+    "Section",
+    "Table",
+    "measure",
+]
+
 STATUSES = ("neutral", "good", "warn", "bad")
+BETTER = ("", "lower", "higher")
 
 Cell = str | int | float | None
 
@@ -46,12 +64,32 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table; numbers are right-aligned and printed as they are given (format them as text)."""
+    """A table; numbers are right-aligned and printed as they are given (format them as text).
+
+    Parameters
+    ----------
+    title, caption : str
+        Plain text.
+    columns : tuple of str
+        Headings, with the unit where a column has one.
+    rows : tuple of tuples
+        One cell for each column.
+    hints : tuple of str
+        For each row, how its numbers were computed: shown on hover, focus and touch, and in print.
+        Empty, or one for each row; an empty text shows nothing.
+    column_hints : tuple of str
+        The same for each column.
+    best : tuple of (row, column)
+        Cells to mark as the best of those they are compared with.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     caption: str = ""
+    hints: tuple[str, ...] = ()
+    column_hints: tuple[str, ...] = ()
+    best: tuple[tuple[int, int], ...] = ()
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -60,21 +98,52 @@ class Table:
                     f"table {self.title!r}: a row must have {len(self.columns)} cells, "
                     f"got {len(row)}: {row!r}"
                 )
+        self._require("hints", len(self.hints), len(self.rows), "row")
+        self._require("column_hints", len(self.column_hints), len(self.columns), "column")
+        for row_index, column in self.best:
+            if not (0 <= row_index < len(self.rows) and 0 <= column < len(self.columns)):
+                raise ValueError(
+                    f"table {self.title!r}: best names the cell ({row_index}, {column}) of "
+                    f"{len(self.rows)} rows and {len(self.columns)} columns"
+                )
+
+    def _require(self, name: str, found: int, expected: int, what: str) -> None:
+        if found not in (0, expected):
+            raise ValueError(
+                f"table {self.title!r}: {name} must be one for each {what} ({expected}), "
+                f"got {found}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Headline:
-    """One key number as a tile: what it is, how much, and what that means in words."""
+    """One key number as a tile: what it is, how much, and what that means in words.
+
+    Parameters
+    ----------
+    label, value, unit, meaning : str
+        Plain text; the value is formatted by who knows its precision.
+    status : str
+        One of `STATUSES`.
+    computed : str
+        How the number was computed: shown on hover, focus and touch, and in print.
+    better : str
+        One of `BETTER`: which of two runs is ahead; comparisons mark the best with it.
+    """
 
     label: str
     value: str
     unit: str = ""
     meaning: str = ""
     status: str = "neutral"
+    computed: str = ""
+    better: str = ""
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
             raise ValueError(f"status must be one of {STATUSES}, got {self.status!r}")
+        if self.better not in BETTER:
+            raise ValueError(f"better must be one of {BETTER}, got {self.better!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,12 +160,18 @@ class Section:
         What was done and how to read it; blank lines part paragraphs.
     headline : tuple of Headline
         Key numbers; they also stand at the top of the report.
-    figures, tables : tuple
-        Shown in this order: figures, then tables.
+    scenes, figures, tables : tuple
+        Shown in this order.
     metrics : mapping
         The numbers for machines: nested mappings and lists of plain values.
     warnings : tuple of str
         What the reader must know before believing the numbers.
+    verdict : str
+        The result in one sentence; the verdicts of all sections stand first in the report.
+    schema : mapping, optional
+        JSON schema (2020-12, the keywords of `aerotwin_report.schema_check`) of `metrics`. A number
+        in it with ``title``, ``unit`` and ``better`` (``lower`` or ``higher``) is compared between
+        runs.
     """
 
     title: str
@@ -107,6 +182,9 @@ class Section:
     tables: tuple[Table, ...] = ()
     metrics: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    scenes: tuple[Scene, ...] = ()
+    verdict: str = ""
+    schema: Mapping[str, Any] | None = None
 
 
 def measure(label: str, value: float | None, unit: str, meaning: str, *, digits: int = 3):
