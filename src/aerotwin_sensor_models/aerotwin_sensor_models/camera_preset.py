@@ -9,7 +9,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter
 from aerotwin_sensor_models.camera_noise import CameraNoiseParameters, DepthNoiseParameters
 from aerotwin_sensor_models.exposure import ExposureParameters
-from aerotwin_sensor_models.image_sensor import DepthSensor, ImageSensor
+from aerotwin_sensor_models.image_sensor import MAX_BLUR_PX, DepthSensor, ImageSensor
 from aerotwin_sensor_models.vignetting import VignettingParameters, check_vignetting
 
 _NO_NOISE = CameraNoiseParameters()
@@ -59,6 +59,13 @@ class CameraParameters:
         minimum=0.0,
         maximum=1.0,
         text="rolling shutter: time from the first row to the last; 0 = global shutter",
+    )
+    blur_px: float = parameter(
+        0.0,
+        unit="px",
+        minimum=0.0,
+        maximum=MAX_BLUR_PX,
+        text="standard deviation of the picture of a point (lens, focus); 0 = sharp",
     )
     noise: CameraNoiseParameters = parameter(_NO_NOISE, text="noise of pictures")
     vignetting: VignettingParameters = parameter(_NO_VIGNETTING, text="shading of the lens")
@@ -112,6 +119,7 @@ class CameraParameters:
             self.noise,
             vignetting=self.vignetting,
             exposure=self.exposure,
+            blur_px=self.blur_px,
             seed=seed,
         )
 

@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a camera makes of a perfect picture: vignetting, exposure, noise, 8 bits."""
+"""What a camera makes of a perfect picture: blur, vignetting, exposure, noise, 8 bits."""
 
 import numpy as np
+from scipy.ndimage import gaussian_filter1d
 
 from aerotwin_core.camera import CameraModel
 from aerotwin_core.time import to_seconds
@@ -12,15 +13,20 @@ from aerotwin_sensor_models.counter_noise import DEPTH, PICTURE, counter_key, no
 from aerotwin_sensor_models.exposure import ExposureParameters, light_at
 from aerotwin_sensor_models.vignetting import VignettingParameters, relative_illumination
 
+MAX_BLUR_PX = 50.0
+"""Beyond, nothing of a picture is left and the filter is as long as a row."""
+
 
 class ImageSensor:
     """The sensors behind the lenses of equal cameras, in the order of the physics.
 
-    1. The lens lets a share of the light through (vignetting), of a world that is lit as the time
+    1. The lens spreads the light of each point (blur): a Gaussian, as defocus, aberrations and
+       diffraction are together, rounded to 8 bits as the renderer's picture is.
+    2. It lets a share of the light through (vignetting), of a world that is lit as the time
        says, and the sensor takes some of it (exposure): signal = exposure * light * share * pixel.
-    2. Electrons and electronics add noise: mean, read noise, and shot noise that grows with the
+    3. Electrons and electronics add noise: mean, read noise, and shot noise that grows with the
        signal.
-    3. Signal and noise are amplified (gain), brightness is added, and the sum is rounded and
+    4. Signal and noise are amplified (gain), brightness is added, and the sum is rounded and
        clipped to 8 bits: a camera saturates.
 
     The noise of a pixel is a function of seed, camera, stamp and place alone: a frame gets the
@@ -32,6 +38,8 @@ class ImageSensor:
         Size and principal point.
     noise, vignetting, exposure : parameters
         What spoils the picture; see `load_preset`.
+    blur_px : float
+        Standard deviation of the picture of a point; 0 = sharp [px].
     seed : int
         Seed, not negative; equal seeds make equal noise at equal stamps of equal camera indices.
     """
@@ -43,10 +51,14 @@ class ImageSensor:
         *,
         vignetting: VignettingParameters | None = None,
         exposure: ExposureParameters | None = None,
+        blur_px: float = 0.0,
         seed: int,
     ) -> None:
         if seed < 0:
             raise ValueError(f"seed must not be negative, got {seed}")
+        if not 0.0 <= blur_px <= MAX_BLUR_PX:
+            raise ValueError(f"blur_px must be from 0 to {MAX_BLUR_PX:g}, got {blur_px}")
+        self._blur_px = blur_px
         self._exposure = exposure or ExposureParameters()
         self._noise, self._seed = noise, seed
         self._shape = (camera.height, camera.width)
@@ -55,6 +67,7 @@ class ImageSensor:
         self._is_ideal = (
             noise == CameraNoiseParameters()
             and self._exposure == ExposureParameters()
+            and blur_px == 0.0
             and bool(np.all(share == 1.0))
         )
 
@@ -77,11 +90,20 @@ class ImageSensor:
             )
         if self._is_ideal:
             return image.copy()
-        pixels = np.ascontiguousarray(image).reshape(self._share.size, -1)
+        pixels = self._blurred(np.ascontiguousarray(image)).reshape(self._share.size, -1)
         out = np.empty_like(pixels)
         key = counter_key(PICTURE, self._seed, camera_index, stamp_ns)
         expose(pixels, self._share, self._response(stamp_ns), normal_table(), key, out)
         return out.reshape(image.shape)
+
+    def _blurred(self, image: np.ndarray) -> np.ndarray:
+        """Return the picture through the lens; beyond its edges it goes on as it is there."""
+        if self._blur_px == 0.0:
+            return image
+        light = image.astype(np.float32)
+        for axis in (0, 1):
+            light = gaussian_filter1d(light, self._blur_px, axis=axis, mode="nearest")
+        return (light + np.float32(0.5)).astype(np.uint8)
 
     def _response(self, stamp_ns: int) -> np.ndarray:
         exposure, noise = self._exposure, self._noise

@@ -34,6 +34,7 @@ ROUNDING_VARIANCE = 1.0 / 12.0
 ROUNDING = 1e-6  # of a float32 share
 TABLE_SCALE = 1e-3  # the table of normals is scaled to unit variance; here sigma reaches 8 m
 BETWEEN_PIXELS = 1e-2  # of the falloff from one pixel to the next, with coefficients of about 2
+HALF_A_LEVEL = 0.5 + 1e-3  # of rounding to 8 bits; the filter ends at 4 sigma
 QUIET = CameraNoiseParameters()
 
 
@@ -167,6 +168,38 @@ def test_an_ideal_camera_returns_a_copy_and_the_ends_do_not_wrap():
     assert take(noise, flat(255)).min() > 215
     bright = sensor(exposure=ExposureParameters(exposure=9.0))
     assert (take(bright, flat(100)) == 255).all()
+
+
+def gaussian(sigma_px, x):
+    density = np.exp(-0.5 * (x / sigma_px) ** 2)
+    return density / density.sum()
+
+
+@pytest.mark.parametrize("n_channels", [1, 3])
+def test_the_picture_of_a_line_is_a_gaussian_across_it(n_channels):
+    image = np.zeros((31, 41, n_channels), np.uint8)
+    image[:, 12] = 250
+    seen = take(sensor(shape=(31, 41), blur_px=1.5), image.squeeze()).reshape(image.shape)
+    expected = 250.0 * gaussian(1.5, np.arange(41.0) - 12.0)
+    assert np.abs(seen - expected[:, None]).max() <= HALF_A_LEVEL
+
+
+def test_blur_keeps_the_light_and_what_is_even_and_comes_before_the_shade():
+    np.testing.assert_array_equal(take(sensor(blur_px=3.0), flat(90)), flat(90))
+    picture = np.random.default_rng(1).integers(0, 256, SHAPE, dtype=np.uint8)
+    blurred = take(sensor(blur_px=2.0), picture)
+    edges = 2.0 * 4.0 * sum(SHAPE) / N  # pixels whose light comes from beyond the edges, once more
+    assert blurred.mean() == pytest.approx(picture.mean(), abs=edges)
+    shading = VignettingParameters(falloff_r2=-0.5)
+    share = relative_illumination(shading, lens())
+    shaded = take(sensor(blur_px=2.0, vignetting=shading), picture)
+    assert np.abs(shaded - share * blurred).max() <= HALF_A_LEVEL
+
+
+@pytest.mark.parametrize("blur_px", [-1.0, math.nan, 51.0])
+def test_a_blur_that_is_none_is_refused(blur_px):
+    with pytest.raises(ValueError, match="blur_px must be from 0 to 50"):
+        sensor(blur_px=blur_px)
 
 
 def test_views_and_read_only_images_are_taken_and_others_refused():
