@@ -5,6 +5,11 @@
 World frames are East-North-Up (`map`), bodies Forward-Left-Up (`base_link`), cameras
 `*_optical` look along z (REP-103, REP-105). Quaternions are scalar-last (xyzw), units SI,
 stamps integer nanoseconds. Nothing here imports ROS except the `ros` folder.
+
+What a package says in a report is a `section.Section`; its pictures come from `plots` (style,
+colours, `render_svg`) and from the charts that most sections need, in `charts`: `Series`, `chart`,
+`draw_histograms`, `draw_cumulative`, `draw_boxes`, `draw_coloured_points`, and `default_limits`,
+`height_of_map`, `sampled`, `thinned`, `say` for those who draw themselves.
 """
 
 import importlib

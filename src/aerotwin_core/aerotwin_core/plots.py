@@ -12,6 +12,8 @@ import io
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as PlotFigure
 
@@ -79,6 +81,14 @@ def colours(n: int) -> list[str]:
     from matplotlib.colors import to_hex
 
     return [to_hex(colormaps[ERROR_COLOURMAP](k / (n - 1))) for k in range(n)]
+
+
+def colour_table() -> np.ndarray:
+    """Return the error colours from least to largest, (256, 3) of 0 to 255."""
+    from matplotlib import colormaps
+
+    table = colormaps[ERROR_COLOURMAP](np.arange(256))[:, :3]
+    return np.rint(table * 255.0).astype(np.uint8)
 
 
 def new_figure(width_in: float = HALF_IN, height_in: float = 3.8) -> PlotFigure:
