@@ -21,6 +21,7 @@ setup(
     extras_require={"test": ["pytest"]},
     entry_points={
         "aerotwin.commands": [
+            "evaluate.resources = aerotwin_trajectory_evaluation.resources_command",
             "evaluate.trajectory = aerotwin_trajectory_evaluation.command",
         ],
     },

@@ -39,7 +39,7 @@ class FrameGate:
     meanwhile : callable
         Called while waiting; it must deliver answers (spin) and return within some milliseconds.
     on_answer : callable, optional
-        Called with the latency [s] of every answer.
+        Called with the latency [s] of every answer and the stamp [ns] of its frame.
     clock : callable
         Monotonic wall clock [s].
     """
@@ -51,7 +51,7 @@ class FrameGate:
         limit_s: float,
         first_limit_s: float,
         meanwhile: Callable[[], None],
-        on_answer: Callable[[float], None] | None = None,
+        on_answer: Callable[[float, int], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         if frames_in_flight < 1:
@@ -86,7 +86,7 @@ class FrameGate:
         latency_s = self._clock() - sent_at
         self.latencies.append(FrameLatency(stamp_ns, latency_s))
         if self.on_answer is not None:
-            self.on_answer(latency_s)
+            self.on_answer(latency_s, stamp_ns)
 
     def drain(self, n_left: int = 0) -> None:
         """Wait until at most n_left frames are unanswered."""

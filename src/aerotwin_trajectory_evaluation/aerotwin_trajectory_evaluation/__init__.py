@@ -17,8 +17,9 @@ from aerotwin_trajectory_evaluation.recorded_section import (
 )
 from aerotwin_trajectory_evaluation.recorded_track import RecordedTrack, TrackOptions, make_track
 from aerotwin_trajectory_evaluation.recordings import Recording, read_recording
+from aerotwin_trajectory_evaluation.resource_section import resource_section
 from aerotwin_trajectory_evaluation.resources import ResourceRecorder, ResourceUsage
-from aerotwin_trajectory_evaluation.sections import resource_section, section
+from aerotwin_trajectory_evaluation.sections import section
 
 __all__ = [
     "MODES",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of trajectories, their errors and what they cost, as SVG."""
+"""Plots of trajectories and their errors, as SVG."""
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from aerotwin_core.plots import (
     style,
 )
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
-from aerotwin_trajectory_evaluation.resources import ResourceUsage
 
 _MAX_POINTS = 1500
 
@@ -137,39 +136,6 @@ def drift(evaluation: TrajectoryEvaluation, name: str) -> str:
         else:
             _say(axes, "the path is shorter than 10 m")
         axes.set(xlabel="segment length", ylabel="drift [% of the length]")
-    return render_svg(figure, name)
-
-
-def resources(usage: ResourceUsage, name: str) -> str:
-    """Draw busy cores, memory and latency over wall time."""
-    which = _thin(len(usage.time_s))
-    seconds = usage.time_s[which]
-    figure = new_figure(WIDE_IN, 5.0)
-    with style():
-        cores, memory, latency = figure.subplots(3, 1, sharex=True)
-        busy = np.diff(usage.cpu_s[which]) / np.maximum(np.diff(seconds), 1e-6)
-        cores.fill_between(seconds[1:], busy, step="pre", color=ALIGNED, alpha=0.3, lw=0)
-        cores.step(seconds[1:], busy, where="pre", color=ALIGNED, lw=1.2)
-        cores.set(ylabel="busy cores")
-        cores.set_ylim(bottom=0.0)
-        memory.plot(seconds, usage.rss_bytes[which] * 1e-6, color=ACCENT)
-        memory.set(ylabel="memory [MB]")
-        memory.set_ylim(bottom=0.0)
-        if len(usage.latency_s):
-            shown = _thin(len(usage.latency_s))
-            latency.plot(
-                usage.frame_time_s[shown],
-                usage.latency_s[shown] * 1e3,
-                ".",
-                ms=3.0,
-                color=ESTIMATE,
-                rasterized=len(shown) > 500,
-            )
-            latency.set_ylim(bottom=0.0)
-        else:
-            _say(latency, "no latency was measured")
-        latency.set(xlabel="wall time [s]", ylabel="latency [ms]")
-        figure.align_ylabels()
     return render_svg(figure, name)
 
 

@@ -1,7 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a process tree costs over time: CPU-seconds, memory, latency of its output."""
+"""What a program costs over time: CPU, memory, threads, I/O, and the latency of its output."""
 
+import os
 import re
 import threading
 import time
@@ -10,8 +11,12 @@ from typing import Any
 
 import numpy as np
 
-# Processes that match a pattern are looked for anew this often [s].
-_RESCAN_S = 1.0
+from aerotwin_trajectory_evaluation.process_tree import (
+    ProcessTree,
+    TreeSample,
+    ancestors,
+    command_lines,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,24 +25,51 @@ class ResourceUsage:
 
     Attributes
     ----------
-    time_s, cpu_s, rss_bytes, n_processes : (n,) arrays
-        When; CPU time used since the first sample by all processes of the tree, also those that
-        have ended; resident memory; processes alive.
-    frame_time_s, latency_s : (m,) arrays
-        For each output of the program: when it came, and how long after its input [s, wall].
+    time_s, cpu_s : (n,) arrays
+        When, and CPU time used since the first sample by all processes of the tree, also those
+        that have ended [s].
+    rss_bytes, pss_bytes, read_bytes, write_bytes, n_threads, n_processes : (n,) arrays
+        As in `TreeSample`.
+    frame_time_s, latency_s, frame_stamps_ns : (m,) arrays
+        For each output of the program: when it came, how long after its input [s, wall], and the
+        stamp of that input [ns].
+    overhead : float
+        CPU time of the recording itself by wall time: 0.01 is one per cent of a core.
     """
 
     time_s: np.ndarray
     cpu_s: np.ndarray
     rss_bytes: np.ndarray
+    pss_bytes: np.ndarray
+    read_bytes: np.ndarray
+    write_bytes: np.ndarray
+    n_threads: np.ndarray
     n_processes: np.ndarray
     frame_time_s: np.ndarray
     latency_s: np.ndarray
+    frame_stamps_ns: np.ndarray
+    overhead: float = 0.0
 
     @property
     def duration_s(self) -> float:
         """Wall time recorded."""
         return float(self.time_s[-1] - self.time_s[0]) if len(self.time_s) > 1 else 0.0
+
+    @property
+    def busy_cores(self) -> np.ndarray:
+        """CPU time by wall time between samples, (n - 1,)."""
+        return np.diff(self.cpu_s) / np.maximum(np.diff(self.time_s), 1e-6)
+
+    def stamps_ns(self) -> np.ndarray | None:
+        """Return the recorded time of the data at each sample, (n,) [ns].
+
+        Interpolated between outputs and held beyond them; None with fewer than two outputs.
+        """
+        if len(self.frame_stamps_ns) < 2:
+            return None
+        first = int(self.frame_stamps_ns[0])
+        since = np.interp(self.time_s, self.frame_time_s, self.frame_stamps_ns - first)
+        return first + np.round(since).astype(np.int64)
 
     def metrics(
         self, *, n_frames: int | None = None, simulated_s: float | None = None
@@ -60,12 +92,25 @@ class ResourceUsage:
             "cpu_s": cpu,
             "cpu_s_per_frame": cpu / n_frames if n_frames else None,
             "cpu_cores_mean": cpu / duration if duration else None,
-            "rss_bytes_mean": float(self.rss_bytes.mean()) if len(self.rss_bytes) else None,
-            "rss_bytes_max": int(self.rss_bytes.max()) if len(self.rss_bytes) else None,
+            "cpu_cores_max": _over_known(np.max, self.busy_cores),
+            "rss_bytes_mean": _over_known(np.mean, self.rss_bytes),
+            "rss_bytes_max": _over_known(np.max, self.rss_bytes),
+            "pss_bytes_mean": _over_known(np.mean, self.pss_bytes),
+            "pss_bytes_max": _over_known(np.max, self.pss_bytes),
+            "n_threads_max": _over_known(np.max, self.n_threads),
+            "read_bytes": _over_known(np.max, self.read_bytes),
+            "write_bytes": _over_known(np.max, self.write_bytes),
+            "sample_rate_hz": (len(self.time_s) - 1) / duration if duration else None,
+            "overhead": self.overhead,
             "n_frames": n_frames,
             "latency_s": _quantiles(self.latency_s),
             "real_time_factor": simulated_s / duration if simulated_s and duration else None,
         }
+
+
+def _over_known(summary, values: np.ndarray) -> float | None:
+    known = values[np.isfinite(values)]
+    return float(summary(known)) if len(known) else None
 
 
 def _quantiles(values: np.ndarray) -> dict[str, float] | None:
@@ -82,6 +127,8 @@ def _quantiles(values: np.ndarray) -> dict[str, float] | None:
 class ResourceRecorder:
     """Samples a process tree in a thread of its own until `stop`.
 
+    Exactly one of `pid`, `pattern` and `node` says which.
+
     Parameters
     ----------
     pid : int, optional
@@ -89,6 +136,8 @@ class ResourceRecorder:
     pattern : str, optional
         Regular expression searched in command lines; all that match are roots. This process and
         those that started it are never among them.
+    node : str, optional
+        Name of a ROS 2 node as a launch file gives it.
     interval_s : float
         Between samples [s].
 
@@ -102,21 +151,29 @@ class ResourceRecorder:
     """
 
     def __init__(
-        self, *, pid: int | None = None, pattern: str | None = None, interval_s: float = 0.1
+        self,
+        *,
+        pid: int | None = None,
+        pattern: str | None = None,
+        node: str | None = None,
+        interval_s: float = 0.1,
     ) -> None:
-        if (pid is None) == (pattern is None):
-            raise ValueError("give either pid or pattern")
+        if [pid, pattern, node].count(None) != 2:
+            raise ValueError("give exactly one of pid, pattern and node")
         if not interval_s > 0.0:
             raise ValueError(f"interval_s must be positive, got {interval_s}")
+        if node is not None:
+            pattern = rf"__node:={re.escape(node)}(\s|$)"
         self._pid = pid
         self._pattern = re.compile(pattern) if pattern is not None else None
         self._interval = interval_s
-        self._samples: list[tuple[float, float, int, int]] = []
-        self._frames: list[tuple[float, float]] = []
-        self._tree = _ProcessTree(self._find)
+        self._samples: list[tuple[float, TreeSample]] = []
+        self._frames: list[tuple[float, float, int]] = []
+        self._tree = ProcessTree(self._find)
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self._start = time.monotonic()
+        self._own_cpu_s = 0.0
 
     def start(self) -> "ResourceRecorder":
         """Begin to sample."""
@@ -133,22 +190,32 @@ class ResourceRecorder:
             self._thread = None
         return self.usage
 
-    def frame_done(self, latency_s: float) -> None:
-        """Note an output of the program and how long after its input it came [s, wall]."""
-        self._frames.append((time.monotonic() - self._start, latency_s))
+    def frame_done(self, latency_s: float, stamp_ns: int) -> None:
+        """Note an output of the program, how long after its input it came, and that one's stamp."""
+        self._frames.append((time.monotonic() - self._start, latency_s, stamp_ns))
 
     @property
     def usage(self) -> ResourceUsage:
         """What was seen so far."""
-        samples = np.array(self._samples, dtype=np.float64).reshape(-1, 4)
-        frames = np.array(self._frames, dtype=np.float64).reshape(-1, 2)
+        samples, frames = list(self._samples), list(self._frames)
+        duration = samples[-1][0] if samples else 0.0
+
+        def column(name: str, kind: type) -> np.ndarray:
+            return np.array([getattr(sample, name) for _, sample in samples], dtype=kind)
+
         return ResourceUsage(
-            time_s=samples[:, 0],
-            cpu_s=samples[:, 1],
-            rss_bytes=samples[:, 2].astype(np.int64),
-            n_processes=samples[:, 3].astype(np.int64),
-            frame_time_s=frames[:, 0],
-            latency_s=frames[:, 1],
+            time_s=np.array([t for t, _ in samples], dtype=np.float64),
+            cpu_s=column("cpu_s", float),
+            rss_bytes=column("rss_bytes", np.int64),
+            pss_bytes=column("pss_bytes", float),
+            read_bytes=column("read_bytes", float),
+            write_bytes=column("write_bytes", float),
+            n_threads=column("n_threads", np.int64),
+            n_processes=column("n_processes", np.int64),
+            frame_time_s=np.array([f[0] for f in frames], dtype=np.float64),
+            latency_s=np.array([f[1] for f in frames], dtype=np.float64),
+            frame_stamps_ns=np.array([f[2] for f in frames], dtype=np.int64),
+            overhead=self._own_cpu_s / duration if duration else 0.0,
         )
 
     def __enter__(self) -> "ResourceRecorder":
@@ -159,67 +226,19 @@ class ResourceRecorder:
 
     def _run(self) -> None:
         while True:
-            cpu, rss, n = self._tree.sample()
-            self._samples.append((time.monotonic() - self._start, cpu, rss, n))
+            self._samples.append((time.monotonic() - self._start, self._tree.sample()))
+            self._own_cpu_s = time.thread_time()
             if self._ended.wait(self._interval):
                 return
 
-    def _find(self) -> list:
-        import os
-
-        import psutil
-
+    def _find(self) -> list[int]:
         if self._pid is not None:
-            try:
-                return [psutil.Process(self._pid)]
-            except psutil.NoSuchProcess:
-                return []
-        found = []
+            return [self._pid]
         assert self._pattern is not None
         # A launcher that names the program in its arguments is no root, nor is this process.
-        excluded = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
-        for process in psutil.process_iter(["pid", "cmdline"]):
-            words = process.info["cmdline"] or []
-            if process.info["pid"] not in excluded and self._pattern.search(" ".join(words)):
-                found.append(process)
-        return found
-
-
-class _ProcessTree:
-    """CPU time and memory of roots and their descendants, keeping what ended ones had used."""
-
-    def __init__(self, find) -> None:
-        self._find = find
-        self._roots: list = []
-        self._next_scan = 0.0
-        # psutil.Process compares by pid and start time, so a reused pid is another process.
-        self._first: dict = {}
-        self._last: dict = {}
-
-    def sample(self) -> tuple[float, int, int]:
-        """Return CPU seconds since the first sight, resident bytes, and processes alive."""
-        import psutil
-
-        now = time.monotonic()
-        if now >= self._next_scan:
-            self._roots, self._next_scan = self._find(), now + _RESCAN_S
-        alive: set = set()
-        for root in self._roots:
-            try:
-                alive.add(root)
-                alive.update(root.children(recursive=True))
-            except psutil.Error:
-                continue
-        rss, n = 0, 0
-        for process in alive:
-            try:
-                with process.oneshot():
-                    times, memory = process.cpu_times(), process.memory_info().rss
-            except psutil.Error:
-                continue
-            used = times.user + times.system
-            self._first.setdefault(process, used)
-            self._last[process] = used
-            rss, n = rss + memory, n + 1
-        cpu = sum(used - self._first[process] for process, used in self._last.items())
-        return float(cpu), int(rss), n
+        excluded = ancestors(os.getpid())
+        return [
+            pid
+            for pid, words in command_lines().items()
+            if pid not in excluded and self._pattern.search(words)
+        ]

@@ -1,16 +1,13 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The trajectory and its cost as sections of a report."""
+"""A trajectory evaluation as a section of a report."""
 
 from typing import Any
-
-import numpy as np
 
 from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
 from aerotwin_trajectory_evaluation import figures
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
-from aerotwin_trajectory_evaluation.resources import ResourceUsage
 
 MIN_COVERAGE = 0.9
 MODE_TEXT = {
@@ -225,92 +222,4 @@ def _control_table(evaluation: TrajectoryEvaluation) -> Table:
         columns=("the truth spoilt by", "expected m", "measured m", "detected"),
         rows=cells,
         caption="Errors of known size must be seen by the same scores, else they prove nothing.",
-    )
-
-
-def resource_section(
-    usage: ResourceUsage,
-    *,
-    n_frames: int | None = None,
-    simulated_s: float | None = None,
-    title: str = "Cost of the SLAM",
-    name: str = "resources",
-) -> Section:
-    """Return the section on CPU, memory, latency and real-time factor of the program under test."""
-    numbers = usage.metrics(n_frames=n_frames, simulated_s=simulated_s)
-    latency = numbers["latency_s"] or {}
-    scale = lambda v, f: None if v is None else v * f  # noqa: E731
-    cells = (
-        measure("wall time", numbers["wall_s"], "s", "recorded", digits=1),
-        measure("CPU time", numbers["cpu_s"], "s", "of all its processes and threads", digits=1),
-        measure(
-            "CPU time per frame",
-            scale(numbers["cpu_s_per_frame"], 1e3),
-            "ms",
-            f"over {numbers['n_frames']} frames; above the frame period it needs several cores",
-            digits=1,
-        ),
-        measure("cores busy", numbers["cpu_cores_mean"], "", "CPU time by wall time", digits=2),
-        measure(
-            "memory, largest", scale(numbers["rss_bytes_max"], 1e-6), "MB", "resident", digits=0
-        ),
-        measure(
-            "latency, median", scale(latency.get("median"), 1e3), "ms", "image to pose", digits=1
-        ),
-        measure(
-            "latency, 95 %",
-            scale(latency.get("p95"), 1e3),
-            "ms",
-            "one in twenty is later",
-            digits=1,
-        ),
-        measure(
-            "real-time factor",
-            numbers["real_time_factor"],
-            "",
-            "simulated by wall time; below 1 the latency would differ in flight",
-            digits=2,
-        ),
-    )
-    pictures = []
-    if len(usage.time_s) > 1:
-        pictures.append(
-            Figure(
-                title="Cores, memory and latency over time",
-                caption="Wall time since recording began; the same axis for all three.",
-                svg=figures.resources(usage, f"{name}-time"),
-                is_wide=True,
-            )
-        )
-    warnings = (
-        ()
-        if len(usage.time_s) and usage.rss_bytes.max(initial=0) > 0
-        else ("The process of the SLAM was never seen; its cost is unknown.",)
-    )
-    return Section(
-        title=title,
-        name=name,
-        text=(
-            "The process tree of the program under test, sampled from outside. Times are wall and "
-            "CPU times of this machine and depend on it."
-        ),
-        headline=_resource_headline(numbers),
-        figures=tuple(pictures),
-        tables=(Table(title="Cost", columns=MEASURE_COLUMNS, rows=cells),),
-        metrics=numbers,
-        warnings=warnings,
-    )
-
-
-def _resource_headline(numbers: dict[str, Any]) -> tuple[Headline, ...]:
-    per_frame = numbers["cpu_s_per_frame"]
-    if per_frame is None or not np.isfinite(per_frame):
-        return ()
-    return (
-        Headline(
-            label="CPU per frame",
-            value=f"{per_frame * 1e3:.0f}",
-            unit="ms",
-            meaning=f"all cores together, over {numbers['n_frames']} frames",
-        ),
     )

@@ -1,14 +1,27 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+import argparse
+import json
 import os
 import subprocess
 import sys
 import time
 
 import numpy as np
+import psutil
 import pytest
 
-from aerotwin_trajectory_evaluation import ResourceRecorder, ResourceUsage, resource_section
+from aerotwin_core.errors import UserError
+from aerotwin_core.gate import EXIT_GATE
+from aerotwin_trajectory_evaluation import (
+    ResourceRecorder,
+    ResourceUsage,
+    resource_section,
+    resources_command,
+)
+
+# Pages that other processes share may come and go between the two readings.
+SHARED = 0.02
 
 # A child whose own child burns the processor; it reports the CPU time of both.
 BURN = """
@@ -34,7 +47,7 @@ def test_cpu_time_of_a_tree_contains_that_of_its_children():
     finally:
         process.kill()
     usage = recorder.usage
-    # 0.8 s are burnt, half by each; what interpreters need before the first sample is part of it.
+    # 0.8 s are burnt, half by each. The first sight of the root may come late, never the child's.
     assert 0.42 < usage.cpu_s[-1] < 3.0
     assert usage.n_processes.max() == 2
     assert usage.rss_bytes.max() > 5e6
@@ -63,20 +76,34 @@ def test_a_process_that_is_not_there_is_a_warning_and_not_a_zero():
     assert "never seen" in section.warnings[0]
 
 
-def test_numbers_follow_from_the_samples():
-    usage = ResourceUsage(
+def three_samples():
+    unknown = np.full(3, np.nan)
+    return ResourceUsage(
         time_s=np.array([0.0, 1.0, 2.0]),
         cpu_s=np.array([0.0, 0.5, 1.5]),
         rss_bytes=np.array([100, 300, 200]),
+        pss_bytes=np.array([np.nan, 250.0, 150.0]),
+        read_bytes=unknown,
+        write_bytes=np.array([0.0, 10.0, 40.0]),
+        n_threads=np.array([1, 4, 3]),
         n_processes=np.array([1, 1, 1]),
         frame_time_s=np.array([0.5, 1.5]),
         latency_s=np.array([0.04, 0.06]),
+        frame_stamps_ns=np.array([10_000_000_000, 12_000_000_000]),
+        overhead=0.004,
     )
+
+
+def test_numbers_follow_from_the_samples():
+    usage = three_samples()
     numbers = usage.metrics(n_frames=30, simulated_s=4.0)
     assert numbers["cpu_s_per_frame"] == pytest.approx(0.05)
     assert numbers["cpu_cores_mean"] == pytest.approx(0.75)
     assert numbers["real_time_factor"] == pytest.approx(2.0)
     assert numbers["latency_s"]["median"] == pytest.approx(0.05)
+    assert (numbers["pss_bytes_max"], numbers["pss_bytes_mean"]) == (250.0, 200.0)
+    assert (numbers["read_bytes"], numbers["write_bytes"]) == (None, 40.0)
+    assert numbers["cpu_cores_max"] == pytest.approx(1.0)
     section = resource_section(usage, n_frames=30, simulated_s=4.0)
     assert section.figures[0].svg.startswith("<svg")
     assert not section.warnings
@@ -84,6 +111,111 @@ def test_numbers_follow_from_the_samples():
 
 def test_this_process_can_watch_itself():
     with ResourceRecorder(pid=os.getpid(), interval_s=0.01) as recorder:
-        recorder.frame_done(0.02)
+        recorder.frame_done(0.02, 7)
         time.sleep(0.05)
     assert recorder.usage.latency_s.tolist() == [0.02]
+    assert recorder.usage.frame_stamps_ns.tolist() == [7]
+
+
+def test_samples_lie_on_the_time_of_the_data():
+    """Outputs at 0.5 and 1.5 s wall belong to data 2 s apart: a second of wall is two of data."""
+    assert three_samples().stamps_ns().tolist() == [10e9, 11e9, 12e9]
+    error = np.array([10_000_000_000, 12_000_000_000]), np.array([0.0, 0.5])
+    (figure,) = resource_section(three_samples(), error=error).figures
+    assert figure.title.startswith("Error")
+    assert "flight time" in figure.caption
+
+
+def wait_for_a_sample(recorder):
+    end = time.monotonic() + 10.0
+    while not len(recorder.usage.time_s) and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def test_memory_threads_and_storage_are_those_that_psutil_reads(tmp_path):
+    """psutil reads the same kernel counters by code of its own."""
+    script = (
+        "import os, threading, time\n"
+        "block = bytearray(os.urandom(1)) * 40_000_000\n"
+        "for _ in range(3): threading.Thread(target=time.sleep, args=(60,), daemon=True).start()\n"
+        "with open('out', 'wb') as f: f.write(block[:8_000_000]); f.flush(); os.fsync(f.fileno())\n"
+        "print('ready', flush=True)\n"
+        "input()\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout.readline().strip() == b"ready"
+        with ResourceRecorder(pid=process.pid, interval_s=0.01) as recorder:
+            wait_for_a_sample(recorder)
+        other = psutil.Process(process.pid)
+        memory, n_threads = other.memory_full_info(), other.num_threads()
+    finally:
+        process.kill()
+        process.communicate()
+    usage = recorder.usage
+    assert usage.n_threads[-1] == n_threads == 4
+    assert usage.rss_bytes[-1] == pytest.approx(memory.rss, rel=SHARED)
+    assert usage.pss_bytes[-1] == pytest.approx(memory.pss, rel=SHARED)
+    assert usage.pss_bytes[-1] > 40e6
+
+
+def test_a_launch_node_is_found_by_its_name():
+    process = subprocess.Popen(
+        [sys.executable, "-c", "input('ready')", "--ros-args", "-r", "__node:=some_slam"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert process.stdout.read(5) == b"ready"
+        for node, expected in (("some_slam", 1), ("some", 0)):
+            recorder = ResourceRecorder(node=node, interval_s=0.01).start()
+            wait_for_a_sample(recorder)
+            assert recorder.stop().n_processes[0] == expected
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("given", [{}, {"pid": 1, "node": "slam"}])
+def test_exactly_one_program_is_named(given):
+    with pytest.raises(ValueError, match="exactly one of pid, pattern and node"):
+        ResourceRecorder(**given)
+
+
+def run_verb(*words):
+    parser = argparse.ArgumentParser()
+    resources_command.configure(parser)
+    return resources_command.run(parser.parse_args(words))
+
+
+def test_the_verb_runs_a_program_and_reports_its_cost(tmp_path, capfd):
+    burn = "import time\nwhile time.process_time() < 0.6: pass"
+    report = tmp_path / "result"
+    code = run_verb("--json", str(tmp_path / "a.json"), "-o", str(report), "--", sys.executable,
+                    "-c", burn)  # fmt: skip
+    numbers = json.loads((tmp_path / "a.json").read_text())
+    assert code == 0
+    assert 0.3 < numbers["cpu_s"] < 1.5
+    assert (report / "report.html").is_file()
+    assert "CPU time" in capfd.readouterr().out
+
+
+def test_the_verb_fails_with_the_program_and_by_its_conditions():
+    sleep = "import time; time.sleep(0.5); raise SystemExit({})"
+    assert run_verb("--", sys.executable, "-c", sleep.format(5)) == 5
+    assert run_verb("--fail-if", "n_threads_max >= 1", "--", sys.executable, "-c",
+                    sleep.format(0)) == EXIT_GATE  # fmt: skip
+
+
+def test_the_verb_says_what_it_cannot_do():
+    with pytest.raises(UserError, match="say which program"):
+        run_verb()
+    with pytest.raises(UserError, match="no-such-program-x cannot be started"):
+        run_verb("no-such-program-x")
+    with pytest.raises(UserError, match="--rate-hz must be positive"):
+        run_verb("--pid", "1", "--rate-hz", "0")

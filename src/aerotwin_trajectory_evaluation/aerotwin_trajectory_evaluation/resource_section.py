@@ -1,0 +1,215 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the program under test cost, as a section of a report."""
+
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.plots import (
+    ACCENT,
+    ALIGNED,
+    ESTIMATE,
+    TRUTH,
+    WIDE_IN,
+    new_figure,
+    render_svg,
+    style,
+)
+from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
+from aerotwin_trajectory_evaluation.resources import ResourceUsage
+
+_MAX_POINTS = 1500
+MAX_OVERHEAD = 0.01
+"""Share of a core that the recording itself may take before the report says so."""
+
+
+def resource_section(
+    usage: ResourceUsage,
+    *,
+    n_frames: int | None = None,
+    simulated_s: float | None = None,
+    error: tuple[np.ndarray, np.ndarray] | None = None,
+    title: str = "Cost of the SLAM",
+    name: str = "resources",
+) -> Section:
+    """Return the section on CPU, memory, latency and real-time factor of the program under test.
+
+    Parameters
+    ----------
+    usage : ResourceUsage
+        What was recorded.
+    n_frames : int, optional
+        Frames given to the program; its outputs are counted by default.
+    simulated_s : float, optional
+        Simulated time that passed, for the real-time factor.
+    error : (stamps_ns (n,), error_m (n,)), optional
+        Position error of the program's poses, drawn over the same time axis (XTDrone, table IV,
+        gives means only).
+    title, name : str
+        Heading and key in `metrics.json`.
+    """
+    numbers = usage.metrics(n_frames=n_frames, simulated_s=simulated_s)
+    return Section(
+        title=title,
+        name=name,
+        text=(
+            "The process tree of the program under test, sampled from outside. Times are wall and "
+            "CPU times of this machine and depend on it."
+        ),
+        headline=_headline(numbers),
+        figures=_figures(usage, error, name),
+        tables=(Table(title="Cost", columns=MEASURE_COLUMNS, rows=_rows(numbers)),),
+        metrics=numbers,
+        warnings=tuple(_warnings(usage)),
+    )
+
+
+def _warnings(usage: ResourceUsage) -> list[str]:
+    if not usage.n_processes.any():
+        return ["The process of the SLAM was never seen; its cost is unknown."]
+    if usage.overhead > MAX_OVERHEAD:
+        return [
+            f"Recording took {usage.overhead:.1%} of a core, more than {MAX_OVERHEAD:.0%}: the "
+            "program under test may have been slowed by it."
+        ]
+    return []
+
+
+def _rows(numbers: dict[str, Any]) -> tuple[tuple[Any, ...], ...]:
+    latency = numbers["latency_s"] or {}
+
+    def scaled(value: float | None, factor: float) -> float | None:
+        return None if value is None else value * factor
+
+    def row(label: str, value: float | None, factor: float, unit: str, meaning: str, digits: int):
+        return measure(label, scaled(value, factor), unit, meaning, digits=digits)
+
+    per_frame = f"over {numbers['n_frames']} frames; above the frame period it needs several cores"
+    slow = "simulated by wall time; below 1 the latency would differ in flight"
+    return (
+        row("wall time", numbers["wall_s"], 1.0, "s", "recorded", 1),
+        row("CPU time", numbers["cpu_s"], 1.0, "s", "of all its processes and threads", 1),
+        row("CPU time per frame", numbers["cpu_s_per_frame"], 1e3, "ms", per_frame, 1),
+        row("CPU", numbers["cpu_cores_mean"], 100.0, "%", "mean; one busy core is 100 %", 0),
+        row("CPU, largest", numbers["cpu_cores_max"], 100.0, "%", "between two samples", 0),
+        row("memory, mean", numbers["pss_bytes_mean"], 1e-6, "MB", "shared pages count once", 0),
+        row("memory, largest", numbers["pss_bytes_max"], 1e-6, "MB", "the same (PSS)", 0),
+        row("resident, largest", numbers["rss_bytes_max"], 1e-6, "MB", "shared pages too (RSS)", 0),
+        row("threads, most", numbers["n_threads_max"], 1.0, "", "of all its processes", 0),
+        row("read from storage", numbers["read_bytes"], 1e-6, "MB", "caches not counted", 1),
+        row("written to storage", numbers["write_bytes"], 1e-6, "MB", "caches not counted", 1),
+        row("latency, median", latency.get("median"), 1e3, "ms", "image to pose", 1),
+        row("latency, 95 %", latency.get("p95"), 1e3, "ms", "one in twenty is later", 1),
+        row("real-time factor", numbers["real_time_factor"], 1.0, "", slow, 2),
+        row("samples", numbers["sample_rate_hz"], 1.0, "Hz", "of these figures", 1),
+        row("cost of recording", numbers["overhead"], 100.0, "%", "of one core", 2),
+    )
+
+
+def _headline(numbers: dict[str, Any]) -> tuple[Headline, ...]:
+    tiles = []
+    if numbers["cpu_s_per_frame"] is not None:
+        tiles.append(
+            Headline(
+                label="CPU per frame",
+                value=f"{numbers['cpu_s_per_frame'] * 1e3:.0f}",
+                unit="ms",
+                meaning=f"all cores together, over {numbers['n_frames']} frames",
+            )
+        )
+    memory = numbers["pss_bytes_max"] or numbers["rss_bytes_max"]
+    if memory:
+        tiles.append(
+            Headline(
+                label="Memory",
+                value=f"{memory * 1e-6:.0f}",
+                unit="MB",
+                meaning="at most, of the program's whole process tree",
+            )
+        )
+    return tuple(tiles)
+
+
+def _figures(
+    usage: ResourceUsage, error: tuple[np.ndarray, np.ndarray] | None, name: str
+) -> tuple[Figure, ...]:
+    if len(usage.time_s) < 2:
+        return ()
+    over = "flight time" if usage.stamps_ns() is not None else "wall time"
+    first = "Error, " if error is not None and usage.stamps_ns() is not None else ""
+    return (
+        Figure(
+            title=f"{first}{'cores' if first else 'Cores'}, memory and latency over time",
+            caption=f"All over the same {over}: what is hard shows in every row.",
+            svg=_over_time(usage, error, name),
+            is_wide=True,
+        ),
+    )
+
+
+def _over_time(usage: ResourceUsage, error: tuple[np.ndarray, np.ndarray] | None, name: str) -> str:
+    stamps = usage.stamps_ns()
+    if stamps is None:
+        seconds, frame_seconds, label = usage.time_s, usage.frame_time_s, "wall time [s]"
+        error = None
+    else:
+        start = usage.frame_stamps_ns[0]
+        seconds, label = (stamps - start) * 1e-9, "flight time [s]"
+        frame_seconds = (usage.frame_stamps_ns - start) * 1e-9
+    n_rows = 4 if error is not None else 3
+    figure = new_figure(WIDE_IN, 1.2 + 1.3 * n_rows)
+    with style():
+        rows = figure.subplots(n_rows, 1, sharex=True)
+        if error is not None:
+            which = _thin(len(error[0]))
+            since = (error[0][which] - usage.frame_stamps_ns[0]) * 1e-9
+            rows[0].plot(since, error[1][which], color=TRUTH, lw=1.2)
+            rows[0].set(ylabel="error [m]")
+        cores, memory, latency = rows[-3:]
+        _draw_cores(cores, seconds, usage)
+        _draw_memory(memory, seconds, usage)
+        _draw_latency(latency, frame_seconds, usage)
+        for axes in rows:
+            axes.set_ylim(bottom=0.0)
+        latency.set(xlabel=label)
+        figure.align_ylabels()
+    return render_svg(figure, f"{name}-time")
+
+
+def _draw_cores(axes, seconds: np.ndarray, usage: ResourceUsage) -> None:
+    which = _thin(len(seconds))
+    busy = np.diff(usage.cpu_s[which]) / np.maximum(np.diff(usage.time_s[which]), 1e-6)
+    axes.fill_between(seconds[which][1:], busy, step="pre", color=ALIGNED, alpha=0.3, lw=0)
+    axes.step(seconds[which][1:], busy, where="pre", color=ALIGNED, lw=1.2)
+    axes.set(ylabel="busy cores")
+
+
+def _draw_memory(axes, seconds: np.ndarray, usage: ResourceUsage) -> None:
+    which = _thin(len(seconds))
+    is_known = bool(np.isfinite(usage.pss_bytes).any())
+    memory = usage.pss_bytes if is_known else usage.rss_bytes
+    axes.plot(seconds[which], memory[which] * 1e-6, color=ACCENT)
+    axes.set(ylabel="memory [MB]")
+
+
+def _draw_latency(axes, frame_seconds: np.ndarray, usage: ResourceUsage) -> None:
+    axes.set(ylabel="latency [ms]")
+    if len(usage.latency_s) == 0:
+        text = "no latency was measured"
+        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", alpha=0.7)
+        return
+    which = _thin(len(frame_seconds))
+    axes.plot(
+        frame_seconds[which],
+        usage.latency_s[which] * 1e3,
+        ".",
+        ms=3.0,
+        color=ESTIMATE,
+        rasterized=len(which) > 500,
+    )
+
+
+def _thin(n: int) -> np.ndarray:
+    """Return at most _MAX_POINTS indices, the last one included: a line needs no more."""
+    return np.unique(np.linspace(0, n - 1, min(n, _MAX_POINTS)).round().astype(np.int64))

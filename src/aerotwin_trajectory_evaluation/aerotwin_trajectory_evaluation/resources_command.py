@@ -1,0 +1,133 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Measure what a program costs: CPU, memory, threads and I/O of its whole process tree.
+
+Either start the program (after --), or name one that runs by its process number, its command line
+or its ROS 2 node. Recording ends with the program, after --duration-s, or at Ctrl-C.
+
+Examples
+--------
+  aerotwin evaluate resources -o result -- ros2 run my_slam slam_node
+  aerotwin evaluate resources --node stereo_odometry --duration-s 60 --json -
+  aerotwin evaluate resources --name orb_slam3 --fail-if "cpu_cores_mean > 1.5"
+"""
+
+import argparse
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from aerotwin_core.cli import progress, write_json
+from aerotwin_core.errors import UserError
+from aerotwin_core.gate import add_gate_argument, exit_code_of_gates
+
+_LOOK_S = 0.1
+_FIND_S = 30.0
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--pid", type=int, help="number of the process at the root of the tree")
+    which.add_argument("--name", metavar="REGEX", help="found in the command line of the roots")
+    which.add_argument("--node", help="name of the ROS 2 node, as its launch file gives it")
+    which.add_argument("command", nargs="*", default=[], metavar="COMMAND", help="start this")
+    parser.add_argument("--duration-s", type=float, help="longest recording (default: to its end)")
+    parser.add_argument("--rate-hz", type=float, default=10.0, help="samples per second")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="report and numbers")
+    parser.add_argument("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
+    add_gate_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Record, print, report; the exit code of a started program is that of this one."""
+    from aerotwin_trajectory_evaluation.resource_section import resource_section
+
+    _check(args)
+    usage, code = _record(args)
+    if not usage.n_processes.any():
+        raise UserError(f"no such process was seen within {_FIND_S:g} s; is it running?")
+    section = resource_section(usage, title="Cost of the program")
+    numbers = dict(section.metrics)
+    if args.json != "-":
+        for label, value, unit, _ in section.tables[0].rows:
+            print(f"{label:24} {value:>10} {unit}")
+        for warning in section.warnings:
+            print(f"note: {warning}")
+    if args.output is not None:
+        _write_report(args, section)
+    write_json(args.json, numbers)
+    return code or exit_code_of_gates(args.fail_if, numbers, {})
+
+
+def _check(args: argparse.Namespace) -> None:
+    if not (args.command or args.pid or args.name or args.node):
+        raise UserError("say which program: --pid, --name, --node, or a command after --")
+    if not args.rate_hz > 0.0:
+        raise UserError(f"--rate-hz must be positive, got {args.rate_hz:g}")
+    if args.duration_s is not None and not args.duration_s > 0.0:
+        raise UserError(f"--duration-s must be positive, got {args.duration_s:g}")
+
+
+def _record(args: argparse.Namespace) -> tuple[Any, int]:
+    """Return the usage, and the exit code of the program when it was started here."""
+    from aerotwin_trajectory_evaluation.resources import ResourceRecorder
+
+    child = _start(args.command) if args.command else None
+    recorder = ResourceRecorder(
+        pid=child.pid if child is not None else args.pid,
+        pattern=args.name,
+        node=args.node,
+        interval_s=1.0 / args.rate_hz,
+    )
+    try:
+        with recorder, progress(args.duration_s or 0.0, "recording", unit="s") as bar:
+            _wait(recorder, child, args.duration_s, bar)
+    except KeyboardInterrupt:
+        pass  # what was seen so far is the result
+    finally:
+        code = _end(child) if child is not None else 0
+    return recorder.usage, code
+
+
+def _start(command: list[str]) -> subprocess.Popen:
+    try:
+        return subprocess.Popen(command)
+    except OSError as error:
+        raise UserError(f"{command[0]} cannot be started ({error.strerror})") from error
+
+
+def _wait(recorder, child: subprocess.Popen | None, duration_s: float | None, bar) -> None:
+    """Return when the program has ended, was never seen, or the time is over."""
+    start = time.monotonic()
+    while (since := time.monotonic() - start) < (duration_s or float("inf")):
+        alive = recorder.usage.n_processes
+        has_ended = alive.any() and alive[-1] == 0
+        is_missing = not alive.any() and since > _FIND_S
+        if is_missing or (has_ended if child is None else child.poll() is not None):
+            return
+        bar.update(since - bar.n)
+        time.sleep(_LOOK_S)
+
+
+def _end(child: subprocess.Popen) -> int:
+    """Return the exit code; a program that outlived its time is asked to end, then made to."""
+    if child.poll() is None:
+        child.terminate()
+        try:
+            child.wait(timeout=10.0)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+        return 0
+    return child.returncode
+
+
+def _write_report(args: argparse.Namespace, section) -> None:
+    from aerotwin_report import write_report
+
+    chosen = {"pid": args.pid, "name": args.name, "node": args.node, "command": args.command}
+    configuration = {k: v for k, v in chosen.items() if v} | {"rate_hz": args.rate_hz}
+    write_report(args.output, title=section.title, sections=[section], configuration=configuration)
+    print(f"report: {args.output / 'report.html'}")
