@@ -16,7 +16,7 @@ from aerotwin_map_evaluation.controls import MapControl, negative_controls
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.statistics import describe, describe_all, removed_by, shares
 from aerotwin_map_evaluation.surface import SurfaceReference, align_to_surface, one_per_voxel
-from aerotwin_registration import Registration, align_point_to_point
+from aerotwin_registration import Registration, align
 from aerotwin_voxel_cloud import voxelise
 
 
@@ -207,7 +207,7 @@ def evaluate_map(
     voxels = _voxels(reference, reference_points, protocol)
     say("alignment")
     tree = cKDTree(voxels, balanced_tree=False)
-    registration = align_point_to_point(points_map, voxels, protocol=protocol.icp)
+    registration = align(points_map, voxels, protocol=protocol.icp)
     voxel_distances = _to_voxels(points_map, registration, tree, protocol)
     shared: dict[str, Any] = {
         "points_map": points_map,
@@ -295,7 +295,7 @@ def _floor_of(
     perfect = one_per_voxel(perfect, protocol.floor_spacing_m)
     if len(perfect) < protocol.icp.min_correspondences:
         return None
-    registration = align_point_to_point(perfect, voxels, protocol=protocol.icp)
+    registration = align(perfect, voxels, protocol=protocol.icp)
     return Floor(
         points_map=perfect,
         region=region,

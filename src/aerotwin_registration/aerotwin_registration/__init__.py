@@ -7,15 +7,17 @@ returns a `Registration` with `T_target_source`, x_target = T_target_source @ x_
 passes a failure off as an answer: `converged` is False then, with a reason in words.
 """
 
-from aerotwin_registration.alignment import IcpProtocol, Registration, align_point_to_point
 from aerotwin_registration.clouds import Cloud, read_cloud, write_cloud
+from aerotwin_registration.icp import ICP_PRESETS, IcpProtocol, Registration, Surface, align
 from aerotwin_registration.voxels import voxel_downsample
 
 __all__ = [
+    "ICP_PRESETS",
     "Cloud",
     "IcpProtocol",
     "Registration",
-    "align_point_to_point",
+    "Surface",
+    "align",
     "read_cloud",
     "voxel_downsample",
     "write_cloud",

@@ -18,14 +18,14 @@ class NearestTracker:
 
     Parameters
     ----------
-    target : (m, 3) array
-        Searched points, not empty.
+    tree : cKDTree
+        Of the searched points, not empty.
     radius_m : float
         Neighbours farther than this do not count [m].
     """
 
-    def __init__(self, target: np.ndarray, radius_m: float) -> None:
-        self._tree = cKDTree(target, balanced_tree=False, compact_nodes=True)
+    def __init__(self, tree: cKDTree, radius_m: float) -> None:
+        self._tree = tree
         self._radius = radius_m
         self._reach = radius_m * _REACH
         self._anchor: np.ndarray | None = None

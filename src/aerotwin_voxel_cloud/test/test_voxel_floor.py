@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from aerotwin_registration import align_point_to_point
+from aerotwin_registration import align
 from aerotwin_voxel_cloud import surface_points, voxelise
 
 SAMPLE_ERROR = 0.01  # 40 planes of 2000 points: the mean of 40 planes spreads by 0.04 / sqrt(40)
@@ -79,7 +79,7 @@ def test_alignment_to_centres_shifts_a_perfect_map_and_to_surface_points_hardly(
     grid = voxelise(vertices, triangles, 1.0)
     middle, shifts = perfect.mean(axis=0), []
     for reference in (grid.centres(), surface_points(vertices, triangles, grid)):
-        T = align_point_to_point(perfect, reference).T_target_source
+        T = align(perfect, reference).T_target_source
         shifts.append(np.linalg.norm(T[:3, :3] @ middle + T[:3, 3] - middle))
     assert shifts[0] > 0.4
     assert shifts[1] < 0.1 * shifts[0]

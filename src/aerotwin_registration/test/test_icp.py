@@ -6,8 +6,8 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
-from aerotwin_registration import IcpProtocol, align_point_to_point
-from aerotwin_registration.alignment import fit_rigid
+from aerotwin_registration import IcpProtocol, align
+from aerotwin_registration.icp.similarity import fit_rigid
 from aerotwin_registration.neighbours import NearestTracker
 
 ROUNDING = 1e-9  # double precision over coordinates of tens of metres
@@ -29,7 +29,7 @@ def test_a_moved_copy_is_moved_back():
     target = rough_ground()
     T_target_source = motion()
     source = transform_points(invert_transform(T_target_source), target)
-    result = align_point_to_point(source, target)
+    result = align(source, target)
     assert result.converged, result.reason
     np.testing.assert_allclose(result.T_target_source, T_target_source, atol=SAME_SAMPLES)
 
@@ -37,10 +37,10 @@ def test_a_moved_copy_is_moved_back():
 def test_forward_inverse_and_shifted_registrations_agree():
     target = rough_ground()
     source = transform_points(invert_transform(motion()), target)
-    forward = align_point_to_point(source, target).T_target_source
-    inverse = align_point_to_point(target, source).T_target_source
+    forward = align(source, target).T_target_source
+    inverse = align(target, source).T_target_source
     offset = make_transform(np.eye(3), [400.0, -300.0, 50.0])
-    shifted = align_point_to_point(
+    shifted = align(
         transform_points(offset, source), transform_points(offset, target)
     ).T_target_source
     np.testing.assert_allclose(forward @ inverse, np.eye(4), atol=SAME_SAMPLES)
@@ -55,7 +55,7 @@ def test_equals_open3d_with_the_same_protocol():
     source = transform_points(motion(), source) + np.random.default_rng(3).normal(
         0, 0.05, source.shape
     )
-    ours = align_point_to_point(source, target)
+    ours = align(source, target)
     clouds = [o3d.geometry.PointCloud(o3d.utility.Vector3dVector(p)) for p in (source, target)]
     module = o3d.pipelines.registration
     theirs = module.registration_icp(
@@ -85,7 +85,7 @@ def test_rigid_fit_equals_scipy():
 def test_tracked_neighbours_equal_a_full_search_at_every_step():
     rng = np.random.default_rng(11)
     target, points = rng.uniform(-2, 2, (400, 3)), rng.uniform(-3, 3, (300, 3))
-    tracker, tree = NearestTracker(target, 0.5), cKDTree(target)
+    tracker, tree = NearestTracker(cKDTree(target), 0.5), cKDTree(target)
     for step in (0.0, 0.3, 0.01, 0.001, 0.05, 0.2):
         points = points + rng.normal(0, step, 3)
         distance, index = tracker.nearest(points)
@@ -96,13 +96,13 @@ def test_tracked_neighbours_equal_a_full_search_at_every_step():
 
 def test_clouds_that_do_not_meet_are_a_failure_and_not_the_identity():
     target = rough_ground()
-    result = align_point_to_point(target + np.array([100.0, 0, 0]), target)
+    result = align(target + np.array([100.0, 0, 0]), target)
     assert not result.converged
     assert "neighbour within 1 m" in result.reason
 
 
 def test_a_handful_of_points_is_a_failure():
-    result = align_point_to_point(np.zeros((5, 3)), rough_ground())
+    result = align(np.zeros((5, 3)), rough_ground())
     assert not result.converged
     assert "too few" in result.reason
 
@@ -110,7 +110,7 @@ def test_a_handful_of_points_is_a_failure():
 def test_a_plane_is_reported_to_slide_along_itself_and_turn_about_its_normal():
     rng = np.random.default_rng(5)
     plane = np.column_stack([rng.uniform(-10, 10, (3000, 2)), rng.normal(0, 0.02, 3000)])
-    result = align_point_to_point(plane + np.array([0, 0, 0.3]), plane)
+    result = align(plane + np.array([0, 0, 0.3]), plane)
     assert not result.converged
     assert len(result.open_directions) == 3
     assert all(abs(d.translation[2]) < 0.1 for d in result.open_directions)
@@ -120,7 +120,7 @@ def test_a_plane_is_reported_to_slide_along_itself_and_turn_about_its_normal():
 def test_an_iteration_limit_is_named_as_such():
     target = rough_ground()
     source = transform_points(motion(), rough_ground(seed=3))
-    result = align_point_to_point(source, target, max_iterations=2)
+    result = align(source, target, protocol=IcpProtocol(max_iterations=2))
     assert not result.converged
     assert result.reason == "still moving after 2 iterations"
 
@@ -128,7 +128,7 @@ def test_an_iteration_limit_is_named_as_such():
 def test_drift_beyond_belief_is_a_failure():
     target = rough_ground()
     protocol = IcpProtocol(max_shift_m=0.05)
-    result = align_point_to_point(target + np.array([0.2, 0, 0.1]), target, protocol=protocol)
+    result = align(target + np.array([0.2, 0, 0.1]), target, protocol=protocol)
     assert not result.converged
     assert "drifted" in result.reason
 
@@ -137,7 +137,7 @@ def test_nan_is_refused():
     points = rough_ground()
     points[3, 1] = np.nan
     with pytest.raises(ValueError, match="finite"):
-        align_point_to_point(points, rough_ground())
+        align(points, rough_ground())
 
 
 def test_real_scan_pair_lands_on_its_published_motion(shared_data):
@@ -149,7 +149,7 @@ def test_real_scan_pair_lands_on_its_published_motion(shared_data):
         voxel_downsample(read_cloud(folder / f"{name}.ply").points, 0.25)
         for name in ("source", "target")
     )
-    result = align_point_to_point(source, target)
+    result = align(source, target)
     T = np.loadtxt(folder / "T_target_source.txt")
     assert result.converged, result.reason
     assert np.linalg.norm(result.T_target_source[:3, 3] - T[:3, 3]) < 0.04

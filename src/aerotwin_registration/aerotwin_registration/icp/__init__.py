@@ -1,0 +1,14 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The ICP family: one entry `align`, one `Registration`, and a diagnosis that knows failures.
+
+`protocol` and `result` are what goes in and comes out; `alignment` is the loop, `steps` one step
+of each method, `surface` a cloud with its tree and normals, `diagnosis` the judgement.
+"""
+
+from aerotwin_registration.icp.alignment import align
+from aerotwin_registration.icp.protocol import ICP_PRESETS, IcpProtocol
+from aerotwin_registration.icp.result import Registration
+from aerotwin_registration.icp.surface import Surface
+
+__all__ = ["ICP_PRESETS", "IcpProtocol", "Registration", "Surface", "align"]

@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every choice of an alignment, and the named sets of choices."""
+
+from dataclasses import dataclass
+
+from aerotwin_core.parameters import parameter
+
+METHODS = ("point_to_point", "point_to_plane", "gicp")
+ROBUST_KERNELS = ("none", "huber", "cauchy", "tukey")
+
+
+@dataclass(frozen=True, kw_only=True)
+class IcpProtocol:
+    """Every choice of an alignment. The defaults are those of Beam et al. 2024, IV-C."""
+
+    method: str = parameter(
+        "point_to_point", text="which distance of a pair is made small", choices=METHODS
+    )
+    with_scale: bool = parameter(False, text="also find the scale of the source, Sim(3)")
+    voxel_m: float = parameter(
+        0.0,
+        text="down-sampling of source and target before (0 = none)",
+        unit="m",
+        minimum=0.0,
+        maximum=1e3,
+    )
+    radius_m: float = parameter(
+        1.0, text="farthest pair that counts", unit="m", minimum=1e-6, maximum=1e3
+    )
+    relative_tolerance: float = parameter(
+        1e-5, text="stop when both fitness and RMSE change by less", minimum=0.0, maximum=1.0
+    )
+    max_iterations: int = parameter(1500, text="most iterations", minimum=1, maximum=100_000)
+    n_neighbours: int = parameter(
+        20,
+        text="neighbours of a point that its surface normal is fitted to",
+        minimum=4,
+        maximum=200,
+    )
+    robust_kernel: str = parameter(
+        "none", text="how large residuals lose weight", choices=ROBUST_KERNELS
+    )
+    robust_m: float = parameter(
+        0.1, text="residual at which they begin to", unit="m", minimum=1e-9, maximum=1e3
+    )
+    min_correspondences: int = parameter(
+        30, text="fewer pairs are a failure", minimum=3, maximum=10_000_000
+    )
+    min_fitness: float = parameter(
+        0.1, text="a smaller share of paired points is a failure", minimum=0.0, maximum=1.0
+    )
+    max_shift_m: float = parameter(
+        5.0, text="a larger shift of the cloud's centre is drift", unit="m", minimum=0.0
+    )
+    max_turn_deg: float = parameter(
+        30.0, text="a larger turn is drift", unit="deg", minimum=0.0, maximum=180.0
+    )
+    max_scale_change: float = parameter(
+        0.5, text="a larger change of log(scale) is drift", minimum=0.0, maximum=10.0
+    )
+
+
+ICP_PRESETS: dict[str, IcpProtocol] = {
+    "beam2024": IcpProtocol(),
+    "plane": IcpProtocol(method="point_to_plane", max_iterations=100),
+    "gicp": IcpProtocol(method="gicp", max_iterations=100),
+}
+"""`beam2024`: Beam et al. 2024, IV-C: radius 1 m, 1e-5, 1500 iterations, point to point."""

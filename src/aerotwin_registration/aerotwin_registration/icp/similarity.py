@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Rigid motions and similarities: least-squares fits of pairs, steps, and their size."""
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.frames import transform_points
+
+
+def fit_rigid(source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return T_target_source (4, 4) that moves paired points onto each other, least squares.
+
+    References
+    ----------
+    Umeyama 1991, equations 34-43, without scale.
+    """
+    return fit_similarity(source, target, with_scale=False)
+
+
+def fit_similarity(
+    source: np.ndarray,
+    target: np.ndarray,
+    *,
+    weights: np.ndarray | None = None,
+    with_scale: bool = True,
+) -> np.ndarray:
+    """Return S_target_source (4, 4), scale times rotation and translation, least squares.
+
+    Pairs that hold no rotation (all points at one place) give a shift alone.
+
+    References
+    ----------
+    Umeyama 1991, equations 34-43; with weights, sums are weighted ones.
+    """
+    share = None if weights is None else (weights / max(weights.sum(), 1e-300))[:, None]
+    source_mean, target_mean = _mean(source, share), _mean(target, share)
+    arms = source - source_mean
+    weighted = arms if share is None else arms * share * len(arms)
+    U, values, Vt = np.linalg.svd((target - target_mean).T @ weighted)
+    signs = np.array([1.0, 1.0, np.sign(np.linalg.det(U) * np.linalg.det(Vt))])
+    R = U @ np.diag(signs) @ Vt
+    spread = float(np.sum(arms * weighted))
+    scale = float(values @ signs) / spread if with_scale and spread > 0.0 else 1.0
+    S = np.eye(4)
+    S[:3, :3] = scale * R
+    S[:3, 3] = target_mean - scale * (R @ source_mean)
+    return S
+
+
+def _mean(points: np.ndarray, share: np.ndarray | None) -> np.ndarray:
+    return points.mean(axis=0) if share is None else np.sum(points * share, axis=0)
+
+
+def step_about(centre: np.ndarray, step: np.ndarray) -> np.ndarray:
+    """Return the (4, 4) motion of a step: shift, rotation vector, log of scale, about a centre."""
+    S = np.eye(4)
+    S[:3, :3] = np.exp(step[6]) * Rotation.from_rotvec(step[3:6]).as_matrix()
+    S[:3, 3] = centre + step[:3] - S[:3, :3] @ centre
+    return S
+
+
+def split_scale(S: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return (T, scale) of a similarity: T with a rotation that is orthonormal to rounding."""
+    U, values, Vt = np.linalg.svd(S[:3, :3])
+    T = S.copy()
+    T[:3, :3] = U @ Vt
+    return T, float(np.prod(values) ** (1.0 / 3.0))
+
+
+def motion_of(
+    S_motion: np.ndarray, source: np.ndarray, S_initial: np.ndarray
+) -> tuple[float, float]:
+    """Return how far [m] a motion shifts the centre of the source and how far it turns it [deg]."""
+    centre = transform_points(S_initial, source.mean(axis=0, keepdims=True))
+    shift = float(np.linalg.norm(transform_points(S_motion, centre) - centre))
+    R = split_scale(S_motion)[0][:3, :3]
+    return shift, float(np.degrees(Rotation.from_matrix(R).magnitude()))
