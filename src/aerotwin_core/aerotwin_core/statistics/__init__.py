@@ -1,0 +1,55 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Statistics for samples that depend on each other, and for few runs of several methods.
+
+Neighbouring points of a map and neighbouring poses of a trajectory err alike, so n of them are
+not n facts. Blocks of space or time are resampled instead (`block_bootstrap`); that two samples
+agree is shown by an interval within a margin (`tost`), not by failing to see a difference. Between
+methods the run is the unit (`compare_paired`, `compare_unpaired`, `holm`). All that is random is
+seeded.
+"""
+
+from aerotwin_core.statistics.blocks import (
+    BlockSize,
+    blocks_in_space,
+    blocks_in_time,
+    choose_block_size,
+)
+from aerotwin_core.statistics.bootstrap import (
+    STATISTICS,
+    Interval,
+    Replicates,
+    block_bootstrap,
+    bootstrap_difference,
+    bootstrap_interval,
+)
+from aerotwin_core.statistics.equivalence import Equivalence, tost
+from aerotwin_core.statistics.significance import (
+    Comparison,
+    Quartiles,
+    compare_paired,
+    compare_unpaired,
+    holm,
+    quartiles,
+)
+
+__all__ = [
+    "STATISTICS",
+    "BlockSize",
+    "Comparison",
+    "Equivalence",
+    "Interval",
+    "Quartiles",
+    "Replicates",
+    "block_bootstrap",
+    "blocks_in_space",
+    "blocks_in_time",
+    "bootstrap_difference",
+    "bootstrap_interval",
+    "choose_block_size",
+    "compare_paired",
+    "compare_unpaired",
+    "holm",
+    "quartiles",
+    "tost",
+]

@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether two samples agree within a margin: two one-sided tests.
+
+References
+----------
+Schuirmann: A comparison of the two one-sided tests procedure and the power approach for assessing
+the equivalence of average bioavailability. J. Pharmacokinetics and Biopharmaceutics 15, 1987.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.statistics.bootstrap import Interval, Replicates
+
+EQUIVALENT, DIFFERENT, UNDECIDED = "equivalent", "different", "not decided"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Equivalence:
+    """What two one-sided tests say.
+
+    Attributes
+    ----------
+    interval : Interval
+        Of the difference, confidence 1 - 2 alpha.
+    margin : float
+        Differences up to this do not matter.
+    alpha : float
+        Largest probability to call samples equivalent that differ by the margin or more.
+    p_value : float
+        The larger of the two one-sided tests': equivalent where it is below alpha.
+    verdict : str
+        `equivalent`: the interval lies within the margin. `different`: it lies beyond, on one
+        side. `not decided`: it reaches across.
+    """
+
+    interval: Interval
+    margin: float
+    alpha: float
+    p_value: float
+    verdict: str
+
+    @property
+    def is_zero_excluded(self) -> bool:
+        """Whether there is a difference at all, whatever its size."""
+        return not self.interval.low <= 0.0 <= self.interval.high
+
+    def plain(self) -> dict[str, object]:
+        """Return the numbers for JSON."""
+        return {
+            **self.interval.plain(),
+            "margin": self.margin,
+            "alpha": self.alpha,
+            "p_value": self.p_value,
+            "verdict": self.verdict,
+        }
+
+
+def tost(difference: Replicates, margin: float, *, alpha: float = 0.05) -> Equivalence:
+    """Judge a difference against a margin.
+
+    Parameters
+    ----------
+    difference : Replicates
+        From `bootstrap_difference`.
+    margin : float
+        Half width of the range that counts as equal, in the unit of the difference.
+    alpha : float
+        Error probability of each one-sided test.
+
+    Raises
+    ------
+    ValueError
+        If the margin is not positive or alpha is not between 0 and 0.5.
+    """
+    if not (margin > 0.0 and np.isfinite(margin)):
+        raise ValueError(f"margin must be positive and finite, got {margin}")
+    if not 0.0 < alpha < 0.5:
+        raise ValueError(f"alpha must be between 0 and 0.5, got {alpha}")
+    interval = difference.interval(1.0 - 2.0 * alpha)
+    if -margin < interval.low and interval.high < margin:
+        verdict = EQUIVALENT
+    elif interval.low > margin or interval.high < -margin:
+        verdict = DIFFERENT
+    else:
+        verdict = UNDECIDED
+    beyond = max(np.mean(difference.values >= margin), np.mean(difference.values <= -margin))
+    return Equivalence(
+        interval=interval,
+        margin=margin,
+        alpha=alpha,
+        p_value=difference.probability_of_tail(float(beyond)),
+        verdict=verdict,
+    )
