@@ -1,29 +1,34 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Read rosbag2 folders, also those that a killed writer left without index."""
+"""Read rosbag2 recordings of any make: what is whole is given, what is not is said."""
 
-import struct
+import heapq
+import shutil
+import tempfile
+import weakref
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from mcap.exceptions import McapError
-from mcap.records import Channel, Message, Schema
-from mcap.stream_reader import StreamReader
-from rosbags.rosbag2 import Reader
-from rosbags.rosbag2.errors import ReaderError
 
+from aerotwin_core.bag.compression import SUFFIXES, decompress_file
+from aerotwin_core.bag.mcap_file import McapFile
+from aerotwin_core.bag.message_types import MessageError, MessageTypes
+from aerotwin_core.bag.metadata import BagFiles, find_files
+from aerotwin_core.bag.poses import POSE_TYPES, TF_TYPE, PoseTopic, poses_of_messages
+from aerotwin_core.bag.sqlite_file import SqliteFile
+from aerotwin_core.bag.storage import RawMessage, StorageFile
+from aerotwin_core.bag.transforms import TransformTree
 from aerotwin_core.errors import UserError
-from aerotwin_core.messages import TYPESTORE, stamp_ns
 from aerotwin_core.trajectory import Trajectory
-
-_MCAP_MAGIC = b"\x89MCAP0\r\n"
-RawMessage = tuple[str, int, bytes]
 
 
 class BagReader:
-    """A bag folder opened for reading.
+    """A bag opened for reading: a rosbag2 folder, or one `.mcap` or `.db3` file.
+
+    MCAP and SQLite of Humble to Kilted, split, compressed by file, chunk or message, with or
+    without metadata.yaml. The bag's folder is never written into.
 
     Attributes
     ----------
@@ -31,134 +36,216 @@ class BagReader:
     topics : dict
         Message type by topic name.
     counts : dict
-        Number of messages by topic name.
+        Number of messages by topic name, as the index of the files says.
     start_ns, end_ns : int
-        First and last stamp [ns]; both 0 for an empty bag.
-    is_complete : bool
-        False if the writer was killed; everything up to its last flush is read.
+        First and last stamp of recording [ns]; both 0 for an empty bag.
 
     Raises
     ------
     UserError
-        If the path is not a bag.
+        If the path is not a bag, or nothing of it can be read.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if not (self.path / "metadata.yaml").is_file():
-            raise UserError(
-                f"{self.path}: not a bag (a folder with metadata.yaml is expected); check the path"
-            )
+        found = find_files(self.path)
+        self._folder: Path | None = None
+        self._problems = list(found.problems)
+        self._files: list[StorageFile] = []
+        for file in found.files:
+            try:
+                self._files.append(self._open(file))
+            except UserError as error:
+                self._problems.append(str(error))
+        if not self._files:
+            raise UserError("; ".join(self._problems))
+        self._is_all_there = not self._problems
         self.topics: dict[str, str] = {}
         self.counts: dict[str, int] = {}
-        self.start_ns = self.end_ns = 0
-        self._unfinished = [f for f in sorted(self.path.glob("*.mcap")) if not _is_finished(f)]
-        self.is_complete = not self._unfinished
-        if self.is_complete:
-            self._scan_index()
-        else:
-            self._scan_messages()
+        definitions: dict[str, tuple[str, str]] = {}
+        for storage in self._files:
+            self._merge(storage, definitions)
+        spans = [storage.span_ns for storage in self._files if storage.span_ns is not None]
+        self.start_ns = min((first for first, _ in spans), default=0)
+        self.end_ns = max((last for _, last in spans), default=0)
+        self._types = MessageTypes(definitions, found.distro)
+        self._check_count(found)
 
-    def _scan_index(self) -> None:
-        try:
-            with Reader(self.path) as reader:
-                for connection in reader.connections:
-                    self.topics[connection.topic] = connection.msgtype
-                    count = self.counts.get(connection.topic, 0) + connection.msgcount
-                    self.counts[connection.topic] = count
-                if reader.message_count:
-                    self.start_ns, self.end_ns = reader.start_time, reader.end_time - 1
-        except (ReaderError, OSError, KeyError, ValueError) as error:
-            raise UserError(f"{self.path}: the bag cannot be opened ({error})") from error
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What cannot be read or is not as it should be: one line each, the file named.
 
-    def _scan_messages(self) -> None:
-        first, last = None, 0
-        for topic, stamp, _ in self.raw():
-            self.counts[topic] = self.counts.get(topic, 0) + 1
-            first, last = stamp if first is None else min(first, stamp), max(last, stamp)
-        self.start_ns, self.end_ns = first or 0, last
+        A damaged chunk behind a whole index is found when its messages are read: look again after
+        reading, or call `check` first.
+        """
+        lines = [*self._problems, *(line for file in self._files for line in file.problems)]
+        lines += [f"{self.path}: {line}" for line in self._types.problems]
+        return tuple(dict.fromkeys(lines))
+
+    @property
+    def is_complete(self) -> bool:
+        """False if the writer was killed or a file is missing; the rest is read all the same."""
+        return self._is_all_there and all(file.is_finished for file in self._files)
+
+    def check(self) -> tuple[str, ...]:
+        """Read every message once and return all problems."""
+        for _ in self.raw():
+            pass
+        return self.problems
 
     def raw(self, topics: Collection[str] | None = None) -> Iterator[RawMessage]:
-        """Yield (topic, stamp_ns, cdr) in order of recording; all topics if None."""
-        return self._raw_indexed(topics) if self.is_complete else self._raw_recovered(topics)
+        """Yield (topic, stamp_ns, cdr) in order of recording stamps; all topics if None."""
+        for group in _overlapping(self._files):
+            streams = [file.messages(topics) for file in group]
+            yield from heapq.merge(*streams, key=lambda m: m[1]) if len(streams) > 1 else streams[0]
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[tuple[str, int, Any]]:
-        """Yield (topic, stamp_ns, message); messages are rosbags objects of the Jazzy types."""
-        for topic, stamp, cdr in self.raw(topics):
-            yield topic, stamp, TYPESTORE.deserialize_cdr(cdr, self.topics[topic])
+        """Yield (topic, stamp_ns, message), messages as objects with the fields of their type.
 
-    def trajectory(self, topic: str) -> Trajectory:
-        """Return the poses of an Odometry, PoseStamped or TransformStamped topic by header stamp.
-
-        Repeated stamps keep their first pose.
+        Messages that are damaged are left out and counted in `problems`.
 
         Raises
         ------
         UserError
-            If the topic is not in the bag or carries no poses.
+            At a message whose type is neither standard nor defined in the bag.
         """
-        if topic not in self.topics:
+        n_bad: dict[str, int] = {}
+        reasons: dict[str, str] = {}
+        for topic, stamp, cdr in self.raw(topics):
+            try:
+                message = self._types.deserialize(cdr, self.topics[topic])
+            except MessageError as error:
+                n_bad[topic] = n_bad.get(topic, 0) + 1
+                reasons.setdefault(topic, str(error))
+                continue
+            except UserError as error:
+                raise UserError(f"{self.path}: topic {topic}: {error}") from None
+            yield topic, stamp, message
+        for topic, n in n_bad.items():
+            self._note(f"topic {topic}: {n} messages are damaged, left out ({reasons[topic]})")
+
+    def trajectory(self, topic: str) -> Trajectory:
+        """Return the poses of a topic by header stamp; see `poses`."""
+        return self.poses(topic).trajectory
+
+    def trajectory_covariances(self, topic: str) -> np.ndarray | None:
+        """Return the covariance (n, 6, 6) of each pose of `trajectory(topic)`, None without any.
+
+        Order: x y z [m], then rotations about the fixed axes x y z of the parent frame [rad].
+        """
+        return self.poses(topic).covariances
+
+    def poses(self, topic: str) -> PoseTopic:
+        """Return the poses of a topic, with frames and covariances.
+
+        Parameters
+        ----------
+        topic : str
+            Of type Odometry, PoseStamped, PoseWithCovarianceStamped, TransformStamped, or Path
+            (its last message); or `TOPIC:PARENT.CHILD` for frames of a TFMessage topic, chained
+            through moving and fixed transforms: `/tf:map.base_link`.
+
+        Raises
+        ------
+        UserError
+            If the topic or a frame is not in the bag, or carries no poses.
+        """
+        name, colon, frames = topic.partition(":")
+        kind = self._kind_of(name)
+        if kind == TF_TYPE:
+            found = self._of_frames(name, frames if colon else "", topic)
+        elif kind in POSE_TYPES and not colon:
+            found = poses_of_messages(self.messages([name]), name)
+        else:
+            words = f"{kind} is not of {', '.join(POSE_TYPES)}" if not colon else "no TFMessage"
+            raise UserError(
+                f"{self.path}: topic {name} carries no pose ({words}); of this bag "
+                f"{', '.join(self.trajectory_topics()) or 'no topic'} does"
+            )
+        for line in found.problems:
+            self._note(line)
+        if not len(found.trajectory):
+            raise UserError(f"{self.path}: topic {topic} holds no usable pose; "
+                            f"{'; '.join(found.problems) or 'it has no messages'}")  # fmt: skip
+        return found
+
+    def trajectory_topics(self) -> tuple[str, ...]:
+        """Return what `trajectory` takes of this bag: topics, and the moving edges of TF."""
+        names = [name for name, kind in self.topics.items() if kind in POSE_TYPES]
+        for topic, kind in self.topics.items():
+            if kind == TF_TYPE and not topic.endswith("static"):
+                edges = TransformTree(self.messages([topic])).moving
+                names += [f"{topic}:{parent}.{child}" for parent, child in edges]
+        return tuple(sorted(names))
+
+    def _of_frames(self, name: str, frames: str, topic: str) -> PoseTopic:
+        namespace = name.rpartition("/")[0]
+        static = f"{namespace}/tf_static"
+        kinds = [t for t in (name, static) if self.topics.get(t) == TF_TYPE]
+        tree = TransformTree(self.messages(kinds))
+        where = f"{self.path}: {topic}"
+        return tree.poses(*tree.split(frames, where), where)
+
+    def _kind_of(self, name: str) -> str:
+        if name not in self.topics:
             listed = ", ".join(sorted(self.topics)) or "none"
-            raise UserError(f"{self.path}: no topic {topic}; the bag holds {listed}")
-        rows: dict[int, list[float]] = {}
-        for _, _, message in self.messages([topic]):
-            rows.setdefault(stamp_ns(message), _pose_row(message, topic))
-        stamps = np.array(sorted(rows), dtype=np.int64)
-        table = np.array([rows[int(stamp)] for stamp in stamps]).reshape(-1, 7)
-        return Trajectory(stamps, table[:, :3], table[:, 3:])
+            raise UserError(f"{self.path}: no topic {name}; the bag holds {listed}")
+        return self.topics[name]
 
-    def _raw_indexed(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
-        with Reader(self.path) as reader:
-            wanted = [c for c in reader.connections if topics is None or c.topic in topics]
-            if not wanted:
-                return
-            for connection, stamp, cdr in reader.messages(wanted):
-                yield connection.topic, stamp, bytes(cdr)
+    def _open(self, file: Path) -> StorageFile:
+        name, note = file.name, ""
+        if file.suffix in SUFFIXES:
+            file, note = decompress_file(file, self._own_folder())
+        storage: StorageFile
+        if file.suffix == ".mcap":
+            storage = McapFile(file)
+        else:
+            storage = SqliteFile(file, self._own_folder)
+        if note:
+            self._problems.append(f"{name}: {note}")
+        return storage
 
-    def _raw_recovered(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
-        for file in sorted(self.path.glob("*.mcap")):
-            yield from self._stream_file(file, topics)
+    def _own_folder(self) -> Path:
+        """Return a folder for what is unpacked, removed with this reader."""
+        if self._folder is None:
+            self._folder = Path(tempfile.mkdtemp(prefix="aerotwin_bag_"))
+            weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        return self._folder
 
-    def _stream_file(self, path: Path, topics: Collection[str] | None) -> Iterator[RawMessage]:
-        schemas: dict[int, Schema] = {}
-        channels: dict[int, Channel] = {}
-        with path.open("rb") as stream:
-            records = StreamReader(stream, validate_crcs=True).records
-            while True:
-                try:
-                    record = next(records, None)
-                except (McapError, ValueError, EOFError, struct.error):
-                    return  # the torn end of a killed recording
-                if record is None:
-                    return
-                if isinstance(record, Schema):
-                    schemas[record.id] = record
-                elif isinstance(record, Channel):
-                    channels[record.id] = record
-                    self.topics[record.topic] = schemas[record.schema_id].name
-                    self.counts.setdefault(record.topic, 0)
-                elif isinstance(record, Message):
-                    topic = channels[record.channel_id].topic
-                    if topics is None or topic in topics:
-                        yield topic, record.log_time, bytes(record.data)
+    def _merge(self, storage: StorageFile, definitions: dict[str, tuple[str, str]]) -> None:
+        for topic, kind in storage.topics.items():
+            if self.topics.setdefault(topic, kind) != kind:
+                self._note(f"topic {topic} is of two types; all is read as {self.topics[topic]}")
+            self.counts[topic] = self.counts.get(topic, 0) + storage.counts.get(topic, 0)
+        for kind, definition in storage.definitions.items():
+            definitions.setdefault(kind, definition)
 
+    def _check_count(self, found: BagFiles) -> None:
+        n_read = sum(self.counts.values())
+        if found.n_messages is not None and n_read < found.n_messages:
+            self._note(f"metadata.yaml counts {found.n_messages} messages, the files hold {n_read}")
+        start_ns = found.start_ns if n_read else None
+        if start_ns is not None and start_ns != self.start_ns:
+            self._note(
+                f"metadata.yaml lets the recording begin at {start_ns} ns, its first message is of "
+                f"{self.start_ns} ns, which counts"
+            )
 
-def _is_finished(path: Path) -> bool:
-    size = path.stat().st_size
-    if size < 2 * len(_MCAP_MAGIC):
-        return False
-    with path.open("rb") as stream:
-        stream.seek(size - len(_MCAP_MAGIC))
-        return stream.read() == _MCAP_MAGIC
+    def _note(self, line: str) -> None:
+        if f"{self.path}: {line}" not in self._problems:
+            self._problems.append(f"{self.path}: {line}")
 
 
-def _pose_row(message: Any, topic: str) -> list[float]:
-    pose = getattr(message, "pose", None)
-    pose = getattr(pose, "pose", pose)
-    if pose is not None:
-        p, q = pose.position, pose.orientation
-    elif hasattr(message, "transform"):
-        p, q = message.transform.translation, message.transform.rotation
-    else:
-        raise UserError(f"topic {topic}: {type(message).__name__} carries no pose")
-    return [p.x, p.y, p.z, q.x, q.y, q.z, q.w]
+def _overlapping(files: list[StorageFile]) -> Iterator[list[StorageFile]]:
+    """Yield the files in order of time, those that overlap in time together."""
+    timed = [(file.span_ns, n, file) for n, file in enumerate(files) if file.span_ns is not None]
+    group: list[StorageFile] = []
+    end = 0
+    for (first, last), _, file in sorted(timed, key=lambda item: item[:2]):
+        if group and first >= end:
+            yield group
+            group = []
+        group.append(file)
+        end = max(end, last) if len(group) > 1 else last
+    if group:
+        yield group

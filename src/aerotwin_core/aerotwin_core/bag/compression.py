@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Undo zstd and lz4 within a limit: what a few bytes claim to hold takes no memory.
+
+References
+----------
+RFC 8878 (zstd, magic 28 B5 2F FD); LZ4 frame format 1.6.1 (magic 04 22 4D 18).
+"""
+
+import io
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import lz4.frame
+import zstandard
+
+ZSTD_MAGIC, LZ4_MAGIC = b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"
+SUFFIXES = (".zstd", ".zst", ".lz4")
+MAX_MESSAGE_BYTES = 1 << 30
+_STEP_BYTES = 1 << 20
+_MAX_WINDOW_BYTES = 1 << 27  # what `zstd --long` writes at most
+
+
+class CompressionError(ValueError):
+    """Compressed data are damaged, cut off or larger than allowed."""
+
+
+def decompress(data: bytes, kind: str, max_bytes: int = MAX_MESSAGE_BYTES) -> bytes:
+    """Return the content of a `zstd` or `lz4` frame.
+
+    Raises
+    ------
+    CompressionError
+        If the frame is damaged, cut off or holds more than max_bytes.
+    """
+    parts, size = [], 0
+    for part in _parts(io.BytesIO(data), kind):
+        parts.append(part)
+        size += len(part)
+        if size > max_bytes:
+            raise CompressionError(f"more than {max_bytes} bytes come out of {len(data)}")
+    return b"".join(parts)
+
+
+def decompressed_message(data: bytes) -> bytes:
+    """Return a message as CDR, where it was recorded with compression of single messages.
+
+    CDR starts with a zero byte, frames do not, so that the data tell by themselves.
+    """
+    if data.startswith(ZSTD_MAGIC):
+        return decompress(data, "zstd")
+    if data.startswith(LZ4_MAGIC):
+        return decompress(data, "lz4")
+    return data
+
+
+def decompress_file(path: Path, folder: Path) -> tuple[Path, str]:
+    """Write the content of a compressed file into a folder; return its place and what is wrong.
+
+    A damaged or cut file gives what comes out before the damage. At most half of the free space of
+    the folder's disk is taken.
+    """
+    out = folder / path.stem
+    kind = "lz4" if path.suffix == ".lz4" else "zstd"
+    limit = shutil.disk_usage(folder).free // 2
+    size = 0
+    with path.open("rb") as file, out.open("wb") as sink:
+        try:
+            for part in _parts(file, kind):
+                size += len(part)
+                if size > limit:
+                    return out, f"more than the {limit} bytes come out that the disk can take"
+                sink.write(part)
+        except CompressionError as error:
+            return out, f"the compressed file is damaged after {size} bytes of content ({error})"
+    return out, ""
+
+
+def _parts(file: BinaryIO, kind: str) -> Iterator[bytes]:
+    """Yield the content piece by piece, never more than a megabyte at a time."""
+    if kind not in ("zstd", "lz4"):
+        raise CompressionError(f"compression '{kind}' is not known; zstd and lz4 are")
+    try:
+        yield from _zstd_parts(file) if kind == "zstd" else _lz4_parts(file)
+    except (zstandard.ZstdError, RuntimeError, EOFError, MemoryError) as error:
+        raise CompressionError(str(error) or "out of memory") from error
+
+
+def _zstd_parts(file: BinaryIO) -> Iterator[bytes]:
+    decoder = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW_BYTES)
+    with decoder.stream_reader(file, read_across_frames=True, closefd=False) as reader:
+        n_bytes = 0
+        while part := reader.read(_STEP_BYTES):
+            n_bytes += len(part)
+            yield part
+    if n_bytes == 0:
+        raise CompressionError("nothing comes out; the frame is cut off")
+
+
+def _lz4_parts(file: BinaryIO) -> Iterator[bytes]:
+    decoder = lz4.frame.LZ4FrameDecompressor()
+    while not decoder.eof:
+        packed = file.read(_STEP_BYTES) if decoder.needs_input else b""
+        if decoder.needs_input and not packed:
+            raise CompressionError("the frame is cut off")
+        if part := decoder.decompress(packed, max_length=_STEP_BYTES):
+            yield part

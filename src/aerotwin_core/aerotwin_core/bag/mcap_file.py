@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Read MCAP files: by their index where it stands, else record by record around any damage."""
+
+import os
+import struct
+import zlib
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from mcap.opcode import Opcode
+
+from aerotwin_core.bag.compression import CompressionError, decompress, decompressed_message
+from aerotwin_core.bag.mcap_records import (
+    FOOTER,
+    HEAD,
+    MAGIC,
+    MESSAGE_HEAD,
+    Block,
+    Channel,
+    Content,
+    DamagedRecordError,
+    length_at,
+    read_chunk_head,
+    read_chunk_index,
+    read_statistics,
+    records_of,
+)
+from aerotwin_core.bag.mcap_walk import walk
+from aerotwin_core.bag.storage import ENCODING, RawMessage
+from aerotwin_core.errors import UserError
+
+_CHUNK_HEAD_BYTES = 64
+_N_FOOTER_BYTES = HEAD.size + FOOTER.size + len(MAGIC)
+
+
+class McapFile:
+    """One MCAP file; see `StorageFile`.
+
+    Raises
+    ------
+    UserError
+        If it is no MCAP file at all.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problems: list[str] = []
+        self._damaged: set[int] = set()
+        try:
+            with path.open("rb") as file:
+                n_bytes = os.fstat(file.fileno()).st_size
+                if file.read(len(MAGIC)) != MAGIC:
+                    raise UserError(f"{path}: not an MCAP file (it does not begin as one)")
+                content = _by_index(file, n_bytes)
+                self.is_finished = content is not None
+                if content is None:
+                    content = walk(file, n_bytes, self._load, self._say)
+        except OSError as error:
+            raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+        self._content = content
+        self.topics: dict[str, str] = {}
+        self.counts: dict[str, int] = {}
+        self.definitions: dict[str, tuple[str, str]] = {}
+        self.span_ns = content.span_ns
+        self._names = self._name_channels()
+
+    def _name_channels(self) -> dict[int, str]:
+        """Return the topic by channel, of those that can be read."""
+        names = {}
+        for number, channel in self._content.channels.items():
+            if channel.encoding != ENCODING:
+                self._say(
+                    f"topic {channel.topic} is encoded as '{channel.encoding}' and not read; "
+                    "record it with ROS 2"
+                )
+                continue
+            names[number] = channel.topic
+            self._take_schema(channel)
+            count = self._content.counts.get(number, 0)
+            self.counts[channel.topic] = self.counts.get(channel.topic, 0) + count
+        return names
+
+    def _take_schema(self, channel: Channel) -> None:
+        schema = self._content.schemas.get(channel.schema)
+        name = schema.name if schema else "unknown"
+        if self.topics.setdefault(channel.topic, name) != name:
+            self._say(f"topic {channel.topic} is of two types; all is read as the first")
+        if schema and schema.encoding:
+            self.definitions.setdefault(schema.name, (schema.encoding, schema.text))
+
+    def messages(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
+        """Yield the messages of topics (all if None) in order of their stamps."""
+        wanted = {n: name for n, name in self._names.items() if topics is None or name in topics}
+        if not wanted:
+            return
+        blocks = sorted(self._content.blocks, key=lambda block: (block.first_ns, block.start))
+        pending: list[RawMessage] = []
+        with self.path.open("rb") as file:
+            for block in blocks:
+                if pending and pending[-1][1] >= block.first_ns:
+                    n_due = sum(message[1] < block.first_ns for message in pending)
+                else:
+                    n_due = len(pending)
+                yield from pending[:n_due]
+                pending = pending[n_due:] + self._of_block(file, block, wanted)
+                pending.sort(key=lambda message: message[1])
+        yield from pending
+
+    def _of_block(self, file: BinaryIO, block: Block, wanted: dict[int, str]) -> list[RawMessage]:
+        found: list[RawMessage] = []
+        try:
+            for opcode, at, records in records_of(self._load(file, block)):
+                if opcode != Opcode.MESSAGE:
+                    continue
+                channel, _, stamp, _ = MESSAGE_HEAD.unpack_from(records, at)
+                if channel in wanted:
+                    data = records[at + MESSAGE_HEAD.size : at + length_at(records, at)]
+                    found.append((wanted[channel], stamp, decompressed_message(data)))
+        except (CompressionError, DamagedRecordError, struct.error) as error:
+            if block.start not in self._damaged:
+                self._damaged.add(block.start)
+                self._say(
+                    f"the chunk at byte {block.start} is damaged ({error}); "
+                    + (f"{len(found)} messages of it are read" if found else "it is left out")
+                )
+        return found
+
+    def _load(self, file: BinaryIO, block: Block) -> bytes:
+        """Return the records of a block, unpacked and checked against their checksum."""
+        file.seek(block.start)
+        data = file.read(block.stop - block.start)
+        if not block.is_chunk:
+            return data
+        if len(data) < HEAD.size:
+            raise DamagedRecordError("it lies beyond the end of the file")
+        opcode, length = HEAD.unpack_from(data)
+        body = data[HEAD.size : HEAD.size + length]
+        if opcode != Opcode.CHUNK or len(body) < length:
+            raise DamagedRecordError("no whole chunk is there")
+        head = read_chunk_head(body[:_CHUNK_HEAD_BYTES], length)
+        _, _, size, checksum, compression, packed, at = head
+        records = body[at : at + packed]
+        if compression:
+            records = decompress(records, compression, size)
+        if len(records) != size:
+            raise DamagedRecordError(f"it holds {len(records)} bytes, {size} were written")
+        if checksum and zlib.crc32(records) != checksum:
+            raise DamagedRecordError("its checksum is wrong")
+        return records
+
+    def _say(self, words: str) -> None:
+        self.problems.append(f"{self.path.name}: {words}")
+
+
+def _by_index(file: BinaryIO, n_bytes: int) -> Content | None:
+    """Return what the summary at the end of a file says, None where it is not whole."""
+    if n_bytes < len(MAGIC) + _N_FOOTER_BYTES:
+        return None
+    footer_start = n_bytes - _N_FOOTER_BYTES
+    file.seek(footer_start)
+    end = file.read(_N_FOOTER_BYTES)
+    opcode, length = HEAD.unpack_from(end)
+    if not end.endswith(MAGIC) or (opcode, length) != (Opcode.FOOTER, FOOTER.size):
+        return None
+    start, _, checksum = FOOTER.unpack_from(end, HEAD.size)
+    if not len(MAGIC) <= start <= footer_start:
+        return None
+    file.seek(start)
+    summary = file.read(footer_start - start)
+    covered = summary + end[: HEAD.size + 16]  # all but the checksum itself
+    if checksum and zlib.crc32(covered) != checksum:
+        return None
+    try:
+        return _content_of(summary, start)
+    except (DamagedRecordError, struct.error):
+        return None
+
+
+def _content_of(summary: bytes, start: int) -> Content | None:
+    """Return the content that a summary tells of in full, None if it leaves something out."""
+    content = Content()
+    statistics = None
+    for opcode, at, records in records_of(summary):
+        data = records[at : at + length_at(records, at)]
+        content.learn(opcode, data)
+        if opcode == Opcode.CHUNK_INDEX:
+            content.blocks.append(read_chunk_index(data))
+        elif opcode == Opcode.STATISTICS:
+            statistics = read_statistics(data)
+    if statistics is None:
+        return None
+    n_messages, n_channels, n_chunks, span, counts = statistics
+    content.counts.update(counts)
+    is_full = (
+        len(content.channels) == n_channels
+        and len(content.blocks) == n_chunks
+        and sum(counts.values()) == n_messages
+        and (n_chunks > 0 or n_messages == 0)
+        and all(c.schema in content.schemas for c in content.channels.values())
+        and all(block.stop <= start for block in content.blocks)
+    )
+    content.span_ns = span if n_messages else None
+    return content if is_full else None

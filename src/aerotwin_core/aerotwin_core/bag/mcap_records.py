@@ -1,0 +1,201 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The records of an MCAP file as Python values; nothing in them is trusted.
+
+References
+----------
+MCAP format specification, https://mcap.dev/spec.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from mcap.opcode import Opcode
+
+MAGIC = b"\x89MCAP0\r\n"
+HEAD = struct.Struct("<BQ")
+"""Opcode and length of the content that follows."""
+MESSAGE_HEAD = struct.Struct("<HIQQ")
+CHUNK_HEAD = struct.Struct("<QQQI")
+FOOTER = struct.Struct("<QQI")
+_STATISTICS = struct.Struct("<QHIIIIQQ")
+_CHUNK_INDEX = struct.Struct("<QQQQ")
+_COMPRESSIONS = ("", "lz4", "zstd")
+MAX_CHUNK_BYTES = 1 << 30
+
+
+class DamagedRecordError(ValueError):
+    """A record does not hold what its kind must."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Channel:
+    """A topic of the file and the number of its schema."""
+
+    topic: str
+    encoding: str
+    schema: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schema:
+    """Name, format and text of a message definition."""
+
+    name: str
+    encoding: str
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A stretch of the file with messages: a chunk, or records outside of any (`is_chunk` False).
+
+    `start` is where its record, or the first of its records, begins; `stop` where it ends.
+    """
+
+    start: int
+    stop: int
+    first_ns: int
+    last_ns: int
+    is_chunk: bool = True
+
+
+@dataclass(kw_only=True)
+class Content:
+    """What was learnt of a file: schemas and channels by number, blocks, messages by channel."""
+
+    schemas: dict[int, Schema] = field(default_factory=dict)
+    channels: dict[int, Channel] = field(default_factory=dict)
+    blocks: list[Block] = field(default_factory=list)
+    counts: dict[int, int] = field(default_factory=dict)
+    span_ns: tuple[int, int] | None = None
+
+    def learn(self, opcode: int, data: bytes) -> None:
+        """Take over a schema or a channel; other records are left alone."""
+        if opcode == Opcode.SCHEMA:
+            number, schema = read_schema(data)
+            self.schemas[number] = schema
+        elif opcode == Opcode.CHANNEL:
+            number, channel = read_channel(data)
+            self.channels[number] = channel
+            self.counts.setdefault(number, 0)
+
+
+class Fields:
+    """Reads the fields of one record in turn."""
+
+    def __init__(self, data: bytes, at: int = 0) -> None:
+        self._data, self._at = data, at
+
+    def unpack(self, layout: struct.Struct) -> tuple[int, ...]:
+        """Return the numbers of a fixed layout."""
+        return layout.unpack(self.take(layout.size))
+
+    def take(self, n: int) -> bytes:
+        """Return the next n bytes."""
+        end = self._at + n
+        if end > len(self._data):
+            raise DamagedRecordError(f"{n} bytes expected, {len(self._data) - self._at} left")
+        data = self._data[self._at : end]
+        self._at = end
+        return data
+
+    def number(self, size: int) -> int:
+        """Return an unsigned number of so many bytes."""
+        return int.from_bytes(self.take(size), "little")
+
+    def block(self) -> bytes:
+        """Return bytes that follow their length (4 bytes)."""
+        return self.take(self.number(4))
+
+    def text(self) -> str:
+        """Return a text that follows its length."""
+        return self.block().decode("utf-8", "replace")
+
+    @property
+    def place(self) -> int:
+        """Where the next field begins."""
+        return self._at
+
+
+def read_schema(data: bytes) -> tuple[int, Schema]:
+    """Return the number and content of a schema record."""
+    fields = Fields(data)
+    number, name, encoding = fields.number(2), fields.text(), fields.text()
+    return number, Schema(name=name, encoding=encoding, text=fields.text())
+
+
+def read_channel(data: bytes) -> tuple[int, Channel]:
+    """Return the number and content of a channel record."""
+    fields = Fields(data)
+    number, schema, topic = fields.number(2), fields.number(2), fields.text()
+    return number, Channel(topic=topic, encoding=fields.text(), schema=schema)
+
+
+def read_statistics(data: bytes) -> tuple[int, int, int, tuple[int, int], dict[int, int]]:
+    """Return numbers of messages, channels and chunks, the span [ns], messages by channel."""
+    fields = Fields(data)
+    n_messages, _, n_channels, _, _, n_chunks, first, last = fields.unpack(_STATISTICS)
+    counts = dict(struct.iter_unpack("<HQ", fields.block()))
+    return n_messages, n_channels, n_chunks, (first, last), counts
+
+
+def read_chunk_index(data: bytes) -> Block:
+    """Return the place and span of a chunk."""
+    first, last, start, length = Fields(data).unpack(_CHUNK_INDEX)
+    return Block(start=start, stop=start + length, first_ns=first, last_ns=last)
+
+
+def read_chunk_head(data: bytes, length: int) -> tuple[int, int, int, int, str, int, int]:
+    """Return first, last [ns], size, checksum, compression, packed size and where that begins.
+
+    Parameters
+    ----------
+    data : bytes
+        The first bytes of the chunk's content, at least 48 where there are so many.
+    length : int
+        Length of the whole content, which the packed size must fill.
+
+    Raises
+    ------
+    DamagedRecordError
+        If that cannot be a chunk.
+    """
+    fields = Fields(data)
+    first, last, size, checksum = fields.unpack(CHUNK_HEAD)
+    n_letters = fields.number(4)
+    compression = fields.take(n_letters).decode("ascii", "replace") if n_letters < 16 else "?"
+    if compression not in _COMPRESSIONS:
+        raise DamagedRecordError(f"compression '{compression}' is not known")
+    packed = fields.number(8)
+    if fields.place + packed != length:
+        raise DamagedRecordError("its sizes disagree")
+    if size > MAX_CHUNK_BYTES:
+        raise DamagedRecordError(f"it claims {size} bytes, at most {MAX_CHUNK_BYTES} are read")
+    return first, last, size, checksum, compression, packed, fields.place
+
+
+def records_of(records: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Yield opcode, place of the content, and the bytes given, for each record.
+
+    Raises
+    ------
+    DamagedRecordError
+        At a record that reaches beyond the end.
+    """
+    at, end = 0, len(records)
+    while at < end:
+        if at + HEAD.size > end:
+            raise DamagedRecordError("a record is cut off")
+        opcode, length = HEAD.unpack_from(records, at)
+        at += HEAD.size
+        if at + length > end or (opcode == Opcode.MESSAGE and length < MESSAGE_HEAD.size):
+            raise DamagedRecordError("a record reaches beyond its chunk")
+        yield opcode, at, records
+        at += length
+
+
+def length_at(records: bytes, at: int) -> int:
+    """Return the length of the record whose content begins at a place."""
+    return int.from_bytes(records[at - 8 : at], "little")

@@ -1,0 +1,201 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Find what is whole in an MCAP file without a usable index.
+
+The records are followed from the start. Where one cannot be right, the next chunk is searched for
+by the pattern of its head, so that damage in the middle costs only what it covers.
+"""
+
+import re
+import struct
+from collections.abc import Callable
+from typing import BinaryIO
+
+from mcap.opcode import Opcode
+
+from aerotwin_core.bag.compression import CompressionError
+from aerotwin_core.bag.mcap_records import (
+    HEAD,
+    MAGIC,
+    MESSAGE_HEAD,
+    Block,
+    Content,
+    DamagedRecordError,
+    length_at,
+    read_chunk_head,
+    records_of,
+)
+
+Load = Callable[[BinaryIO, Block], bytes]
+Say = Callable[[str], None]
+# Opcode and length of a chunk below 2^40 bytes.
+_CHUNK_START = re.compile(rb"\x06.{5}\x00\x00\x00", re.DOTALL)
+_WINDOW_BYTES = 1 << 20
+_HEAD_BYTES = 64
+# Records outside of chunks are read in stretches of so many bytes.
+_STRETCH_BYTES = 1 << 22
+_LAST_OPCODE, _FIRST_PRIVATE_OPCODE = 0x0F, 0x80
+_CHECKED = (Opcode.CHUNK, Opcode.MESSAGE)
+
+
+def walk(file: BinaryIO, n_bytes: int, load: Load, say: Say) -> Content:
+    """Return what can be read of a file; what cannot is said.
+
+    Parameters
+    ----------
+    file : binary file
+    n_bytes : int
+        Its size.
+    load : callable
+        (file, block) -> records of a block.
+    say : callable
+        Takes one line for each stretch that is lost.
+    """
+    return _Walk(file, n_bytes, load, say).run()
+
+
+class _Walk:
+    def __init__(self, file: BinaryIO, n_bytes: int, load: Load, say: Say) -> None:
+        self._file, self._n_bytes, self._load, self._say = file, n_bytes, load, say
+        self._content = Content()
+        self._loose_start: int | None = None
+        self._loose_span: tuple[int, int] | None = None
+
+    def run(self) -> Content:
+        at, sure, is_ended = len(MAGIC), len(MAGIC), False
+        while at < self._n_bytes and not is_ended:
+            opcode, length = self._head(at)
+            stop = at + HEAD.size + length
+            is_likely = self._is_likely(opcode) and stop <= self._n_bytes
+            if not is_likely or not self._take(opcode, at, stop):
+                # A record before that cannot be checked may have lied about its length.
+                at = sure = self._skip_damage(sure)
+                continue
+            is_ended = opcode in (Opcode.DATA_END, Opcode.FOOTER)
+            at = stop
+            sure = stop if opcode in _CHECKED else sure
+        self._end_loose(min(at, self._n_bytes))
+        n_found = sum(self._content.counts.values())
+        cause = "its index is damaged" if is_ended else "its end is missing (killed, or cut off)"
+        self._say(f"{cause}; it was read from the start, {n_found} messages were found")
+        return self._content
+
+    @staticmethod
+    def _is_likely(opcode: int) -> bool:
+        return 0 < opcode <= _LAST_OPCODE or opcode >= _FIRST_PRIVATE_OPCODE
+
+    def _head(self, at: int) -> tuple[int, int]:
+        self._file.seek(at)
+        head = self._file.read(HEAD.size)
+        opcode, length = HEAD.unpack(head) if len(head) == HEAD.size else (0, 0)
+        return opcode, length
+
+    def _take(self, opcode: int, at: int, stop: int) -> bool:
+        """Learn from the record at a place; False if it is no such record."""
+        if opcode == Opcode.CHUNK:
+            self._end_loose(at)
+            return self._take_chunk(at, stop)
+        if opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.MESSAGE):
+            try:
+                self._take_loose(opcode, at, stop)
+            except (DamagedRecordError, struct.error):
+                return False
+        return True
+
+    def _take_chunk(self, at: int, stop: int) -> bool:
+        self._file.seek(at + HEAD.size)
+        try:
+            head = read_chunk_head(self._file.read(_HEAD_BYTES), stop - at - HEAD.size)
+        except DamagedRecordError:
+            return False
+        block = Block(start=at, stop=stop, first_ns=head[0], last_ns=head[1])
+        try:
+            self._learn(self._load(self._file, block))
+        except (DamagedRecordError, CompressionError, struct.error) as error:
+            self._say(f"the chunk at byte {at} is damaged ({error}); it is left out")
+        else:
+            self._content.blocks.append(block)
+        return True
+
+    def _learn(self, records: bytes) -> None:
+        """Take over the schemas, channels and counts of a chunk, all or nothing."""
+        counts: dict[int, int] = {}
+        stamps: list[int] = []
+        for opcode, at, data in records_of(records):
+            if opcode == Opcode.MESSAGE:
+                channel, _, stamp, _ = MESSAGE_HEAD.unpack_from(data, at)
+                counts[channel] = counts.get(channel, 0) + 1
+                stamps.append(stamp)
+            elif opcode in (Opcode.SCHEMA, Opcode.CHANNEL):
+                self._content.learn(opcode, data[at : at + length_at(data, at)])
+        for channel, count in counts.items():
+            self._content.counts[channel] = self._content.counts.get(channel, 0) + count
+        if stamps:
+            self._widen(min(stamps), max(stamps))
+
+    def _take_loose(self, opcode: int, at: int, stop: int) -> None:
+        """Learn from a record that lies in no chunk."""
+        self._file.seek(at + HEAD.size)
+        if opcode != Opcode.MESSAGE:
+            self._content.learn(opcode, self._file.read(stop - at - HEAD.size))
+            return
+        channel, _, stamp, _ = MESSAGE_HEAD.unpack(self._file.read(MESSAGE_HEAD.size))
+        self._content.counts[channel] = self._content.counts.get(channel, 0) + 1
+        self._widen(stamp, stamp)
+        if self._loose_start is None or self._loose_span is None:
+            self._loose_start, self._loose_span = at, (stamp, stamp)
+        first, last = self._loose_span
+        self._loose_span = min(first, stamp), max(last, stamp)
+        if stop - self._loose_start > _STRETCH_BYTES:
+            self._end_loose(stop)
+
+    def _end_loose(self, stop: int) -> None:
+        """Make a block of the records since the last chunk."""
+        if self._loose_start is not None and self._loose_span is not None:
+            first, last = self._loose_span
+            self._content.blocks.append(
+                Block(
+                    start=self._loose_start,
+                    stop=stop,
+                    first_ns=first,
+                    last_ns=last,
+                    is_chunk=False,
+                )
+            )
+        self._loose_start = self._loose_span = None
+
+    def _widen(self, first: int, last: int) -> None:
+        span = self._content.span_ns or (first, last)
+        self._content.span_ns = min(span[0], first), max(span[1], last)
+
+    def _skip_damage(self, at: int) -> int:
+        """Say what is lost from a place on, and return where the next chunk begins, or the end."""
+        self._end_loose(at)
+        found = self._next_chunk(at)
+        if found < self._n_bytes:
+            self._say(f"bytes {at} to {found} are damaged and left out")
+        elif at < self._n_bytes:
+            self._say(f"bytes {at} to {self._n_bytes} (the end) are cut off or damaged")
+        return found
+
+    def _next_chunk(self, at: int) -> int:
+        while at < self._n_bytes:
+            self._file.seek(at)
+            window = self._file.read(_WINDOW_BYTES + _HEAD_BYTES)
+            for match in _CHUNK_START.finditer(window):
+                if match.start() >= _WINDOW_BYTES:
+                    break
+                length = int.from_bytes(window[match.start() + 1 : match.start() + 9], "little")
+                place = at + match.start()
+                if place + HEAD.size + length <= self._n_bytes and self._is_chunk(place, length):
+                    return place
+            at += _WINDOW_BYTES
+        return self._n_bytes
+
+    def _is_chunk(self, place: int, length: int) -> bool:
+        self._file.seek(place + HEAD.size)
+        try:
+            read_chunk_head(self._file.read(_HEAD_BYTES), length)
+        except DamagedRecordError:
+            return False
+        return True

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which files make a bag: its metadata.yaml where it stands, else what lies in the folder."""
+
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
+
+from aerotwin_core.bag.compression import SUFFIXES
+from aerotwin_core.errors import UserError
+
+STORAGE_SUFFIXES = (".mcap", ".db3")
+MAX_METADATA_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class BagFiles:
+    """The files of a bag in their order, and what its metadata say.
+
+    Attributes
+    ----------
+    files : tuple of Path
+        Those that are there.
+    distro : str
+        ROS distribution of the recording, "" if unknown.
+    n_messages, start_ns : int or None
+        What the metadata count, and the first stamp they name [ns].
+    problems : tuple of str
+        Files that are missing, metadata that cannot be read.
+    """
+
+    files: tuple[Path, ...]
+    distro: str = ""
+    n_messages: int | None = None
+    start_ns: int | None = None
+    problems: tuple[str, ...] = ()
+
+
+def is_storage_file(path: Path) -> bool:
+    """Tell by its name whether a file holds messages of a bag."""
+    inner = Path(path.stem) if path.suffix in SUFFIXES else path
+    return inner.suffix in STORAGE_SUFFIXES
+
+
+def find_files(path: Path) -> BagFiles:
+    """Return the files of a bag folder, or of a single file.
+
+    Raises
+    ------
+    UserError
+        If there is none.
+    """
+    if path.is_file():
+        if not is_storage_file(path):
+            raise UserError(f"{path}: not a bag; give a folder, or a .mcap or .db3 file")
+        return BagFiles(files=(path,))
+    present = sorted((f for f in _listed(path) if is_storage_file(f)), key=_natural)
+    try:
+        information = _information(path / "metadata.yaml")
+    except ValueError as error:
+        if not present:
+            raise UserError(
+                f"{path}: not a bag (a folder with metadata.yaml and .mcap or .db3 files is "
+                f"expected; {error}); check the path"
+            ) from None
+        words = f"metadata.yaml {error}; the files of the folder are read in order of their names"
+        return BagFiles(files=tuple(present), problems=(words,))
+    return _ordered(path, present, information)
+
+
+def _ordered(path: Path, present: list[Path], information: dict[str, Any]) -> BagFiles:
+    # Only names: what lies outside of the folder is not a part of the bag.
+    named = [PurePosixPath(str(name)).name for name in information["relative_file_paths"]]
+    by_name = {file.name: file for file in present}
+    files = [by_name[name] for name in dict.fromkeys(named) if name in by_name]
+    missing = [name for name in named if name not in by_name]
+    problems = [f"{name} is named in metadata.yaml and missing" for name in missing]
+    others = [file for file in present if file not in files]
+    if others:
+        names = ", ".join(file.name for file in others)
+        problems.append(f"{names}: not named in metadata.yaml, read as well")
+    if not files and not others:
+        raise UserError(f"{path}: none of the bag's files is there: {', '.join(named) or 'none'}")
+    is_whole = not missing and not others
+    count, distro = information.get("message_count"), information.get("ros_distro")
+    start = information.get("starting_time")
+    start = start.get("nanoseconds_since_epoch") if isinstance(start, dict) else None
+    return BagFiles(
+        files=(*files, *others),
+        distro=distro if isinstance(distro, str) else "",
+        n_messages=count if isinstance(count, int) and is_whole else None,
+        start_ns=start if isinstance(start, int) and is_whole else None,
+        problems=tuple(problems),
+    )
+
+
+def _listed(path: Path) -> list[Path]:
+    try:
+        return [file for file in path.iterdir() if file.is_file()]
+    except OSError as error:
+        raise UserError(
+            f"{path}: not a bag: {error.strerror or error}; give a folder, or a .mcap or .db3 file"
+        ) from error
+
+
+def _information(path: Path) -> dict[str, Any]:
+    """Return what stands in metadata.yaml.
+
+    Raises
+    ------
+    ValueError
+        In words that follow the name of the file.
+    """
+    if not path.is_file():
+        raise ValueError("is missing")
+    try:
+        if path.stat().st_size > MAX_METADATA_BYTES:
+            raise ValueError(f"is larger than {MAX_METADATA_BYTES} bytes")
+        loaded = yaml.load(path.read_bytes(), Loader=_Loader)
+    except (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise ValueError(f"cannot be read ({type(error).__name__})") from error
+    information = loaded.get("rosbag2_bagfile_information") if isinstance(loaded, dict) else None
+    if not isinstance(information, dict):
+        raise ValueError("holds no rosbag2_bagfile_information")
+    if not isinstance(information.get("relative_file_paths"), list):
+        raise ValueError("lists no files (relative_file_paths)")
+    return information
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Reads plain values; a file cannot multiply itself through anchors."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("aliases are not read")
+        return super().compose_node(parent, index)
+
+
+def _natural(path: Path) -> tuple[str, int, str]:
+    """Order wbag_10 behind wbag_9."""
+    name = path.name.partition(".")[0]
+    head = name.rstrip("0123456789")
+    digits = name[len(head) :]
+    return head, int(digits) if digits else -1, path.name

@@ -1,0 +1,46 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What one file of a bag offers, whatever its format."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Protocol
+
+RawMessage = tuple[str, int, bytes]
+"""(topic, stamp of recording [ns], CDR bytes)."""
+
+ENCODING = "cdr"
+"""The only serialisation of messages that is read."""
+
+
+class StorageFile(Protocol):
+    """One file of a bag, opened for reading.
+
+    Attributes
+    ----------
+    path : Path
+    topics : dict
+        Message type by topic name.
+    counts : dict
+        Messages by topic name, as the index says, or counted where it is lost.
+    span_ns : (int, int) or None
+        First and last stamp [ns]; None without messages.
+    definitions : dict
+        (format, text) of the message definitions in the file by message type.
+    problems : list of str
+        What of the file cannot be read, in words; it may grow while messages are read.
+    is_finished : bool
+        False where the end or the index is missing, as a killed writer leaves it.
+    """
+
+    path: Path
+    topics: dict[str, str]
+    counts: dict[str, int]
+    span_ns: tuple[int, int] | None
+    definitions: dict[str, tuple[str, str]]
+    problems: list[str]
+    is_finished: bool
+
+    def messages(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
+        """Yield the messages of topics (all if None) in order of their stamps."""
+        ...
