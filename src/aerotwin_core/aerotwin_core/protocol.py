@@ -9,6 +9,7 @@ A protocol file has a name and one part for each kind of evaluation:
     name: my_protocol
     trajectory: {align: yaw, max_gap_s: 0.02}
     map: {voxel_m: 0.5}
+    twin: {mean_margin_m: 0.02}
 
 What a part leaves out has its default. The hash is taken over all values, so two results carry the
 same hash exactly when every choice was the same, whatever the files looked like.
@@ -26,7 +27,7 @@ from aerotwin_core.parameters import load_parameters, read_yaml, to_mapping
 
 T = TypeVar("T")
 
-PARTS = ("trajectory", "map")
+PARTS = ("trajectory", "map", "twin", "study")
 DEFAULT = "default"
 _HASH_DIGITS = 16
 
