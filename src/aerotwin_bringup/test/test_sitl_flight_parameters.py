@@ -18,13 +18,13 @@ pytestmark = pytest.mark.ros
         ({"camera": False, "cameras": "two.yaml"}, False, False),  # the shipped one sees no other
         ({"slam": "external", "camera": False, "cameras": "two.yaml"}, True, True),
         ({"slam": "external", "wait_for": "step/ack"}, True, True),
-        ({"slam": "external", "camera": False, "lidar": "spinning_16"}, True, False),
+        ({"slam": "external", "camera": False, "lidar": "spinning_16"}, True, True),
         ({"slam": "external", "camera": False}, False, False),
         ({"slam": "none"}, False, False),
         ({"slam": "none", "cameras": "two.yaml"}, False, False),
     ],
 )
-def test_a_slam_is_judged_if_it_sees_something_and_waited_for_at_pictures(
+def test_a_slam_is_judged_and_waited_for_if_it_sees_something(
     values, is_judged, is_followed
 ):
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters

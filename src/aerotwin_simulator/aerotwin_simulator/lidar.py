@@ -117,8 +117,8 @@ class BodyLidar:
         motion = Trajectory(stamps, np.zeros((2, 3)), np.tile(level, (2, 1)))
         self._lidar.scan(self._queries.beams, motion, 0)
 
-    def clouds(self, step: TruthStep) -> Iterator[tuple[int, bytes]]:
-        """Yield (stamp, message) of the turns that end in a step, stamped where they end [ns].
+    def clouds(self, step: TruthStep) -> Iterator[tuple[int, int, bytes]]:
+        """Yield (begin, end, message) of the turns that end in a step [ns].
 
         The header says when the turn began.
         """
@@ -128,12 +128,12 @@ class BodyLidar:
 
     def take(
         self, stamp_ns: int, p_map_body: np.ndarray, q_map_body: np.ndarray
-    ) -> Iterator[tuple[int, bytes]]:
-        """Take a pose, later than the last; yield (end, message) of each turn that is over [ns]."""
+    ) -> Iterator[tuple[int, int, bytes]]:
+        """Take a pose, later than the last; yield (begin, end, message) of turns that are over."""
         self._last_ns = stamp_ns
         for begin_ns, end_ns, motion in self._turns.add(stamp_ns, p_map_body, q_map_body):
             scan = self._lidar.scan(self._queries.beams, motion, begin_ns)
-            yield end_ns, serialize(scan_message(scan, self._frame))
+            yield begin_ns, end_ns, serialize(scan_message(scan, self._frame))
 
     def forget(self) -> None:
         """Begin a new turn, as after a jump in time."""

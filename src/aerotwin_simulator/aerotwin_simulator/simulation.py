@@ -54,6 +54,8 @@ class Simulation:
         Called with the stamp [ns] before a frame of the first camera (the stereo pair, if there is
         one) of the first vehicle with cameras is handed out, or, if there is no camera, at the
         stereo rate: the place to wait for nodes that must keep pace.
+    before_scan : callable, optional
+        The same before a turn of the lidar of the first vehicle with one.
     spin : callable, optional
         Delivers messages of other nodes for at most the given wall time [s]; called while a
         vehicle waits for commands from a topic.
@@ -78,11 +80,12 @@ class Simulation:
         outlets: Sequence[Outlet],
         *,
         before_frame: Callable[[int], None] | None = None,
+        before_scan: Callable[[int], None] | None = None,
         spin: Callable[[float], None] | None = None,
     ) -> None:
         self.parameters, self.world = parameters, world
         self._outlets = Outlets(outlets)
-        self._before_frame = before_frame
+        self._before_frame, self._before_scan = before_frame, before_scan
         self._step_ns = parameters.step_ns
         self._free_cpus: set[int] = set()
         self._clock_due = Schedule(CLOCK_RATE_HZ)
@@ -101,9 +104,9 @@ class Simulation:
         self._follower = WorldFollower(self.world, [renderer, queries])
         plans = plan_vehicles(self.parameters)
         leader = next((plan for plan in plans if plan.parameters.has_cameras), plans[0])
+        scanner = next((plan for plan in plans if plan.parameters.has_lidar), None)
         try:
             for plan in plans:
-                is_waited_for = plan is leader and self._before_frame is not None
                 surroundings = Surroundings(
                     world=self.world,
                     queries=queries,
@@ -111,7 +114,8 @@ class Simulation:
                     plane=plane,
                     folder=folder,
                     outlets=self._outlets,
-                    before_frame=self._before_frame if is_waited_for else None,
+                    before_frame=self._before_frame if plan is leader else None,
+                    before_scan=self._before_scan if plan is scanner else None,
                     spin=spin,
                 )
                 self.vehicles.append(SimulatedVehicle(plan, surroundings))

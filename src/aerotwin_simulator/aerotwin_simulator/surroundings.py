@@ -44,6 +44,8 @@ class Surroundings:
     before_frame : callable, optional
         Called with the stamp [ns] before a frame of its first camera is handed out, or at the
         stereo rate if it has none; None where nobody is waited for.
+    before_scan : callable, optional
+        Called with the stamp [ns] before a turn of its lidar is handed out.
     spin : callable
         Delivers messages of other nodes for at most the given wall time [s].
     """
@@ -55,6 +57,7 @@ class Surroundings:
     folder: Path
     outlets: Outlets
     before_frame: Callable[[int], None] | None
+    before_scan: Callable[[int], None] | None
     spin: Callable[[float], None]
 
 

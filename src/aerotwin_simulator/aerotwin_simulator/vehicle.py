@@ -240,7 +240,9 @@ class SimulatedVehicle:
                     self._outlets.emit(topic, stamp_ns, cdr)
         self._take_pictures(step)
         if self._lidar is not None:
-            for stamp_ns, cdr in self._lidar.clouds(step):
+            for begin_ns, stamp_ns, cdr in self._lidar.clouds(step):
+                if self._surroundings.before_scan is not None:
+                    self._surroundings.before_scan(begin_ns)
                 self._outlets.emit(self._lidar.topic, stamp_ns, cdr)
         self._sensors.collect(self._readings)
         try:

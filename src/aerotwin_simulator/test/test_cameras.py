@@ -225,6 +225,27 @@ def test_nodes_are_waited_for_at_the_frames_of_the_first_camera(
     assert waited == [round(k * SECOND_NS / rate_hz) for k in range(1, n + 1)]
 
 
+@pytest.mark.parametrize("with_stereo", [True, False])
+def test_nodes_are_waited_for_at_the_turns_of_a_lidar(
+    flat_world, tmp_path, controllers, with_stereo
+):
+    """The stamp is that of the header, the begin of the turn: what an answer carries."""
+    parameters = SimulatorParameters(
+        camera=with_stereo,
+        camera_width=64,
+        camera_height=48,
+        lidar="ideal",
+        controller=f"python:{controllers}:Climber",
+    )
+    waited: list[int] = []
+    simulation = Simulation(parameters, flat_world, tmp_path, [], before_scan=waited.append)
+    simulation.start()
+    while simulation.stamp_ns < SECOND_NS // 2:
+        simulation.advance()
+    simulation.close()
+    assert waited == [k * SECOND_NS // 10 for k in range(5)]
+
+
 # -- rolling shutter -----------------------------------------------------------------------------
 
 

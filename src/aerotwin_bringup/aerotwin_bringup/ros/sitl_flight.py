@@ -41,7 +41,7 @@ class SitlFlightParameters(FlightParameters):
     )
     wait_for: str = parameter(
         topics.SLAM_ODOM.name,
-        text="topic whose stamps answer the camera frames; empty = no wait (unused with slam none)",
+        text="topic whose stamps answer frames or scans; empty = no wait (unused with slam none)",
         choices=("", *topics.ANSWERS),
     )
 
@@ -67,8 +67,8 @@ class SitlFlightParameters(FlightParameters):
 
     @property
     def is_followed(self) -> bool:
-        """Whether the loop waits for the SLAM: at camera frames, if it is to answer them."""
-        return self.is_judged and self.has_cameras and bool(self.wait_for)
+        """Whether the loop waits for the SLAM, at what it is to answer."""
+        return self.is_judged and bool(self.wait_for)
 
 
 class SitlFlight:

@@ -95,11 +95,17 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
     if parameters.record != "none":
         node.bag = BagOutlet(folder / "bag", record=parameters.record)
         outlets.insert(0, node.bag)
-    before_frame = gate.pass_frame if gate is not None else None
+    pass_on = gate.pass_frame if gate is not None else None
     simulation: Simulation | None = None
     try:
         simulation = Simulation(
-            parameters, world, folder, outlets, before_frame=before_frame, spin=node.spin_once
+            parameters,
+            world,
+            folder,
+            outlets,
+            before_frame=None if parameters.waits_at_scans else pass_on,
+            before_scan=pass_on if parameters.waits_at_scans else None,
+            spin=node.spin_once,
         )
         node.listen_for(simulation)
         status.update(0, 0.0, "starting the autopilot", None)

@@ -17,7 +17,7 @@ class FlightParameters(SimulatorParameters):
     name: str = parameter("flight", text="second part of the run folder's name")
     wait_for: str = parameter(
         "",
-        text="topic whose stamps answer the camera frames; empty = wait for nobody",
+        text="topic whose stamps answer frames or scans; empty = wait for nobody",
         choices=("", *topics.ANSWERS),
     )
     wait_start_s: float = parameter(
@@ -30,11 +30,23 @@ class FlightParameters(SimulatorParameters):
         10.0, text="longest wait for one frame's answer", unit="s wall", minimum=0.01
     )
     frames_in_flight: int = parameter(
-        2, text="camera frames that may be unanswered", minimum=1, maximum=8
+        2, text="camera frames or scans that may be unanswered", minimum=1, maximum=8
+    )
+    wait_at: str = parameter(
+        "auto",
+        text="what wait_for answers; auto = camera frames, lidar scans where there is no camera",
+        choices=("auto", "camera", "lidar"),
     )
     start_paused: bool = parameter(False, text="begin paused; ~/pause or ~/step goes on")
 
     @property
     def is_followed(self) -> bool:
-        """Whether the loop waits for a node that makes or processes camera frames."""
+        """Whether the loop waits for a node that makes camera frames, or processes readings."""
         return bool(self.wait_for)
+
+    @property
+    def waits_at_scans(self) -> bool:
+        """Whether that node answers the scans of the lidar, not the frames of a camera."""
+        if self.wait_at == "auto":
+            return self.has_lidar and not self.has_cameras
+        return self.wait_at == "lidar"

@@ -85,7 +85,7 @@ class LidarNode(Node):
     def _look(self, truth: Truth) -> None:
         if self._follower.is_due(truth.stamp_ns):
             self._follower.follow(truth.p_map_body)
-        for _, cdr in self._lidar.take(truth.stamp_ns, truth.p_map_body, truth.q_map_body):
+        for *_, cdr in self._lidar.take(truth.stamp_ns, truth.p_map_body, truth.q_map_body):
             self._publish(cdr)
             self._n_clouds += 1
 

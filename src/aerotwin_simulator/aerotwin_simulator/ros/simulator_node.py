@@ -51,7 +51,9 @@ class SimulatorNode(Node):
             )
         self.bag: BagOutlet | None = None
         self.simulation: Simulation | None = None
-        self._wait_for, self._last_of_frame = self.parameters.wait_for, topics.RIGHT_IMAGE
+        self._wait_for = self.parameters.wait_for
+        is_lidar = self.parameters.waits_at_scans
+        self._last_of_frame = topics.LIDAR_POINTS if is_lidar else topics.RIGHT_IMAGE
         self.foreign: ForeignTopics | None = None
         self.add_on_set_parameters_callback(self._set_parameters)
         self.create_service(SetBool, "~/pause", self._pause)
