@@ -81,6 +81,7 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
         "recorded_flight/simulator": RecordedFlightParameters,
         "relay/simulator": RelayParameters,
         "stereo_odometry": StereoOdometryNodeParameters,
+        "stereo_odometry_without_bundle": StereoOdometryNodeParameters,
         "dynamics": DynamicsParameters,
         "sensors": SensorsParameters,
         "bridge": BridgeParameters,

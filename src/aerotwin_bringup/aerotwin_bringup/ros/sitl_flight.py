@@ -37,7 +37,7 @@ class SitlFlightParameters(FlightParameters):
 
     slam: str = parameter(SHIPPED, text="SLAM under test; none = nobody is waited for or judged")
     slam_process: str = parameter(
-        "stereo_odometry", text="part of the SLAM's command line, to measure its cost"
+        "", text="part of the SLAM's command line, to measure its cost; empty = slam"
     )
     wait_for: str = parameter(
         topics.SLAM_ODOM.name,
@@ -83,7 +83,7 @@ class SitlFlight:
         assert isinstance(parameters, SitlFlightParameters)
         if not parameters.is_judged:
             return
-        self._recorder = ResourceRecorder(pattern=parameters.slam_process).start()
+        self._recorder = ResourceRecorder(pattern=parameters.slam_process or parameters.slam).start()
         if node.gate is not None:
             node.gate.on_answer = self._recorder.frame_done
 
