@@ -3,9 +3,10 @@
 """A trajectory: stamped poses of a body in a reference frame."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray
 
@@ -22,6 +23,9 @@ class Trajectory:
         Positions [m].
     q_ref_body : (n, 4) array
         Unit quaternions xyzw.
+    R_as_written : (n, 3, 3) array, optional
+        Rotations as a file of matrices wrote them: orthonormal to the rounding of that file only.
+        Scores that must equal those of tools that take them as they stand are computed on these.
 
     Raises
     ------
@@ -32,6 +36,7 @@ class Trajectory:
     stamps_ns: np.ndarray
     p_ref_body: np.ndarray
     q_ref_body: np.ndarray
+    R_as_written: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         stamps = np.asarray(self.stamps_ns, dtype=np.int64)
@@ -43,6 +48,8 @@ class Trajectory:
                 "a trajectory needs stamps (n,), positions (n, 3) and quaternions (n, 4), got "
                 f"{stamps.shape}, {positions.shape}, {quaternions.shape}"
             )
+        if self.R_as_written is not None and self.R_as_written.shape != (n, 3, 3):
+            raise ValueError(f"R_as_written must be ({n}, 3, 3), got {self.R_as_written.shape}")
         if not (np.isfinite(positions).all() and np.isfinite(quaternions).all()):
             raise ValueError("positions and quaternions must be finite, got NaN or infinity")
         if n > 1 and not (np.diff(stamps) > 0).all():
@@ -62,6 +69,22 @@ class Trajectory:
     def path_length_m(self) -> float:
         """Sum of the distances between neighbouring poses [m]."""
         return float(np.linalg.norm(np.diff(self.p_ref_body, axis=0), axis=1).sum())
+
+    @cached_property
+    def R_ref_body(self) -> FloatArray:
+        """Rotations of every pose, (n, 3, 3): as written where known, else those of q_ref_body."""
+        if self.R_as_written is not None:
+            return self.R_as_written
+        return Rotation.from_quat(self.q_ref_body).as_matrix() if len(self) else np.empty((0, 3, 3))
+
+    def take(self, index: np.ndarray, stamps_ns: np.ndarray | None = None) -> "Trajectory":
+        """Return the poses at index (m,), under their own stamps or those given (m,) [ns]."""
+        return Trajectory(
+            self.stamps_ns[index] if stamps_ns is None else stamps_ns,
+            self.p_ref_body[index],
+            self.q_ref_body[index],
+            None if self.R_as_written is None else self.R_as_written[index],
+        )
 
     def transforms(self) -> FloatArray:
         """Return T_ref_body of every pose, (n, 4, 4)."""
@@ -84,9 +107,26 @@ class Trajectory:
             raise ValueError(f"interpolation needs two poses at least, got {len(self)}")
         if len(stamps) and (stamps.min() < self.stamps_ns[0] or stamps.max() > self.stamps_ns[-1]):
             raise ValueError("stamps_ns must lie within the trajectory")
-        start = self.stamps_ns[0]
-        own, wanted = (self.stamps_ns - start) * 1e-9, (stamps - start) * 1e-9
-        wanted = np.clip(wanted, own[0], own[-1])
-        positions = np.column_stack([np.interp(wanted, own, c) for c in self.p_ref_body.T])
-        attitudes = Slerp(own, Rotation.from_quat(self.q_ref_body))(wanted).as_quat()
-        return Trajectory(stamps, positions.reshape(-1, 3), attitudes.reshape(-1, 4))
+        after = np.clip(np.searchsorted(self.stamps_ns, stamps), 1, len(self) - 1)
+        before = after - 1
+        period = self.stamps_ns[after] - self.stamps_ns[before]
+        share = ((stamps - self.stamps_ns[before]) / period)[:, None]
+        p, q = self.p_ref_body, self.q_ref_body
+        positions = p[before] + share * (p[after] - p[before])
+        return Trajectory(stamps, positions, _slerp(q[before], q[after], share))
+
+
+def _slerp(q_first: np.ndarray, q_second: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Return quaternions (m, 4) on the shorter arcs between two, at shares (m, 1) of the way.
+
+    Shoemake (1985), "Animating rotation with quaternion curves", section 3.3. The angle is taken
+    by the chord, which is exact for small turns; there both weights are nearly linear.
+    """
+    q_second = np.where(np.sum(q_first * q_second, axis=1, keepdims=True) < 0, -1, 1) * q_second
+    chord = np.linalg.norm(q_second - q_first, axis=1, keepdims=True)
+    angle = 2.0 * np.arcsin(np.minimum(chord / 2.0, 1.0))
+    # np.sinc(x / pi) = sin(x) / x, with its limit at 0.
+    whole = np.sinc(angle / np.pi)
+    weight_first = (1.0 - share) * np.sinc((1.0 - share) * angle / np.pi) / whole
+    weight_second = share * np.sinc(share * angle / np.pi) / whole
+    return weight_first * q_first + weight_second * q_second

@@ -3,42 +3,106 @@
 """How good a trajectory is, and what it cost to compute.
 
 A reference and an estimate are `aerotwin_core.Trajectory` objects; poses of both are of the same
-body. Scores are those of evo (APE, RPE), KITTI-style segment drift, and coverage; an aligned score
-never stands without the unaligned one and without what the alignment removed.
+body. Scores are those of evo (APE, RPE) and the ways of counting of KITTI and rpg, with coverage;
+an aligned score never stands without the unaligned one and without what the alignment removed.
+
+Names are imported when they are used: a score from the command line loads nothing for reports.
 """
 
-from aerotwin_trajectory_evaluation.alignment import MODES, TrajectoryAlignment, align_trajectories
-from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation, evaluate_trajectory
-from aerotwin_trajectory_evaluation.files import read_trajectory, write_tum
-from aerotwin_trajectory_evaluation.recorded_section import (
-    RecordedFlight,
-    compare_recorded,
-    recorded_section,
-)
-from aerotwin_trajectory_evaluation.recorded_track import RecordedTrack, TrackOptions, make_track
-from aerotwin_trajectory_evaluation.recordings import Recording, read_recording
-from aerotwin_trajectory_evaluation.resource_section import resource_section
-from aerotwin_trajectory_evaluation.resources import ResourceRecorder, ResourceUsage
-from aerotwin_trajectory_evaluation.sections import section
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aerotwin_trajectory_evaluation.alignment import (
+        TrajectoryAlignment,
+        align_trajectories,
+    )
+    from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
+    from aerotwin_trajectory_evaluation.calibration import Calibration, find_calibration
+    from aerotwin_trajectory_evaluation.consistency import ChiSquareTest, innovation_nis, pose_nees
+    from aerotwin_trajectory_evaluation.evaluation import (
+        ALIASES,
+        TrajectoryEvaluation,
+        evaluate_trajectory,
+    )
+    from aerotwin_trajectory_evaluation.files import read_trajectory, write_tum
+    from aerotwin_trajectory_evaluation.protocol import (
+        MODES,
+        PRESETS,
+        TrajectoryProtocol,
+        load_trajectory_protocol,
+    )
+    from aerotwin_trajectory_evaluation.recorded_chapter import (
+        RecordedFlight,
+        compare_recorded,
+        recorded_section,
+    )
+    from aerotwin_trajectory_evaluation.recorded_track import (
+        RecordedTrack,
+        TrackOptions,
+        make_track,
+    )
+    from aerotwin_trajectory_evaluation.recordings import Recording, read_recording
+    from aerotwin_trajectory_evaluation.resource_chapter import resource_section
+    from aerotwin_trajectory_evaluation.resources import ResourceRecorder, ResourceUsage
+    from aerotwin_trajectory_evaluation.sections import section
+
+_MODULES = {
+    "alignment": ("TrajectoryAlignment", "align_trajectories"),
+    "bound": ("StereoCamera", "stereo_bound"),
+    "calibration": ("Calibration", "find_calibration"),
+    "consistency": ("ChiSquareTest", "innovation_nis", "pose_nees"),
+    "evaluation": ("ALIASES", "TrajectoryEvaluation", "evaluate_trajectory"),
+    "files": ("read_trajectory", "write_tum"),
+    "protocol": ("MODES", "PRESETS", "TrajectoryProtocol", "load_trajectory_protocol"),
+    "recorded_chapter": ("RecordedFlight", "compare_recorded", "recorded_section"),
+    "recorded_track": ("RecordedTrack", "TrackOptions", "make_track"),
+    "recordings": ("Recording", "read_recording"),
+    "resource_chapter": ("resource_section",),
+    "resources": ("ResourceRecorder", "ResourceUsage"),
+    "sections": ("section",),
+}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name on its first use (PEP 562)."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
 
 __all__ = [
+    "ALIASES",
     "MODES",
+    "PRESETS",
+    "Calibration",
+    "ChiSquareTest",
     "RecordedFlight",
     "RecordedTrack",
     "Recording",
     "ResourceRecorder",
     "ResourceUsage",
+    "StereoCamera",
     "TrackOptions",
     "TrajectoryAlignment",
     "TrajectoryEvaluation",
+    "TrajectoryProtocol",
     "align_trajectories",
     "compare_recorded",
     "evaluate_trajectory",
+    "find_calibration",
+    "innovation_nis",
+    "load_trajectory_protocol",
     "make_track",
+    "pose_nees",
     "read_recording",
     "read_trajectory",
     "recorded_section",
     "resource_section",
     "section",
+    "stereo_bound",
     "write_tum",
 ]

@@ -3,15 +3,20 @@
 """Alignment of an estimated trajectory to its reference, and what it removed."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.protocol import MODES
 
-MODES = ("none", "origin", "yaw", "se3", "sim3")
 # A path whose second extent is below this share of its first does not fix the roll about itself.
 STRAIGHT = 0.01
+# A path shorter than this in every direction is a point [m].
+_POINT_M = 1e-9
+# Below this share of the largest, a singular value is rounding.
+_RANK = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,6 +35,10 @@ class TrajectoryAlignment:
         Whether the paths fix every freedom of the mode.
     reason : str
         Why not, in words; empty otherwise.
+    n_used : int
+        Pairs that took part in the fit.
+    inlier_share : float or None
+        Of `robust`: share of those pairs that the fit kept.
     """
 
     mode: str
@@ -37,6 +46,8 @@ class TrajectoryAlignment:
     scale: float = 1.0
     is_determined: bool = True
     reason: str = ""
+    n_used: int = 0
+    inlier_share: float | None = None
 
     def removed(self, p_estimate: np.ndarray) -> dict[str, float]:
         """Return what the alignment took away from a path (n, 3).
@@ -57,14 +68,28 @@ class TrajectoryAlignment:
         """Return the estimate moved (and scaled) onto the reference."""
         from scipy.spatial.transform import Rotation
 
-        turn = Rotation.from_matrix(self.T_reference_estimate[:3, :3])
+        R = self.T_reference_estimate[:3, :3]
         positions = transform_points(self.T_reference_estimate, estimate.p_ref_body * self.scale)
-        attitudes = (turn * Rotation.from_quat(estimate.q_ref_body)).as_quat()
-        return Trajectory(estimate.stamps_ns, positions, attitudes)
+        attitudes = (Rotation.from_matrix(R) * Rotation.from_quat(estimate.q_ref_body)).as_quat()
+        as_written = None if estimate.R_as_written is None else R @ estimate.R_as_written
+        return Trajectory(estimate.stamps_ns, positions, attitudes, as_written)
+
+    def plain(self, p_estimate: np.ndarray) -> dict[str, Any]:
+        """Return a mapping for JSON; p_estimate (n, 3) is the path as given."""
+        return {
+            "mode": self.mode,
+            "T_reference_estimate": self.T_reference_estimate.tolist(),
+            "scale": self.scale,
+            "is_determined": self.is_determined,
+            "reason": self.reason,
+            "n_used": self.n_used,
+            "inlier_share": self.inlier_share,
+            "removed": self.removed(p_estimate),
+        }
 
 
 def align_trajectories(
-    reference: Trajectory, estimate: Trajectory, mode: str
+    reference: Trajectory, estimate: Trajectory, mode: str, *, n_to_align: int = 0
 ) -> TrajectoryAlignment:
     """Return the alignment of paired trajectories (pose i belongs to pose i).
 
@@ -72,29 +97,42 @@ def align_trajectories(
     ----------
     reference, estimate : Trajectory
         Of equal length, not empty.
-    mode : {"none", "origin", "yaw", "se3", "sim3"}
+    mode : {"none", "origin", "yaw", "se3", "sim3", "robust"}
         `origin` joins the first poses; `yaw` fits shift and yaw (what gravity leaves open),
-        `se3` a rigid motion and `sim3` also a scale by least squares (Umeyama 1991).
+        `se3` a rigid motion and `sim3` also a scale by least squares (Umeyama 1991, equal to
+        evo's); `robust` a rigid motion that outliers do not pull.
+    n_to_align : int
+        Only the first pairs take part; 0 = all. `yaw` with one pair takes the attitudes, as
+        rpg_trajectory_evaluation.
 
     Notes
     -----
-    `se3` and `sim3` are evo's. On a straight path the roll about it is not determined: positions
-    are still aligned where evo can, attitudes are then arbitrary, and the result says so.
+    Where the paths leave a freedom open (a point, a straight line, two poses) the least turn that
+    aligns them is taken, and the result says what is open.
     """
     if mode not in MODES:
         raise ValueError(f"mode must be one of {MODES}, got {mode!r}")
-    if len(reference) != len(estimate) or len(reference) == 0:
-        raise ValueError(
-            f"trajectories must be paired, got {len(reference)} and {len(estimate)} poses"
-        )
+    n = min(n_to_align, len(reference)) or len(reference)
     if mode == "none":
         return TrajectoryAlignment(mode=mode, T_reference_estimate=np.eye(4))
     if mode == "origin":
-        T = reference.transforms()[0] @ invert_transform(estimate.transforms()[0])
-        return TrajectoryAlignment(mode=mode, T_reference_estimate=T)
+        T = _pose(reference) @ invert_transform(_pose(estimate))
+        return TrajectoryAlignment(mode=mode, T_reference_estimate=T, n_used=1)
+    p_reference, p_estimate = reference.p_ref_body[:n], estimate.p_ref_body[:n]
     if mode == "yaw":
-        return _align_yaw(reference.p_ref_body, estimate.p_ref_body)
-    return _align_umeyama(reference.p_ref_body, estimate.p_ref_body, mode)
+        if n == 1 and n_to_align:
+            return _align_yaw_of_first(reference, estimate)
+        return _align_yaw(p_reference, p_estimate)
+    if mode == "robust":
+        from aerotwin_trajectory_evaluation.robust_alignment import align_robustly
+
+        return align_robustly(p_reference, p_estimate)
+    return align_umeyama(p_reference, p_estimate, mode)
+
+
+def _pose(trajectory: Trajectory) -> np.ndarray:
+    """Return T_ref_body of the first pose; a rotation as written is inverted by its transpose."""
+    return make_transform(trajectory.R_ref_body[0], trajectory.p_ref_body[0])
 
 
 def _align_yaw(p_reference: np.ndarray, p_estimate: np.ndarray) -> TrajectoryAlignment:
@@ -103,49 +141,90 @@ def _align_yaw(p_reference: np.ndarray, p_estimate: np.ndarray) -> TrajectoryAli
     r, e = p_reference - mean_r, p_estimate - mean_e
     sine = float(np.sum(e[:, 0] * r[:, 1] - e[:, 1] * r[:, 0]))
     cosine = float(np.sum(e[:, 0] * r[:, 0] + e[:, 1] * r[:, 1]))
-    yaw = np.arctan2(sine, cosine)
-    c, s = np.cos(yaw), np.sin(yaw)
-    R = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    R = _yaw_rotation(np.arctan2(sine, cosine))
     is_vertical = bool(np.hypot(sine, cosine) < STRAIGHT * np.sum(r[:, 2] ** 2) + 1e-12)
     return TrajectoryAlignment(
         mode="yaw",
         T_reference_estimate=make_transform(R, mean_r - R @ mean_e),
         is_determined=not is_vertical,
         reason="the path is vertical or a point: yaw is not determined" if is_vertical else "",
+        n_used=len(p_reference),
     )
 
 
-def _align_umeyama(
-    p_reference: np.ndarray, p_estimate: np.ndarray, mode: str
-) -> TrajectoryAlignment:
-    from evo.core.geometry import GeometryException, umeyama_alignment
+def _align_yaw_of_first(reference: Trajectory, estimate: Trajectory) -> TrajectoryAlignment:
+    """Join the first positions and the yaw of the first attitudes (rpg, n_aligned = 1)."""
+    turn = reference.R_ref_body[0] @ estimate.R_ref_body[0].T
+    R = _yaw_rotation(np.arctan2(turn[1, 0] - turn[0, 1], turn[0, 0] + turn[1, 1]))
+    shift = reference.p_ref_body[0] - R @ estimate.p_ref_body[0]
+    return TrajectoryAlignment(mode="yaw", T_reference_estimate=make_transform(R, shift), n_used=1)
 
-    reason = _what_is_open(p_reference, p_estimate)
-    try:
-        R, t, scale = umeyama_alignment(p_estimate.T, p_reference.T, mode == "sim3")
-    except GeometryException:
-        t = p_reference.mean(axis=0) - p_estimate.mean(axis=0)
-        return TrajectoryAlignment(
-            mode=mode,
-            T_reference_estimate=make_transform(np.eye(3), t),
-            is_determined=False,
-            reason=f"{reason or 'the paths fix no rotation'}; only the shift was fitted",
-        )
+
+def _yaw_rotation(yaw: float) -> np.ndarray:
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def align_umeyama(
+    p_reference: np.ndarray,
+    p_estimate: np.ndarray,
+    mode: str = "se3",
+    weights: np.ndarray | None = None,
+) -> TrajectoryAlignment:
+    """Return the least-squares motion (`se3`) or similarity (`sim3`) of points (n, 3), weighted.
+
+    Umeyama (1991), eq. 34-43. Where nothing but rounding leads off a line, the smallest of the
+    equally good rotations is taken.
+    """
+    w = np.full(len(p_reference), 1.0 / len(p_reference)) if weights is None else weights
+    w = w / w.sum()
+    mean_r, mean_e = w @ p_reference, w @ p_estimate
+    r, e = p_reference - mean_r, p_estimate - mean_e
+    u, d, vt = np.linalg.svd((r * w[:, None]).T @ e)
+    reason = what_is_open(p_reference, p_estimate)
+    if d[1] <= _RANK * d[0]:
+        R = _smallest_rotation(u[:, 0], vt[0], d)
+        signs = np.ones(3)
+    else:
+        signs = np.array([1.0, 1.0, np.sign(np.linalg.det(u) * np.linalg.det(vt)) or 1.0])
+        R = (u * signs) @ vt
+    spread = float(w @ np.sum(e**2, axis=1))
+    scale = float(d @ signs / spread) if mode == "sim3" and spread > _POINT_M**2 else 1.0
     return TrajectoryAlignment(
         mode=mode,
-        T_reference_estimate=make_transform(R, t),
-        scale=float(scale),
+        T_reference_estimate=make_transform(R, mean_r - scale * (R @ mean_e)),
+        scale=scale,
         is_determined=not reason,
         reason=reason,
+        n_used=len(p_reference),
     )
 
 
-def _what_is_open(p_reference: np.ndarray, p_estimate: np.ndarray) -> str:
+def _smallest_rotation(to: np.ndarray, since: np.ndarray, d: np.ndarray) -> np.ndarray:
+    """Return the least turn of the direction `since` into `to`; none where they have no length."""
+    from scipy.spatial.transform import Rotation
+
+    if d[0] < _POINT_M**2:
+        return np.eye(3)
+    axis, cosine = np.cross(since, to), float(np.clip(since @ to, -1.0, 1.0))
+    sine = float(np.linalg.norm(axis))
+    if sine < 1e-12:
+        if cosine > 0.0:
+            return np.eye(3)
+        across = np.eye(3)[int(np.argmin(np.abs(since)))]
+        axis = np.cross(since, across)
+        return Rotation.from_rotvec(np.pi * axis / np.linalg.norm(axis)).as_matrix()
+    return Rotation.from_rotvec(axis / sine * np.arctan2(sine, cosine)).as_matrix()
+
+
+def what_is_open(p_reference: np.ndarray, p_estimate: np.ndarray) -> str:
+    """Return which freedom of a rotation two paths (n, 3) leave open, in words; empty if none."""
     if len(p_reference) < 3:
         return f"{len(p_reference)} poses do not determine a rotation"
     for name, points in (("reference", p_reference), ("estimate", p_estimate)):
-        extent = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
-        if extent[0] < 1e-9:
+        centred = points - points.mean(axis=0)
+        extent = np.sqrt(np.maximum(np.linalg.eigvalsh(centred.T @ centred)[::-1], 0.0))
+        if extent[0] < _POINT_M:
             return f"the {name} stands still: no rotation is determined"
         if extent[1] < STRAIGHT * extent[0]:
             return f"the {name} is a straight line: the roll about it is not determined"

@@ -5,10 +5,28 @@
 import numpy as np
 
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
-MAX_GAP_S = 0.01
+MAX_GAP_S = TrajectoryProtocol().max_gap_s
 # A gap longer than this many usual periods counts as lost time.
-_LOST_PERIODS = 3.0
+LOST_PERIODS = 3.0
+
+
+def pair(
+    reference: Trajectory, estimate: Trajectory, protocol: TrajectoryProtocol
+) -> tuple[Trajectory, Trajectory, np.ndarray]:
+    """Return reference and estimate pose by pose under common stamps, and which of the estimate's.
+
+    `nearest`: each pose of the shorter trajectory takes the nearest of the longer one (evo's way).
+    `interpolate`: the reference at the estimate's stamps, linear in position and spherical in
+    attitude, where two of its poses at most `max_gap_s` apart enclose the stamp.
+    """
+    if protocol.association == "interpolate":
+        return _interpolated(reference, estimate, protocol.max_gap_s)
+    i, j = associate(reference, estimate, max_gap_s=protocol.max_gap_s)
+    is_denser = len(estimate) > len(reference)
+    stamps = reference.stamps_ns[i] if is_denser else estimate.stamps_ns[j]
+    return reference.take(i, stamps), estimate.take(j, stamps), j
 
 
 def associate(
@@ -16,24 +34,46 @@ def associate(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return indices (into reference, into estimate) of poses with nearest stamps, as evo pairs.
 
-    Each pose of the shorter trajectory takes the nearest of the longer one, at most max_gap_s away.
+    Each pose of the shorter trajectory takes the nearest of the longer one, the earlier of two
+    that are equally near, at most max_gap_s away.
     """
-    from evo.core.sync import matching_time_indices
-
-    start = int(reference.stamps_ns[0]) if len(reference) else 0
-    seconds = [(t.stamps_ns - start) * 1e-9 for t in (reference, estimate)]
     if min(len(reference), len(estimate)) == 0:
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    if len(estimate) > len(reference):
-        i, j = matching_time_indices(seconds[0], seconds[1], max_gap_s)
-    else:
-        j, i = matching_time_indices(seconds[1], seconds[0], max_gap_s)
-    return np.array(i, dtype=np.int64), np.array(j, dtype=np.int64)
+    is_denser = len(estimate) > len(reference)
+    short, long = (reference, estimate) if is_denser else (estimate, reference)
+    nearest, gap_ns = _nearest(long.stamps_ns, short.stamps_ns)
+    near = np.flatnonzero(gap_ns <= max_gap_s * 1e9)
+    return (near, nearest[near]) if is_denser else (nearest[near], near)
 
 
-def take(trajectory: Trajectory, index: np.ndarray, stamps_ns: np.ndarray) -> Trajectory:
-    """Return the poses at index (n,), under common stamps."""
-    return Trajectory(stamps_ns, trajectory.p_ref_body[index], trajectory.q_ref_body[index])
+def _nearest(stamps_ns: np.ndarray, wanted_ns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the index of the stamp nearest to each wanted one, and how far it is [ns]."""
+    above = np.clip(np.searchsorted(stamps_ns, wanted_ns, side="right"), 0, len(stamps_ns) - 1)
+    below = np.maximum(above - 1, 0)
+    gap_above = np.abs(stamps_ns[above] - wanted_ns)
+    gap_below = np.abs(stamps_ns[below] - wanted_ns)
+    return np.where(gap_below <= gap_above, below, above), np.minimum(gap_above, gap_below)
+
+
+def _interpolated(
+    reference: Trajectory, estimate: Trajectory, max_gap_s: float
+) -> tuple[Trajectory, Trajectory, np.ndarray]:
+    inside = np.flatnonzero(is_enclosed(reference, estimate.stamps_ns, max_gap_s))
+    chosen = estimate.take(inside)
+    if len(inside) == 0:
+        return reference.take(inside), chosen, inside
+    return reference.interpolate(chosen.stamps_ns), chosen, inside
+
+
+def is_enclosed(trajectory: Trajectory, stamps_ns: np.ndarray, max_gap_s: float) -> np.ndarray:
+    """Return whether stamps (n,) meet a pose or lie between two at most max_gap_s apart."""
+    own = trajectory.stamps_ns
+    if len(own) < 2:
+        return np.zeros(len(stamps_ns), dtype=bool)
+    after = np.clip(np.searchsorted(own, stamps_ns, side="left"), 1, len(own) - 1)
+    bridged = own[after] - own[after - 1] <= max_gap_s * 1e9
+    meets = (own[after] == stamps_ns) | (own[after - 1] == stamps_ns)
+    return ((stamps_ns >= own[0]) & (stamps_ns <= own[-1]) & bridged) | meets
 
 
 def coverage_of_frames(
@@ -42,11 +82,8 @@ def coverage_of_frames(
     """Return the share of frames (n,) that have a pose within max_gap_s."""
     if len(frame_stamps_ns) == 0 or len(estimate) == 0:
         return 0.0
-    own = estimate.stamps_ns
-    right = np.clip(np.searchsorted(own, frame_stamps_ns), 0, len(own) - 1)
-    left = np.maximum(right - 1, 0)
-    gap = np.minimum(np.abs(own[right] - frame_stamps_ns), np.abs(own[left] - frame_stamps_ns))
-    return float(np.mean(gap <= max_gap_s * 1e9))
+    _, gap_ns = _nearest(estimate.stamps_ns, frame_stamps_ns)
+    return float(np.mean(gap_ns <= max_gap_s * 1e9))
 
 
 def coverage_of_time(reference: Trajectory, estimate: Trajectory) -> float:
@@ -60,5 +97,5 @@ def coverage_of_time(reference: Trajectory, estimate: Trajectory) -> float:
     steps = np.diff(estimate.stamps_ns)
     low = np.clip(estimate.stamps_ns[:-1], first, last)
     high = np.clip(estimate.stamps_ns[1:], first, last)
-    tracked = steps <= _LOST_PERIODS * np.median(steps)
+    tracked = steps <= LOST_PERIODS * np.median(steps)
     return float(np.sum((high - low)[tracked]) / (last - first))

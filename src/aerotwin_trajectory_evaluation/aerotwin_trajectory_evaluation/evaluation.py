@@ -2,30 +2,60 @@
 # SPDX-License-Identifier: Apache-2.0
 """The evaluation of one estimated trajectory: pair, align, score, and check the check."""
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.protocol import Protocol
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.alignment import TrajectoryAlignment, align_trajectories
-from aerotwin_trajectory_evaluation.association import (
-    MAX_GAP_S,
-    associate,
-    coverage_of_frames,
-    coverage_of_time,
-    take,
+from aerotwin_trajectory_evaluation.association import coverage_of_frames, coverage_of_time, pair
+from aerotwin_trajectory_evaluation.calibration import (
+    Calibration,
+    apply_calibration,
+    find_calibration,
 )
+from aerotwin_trajectory_evaluation.completeness import Completeness, judge_completeness
+from aerotwin_trajectory_evaluation.consistency import ChiSquareTest, pose_nees
 from aerotwin_trajectory_evaluation.controls import Control, negative_controls
 from aerotwin_trajectory_evaluation.metrics import (
     PoseErrors,
     SegmentDrift,
     absolute_errors,
     relative_errors,
+    relative_errors_by_frames,
+    relative_errors_by_path,
     segment_drift,
     summarise,
 )
+from aerotwin_trajectory_evaluation.protocol import (
+    PART,
+    TrajectoryProtocol,
+    load_trajectory_protocol,
+)
+
+ALIASES = {
+    "ape_rmse_m": "ape.trans_m.rmse",
+    "ape_max_m": "ape.trans_m.max",
+    "ape_rot_rmse_deg": "ape.rot_deg.rmse",
+    "ape_unaligned_rmse_m": "ape_unaligned.trans_m.rmse",
+    "rpe_rmse_m": "rpe.metre.trans_m.rmse",
+    "rpe_mean_m": "rpe.metre.trans_m.mean",
+    "rpe_frame_rmse_m": "rpe.frame.trans_m.rmse",
+    "drift_percent": "segments.mean_percent",
+    "coverage": "coverage",
+    "tracked_path": "completeness.tracked_path",
+    "n_lost": "completeness.n_incidents.lost",
+    "n_jumps": "completeness.n_incidents.jump",
+    "scale_percent": "alignment.removed.scale_percent",
+    "tilt_deg": "alignment.removed.tilt_deg",
+    "time_offset_s": "calibration.time_offset_s",
+    "nees": "consistency.position.mean",
+}
+"""Short names of `--fail-if`, and what they stand for in the metrics."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,13 +75,19 @@ class TrajectoryEvaluation:
     ape, ape_unaligned : PoseErrors
         Per pose, aligned and as given.
     rpe_frame, rpe_metre : PoseErrors
-        From one frame to the next, and over one metre.
+        Over `rpe_frames` poses and over `rpe_m` of path of the aligned estimate.
     drift : tuple of SegmentDrift
-        Over segments of 10 to 50 m.
+        Over the protocol's segments.
     controls : tuple of Control
         Whether known errors are seen by these scores.
-    max_gap_s : float
-        Largest difference of paired stamps [s].
+    protocol : Protocol
+        Every choice behind these numbers, and its hash.
+    completeness : Completeness
+        What share of the flight they stand for, and what went wrong when.
+    calibration : Calibration
+        Time offset and lever arm that were found.
+    consistency : dict of ChiSquareTest
+        Of `position` and `pose`, where the estimate came with covariances.
     """
 
     reference: Trajectory
@@ -67,7 +103,15 @@ class TrajectoryEvaluation:
     rpe_metre: PoseErrors
     drift: tuple[SegmentDrift, ...]
     controls: tuple[Control, ...]
-    max_gap_s: float
+    protocol: Protocol[TrajectoryProtocol]
+    completeness: Completeness
+    calibration: Calibration
+    consistency: dict[str, ChiSquareTest]
+
+    @property
+    def max_gap_s(self) -> float:
+        """Largest difference of paired stamps, or longest gap bridged [s]."""
+        return self.protocol.choices.max_gap_s
 
     @property
     def drift_percent(self) -> float | None:
@@ -86,56 +130,64 @@ class TrajectoryEvaluation:
 
     def metrics(self) -> dict[str, Any]:
         """Return the numbers for JSON."""
-        removed = self.alignment.removed(self.estimate.p_ref_body)
+        duration_ns = int(self.reference.stamps_ns[-1] - self.reference.stamps_ns[0])
         return {
+            "protocol": self.protocol.plain(),
             "n_pairs": len(self.reference),
             "n_reference": self.n_reference,
             "n_estimate": self.n_estimate,
             "coverage": self.coverage,
+            "completeness": self.completeness.plain(),
             "max_gap_s": self.max_gap_s,
             "path_m": self.reference.path_length_m,
-            "duration_s": float(self.reference.stamps_ns[-1] - self.reference.stamps_ns[0]) * 1e-9,
-            "alignment": {
-                "mode": self.alignment.mode,
-                "T_reference_estimate": self.alignment.T_reference_estimate.tolist(),
-                "scale": self.alignment.scale,
-                "is_determined": self.alignment.is_determined,
-                "reason": self.alignment.reason,
-                "removed": removed,
-            },
+            "duration_s": duration_ns * 1e-9,
+            "alignment": self.alignment.plain(self.estimate.p_ref_body),
+            "calibration": self.calibration.plain(),
             "ape": self.ape.plain(),
             "ape_unaligned": self.ape_unaligned.plain(),
             "rpe": {"frame": self.rpe_frame.plain(), "metre": self.rpe_metre.plain()},
             "segments": self._segments(),
+            "consistency": {name: test.plain() for name, test in self.consistency.items()} or None,
             "controls": [control.plain() for control in self.controls],
         }
 
     def _segments(self) -> dict[str, Any]:
-        lengths = []
-        for drift in self.drift:
-            trans, rot = summarise(drift.trans_percent), summarise(drift.rot_deg_m)
-            lengths.append(
-                {
-                    "length_m": drift.length_m,
-                    "trans_percent": trans.plain() if trans else None,
-                    "rot_deg_m": rot.plain() if rot else None,
-                }
-            )
+        """Return the drift: medians, and means over all segments of all lengths as KITTI prints."""
+        percent = [d.trans_percent for d in self.drift]
+        turn = self._mean([d.rot_deg_m for d in self.drift])
         return {
             "median_percent": self.drift_percent,
             "median_deg_m": self.drift_deg_m,
-            "lengths": lengths,
+            "mean_percent": self._mean(percent),
+            "mean_deg_per_100m": None if turn is None else turn * 100.0,
+            "lengths": [_plain_drift(drift) for drift in self.drift],
         }
+
+    @staticmethod
+    def _mean(parts: list[np.ndarray]) -> float | None:
+        joined = np.concatenate(parts) if parts else np.empty(0)
+        return float(joined.mean()) if len(joined) else None
+
+
+def _plain_drift(drift: SegmentDrift) -> dict[str, Any]:
+    parts = {
+        name: summarise(getattr(drift, name))
+        for name in ("trans_percent", "rot_deg_m", "yaw_deg", "tilt_deg")
+    }
+    plain = {name: part.plain() if part else None for name, part in parts.items()}
+    return {"length_m": drift.length_m, **plain}
 
 
 def evaluate_trajectory(
     reference: Trajectory,
     estimate: Trajectory,
     *,
-    align: str = "se3",
+    protocol: Protocol[TrajectoryProtocol] | TrajectoryProtocol | None = None,
+    align: str | None = None,
     frame_stamps_ns: np.ndarray | None = None,
     T_reference_estimate: np.ndarray | None = None,
-    max_gap_s: float = MAX_GAP_S,
+    max_gap_s: float | None = None,
+    covariances: np.ndarray | None = None,
 ) -> TrajectoryEvaluation:
     """Score an estimate against its reference.
 
@@ -143,52 +195,121 @@ def evaluate_trajectory(
     ----------
     reference, estimate : Trajectory
         Poses of the same body.
-    align : str
-        One of `MODES`.
+    protocol : Protocol or TrajectoryProtocol, optional
+        Every choice; evo's without.
+    align, max_gap_s
+        Take the place of the protocol's.
     frame_stamps_ns : (n,) array, optional
         Stamps of all frames that the estimator was given, for the share it tracked.
     T_reference_estimate : (4, 4) array, optional
         Known pose of the estimate's frame in the reference's (a start pose), applied first;
         the "unaligned" scores are then those that count.
-    max_gap_s : float
-        Farthest stamps that are paired [s].
+    covariances : (n, 6, 6) array, optional
+        Of the estimate's poses, as in geometry_msgs/PoseWithCovariance, for their consistency.
 
     Raises
     ------
     UserError
         If fewer than two poses can be paired.
     """
+    named = _named(protocol, align=align, max_gap_s=max_gap_s)
+    choices = named.choices
     if T_reference_estimate is not None:
         given = TrajectoryAlignment(mode="none", T_reference_estimate=T_reference_estimate)
         estimate = given.apply(estimate)
-    i, j = associate(reference, estimate, max_gap_s=max_gap_s)
-    if len(i) < 2:
-        raise UserError(_no_pairs(reference, estimate, len(i), max_gap_s))
-    # The shorter trajectory gives the stamps: none of its poses serves twice.
-    is_denser = len(estimate) > len(reference)
-    stamps = reference.stamps_ns[i] if is_denser else estimate.stamps_ns[j]
-    paired, guess = take(reference, i, stamps), take(estimate, j, stamps)
-    alignment = align_trajectories(paired, guess, align)
+    reference, estimate, calibration = _calibrated(reference, estimate, choices)
+    paired, guess, index = pair(reference, estimate, choices)
+    if len(paired) < 2:
+        raise UserError(_no_pairs(reference, estimate, len(paired), choices.max_gap_s))
+    alignment = align_trajectories(paired, guess, choices.align, n_to_align=choices.n_to_align)
     aligned = alignment.apply(guess)
+    ape = absolute_errors(paired, aligned)
+    coverage = (
+        coverage_of_time(reference, estimate)
+        if frame_stamps_ns is None
+        else coverage_of_frames(frame_stamps_ns, estimate, max_gap_s=choices.max_gap_s)
+    )
     return TrajectoryEvaluation(
         reference=paired,
         estimate=guess,
         aligned=aligned,
         alignment=alignment,
-        coverage=(
-            coverage_of_time(reference, estimate)
-            if frame_stamps_ns is None
-            else coverage_of_frames(frame_stamps_ns, estimate, max_gap_s=max_gap_s)
-        ),
+        coverage=coverage,
         n_reference=len(reference),
         n_estimate=len(estimate),
-        ape=absolute_errors(paired, aligned),
+        ape=ape,
         ape_unaligned=absolute_errors(paired, guess),
-        rpe_frame=relative_errors(paired, guess, delta=1, unit="frames"),
-        rpe_metre=relative_errors(paired, guess, delta=1.0, unit="m"),
-        drift=segment_drift(paired, guess),
+        rpe_frame=relative_errors_by_frames(paired, aligned, choices),
+        rpe_metre=relative_errors_by_path(paired, aligned, choices),
+        drift=segment_drift(paired, aligned, choices),
         controls=negative_controls(paired),
-        max_gap_s=max_gap_s,
+        protocol=named,
+        completeness=judge_completeness(
+            reference,
+            estimate,
+            paired,
+            ape.trans_m,
+            _step_errors_m(paired, aligned),
+            coverage=coverage,
+            protocol=choices,
+        ),
+        calibration=calibration,
+        consistency=_consistency(paired, aligned, alignment, covariances, index),
+    )
+
+
+def _named(
+    protocol: Protocol[TrajectoryProtocol] | TrajectoryProtocol | None, **changes: Any
+) -> Protocol[TrajectoryProtocol]:
+    """Return the protocol under its name; one with changed choices is no longer the named one."""
+    if protocol is None:
+        named = load_trajectory_protocol()
+    elif isinstance(protocol, TrajectoryProtocol):
+        named = Protocol(name="custom", part=PART, choices=protocol)
+    else:
+        named = protocol
+    asked = {name: value for name, value in changes.items() if value is not None}
+    choices = dataclasses.replace(named.choices, **asked)
+    if choices == named.choices:
+        return named
+    return Protocol(name=f"{named.name}, changed", part=PART, choices=choices)
+
+
+def _calibrated(
+    reference: Trajectory, estimate: Trajectory, choices: TrajectoryProtocol
+) -> tuple[Trajectory, Trajectory, Calibration]:
+    if choices.max_time_offset_s <= 0.0 or min(len(reference), len(estimate)) < 2:
+        return reference, estimate, Calibration(reason="not asked for")
+    found = find_calibration(reference, estimate, max_offset_s=choices.max_time_offset_s)
+    return apply_calibration(
+        reference,
+        estimate,
+        found,
+        time_offset=choices.apply_time_offset,
+        lever_arm=choices.apply_lever_arm,
+    )
+
+
+def _step_errors_m(paired: Trajectory, aligned: Trajectory) -> np.ndarray:
+    steps = np.arange(len(paired) - 1)
+    return relative_errors(paired, aligned, steps, steps + 1).trans_m
+
+
+def _consistency(
+    paired: Trajectory,
+    aligned: Trajectory,
+    alignment: TrajectoryAlignment,
+    covariances: np.ndarray | None,
+    index: np.ndarray,
+) -> dict[str, ChiSquareTest]:
+    if covariances is None:
+        return {}
+    return pose_nees(
+        paired,
+        aligned,
+        covariances[index],
+        R_reference_estimate=alignment.T_reference_estimate[:3, :3],
+        scale=alignment.scale,
     )
 
 

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of paired trajectories: absolute (APE), relative (RPE), and drift over segments."""
+"""Errors of paired trajectories: absolute (APE), relative (RPE), and drift over segments.
+
+Rotations are taken as the files wrote them (`Trajectory.R_ref_body`), as evo does, so that the
+scores are equal to evo's also on files of rounded matrices.
+"""
 
 from dataclasses import dataclass
 
@@ -8,8 +12,14 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.trajectory import Trajectory
-
-SEGMENT_LENGTHS_M = (10.0, 20.0, 30.0, 40.0, 50.0)
+from aerotwin_trajectory_evaluation.pairs import (
+    pairs_by_frames,
+    pairs_by_path,
+    segment_lengths_m,
+    segments,
+    travelled,
+)
+from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,105 +56,178 @@ def summarise(errors: np.ndarray) -> Statistics | None:
 
 @dataclass(frozen=True, kw_only=True)
 class PoseErrors:
-    """Errors in metres and degrees, one each per pose or pair, and the pose where each ends."""
+    """Errors, one each per pose or pair.
+
+    Attributes
+    ----------
+    trans_m : (n,) array
+        Length of the translation [m].
+    rot_deg : (n,) array
+        Angle of the rotation [deg].
+    full : (n,) array
+        Frobenius norm of E - I of the 4x4 error E: metres and radians mixed (evo's "full").
+    at : (n,) array
+        Pose where each ends.
+    """
 
     trans_m: np.ndarray
     rot_deg: np.ndarray
+    full: np.ndarray
     at: np.ndarray
 
     def plain(self) -> dict[str, dict | None]:
         """Return summaries for JSON."""
-        parts = {"trans_m": summarise(self.trans_m), "rot_deg": summarise(self.rot_deg)}
+        parts = {
+            "trans_m": summarise(self.trans_m),
+            "rot_deg": summarise(self.rot_deg),
+            "full": summarise(self.full),
+        }
         return {name: part.plain() if part else None for name, part in parts.items()}
 
 
 def absolute_errors(reference: Trajectory, estimate: Trajectory) -> PoseErrors:
     """Return the APE as evo defines it: distance and angle between paired poses, as they stand."""
-    turn = Rotation.from_quat(reference.q_ref_body).inv() * Rotation.from_quat(estimate.q_ref_body)
-    return PoseErrors(
-        trans_m=np.linalg.norm(estimate.p_ref_body - reference.p_ref_body, axis=1),
-        rot_deg=np.degrees(turn.magnitude()),
-        at=np.arange(len(reference)),
-    )
+    R = _transpose(estimate.R_ref_body) @ reference.R_ref_body
+    shift = estimate.p_ref_body - reference.p_ref_body
+    return _pose_errors(R, shift, np.arange(len(reference)))
 
 
 def relative_errors(
-    reference: Trajectory, estimate: Trajectory, *, delta: float, unit: str
+    reference: Trajectory, estimate: Trajectory, first: np.ndarray, second: np.ndarray
 ) -> PoseErrors:
-    """Return the RPE as evo defines it, over consecutive pairs.
+    """Return the RPE as evo defines it: the estimate's motions against the reference's.
 
     Parameters
     ----------
-    delta, unit : float, {"m", "frames"}
-        Distance between the poses of a pair; metres are counted along the path of the estimate,
-        and a pair ends at the first pose that is at least `delta` away.
+    first, second : (m,) int arrays
+        Poses between which each motion lies.
     """
-    ends = _ends_of_pairs(estimate, delta, unit)
-    first, second = ends[:-1], ends[1:]
-    shift_r, turn_r = _motion(reference, first, second)
-    shift_e, turn_e = _motion(estimate, first, second)
+    R_reference, p_reference = _motion(reference, first, second)
+    R_estimate, p_estimate = _motion(estimate, first, second)
+    R_back = _transpose(R_reference)
+    shift = np.einsum("nij,nj->ni", R_back, p_estimate - p_reference)
+    return _pose_errors(R_back @ R_estimate, shift, second)
+
+
+def relative_errors_by_frames(
+    reference: Trajectory, estimate: Trajectory, protocol: TrajectoryProtocol
+) -> PoseErrors:
+    """Return the RPE over `rpe_frames` poses."""
+    pairs = pairs_by_frames(len(estimate), protocol.rpe_frames, all_pairs=protocol.rpe_all_pairs)
+    return relative_errors(reference, estimate, *pairs)
+
+
+def relative_errors_by_path(
+    reference: Trajectory, estimate: Trajectory, protocol: TrajectoryProtocol
+) -> PoseErrors:
+    """Return the RPE over `rpe_m` of path."""
+    along = reference if protocol.rpe_path == "reference" else estimate
+    pairs = pairs_by_path(
+        along.p_ref_body,
+        protocol.rpe_m,
+        all_pairs=protocol.rpe_all_pairs,
+        tolerance=protocol.rpe_tolerance,
+    )
+    return relative_errors(reference, estimate, *pairs)
+
+
+def _pose_errors(R: np.ndarray, shift: np.ndarray, at: np.ndarray) -> PoseErrors:
+    from_identity = np.sum((R - np.eye(3)) ** 2, axis=(1, 2))
+    squared = np.sum(shift**2, axis=1)
+    angle = Rotation.from_matrix(R).magnitude() if len(R) else np.empty(0)
     return PoseErrors(
-        trans_m=np.linalg.norm(shift_e - shift_r, axis=1),
-        rot_deg=np.degrees((turn_r.inv() * turn_e).magnitude()),
-        at=second,
+        trans_m=np.sqrt(squared),
+        rot_deg=np.degrees(angle),
+        full=np.sqrt(from_identity + squared),
+        at=at,
     )
 
 
-def _ends_of_pairs(estimate: Trajectory, delta: float, unit: str) -> np.ndarray:
-    if unit == "frames":
-        return np.arange(0, len(estimate), int(delta))
-    steps = np.linalg.norm(np.diff(estimate.p_ref_body, axis=0), axis=1).tolist()
-    ends, travelled = [0], 0.0
-    for i, step in enumerate(steps, 1):
-        travelled += step
-        if travelled >= delta:
-            ends.append(i)
-            travelled = 0.0
-    return np.array(ends, dtype=np.int64)
+def _transpose(matrices: np.ndarray) -> np.ndarray:
+    return matrices.transpose(0, 2, 1)
 
 
 def _motion(
     trajectory: Trajectory, first: np.ndarray, second: np.ndarray
-) -> tuple[np.ndarray, Rotation]:
-    """Return shift (n, 3) and turn of the second poses in the axes of the first."""
-    turn = Rotation.from_quat(trajectory.q_ref_body[first]).inv()
-    shift = turn.apply(trajectory.p_ref_body[second] - trajectory.p_ref_body[first])
-    return shift, turn * Rotation.from_quat(trajectory.q_ref_body[second])
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return turn (m, 3, 3) and shift (m, 3) of the second poses in the axes of the first."""
+    rotations = trajectory.R_ref_body
+    back = _transpose(rotations[first])
+    shift = trajectory.p_ref_body[second] - trajectory.p_ref_body[first]
+    return back @ rotations[second], np.einsum("nij,nj->ni", back, shift)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SegmentDrift:
-    """Drift over all segments of one length: per cent of the length, and degrees per metre."""
+    """Drift over all segments of one length, one value each per segment.
+
+    Attributes
+    ----------
+    length_m : float
+        The length asked for.
+    trans_percent : (n,) array
+        Error of the motion by the length [%].
+    rot_deg_m : (n,) array
+        Angle of the error by the length [deg/m].
+    yaw_deg, tilt_deg : (n,) arrays
+        The angle's part about the estimate's vertical, and the rest [deg] (rpg: yaw, gravity).
+    """
 
     length_m: float
     trans_percent: np.ndarray
     rot_deg_m: np.ndarray
+    yaw_deg: np.ndarray
+    tilt_deg: np.ndarray
 
 
 def segment_drift(
+    reference: Trajectory, estimate: Trajectory, protocol: TrajectoryProtocol
+) -> tuple[SegmentDrift, ...]:
+    """Return the drift over segments along the path of the *reference*, as KITTI or rpg counts."""
+    path = travelled(reference.p_ref_body)
+    return tuple(
+        _drift(
+            reference,
+            estimate,
+            length,
+            *segments(path, length, step=protocol.segment_step, end=protocol.segment_end),
+        )
+        for length in segment_lengths_m(path, protocol)
+    )
+
+
+def _drift(
     reference: Trajectory,
     estimate: Trajectory,
-    lengths_m: tuple[float, ...] = SEGMENT_LENGTHS_M,
-) -> tuple[SegmentDrift, ...]:
-    """Return the drift over segments as KITTI counts it, from every pose on.
-
-    A segment ends at the first pose where the *reference* has travelled more than its length. The
-    error is the estimate's motion over the segment against the reference's.
-    """
-    travelled = np.concatenate(
-        [[0.0], np.cumsum(np.linalg.norm(np.diff(reference.p_ref_body, axis=0), axis=1))]
+    length_m: float,
+    first: np.ndarray,
+    second: np.ndarray,
+) -> SegmentDrift:
+    errors = relative_errors(reference, estimate, first, second)
+    yaw, tilt = _yaw_and_tilt(reference, estimate, first, second)
+    return SegmentDrift(
+        length_m=length_m,
+        trans_percent=errors.trans_m / length_m * 100.0,
+        rot_deg_m=errors.rot_deg / length_m,
+        yaw_deg=yaw,
+        tilt_deg=tilt,
     )
-    drifts = []
-    for length in lengths_m:
-        ends = np.searchsorted(travelled, travelled + length, side="right")
-        starts = np.flatnonzero(ends < len(travelled))
-        shift_r, turn_r = _motion(reference, starts, ends[starts])
-        shift_e, turn_e = _motion(estimate, starts, ends[starts])
-        drifts.append(
-            SegmentDrift(
-                length_m=length,
-                trans_percent=np.linalg.norm(shift_r - shift_e, axis=1) / length * 100.0,
-                rot_deg_m=np.degrees((turn_e.inv() * turn_r).magnitude()) / length,
-            )
-        )
-    return tuple(drifts)
+
+
+def _yaw_and_tilt(
+    reference: Trajectory, estimate: Trajectory, first: np.ndarray, second: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the error's yaw and the norm of its pitch and roll in the estimate's frame [deg].
+
+    As compute_relative_error of rpg_trajectory_evaluation (Zhang and Scaramuzza 2018).
+    """
+    if len(first) == 0:
+        return np.empty(0), np.empty(0)
+    R_reference, _ = _motion(reference, first, second)
+    R_estimate, _ = _motion(estimate, first, second)
+    R_world = estimate.R_ref_body[second]
+    error = R_world @ (_transpose(R_reference) @ R_estimate) @ _transpose(R_world)
+    yaw = np.arctan2(error[:, 1, 0], error[:, 0, 0])
+    pitch = np.arctan2(-error[:, 2, 0], np.hypot(error[:, 0, 0], error[:, 1, 0]))
+    roll = np.arctan2(error[:, 2, 1], error[:, 2, 2])
+    return np.degrees(np.abs(yaw)), np.degrees(np.hypot(pitch, roll))

@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Record, print, report; the exit code of a started program is that of this one."""
-    from aerotwin_trajectory_evaluation.resource_section import resource_section
+    from aerotwin_trajectory_evaluation.resource_chapter import resource_section
 
     _check(args)
     usage, code = _record(args)

@@ -16,6 +16,7 @@ MODE_TEXT = {
     "yaw": "shift and yaw fitted",
     "se3": "shift and rotation fitted",
     "sim3": "shift, rotation and scale fitted",
+    "robust": "shift and rotation fitted to what agrees",
 }
 
 

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a stereo camera could reach at best: "yours 2.1 %, possible 0.2 %"."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from aerotwin_core.parameters import parameter
+
+SEGMENT_M = 10.0
+"""Length over which the drift is stated [m]: the shortest segment that is scored by default."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StereoCamera:
+    """What bounds the accuracy of stereo odometry."""
+
+    baseline_m: float = parameter(text="distance between the cameras", unit="m", minimum=1e-6)
+    focal_px: float = parameter(text="focal length", unit="px", minimum=1e-6)
+    distance_m: float = parameter(text="usual distance of what is seen", unit="m", minimum=1e-6)
+    pixel_noise_px: float = parameter(
+        0.2, text="standard deviation of a feature's position", unit="px", minimum=1e-9
+    )
+    n_features: int = parameter(
+        200, text="features seen along a way as long as their distance", minimum=3
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class StereoBound:
+    """What these features could tell, were their noise the only error.
+
+    Attributes
+    ----------
+    depth_std_m : float
+        Of one point: z^2 sigma_d / (f b), with sigma_d = sqrt(2) of the pixel noise [m].
+    drift_percent : float
+        Of a motion over ten metres [% of the length].
+    """
+
+    camera: StereoCamera
+    depth_std_m: float
+    drift_percent: float
+
+    def plain(self) -> dict[str, Any]:
+        """Return a mapping for JSON."""
+        return {
+            "depth_std_m": self.depth_std_m,
+            "drift_percent": self.drift_percent,
+            "baseline_m": self.camera.baseline_m,
+            "focal_px": self.camera.focal_px,
+            "distance_m": self.camera.distance_m,
+            "pixel_noise_px": self.camera.pixel_noise_px,
+            "n_features": self.camera.n_features,
+        }
+
+
+def stereo_bound(camera: StereoCamera) -> StereoBound:
+    """Return the bound of a stereo camera.
+
+    Notes
+    -----
+    Depth: Gallup et al. (2008), "Variable baseline/resolution stereo", eq. 3. Bearings are far more
+    exact than depths, so the length of a motion is wrong by the share by which the depths are:
+    sigma_z / (z sqrt(n)) along a way z on which n points are seen. Beyond it others are seen, and
+    the errors of such stretches add as those of a random walk. Mismatches, calibration, blur and
+    too few points come on top; frames that are chained without adjustment do much worse.
+    """
+    disparity_std = 2.0**0.5 * camera.pixel_noise_px
+    depth_std = camera.distance_m**2 * disparity_std / (camera.focal_px * camera.baseline_m)
+    share = depth_std / camera.distance_m / camera.n_features**0.5
+    n_stretches = max(SEGMENT_M / camera.distance_m, 1.0)
+    return StereoBound(
+        camera=camera, depth_std_m=depth_std, drift_percent=share / n_stretches**0.5 * 100.0
+    )

@@ -1,0 +1,224 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How much of the flight was tracked, and what went wrong when: found from the data.
+
+Whether an estimate is lost is judged by its distance to truth, never by the method's own word.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.association import LOST_PERIODS
+from aerotwin_trajectory_evaluation.pairs import travelled
+from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
+
+KINDS = ("late start", "early end", "gap", "lost", "jump")
+_JUMP_USUAL = 10.0
+# Neighbouring incidents of one kind are one: at most this apart [s].
+_SAME_S = 0.5
+_MAX_LISTED = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Incident:
+    """Something that went wrong.
+
+    Attributes
+    ----------
+    kind : str
+        One of `KINDS`.
+    from_s, to_s : float
+        Since the first pose of the reference [s].
+    size : float
+        Largest error (lost, jump) [m], or duration [s].
+    """
+
+    kind: str
+    from_s: float
+    to_s: float
+    size: float
+
+    @property
+    def text(self) -> str:
+        """What happened, in words."""
+        if self.kind == "lost":
+            return f"up to {self.size:.2f} m from truth"
+        if self.kind == "jump":
+            return f"moved {self.size:.2f} m otherwise than truth within one step"
+        return f"no pose for {self.size:.2f} s"
+
+    def plain(self) -> dict[str, Any]:
+        """Return a mapping for JSON."""
+        return {
+            "kind": self.kind,
+            "from_s": self.from_s,
+            "to_s": self.to_s,
+            "size": self.size,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Completeness:
+    """What share of the flight the scores stand for.
+
+    Attributes
+    ----------
+    tracked_path : float
+        Share of the true path along which there is an estimate that is not lost.
+    not_lost : float
+        Share of the pairs that are not lost.
+    n_without_reference : int
+        Poses of the estimate that no pose of the reference could judge.
+    auc : float
+        Area under the curve of the share of time that is covered with an error below a limit,
+        over limits from 0 to `auc_m`, as a share of the whole.
+    lost_above_m : float
+        The error that counts as lost [m].
+    incidents : tuple of Incident
+        In order of time, at most 100.
+    n_incidents : dict
+        Number by kind.
+    """
+
+    tracked_path: float
+    not_lost: float
+    n_without_reference: int
+    auc: float
+    lost_above_m: float
+    incidents: tuple[Incident, ...]
+    n_incidents: dict[str, int]
+
+    def plain(self) -> dict[str, Any]:
+        """Return a mapping for JSON."""
+        return {
+            "tracked_path": self.tracked_path,
+            "not_lost": self.not_lost,
+            "n_without_reference": self.n_without_reference,
+            "auc": self.auc,
+            "lost_above_m": self.lost_above_m,
+            "n_incidents": self.n_incidents,
+            "incidents": [incident.plain() for incident in self.incidents],
+        }
+
+
+def judge_completeness(
+    reference: Trajectory,
+    estimate: Trajectory,
+    paired: Trajectory,
+    errors_m: np.ndarray,
+    step_errors_m: np.ndarray,
+    *,
+    coverage: float,
+    protocol: TrajectoryProtocol,
+) -> Completeness:
+    """Return how complete an estimate is.
+
+    Parameters
+    ----------
+    reference, estimate : Trajectory
+        Before pairing, on one clock.
+    paired : Trajectory
+        The reference at the pairs.
+    errors_m : (n,) array
+        Aligned error of each pair [m].
+    step_errors_m : (n - 1,) array
+        Error of the motion from each pair to the next [m].
+    coverage : float
+        Share of the frames or of the time with a pose.
+    """
+    limit_m = max(
+        protocol.lost_m, protocol.lost_percent / 100.0 * float(travelled(reference.p_ref_body)[-1])
+    )
+    seconds = (paired.stamps_ns - reference.stamps_ns[0]) * 1e-9
+    is_lost = errors_m > limit_m
+    found = _silences(reference, estimate, protocol.silence_s)
+    found += _runs("lost", seconds, is_lost, errors_m)
+    found += _jumps(seconds, step_errors_m, protocol.jump_m)
+    found.sort(key=lambda incident: (incident.from_s, incident.kind))
+    return Completeness(
+        tracked_path=_tracked_path(reference, estimate, paired, is_lost),
+        not_lost=float(np.mean(~is_lost)),
+        n_without_reference=max(len(estimate) - len(paired), 0),
+        auc=coverage * float(np.mean(np.clip(1.0 - errors_m / protocol.auc_m, 0.0, 1.0))),
+        lost_above_m=limit_m,
+        incidents=tuple(found[:_MAX_LISTED]),
+        n_incidents={kind: sum(i.kind == kind for i in found) for kind in KINDS},
+    )
+
+
+def _silences(reference: Trajectory, estimate: Trajectory, silence_s: float) -> list[Incident]:
+    """Return a late start, an early end, and gaps of the estimate within the reference's time."""
+    own = (estimate.stamps_ns - reference.stamps_ns[0]) * 1e-9
+    end = float(reference.stamps_ns[-1] - reference.stamps_ns[0]) * 1e-9
+    found = []
+    if own[0] > silence_s:
+        found.append(Incident(kind="late start", from_s=0.0, to_s=own[0], size=own[0]))
+    if end - own[-1] > silence_s:
+        found.append(Incident(kind="early end", from_s=own[-1], to_s=end, size=end - own[-1]))
+    periods = np.diff(own)
+    if len(periods):
+        limit = max(silence_s, LOST_PERIODS * float(np.median(periods)))
+        for k in np.flatnonzero(periods > limit):
+            gap = {"from_s": float(own[k]), "to_s": float(own[k + 1]), "size": float(periods[k])}
+            found.append(Incident(kind="gap", **gap))
+    return [_floats(incident) for incident in found]
+
+
+def _floats(incident: Incident) -> Incident:
+    values = {name: float(getattr(incident, name)) for name in ("from_s", "to_s", "size")}
+    return Incident(kind=incident.kind, **values)
+
+
+def _jumps(seconds: np.ndarray, step_errors_m: np.ndarray, jump_m: float) -> list[Incident]:
+    if len(step_errors_m) == 0:
+        return []
+    periods = np.diff(seconds)
+    # Over a gap the estimate may move as it likes: that is no jump.
+    is_step = periods <= LOST_PERIODS * np.median(periods)
+    limit = max(jump_m, _JUMP_USUAL * float(np.median(step_errors_m)))
+    is_jump = np.concatenate([[False], (step_errors_m > limit) & is_step])
+    return _runs("jump", seconds, is_jump, np.concatenate([[0.0], step_errors_m]))
+
+
+def _runs(kind: str, seconds: np.ndarray, holds: np.ndarray, sizes: np.ndarray) -> list[Incident]:
+    """Return the stretches where something holds, neighbouring ones as one."""
+    where = np.flatnonzero(holds)
+    if len(where) == 0:
+        return []
+    apart = (np.diff(seconds[where]) > _SAME_S) & (np.diff(where) > 1)
+    return [
+        Incident(
+            kind=kind,
+            from_s=float(seconds[part[0]]),
+            to_s=float(seconds[part[-1]]),
+            size=float(sizes[part].max()),
+        )
+        for part in np.split(where, np.flatnonzero(apart) + 1)
+    ]
+
+
+def _tracked_path(
+    reference: Trajectory, estimate: Trajectory, paired: Trajectory, is_lost: np.ndarray
+) -> float:
+    """Return the share of the path between neighbouring pairs that are near in time and not lost.
+
+    The path of the pairs is counted on the reference's own poses, so that a thin estimate does not
+    shorten it.
+    """
+    periods = np.diff(reference.stamps_ns)
+    steps = np.diff(travelled(reference.p_ref_body))
+    # Where the reference itself is silent nothing is judged.
+    steps[periods > LOST_PERIODS * np.median(periods)] = 0.0
+    path = np.concatenate([[0.0], np.cumsum(steps)])
+    if path[-1] <= 0.0 or len(paired) < 2:
+        return float(np.mean(~is_lost)) if len(is_lost) else 0.0
+    start = reference.stamps_ns[0]
+    at = np.interp(paired.stamps_ns - start, reference.stamps_ns - start, path)
+    usual = float(np.median(np.diff(estimate.stamps_ns)))
+    near = np.diff(paired.stamps_ns) <= LOST_PERIODS * max(usual, 1.0)
+    good = near & ~is_lost[1:] & ~is_lost[:-1]
+    return float(min(np.sum(np.diff(at)[good]) / path[-1], 1.0))

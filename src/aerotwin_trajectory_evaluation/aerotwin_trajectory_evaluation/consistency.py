@@ -1,0 +1,169 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether an estimate's own uncertainty is honest: NEES and NIS against chi-square bounds.
+
+Bar-Shalom, Li and Kirubarajan (2001), "Estimation with applications to tracking and navigation",
+section 5.4: the normalised squared error of a consistent estimator is chi-square distributed with
+as many degrees of freedom as the error has parts, so its mean is that number.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.trajectory import Trajectory
+
+PROBABILITY = 0.95
+_LEAST_SAMPLES = 10
+# A verdict that hangs on the last digit of a number of samples is none.
+_MAX_LAG_SHARE = 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChiSquareTest:
+    """Normalised squared errors against what a consistent estimator would show.
+
+    Attributes
+    ----------
+    values : (n,) array
+        e^T P^-1 e of each pose.
+    at : (n,) int array
+        Which pose each belongs to.
+    degrees : int
+        Parts of the error: 3 of a position, 6 of a pose.
+    mean, low, high : float
+        Mean of the values, and the 95 % bounds of the mean of a consistent estimator.
+    n_effective : float
+        Independent samples among the n, by their autocorrelation.
+    share_within : float
+        Share of the values below the 95 % quantile of the distribution.
+    n_unusable : int
+        Poses whose covariance is none: zero, negative or not a number.
+    """
+
+    values: np.ndarray
+    at: np.ndarray
+    degrees: int
+    mean: float
+    low: float
+    high: float
+    n_effective: float
+    share_within: float
+    n_unusable: int
+
+    @property
+    def verdict(self) -> str:
+        """`consistent`, `over-confident` or `too cautious`."""
+        if self.mean > self.high:
+            return "over-confident"
+        return "too cautious" if self.mean < self.low else "consistent"
+
+    @property
+    def factor(self) -> float:
+        """By what the standard deviations must be multiplied to fit the errors."""
+        return float(np.sqrt(self.mean / self.degrees))
+
+    def plain(self) -> dict[str, Any]:
+        """Return a mapping for JSON."""
+        names = ("degrees", "mean", "low", "high", "n_effective", "share_within", "n_unusable")
+        return {
+            "n": len(self.values),
+            "verdict": self.verdict,
+            "factor": self.factor,
+            **{name: getattr(self, name) for name in names},
+        }
+
+
+def pose_nees(
+    reference: Trajectory,
+    estimate: Trajectory,
+    covariances: np.ndarray,
+    *,
+    R_reference_estimate: np.ndarray,
+    scale: float = 1.0,
+) -> dict[str, ChiSquareTest]:
+    """Return the tests of position (`position`, 3 degrees) and whole pose (`pose`, 6).
+
+    Parameters
+    ----------
+    reference, estimate : Trajectory
+        Paired; the estimate aligned. What an alignment takes away the covariance must still cover:
+        the verdict is then kinder than the truth.
+    covariances : (n, 6, 6) array
+        As in geometry_msgs/PoseWithCovariance: x, y, z, then rotations about the fixed axes x, y, z
+        of the estimate's own frame [m^2, rad^2].
+    R_reference_estimate, scale
+        Turn and scale of the alignment, by which the covariances turn and grow too.
+    """
+    turn = np.zeros((6, 6))
+    turn[:3, :3], turn[3:, 3:] = scale * R_reference_estimate, R_reference_estimate
+    turned = turn @ covariances @ turn.T
+    shift = estimate.p_ref_body - reference.p_ref_body
+    rotation = (
+        Rotation.from_quat(estimate.q_ref_body) * Rotation.from_quat(reference.q_ref_body).inv()
+    )
+    error = np.hstack([shift, rotation.as_rotvec()])
+    tests = {
+        "position": normalised_squared(error[:, :3], turned[:, :3, :3]),
+        "pose": normalised_squared(error, turned),
+    }
+    return {name: test for name, test in tests.items() if test is not None}
+
+
+def innovation_nis(innovations: np.ndarray, covariances: np.ndarray) -> ChiSquareTest | None:
+    """Return the test of innovations (n, k) with their predicted covariances (n, k, k).
+
+    Innovations of a consistent filter are independent of each other, so each counts one.
+    """
+    return normalised_squared(innovations, covariances, are_independent=True)
+
+
+def normalised_squared(
+    errors: np.ndarray, covariances: np.ndarray, *, are_independent: bool = False
+) -> ChiSquareTest | None:
+    """Return the test of errors (n, k) with covariances (n, k, k); None below ten usable ones."""
+    from scipy.stats import chi2
+
+    symmetric = (covariances + covariances.transpose(0, 2, 1)) / 2.0
+    finite = np.isfinite(symmetric).all(axis=(1, 2))
+    symmetric = np.where(finite[:, None, None], symmetric, 0.0)
+    at = np.flatnonzero(np.linalg.eigvalsh(symmetric)[:, 0] > 0.0)
+    if len(at) < _LEAST_SAMPLES:
+        return None
+    solved = np.linalg.solve(symmetric[at], errors[at][:, :, None])[:, :, 0]
+    values = np.sum(errors[at] * solved, axis=1)
+    degrees = errors.shape[1]
+    n = float(len(at)) if are_independent else effective_samples(values)
+    low, high = chi2.ppf([(1 - PROBABILITY) / 2, (1 + PROBABILITY) / 2], n * degrees) / n
+    return ChiSquareTest(
+        values=values,
+        at=at,
+        degrees=degrees,
+        mean=float(values.mean()),
+        low=float(low),
+        high=float(high),
+        n_effective=n,
+        share_within=float(np.mean(values <= chi2.ppf(PROBABILITY, degrees))),
+        n_unusable=len(errors) - len(at),
+    )
+
+
+def effective_samples(values: np.ndarray) -> float:
+    """Return how many independent samples tell as much of the mean as these (n,) do.
+
+    n / (1 + 2 sum rho), autocorrelations summed while neighbouring pairs of them are positive
+    (initial positive sequence, Geyer 1992, section 3.3).
+    """
+    n = len(values)
+    centred = values - values.mean()
+    spectrum = np.abs(np.fft.rfft(centred, 2 * n)) ** 2
+    rho = np.fft.irfft(spectrum)[: max(int(n * _MAX_LAG_SHARE), 2)]
+    if rho[0] <= 0.0:
+        return float(n)
+    rho = rho / rho[0]
+    couples = rho[: len(rho) // 2 * 2].reshape(-1, 2).sum(axis=1)
+    negative = np.flatnonzero(couples <= 0.0)
+    end = int(negative[0]) if len(negative) else len(couples)
+    return float(np.clip(n / max(2.0 * couples[:end].sum() - 1.0, 1.0), 1.0, n))
