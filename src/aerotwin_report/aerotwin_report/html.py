@@ -3,22 +3,33 @@
 """The page: sections as HTML, in one file that loads nothing. All text is escaped here."""
 
 import base64
+import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from html import escape
 from importlib import resources
 from typing import Any
 
-from aerotwin_core.section import Cell, Figure, Headline, Section, Table
-from aerotwin_report.svg_check import checked_svg
+from aerotwin_core.section import Headline, Section, Table
+from aerotwin_report.hints import hint, hinted
+from aerotwin_report.pictures import colour_scale, render_figure, render_scene
+from aerotwin_report.scene_data import ShownLayer, thinned_scenes
+from aerotwin_report.tables import render_table
 
-_NUMBER = re.compile(r"[+\-−]?[0-9][0-9.,\u2009 ]*([eE][+\-]?[0-9]+)?( ?%)?|–")
 _TILES_PER_ROW = 6
-_PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
-# The page may run its own inline script and show its own pictures; nothing is fetched.
-_POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
+_SCRIPTS = (
+    "parts.js",
+    "camera.js",
+    "scene.js",
+    "draw_gl.js",
+    "draw_plain.js",
+    "pointers.js",
+    "viewer.js",
+    "scenes.js",
+    "report.js",
+)
 
 
 def render_page(
@@ -41,28 +52,31 @@ def render_page(
     created : datetime
         Printed in the head of the page.
     """
-    title = escape(document["title"])
+    scenes = iter(thinned_scenes([scene for s in sections for scene in s.scenes]))
     body = "\n".join(
         [
-            _header(document, summary, created),
-            _banner(document["warnings"]),
+            _header(document, sections, summary, created),
             _tiles(sections),
-            *(_section(section) for section in sections),
+            *(_section(section, scenes) for section in sections),
             _configuration(document),
             _footer(document),
         ]
     )
+    gradient, table = colour_scale()
+    script = "(() => {\n" + "\n".join(['"use strict";', *map(_asset, _SCRIPTS)]) + "\n})();\n"
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<title>{title}</title>
+<meta http-equiv="Content-Security-Policy" content="{_policy(script)}">
+<title>{escape(document["title"])}</title>
 <link rel="icon" href="data:,">
 <style>
+:root {{ --error-colours: {gradient}; }}
 {_asset("report.css")}
+{_asset("viewer.css")}
 </style>
 </head>
 <body>
@@ -70,16 +84,24 @@ def render_page(
 <main>
 {body}
 </main>
-<script>
-{_asset("report.js")}
-</script>
+<script type="text/plain" id="error-colours">{table}</script>
+<script>{script}</script>
 </body>
 </html>
 """
 
 
+def _policy(script: str) -> str:
+    """Allow this one script and pictures within the page; nothing is fetched."""
+    code = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    return (
+        "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
+        f"script-src 'sha256-{code}'; base-uri 'none'; form-action 'none'"
+    )
+
+
 def _asset(name: str) -> str:
-    return resources.files("aerotwin_report").joinpath(name).read_text("utf-8").strip()
+    return resources.files("aerotwin_report").joinpath("page", name).read_text("utf-8").strip()
 
 
 def _navigation(sections: Sequence[Section]) -> str:
@@ -89,7 +111,8 @@ def _navigation(sections: Sequence[Section]) -> str:
     return (
         '<nav aria-label="Sections"><div class="brand">aerotwin</div>\n'
         f'<div class="links">\n{links}\n</div>\n'
-        '<button id="theme" type="button" title="light or dark">◐<span> theme</span></button></nav>'
+        '<button id="theme" type="button" aria-label="light or dark">'
+        "◐<span> theme</span></button></nav>"
     )
 
 
@@ -97,7 +120,9 @@ def _anchor(section: Section) -> str:
     return "s-" + re.sub(r"[^a-z0-9]+", "-", section.name.lower()).strip("-")
 
 
-def _header(document: Mapping[str, Any], summary: str, created: datetime) -> str:
+def _header(
+    document: Mapping[str, Any], sections: Sequence[Section], summary: str, created: datetime
+) -> str:
     facts = [("created", created.strftime("%Y-%m-%d %H:%M %Z").strip())]
     if document["world"]:
         facts.append(("world", document["world"].get("name", "–")))
@@ -108,7 +133,8 @@ def _header(document: Mapping[str, Any], summary: str, created: datetime) -> str
     )
     text = f'<p class="lead">{escape(summary)}</p>' if summary else ""
     return (
-        f'<header id="summary"><h1>{escape(document["title"])}</h1>{text}'
+        f'<header id="summary"><h1>{escape(document["title"])}</h1>'
+        f"{_banner(document['warnings'])}{_verdicts(sections)}{text}"
         f'<div class="chips">{chips}</div></header>'
     )
 
@@ -120,8 +146,21 @@ def _banner(warnings: Sequence[str]) -> str:
     return f'<div class="banner" role="alert"><b>Read this first</b><ul>{items}</ul></div>'
 
 
+def _verdicts(sections: Sequence[Section]) -> str:
+    rows = "".join(
+        f'<p><a href="#{_anchor(s)}">{escape(s.title)}</a> {escape(s.verdict)}</p>'
+        for s in sections
+        if s.verdict
+    )
+    return f'<div class="verdicts">{rows}</div>' if rows else ""
+
+
 def _tiles(sections: Sequence[Section]) -> str:
-    tiles = [_tile(tile, _anchor(s)) for s in sections for tile in s.headline]
+    tiles = [
+        _tile(tile, _anchor(s), f"{_anchor(s)}-h{k}")
+        for s in sections
+        for k, tile in enumerate(s.headline)
+    ]
     if not tiles:
         return ""
     # Rows of equal length: seven tiles stand as four and three, not as six and one.
@@ -129,80 +168,36 @@ def _tiles(sections: Sequence[Section]) -> str:
     return f'<div class="tiles" style="--columns: {n_columns}">{"".join(tiles)}</div>'
 
 
-def _tile(tile: Headline, anchor: str) -> str:
+def _tile(tile: Headline, anchor: str, name: str) -> str:
     unit = f'<span class="unit">{escape(tile.unit)}</span>' if tile.unit else ""
+    mark = hint(tile.computed, about=tile.label, name=name)
     return (
-        f'<a class="tile {escape(tile.status)}" href="#{anchor}">'
-        f'<span class="label">{escape(tile.label)}</span>'
+        f"<div{hinted(tile.computed, 'tile', tile.status)}>"
+        f'<span class="label"><a href="#{anchor}">{escape(tile.label)}</a>{mark}</span>'
         f'<span class="value">{escape(tile.value)}{unit}</span>'
-        f'<span class="meaning">{escape(tile.meaning)}</span></a>'
+        f'<span class="meaning">{escape(tile.meaning)}</span></div>'
     )
 
 
-def _section(section: Section) -> str:
+def _section(section: Section, scenes: Iterator[tuple[ShownLayer, ...]]) -> str:
+    anchor = _anchor(section)
+    verdict = f'<p class="text verdict">{escape(section.verdict)}</p>' if section.verdict else ""
     warnings = "".join(f'<p class="warning">{escape(text)}</p>' for text in section.warnings)
     paragraphs = "".join(
         f'<p class="text">{escape(part.strip())}</p>'
         for part in section.text.split("\n\n")
         if part.strip()
     )
-    figures = "".join(_figure(figure) for figure in section.figures)
-    grid = f'<div class="figures">{figures}</div>' if figures else ""
-    tables = "".join(_table(table) for table in section.tables)
+    cards = [render_scene(scene, shown) for scene, shown in zip(section.scenes, scenes)]
+    cards += [render_figure(figure) for figure in section.figures]
+    grid = f'<div class="figures">{"".join(cards)}</div>' if cards else ""
+    tables = "".join(
+        render_table(table, f"{anchor}-t{k}") for k, table in enumerate(section.tables)
+    )
     return (
-        f'<section id="{_anchor(section)}"><h2>{escape(section.title)}</h2>'
-        f'{paragraphs}{warnings}{grid}<div class="tables">{tables}</div></section>'
+        f'<section id="{anchor}"><h2>{escape(section.title)}</h2>'
+        f'{verdict}{paragraphs}{warnings}{grid}<div class="tables">{tables}</div></section>'
     )
-
-
-def _figure(figure: Figure) -> str:
-    if figure.svg is not None:
-        picture = checked_svg(figure.svg, figure.title)
-        picture = picture.replace(
-            "<svg ", f'<svg role="img" aria-label="{escape(figure.title)}" ', 1
-        )
-    else:
-        if not (figure.png or b"").startswith(_PNG_SIGNATURE):
-            raise ValueError(f"figure {figure.title!r}: png must hold a PNG file")
-        code = base64.b64encode(figure.png or b"").decode("ascii")
-        picture = f'<img alt="{escape(figure.title)}" src="data:image/png;base64,{code}">'
-    wide = " wide" if figure.is_wide else ""
-    caption = f"<p>{escape(figure.caption)}</p>" if figure.caption else ""
-    return (
-        f'<figure class="card{wide}"><figcaption><b>{escape(figure.title)}</b>{caption}'
-        f'</figcaption><div class="picture">{picture}</div></figure>'
-    )
-
-
-def _table(table: Table) -> str:
-    numeric = [
-        bool(table.rows) and all(_is_number(row[i]) for row in table.rows)
-        for i in range(len(table.columns))
-    ]
-    align = [' class="n"' if is_number else "" for is_number in numeric]
-    head = "".join(f"<th{a}>{escape(name)}</th>" for name, a in zip(table.columns, align))
-    rows = "".join(
-        "<tr>" + "".join(f"<td{a}>{_cell(cell)}</td>" for cell, a in zip(row, align)) + "</tr>"
-        for row in table.rows
-    )
-    caption = f"<p>{escape(table.caption)}</p>" if table.caption else ""
-    return (
-        f'<div class="card table"><h3>{escape(table.title)}</h3>{caption}'
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
-        "</div></div>"
-    )
-
-
-def _is_number(cell: Cell) -> bool:
-    if cell is None or isinstance(cell, int | float):
-        return True
-    return _NUMBER.fullmatch(cell.strip()) is not None
-
-
-def _cell(cell: Cell) -> str:
-    if cell is None:
-        return "–"
-    return escape(f"{cell:g}" if isinstance(cell, float) else str(cell))
 
 
 def _configuration(document: Mapping[str, Any]) -> str:
@@ -215,9 +210,8 @@ def _configuration(document: Mapping[str, Any]) -> str:
     )
     return (
         '<section id="configuration"><h2>Configuration</h2>'
-        '<p class="text">Everything needed to repeat the run; the same stands in config.yaml and '
-        "metrics.json.</p>"
-        f'<div class="tables">{_table(versions)}'
+        '<p class="text">Everything needed to repeat it; the same stands in metrics.json.</p>'
+        f'<div class="tables">{render_table(versions, "configuration-t0")}'
         '<details class="card table" open><summary>Configuration</summary>'
         f"<pre>{escape(text)}</pre></details></div></section>"
     )

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Tables as HTML."""
+
+import re
+from html import escape
+
+from aerotwin_core.section import Cell, Table
+from aerotwin_report.hints import hint, hinted
+
+_NUMBER = re.compile(r"[+\-−]?[0-9][0-9.,\u2009 ]*([eE][+\-]?[0-9]+)?( ?%)?|–")
+LONG_TABLE = 25  # a table of more rows scrolls in its card, below its head
+
+
+def render_table(table: Table, name: str) -> str:
+    """Return the card of a table.
+
+    Parameters
+    ----------
+    table : Table
+        What to show.
+    name : str
+        Prefix of the ids in it, unique on the page.
+    """
+    numeric = [_is_numeric(table, column) for column in range(len(table.columns))]
+    head = "".join(_heading(table, k, name, is_number) for k, is_number in enumerate(numeric))
+    rows = "".join(_row(table, k, name, numeric) for k in range(len(table.rows)))
+    caption = f"<p>{escape(table.caption)}</p>" if table.caption else ""
+    is_long = " long" if len(table.rows) > LONG_TABLE else ""
+    return (
+        f'<div class="card table"><h3>{escape(table.title)}</h3>{caption}'
+        f'<div class="scroll{is_long}" tabindex="0" role="region" '
+        f'aria-label="{escape(table.title)}">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></div>"
+    )
+
+
+def _heading(table: Table, column: int, name: str, is_number: bool) -> str:
+    text = table.column_hints[column] if table.column_hints else ""
+    label = table.columns[column]
+    kind = hinted(text, "n" if is_number else "")
+    mark = hint(text, about=label, name=f"{name}-c{column}")
+    return f'<th scope="col"{kind}>{escape(label)}{mark}</th>'
+
+
+def _row(table: Table, row: int, name: str, numeric: list[bool]) -> str:
+    text = table.hints[row] if table.hints else ""
+    cells = table.rows[row]
+    mark = hint(text, about=_shown(cells[0]), name=f"{name}-r{row}")
+    parts = []
+    for column, cell in enumerate(cells):
+        is_best = (row, column) in table.best
+        classes = " ".join(
+            part for part in ("n" if numeric[column] else "", "best" if is_best else "") if part
+        )
+        kind = f' class="{classes}"' if classes else ""
+        best = '<span class="best-mark"> best</span>' if is_best else ""
+        parts.append(f"<td{kind}>{escape(_shown(cell))}{mark if column == 0 else ''}{best}</td>")
+    return f"<tr{hinted(text)}>{''.join(parts)}</tr>"
+
+
+def _is_numeric(table: Table, column: int) -> bool:
+    return bool(table.rows) and all(_is_number(row[column]) for row in table.rows)
+
+
+def _is_number(cell: Cell) -> bool:
+    if cell is None or isinstance(cell, int | float):
+        return True
+    return _NUMBER.fullmatch(cell.strip()) is not None
+
+
+def _shown(cell: Cell) -> str:
+    if cell is None:
+        return "–"
+    return f"{cell:g}" if isinstance(cell, float) else str(cell)

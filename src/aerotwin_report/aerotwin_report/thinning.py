@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Fewer points that look the same: at most one for each cell of a lattice, as fine as allowed."""
+
+import numpy as np
+
+_LATTICE_BITS = 16
+LATTICE = 2**_LATTICE_BITS - 1
+
+
+def lattice_of(points: np.ndarray, finest_m: float) -> tuple[np.ndarray, float]:
+    """Return the low corner and the step of the lattice on which points are stored.
+
+    Parameters
+    ----------
+    points : (n, 3) array
+        Finite, n > 0 [m].
+    finest_m : float
+        The step is never finer than this [m].
+
+    Returns
+    -------
+    (3,) array, float
+        Low corner of the points, and a step of which the longest side takes at most `LATTICE` [m].
+    """
+    low = points.min(axis=0).astype(np.float64)
+    extent = float((points.max(axis=0) - low).max())
+    return low, max(extent / LATTICE, finest_m)
+
+
+def morton_codes(cells: np.ndarray) -> np.ndarray:
+    """Return the numbers of cells along Morton's curve: bits of x, y and z in turn.
+
+    >>> morton_codes(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [3, 3, 3]])).tolist()
+    [1, 2, 4, 63]
+
+    Parameters
+    ----------
+    cells : (n, 3) array
+        Integers of 0 to `LATTICE`.
+    """
+    x, y, z = (_spread(cells[:, k].astype(np.uint64)) for k in range(3))
+    return x | (y << np.uint64(1)) | (z << np.uint64(2))
+
+
+def _spread(bits: np.ndarray) -> np.ndarray:
+    """Put two zeros between the bits of 16-bit numbers, by moving halves of them apart."""
+    for shift, mask in (
+        (16, 0x001F0000FF0000FF),
+        (8, 0x100F00F00F00F00F),
+        (4, 0x10C30C30C30C30C3),
+        (2, 0x1249249249249249),
+    ):
+        bits = (bits | (bits << np.uint64(shift))) & np.uint64(mask)
+    return bits
+
+
+def thin(codes: np.ndarray, budget: int) -> np.ndarray:
+    """Return which points to keep: indices along Morton's curve, at most `budget`.
+
+    The finest lattice (of edges 1, 2, 4 … steps) whose occupied cells are within the budget gives
+    one point for each cell, drawn at random so that neither low nor good points are preferred; what
+    is left of the budget is filled from the cells of the next finer lattice. The same input gives
+    the same output.
+
+    Parameters
+    ----------
+    codes : (n,) uint64 array
+        From `morton_codes`.
+    budget : int
+        Not negative.
+
+    Notes
+    -----
+    One sort; a coarser lattice is the same order with three bits fewer.
+    """
+    order = np.argsort(codes, kind="stable")
+    if len(codes) <= budget:
+        return order
+    if budget <= 0:
+        return order[:0]
+    rng = np.random.default_rng(0)
+    ordered = codes[order]
+    level, starts = 0, _starts(ordered, 0)
+    finer = np.arange(len(codes))
+    while len(starts) > budget:
+        finer, level = starts, level + 1
+        starts = _starts(ordered, level)
+    kept = _one_of_each(starts, len(codes), rng)
+    spare = np.setdiff1d(_one_of_each(finer, len(codes), rng), kept, assume_unique=True)
+    n_more = min(budget - len(kept), len(spare))
+    kept = np.concatenate([kept, rng.choice(spare, n_more, replace=False)])
+    return order[np.sort(kept)]
+
+
+def _starts(ordered: np.ndarray, level: int) -> np.ndarray:
+    """Return where each cell of a level begins in the sorted codes."""
+    cells = ordered >> np.uint64(3 * level)
+    return np.concatenate([[0], np.flatnonzero(cells[1:] != cells[:-1]) + 1])
+
+
+def _one_of_each(starts: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    counts = np.diff(np.append(starts, n))
+    return starts + (rng.random(len(starts)) * counts).astype(np.int64)
+
+
+def shares(wanted: list[int], budget: int) -> list[int]:
+    """Return what each gets of a budget: all it wants where that is little, the rest evenly.
+
+    >>> shares([10, 500, 900], 300)
+    [10, 145, 145]
+    """
+    given = [0] * len(wanted)
+    left = budget
+    order = sorted(range(len(wanted)), key=lambda k: wanted[k])
+    for position, k in enumerate(order):
+        given[k] = min(wanted[k], left // (len(wanted) - position))
+        left -= given[k]
+    return given
