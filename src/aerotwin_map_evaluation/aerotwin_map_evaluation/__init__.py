@@ -7,9 +7,30 @@ within a cut. Voxels hide errors and add their own, so the floor of a perfect ma
 the true surface and what the alignment removed stand beside it. Points are in map (ENU, metres).
 """
 
-from aerotwin_map_evaluation.evaluation import MapEvaluation, evaluate_map
-from aerotwin_map_evaluation.protocol import MapProtocol
+from aerotwin_map_evaluation.cloud_scores import CloudScores
+from aerotwin_map_evaluation.entropy import MapEntropy, map_entropy
+from aerotwin_map_evaluation.evaluation import evaluate_map
+from aerotwin_map_evaluation.point_tree import PointTree
+from aerotwin_map_evaluation.protocol import PRESETS, MapProtocol, load_map_protocol
+from aerotwin_map_evaluation.reference import MapReference
+from aerotwin_map_evaluation.result import MapEvaluation
 from aerotwin_map_evaluation.sections import section
 from aerotwin_map_evaluation.surface import SurfaceReference
+from aerotwin_map_evaluation.wasserstein import VoxelDistances, voxel_distances
 
-__all__ = ["MapEvaluation", "MapProtocol", "SurfaceReference", "evaluate_map", "section"]
+__all__ = [
+    "PRESETS",
+    "CloudScores",
+    "MapEntropy",
+    "MapEvaluation",
+    "MapProtocol",
+    "MapReference",
+    "PointTree",
+    "SurfaceReference",
+    "VoxelDistances",
+    "evaluate_map",
+    "load_map_protocol",
+    "map_entropy",
+    "section",
+    "voxel_distances",
+]

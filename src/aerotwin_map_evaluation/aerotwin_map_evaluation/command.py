@@ -38,15 +38,14 @@ def run(args: argparse.Namespace) -> int:
     """Read, measure, print."""
     import numpy as np
 
-    from aerotwin_core.parameters import load_parameters_file
     from aerotwin_map_evaluation.evaluation import evaluate_map
-    from aerotwin_map_evaluation.protocol import MapProtocol
+    from aerotwin_map_evaluation.protocol import load_map_protocol
     from aerotwin_map_evaluation.surface import SurfaceReference
     from aerotwin_registration import read_cloud
     from aerotwin_voxel_cloud import Surface
     from aerotwin_voxel_cloud.sources import load_reference
 
-    protocol = load_parameters_file(MapProtocol, args.protocol) if args.protocol else MapProtocol()
+    protocol = load_map_protocol(args.protocol)
     estimate = read_cloud(args.estimate)
     reference = load_reference(args.reference)
     surface, cloud = None, None

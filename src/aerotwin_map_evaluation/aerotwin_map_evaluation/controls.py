@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
-from aerotwin_map_evaluation.surface import SurfaceReference
+from aerotwin_map_evaluation.reference import MapReference
 
 NOISE_M = 0.2
 SCALE = 1.01
@@ -51,13 +50,13 @@ class MapControl:
 
 def negative_controls(
     perfect_map: np.ndarray,
-    surface: SurfaceReference,
-    voxels: cKDTree,
+    reference: MapReference,
     *,
     cut_m: float,
     seed: int,
 ) -> tuple[MapControl, ...]:
     """Return how the scores of a perfect map (n, 3) change when it is spoilt."""
+    assert reference.surface is not None
     noise = np.random.default_rng(seed).normal(0.0, NOISE_M, perfect_map.shape)
     corner = perfect_map[np.argmin(perfect_map.sum(axis=1))]
     cases = (
@@ -70,13 +69,13 @@ def negative_controls(
     )
     controls = []
     for name, spoilt in cases:
-        near = voxels.query(spoilt, distance_upper_bound=cut_m, workers=-1)[0]
+        near = reference.distances(spoilt, limit_m=cut_m)
         near = near[np.isfinite(near)]
         controls.append(
             MapControl(
                 name=name,
                 moved_m=float(np.sqrt(np.mean(np.sum((spoilt - perfect_map) ** 2, axis=1)))),
-                surface_rmse_m=float(np.sqrt(np.mean(surface.nearest(spoilt)[1] ** 2))),
+                surface_rmse_m=float(np.sqrt(np.mean(reference.surface.distances(spoilt) ** 2))),
                 voxel_mean_m=float(near.mean()) if len(near) else float("inf"),
             )
         )

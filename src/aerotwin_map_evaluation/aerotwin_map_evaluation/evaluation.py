@@ -1,166 +1,34 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The evaluation of one map: align to voxels, measure, and put the floor beside it."""
+"""The evaluation of one map: align, measure both ways, and put the floor beside it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy.spatial import cKDTree
 
-from aerotwin_core.errors import UserError
 from aerotwin_core.frames import transform_points
-from aerotwin_core.parameters import to_mapping
-from aerotwin_map_evaluation.controls import MapControl, negative_controls
+from aerotwin_core.protocol import DEFAULT, Protocol
+from aerotwin_map_evaluation.alignment import align_map
+from aerotwin_map_evaluation.cloud_scores import CloudScores
+from aerotwin_map_evaluation.controls import negative_controls
+from aerotwin_map_evaluation.entropy import map_entropy
+from aerotwin_map_evaluation.floor import aligned_distances, floor_of
+from aerotwin_map_evaluation.point_tree import PointTree
 from aerotwin_map_evaluation.protocol import MapProtocol
-from aerotwin_map_evaluation.statistics import describe, describe_all, removed_by, shares
-from aerotwin_map_evaluation.surface import SurfaceReference, align_to_surface, one_per_voxel
-from aerotwin_registration import Registration, align
-from aerotwin_voxel_cloud import voxelise
+from aerotwin_map_evaluation.reference import MapReference, checked_points
+from aerotwin_map_evaluation.result import MapEvaluation, ReferenceSamples, judged_motion
+from aerotwin_map_evaluation.sensitivity import Response, sensitivity
+from aerotwin_map_evaluation.surface import (
+    SurfaceReference,
+    align_to_surface,
+    one_per_voxel,
+)
+from aerotwin_map_evaluation.wasserstein import voxel_distances
+from aerotwin_registration import Registration
 
-
-@dataclass(frozen=True, kw_only=True)
-class Floor:
-    """What a perfect map of the same region scores by the same protocol.
-
-    Attributes
-    ----------
-    points_map : (n, 3) array
-        Samples of the true surface.
-    region : str
-        How the region was found, in words.
-    distances : (n,) array
-        To the nearest voxel centre after the same alignment; infinite beyond the cuts.
-    registration : Registration
-        That alignment; a perfect map should not move, and does.
-    """
-
-    points_map: np.ndarray
-    region: str
-    distances: np.ndarray
-    registration: Registration
-
-
-@dataclass(frozen=True, kw_only=True)
-class MapEvaluation:
-    """What came out. Distances are per map point [m], in the order of the map.
-
-    Attributes
-    ----------
-    points_map : (n, 3) array
-        The map as given (with its initial pose applied).
-    voxels_map : (m, 3) array
-        Voxel centres of the reference.
-    registration : Registration
-        Alignment of `points_map` to the voxels.
-    voxel_distances : (n,) array
-        To the nearest voxel centre after the alignment; infinite beyond the largest cut.
-    surface_distances, aligned_surface_distances : (n,) arrays or None
-        To the true surface: as given, and after alignment to the surface itself.
-    T_surface : (4, 4) array or None
-        That alignment.
-    floor : Floor or None
-        None without a surface.
-    completeness : dict or None
-        Share of the observed surface with a map point within each distance.
-    controls : tuple of MapControl
-        What the scores can see.
-    is_pose_given : bool
-        Whether the map came with its pose, so that unaligned distances count.
-    protocol : MapProtocol
-        All choices.
-    """
-
-    points_map: np.ndarray
-    voxels_map: np.ndarray
-    T_initial: np.ndarray
-    registration: Registration
-    voxel_distances: np.ndarray
-    surface_distances: np.ndarray | None
-    aligned_surface_distances: np.ndarray | None
-    T_surface: np.ndarray | None
-    floor: Floor | None
-    completeness: dict[str, Any] | None
-    controls: tuple[MapControl, ...]
-    is_pose_given: bool
-    protocol: MapProtocol
-
-    @property
-    def judged_distances(self) -> np.ndarray:
-        """The distances by which to judge: to the surface where it is known, else to voxels."""
-        if self.surface_distances is None:
-            return self.voxel_distances
-        if self.is_pose_given or self.aligned_surface_distances is None:
-            return self.surface_distances
-        return self.aligned_surface_distances
-
-    def kept(self, distances: np.ndarray) -> np.ndarray:
-        """Return the distances within the cut."""
-        return distances[distances <= self.protocol.cut_m]
-
-    def metrics(self) -> dict[str, Any]:
-        """Return the numbers for JSON."""
-        return {
-            "n_points": len(self.points_map),
-            "n_voxels": len(self.voxels_map),
-            "is_pose_given": self.is_pose_given,
-            "alignment": self._alignment(),
-            "correspondences": describe(self.kept(self.voxel_distances), len(self.points_map)),
-            "floor": self._floor(),
-            "surface": self._surface(),
-            "rejection_curve": self.rejection_curve(),
-            "completeness": self.completeness,
-            "controls": [control.plain() for control in self.controls],
-            "protocol": to_mapping(self.protocol),
-        }
-
-    def rejection_curve(self) -> list[dict[str, Any]]:
-        """Return for each cut the share kept and the mean of what is kept, map and floor."""
-        rows = []
-        for cut in self.protocol.rejection_m:
-            row = {"cut_m": cut, **describe(self.voxel_distances[self.voxel_distances <= cut])}
-            row["share"] = row["n"] / len(self.points_map)
-            if self.floor is not None:
-                kept = self.floor.distances[self.floor.distances <= cut]
-                row["floor_share"] = len(kept) / len(self.floor.distances)
-                row["floor_mean_m"] = float(kept.mean()) if len(kept) else None
-            rows.append(row)
-        return rows
-
-    def _alignment(self) -> dict[str, Any]:
-        r = self.registration
-        return {
-            "converged": r.converged,
-            "reason": r.reason,
-            "T_reference_estimate": (r.T_target_source @ self.T_initial).tolist(),
-            "n_iterations": r.n_iterations,
-            "fitness": r.fitness,
-            "rmse_m": None if np.isnan(r.rmse_m) else r.rmse_m,
-            "removed": removed_by(r.T_target_source, self.points_map),
-            "open_directions": [d.text for d in r.open_directions],
-        }
-
-    def _surface(self) -> dict[str, Any] | None:
-        given, aligned, T = self.surface_distances, self.aligned_surface_distances, self.T_surface
-        if given is None or aligned is None or T is None:
-            return None
-        return {
-            "unaligned": describe_all(given, self.protocol.within_m),
-            "aligned": describe_all(aligned, self.protocol.within_m),
-            "removed": removed_by(T, self.points_map),
-        }
-
-    def _floor(self) -> dict[str, Any] | None:
-        if self.floor is None:
-            return None
-        kept = self.kept(self.floor.distances)
-        return {
-            **describe(kept, len(self.floor.distances)),
-            "region": self.floor.region,
-            "converged": self.floor.registration.converged,
-            "removed": removed_by(self.floor.registration.T_target_source, self.floor.points_map),
-        }
+STEPS = ("reference", "alignment", "surface", "floor", "both ways", "sensitivity")
+GIVEN = "given"
 
 
 def evaluate_map(
@@ -168,7 +36,8 @@ def evaluate_map(
     map_points: np.ndarray,
     *,
     T_map_odom_initial: np.ndarray | None = None,
-    protocol: MapProtocol | None = None,
+    is_placed: bool | None = None,
+    protocol: MapProtocol | Protocol[MapProtocol] | None = None,
     observed: np.ndarray | None = None,
     reference_points: np.ndarray | None = None,
     on_step: Callable[[str], None] | None = None,
@@ -183,134 +52,174 @@ def evaluate_map(
         All points of the map, in its own frame [m].
     T_map_odom_initial : (4, 4) array, optional
         Known pose of that frame in map. Without, the map is taken as it is and judged aligned.
-    protocol : MapProtocol, optional
+    is_placed : bool, optional
+        Whether that pose is the true one, so that unaligned distances count; False makes it a
+        start for the alignment. By default it is the true one where it is given.
+    protocol : MapProtocol or Protocol, optional
         All choices.
     observed : (k, 3) array, optional
-        Surface points seen from true poses (`SurfaceReference.seen_from`): the region in which
-        the floor and the completeness are taken. Without, the surface below the map's points.
+        Samples of the reference seen from true poses (`SurfaceReference.seen_from`): the region
+        in which floor and completeness are taken. Without, all of the reference is asked for,
+        and the floor is taken on the surface below the map's points.
     reference_points : (m, 3) array, optional
         Voxel centres or a cloud instead of voxels of the surface.
     on_step : callable, optional
-        Called with the name of each step, for progress.
+        Called with each of `STEPS`, for progress.
 
     Raises
     ------
     UserError
         If the map is empty or not finite, or there is no reference.
     """
-    protocol = protocol or MapProtocol()
+    choices = _named(protocol)
+    chosen = choices.choices
     say = on_step or (lambda text: None)
-    points = _checked(map_points)
+    is_given = T_map_odom_initial is not None if is_placed is None else is_placed
+    is_given |= chosen.align == "none"
     T_initial = np.eye(4) if T_map_odom_initial is None else T_map_odom_initial
-    points_map = transform_points(T_initial, points)
-    say("voxels")
-    voxels = _voxels(reference, reference_points, protocol)
-    say("alignment")
-    tree = cKDTree(voxels, balanced_tree=False)
-    registration = align(points_map, voxels, protocol=protocol.icp)
-    voxel_distances = _to_voxels(points_map, registration, tree, protocol)
-    shared: dict[str, Any] = {
-        "points_map": points_map,
-        "voxels_map": voxels,
-        "T_initial": T_initial,
-        "registration": registration,
-        "voxel_distances": voxel_distances,
-        "is_pose_given": T_map_odom_initial is not None,
-        "protocol": protocol,
-    }
-    if reference is None:
-        return MapEvaluation(
-            **shared,
-            surface_distances=None,
-            aligned_surface_distances=None,
-            T_surface=None,
-            floor=None,
-            completeness=None,
-            controls=(),
+    points_map = transform_points(T_initial, checked_points(map_points, "the map"))
+    say(STEPS[0])
+    against = MapReference.of(reference, reference_points, chosen)
+    say(STEPS[1])
+    registration = align_map(points_map, against.points, chosen)
+    say(STEPS[2])
+    to_surface = _to_surface(points_map, against.surface, registration, is_given, chosen)
+    say(STEPS[3])
+    floor, controls = None, ()
+    if to_surface is not None:
+        floor = floor_of(against, to_surface.below(is_given, chosen.cut_m), observed, chosen)
+    say(STEPS[4])
+    S_surface = None if to_surface is None else to_surface.S_surface
+    S_judged = judged_motion(is_given, S_surface, registration)
+    estimate = PointTree(transform_points(S_judged, points_map))
+    samples = _samples(against, observed, chosen)
+    both_ways = _both_ways(estimate, samples, against, chosen)
+    say(STEPS[5])
+    noise: tuple[Response, ...] = ()
+    if floor is not None:
+        controls = negative_controls(
+            floor.points_map, against, cut_m=chosen.cut_m, seed=chosen.seed
         )
-    say("surface")
-    nearest, surface_distances = reference.nearest(points_map)
-    T_surface = align_to_surface(points_map, reference, radius_m=protocol.radius_m)
-    aligned = reference.nearest(transform_points(T_surface, points_map))[1]
-    say("floor")
-    near = nearest[surface_distances <= protocol.cut_m]
-    floor = _floor_of(near, observed, voxels, tree, protocol)
-    say("controls")
+        noise = sensitivity(floor.points_map, samples.points_map, against, chosen)
     return MapEvaluation(
-        **shared,
-        surface_distances=surface_distances,
-        aligned_surface_distances=aligned,
-        T_surface=T_surface,
-        floor=floor,
-        completeness=_completeness(points_map, observed, protocol),
-        controls=()
-        if floor is None
-        else negative_controls(
-            floor.points_map, reference, tree, cut_m=protocol.cut_m, seed=protocol.seed
-        ),
-    )
-
-
-def _checked(points: np.ndarray) -> np.ndarray:
-    points = np.asarray(points, dtype=np.float64)
-    if points.ndim != 2 or points.shape[1] != 3:
-        raise ValueError(f"map_points must have shape (n, 3), got {points.shape}")
-    if len(points) == 0:
-        raise UserError("the map is empty: the SLAM published no point")
-    n_bad = int(np.count_nonzero(~np.isfinite(points).all(axis=1)))
-    if n_bad:
-        raise UserError(f"{n_bad} of {len(points)} map points are NaN or infinite; remove them")
-    return points
-
-
-def _voxels(
-    reference: SurfaceReference | None, given: np.ndarray | None, protocol: MapProtocol
-) -> np.ndarray:
-    if given is not None:
-        return np.asarray(given, dtype=np.float64)
-    if reference is None:
-        raise UserError("a map needs a reference: a surface or a cloud")
-    return voxelise(reference.vertices, reference.triangles, protocol.voxel_m).centres()
-
-
-def _to_voxels(
-    points_map: np.ndarray, registration: Registration, tree: cKDTree, protocol: MapProtocol
-) -> np.ndarray:
-    reach = max(*protocol.rejection_m, protocol.cut_m) * (1.0 + 1e-9)
-    moved = transform_points(registration.T_target_source, points_map)
-    return tree.query(moved, distance_upper_bound=reach, workers=-1)[0]
-
-
-def _floor_of(
-    near: np.ndarray,
-    observed: np.ndarray | None,
-    voxels: np.ndarray,
-    tree: cKDTree,
-    protocol: MapProtocol,
-) -> Floor | None:
-    if observed is not None and len(observed):
-        perfect, region = observed, "surface seen from the true poses"
-    else:
-        perfect, region = near, "surface below the map's points (true poses were not given)"
-    perfect = one_per_voxel(perfect, protocol.floor_spacing_m)
-    if len(perfect) < protocol.icp.min_correspondences:
-        return None
-    registration = align(perfect, voxels, protocol=protocol.icp)
-    return Floor(
-        points_map=perfect,
-        region=region,
-        distances=_to_voxels(perfect, registration, tree, protocol),
+        points_map=points_map,
+        reference=against,
+        T_initial=T_initial,
         registration=registration,
+        voxel_distances=aligned_distances(points_map, registration, against, chosen),
+        box_distances=_to_boxes(points_map, registration, against),
+        surface_distances=None if to_surface is None else to_surface.given,
+        aligned_surface_distances=None if to_surface is None else to_surface.aligned,
+        S_surface=S_surface,
+        floor=floor,
+        samples=samples,
+        scores=both_ways,
+        wasserstein=voxel_distances(
+            estimate.points,
+            samples.points_map,
+            edge_m=chosen.awd_voxel_m,
+            min_points=chosen.awd_min_points,
+        ),
+        entropy=map_entropy(
+            estimate, radius_m=chosen.entropy_radius_m, min_points=chosen.entropy_min_points
+        ),
+        controls=controls,
+        sensitivity=noise,
+        is_pose_given=is_given,
+        choices=choices,
     )
 
 
-def _completeness(
-    points_map: np.ndarray, observed: np.ndarray | None, protocol: MapProtocol
-) -> dict[str, Any] | None:
-    if observed is None or len(observed) == 0:
+def _named(protocol: MapProtocol | Protocol[MapProtocol] | None) -> Protocol[MapProtocol]:
+    if isinstance(protocol, Protocol):
+        return protocol
+    choices = protocol or MapProtocol()
+    name = DEFAULT if choices == MapProtocol() else GIVEN
+    return Protocol(name=name, part="map", choices=choices)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ToSurface:
+    """Distances of the map to the surface [m] and the points there, as given and aligned."""
+
+    given: np.ndarray
+    aligned: np.ndarray
+    nearest_given: np.ndarray
+    nearest_aligned: np.ndarray
+    S_surface: np.ndarray
+
+    def below(self, is_given: bool, cut_m: float) -> np.ndarray:
+        """Return the surface points (n, 3) within a cut of the map where it is judged."""
+        nearest = self.nearest_given if is_given else self.nearest_aligned
+        return nearest[(self.given if is_given else self.aligned) <= cut_m]
+
+
+def _to_surface(
+    points_map: np.ndarray,
+    surface: SurfaceReference | None,
+    registration: Registration,
+    is_given: bool,
+    protocol: MapProtocol,
+) -> _ToSurface | None:
+    if surface is None:
         return None
-    samples = one_per_voxel(observed, protocol.floor_spacing_m)
-    distances = cKDTree(points_map, balanced_tree=False).query(
-        samples, distance_upper_bound=max(protocol.within_m) * 1.001, workers=-1
-    )[0]
-    return {"n_samples": len(samples), "within": shares(distances, protocol.within_m)}
+    nearest, distances = surface.nearest(points_map)
+    starts_aligned = registration.converged and not is_given
+    S_surface = align_to_surface(
+        points_map,
+        surface,
+        radius_m=protocol.radius_m,
+        with_scale=protocol.with_scale,
+        S_initial=registration.S_target_source if starts_aligned else None,
+    )
+    nearest_aligned, aligned = surface.nearest(transform_points(S_surface, points_map))
+    return _ToSurface(
+        given=distances,
+        aligned=aligned,
+        nearest_given=nearest,
+        nearest_aligned=nearest_aligned,
+        S_surface=S_surface,
+    )
+
+
+def _samples(
+    against: MapReference, observed: np.ndarray | None, protocol: MapProtocol
+) -> ReferenceSamples:
+    """Return what the map is asked for: what was seen, else all of the reference."""
+    spacing = protocol.floor_spacing_m
+    is_masked = observed is not None and len(observed) > 0
+    if is_masked:
+        points = one_per_voxel(observed, spacing) if against.surface is None else observed
+    elif against.surface is not None:
+        points = against.surface.samples(spacing)
+    else:
+        points = against.points
+    area = None
+    if against.surface is not None:
+        area = len(points) * against.surface.sample_area_m2(spacing)
+    return ReferenceSamples(
+        points_map=points,
+        region="seen from the true poses" if is_masked else "all of it (no true poses were given)",
+        area_m2=area,
+    )
+
+
+def _both_ways(
+    estimate: PointTree, samples: ReferenceSamples, against: MapReference, protocol: MapProtocol
+) -> CloudScores:
+    """Return the distances from the map to surface or points, and from the samples to the map."""
+    backward = estimate.nearest(samples.points_map)[0]
+    if against.surface is not None:
+        forward = against.surface.distances(estimate.points)
+    else:
+        forward = against.tree.nearest(estimate)[0]
+    return CloudScores(forward=forward, backward=backward, thresholds_m=protocol.within_m)
+
+
+def _to_boxes(
+    points_map: np.ndarray, registration: Registration, against: MapReference
+) -> np.ndarray | None:
+    if against.edge_m is None:
+        return None
+    moved = transform_points(registration.S_target_source, points_map)
+    return against.distances(moved, "boxes")

@@ -16,7 +16,7 @@ from aerotwin_core.plots import (
     render_svg,
     style,
 )
-from aerotwin_map_evaluation.evaluation import MapEvaluation
+from aerotwin_map_evaluation.result import MapEvaluation
 
 _MAX_DRAWN = 60_000
 _BINS = 50

@@ -6,7 +6,7 @@ from typing import Any
 
 from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
 from aerotwin_map_evaluation import figures
-from aerotwin_map_evaluation.evaluation import MapEvaluation
+from aerotwin_map_evaluation.result import MapEvaluation
 
 
 def section(evaluation: MapEvaluation, *, title: str = "Map", name: str = "map") -> Section:
@@ -121,7 +121,7 @@ def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
             status="neutral" if numbers["alignment"]["converged"] else "warn",
         )
     )
-    if evaluation.completeness is not None:
+    if evaluation.samples is not None:
         limit, share = list(evaluation.completeness["within"].items())[-2]
         tiles.append(
             Headline(
@@ -178,7 +178,7 @@ def _within_table(evaluation: MapEvaluation) -> tuple[Table, ...]:
     if surface is None:
         return ()
     given, aligned = surface["unaligned"]["within"], surface["aligned"]["within"]
-    complete = (evaluation.completeness or {}).get("within", {})
+    complete = evaluation.completeness["within"]
     cells = tuple(
         (
             f"{limit} m",

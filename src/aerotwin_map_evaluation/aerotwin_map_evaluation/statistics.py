@@ -38,11 +38,15 @@ def shares(distances: np.ndarray, within_m: tuple[float, ...]) -> dict[str, floa
     return {f"{limit:g}": float(np.mean(distances <= limit)) for limit in within_m}
 
 
-def removed_by(T_motion: np.ndarray, points_map: np.ndarray) -> dict[str, float]:
-    """Return what a motion of points (n, 3) changes: offset of centre [m], yaw and tilt [deg]."""
+def removed_by(S_motion: np.ndarray, points_map: np.ndarray) -> dict[str, float]:
+    """Return what a motion, with scale or without, changes of points (n, 3).
+
+    The offset of their centre [m] and its parts, yaw and tilt [deg], and the change of scale [%].
+    """
     centre = points_map.mean(axis=0, keepdims=True)
-    shift = (transform_points(T_motion, centre) - centre)[0]
-    R = T_motion[:3, :3]
+    shift = (transform_points(S_motion, centre) - centre)[0]
+    scale = float(np.cbrt(np.linalg.det(S_motion[:3, :3])))
+    R = S_motion[:3, :3] / scale
     return {
         "offset_m": float(np.linalg.norm(shift)),
         "east_m": float(shift[0]),
@@ -50,4 +54,5 @@ def removed_by(T_motion: np.ndarray, points_map: np.ndarray) -> dict[str, float]
         "up_m": float(shift[2]),
         "yaw_deg": float(np.degrees(np.arctan2(R[1, 0] - R[0, 1], R[0, 0] + R[1, 1]))),
         "tilt_deg": float(np.degrees(np.arccos(np.clip(R[2, 2], -1.0, 1.0)))),
+        "scale_percent": 100.0 * (scale - 1.0),
     }

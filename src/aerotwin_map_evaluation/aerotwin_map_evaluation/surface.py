@@ -1,21 +1,26 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The true surface: nearest points, what cameras see of it, and alignment to it."""
+"""The true surface: nearest points, samples by area, what hides what, and alignment to it."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.camera import CameraModel
 from aerotwin_core.frames import transform_points
+from aerotwin_map_evaluation.observed import camera_view, seen_samples
+from aerotwin_registration.icp.similarity import step_about
 from aerotwin_registration.voxels import voxel_keys
 
 _MAX_ALIGNED_POINTS = 8_000
-_MAX_VIEWS = 80
-_RAYS_ACROSS = 80
+# More samples than this tell no more; a larger surface is sampled with a wider spacing.
+MAX_SAMPLES = 500_000
 # Ten times below a millimetre and a thousandth of a degree: finer than any map [m, rad].
 SMALLEST_STEP = 1e-5
+_CHUNK = 1 << 18
+# The R2 sequence: the two-dimensional golden ratio (Roberts 2018).
+_R2 = 1.0 / 1.32471795724474602596 ** np.array([1.0, 2.0])
 
 
 class SurfaceReference:
@@ -55,42 +60,93 @@ class SurfaceReference:
 
     def nearest(self, points_map: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest surface points (n, 3) and the distances (n,) [m]."""
-        local = np.ascontiguousarray(points_map - self._centre, dtype=np.float32)
-        found = self._scene.compute_closest_points(self._tensor(local))["points"].numpy()
-        nearest = found.astype(np.float64) + self._centre
+        nearest = np.empty((len(points_map), 3))
+        for start in range(0, len(points_map), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            local = np.ascontiguousarray(points_map[part] - self._centre, dtype=np.float32)
+            found = self._scene.compute_closest_points(self._tensor(local))["points"].numpy()
+            nearest[part] = found + self._centre
         return nearest, np.linalg.norm(points_map - nearest, axis=1)
 
-    def seen_from(
-        self, T_map_optical: np.ndarray, camera: PinholeCamera, *, max_range_m: float = 60.0
+    def distances(self, points_map: np.ndarray) -> np.ndarray:
+        """Return the distance (n,) [m] of points (n, 3) to the surface."""
+        return self.nearest(points_map)[1]
+
+    @property
+    def area_m2(self) -> float:
+        """Area of all triangles, both sides counted once [m^2]."""
+        return float(self._areas().sum())
+
+    def _areas(self) -> np.ndarray:
+        a, b, c = (self.vertices[self.triangles[:, k]] for k in range(3))
+        return np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2.0
+
+    def sample_area_m2(self, spacing_m: float) -> float:
+        """Return the area that one sample stands for [m^2]; more than spacing^2 when capped."""
+        area = self.area_m2
+        return area / _sample_count(area, spacing_m)
+
+    def samples(self, spacing_m: float) -> np.ndarray:
+        """Return points (n, 3) spread evenly over the area: one for each `spacing_m`^2.
+
+        Every sample stands for the same area, whatever the triangles. The surface is walked in
+        equal steps of area, and each step's place in its triangle comes from the R2 sequence: no
+        random number, less variance than random ones.
+        """
+        ends = np.cumsum(self._areas())
+        n = _sample_count(ends[-1], spacing_m)
+        step = np.arange(n)
+        which = np.searchsorted(ends, (step + 0.5) / n * ends[-1], side="right")
+        which = np.minimum(which, len(self.triangles) - 1)
+        u, v = ((step[:, None] + 1) * _R2 % 1.0).T
+        outside = u + v > 1.0
+        u, v = np.where(outside, 1.0 - u, u), np.where(outside, 1.0 - v, v)
+        a, b, c = (self.vertices[self.triangles[which, k]] for k in range(3))
+        return a + u[:, None] * (b - a) + v[:, None] * (c - a)
+
+    def visible(
+        self, points_map: np.ndarray, p_map_eye: np.ndarray, tolerance_m: float
     ) -> np.ndarray:
-        """Return the surface points (n, 3) that a camera saw from true poses.
+        """Tell which points (n, 3) nothing hides from an eye (3,), but for the last bit of way."""
+        ways = points_map - p_map_eye
+        reach = np.linalg.norm(ways, axis=1)
+        directions = ways / np.maximum(reach, 1e-9)[:, None]
+        origin = np.broadcast_to(p_map_eye - self._centre, directions.shape)
+        query = np.hstack([origin, directions]).astype(np.float32)
+        hit = self._scene.cast_rays(self._tensor(query))["t_hit"].numpy()
+        return hit >= reach - tolerance_m
+
+    def seen_from(
+        self,
+        T_map_optical: np.ndarray,
+        camera: CameraModel,
+        *,
+        max_range_m: float = 60.0,
+        spacing_m: float = 0.25,
+    ) -> np.ndarray:
+        """Return the samples (n, 3) of the surface that a camera saw from true poses.
 
         Parameters
         ----------
         T_map_optical : (k, 4, 4) array
-            True poses of the camera, optical axes; at most 80, evenly spread, are used.
-        camera : PinholeCamera
-            One ray in every few pixels is cast.
+            True poses of the camera, optical axes.
+        camera : CameraModel
         max_range_m : float
             Surface farther than this does not count as seen [m].
+        spacing_m : float
+            Of the samples.
         """
-        pick = np.linspace(0, len(T_map_optical) - 1, min(len(T_map_optical), _MAX_VIEWS))
-        poses = np.asarray(T_map_optical)[np.unique(pick.round().astype(np.int64))]
-        step = max(1, camera.width // _RAYS_ACROSS)
-        u, v = np.meshgrid(np.arange(0, camera.width, step), np.arange(0, camera.height, step))
-        rays = np.stack(
-            [(u - camera.cx) / camera.fx, (v - camera.cy) / camera.fy, np.ones(u.shape)], axis=-1
-        ).reshape(-1, 3)
-        rays /= np.linalg.norm(rays, axis=1, keepdims=True)
-        seen = []
-        for T in poses:
-            directions = rays @ T[:3, :3].T
-            origin = np.broadcast_to(T[:3, 3] - self._centre, directions.shape)
-            query = np.hstack([origin, directions]).astype(np.float32)
-            reach = self._scene.cast_rays(self._tensor(query))["t_hit"].numpy().astype(np.float64)
-            hit = reach < max_range_m
-            seen.append(T[:3, 3] + directions[hit] * reach[hit, None])
-        return np.concatenate(seen) if seen else np.empty((0, 3))
+        return seen_samples(
+            self,
+            self.samples(spacing_m),
+            T_map_optical,
+            camera_view(camera),
+            max_range_m=max_range_m,
+        )
+
+
+def _sample_count(area_m2: float, spacing_m: float) -> int:
+    return int(np.clip(area_m2 / spacing_m**2, 1, MAX_SAMPLES))
 
 
 def one_per_voxel(points: np.ndarray, voxel_m: float) -> np.ndarray:
@@ -101,9 +157,15 @@ def one_per_voxel(points: np.ndarray, voxel_m: float) -> np.ndarray:
 
 
 def align_to_surface(
-    points_map: np.ndarray, surface: SurfaceReference, *, radius_m: float, n_iterations: int = 20
+    points_map: np.ndarray,
+    surface: SurfaceReference,
+    *,
+    radius_m: float,
+    with_scale: bool = False,
+    S_initial: np.ndarray | None = None,
+    n_iterations: int = 20,
 ) -> np.ndarray:
-    """Return T_map_points (4, 4) that moves points onto the surface, point to plane.
+    """Return S_map_points (4, 4) that moves points onto the surface, point to plane.
 
     Parameters
     ----------
@@ -111,6 +173,10 @@ def align_to_surface(
         Near the surface already [m].
     radius_m : float
         Points farther than this from the surface take no part [m].
+    with_scale : bool
+        Whether the map's scale is found too.
+    S_initial : (4, 4) array, optional
+        Where to start; identity by default.
     n_iterations : int
         Gauss-Newton steps at most; ends earlier when the steps get small.
 
@@ -120,9 +186,9 @@ def align_to_surface(
     """
     step = max(1, len(points_map) // _MAX_ALIGNED_POINTS)
     points = points_map[::step]
-    T = np.eye(4)
+    S = np.eye(4) if S_initial is None else S_initial.copy()
     for _ in range(n_iterations):
-        moved = transform_points(T, points)
+        moved = transform_points(S, points)
         nearest, distance = surface.nearest(moved)
         used = (distance < radius_m) & (distance > 1e-9)
         if np.count_nonzero(used) < 6:
@@ -130,18 +196,13 @@ def align_to_surface(
         normals = (moved[used] - nearest[used]) / distance[used, None]
         centre = moved[used].mean(axis=0)
         arms = moved[used] - centre
-        J = np.hstack([normals, np.cross(arms, normals)])
-        update = np.linalg.lstsq(J, -distance[used], rcond=1e-3)[0]
-        T = _exponential(update, centre) @ T
+        columns = [normals, np.cross(arms, normals)]
+        if with_scale:
+            columns.append(np.einsum("ij,ij->i", arms, normals)[:, None])
+        found = np.linalg.lstsq(np.hstack(columns), -distance[used], rcond=1e-3)[0]
+        update = np.zeros(7)
+        update[: len(found)] = found
+        S = step_about(centre, update) @ S
         if np.abs(update).max() < SMALLEST_STEP:
             break
-    return T
-
-
-def _exponential(update: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    from scipy.spatial.transform import Rotation
-
-    T = np.eye(4)
-    T[:3, :3] = Rotation.from_rotvec(update[3:]).as_matrix()
-    T[:3, 3] = centre + update[:3] - T[:3, :3] @ centre
-    return T
+    return S

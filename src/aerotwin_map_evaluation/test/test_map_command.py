@@ -58,10 +58,11 @@ def test_a_failed_alignment_ends_with_exit_code_1(mesh, tmp_path, capsys):
 def test_a_protocol_file_changes_the_choices(mesh, tmp_path, capsys):
     path, points = mesh
     write_cloud(tmp_path / "map.ply", points)
-    (tmp_path / "p.yaml").write_text("voxel_m: 0.5\ncut_m: 0.5\n")
+    (tmp_path / "p.yaml").write_text("name: half\nmap: {voxel_m: 0.5, cut_m: 0.5}\n")
     args = parse(path, tmp_path / "map.ply", "--protocol", tmp_path / "p.yaml", "--json", "-")
     command.run(args)
     result = json.loads(capsys.readouterr().out)
-    assert result["protocol"]["voxel_m"] == 0.5
+    assert result["protocol"]["name"] == "half"
+    assert result["protocol"]["choices"]["voxel_m"] == 0.5
     assert result["n_voxels"] > 3000  # 30 m x 30 m of half-metre columns
     assert 0.0 < result["floor"]["mean_m"] < 0.3

@@ -125,8 +125,8 @@ def test_a_camera_sees_what_is_in_front_of_it_and_not_behind(reference):
     assert len(seen) > 1000
     assert reference.nearest(seen)[1].max() < 1e-4
     pixels = camera.project(transform_points(np.linalg.inv(down), seen))
-    assert pixels.min() > -1e-3
-    assert (pixels <= [159.001, 119.001]).all()
+    assert pixels.min() > -0.501  # the outermost pixels reach half a pixel beyond their centres
+    assert (pixels <= [159.501, 119.501]).all()
     assert len(reference.seen_from(down[None], camera, max_range_m=5.0)) == 0
 
 
@@ -162,7 +162,7 @@ def test_a_cloud_can_be_the_reference():
 def test_empty_and_nan_maps_are_refused(reference):
     with pytest.raises(UserError, match="empty"):
         evaluate_map(reference, np.empty((0, 3)))
-    with pytest.raises(UserError, match="1 of 2 map points"):
+    with pytest.raises(UserError, match="1 of 2 points of the map"):
         evaluate_map(reference, np.array([[0, 0, 0], [np.nan, 0, 0]]))
 
 

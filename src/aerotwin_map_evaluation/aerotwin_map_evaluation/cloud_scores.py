@@ -1,0 +1,96 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Scores of two sets of distances: from the map to the reference, and back.
+
+Accuracy and precision look from the map, completeness and recall from the reference: a sparse
+map may be accurate and not complete, a foggy one complete and not accurate.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aerotwin_map_evaluation.point_tree import PointTree
+from aerotwin_map_evaluation.statistics import describe_all
+
+PERCENTILES = (50, 90, 95, 99, 100)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloudScores:
+    """Distances both ways.
+
+    Attributes
+    ----------
+    forward : (n,) array
+        From each map point to the reference [m].
+    backward : (m,) array
+        From each sample of the reference to the nearest map point [m].
+    thresholds_m : tuple of float
+        Of precision, recall and F.
+
+    References
+    ----------
+    Knapitsch et al. 2017 (Tanks and Temples), section 4: precision, recall, F.
+    """
+
+    forward: np.ndarray
+    backward: np.ndarray
+    thresholds_m: tuple[float, ...]
+
+    @classmethod
+    def between(
+        cls, map_points: np.ndarray, reference_points: np.ndarray, thresholds_m: tuple[float, ...]
+    ) -> "CloudScores":
+        """Return the distances between two clouds (n, 3) and (m, 3), both ways."""
+        estimate, reference = PointTree(map_points), PointTree(reference_points)
+        return cls(
+            forward=reference.nearest(estimate)[0],
+            backward=estimate.nearest(reference)[0],
+            thresholds_m=thresholds_m,
+        )
+
+    @property
+    def chamfer(self) -> dict[str, float]:
+        """Both definitions in use: of distances (sum and half of it), and of their squares."""
+        there, back = float(self.forward.mean()), float(self.backward.mean())
+        squares = float(np.mean(self.forward**2)) + float(np.mean(self.backward**2))
+        return {"sum_m": there + back, "mean_m": (there + back) / 2.0, "squared_m2": squares}
+
+    @property
+    def hausdorff(self) -> dict[str, dict[str, float]]:
+        """Percentiles of the distances [m] each way, and the larger of the two."""
+        there, back = (
+            np.percentile(part, PERCENTILES) for part in (self.forward, self.backward)
+        )
+        ways = {
+            "map_to_reference_m": there,
+            "reference_to_map_m": back,
+            "symmetric_m": np.maximum(there, back),
+        }
+        return {
+            name: {f"p{p}": float(value) for p, value in zip(PERCENTILES, values)}
+            for name, values in ways.items()
+        }
+
+    def precision_recall(self) -> list[dict[str, float]]:
+        """Return precision, recall and their harmonic mean F at each threshold."""
+        rows = []
+        for limit in self.thresholds_m:
+            precision = float(np.mean(self.forward <= limit))
+            recall = float(np.mean(self.backward <= limit))
+            both = precision + recall
+            f = 2.0 * precision * recall / both if both else 0.0
+            rows.append({"threshold_m": limit, "precision": precision, "recall": recall, "f": f})
+        return rows
+
+    def plain(self) -> dict[str, Any]:
+        """Return the numbers for JSON."""
+        return {
+            "accuracy": describe_all(self.forward, self.thresholds_m),
+            "completeness": describe_all(self.backward, self.thresholds_m),
+            "precision_recall": self.precision_recall(),
+            "chamfer": self.chamfer,
+            "hausdorff": self.hausdorff,
+        }

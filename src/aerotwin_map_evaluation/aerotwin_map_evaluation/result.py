@@ -1,0 +1,276 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a map evaluation returns."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.frames import transform_points
+from aerotwin_core.protocol import Protocol
+from aerotwin_map_evaluation.cloud_scores import CloudScores
+from aerotwin_map_evaluation.controls import MapControl
+from aerotwin_map_evaluation.entropy import MapEntropy
+from aerotwin_map_evaluation.floor import Floor
+from aerotwin_map_evaluation.protocol import MapProtocol
+from aerotwin_map_evaluation.reference import MapReference
+from aerotwin_map_evaluation.sensitivity import Response
+from aerotwin_map_evaluation.statistics import describe, describe_all, removed_by, shares
+from aerotwin_map_evaluation.wasserstein import VoxelDistances
+from aerotwin_registration import Registration
+
+HISTOGRAM_BINS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReferenceSamples:
+    """The part of the reference that the map is asked for.
+
+    Attributes
+    ----------
+    points_map : (m, 3) array
+        Samples [m]; of a surface each stands for the same area.
+    region : str
+        Which part, in words.
+    area_m2 : float or None
+        Area that they stand for; None for a cloud.
+    """
+
+    points_map: np.ndarray
+    region: str
+    area_m2: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapEvaluation:
+    """What came out. Distances are per map point [m], in the order of the map.
+
+    Attributes
+    ----------
+    points_map : (n, 3) array
+        The map as given (with its initial pose applied).
+    reference : MapReference
+        What it was measured against.
+    T_initial : (4, 4) array
+        Pose that was applied to the map as given.
+    registration : Registration
+        Alignment of `points_map` to the reference's points.
+    voxel_distances : (n,) array
+        Of the correspondences (to voxel centres or points; by the protocol to boxes or the
+        surface) after the alignment; infinite beyond the largest cut.
+    box_distances : (n,) array or None
+        To the nearest voxel as a box after the alignment, 0 inside; None for a cloud.
+    surface_distances, aligned_surface_distances : (n,) arrays or None
+        To the true surface: as given, and after alignment to the surface itself.
+    S_surface : (4, 4) array or None
+        That alignment of `points_map`, a similarity where the protocol asks for scale.
+    floor : Floor or None
+        None without a surface.
+    samples : ReferenceSamples
+        The part of the reference that the map is asked for.
+    scores : CloudScores
+        Distances both ways of the judged map, to and from the samples.
+    wasserstein : VoxelDistances
+        Between the judged map and the samples.
+    entropy : MapEntropy
+        Of the map itself.
+    controls : tuple of MapControl
+        What the scores can see.
+    sensitivity : tuple of Response
+        What noise each metric can see; empty without a surface.
+    is_pose_given : bool
+        Whether the map stands where it belongs, so that it is judged unaligned.
+    choices : Protocol
+        All choices, with their name and hash.
+    """
+
+    points_map: np.ndarray
+    reference: MapReference
+    T_initial: np.ndarray
+    registration: Registration
+    voxel_distances: np.ndarray
+    box_distances: np.ndarray | None
+    surface_distances: np.ndarray | None
+    aligned_surface_distances: np.ndarray | None
+    S_surface: np.ndarray | None
+    floor: Floor | None
+    samples: ReferenceSamples
+    scores: CloudScores
+    wasserstein: VoxelDistances
+    entropy: MapEntropy
+    controls: tuple[MapControl, ...]
+    sensitivity: tuple[Response, ...]
+    is_pose_given: bool
+    choices: Protocol[MapProtocol]
+
+    @property
+    def protocol(self) -> MapProtocol:
+        """All choices."""
+        return self.choices.choices
+
+    @property
+    def voxels_map(self) -> np.ndarray:
+        """The reference's points (m, 3): voxel centres or a cloud [m]."""
+        return self.reference.points
+
+    @property
+    def T_reference_estimate(self) -> np.ndarray:
+        """Rotation and translation (4, 4) from the map as given to the reference.
+
+        Without `registration.scale`: x_reference = scale R x_estimate + t.
+        """
+        scale = self.registration.scale
+        T = self.registration.S_target_source @ self.T_initial
+        T[:3, :3] /= scale
+        return T
+
+    @cached_property
+    def aligned_points_map(self) -> np.ndarray:
+        """The map (n, 3) where the alignment puts it, in the order of all distances [m]."""
+        return transform_points(self.registration.S_target_source, self.points_map)
+
+    @cached_property
+    def judged_points_map(self) -> np.ndarray:
+        """The map (n, 3) where it is judged: as given, or aligned to surface or points [m]."""
+        return transform_points(self.S_judged, self.points_map)
+
+    @property
+    def S_judged(self) -> np.ndarray:
+        """The motion (4, 4) of `points_map` before it is judged."""
+        return judged_motion(self.is_pose_given, self.S_surface, self.registration)
+
+    @property
+    def judged_distances(self) -> np.ndarray:
+        """The distances (n,) by which to judge: to the surface where it is known, else to points.
+
+        Those to points are infinite beyond the largest cut.
+        """
+        if self.surface_distances is None:
+            return self.voxel_distances
+        if self.is_pose_given or self.aligned_surface_distances is None:
+            return self.surface_distances
+        return self.aligned_surface_distances
+
+    def kept(self, distances: np.ndarray) -> np.ndarray:
+        """Return the distances within the cut."""
+        return distances[distances <= self.protocol.cut_m]
+
+    def histogram(self, distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return counts (50,) and edges (51,) [m] of the distances up to the cut: Fig. 10."""
+        return np.histogram(self.kept(distances), HISTOGRAM_BINS, (0.0, self.protocol.cut_m))
+
+    @property
+    def completeness(self) -> dict[str, Any]:
+        """Share of the asked-for reference that has a map point within each threshold."""
+        return {
+            "n_samples": len(self.samples.points_map),
+            "region": self.samples.region,
+            "area_m2": self.samples.area_m2,
+            "within": shares(self.scores.backward, self.protocol.within_m),
+        }
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the numbers for JSON."""
+        return {
+            "n_points": len(self.points_map),
+            "n_voxels": len(self.voxels_map),
+            "reference": {"points": self.reference.what, "voxel_m": self.reference.edge_m},
+            "is_pose_given": self.is_pose_given,
+            "alignment": self._alignment(),
+            "correspondences": self._correspondences(),
+            "floor": self._floor(),
+            "boxes": None if self.box_distances is None else self._boxes(self.box_distances),
+            "surface": self._surface(),
+            "rejection_curve": self.rejection_curve(),
+            "completeness": self.completeness,
+            "both_ways": self.scores.plain(),
+            "wasserstein": self.wasserstein.plain(),
+            "entropy": self.entropy.plain(),
+            "sensitivity": [response.plain() for response in self.sensitivity],
+            "controls": [control.plain() for control in self.controls],
+            "protocol": self.choices.plain(),
+        }
+
+    def rejection_curve(self) -> list[dict[str, Any]]:
+        """Return for each cut the share kept and the mean of what is kept, map and floor."""
+        rows = []
+        for cut in self.protocol.rejection_m:
+            kept = self.voxel_distances[self.voxel_distances <= cut]
+            row = {"cut_m": cut, **describe(kept, len(self.points_map))}
+            if self.floor is not None:
+                kept = self.floor.distances[self.floor.distances <= cut]
+                row["floor_share"] = len(kept) / len(self.floor.distances)
+                row["floor_mean_m"] = float(kept.mean()) if len(kept) else None
+            rows.append(row)
+        return rows
+
+    def _alignment(self) -> dict[str, Any]:
+        r = self.registration
+        return {
+            "converged": r.converged,
+            "reason": r.reason,
+            "T_reference_estimate": self.T_reference_estimate.tolist(),
+            "scale": r.scale,
+            "n_iterations": r.n_iterations,
+            "n_correspondences": r.n_correspondences,
+            "n_inliers": r.n_inliers,
+            "fitness": _number(r.fitness),
+            "rmse_m": _number(r.rmse_m),
+            "surface_rmse_m": _number(r.surface_rmse_m),
+            "information": None if r.information is None else r.information.tolist(),
+            "removed": removed_by(r.S_target_source, self.points_map),
+            "open_directions": [d.text for d in r.open_directions],
+        }
+
+    def _correspondences(self) -> dict[str, Any]:
+        counts, edges = self.histogram(self.voxel_distances)
+        return {
+            **describe(self.kept(self.voxel_distances), len(self.points_map)),
+            "cut_m": self.protocol.cut_m,
+            "to": self.protocol.distance,
+            "histogram": {"edges_m": edges.tolist(), "counts": counts.tolist()},
+        }
+
+    def _boxes(self, distances: np.ndarray) -> dict[str, Any]:
+        return {
+            **describe(self.kept(distances), len(self.points_map)),
+            "inside": float(np.mean(distances == 0.0)),
+        }
+
+    def _surface(self) -> dict[str, Any] | None:
+        given, aligned, S = self.surface_distances, self.aligned_surface_distances, self.S_surface
+        if given is None or aligned is None or S is None:
+            return None
+        return {
+            "unaligned": describe_all(given, self.protocol.within_m),
+            "aligned": describe_all(aligned, self.protocol.within_m),
+            "removed": removed_by(S, self.points_map),
+        }
+
+    def _floor(self) -> dict[str, Any] | None:
+        if self.floor is None:
+            return None
+        counts, _ = self.histogram(self.floor.distances)
+        moved = self.floor.registration.S_target_source
+        return {
+            **describe(self.kept(self.floor.distances), len(self.floor.distances)),
+            "region": self.floor.region,
+            "converged": self.floor.registration.converged,
+            "removed": removed_by(moved, self.floor.points_map),
+            "histogram": {"counts": counts.tolist()},
+        }
+
+
+def judged_motion(
+    is_pose_given: bool, S_surface: np.ndarray | None, registration: Registration
+) -> np.ndarray:
+    """Return the motion (4, 4) before a map is judged: none, or what aligns it best."""
+    if is_pose_given:
+        return np.eye(4)
+    return registration.S_target_source if S_surface is None else S_surface
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

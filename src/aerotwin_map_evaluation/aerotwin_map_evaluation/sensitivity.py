@@ -1,0 +1,173 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What noise each metric can see: a perfect map, made noisier, scored again and again.
+
+A metric that answers half a metre with and without noise measures its voxels and not the map.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aerotwin_map_evaluation.cloud_scores import CloudScores
+from aerotwin_map_evaluation.protocol import MapProtocol
+from aerotwin_map_evaluation.reference import MapReference
+from aerotwin_map_evaluation.wasserstein import voxel_distances
+
+# A change is seen when it is this share of the metric's value without noise, and stands this
+# many standard deviations out of the spread between repeats.
+SEEN_SHARE = 0.05
+SEEN_SIGMAS = 3.0
+N_REPEATS = 3
+# Points of the perfect map that take part: a patch about its middle, at full density.
+MAX_POINTS = 24_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Response:
+    """How one metric answers to noise.
+
+    Attributes
+    ----------
+    name, unit : str
+    sigma_m : (k,) array
+        Standard deviation of the noise on each axis [m].
+    values : (k,) array
+        Mean over the repeats.
+    spread : (k,) array
+        Standard deviation between them.
+    """
+
+    name: str
+    unit: str
+    sigma_m: np.ndarray
+    values: np.ndarray
+    spread: np.ndarray
+
+    @property
+    def smallest_seen_m(self) -> float | None:
+        """The least noise [m] that changes the value visibly; None when none of the curve does.
+
+        Between two noises of the curve the change is taken as linear.
+        """
+        change = np.abs(self.values - self.values[0])
+        needed = np.maximum(
+            SEEN_SHARE * abs(self.values[0]),
+            SEEN_SIGMAS * np.hypot(self.spread, self.spread[0]) / np.sqrt(N_REPEATS),
+        )
+        excess = change - np.maximum(needed, 1e-12)
+        seen = np.flatnonzero(excess >= 0.0)
+        if not len(seen):
+            return None
+        k = int(seen[0])
+        part = -excess[k - 1] / (excess[k] - excess[k - 1])
+        return float(self.sigma_m[k - 1] + part * (self.sigma_m[k] - self.sigma_m[k - 1]))
+
+    def plain(self) -> dict[str, Any]:
+        """Return the numbers for JSON."""
+        return {
+            "name": self.name,
+            "unit": self.unit,
+            "sigma_m": self.sigma_m.tolist(),
+            "values": self.values.tolist(),
+            "smallest_seen_m": self.smallest_seen_m,
+        }
+
+
+def sensitivity(
+    perfect_map: np.ndarray,
+    samples: np.ndarray,
+    reference: MapReference,
+    protocol: MapProtocol,
+) -> tuple[Response, ...]:
+    """Return how each metric answers to noise on a perfect map, which is not aligned again.
+
+    Parameters
+    ----------
+    perfect_map : (n, 3) array
+        Points on the true surface [m].
+    samples : (m, 3) array
+        Other points on it: the reference of the two-way metrics.
+    reference : MapReference
+        With a surface.
+    protocol : MapProtocol
+        `sensitivity_m`, `cut_m`, `within_m`, `awd_voxel_m`, `awd_min_points`, `seed`.
+
+    Notes
+    -----
+    Each repeat takes half of the patch and its own noise, by a seed of its own. Noise on three
+    axes moves a point off a plane by one of them: the distance to the surface has RMSE sigma.
+    """
+    sigmas = np.array(protocol.sensitivity_m)
+    if not len(sigmas):
+        return ()
+    patch, samples = _patch(perfect_map, samples, protocol)
+    if len(patch) < 2 or len(samples) == 0:
+        return ()
+    table: dict[tuple[str, str], np.ndarray] = {}
+    for repeat in range(N_REPEATS):
+        rng = np.random.default_rng([protocol.seed, repeat])
+        half = patch[rng.permutation(len(patch))[: max(len(patch) // 2, 1)]]
+        for k, sigma in enumerate(sigmas):
+            noisy = half + rng.normal(0.0, 1.0, half.shape) * sigma
+            for key, value in _scores(noisy, samples, reference, protocol).items():
+                values = table.setdefault(key, np.full((N_REPEATS, len(sigmas)), np.nan))
+                values[repeat, k] = value
+    return tuple(
+        Response(
+            name=name,
+            unit=unit,
+            sigma_m=sigmas,
+            values=values.mean(axis=0),
+            spread=values.std(axis=0, ddof=1),
+        )
+        for (name, unit), values in table.items()
+        if np.isfinite(values).all()
+    )
+
+
+def _patch(
+    perfect_map: np.ndarray, samples: np.ndarray, protocol: MapProtocol
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the part of both about the middle of the map; the samples reach as far as noise."""
+    distance = np.linalg.norm(perfect_map - np.median(perfect_map, axis=0), axis=1)
+    if len(perfect_map) > MAX_POINTS:
+        reach = np.partition(distance, MAX_POINTS)[MAX_POINTS]
+        patch = perfect_map[distance < reach]
+    else:
+        patch = perfect_map
+    margin = max(protocol.cut_m, max(protocol.within_m))
+    lower, upper = patch.min(axis=0) - margin, patch.max(axis=0) + margin
+    return patch, samples[((samples >= lower) & (samples <= upper)).all(axis=1)]
+
+
+def _scores(
+    noisy: np.ndarray, samples: np.ndarray, reference: MapReference, protocol: MapProtocol
+) -> dict[tuple[str, str], float]:
+    assert reference.surface is not None
+    within = _mean_within(protocol.cut_m)
+    found = {("mean to " + reference.what, "m"): within(reference.distances(noisy, "points"))}
+    if reference.edge_m is not None:
+        found["mean to voxel boxes", "m"] = within(reference.distances(noisy, "boxes"))
+    to_surface = reference.surface.distances(noisy)
+    found["RMSE to the surface", "m"] = float(np.sqrt(np.mean(to_surface**2)))
+    back = CloudScores.between(noisy, samples, protocol.within_m).backward
+    scores = CloudScores(forward=to_surface, backward=back, thresholds_m=protocol.within_m)
+    for row in scores.precision_recall():
+        found[f"F within {row['threshold_m']:g} m", "1"] = row["f"]
+    found["Chamfer, mean of both ways", "m"] = scores.chamfer["mean_m"]
+    voxels = voxel_distances(
+        noisy, samples, edge_m=protocol.awd_voxel_m, min_points=max(protocol.awd_min_points // 2, 2)
+    )
+    found["Wasserstein (AWD)", "m"] = np.nan if voxels.awd_m is None else voxels.awd_m
+    return found
+
+
+def _mean_within(cut_m: float) -> Callable[[np.ndarray], float]:
+    def mean(distances: np.ndarray) -> float:
+        kept = distances[distances <= cut_m]
+        return float(kept.mean()) if len(kept) else np.nan
+
+    return mean
