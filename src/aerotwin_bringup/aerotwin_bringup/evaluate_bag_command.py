@@ -1,103 +1,251 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Replay a bag through the SLAM under test and judge what comes out.
+"""Replay a bag through the SLAM under test and judge what comes out, or what the bag holds.
 
-The bag needs a stereo pair with camera_info (raw ones are rectified) and /tf_static; with
-/truth/odom the trajectory is judged, with a world also the map. A bag that a killed run left behind
-is read up to its last whole second.
+BAG is any rosbag2 folder or file (MCAP, SQLite). Its cameras, lidar, truth and estimates are found
+by type and name and printed; --topic, --truth, --estimate and --map put a wrong guess right. What
+of a damaged bag is whole is used, what is not is said.
 
   aerotwin evaluate bag runs/20260101-120000-demo/bag
   aerotwin evaluate bag build/kitti_06 -o build/kitti_report --json -
-  aerotwin evaluate bag my_bag --slam external      (start your own SLAM beside it)
-  aerotwin evaluate bag runs/.../bag --recorded     (judge the answers that the bag holds)
+  aerotwin evaluate bag my_bag --slam my_slam.launch.yaml config:=euroc.yaml --truth gt.txt
+  aerotwin evaluate bag my_bag --topic stereo/left/image_raw:=/cam0/image_raw --start-s 10
+  aerotwin evaluate bag my_bag --slam external --rate 1   (start your own SLAM beside it)
+  aerotwin evaluate bag my_bag --estimate /vio/odom       (judge what it holds; needs no ROS)
+
+Exit code: 0 when something was judged, 1 when nothing was, 3 when a --fail-if condition holds, 2
+when an argument is wrong; else that of the replay.
 """
 
 import argparse
 import json
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import yaml
+from aerotwin_core.gate import add_gate_argument
+
+if TYPE_CHECKING:
+    from aerotwin_bringup.bag_evaluation.roles import BagRoles
+    from aerotwin_core.bag import BagReader
+
+AUTO, NONE, EXTERNAL = "auto", "none", "external"
+EXIT_NOT_JUDGED = 1
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("bag", type=Path, help="bag folder")
+    # Arguments of the SLAM's launch file may stand between the options.
+    parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
+    parser.add_argument("bag", type=Path, help="bag: a folder, or one file of it")
+    parser.add_argument(
+        "words", nargs="*", metavar="name:=value", help="arguments of the SLAM's launch file"
+    )
     parser.add_argument("-o", "--output", type=Path, help="folder of the report (new by default)")
+    parser.add_argument(
+        "--slam",
+        default=AUTO,
+        metavar="SLAM",
+        help="stereo_odometry, kiss_icp, a launch file, external (started by you), or none: judge "
+        "what the bag holds; by default what its sensors suit",
+    )
+    parser.add_argument(
+        "--slam-process",
+        default="",
+        metavar="REGEX",
+        help="of the SLAM's command line, to measure its cost (known for a launch file)",
+    )
+    parser.add_argument("--recorded", action="store_true", help="the same as --slam none")
+    _configure_replay(parser)
+    parser.add_argument(
+        "--truth",
+        default="",
+        metavar="SOURCE",
+        help="topic, /tf:PARENT.CHILD or trajectory file (default: found in the bag)",
+    )
+    parser.add_argument(
+        "--estimate",
+        action="append",
+        default=[],
+        metavar="SOURCE",
+        help="the same of the estimate: what the SLAM publishes (slam/odom), or, without --slam, "
+        "what of the bag is judged; then it may be given several times",
+    )
+    parser.add_argument("--map", default="", metavar="TOPIC", help="map of the SLAM (slam/map)")
     parser.add_argument(
         "--world", help="world whose surface is the true map (default: that of the bag's own run)"
     )
     parser.add_argument(
-        "--slam",
-        choices=("stereo_odometry", "external"),
-        default="stereo_odometry",
-        help="who answers the frames",
-    )
-    parser.add_argument(
-        "--recorded", action="store_true", help="judge the recorded slam/odom and slam/map instead"
+        "--protocol", metavar="NAME|FILE", help="fixes every choice; see the README"
     )
     parser.add_argument("--json", metavar="FILE", help="write the metrics as JSON (- = stdout)")
+    add_gate_argument(parser)
+
+
+def _configure_replay(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--rate",
+        type=float,
+        help="0 = lockstep, as fast as the SLAM answers; above = times real time (default: "
+        "lockstep, and real time for a SLAM of yours that does not answer each frame)",
+    )
+    parser.add_argument("--start-s", type=float, default=0.0, help="leave out what was before")
+    parser.add_argument("--duration-s", type=float, default=0.0, help="play no more than this")
+    parser.add_argument(
+        "--topic",
+        action="append",
+        default=[],
+        metavar="NAME:=TOPIC",
+        help="play a topic of the bag under another name; may be given several times",
+    )
+    parser.add_argument("--topics", nargs="+", default=[], metavar="TOPIC", help="play only these")
+    parser.add_argument("--frames", default="", metavar="TOPIC", help="topic that makes the frames")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Replay (or read) and report."""
+    """Replay (or read), report, and hold the result against the conditions."""
+    from aerotwin_bringup.bag_evaluation.metric_names import ALIASES
+    from aerotwin_bringup.bag_evaluation.roles import find_roles
     from aerotwin_core.bag import BagReader
     from aerotwin_core.cli import write_json
+    from aerotwin_core.gate import exit_code_of_gates
+    from aerotwin_simulator.run_folder import make_run_folder
 
     bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
-    world = arguments.world if arguments.world is not None else _world_of_run(arguments.bag)
-    if arguments.recorded:
-        folder, code = _judge_recorded(bag, world, arguments.output), 0
+    roles = find_roles(bag.topics, bag.counts)
+    slam = _slam(arguments, roles)
+    if arguments.world is None:
+        arguments.world = _world_of_run(arguments.bag)
+    folder = arguments.output or make_run_folder(Path("runs"), "evaluation")
+    folder.mkdir(parents=True, exist_ok=True)
+    if slam == NONE:
+        code = _judge_recorded(arguments, bag, roles, folder)
     else:
-        folder, code = _replay(arguments, world)
-    metrics = folder / "metrics.json"
-    if arguments.json is not None and code == 0:
-        write_json(arguments.json, json.loads(metrics.read_text(encoding="utf-8")))
-    return code
+        code = _replay(arguments, slam, folder)
+    metrics = _metrics(folder)
+    if metrics is None or code not in (0, EXIT_NOT_JUDGED):
+        return code
+    write_json(arguments.json, metrics)
+    return exit_code_of_gates(arguments.fail_if, metrics["sections"], ALIASES) or code
+
+
+def _metrics(folder: Path) -> dict[str, Any] | None:
+    path = folder / "metrics.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def _slam(arguments: argparse.Namespace, roles: "BagRoles") -> str:
+    """Return who answers: what was asked for, else what the sensors of the bag suit."""
+    from aerotwin_bringup.bag_evaluation.playing import KISS_ICP, STEREO_ODOMETRY
+    from aerotwin_bringup.bag_evaluation.slam_launch import is_launch_file
+    from aerotwin_core.errors import UserError
+
+    known = (STEREO_ODOMETRY, KISS_ICP, EXTERNAL, NONE)
+    asked = NONE if arguments.recorded else arguments.slam
+    if asked != AUTO:
+        if asked not in known and not is_launch_file(asked):
+            raise UserError(
+                f"--slam: expected {', '.join(known)} or a launch file, found '{asked}'"
+            )
+        return asked
+    if arguments.estimate:
+        return NONE
+    if roles.is_stereo:
+        return STEREO_ODOMETRY
+    if roles.lidar is not None:
+        return KISS_ICP
+    listed = ", ".join(roles.estimates) or "none"
+    raise UserError(
+        f"{arguments.bag}: holds neither a stereo pair nor a lidar for a SLAM that ships; give "
+        f"--slam LAUNCHFILE or external, or --estimate of what it holds ({listed})"
+    )
 
 
 def _world_of_run(bag: Path) -> str:
     """Return the world that the configuration beside the bag names, or nothing."""
+    from aerotwin_core.parameters import read_yaml
+
     configuration = bag.resolve().parent / "config.yaml"
-    if not configuration.is_file():
-        return ""
-    content = yaml.safe_load(configuration.read_text(encoding="utf-8"))
-    return str(content.get("parameters", {}).get("world", ""))
+    content = read_yaml(configuration) if configuration.is_file() else None
+    parameters = content.get("parameters") if isinstance(content, dict) else None
+    return str(parameters.get("world", "")) if isinstance(parameters, dict) else ""
 
 
-def _replay(arguments: argparse.Namespace, world: str) -> tuple[Path, int]:
+def _replay(arguments: argparse.Namespace, slam: str, folder: Path) -> int:
+    from aerotwin_bringup.bag_evaluation.slam_launch import is_launch_file, write_slam_launch
     from aerotwin_bringup.launch_command import launch_scenario
-    from aerotwin_simulator.run_folder import make_run_folder
+    from aerotwin_bringup.launch_runner.arguments import split_words
 
-    output = arguments.output or make_run_folder(Path("runs"), "evaluation")
-    code = launch_scenario(
-        "evaluate_bag.launch.yaml",
-        {
-            "bag": str(arguments.bag),
-            "world": world,
-            "slam": arguments.slam,
-            "output": str(output),
-        },
+    words = {
+        "bag": str(arguments.bag),
+        "slam": slam,
+        "slam_process": arguments.slam_process,
+        "topics": " ".join(arguments.topic),
+        "only": " ".join(arguments.topics),
+        "start_s": repr(arguments.start_s),
+        "duration_s": repr(arguments.duration_s),
+        "output": str(folder),
+    }
+    for name in ("frames", "map", "truth", "protocol", "world"):
+        words[name] = getattr(arguments, name) or ""
+    words["estimate"] = arguments.estimate[0] if arguments.estimate else ""
+    if arguments.rate is not None:
+        words["rate"] = repr(arguments.rate)
+    if is_launch_file(slam):
+        given = split_words(arguments.words)[1]
+        started = write_slam_launch(folder, Path(slam), given, dict(os.environ))
+        words |= {"slam": EXTERNAL, "slam_file": str(started.file)}
+        words["slam_process"] = arguments.slam_process or started.process
+    (folder / "metrics.json").unlink(missing_ok=True)  # of an earlier run
+    return launch_scenario(
+        "evaluate_bag.launch.yaml", {name: value for name, value in words.items() if value}
     )
-    return output, code
 
 
-def _judge_recorded(bag: object, world: str, output: Path | None) -> Path:
-    from aerotwin_bringup.run_report import RunRecord, write_run_report
-    from aerotwin_core.bag import BagReader
-    from aerotwin_simulator.run_folder import make_run_folder, software_versions
+def _judge_recorded(
+    arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles", folder: Path
+) -> int:
+    from aerotwin_bringup.bag_evaluation.roles import SLAM_MAP, SLAM_ODOM, TRUTH
+    from aerotwin_bringup.run_report import RunRecord, RunTopics, write_run_report
+    from aerotwin_core.cli import say_fatal
+    from aerotwin_core.errors import UserError
+    from aerotwin_simulator.run_folder import software_versions
     from aerotwin_worlds import load_world
 
-    assert isinstance(bag, BagReader)
-    folder = output or make_run_folder(Path("runs"), "evaluation")
-    folder.mkdir(parents=True, exist_ok=True)
+    topics = RunTopics(
+        truth=arguments.truth or roles.truth or TRUTH,
+        estimates=tuple(arguments.estimate) or roles.estimates[:1] or (SLAM_ODOM,),
+        map=arguments.map or roles.map or SLAM_MAP,
+        frames=arguments.frames or roles.frames,
+    )
     record = RunRecord(
         folder=folder,
         title=f"Evaluation of {bag.path.resolve().name}",
         truth_bag=bag,
         slam_bag=bag,
-        world=load_world(world) if world else None,
-        configuration={"bag": str(bag.path), "world": world, "versions": software_versions()},
+        world=load_world(arguments.world) if arguments.world else None,
+        configuration={
+            "bag": str(bag.path),
+            "world": arguments.world,
+            "truth": topics.truth,
+            "estimates": list(topics.estimates),
+            "versions": software_versions(),
+        },
+        topics=topics,
+        protocol=arguments.protocol,
         duration_s=(bag.end_ns - bag.start_ns) * 1e-9,
     )
-    print(f"report: {write_run_report(record)}")
-    return folder
+    quiet = arguments.json == "-"
+    if not quiet:
+        print(f"judges {', '.join(topics.estimates)} against {topics.truth}")
+    path = write_run_report(record)
+    if not quiet:
+        print(f"report: {path}")
+    metrics = _metrics(folder)
+    from aerotwin_bringup.run_report import is_judged
+
+    assert metrics is not None
+    if is_judged(metrics):
+        return 0
+    say_fatal(UserError("; ".join(["nothing was judged", *metrics["warnings"]])))
+    return EXIT_NOT_JUDGED

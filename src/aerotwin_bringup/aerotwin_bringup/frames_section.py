@@ -7,46 +7,48 @@ from typing import Any
 import cv2
 import numpy as np
 
-from aerotwin_core.bag import BagReader
-from aerotwin_core.messages import TYPESTORE, stamp_ns
+from aerotwin_bringup.bag_evaluation.frames import FrameCollector
+from aerotwin_core.messages import stamp_ns
 from aerotwin_core.section import Figure, Section
 
-N_FRAMES = 6
 WIDTH_PX = 560
 CHANNELS = {"mono8": 1, "8UC1": 1, "rgb8": 3, "bgr8": 3}
 """Encodings that are shown."""
 
 
-def frames_section(bag: BagReader, topic: str = "/stereo/left/image_raw") -> Section | None:
+def frames_section(frames: FrameCollector) -> Section | None:
     """Return the chapter with frames spread over the bag, None when there are no images."""
-    count = bag.counts.get(topic, 0)
-    if count == 0:
+    if not frames.samples or frames.stamps_ns is None:
         return None
-    wanted = set(np.linspace(0, count - 1, min(N_FRAMES, count)).astype(int).tolist())
-    start_ns = bag.start_ns
-    figures = []
-    for k, (_, _, cdr) in enumerate(bag.raw([topic])):
-        if k in wanted:
-            message = TYPESTORE.deserialize_cdr(cdr, bag.topics[topic])
-            if message.encoding not in CHANNELS:
-                continue
-            seconds = (stamp_ns(message) - start_ns) * 1e-9
-            figures.append(
-                Figure(title=f"t = {seconds:.2f} s", caption=f"frame {k}", png=_png(message))
-            )
+    start_ns = int(frames.stamps_ns[0])
+    figures = [
+        Figure(
+            title=f"t = {(stamp_ns(message) - start_ns) * 1e-9:.2f} s",
+            caption=f"frame {number}",
+            png=png,
+        )
+        for number, message in frames.samples
+        if (png := _png(message)) is not None
+    ]
     return Section(
         title="Camera frames",
         name="frames",
         text="What the left camera saw, with sensor noise, as the SLAM under test got it.",
         figures=tuple(figures),
-        metrics={"n_frames": count},
+        metrics={"n_frames": len(frames.stamps_ns)},
     )
 
 
-def _png(message: Any) -> bytes:
-    channels = CHANNELS[message.encoding]
-    height, width = message.height, message.width
-    rows = np.asarray(message.data).reshape(height, message.step)
+def _png(message: Any) -> bytes | None:
+    """Return the picture as PNG; None if its encoding is not shown or its sizes disagree."""
+    channels = CHANNELS.get(message.encoding)
+    height, width, step = message.height, message.width, message.step
+    data = np.asarray(message.data)
+    if channels is None or width * height == 0 or step < width * channels:
+        return None
+    if data.size < height * step:
+        return None
+    rows = data[: height * step].reshape(height, step)
     image = rows[:, : width * channels].reshape(height, width, channels)
     if message.encoding == "rgb8":
         image = image[:, :, ::-1]

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
-from aerotwin_bringup.run_report import last_map, start_pose, tracked_trajectory
+from aerotwin_bringup.bag_evaluation.poses import read_poses
+from aerotwin_bringup.map_chapters import last_map
+from aerotwin_bringup.run_report import start_pose
 from aerotwin_core import messages
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.frames import quaternion_from_yaw
@@ -32,7 +34,7 @@ def test_lost_repeated_and_impossible_poses_are_left_out(tmp_path):
         bag.write("/slam/odom", 5, _odometry(5, (5, 0, 0), q=(0.0, 0.0, 0.0, 0.0)))
         bag.write("/slam/odom", 6, _odometry(6, (6, 0, 0)))
         bag.write("/slam/odom", 7, _odometry(6, (7, 0, 0)))
-    trajectory = tracked_trajectory(BagReader(tmp_path / "bag"))
+    trajectory = read_poses(BagReader(tmp_path / "bag"), "/slam/odom").trajectory
     assert trajectory.stamps_ns.tolist() == [1, 6]
 
 

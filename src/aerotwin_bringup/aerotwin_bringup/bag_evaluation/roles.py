@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which topics of somebody else's bag are cameras, lidar, truth, estimate and map.
+
+Types decide first, then the words of the names; what was found is printed, so that a wrong guess
+is seen and put right by an option.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from aerotwin_core.bag import POSE_TYPES
+from aerotwin_core.errors import UserError
+
+IMAGE, CLOUD = "sensor_msgs/msg/Image", "sensor_msgs/msg/PointCloud2"
+CAMERA_INFO, TF_MESSAGE = "sensor_msgs/msg/CameraInfo", "tf2_msgs/msg/TFMessage"
+TRUTH, SLAM_ODOM, SLAM_MAP = "/truth/odom", "/slam/odom", "/slam/map"
+_PREFERRED = (TRUTH, SLAM_ODOM, SLAM_MAP, "/stereo/left/image_raw", "/lidar/points")
+_TRUTH_WORDS = ("truth", "gt", "groundtruth", "vicon", "mocap", "optitrack", "vrpn", "leica")
+_ESTIMATE_WORDS = ("slam", "odom", "odometry", "vio", "vo", "lio", "estimate", "estimated", "pose")
+_NO_ESTIMATE = ("command", "cmd", "setpoint", "goal", "target", "desired", "autopilot", "external")
+_NO_SIGHT = ("depth", "disparity", "mask", "label", "semantic", "confidence")
+_MAP_WORDS = ("map", "dense", "global")
+_NO_SCAN = (*_MAP_WORDS, "cloud_registered", "filtered", "keypoints", "features")
+_SIDES = (
+    ("left", "right"),
+    ("infra1", "infra2"),
+    ("cam0", "cam1"),
+    ("cam_0", "cam_1"),
+    ("camera0", "camera1"),
+    ("image_00", "image_01"),
+    ("image_0", "image_1"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BagRoles:
+    """What the topics of a bag are; None where it has no such thing.
+
+    Attributes
+    ----------
+    left, right : str or None
+        Images of a pair; a single camera is `left` alone.
+    left_info, right_info : str or None
+        Their camera_info.
+    lidar : str or None
+        Scans.
+    truth : str or None
+        Poses of the truth.
+    estimates : tuple of str
+        Poses that look like an estimate, the likeliest first.
+    map : str or None
+        Map of the SLAM.
+    """
+
+    left: str | None = None
+    right: str | None = None
+    left_info: str | None = None
+    right_info: str | None = None
+    lidar: str | None = None
+    truth: str | None = None
+    estimates: tuple[str, ...] = ()
+    map: str | None = None
+
+    @property
+    def is_stereo(self) -> bool:
+        """Whether there is a pair of cameras."""
+        return self.right is not None
+
+    @property
+    def frames(self) -> str | None:
+        """The topic whose messages are the frames: the left camera, else the lidar."""
+        return self.left or self.lidar
+
+    def lines(self) -> list[str]:
+        """Return one line for each role that was found."""
+        named = {
+            "cameras": " and ".join(filter(None, (self.left, self.right))),
+            "lidar": self.lidar,
+            "truth": self.truth,
+            "estimate": ", ".join(self.estimates),
+            "map": self.map,
+        }
+        return [f"{role:9} {name}" for role, name in named.items() if name]
+
+
+def find_roles(topics: Mapping[str, str], counts: Mapping[str, int]) -> BagRoles:
+    """Return what the topics of a bag are.
+
+    Parameters
+    ----------
+    topics : mapping
+        Message type by topic name.
+    counts : mapping
+        Messages by topic name; a topic without any plays no role.
+    """
+    held = {name: kind for name, kind in topics.items() if counts.get(name, 0) > 0}
+    left, right = _cameras(held)
+    clouds = _of_type(held, (CLOUD,))
+    poses = _of_type(held, POSE_TYPES)
+    truths = [name for name in poses if _has_word(name, _TRUTH_WORDS)]
+    others = [name for name in poses if name not in truths and not _has_word(name, _NO_ESTIMATE)]
+    return BagRoles(
+        left=left,
+        right=right,
+        left_info=_info(held, left),
+        right_info=_info(held, right),
+        lidar=_first(name for name in clouds if not _has_word(name, _NO_SCAN)),
+        truth=_first(truths),
+        estimates=tuple(name for name in others if _has_word(name, _ESTIMATE_WORDS)),
+        map=_first(name for name in clouds if _has_word(name, _MAP_WORDS)),
+    )
+
+
+def parse_renames(words: Iterable[str]) -> dict[str, str]:
+    """Return topic of the bag by the name under which it is played, from NAME:=TOPIC words.
+
+    Raises
+    ------
+    UserError
+        If a word reads otherwise.
+    """
+    renames: dict[str, str] = {}
+    for word in words:
+        name, separator, source = word.partition(":=")
+        if not separator or not name or not source:
+            raise UserError(f"--topic: expected NAME:=TOPIC_OF_THE_BAG, found '{word}'")
+        renames[_absolute(name)] = source
+    return renames
+
+
+def _absolute(name: str) -> str:
+    return name if name.startswith("/") else f"/{name}"
+
+
+def _words(name: str) -> list[str]:
+    return [word for word in re.split(r"[/_\-.]+", name.lower()) if word]
+
+
+def _has_word(name: str, words: Iterable[str]) -> bool:
+    """Tell whether a name holds one of the words; numbers at the end do not count (lidar0)."""
+    held = {word.rstrip("0123456789") for word in _words(name)} | set(_words(name))
+    return any(word in held or ("_" in word and word in name.lower()) for word in words)
+
+
+def _of_type(held: Mapping[str, str], kinds: tuple[str, ...]) -> list[str]:
+    """Return the topics of some types: this workspace's own names first, then by type, by name."""
+    names = [name for name, kind in held.items() if kind in kinds]
+    return sorted(names, key=lambda name: (name not in _PREFERRED, kinds.index(held[name]), name))
+
+
+def _first(names: Iterable[str]) -> str | None:
+    return next(iter(names), None)
+
+
+def _cameras(held: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """Return the left and right image topics; those with a camera_info are preferred."""
+    images = [name for name in _of_type(held, (IMAGE,)) if not _has_word(name, _NO_SIGHT)]
+    images.sort(key=lambda name: (name not in _PREFERRED, _info(held, name) is None))
+    for left in images:
+        for one, other in _SIDES:
+            right = left.replace(one, other)
+            if one in left and right in images:
+                return left, right
+    return _first(images), None
+
+
+def _info(held: Mapping[str, str], image: str | None) -> str | None:
+    """Return the camera_info beside an image topic (image_transport's convention)."""
+    if image is None:
+        return None
+    name = f"{image.rpartition('/')[0]}/camera_info"
+    return name if held.get(name) == CAMERA_INFO else None

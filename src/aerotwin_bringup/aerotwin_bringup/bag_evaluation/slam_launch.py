@@ -1,0 +1,83 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Start somebody else's SLAM from its launch file, beside the replay and on its time."""
+
+import re
+import shlex
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from aerotwin_bringup.launch_runner import expand_launch_file
+from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.errors import UserError
+
+_OWN, _REAL = (".yaml", ".yml"), (".py", ".xml")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SlamLaunch:
+    """How a SLAM is started.
+
+    Attributes
+    ----------
+    file : Path
+        YAML launch file for the argument slam_file of launch/evaluate_bag.launch.yaml.
+    process : str
+        Regular expression of its processes' command lines.
+    """
+
+    file: Path
+    process: str
+
+
+def is_launch_file(name: str) -> bool:
+    """Tell whether a word is meant as a launch file."""
+    return name.endswith((*_OWN, *_REAL))
+
+
+def write_slam_launch(
+    folder: Path, target: Path, arguments: Mapping[str, str], environment: Mapping[str, str]
+) -> SlamLaunch:
+    """Write a launch file that starts the SLAM of another one, with these arguments.
+
+    YAML files are included; Python and XML files are handed to `ros2 launch`, where there is one.
+
+    Raises
+    ------
+    UserError
+        If there is no such file, or nothing here that runs it.
+    """
+    if not target.is_file():
+        raise UserError(f"--slam: no launch file {target}; name a file, or a SLAM that ships")
+    target = target.resolve()
+    if target.suffix in _OWN:
+        passed = [{"name": name, "value": value} for name, value in arguments.items()]
+        action = {"include": {"file": str(target)} | ({"arg": passed} if passed else {})}
+    else:
+        action = {"executable": {"cmd": _real_command(target, arguments), "output": "screen"}}
+    file = folder / "slam.launch.yaml"
+    write_text_atomically(file, yaml.safe_dump({"launch": [action]}, sort_keys=False))
+    return SlamLaunch(file=file, process=_pattern(file, target, environment))
+
+
+def _real_command(target: Path, arguments: Mapping[str, str]) -> str:
+    if shutil.which("ros2") is None:
+        raise UserError(
+            f"--slam: {target.name} is run by ROS's own launch only, and there is no ros2 here; "
+            "give a YAML launch file, or start the SLAM by hand and give --slam external"
+        )
+    words = [f"{name}:={value}" for name, value in {"use_sim_time": "true", **arguments}.items()]
+    return shlex.join(["ros2", "launch", str(target), *words])
+
+
+def _pattern(file: Path, target: Path, environment: Mapping[str, str]) -> str:
+    if target.suffix in _REAL:
+        return re.escape(f"launch {target}")
+    programs = {spec.command[0] for spec in expand_launch_file(file, {}, environment).processes}
+    if not programs:
+        raise UserError(f"--slam: {target} starts no process")
+    return "|".join(re.escape(program) for program in sorted(programs))

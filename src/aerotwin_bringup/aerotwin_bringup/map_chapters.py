@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The chapters on a run's map: against voxels as published, and against finer ones."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_bringup.bag_camera import true_camera
+from aerotwin_core.bag import BagReader
+from aerotwin_core.errors import UserError
+from aerotwin_core.messages import deserialize, point_cloud_arrays
+from aerotwin_core.section import Section
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_map_evaluation import MapEvaluation, MapProtocol, SurfaceReference, evaluate_map
+from aerotwin_map_evaluation import section as map_section
+from aerotwin_registration import write_cloud
+from aerotwin_worlds import World
+
+COARSE_VOXEL_M = 1.0
+"""Edge of the reference voxels of Beam et al. (2024)."""
+FINE_VOXEL_M = 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapChapters:
+    """What came out of the map.
+
+    Attributes
+    ----------
+    sections : tuple of Section
+    evaluation : MapEvaluation or None
+        Against the coarse voxels; None when the map is not judged.
+    warning : str
+        Why it is not judged, else empty.
+    """
+
+    sections: tuple[Section, ...] = ()
+    evaluation: MapEvaluation | None = None
+    warning: str = ""
+
+
+def map_chapters(
+    folder: Path,
+    bag: BagReader,
+    topic: str,
+    *,
+    world: World,
+    truth_bag: BagReader,
+    truth: Trajectory,
+    T_map_odom: np.ndarray,
+) -> MapChapters:
+    """Judge the last map of a topic and write it, and the voxels, beside the report."""
+    try:
+        points = last_map(bag, topic)
+    except (ValueError, UserError) as error:
+        return MapChapters(warning=f"The map on {topic} is not judged: {error}")
+    if points is None:
+        return MapChapters(warning=f"No map was recorded on {topic}: it is not judged.")
+    reference = SurfaceReference.from_meshes(world.meshes)
+    camera = true_camera(truth_bag, truth)
+    observed = None if camera is None else reference.seen_from(*camera)
+    evaluations = [
+        evaluate_map(
+            reference,
+            points,
+            T_map_odom_initial=T_map_odom,
+            protocol=MapProtocol(voxel_m=voxel_m),
+            observed=observed,
+        )
+        for voxel_m in (COARSE_VOXEL_M, FINE_VOXEL_M)
+    ]
+    write_cloud(folder / "slam_map.ply", evaluations[0].points_map)
+    for evaluation in evaluations:
+        name = f"voxels_{evaluation.protocol.voxel_m:g}m.ply"
+        write_cloud(folder / name, evaluation.voxels_map)
+    coarse, fine = (map_section(evaluation) for evaluation in evaluations)
+    title = f"Map against voxels of {FINE_VOXEL_M:g} m"
+    fine = dataclasses.replace(fine, title=title, name="map_fine", headline=(), figures=())
+    return MapChapters(sections=(coarse, fine), evaluation=evaluations[0])
+
+
+def last_map(bag: BagReader, topic: str = "/slam/map") -> np.ndarray | None:
+    """Return the points (n, 3) of the last map in odom [m], None when there is none."""
+    cdr = None
+    for _, _, raw in bag.raw([topic]):
+        cdr = raw
+    if cdr is None:
+        return None
+    arrays = point_cloud_arrays(deserialize(cdr, bag.topics[topic]))
+    points = np.column_stack([arrays[axis] for axis in "xyz"]).astype(np.float64)
+    points = points[np.isfinite(points).all(axis=1)]
+    return points if len(points) else None

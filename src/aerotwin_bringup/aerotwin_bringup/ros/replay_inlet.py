@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a SLAM publishes, as bytes: subscribed when it appears, with the type and QoS it has."""
+
+import time
+from collections.abc import Callable, Iterable
+
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from aerotwin_core.ros.qos import IMU_DEPTH
+from aerotwin_simulator.ros.outlets import message_class
+
+_LOOK_PERIOD_S = 0.2
+
+Receive = Callable[[str, str, bytes], None]
+
+
+class SlamOutputs:
+    """Subscribes topics of unknown type as soon as somebody else publishes them.
+
+    Parameters
+    ----------
+    node : Node
+        Who subscribes.
+    names : iterable of str
+        Absolute topic names.
+    receive : callable
+        Takes topic, type and bytes of every message.
+
+    Attributes
+    ----------
+    n_lost : dict
+        Messages by topic that came faster than they were taken, as the middleware counts them.
+    """
+
+    def __init__(self, node: Node, names: Iterable[str], receive: Receive) -> None:
+        self._node, self._receive = node, receive
+        self._wanted = dict.fromkeys(names)
+        self._next_look_s = 0.0
+        self.n_lost: dict[str, int] = {}
+
+    def look(self) -> None:
+        """Subscribe what has appeared since; it looks five times a second at most."""
+        now = time.monotonic()
+        if not self._wanted or now < self._next_look_s:
+            return
+        self._next_look_s = now + _LOOK_PERIOD_S
+        own = (self._node.get_name(), self._node.get_namespace())
+        for name in list(self._wanted):
+            found = [
+                info
+                for info in self._node.get_publishers_info_by_topic(name)
+                if (info.node_name, info.node_namespace) != own
+            ]
+            if found:
+                del self._wanted[name]
+                self._subscribe(name, str(found[0].topic_type), [i.qos_profile for i in found])
+
+    def has(self, name: str) -> bool:
+        """Tell whether somebody publishes a topic, and it is received."""
+        return name not in self._wanted
+
+    def _subscribe(self, name: str, msgtype: str, offered: list[QoSProfile]) -> None:
+        """Ask for no more than each publisher offers, else it would not be heard."""
+        is_reliable = all(q.reliability == ReliabilityPolicy.RELIABLE for q in offered)
+        is_latched = all(q.durability == DurabilityPolicy.TRANSIENT_LOCAL for q in offered)
+        self._node.create_subscription(
+            message_class(msgtype),
+            name,
+            lambda cdr: self._receive(name, msgtype, cdr),
+            QoSProfile(
+                depth=IMU_DEPTH,
+                reliability=ReliabilityPolicy.RELIABLE
+                if is_reliable
+                else ReliabilityPolicy.BEST_EFFORT,
+                durability=DurabilityPolicy.TRANSIENT_LOCAL
+                if is_latched
+                else DurabilityPolicy.VOLATILE,
+            ),
+            raw=True,
+            event_callbacks=SubscriptionEventCallbacks(
+                message_lost=lambda lost: self.n_lost.update({name: lost.total_count})
+            ),
+        )

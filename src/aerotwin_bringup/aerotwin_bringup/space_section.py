@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Map and trajectory of a run in one view into space, coloured by their errors."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aerotwin_core.plots import TRUTH
+from aerotwin_core.scene import PathLayer, PointLayer, Scene
+from aerotwin_core.section import Section
+from aerotwin_trajectory_evaluation import TrajectoryEvaluation
+
+if TYPE_CHECKING:
+    from aerotwin_map_evaluation import MapEvaluation
+
+
+def space_section(
+    trajectory: TrajectoryEvaluation | None, cloud: "MapEvaluation | None", *, has_paths: bool
+) -> Section | None:
+    """Return the chapter with the view.
+
+    None where there is nothing to show, or only the paths, which the trajectory's own chapter shows
+    (`has_paths`).
+    """
+    if trajectory is None or (cloud is None and has_paths):
+        return None
+    layers: list[PathLayer | PointLayer] = [
+        PathLayer(name="truth", points_map=trajectory.reference.p_ref_body, colour=TRUTH),
+        PathLayer(
+            name="estimate",
+            points_map=trajectory.estimate.p_ref_body,
+            values=trajectory.ape_unaligned.trans_m,
+            unit="m",
+        ),
+    ]
+    if cloud is not None:
+        layers.append(_map_layer(cloud))
+    return Section(
+        title="Map and trajectory in space",
+        name="space",
+        scenes=(
+            Scene(
+                title="What the SLAM made of the place",
+                caption=(
+                    "Both as the SLAM gave them, joined to truth at the first pose. The path is "
+                    "coloured by its distance to the true one, map points by their distance to "
+                    "the reference."
+                ),
+                layers=tuple(layers),
+            ),
+        ),
+    )
+
+
+def _map_layer(cloud: "MapEvaluation") -> PointLayer:
+    distances = cloud.surface_distances
+    if distances is None:
+        distances = cloud.voxel_distances
+    return PointLayer(
+        name="map",
+        points_map=cloud.points_map,
+        values=np.where(np.isfinite(distances), distances, np.nan),
+        unit="m",
+    )
