@@ -1,8 +1,7 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Cloud files: PLY, PCD, XYZ (text) and NPZ. Reading trusts nothing; writing is atomic."""
+"""Cloud files of all kinds. Reading trusts nothing and keeps doubles; writing is atomic."""
 
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,32 +9,62 @@ import numpy as np
 
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
+from aerotwin_registration.numpy_cloud import read_numpy_cloud
 from aerotwin_registration.pcd import read_pcd, write_pcd
 from aerotwin_registration.ply import read_ply, write_ply
+from aerotwin_registration.text_cloud import read_text_cloud
 
-CLOUD_SUFFIXES = (".ply", ".pcd", ".xyz", ".txt", ".csv", ".npz", ".npy")
+TEXT_SUFFIXES = (".xyz", ".txt", ".csv", ".pts", ".asc")
+NUMPY_SUFFIXES = (".npz", ".npy")
+LAS_SUFFIXES = (".las", ".laz")
+CLOUD_SUFFIXES = (".ply", ".pcd", *TEXT_SUFFIXES, *NUMPY_SUFFIXES, *LAS_SUFFIXES)
+WRITTEN_SUFFIXES = (".ply", ".pcd", ".xyz", ".npz")
 _INTENSITY_NAMES = ("intensity", "scalar_intensity", "reflectivity", "i")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cloud:
-    """Points (n, 3) [m] in the file's own frame, and their intensity (n,) where it has one."""
+    """Points of a file.
+
+    Attributes
+    ----------
+    points : (n, 3) array
+        In the file's own frame and unit, in double precision.
+    intensity : (n,) array or None
+        Where the file has it.
+    frame : str
+        The coordinate system or frame that the file names, "" for none.
+    metres_per_unit : float or None
+        What the file says of its unit [m]; None if it says nothing.
+    notes : tuple of str
+        What was left out, and what is odd, in words.
+    """
 
     points: np.ndarray
     intensity: np.ndarray | None = None
+    frame: str = ""
+    metres_per_unit: float | None = None
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.points)
 
 
-def read_cloud(path: str | Path) -> Cloud:
+def read_cloud(path: str | Path, *, drop_invalid: bool = False, bin_columns: str = "") -> Cloud:
     """Read a point cloud; the suffix says the format.
 
     Parameters
     ----------
     path : path
-        `.ply`, `.pcd`, `.xyz`/`.txt`/`.csv` (x y z [intensity], blanks or commas), `.npz`
-        (array `points`, or its only array), `.npy`.
+        `.ply` (points, or the vertices of a mesh), `.pcd`, text (`.xyz .txt .csv .pts .asc`: names
+        in the first line, or x y z [intensity] first), `.npz` `.npy`, `.las` `.laz`; `.bin` with
+        `bin_columns`.
+    drop_invalid : bool
+        Leave out points that are NaN or infinite, and count them in the notes, instead of
+        refusing the file.
+    bin_columns : str
+        Float32 columns of a file without header, little-endian: "xyz" (gtsam_points), "xyzi"
+        (KITTI), any letters with x, y and z among them; "i" is taken as intensity.
 
     Raises
     ------
@@ -45,23 +74,30 @@ def read_cloud(path: str | Path) -> Cloud:
     path = Path(path)
     if not path.is_file():
         raise UserError(f"{path}: no such file; give a cloud ({' '.join(CLOUD_SUFFIXES)})")
-    suffix = path.suffix.lower()
+    frame, metres, notes = "", None, []
     try:
-        if suffix == ".ply":
-            columns = read_ply(path)[0]
-        elif suffix == ".pcd":
-            columns = read_pcd(path)
-        elif suffix in (".xyz", ".txt", ".csv"):
-            columns = _read_text(path)
-        elif suffix in (".npz", ".npy"):
-            columns = _read_numpy(path)
+        if bin_columns:
+            columns = _read_bin(path, bin_columns)
+        elif path.suffix.lower() in LAS_SUFFIXES:
+            from aerotwin_registration.las import read_las
+
+            columns, system, doubt = read_las(path)
+            frame, metres = system.name, system.metres_per_unit
+            notes += [doubt] if doubt else []
         else:
-            raise UserError(
-                f"{path}: unknown cloud format '{suffix}'; known are {' '.join(CLOUD_SUFFIXES)}"
-            )
+            columns = _columns(path)
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
-    return _checked(columns, path)
+    except MemoryError:
+        raise UserError(f"{path}: {path.stat().st_size} bytes are too many for memory") from None
+    points, intensity, dropped = _checked(columns, path, drop_invalid=drop_invalid)
+    return Cloud(
+        points=points,
+        intensity=intensity,
+        frame=frame,
+        metres_per_unit=metres,
+        notes=(*notes, *dropped),
+    )
 
 
 def write_cloud(path: str | Path, points: np.ndarray, intensity: np.ndarray | None = None) -> None:
@@ -79,7 +115,7 @@ def write_cloud(path: str | Path, points: np.ndarray, intensity: np.ndarray | No
     if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
         raise ValueError(f"points must be finite with shape (n, 3), got {points.shape}")
     suffix = path.suffix.lower()
-    if suffix not in (".ply", ".pcd", ".xyz", ".npz"):
+    if suffix not in WRITTEN_SUFFIXES:
         raise UserError(f"{path}: cannot write '{suffix}'; use .ply, .pcd, .xyz or .npz")
     columns = {name: points[:, i].astype(np.float32) for i, name in enumerate("xyz")}
     if intensity is not None:
@@ -97,54 +133,78 @@ def write_cloud(path: str | Path, points: np.ndarray, intensity: np.ndarray | No
             np.savez_compressed(out, points=points, **named)  # type: ignore[arg-type]
 
 
-def _read_text(path: Path) -> dict[str, np.ndarray]:
-    lines = path.read_text(encoding="ascii", errors="replace").splitlines()
-    lines = [line for line in lines if line.strip() and not line.lstrip().startswith(("#", "//"))]
-    if lines and any(c.isalpha() and c not in "eE" for c in lines[0]):
-        lines = lines[1:]
-    try:
-        rows = [line.replace(",", " ").replace(";", " ").split() for line in lines]
-        table = np.array([row[:4] for row in rows], dtype=np.float64)
-        if table.ndim != 2 or table.shape[1] < 3:
-            raise ValueError("three columns at least are needed")
-    except ValueError as error:
-        raise UserError(f"{path}: not a table of x y z: {error}") from error
-    columns = {name: table[:, i] for i, name in enumerate("xyz")}
-    if table.shape[1] == 4 and len(rows[0]) == 4:
-        columns["intensity"] = table[:, 3]
-    return columns
+def _columns(path: Path) -> dict[str, np.ndarray]:
+    suffix = path.suffix.lower()
+    if suffix == ".ply":
+        return read_ply(path)[0]
+    if suffix == ".pcd":
+        return read_pcd(path)
+    if suffix in TEXT_SUFFIXES:
+        return read_text_cloud(path)
+    if suffix in NUMPY_SUFFIXES:
+        return read_numpy_cloud(path)
+    if suffix == ".bin":
+        raise UserError(
+            f"{path}: a file without header; say what its float32 columns are, such as xyzi for "
+            "KITTI or xyz (--bin-columns)"
+        )
+    raise UserError(
+        f"{path}: unknown cloud format '{suffix}'; known are {' '.join(CLOUD_SUFFIXES)}"
+    )
 
 
-def _read_numpy(path: Path) -> dict[str, np.ndarray]:
-    try:
-        with path.open("rb") as file:
-            loaded = np.load(file, allow_pickle=False)
-            if isinstance(loaded, np.ndarray):
-                arrays = {"points": loaded}
-            else:
-                arrays = {name: loaded[name] for name in loaded.files}
-    except (ValueError, EOFError, KeyError, MemoryError, zipfile.BadZipFile) as error:
-        raise UserError(f"{path}: damaged NumPy file: {error}") from error
-    points = arrays.get("points", next(iter(arrays.values()), None))
-    if points is None or points.ndim != 2 or points.shape[1] < 3 or points.dtype.kind not in "fiu":
-        raise UserError(f"{path}: needs an array 'points' of shape (n, 3); it is not there")
-    columns = {name: points[:, i] for i, name in enumerate("xyz")}
-    if "intensity" in arrays and arrays["intensity"].shape == (len(points),):
-        columns["intensity"] = arrays["intensity"]
-    return columns
+def _read_bin(path: Path, letters: str) -> dict[str, np.ndarray]:
+    if not {"x", "y", "z"} <= set(letters) or len(set(letters)) < len(letters):
+        raise UserError(
+            f"{path}: its columns must be letters with x, y and z, each once, got '{letters}'"
+        )
+    size = 4 * len(letters)
+    n_bytes = path.stat().st_size
+    if n_bytes % size:
+        raise UserError(
+            f"{path}: {n_bytes} bytes are no whole number of points of {size} bytes "
+            f"('{letters}'); name its columns, or it is cut off"
+        )
+    table = np.fromfile(path, "<f4").reshape(-1, len(letters))
+    return {letter: table[:, k] for k, letter in enumerate(letters)}
 
 
-def _checked(columns: dict[str, np.ndarray], path: Path) -> Cloud:
+def _checked(
+    columns: dict[str, np.ndarray], path: Path, *, drop_invalid: bool
+) -> tuple[np.ndarray, np.ndarray | None, tuple[str, ...]]:
+    """Return points, intensity, and what was left out."""
     if not {"x", "y", "z"} <= columns.keys():
         raise UserError(f"{path}: needs columns x, y and z; found {', '.join(columns) or 'none'}")
     points = np.column_stack([columns[name].astype(np.float64) for name in "xyz"])
+    name = next((n for n in _INTENSITY_NAMES if n in columns), None)
+    with np.errstate(over="ignore"):  # an intensity beyond float32 is infinite
+        intensity = None if name is None else columns[name].astype(np.float32)
     if len(points) == 0:
         raise UserError(f"{path}: the cloud is empty")
-    n_bad = int(np.count_nonzero(~np.isfinite(points).all(axis=1)))
-    if n_bad:
+    points, intensity, note = without_invalid(points, intensity, str(path), drop=drop_invalid)
+    return points, intensity, (note,) if note else ()
+
+
+def without_invalid(
+    points: np.ndarray, intensity: np.ndarray | None, where: str, *, drop: bool
+) -> tuple[np.ndarray, np.ndarray | None, str]:
+    """Return points (n, 3) and intensity without what is no number, and in words how many were not.
+
+    Raises
+    ------
+    UserError
+        If there are such points and they are not to be dropped, or nothing else is left.
+    """
+    is_good = np.isfinite(points).all(axis=1)
+    n_bad = len(points) - int(np.count_nonzero(is_good))
+    if n_bad == 0:
+        return points, intensity, ""
+    if not drop:
         raise UserError(
-            f"{path}: {n_bad} of {len(points)} points are NaN or infinite; remove them first"
+            f"{where}: {n_bad} of {len(points)} points are NaN or infinite; remove them first, or "
+            "leave them out (--drop-invalid)"
         )
-    name = next((n for n in _INTENSITY_NAMES if n in columns), None)
-    intensity = None if name is None else columns[name].astype(np.float32)
-    return Cloud(points=points, intensity=intensity)
+    if n_bad == len(points):
+        raise UserError(f"{where}: all of its {n_bad} points are NaN or infinite")
+    note = f"{n_bad} of {len(points)} points are NaN or infinite; they are left out"
+    return points[is_good], None if intensity is None else intensity[is_good], note

@@ -11,6 +11,9 @@ from aerotwin_core.errors import UserError
 
 _MAX_HEADER_BYTES = 65536
 _MAX_POINTS = 500_000_000
+_MAX_COUNT = 65_536
+# LZF packs at most 264 bytes into three.
+_MAX_RATIO = 90
 
 
 def read_pcd(path: Path) -> dict[str, np.ndarray]:
@@ -27,8 +30,7 @@ def read_pcd(path: Path) -> dict[str, np.ndarray]:
         kind = _row_type(head)
         n = int(head["POINTS"][0])
         mode = head["DATA"][0]
-        if not 0 <= n <= _MAX_POINTS:
-            raise ValueError(f"POINTS {n} is out of range")
+        _check_size(head, n)
         if mode == "ascii":
             return _ascii(data[start:], kind, n)
         if mode == "binary":
@@ -39,7 +41,9 @@ def read_pcd(path: Path) -> dict[str, np.ndarray]:
         if mode == "binary_compressed":
             return _compressed(data, start, kind, n)
         raise ValueError(f"DATA {mode} is unknown")
-    except (KeyError, IndexError, ValueError, OverflowError, TypeError) as error:
+    except KeyError as error:
+        raise UserError(f"{path}: damaged PCD file: its header lacks {error}") from error
+    except (IndexError, ValueError, OverflowError, TypeError, MemoryError) as error:
         raise UserError(f"{path}: damaged PCD file: {error}") from error
 
 
@@ -84,30 +88,50 @@ def _header(data: bytes, path: Path) -> tuple[dict[str, list[str]], int]:
 
 def _row_type(head: dict[str, list[str]]) -> np.dtype:
     counts = head.get("COUNT", ["1"] * len(head["FIELDS"]))
-    fields = []
+    fields: list[tuple[str, str, tuple[int, ...]]] = []
     for i, (name, size, letter, count) in enumerate(
         zip(head["FIELDS"], head["SIZE"], head["TYPE"], counts, strict=True)
     ):
-        kind = f"<{letter.lower()}{int(size)}"
+        if letter.upper() not in ("F", "I", "U") or int(size) not in (1, 2, 4, 8):
+            raise ValueError(f"field {name} is of unknown type {letter} and size {size}")
+        if not 1 <= int(count) <= _MAX_COUNT:
+            raise ValueError(f"field {name} has COUNT {count}, expected 1 to {_MAX_COUNT}")
         unique = name if name != "_" and name not in [f[0] for f in fields] else f"_{i}"
-        fields.append((unique, kind) if int(count) == 1 else (unique, kind, (int(count),)))
+        shape = () if int(count) == 1 else (int(count),)
+        fields.append((unique, f"<{letter.lower()}{int(size)}", shape))
     return np.dtype(fields)
 
 
+def _check_size(head: dict[str, list[str]], n: int) -> None:
+    if not 0 <= n <= _MAX_POINTS:
+        raise ValueError(f"POINTS {n} is out of range")
+    if "WIDTH" in head and "HEIGHT" in head:
+        width, height = int(head["WIDTH"][0]), int(head["HEIGHT"][0])
+        if width * height != n:
+            raise ValueError(f"WIDTH {width} times HEIGHT {height} is not POINTS {n}")
+
+
 def _ascii(data: bytes, kind: np.dtype, n: int) -> dict[str, np.ndarray]:
-    lines = data.decode("ascii", "replace").split("\n")[:n]
-    if any(kind[name].shape for name in kind.names or ()):
-        raise ValueError("ascii fields with COUNT above 1 are not supported")
-    table = np.array([line.split() for line in lines], dtype=np.float64)
-    if table.shape != (n, len(kind.names or ())):
-        raise ValueError(f"{n} points expected, the table is {table.shape}")
-    return {name: table[:, i] for i, name in enumerate(kind.names or ())}
+    lines = data.decode("ascii", "replace").split("\n")
+    lines = [line for line in lines if line.strip()]
+    if len(lines) != n:
+        raise ValueError(f"{n} points expected, {len(lines)} lines are there")
+    widths = {name: int(np.prod(kind[name].shape)) for name in kind.names or ()}
+    starts = dict(zip(widths, np.cumsum([0, *widths.values()]), strict=False))
+    if n == 0:
+        return {name: np.empty(0) for name in widths}
+    table = np.loadtxt(io.StringIO("\n".join(lines)), ndmin=2, comments=None)
+    if table.shape[1] != sum(widths.values()):
+        raise ValueError(f"{sum(widths.values())} columns expected, {table.shape[1]} are there")
+    return {name: table[:, starts[name]] for name, width in widths.items() if width == 1}
 
 
 def _compressed(data: bytes, start: int, kind: np.dtype, n: int) -> dict[str, np.ndarray]:
     packed_size, size = np.frombuffer(data, "<u4", 2, start)
     if int(size) != n * kind.itemsize or start + 8 + int(packed_size) > len(data):
         raise ValueError("the sizes of the compressed block do not fit the header")
+    if int(size) > _MAX_RATIO * int(packed_size):
+        raise ValueError(f"{packed_size} bytes cannot hold the {size} that they claim")
     raw = _lzf_decompress(data[start + 8 : start + 8 + int(packed_size)], int(size))
     columns, at = {}, 0
     for name in kind.names or ():
@@ -137,8 +161,11 @@ def _lzf_decompress(packed: bytes, size: int) -> bytes:
             at += 1
             if offset > len(out):
                 raise ValueError("a back reference points before the start")
-            for _ in range(length + 2):
-                out.append(out[-offset])
+            start = len(out) - offset
+            piece = out[start : start + length + 2]
+            while len(piece) < length + 2:  # the reference reaches into what it makes
+                piece += piece[: length + 2 - len(piece)]
+            out += piece
         if len(out) > size:
             break
     if len(out) != size:

@@ -3,12 +3,12 @@
 """PLY files (Turk 1994): ASCII and binary, points and faces. Input is not trusted."""
 
 import io
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_registration.ply_body import AsciiBody, BinaryBody, Column, PlyElement
 
 _TYPES = {
     "char": "i1",
@@ -30,20 +30,7 @@ _TYPES = {
 }
 _ORDER = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
 _MAX_HEADER_BYTES = 65536
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlyElement:
-    """One element of the header: its count and properties (name, type, type of length or None)."""
-
-    name: str
-    count: int
-    properties: tuple[tuple[str, str, str | None], ...]
-
-    @property
-    def has_lists(self) -> bool:
-        """Whether its rows differ in length."""
-        return any(length for _, _, length in self.properties)
+_INDEX_NAMES = ("vertex_indices", "vertex_index")
 
 
 def read_ply(path: Path) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -60,22 +47,44 @@ def read_ply(path: Path) -> tuple[dict[str, np.ndarray], np.ndarray]:
     order, elements, start = _header(data, path)
     vertices: dict[str, np.ndarray] = {}
     triangles = np.empty((0, 3), dtype=np.int64)
-    reader = _AsciiReader(data[start:], path) if order == "" else _BinaryReader(data, start, order)
+    body = AsciiBody(data[start:]) if order == "" else BinaryBody(data, start, order)
     for element in elements:
         try:
-            columns = reader.read(element)
-        except (ValueError, IndexError, OverflowError) as error:
+            columns = body.read(element)
+        except (ValueError, IndexError, OverflowError, MemoryError) as error:
             raise UserError(f"{path}: element '{element.name}' is damaged: {error}") from error
         if element.name == "vertex":
             vertices = {k: v for k, v in columns.items() if isinstance(v, np.ndarray)}
         elif element.name == "face":
-            triangles = _fan(next(iter(v for v in columns.values() if isinstance(v, tuple)), None))
+            triangles = _fan(_corners(columns))
+    if body.n_left:
+        raise UserError(
+            f"{path}: {body.n_left} bytes follow its last element: the counts in its header are "
+            "wrong, or it is damaged"
+        )
     if not {"x", "y", "z"} <= vertices.keys():
         raise UserError(f"{path}: a PLY cloud needs vertex properties x, y and z; they are missing")
     n = len(vertices["x"])
     if len(triangles) and (triangles.min() < 0 or triangles.max() >= n):
-        raise UserError(f"{path}: a face names vertex {triangles.max()}, the file has {n}")
+        wrong = triangles[(triangles < 0) | (triangles >= n)][0]
+        raise UserError(f"{path}: a face names vertex {wrong}, the file has {n}")
     return vertices, triangles
+
+
+def count_faces(path: Path) -> int:
+    """Return how many faces the header of a PLY file names.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read or is not a PLY file.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            start = file.read(_MAX_HEADER_BYTES)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror or error}") from error
+    return sum(element.count for element in _header(start, path)[1] if element.name == "face")
 
 
 def write_ply(path: Path, columns: dict[str, np.ndarray], file: io.BufferedIOBase) -> None:
@@ -124,78 +133,10 @@ def _with_property(element: PlyElement, words: list[str], path: Path) -> PlyElem
     return PlyElement(name=element.name, count=element.count, properties=properties)
 
 
-# A list column: (lengths (n,), flat values).
-Column = np.ndarray | tuple[np.ndarray, np.ndarray]
-
-
-class _BinaryReader:
-    def __init__(self, data: bytes, start: int, order: str) -> None:
-        self._data, self._at, self._order = data, start, order
-
-    def read(self, element: PlyElement) -> dict[str, Column]:
-        if element.has_lists:
-            return self._read_lists(element)
-        kind = np.dtype([(name, self._order + k) for name, k, _ in element.properties])
-        self._need(element.count * kind.itemsize)
-        rows = np.frombuffer(self._data, kind, element.count, self._at)
-        self._at += element.count * kind.itemsize
-        return {name: rows[name] for name in kind.names or ()}
-
-    def _read_lists(self, element: PlyElement) -> dict[str, Column]:
-        if len(element.properties) != 1:
-            raise ValueError("lists mixed with other properties are not supported")
-        name, kind, length = element.properties[0]
-        count_type, value_type = (
-            np.dtype(self._order + (length or "")),
-            np.dtype(self._order + kind),
-        )
-        self._need(element.count * count_type.itemsize)
-        triangle = np.dtype([("n", count_type), ("v", value_type, (3,))])
-        size = element.count * triangle.itemsize
-        if self._at + size <= len(self._data):
-            rows = np.frombuffer(self._data, triangle, element.count, self._at)
-            if (rows["n"] == 3).all():
-                self._at += size
-                return {name: (rows["n"], rows["v"].reshape(-1))}
-        lengths, values = [], []
-        for _ in range(element.count):
-            self._need(count_type.itemsize)
-            n = int(np.frombuffer(self._data, count_type, 1, self._at)[0])
-            self._at += count_type.itemsize
-            self._need(n * value_type.itemsize)
-            values.append(np.frombuffer(self._data, value_type, n, self._at))
-            self._at += n * value_type.itemsize
-            lengths.append(n)
-        flat = np.concatenate(values) if values else np.empty(0, value_type)
-        return {name: (np.array(lengths, dtype=np.int64), flat)}
-
-    def _need(self, n_bytes: int) -> None:
-        if n_bytes < 0 or self._at + n_bytes > len(self._data):
-            raise ValueError(f"{n_bytes} bytes expected, {len(self._data) - self._at} left")
-
-
-class _AsciiReader:
-    def __init__(self, data: bytes, path: Path) -> None:
-        self._lines = data.decode("ascii", "replace").splitlines()
-        self._at = 0
-
-    def read(self, element: PlyElement) -> dict[str, Column]:
-        lines = self._lines[self._at : self._at + element.count]
-        if len(lines) < element.count:
-            raise ValueError(f"{element.count} lines expected, {len(lines)} left")
-        self._at += element.count
-        if element.has_lists:
-            rows = [np.array(line.split(), dtype=np.float64) for line in lines]
-            lengths = np.array([row[0] for row in rows], dtype=np.int64)
-            flat = [row[1 : 1 + n] for row, n in zip(rows, lengths)]
-            if any(len(row) != n for row, n in zip(flat, lengths)):
-                raise ValueError("a list is shorter than its length says")
-            joined = np.concatenate(flat) if flat else np.empty(0)
-            return {element.properties[0][0]: (lengths, joined.astype(np.int64))}
-        n_columns = len(element.properties)
-        table = np.array([line.split()[:n_columns] for line in lines], dtype=np.float64)
-        table = table.reshape(element.count, n_columns)
-        return {p[0]: table[:, i] for i, p in enumerate(element.properties)}
+def _corners(columns: dict[str, Column]) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the list of vertex indices of faces; texture coordinates are lists too."""
+    lists = {name: column for name, column in columns.items() if isinstance(column, tuple)}
+    return next((lists[name] for name in _INDEX_NAMES if name in lists), None)
 
 
 def _fan(lists: tuple[np.ndarray, np.ndarray] | None) -> np.ndarray:

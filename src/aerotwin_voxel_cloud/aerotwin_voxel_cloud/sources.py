@@ -10,10 +10,11 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_registration import read_cloud
 from aerotwin_registration.clouds import CLOUD_SUFFIXES
-from aerotwin_registration.ply import read_ply
+from aerotwin_registration.ply import count_faces
 from aerotwin_voxel_cloud.binvox import read_binvox
 from aerotwin_voxel_cloud.frame import GridFrame, frame_of_bounds, frame_of_box
 from aerotwin_voxel_cloud.grid import OccupancyGrid, grid_of_points, point_means
+from aerotwin_voxel_cloud.map_input import load_map
 from aerotwin_voxel_cloud.parallel import OnDone
 from aerotwin_voxel_cloud.surface import Surface, load_surface
 from aerotwin_voxel_cloud.voxelise import surface_points, voxelise
@@ -44,7 +45,7 @@ def load_content(source: str | Path, *, dialect: str = "auto") -> Content:
     suffix = path.suffix.lower()
     if suffix == ".binvox":
         return read_binvox(path, dialect=dialect)[0]
-    if suffix == ".ply" and path.is_file() and len(read_ply(path)[1]):
+    if suffix == ".ply" and path.is_file() and count_faces(path):
         return load_surface(path)
     if suffix in CLOUD_SUFFIXES:
         return read_cloud(path).points
@@ -52,9 +53,11 @@ def load_content(source: str | Path, *, dialect: str = "auto") -> Content:
 
 
 def load_reference(source: str | Path) -> Surface | np.ndarray:
-    """Return a surface where the source has triangles, else its points (n, 3)."""
-    content = load_content(source)
-    return content.centres() if isinstance(content, OccupancyGrid) else content
+    """Return a surface where the source has triangles, else its points (n, 3) [m].
+
+    `load_map` tells besides what unit and frame they have, and what is odd about them.
+    """
+    return load_map(source).content
 
 
 def frame_of(

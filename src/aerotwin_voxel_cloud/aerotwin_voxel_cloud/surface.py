@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.geodesy import GeodeticPoint
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +29,10 @@ class Surface:
         The meshes that it was joined from.
     mesh_ends : tuple of int
         How many triangles the meshes up to each have.
-    missing : tuple of str
-        What could not be loaded, one line each.
+    missing, notes : tuple of str
+        What could not be loaded, and what was found out, one line each.
+    origin : GeodeticPoint or None
+        Where on Earth the frame's origin lies; x is east then, y north.
     """
 
     vertices: np.ndarray
@@ -40,6 +43,8 @@ class Surface:
     mesh_names: tuple[str, ...] = ("",)
     mesh_ends: tuple[int, ...] = ()
     missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    origin: GeodeticPoint | None = None
 
     @property
     def bounds_m(self) -> np.ndarray:
@@ -82,6 +87,30 @@ def surface_of_world(world) -> Surface:
         attribution=str(world.attribution),
         licence=str(world.licence),
         missing=tuple(world.missing),
+        notes=tuple(world.notes),
+        origin=world.origin,
+    )
+
+
+def surface_of_tileset(path: Path) -> Surface:
+    """Return the surface of a whole 3-D Tiles tileset in all detail there is.
+
+    Raises
+    ------
+    UserError
+        If it cannot be read, shows nothing, or takes more memory than a world may.
+    """
+    from aerotwin_worlds.tiles import TilesDescription, load_tiles
+
+    wanted = TilesDescription(tileset=path.name, max_error_m=0.0)
+    tiles = load_tiles(wanted, path.parent, None)
+    return _joined(
+        tiles.meshes,
+        name=path.parent.name,
+        attribution="; ".join(tiles.attributions),
+        missing=tiles.missing,
+        notes=tiles.notes,
+        origin=tiles.origin,
     )
 
 

@@ -169,6 +169,12 @@ class BagReader:
                             f"{'; '.join(found.problems) or 'it has no messages'}")  # fmt: skip
         return found
 
+    def fixed_transform(self, parent: str, child: str) -> np.ndarray | None:
+        """Return T_parent_child (4, 4) by static transforms, None where none lead there."""
+        static = [t for t, kind in self.topics.items() if kind == TF_TYPE and t.endswith("static")]
+        tree = TransformTree(self.messages(static))
+        return tree.fixed_transform(parent.lstrip("/"), child.lstrip("/"))
+
     def trajectory_topics(self) -> tuple[str, ...]:
         """Return what `trajectory` takes of this bag: topics, and the moving edges of TF."""
         names = [name for name, kind in self.topics.items() if kind in POSE_TYPES]

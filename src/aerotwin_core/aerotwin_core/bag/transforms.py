@@ -28,9 +28,7 @@ class TransformTree:
     Parameters
     ----------
     messages : iterable
-        (topic, recording stamp [ns], TFMessage).
-    static_topics : collection of str
-        Topics whose transforms hold at all times.
+        (topic, recording stamp [ns], TFMessage); those of topics that end in `static` hold always.
 
     Attributes
     ----------
@@ -125,6 +123,19 @@ class TransformTree:
         return PoseTopic(
             trajectory=trajectory, frame=parent, child_frame=child, problems=tuple(problems)
         )
+
+    def fixed_transform(self, parent: str, child: str) -> np.ndarray | None:
+        """Return T_parent_child (4, 4), None where no fixed transforms lead there."""
+        try:
+            path = self._path(parent, child, "")
+        except UserError:
+            return None
+        if any(edge in self.moving for edge, _ in path):
+            return None
+        chain = np.eye(4)
+        for edge, is_forward in path:
+            chain = chain @ self._transforms(edge, np.zeros(1, np.int64), is_forward=is_forward)[0]
+        return chain
 
     def _transforms(self, edge: Edge, stamps: np.ndarray, *, is_forward: bool) -> np.ndarray:
         """Return T_parent_child of an edge at stamps, its inverse where the path goes up."""

@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Clouds from bags: the last PointCloud2 of a topic, or all of them put together by poses."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.bag import BagReader, PoseTopic
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import transform_from_pose, transform_points
+from aerotwin_core.messages import point_cloud_arrays, stamp_ns
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_registration.clouds import Cloud, without_invalid
+
+CLOUD_TYPE = "sensor_msgs/msg/PointCloud2"
+MAX_POINTS = 200_000_000
+"""Points that are put together at most: 4.8 GB."""
+
+
+def cloud_topics(bag: BagReader) -> tuple[str, ...]:
+    """Return the topics of a bag that carry clouds."""
+    return tuple(sorted(name for name, kind in bag.topics.items() if kind == CLOUD_TYPE))
+
+
+def read_bag_cloud(
+    bag: BagReader, topic: str = "", *, poses: str = "", drop_invalid: bool = False
+) -> Cloud:
+    """Return the last cloud of a topic, or all of its clouds moved by poses into one frame.
+
+    Parameters
+    ----------
+    bag : BagReader
+    topic : str
+        Its only cloud topic by default.
+    poses : str
+        What `BagReader.poses` takes: an Odometry, PoseStamped or Path topic whose child frame is
+        that of the clouds, or `/tf:map.lidar`. Each cloud is moved by the pose at its stamp,
+        straight and spherically interpolated; clouds outside of their time are left out and
+        counted. Without, the last message is the map.
+    drop_invalid : bool
+        Leave out points that are no numbers in messages that call themselves dense too; where
+        `is_dense` is false they mean "no echo" and are always left out. All are counted.
+
+    Raises
+    ------
+    UserError
+        If there is no such topic, no message can be read, or no point is left.
+    """
+    topic = _topic(bag, topic)
+    where = f"{bag.path}: {topic}"
+    if poses:
+        return _together(bag, topic, bag.poses(poses), where, drop_invalid=drop_invalid)
+    last = None
+    for _, _, message in bag.messages([topic]):
+        last = message
+    if last is None:
+        raise UserError(f"{where}: no message of it can be read{_problems(bag)}")
+    points, intensity, note = _points(last, where, drop_invalid=drop_invalid)
+    if len(points) == 0:
+        raise UserError(f"{where}: its last cloud is empty")
+    notes = (f"the last of {bag.counts[topic]} messages", *([note] if note else []))
+    frame = str(last.header.frame_id)
+    return Cloud(points=points, intensity=intensity, frame=frame, notes=(*notes, *bag.problems))
+
+
+def _topic(bag: BagReader, topic: str) -> str:
+    known = cloud_topics(bag)
+    if not topic and len(known) == 1:
+        return known[0]
+    if topic not in known:
+        listed = ", ".join(known) or "none"
+        raise UserError(
+            f"{bag.path}: name one of its clouds with BAG:TOPIC, got '{topic}'; it has: {listed}"
+        )
+    return topic
+
+
+def _together(
+    bag: BagReader, topic: str, poses: PoseTopic, where: str, *, drop_invalid: bool
+) -> Cloud:
+    trajectory = poses.trajectory
+    T_child_cloud: np.ndarray | None = None
+    notes: list[str] = []
+    parts: list[np.ndarray] = []
+    n_outside = n_clouds = n_invalid = n_points = 0
+    for message, stamp in _stamped(bag, topic):
+        n_clouds += 1
+        if not trajectory.stamps_ns[0] <= stamp <= trajectory.stamps_ns[-1]:
+            n_outside += 1
+            continue
+        points, _, note = _points(message, where, drop_invalid=drop_invalid)
+        n_invalid += bool(note)
+        if T_child_cloud is None:
+            T_child_cloud = _mounting(bag, poses, str(message.header.frame_id), notes)
+        parts.append(transform_points(_pose_at(trajectory, stamp) @ T_child_cloud, points))
+        n_points += len(points)
+        if n_points > MAX_POINTS:
+            raise UserError(f"{where}: more than {MAX_POINTS} points; cut the bag, or thin it")
+    if n_points == 0:
+        raise UserError(
+            f"{where}: no point of {n_clouds} clouds lies within the time of the poses"
+            f"{_problems(bag)}"
+        )
+    mover = poses.child_frame or "a frame without name"
+    notes.append(f"{len(parts)} of {n_clouds} clouds, moved by the poses of {mover}")
+    if n_outside:
+        notes.append(f"{n_outside} clouds lie outside of the time of the poses; they are left out")
+    if n_invalid:
+        notes.append(f"points that are no numbers were left out of {n_invalid} clouds")
+    return Cloud(points=np.concatenate(parts), frame=poses.frame, notes=(*notes, *bag.problems))
+
+
+def _stamped(bag: BagReader, topic: str) -> Iterator[tuple[Any, int]]:
+    for _, recorded, message in bag.messages([topic]):
+        yield message, stamp_ns(message) or recorded
+
+
+def _mounting(bag: BagReader, poses: PoseTopic, frame: str, notes: list[str]) -> np.ndarray:
+    """Return where the clouds' frame lies in that of the poses, or note that they count as one."""
+    child, frame = poses.child_frame, frame.lstrip("/")
+    if child in ("", frame) or not frame:
+        return np.eye(4)
+    found = bag.fixed_transform(child, frame)
+    if found is None:
+        notes.append(f"the clouds are of frame {frame}, the poses of {child}: they count as one")
+        return np.eye(4)
+    notes.append(f"the clouds are of frame {frame}, moved to {child} by static transforms")
+    return found
+
+
+def _pose_at(trajectory: Trajectory, stamp: int) -> np.ndarray:
+    at = np.searchsorted(trajectory.stamps_ns, stamp)
+    if trajectory.stamps_ns[at] == stamp:
+        return transform_from_pose(trajectory.p_ref_body[at], trajectory.q_ref_body[at])
+    return trajectory.interpolate(np.array([stamp])).transforms()[0]
+
+
+def _points(
+    message: Any, where: str, *, drop_invalid: bool
+) -> tuple[np.ndarray, np.ndarray | None, str]:
+    """Return points (n, 3), intensity and what was left out."""
+    try:
+        arrays = point_cloud_arrays(message)
+    except ValueError as error:
+        raise UserError(f"{where}: not a usable cloud: {error}") from error
+    points = np.column_stack([arrays[axis].astype(np.float64) for axis in "xyz"])
+    intensity = arrays.get("intensity")
+    if not message.is_dense and not np.isfinite(points).all(axis=1).any():
+        return np.empty((0, 3)), None, f"{len(points)} points without echo are left out"
+    return without_invalid(points, intensity, where, drop=drop_invalid or not message.is_dense)
+
+
+def _problems(bag: BagReader) -> str:
+    return f" ({'; '.join(bag.problems)})" if bag.problems else ""

@@ -1,0 +1,175 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""LAS and LAZ files (through laspy and lazrs), with the coordinate system that they name.
+
+References
+----------
+ASPRS, LAS Specification 1.4 R15: public header, scale and offset, GeoKeyDirectory (34735) and
+OGC WKT (2112) records. OGC 19-008r4 (GeoTIFF): keys 2048, 3072, 3076.
+"""
+
+import re
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+
+_CHUNK_POINTS = 1_000_000
+_GEOGRAPHIC_KEY, _PROJECTED_KEY, _LINEAR_UNITS_KEY = 2048, 3072, 3076
+_GEO_KEYS_RECORD, _WKT_RECORD = 34735, 2112
+_METRES_OF_UNIT = {9001: 1.0, 9002: 0.3048, 9003: 1200.0 / 3937.0}
+"""EPSG units of length: metre, foot, US survey foot."""
+# A coordinate beyond the Earth's circumference in any unit of length in use (millimetres).
+_MAX_COORDINATE = 1e11
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoordinateSystem:
+    """What a file says of its coordinates.
+
+    Attributes
+    ----------
+    name : str
+        `EPSG:32633`, or the name in the WKT; "" unknown.
+    metres_per_unit : float or None
+        Of x and y [m]; None if the file does not say.
+    is_geographic : bool
+        Degrees.
+    """
+
+    name: str = ""
+    metres_per_unit: float | None = None
+    is_geographic: bool = False
+
+
+def read_las(path: Path) -> tuple[dict[str, np.ndarray], CoordinateSystem, str]:
+    """Return x, y, z in double precision and intensity, the coordinate system, and a doubt.
+
+    The doubt is "" or says that points lie outside of the box that the header states.
+
+    Raises
+    ------
+    UserError
+        If the file is damaged, cut off or counts more points than it holds, or is in degrees.
+    """
+    import laspy
+
+    try:
+        with laspy.open(path) as reader:
+            header = reader.header
+            _check(header, path.stat().st_size)
+            system = _coordinate_system(header)
+            raw: list[tuple[np.ndarray, ...]] = [
+                (np.array(chunk.X), np.array(chunk.Y), np.array(chunk.Z), np.array(chunk.intensity))
+                for chunk in reader.chunk_iterator(_CHUNK_POINTS)
+            ]
+    except UserError:
+        raise
+    except Exception as error:  # laspy and lazrs list no errors of theirs
+        raise UserError(f"{path}: damaged LAS file: {error or type(error).__name__}") from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # lazrs gave up on damaged data
+            raise
+        raise UserError(f"{path}: damaged LAZ file: {error}") from None
+    if system.is_geographic:
+        raise UserError(
+            f"{path}: its coordinates are degrees ({system.name or 'geographic'}); project them "
+            "first, to UTM for example: a map is in metres"
+        )
+    columns = _columns(raw, header, path)
+    return columns, system, _doubt(columns, header)
+
+
+def _check(header: Any, n_bytes: int) -> None:
+    """Raise ValueError if a header cannot be that of the file."""
+    n, size = int(header.point_count), int(header.point_format.size)
+    left = n_bytes - int(header.offset_to_point_data)
+    if left < 0:
+        raise ValueError(f"its points begin behind its end, at byte {header.offset_to_point_data}")
+    if not header.are_points_compressed and n * size > left:
+        raise ValueError(f"{n} points need {n * size} bytes, {left} are there")
+    if n > 8 * n_bytes:
+        raise ValueError(f"{n} points do not fit into {n_bytes} bytes, however packed")
+    for name, values in (("scale", header.scales), ("offset", header.offsets)):
+        if not np.isfinite(values).all():
+            raise ValueError(f"its {name} is not a number: {np.asarray(values).tolist()}")
+    if not (np.asarray(header.scales) > 0.0).all():
+        raise ValueError(f"its scale must be positive, got {np.asarray(header.scales).tolist()}")
+
+
+def _columns(raw: list[tuple[np.ndarray, ...]], header: Any, path: Path) -> dict[str, np.ndarray]:
+    n_read, n_claimed = sum(len(part[0]) for part in raw), int(header.point_count)
+    if n_read != n_claimed:
+        raise UserError(
+            f"{path}: damaged LAS file: its header counts {n_claimed} points, {n_read} are there"
+        )
+    integers = [np.concatenate([part[k] for part in raw]) if raw else np.empty(0) for k in range(4)]
+    columns = {
+        axis: integers[k] * float(header.scales[k]) + float(header.offsets[k])
+        for k, axis in enumerate("xyz")
+    }
+    for axis, values in columns.items():
+        if len(values) and not np.abs(values).max() < _MAX_COORDINATE:
+            raise UserError(f"{path}: damaged LAS file: {axis} reaches {np.abs(values).max():g}")
+    return {**columns, "intensity": integers[3]}
+
+
+def _doubt(columns: dict[str, np.ndarray], header: Any) -> str:
+    """Return in words whether points lie outside of the box that the header states."""
+    lowest, highest = np.asarray(header.mins), np.asarray(header.maxs)
+    slack = 2.0 * np.asarray(header.scales)  # writers round the box
+    if not (lowest.any() or highest.any()) or len(columns["x"]) == 0:
+        return ""
+    for k, axis in enumerate("xyz"):
+        low, high = columns[axis].min(), columns[axis].max()
+        if not (low >= lowest[k] - slack[k] and high <= highest[k] + slack[k]):
+            return (
+                f"{axis} spans {low:.3f} to {high:.3f}, its header says {lowest[k]:.3f} to "
+                f"{highest[k]:.3f}: either is damaged"
+            )
+    return ""
+
+
+def _coordinate_system(header: Any) -> CoordinateSystem:
+    """Return what the header's records say; what they leave open stays so."""
+    records = [*header.vlrs, *(getattr(header, "evlrs", None) or ())]
+    found = CoordinateSystem()
+    for record in records:
+        data = record.record_data_bytes() if hasattr(record, "record_data_bytes") else b""
+        if record.record_id == _WKT_RECORD:
+            return _of_wkt(data.rstrip(b"\x00").decode("utf-8", "replace"))
+        if record.record_id == _GEO_KEYS_RECORD:
+            found = _of_geo_keys(data)
+    return found
+
+
+def _of_wkt(text: str) -> CoordinateSystem:
+    name = re.match(r'\s*\w+\s*\[\s*"([^"]*)"', text)
+    horizontal = text.split("VERT_CS")[0].split("VERTCRS")[0]
+    codes = re.findall(r'(?:AUTHORITY|ID)\s*\[\s*"EPSG"\s*,\s*"?(\d+)"?', horizontal)
+    units = re.findall(r'(?:\bUNIT|LENGTHUNIT)\s*\[\s*"([^"]*)"\s*,\s*([0-9.eE+-]+)', horizontal)
+    lengths = [float(value) for unit, value in units if not unit.lower().startswith(("deg", "rad"))]
+    is_projected = "PROJCS" in text or "PROJCRS" in text
+    return CoordinateSystem(
+        name=f"EPSG:{codes[-1]}" if codes else name[1] if name else "",
+        metres_per_unit=lengths[-1] if is_projected and lengths else None,
+        is_geographic=not is_projected and ("GEOGCS" in text or "GEOGCRS" in text),
+    )
+
+
+def _of_geo_keys(data: bytes) -> CoordinateSystem:
+    keys = {}
+    for at in range(8, len(data) - 7, 8):
+        key, location, _, value = struct.unpack_from("<4H", data, at)
+        if location == 0:
+            keys[key] = value
+    code = keys.get(_PROJECTED_KEY) or keys.get(_GEOGRAPHIC_KEY)
+    return CoordinateSystem(
+        name=f"EPSG:{code}" if code and code != 32767 else "",
+        metres_per_unit=_METRES_OF_UNIT.get(keys.get(_LINEAR_UNITS_KEY, 0)),
+        is_geographic=_PROJECTED_KEY not in keys and _GEOGRAPHIC_KEY in keys,
+    )

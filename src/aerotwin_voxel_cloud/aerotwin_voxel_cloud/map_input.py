@@ -1,0 +1,308 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What an evaluator is given: a reference or an estimate from one text, with all that it means.
+
+| text | what |
+|---|---|
+| `map.ply`, `.pcd .xyz .txt .csv .pts .asc .npz .npy .las .laz` | a cloud |
+| `scan.bin` with `bin_columns` | a cloud without header |
+| `mesh.obj`, `.ply` with faces, `.gltf`, `.glb` | a surface |
+| `grid.binvox` | centres of occupied cells |
+| `tileset.json` | the surface of 3-D Tiles in full detail, ENU about its middle |
+| `cliff`, `cliff@1003`, `world.yaml`, its folder | the surface of a world |
+| `BAG`, `BAG:TOPIC` | the last PointCloud2 of a bag's topic |
+| `BAG:TOPIC@POSES` | all clouds of a topic, moved by the poses of another, or of `/tf:map.lidar` |
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.bag.metadata import is_storage_file
+from aerotwin_core.errors import UserError
+from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_registration.bag_clouds import read_bag_cloud
+from aerotwin_registration.clouds import CLOUD_SUFFIXES, Cloud, read_cloud
+from aerotwin_registration.ply import count_faces
+from aerotwin_voxel_cloud.binvox import read_binvox
+from aerotwin_voxel_cloud.grid import OccupancyGrid
+from aerotwin_voxel_cloud.surface import Surface, load_surface, surface_of_tileset
+
+METRES_PER_UNIT = {
+    "m": 1.0,
+    "mm": 0.001,
+    "cm": 0.01,
+    "km": 1000.0,
+    "ft": 0.3048,
+    "us-ft": 1200.0 / 3937.0,
+    "in": 0.0254,
+}
+"""Names that `unit` takes; a number is taken as metres."""
+# Maps of places are below 100 km; a smaller one is in millimetres or was not shifted.
+_LARGEST_EXTENT_M = 1e5
+# Degrees of longitude and latitude: a place of 10 km spans a tenth of a degree.
+_LARGEST_DEGREES = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapInput:
+    """A reference or an estimate, in metres, and what is known of it.
+
+    Attributes
+    ----------
+    spec : str
+        What was asked for.
+    kind : str
+        What was read, in words: "cloud", "surface", "binvox", "bag".
+    content : Surface or (n, 3) array
+        Triangles where there are any, else points [m].
+    intensity : (n,) array or None
+    frame : str
+        Its frame or coordinate system in words, "unknown" where the file says nothing.
+    origin : GeodeticPoint or None
+        Where on Earth the origin of an ENU frame lies.
+    unit : str
+        How lengths became metres, and who says so.
+    notes : tuple of str
+        What was left out, is damaged or looks odd; to be shown with every result.
+    """
+
+    spec: str
+    kind: str
+    content: Surface | np.ndarray
+    intensity: np.ndarray | None = None
+    frame: str = "unknown"
+    origin: GeodeticPoint | None = None
+    unit: str = "m (assumed)"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_surface(self) -> bool:
+        """Whether it has triangles."""
+        return isinstance(self.content, Surface)
+
+    @property
+    def points(self) -> np.ndarray:
+        """The points (n, 3) [m]: of a surface its vertices."""
+        return self.content.vertices if isinstance(self.content, Surface) else self.content
+
+    @property
+    def bounds_m(self) -> np.ndarray:
+        """Lowest and highest corner (2, 3) [m]."""
+        if isinstance(self.content, Surface):
+            return self.content.bounds_m
+        return np.array([self.content.min(axis=0), self.content.max(axis=0)])
+
+    def plain(self) -> dict[str, object]:
+        """Return all but the points, for `metrics.json`."""
+        low, high = self.bounds_m.round(3).tolist()
+        is_surface = isinstance(self.content, Surface)
+        return {
+            "source": self.spec,
+            "kind": self.kind,
+            "n_points": 0 if is_surface else len(self.points),
+            "n_triangles": len(self.content.triangles) if isinstance(self.content, Surface) else 0,
+            "bounds_low_m": low,
+            "bounds_high_m": high,
+            "frame": self.frame,
+            "origin": None
+            if self.origin is None
+            else {
+                "latitude_deg": self.origin.latitude_deg,
+                "longitude_deg": self.origin.longitude_deg,
+                "altitude_m": self.origin.altitude_m,
+            },
+            "unit": self.unit,
+            "notes": list(self.notes),
+        }
+
+    def describe(self) -> str:
+        """Return one line for people: what, how many, how large, frame and unit."""
+        n = (
+            f"{len(self.content.triangles)} triangles"
+            if isinstance(self.content, Surface)
+            else f"{len(self.content)} points"
+        )
+        size = " x ".join(f"{length:.4g}" for length in np.diff(self.bounds_m, axis=0)[0])
+        return f"{self.spec}: {self.kind}, {n}, {size} m, frame {self.frame}, unit {self.unit}"
+
+
+def load_map(
+    spec: str | Path,
+    *,
+    unit: str = "",
+    drop_invalid: bool = False,
+    bin_columns: str = "",
+    dialect: str = "auto",
+) -> MapInput:
+    """Return a reference or an estimate; the table of this module says from what.
+
+    Parameters
+    ----------
+    spec : str or path
+        File, bag with topics, or world.
+    unit : str
+        Unit of the coordinates, one of `METRES_PER_UNIT` or a number of metres; "": what the file
+        says, else metres.
+    drop_invalid : bool
+        Leave out points that are NaN or infinite, and count them, instead of refusing.
+    bin_columns : str
+        Columns of a `.bin` file; see `read_cloud`.
+    dialect : {"auto", "binvox", "airsim"}
+        Of a binvox file.
+
+    Raises
+    ------
+    UserError
+        If there is no such source, or it is damaged, empty or holds NaN.
+    """
+    text = str(spec)
+    factor = metres_of(unit) if unit else None
+    found = _of_bag(text, drop_invalid=drop_invalid)
+    if found is None:
+        found = _of_file(text, drop_invalid=drop_invalid, bin_columns=bin_columns, dialect=dialect)
+    if factor is not None:
+        found = _scaled(found, factor, f"{unit} to m (as asked)")
+    return replace(found, notes=(*found.notes, *doubts(found.bounds_m)))
+
+
+def metres_of(unit: str) -> float:
+    """Return the metres of a unit, by name or number.
+
+    Raises
+    ------
+    UserError
+        If it is neither a name of `METRES_PER_UNIT` nor a positive number.
+    """
+    try:
+        factor = METRES_PER_UNIT[unit] if unit in METRES_PER_UNIT else float(unit)
+    except ValueError:
+        factor = 0.0
+    if not 0.0 < factor < np.inf:
+        raise UserError(
+            f"--unit must be one of {', '.join(METRES_PER_UNIT)} or a number of metres, got "
+            f"'{unit}'"
+        )
+    return factor
+
+
+def doubts(bounds_m: np.ndarray) -> tuple[str, ...]:
+    """Return in words why the unit of coordinates may not be the metre."""
+    low, high = np.asarray(bounds_m)
+    size = high - low
+    if size.max() > _LARGEST_EXTENT_M:
+        return (
+            f"it spans {size.max():.4g} m: its unit may be the millimetre (--unit mm), or a few "
+            "points lie far off",
+        )
+    is_on_globe = np.abs([low[0], high[0]]).max() <= 180 and np.abs([low[1], high[1]]).max() <= 90
+    if is_on_globe and 0 < size[:2].max() < _LARGEST_DEGREES and size[2] > 10 * size[:2].max():
+        return (
+            f"it spans {size[0]:.4g} x {size[1]:.4g} x {size[2]:.4g}: x and y may be degrees; "
+            "project it to metres first",
+        )
+    return ()
+
+
+def _of_bag(text: str, *, drop_invalid: bool) -> MapInput | None:
+    """Return the cloud of a bag, None if the text names none."""
+    path, topic = _split_bag(text)
+    if path is None:
+        return None
+    topic, _, poses = topic.partition("@")
+    bag = BagReader(path)
+    cloud = read_bag_cloud(bag, topic, poses=poses, drop_invalid=drop_invalid)
+    return _of_cloud(text, "bag", cloud, unit="m (REP-103)")
+
+
+def _split_bag(text: str) -> tuple[Path | None, str]:
+    """Return the bag and what follows it, None where no part of the text is a bag."""
+    ends = [len(text), *(k for k, letter in enumerate(text) if letter == ":" and k > 0)]
+    for end in ends:
+        path = Path(text[:end])
+        if path.is_file() and is_storage_file(path):
+            return path, text[end + 1 :]
+        if path.is_dir() and _is_bag_folder(path):
+            return path, text[end + 1 :]
+    return None, ""
+
+
+def _is_bag_folder(path: Path) -> bool:
+    if (path / "metadata.yaml").is_file():
+        return True
+    return any(is_storage_file(file) for file in path.iterdir())
+
+
+def _of_file(text: str, *, drop_invalid: bool, bin_columns: str, dialect: str) -> MapInput:
+    path = Path(text)
+    suffix = path.suffix.lower()
+    if suffix == ".binvox":
+        grid, header = read_binvox(path, dialect=dialect)
+        return _of_grid(text, grid, header.dialect)
+    if suffix == ".json" and path.is_file():
+        return _of_surface(text, surface_of_tileset(path), unit="m (3-D Tiles)")
+    if suffix == ".ply" and path.is_file() and count_faces(path):
+        return _of_surface(text, load_surface(path))
+    if suffix in CLOUD_SUFFIXES or bin_columns or suffix == ".bin":
+        cloud = read_cloud(path, drop_invalid=drop_invalid, bin_columns=bin_columns)
+        return _of_cloud(text, f"cloud ({suffix[1:]})", cloud)
+    surface = load_surface(text)
+    return _of_surface(text, surface, unit="m (glTF)" if suffix in (".gltf", ".glb") else "")
+
+
+def _of_cloud(text: str, kind: str, cloud: Cloud, unit: str = "") -> MapInput:
+    found = MapInput(
+        spec=text,
+        kind=kind,
+        content=cloud.points,
+        intensity=cloud.intensity,
+        frame=cloud.frame or "unknown",
+        unit=unit or "m (assumed)",
+        notes=cloud.notes,
+    )
+    if cloud.metres_per_unit is None:
+        return found
+    if cloud.metres_per_unit == 1.0:
+        return replace(found, unit="m (the file says so)")
+    return _scaled(
+        found, cloud.metres_per_unit, f"{cloud.metres_per_unit:.6g} m (the file says so)"
+    )
+
+
+def _of_surface(text: str, surface: Surface, unit: str = "") -> MapInput:
+    is_enu = surface.origin is not None
+    return MapInput(
+        spec=text,
+        kind="surface",
+        content=surface,
+        frame="map (ENU)" if is_enu else "unknown",
+        origin=surface.origin,
+        unit="m (world)" if is_enu and not unit else unit or "m (assumed)",
+        notes=(*(f"missing: {line}" for line in surface.missing), *surface.notes),
+    )
+
+
+def _of_grid(text: str, grid: OccupancyGrid, dialect: str) -> MapInput:
+    points = grid.centres()
+    if len(points) == 0:
+        raise UserError(f"{text}: no cell of the grid is occupied")
+    note = f"centres of cells of {grid.resolution_m:g} m"
+    frame = "ENU" if dialect == "airsim" else "of the file"
+    return MapInput(
+        spec=text,
+        kind=f"binvox ({dialect})",
+        content=points,
+        frame=frame,
+        notes=(note,),
+    )
+
+
+def _scaled(found: MapInput, factor: float, words: str) -> MapInput:
+    content = found.content
+    if isinstance(content, Surface):
+        content = replace(content, vertices=content.vertices * factor)
+    else:
+        content = content * factor
+    return replace(found, content=content, unit=words)
