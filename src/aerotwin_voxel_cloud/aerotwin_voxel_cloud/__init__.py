@@ -9,16 +9,19 @@ et al. 2024 (III-B); the finer the grid, the closer it is to the surface itself.
 from aerotwin_voxel_cloud.binvox import read_binvox, write_binvox
 from aerotwin_voxel_cloud.frame import GridFrame, frame_of_bounds, frame_of_box
 from aerotwin_voxel_cloud.grid import OccupancyGrid, grid_of_points, point_means
+from aerotwin_voxel_cloud.map_input import MapInput, load_map
 from aerotwin_voxel_cloud.surface import Surface, load_surface
 from aerotwin_voxel_cloud.voxelise import surface_points, voxelise
 
 __all__ = [
     "GridFrame",
+    "MapInput",
     "OccupancyGrid",
     "Surface",
     "frame_of_bounds",
     "frame_of_box",
     "grid_of_points",
+    "load_map",
     "load_surface",
     "point_means",
     "read_binvox",
