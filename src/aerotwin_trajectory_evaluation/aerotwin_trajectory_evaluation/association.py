@@ -41,18 +41,28 @@ def associate(
         return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     is_denser = len(estimate) > len(reference)
     short, long = (reference, estimate) if is_denser else (estimate, reference)
-    nearest, gap_ns = _nearest(long.stamps_ns, short.stamps_ns)
-    near = np.flatnonzero(gap_ns <= max_gap_s * 1e9)
+    nearest, gap_s = _nearest(long.stamps_ns, short.stamps_ns)
+    near = np.flatnonzero(gap_s <= max_gap_s)
     return (near, nearest[near]) if is_denser else (nearest[near], near)
 
 
 def _nearest(stamps_ns: np.ndarray, wanted_ns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the index of the stamp nearest to each wanted one, and how far it is [ns]."""
-    above = np.clip(np.searchsorted(stamps_ns, wanted_ns, side="right"), 0, len(stamps_ns) - 1)
+    """Return the index of the stamp nearest to each wanted one, and how far it is [s].
+
+    In seconds of double precision, as evo: where two stamps are equally near in decimals, as in TUM
+    fr2/desk, the rounding decides there, and so it must here.
+    """
+    stamps, wanted = _seconds(stamps_ns), _seconds(wanted_ns)
+    above = np.clip(np.searchsorted(stamps, wanted, side="right"), 0, len(stamps) - 1)
     below = np.maximum(above - 1, 0)
-    gap_above = np.abs(stamps_ns[above] - wanted_ns)
-    gap_below = np.abs(stamps_ns[below] - wanted_ns)
+    gap_above, gap_below = np.abs(stamps[above] - wanted), np.abs(wanted - stamps[below])
     return np.where(gap_below <= gap_above, below, above), np.minimum(gap_above, gap_below)
+
+
+def _seconds(stamps_ns: np.ndarray) -> np.ndarray:
+    """Return the doubles nearest to stamps: whole seconds are exact, so that it is rounded once."""
+    whole, rest = np.divmod(stamps_ns, 10**9)
+    return whole + rest * 1e-9
 
 
 def _interpolated(
@@ -82,8 +92,8 @@ def coverage_of_frames(
     """Return the share of frames (n,) that have a pose within max_gap_s."""
     if len(frame_stamps_ns) == 0 or len(estimate) == 0:
         return 0.0
-    _, gap_ns = _nearest(estimate.stamps_ns, frame_stamps_ns)
-    return float(np.mean(gap_ns <= max_gap_s * 1e9))
+    _, gap_s = _nearest(estimate.stamps_ns, frame_stamps_ns)
+    return float(np.mean(gap_s <= max_gap_s))
 
 
 def coverage_of_time(reference: Trajectory, estimate: Trajectory) -> float:

@@ -1,19 +1,48 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectory files: TUM, KITTI, EuRoC; bags through `aerotwin_core.bag`."""
+"""Trajectory files: TUM, KITTI, EuRoC, CSV with named columns; bags through `aerotwin_core.bag`.
 
+Nothing is repaired in silence: what a file has that a trajectory cannot have is an error with its
+line, or stands in the notes.
+"""
+
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.rows import Rows, read_rows, stamps_of
 
-FORMATS = ("auto", "tum", "kitti", "euroc", "bag")
+FORMATS = ("auto", "tum", "kitti", "euroc", "csv", "bag")
+DUPLICATES = ("keep", "first", "refuse")
+BAG_SUFFIXES = (".mcap", ".db3")
 # KITTI's laser turns at 10 Hz; only the order matters when both files lack stamps.
 KITTI_PERIOD_NS = 100_000_000
+# A quaternion farther from length 1 is no rounded one: four decimals leave 1e-4.
+_ODD_NORM, _WRONG_NORM = 1e-3, 0.1
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectoryFile:
+    """What a file or a topic holds.
+
+    Attributes
+    ----------
+    trajectory : Trajectory
+    file_format : str
+        One of `FORMATS` but `auto`.
+    covariances : (n, 6, 6) array or None
+        Of each pose, as in geometry_msgs/PoseWithCovariance.
+    notes : tuple of str
+        What was counted, dropped or assumed.
+    """
+
+    trajectory: Trajectory
+    file_format: str
+    covariances: np.ndarray | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_trajectory(
@@ -22,20 +51,38 @@ def read_trajectory(
     file_format: str = "auto",
     times: str | Path | None = None,
     topic: str | None = None,
+    duplicates: str = "keep",
 ) -> Trajectory:
-    """Return the trajectory of a file or a topic of a bag.
+    """Return the trajectory of a file or a topic of a bag; see `load_trajectory`."""
+    return load_trajectory(
+        path, file_format=file_format, times=times, topic=topic, duplicates=duplicates
+    ).trajectory
+
+
+def load_trajectory(
+    path: str | Path,
+    *,
+    file_format: str = "auto",
+    times: str | Path | None = None,
+    topic: str | None = None,
+    duplicates: str = "keep",
+) -> TrajectoryFile:
+    """Return the trajectory of a file or a topic of a bag, and what is to be said of it.
 
     Parameters
     ----------
     path : path
         `tum`: stamp[s] x y z qx qy qz qw; `kitti`: 12 numbers, row-major 3x4; `euroc`: CSV,
-        stamp[ns] x y z qw qx qy qz; `bag`: a rosbag2 folder or file.
+        stamp[ns] x y z qw qx qy qz; `csv`: columns known by their names and units; `bag`: a
+        rosbag2 folder or file.
     file_format : str
-        One of `FORMATS`; `auto` tells them apart by the number of columns.
+        One of `FORMATS`; `auto` tells them apart by their columns.
     times : path, optional
         Stamps [s] of a KITTI file, one a line; every 0.1 s without.
     topic : str, optional
-        Odometry or PoseStamped topic of a bag; its only such topic by default.
+        Of a bag, as `BagReader.poses` takes it; its only one by default.
+    duplicates : {"keep", "first", "refuse"}
+        Poses that share a stamp: all are kept, 1 ns apart, as evo uses them; or the first alone.
 
     Raises
     ------
@@ -45,19 +92,29 @@ def read_trajectory(
     path = Path(path)
     if file_format not in FORMATS:
         raise ValueError(f"file_format must be one of {FORMATS}, got {file_format!r}")
+    if duplicates not in DUPLICATES:
+        raise ValueError(f"duplicates must be one of {DUPLICATES}, got {duplicates!r}")
     if not path.exists():
         raise UserError(f"{path}: no such file; give a trajectory (TUM, KITTI, EuRoC) or a bag")
-    if file_format == "bag" or path.is_dir() or path.suffix in (".mcap", ".db3"):
+    if file_format == "bag" or path.is_dir() or path.suffix in BAG_SUFFIXES:
         return _from_bag(path, topic)
-    table = _table(path)
+    rows = read_rows(path)
+    if file_format == "auto":
+        file_format = _told_format(rows)
     try:
-        return _from_table(table, file_format, times, path)
+        if file_format == "kitti":
+            found = _from_kitti(rows, times)
+        else:
+            found = _READERS[file_format](rows, duplicates)
     except ValueError as error:
-        raise UserError(f"{path}: not a usable trajectory: {error}") from error
+        raise UserError(f"{path}: not a usable trajectory ({file_format}): {error}") from error
+    return replace(found, notes=tuple(f"{path.name}: {note}" for note in found.notes))
 
 
 def write_tum(path: str | Path, trajectory: Trajectory) -> None:
     """Write stamp[s] x y z qx qy qz qw, one pose a line, atomically; nanoseconds are kept."""
+    from aerotwin_core.cli import write_text_atomically
+
     lines = ["# stamp_s x_m y_m z_m qx qy qz qw"]
     for stamp, p, q in zip(trajectory.stamps_ns, trajectory.p_ref_body, trajectory.q_ref_body):
         numbers = " ".join(f"{v:.9f}" for v in (*p, *q))
@@ -65,91 +122,136 @@ def write_tum(path: str | Path, trajectory: Trajectory) -> None:
     write_text_atomically(Path(path), "\n".join(lines) + "\n")
 
 
-def _from_table(
-    table: list[list[str]], file_format: str, times: str | Path | None, path: Path
-) -> Trajectory:
-    width = min(len(row) for row in table)
-    if file_format == "auto":
-        is_kitti = width == 12
-        file_format = "kitti" if is_kitti else "euroc" if _has_integer_stamps(table) else "tum"
-    if file_format == "kitti":
-        values = _numbers(table, 0, 12)
-        matrices = values.reshape(-1, 3, 4)
-        quaternions = Rotation.from_matrix(matrices[:, :, :3]).as_quat()
-        stamps = _times(times, len(values))
-        return Trajectory(stamps, matrices[:, :, 3], quaternions)
-    values = _numbers(table, 1, 8)
-    order = [4, 5, 6, 3] if file_format == "euroc" else [3, 4, 5, 6]
-    is_ns = file_format == "euroc"
-    stamps = np.array([_nanoseconds(row[0], is_ns=is_ns) for row in table], dtype=np.int64)
-    return _sorted(stamps, values[:, :3], values[:, order])
-
-
-def _table(path: Path) -> list[list[str]]:
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
-    rows = [line.replace(",", " ").split() for line in lines if not line.lstrip().startswith("#")]
-    rows = [row for row in rows if row]
-    if rows and any(c.isalpha() and c not in "eE" for c in rows[0][0]):
-        rows = rows[1:]
-    if not rows:
-        raise UserError(f"{path}: holds no pose")
-    if len(rows[0]) < 8:
+def _told_format(rows: Rows) -> str:
+    width, stamp = len(rows.cells(0)), rows.cells(0)[0]
+    if width == 12:
+        return "kitti"
+    if stamp.isdigit() and len(stamp) >= 16 and width >= 8:
+        return "euroc"
+    if rows.header is not None and (rows.is_comma_separated or width > 8):
+        return "csv"
+    if width != 8:
         raise UserError(
-            f"{path}: {len(rows[0])} columns are no trajectory; "
-            "TUM has 8, KITTI 12, EuRoC 8 or more"
+            f"{rows.path}: {width} columns are no trajectory; TUM has 8, KITTI 12, EuRoC 8 or more "
+            "with stamps in nanoseconds, CSV a line of names first (time_s, x_m, …, qw)"
         )
-    return rows
+    return "tum"
 
 
-def _numbers(table: list[list[str]], first: int, end: int) -> np.ndarray:
-    for number, row in enumerate(table, 1):
-        if len(row) < end:
-            raise ValueError(f"pose {number} has {len(row)} columns, {end} are needed")
-    return np.array([row[first:end] for row in table], dtype=np.float64)
+def _from_tum(rows: Rows, duplicates: str) -> TrajectoryFile:
+    values = rows.numbers(8, exactly=True)
+    stamps = stamps_of(rows, 0, "s")
+    return from_columns(rows, stamps, values[:, 1:4], values[:, 4:8], "tum", duplicates)
 
 
-def _has_integer_stamps(table: list[list[str]]) -> bool:
-    return table[0][0].isdigit() and len(table[0][0]) >= 16
+def _from_euroc(rows: Rows, duplicates: str) -> TrajectoryFile:
+    values = rows.numbers(8)
+    stamps = stamps_of(rows, 0, "ns")
+    return from_columns(rows, stamps, values[:, 1:4], values[:, [5, 6, 7, 4]], "euroc", duplicates)
 
 
-def _nanoseconds(text: str, *, is_ns: bool) -> int:
-    """Return a stamp exactly: a float would lose the last digits of seconds since 1970."""
-    if is_ns:
-        return int(float(text)) if not text.isdigit() else int(text)
-    whole, _, fraction = text.partition(".")
-    if whole.lstrip("-").isdigit() and (fraction.isdigit() or not fraction):
-        nanoseconds = int((fraction + "0" * 9)[:9])
-        return int(whole) * 10**9 + (-nanoseconds if whole.startswith("-") else nanoseconds)
-    return round(float(text) * 1e9)
+def _from_csv(rows: Rows, duplicates: str) -> TrajectoryFile:
+    from aerotwin_trajectory_evaluation.named_columns import read_named_columns
+
+    stamps, positions, quaternions, notes = read_named_columns(rows)
+    found = from_columns(rows, stamps, positions, quaternions, "csv", duplicates)
+    return replace(found, notes=(*notes, *found.notes))
 
 
-def _sorted(stamps: np.ndarray, positions: np.ndarray, quaternions: np.ndarray) -> Trajectory:
-    """Drop repeated stamps (the first stays); an order that goes back is an error."""
-    if (np.diff(stamps) < 0).any():
-        at = int(np.argmax(np.diff(stamps) < 0)) + 2
-        raise ValueError(f"stamps go back at pose {at}; sort the file by stamp")
-    keep = np.diff(stamps, prepend=stamps[0] - 1) > 0
-    return Trajectory(stamps[keep], positions[keep], quaternions[keep])
+_READERS = {"tum": _from_tum, "euroc": _from_euroc, "csv": _from_csv}
+
+
+def _from_kitti(rows: Rows, times: str | Path | None) -> TrajectoryFile:
+    from scipy.spatial.transform import Rotation
+
+    matrices = rows.numbers(12, exactly=True).reshape(-1, 3, 4)
+    rotations = np.ascontiguousarray(matrices[:, :, :3])
+    off = np.abs(rotations @ rotations.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
+    wrong = (off > _WRONG_NORM) | (np.linalg.det(rotations) < 0.0)
+    if wrong.any():
+        line = rows.line(int(np.argmax(wrong)))
+        raise ValueError(f"line {line}: the 3x3 part is no rotation; rows are r11 r12 r13 tx …")
+    quaternions = Rotation.from_matrix(rotations).as_quat()
+    notes = [] if times else ["without stamps: poses are taken every 0.1 s; give --times"]
+    if off.max() > _ODD_NORM:
+        notes.append(f"rotations are off orthonormal by up to {off.max():.1e}; used as written")
+    trajectory = Trajectory(_times(times, len(matrices)), matrices[:, :, 3], quaternions, rotations)
+    return TrajectoryFile(trajectory=trajectory, file_format="kitti", notes=tuple(notes))
 
 
 def _times(times: str | Path | None, n: int) -> np.ndarray:
     if times is None:
         return np.arange(n, dtype=np.int64) * KITTI_PERIOD_NS
-    words = Path(times).read_text(encoding="ascii", errors="replace").split()
-    if len(words) != n:
-        raise ValueError(f"{times} has {len(words)} stamps for {n} poses")
-    return np.round(np.array(words, dtype=np.float64) * 1e9).astype(np.int64)
+    rows = read_rows(Path(times))
+    if len(rows) != n:
+        raise ValueError(f"{times} has {len(rows)} stamps for {n} poses")
+    return stamps_of(rows, 0, "s")
 
 
-def _from_bag(path: Path, topic: str | None) -> Trajectory:
+def from_columns(
+    rows: Rows,
+    stamps: np.ndarray,
+    positions: np.ndarray,
+    quaternions: np.ndarray,
+    file_format: str,
+    duplicates: str,
+) -> TrajectoryFile:
+    """Return the trajectory of columns, after every check that a trajectory needs."""
+    norms = np.linalg.norm(quaternions, axis=1)
+    off = np.abs(norms - 1.0)
+    if off.max() > _WRONG_NORM:
+        at = int(np.argmax(off))
+        raise ValueError(
+            f"line {rows.line(at)}: the quaternion has length {norms[at]:.3g} instead of 1; "
+            "check the order of the columns"
+        )
+    notes = []
+    if off.max() > _ODD_NORM:
+        n_odd = int(np.sum(off > _ODD_NORM))
+        notes.append(f"{n_odd} quaternions are off length 1 by up to {off.max():.1e}; normalised")
+    steps = np.diff(stamps)
+    if (steps < 0).any():
+        at = rows.line(int(np.argmax(steps < 0)) + 1)
+        raise ValueError(f"stamps go back at line {at}; sort the file by stamp (sort -n)")
+    n_repeated = int(np.sum(steps == 0))
+    if n_repeated:
+        at = rows.line(int(np.argmax(steps == 0)) + 1)
+        found = f"{n_repeated} poses have the stamp of the one before, the first at line {at}"
+        if duplicates == "refuse":
+            raise ValueError(f"{found}; remove them, or take --duplicates keep or first")
+        notes.append(f"{found}; {_SAID[duplicates]}")
+    keep = (
+        np.concatenate([[True], steps > 0]) if duplicates == "first" else np.ones(len(stamps), bool)
+    )
+    trajectory = Trajectory(_apart(stamps[keep]), positions[keep], quaternions[keep])
+    return TrajectoryFile(trajectory=trajectory, file_format=file_format, notes=tuple(notes))
+
+
+_SAID = {"keep": "all are used, 1 ns apart (as evo)", "first": "the first of each is used"}
+
+
+def _apart(stamps: np.ndarray) -> np.ndarray:
+    """Return stamps that rise by 1 ns at least."""
+    steps = np.arange(len(stamps))
+    return np.maximum.accumulate(stamps - steps) + steps
+
+
+def _from_bag(path: Path, topic: str | None) -> TrajectoryFile:
     from aerotwin_core.bag import BagReader
 
     reader = BagReader(path)
-    kinds = ("nav_msgs/msg/Odometry", "geometry_msgs/msg/PoseStamped")
-    known = sorted(name for name, kind in reader.topics.items() if kind in kinds)
-    if topic is None and len(known) == 1:
+    if topic is None:
+        known = reader.trajectory_topics()
+        if len(known) != 1:
+            listed = ", ".join(known) or "none"
+            raise UserError(
+                f"{path}: name one of its trajectories with PATH:TOPIC; it has: {listed}"
+            )
         topic = known[0]
-    if topic is None or topic not in reader.topics:
-        listed = ", ".join(known) or "none"
-        raise UserError(f"{path}: name one of its trajectories with PATH:TOPIC; it has: {listed}")
-    return reader.trajectory(topic)
+    poses = reader.poses(topic)
+    return TrajectoryFile(
+        trajectory=poses.trajectory,
+        file_format="bag",
+        covariances=poses.covariances,
+        notes=tuple(reader.problems),
+    )

@@ -6,6 +6,7 @@ Rotations are taken as the files wrote them (`Trajectory.R_ref_body`), as evo do
 scores are equal to evo's also on files of rounded matrices.
 """
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,9 +88,15 @@ class PoseErrors:
 
 def absolute_errors(reference: Trajectory, estimate: Trajectory) -> PoseErrors:
     """Return the APE as evo defines it: distance and angle between paired poses, as they stand."""
-    R = _transpose(estimate.R_ref_body) @ reference.R_ref_body
-    shift = estimate.p_ref_body - reference.p_ref_body
-    return _pose_errors(R, shift, np.arange(len(reference)))
+    back = _transpose(estimate.R_ref_body)
+    shift = reference.p_ref_body - estimate.p_ref_body
+    errors = _pose_errors(
+        back @ reference.R_ref_body,
+        np.einsum("nij,nj->ni", back, shift),
+        np.arange(len(reference)),
+    )
+    # Distances do not pass through rotations, which a file may have rounded.
+    return dataclasses.replace(errors, trans_m=np.linalg.norm(shift, axis=1))
 
 
 def relative_errors(

@@ -105,8 +105,13 @@ def test_known_pairs_get_their_known_scores(shared_data, name):
         assert summarise(result.ape.trans_m).rmse == pytest.approx(rmse, abs=PRINTED)
 
 
-@pytest.mark.parametrize("mode", ["none", "origin", "se3", "sim3"])
-@pytest.mark.parametrize("name", [*PAIRS, "KITTI 00"])
+EVERY_FILE = [(name, "se3") for name in [*PAIRS, "KITTI 00"]]
+EVERY_MODE = [
+    (n, m) for n in ("fr1/xyz", "V1_02 ba", "KITTI 00") for m in ("none", "origin", "sim3")
+]
+
+
+@pytest.mark.parametrize(("name", "mode"), EVERY_FILE + EVERY_MODE)
 def test_every_error_of_every_file_is_evos(shared_data, name, mode):
     from evo.core import metrics
 

@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Text files of numbers, a row each line, with their line numbers for messages."""
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+
+MAX_BYTES = 4 * 2**30
+_SECONDS_DIGITS = {"s": 9, "ms": 6, "us": 3, "ns": 0}
+_LONGEST_STAMP_NS = 2**63 - 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """The rows of a text file that are not empty and not comments.
+
+    Attributes
+    ----------
+    path : Path
+    header : list of str or None
+        Names in the first line, also in a comment.
+    lines : list of str
+    numbers_of_lines : list of int
+        Line number of each, from 1.
+    is_comma_separated : bool
+    """
+
+    path: Path
+    header: list[str] | None
+    lines: list[str]
+    numbers_of_lines: list[int]
+    is_comma_separated: bool
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def line(self, row: int) -> int:
+        """Return the line number of a row."""
+        return self.numbers_of_lines[row]
+
+    def cells(self, row: int) -> list[str]:
+        """Return the cells of a row."""
+        if self.is_comma_separated:
+            return [cell.strip() for cell in self.lines[row].split(",")]
+        return self.lines[row].split()
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """All cells as numbers (n, k), as many as the first row has.
+
+        Raises
+        ------
+        ValueError
+            Naming the line that is short, or is not of numbers.
+        """
+        try:
+            values = np.loadtxt(
+                self.lines, delimiter="," if self.is_comma_separated else None, ndmin=2
+            )
+        except ValueError:
+            self._name_the_culprit()
+            raise
+        if not np.isfinite(values).all():
+            at = np.argwhere(~np.isfinite(values))
+            rows = len(np.unique(at[:, 0]))
+            raise ValueError(
+                f"line {self.line(int(at[0, 0]))}: column {at[0, 1] + 1} is not finite "
+                f"({rows} such rows); remove what the SLAM could not answer"
+            )
+        return values
+
+    def numbers(self, n_columns: int, *, exactly: bool = False) -> np.ndarray:
+        """Return the first columns (n, n_columns) of the table."""
+        width = len(self.cells(0))
+        if width < n_columns or (exactly and width != n_columns):
+            raise ValueError(f"line {self.line(0)} has {width} columns, {n_columns} are needed")
+        return self.table[:, :n_columns]
+
+    def _name_the_culprit(self) -> None:
+        width = len(self.cells(0))
+        for row in range(len(self)):
+            cells = self.cells(row)
+            if len(cells) != width:
+                raise ValueError(
+                    f"line {self.line(row)} has {len(cells)} columns, the first row has {width}"
+                ) from None
+            for number, cell in enumerate(cells, 1):
+                if not _is_number(cell):
+                    raise ValueError(
+                        f"line {self.line(row)}: column {number} is no number: {cell[:40]!r}"
+                    ) from None
+
+
+def read_rows(path: Path) -> Rows:
+    """Return the rows of a text file.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read, is no text, too large, or holds no row.
+    """
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise UserError(f"{path}: larger than {MAX_BYTES // 2**30} GiB; is this a trajectory?")
+        content = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror}); check the path") from None
+    if b"\0" in content[:4096]:
+        raise UserError(f"{path}: a binary file; TUM, KITTI, EuRoC and CSV are text")
+    text = content.decode("utf-8", errors="replace").removeprefix("\ufeff").splitlines()
+    numbered = [(n, line) for n, line in enumerate(text, 1) if line and not line.isspace()]
+    rows = [(n, line) for n, line in numbered if line.lstrip()[0] not in "#%"]
+    header = None
+    if numbered and numbered[0][0] != (rows[0][0] if rows else 0):
+        header = _names(numbered[0][1].lstrip().lstrip("#%"))
+    elif rows and not _is_number(_split(rows[0][1])[0]):
+        header = _names(rows[0][1])
+        rows = rows[1:]
+    if not rows:
+        raise UserError(f"{path}: holds no pose")
+    return Rows(
+        path=path,
+        header=header,
+        lines=[line for _, line in rows],
+        numbers_of_lines=[n for n, _ in rows],
+        is_comma_separated="," in rows[0][1],
+    )
+
+
+def stamps_of(rows: Rows, column: int, unit: str) -> np.ndarray:
+    """Return a column of times as nanoseconds (n,), exact to the last digit that is written.
+
+    A float would lose the nanoseconds of times since 1970.
+    """
+    digits = _SECONDS_DIGITS[unit]
+    split = rows.is_comma_separated
+    cells = [line.split("," if split else None, column + 1)[column].strip() for line in rows.lines]
+    stamps = [_exact(cell, digits, rows, row) for row, cell in enumerate(cells)]
+    return np.array(stamps, dtype=np.int64)
+
+
+def _exact(cell: str, digits: int, rows: Rows, row: int) -> int:
+    whole, _, fraction = cell.partition(".")
+    if whole.isdigit() and (fraction.isdigit() or not fraction) and len(whole) + digits < 19:
+        return int(whole) * 10**digits + int((fraction + "000000000")[:digits] or 0)
+    try:
+        stamp = int((Decimal(cell) * 10**digits).to_integral_value())
+    except (InvalidOperation, ValueError, OverflowError):
+        raise ValueError(f"line {rows.line(row)}: {cell[:40]!r} is no time") from None
+    if abs(stamp) > _LONGEST_STAMP_NS:
+        raise ValueError(f"line {rows.line(row)}: {cell[:40]!r} is no time in this unit")
+    return stamp
+
+
+def _names(line: str) -> list[str]:
+    return [name.strip().strip("\"'") for name in _split(line)]
+
+
+def _split(line: str) -> list[str]:
+    return line.split(",") if "," in line else line.split()
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
