@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Flights of seeds never used for tuning, judged like any flight."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-STOPPED = (130, 143)
-"""Exit codes after Ctrl-C and SIGTERM."""
+from aerotwin_bringup.kept_flights import flown, read_metrics
+
 BARS = {
     "cross_track_rms_m": ("at most", 0.6),
     "drift_median_percent": ("at most", 3.0),
@@ -36,7 +35,8 @@ def fly_seeds(
 
 
 def _row(seed: int, world: str, runs: Path) -> dict[str, Any]:
-    sections = _sections(seed, world, runs)
+    folder = flown(f"seed-{seed}", {"world": world.format(seed=seed), "seed": str(seed)}, runs)
+    sections = {} if folder is None else read_metrics(folder)["sections"]
     flight, trajectory = sections.get("flight", {}), sections.get("trajectory", {})
     values = {
         "cross_track_rms_m": flight.get("cross_track_m", {}).get("rms"),
@@ -49,42 +49,6 @@ def _row(seed: int, world: str, runs: Path) -> dict[str, Any]:
     }
     met = all(_is_met(values[name], *bar) for name, bar in BARS.items())
     return {"seed": seed, **values, "met": met}
-
-
-def _sections(seed: int, world: str, runs: Path) -> dict[str, Any]:
-    """Return the metrics of a seed's run, flying it first if it is not there."""
-    from aerotwin_bringup.launch_command import launch_scenario
-    from aerotwin_core.cli import say
-
-    name = f"seed-{seed}"
-    world_of_seed = world.format(seed=seed)
-    found = _finished(runs, name, world_of_seed)
-    if found is None:
-        say(f"flying seed {seed}")
-        code = launch_scenario(
-            "sitl_flight.launch.yaml",
-            {
-                "world": world_of_seed,
-                "seed": str(seed),
-                "name": name,
-                "runs_dir": str(runs),
-            },
-        )
-        if code in STOPPED:
-            raise KeyboardInterrupt
-        found = _finished(runs, name, world_of_seed)
-    return {} if found is None else found["sections"]
-
-
-def _finished(runs: Path, name: str, world: str) -> dict[str, Any] | None:
-    """Return the metrics of a kept run of this name in this world, None if there is none."""
-    for path in sorted(runs.glob(f"*-{name}/metrics.json")):
-        metrics = json.loads(path.read_text(encoding="utf-8"))
-        flown = metrics["sections"].get("flight", {}).get("outcome") == "the mission is flown"
-        was_there = metrics["configuration"]["parameters"]["world"] == world
-        if flown and was_there and "trajectory" in metrics["sections"]:
-            return dict(metrics)
-    return None
 
 
 def _is_met(value: float | None, sense: str, bar: float) -> bool:

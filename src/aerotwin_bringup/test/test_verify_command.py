@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from aerotwin_bringup.verified_flights import _finished
+from aerotwin_bringup.kept_flights import kept
 from aerotwin_core.cli import main
 
 
@@ -20,11 +20,11 @@ def _run(folder, world: str, outcome: str = "the mission is flown") -> None:
 
 def test_a_kept_run_counts_only_for_its_own_world_and_when_it_was_flown(tmp_path):
     _run(tmp_path / "a", "cliff@1000")
-    assert _finished(tmp_path / "a", "seed-1000", "cliff@1000") is not None
-    assert _finished(tmp_path / "a", "seed-1000", "other") is None
-    assert _finished(tmp_path / "a", "seed-1001", "cliff@1000") is None
+    assert kept(tmp_path / "a", "seed-1000", "cliff@1000") is not None
+    assert kept(tmp_path / "a", "seed-1000", "other") is None
+    assert kept(tmp_path / "a", "seed-1001", "cliff@1000") is None
     _run(tmp_path / "b", "cliff@1000", "the vehicle crashed")
-    assert _finished(tmp_path / "b", "seed-1000", "cliff@1000") is None
+    assert kept(tmp_path / "b", "seed-1000", "cliff@1000") is None
 
 
 @pytest.mark.parametrize(
