@@ -20,6 +20,10 @@ setup(
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
     entry_points={
+        "console_scripts": [
+            "trajectory_evaluation = "
+            "aerotwin_trajectory_evaluation.ros.trajectory_evaluation_node:main",
+        ],
         "aerotwin.commands": [
             "evaluate.resources = aerotwin_trajectory_evaluation.resources_command",
             "evaluate.trajectory = aerotwin_trajectory_evaluation.command",

@@ -1,0 +1,215 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""An evaluation that grows with a flight: poses come in as they are published."""
+
+import bisect
+import threading
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from aerotwin_core.protocol import Protocol
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
+from aerotwin_trajectory_evaluation.running_errors import RunningErrors
+
+LOST_VARIANCE_M2 = 1e3
+"""A pose whose reported position variance is larger is a frame that was not tracked."""
+_OK, _WARN = 0, 1  # levels of diagnostic_msgs/DiagnosticStatus
+_N_LATENCIES = 2000
+
+
+@dataclass(frozen=True)
+class StampedPose:
+    """One message: stamp [ns], position (3,) [m], quaternion xyzw (4,)."""
+
+    stamp_ns: int
+    p: tuple[float, float, float]
+    q: tuple[float, float, float, float]
+
+    @property
+    def is_pose(self) -> bool:
+        """Whether the numbers are finite and the quaternion has a direction."""
+        return bool(np.isfinite([*self.p, *self.q]).all()) and any(self.q)
+
+
+@dataclass
+class _Track:
+    """Poses in order of their stamps."""
+
+    stamps: list[int] = field(default_factory=list)
+    rows: list[tuple[float, ...]] = field(default_factory=list)
+
+    def add(self, pose: StampedPose) -> bool:
+        if not pose.is_pose or (self.stamps and pose.stamp_ns <= self.stamps[-1]):
+            return False
+        self.stamps.append(pose.stamp_ns)
+        self.rows.append((*pose.p, *pose.q))
+        return True
+
+    def trajectory(self) -> Trajectory:
+        table = np.array(self.rows, dtype=np.float64).reshape(-1, 7)
+        return Trajectory(np.array(self.stamps, dtype=np.int64), table[:, :3], table[:, 3:])
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveSnapshot:
+    """All that came up to a moment.
+
+    Attributes
+    ----------
+    truth, estimate : Trajectory
+        Poses by stamp.
+    points : (n, 3) array or None
+        The newest map, in the estimate's frame [m].
+    values : dict
+        The running figures; None where there is none yet.
+    """
+
+    truth: Trajectory
+    estimate: Trajectory
+    points: np.ndarray | None
+    values: dict[str, float | None]
+
+
+class LiveEvaluation:
+    """Takes true and estimated poses and tells running errors.
+
+    Poses may be added by one thread and snapshots taken by another.
+
+    Parameters
+    ----------
+    protocol : Protocol
+        The running figures take `rpe_m`, `lost_m`, `lost_percent` and `silence_s` of it.
+    max_gap_s : float
+        Longest gap of the truth that is interpolated for the running figures [s].
+    """
+
+    def __init__(self, protocol: Protocol[TrajectoryProtocol], *, max_gap_s: float = 0.1) -> None:
+        self._protocol, self._max_gap_ns = protocol, round(max_gap_s * 1e9)
+        self._errors = RunningErrors(rpe_m=protocol.choices.rpe_m)
+        self._truth, self._estimate = _Track(), _Track()
+        self._n_paired = 0  # of the estimate's poses, those that were looked at
+        self._covered_ns = 0
+        self._latencies: deque[float] = deque(maxlen=_N_LATENCIES)
+        self._map: np.ndarray | None = None
+        self._lock = threading.Lock()
+        self.n_reported_lost = self.n_left_out = 0
+
+    def add_truth(self, pose: StampedPose) -> None:
+        """Take a true pose."""
+        with self._lock:
+            self.n_left_out += not self._truth.add(pose)
+            self._pair()
+
+    def add_estimate(
+        self, pose: StampedPose, *, variance_m2: float = 0.0, latency_s: float | None = None
+    ) -> None:
+        """Take an estimated pose, its reported variance, and its age when it came [s]."""
+        with self._lock:
+            if latency_s is not None:
+                self._latencies.append(latency_s)
+            if not variance_m2 <= LOST_VARIANCE_M2:
+                self.n_reported_lost += 1
+                return
+            before = self._estimate.stamps[-1] if self._estimate.stamps else pose.stamp_ns
+            if not self._estimate.add(pose):
+                self.n_left_out += 1
+                return
+            if pose.stamp_ns - before <= self._protocol.choices.silence_s * 1e9:
+                self._covered_ns += pose.stamp_ns - before
+            self._pair()
+
+    def set_map(self, points: np.ndarray) -> None:
+        """Take the newest map (n, 3), in the estimate's frame [m]."""
+        with self._lock:
+            self._map = points
+
+    def _pair(self) -> None:
+        """Pair what estimate the truth has caught up with."""
+        stamps, rows = self._truth.stamps, self._truth.rows
+        while self._n_paired < len(self._estimate.stamps) and stamps:
+            stamp = self._estimate.stamps[self._n_paired]
+            if stamp > stamps[-1]:
+                return
+            row = self._estimate.rows[self._n_paired]
+            self._n_paired += 1
+            after = bisect.bisect_left(stamps, stamp)
+            before = after if stamps[after] == stamp else after - 1
+            if before < 0 or stamps[after] - stamps[before] > self._max_gap_ns:
+                continue
+            p, q = _between(stamps[before : after + 1], rows[before : after + 1], stamp)
+            self._errors.add(p, q, np.array(row[:3]), np.array(row[3:]))
+
+    @property
+    def coverage(self) -> float | None:
+        """Share of the truth's time in which estimates came; None before there is any time."""
+        stamps = self._truth.stamps
+        if len(stamps) < 2:
+            return None
+        return min(1.0, self._covered_ns / (stamps[-1] - stamps[0]))
+
+    def status(self) -> tuple[int, str, dict[str, str]]:
+        """Return level, message and values for /diagnostics."""
+        with self._lock:
+            values = self._values()
+            reason = self._trouble()
+        shown = {k: "not yet" if v is None else f"{v:.6g}" for k, v in values.items()}
+        return (_WARN, reason, shown) if reason else (_OK, "tracking", shown)
+
+    def _values(self) -> dict[str, float | None]:
+        errors, latencies = self._errors, np.array(self._latencies)
+        return {
+            "n_truth": len(self._truth.stamps),
+            "n_estimates": len(self._estimate.stamps),
+            "n_pairs": errors.n,
+            "path_m": errors.path_m,
+            "error_m": errors.error_m if errors.n else None,
+            "ape_m": errors.ape_m,
+            "ape_aligned_m": errors.ape_aligned_m,
+            "ape_max_m": errors.worst_m if errors.n else None,
+            "rpe_m": errors.rpe_m,
+            "rpe_frame_m": errors.rpe_frame_m,
+            "coverage": self.coverage,
+            "latency_median_s": float(np.median(latencies)) if len(latencies) else None,
+            "latency_p95_s": float(np.quantile(latencies, 0.95)) if len(latencies) else None,
+            "n_reported_lost": self.n_reported_lost,
+            "n_left_out": self.n_left_out,
+            "n_map_points": None if self._map is None else len(self._map),
+        }
+
+    def _trouble(self) -> str:
+        choices, errors = self._protocol.choices, self._errors
+        if not self._truth.stamps:
+            return "waiting for truth"
+        if not self._estimate.stamps:
+            return "waiting for an estimate"
+        silent_s = (self._truth.stamps[-1] - self._estimate.stamps[-1]) * 1e-9
+        if silent_s > choices.silence_s:
+            return f"no estimate for {silent_s:.1f} s"
+        limit_m = max(choices.lost_m, choices.lost_percent / 100.0 * errors.path_m)
+        if errors.error_m > limit_m:
+            return f"lost: {errors.error_m:.2f} m from truth, more than {limit_m:.2f} m"
+        return ""
+
+    def snapshot(self) -> LiveSnapshot:
+        """Return a copy of all that came so far."""
+        with self._lock:
+            return LiveSnapshot(
+                truth=self._truth.trajectory(),
+                estimate=self._estimate.trajectory(),
+                points=self._map,
+                values=self._values(),
+            )
+
+
+def _between(
+    stamps: list[int], rows: list[tuple[float, ...]], stamp: int
+) -> tuple[np.ndarray, np.ndarray]:
+    if len(stamps) == 1:
+        return np.array(rows[0][:3]), np.array(rows[0][3:])
+    table = np.array(rows)
+    track = Trajectory(np.array(stamps, dtype=np.int64), table[:, :3], table[:, 3:])
+    at = track.interpolate(np.array([stamp]))
+    return at.p_ref_body[0], at.q_ref_body[0]
