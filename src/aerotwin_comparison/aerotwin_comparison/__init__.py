@@ -1,0 +1,29 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Comparisons that say how sure they are: a twin of two flights, a study of many runs.
+
+`compare_twins` judges whether a SLAM maps a simulated place as well as the real one (Beam et al.
+2024): both maps against one model, differences with intervals and a margin. `evaluate_study` scores
+many runs of several methods on several sequences, failures included, with significance.
+"""
+
+from aerotwin_comparison.run_folder import RunFolder, open_run_folder
+from aerotwin_comparison.twin import (
+    Sensing,
+    TwinComparison,
+    TwinProtocol,
+    TwinSide,
+    compare_twins,
+    twin_section,
+)
+
+__all__ = [
+    "RunFolder",
+    "Sensing",
+    "TwinComparison",
+    "TwinProtocol",
+    "TwinSide",
+    "compare_twins",
+    "open_run_folder",
+    "twin_section",
+]

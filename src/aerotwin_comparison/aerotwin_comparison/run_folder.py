@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run of aerotwin left behind: its bag, configuration and numbers."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import invert_transform
+from aerotwin_core.messages import point_cloud_arrays
+from aerotwin_core.parameters import read_yaml
+from aerotwin_core.trajectory import Trajectory
+
+LOST_VARIANCE_M2 = 1e3
+"""A pose whose reported position variance is larger is a frame that was not tracked."""
+TRUTH = "/truth/odom"
+SLAM_ODOM = "/slam/odom"
+SLAM_MAP = "/slam/map"
+LEFT_INFO = "/stereo/left/camera_info"
+# metrics.json of a run is some 100 kB.
+_LARGEST_METRICS_BYTES = 64 << 20
+_FLIGHT = ("world", "mission", "seed")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run folder opened for reading.
+
+    Attributes
+    ----------
+    path : Path
+        The folder that holds `bag/` and `config.yaml`.
+    configuration : mapping
+        Content of `config.yaml`.
+    """
+
+    path: Path
+    configuration: Mapping[str, Any]
+
+    @cached_property
+    def bag(self) -> BagReader:
+        """Its bag.
+
+        Raises
+        ------
+        UserError
+            If there is none, or it cannot be read.
+        """
+        return BagReader(self.path / "bag")
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """Parameters of the run; empty where the configuration has none."""
+        found = self.configuration.get("parameters")
+        return found if isinstance(found, Mapping) else {}
+
+    @property
+    def is_flight(self) -> bool:
+        """Whether aerotwin's simulator flew it; False for a bag that was only evaluated."""
+        return all(name in self.parameters for name in _FLIGHT)
+
+    @cached_property
+    def metrics(self) -> Mapping[str, Any]:
+        """The sections of `metrics.json`; empty when the run has no report."""
+        path = self.path / "metrics.json"
+        if not path.is_file():
+            return {}
+        if path.stat().st_size > _LARGEST_METRICS_BYTES:
+            raise UserError(f"{path}: expected at most 64 MB, found more; is it of a run?")
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UserError(f"{path}: cannot be read as JSON ({error})") from None
+        sections = document.get("sections") if isinstance(document, dict) else None
+        return sections if isinstance(sections, dict) else {}
+
+    def truth(self) -> Trajectory | None:
+        """Return T_map_base of the whole run, None when the bag has no truth."""
+        if self.bag.counts.get(TRUTH, 0) < 2:
+            return None
+        return self.bag.trajectory(TRUTH)
+
+    def estimate(self) -> Trajectory:
+        """Return the SLAM's poses T_odom_base without those that it reported as lost.
+
+        Raises
+        ------
+        UserError
+            If the SLAM published none.
+        """
+        found = self.bag.poses(SLAM_ODOM)
+        poses, covariances = found.trajectory, found.covariances
+        if covariances is None:
+            return poses
+        kept = covariances[:, 0, 0] <= LOST_VARIANCE_M2  # False for not-a-number
+        if not kept.any():
+            raise UserError(f"{self.path}: all {len(poses)} poses on {SLAM_ODOM} are lost ones")
+        return Trajectory(poses.stamps_ns[kept], poses.p_ref_body[kept], poses.q_ref_body[kept])
+
+    def start_pose(self) -> np.ndarray | None:
+        """Return T_map_odom (4, 4) from the truth at the first pose of the SLAM, None without."""
+        truth = self.truth()
+        if truth is None:
+            return None
+        estimate = self.estimate()
+        stamps = estimate.stamps_ns
+        inside = np.flatnonzero((stamps >= truth.stamps_ns[0]) & (stamps <= truth.stamps_ns[-1]))
+        if len(inside) == 0:
+            return None
+        first = int(inside[0])
+        T_map_base = truth.interpolate(stamps[first : first + 1]).transforms()[0]
+        return T_map_base @ invert_transform(estimate.transforms()[first])
+
+    def map_points(self) -> np.ndarray:
+        """Return the points (n, 3) of the SLAM's last map, in odom [m].
+
+        Raises
+        ------
+        UserError
+            If it published none, or an empty one.
+        """
+        last = None
+        if self.bag.counts.get(SLAM_MAP, 0):
+            for _, _, message in self.bag.messages([SLAM_MAP]):
+                last = message
+        if last is None:
+            raise UserError(f"{self.path}: no map was recorded on {SLAM_MAP}; record:=all does")
+        arrays = point_cloud_arrays(last)
+        points = np.column_stack([arrays[axis] for axis in "xyz"]).astype(np.float64)
+        points = points[np.isfinite(points).all(axis=1)]
+        if len(points) == 0:
+            raise UserError(f"{self.path}: the last map on {SLAM_MAP} has no points")
+        return points
+
+    def camera_infos(self) -> tuple[Any, np.ndarray]:
+        """Return the last CameraInfo of the left camera (or None) and all stamps (n,) [ns]."""
+        from aerotwin_core.messages import stamp_ns
+
+        last, stamps = None, []
+        if self.bag.counts.get(LEFT_INFO, 0):
+            for _, _, last in self.bag.messages([LEFT_INFO]):
+                stamps.append(stamp_ns(last))
+        return last, np.array(stamps, dtype=np.int64)
+
+
+def is_run_folder(path: str | Path) -> bool:
+    """Tell whether a path is a run folder, or a folder that holds some."""
+    path = Path(path)
+    return path.is_dir() and bool(_run_folders(path))
+
+
+def open_run_folder(path: str | Path) -> RunFolder:
+    """Return a run folder, or the only one that a folder holds.
+
+    Raises
+    ------
+    UserError
+        If it is none, or holds several.
+    """
+    path = Path(path)
+    found = _run_folders(path) if path.is_dir() else []
+    if not found:
+        raise UserError(
+            f"{path}: no run folder (config.yaml beside bag/ is expected); name a folder of runs/"
+        )
+    if len(found) > 1:
+        names = ", ".join(folder.name for folder in found[:5])
+        raise UserError(f"{path}: holds {len(found)} runs ({names}); name one of them")
+    configuration = read_yaml(found[0] / "config.yaml")
+    if not isinstance(configuration, Mapping):
+        raise UserError(f"{found[0] / 'config.yaml'}: expected names with values")
+    return RunFolder(found[0], configuration)
+
+
+def _run_folders(path: Path) -> list[Path]:
+    """Return the folder itself, or those one level below it, that are runs."""
+    candidates = [path, *sorted(child for child in path.iterdir() if child.is_dir())]
+    runs = [c for c in candidates if (c / "config.yaml").is_file() and (c / "bag").is_dir()]
+    return runs[:1] if runs[:1] == [path] else runs

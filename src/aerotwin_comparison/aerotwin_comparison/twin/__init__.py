@@ -1,0 +1,20 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A twin: the same SLAM over the same place, simulated and real, against one model."""
+
+from aerotwin_comparison.twin.comparison import TwinComparison, compare_twins
+from aerotwin_comparison.twin.protocol import TwinProtocol, load_twin_protocol
+from aerotwin_comparison.twin.section import twin_section
+from aerotwin_comparison.twin.sides import Sensing, TwinSide, side_of_files, side_of_run
+
+__all__ = [
+    "Sensing",
+    "TwinComparison",
+    "TwinProtocol",
+    "TwinSide",
+    "compare_twins",
+    "load_twin_protocol",
+    "side_of_files",
+    "side_of_run",
+    "twin_section",
+]

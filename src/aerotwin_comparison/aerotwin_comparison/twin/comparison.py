@@ -1,0 +1,332 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Two maps against one model: register both, measure both, say how they differ.
+
+References
+----------
+Beam et al.: Cesium Tiles for High-realism Simulation and Comparing SLAM Results in Corresponding
+Virtual and Real-world Environments, 2024, sections III-C and IV.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aerotwin_comparison.twin.differences import (
+    DIFFERENT,
+    EQUIVALENT,
+    UNDECIDED,
+    Differences,
+    Distances,
+    differences,
+    noticed_noise,
+)
+from aerotwin_comparison.twin.protocol import PART, TwinProtocol
+from aerotwin_comparison.twin.sides import TwinSide
+from aerotwin_core.frames import transform_points
+from aerotwin_core.protocol import DEFAULT, Protocol
+from aerotwin_map_evaluation import MapEvaluation, MapProtocol, SurfaceReference, evaluate_map
+
+SIMULATED_BOTH = "Both flights are simulated: this checks the method only and is not a twin result."
+ONE_FLIGHT_EACH = (
+    "One flight each: the intervals say how well these two maps are known, not how the next "
+    "flights would differ. Several flights of each are a study (aerotwin evaluate study)."
+)
+_OVERLAP_EDGE_M = 2.0
+_LEAST_OVERLAP = 0.7
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwinComparison:
+    """What came out.
+
+    Attributes
+    ----------
+    a, b : TwinSide
+        What was compared; b is the one that is measured against a ("real" against "simulated").
+    map_a, map_b : MapEvaluation
+        Each map against the model.
+    judged : Differences or None
+        By the distance that decides: to the true surface where it is known, else the protocol's
+        correspondences. None when a map could not be aligned.
+    published : Differences or None
+        By the paper's measure: correspondences to the model's points within the cut. The same
+        object as `judged` where there is no surface.
+    overlap : tuple of float
+        Share of the points of a, and of b, that lie within 2 m of space that the other map has.
+    choices : Protocol
+        All choices of the comparison, with their name and hash.
+    """
+
+    a: TwinSide
+    b: TwinSide
+    map_a: MapEvaluation
+    map_b: MapEvaluation
+    judged: Differences | None
+    published: Differences | None
+    overlap: tuple[float, float]
+    choices: Protocol[TwinProtocol]
+
+    @property
+    def is_aligned(self) -> bool:
+        """Whether both maps could be registered to the model."""
+        return all(m.registration.converged for m in (self.map_a, self.map_b))
+
+    @property
+    def verdict(self) -> str:
+        """`equivalent`, `different` or `not decided`."""
+        return UNDECIDED if self.judged is None else self.judged.verdict
+
+    @property
+    def are_both_simulated(self) -> bool:
+        """Whether this checks the method only."""
+        return self.a.kind == self.b.kind == "simulated"
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words, with the margin and why."""
+        text = self._unaligned() if self.judged is None else _in_words(self.judged)
+        both = self.published
+        if both is not None and both is not self.judged and both.verdict != self.verdict:
+            text += f" By the paper's measure ({both.what}) they would be {both.verdict}."
+        return f"{text} {SIMULATED_BOTH}" if self.are_both_simulated else text
+
+    def _unaligned(self) -> str:
+        failed = [
+            f"{side.label} could not be aligned to the model ({m.registration.reason})"
+            for side, m in ((self.a, self.map_a), (self.b, self.map_b))
+            if not m.registration.converged
+        ]
+        return f"Not decided: {'; '.join(failed)}."
+
+    def path_map(self, which: str) -> np.ndarray | None:
+        """Return the path (n, 3) of side "a" or "b" after registration; None without a path."""
+        side, m = (self.a, self.map_a) if which == "a" else (self.b, self.map_b)
+        if side.trajectory is None:
+            return None
+        S = m.registration.S_target_source @ m.T_initial
+        return transform_points(S, side.trajectory.p_ref_body)
+
+    def warnings(self) -> list[str]:
+        """Return what must be known before the numbers are believed."""
+        found = [SIMULATED_BOTH] if self.are_both_simulated else []
+        kinds = {self.a.kind, self.b.kind}
+        if None in kinds:
+            found.append("Whether a map is simulated or real was not said (--kind-a, --kind-b).")
+        elif kinds == {"real"}:
+            found.append("Both are real recordings: two maps are compared, not a simulation.")
+        found += _not_settled(self.judged)
+        for side, share in ((self.a, self.overlap[0]), (self.b, self.overlap[1])):
+            if share < _LEAST_OVERLAP:
+                found.append(
+                    f"Only {share:.0%} of the points of {side.label} lie where the other map has "
+                    "any: the maps differ in what was seen, too."
+                )
+        return found
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the numbers for JSON."""
+        return {
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "is_aligned": self.is_aligned,
+            "are_both_simulated": self.are_both_simulated,
+            "judged_by": None if self.judged is None else self.judged.kind,
+            "difference": {
+                d.kind: d.plain() for d in (self.published, self.judged) if d is not None
+            },
+            "overlap": {"a": self.overlap[0], "b": self.overlap[1]},
+            "a": _side(self.a, self.map_a),
+            "b": _side(self.b, self.map_b),
+            "protocol": {"twin": self.choices.plain(), "map": self.map_a.choices.plain()},
+        }
+
+
+def compare_twins(
+    a: TwinSide,
+    b: TwinSide,
+    reference: SurfaceReference | None,
+    *,
+    reference_points: np.ndarray | None = None,
+    map_protocol: MapProtocol | Protocol[MapProtocol] | None = None,
+    protocol: TwinProtocol | Protocol[TwinProtocol] | None = None,
+    on_step: Callable[[str], None] | None = None,
+) -> TwinComparison:
+    """Compare two maps of one place.
+
+    Parameters
+    ----------
+    a, b : TwinSide
+        The simulated and the real map, or any two.
+    reference : SurfaceReference or None
+        The model's surface; None when only `reference_points` are known.
+    reference_points : (m, 3) array, optional
+        Voxel centres or a cloud [m].
+    map_protocol : MapProtocol or Protocol, optional
+        How each map is aligned and measured; `beam2024` by default.
+    protocol : TwinProtocol or Protocol, optional
+        How the two are compared.
+    on_step : callable, optional
+        Called with the name of each step, for progress.
+
+    Raises
+    ------
+    UserError
+        If a map is empty or not finite, or too small for the blocks.
+    """
+    choices = _named(protocol)
+    maps = []
+    for side in (a, b):
+        say = None if on_step is None else _prefixed(on_step, side.label)
+        maps.append(
+            evaluate_map(
+                reference,
+                side.points_odom,
+                T_map_odom_initial=side.T_reference_odom,
+                is_placed=False,
+                protocol=map_protocol,
+                reference_points=reference_points,
+                on_step=say,
+            )
+        )
+    judged, published = None, None
+    if all(m.registration.converged for m in maps):
+        if on_step is not None:
+            on_step("differences")
+        published = _published(maps[0], maps[1], choices.choices)
+        judged = published if reference is None else _to_surface(*maps, choices.choices)
+    return TwinComparison(
+        a=a,
+        b=b,
+        map_a=maps[0],
+        map_b=maps[1],
+        judged=judged,
+        published=published,
+        overlap=_overlap(maps[0].aligned_points_map, maps[1].aligned_points_map),
+        choices=choices,
+    )
+
+
+def _named(protocol: TwinProtocol | Protocol[TwinProtocol] | None) -> Protocol[TwinProtocol]:
+    if isinstance(protocol, Protocol):
+        return protocol
+    name = DEFAULT if protocol is None else "given"
+    return Protocol(name=name, part=PART, choices=protocol or TwinProtocol())
+
+
+def _prefixed(say: Callable[[str], None], label: str) -> Callable[[str], None]:
+    return lambda text: say(f"{label}: {text}")
+
+
+def _published(a: MapEvaluation, b: MapEvaluation, protocol: TwinProtocol) -> Differences:
+    """Compare by table II of the paper: distances of what lies within the cut."""
+    cut_m, kind = a.protocol.cut_m, a.protocol.distance
+    sides = []
+    for m in (a, b):
+        within = m.voxel_distances <= cut_m
+        sides.append(
+            Distances(
+                points_map=m.aligned_points_map,
+                values=m.voxel_distances,
+                is_kept=within,
+                is_within=within,
+            )
+        )
+    sight = noticed_noise(
+        a.aligned_points_map, lambda p: a.reference.distances(p, kind), cut_m, protocol
+    )
+    target = "the true surface" if kind == "surface" else a.reference.what
+    what = f"distances to {target} within {cut_m:g} m"
+    return differences("correspondences", what, sides[0], sides[1], protocol, sight)
+
+
+def _to_surface(a: MapEvaluation, b: MapEvaluation, protocol: TwinProtocol) -> Differences:
+    """Compare by the distance of all points to the true surface."""
+    sides = []
+    for m in (a, b):
+        values = m.judged_distances
+        sides.append(
+            Distances(
+                points_map=m.judged_points_map,
+                values=values,
+                is_kept=np.ones(len(values), dtype=bool),
+                is_within=values <= m.protocol.cut_m,
+            )
+        )
+    surface = a.reference.surface
+    assert surface is not None
+    sight = noticed_noise(a.judged_points_map, surface.distances, np.inf, protocol)
+    what = "distances of all points to the true surface"
+    return differences("surface", what, sides[0], sides[1], protocol, sight)
+
+
+def _overlap(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """Return the share of each cloud's points (n, 3) with one of the other within 2 m."""
+    from scipy.spatial import cKDTree
+
+    trees = cKDTree(a, balanced_tree=False), cKDTree(b, balanced_tree=False)
+    shares = []
+    for points, tree in ((a, trees[1]), (b, trees[0])):
+        found = tree.query(points, distance_upper_bound=_OVERLAP_EDGE_M, workers=-1)[0]
+        shares.append(float(np.mean(np.isfinite(found))))
+    return shares[0], shares[1]
+
+
+def _side(side: TwinSide, m: MapEvaluation) -> dict[str, Any]:
+    return {
+        "label": side.label,
+        "kind": side.kind,
+        "source": side.source,
+        "settings": side.settings,
+        "sensing": side.sensing.plain(),
+        "path_m": None if side.trajectory is None else side.trajectory.path_length_m,
+        "map": m.metrics(),
+    }
+
+
+def _not_settled(judged: Differences | None) -> list[str]:
+    if judged is None or judged.block.is_settled:
+        return []
+    return [
+        f"The standard error still grows at cubes of {judged.block.edge:g} m: errors hang together "
+        "over longer distances than the map allows to see, and the intervals are too short."
+    ]
+
+
+def _in_words(d: Differences) -> str:
+    """Return the verdict as a sentence: which difference, its interval, the margin, why."""
+    mean, std, share = (
+        f"{name} differ by {_metres(part.interval.estimate)} "
+        f"({1.0 - 2.0 * part.alpha:.0%} interval {_metres(part.interval.low)} to "
+        f"{_metres(part.interval.high)}, margin {_metres(part.margin)})"
+        if name != "the shares within the cut"
+        else f"{name} by {part.interval.estimate:+.1%} (interval {part.interval.low:+.1%} to "
+        f"{part.interval.high:+.1%}, margin {part.margin:.1%})"
+        for name, part in zip(
+            ("the means", "the standard deviations", "the shares within the cut"),
+            d.parts.values(),
+        )
+    )
+    facts = f"{d.what[0].upper()}{d.what[1:]}: {mean}, {std}, {share}."
+    return f"{_headline(d)} {facts}"
+
+
+def _headline(d: Differences) -> str:
+    if d.verdict == EQUIVALENT:
+        return "Equivalent: every interval lies within its margin."
+    if d.verdict == DIFFERENT:
+        beyond = [name for name, part in d.parts.items() if part.verdict == DIFFERENT]
+        return f"Different: the interval of the {' and the '.join(beyond)} lies beyond its margin."
+    open_parts = [name for name, part in d.parts.items() if part.verdict == UNDECIDED]
+    if not open_parts:
+        return f"Not decided: {d.block.n_blocks} cubes of space are too few for intervals."
+    return (
+        f"Not decided: the interval of the {' and the '.join(open_parts)} reaches across its "
+        "margin; a longer flight or more of them would narrow it."
+    )
+
+
+def _metres(value: float) -> str:
+    return f"{value * 100.0:.1f} cm"

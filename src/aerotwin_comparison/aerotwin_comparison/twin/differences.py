@@ -1,0 +1,249 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How far two samples of distances differ, with intervals that know of space, and a margin."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aerotwin_comparison.twin.protocol import TwinProtocol
+from aerotwin_core.errors import UserError
+from aerotwin_core.statistics import (
+    BlockSize,
+    Equivalence,
+    Replicates,
+    blocks_in_space,
+    bootstrap_difference,
+    choose_block_size,
+    tost,
+)
+
+EQUIVALENT, DIFFERENT, UNDECIDED = "equivalent", "different", "not decided"
+FEWEST_BLOCKS = 10
+"""With fewer cubes an interval is guesswork: nothing is decided."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distances:
+    """What one map's points are away from the model.
+
+    Attributes
+    ----------
+    points_map : (n, 3) array
+        All points where they were measured [m].
+    values : (n,) array
+        Their distances [m]; infinite beyond the search.
+    is_kept : (n,) bool array
+        Which of them count for mean and deviation.
+    is_within : (n,) bool array
+        Which of them lie within the protocol's cut.
+    """
+
+    points_map: np.ndarray
+    values: np.ndarray
+    is_kept: np.ndarray
+    is_within: np.ndarray
+
+    @property
+    def kept(self) -> np.ndarray:
+        """The distances that count [m]."""
+        return self.values[self.is_kept]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differences:
+    """Map B minus map A by one kind of distance.
+
+    Attributes
+    ----------
+    kind, what : str
+        Short name and words: to what the distances were measured.
+    a, b : Distances
+        Of the two maps.
+    block : BlockSize
+        The cubes that were drawn.
+    mean, std, share : Equivalence
+        Of means and standard deviations [m] of the kept distances, and of the share of points
+        within the cut.
+    sight : tuple of (float, bool)
+        Noise [m] that was added to map A, and whether the margins notice it.
+    """
+
+    kind: str
+    what: str
+    a: Distances
+    b: Distances
+    block: BlockSize
+    mean: Equivalence
+    std: Equivalence
+    share: Equivalence
+    sight: tuple[tuple[float, bool], ...]
+
+    @property
+    def parts(self) -> dict[str, Equivalence]:
+        """The three by name."""
+        return {"mean": self.mean, "std": self.std, "share": self.share}
+
+    @property
+    def verdict(self) -> str:
+        """`equivalent` where all three are, `different` where one is, else `not decided`."""
+        if self.block.n_blocks < FEWEST_BLOCKS:
+            return UNDECIDED
+        verdicts = {part.verdict for part in self.parts.values()}
+        if verdicts == {EQUIVALENT}:
+            return EQUIVALENT
+        return DIFFERENT if DIFFERENT in verdicts else UNDECIDED
+
+    @property
+    def unseen_noise_m(self) -> float | None:
+        """The largest noise tried that the margins did not notice [m]; None when all was."""
+        unseen = [noise for noise, is_seen in self.sight if not is_seen]
+        return max(unseen) if unseen else None
+
+    def plain(self) -> dict[str, Any]:
+        """Return the numbers for JSON."""
+        return {
+            "kind": self.kind,
+            "verdict": self.verdict,
+            **{name: part.plain() for name, part in self.parts.items()},
+            "block": {
+                "edge_m": self.block.edge,
+                "n_blocks": self.block.n_blocks,
+                "is_settled": self.block.is_settled,
+                "edges_m": list(self.block.edges),
+                "standard_errors_m": list(self.block.standard_errors),
+            },
+            "noise": [{"sigma_m": noise, "is_noticed": seen} for noise, seen in self.sight],
+        }
+
+
+def differences(
+    kind: str,
+    what: str,
+    a: Distances,
+    b: Distances,
+    protocol: TwinProtocol,
+    sight: tuple[tuple[float, bool], ...] = (),
+) -> Differences:
+    """Compare the distances of two maps.
+
+    Parameters
+    ----------
+    kind, what : str
+        Short name and words for the reader.
+    a, b : Distances
+        Of the two maps, in one frame.
+    protocol : TwinProtocol
+        Margins, blocks, draws.
+    sight : tuple
+        From `noticed_noise`.
+
+    Raises
+    ------
+    UserError
+        If the kept points of a map lie in a single cube, or there are none.
+    """
+    block = _block(a, b, protocol)
+    replicates = {
+        name: _replicates(name, a, b, block.edge, protocol) for name in ("mean", "std", "share")
+    }
+    margins = {
+        "mean": protocol.mean_margin_m,
+        "std": protocol.std_margin_m,
+        "share": protocol.share_margin,
+    }
+    judged = {name: tost(r, margins[name], alpha=protocol.alpha) for name, r in replicates.items()}
+    return Differences(kind=kind, what=what, a=a, b=b, block=block, sight=sight, **judged)
+
+
+def _block(a: Distances, b: Distances, protocol: TwinProtocol) -> BlockSize:
+    """Return the larger of the block sizes that the two maps ask for."""
+    chosen = []
+    for side in (a, b):
+        points = side.points_map[side.is_kept]
+        if len(points) < 2:
+            raise UserError(
+                f"only {len(points)} points of a map lie near the model; check the alignment"
+            )
+        chosen.append(choose_block_size(side.kept, points, protocol.block_edges_m))
+    larger = max(chosen, key=lambda block: block.edge)
+    is_settled = all(block.is_settled for block in chosen)
+    counts = [
+        len(np.unique(blocks_in_space(side.points_map[side.is_kept], larger.edge)))
+        for side in (a, b)
+    ]
+    return BlockSize(
+        edge=larger.edge,
+        edges=larger.edges,
+        standard_errors=larger.standard_errors,
+        n_blocks=min(counts),
+        is_settled=is_settled,
+    )
+
+
+def _replicates(
+    name: str, a: Distances, b: Distances, edge_m: float, protocol: TwinProtocol
+) -> Replicates:
+    values, blocks = [], []
+    for side in (a, b):
+        which = slice(None) if name == "share" else side.is_kept
+        sample = side.is_within.astype(np.float64) if name == "share" else side.kept
+        values.append(sample)
+        blocks.append(blocks_in_space(side.points_map[which], edge_m))
+    try:
+        return bootstrap_difference(
+            *values,
+            *blocks,
+            statistic="std" if name == "std" else "mean",
+            shares_blocks=protocol.shares_blocks,
+            n_resamples=protocol.n_resamples,
+            seed=protocol.seed,
+        )
+    except ValueError as error:
+        raise UserError(
+            f"the maps are too small for cubes of {edge_m:g} m ({error}); give smaller "
+            "block_edges_m in the protocol"
+        ) from None
+
+
+def noticed_noise(
+    points_map: np.ndarray,
+    distances_of,
+    cut_m: float,
+    protocol: TwinProtocol,
+) -> tuple[tuple[float, bool], ...]:
+    """Return which added noise the margins notice: what "equivalent" can mean here.
+
+    Parameters
+    ----------
+    points_map : (n, 3) array
+        Map A where it was measured [m]; at most 20 000 of its points take part.
+    distances_of : callable
+        points (n, 3) -> distances (n,) [m].
+    cut_m : float
+        Distances beyond do not count; infinite = all count [m].
+    protocol : TwinProtocol
+        Margins, noises, seed.
+    """
+    rng = np.random.default_rng(protocol.seed)
+    points = points_map[rng.permutation(len(points_map))[:20_000]]
+    before = _moments(distances_of(points), cut_m)
+    found = []
+    for noise in protocol.noise_m:
+        after = _moments(distances_of(points + rng.normal(0.0, noise, points.shape)), cut_m)
+        off = np.abs(after - before)
+        is_noticed = (
+            off[0] > protocol.mean_margin_m
+            or off[1] > protocol.std_margin_m
+            or off[2] > protocol.share_margin
+        )
+        found.append((noise, bool(is_noticed)))
+    return tuple(found)
+
+
+def _moments(distances: np.ndarray, cut_m: float) -> np.ndarray:
+    kept = distances[distances <= cut_m]
+    if len(kept) == 0:
+        return np.array([np.inf, np.inf, 0.0])
+    return np.array([kept.mean(), kept.std(), len(kept) / len(distances)])

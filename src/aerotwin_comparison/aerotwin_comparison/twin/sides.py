@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The two sides of a twin: a SLAM's map, its path, and what the camera was."""
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aerotwin_comparison.run_folder import RunFolder
+from aerotwin_core.errors import UserError
+from aerotwin_core.trajectory import Trajectory
+
+KINDS = ("simulated", "real")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensing:
+    """What Beam et al. (2024) print in table I; None where it is not known.
+
+    Attributes
+    ----------
+    field_of_view_deg : float or None
+        Across the width, between the centres of the outer pixels' outer edges [deg].
+    width, height : int or None
+        Of an image [px].
+    rate_hz : float or None
+        Frames per second of simulated (or recorded) time.
+    n_frames : int or None
+        Frames that were taken.
+    """
+
+    field_of_view_deg: float | None = None
+    width: int | None = None
+    height: int | None = None
+    rate_hz: float | None = None
+    n_frames: int | None = None
+
+    def plain(self) -> dict[str, float | int | None]:
+        """Return the numbers for JSON."""
+        return {
+            "field_of_view_deg": self.field_of_view_deg,
+            "width": self.width,
+            "height": self.height,
+            "rate_hz": self.rate_hz,
+            "n_frames": self.n_frames,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwinSide:
+    """One of the two.
+
+    Attributes
+    ----------
+    label : str
+        What it is called in tables and legends.
+    points_odom : (n, 3) array
+        All points of the map, in its own frame [m].
+    trajectory : Trajectory or None
+        Path of the body in the same frame.
+    kind : str or None
+        One of `KINDS`; None when nobody said.
+    T_reference_odom : (4, 4) array or None
+        Where that frame stands in the model's, where it is known: the start of the alignment.
+    sensing : Sensing
+        Of the camera.
+    source : str
+        File or folder.
+    settings : dict
+        What of its configuration is worth comparing: wind, camera preset, seed.
+    """
+
+    label: str
+    points_odom: np.ndarray
+    trajectory: Trajectory | None = None
+    kind: str | None = None
+    T_reference_odom: np.ndarray | None = None
+    sensing: Sensing = field(default_factory=Sensing)
+    source: str = ""
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+_SETTINGS = (
+    *("world", "mission", "seed", "slam", "camera_preset", "camera_noise", "camera_baseline_m"),
+    *("wind_east_m_s", "wind_north_m_s", "wind_turbulence_m_s"),
+)
+
+
+def side_of_run(run: RunFolder, label: str) -> TwinSide:
+    """Return a side from a run folder; its alignment starts at the true start of the flight.
+
+    Raises
+    ------
+    UserError
+        If the run holds no map or no path.
+    """
+    info, stamps_ns = run.camera_infos()
+    return TwinSide(
+        label=label,
+        points_odom=run.map_points(),
+        trajectory=run.estimate(),
+        kind="simulated" if run.is_flight else None,
+        T_reference_odom=run.start_pose(),
+        sensing=_sensing(info, stamps_ns),
+        source=str(run.path),
+        settings={name: run.parameters[name] for name in _SETTINGS if name in run.parameters},
+    )
+
+
+def side_of_files(cloud: str | Path, label: str, *, trajectory: str | None = None) -> TwinSide:
+    """Return a side from a cloud file and, where it is given, a trajectory in the same frame.
+
+    Parameters
+    ----------
+    cloud : path
+        Any cloud that `aerotwin_registration.read_cloud` reads.
+    label : str
+        Its name in the report.
+    trajectory : str, optional
+        TUM, KITTI or EuRoC file, bag, or ``BAG:TOPIC``.
+    """
+    from aerotwin_registration import read_cloud
+
+    points = read_cloud(cloud).points.astype(np.float64)
+    path = None if trajectory is None else read_path(trajectory)
+    return TwinSide(label=label, points_odom=points, trajectory=path, source=str(cloud))
+
+
+def read_path(spec: str) -> Trajectory:
+    """Return a trajectory of a file, of a bag, or of ``BAG:TOPIC``."""
+    from aerotwin_trajectory_evaluation import read_trajectory
+
+    path, colon, topic = spec.partition(":")
+    if not colon or Path(spec).exists():
+        return read_trajectory(spec)
+    if not Path(path).exists():
+        raise UserError(f"{path}: no such file; give a trajectory, a bag or BAG:TOPIC")
+    return read_trajectory(path, topic=topic)
+
+
+def _sensing(info: Any, stamps_ns: np.ndarray) -> Sensing:
+    if info is None or len(stamps_ns) < 2:
+        return Sensing()
+    return Sensing(
+        field_of_view_deg=_field_of_view_deg(info),
+        width=int(info.width),
+        height=int(info.height),
+        rate_hz=1e9 / float(np.median(np.diff(np.sort(stamps_ns)))),
+        n_frames=len(stamps_ns),
+    )
+
+
+def _field_of_view_deg(info: Any) -> float | None:
+    """Return the angle across the width; None where distortion makes it another one."""
+    focal_px, centre_px = float(info.k[0]), float(info.k[2])
+    if not focal_px > 0.0 or np.any(np.asarray(info.d) != 0.0):
+        return None
+    left, right = centre_px + 0.5, info.width - 0.5 - centre_px
+    return math.degrees(math.atan(left / focal_px) + math.atan(right / focal_px))

@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compare two SLAM maps, of a simulated and of a real flight, against one model.
+
+A and B are cloud files, or run folders of aerotwin (bag with slam/map and slam/odom). Both are
+registered to the model by the map protocol (beam2024: Beam et al. 2024) and what is left is
+compared: differences of means, deviations and shares with block-bootstrap intervals, judged against
+a margin. Exit code 1 when a map could not be aligned.
+
+Examples
+--------
+  aerotwin evaluate twin build/twin_sim build/twin_real --reference stadium -o build/twin
+  aerotwin evaluate twin sim.ply real.ply --reference model.binvox --kind-a simulated --kind-b real
+  aerotwin evaluate twin a.ply b.ply --reference model.ply --trajectory-a a.txt --trajectory-b b.txt
+  aerotwin evaluate twin a.ply b.ply --reference mesh.obj --protocol mine.yaml --json -
+"""
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from aerotwin_core.cli import progress, write_json
+from aerotwin_core.gate import add_gate_argument, exit_code_of_gates
+
+EXIT_NOT_ALIGNED = 1
+ALIASES = {
+    "mean_difference_m": "difference.correspondences.mean.estimate",
+    "std_difference_m": "difference.correspondences.std.estimate",
+    "surface_mean_difference_m": "difference.surface.mean.estimate",
+    "surface_std_difference_m": "difference.surface.std.estimate",
+    "mean_a_m": "a.map.correspondences.mean_m",
+    "mean_b_m": "b.map.correspondences.mean_m",
+    "overlap_a": "overlap.a",
+    "overlap_b": "overlap.b",
+    "equivalent": "is_equivalent",
+    "different": "is_different",
+}
+DEFAULT_MAP_PROTOCOL = "beam2024"
+N_STEPS = 15
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("a", metavar="A", help="cloud file or run folder: the simulated flight")
+    parser.add_argument("b", metavar="B", help="cloud file or run folder: the real flight")
+    parser.add_argument(
+        "--reference", required=True, metavar="MODEL", help="world, mesh, tileset, cloud or binvox"
+    )
+    parser.add_argument(
+        "--protocol",
+        metavar="P",
+        default=DEFAULT_MAP_PROTOCOL,
+        help="preset or YAML with the parts map and twin (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--with-scale", action="store_true", help="the alignment finds scale, too (monocular SLAM)"
+    )
+    for side in "ab":
+        parser.add_argument(
+            f"--trajectory-{side}",
+            metavar="FILE",
+            help=f"path of {side.upper()} in its map's frame",
+        )
+        parser.add_argument(
+            f"--kind-{side}", choices=("simulated", "real"), help="known for runs of aerotwin"
+        )
+        parser.add_argument(f"--label-{side}", metavar="TEXT", help="its name in the report")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="report and clouds")
+    parser.add_argument("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
+    add_gate_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, register, compare, print."""
+    from aerotwin_comparison.twin import compare_twins, load_twin_protocol
+    from aerotwin_core.protocol import Protocol
+    from aerotwin_map_evaluation.protocol import PRESETS, load_map_protocol
+
+    map_protocol = load_map_protocol(args.protocol)
+    if args.with_scale:
+        choices = replace(map_protocol.choices, with_scale=True)
+        map_protocol = Protocol(name=f"{map_protocol.name}+scale", part="map", choices=choices)
+    protocol = load_twin_protocol(args.protocol, PRESETS)
+    a = _side(args.a, args.label_a, args.kind_a, args.trajectory_a)
+    b = _side(args.b, args.label_b, args.kind_b, args.trajectory_b)
+    a, b = _told_apart(a, b)
+    surface, points = _reference(args.reference)
+    bar = progress(N_STEPS, "twin")
+
+    def next_step(text: str) -> None:
+        bar.set_postfix_str(text)
+        bar.update(1)
+
+    with bar:
+        twin = compare_twins(
+            a,
+            b,
+            surface,
+            reference_points=points,
+            map_protocol=map_protocol,
+            protocol=protocol,
+            on_step=next_step,
+        )
+    numbers = twin.metrics()
+    if args.output is not None:
+        _write(twin, args)
+    if args.json != "-":
+        _print(twin)
+    write_json(args.json, numbers)
+    judged = {
+        **numbers,
+        "is_equivalent": twin.verdict == "equivalent",
+        "is_different": twin.verdict == "different",
+    }
+    gates = exit_code_of_gates(args.fail_if, judged, ALIASES)
+    return gates if twin.is_aligned else EXIT_NOT_ALIGNED
+
+
+def _side(spec: str, label: str | None, kind: str | None, trajectory: str | None):
+    """Return a side; what was said on the command line goes before what is known of a run."""
+    from aerotwin_comparison.run_folder import is_run_folder, open_run_folder
+    from aerotwin_comparison.twin.sides import read_path, side_of_files, side_of_run
+
+    if is_run_folder(spec):
+        side = side_of_run(open_run_folder(spec), label or Path(spec).name)
+        if trajectory is not None:
+            side = replace(side, trajectory=read_path(trajectory))
+    else:
+        side = side_of_files(spec, label or Path(spec).stem, trajectory=trajectory)
+    return replace(side, kind=kind or side.kind)
+
+
+def _told_apart(a, b):
+    """Return both sides with different labels."""
+    if a.label != b.label:
+        return a, b
+    return replace(a, label=f"{a.label} (A)"), replace(b, label=f"{b.label} (B)")
+
+
+def _reference(source: str) -> tuple[Any, Any]:
+    """Return the surface of the model, or its points; the other is None."""
+    from aerotwin_map_evaluation import SurfaceReference
+    from aerotwin_voxel_cloud import Surface
+    from aerotwin_voxel_cloud.sources import load_reference
+
+    found = load_reference(source)
+    if isinstance(found, Surface):
+        return SurfaceReference(found.vertices, found.triangles), None
+    return None, found
+
+
+def _print(twin) -> None:
+    print(twin.sentence)
+    for warning in twin.warnings():
+        print(f"note: {warning}")
+
+
+def _write(twin, args: argparse.Namespace) -> None:
+    from aerotwin_comparison.twin.section import twin_section
+    from aerotwin_registration import write_cloud
+    from aerotwin_report import write_report
+
+    section = twin_section(twin)
+    write_report(
+        args.output,
+        title=f"Twin: {twin.a.label} and {twin.b.label}",
+        summary=f"Two SLAM maps against {args.reference}.",
+        sections=[section],
+        configuration={
+            "a": twin.a.source,
+            "b": twin.b.source,
+            "reference": args.reference,
+            "protocol": section.metrics["protocol"],
+        },
+    )
+    for letter, m in (("a", twin.map_a), ("b", twin.map_b)):
+        write_cloud(args.output / f"registered_{letter}.ply", m.aligned_points_map)
