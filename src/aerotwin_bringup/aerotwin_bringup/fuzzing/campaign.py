@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Run the damaged files of all formats and sum up what became of them."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from aerotwin_bringup.fuzzing.formats import FORMATS
+from aerotwin_core.errors import UserError
+
+N_FILES = 500
+FILE_LIMIT_S = 30.0
+"""Longest time for one file; start and compilation come before the first."""
+START_LIMIT_S = 300.0
+GOOD = ("refused", "whole", "said", "altered")
+"""Outcomes that are as they should be: `altered` is data that differ where no format could tell."""
+BAD = ("exception", "crash", "hang", "memory", "unnamed", "silent")
+_SHOWN = 10
+_WORKER = "aerotwin_bringup.fuzzing.worker"
+
+
+def run_fuzz(
+    names: Sequence[str] = (),
+    n_files: int = N_FILES,
+    seed: int = 1000,
+    *,
+    folder: Path | None = None,
+    n_parallel: int = 2,
+    on_file: Callable[[int], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Damage and read files of formats.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of `FORMATS`; all without.
+    n_files : int
+        Of each format.
+    seed : int
+        Of what is damaged and how; the same seed damages the same bytes.
+    folder : path, optional
+        Where the files lie while they are read; a temporary one without.
+    n_parallel : int
+        Formats read at the same time.
+    on_file : callable, optional
+        Called with 1 for each file, from threads.
+
+    Returns
+    -------
+    list of dict
+        For each format `name`, `n_files`, the counts of outcomes (`GOOD` and `BAD`), up to ten
+        `failures` (file, damage, outcome, words) and `met`: whether there were none.
+
+    Raises
+    ------
+    UserError
+        If a name is not of `FORMATS`.
+    """
+    unknown = [name for name in names if name not in FORMATS]
+    if unknown:
+        raise UserError(f"no format '{unknown[0]}' to fuzz; known are {', '.join(FORMATS)}")
+    place = Path(tempfile.mkdtemp(prefix="aerotwin_fuzz_")) if folder is None else folder
+    try:
+        with ThreadPoolExecutor(n_parallel) as pool:
+            tasks = [
+                pool.submit(_run_format, name, n_files, seed, place / name, on_file)
+                for name in names or FORMATS
+            ]
+            return [task.result() for task in tasks]
+    finally:
+        if folder is None:
+            shutil.rmtree(place, ignore_errors=True)
+
+
+def _run_format(
+    name: str, n_files: int, seed: int, folder: Path, on_file: Callable[[int], None] | None
+) -> dict[str, Any]:
+    folder.mkdir(parents=True, exist_ok=True)
+    results: list[dict[str, Any]] = []
+    while len(results) < n_files:
+        # A child that ended goes on behind the file that ended it.
+        for result in _child(name, seed, len(results), n_files - len(results), folder):
+            results.append(result)
+            if on_file is not None:
+                on_file(1)
+    counts = {k: sum(r["outcome"] == k for r in results) for k in (*GOOD, *BAD)}
+    failures = [result for result in results if result["outcome"] in BAD]
+    return {
+        "name": f"fuzz {name}",
+        "n_files": n_files,
+        "seed": seed,
+        **counts,
+        "failures": failures[:_SHOWN],
+        "met": not failures,
+    }
+
+
+def _child(
+    name: str, seed: int, first: int, n_files: int, folder: Path
+) -> Iterator[dict[str, Any]]:
+    """Yield the results of files from a child process, and how it ended if not by itself."""
+    command = [sys.executable, "-m", _WORKER, name, str(seed), str(first), str(n_files)]
+    with (folder / "stderr.txt").open("wb") as errors:
+        process = subprocess.Popen(
+            [*command, str(folder)],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,
+        )
+    watch = _Watch(process)
+    current: int | None = None
+    assert process.stdout is not None
+    with process.stdout:
+        for line in process.stdout:
+            watch.begin(FILE_LIMIT_S)
+            result = json.loads(line)
+            current = result["file"]
+            if "outcome" in result:
+                current = None
+                yield result
+    process.wait()
+    watch.end()
+    if process.returncode != 0:
+        words = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace")[-2000:]
+        if current is None:
+            raise UserError(f"fuzz {name}: the reader of sound files failed: {words}")
+        outcome = "hang" if watch.is_late else "crash"
+        words = f"exit {process.returncode}; {words[-400:]}"
+        yield {"file": current, "damage": "?", "target": "?", "outcome": outcome, "words": words}
+
+
+class _Watch:
+    """Ends a process that says nothing for too long."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self.is_late = False
+        self._timer: threading.Timer | None = None
+        self.begin(START_LIMIT_S)
+
+    def begin(self, limit_s: float) -> None:
+        """Wait anew."""
+        self.end()
+        self._timer = threading.Timer(limit_s, self._kill)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def end(self) -> None:
+        """Wait no longer."""
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _kill(self) -> None:
+        self.is_late = True
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
