@@ -6,9 +6,12 @@ consistency: is the embedded autopilot's estimator as wrong as it says? 50 fligh
 each GNSS, normalised errors (NEES) against their chi-square bounds; the picture lies in --runs.
 flights: each seed flies the cliff mission in the cliff of that seed, with the shipped SLAM, and is
 judged like any flight. Runs are kept; a second call goes on where the first ended.
+fuzz: 500 damaged files of every format that the evaluators read: none may crash a reader, hang,
+take more than a gigabyte or pass silently.
 
   aerotwin verify --json build/verify.json
   aerotwin verify consistency
+  aerotwin verify fuzz --files 100
   aerotwin verify flights --seeds 1000 1001 --runs build/verify
 """
 
@@ -16,7 +19,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-NAMES = ("consistency", "flights")
+NAMES = ("consistency", "flights", "fuzz")
 FIRST_SEED, N_SEEDS, N_CONSISTENCY_SEEDS = 1000, 5, 50
 CONSISTENCY_S = 60.0
 GNSS = ("white", "gnss_default")
@@ -33,6 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--runs", type=Path, default=Path("build/verify"), help="where runs are kept"
     )
     parser.add_argument("--world", default="cliff@{seed}", help="world; {seed} is the seed")
+    parser.add_argument("--files", type=int, default=500, help="damaged files of each format")
     parser.add_argument("--json", metavar="FILE", help="write the figures as JSON (- = stdout)")
 
 
@@ -57,6 +61,9 @@ def run(arguments: argparse.Namespace) -> int:
     if "consistency" in names:
         found["consistency"] = _consistency(arguments.runs, is_quiet=is_quiet)
         rows += found["consistency"]
+    if "fuzz" in names:
+        found["fuzz"] = _fuzz(arguments.files, is_quiet=is_quiet)
+        rows += found["fuzz"]
     if "flights" in names:
         flights = fly_seeds(arguments.seeds, arguments.world, arguments.runs, is_quiet=is_quiet)
         found |= {"bars": BARS, "flights": flights}
@@ -80,6 +87,23 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         raise UserError(f"--runs: {folder} cannot be made ({error.strerror}); name another "
                         "folder") from error  # fmt: skip
+
+
+def _fuzz(n_files: int, *, is_quiet: bool) -> list[dict[str, Any]]:
+    """Read damaged files of every format in children."""
+    from aerotwin_bringup.fuzzing import FORMATS, run_fuzz
+    from aerotwin_bringup.fuzzing.campaign import BAD, GOOD
+    from aerotwin_core.cli import progress, say
+
+    bar = progress(len(FORMATS) * n_files, "fuzz", unit="file")
+    found = run_fuzz((), n_files, FIRST_SEED, on_file=bar.update)
+    bar.close()
+    for row in found if not is_quiet else ():
+        words = ", ".join(f"{row[key]} {key}" for key in (*GOOD, *BAD) if row[key])
+        say(f"{row['name']}: {words}: {'met' if row['met'] else 'MISSED'}")
+        for failure in row["failures"]:
+            say(f"  file {failure['file']}, {failure['damage']}: {failure['words']}")
+    return found
 
 
 def _consistency(folder: Path, *, is_quiet: bool) -> list[dict[str, Any]]:
