@@ -38,6 +38,8 @@ _MAX_BLOCKS, _MIN_BLOCKS = 30, 8
 # attitude, chord of the turn).
 _LEAST_VELOCITY_M_S, _LEAST_TURN = 0.02, 0.02
 _SIGNIFICANT = 3.0
+# What explains less of the errors than this may be anything that is alike on many stretches.
+_LEAST_SHARE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +54,8 @@ class Calibration:
     lever_arm_m, lever_arm_std_m : (3,) array or None
         Position of the estimate's point in the reference's body axes [m]; NaN along axes that the
         flight did not turn about enough to tell.
+    time_offset_share, lever_arm_share : float
+        Share of the squared error of the displacements that each explains.
     reason : str
         What is not determined and why; empty where all is.
     """
@@ -60,23 +64,27 @@ class Calibration:
     time_offset_std_s: float | None = None
     lever_arm_m: np.ndarray | None = None
     lever_arm_std_m: np.ndarray | None = None
+    time_offset_share: float = 0.0
+    lever_arm_share: float = 0.0
     reason: str = ""
     applied_time_offset: bool = False
     applied_lever_arm: bool = False
 
     @property
     def is_offset_significant(self) -> bool:
-        """Whether the time offset is above three standard deviations."""
+        """Whether the time offset is above three standard deviations and explains errors."""
         if self.time_offset_s is None or self.time_offset_std_s is None:
             return False
-        return abs(self.time_offset_s) > _SIGNIFICANT * self.time_offset_std_s
+        is_sure = abs(self.time_offset_s) > _SIGNIFICANT * self.time_offset_std_s
+        return is_sure and self.time_offset_share > _LEAST_SHARE
 
     @property
     def is_lever_arm_significant(self) -> bool:
-        """Whether any axis of the lever arm is above three standard deviations."""
+        """Whether an axis of the arm is above three standard deviations and it explains errors."""
         if self.lever_arm_m is None or self.lever_arm_std_m is None:
             return False
-        return bool(np.any(np.abs(self.lever_arm_m) > _SIGNIFICANT * self.lever_arm_std_m))
+        is_sure = np.any(np.abs(self.lever_arm_m) > _SIGNIFICANT * self.lever_arm_std_m)
+        return bool(is_sure) and self.lever_arm_share > _LEAST_SHARE
 
     def plain(self) -> dict[str, Any]:
         """Return a mapping for JSON."""
@@ -84,6 +92,8 @@ class Calibration:
         return {
             "time_offset_s": self.time_offset_s,
             "time_offset_std_s": self.time_offset_std_s,
+            "time_offset_share": self.time_offset_share,
+            "lever_arm_share": self.lever_arm_share,
             "time_offset_significant": self.is_offset_significant,
             "time_offset_applied": self.applied_time_offset,
             "lever_arm_m": listed(self.lever_arm_m),
@@ -215,7 +225,31 @@ def _solve(problem: _Displacements, tau_s: float) -> Calibration:
         if np.abs(step[: 1 + axes.shape[1]]).max() < 1e-7:
             break
     covariance = _clustered_covariance(J, residuals, weights, H, problem.block)
-    return _result(tau_s, arm, axes, covariance)
+    shares = _explained(residuals, weights, H, (tau_s, *(axes.T @ arm)))
+    found = _result(tau_s, arm, axes, covariance)
+    return dataclasses.replace(found, time_offset_share=shares[0], lever_arm_share=shares[1])
+
+
+def _explained(
+    residuals: np.ndarray,
+    weights: np.ndarray,
+    H: np.ndarray,
+    values: tuple[float, ...],
+) -> tuple[float, float]:
+    """Return which share of the squares would come on top without the offset, without the arm.
+
+    What the other unknowns could take over of it is left out (Schur complement of H).
+    """
+    left = float(np.einsum("n,ni,ni->", weights, residuals, residuals))
+    shares = []
+    for part in (np.arange(1), np.arange(1, len(values))):
+        others = np.setdiff1d(np.arange(len(H)), part)
+        cross = H[np.ix_(part, others)]
+        alone = H[np.ix_(part, part)] - cross @ np.linalg.solve(H[np.ix_(others, others)], cross.T)
+        value = np.array(values)[part]
+        gain = float(value @ alone @ value)
+        shares.append(gain / (gain + left) if gain > 0.0 else 0.0)
+    return shares[0], shares[1]
 
 
 def _linearise(

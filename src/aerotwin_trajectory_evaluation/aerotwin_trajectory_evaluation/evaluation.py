@@ -88,6 +88,8 @@ class TrajectoryEvaluation:
         Time offset and lever arm that were found.
     consistency : dict of ChiSquareTest
         Of `position` and `pose`, where the estimate came with covariances.
+    first_pair_s : float
+        Time of the first pair since the reference's first pose [s].
     """
 
     reference: Trajectory
@@ -107,6 +109,7 @@ class TrajectoryEvaluation:
     completeness: Completeness
     calibration: Calibration
     consistency: dict[str, ChiSquareTest]
+    first_pair_s: float
 
     @property
     def max_gap_s(self) -> float:
@@ -255,6 +258,7 @@ def evaluate_trajectory(
         ),
         calibration=calibration,
         consistency=_consistency(paired, aligned, alignment, covariances, index),
+        first_pair_s=float(paired.stamps_ns[0] - reference.stamps_ns[0]) * 1e-9,
     )
 
 

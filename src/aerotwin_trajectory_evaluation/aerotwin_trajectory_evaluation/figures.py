@@ -1,12 +1,24 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of trajectories and their errors, as SVG."""
+"""Plots of one trajectory and its errors, as SVG."""
 
 import numpy as np
 
+from aerotwin_core.charts import (
+    Series,
+    chart,
+    draw_boxes,
+    draw_coloured_points,
+    draw_cumulative,
+    draw_histograms,
+    height_of_map,
+    say,
+    thinned,
+)
 from aerotwin_core.plots import (
     ACCENT,
     ALIGNED,
+    BAD,
     ESTIMATE,
     TRUTH,
     WIDE_IN,
@@ -14,130 +26,236 @@ from aerotwin_core.plots import (
     render_svg,
     style,
 )
+from aerotwin_trajectory_evaluation.consistency import ChiSquareTest
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
+from aerotwin_trajectory_evaluation.pairs import travelled
 
-_MAX_POINTS = 1500
-
-
-def _thin(n: int) -> np.ndarray:
-    """Return at most _MAX_POINTS indices, the last one included: a line needs no more."""
-    return np.unique(np.linspace(0, n - 1, min(n, _MAX_POINTS)).round().astype(np.int64))
-
-
-def _seconds(evaluation: TrajectoryEvaluation) -> np.ndarray:
-    stamps = evaluation.reference.stamps_ns
-    return (stamps - stamps[0]) * 1e-9
+# An estimate farther off than this share of the path's extent would shrink the picture to a dot.
+_SHOWN_SHARE = 0.5
+_FLAT_SHARE = 0.25
+AXES = "xyz"
+_WIDTHS = {"truth": 4.0, "estimate": 1.5}
 
 
-def _travelled(evaluation: TrajectoryEvaluation) -> np.ndarray:
-    steps = np.linalg.norm(np.diff(evaluation.reference.p_ref_body, axis=0), axis=1)
-    return np.concatenate([[0.0], np.cumsum(steps)])
+def path_of(evaluation: TrajectoryEvaluation) -> np.ndarray:
+    """Return how far the body had travelled at each pair (n,) [m]."""
+    return travelled(evaluation.reference.p_ref_body)
 
 
-def _corners(evaluation: TrajectoryEvaluation) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of what both paths cover, seen from above, never flatter than 1:6."""
-    both = np.vstack([evaluation.reference.p_ref_body, evaluation.estimate.p_ref_body])[:, :2]
-    low, high = both.min(axis=0), both.max(axis=0)
-    middle, size = (low + high) / 2.0, np.maximum(high - low, (high - low).max() / 6.0)
-    half = size / 2.0 + 0.04 * size.max() + 0.2
-    return middle - half, middle + half
+def is_given_shown(evaluation: TrajectoryEvaluation) -> bool:
+    """Tell whether the estimate as given lies near enough to be drawn beside truth."""
+    low, high = (f(evaluation.reference.p_ref_body, axis=0) for f in (np.min, np.max))
+    extent = float(np.linalg.norm(high - low))
+    return float(np.median(evaluation.ape_unaligned.trans_m)) < _SHOWN_SHARE * extent
+
+
+def _paths(evaluation: TrajectoryEvaluation) -> list[tuple[np.ndarray, str, str, float]]:
+    """Return positions, colour, label and width of what is drawn."""
+    which = thinned(len(evaluation.reference))
+    drawn = [(evaluation.reference, TRUTH, "truth", _WIDTHS["truth"])]
+    if is_given_shown(evaluation):
+        drawn.append((evaluation.estimate, ESTIMATE, "estimate as given", _WIDTHS["estimate"]))
+    mode = evaluation.alignment.mode
+    if mode != "none":
+        drawn.append((evaluation.aligned, ALIGNED, f"aligned ({mode})", _WIDTHS["estimate"]))
+    if len(drawn) == 1:
+        drawn.append((evaluation.estimate, ESTIMATE, "estimate as given", _WIDTHS["estimate"]))
+    return [(t.p_ref_body[which], colour, label, width) for t, colour, label, width in drawn]
 
 
 def top_down(evaluation: TrajectoryEvaluation, name: str) -> str:
-    """Draw the paths from above, and their heights below."""
-    which = _thin(len(evaluation.reference))
-    travelled = _travelled(evaluation)[which]
-    low, high = _corners(evaluation)
+    """Draw the paths in the plane of the motion, and the third axis over the path below."""
+    paths = _paths(evaluation)
+    along = path_of(evaluation)[thinned(len(evaluation.reference))]
+    across, up, third = plane_of(evaluation)
+    low, high = _corners([p for p, *_ in paths], (across, up))
     tall = float(np.clip((WIDE_IN - 2.6) * (high[1] - low[1]) / (high[0] - low[0]), 1.6, 6.5))
     figure = new_figure(WIDE_IN, tall + 2.2)
     with style():
         above, height = figure.subplots(2, 1, height_ratios=[tall, 1.2])
-        for trajectory, colour, label, width in (
-            (evaluation.reference, TRUTH, "truth", 4.0),
-            (evaluation.estimate, ESTIMATE, "estimate as given", 1.5),
-            (evaluation.aligned, ALIGNED, f"aligned ({evaluation.alignment.mode})", 1.5),
-        ):
-            p = trajectory.p_ref_body[which]
-            above.plot(p[:, 0], p[:, 1], color=colour, lw=width, label=label)
-            height.plot(travelled, p[:, 2], color=colour, lw=width)
-        start = evaluation.reference.p_ref_body[0]
-        above.plot(*start[:2], "o", color=TRUTH, ms=8, mfc="none", label="start")
+        for p, colour, label, width in paths:
+            above.plot(p[:, across], p[:, up], color=colour, lw=width, label=label)
+            height.plot(along, p[:, third], color=colour, lw=width)
+        above.plot(*paths[0][0][0, [across, up]], "o", color=TRUTH, ms=8, mfc="none", label="start")
         above.set_aspect("equal")
         above.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
-        above.set(xlabel="east x [m]", ylabel="north y [m]")
+        above.set(xlabel=f"{AXES[across]} [m]", ylabel=f"{AXES[up]} [m]")
         figure.legend(loc="outside upper left", ncols=4)
-        height.set(xlabel="true path travelled [m]", ylabel="height z [m]")
-        figure.align_ylabels()
+        height.set(xlabel="true path travelled [m]", ylabel=f"{AXES[third]} [m]")
     return render_svg(figure, name)
 
 
-def error_over_time(evaluation: TrajectoryEvaluation, name: str) -> str:
-    """Draw the position and attitude errors over time."""
-    which = _thin(len(evaluation.reference))
-    seconds = _seconds(evaluation)[which]
+def plane_of(evaluation: TrajectoryEvaluation) -> tuple[int, int, int]:
+    """Return the two axes of the plane of the motion and the third one.
+
+    x and y, seen from above, unless another axis than z hardly moves: cars in camera axes drive
+    in x and z (KITTI).
+    """
+    extent = np.ptp(evaluation.reference.p_ref_body, axis=0)
+    flat = int(np.argmin(extent))
+    third = flat if extent[flat] < _FLAT_SHARE * extent[2] else 2
+    across, up = (axis for axis in range(3) if axis != third)
+    return across, up, third
+
+
+def side(evaluation: TrajectoryEvaluation, name: str) -> str:
+    """Draw the paths from the two sides, with equal scales."""
+    paths = _paths(evaluation)
+    across, up, third = plane_of(evaluation)
+    corners = {axis: _corners([p for p, *_ in paths], (axis, third)) for axis in (across, up)}
+    tall = max((high[1] - low[1]) / (high[0] - low[0]) for low, high in corners.values())
+    figure = new_figure(WIDE_IN, float(np.clip(5.8 * tall + 0.8, 1.8, 6.0)))
+    with style():
+        for axes, (axis, (low, high)) in zip(figure.subplots(1, 2), corners.items(), strict=True):
+            for p, colour, label, width in paths:
+                axes.plot(p[:, axis], p[:, third], color=colour, lw=width, label=label)
+            axes.set(xlabel=f"{AXES[axis]} [m]", ylabel=f"{AXES[third]} [m]")
+            axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+            axes.set_aspect("equal")
+    return render_svg(figure, name)
+
+
+def _corners(paths: list[np.ndarray], axes: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the corners of what the paths cover in two axes, never flatter than 1:6."""
+    joined = np.vstack(paths)[:, list(axes)]
+    low, high = joined.min(axis=0), joined.max(axis=0)
+    middle, size = (low + high) / 2.0, np.maximum(high - low, (high - low).max() / 6.0)
+    half = size / 2.0 + 0.04 * size.max() + 0.01
+    return middle - half, middle + half
+
+
+def coloured_path(evaluation: TrajectoryEvaluation, name: str) -> str:
+    """Draw the true path in the plane of the motion, coloured by the aligned error."""
+    points = evaluation.reference.p_ref_body
+    across, up, _ = plane_of(evaluation)
+    view = {(0, 1): "top", (0, 2): "front", (1, 2): "side"}[across, up]
+
+    def draw(axes) -> None:
+        draw_coloured_points(axes, points, evaluation.ape.trans_m, view=view)
+        axes.set(xlabel=f"{AXES[across]} [m]", ylabel=f"{AXES[up]} [m]")
+
+    return chart(name, draw, width_in=WIDE_IN, height_in=height_of_map(points, view))
+
+
+def error_along_path(evaluation: TrajectoryEvaluation, name: str) -> str:
+    """Draw the position and attitude errors over time; what went wrong is marked."""
+    which = thinned(len(evaluation.reference))
+    stamps = evaluation.reference.stamps_ns
+    # Incidents are counted from the reference's first pose, which may be before the first pair.
+    seconds = (stamps[which] - stamps[0]) * 1e-9 + evaluation.first_pair_s
     figure = new_figure(WIDE_IN, 4.2)
     with style():
         position, attitude = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
-        given, aligned = evaluation.ape_unaligned, evaluation.ape
-        position.plot(seconds, given.trans_m[which], color=ESTIMATE, label="as given")
-        position.plot(seconds, aligned.trans_m[which], color=ALIGNED, label="aligned")
+        for errors, colour, label in _error_curves(evaluation):
+            position.plot(seconds, errors.trans_m[which], color=colour, label=label)
+            attitude.plot(seconds, errors.rot_deg[which], color=colour)
+        _mark_incidents(position, evaluation)
         position.set(ylabel="distance [m]")
         position.set_ylim(bottom=0.0)
-        position.legend(loc="upper left", ncols=2)
-        attitude.plot(seconds, given.rot_deg[which], color=ESTIMATE)
-        attitude.plot(seconds, aligned.rot_deg[which], color=ALIGNED)
-        attitude.set(xlabel="time since the first pair [s]", ylabel="angle [deg]")
+        position.legend(loc="upper left", ncols=4)
+        attitude.set(xlabel="time since the first true pose [s]", ylabel="angle [deg]")
         attitude.set_ylim(bottom=0.0)
-        attitude.set_xlim(seconds[0], max(seconds[-1], seconds[0] + 1e-6))
+        ends = [float(seconds[-1]), *(i.to_s for i in evaluation.completeness.incidents)]
+        attitude.set_xlim(0.0, max(*ends, 1e-6))
         figure.align_ylabels()
     return render_svg(figure, name)
 
 
+def _error_curves(evaluation: TrajectoryEvaluation):
+    """Return errors, colour and label; as given only where both fit into one picture."""
+    aligned, given = evaluation.ape, evaluation.ape_unaligned
+    if evaluation.alignment.mode == "none":
+        return [(given, ESTIMATE, "as given")]
+    curves = [(aligned, ALIGNED, "aligned")]
+    # A curve twenty times as high would press the other onto the axis.
+    if np.median(given.trans_m) < 20.0 * max(float(np.median(aligned.trans_m)), 1e-9):
+        curves.insert(0, (given, ESTIMATE, "as given"))
+    return curves
+
+
+def _mark_incidents(axes, evaluation: TrajectoryEvaluation) -> None:
+    labelled = set()
+    colours = {"lost": BAD, "jump": ACCENT}
+    for incident in evaluation.completeness.incidents:
+        colour = colours.get(incident.kind, TRUTH)
+        label = None if incident.kind in labelled else incident.kind
+        labelled.add(incident.kind)
+        end = max(incident.to_s, incident.from_s + 1e-3)
+        axes.axvspan(incident.from_s, end, color=colour, alpha=0.18, lw=0, label=label)
+
+
 def relative_error(evaluation: TrajectoryEvaluation, name: str) -> str:
-    """Draw the error gained over each metre along the path."""
+    """Draw the error gained over each stretch along the path."""
     errors = evaluation.rpe_metre
+    over = f"{evaluation.protocol.choices.rpe_m:g} m"
     figure = new_figure()
     with style():
         axes = figure.subplots()
         if len(errors.trans_m):
-            travelled = _travelled(evaluation)[errors.at]
-            which = _thin(len(travelled))
-            axes.vlines(travelled[which], 0.0, errors.trans_m[which] * 100.0, color=ACCENT, lw=1.4)
+            along = path_of(evaluation)[errors.at]
+            which = thinned(len(along))
+            axes.vlines(along[which], 0.0, errors.trans_m[which] * 100.0, color=ACCENT, lw=1.4)
             mean = float(errors.trans_m.mean()) * 100.0
             axes.axhline(mean, color=ESTIMATE, lw=1.2, ls="--", label=f"mean {mean:.2f} cm")
             axes.legend(loc="upper left")
             axes.set_ylim(bottom=0.0)
         else:
-            _say(axes, "the path is shorter than one metre")
-        axes.set(xlabel="true path travelled [m]", ylabel="error over 1 m [cm]")
+            say(axes, f"the path is shorter than {over}")
+        axes.set(xlabel="true path travelled [m]", ylabel=f"error over {over} [cm]")
     return render_svg(figure, name)
 
 
 def drift(evaluation: TrajectoryEvaluation, name: str) -> str:
     """Draw the distribution of the drift for each segment length."""
-    parts = [part for part in evaluation.drift if len(part.trans_percent)]
-    figure = new_figure()
-    with style():
-        axes = figure.subplots()
+    parts = [
+        Series(label=f"{part.length_m:g} m", values=part.trans_percent)
+        for part in evaluation.drift
+        if len(part.trans_percent)
+    ]
+
+    def draw(axes) -> None:
         if parts:
-            axes.boxplot(
-                [part.trans_percent for part in parts],
-                whis=(5, 95),
-                showfliers=False,
-                widths=0.5,
-                patch_artist=True,
-                tick_labels=[f"{part.length_m:g} m" for part in parts],
-                boxprops={"facecolor": ALIGNED, "alpha": 0.35, "edgecolor": ALIGNED},
-                medianprops={"color": ESTIMATE, "lw": 2.0},
-                whiskerprops={"color": ALIGNED},
-                capprops={"color": ALIGNED},
-            )
-            axes.set_ylim(bottom=0.0)
+            draw_boxes(axes, parts, quantity="drift", unit="% of the length")
         else:
-            _say(axes, "the path is shorter than 10 m")
-        axes.set(xlabel="segment length", ylabel="drift [% of the length]")
-    return render_svg(figure, name)
+            say(axes, "the path is shorter than the shortest segment")
+        axes.set_xlabel("segment length")
+
+    return chart(name, draw)
 
 
-def _say(axes, text: str) -> None:
-    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", alpha=0.7)
+def _error_series(evaluation: TrajectoryEvaluation) -> list[Series]:
+    return [
+        Series(label=label, values=errors.trans_m, colour=colour)
+        for errors, colour, label in reversed(_error_curves(evaluation))
+    ]
+
+
+def histogram(evaluation: TrajectoryEvaluation, name: str) -> str:
+    """Draw how often each error occurs."""
+    series = _error_series(evaluation)
+    return chart(name, lambda axes: draw_histograms(axes, series, quantity="distance", unit="m"))
+
+
+def cumulative(evaluation: TrajectoryEvaluation, name: str) -> str:
+    """Draw which share of the pairs is at most so far from truth."""
+    series = _error_series(evaluation)
+    return chart(name, lambda axes: draw_cumulative(axes, series, quantity="distance", unit="m"))
+
+
+def consistency(evaluation: TrajectoryEvaluation, test: ChiSquareTest, name: str) -> str:
+    """Draw the normalised squared error along the path with the bound of a consistent one."""
+    from scipy.stats import chi2
+
+    limit = float(chi2.ppf(0.95, test.degrees))
+
+    def draw(axes) -> None:
+        along = path_of(evaluation)[test.at]
+        which = thinned(len(along))
+        axes.plot(along[which], test.values[which], color=ALIGNED, lw=1.0)
+        axes.axhline(limit, color=BAD, ls="--", lw=1.2, label="95 % of a consistent one below")
+        axes.axhline(test.degrees, color=TRUTH, lw=1.2, label="its mean")
+        axes.set(xlabel="true path travelled [m]", ylabel="normalised squared error")
+        axes.set_yscale("log")
+        axes.legend(loc="upper left")
+
+    return chart(name, draw)

@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trajectory evaluation as a section of a report."""
 
-from typing import Any
-
-from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
+from aerotwin_core.plots import ESTIMATE, TRUTH
+from aerotwin_core.scene import PathLayer, Scene
+from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table
 from aerotwin_trajectory_evaluation import figures
+from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
+from aerotwin_trajectory_evaluation.words import (
+    MIN_COVERAGE,
+    MODE_TEXT,
+    score_rows,
+    segment_text,
+    verdict,
+)
 
-MIN_COVERAGE = 0.9
-MODE_TEXT = {
-    "none": "as given",
-    "origin": "first poses joined",
-    "yaw": "shift and yaw fitted",
-    "se3": "shift and rotation fitted",
-    "sim3": "shift, rotation and scale fitted",
-    "robust": "shift and rotation fitted to what agrees",
-}
+_MAX_INCIDENT_ROWS = 20
 
 
 def section(
@@ -26,6 +26,8 @@ def section(
     title: str = "Trajectory",
     name: str = "trajectory",
     max_drift_percent: float | None = None,
+    camera: StereoCamera | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Section:
     """Return the section of a trajectory evaluation.
 
@@ -37,7 +39,75 @@ def section(
         Heading and key in `metrics.json`.
     max_drift_percent : float, optional
         Drift above which the headline is marked bad.
+    camera : StereoCamera, optional
+        Whose bound stands beside the scores.
+    notes : tuple of str
+        What the files had that a reader should know.
     """
+    bound = {} if camera is None else {"bound": stereo_bound(camera).plain()}
+    tables = [_score_table(evaluation, camera), _segment_table(evaluation)]
+    if evaluation.completeness.incidents:
+        tables.append(_incident_table(evaluation))
+    return Section(
+        title=title,
+        name=name,
+        verdict=verdict(evaluation),
+        text=_text(evaluation, notes),
+        headline=_headline(evaluation, max_drift_percent),
+        scenes=(scene(evaluation),),
+        figures=_figures(evaluation, name),
+        tables=(*tables, _control_table(evaluation)),
+        metrics=evaluation.metrics() | bound,
+        warnings=tuple(_warnings(evaluation)),
+    )
+
+
+def scene(evaluation: TrajectoryEvaluation, title: str = "The paths in space") -> Scene:
+    """Return the view into space: truth, the estimate as given, and aligned, coloured by error."""
+    mode = evaluation.alignment.mode
+    layers = [
+        PathLayer(name="truth", points_map=evaluation.reference.p_ref_body, colour=TRUTH),
+        PathLayer(
+            name=f"estimate, {MODE_TEXT[mode]}",
+            points_map=evaluation.aligned.p_ref_body,
+            values=evaluation.ape.trans_m,
+            unit="m",
+        ),
+    ]
+    if mode != "none":
+        layers.append(
+            PathLayer(
+                name="estimate as given",
+                points_map=evaluation.estimate.p_ref_body,
+                colour=ESTIMATE,
+                is_shown=figures.is_given_shown(evaluation),
+            )
+        )
+    caption = "Coloured by the distance to truth. Drag to turn, scroll to zoom."
+    return Scene(title=title, caption=caption, layers=tuple(layers))
+
+
+def _text(evaluation: TrajectoryEvaluation, notes: tuple[str, ...]) -> str:
+    choices, protocol = evaluation.protocol.choices, evaluation.protocol
+    nearest = choices.association == "nearest"
+    how = (
+        f"nearest stamps, at most {choices.max_gap_s * 1e3:g} ms apart"
+        if nearest
+        else "truth interpolated at the estimate's stamps across gaps of at most "
+        f"{choices.max_gap_s * 1e3:g} ms"
+    )
+    parts = [
+        f"{len(evaluation.reference)} pairs of truth and estimate: {how}. Aligned scores: "
+        f"{MODE_TEXT[evaluation.alignment.mode]}. The unaligned score is the one to trust where "
+        "the start pose was given; the aligned one shows the shape of the path only.",
+        f"Protocol {protocol.name}, {protocol.hash}: every choice stands in metrics.json.",
+    ]
+    if notes:
+        parts.append("Of the files: " + "; ".join(notes) + ".")
+    return "\n\n".join(parts)
+
+
+def _warnings(evaluation: TrajectoryEvaluation) -> list[str]:
     warnings = []
     if not evaluation.alignment.is_determined:
         warnings.append(f"Alignment: {evaluation.alignment.reason}.")
@@ -46,146 +116,157 @@ def section(
             f"Only {evaluation.coverage:.0%} of the flight has an estimate; the errors are those "
             "of the covered part."
         )
+    found = evaluation.calibration
+    if found.is_offset_significant and not found.applied_time_offset:
+        assert found.time_offset_s is not None
+        warnings.append(
+            f"The stamps of the estimate are {found.time_offset_s * 1e3:+.1f} ms from those of "
+            "the truth; the scores hold that error (--apply-time-offset takes it out)."
+        )
+    if found.is_lever_arm_significant and not found.applied_lever_arm:
+        warnings.append(
+            "Truth and estimate seem to be of different points of the body: the lever arm below "
+            "is in the scores (--apply-lever-arm takes it out)."
+        )
     missed = [c.name for c in evaluation.controls if c.expected_m > 0.0 and not c.is_detected]
     if missed:
         warnings.append(f"Negative control not seen by the scores: {', '.join(missed)}.")
-    return Section(
-        title=title,
-        name=name,
-        text=(
-            f"{len(evaluation.reference)} pairs of truth and estimate, nearest stamps at most "
-            f"{evaluation.max_gap_s * 1e3:g} ms apart. Aligned scores: "
-            f"{MODE_TEXT[evaluation.alignment.mode]}. The unaligned score is the one to trust "
-            "where the start pose was given; the aligned one shows the shape of the path only."
-        ),
-        headline=_headline(evaluation, max_drift_percent),
-        figures=_figures(evaluation, name),
-        tables=(
-            Table(title="Scores", columns=MEASURE_COLUMNS, rows=tuple(rows(evaluation))),
-            _segment_table(evaluation),
-            _control_table(evaluation),
-        ),
-        metrics=evaluation.metrics(),
-        warnings=tuple(warnings),
-    )
-
-
-def rows(evaluation: TrajectoryEvaluation) -> list[tuple[Any, ...]]:
-    """Return *quantity, value, unit, meaning* of the main scores."""
-    removed = evaluation.alignment.removed(evaluation.estimate.p_ref_body)
-    aligned, given = summarise(evaluation.ape.trans_m), summarise(evaluation.ape_unaligned.trans_m)
-    turn = summarise(evaluation.ape.rot_deg)
-    metre, frame = summarise(evaluation.rpe_metre.trans_m), summarise(evaluation.rpe_frame.trans_m)
-    assert aligned is not None
-    assert given is not None
-    assert turn is not None
-    return [
-        measure("path flown", evaluation.reference.path_length_m, "m", "length of the true path"),
-        measure("coverage", evaluation.coverage * 100.0, "%", "share with an estimate", digits=1),
-        measure("APE unaligned, RMSE", given.rmse, "m", "distance to truth, nothing fitted"),
-        measure("APE unaligned, largest", given.max, "m", "worst moment, nothing fitted"),
-        measure("APE aligned, RMSE", aligned.rmse, "m", "distance to truth after the alignment"),
-        measure("APE aligned, median", aligned.median, "m", "half of the poses are better"),
-        measure("APE aligned, largest", aligned.max, "m", "worst moment after the alignment"),
-        measure("attitude error aligned, RMSE", turn.rmse, "deg", "angle to the true attitude"),
-        measure(
-            "RPE over 1 m, mean", metre.mean if metre else None, "m", "error gained per metre flown"
-        ),
-        measure(
-            "RPE per frame, mean",
-            frame.mean * 100.0 if frame else None,
-            "cm",
-            "error gained from one frame to the next",
-        ),
-        measure(
-            "segment drift, median",
-            evaluation.drift_percent,
-            "%",
-            "error over segments of 10 to 50 m by their length (KITTI)",
-        ),
-        measure(
-            "segment turn drift, median", evaluation.drift_deg_m, "deg/m", "the same in attitude"
-        ),
-        measure("removed: offset", removed["offset_m"], "m", "shift that the alignment took away"),
-        measure("removed: yaw", removed["yaw_deg"], "deg", "turn about the vertical taken away"),
-        measure("removed: tilt", removed["tilt_deg"], "deg", "tilt of the vertical taken away"),
-        measure(
-            "removed: scale", removed["scale_percent"], "%", "0 unless the scale was fitted too"
-        ),
-    ]
+    return warnings
 
 
 def _headline(
     evaluation: TrajectoryEvaluation, max_drift_percent: float | None
 ) -> tuple[Headline, ...]:
-    given = summarise(evaluation.ape_unaligned.trans_m)
+    given, aligned = summarise(evaluation.ape_unaligned.trans_m), summarise(evaluation.ape.trans_m)
     assert given is not None
-    drift = evaluation.drift_percent
-    if drift is None or max_drift_percent is None:
-        status = "neutral"
-    else:
-        status = "good" if drift <= max_drift_percent else "bad"
-    return (
+    assert aligned is not None
+    path = evaluation.reference.path_length_m
+    tiles = [
         Headline(
             label="Trajectory error",
-            value=f"{given.rmse:.2f}",
+            value=_short(given.rmse),
             unit="m",
-            meaning=(
-                f"RMS distance to truth over {evaluation.reference.path_length_m:.0f} m, "
-                "nothing fitted"
-            ),
+            meaning=f"RMS distance to truth over {path:.0f} m, nothing fitted",
+            computed="root of the mean square over all pairs",
+            better="lower",
         ),
-        Headline(
-            label="Drift",
-            value="–" if drift is None else f"{drift:.2f}",
-            unit="" if drift is None else "%",
-            meaning=(
-                "the path is shorter than 10 m"
-                if drift is None
-                else "median over segments of 10 to 50 m"
-            ),
-            status=status,
-        ),
+        _drift_tile(evaluation, max_drift_percent),
         Headline(
             label="Tracked",
             value=f"{evaluation.coverage * 100.0:.1f}",
             unit="%",
             meaning="share of the flight with an estimate",
             status="good" if evaluation.coverage >= MIN_COVERAGE else "bad",
+            computed="gaps of more than three periods are not covered",
+            better="higher",
         ),
+    ]
+    if evaluation.alignment.mode != "none":
+        tiles.insert(
+            1,
+            Headline(
+                label="Shape error",
+                value=_short(aligned.rmse),
+                unit="m",
+                meaning=f"the same with {MODE_TEXT[evaluation.alignment.mode]}",
+                computed="Umeyama's alignment over all pairs, then as the trajectory error",
+                better="lower",
+            ),
+        )
+    return tuple(tiles)
+
+
+def _short(value: float) -> str:
+    return f"{value:.2f}" if value >= 1.0 else f"{value:.4f}"
+
+
+def _drift_tile(evaluation: TrajectoryEvaluation, max_drift_percent: float | None) -> Headline:
+    drift = evaluation.drift_percent
+    status = "neutral"
+    if drift is not None and max_drift_percent is not None:
+        status = "good" if drift <= max_drift_percent else "bad"
+    over = segment_text(evaluation.protocol.choices)
+    return Headline(
+        label="Drift",
+        value="–" if drift is None else f"{drift:.2f}",
+        unit="" if drift is None else "%",
+        meaning="the path is too short for a segment" if drift is None else f"median {over}",
+        status=status,
+        computed="error of the motion over each segment by its length",
+        better="lower",
     )
 
 
 def _figures(evaluation: TrajectoryEvaluation, name: str) -> tuple[Figure, ...]:
-    return (
+    drawn = [
         Figure(
             title="Seen from above and along the path",
-            caption=(
-                "Truth, the estimate as given and the estimate aligned. "
-                "East is right, north is up; below, height over the path."
-            ),
+            caption="Truth and the estimate in the plane of the motion; below, the third axis over "
+            "the path. An estimate that as given lies far off is not drawn.",
             svg=figures.top_down(evaluation, f"{name}-top"),
             is_wide=True,
         ),
         Figure(
-            title="Error over time",
-            caption="Distance to truth as given and aligned, and the angle between attitudes.",
-            svg=figures.error_over_time(evaluation, f"{name}-time"),
+            title="Seen from the sides",
+            caption="Equal scales; tilt shows here.",
+            svg=figures.side(evaluation, f"{name}-side"),
             is_wide=True,
         ),
         Figure(
-            title="Error gained per metre",
-            caption="RPE over consecutive metres of the path; a peak is a place that was hard.",
+            title="Where the error is",
+            caption="The true path, coloured by the aligned error.",
+            svg=figures.coloured_path(evaluation, f"{name}-coloured"),
+            is_wide=True,
+        ),
+        Figure(
+            title="Error over time",
+            caption="Distance to truth and the angle between attitudes. Marked: where the "
+            "estimate is lost, jumps, or is not there.",
+            svg=figures.error_along_path(evaluation, f"{name}-time"),
+            is_wide=True,
+        ),
+        Figure(
+            title="Cumulative error",
+            caption="Share of the pairs that are at most so far from truth.",
+            svg=figures.cumulative(evaluation, f"{name}-cumulative"),
+        ),
+        Figure(
+            title="Histogram of the error",
+            caption="How often each distance occurs.",
+            svg=figures.histogram(evaluation, f"{name}-histogram"),
+        ),
+        Figure(
+            title=f"Error gained over {evaluation.protocol.choices.rpe_m:g} m",
+            caption="RPE along the path; a peak is a place that was hard.",
             svg=figures.relative_error(evaluation, f"{name}-rpe"),
         ),
         Figure(
-            title="Drift over segments",
-            caption=(
-                "All segments of each length: box from quarter to quarter with the median, "
-                "whiskers from 5 % to 95 %."
-            ),
+            title="Drift by length",
+            caption="All segments of each length: box from quarter to quarter with the median, "
+            "whiskers from 5 % to 95 %.",
             svg=figures.drift(evaluation, f"{name}-drift"),
         ),
+    ]
+    for part, test in evaluation.consistency.items():
+        drawn.append(
+            Figure(
+                title=f"Consistency of the {part}",
+                caption=f"{test.share_within:.0%} of the poses lie below the line that 95 % of a "
+                f"consistent estimator's do: {test.verdict}.",
+                svg=figures.consistency(evaluation, test, f"{name}-nees-{part}"),
+            )
+        )
+    return tuple(drawn)
+
+
+def _score_table(evaluation: TrajectoryEvaluation, camera: StereoCamera | None) -> Table:
+    scores = score_rows(evaluation, camera)
+    return Table(
+        title="Scores",
+        columns=MEASURE_COLUMNS,
+        rows=tuple((s.label, s.text, s.unit, s.meaning) for s in scores),
+        hints=tuple(s.computed for s in scores),
+        caption=evaluation.calibration.reason,
     )
 
 
@@ -193,23 +274,34 @@ def _segment_table(evaluation: TrajectoryEvaluation) -> Table:
     cells = []
     for part in evaluation.drift:
         trans, rot = summarise(part.trans_percent), summarise(part.rot_deg_m)
-        if trans is None or rot is None:
-            cells.append((f"{part.length_m:g} m", "0", "–", "–", "–"))
+        yaw, tilt = summarise(part.yaw_deg), summarise(part.tilt_deg)
+        if trans is None or rot is None or yaw is None or tilt is None:
+            cells.append((f"{part.length_m:g} m", "0", *["–"] * 5))
         else:
-            cells.append(
-                (
-                    f"{part.length_m:g} m",
-                    str(trans.n),
-                    f"{trans.median:.2f}",
-                    f"{trans.mean:.2f}",
-                    f"{rot.median:.4f}",
-                )
-            )
+            numbers = (trans.median, trans.mean, rot.mean * 100.0, yaw.mean, tilt.mean)
+            cells.append((f"{part.length_m:g} m", str(trans.n), *(f"{v:.3f}" for v in numbers)))
     return Table(
         title="Segments",
-        columns=("length", "segments", "median drift %", "mean drift %", "median turn deg/m"),
+        columns=("length", "segments", "median drift %", "mean drift %", "mean turn deg/100 m",
+                 "mean yaw deg", "mean tilt deg"),
         rows=tuple(cells),
-        caption="From every pose on, along the true path; segments overlap.",
+        caption="Along the true path; segments overlap.",
+    )  # fmt: skip
+
+
+def _incident_table(evaluation: TrajectoryEvaluation) -> Table:
+    incidents = evaluation.completeness.incidents
+    rows = tuple(
+        (i.kind, f"{i.from_s:.2f}", f"{i.to_s:.2f}", i.text) for i in incidents[:_MAX_INCIDENT_ROWS]
+    )
+    total = sum(evaluation.completeness.n_incidents.values())
+    left_out = total - len(rows)
+    return Table(
+        title="What went wrong",
+        columns=("what", "from s", "to s", "how"),
+        rows=rows,
+        caption="Times since the first true pose."
+        + (f" {left_out} more stand in metrics.json." if left_out else ""),
     )
 
 
