@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`aerotwin evaluate bag` on what bags hold, for which no ROS is needed."""
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from aerotwin_core import messages
+from aerotwin_core.bag import BagWriter
+from aerotwin_core.cli import main
+
+PATIENCE_S = 120.0
+ODOMETRY, POSE = "nav_msgs/msg/Odometry", "geometry_msgs/msg/PoseStamped"
+LEVEL, ZERO = (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
+N_POSES = 60
+OFFSET_M = 0.3
+ROUNDING = 1e-9
+# Every import of rclpy and its messages fails, as where ROS is not installed.
+WITHOUT_ROS = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("rclpy", "nav_msgs", "sensor_msgs", "geometry_msgs"):
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Refuse())
+from aerotwin_core.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@dataclass
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def evaluate(tmp_path, monkeypatch, capsys):
+    """Return a function that runs the command in the test's folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words):
+        code = main(["evaluate", "bag", *map(str, words)])
+        return Done(code, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def bag(tmp_path):
+    """A flight along x whose second half the estimate puts 0.3 m beside, and a perfect one."""
+    with BagWriter(tmp_path / "bag") as writer:
+        writer.add_topic("/mocap/pose", POSE)
+        writer.add_topic("/vio/odom", ODOMETRY)
+        writer.add_topic("/vio/better", ODOMETRY)
+        for k in range(N_POSES):
+            stamp, p = k * 50_000_000, np.array([0.1 * k, 0.0, 1.0])
+            truth = messages.pose_stamped_message(stamp, "world", p, LEVEL)
+            writer.write("/mocap/pose", stamp, messages.serialize(truth))
+            off = np.array([0.0, OFFSET_M if k >= N_POSES // 2 else 0.0, 0.0])
+            for topic, at in (("/vio/odom", p + off), ("/vio/better", p)):
+                odometry = messages.odometry_message(stamp, "odom", "body", at, LEVEL, ZERO, ZERO)
+                writer.write(topic, stamp, messages.serialize(odometry))
+    return tmp_path / "bag"
+
+
+def test_estimates_of_a_bag_are_judged_without_ros(bag, tmp_path):
+    words = ("--estimate", "/vio/odom", "--estimate", "/vio/better", "-o", "out")
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_ROS, "evaluate", "bag", bag, *words, "--json", "out.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "judges /vio/odom, /vio/better against /mocap/pose" in done.stdout
+    sections = json.loads((tmp_path / "out.json").read_text())["sections"]
+    first, second = (sections[name] for name in ("trajectory", "trajectory_vio_better"))
+    expected = OFFSET_M * np.sqrt(0.5)
+    assert first["ape_unaligned"]["trans_m"]["rmse"] == pytest.approx(expected, abs=ROUNDING)
+    assert second["ape_unaligned"]["trans_m"]["rmse"] == pytest.approx(0.0, abs=ROUNDING)
+    assert (tmp_path / "out" / "report.html").is_file()
+
+
+def test_a_condition_fails_the_command_and_a_protocol_stands_in_the_result(evaluate, bag, tmp_path):
+    (tmp_path / "p.yaml").write_text("name: mine\ntrajectory: {align: none}\n")
+    words = ("--estimate", "/vio/odom", "--protocol", "p.yaml", "--json", "-", "-o", "out")
+    done = evaluate(bag, *words, "--fail-if", "ape_rmse_m > 0.1")
+    assert done.returncode == 3, done.stderr
+    assert "ape_rmse_m > 0.1: it is 0.212132" in done.stderr
+    protocol = json.loads(done.stdout)["sections"]["trajectory"]["protocol"]
+    assert protocol["name"] == "mine"
+    assert protocol["choices"]["align"] == "none"
+
+
+def test_truth_may_come_from_a_file(evaluate, bag, tmp_path):
+    lines = (f"{k * 0.05:.2f} {0.1 * k:.1f} 0 1 0 0 0 1" for k in range(N_POSES))
+    (tmp_path / "gt.txt").write_text("\n".join(lines))
+    words = ("--estimate", "/vio/better", "--truth", "gt.txt", "--json", "-", "-o", "out")
+    done = evaluate(bag, *words)
+    assert done.returncode == 0, done.stderr
+    ape = json.loads(done.stdout)["sections"]["trajectory"]["ape_unaligned"]["trans_m"]
+    assert ape["rmse"] == pytest.approx(0.0, abs=ROUNDING)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--recorded", "--truth", "/nowhere"), "/nowhere: neither poses of the bag nor a file"),
+        (("--estimate", "/nowhere"), "No SLAM output was recorded"),
+    ],
+)
+def test_exit_code_1_when_nothing_was_judged(evaluate, bag, tmp_path, words, message):
+    done = evaluate(bag, *words, "-o", "out")
+    assert done.returncode == 1
+    assert "nothing was judged" in done.stderr
+    assert message in done.stderr
+    assert message in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_a_bag_without_sensors_names_what_can_be_judged(evaluate, bag, tmp_path):
+    done = evaluate(bag)
+    assert done.returncode == 2
+    assert "--estimate of what it holds (/vio/better, /vio/odom)" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_torn_bag_gives_what_is_whole_and_says_what_is_not(evaluate, bag, tmp_path):
+    (file,) = bag.glob("*.mcap")
+    data = file.read_bytes()
+    file.write_bytes(data[: len(data) * 2 // 3])
+    done = evaluate(bag, "--estimate", "/vio/odom", "--json", "-", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    metrics = json.loads(done.stdout)
+    assert 2 <= metrics["sections"]["trajectory"]["n_pairs"] < N_POSES
+    assert any(file.name in warning for warning in metrics["warnings"])
+
+
+def test_a_real_bag_of_transforms_is_judged_against_itself(evaluate, shared_data):
+    bag = shared_data("trajectories/evo/tf_example")
+    words = ("--truth", "/tf:odom.base_footprint", "--estimate", "/tf:odom.base_link")
+    done = evaluate(bag, *words, "--json", "-", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    trajectory = json.loads(done.stdout)["sections"]["trajectory"]
+    assert trajectory["n_pairs"] == 517
+    # base_link stands fixed above base_footprint: joined at the first pose, both are one path.
+    assert trajectory["ape_unaligned"]["trans_m"]["max"] == pytest.approx(0.0, abs=ROUNDING)
+
+
+def test_a_real_bag_without_poses_says_so(evaluate, shared_data):
+    done = evaluate(shared_data("rosbag2/rosbag2_py/mcap/wbag"), "--recorded", "-o", "out")
+    assert done.returncode == 1
+    assert "No SLAM output was recorded" in done.stderr
