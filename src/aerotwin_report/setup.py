@@ -22,4 +22,11 @@ setup(
     ),
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
+    entry_points={
+        "aerotwin.commands": [
+            "report.check = aerotwin_report.check_command",
+            "report.compare = aerotwin_report.compare_command",
+            "report.show = aerotwin_report.show_command",
+        ],
+    },
 )

@@ -8,6 +8,7 @@ renders sections. Neither needs to know the other. Text is plain text: the rende
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ __all__ = [
     "Cell",
     "Figure",
     "Headline",
+    "Link",
     "PathLayer",
     "PointLayer",
     "Scene",
@@ -28,6 +30,8 @@ __all__ = [
     "Table",
     "measure",
 ]
+
+_NOT_A_PATH = re.compile(r"[\\:?\x00-\x1f]")  # schemes, queries, other systems' separators
 
 STATUSES = ("neutral", "good", "warn", "bad")
 BETTER = ("", "lower", "higher")
@@ -147,6 +151,29 @@ class Headline:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Link:
+    """A link to a file beside the report, such as the report of one of the runs it compares.
+
+    Parameters
+    ----------
+    text : str
+        What it leads to.
+    path : str
+        Relative, with forward slashes.
+    """
+
+    text: str
+    path: str
+
+    def __post_init__(self) -> None:
+        if not self.path or self.path.startswith(("/", "#")) or _NOT_A_PATH.search(self.path):
+            raise ValueError(
+                f"link {self.text!r}: path must be relative, with forward slashes, "
+                f"got {self.path!r}"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Section:
     """One chapter of a report.
 
@@ -172,6 +199,8 @@ class Section:
         JSON schema (2020-12, the keywords of `aerotwin_report.schema_check`) of `metrics`. A number
         in it with ``title``, ``unit`` and ``better`` (``lower`` or ``higher``) is compared between
         runs.
+    links : tuple of Link
+        To other files, below the text.
     """
 
     title: str
@@ -185,6 +214,7 @@ class Section:
     scenes: tuple[Scene, ...] = ()
     verdict: str = ""
     schema: Mapping[str, Any] | None = None
+    links: tuple[Link, ...] = ()
 
 
 def measure(label: str, value: float | None, unit: str, meaning: str, *, digits: int = 3):

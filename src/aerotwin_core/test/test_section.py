@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from aerotwin_core.section import Headline, PathLayer, PointLayer, Scene, Section, Table, measure
+from aerotwin_core.section import (
+    Headline,
+    Link,
+    PathLayer,
+    PointLayer,
+    Scene,
+    Section,
+    Table,
+    measure,
+)
 
 THREE = np.arange(9.0).reshape(3, 3)
 
@@ -78,3 +87,10 @@ def test_a_missing_number_is_a_dash():
     assert measure("a", None, "m", "b") == ("a", "–", "m", "b")
     assert measure("a", float("nan"), "m", "b") == ("a", "–", "m", "b")
     assert measure("a", 1.23456, "m", "b", digits=2) == ("a", "1.23", "m", "b")
+
+
+def test_links_lead_beside_the_report_only():
+    assert Link(text="run", path="../a run/report.html").path == "../a run/report.html"
+    for path in ("", "/etc/passwd", "#x", "javascript:alert(1)", "http://a.b", "a\\b", "a\nb"):
+        with pytest.raises(ValueError, match="must be relative"):
+            Link(text="run", path=path)

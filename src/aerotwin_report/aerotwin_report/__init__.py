@@ -5,18 +5,42 @@
 It knows nothing of what is reported: every package describes its own result as a `Section`.
 """
 
-from aerotwin_core.section import Figure, Headline, Section, Table
-from aerotwin_report.metrics import SCHEMA_VERSION, metrics_document, schema, versions
+from aerotwin_core.section import (
+    Figure,
+    Headline,
+    Link,
+    PathLayer,
+    PointLayer,
+    Scene,
+    Section,
+    Table,
+)
+from aerotwin_report.comparison import comparison_section, write_comparison
+from aerotwin_report.metrics import SCHEMA_VERSION, metrics_document, schema, schema_of, versions
+from aerotwin_report.runs import Run, load_run, load_runs
+from aerotwin_report.schema_check import faults, measures
 from aerotwin_report.writing import write_report
 
 __all__ = [
     "SCHEMA_VERSION",
     "Figure",
     "Headline",
+    "Link",
+    "PathLayer",
+    "PointLayer",
+    "Run",
+    "Scene",
     "Section",
     "Table",
+    "comparison_section",
+    "faults",
+    "load_run",
+    "load_runs",
+    "measures",
     "metrics_document",
     "schema",
+    "schema_of",
     "versions",
+    "write_comparison",
     "write_report",
 ]

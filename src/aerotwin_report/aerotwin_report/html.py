@@ -11,6 +11,7 @@ from datetime import datetime
 from html import escape
 from importlib import resources
 from typing import Any
+from urllib.parse import quote
 
 from aerotwin_core.section import Headline, Section, Table
 from aerotwin_report.hints import hint, hinted
@@ -194,9 +195,14 @@ def _section(section: Section, scenes: Iterator[tuple[ShownLayer, ...]]) -> str:
     tables = "".join(
         render_table(table, f"{anchor}-t{k}") for k, table in enumerate(section.tables)
     )
+    links = "".join(
+        f'<a class="chip" href="{escape(quote(link.path))}">{escape(link.text)}</a>'
+        for link in section.links
+    )
+    row = f'<div class="chips">{links}</div>' if links else ""
     return (
         f'<section id="{anchor}"><h2>{escape(section.title)}</h2>'
-        f'{verdict}{paragraphs}{warnings}{grid}<div class="tables">{tables}</div></section>'
+        f'{verdict}{paragraphs}{row}{warnings}{grid}<div class="tables">{tables}</div></section>'
     )
 
 

@@ -6,18 +6,20 @@ import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from importlib import metadata, resources
 from typing import Any
 
 from aerotwin_core.section import Section
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _LISTED = ("numpy", "scipy", "numba", "opencv-contrib-python-headless", "evo", "open3d-cpu")
 
 
 def metrics_document(
     *,
     title: str,
+    summary: str = "",
     created: str,
     sections: Sequence[Section],
     configuration: Mapping[str, Any],
@@ -25,12 +27,12 @@ def metrics_document(
     seed: int | None,
     world: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Return what `metrics.json` holds; it obeys `schema()`.
+    """Return what `metrics.json` holds; it obeys `schema_of` it.
 
     Raises
     ------
     ValueError
-        If two sections have one name or a value cannot be written as JSON.
+        If two sections have one name.
     """
     names = [section.name for section in sections]
     if len(set(names)) != len(names):
@@ -38,6 +40,7 @@ def metrics_document(
     return {
         "schema_version": SCHEMA_VERSION,
         "title": title,
+        "summary": summary,
         "created": created,
         "is_complete": not warnings,
         "warnings": list(warnings),
@@ -46,12 +49,51 @@ def metrics_document(
         "versions": versions(),
         "configuration": plain(configuration),
         "sections": {s.name: plain(s.metrics) for s in sections},
+        "section_titles": {s.name: s.title for s in sections},
         "section_warnings": {s.name: list(s.warnings) for s in sections if s.warnings},
+        "section_schemas": {s.name: plain(s.schema) for s in sections if s.schema is not None},
+        "verdicts": {s.name: s.verdict for s in sections if s.verdict},
+        "headline": [{"section": s.name, **asdict(tile)} for s in sections for tile in s.headline],
     }
 
 
-def schema() -> dict[str, Any]:
-    """Return the JSON schema (2020-12) of `metrics.json`."""
+def schema_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of one document: the written one, with what its sections bring."""
+    brought = document.get("section_schemas")
+    return schema(brought if isinstance(brought, Mapping) else {})
+
+
+def schema(section_schemas: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    """Return the JSON schema (2020-12) of `metrics.json`.
+
+    Parameters
+    ----------
+    section_schemas : mapping, optional
+        By name of section, what holds for its numbers in place of the written schema. They may
+        refer to the definitions of the written schema (``#/$defs/share``, ``number``,
+        ``statistics``, ``pose_errors``, ``transform``, ``distances``) and bring their own.
+
+    Raises
+    ------
+    ValueError
+        If a section defines anew what is defined differently already.
+    """
+    merged = _written_schema()
+    definitions = merged["$defs"]
+    for name, own in (section_schemas or {}).items():
+        for key, definition in own.get("$defs", {}).items():
+            if definitions.setdefault(key, definition) != definition:
+                raise ValueError(
+                    f"schema of section {name!r}: $defs/{key} is defined differently elsewhere; "
+                    "take another name"
+                )
+        merged["properties"]["sections"]["properties"][name] = {
+            key: value for key, value in own.items() if key != "$defs"
+        }
+    return merged
+
+
+def _written_schema() -> dict[str, Any]:
     text = resources.files("aerotwin_report").joinpath("metrics.schema.json").read_text("utf-8")
     return json.loads(text)
 

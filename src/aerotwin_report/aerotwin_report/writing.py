@@ -58,6 +58,7 @@ def write_report(
     seed = given if seed is None and isinstance(given, int) else seed
     document = metrics_document(
         title=title,
+        summary=summary,
         created=created.isoformat(timespec="seconds"),
         sections=sections,
         configuration=configuration,

@@ -1,0 +1,267 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Several runs side by side: key numbers, all measures with the best marked, links to reports.
+
+Which of two numbers is better, each section says itself: `Headline.better` for the tiles;
+``title``, ``unit`` and ``better`` in its schema for the numbers of `metrics.json`. What says
+nothing is not ranked.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from aerotwin_core.section import Headline, Link, Section, Table
+from aerotwin_report.runs import Run
+from aerotwin_report.schema_check import Measure
+from aerotwin_report.writing import write_report
+
+_DIGITS = 4
+
+
+def write_comparison(
+    folder: str | Path,
+    runs: Sequence[Run],
+    *,
+    title: str = "Runs side by side",
+    sections: Sequence[Section] = (),
+    configuration: Mapping[str, Any] | None = None,
+    warnings: Sequence[str] = (),
+    summary: str = "",
+    created: datetime | None = None,
+) -> Path:
+    """Write the comparison of several runs as `report.html` and `metrics.json`.
+
+    Parameters
+    ----------
+    folder : path
+        Made where missing; the page links to the reports of the runs relative to it.
+    runs : sequence of Run
+        At least two, with different names; from `aerotwin_report.load_runs`.
+    title, summary : str
+        Heading, and what stands below it.
+    sections : sequence of Section
+        What only the caller knows (overlaid plots, statistics over many runs); they stand first.
+    configuration : mapping, optional
+        Beside the names and titles of the runs.
+    warnings : sequence of str
+        Stand in the banner, before those that follow from the runs.
+    created : datetime, optional
+        With time zone; now by default.
+
+    Returns
+    -------
+    Path
+        Of `report.html`.
+    """
+    folder = Path(folder)
+    listed = [{"name": run.name, "title": run.document["title"]} for run in runs]
+    return write_report(
+        folder,
+        title=title,
+        summary=summary,
+        sections=[*sections, comparison_section(runs, folder=folder)],
+        configuration={"runs": listed, **(configuration or {})},
+        warnings=[*warnings, *comparison_warnings(runs)],
+        created=created,
+    )
+
+
+def comparison_section(
+    runs: Sequence[Run],
+    *,
+    folder: Path | None = None,
+    title: str = "Runs side by side",
+    name: str = "comparison",
+) -> Section:
+    """Return the section that shows runs side by side.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        At least two, with different names.
+    folder : Path, optional
+        Of the page: where its links start. No links without.
+    title, name : str
+        Heading, and key in `metrics.json`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two runs, or two of one name.
+    """
+    names = [run.name for run in runs]
+    if len(runs) < 2 or len(set(names)) != len(names):
+        raise ValueError(f"a comparison needs at least two runs of different names, got {names}")
+    tiles = _common_tiles(runs)
+    return Section(
+        title=title,
+        name=name,
+        text="Each run as it was judged by itself; the best is marked where the measure says which "
+        "way is better. One run each: small differences may be chance.",
+        headline=tuple(_headline(tile, names) for tile in tiles if _best(tile["numbers"], tile)),
+        tables=(_key_table(tiles, names), _run_table(runs), *_measure_tables(runs)),
+        metrics={"runs": {run.name: _numbers(run) for run in runs}},
+        links=_links(runs, folder) if folder is not None else (),
+    )
+
+
+def comparison_warnings(runs: Sequence[Run]) -> list[str]:
+    """Return why the runs' numbers may not be comparable, one line each."""
+    found = []
+    for section in dict.fromkeys(name for run in runs for name in run.document["sections"]):
+        hashes = {
+            run.name: (run.document["sections"].get(section, {}).get("protocol") or {}).get("hash")
+            for run in runs
+        }
+        if len({code for code in hashes.values() if code is not None}) > 1:
+            said = ", ".join(f"{name} {code}" for name, code in hashes.items())
+            found.append(f"{section}: judged by different protocols ({said}): not comparable.")
+    worlds = {run.name: (run.document["world"] or {}).get("name") for run in runs}
+    if len({world for world in worlds.values() if world is not None}) > 1:
+        said = ", ".join(f"{name} in {world}" for name, world in worlds.items())
+        found.append(f"The runs are of different worlds: {said}.")
+    found += [f"{run.name}: {text}" for run in runs for text in run.document["warnings"]]
+    return found
+
+
+def _common_tiles(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return the tiles that at least two runs have, with a text and a number for each run."""
+    keys = dict.fromkeys(
+        (tile["section"], tile["label"]) for run in runs for tile in run.document["headline"]
+    )
+    rows = []
+    for key in keys:
+        tiles = [_tile_of(run, key) for run in runs]
+        there = [tile for tile in tiles if tile is not None]
+        if len(there) < 2 or len({tile["unit"] for tile in there}) > 1:
+            continue
+        rows.append({**there[0], "texts": [t and t["value"] for t in tiles]})
+        rows[-1]["numbers"] = [None if t is None else _number(t["value"]) for t in tiles]
+    return rows
+
+
+def _tile_of(run: Run, key: tuple[str, str]) -> dict[str, Any] | None:
+    for tile in run.document["headline"]:
+        if (tile["section"], tile["label"]) == key:
+            return tile
+    return None
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text.replace(",", "").replace("−", "-"))
+    except ValueError:
+        return None
+    return value if abs(value) < float("inf") else None
+
+
+def _best(numbers: Sequence[float | None], tile: Mapping[str, Any]) -> list[int]:
+    """Return which are the best: none where all are equal, or nobody says what is better."""
+    there = [number for number in numbers if number is not None]
+    if not tile["better"] or len(there) < 2 or len(set(there)) == 1:
+        return []
+    best = min(there) if tile["better"] == "lower" else max(there)
+    return [k for k, number in enumerate(numbers) if number == best]
+
+
+def _headline(tile: Mapping[str, Any], names: Sequence[str]) -> Headline:
+    best = _best(tile["numbers"], tile)
+    others = ", ".join(
+        f"{name} {text}"
+        for k, (name, text) in enumerate(zip(names, tile["texts"]))
+        if k not in best and text is not None
+    )
+    return Headline(
+        label=tile["label"],
+        value=tile["texts"][best[0]],
+        unit=tile["unit"],
+        meaning=f"best: {' and '.join(names[k] for k in best)}; {others}",
+        computed=tile["computed"] or tile["meaning"],
+        better=tile["better"],
+    )
+
+
+def _key_table(tiles: Sequence[Mapping[str, Any]], names: Sequence[str]) -> Table:
+    return Table(
+        title="Key numbers",
+        columns=("quantity", "unit", *names),
+        rows=tuple((t["label"], t["unit"], *t["texts"]) for t in tiles),
+        hints=tuple(" ".join(filter(None, (t["meaning"], t["computed"]))) for t in tiles),
+        best=tuple((row, 2 + k) for row, t in enumerate(tiles) for k in _best(t["numbers"], t)),
+        caption="The tiles of each report.",
+    )
+
+
+def _run_table(runs: Sequence[Run]) -> Table:
+    return Table(
+        title="Runs",
+        columns=("run", "title", "created", "world", "seed", "complete"),
+        rows=tuple(
+            (
+                run.name,
+                run.document["title"],
+                run.document["created"],
+                (run.document["world"] or {}).get("name"),
+                run.document["seed"],
+                "yes" if run.document["is_complete"] else "no",
+            )
+            for run in runs
+        ),
+    )
+
+
+def _measure_tables(runs: Sequence[Run]) -> list[Table]:
+    """Return one table for each section: every number that at least two runs can be ranked by."""
+    found = [{measure.path: measure for measure in run.measures()} for run in runs]
+    paths = dict.fromkeys(path for measures in found for path in measures)
+    by_section: dict[str, list[list[Measure | None]]] = {}
+    for path in paths:
+        row = [measures.get(path) for measures in found]
+        if sum(measure is not None for measure in row) >= 2:
+            by_section.setdefault(path.split(".")[1], []).append(row)
+    names = [run.name for run in runs]
+    titles = {k: v for run in runs for k, v in run.document["section_titles"].items()}
+    return [
+        _measure_table(f"All measures: {titles.get(section, section)}", rows, names)
+        for section, rows in by_section.items()
+    ]
+
+
+def _measure_table(title: str, rows: list[list[Measure | None]], names: Sequence[str]) -> Table:
+    first = [next(measure for measure in row if measure is not None) for row in rows]
+    values = [[None if measure is None else measure.value for measure in row] for row in rows]
+    best = [_best(row, {"better": measure.better}) for row, measure in zip(values, first)]
+    return Table(
+        title=title,
+        columns=("quantity", "unit", *names),
+        rows=tuple(
+            (measure.label, measure.unit, *("–" if v is None else f"{v:.{_DIGITS}g}" for v in row))
+            for measure, row in zip(first, values)
+        ),
+        hints=tuple(
+            f"{measure.path} in metrics.json; {measure.better} is better" for measure in first
+        ),
+        best=tuple((row, 2 + k) for row, which in enumerate(best) for k in which),
+    )
+
+
+def _numbers(run: Run) -> dict[str, Any]:
+    return {
+        "title": run.document["title"],
+        "created": run.document["created"],
+        "measures": {measure.path: measure.value for measure in run.measures()},
+    }
+
+
+def _links(runs: Sequence[Run], folder: Path) -> tuple[Link, ...]:
+    return tuple(
+        Link(
+            text=f"Report of {run.name}",
+            path=os.path.relpath(run.report.resolve(), folder.resolve()).replace(os.sep, "/"),
+        )
+        for run in runs
+        if run.report is not None
+    )

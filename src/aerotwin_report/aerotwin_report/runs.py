@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Results that were written before: read, checked, and said in a terminal."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aerotwin_core.errors import UserError
+from aerotwin_report.metrics import SCHEMA_VERSION, schema_of
+from aerotwin_report.schema_check import Measure, faults, measures
+
+MAX_BYTES = 256 * 2**20
+_N_FAULTS_SAID = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One result.
+
+    Attributes
+    ----------
+    name : str
+        What it is called among others.
+    document : mapping
+        The contents of its `metrics.json`; obeys its schema.
+    report : Path, optional
+        Its page, where there is one.
+    """
+
+    name: str
+    document: Mapping[str, Any]
+    report: Path | None = None
+
+    def measures(self) -> list[Measure]:
+        """Return all numbers that its schema says how to compare."""
+        return measures(self.document, schema_of(self.document))
+
+
+def load_run(path: str | Path, name: str | None = None) -> Run:
+    """Read a result: a folder with `metrics.json`, or that file.
+
+    Parameters
+    ----------
+    path : path
+        Of the folder or the file.
+    name : str, optional
+        That of the folder by default.
+
+    Raises
+    ------
+    UserError
+        If there is none, it is no JSON, or it breaks its schema.
+    """
+    path = Path(path)
+    file = path / "metrics.json" if path.is_dir() else path
+    document = read_document(file)
+    found = document_faults(document)
+    if found:
+        said = "; ".join(found[:_N_FAULTS_SAID])
+        raise UserError(f"{file}: breaks the schema of metrics.json in {len(found)} places: {said}")
+    report = file.with_name("report.html")
+    return Run(
+        name=name or file.resolve().parent.name,
+        document=document,
+        report=report if report.is_file() else None,
+    )
+
+
+def load_runs(paths: Sequence[str | Path], names: Sequence[str] | None = None) -> list[Run]:
+    """Read several results; folders of one name are told apart by the folders above them.
+
+    Raises
+    ------
+    UserError
+        If names are given that are not one for each, or not different.
+    """
+    if names is not None and len(names) != len(paths):
+        raise UserError(f"expected one name for each of {len(paths)} runs, found {len(names)}")
+    runs = [load_run(path, None if names is None else names[k]) for k, path in enumerate(paths)]
+    called = [run.name for run in runs]
+    if len(set(called)) == len(called):
+        return runs
+    if names is not None:
+        raise UserError(f"names of runs must be different, found {', '.join(called)}")
+    numbered = [f"{name} ({k + 1})" for k, name in enumerate(called)]
+    folders = [Path(path).resolve() for path in paths]
+    above = [f.parents[0 if f.is_dir() else 1].name for f in folders]
+    longer = [f"{folder}/{name}" if folder else name for folder, name in zip(above, called)]
+    better = longer if len(set(longer)) == len(longer) else numbered
+    return [
+        Run(name=name, document=run.document, report=run.report) for name, run in zip(better, runs)
+    ]
+
+
+def read_document(file: Path) -> dict[str, Any]:
+    """Return the contents of a `metrics.json`, unchecked but for being one JSON object.
+
+    Raises
+    ------
+    UserError
+        If it is not there, too large, or no JSON object.
+    """
+    try:
+        size = file.stat().st_size
+        if size > MAX_BYTES:
+            raise UserError(f"{file}: expected at most {MAX_BYTES} bytes, found {size}")
+        document = json.loads(file.read_bytes(), parse_constant=_refuse_constant)
+    except OSError as error:
+        raise UserError(
+            f"{file}: cannot be read ({error.strerror}); name a run folder or its metrics.json"
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{file}: is no JSON: {error}") from error
+    if not isinstance(document, dict):
+        raise UserError(f"{file}: expected a JSON object, found {type(document).__name__}")
+    return document
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not JSON; a number that is missing is null")
+
+
+def document_faults(document: Mapping[str, Any]) -> list[str]:
+    """Return what breaks the schema of metrics.json, that of its own sections included."""
+    version = document.get("schema_version")
+    if version != SCHEMA_VERSION:
+        return [
+            f"schema_version: expected {SCHEMA_VERSION}, found {version!r}; "
+            "evaluate again with this version"
+        ]
+    try:
+        return faults(document, schema_of(document))
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        return [f"section_schemas: cannot be used: {error}"]
+
+
+def summary_lines(run: Run) -> list[str]:
+    """Return what a report says first, for a terminal: warnings, verdicts, key numbers."""
+    document = run.document
+    lines = [f"{document['title']}  ({document['created']})"]
+    lines += [document["summary"]] if document["summary"] else []
+    lines += [f"! {text}" for text in document["warnings"]]
+    titles = document["section_titles"]
+    for name, title in titles.items():
+        tiles = [tile for tile in document["headline"] if tile["section"] == name]
+        verdict = document["verdicts"].get(name)
+        warnings = document["section_warnings"].get(name, [])
+        if tiles or verdict or warnings:
+            lines += ["", title]
+        lines += [f"  {verdict}"] if verdict else []
+        lines += [f"  ! {text}" for text in warnings]
+        lines += [
+            f"  {tile['label']:24} {tile['value']:>10} {tile['unit']:5} {tile['meaning']}".rstrip()
+            for tile in tiles
+        ]
+    return lines
