@@ -1,15 +1,53 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Nearest neighbours of a moving cloud, searched again only where the answer may have changed."""
+"""Pairs of a moving cloud, searched again only where the answer may have changed."""
+
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial import cKDTree
+
+from aerotwin_registration.point_tree import PointTree
+from aerotwin_registration.threads import run_ranges
 
 # The search reaches a little beyond the radius, so that small moves need no new search.
 _REACH = 1.25
 
 
-class NearestTracker:
+@dataclass(frozen=True, kw_only=True)
+class Pairs:
+    """The nearest target point within the radius of every source point, and their sums.
+
+    Attributes
+    ----------
+    moved : (n, 3) array
+        Source points where they are now, in the target frame.
+    index : (n,) array
+        Place of the nearest target point; -1 without one within the radius.
+    sums : (19,) array
+        As `tree_kernels.tracked_pairs` says.
+    """
+
+    moved: np.ndarray
+    index: np.ndarray
+    sums: np.ndarray
+
+    @property
+    def n(self) -> int:
+        """Number of pairs."""
+        return int(self.sums[0])
+
+    @property
+    def fitness(self) -> float:
+        """Share of source points with a pair."""
+        return self.n / len(self.index)
+
+    @property
+    def rmse_m(self) -> float:
+        """Root mean square distance of the pairs [m]; NaN without."""
+        return float(np.sqrt(self.sums[1] / self.n)) if self.n else float("nan")
+
+
+class PairTracker:
     """The nearest target point, within a radius, of every source point as the source moves.
 
     A point that has moved by m since its last search keeps its neighbour as long as
@@ -18,53 +56,49 @@ class NearestTracker:
 
     Parameters
     ----------
-    tree : cKDTree
-        Of the searched points, not empty.
+    source : (n, 3) array
+        Points that move; fastest along a curve as `PointTree.points` are.
+    target : PointTree
+        Points that are searched.
     radius_m : float
         Neighbours farther than this do not count [m].
+    robust, robust_m : int, float
+        Kind of weight of a pair in the sums (`tree_kernels`), and the distance it begins at [m].
     """
 
-    def __init__(self, tree: cKDTree, radius_m: float) -> None:
-        self._tree = tree
-        self._radius = radius_m
-        self._reach = radius_m * _REACH
-        self._anchor: np.ndarray | None = None
-        self._lead = np.empty(0)
-        self._index = np.empty(0, dtype=np.int64)
+    def __init__(
+        self,
+        source: np.ndarray,
+        target: PointTree,
+        radius_m: float,
+        *,
+        robust: int = 0,
+        robust_m: float = 1.0,
+    ) -> None:
+        n = len(source)
+        self._source = np.ascontiguousarray(source)
+        self._target = target
+        self._choices = (radius_m, radius_m * _REACH, robust, robust_m)
+        self._anchors, self._leads = np.zeros((n, 3)), np.full(n, -1.0)
+        self._near = np.full((n, 2), -1)
 
-    def nearest(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return (distance (n,), index (n,)); no neighbour within the radius gives (inf, -1)."""
-        if self._anchor is None or len(self._anchor) != len(points):
-            self._anchor = points.copy()
-            self._lead = np.zeros(len(points))
-            self._index = np.full(len(points), -1, dtype=np.int64)
-            self._search(points, np.arange(len(points)))
-        else:
-            moved = np.linalg.norm(points - self._anchor, axis=1)
-            self._search(points, np.flatnonzero(2.0 * moved >= self._lead))
-        return self._distances(points)
+    def pairs(self, S: np.ndarray) -> Pairs:
+        """Return the pairs of the source moved by S (4, 4)."""
+        from aerotwin_registration.tree_kernels import tracked_pairs
 
-    def _search(self, points: np.ndarray, which: np.ndarray) -> None:
-        if len(which) == 0:
-            return
-        assert self._anchor is not None
-        distance, index = self._tree.query(
-            points[which], k=2, distance_upper_bound=self._reach, workers=-1
+        n = len(self._source)
+        moved, index = np.empty((n, 3)), np.empty(n, dtype=np.int64)
+        sums = run_ranges(
+            tracked_pairs,
+            n,
+            *self._target.arrays,
+            self._source,
+            np.ascontiguousarray(S[:3]),
+            *self._choices,
+            self._anchors,
+            self._leads,
+            self._near,
+            moved,
+            index,
         )
-        found = np.isfinite(distance[:, 0])
-        first = np.where(found, distance[:, 0], self._radius)
-        second = np.minimum(distance[:, 1], self._reach)
-        self._anchor[which] = points[which]
-        # Without a neighbour in reach none can come within the radius before a move of
-        # reach - radius; the factor 2 of the test above is kept on the safe side.
-        self._lead[which] = second - first
-        self._index[which] = np.where(found, index[:, 0], -1)
-
-    def _distances(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        index = self._index
-        target = self._tree.data[np.maximum(index, 0)]
-        distance = np.linalg.norm(points - target, axis=1)
-        distance[index < 0] = np.inf
-        too_far = distance > self._radius
-        distance[too_far] = np.inf
-        return distance, np.where(too_far, -1, index)
+        return Pairs(moved=moved, index=index, sums=sum(sums))

@@ -8,7 +8,8 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
 from aerotwin_registration import IcpProtocol, align
 from aerotwin_registration.icp.similarity import fit_rigid
-from aerotwin_registration.neighbours import NearestTracker
+from aerotwin_registration.neighbours import PairTracker
+from aerotwin_registration.point_tree import PointTree
 
 ROUNDING = 1e-9  # double precision over coordinates of tens of metres
 SAME_SAMPLES = 1e-6  # exact pairs: ICP ends at the truth but for its stopping rule
@@ -82,16 +83,21 @@ def test_rigid_fit_equals_scipy():
     )
 
 
-def test_tracked_neighbours_equal_a_full_search_at_every_step():
+def test_tracked_pairs_equal_a_full_search_at_every_step():
     rng = np.random.default_rng(11)
-    target, points = rng.uniform(-2, 2, (400, 3)), rng.uniform(-3, 3, (300, 3))
-    tracker, tree = NearestTracker(cKDTree(target), 0.5), cKDTree(target)
+    tree = PointTree(rng.uniform(-2, 2, (400, 3)))
+    source = rng.uniform(-3, 3, (300, 3))
+    tracker, S = PairTracker(source, tree, 0.5), np.eye(4)
     for step in (0.0, 0.3, 0.01, 0.001, 0.05, 0.2):
-        points = points + rng.normal(0, step, 3)
-        distance, index = tracker.nearest(points)
-        expected, expected_index = tree.query(points, distance_upper_bound=0.5)
-        np.testing.assert_allclose(distance, expected, atol=ROUNDING)
-        assert (index[np.isfinite(expected)] == expected_index[np.isfinite(expected)]).all()
+        S[:3, 3] += rng.normal(0, step, 3)
+        pairs = tracker.pairs(S)
+        moved = transform_points(S, source)
+        expected, index = cKDTree(tree.points).query(moved, distance_upper_bound=0.5)
+        index[np.isinf(expected)] = -1
+        near = expected[np.isfinite(expected)]
+        np.testing.assert_array_equal(pairs.index, index)
+        assert pairs.n == len(near)
+        assert pairs.rmse_m == pytest.approx(np.sqrt(np.mean(near**2)), abs=ROUNDING)
 
 
 def test_clouds_that_do_not_meet_are_a_failure_and_not_the_identity():

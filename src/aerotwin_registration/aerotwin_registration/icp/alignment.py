@@ -11,15 +11,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from aerotwin_core.frames import transform_points
 from aerotwin_registration.icp.diagnosis import failure, judged
 from aerotwin_registration.icp.iterate import Iterate
-from aerotwin_registration.icp.protocol import IcpProtocol
+from aerotwin_registration.icp.protocol import ROBUST_KERNELS, IcpProtocol
 from aerotwin_registration.icp.result import Registration
 from aerotwin_registration.icp.similarity import split_scale
-from aerotwin_registration.icp.steps import step
+from aerotwin_registration.icp.steps import Steps
 from aerotwin_registration.icp.surface import Surface
-from aerotwin_registration.neighbours import NearestTracker
+from aerotwin_registration.neighbours import PairTracker
 
 
 def align(
@@ -72,10 +71,10 @@ def align(
     source, target = _surface(source, protocol, "source"), _surface(target, protocol, "target")
     S_initial = _start(T_target_source_initial, scale_initial)
     n_least = max(protocol.min_correspondences, 1)
-    if min(len(source.points), len(target.points)) < n_least:
+    if min(len(source), len(target)) < n_least:
         return failure(
             S_initial,
-            f"{len(source.points)} source and {len(target.points)} target points are too few: "
+            f"{len(source)} source and {len(target)} target points are too few: "
             f"{protocol.min_correspondences} are needed",
         )
     to_source, to_target = _shift(source.origin), _shift(target.origin)
@@ -115,32 +114,25 @@ def _iterate(
     protocol: IcpProtocol,
     on_iteration: Callable[[int, float], None] | None,
 ) -> Iterate:
-    tracker = NearestTracker(target.tree, protocol.radius_m)
-    fitness, rmse = np.inf, np.inf
+    tracker = PairTracker(
+        source.points,
+        target.tree,
+        protocol.radius_m,
+        robust=ROBUST_KERNELS.index(protocol.robust_kernel),
+        robust_m=protocol.robust_m,
+    )
+    steps = Steps(protocol, source, target)
+    previous = (np.inf, np.inf)
     has_settled = False
     for n_iterations in range(protocol.max_iterations + 1):
-        moved = transform_points(S, source.points)
-        distance, index = tracker.nearest(moved)
-        paired = index >= 0
-        n_paired = int(np.count_nonzero(paired))
-        previous = (fitness, rmse)
-        fitness = n_paired / len(moved)
-        rmse = float(np.sqrt(np.mean(distance[paired] ** 2))) if n_paired else float("nan")
-        if n_paired < protocol.min_correspondences or n_iterations == protocol.max_iterations:
+        pairs = tracker.pairs(S)
+        change = max(abs(pairs.fitness - previous[0]), abs(pairs.rmse_m - previous[1]))
+        has_settled = change < protocol.relative_tolerance
+        is_lost = pairs.n < protocol.min_correspondences
+        if has_settled or is_lost or n_iterations == protocol.max_iterations:
             break
-        change = max(abs(fitness - previous[0]), abs(rmse - previous[1]))
-        if change < protocol.relative_tolerance:
-            has_settled = True
-            break
-        S = step(protocol, source, target, S, moved, index) @ S
+        previous = (pairs.fitness, pairs.rmse_m)
+        S = steps.motion(S, pairs) @ S
         if on_iteration is not None:
-            on_iteration(n_iterations + 1, rmse)
-    return Iterate(
-        S=S,
-        moved=moved,
-        index=index,
-        n_iterations=n_iterations,
-        fitness=fitness,
-        rmse_m=rmse,
-        has_settled=has_settled,
-    )
+            on_iteration(n_iterations + 1, pairs.rmse_m)
+    return Iterate(S=S, pairs=pairs, n_iterations=n_iterations, has_settled=has_settled)

@@ -2,71 +2,125 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether an alignment may be believed, found without knowing the truth."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from aerotwin_registration.icp.evidence import Evidence, evidence_of
 from aerotwin_registration.icp.iterate import Iterate
 from aerotwin_registration.icp.protocol import IcpProtocol
 from aerotwin_registration.icp.result import Registration
+from aerotwin_registration.icp.rivals import best_rival
 from aerotwin_registration.icp.similarity import motion_of, split_scale
 from aerotwin_registration.icp.surface import Surface
-from aerotwin_registration.observability import open_directions
+
+_LEAST_VARIANCE = 1e-12
+"""Of a residual [m^2]: clouds without noise are not known better than to a micrometre."""
 
 
 def judged(
     source: Surface, target: Surface, S_start: np.ndarray, last: Iterate, protocol: IcpProtocol
 ) -> dict[str, Any]:
     """Return all that a `Registration` says but the transform."""
-    paired = last.index >= 0
-    facts = {
-        "n_iterations": last.n_iterations,
-        "n_correspondences": int(np.count_nonzero(paired)),
-        "fitness": last.fitness,
-        "rmse_m": last.rmse_m,
-        "open_directions": open_directions(last.moved[paired], target.tree) if paired.any() else (),
-    }
-    problem = _problem(source, S_start, last, facts, protocol)
-    text = (
-        f"settled after {last.n_iterations} iterations with {last.fitness:.1%} of the "
-        f"points paired at {last.rmse_m:.3f} m RMSE"
+    evidence = evidence_of(
+        source, target, last.S, protocol.radius_m, with_scale=protocol.with_scale
     )
-    return {**facts, "converged": not problem, "reason": problem or text}
+    checks = _checks(source, target, S_start, last, protocol, evidence)
+    problem = next(checks, "")
+    pairs = last.pairs
+    facts = {
+        "converged": not problem,
+        "reason": problem
+        or f"settled after {last.n_iterations} iterations with {pairs.fitness:.1%} of the "
+        f"points paired at {pairs.rmse_m:.3f} m RMSE",
+        "n_iterations": last.n_iterations,
+        "n_correspondences": pairs.n,
+        "fitness": pairs.fitness,
+        "rmse_m": pairs.rmse_m,
+    }
+    return facts if evidence is None else {**facts, **_borne_out(evidence, target, pairs.n)}
 
 
-def _problem(
+def _borne_out(evidence: Evidence, target: Surface, n_pairs: int) -> dict[str, Any]:
+    variance = max(evidence.surface_rmse_m**2, _LEAST_VARIANCE)
+    has_surface = np.isfinite(variance)
+    return {
+        "explained": evidence.explained,
+        "surface_rmse_m": evidence.surface_rmse_m,
+        "information": n_pairs / variance * evidence.information if has_surface else None,
+        "centre_target": evidence.centre + target.origin,
+        "open_directions": evidence.open_directions,
+    }
+
+
+def _checks(
     source: Surface,
+    target: Surface,
     S_start: np.ndarray,
     last: Iterate,
-    facts: dict[str, Any],
     protocol: IcpProtocol,
-) -> str:
-    shift, turn = motion_of(last.S @ np.linalg.inv(S_start), source.points, S_start)
-    growth = np.log(split_scale(last.S)[1] / split_scale(S_start)[1])
-    if facts["n_correspondences"] < protocol.min_correspondences:
-        return (
-            f"only {facts['n_correspondences']} points have a neighbour within "
+    evidence: Evidence | None,
+) -> Iterator[str]:
+    """Yield what speaks against an alignment, the plainest first; the dear ones are asked last."""
+    yield from _about_pairs(last, protocol)
+    if evidence is None:
+        return
+    yield from _about_drift(source, S_start, last, protocol)
+    if evidence.open_directions:
+        listed = " and ".join(d.text for d in evidence.open_directions)
+        yield f"the surface leaves open: {listed}"
+    if not last.has_settled:
+        yield f"still moving after {last.n_iterations} iterations"
+    if evidence.weakest < protocol.min_explained:
+        yield (
+            f"the surfaces do not bear it out: {evidence.weakest_direction.text} is opposed by "
+            f"pairs of which only {evidence.weakest:.0%} lie on each other"
+        )
+    if protocol.max_rival_lead < 1.0:
+        yield from _about_rivals(source, target, last, protocol)
+
+
+def _about_pairs(last: Iterate, protocol: IcpProtocol) -> Iterator[str]:
+    if last.pairs.n < protocol.min_correspondences:
+        yield (
+            f"only {last.pairs.n} points have a neighbour within "
             f"{protocol.radius_m:g} m, {protocol.min_correspondences} are needed; "
             "start closer or widen the radius"
         )
-    if last.fitness < protocol.min_fitness:
-        return (
-            f"only {last.fitness:.1%} of the points have a neighbour within "
+    if last.pairs.fitness < protocol.min_fitness:
+        yield (
+            f"only {last.pairs.fitness:.1%} of the points have a neighbour within "
             f"{protocol.radius_m:g} m, {protocol.min_fitness:.0%} are needed"
         )
+
+
+def _about_drift(
+    source: Surface, S_start: np.ndarray, last: Iterate, protocol: IcpProtocol
+) -> Iterator[str]:
+    shift, turn = motion_of(last.S @ np.linalg.inv(S_start), source.points, S_start)
     if shift > protocol.max_shift_m or turn > protocol.max_turn_deg:
-        return (
+        yield (
             f"the cloud drifted {shift:.2f} m and {turn:.1f} deg from its start, at most "
             f"{protocol.max_shift_m:g} m and {protocol.max_turn_deg:g} deg are believed"
         )
+    growth = np.log(split_scale(last.S)[1] / split_scale(S_start)[1])
     if abs(growth) > protocol.max_scale_change:
-        return f"the cloud was scaled by {np.exp(growth):.3f} from its start, which is not believed"
-    if facts["open_directions"]:
-        listed = " and ".join(d.text for d in facts["open_directions"])
-        return f"the surface leaves open: {listed}"
-    if not last.has_settled:
-        return f"still moving after {last.n_iterations} iterations"
-    return ""
+        yield (
+            f"the cloud was scaled by {np.exp(growth):.3f} from its start, at most "
+            f"{np.exp(protocol.max_scale_change):.3f} is believed"
+        )
+
+
+def _about_rivals(
+    source: Surface, target: Surface, last: Iterate, protocol: IcpProtocol
+) -> Iterator[str]:
+    rival = best_rival(source, target, last.S, protocol)
+    if rival is not None and rival.lead > protocol.max_rival_lead:
+        yield (
+            f"another answer, {rival.distance_m:.2f} m away, explains {rival.lead:.0%} more of "
+            "the points; start closer or use GICP"
+        )
 
 
 def failure(S_initial: np.ndarray, reason: str) -> Registration:

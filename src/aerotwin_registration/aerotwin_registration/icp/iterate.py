@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_registration.neighbours import Pairs
+
 
 @dataclass(frozen=True, kw_only=True)
 class Iterate:
@@ -14,17 +16,12 @@ class Iterate:
     Attributes
     ----------
     S : (4, 4) array
-        x_target = S @ x_source, both relative to the centres of their clouds.
-    moved : (n, 3) array
-        Source points moved by S.
-    index : (n,) array
-        Target point of each within the radius; negative without.
+        x_target = S @ x_source, both relative to the origins of their surfaces.
+    pairs : Pairs
+        Of the source moved by S.
     """
 
     S: np.ndarray
-    moved: np.ndarray
-    index: np.ndarray
+    pairs: Pairs
     n_iterations: int
-    fitness: float
-    rmse_m: float
     has_settled: bool

@@ -11,10 +11,10 @@ import math
 import numpy as np
 from numba import float64, int64, njit, void
 
+from aerotwin_registration.tree_kernels import robust_weight
+
 POINT_TO_PLANE, GICP = 1, 2
 """Kinds of residual of `normal_equations`."""
-NONE, HUBER, CAUCHY, TUKEY = range(4)
-"""Kinds of robust weight."""
 GICP_EPSILON = 1e-3
 """Variance across a surface, along it 1 (Segal et al. 2009, III-B)."""
 N_UNKNOWNS = 7
@@ -70,14 +70,15 @@ def _smallest_axis(xx, xy, xz, yy, yz, zz):
 
 
 @njit(
-    void(int64, int64, float64[:, ::1], int64[:, ::1], float64[:, ::1], float64[::1]),
+    void(int64, int64, float64[:, ::1], int64[::1], int64[:, ::1], float64[:, ::1], float64[::1]),
     cache=True,
     nogil=True,
 )
-def surface_normals(start, stop, points, neighbours, normals, roughness):
-    """Write unit normals and RMS distances to the plane of each row's neighbours.
+def surface_normals(start, stop, points, places, neighbours, normals, roughness):
+    """Write unit normals and RMS distances to the plane of the neighbours of some points.
 
-    `neighbours` (n, k) holds indices of `points`. The smallest eigenvector of the covariance is
+    `neighbours` (r, k) holds places in `points`, `places` (r,) where in `normals` (n, 3) and
+    `roughness` (n,) the result of each row belongs. The smallest eigenvector of the covariance is
     found by Jacobi rotations, which are exact to rounding and need no case distinction.
     """
     k = neighbours.shape[1]
@@ -102,21 +103,9 @@ def surface_normals(start, stop, points, neighbours, normals, roughness):
             yz += y * z
             zz += z * z
         value, nx, ny, nz = _smallest_axis(xx, xy, xz, yy, yz, zz)
-        normals[i, 0], normals[i, 1], normals[i, 2] = nx, ny, nz
-        roughness[i] = math.sqrt(max(value, 0.0) / k)
-
-
-@njit(cache=True, nogil=True)
-def _robust_weight(kind, residual, limit):
-    """Return the weight of iteratively re-weighted least squares (Zhang 1997, table 1)."""
-    if kind == HUBER:
-        return 1.0 if residual <= limit else limit / residual
-    if kind == CAUCHY:
-        return 1.0 / (1.0 + (residual / limit) ** 2)
-    if kind == TUKEY:
-        u = (residual / limit) ** 2
-        return (1.0 - u) ** 2 if u < 1.0 else 0.0
-    return 1.0
+        p = places[i]
+        normals[p, 0], normals[p, 1], normals[p, 2] = nx, ny, nz
+        roughness[p] = math.sqrt(max(value, 0.0) / k)
 
 
 @njit(cache=True, nogil=True)
@@ -157,6 +146,7 @@ def _weight_matrix(kind, W, a, b):
         float64[:, ::1],
         float64[:, ::1],
         float64[:, ::1],
+        float64[:, ::1],
         int64[::1],
         float64[::1],
     ),
@@ -164,26 +154,32 @@ def _weight_matrix(kind, W, a, b):
     nogil=True,
 )
 def normal_equations(
-    start, stop, method, robust, robust_m, moved, moved_normals, target, normals, index, centre
+    start, stop, method, robust, robust_m, moved, source_normals, R, target, normals, index, centre
 ):
     """Return the sums (9, 7) over the pairs of a range that a Gauss-Newton step is solved from.
 
-    A step d = (shift, rotation vector, log of scale) about `centre` moves x by J d, J = [1,
-    -[x - centre]x, x - centre]; the residual of a pair is r = q - x, its weight W. Rows 0 to 6
-    hold the upper half of H = sum J^T W J, row 7 g = sum J^T W r, row 8 the sums of r^T W r, of
-    r^T r, and the number of pairs. A negative index is no pair.
+    The source stands at `moved`, turned by R from where its normals were fitted. A step d =
+    (shift, rotation vector, log of scale) about `centre` moves x by J d, J = [1, -[x - centre]x,
+    x - centre]; the residual of a pair is r = q - x, its weight W. Rows 0 to 6 hold the upper
+    half of H = sum J^T W J, row 7 g = sum J^T W r, row 8 the sums of r^T W r, of r^T r, and the
+    number of pairs. A negative index is no pair.
     """
     out = np.zeros((N_UNKNOWNS + 2, N_UNKNOWNS))
     J = np.zeros((3, N_UNKNOWNS))
     A = np.zeros((N_UNKNOWNS, 3))
     W = np.zeros((3, 3))
-    r = np.zeros(3)
+    r, turned = np.zeros(3), np.zeros(3)
     J[0, 0] = J[1, 1] = J[2, 2] = 1.0
     for i in range(start, stop):
         q = index[i]
         if q < 0:
             continue
-        _weight_matrix(method, W, normals[q], moved_normals[i])
+        if method == GICP:
+            for a in range(3):
+                turned[a] = 0.0
+                for b in range(3):
+                    turned[a] += R[a, b] * source_normals[i, b]
+        _weight_matrix(method, W, normals[q], turned)
         x, y, z = moved[i, 0] - centre[0], moved[i, 1] - centre[1], moved[i, 2] - centre[2]
         J[1, 3], J[2, 3] = -z, y
         J[0, 4], J[2, 4] = z, -x
@@ -195,7 +191,7 @@ def normal_equations(
         for a in range(3):
             for b in range(3):
                 squared += r[a] * W[a, b] * r[b]
-        w = _robust_weight(robust, math.sqrt(max(squared, 0.0)), robust_m)
+        w = robust_weight(robust, math.sqrt(max(squared, 0.0)), robust_m)
         for a in range(N_UNKNOWNS):
             for b in range(3):
                 A[a, b] = w * (J[0, a] * W[0, b] + J[1, a] * W[1, b] + J[2, a] * W[2, b])

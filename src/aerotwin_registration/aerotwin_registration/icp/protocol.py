@@ -59,6 +59,18 @@ class IcpProtocol:
     max_scale_change: float = parameter(
         0.5, text="a larger change of log(scale) is drift", minimum=0.0, maximum=10.0
     )
+    min_explained: float = parameter(
+        0.2,
+        text="a smaller share, in any direction, of pairs that lie on each other is a failure",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    max_rival_lead: float = parameter(
+        0.05,
+        text="another answer that explains so many more points is a failure (1 = none sought)",
+        minimum=0.0,
+        maximum=1.0,
+    )
 
 
 ICP_PRESETS: dict[str, IcpProtocol] = {

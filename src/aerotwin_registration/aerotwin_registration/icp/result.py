@@ -30,10 +30,11 @@ class Registration:
         Share of source points with a pair within the radius.
     rmse_m : float
         Root mean square distance of those pairs [m]; NaN without pairs.
-    n_inliers : int
-        Pairs whose distance along the target's surface normal is within three sigma of the rest.
+    explained : float
+        Share of source points (of a sample) that lie on the target's surface with the same
+        normal; NaN without pairs.
     surface_rmse_m : float
-        Root mean square of that distance over the inliers [m]; NaN without.
+        Root mean square of their distance along the target's normal [m].
     information : (6, 6) array or None
         Inverse covariance of the pose: shift (x, y, z) [1/m^2], then turn (x, y, z) [1/rad^2],
         both along target axes, the turn about `centre_target`. Pairs count as independent, so
@@ -53,7 +54,7 @@ class Registration:
     fitness: float
     rmse_m: float
     scale: float = 1.0
-    n_inliers: int = 0
+    explained: float = float("nan")
     surface_rmse_m: float = float("nan")
     information: np.ndarray | None = None
     centre_target: np.ndarray | None = None

@@ -33,23 +33,50 @@ def fit_similarity(
     ----------
     Umeyama 1991, equations 34-43; with weights, sums are weighted ones.
     """
-    share = None if weights is None else (weights / max(weights.sum(), 1e-300))[:, None]
-    source_mean, target_mean = _mean(source, share), _mean(target, share)
-    arms = source - source_mean
-    weighted = arms if share is None else arms * share * len(arms)
-    U, values, Vt = np.linalg.svd((target - target_mean).T @ weighted)
+    w = np.ones(len(source)) if weights is None else weights
+    x, q = source * w[:, None], target * w[:, None]
+    return fit_moments(
+        float(w.sum()),
+        x.sum(axis=0),
+        q.sum(axis=0),
+        q.T @ source,
+        float(np.sum(x * source)),
+        with_scale=with_scale,
+    )
+
+
+def fit_moments(
+    weight: float,
+    x: np.ndarray,
+    q: np.ndarray,
+    qx: np.ndarray,
+    xx: float,
+    *,
+    with_scale: bool,
+) -> np.ndarray:
+    """Return what `fit_similarity` does from sums over the pairs.
+
+    Parameters
+    ----------
+    weight : float
+        Sum of the weights; the sums that follow are weighted.
+    x, q : (3,) arrays
+        Sums of source and target points.
+    qx : (3, 3) array
+        Sum of q x^T.
+    xx : float
+        Sum of x^T x.
+    """
+    x, q = x / weight, q / weight
+    U, values, Vt = np.linalg.svd(qx / weight - np.outer(q, x))
     signs = np.array([1.0, 1.0, np.sign(np.linalg.det(U) * np.linalg.det(Vt))])
     R = U @ np.diag(signs) @ Vt
-    spread = float(np.sum(arms * weighted))
+    spread = xx / weight - float(x @ x)
     scale = float(values @ signs) / spread if with_scale and spread > 0.0 else 1.0
     S = np.eye(4)
     S[:3, :3] = scale * R
-    S[:3, 3] = target_mean - scale * (R @ source_mean)
+    S[:3, 3] = q - scale * (R @ x)
     return S
-
-
-def _mean(points: np.ndarray, share: np.ndarray | None) -> np.ndarray:
-    return points.mean(axis=0) if share is None else np.sum(points * share, axis=0)
 
 
 def step_about(centre: np.ndarray, step: np.ndarray) -> np.ndarray:

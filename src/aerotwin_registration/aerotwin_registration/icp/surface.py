@@ -2,13 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cloud as a surface: its points, their search tree and their normals, each made once."""
 
+from copy import copy
 from functools import cached_property
 
 import numpy as np
-from scipy.spatial import cKDTree
 
+from aerotwin_registration.point_tree import PointTree
 from aerotwin_registration.threads import run_ranges
 from aerotwin_registration.voxels import voxel_downsample
+
+N_SAMPLES = 3000
+"""Points that a figure of the whole cloud is taken from."""
 
 
 class Surface:
@@ -27,8 +31,10 @@ class Surface:
     ----------
     origin : (3,) array
         Centre of the given points: far from zero, coordinates hold fewer digits than the result.
-    points : (m, 3) array
-        The points that are left, relative to `origin` [m].
+    tree : PointTree
+        Of the points that are left.
+    normals, roughness_m : (m, 3), (m,) arrays
+        What `normals_at` returns, NaN in `roughness_m` where it was not asked for yet.
 
     Raises
     ------
@@ -51,37 +57,65 @@ class Surface:
             raise ValueError(f"{name} must be finite, got NaN or infinity; drop those points first")
         self.origin = points.mean(axis=0) if len(points) else np.zeros(3)
         points = points - self.origin
-        self.points = voxel_downsample(points, voxel_m) if voxel_m > 0.0 else points
+        points = voxel_downsample(points, voxel_m) if voxel_m > 0.0 else points
+        self.tree = PointTree(points)
         self.n_neighbours = n_neighbours
+        self.normals = np.zeros((len(points), 3))
+        self.roughness_m = np.full(len(points), np.nan)
 
-    @cached_property
-    def tree(self) -> cKDTree:
-        """The search tree."""
-        return cKDTree(self.points, balanced_tree=False)
-
-    @property
-    def normals(self) -> np.ndarray:
-        """Unit normals (n, 3), sign arbitrary."""
-        return self._fitted[0]
+    def __len__(self) -> int:
+        return len(self.tree.points)
 
     @property
-    def roughness_m(self) -> np.ndarray:
-        """RMS distance of each point's neighbours to their plane (n,) [m]."""
-        return self._fitted[1]
+    def points(self) -> np.ndarray:
+        """The points that are left (m, 3), relative to `origin`, along a Z-curve [m]."""
+        return self.tree.points
 
-    @property
-    def spacing_m(self) -> float:
-        """Median distance of a point to its nearest neighbour [m]."""
-        return self._fitted[2]
+    def normals_at(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return normals and roughness at places of `points`; each is fitted once.
 
-    @cached_property
-    def _fitted(self) -> tuple[np.ndarray, np.ndarray, float]:
+        Returns
+        -------
+        normals : (n, 3) array
+            Unit, sign arbitrary.
+        roughness_m : (n,) array
+            RMS distance of a point's neighbours to their plane [m].
+        """
+        self.fit(places)
+        return self.normals[places], self.roughness_m[places]
+
+    def fit(self, places: np.ndarray) -> None:
+        """Fill `normals` and `roughness_m` at places (n,) of `points` where they are missing."""
         from aerotwin_registration.icp.kernels import surface_normals
 
-        n = len(self.points)
-        k = min(self.n_neighbours, n)
-        distance, index = self.tree.query(self.points, k=k, workers=-1)
-        normals, roughness = np.empty((n, 3)), np.empty(n)
-        neighbours = np.ascontiguousarray(index.reshape(n, k), dtype=np.int64)
-        run_ranges(surface_normals, n, self.points, neighbours, normals, roughness)
-        return normals, roughness, float(np.median(distance.reshape(n, k)[:, min(1, k - 1)]))
+        missing = np.unique(places[np.isnan(self.roughness_m[places])])
+        if len(missing) == 0:
+            return
+        neighbours = self.tree.nearest(self.points[missing], min(self.n_neighbours, len(self)))[1]
+        run_ranges(
+            surface_normals,
+            len(missing),
+            self.points,
+            missing,
+            neighbours,
+            self.normals,
+            self.roughness_m,
+        )
+
+    @cached_property
+    def spacing_m(self) -> float:
+        """Median distance of a point to its nearest neighbour [m], of a sample of the points."""
+        if len(self) < 2:
+            return 0.0
+        return float(np.median(self.tree.nearest(self.points[self.sample(N_SAMPLES)], 2)[0][:, 1]))
+
+    def sample(self, n: int) -> np.ndarray:
+        """Return up to n places of `points`, evenly along the curve, so evenly in space."""
+        return np.unique(np.linspace(0, len(self) - 1, min(n, len(self))).astype(np.int64))
+
+    def part(self, places: np.ndarray) -> "Surface":
+        """Return the surface at some places: fewer points, with the normals of the whole."""
+        part = copy(self)
+        part.tree = PointTree(self.points[places])
+        part.normals, part.roughness_m = self.normals_at(places[part.tree.order])
+        return part

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Other answers: alignments found from starts around an answer, and whether one is better.
+
+An answer in a wrong basin is stationary, and its pairs may look well. What gives it away is that
+another one, not far off, explains more points.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aerotwin_core.frames import transform_points
+from aerotwin_registration.icp.evidence import explained_share
+from aerotwin_registration.icp.protocol import IcpProtocol
+from aerotwin_registration.icp.similarity import step_about
+from aerotwin_registration.icp.steps import Steps
+from aerotwin_registration.icp.surface import Surface
+from aerotwin_registration.neighbours import PairTracker
+
+N_POINTS = 800
+"""Of the source that a rival is found with."""
+N_ITERATIONS = 12
+SHIFT_RADII = 2.0
+"""Distance of the starts, in search radii."""
+TURN_DEG = 15.0
+FAR_SPACINGS = 2.0
+"""A rival that moves the points by less, in units of the clouds' spacing, is the same answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rival:
+    """The answer that explains most points, and where it is.
+
+    Attributes
+    ----------
+    lead : float
+        Share of points it explains beyond those that the answer itself does.
+    distance_m : float
+        Root mean square distance of the points between both answers [m].
+    """
+
+    lead: float
+    distance_m: float
+
+
+def best_rival(
+    source: Surface, target: Surface, S: np.ndarray, protocol: IcpProtocol
+) -> Rival | None:
+    """Return the best answer that is not S (4, 4), found from S itself and from around it.
+
+    Each is found by GICP on a part of the source, the first half of the steps with twice the
+    radius; None if all end at S.
+    """
+    places = source.sample(N_POINTS)
+    explained = explained_share(source, target, S, protocol.radius_m, places)
+    part = source.part(places)
+    here = transform_points(S, part.points)
+    far = FAR_SPACINGS * max(source.spacing_m, target.spacing_m)
+    rivals = []
+    for motion in _motions(here.mean(axis=0), protocol.radius_m):
+        S_rival = _found(part, target, motion @ S, protocol)
+        moved = transform_points(S_rival, part.points) - here
+        distance = float(np.sqrt(np.mean(np.sum(moved**2, axis=1))))
+        if distance > far:
+            share = explained_share(source, target, S_rival, protocol.radius_m, places)
+            rivals.append(Rival(lead=share - explained, distance_m=distance))
+    return max(rivals, key=lambda rival: rival.lead, default=None)
+
+
+def _motions(centre: np.ndarray, radius_m: float) -> list[np.ndarray]:
+    """Return no motion, then shifts and turns along and about all axes, both ways."""
+    steps = [np.zeros(7)]
+    for axis in range(6):
+        size = SHIFT_RADII * radius_m if axis < 3 else np.radians(TURN_DEG)
+        for sign in (1.0, -1.0):
+            steps.append(np.zeros(7))
+            steps[-1][axis] = sign * size
+    return [step_about(centre, step) for step in steps]
+
+
+def _found(part: Surface, target: Surface, S: np.ndarray, protocol: IcpProtocol) -> np.ndarray:
+    for radius_m in (2.0 * protocol.radius_m, protocol.radius_m):
+        choices = replace(
+            protocol, method="gicp", with_scale=False, robust_kernel="none", radius_m=radius_m
+        )
+        tracker = PairTracker(part.points, target.tree, radius_m)
+        steps = Steps(choices, part, target)
+        for _ in range(N_ITERATIONS // 2):
+            pairs = tracker.pairs(S)
+            if pairs.n < protocol.min_correspondences:
+                return S
+            S = steps.motion(S, pairs) @ S
+    return S
