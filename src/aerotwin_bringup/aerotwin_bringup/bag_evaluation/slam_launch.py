@@ -77,7 +77,9 @@ def _real_command(target: Path, arguments: Mapping[str, str]) -> str:
 def _pattern(file: Path, target: Path, environment: Mapping[str, str]) -> str:
     if target.suffix in _REAL:
         return re.escape(f"launch {target}")
-    programs = {spec.command[0] for spec in expand_launch_file(file, {}, environment).processes}
-    if not programs:
+    processes = expand_launch_file(file, {}, environment).processes
+    if not processes:
         raise UserError(f"--slam: {target} starts no process")
+    # Two words, because the first one alone may be an interpreter.
+    programs = {" ".join(process.command[:2]) for process in processes}
     return "|".join(re.escape(program) for program in sorted(programs))

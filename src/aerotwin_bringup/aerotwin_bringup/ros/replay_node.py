@@ -32,8 +32,8 @@ _IN_FLIGHT = 2
 class ReplayNode(Node):
     """Publishes the topics of a bag and records the SLAM's answers."""
 
-    def __init__(self) -> None:
-        super().__init__("replay")
+    def __init__(self, cli_args: list[str] | None = None) -> None:
+        super().__init__("replay", cli_args=cli_args)
         self.parameters = p = declare_parameters(self, ReplayParameters)
         self.is_stop_wanted = False
         self.source = BagReader(p.bag)
