@@ -10,11 +10,12 @@ the true surface and what the alignment removed stand beside it. Points are in m
 from aerotwin_map_evaluation.cloud_scores import CloudScores
 from aerotwin_map_evaluation.entropy import MapEntropy, map_entropy
 from aerotwin_map_evaluation.evaluation import evaluate_map
+from aerotwin_map_evaluation.no_reference import MapStatistics, evaluate_without_reference
 from aerotwin_map_evaluation.point_tree import PointTree
 from aerotwin_map_evaluation.protocol import PRESETS, MapProtocol, load_map_protocol
 from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_map_evaluation.result import MapEvaluation
-from aerotwin_map_evaluation.sections import section
+from aerotwin_map_evaluation.sections import section, statistics_section
 from aerotwin_map_evaluation.surface import SurfaceReference
 from aerotwin_map_evaluation.wasserstein import VoxelDistances, voxel_distances
 
@@ -25,12 +26,15 @@ __all__ = [
     "MapEvaluation",
     "MapProtocol",
     "MapReference",
+    "MapStatistics",
     "PointTree",
     "SurfaceReference",
     "VoxelDistances",
     "evaluate_map",
+    "evaluate_without_reference",
     "load_map_protocol",
     "map_entropy",
     "section",
+    "statistics_section",
     "voxel_distances",
 ]

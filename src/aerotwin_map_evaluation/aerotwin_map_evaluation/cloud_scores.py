@@ -61,9 +61,7 @@ class CloudScores:
     @property
     def hausdorff(self) -> dict[str, dict[str, float]]:
         """Percentiles of the distances [m] each way, and the larger of the two."""
-        there, back = (
-            np.percentile(part, PERCENTILES) for part in (self.forward, self.backward)
-        )
+        there, back = (np.percentile(part, PERCENTILES) for part in (self.forward, self.backward))
         ways = {
             "map_to_reference_m": there,
             "reference_to_map_m": back,

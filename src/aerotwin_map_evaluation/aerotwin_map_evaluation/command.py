@@ -1,96 +1,245 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Measure a SLAM map against the true surface or a reference cloud.
+"""Measure a SLAM map against the true surface, voxels of it, or a reference cloud.
 
-The map is aligned to voxel centres of the reference by ICP (radius 1 m, 1e-5, 1500 iterations:
-Beam et al. 2024), and points within 1 m of one are correspondences. Beside it stand the floor that
-a perfect map reaches, and the distance to the true surface. Exit code 1 when the alignment failed.
+The map is aligned to the reference (by default as Beam et al. 2024 do: ICP onto voxel centres,
+radius 1 m, 1e-5, 1500 iterations) and measured both ways. Beside it stand the floor that a perfect
+map reaches, the distance to the true surface, and the noise that each metric can see. Without a
+reference (-, or --no-reference) the map's sharpness is judged.
+
+Exit code 1 when the alignment failed, 3 when a condition of --fail-if holds.
 
 Examples
 --------
   aerotwin evaluate map cliff slam.ply -o result
-  aerotwin evaluate map mesh.obj slam.pcd --json -
-  aerotwin evaluate map reference.binvox slam.xyz --protocol protocol.yaml
+  aerotwin evaluate map reference.binvox slam.pcd --surface model.obj --align coarse -o result
+  aerotwin evaluate map world.yaml slam.ply --poses truth.tum --lidar -15 15 --fail-if "f < 0.8"
+  aerotwin evaluate map - slam.ply --json -
 """
 
 import argparse
+import dataclasses
 from pathlib import Path
 
 from aerotwin_core.cli import progress, write_json
+from aerotwin_core.errors import UserError
+from aerotwin_core.gate import add_gate_argument, exit_code_of_gates
 
 EXIT_NOT_ALIGNED = 1
-N_STEPS = 5
+NO_REFERENCE = "-"
+ALIASES = {
+    "map_rmse_m": "surface.unaligned.rmse_m",
+    "map_aligned_rmse_m": "surface.aligned.rmse_m",
+    "map_mean_m": "correspondences.mean_m",
+    "map_share": "correspondences.share",
+    "chamfer_m": "both_ways.chamfer.mean_m",
+    "accuracy_m": "both_ways.accuracy.mean_m",
+    "completeness_m": "both_ways.completeness.mean_m",
+    "hausdorff95_m": "both_ways.hausdorff.symmetric_m.p95",
+    "awd_m": "wasserstein.mean_m",
+    "mme": "entropy.mme",
+    "precision": "middle.precision",
+    "recall": "middle.recall",
+    "f": "middle.f",
+}
+"""Short names of --fail-if; precision, recall and F at the middle threshold of the protocol."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("reference", metavar="REFERENCE", help="world, mesh, cloud or binvox")
-    parser.add_argument("estimate", metavar="ESTIMATE", help="map of the SLAM (PLY PCD XYZ NPZ)")
-    parser.add_argument("--protocol", type=Path, metavar="P", help="YAML with all choices")
     parser.add_argument(
-        "--placed", action="store_true", help="the map is in the reference's frame: judge unaligned"
+        "reference",
+        metavar="REFERENCE",
+        nargs="?",
+        help="world, mesh, tileset, cloud, binvox or BAG:TOPIC; - for none",
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="figures and numbers")
+    parser.add_argument(
+        "estimate",
+        metavar="ESTIMATE",
+        help="map of the SLAM: PLY PCD XYZ NPZ LAS, or BAG:TOPIC (PointCloud2)",
+    )
+    parser.add_argument("--no-reference", action="store_true", help="judge sharpness only")
+    parser.add_argument("--surface", metavar="MESH", help="true surface beside voxels or a cloud")
+    parser.add_argument(
+        "--unit",
+        default="",
+        metavar="U",
+        help="of ESTIMATE: m mm cm km ft in; else as it says",
+    )
+    _configure_alignment(parser)
+    _configure_view(parser)
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="report, numbers, cloud")
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
+    add_gate_argument(parser)
+
+
+def _configure_alignment(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("alignment and choices")
+    group.add_argument(
+        "--protocol", metavar="P", help="beam2024, or YAML with all choices; options change it"
+    )
+    group.add_argument("--align", choices=("none", "icp", "coarse"), help="how the map is aligned")
+    group.add_argument(
+        "--method", choices=("point_to_point", "point_to_plane", "gicp"), help="of the ICP"
+    )
+    group.add_argument(
+        "--scale", action="store_true", default=None, help="find the scale too (monocular SLAM)"
+    )
+    group.add_argument("--initial", metavar="T.txt", help="T_reference_estimate (4x4) to start at")
+    group.add_argument(
+        "--origin",
+        metavar="LAT,LON[,ALT]",
+        help="where the map's frame (east, north, up) lies on Earth; the start of the alignment",
+    )
+    group.add_argument(
+        "--reference-origin", metavar="LAT,LON[,ALT]", help="of the reference, if it does not say"
+    )
+    group.add_argument(
+        "--placed",
+        action="store_true",
+        help="the map (moved by --initial) is where it belongs: judge it unaligned",
+    )
+    group.add_argument(
+        "--region",
+        nargs=6,
+        type=float,
+        action="append",
+        metavar=("X", "Y", "Z", "X2", "Y2", "Z2"),
+        help="align on this box only (several: on all of them) [m]",
+    )
+    group.add_argument("--voxel-m", type=float, metavar="M", help="edge of a reference voxel")
+    group.add_argument("--cut-m", type=float, metavar="M", help="farthest correspondence")
+
+
+def _configure_view(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what was seen (the rest of the reference is not asked for)")
+    group.add_argument("--poses", metavar="FILE", help="true poses: TUM, KITTI or BAG:TOPIC")
+    group.add_argument(
+        "--camera",
+        nargs=6,
+        type=float,
+        metavar=("W", "H", "FX", "FY", "CX", "CY"),
+        help="pinhole camera along the body's x [pixel]",
+    )
+    group.add_argument(
+        "--lidar", nargs=2, type=float, metavar=("LOW", "HIGH"), help="elevations [deg]"
+    )
+    group.add_argument("--mount", metavar="T.txt", help="T_body_sensor (4x4) beside that")
+    group.add_argument("--range-m", type=float, metavar="M", help="how far it sees")
 
 
 def run(args: argparse.Namespace) -> int:
     """Read, measure, print."""
-    import numpy as np
+    if args.no_reference or args.reference == NO_REFERENCE:
+        return _run_without_reference(args)
+    if args.reference is None:
+        raise UserError("give REFERENCE and ESTIMATE, or - instead of the reference")
+    from aerotwin_map_evaluation.evaluation import STEPS, evaluate_map
+    from aerotwin_map_evaluation.inputs import reference_of
+    from aerotwin_map_evaluation.reference import MapReference
+    from aerotwin_map_evaluation.starts import observed_by, start_of
+    from aerotwin_voxel_cloud import load_map
 
-    from aerotwin_map_evaluation.evaluation import evaluate_map
-    from aerotwin_map_evaluation.protocol import load_map_protocol
-    from aerotwin_map_evaluation.surface import SurfaceReference
-    from aerotwin_registration import read_cloud
-    from aerotwin_voxel_cloud import Surface
-    from aerotwin_voxel_cloud.sources import load_reference
+    protocol = _protocol(args)
+    with progress(len(STEPS) + 1, "map") as bar:
 
-    protocol = load_map_protocol(args.protocol)
-    estimate = read_cloud(args.estimate)
-    reference = load_reference(args.reference)
-    surface, cloud = None, None
-    if isinstance(reference, Surface):
-        surface = SurfaceReference(reference.vertices, reference.triangles)
-    else:
-        cloud = reference
-    bar = progress(N_STEPS, "map")
+        def next_step(text: str) -> None:
+            bar.set_postfix_str(text)
+            bar.update(1)
 
-    def next_step(text: str) -> None:
-        bar.set_postfix_str(text)
-        bar.update(1)
-
-    with bar:
+        next_step("reading")
+        estimate, given = load_map(args.estimate, unit=args.unit), load_map(args.reference)
+        beside = None if args.surface is None else load_map(args.surface)
+        reference = MapReference.of(*reference_of(given, beside), protocol.choices)
+        T_initial = start_of(args, given.origin, estimate.origin)
         evaluation = evaluate_map(
-            surface,
+            reference,
             estimate.points,
-            T_map_odom_initial=np.eye(4) if args.placed else None,
+            T_map_odom_initial=T_initial,
+            is_placed=args.placed,
             protocol=protocol,
-            reference_points=cloud,
+            observed=observed_by(args, reference, protocol.choices),
             on_step=next_step,
         )
     numbers = evaluation.metrics()
     if args.json != "-":
         _print(evaluation)
     if args.output is not None:
-        _write(evaluation, args.output, numbers)
+        from aerotwin_map_evaluation.writing import write_evaluation
+
+        inputs = {"reference": given.plain(), "estimate": estimate.plain()}
+        write_evaluation(
+            args.output,
+            evaluation,
+            {**_arguments(args), "inputs": inputs},
+            [f"{part.spec}: {note}" for part in (given, estimate) for note in part.notes],
+        )
     write_json(args.json, numbers)
-    return 0 if evaluation.registration.converged else EXIT_NOT_ALIGNED
+    rows = numbers["both_ways"]["precision_recall"]
+    code = exit_code_of_gates(
+        args.fail_if, {**numbers, "middle": rows[(len(rows) - 1) // 2]}, ALIASES
+    )
+    return code if evaluation.registration.converged else EXIT_NOT_ALIGNED
+
+
+def _run_without_reference(args: argparse.Namespace) -> int:
+    from aerotwin_map_evaluation.no_reference import evaluate_without_reference
+    from aerotwin_map_evaluation.sections import statistics_section, statistics_verdict
+    from aerotwin_voxel_cloud import load_map
+
+    estimate = load_map(args.estimate, unit=args.unit)
+    statistics = evaluate_without_reference(estimate.points, protocol=_protocol(args))
+    numbers = statistics.metrics()
+    if args.json != "-":
+        print(statistics_verdict(statistics))
+    if args.output is not None:
+        from aerotwin_map_evaluation.writing import write_chapter
+
+        inputs = {**_arguments(args), "inputs": {"estimate": estimate.plain()}}
+        write_chapter(args.output, statistics_section(statistics), inputs, estimate.notes)
+    write_json(args.json, numbers)
+    return exit_code_of_gates(args.fail_if, numbers, ALIASES)
+
+
+def _protocol(args: argparse.Namespace):
+    """Return the protocol with the options' changes; a changed one says so in its name."""
+    from aerotwin_core.parameters import load_parameters, to_mapping
+    from aerotwin_map_evaluation.protocol import MapProtocol, load_map_protocol
+
+    loaded = load_map_protocol(args.protocol)
+    regions = None if args.region is None else [x for box in args.region for x in box]
+    given = {
+        "align": args.align,
+        "method": args.method,
+        "with_scale": args.scale,
+        "regions_m": regions,
+        "voxel_m": args.voxel_m,
+        "cut_m": args.cut_m,
+        "observed_range_m": args.range_m,
+    }
+    changes = {name: value for name, value in given.items() if value is not None}
+    if not changes:
+        return loaded
+    values = {**to_mapping(loaded.choices), **changes}
+    choices = load_parameters(MapProtocol, values, where="the options")
+    return dataclasses.replace(loaded, name=f"{loaded.name}, changed by options", choices=choices)
+
+
+def _arguments(args: argparse.Namespace) -> dict[str, object]:
+    """Return the arguments that repeat the evaluation."""
+    left_out = {"output", "json", "fail_if"}
+    return {k: v for k, v in vars(args).items() if k not in left_out and v not in (None, False)}
 
 
 def _print(evaluation) -> None:
-    from aerotwin_map_evaluation.sections import rows
+    from aerotwin_map_evaluation.tables import score_rows
+    from aerotwin_map_evaluation.verdict import verdict
 
-    for label, value, unit, _ in rows(evaluation):
+    for (label, value, unit, _), _ in score_rows(evaluation):
         print(f"{label:44} {value:>10} {unit}")
+    for row in evaluation.scores.precision_recall():
+        label = f"precision, recall, F within {row['threshold_m']:g} m"
+        print(f"{label:44} {row['precision']:.3f} {row['recall']:.3f} {row['f']:.3f}")
     state = "aligned" if evaluation.registration.converged else "NOT ALIGNED"
     print(f"{state}: {evaluation.registration.reason}")
-
-
-def _write(evaluation, folder: Path, numbers: dict) -> None:
-    from aerotwin_map_evaluation.sections import section
-
-    written = section(evaluation)
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, figure in enumerate(written.figures, 1):
-        (folder / f"{written.name}_{number}.svg").write_text(figure.svg or "", encoding="utf-8")
-    write_json(str(folder / "metrics.json"), numbers)
+    print(verdict(evaluation))

@@ -31,6 +31,8 @@ class MapEntropy:
         too few points are near.
     thickness_m : (n,) array
         Root of the smallest eigenvalue of Sigma; NaN there.
+    n_near : (n,) array
+        Points within the radius of each, itself among them.
     positions : (n, 3) array
         Those points.
     radius_m : float
@@ -44,6 +46,7 @@ class MapEntropy:
 
     values: np.ndarray
     thickness_m: np.ndarray
+    n_near: np.ndarray
     positions: np.ndarray
     radius_m: float
     n_points: int
@@ -64,9 +67,7 @@ class MapEntropy:
         }
 
 
-def map_entropy(
-    points: np.ndarray | PointTree, *, radius_m: float, min_points: int
-) -> MapEntropy:
+def map_entropy(points: np.ndarray | PointTree, *, radius_m: float, min_points: int) -> MapEntropy:
     """Return the sharpness of a map (n, 3).
 
     Parameters
@@ -89,6 +90,7 @@ def map_entropy(
     return MapEntropy(
         values=1.5 * np.log(2.0 * np.pi * np.e) + 0.5 * logs,
         thickness_m=np.sqrt(np.maximum(eigenvalues[:, 0], 0.0)),
+        n_near=moments[:, 0].astype(np.int64),
         positions=positions,
         radius_m=radius_m,
         n_points=len(tree),

@@ -19,11 +19,7 @@ from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference, checked_points
 from aerotwin_map_evaluation.result import MapEvaluation, ReferenceSamples, judged_motion
 from aerotwin_map_evaluation.sensitivity import Response, sensitivity
-from aerotwin_map_evaluation.surface import (
-    SurfaceReference,
-    align_to_surface,
-    one_per_voxel,
-)
+from aerotwin_map_evaluation.surface import SurfaceReference, align_to_surface
 from aerotwin_map_evaluation.wasserstein import voxel_distances
 from aerotwin_registration import Registration
 
@@ -32,7 +28,7 @@ GIVEN = "given"
 
 
 def evaluate_map(
-    reference: SurfaceReference | None,
+    reference: SurfaceReference | MapReference | None,
     map_points: np.ndarray,
     *,
     T_map_odom_initial: np.ndarray | None = None,
@@ -46,8 +42,9 @@ def evaluate_map(
 
     Parameters
     ----------
-    reference : SurfaceReference or None
-        The true surface; None when only `reference_points` are known.
+    reference : SurfaceReference, MapReference or None
+        The true surface; None when only `reference_points` are known. A `MapReference` serves
+        many maps: its voxels and search tree are made once.
     map_points : (n, 3) array
         All points of the map, in its own frame [m].
     T_map_odom_initial : (4, 4) array, optional
@@ -71,7 +68,7 @@ def evaluate_map(
     UserError
         If the map is empty or not finite, or there is no reference.
     """
-    choices = _named(protocol)
+    choices = named(protocol)
     chosen = choices.choices
     say = on_step or (lambda text: None)
     is_given = T_map_odom_initial is not None if is_placed is None else is_placed
@@ -79,7 +76,10 @@ def evaluate_map(
     T_initial = np.eye(4) if T_map_odom_initial is None else T_map_odom_initial
     points_map = transform_points(T_initial, checked_points(map_points, "the map"))
     say(STEPS[0])
-    against = MapReference.of(reference, reference_points, chosen)
+    if isinstance(reference, MapReference):
+        against = reference
+    else:
+        against = MapReference.of(reference, reference_points, chosen)
     say(STEPS[1])
     registration = align_map(points_map, against.points, chosen)
     say(STEPS[2])
@@ -130,7 +130,8 @@ def evaluate_map(
     )
 
 
-def _named(protocol: MapProtocol | Protocol[MapProtocol] | None) -> Protocol[MapProtocol]:
+def named(protocol: MapProtocol | Protocol[MapProtocol] | None) -> Protocol[MapProtocol]:
+    """Return choices with their name and hash; the defaults without."""
     if isinstance(protocol, Protocol):
         return protocol
     choices = protocol or MapProtocol()
@@ -187,9 +188,10 @@ def _samples(
 ) -> ReferenceSamples:
     """Return what the map is asked for: what was seen, else all of the reference."""
     spacing = protocol.floor_spacing_m
-    is_masked = observed is not None and len(observed) > 0
-    if is_masked:
-        points = one_per_voxel(observed, spacing) if against.surface is None else observed
+    region = "all of it (no true poses were given)"
+    if observed is not None and len(observed):
+        region = "seen from the true poses"
+        points = np.asarray(observed, dtype=np.float64)
     elif against.surface is not None:
         points = against.surface.samples(spacing)
     else:
@@ -199,7 +201,7 @@ def _samples(
         area = len(points) * against.surface.sample_area_m2(spacing)
     return ReferenceSamples(
         points_map=points,
-        region="seen from the true poses" if is_masked else "all of it (no true poses were given)",
+        region=region,
         area_m2=area,
     )
 

@@ -4,156 +4,191 @@
 
 import numpy as np
 
-from aerotwin_core.frames import transform_points
-from aerotwin_core.plots import (
-    ALIGNED,
-    ERROR_COLOURMAP,
-    ESTIMATE,
-    FLOOR,
-    TRUTH,
-    WIDE_IN,
-    new_figure,
-    render_svg,
-    style,
+from aerotwin_core.charts import (
+    Series,
+    chart,
+    dot_area,
+    draw_coloured_points,
+    draw_cumulative,
+    draw_histograms,
+    frame_of,
+    height_of_map,
+    sampled,
 )
+from aerotwin_core.plots import ALIGNED, ESTIMATE, FLOOR, TRUTH, WIDE_IN, colours
 from aerotwin_map_evaluation.result import MapEvaluation
-
-_MAX_DRAWN = 60_000
-_BINS = 50
-
-
-def _drawn(n: int) -> np.ndarray:
-    """Return a repeatable sample of indices, shuffled so that no part of a map covers another."""
-    return np.random.default_rng(0).permutation(n)[:_MAX_DRAWN]
-
-
-def _frame(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners of what to show: the map but for its farthest thousandths."""
-    low, high = np.quantile(points, [0.002, 0.998], axis=0)
-    margin = 0.04 * (high - low).max() + 0.5
-    return low - margin, high + margin
-
-
-def _height_of(span_across: float, span_up: float) -> float:
-    return float(np.clip((WIDE_IN - 1.6) * span_up / max(span_across, 1e-6) + 0.8, 2.0, 8.0))
-
-
-def _dot(n: int) -> float:
-    """Return the area of a point [pt^2], larger where there are few."""
-    return float(np.clip(2.5e5 / max(n, 1), 2.5, 20.0))
 
 
 def coloured_map(evaluation: MapEvaluation, name: str, *, view: str) -> str:
-    """Draw the map coloured by its error, from above (`top`) or from the south (`front`)."""
-    points, distances = evaluation.points_map, evaluation.judged_distances
-    low, high = _frame(points)
-    across, up = (0, 1) if view == "top" else (0, 2)
-    which = _drawn(len(points))
-    limit = max(float(np.quantile(np.minimum(distances, 3.0), 0.95)), 1e-3)
-    figure = new_figure(WIDE_IN, _height_of(high[across] - low[across], high[up] - low[up]))
-    with style():
-        axes = figure.subplots()
-        axes.grid(False)
-        drawn = axes.scatter(
-            points[which, across],
-            points[which, up],
-            c=np.minimum(distances[which], limit),
-            s=_dot(len(which)),
-            lw=0,
-            cmap=ERROR_COLOURMAP,
-            vmin=0.0,
-            vmax=limit,
-            rasterized=True,
-        )
-        axes.set(xlim=(low[across], high[across]), ylim=(low[up], high[up]))
-        axes.set_aspect("equal")
-        axes.set(xlabel="east x [m]", ylabel="north y [m]" if view == "top" else "height z [m]")
-        figure.colorbar(drawn, ax=axes, label="error [m]", extend="max", pad=0.01, aspect=30)
-    return render_svg(figure, name)
+    """Draw the judged map coloured by its error, from above (`top`), south or west (`side`)."""
+    points = evaluation.judged_points_map
+    return chart(
+        name,
+        lambda axes: draw_coloured_points(
+            axes, points, evaluation.judged_distances, view=view, quantity="error", unit="m"
+        ),
+        width_in=WIDE_IN,
+        height_in=height_of_map(points, view),
+    )
 
 
 def map_and_voxels(evaluation: MapEvaluation, name: str) -> str:
-    """Draw the aligned map over the voxel cloud, from above."""
-    moved = transform_points(evaluation.registration.T_target_source, evaluation.points_map)
-    low, high = _frame(moved)
+    """Draw the aligned map over the reference's points, from above."""
+    moved = evaluation.aligned_points_map
+    low, high = frame_of(moved)
     voxels = evaluation.voxels_map
-    shown = ((voxels[:, :2] >= low[:2]) & (voxels[:, :2] <= high[:2])).all(axis=1)
-    voxels = voxels[shown]
-    voxels = voxels[_drawn(len(voxels))]
-    points = moved[_drawn(len(moved))]
-    height = _height_of(high[0] - low[0], high[1] - low[1])
-    figure = new_figure(WIDE_IN, height)
-    with style():
-        axes = figure.subplots()
+    voxels = voxels[((voxels[:, :2] >= low[:2]) & (voxels[:, :2] <= high[:2])).all(axis=1)]
+    voxels = voxels[sampled(len(voxels))]
+    points = moved[sampled(len(moved))]
+    edge = evaluation.reference.edge_m or 0.0
+    # One voxel as large as it is: points per inch over metres per inch.
+    size = max(0.9 * edge * 72.0 * (WIDE_IN - 1.6) / (high[0] - low[0]), 1.0) ** 2
+
+    def draw(axes) -> None:
         axes.grid(False)
-        # One voxel as large as it is: points per inch over metres per inch.
-        edge = evaluation.protocol.voxel_m * 72.0 * (WIDE_IN - 1.6) / (high[0] - low[0])
         axes.scatter(
-            *voxels[:, :2].T, s=max(edge * 0.9, 1.0) ** 2, marker="s", lw=0, color=TRUTH,
-            alpha=0.35, rasterized=True, label="voxels of the true surface",
+            *voxels[:, :2].T, s=size, marker="s", lw=0, color=TRUTH, alpha=0.35,
+            rasterized=True, label=evaluation.reference.what,
         )  # fmt: skip
         axes.scatter(
-            *points[:, :2].T,
-            s=_dot(len(points)),
-            lw=0,
-            color=ALIGNED,
-            rasterized=True,
+            *points[:, :2].T, s=dot_area(len(points)), lw=0, color=ALIGNED, rasterized=True,
             label="map, aligned",
-        )
+        )  # fmt: skip
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         axes.set_aspect("equal")
         axes.set(xlabel="east x [m]", ylabel="north y [m]")
-        figure.legend(loc="outside upper left", ncols=2, markerscale=2.0)
-    return render_svg(figure, name)
+        axes.figure.legend(loc="outside upper left", ncols=2, markerscale=2.0)
+
+    return chart(name, draw, width_in=WIDE_IN, height_in=height_of_map(moved))
 
 
 def histogram(evaluation: MapEvaluation, name: str) -> str:
-    """Draw the distances to voxels, the floor of a perfect map, and those to the surface."""
-    figure = new_figure()
-    limit = evaluation.protocol.cut_m
-    bins = np.linspace(0.0, limit, _BINS + 1)
-    to_voxels = evaluation.kept(evaluation.voxel_distances)
-    layers = [("map to voxels", to_voxels, ALIGNED, True)]
+    """Draw the distances of the correspondences and the floor of a perfect map: Fig. 10."""
+    cut = evaluation.protocol.cut_m
+    to = {"points": evaluation.reference.what, "boxes": "voxel boxes"}
+    what = to.get(evaluation.protocol.distance, "the surface")
+    series = [
+        Series(
+            label=f"map to {what}",
+            values=evaluation.kept(evaluation.voxel_distances),
+            colour=ALIGNED,
+        )
+    ]
     if evaluation.floor is not None:
-        perfect = evaluation.kept(evaluation.floor.distances)
-        layers.append(("perfect map to voxels (floor)", perfect, FLOOR, False))
-    if evaluation.surface_distances is not None:
-        judged = evaluation.kept(evaluation.judged_distances)
-        layers.append(("map to the true surface", judged, ESTIMATE, False))
-    with style():
-        axes = figure.subplots()
-        tops = []
-        for label, distances, colour, is_filled in layers:
-            density = np.histogram(distances, bins)[0] / max(len(distances), 1) / np.diff(bins)
-            tops.append(density.max())
-            look = {"alpha": 0.45} if is_filled else {"lw": 2.0}
-            axes.stairs(density, bins, color=colour, fill=is_filled, label=label, **look)
-        # A good map lies in the first bins: its peak may leave the picture, the voxels' may not.
-        axes.set_ylim(0.0, max(min(max(tops), 2.2 * max(tops[:2])), 1e-3) * 1.05)
-        axes.set(xlabel="distance [m]", ylabel="density [1/m]", xlim=(0.0, limit))
-        axes.legend(loc="upper right")
-    return render_svg(figure, name)
+        series.append(
+            Series(
+                label="perfect map (floor)",
+                values=evaluation.kept(evaluation.floor.distances),
+                colour=FLOOR,
+                is_dashed=True,
+            )
+        )
+
+    def draw(axes) -> None:
+        draw_histograms(axes, series, limits=(0.0, cut), quantity="distance", unit="m")
+
+    return chart(name, draw)
+
+
+def cumulative(evaluation: MapEvaluation, name: str) -> str:
+    """Draw which share of map and reference lies within a distance of the other."""
+    limit = 2.0 * max(evaluation.protocol.within_m)
+    series = [
+        Series(label="map to reference", values=evaluation.scores.forward, colour=ESTIMATE),
+        Series(
+            label="reference to map",
+            values=evaluation.scores.backward,
+            colour=ALIGNED,
+            is_dashed=True,
+        ),
+    ]
+
+    def draw(axes) -> None:
+        draw_cumulative(axes, series, limits=(0.0, limit), quantity="distance", unit="m")
+
+    return chart(name, draw)
+
+
+def precision_recall(evaluation: MapEvaluation, name: str) -> str:
+    """Draw precision, recall and F over the threshold."""
+    scores = evaluation.scores
+    limits = np.linspace(0.0, 2.0 * max(evaluation.protocol.within_m), 81)[1:]
+    precision, recall = (
+        np.searchsorted(np.sort(part), limits, side="right") / len(part)
+        for part in (scores.forward, scores.backward)
+    )
+    both = np.maximum(precision + recall, 1e-300)
+
+    def draw(axes) -> None:
+        axes.plot(limits, 100.0 * precision, color=ESTIMATE, label="precision")
+        axes.plot(limits, 100.0 * recall, "--", color=ALIGNED, label="recall")
+        axes.plot(limits, 200.0 * precision * recall / both, color=FLOOR, lw=2.4, label="F")
+        for limit in evaluation.protocol.within_m:
+            axes.axvline(limit, color=TRUTH, lw=0.8, ls=":")
+        axes.set(xlabel="threshold [m]", ylabel="share [%]", ylim=(0.0, 104.0))
+        axes.set_xlim(0.0, limits[-1])
+        axes.legend(loc="lower right")
+
+    return chart(name, draw)
 
 
 def rejection(evaluation: MapEvaluation, name: str) -> str:
-    """Draw the share kept and the mean error over the cut."""
+    """Draw the share kept over the cut, and the mean error of what is kept."""
     rows = evaluation.rejection_curve()
     cuts = [row["cut_m"] for row in rows]
-    figure = new_figure()
-    with style():
-        share, mean = figure.subplots(2, 1, sharex=True)
-        share.plot(cuts, [100 * row["share"] for row in rows], "o-", color=ALIGNED, label="map")
-        mean.plot(cuts, [row["mean_m"] for row in rows], "o-", color=ALIGNED)
+
+    def draw(axes) -> None:
+        axes.plot(cuts, [100.0 * row["share"] for row in rows], "o-", color=ALIGNED)
+        axes.set(xlabel="cut [m]", ylabel="points kept [%]", ylim=(0.0, 104.0))
+        mean = axes.twinx()
+        mean.spines["right"].set_visible(True)
+        mean.grid(False)
+        mean.plot(cuts, [row["mean_m"] for row in rows], "s-", color=ESTIMATE)
         if evaluation.floor is not None:
-            share.plot(
-                cuts, [100 * r["floor_share"] for r in rows], "o--", color=FLOOR, label="floor"
-            )
-            mean.plot(cuts, [row["floor_mean_m"] for row in rows], "o--", color=FLOOR)
-        for axes in (share, mean):
-            axes.axvline(evaluation.protocol.cut_m, color=TRUTH, lw=1.0, ls=":")
-        share.set(ylabel="points kept [%]", ylim=(0.0, 104.0))
-        share.legend(loc="lower right")
-        mean.set(xlabel="cut [m]", ylabel="mean distance [m]")
+            share = [100.0 * row["floor_share"] for row in rows]
+            axes.plot(cuts, share, "o--", color=ALIGNED, alpha=0.6)
+            mean.plot(cuts, [r["floor_mean_m"] for r in rows], "s--", color=ESTIMATE, alpha=0.6)
+        mean.set_ylabel("mean distance of those kept [m]")
         mean.set_ylim(bottom=0.0)
-        figure.align_ylabels()
-    return render_svg(figure, name)
+        axes.axvline(evaluation.protocol.cut_m, color=TRUTH, lw=1.0, ls=":")
+        handles = [
+            axes.plot([], [], "o-", color=ALIGNED, label="share kept (left)")[0],
+            axes.plot([], [], "s-", color=ESTIMATE, label="mean (right)")[0],
+        ]
+        if evaluation.floor is not None:
+            handles.append(axes.plot([], [], "--", color=TRUTH, label="perfect map")[0])
+        mean.legend(handles=handles, loc="lower right")
+
+    return chart(name, draw)
+
+
+def sensitivity(evaluation: MapEvaluation, name: str) -> str:
+    """Draw the answer of each metric to noise, as a change of its value without noise."""
+    responses = [r for r in evaluation.sensitivity if r.unit == "m"]
+
+    def draw(axes) -> None:
+        for response, colour in zip(responses, colours(len(responses))):
+            change = response.values - response.values[0]
+            axes.plot(response.sigma_m, change, "o-", ms=3.5, color=colour, label=response.name)
+        top = max(float(r.sigma_m[-1]) for r in responses)
+        axes.plot([0.0, top], [0.0, top], color=TRUTH, lw=1.0, ls=":", label="one to one")
+        axes.set(xlabel="noise on each axis, sigma [m]", ylabel="rise of the value [m]")
+        axes.set(xlim=(0.0, top), ylim=(None, top))
+        axes.legend(loc="upper left")
+
+    return chart(name, draw)
+
+
+def entropy(evaluation, name: str) -> str:
+    """Draw the thickness of surfaces in neighbourhoods of the map."""
+    values = evaluation.entropy.thickness_m
+
+    def draw(axes) -> None:
+        draw_cumulative(
+            axes,
+            [Series(label="map", values=values, colour=ALIGNED)],
+            quantity="thickness of the neighbourhood",
+            unit="m",
+        )
+
+    return chart(name, draw)

@@ -20,7 +20,7 @@ from aerotwin_core.parameters import parameter
 # Views looked from; of longer paths an even share.
 MAX_VIEWS = 120
 # A sample lies on the surface that the ray hits: float32 and grazing rays need this much [m].
-_SURFACE_TOLERANCE_M = 0.02
+SURFACE_TOLERANCE_M = 0.005
 
 InView = Callable[[np.ndarray], np.ndarray]
 """Tells which points (n, 3) in a sensor's axes lie in its view."""
@@ -53,8 +53,7 @@ class FieldOfView:
     def __post_init__(self) -> None:
         if not self.lower_deg < self.upper_deg:
             raise ValueError(
-                f"lower_deg must lie below upper_deg, got {self.lower_deg:g} and "
-                f"{self.upper_deg:g}"
+                f"lower_deg must lie below upper_deg, got {self.lower_deg:g} and {self.upper_deg:g}"
             )
 
     def __call__(self, points_sensor: np.ndarray) -> np.ndarray:
@@ -91,7 +90,7 @@ def seen_samples(
     in_view: InView,
     *,
     max_range_m: float,
-    tolerance_m: float = _SURFACE_TOLERANCE_M,
+    tolerance_m: float = SURFACE_TOLERANCE_M,
 ) -> np.ndarray:
     """Return the samples (m, 3) that a sensor saw from any of its true poses.
 

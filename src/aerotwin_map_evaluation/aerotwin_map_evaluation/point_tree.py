@@ -159,5 +159,4 @@ def _levels(slots: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         if n <= kernels.WIDTH:
             break
         below = (lower, upper)
-    joined = (np.ascontiguousarray(np.hstack(parts)) for parts in (lowers, uppers))
-    return *joined, np.array(offsets, dtype=np.int64)
+    return np.hstack(lowers), np.hstack(uppers), np.array(offsets, dtype=np.int64)

@@ -7,13 +7,19 @@ from functools import cached_property
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_map_evaluation.observed import SURFACE_TOLERANCE_M, InView, seen_samples
 from aerotwin_map_evaluation.point_tree import PointTree
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.surface import SurfaceReference
+from aerotwin_registration import voxel_downsample
 from aerotwin_voxel_cloud import voxelise
 
 # Coordinates of a lattice written as float32 are off by this share of their size.
-_LATTICE_ROUNDING = 1e-6
+_LATTICE_ROUNDING = 1.2e-7
+# A lattice whose edge is not this many times larger cannot be told from rounding.
+_CLEAR = 50.0
+# Voxels of a surface touch each other; a cloud rounded to millimetres lies on a lattice too.
+_TOUCHING_SHARE = 0.5
 _FEWEST_LATTICE_POINTS = 8
 _CHUNK = 1 << 18
 
@@ -103,9 +109,55 @@ class MapReference:
         found[found > limit_m] = np.inf
         return found
 
+    def seen_from(
+        self, T_map_sensor: np.ndarray, in_view: InView, protocol: MapProtocol
+    ) -> np.ndarray:
+        """Return the samples (n, 3) of the reference that a sensor saw from true poses.
+
+        Parameters
+        ----------
+        T_map_sensor : (k, 4, 4) array
+            True poses of the sensor.
+        in_view : callable
+            Which points in its axes it has in view.
+        protocol : MapProtocol
+            `floor_spacing_m` of a surface's samples, `voxel_m` of what a cloud hides,
+            `observed_range_m`.
+
+        Notes
+        -----
+        Points of a cloud hide each other as cubes; those in the cube that is hit count as seen.
+        """
+        if self.surface is not None:
+            samples, occluder = self.surface.samples(protocol.floor_spacing_m), self.surface
+            tolerance_m = SURFACE_TOLERANCE_M
+        else:
+            edge = self.edge_m or protocol.voxel_m
+            samples, occluder = self.points, cubes(voxel_downsample(self.points, edge), edge)
+            tolerance_m = 2.0 * edge
+        return seen_samples(
+            occluder,
+            samples,
+            T_map_sensor,
+            in_view,
+            max_range_m=protocol.observed_range_m,
+            tolerance_m=tolerance_m,
+        )
+
+
+def cubes(centres: np.ndarray, edge_m: float) -> SurfaceReference:
+    """Return the faces of cubes along the axes around centres (n, 3)."""
+    corners = np.array([[x, y, z] for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    faces = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4],
+                      [1, 5, 7, 3]])  # fmt: skip
+    triangles = np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]])
+    vertices = (centres[:, None, :] + corners * edge_m).reshape(-1, 3)
+    first = 8 * np.arange(len(centres))[:, None, None]
+    return SurfaceReference(vertices, (first + triangles).reshape(-1, 3))
+
 
 def lattice_edge(points: np.ndarray) -> float | None:
-    """Return the edge [m] of the cubic lattice that points (n, 3) lie on; None when on none.
+    """Return the edge [m] of the voxels that points (n, 3) are the centres of; None if of none.
 
     Examples
     --------
@@ -116,24 +168,38 @@ def lattice_edge(points: np.ndarray) -> float | None:
     if len(points) < _FEWEST_LATTICE_POINTS:
         return None
     tolerance = _LATTICE_ROUNDING * max(float(np.abs(points).max()), 1.0)
-    lower = points.min(axis=0)
+    lower, upper = points.min(axis=0), points.max(axis=0)
     gaps = []
     for axis in range(3):
         steps = np.diff(np.unique(points[:: max(1, len(points) // 100_000), axis]))
-        steps = steps[steps > 2.0 * tolerance]
-        if len(steps):
-            gaps.append(float(steps.min()))
-    if not gaps:
+        gaps.append(np.min(steps, initial=np.inf, where=steps > 2.0 * tolerance))
+    edge, longest = float(min(gaps)), float((upper - lower).max())
+    if not _CLEAR * tolerance < edge < np.inf:
         return None
-    edge = min(gaps)
     # The edge of one step is as rough as a coordinate; that of the whole extent is not.
-    longest = float((points.max(axis=0) - lower).max())
     edge = longest / round(longest / edge)
+    return edge if _is_lattice(points, lower, edge, 4.0 * tolerance / edge) else None
+
+
+def _is_lattice(points: np.ndarray, lower: np.ndarray, edge: float, tolerance: float) -> bool:
+    """Tell whether points lie on a lattice and most of them touch another along an axis."""
     for start in range(0, len(points), _CHUNK):
         index = (points[start : start + _CHUNK] - lower) / edge
-        if np.abs(index - np.rint(index)).max() > 4.0 * tolerance / edge + 1e-4:
-            return None
-    return edge
+        if np.abs(index - np.rint(index)).max() > tolerance + 1e-4:
+            return False
+    index = np.rint((points - lower) / edge).astype(np.int64)
+    span = index.max(axis=0) + 2
+    if np.prod(span.astype(np.float64)) > 2.0**62:
+        return False
+    steps = np.array([span[1] * span[2], span[2], 1])
+    keys = np.unique(index @ steps)
+    touches = np.zeros(len(keys), dtype=bool)
+    for step in steps:
+        at = np.minimum(np.searchsorted(keys, keys + step), len(keys) - 1)
+        is_there = keys[at] == keys + step
+        touches |= is_there
+        touches[at[is_there]] = True
+    return float(touches.mean()) >= _TOUCHING_SHARE
 
 
 def checked_points(points: np.ndarray, name: str) -> np.ndarray:

@@ -172,7 +172,11 @@ class MapEvaluation:
         }
 
     def metrics(self) -> dict[str, Any]:
-        """Return the numbers for JSON."""
+        """Return the numbers for JSON; computed once, so change a copy only."""
+        return self._metrics
+
+    @cached_property
+    def _metrics(self) -> dict[str, Any]:
         return {
             "n_points": len(self.points_map),
             "n_voxels": len(self.voxels_map),
@@ -215,7 +219,7 @@ class MapEvaluation:
             "scale": r.scale,
             "n_iterations": r.n_iterations,
             "n_correspondences": r.n_correspondences,
-            "n_inliers": r.n_inliers,
+            "explained": _number(r.explained),
             "fitness": _number(r.fitness),
             "rmse_m": _number(r.rmse_m),
             "surface_rmse_m": _number(r.surface_rmse_m),

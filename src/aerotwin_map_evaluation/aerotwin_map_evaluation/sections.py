@@ -1,98 +1,70 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A map evaluation as a section of a report."""
+"""A map evaluation as a chapter of a report."""
 
-from typing import Any
+import numpy as np
 
-from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
-from aerotwin_map_evaluation import figures
+from aerotwin_core.plots import TRUTH
+from aerotwin_core.section import Figure, Headline, PointLayer, Scene, Section, Table, measure
+from aerotwin_map_evaluation import figures, tables
+from aerotwin_map_evaluation.no_reference import MapStatistics
 from aerotwin_map_evaluation.result import MapEvaluation
+from aerotwin_map_evaluation.verdict import verdict, warnings
+
+_MAX_REFERENCE_POINTS = 300_000
 
 
 def section(evaluation: MapEvaluation, *, title: str = "Map", name: str = "map") -> Section:
-    """Return the section of a map evaluation."""
+    """Return the chapter of a map evaluation."""
     return Section(
         title=title,
         name=name,
+        verdict=verdict(evaluation),
         text=_text(evaluation),
         headline=_headline(evaluation),
+        scenes=(scene(evaluation),),
         figures=_figures(evaluation, name),
         tables=(
-            Table(title="Scores", columns=MEASURE_COLUMNS, rows=tuple(rows(evaluation))),
-            *_within_table(evaluation),
-            *_control_table(evaluation),
+            tables.score_table(evaluation),
+            tables.threshold_table(evaluation),
+            tables.both_ways_table(evaluation),
+            *tables.sensitivity_table(evaluation),
+            *tables.control_table(evaluation),
+            tables.alignment_table(evaluation),
         ),
         metrics=evaluation.metrics(),
-        warnings=tuple(_warnings(evaluation)),
+        warnings=tuple(warnings(evaluation)),
     )
 
 
 def _text(evaluation: MapEvaluation) -> str:
-    p = evaluation.protocol
-    return (
-        f"All {len(evaluation.points_map)} map points, nothing trimmed. Protocol of Beam et al. "
-        f"2024: the map is aligned to {len(evaluation.voxels_map)} voxel centres of "
-        f"{p.voxel_m:g} m by ICP (radius {p.radius_m:g} m, {p.relative_tolerance:g}, "
-        f"{p.max_iterations} iterations); points within {p.cut_m:g} m of one are correspondences."
-        "\n\n"
-        "Read it with the floor: a perfect map does not score zero against voxel centres, but "
-        "about half a voxel, and noise hardly shows. Judge by the distance to the true surface."
+    p, choices = evaluation.protocol, evaluation.choices
+    edge = evaluation.reference.edge_m
+    of = "" if edge is None else f" of {edge:.3g} m"
+    how = {
+        "none": "The map is judged where it stands; nothing is aligned.",
+        "icp": f"The map is aligned to {len(evaluation.voxels_map)} {evaluation.reference.what}"
+        f"{of} by ICP ({p.method.replace('_', ' ')}, radius {p.radius_m:g} m, "
+        f"{p.relative_tolerance:g}, {p.max_iterations} iterations).",
+    }
+    how["coarse"] = f"From any yaw and up to 20 m off. {how['icp']}"
+    boxes = f" {len(p.boxes)} regions take part in it." if p.boxes else ""
+    text = (
+        f"All {len(evaluation.points_map)} map points, nothing trimmed. Protocol "
+        f"{choices.name} ({choices.hash}). {how[p.align]}{boxes} Points within {p.cut_m:g} m are "
+        "correspondences, as in Beam et al. 2024."
     )
-
-
-def rows(evaluation: MapEvaluation) -> list[tuple[Any, ...]]:
-    """Return *quantity, value, unit, meaning* of the main scores."""
-    numbers = evaluation.metrics()
-    pairs, floor, surface = numbers["correspondences"], numbers["floor"], numbers["surface"]
-    removed = numbers["alignment"]["removed"]
-    what = "reference points" if surface is None else "voxel centres"
-    cells = []
-    if surface is not None:
-        given, aligned = surface["unaligned"], surface["aligned"]
-        cells += [
-            measure(
-                "to the true surface, unaligned, RMSE", given["rmse_m"], "m", "map where it stands"
-            ),
-            measure("to the true surface, unaligned, mean", given["mean_m"], "m", "the same"),
-            measure(
-                "to the true surface, unaligned, 95 %", given["p95_m"], "m", "1 in 20 is worse"
-            ),
-            measure(
-                "to the true surface, aligned to it, RMSE",
-                aligned["rmse_m"],
-                "m",
-                "shape of the map, its pose taken out",
-            ),
-        ]
-    cells += [
-        (
-            "correspondences",
-            str(pairs["n"]),
-            "points",
-            f"within {evaluation.protocol.cut_m:g} m of one",
-        ),
-        measure("correspondences, share", pairs["share"] * 100, "%", "of all points", digits=1),
-        measure(f"to {what}, mean", pairs["mean_m"], "m", "table II of the paper"),
-        measure(f"to {what}, standard deviation", pairs["std_m"], "m", "table II"),
-        measure(f"to {what}, RMSE", pairs["rmse_m"], "m", "the same"),
-    ]
-    if floor is not None:
-        cells += [
-            measure("floor, mean", floor["mean_m"], "m", "a perfect map by the same protocol"),
-            measure("floor, standard deviation", floor["std_m"], "m", "the same"),
-            measure(
-                "floor, offset by its alignment",
-                floor["removed"]["offset_m"],
-                "m",
-                "how far the ICP moves a perfect map: an error of the voxels",
-            ),
-        ]
-    cells += [
-        measure("removed: offset", removed["offset_m"], "m", "shift that the ICP took away"),
-        measure("removed: yaw", removed["yaw_deg"], "deg", "turn about the vertical taken away"),
-        measure("removed: tilt", removed["tilt_deg"], "deg", "tilt of the vertical taken away"),
-    ]
-    return cells
+    if evaluation.reference.surface is None:
+        return (
+            f"{text}\n\nThe true surface was not given: how much of a distance is the map's and "
+            "how much is the spacing of the reference cannot be told apart. A perfect map scores "
+            "0.480 of an edge against voxel centres, with a standard deviation of 0.139."
+        )
+    return (
+        f"{text}\n\nRead it with the floor: a perfect map does not score zero against voxel "
+        "centres, but about half a voxel, and noise hardly shows. Judge by the distance to the "
+        "true surface."
+    )
 
 
 def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
@@ -108,132 +80,211 @@ def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
                 unit="m",
                 meaning="RMS distance of all map points to the true surface, "
                 + ("nothing fitted" if evaluation.is_pose_given else "aligned to it"),
+                computed="root mean square over all points of the distance to the nearest triangle",
+                better="lower",
             )
         )
     mean = pairs["mean_m"]
     beside = f"; a perfect map scores {floor['mean_m']:.2f} m" if floor and floor["mean_m"] else ""
+    what = tables.TO.get(evaluation.protocol.distance, evaluation.reference.what)
     tiles.append(
         Headline(
-            label="Map to voxels",
+            label=f"Map to {what}",
             value="–" if mean is None else f"{mean:.2f}",
             unit="" if mean is None else "m",
             meaning=f"mean over {pairs['share']:.0%} of the points{beside}",
             status="neutral" if numbers["alignment"]["converged"] else "warn",
+            computed=f"mean distance after alignment of the points within "
+            f"{evaluation.protocol.cut_m:g} m",
+            better="lower",
         )
     )
-    if evaluation.samples is not None:
-        limit, share = list(evaluation.completeness["within"].items())[-2]
-        tiles.append(
-            Headline(
-                label="Map completeness",
-                value=f"{share * 100.0:.0f}",
-                unit="%",
-                meaning=f"of the surface that the camera saw has a map point within {limit} m",
-            )
+    middle = evaluation.scores.precision_recall()[(len(evaluation.protocol.within_m) - 1) // 2]
+    limit = f"{middle['threshold_m']:g} m"
+    tiles.append(
+        Headline(
+            label="Map completeness",
+            value=f"{100.0 * middle['recall']:.0f}",
+            unit="%",
+            meaning=f"of the reference ({evaluation.samples.region}) has a map point within "
+            f"{limit}; F = {middle['f']:.2f}",
+            computed="share of the reference's samples, each of the same area",
+            better="higher",
         )
+    )
     return tuple(tiles)
 
 
-def _figures(evaluation: MapEvaluation, name: str) -> tuple[Figure, ...]:
+def scene(evaluation: MapEvaluation) -> Scene:
+    """Return the map coloured by its error over the reference, to be turned and zoomed."""
+    values = np.where(np.isfinite(evaluation.judged_distances), evaluation.judged_distances, np.nan)
+    surface = evaluation.reference.surface
+    reference = evaluation.voxels_map if surface is None else evaluation.samples.points_map
+    step = max(1, len(reference) // _MAX_REFERENCE_POINTS)
+    what = evaluation.reference.what if surface is None else "surface asked for"
+    return Scene(
+        title="Map coloured by error",
+        caption=f"Colour: {_meaning(evaluation)}. Grey points of the map have nothing near.",
+        layers=(
+            PointLayer(
+                name="map", points_map=evaluation.judged_points_map, values=values, unit="m"
+            ),
+            PointLayer(name=what, points_map=reference[::step], colour=TRUTH),
+        ),
+    )
+
+
+def _meaning(evaluation: MapEvaluation) -> str:
     if evaluation.surface_distances is None:
-        what = "distance to the nearest voxel centre after alignment"
-    elif evaluation.is_pose_given:
-        what = "distance to the true surface, the map where it stands"
-    else:
-        what = "distance to the true surface after alignment to it"
-    return (
+        what = tables.TO.get(evaluation.protocol.distance, evaluation.reference.what)
+        return f"distance to the nearest of the {what} after alignment"
+    if evaluation.is_pose_given:
+        return "distance to the true surface, the map where it stands"
+    return "distance to the true surface after alignment to it"
+
+
+def _figures(evaluation: MapEvaluation, name: str) -> tuple[Figure, ...]:
+    what = _meaning(evaluation)
+    views = (("top", "from above", "East is right, north is up."), ("front", "from the south", ""))
+    pictures = [
         Figure(
-            title="Map coloured by error, from above",
-            caption=f"Colour: {what}. East is right, north is up.",
-            svg=figures.coloured_map(evaluation, f"{name}-above", view="top"),
+            title=f"Map coloured by error, {words}",
+            caption=f"Colour: {what}. {more}".strip(),
+            svg=figures.coloured_map(evaluation, f"{name}-{view}", view=view),
             is_wide=True,
-        ),
+        )
+        for view, words, more in views
+    ]
+    pictures += [
         Figure(
-            title="Map coloured by error, from the south",
-            caption=f"Colour: {what}.",
-            svg=figures.coloured_map(evaluation, f"{name}-front", view="front"),
-            is_wide=True,
-        ),
-        Figure(
-            title="Distribution of distances",
-            caption="Where map and floor agree, the voxels and not the map make the figure.",
+            title="Distances of the correspondences",
+            caption="Where map and floor agree, the voxels and not the map make the figure."
+            if evaluation.floor is not None
+            else "Density over the distance, up to the cut.",
             svg=figures.histogram(evaluation, f"{name}-histogram"),
         ),
         Figure(
             title="What the cut hides",
-            caption="Points beyond the cut are dropped by the protocol: a low share kept flatters.",
+            caption="Points beyond the cut are dropped by the protocol: a low share kept flatters. "
+            "Dotted: the protocol's cut.",
             svg=figures.rejection(evaluation, f"{name}-rejection"),
         ),
         Figure(
-            title="Map over the voxels, from above",
-            caption="The aligned map and the voxels that it is measured against.",
+            title="How far from each other",
+            caption="Share of the map near the reference, and of the reference near the map.",
+            svg=figures.cumulative(evaluation, f"{name}-cumulative"),
+        ),
+        Figure(
+            title="Precision, recall and F over the threshold",
+            caption="Precision looks from the map, recall from the reference.",
+            svg=figures.precision_recall(evaluation, f"{name}-f"),
+        ),
+    ]
+    if evaluation.sensitivity:
+        pictures.append(
+            Figure(
+                title="What noise each metric can see",
+                caption="A perfect map made noisier: how much each metric rises. A flat line is a "
+                "metric that does not see the noise.",
+                svg=figures.sensitivity(evaluation, f"{name}-sensitivity"),
+            )
+        )
+    pictures.append(
+        Figure(
+            title=f"Map over the {evaluation.reference.what}, from above",
+            caption="The aligned map and what its correspondences are measured against.",
             svg=figures.map_and_voxels(evaluation, f"{name}-voxels"),
             is_wide=True,
-        ),
-    )
-
-
-def _within_table(evaluation: MapEvaluation) -> tuple[Table, ...]:
-    surface = evaluation.metrics()["surface"]
-    if surface is None:
-        return ()
-    given, aligned = surface["unaligned"]["within"], surface["aligned"]["within"]
-    complete = evaluation.completeness["within"]
-    cells = tuple(
-        (
-            f"{limit} m",
-            f"{given[limit] * 100:.1f}",
-            f"{aligned[limit] * 100:.1f}",
-            f"{complete[limit] * 100:.1f}" if limit in complete else "–",
         )
-        for limit in given
     )
-    return (
-        Table(
-            title="Accuracy and completeness",
-            columns=("within", "map points %", "map points, aligned %", "observed surface %"),
-            rows=cells,
-            caption="Share of map points near the surface; share of the surface seen from the true "
-            "poses that is near a map point.",
-        ),
-    )
+    return tuple(pictures)
 
 
-def _control_table(evaluation: MapEvaluation) -> tuple[Table, ...]:
-    if not evaluation.controls:
-        return ()
-    cells = tuple(
+def statistics_section(
+    statistics: MapStatistics, *, title: str = "Map without reference", name: str = "map"
+) -> Section:
+    """Return the chapter of a map that has no reference."""
+    numbers = statistics.metrics()
+    entropy = numbers["entropy"]
+    p = statistics.protocol
+    rows: list[tables.Row] = [
+        (("points", str(numbers["n_points"]), "points", "all of the file"), ""),
         (
-            c.name,
-            f"{c.moved_m:.3f}",
-            f"{c.surface_rmse_m:.3f}",
-            f"{c.voxel_mean_m:.3f}",
-            "–" if c.moved_m == 0.0 else "yes" if c.is_detected else "no",
-        )
-        for c in evaluation.controls
-    )
-    return (
-        Table(
-            title="Negative controls",
-            columns=(
-                "a perfect map spoilt by",
-                "moved m",
-                "to surface, RMSE m",
-                "to voxels, mean m",
-                "detected",
+            measure("points per voxel", numbers["points_per_voxel"], "points", "density", digits=1),
+            f"all points divided by the {numbers['n_voxels']} voxels of {p.voxel_m:g} m that hold "
+            "one",
+        ),
+        (
+            measure("lonely points", 100.0 * numbers["share_alone"], "%", "loose", digits=1),
+            f"points with no other within {p.entropy_radius_m:g} m",
+        ),
+        *tables.entropy_rows(entropy),
+    ]
+    mme = "–" if entropy["mme"] is None else f"{entropy['mme']:.2f}"
+    return Section(
+        title=title,
+        name=name,
+        verdict=statistics_verdict(statistics),
+        text="Nothing here knows whether the map is right: sharpness sees noise and double walls, "
+        "not drift, scale or what is missing. Compare only maps of the same place, scale and "
+        f"density.\n\nProtocol {statistics.choices.name} ({statistics.choices.hash}).",
+        headline=(
+            Headline(
+                label="Mean map entropy",
+                value=mme,
+                unit="nat",
+                meaning="lower is sharper",
+                computed=rows[3][1],
+                better="lower",
             ),
-            rows=cells,
-            caption="The distance to the surface must see each; that to voxels hardly does.",
         ),
+        scenes=(_statistics_scene(statistics),),
+        figures=(
+            Figure(
+                title="Thickness of surfaces",
+                caption="Share of neighbourhoods thinner than x: left is sharper.",
+                svg=figures.entropy(statistics, f"{name}-thickness"),
+            ),
+        ),
+        tables=(
+            Table(
+                title="Scores without reference",
+                columns=("quantity", "value", "unit", "meaning"),
+                rows=tuple(row for row, _ in rows),
+                hints=tuple(hint for _, hint in rows),
+            ),
+        ),
+        metrics=numbers,
     )
 
 
-def _warnings(evaluation: MapEvaluation) -> list[str]:
-    found = []
-    if not evaluation.registration.converged:
-        found.append(f"The alignment to the voxels failed: {evaluation.registration.reason}.")
-    if any(c.moved_m > 0.0 and not c.is_detected for c in evaluation.controls):
-        found.append("A negative control was not seen by the distance to the surface.")
-    if evaluation.floor is None and evaluation.surface_distances is not None:
-        found.append("No floor: too little of the surface lies near the map.")
-    return found
+def statistics_verdict(statistics: MapStatistics) -> str:
+    """Return the result of a map without reference in one sentence."""
+    entropy = statistics.entropy.plain()
+    if entropy["mme"] is None:
+        return (
+            f"The map is too sparse to judge its sharpness: no neighbourhood of "
+            f"{entropy['radius_m']:g} m holds {statistics.protocol.entropy_min_points} points."
+        )
+    return (
+        f"Surfaces of the map are {entropy['thickness_median_m']:.3f} m thick (median, MME "
+        f"{entropy['mme']:.2f} nat); whether they stand in the right place is not known without a "
+        "reference."
+    )
+
+
+def _statistics_scene(statistics: MapStatistics) -> Scene:
+    entropy = statistics.entropy
+    return Scene(
+        title="Map coloured by thickness",
+        caption="Grey: too few points near.",
+        layers=(
+            PointLayer(
+                name="map",
+                points_map=entropy.positions,
+                values=entropy.thickness_m,
+                unit="m",
+                quantity="thickness",
+            ),
+        ),
+    )

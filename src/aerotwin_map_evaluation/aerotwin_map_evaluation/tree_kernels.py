@@ -124,9 +124,7 @@ def nearest(points, lower, upper, offsets, n_points, queries, half, limit, start
                     if squared[j] < best or (squared[j] == best and best_slot < 0):
                         best, best_slot = squared[j], first + j
                 continue
-            _box_distances(
-                lower, upper, offsets[level - 1] + first, x, y, z, half, squared
-            )
+            _box_distances(lower, upper, offsets[level - 1] + first, x, y, z, half, squared)
             for j in range(WIDTH):
                 d = squared[j]
                 if d > best or not d < np.inf:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aerotwin_map_evaluation import command
-from aerotwin_registration import write_cloud
+from aerotwin_registration import read_cloud, write_cloud
 
 
 def parse(*words):
@@ -44,8 +44,10 @@ def test_the_verb_writes_the_agreed_keys_and_pictures(mesh, tmp_path, capsys):
     assert np.array(result["alignment"]["T_reference_estimate"]).shape == (4, 4)
     assert result["correspondences"].keys() >= {"n", "share", "mean_m", "std_m", "rmse_m"}
     assert 0.2 < result["floor"]["mean_m"] < 0.6
-    assert json.loads((out / "metrics.json").read_text()) == result
-    assert len(list(out.glob("map_*.svg"))) == 5
+    document = json.loads((out / "metrics.json").read_text())
+    assert document["sections"]["map"] == result
+    assert (out / "report.html").read_text().count("<svg") >= 8
+    assert len(read_cloud(out / "map_error.ply")) == len(points)
 
 
 def test_a_failed_alignment_ends_with_exit_code_1(mesh, tmp_path, capsys):

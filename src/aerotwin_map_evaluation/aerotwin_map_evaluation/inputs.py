@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the command reads beside clouds: transforms, true poses, and what a sensor sees."""
+
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.bag.metadata import is_storage_file
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import make_transform, rotation_from_quaternion
+from aerotwin_map_evaluation.observed import FieldOfView, InView, camera_view
+from aerotwin_map_evaluation.surface import SurfaceReference
+from aerotwin_voxel_cloud import MapInput, Surface
+
+# Optical axes (z forward, x right) in body axes (x forward, y left, z up).
+R_BODY_OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
+_ROTATION_TOLERANCE = 1e-3
+_MAX_TEXT_BYTES = 512 << 20
+_N_TUM, _N_KITTI = 8, 12
+
+
+def reference_of(
+    reference: MapInput, beside: MapInput | None
+) -> tuple[SurfaceReference | None, np.ndarray | None]:
+    """Return the surface of a reference, or its points, or both when a surface is given beside.
+
+    Raises
+    ------
+    UserError
+        If what is given beside has no triangles, or the reference has them already.
+    """
+    if isinstance(reference.content, Surface):
+        if beside is not None:
+            raise UserError(f"{reference.spec} is a surface already; leave out --surface")
+        return _surface(reference.content), None
+    if beside is None:
+        return None, reference.points
+    if not isinstance(beside.content, Surface):
+        raise UserError(f"--surface {beside.spec}: has no triangles; give a world or a mesh")
+    return _surface(beside.content), reference.points
+
+
+def _surface(content: Surface) -> SurfaceReference:
+    return SurfaceReference(content.vertices, content.triangles)
+
+
+def read_transform(path: str | Path) -> np.ndarray:
+    """Return a rigid transform (4, 4) of a text file of 16 or 12 numbers, row by row.
+
+    Raises
+    ------
+    UserError
+        If the file is missing, or is not a rotation with a shift.
+    """
+    numbers = _table(path, "a transform").ravel()
+    if len(numbers) not in (12, 16):
+        raise UserError(f"{path}: expected 16 or 12 numbers (4x4 or 3x4), found {len(numbers)}")
+    T = np.vstack([numbers[:12].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
+    last = numbers[12:]
+    R = T[:3, :3]
+    is_rotation = np.allclose(R @ R.T, np.eye(3), atol=_ROTATION_TOLERANCE)
+    if not is_rotation or np.linalg.det(R) < 0.0 or (len(last) and not np.allclose(last, T[3])):
+        raise UserError(
+            f"{path}: expected a rotation and a shift, found\n{T}\n"
+            "take the scale out and let --scale find it"
+        )
+    return T
+
+
+def read_poses(spec: str) -> np.ndarray:
+    """Return true poses (k, 4, 4) of a TUM or KITTI text file, or of a bag: `BAG:TOPIC`.
+
+    Raises
+    ------
+    UserError
+        If there are none, or they are not rotations.
+    """
+    name, _, topic = spec.partition(":")
+    if Path(name).is_dir() or is_storage_file(Path(name)):
+        if not topic:
+            raise UserError(f"--poses {spec}: name the topic, as {spec}:/truth/odom")
+        return BagReader(Path(name)).poses(topic).trajectory.transforms()
+    table = _table(spec, "poses")
+    if table.shape[1] == _N_KITTI:
+        T = np.tile(np.eye(4), (len(table), 1, 1))
+        T[:, :3] = table.reshape(-1, 3, 4)
+        if not np.allclose(T[:, :3, :3] @ T[:, :3, :3].transpose(0, 2, 1), np.eye(3), atol=1e-2):
+            raise UserError(f"{spec}: twelve columns (KITTI) must hold rotations, these do not")
+        return T
+    if table.shape[1] != _N_TUM:
+        raise UserError(
+            f"{spec}: expected 8 columns (TUM: time x y z qx qy qz qw) or 12 (KITTI), found "
+            f"{table.shape[1]}"
+        )
+    if not (np.abs(np.linalg.norm(table[:, 4:], axis=1) - 1.0) < 1e-2).all():
+        raise UserError(f"{spec}: the last four columns must be unit quaternions x y z w")
+    return np.array([make_transform(rotation_from_quaternion(r[4:]), r[1:4]) for r in table])
+
+
+def _table(path: str | Path, what: str) -> np.ndarray:
+    path = Path(path)
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; give {what}")
+    if path.stat().st_size > _MAX_TEXT_BYTES:
+        raise UserError(f"{path}: {path.stat().st_size} bytes are too many for {what}")
+    try:
+        table = np.loadtxt(path, dtype=np.float64, comments="#", ndmin=2)
+    except (ValueError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: not a table of numbers: {error}") from None
+    if table.size == 0 or not np.isfinite(table).all():
+        raise UserError(f"{path}: expected finite numbers for {what}; found none, NaN or infinity")
+    return table
+
+
+def view_of(camera: list[float] | None, lidar: list[float] | None) -> tuple[InView, np.ndarray]:
+    """Return what a sensor has in view, and its rotation (3, 3) against a body x forward, z up.
+
+    Parameters
+    ----------
+    camera : width, height, fx, fy, cx, cy, optional
+        Pixels; looks along x.
+    lidar : lower, upper, optional
+        Elevations [deg], all around.
+    """
+    try:
+        if camera is not None:
+            width, height, fx, fy, cx, cy = camera
+            model = PinholeCamera(width=int(width), height=int(height), fx=fx, fy=fy, cx=cx, cy=cy)
+            return camera_view(model), R_BODY_OPTICAL
+        if lidar is not None:
+            return FieldOfView(lower_deg=lidar[0], upper_deg=lidar[1]), np.eye(3)
+    except ValueError as error:
+        raise UserError(f"the sensor's view: {error}") from None
+    raise UserError(
+        "--poses needs what the sensor saw: --camera WIDTH HEIGHT FX FY CX CY, or "
+        "--lidar LOWER_DEG UPPER_DEG"
+    )

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The result of a map evaluation in a sentence, and what must be known before believing it."""
+
+from aerotwin_map_evaluation.result import MapEvaluation
+
+# Of random points within the cut of a reference that fills space: errata_and_protocols, 1 m cut.
+UNIFORM_MEAN, UNIFORM_STD = 0.500, 0.289
+# As close as this to the floor, or to random points, a figure is that and not the map's.
+_CLOSE = 0.05
+_FEW_KEPT = 0.5
+
+
+def verdict(evaluation: MapEvaluation) -> str:
+    """Return the result in one sentence."""
+    numbers = evaluation.metrics()
+    if not evaluation.registration.converged and not _is_judged_unaligned(evaluation):
+        return (
+            f"The map could not be aligned to the reference, so that nothing is judged: "
+            f"{evaluation.registration.reason}."
+        )
+    middle = numbers["both_ways"]["precision_recall"][(len(evaluation.protocol.within_m) - 1) // 2]
+    covers = (
+        f"{middle['recall']:.0%} of the reference ({evaluation.samples.region}) has a map point "
+        f"within {middle['threshold_m']:g} m"
+    )
+    if numbers["surface"] is None:
+        return f"{_against_points(evaluation)}; {covers}."
+    part = numbers["surface"]["unaligned" if evaluation.is_pose_given else "aligned"]
+    state = "where it stands" if evaluation.is_pose_given else "after alignment"
+    return (
+        f"The map lies {part['rmse_m']:.2f} m (RMS) from the true surface {state}, and {covers}"
+        f"{_floor_words(evaluation)}."
+    )
+
+
+def _is_judged_unaligned(evaluation: MapEvaluation) -> bool:
+    return evaluation.is_pose_given and evaluation.surface_distances is not None
+
+
+def _against_points(evaluation: MapEvaluation) -> str:
+    pairs = evaluation.metrics()["correspondences"]
+    what = evaluation.reference.what
+    if pairs["mean_m"] is None:
+        return f"No map point lies within {pairs['cut_m']:g} m of the {what}"
+    return (
+        f"{pairs['share']:.0%} of the map lies within {pairs['cut_m']:g} m of the {what}, "
+        f"{pairs['mean_m']:.3f} m away on average"
+    )
+
+
+def _floor_words(evaluation: MapEvaluation) -> str:
+    numbers = evaluation.metrics()
+    pairs, floor = numbers["correspondences"], numbers["floor"]
+    if floor is None or floor["mean_m"] is None or pairs["mean_m"] is None:
+        return ""
+    if evaluation.protocol.distance == "surface":
+        return ""
+    return (
+        f"; of its {pairs['mean_m']:.2f} m to {evaluation.reference.what} a perfect map has "
+        f"{floor['mean_m']:.2f} m too"
+    )
+
+
+def warnings(evaluation: MapEvaluation) -> list[str]:
+    """Return what the reader must know before believing the numbers."""
+    numbers = evaluation.metrics()
+    pairs = numbers["correspondences"]
+    found = []
+    if not evaluation.registration.converged:
+        found.append(f"The alignment to the voxels failed: {evaluation.registration.reason}.")
+    if any(c.moved_m > 0.0 and not c.is_detected for c in evaluation.controls):
+        found.append("A negative control was not seen by the distance to the surface.")
+    if evaluation.floor is None and evaluation.surface_distances is not None:
+        found.append("No floor: too little of the surface lies near the map.")
+    if pairs["share"] < _FEW_KEPT:
+        found.append(
+            f"Only {pairs['share']:.0%} of the points lie within {pairs['cut_m']:g} m: the figures "
+            "of the correspondences are those of the points that fit."
+        )
+    if _is_like_noise(evaluation):
+        found.append(
+            f"Random points would score {UNIFORM_MEAN:g} and {UNIFORM_STD:g} of the cut too: the "
+            "figures of the correspondences do not tell this map from noise."
+        )
+    return found
+
+
+def _is_like_noise(evaluation: MapEvaluation) -> bool:
+    pairs = evaluation.metrics()["correspondences"]
+    if pairs["mean_m"] is None:
+        return False
+    mean, std = pairs["mean_m"] / pairs["cut_m"], pairs["std_m"] / pairs["cut_m"]
+    return abs(mean - UNIFORM_MEAN) < _CLOSE and abs(std - UNIFORM_STD) < _CLOSE / 2.0
