@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 import lz4.frame
-import zstandard
+from backports import zstd
 
 ZSTD_MAGIC, LZ4_MAGIC = b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"
 SUFFIXES = (".zstd", ".zst", ".lz4")
 MAX_MESSAGE_BYTES = 1 << 30
 _STEP_BYTES = 1 << 20
-_MAX_WINDOW_BYTES = 1 << 27  # what `zstd --long` writes at most
+_MAX_WINDOW_LOG = 27  # what `zstd --long` writes
 
 
 class CompressionError(ValueError):
@@ -84,19 +84,25 @@ def _parts(file: BinaryIO, kind: str) -> Iterator[bytes]:
         raise CompressionError(f"compression '{kind}' is not known; zstd and lz4 are")
     try:
         yield from _zstd_parts(file) if kind == "zstd" else _lz4_parts(file)
-    except (zstandard.ZstdError, RuntimeError, EOFError, MemoryError) as error:
+    except (zstd.ZstdError, RuntimeError, EOFError, MemoryError) as error:
         raise CompressionError(str(error) or "out of memory") from error
 
 
 def _zstd_parts(file: BinaryIO) -> Iterator[bytes]:
-    decoder = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW_BYTES)
-    with decoder.stream_reader(file, read_across_frames=True, closefd=False) as reader:
-        n_bytes = 0
-        while part := reader.read(_STEP_BYTES):
-            n_bytes += len(part)
-            yield part
-    if n_bytes == 0:
-        raise CompressionError("nothing comes out; the frame is cut off")
+    """Yield the content of one frame after the other."""
+    options = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
+    packed = file.read(_STEP_BYTES)
+    while True:
+        decoder = zstd.ZstdDecompressor(options=options)
+        while not decoder.eof:
+            if decoder.needs_input and not packed:
+                raise CompressionError("the frame is cut off")
+            if part := decoder.decompress(packed, max_length=_STEP_BYTES):
+                yield part
+            packed = file.read(_STEP_BYTES) if decoder.needs_input else b""
+        packed = decoder.unused_data or packed or file.read(_STEP_BYTES)
+        if not packed:
+            return
 
 
 def _lz4_parts(file: BinaryIO) -> Iterator[bytes]:

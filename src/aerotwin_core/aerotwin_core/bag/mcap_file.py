@@ -5,6 +5,7 @@
 import os
 import struct
 import zlib
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -96,17 +97,15 @@ class McapFile:
         if not wanted:
             return
         blocks = sorted(self._content.blocks, key=lambda block: (block.first_ns, block.start))
-        pending: list[RawMessage] = []
+        pending: list[tuple[int, int, RawMessage]] = []  # stamp, place of the block, message
         with self.path.open("rb") as file:
             for block in blocks:
-                if pending and pending[-1][1] >= block.first_ns:
-                    n_due = sum(message[1] < block.first_ns for message in pending)
-                else:
-                    n_due = len(pending)
-                yield from pending[:n_due]
-                pending = pending[n_due:] + self._of_block(file, block, wanted)
-                pending.sort(key=lambda message: message[1])
-        yield from pending
+                n_due = bisect_left(pending, block.first_ns, key=lambda entry: entry[0])
+                yield from (message for _, _, message in pending[:n_due])
+                found = self._of_block(file, block, wanted)
+                pending = pending[n_due:] + [(m[1], block.start, m) for m in found]
+                pending.sort(key=lambda entry: entry[:2])
+        yield from (message for _, _, message in pending)
 
     def _of_block(self, file: BinaryIO, block: Block, wanted: dict[int, str]) -> list[RawMessage]:
         found: list[RawMessage] = []

@@ -26,6 +26,7 @@ MAGIC = b"SQLite format 3\x00"
 # Around a damaged page, rows are searched for by halves, with so many queries at most.
 _MAX_QUERIES = 4000
 _MAX_POWER = 32
+_HEADER_BYTES = 100
 _ROW = np.dtype([("id", np.int64), ("topic", np.int64), ("stamp", np.int64)])
 _INDEX_QUERY = "SELECT id, topic_id, timestamp FROM messages WHERE id BETWEEN ? AND ? ORDER BY id"
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
@@ -55,9 +56,10 @@ class SqliteFile:
         self.definitions: dict[str, tuple[str, str]] = {}
         self._names: dict[int, str] = {}
         self._n_lost_data = 0
-        self._opened = self._with_journal(folder)
-        self.is_finished = self._opened == path
+        self._is_writable = False
         try:
+            self._opened = self._place(folder)
+            self.is_finished = self._opened == path
             with path.open("rb") as file:
                 if file.read(len(MAGIC)) != MAGIC:
                     raise UserError(
@@ -98,22 +100,27 @@ class SqliteFile:
             self._n_lost_data = n_lost
             self._say(f"the content of {n_lost} messages is damaged; they are left out")
 
-    def _with_journal(self, folder: Callable[[], Path]) -> Path:
-        """Return the file to open: a copy, where a journal waits beside the original."""
+    def _place(self, folder: Callable[[], Path]) -> Path:
+        """Return the file to open: a copy where a journal waits, or a page was cut in two."""
         journals = [Path(f"{self.path}{end}") for end in ("-wal", "-journal")]
         journals = [path for path in journals if path.is_file() and path.stat().st_size]
-        if not journals:
+        n_over = _bytes_over(self.path)
+        if not journals and not n_over:
             return self.path
-        place = folder()
+        copy = folder() / self.path.name
         for source in (self.path, *journals):
-            shutil.copyfile(source, place / source.name)
-        self._say(
-            f"the recording was not closed; what {journals[0].name} holds is taken into account"
-        )
-        return place / self.path.name
+            shutil.copyfile(source, copy.parent / source.name)
+        if journals:
+            self._is_writable = True
+            name = journals[0].name
+            self._say(f"the recording was not closed; what {name} holds is taken into account")
+        else:
+            with copy.open("r+b") as file:
+                file.truncate(copy.stat().st_size - n_over)
+        return copy
 
     def _connect(self) -> sqlite3.Connection:
-        mode = "mode=ro&immutable=1" if self._opened == self.path else "mode=rw"
+        mode = "mode=rw" if self._is_writable else "mode=ro&immutable=1"
         connection = sqlite3.connect(f"file:{quote(str(self._opened))}?{mode}", uri=True)
         try:
             # Lets a file be opened that is shorter than its header says.
@@ -208,6 +215,16 @@ class SqliteFile:
 
     def _say(self, words: str) -> None:
         self.problems.append(f"{self.path.name}: {words}")
+
+
+def _bytes_over(path: Path) -> int:
+    """Return how many bytes a file has behind its last whole page."""
+    with path.open("rb") as file:
+        head = file.read(_HEADER_BYTES)
+    page = int.from_bytes(head[16:18], "big")
+    page = 65536 if page == 1 else page
+    is_header = len(head) == _HEADER_BYTES and page >= 512
+    return path.stat().st_size % page if is_header else 0
 
 
 def _rows_between(
