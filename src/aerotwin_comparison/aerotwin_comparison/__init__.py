@@ -8,6 +8,14 @@ many runs of several methods on several sequences, failures included, with signi
 """
 
 from aerotwin_comparison.run_folder import RunFolder, open_run_folder
+from aerotwin_comparison.study import (
+    Study,
+    StudyProtocol,
+    StudyRun,
+    evaluate_study,
+    load_study,
+    study_section,
+)
 from aerotwin_comparison.twin import (
     Sensing,
     TwinComparison,
@@ -20,10 +28,16 @@ from aerotwin_comparison.twin import (
 __all__ = [
     "RunFolder",
     "Sensing",
+    "Study",
+    "StudyProtocol",
+    "StudyRun",
     "TwinComparison",
     "TwinProtocol",
     "TwinSide",
     "compare_twins",
+    "evaluate_study",
+    "load_study",
     "open_run_folder",
+    "study_section",
     "twin_section",
 ]

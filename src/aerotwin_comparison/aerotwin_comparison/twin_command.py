@@ -18,7 +18,6 @@ Examples
 import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from aerotwin_core.cli import progress, write_json
 from aerotwin_core.gate import add_gate_argument, exit_code_of_gates
@@ -73,6 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, register, compare, print."""
+    from aerotwin_comparison.model import load_model
     from aerotwin_comparison.twin import compare_twins, load_twin_protocol
     from aerotwin_core.protocol import Protocol
     from aerotwin_map_evaluation.protocol import PRESETS, load_map_protocol
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     a = _side(args.a, args.label_a, args.kind_a, args.trajectory_a)
     b = _side(args.b, args.label_b, args.kind_b, args.trajectory_b)
     a, b = _told_apart(a, b)
-    surface, points = _reference(args.reference)
+    surface, points = load_model(args.reference)
     bar = progress(N_STEPS, "twin")
 
     def next_step(text: str) -> None:
@@ -136,18 +136,6 @@ def _told_apart(a, b):
     if a.label != b.label:
         return a, b
     return replace(a, label=f"{a.label} (A)"), replace(b, label=f"{b.label} (B)")
-
-
-def _reference(source: str) -> tuple[Any, Any]:
-    """Return the surface of the model, or its points; the other is None."""
-    from aerotwin_map_evaluation import SurfaceReference
-    from aerotwin_voxel_cloud import Surface
-    from aerotwin_voxel_cloud.sources import load_reference
-
-    found = load_reference(source)
-    if isinstance(found, Surface):
-        return SurfaceReference(found.vertices, found.triangles), None
-    return None, found
 
 
 def _print(twin) -> None:

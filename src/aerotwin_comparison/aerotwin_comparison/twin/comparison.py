@@ -196,7 +196,7 @@ def compare_twins(
         if on_step is not None:
             on_step("differences")
         published = _published(maps[0], maps[1], choices.choices)
-        judged = published if reference is None else _to_surface(*maps, choices.choices)
+        judged = published if reference is None else _to_surface(maps[0], maps[1], choices.choices)
     return TwinComparison(
         a=a,
         b=b,

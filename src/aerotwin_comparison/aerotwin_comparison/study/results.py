@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs summed up: by method and sequence, and methods against each other."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aerotwin_comparison.study.cells import ALL_SEQUENCES, Cell, cells_of
+from aerotwin_comparison.study.duels import Duel, duels_of
+from aerotwin_comparison.study.protocol import PART, StudyProtocol
+from aerotwin_comparison.study.runs import StudyRun
+from aerotwin_comparison.study.scores import QUANTITIES, Quantity, RunScores, score_run
+from aerotwin_core.protocol import DEFAULT, Protocol
+from aerotwin_map_evaluation import MapProtocol
+from aerotwin_trajectory_evaluation import TrajectoryProtocol
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """What came out.
+
+    Attributes
+    ----------
+    name : str
+        Title.
+    runs : tuple of RunScores
+        All runs in the order given, those that failed too.
+    cells : tuple of Cell
+        For each method, sequence (and all of them together) and score that any run has.
+    duels : tuple of Duel
+        For each score and pair of methods.
+    choices : Protocol
+        All choices; `protocols` those of the scores.
+    """
+
+    name: str
+    runs: tuple[RunScores, ...]
+    cells: tuple[Cell, ...]
+    duels: tuple[Duel, ...]
+    choices: Protocol[StudyProtocol]
+    protocols: dict[str, dict[str, Any]]
+
+    @property
+    def methods(self) -> list[str]:
+        """In the order of the runs."""
+        return list(dict.fromkeys(s.run.method for s in self.runs))
+
+    @property
+    def sequences(self) -> list[str]:
+        """In the order of the runs."""
+        return list(dict.fromkeys(s.run.sequence for s in self.runs))
+
+    @property
+    def quantities(self) -> list[Quantity]:
+        """The scores that any run has."""
+        keys = {cell.quantity.key for cell in self.cells}
+        return [q for q in QUANTITIES if q.key in keys]
+
+    def cell(self, method: str, sequence: str, key: str) -> Cell | None:
+        """Return one cell; None where the method has no run on the sequence."""
+        for cell in self.cells:
+            if (cell.method, cell.sequence, cell.quantity.key) == (method, sequence, key):
+                return cell
+        return None
+
+    @property
+    def n_failed(self) -> int:
+        """Runs that failed."""
+        return sum(bool(s.failure) for s in self.runs)
+
+    def warnings(self) -> list[str]:
+        """Return what must be known before the numbers are believed."""
+        found = []
+        if self.n_failed:
+            found.append(
+                f"{self.n_failed} of {len(self.runs)} runs failed; they count as the worst "
+                "(medians, tests) and are listed with the reason."
+            )
+        found += _missing_runs(self)
+        dead = [d for d in self.duels if d.comparison.smallest_p_value > self.choices.choices.alpha]
+        if dead:
+            n = max(d.comparison.n_a for d in dead)
+            found.append(
+                f"Up to {n} runs cannot reach a p-value below "
+                f"{min(d.comparison.smallest_p_value for d in dead):.3g}, however large the "
+                "difference: no significance there does not mean equal."
+            )
+        return found
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the numbers for JSON."""
+        return {
+            "n_runs": len(self.runs),
+            "n_failed": self.n_failed,
+            "methods": self.methods,
+            "sequences": self.sequences,
+            "runs": [s.plain() for s in self.runs],
+            "cells": [cell.plain() for cell in self.cells],
+            "comparisons": [duel.plain() for duel in self.duels],
+            "overall": self._overall(),
+            "protocol": {PART: self.choices.plain(), **self.protocols},
+        }
+
+    def _overall(self) -> dict[str, dict[str, float | None]]:
+        """Return the centre over all runs by method and score, for conditions on them."""
+        found: dict[str, dict[str, float | None]] = {}
+        for cell in self.cells:
+            if cell.sequence == ALL_SEQUENCES:
+                centre = cell.centre
+                shown = centre if centre is not None and np.isfinite(centre) else None
+                row = found.setdefault(cell.method, {"failed": float(cell.n_failed)})
+                row[cell.quantity.key] = shown
+        return found
+
+
+def evaluate_study(
+    name: str,
+    runs: Sequence[StudyRun],
+    *,
+    protocol: Protocol[StudyProtocol] | None = None,
+    trajectory: Protocol[TrajectoryProtocol] | None = None,
+    maps: Protocol[MapProtocol] | None = None,
+    on_run: Callable[[str], None] | None = None,
+) -> Study:
+    """Score all runs and compare the methods.
+
+    Parameters
+    ----------
+    name : str
+        Title.
+    runs : sequence of StudyRun
+        Each method, sequence and seed at most once.
+    protocol, trajectory, maps : Protocol, optional
+        All choices; defaults without.
+    on_run : callable, optional
+        Called with the name of each run when it was scored.
+    """
+    chosen = protocol or Protocol(name=DEFAULT, part=PART, choices=StudyProtocol())
+    trajectory = trajectory or Protocol(
+        name=DEFAULT, part="trajectory", choices=TrajectoryProtocol()
+    )
+    maps = maps or Protocol(name=DEFAULT, part="map", choices=MapProtocol())
+    scored = []
+    for run in runs:
+        scored.append(score_run(run, study=chosen.choices, trajectory=trajectory, maps=maps))
+        if on_run is not None:
+            on_run(run.name)
+    return study_of(name, scored, chosen, {"trajectory": trajectory.plain(), "map": maps.plain()})
+
+
+def study_of(
+    name: str,
+    scored: Sequence[RunScores],
+    choices: Protocol[StudyProtocol],
+    protocols: dict[str, dict[str, Any]],
+) -> Study:
+    """Return the study of runs that were scored."""
+    return Study(
+        name=name,
+        runs=tuple(scored),
+        cells=tuple(cells_of(scored, choices.choices)),
+        duels=tuple(duels_of(scored, choices.choices)),
+        choices=choices,
+        protocols=protocols,
+    )
+
+
+def _missing_runs(study: Study) -> list[str]:
+    wanted = study.choices.choices.n_runs
+    if not wanted:
+        return []
+    odd = []
+    for method in study.methods:
+        for sequence in study.sequences:
+            n = sum((s.run.method, s.run.sequence) == (method, sequence) for s in study.runs)
+            if n != wanted:
+                odd.append(f"{method} on {sequence}: {n}")
+    return [f"The protocol asks for {wanted} runs of each: {'; '.join(odd)}."] if odd else []

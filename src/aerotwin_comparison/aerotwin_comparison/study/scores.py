@@ -1,0 +1,259 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The scores of one run; a run that cannot be scored has failed, with a reason."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aerotwin_comparison.run_folder import RunFolder, open_run_folder
+from aerotwin_comparison.study.protocol import StudyProtocol
+from aerotwin_comparison.study.runs import StudyRun
+from aerotwin_comparison.twin.sides import read_path
+from aerotwin_core.errors import UserError
+from aerotwin_core.protocol import Protocol
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_map_evaluation import MapProtocol
+from aerotwin_trajectory_evaluation import TrajectoryProtocol, evaluate_trajectory
+
+_LARGEST_JSON_BYTES = 16 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantity:
+    """One score: key in JSON and CSV, heading, unit, digits after the point, which is better."""
+
+    key: str
+    label: str
+    unit: str
+    digits: int
+    better: str = "lower"
+    hint: str = ""
+
+    @property
+    def heading(self) -> str:
+        """Label with unit."""
+        return f"{self.label} [{self.unit}]" if self.unit else self.label
+
+    def show(self, value: float | None) -> str:
+        """Return a value as text: a dash where there is none, "failed" where it is infinite."""
+        if value is None or np.isnan(value):
+            return "–"
+        return f"{value:.{self.digits}f}" if np.isfinite(value) else "failed"
+
+
+QUANTITIES = (
+    Quantity(key="ape_trans_m", label="APE", unit="m", digits=3, hint="RMSE, aligned"),
+    Quantity(key="ape_rot_deg", label="APE rotation", unit="deg", digits=2, hint="RMSE, aligned"),
+    Quantity(key="rpe_trans_m", label="RPE", unit="m", digits=4, hint="RMSE over the path's step"),
+    Quantity(key="rpe_rot_deg", label="RPE rotation", unit="deg", digits=3, hint="RMSE likewise"),
+    Quantity(key="drift_percent", label="drift", unit="%", digits=2, hint="median of segments"),
+    Quantity(
+        key="coverage_percent",
+        label="coverage",
+        unit="%",
+        digits=1,
+        better="higher",
+        hint="share of frames (without them, of time) with a pose",
+    ),
+    Quantity(
+        key="scale_error_percent",
+        label="scale error",
+        unit="%",
+        digits=3,
+        hint="size of the scale that sim3 takes away; – for other alignments",
+    ),
+    Quantity(key="map_mean_m", label="map mean", unit="m", digits=4, hint="of correspondences"),
+    Quantity(key="map_std_m", label="map deviation", unit="m", digits=4, hint="likewise"),
+    Quantity(
+        key="map_share_percent",
+        label="map kept",
+        unit="%",
+        digits=1,
+        better="higher",
+        hint="points within the cut",
+    ),
+    Quantity(key="cpu_percent", label="CPU", unit="%", digits=1, hint="mean; 100 = one core"),
+    Quantity(key="memory_mb", label="memory", unit="MB", digits=1, hint="mean PSS, else RSS"),
+    Quantity(
+        key="latency_ms", label="latency", unit="ms", digits=1, hint="median, image to pose"
+    ),
+)  # fmt: skip
+BY_KEY = {quantity.key: quantity for quantity in QUANTITIES}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunScores:
+    """What one run scored.
+
+    Attributes
+    ----------
+    run : StudyRun
+        Which.
+    failure : str
+        Why it has failed; empty when it has not.
+    values : dict
+        Scores by key of `QUANTITIES`, those that are known; a failed run has cost and coverage
+        at most.
+    """
+
+    run: StudyRun
+    failure: str = ""
+    values: dict[str, float] = field(default_factory=dict)
+
+    def value(self, key: str) -> float | None:
+        """Return a score; infinity where failing hides it, None where it was never measured.
+
+        Cost is what it is, whether the run failed or not.
+        """
+        if key in self.values:
+            return self.values[key]
+        return np.inf if self.failure and key in FAILS else None
+
+    def plain(self) -> dict[str, Any]:
+        """Return the numbers for JSON."""
+        return {
+            "method": self.run.method,
+            "sequence": self.run.sequence,
+            "seed": self.run.seed,
+            "failure": self.failure,
+            **{q.key: self.values.get(q.key) for q in QUANTITIES},
+        }
+
+
+FAILS = ("ape_trans_m", "ape_rot_deg", "rpe_trans_m", "rpe_rot_deg", "drift_percent")
+"""Scores that a failed run loses: it ranks behind all others in them."""
+
+
+def score_run(
+    run: StudyRun,
+    *,
+    study: StudyProtocol,
+    trajectory: Protocol[TrajectoryProtocol],
+    maps: Protocol[MapProtocol],
+) -> RunScores:
+    """Return the scores of a run; what cannot be read or paired makes it a failed one."""
+    folder = open_run_folder(run.folder) if run.folder else None
+    values = _cost(run, folder)
+    try:
+        values |= _trajectory_scores(run, folder, trajectory)
+        failure = _failure(values, study)
+    except UserError as error:
+        failure = str(error)
+        values.setdefault("coverage_percent", 0.0)
+    if run.map and not failure:
+        try:
+            values |= _map_scores(run, maps)
+        except UserError as error:
+            failure = str(error)
+    if failure:
+        values = {key: value for key, value in values.items() if key not in FAILS}
+    return RunScores(run=run, failure=failure, values=values)
+
+
+def _failure(values: Mapping[str, float], study: StudyProtocol) -> str:
+    share, ape = values["coverage_percent"] / 100.0, values["ape_trans_m"]
+    if share < study.min_coverage:
+        return f"tracked {share:.1%}, less than {study.min_coverage:.0%}"
+    if study.max_ape_m is not None and ape > study.max_ape_m:
+        return f"APE of {ape:.2f} m, more than {study.max_ape_m:g} m"
+    return ""
+
+
+def _trajectory_scores(
+    run: StudyRun, folder: RunFolder | None, protocol: Protocol[TrajectoryProtocol]
+) -> dict[str, float]:
+    reference, estimate, frames = _paths(run, folder)
+    found = evaluate_trajectory(reference, estimate, protocol=protocol, frame_stamps_ns=frames)
+    if not found.alignment.is_determined:
+        raise UserError(f"the paths do not determine the alignment: {found.alignment.reason}")
+    numbers = found.metrics()
+    metre = numbers["rpe"]["metre"] or {}
+    scores = {
+        "ape_trans_m": _number(numbers["ape"], "trans_m", "rmse"),
+        "ape_rot_deg": _number(numbers["ape"], "rot_deg", "rmse"),
+        "rpe_trans_m": _number(metre, "trans_m", "rmse"),
+        "rpe_rot_deg": _number(metre, "rot_deg", "rmse"),
+        "drift_percent": _number(numbers["segments"], "median_percent"),
+        "coverage_percent": 100.0 * found.coverage,
+    }
+    if protocol.choices.align == "sim3":
+        scores["scale_error_percent"] = 100.0 * abs(found.alignment.scale - 1.0)
+    return {key: value for key, value in scores.items() if value is not None}
+
+
+def _paths(
+    run: StudyRun, folder: RunFolder | None
+) -> tuple[Trajectory, Trajectory, np.ndarray | None]:
+    """Return truth, estimate and, where they are known, the stamps of all frames [ns]."""
+    if folder is None:
+        return read_path(run.reference), read_path(run.estimate), None
+    truth = folder.truth()
+    if truth is None:
+        raise UserError(f"{folder.path}: the bag holds no truth")
+    stamps = folder.camera_infos()[1]
+    return truth, folder.estimate(), stamps if len(stamps) else None
+
+
+def _map_scores(run: StudyRun, protocol: Protocol[MapProtocol]) -> dict[str, float]:
+    from aerotwin_comparison.model import load_model
+    from aerotwin_map_evaluation import evaluate_map
+    from aerotwin_registration import read_cloud
+
+    surface, cloud = load_model(run.model)
+    found = evaluate_map(
+        surface, read_cloud(run.map).points, protocol=protocol, reference_points=cloud
+    )
+    if not found.registration.converged:
+        raise UserError(f"the map could not be aligned: {found.registration.reason}")
+    kept = found.kept(found.voxel_distances)
+    if len(kept) == 0:
+        raise UserError("no point of the map lies within the cut")
+    return {
+        "map_mean_m": float(kept.mean()),
+        "map_std_m": float(kept.std()),
+        "map_share_percent": 100.0 * len(kept) / len(found.points_map),
+    }
+
+
+def _cost(run: StudyRun, folder: RunFolder | None) -> dict[str, float]:
+    """Return CPU, memory and latency where they were recorded."""
+    if folder is not None:
+        numbers: Any = folder.metrics.get("resources")
+    elif run.resources:
+        numbers = _read_json(Path(run.resources))
+    else:
+        numbers = None
+    if not isinstance(numbers, Mapping):
+        return {}
+    memory = _number(numbers, "pss_bytes_mean")
+    memory = _number(numbers, "rss_bytes_mean") if memory is None else memory
+    scaled = {
+        "cpu_percent": (_number(numbers, "cpu_cores_mean"), 100.0),
+        "memory_mb": (memory, 1e-6),
+        "latency_ms": (_number(numbers, "latency_s", "median"), 1e3),
+    }
+    return {key: value * factor for key, (value, factor) in scaled.items() if value is not None}
+
+
+def _read_json(path: Path) -> Any:
+    if not path.is_file():
+        return None
+    if path.stat().st_size > _LARGEST_JSON_BYTES:
+        raise UserError(f"{path}: expected at most 16 MB of JSON, found more")
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be read as JSON ({error})") from None
+
+
+def _number(tree: Any, *keys: str) -> float | None:
+    """Return a finite number of nested mappings, None where it is not there."""
+    for key in keys:
+        tree = tree.get(key) if isinstance(tree, Mapping) else None
+    is_number = isinstance(tree, int | float) and not isinstance(tree, bool)
+    return float(tree) if is_number and np.isfinite(tree) else None

@@ -1,0 +1,129 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Score many runs of several methods on several sequences, and compare the methods.
+
+The runs stand in a YAML file, or are run folders of aerotwin. Failed runs are counted, none is
+dropped. Writes report.html, metrics.json and the tables as Markdown, LaTeX and CSV.
+
+Examples
+--------
+  aerotwin evaluate study study.yaml -o result
+  aerotwin evaluate study --runs 'runs/study/*' --protocol xtdrone2020 -o result
+  aerotwin evaluate study study.yaml --json - --fail-if "n_failed > 0"
+  aerotwin evaluate study study.yaml --fail-if "overall.stereo_odometry.ape_trans_m > 0.3"
+"""
+
+import argparse
+from pathlib import Path
+
+from aerotwin_core.cli import progress, write_json, write_text_atomically
+from aerotwin_core.errors import UserError
+from aerotwin_core.gate import add_gate_argument, exit_code_of_gates
+
+ALIASES = {"failed": "n_failed", "runs": "n_runs"}
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("study", metavar="STUDY", nargs="?", help="YAML file that names the runs")
+    parser.add_argument(
+        "--runs",
+        metavar="PATTERN",
+        nargs="+",
+        default=[],
+        help="run folders of aerotwin, * and ? allowed",
+    )
+    parser.add_argument(
+        "--protocol",
+        metavar="P",
+        help="xtdrone2020 or another preset, or YAML with the parts trajectory, map and study",
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="report and tables")
+    parser.add_argument("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
+    add_gate_argument(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read, score, compare, print."""
+    from aerotwin_comparison.study import evaluate_study
+    from aerotwin_comparison.study.section import study_tables, verdict
+    from aerotwin_comparison.study.tables import markdown
+
+    name, runs = _runs(args)
+    bar = progress(len(runs), "runs", unit="run")
+    with bar:
+        study = evaluate_study(name, runs, on_run=lambda _: bar.update(1), **_protocols(args))
+    numbers = study.metrics()
+    if args.output is not None:
+        _write(study, args)
+    if args.json != "-":
+        print(markdown(study_tables(study)[:-2], study.name))
+        print(verdict(study))
+        for warning in study.warnings():
+            print(f"note: {warning}")
+    write_json(args.json, numbers)
+    return exit_code_of_gates(args.fail_if, numbers, ALIASES)
+
+
+def _runs(args: argparse.Namespace):
+    from aerotwin_comparison.study.runs import checked, load_study, runs_of_folders
+
+    if args.study is None and not args.runs:
+        raise UserError("no runs: name a study file, or run folders with --runs")
+    name, runs = ("Study", []) if args.study is None else load_study(args.study)
+    if args.runs:
+        runs = checked([*runs, *runs_of_folders(args.runs)], "STUDY and --runs")
+    return name, runs
+
+
+def _protocols(args: argparse.Namespace):
+    """Return the three parts of one protocol; a preset of one part is the default of the others."""
+    from aerotwin_comparison.study.protocol import load_study_protocol
+    from aerotwin_core.protocol import load_protocol
+    from aerotwin_map_evaluation import MapProtocol
+    from aerotwin_map_evaluation.protocol import PRESETS as MAP_PRESETS
+    from aerotwin_trajectory_evaluation import TrajectoryProtocol
+    from aerotwin_trajectory_evaluation.protocol import PRESETS as TRAJECTORY_PRESETS
+
+    names = [*MAP_PRESETS, *TRAJECTORY_PRESETS]
+    study = load_study_protocol(args.protocol, dict.fromkeys(names))
+    names = [*names, study.name]
+    return {
+        "protocol": study,
+        "trajectory": load_protocol(
+            TrajectoryProtocol,
+            "trajectory",
+            args.protocol,
+            {name: TRAJECTORY_PRESETS.get(name, {}) for name in names},
+        ),
+        "maps": load_protocol(
+            MapProtocol,
+            "map",
+            args.protocol,
+            {name: MAP_PRESETS.get(name, {}) for name in names},
+        ),
+    }
+
+
+def _write(study, args: argparse.Namespace) -> None:
+    from aerotwin_comparison.study import study_section
+    from aerotwin_comparison.study.section import study_tables
+    from aerotwin_comparison.study.tables import csv_of_runs, latex, markdown
+    from aerotwin_report import write_report
+
+    section, tables = study_section(study), study_tables(study)
+    write_report(
+        args.output,
+        title=study.name,
+        summary=f"{len(study.runs)} runs, {len(study.methods)} methods, "
+        f"{len(study.sequences)} sequences.",
+        sections=[section],
+        configuration={
+            "study": args.study,
+            "runs": list(args.runs),
+            "protocol": section.metrics["protocol"],
+        },
+    )
+    write_text_atomically(args.output / "study.md", markdown(tables, study.name))
+    write_text_atomically(args.output / "study.tex", latex(tables))
+    write_text_atomically(args.output / "runs.csv", csv_of_runs(study))
