@@ -8,8 +8,6 @@ Quaternions are arrays (x, y, z, w); any other order says so in its name.
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.transform import Rotation
-from transforms3d.euler import mat2euler
 
 FloatArray = NDArray[np.float64]
 _SQRT_HALF = float(np.sqrt(0.5))
@@ -63,11 +61,15 @@ def rotation_from_quaternion(q_xyzw: ArrayLike) -> FloatArray:
     ValueError
         If the shape is wrong or the norm is zero.
     """
+    from scipy.spatial.transform import Rotation
+
     return Rotation.from_quat(_array(q_xyzw, (4,), "q_xyzw")).as_matrix()
 
 
 def quaternion_from_rotation(R_a_b: ArrayLike) -> FloatArray:
     """Return the quaternion (4,) xyzw of a rotation matrix, with w >= 0."""
+    from scipy.spatial.transform import Rotation
+
     return Rotation.from_matrix(_array(R_a_b, (3, 3), "R_a_b")).as_quat(canonical=True)
 
 
@@ -78,6 +80,8 @@ def quaternion_from_yaw(yaw: float) -> FloatArray:
 
 def yaw_from_rotation(R_map_body: ArrayLike) -> float:
     """Return the yaw [rad] in (-pi, pi] of intrinsic z-y'-x'' angles, 0 = east, pi/2 = north."""
+    from transforms3d.euler import mat2euler
+
     return float(mat2euler(_array(R_map_body, (3, 3), "R_map_body"), "rzyx")[0])
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray
 
@@ -75,7 +74,7 @@ class Trajectory:
         """Rotations of every pose, (n, 3, 3): as written where known, else those of q_ref_body."""
         if self.R_as_written is not None:
             return self.R_as_written
-        return Rotation.from_quat(self.q_ref_body).as_matrix() if len(self) else np.empty((0, 3, 3))
+        return _matrices(self.q_ref_body)
 
     def take(self, index: np.ndarray, stamps_ns: np.ndarray | None = None) -> "Trajectory":
         """Return the poses at index (m,), under their own stamps or those given (m,) [ns]."""
@@ -89,9 +88,8 @@ class Trajectory:
     def transforms(self) -> FloatArray:
         """Return T_ref_body of every pose, (n, 4, 4)."""
         transforms = np.tile(np.eye(4), (len(self), 1, 1))
-        if len(self):
-            transforms[:, :3, :3] = Rotation.from_quat(self.q_ref_body).as_matrix()
-            transforms[:, :3, 3] = self.p_ref_body
+        transforms[:, :3, :3] = _matrices(self.q_ref_body)
+        transforms[:, :3, 3] = self.p_ref_body
         return transforms
 
     def interpolate(self, stamps_ns: np.ndarray) -> "Trajectory":
@@ -114,6 +112,19 @@ class Trajectory:
         p, q = self.p_ref_body, self.q_ref_body
         positions = p[before] + share * (p[after] - p[before])
         return Trajectory(stamps, positions, _slerp(q[before], q[after], share))
+
+
+def _matrices(q_xyzw: np.ndarray) -> np.ndarray:
+    """Return the rotations (n, 3, 3) of unit quaternions (n, 4): Diebel (2006), eq. 125."""
+    x, y, z, w = q_xyzw.T
+    matrices = np.empty((len(q_xyzw), 3, 3))
+    matrices[:, 0, 0] = w * w + x * x - y * y - z * z
+    matrices[:, 1, 1] = w * w - x * x + y * y - z * z
+    matrices[:, 2, 2] = w * w - x * x - y * y + z * z
+    matrices[:, 0, 1], matrices[:, 1, 0] = 2 * (x * y - w * z), 2 * (x * y + w * z)
+    matrices[:, 0, 2], matrices[:, 2, 0] = 2 * (x * z + w * y), 2 * (x * z - w * y)
+    matrices[:, 1, 2], matrices[:, 2, 1] = 2 * (y * z - w * x), 2 * (y * z + w * x)
+    return matrices
 
 
 def _slerp(q_first: np.ndarray, q_second: np.ndarray, share: np.ndarray) -> np.ndarray:

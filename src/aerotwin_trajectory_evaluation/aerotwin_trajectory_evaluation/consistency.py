@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from aerotwin_core.trajectory import Trajectory
 
@@ -97,6 +96,8 @@ def pose_nees(
     R_reference_estimate, scale
         Turn and scale of the alignment, by which the covariances turn and grow too.
     """
+    from scipy.spatial.transform import Rotation
+
     turn = np.zeros((6, 6))
     turn[:3, :3], turn[3:, 3:] = scale * R_reference_estimate, R_reference_estimate
     turned = turn @ covariances @ turn.T

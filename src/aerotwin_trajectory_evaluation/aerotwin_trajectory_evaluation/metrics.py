@@ -10,7 +10,6 @@ import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.pairs import (
@@ -94,6 +93,7 @@ def absolute_errors(reference: Trajectory, estimate: Trajectory) -> PoseErrors:
         back @ reference.R_ref_body,
         np.einsum("nij,nj->ni", back, shift),
         np.arange(len(reference)),
+        is_exact=_are_exact(reference, estimate),
     )
     # Distances do not pass through rotations, which a file may have rounded.
     return dataclasses.replace(errors, trans_m=np.linalg.norm(shift, axis=1))
@@ -113,7 +113,9 @@ def relative_errors(
     R_estimate, p_estimate = _motion(estimate, first, second)
     R_back = _transpose(R_reference)
     shift = np.einsum("nij,nj->ni", R_back, p_estimate - p_reference)
-    return _pose_errors(R_back @ R_estimate, shift, second)
+    return _pose_errors(
+        R_back @ R_estimate, shift, second, is_exact=_are_exact(reference, estimate)
+    )
 
 
 def relative_errors_by_frames(
@@ -138,16 +140,34 @@ def relative_errors_by_path(
     return relative_errors(reference, estimate, *pairs)
 
 
-def _pose_errors(R: np.ndarray, shift: np.ndarray, at: np.ndarray) -> PoseErrors:
+def _are_exact(reference: Trajectory, estimate: Trajectory) -> bool:
+    """Tell whether the rotations are orthonormal to the last digit."""
+    return reference.R_as_written is None and estimate.R_as_written is None
+
+
+def _pose_errors(R: np.ndarray, shift: np.ndarray, at: np.ndarray, *, is_exact: bool) -> PoseErrors:
     from_identity = np.sum((R - np.eye(3)) ** 2, axis=(1, 2))
     squared = np.sum(shift**2, axis=1)
-    angle = Rotation.from_matrix(R).magnitude() if len(R) else np.empty(0)
     return PoseErrors(
         trans_m=np.sqrt(squared),
-        rot_deg=np.degrees(angle),
+        rot_deg=np.degrees(_angles(R, from_identity, is_exact=is_exact)),
         full=np.sqrt(from_identity + squared),
         at=at,
     )
+
+
+def _angles(R: np.ndarray, from_identity: np.ndarray, *, is_exact: bool) -> np.ndarray:
+    """Return the angles of rotations (n, 3, 3), exact near 0 and near pi.
+
+    |R - I|^2 = 8 sin^2(a / 2) and 1 + tr R = 4 cos^2(a / 2). Of rounded matrices the nearest
+    rotation counts, as in evo: their rounding would pass for a turn.
+    """
+    if is_exact or len(R) == 0:
+        cosine = np.sqrt(np.maximum(1.0 + np.trace(R, axis1=1, axis2=2), 0.0)) / 2.0
+        return 2.0 * np.arctan2(np.sqrt(from_identity / 8.0), cosine)
+    from scipy.spatial.transform import Rotation
+
+    return Rotation.from_matrix(R).magnitude()
 
 
 def _transpose(matrices: np.ndarray) -> np.ndarray:

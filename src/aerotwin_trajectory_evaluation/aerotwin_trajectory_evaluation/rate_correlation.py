@@ -7,7 +7,6 @@ tracked, nor on the scale.
 """
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from aerotwin_core.trajectory import Trajectory
 
@@ -48,9 +47,12 @@ Samples = tuple[np.ndarray, np.ndarray]
 
 def _rates_of_turn(trajectory: Trajectory, first_ns: int) -> Samples:
     """Return times [s] between the poses and rates of turn there [rad/s]."""
-    turns = Rotation.from_quat(trajectory.q_ref_body)
-    angle = (turns[:-1].inv() * turns[1:]).magnitude()
-    return _per_second(trajectory, angle, first_ns)
+    before, after = trajectory.q_ref_body[:-1], trajectory.q_ref_body[1:]
+    # q and -q are one rotation; the chord between unit quaternions spans half of the angle.
+    chord = np.minimum(
+        np.linalg.norm(after - before, axis=1), np.linalg.norm(after + before, axis=1)
+    )
+    return _per_second(trajectory, 4.0 * np.arcsin(np.minimum(chord / 2.0, 1.0)), first_ns)
 
 
 def _speeds(trajectory: Trajectory, first_ns: int) -> Samples:
