@@ -8,16 +8,26 @@ passes a failure off as an answer: `converged` is False then, with a reason in w
 """
 
 from aerotwin_registration.clouds import Cloud, read_cloud, write_cloud
-from aerotwin_registration.icp import ICP_PRESETS, IcpProtocol, Registration, Surface, align
+from aerotwin_registration.icp import (
+    ICP_PRESETS,
+    IcpProtocol,
+    MovingRegistration,
+    Registration,
+    Surface,
+    align,
+    align_moving,
+)
 from aerotwin_registration.voxels import voxel_downsample
 
 __all__ = [
     "ICP_PRESETS",
     "Cloud",
     "IcpProtocol",
+    "MovingRegistration",
     "Registration",
     "Surface",
     "align",
+    "align_moving",
     "read_cloud",
     "voxel_downsample",
     "write_cloud",

@@ -203,3 +203,49 @@ def normal_equations(
         out[N_UNKNOWNS + 1, 1] += r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
         out[N_UNKNOWNS + 1, 2] += 1.0
     return out
+
+
+@njit(
+    float64[:, ::1](
+        int64,
+        int64,
+        int64,
+        float64,
+        float64[:, ::1],
+        float64[::1],
+        float64[:, ::1],
+        float64[:, ::1],
+        int64[::1],
+        float64[::1],
+    ),
+    cache=True,
+    nogil=True,
+)
+def moving_equations(start, stop, robust, robust_m, moved, share, target, normals, index, centre):
+    """Return the sums (13, 12) that the motions of two poses are solved from, point to plane.
+
+    A point seen at `share` u of the scan moves by (1 - u) d_begin + u d_end, each (shift, rotation
+    vector) about `centre`. Rows 0 to 11 hold the upper half of H = sum J^T J, row 12 g = sum J^T r.
+    """
+    out = np.zeros((13, 12))
+    J = np.zeros(12)
+    for i in range(start, stop):
+        q = index[i]
+        if q < 0:
+            continue
+        x, y, z = moved[i, 0] - centre[0], moved[i, 1] - centre[1], moved[i, 2] - centre[2]
+        a, b, c = normals[q, 0], normals[q, 1], normals[q, 2]
+        r = a * (target[q, 0] - moved[i, 0])
+        r += b * (target[q, 1] - moved[i, 1]) + c * (target[q, 2] - moved[i, 2])
+        w = robust_weight(robust, abs(r), robust_m)
+        u = share[i]
+        J[0], J[1], J[2] = a, b, c
+        J[3], J[4], J[5] = y * c - z * b, z * a - x * c, x * b - y * a
+        for k in range(6):
+            J[6 + k] = u * J[k]
+            J[k] *= 1.0 - u
+        for k in range(12):
+            for m in range(k, 12):
+                out[k, m] += w * J[k] * J[m]
+            out[12, k] += w * J[k] * r
+    return out

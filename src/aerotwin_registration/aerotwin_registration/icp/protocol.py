@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every choice of an alignment, and the named sets of choices."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aerotwin_core.parameters import parameter
 
@@ -60,7 +60,7 @@ class IcpProtocol:
         0.5, text="a larger change of log(scale) is drift", minimum=0.0, maximum=10.0
     )
     min_explained: float = parameter(
-        0.2,
+        0.15,
         text="a smaller share, in any direction, of pairs that lie on each other is a failure",
         minimum=0.0,
         maximum=1.0,
@@ -73,9 +73,13 @@ class IcpProtocol:
     )
 
 
+_ROBUST = IcpProtocol(robust_kernel="cauchy", robust_m=0.05, max_iterations=100)
 ICP_PRESETS: dict[str, IcpProtocol] = {
     "beam2024": IcpProtocol(),
-    "plane": IcpProtocol(method="point_to_plane", max_iterations=100),
-    "gicp": IcpProtocol(method="gicp", max_iterations=100),
+    "plane": replace(_ROBUST, method="point_to_plane"),
+    "gicp": replace(_ROBUST, method="gicp"),
+    "fine": replace(_ROBUST, method="gicp", voxel_m=0.5),
 }
-"""`beam2024`: Beam et al. 2024, IV-C: radius 1 m, 1e-5, 1500 iterations, point to point."""
+"""`beam2024`: Beam et al. 2024, IV-C: radius 1 m, 1e-5, 1500 iterations, point to point. The others
+are ours: `plane` and `gicp` for scans and maps of lidars, `fine` for clouds of millions of points.
+"""

@@ -47,7 +47,7 @@ class Surface:
         points: np.ndarray,
         *,
         voxel_m: float = 0.0,
-        n_neighbours: int = 20,
+        n_neighbours: int = 10,
         name: str = "points",
     ) -> None:
         points = np.asarray(points, dtype=np.float64)
