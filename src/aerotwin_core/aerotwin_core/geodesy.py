@@ -123,6 +123,11 @@ class LocalTangentPlane:
         object.__setattr__(self, "_R_ecef_map", axes)
         object.__setattr__(self, "_p_ecef", position)
 
+    @property
+    def R_ecef_map(self) -> FloatArray:
+        """Return the axes of the map, east north up as columns, in Earth-centred axes (3, 3)."""
+        return self._R_ecef_map.copy()
+
     def to_geodetic(self, p_map: ArrayLike) -> tuple[float, float, float]:
         """Return latitude [deg], longitude [deg], altitude [m] of a position (3,) in map [m]."""
         return geodetic_from_ecef(self._p_ecef + self._R_ecef_map @ np.asarray(p_map))
