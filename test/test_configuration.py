@@ -71,6 +71,7 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
     from aerotwin_bringup.ros.recorded_flight import RecordedFlightParameters
     from aerotwin_bringup.ros.relay import RelayParameters
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
+    from aerotwin_kiss_icp.ros.node_parameters import KissIcpNodeParameters
     from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
     from aerotwin_px4_bridge.ros.parameters import BridgeParameters
     from aerotwin_sensor_models.ros.parameters import SensorsParameters
@@ -82,6 +83,7 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
         "relay/simulator": RelayParameters,
         "stereo_odometry": StereoOdometryNodeParameters,
         "stereo_odometry_without_bundle": StereoOdometryNodeParameters,
+        "kiss_icp": KissIcpNodeParameters,
         "dynamics": DynamicsParameters,
         "sensors": SensorsParameters,
         "bridge": BridgeParameters,

@@ -29,7 +29,7 @@ from aerotwin_stereo_odometry.ros.diagnostics import Counters, Stopwatch, diagno
 from aerotwin_stereo_odometry.ros.node_parameters import StereoOdometryNodeParameters
 from aerotwin_stereo_odometry.ros.outputs import odometry_message, tf_message
 from aerotwin_stereo_odometry.ros.pair_calibration import PairCalibration
-from aerotwin_stereo_odometry.ros.static_tree import StaticTree
+from aerotwin_core.ros.static_tree import StaticTree
 from aerotwin_stereo_odometry.warm_up import warm_up
 
 MAX_PENDING = 50  # pairs kept until camera_info and tf_static are there
