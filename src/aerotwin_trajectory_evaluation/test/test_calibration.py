@@ -1,0 +1,206 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Time offset and lever arm: known ones are found again, and their uncertainty is honest."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation import (
+    TrajectoryProtocol,
+    evaluate_trajectory,
+    find_calibration,
+    read_trajectory,
+)
+from aerotwin_trajectory_evaluation.rate_correlation import coarse_time_offset_s
+
+ARM_M = np.array([0.12, -0.05, 0.2])
+OFFSET_S = 0.137
+NOISE_M = 0.02
+N_TRIALS = 40
+# The root mean square of n standard normal numbers spreads by 1/sqrt(2 n): five times that, and
+# a tenth for what a covariance from 30 stretches of time is itself uncertain.
+SPREAD = 5.0 / np.sqrt(2 * N_TRIALS * 4) + 0.1
+
+
+def truth(duration_s=60.0, rate_hz=100.0, turn=1.0):
+    """Return a flight that turns about all axes."""
+    t = np.arange(0.0, duration_s, 1.0 / rate_hz)
+    p = np.column_stack(
+        [4 * np.sin(0.5 * t), 3 * np.sin(0.73 * t + 1), 2 + np.sin(0.9 * t) * np.cos(0.31 * t)]
+    )
+    angles = turn * np.column_stack(
+        [np.sin(0.8 * t), 0.7 * np.sin(1.1 * t + 2), 1.5 * np.sin(0.45 * t)]
+    )
+    return Trajectory((t * 1e9).astype(np.int64), p, Rotation.from_rotvec(angles).as_quat())
+
+
+def seen(reference, rng, *, offset_s=OFFSET_S, arm_m=ARM_M, noise_m=NOISE_M, rate_hz=20.0):
+    """Return what a SLAM says whose clock is `offset_s` behind, of the point at `arm_m`."""
+    first, last = reference.stamps_ns[[0, -1]] * 1e-9
+    clock = np.arange(first + 1.5, last - 1.5, 1.0 / rate_hz)
+    at = reference.interpolate(np.round((clock + offset_s) * 1e9).astype(np.int64))
+    # The error of a SLAM is not white: neighbouring poses share most of it.
+    steps = rng.normal(0.0, noise_m, (len(clock), 3))
+    error = np.zeros_like(steps)
+    for k in range(1, len(clock)):
+        error[k] = 0.9 * error[k - 1] + np.sqrt(1 - 0.9**2) * steps[k]
+    points = at.p_ref_body + at.R_ref_body @ arm_m + error
+    turn = Rotation.from_rotvec([0.4, -0.3, 2.0])
+    return Trajectory(
+        np.round(clock * 1e9).astype(np.int64),
+        0.8 * turn.apply(points) + [5.0, 1.0, -2.0],
+        (turn * Rotation.from_quat(at.q_ref_body)).as_quat(),
+    )
+
+
+def test_a_known_offset_and_arm_are_found_within_their_uncertainty():
+    """Of many trials the errors, in their own standard deviations, spread by one."""
+    reference, normalised = truth(), []
+    for seed in range(1000, 1000 + N_TRIALS):
+        found = find_calibration(
+            reference, seen(reference, np.random.default_rng(seed)), max_offset_s=1.0
+        )
+        assert found.is_offset_significant
+        assert found.is_lever_arm_significant
+        normalised.append(
+            [
+                (found.time_offset_s - OFFSET_S) / found.time_offset_std_s,
+                *(found.lever_arm_m - ARM_M) / found.lever_arm_std_m,
+            ]
+        )
+    assert np.sqrt(np.mean(np.square(normalised))) == pytest.approx(1.0, abs=SPREAD)
+
+
+@pytest.mark.parametrize("offset_s", [-0.8, -0.05, 0.0, 0.4])
+def test_an_exact_estimate_gives_the_exact_offset(offset_s):
+    reference = truth()
+    rng = np.random.default_rng(0)
+    estimate = seen(reference, rng, offset_s=offset_s, arm_m=np.zeros(3), noise_m=0.0)
+    found = find_calibration(reference, estimate, max_offset_s=1.0)
+    # Positions between true poses 10 ms apart are interpolated on chords: tens of micrometres.
+    assert found.time_offset_s == pytest.approx(offset_s, abs=1e-4)
+    np.testing.assert_allclose(found.lever_arm_m, 0.0, atol=1e-3)
+
+
+def test_nothing_is_applied_unless_asked_for():
+    reference = truth()
+    estimate = seen(reference, np.random.default_rng(1000), noise_m=0.0)
+    both = {"apply_time_offset": True, "apply_lever_arm": True}
+    rmse = {}
+    for name, choices in (("none", {}), ("both", both), *((k, {k: True}) for k in both)):
+        protocol = TrajectoryProtocol(align="sim3", **choices)
+        result = evaluate_trajectory(reference, estimate, protocol=protocol)
+        assert result.calibration.applied_time_offset == choices.get("apply_time_offset", False)
+        assert result.calibration.applied_lever_arm == choices.get("apply_lever_arm", False)
+        rmse[name] = result.metrics()["ape"]["trans_m"]["rmse"]
+    assert rmse["both"] < 0.01 < min(rmse["apply_time_offset"], rmse["apply_lever_arm"])
+    assert max(rmse["apply_time_offset"], rmse["apply_lever_arm"]) < rmse["none"]
+
+
+def test_without_turns_the_arm_is_not_told_and_the_offset_is():
+    reference = truth(turn=0.0)
+    estimate = seen(reference, np.random.default_rng(1000), arm_m=np.zeros(3))
+    found = find_calibration(reference, estimate, max_offset_s=1.0)
+    assert found.lever_arm_m is None
+    assert "lever arm is not told" in found.reason
+    assert found.time_offset_s == pytest.approx(OFFSET_S, abs=5 * found.time_offset_std_s)
+
+
+def test_turns_about_one_axis_leave_the_arm_along_it_open():
+    t = np.arange(0.0, 60.0, 0.01)
+    p = np.column_stack([3 * np.sin(0.5 * t), 3 * np.sin(0.73 * t), 1 + np.sin(0.9 * t)])
+    yaw = Rotation.from_rotvec(np.outer(1.5 * np.sin(0.45 * t), [0, 0, 1]))
+    reference = Trajectory((t * 1e9).astype(np.int64), p, yaw.as_quat())
+    found = find_calibration(
+        reference, seen(reference, np.random.default_rng(1001)), max_offset_s=1.0
+    )
+    assert np.isnan(found.lever_arm_m[2])
+    assert "z" in found.reason
+    off = np.abs(found.lever_arm_m - ARM_M)[:2]
+    assert (off < 5 * found.lever_arm_std_m[:2]).all()
+
+
+@pytest.mark.parametrize(
+    ("estimate", "words"),
+    [
+        (lambda r: Trajectory(r.stamps_ns[:2], r.p_ref_body[:2], r.q_ref_body[:2]), "three poses"),
+        (lambda r: r.take(np.arange(200)), "less than 4 s"),
+        (lambda r: r.take(np.arange(600)), "16 s"),
+        (
+            lambda r: Trajectory(
+                r.stamps_ns,
+                np.random.default_rng(3).normal(0, 1, (len(r), 3)),
+                Rotation.random(len(r), np.random.default_rng(4)).as_quat(),
+            ),
+            "no time offset is told",
+        ),
+        (
+            lambda r: Trajectory(
+                r.stamps_ns, 0 * r.p_ref_body, np.tile([0, 0, 0, 1.0], (len(r), 1))
+            ),
+            "no time offset is told",
+        ),
+    ],
+)
+def test_what_cannot_be_told_is_said_and_not_guessed(estimate, words):
+    reference = truth()
+    found = find_calibration(reference, estimate(reference), max_offset_s=1.0)
+    assert found.time_offset_s is None
+    assert found.lever_arm_m is None
+    assert words in found.reason
+    assert not found.is_offset_significant
+    assert found.plain()["lever_arm_m"] is None
+
+
+@pytest.mark.parametrize("offset_s", [-1.9, 0.033, 1.2])
+def test_rates_alone_find_the_offset_to_half_a_period(offset_s):
+    reference = truth()
+    estimate = seen(reference, np.random.default_rng(1002), offset_s=offset_s / 2)
+    shifted = Trajectory(
+        estimate.stamps_ns + round(offset_s / 2 * 1e9), estimate.p_ref_body, estimate.q_ref_body
+    )
+    found, reason = coarse_time_offset_s(reference, shifted, max_offset_s=2.0)
+    assert reason == ""
+    assert found == pytest.approx(0.0, abs=0.025)
+
+
+@pytest.mark.parametrize(
+    ("truth_file", "estimate_file"),
+    [
+        ("evo/V102_groundtruth.csv", "evo/V102.txt"),
+        ("openvins_gt/MH_04_difficult.txt", "rpg/MH_04/vislam_rp_estimate0.txt"),
+    ],
+)
+def test_what_is_put_into_real_data_comes_out(shared_data, truth_file, estimate_file):
+    folder = shared_data("trajectories")
+    reference, estimate = (read_trajectory(folder / f) for f in (truth_file, estimate_file))
+    before = find_calibration(reference, estimate, max_offset_s=1.0)
+    moved = Trajectory(
+        reference.stamps_ns + 500_000_000,
+        reference.p_ref_body - reference.R_ref_body @ ARM_M,
+        reference.q_ref_body,
+    )
+    after = find_calibration(moved, estimate, max_offset_s=1.0)
+    # Both fits see the same residuals, but that at the ends other poses lie within the truth.
+    assert after.time_offset_s - before.time_offset_s == pytest.approx(0.5, abs=1e-4)
+    np.testing.assert_allclose(after.lever_arm_m - before.lever_arm_m, ARM_M, atol=1e-3)
+
+
+def test_the_offset_of_a_real_filter_is_found_and_makes_it_better(shared_data):
+    """The V1_02 estimate of rpg is 54 ms late; with that taken out its shape error falls."""
+    folder = shared_data("trajectories")
+    reference = read_trajectory(folder / "openvins_gt/V1_02_medium.txt")
+    estimate = read_trajectory(folder / "rpg/V1_02/vislam_rp_estimate0.txt")
+    given = evaluate_trajectory(reference, estimate)
+    assert given.calibration.is_offset_significant
+    assert not given.calibration.is_lever_arm_significant
+    shifted = evaluate_trajectory(
+        reference, estimate, protocol=TrajectoryProtocol(apply_time_offset=True)
+    )
+    assert summarised(shifted) < 0.9 * summarised(given)
+
+
+def summarised(result):
+    return result.metrics()["ape"]["trans_m"]["rmse"]
