@@ -79,11 +79,11 @@ def read_cloud(path: str | Path, *, drop_invalid: bool = False, bin_columns: str
         if bin_columns:
             columns = _read_bin(path, bin_columns)
         elif path.suffix.lower() in LAS_SUFFIXES:
-            from aerotwin_registration.las import read_las
+            from aerotwin_registration.las_process import read_las
 
-            columns, system, doubt = read_las(path)
-            frame, metres = system.name, system.metres_per_unit
-            notes += [doubt] if doubt else []
+            las = read_las(path)
+            columns, frame, metres = las.columns, las.system.name, las.system.metres_per_unit
+            notes += [las.doubt] if las.doubt else []
         else:
             columns = _columns(path)
     except OSError as error:

@@ -46,10 +46,28 @@ class CoordinateSystem:
     is_geographic: bool = False
 
 
-def read_las(path: Path) -> tuple[dict[str, np.ndarray], CoordinateSystem, str]:
-    """Return x, y, z in double precision and intensity, the coordinate system, and a doubt.
+@dataclass(frozen=True, kw_only=True)
+class LasContent:
+    """What a file holds.
 
-    The doubt is "" or says that points lie outside of the box that the header states.
+    Attributes
+    ----------
+    columns : dict
+        x, y, z in double precision, and intensity, each (n,).
+    system : CoordinateSystem
+    doubt : str
+        "", or that points lie outside of the box that the header states.
+    """
+
+    columns: dict[str, np.ndarray]
+    system: CoordinateSystem
+    doubt: str = ""
+
+
+def read_las_here(path: Path) -> LasContent:
+    """Return the content of a LAS file, read in this process.
+
+    LAZ belongs to a child process (`las_process.read_las`).
 
     Raises
     ------
@@ -81,7 +99,7 @@ def read_las(path: Path) -> tuple[dict[str, np.ndarray], CoordinateSystem, str]:
             "first, to UTM for example: a map is in metres"
         )
     columns = _columns(raw, header, path)
-    return columns, system, _doubt(columns, header)
+    return LasContent(columns=columns, system=system, doubt=_doubt(columns, header))
 
 
 def _check(header: Any, n_bytes: int) -> None:

@@ -3,6 +3,7 @@
 """Clouds in NPY and NPZ files; what their headers claim is checked before memory is taken."""
 
 import os
+import tokenize
 import zipfile
 import zlib
 from math import prod
@@ -24,6 +25,7 @@ _ERRORS = (
     MemoryError,
     RuntimeError,
     SyntaxError,
+    tokenize.TokenError,
     TypeError,
     ValueError,
     zipfile.BadZipFile,

@@ -19,7 +19,7 @@ from aerotwin_bringup.fuzzing.formats import FORMATS
 from aerotwin_core.errors import UserError
 
 N_FILES = 500
-FILE_LIMIT_S = 30.0
+FILE_LIMIT_S = 60.0
 """Longest time for one file; start and compilation come before the first."""
 START_LIMIT_S = 300.0
 GOOD = ("refused", "whole", "said", "altered")

@@ -90,7 +90,7 @@ def _parts(file: BinaryIO, kind: str) -> Iterator[bytes]:
 
 def _zstd_parts(file: BinaryIO) -> Iterator[bytes]:
     """Yield the content of one frame after the other."""
-    options = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
+    options = {int(zstd.DecompressionParameter.window_log_max): _MAX_WINDOW_LOG}
     packed = file.read(_STEP_BYTES)
     while True:
         decoder = zstd.ZstdDecompressor(options=options)
