@@ -8,6 +8,13 @@ passes a failure off as an answer: `converged` is False then, with a reason in w
 """
 
 from aerotwin_registration.clouds import Cloud, read_cloud, write_cloud
+from aerotwin_registration.coarse import CoarseProtocol, CoarseRegistration, coarse_align
+from aerotwin_registration.geo_reference import (
+    GnssAlignment,
+    GnssProtocol,
+    T_reference_estimate_from_origins,
+    align_to_gnss,
+)
 from aerotwin_registration.icp import (
     ICP_PRESETS,
     IcpProtocol,
@@ -22,12 +29,19 @@ from aerotwin_registration.voxels import voxel_downsample
 __all__ = [
     "ICP_PRESETS",
     "Cloud",
+    "CoarseProtocol",
+    "CoarseRegistration",
+    "GnssAlignment",
+    "GnssProtocol",
     "IcpProtocol",
     "MovingRegistration",
     "Registration",
     "Surface",
+    "T_reference_estimate_from_origins",
     "align",
     "align_moving",
+    "align_to_gnss",
+    "coarse_align",
     "read_cloud",
     "voxel_downsample",
     "write_cloud",

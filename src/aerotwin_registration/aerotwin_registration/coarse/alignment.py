@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Coarse alignment: where a cloud lies in another, from any heading, without a start by hand.
+
+Every yaw and every shift of a window is scored against a field around the target (`field`), the
+best places are refined (`search`), aligned by ICP, and the winner is believed only if it leads
+every other place clearly (`verdict`). Gravity is known: both clouds have z up; what is left of a
+tilt, up to some degrees, is found by the ICP.
+"""
+
+import numpy as np
+
+from aerotwin_core.frames import make_transform, transform_points
+from aerotwin_registration.coarse.field import Field, make_field
+from aerotwin_registration.coarse.protocol import CoarseProtocol
+from aerotwin_registration.coarse.sample import Sample, take_sample
+from aerotwin_registration.coarse.search import Window, distinct, refine, rotation, search
+from aerotwin_registration.coarse.verdict import CoarseRegistration, Place, judge, not_tried
+from aerotwin_registration.icp import IcpProtocol, Surface, align
+
+SHIFTS_TO_ONE_SIDE = 10
+"""Cells of the coarse search between no offset and the largest."""
+CELLS_IN_RADIUS = 15
+"""Large clouds have larger cells: as many in the source's radius."""
+FINE = 1.0 / 3.0
+"""Cells of the refinement, in coarse cells."""
+_SURROUNDINGS = 9
+_LEAST_COARSE, _LEAST_FINE = 0.05, 0.3
+"""What flat ground counts: little in the search, enough in the refinement to find the height."""
+_MAX_SEARCHED = 5000
+_MAX_ALIGNED = 8
+_ICP = {
+    "relative_tolerance": 1e-4,
+    "max_iterations": 60,
+    "max_turn_deg": 15.0,
+    "min_explained": 0.0,
+    "max_rival_lead": 1.0,
+}
+"""Rivals are judged here, over the whole window."""
+
+
+def coarse_align(
+    source: np.ndarray,
+    target: np.ndarray,
+    *,
+    max_offset_m: float = 20.0,
+    T_target_source_initial: np.ndarray | None = None,
+    seed: int = 0,
+    protocol: CoarseProtocol | None = None,
+) -> CoarseRegistration:
+    """Find where a cloud lies in another, at any yaw and up to some offset.
+
+    Parameters
+    ----------
+    source, target : (n, 3), (m, 3) arrays
+        Points [m], z up in both (to a few degrees). The source may be a part of the target.
+    max_offset_m : float
+        Largest offset, horizontally and vertically, of the source's origin or of its middle,
+        whichever is less [m].
+    T_target_source_initial : (4, 4) array, optional
+        What offset and yaw are counted from; identity by default.
+    seed : int
+        Chooses the points of the source that take part.
+    protocol : CoarseProtocol, optional
+        All other choices.
+
+    Returns
+    -------
+    CoarseRegistration
+        Good enough to start `align` from. `converged` is False, with a reason, where another
+        place is about as good (which is named), where too little overlaps, or where nothing fits.
+
+    Raises
+    ------
+    ValueError
+        If an array has the wrong shape or holds NaN or infinity, or the offset is not positive.
+
+    Notes
+    -----
+    Cost grows with (offset / cell)^3 and the number of yaws, not with the number of points. The
+    result is repeatable to the bit on any number of threads.
+
+    References
+    ----------
+    The score is the correlation of Olson 2009 (Real-Time Correlative Scan Matching, ICRA), in
+    three dimensions and with hits weighted by what they tell.
+    """
+    protocol = protocol or CoarseProtocol()
+    source, target = _checked(source, "source"), _checked(target, "target")
+    if not 0.0 < max_offset_m < np.inf:
+        raise ValueError(f"max_offset_m must be positive, got {max_offset_m}")
+    T_initial = np.eye(4) if T_target_source_initial is None else T_target_source_initial
+    if min(len(source), len(target)) < protocol.min_points:
+        return not_tried(T_initial, len(source), len(target), protocol)
+    source = transform_points(T_initial, source)
+    cell = protocol.cell_m or _cell(source, max_offset_m)
+    sample = take_sample(source, 0.5 * cell, protocol.n_points, np.random.default_rng(seed))
+    target = _reachable(target, sample, max_offset_m, protocol.scale_high)
+    if min(len(sample.points), len(target)) < protocol.min_points:
+        return not_tried(T_initial, len(sample.points), len(target), protocol)
+    field = make_field(target, FINE * cell, FINE * cell, _SURROUNDINGS * cell, _LEAST_FINE)
+    poses = _search(sample, target, field, cell, max_offset_m, protocol)
+    places = _align_all(poses, sample, source, target, cell, protocol)
+    result = judge(places, sample, field, cell, protocol)
+    return result.after(T_initial)
+
+
+def _search(
+    sample: Sample,
+    target: np.ndarray,
+    fine: Field,
+    cell: float,
+    max_offset_m: float,
+    protocol: CoarseProtocol,
+) -> np.ndarray:
+    """Return distinct poses (k, 5), best first."""
+    field = make_field(target, cell, 0.7 * cell, _SURROUNDINGS * cell, _LEAST_COARSE)
+    n_yaws = max(8, int(np.ceil(2.0 * np.pi * 1.2 * sample.radius_m / cell)))
+    yaws = 2.0 * np.pi * np.arange(n_yaws) / n_yaws
+    scales = _scales(protocol, sample.radius_m / cell)
+    poses, _ = search(sample.points, field, _windows(sample, max_offset_m, cell), yaws, scales)
+    poses = poses[:_MAX_SEARCHED]
+    poses = poses[distinct(poses, sample.radius_m, cell, protocol.n_candidates)]
+    growth = np.log(scales[1] / scales[0]) if len(scales) > 1 else 0.0
+    steps = np.array([0.5 * cell] * 3 + [np.pi / n_yaws, 0.5 * growth])
+    poses, _ = refine(sample.points, fine, poses, steps)
+    return poses[distinct(poses, sample.radius_m, cell, _MAX_ALIGNED)]
+
+
+def _align_all(
+    poses: np.ndarray,
+    sample: Sample,
+    source: np.ndarray,
+    target: np.ndarray,
+    cell: float,
+    protocol: CoarseProtocol,
+) -> list[Place]:
+    """Align the source at each pose by ICP."""
+    voxel = FINE * cell
+    moving, fixed = Surface(source, voxel_m=voxel), Surface(target, voxel_m=voxel)
+    with_scale = protocol.scale_high > protocol.scale_low
+    choices = IcpProtocol(radius_m=cell, max_shift_m=3.0 * cell, with_scale=with_scale, **_ICP)
+    places = []
+    for pose in poses:
+        R = rotation(pose[3])
+        T = make_transform(R, pose[:3] - pose[4] * R @ sample.middle)
+        aligned = align(
+            moving, fixed, T_target_source_initial=T, scale_initial=pose[4], protocol=choices
+        )
+        places.append(Place(registration=aligned, points=sample.moved(aligned.S_target_source)))
+    return places
+
+
+def _cell(source: np.ndarray, max_offset_m: float) -> float:
+    spread = source[:, :2] - np.median(source[:, :2], axis=0)
+    radius = float(np.sqrt(np.mean(np.sum(spread**2, axis=1))))
+    return max(max_offset_m / SHIFTS_TO_ONE_SIDE, radius / CELLS_IN_RADIUS)
+
+
+def _windows(sample: Sample, max_offset_m: float, cell: float) -> list[Window]:
+    """Return where the middle may lie: offsets of the origin, and of the middle itself."""
+    zero = np.zeros(3)
+    about_origin = Window(centre=zero, lever=sample.middle, reach_m=max_offset_m)
+    if np.linalg.norm(sample.middle) <= cell:
+        return [about_origin]
+    return [about_origin, Window(centre=sample.middle, lever=zero, reach_m=max_offset_m)]
+
+
+def _scales(protocol: CoarseProtocol, cells_in_radius: float) -> np.ndarray:
+    """Return scales that move the rim of the cloud by a cell from one to the next."""
+    span = np.log(protocol.scale_high / protocol.scale_low)
+    n = int(np.ceil(span * cells_in_radius)) + 1 if span > 0.0 else 1
+    return np.geomspace(protocol.scale_low, protocol.scale_high, max(n, 2 if span > 0.0 else 1))
+
+
+def _reachable(target: np.ndarray, sample: Sample, max_offset_m: float, scale: float) -> np.ndarray:
+    """Return the target's points that the source can reach at all."""
+    reach = scale * sample.reach_m + max_offset_m
+    far = scale * float(np.linalg.norm(sample.middle[:2])) + reach
+    is_near = np.hypot(target[:, 0], target[:, 1]) <= far
+    is_near |= np.hypot(*(target[:, :2] - sample.middle[:2]).T) <= reach
+    return target[is_near]
+
+
+def _checked(points: np.ndarray, name: str) -> np.ndarray:
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    if points.ndim != 2 or points.shape[1] != 3:
+        raise ValueError(f"{name} must have shape (n, 3), got {points.shape}")
+    if not np.isfinite(points).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity; drop those points first")
+    return points

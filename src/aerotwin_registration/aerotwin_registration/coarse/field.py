@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A field around the target's points: how well a point of the source would lie there."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.ndimage import uniform_filter
+
+from aerotwin_registration.voxels import voxel_downsample
+
+MAX_NODES = 24_000_000
+"""Nodes of a field; beyond, the cells are too small for the place."""
+_RARE = 0.05
+"""Share of occupied cells in a layer from which on a hit counts fully."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Field:
+    """Values 0 to 255 on a regular grid.
+
+    Attributes
+    ----------
+    values : (nz, ny, nx) uint8 array
+        255 on a point of the target that nothing near resembles, 0 far from all points.
+    origin_m : (3,) array
+        Node (0, 0, 0) in target axes [m].
+    cell_m : float
+        Distance of the nodes [m].
+    """
+
+    values: np.ndarray
+    origin_m: np.ndarray
+    cell_m: float
+
+    def nodes(self, points: np.ndarray) -> np.ndarray:
+        """Return points (n, 3) in units of nodes."""
+        return np.ascontiguousarray((points - self.origin_m) / self.cell_m)
+
+
+def make_field(
+    target: np.ndarray, cell_m: float, sigma_m: float, surroundings_m: float, least: float
+) -> Field:
+    """Return the field of target points (m, 3): nearness times how much a hit tells.
+
+    Nearness is exp(-d^2 / (2 sigma^2)). A hit in a layer that is occupied all around tells
+    little: wherever a cloud is put, its ground meets ground. So the value is weighted with the
+    information -log p of a hit, p being the share of occupied nodes of the same height within
+    `surroundings_m`.
+
+    Parameters
+    ----------
+    target : (m, 3) array
+        Points [m], not empty.
+    cell_m, sigma_m, surroundings_m : float
+        Distance of nodes, width of the nearness, edge of the surroundings [m].
+    """
+    from aerotwin_registration.coarse import kernels
+
+    points = voxel_downsample(target, cell_m)
+    margin = 2.0 * sigma_m + cell_m
+    low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
+    shape = np.ceil((high - low) / cell_m).astype(np.int64)[::-1] + 1
+    values = np.zeros(shape, dtype=np.uint8)
+    kernels.splat(points, low, cell_m, sigma_m, values)
+    size = 2 * round(0.5 * surroundings_m / cell_m) + 1
+    share = uniform_filter((values > 0).astype(np.float32), size=(1, size, size), mode="constant")
+    information = np.log(np.maximum(share, _RARE)) / np.log(_RARE)
+    weighted = values * np.clip(information, least, 1.0)
+    return Field(values=weighted.astype(np.uint8), origin_m=low, cell_m=cell_m)

@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The search: every yaw, every shift of a window, and the best places refined."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.ndimage import maximum_filter
+
+from aerotwin_registration.coarse.field import Field
+
+N_PEAKS = 6
+"""Peaks kept of each yaw and window."""
+N_PARTS = 8
+_N_THREADS = min(len(os.sched_getaffinity(0)), N_PARTS)
+N_HALVINGS = 6
+"""Refinement ends at 1/64 of a coarse step."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """Where the source's middle may lie at yaw 0, and how that turns with the yaw.
+
+    Attributes
+    ----------
+    centre, lever : (3,) arrays
+        The middle is sought around centre + R(yaw) scale lever [m].
+    reach_m : float
+        Largest distance from there, horizontally and vertically [m].
+    """
+
+    centre: np.ndarray
+    lever: np.ndarray
+    reach_m: float
+
+    def middle(self, yaw: float, scale: float) -> np.ndarray:
+        """Return the middle of the window at a yaw [rad] and scale."""
+        return self.centre + scale * rotation(yaw) @ self.lever
+
+
+def search(
+    points: np.ndarray,
+    field: Field,
+    windows: list[Window],
+    yaws: np.ndarray,
+    scales: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the peaks of the correlation over all yaws, scales and shifts.
+
+    Parameters
+    ----------
+    points : (n, 3) array
+        Source about its middle [m].
+
+    Returns
+    -------
+    poses : (k, 5) array
+        Middle of the source in the target (x, y, z) [m], yaw [rad], scale; best first.
+    scores : (k,) array
+        Mean of the field, 0 to 1.
+    """
+    tasks = [(yaw, scale, w) for scale in scales for yaw in yaws for w in windows]
+    with ThreadPoolExecutor(_N_THREADS) as pool:
+        found = list(pool.map(lambda task: _peaks(points, field, *task), tasks))
+    poses = np.concatenate([poses for poses, _ in found])
+    scores = np.concatenate([scores for _, scores in found])
+    order = np.argsort(-scores, kind="stable")
+    return poses[order], scores[order]
+
+
+def _peaks(
+    points: np.ndarray, field: Field, yaw: float, scale: float, window: Window
+) -> tuple[np.ndarray, np.ndarray]:
+    from aerotwin_registration.coarse import kernels
+
+    cell, n = field.cell_m, int(np.ceil(window.reach_m / field.cell_m))
+    first = window.middle(yaw, scale) - n * cell
+    nodes = np.rint(field.nodes(scale * points @ rotation(yaw).T + first)).astype(np.int32)
+    sums = np.zeros((2 * n + 1,) * 3, dtype=np.int32)
+    kernels.correlate(np.ascontiguousarray(nodes), field.values, sums)
+    off = cell * (np.arange(2 * n + 1) - n)
+    sums[:, np.hypot(off[:, None], off) > window.reach_m + cell] = 0
+    peaks = np.flatnonzero((sums == maximum_filter(sums, 3)) & (sums > 0))
+    peaks = peaks[np.argsort(-sums.ravel()[peaks], kind="stable")][:N_PEAKS]
+    z, y, x = np.unravel_index(peaks, sums.shape)
+    poses = np.empty((len(peaks), 5))
+    poses[:, :3] = first + cell * np.column_stack([x, y, z])
+    poses[:, 3:] = yaw, scale
+    return poses, sums.ravel()[peaks] / (255.0 * len(points))
+
+
+def refine(
+    points: np.ndarray, field: Field, poses: np.ndarray, steps: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return poses moved uphill, best first, and their scores; arguments as in `search`.
+
+    Parameters
+    ----------
+    steps : (5,) array
+        First steps of x, y, z [m], yaw [rad] and scale; 0 holds one fast.
+    """
+    from aerotwin_registration.coarse import kernels
+
+    unit = np.array([field.cell_m] * 3 + [1.0, 1.0])
+    zero = np.concatenate([field.origin_m, [0.0, 0.0]])
+    moved = (poses - zero) / unit
+    in_nodes = np.ascontiguousarray(points / field.cell_m)
+
+    def work(part: slice) -> None:
+        kernels.climb(in_nodes, moved[part], steps / unit, N_HALVINGS, field.values)
+
+    edges = np.linspace(0, len(poses), N_PARTS + 1).astype(int)
+    with ThreadPoolExecutor(_N_THREADS) as pool:
+        list(pool.map(work, [slice(a, b) for a, b in zip(edges[:-1], edges[1:])]))
+    scores = np.array([kernels.score(in_nodes, pose, field.values) for pose in moved])
+    order = np.argsort(-scores, kind="stable")
+    return moved[order] * unit + zero, scores[order]
+
+
+def distinct(poses: np.ndarray, radius_m: float, apart_m: float, n_most: int) -> np.ndarray:
+    """Return the indices of poses, best first, that each put the cloud elsewhere.
+
+    Parameters
+    ----------
+    poses : (k, 5) array
+        Best first.
+    radius_m : float
+        RMS distance of the source's points from their vertical axis [m].
+    apart_m : float
+        RMS displacement of the points below which two poses count as one [m].
+    """
+    kept: list[int] = []
+    for k, pose in enumerate(poses):
+        if all(displacement(pose, poses[j], radius_m) >= apart_m for j in kept):
+            kept.append(k)
+            if len(kept) == n_most:
+                break
+    return np.array(kept, dtype=np.int64)
+
+
+def displacement(a: np.ndarray, b: np.ndarray, radius_m: float) -> float:
+    """Return the RMS distance between the points of a cloud at two poses (5,) [m].
+
+    The heights of the points count with the scale only roughly, by the same radius.
+    """
+    shift = float(np.sum((a[:3] - b[:3]) ** 2))
+    turn = a[4] ** 2 + b[4] ** 2 - 2.0 * a[4] * b[4] * np.cos(a[3] - b[3])
+    return float(np.sqrt(shift + radius_m**2 * max(turn, 0.0)))
+
+
+def rotation(yaw: float) -> np.ndarray:
+    """Return R_z(yaw) (3, 3)."""
+    c, s = np.cos(yaw), np.sin(yaw)
+    return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])

@@ -1,0 +1,158 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the best place may be believed: does it lead the others, and does the source lie on it.
+
+Two places are compared point by point. Points that are near each other are not independent, so
+the error of the lead is that of sums over blocks of the source.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aerotwin_registration.coarse.field import Field
+from aerotwin_registration.coarse.protocol import CoarseProtocol
+from aerotwin_registration.coarse.sample import Sample
+from aerotwin_registration.icp import Registration
+
+BLOCK_CELLS = 4
+"""Edge of a block, in coarse cells."""
+APART_CELLS = 1.0
+"""RMS displacement from which two places count as two, in coarse cells."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A place of the source in the target.
+
+    Attributes
+    ----------
+    registration : Registration
+        The end of an ICP.
+    points : (n, 3) array
+        The sample there, in target axes [m].
+    """
+
+    registration: Registration
+    points: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoarseRegistration(Registration):
+    """The result of a coarse alignment; read `converged` first.
+
+    Attributes
+    ----------
+    lead : float
+        How much the best place scores above the runner-up, as a share of its score; 1 alone.
+    margin : float
+        The same lead in standard errors; infinity alone.
+    T_target_source_rival : (4, 4) array or None
+        The runner-up.
+    """
+
+    lead: float = 1.0
+    margin: float = float("inf")
+    T_target_source_rival: np.ndarray | None = None
+
+    def after(self, T_initial: np.ndarray) -> "CoarseRegistration":
+        """Return the same for a source that T_initial had not moved yet."""
+        rival = self.T_target_source_rival
+        return replace(
+            self,
+            T_target_source=_chain(self.T_target_source, self.scale, T_initial),
+            T_target_source_rival=None if rival is None else _chain(rival, self.scale, T_initial),
+        )
+
+
+def judge(
+    places: list[Place], sample: Sample, field: Field, cell: float, protocol: CoarseProtocol
+) -> CoarseRegistration:
+    """Return the best place, and whether it may be believed."""
+    values = [_values(place.points, field) for place in places]
+    order = sorted(range(len(places)), key=lambda k: -float(values[k].mean()))
+    best = order[0]
+    blocks = _blocks(sample.points, BLOCK_CELLS * cell)
+    rivals = [k for k in order[1:] if _is_apart(places[best], places[k], APART_CELLS * cell)]
+    leads = [_lead(values[best], values[k], blocks) for k in rivals]
+    closest = min(range(len(rivals)), key=lambda k: leads[k][1], default=None)
+    result = CoarseRegistration(**vars(places[best].registration))
+    if closest is not None:
+        lead, margin = leads[closest]
+        T_rival = places[rivals[closest]].registration.T_target_source
+        result = replace(result, lead=lead, margin=margin, T_target_source_rival=T_rival)
+    problem = _problem(result, protocol)
+    reason = problem or (
+        f"{result.fitness:.0%} of the source lie on the target, and no other place comes near: "
+        f"the runner-up is {result.lead:.0%} or {result.margin:.1f} standard errors behind"
+    )
+    return replace(result, converged=not problem, reason=reason)
+
+
+def not_tried(
+    T_initial: np.ndarray, n_source: int, n_target: int, protocol: CoarseProtocol
+) -> CoarseRegistration:
+    """Return a failure for want of points."""
+    return CoarseRegistration(
+        T_target_source=T_initial,
+        converged=False,
+        reason=f"{n_source} cells of the source and {n_target} points of the target within reach "
+        f"are too few: {protocol.min_points} are needed",
+        n_iterations=0,
+        n_correspondences=0,
+        fitness=0.0,
+        rmse_m=float("nan"),
+    )
+
+
+def _problem(result: CoarseRegistration, protocol: CoarseProtocol) -> str:
+    if result.fitness < protocol.min_overlap:
+        return (
+            f"only {result.fitness:.0%} of the source lie on the target at the best place, "
+            f"{protocol.min_overlap:.0%} are needed; is it the same place, within the offset?"
+        )
+    if result.margin < protocol.min_margin or result.lead < protocol.min_lead:
+        assert result.T_target_source_rival is not None
+        return (
+            f"ambiguous: {_named(result.T_target_source_rival)} fits as well as "
+            f"{_named(result.T_target_source)}, {result.lead:.1%} or {result.margin:.1f} standard "
+            "errors behind; give a start, or a larger part of the place"
+        )
+    return "" if result.converged else f"the best place does not hold still: {result.reason}"
+
+
+def _values(points: np.ndarray, field: Field) -> np.ndarray:
+    from aerotwin_registration.coarse import kernels
+
+    in_place = np.array([0.0, 0.0, 0.0, 0.0, 1.0])
+    return kernels.scores(field.nodes(points), in_place, field.values)
+
+
+def _blocks(points: np.ndarray, edge_m: float) -> np.ndarray:
+    keys = np.floor(points[:, :2] / edge_m).astype(np.int64)
+    return np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+
+
+def _is_apart(a: Place, b: Place, apart_m: float) -> bool:
+    return float(np.sqrt(np.mean(np.sum((a.points - b.points) ** 2, axis=1)))) >= apart_m
+
+
+def _lead(best: np.ndarray, other: np.ndarray, blocks: np.ndarray) -> tuple[float, float]:
+    """Return the lead as a share and in standard errors."""
+    difference = best - other
+    sums = np.bincount(blocks, weights=difference)
+    n = len(sums)
+    error = np.sqrt(np.sum((sums - sums.mean()) ** 2) * n / max(n - 1, 1)) if n > 1 else np.inf
+    lead = float(difference.sum())
+    return lead / max(float(best.sum()), 1e-12), lead / max(float(error), 1e-12)
+
+
+def _chain(T: np.ndarray, scale: float, T_initial: np.ndarray) -> np.ndarray:
+    chained = T @ T_initial
+    chained[:3, 3] = scale * T[:3, :3] @ T_initial[:3, 3] + T[:3, 3]
+    return chained
+
+
+def _named(T: np.ndarray) -> str:
+    yaw = np.degrees(np.arctan2(T[1, 0], T[0, 0]))
+    return f"yaw {yaw:.1f} deg at ({T[0, 3]:.1f}, {T[1, 3]:.1f}, {T[2, 3]:.1f}) m"
