@@ -162,7 +162,13 @@ def load_map(
     factor = metres_of(unit) if unit else None
     found = _of_bag(text, drop_invalid=drop_invalid)
     if found is None:
-        found = _of_file(text, drop_invalid=drop_invalid, bin_columns=bin_columns, dialect=dialect)
+        found = _of_file(
+            text,
+            drop_invalid=drop_invalid,
+            bin_columns=bin_columns,
+            dialect=dialect,
+            is_unit_open=not unit,
+        )
     if factor is not None:
         found = _scaled(found, factor, f"{unit} to m (as asked)")
     return replace(found, notes=(*found.notes, *doubts(found.bounds_m)))
@@ -235,7 +241,9 @@ def _is_bag_folder(path: Path) -> bool:
     return any(is_storage_file(file) for file in path.iterdir())
 
 
-def _of_file(text: str, *, drop_invalid: bool, bin_columns: str, dialect: str) -> MapInput:
+def _of_file(
+    text: str, *, drop_invalid: bool, bin_columns: str, dialect: str, is_unit_open: bool
+) -> MapInput:
     path = Path(text)
     suffix = path.suffix.lower()
     if suffix == ".binvox":
@@ -247,12 +255,14 @@ def _of_file(text: str, *, drop_invalid: bool, bin_columns: str, dialect: str) -
         return _of_surface(text, load_surface(path))
     if suffix in CLOUD_SUFFIXES or bin_columns or suffix == ".bin":
         cloud = read_cloud(path, drop_invalid=drop_invalid, bin_columns=bin_columns)
-        return _of_cloud(text, f"cloud ({suffix[1:]})", cloud)
+        return _of_cloud(text, f"cloud ({suffix[1:]})", cloud, is_unit_open=is_unit_open)
     surface = load_surface(text)
     return _of_surface(text, surface, unit="m (glTF)" if suffix in (".gltf", ".glb") else "")
 
 
-def _of_cloud(text: str, kind: str, cloud: Cloud, unit: str = "") -> MapInput:
+def _of_cloud(
+    text: str, kind: str, cloud: Cloud, unit: str = "", *, is_unit_open: bool = False
+) -> MapInput:
     found = MapInput(
         spec=text,
         kind=kind,
@@ -262,7 +272,7 @@ def _of_cloud(text: str, kind: str, cloud: Cloud, unit: str = "") -> MapInput:
         unit=unit or "m (assumed)",
         notes=cloud.notes,
     )
-    if cloud.metres_per_unit is None:
+    if cloud.metres_per_unit is None or not is_unit_open:
         return found
     if cloud.metres_per_unit == 1.0:
         return replace(found, unit="m (the file says so)")
