@@ -19,7 +19,7 @@ class StudyProtocol:
     """What counts as a failure, what stands for several runs, and how methods are compared."""
 
     min_coverage: float = parameter(
-        0.5,
+        0.3,
         text="a run that tracked less than this share of its frames (or time) has failed",
         minimum=0.0,
         maximum=1.0,

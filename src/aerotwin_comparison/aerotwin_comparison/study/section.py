@@ -103,8 +103,8 @@ def _headline(study: Study) -> tuple[Headline, ...]:
                 label=f"APE, {method}",
                 value=q.show(cell.centre),
                 unit=q.unit if np.isfinite(cell.centre) else "",
-                meaning=f"{q.show(cell.low)} to {q.show(cell.high)} m over {cell.n_runs} runs",
-                computed=f"{centre} over all runs of the RMSE; bootstrap interval over runs",
+                meaning=f"{cell.n_runs - cell.n_failed} of {cell.n_runs} runs completed",
+                computed=f"{centre} over all runs of the RMSE; its interval stands below",
                 better="lower",
             )
         )

@@ -63,7 +63,7 @@ def _of_sequence(study: Study, sequence: str) -> Table:
     centre = study.choices.choices.centre
     return Table(
         title=name,
-        caption=f"{centre} over runs [first to third quartile]; completed of all runs. A failed "
+        caption=f"{centre} over runs; completed of all runs. A failed "
         f"run {'ranks behind all others' if centre == 'median' else 'has no part in a mean'}.",
         columns=("method", "runs", *(q.heading for q in quantities)),
         column_hints=("", "completed of all", *(q.hint for q in quantities)),
@@ -73,14 +73,7 @@ def _of_sequence(study: Study, sequence: str) -> Table:
 
 
 def _shown(cell: Cell | None) -> str:
-    if cell is None or cell.centre is None:
-        return "–"
-    q = cell.quantity
-    centre = q.show(cell.centre)
-    if len(cell.values) < 2 or centre == "failed":
-        return centre
-    low, high = (q.show(value) for value in cell.quartiles)
-    return f"{centre} [{low} … {high}]"
+    return "–" if cell is None else cell.quantity.show(cell.centre)
 
 
 def _best(study: Study, methods: list[str], sequence: str, quantity: Quantity) -> int | None:
@@ -95,12 +88,12 @@ def _best(study: Study, methods: list[str], sequence: str, quantity: Quantity) -
 
 
 def interval_table(study: Study) -> Table:
-    """Return the intervals of the centres: one row for each method, sequence and score."""
+    """Return quartiles and intervals: one row for each method, sequence and score."""
     rows = []
     for cell in study.cells:
         if cell.centre is not None:
             q = cell.quantity
-            numbers = (cell.centre, cell.low, cell.high)
+            numbers = (cell.centre, *cell.quartiles, cell.low, cell.high)
             rows.append(
                 (
                     cell.method,
@@ -112,9 +105,13 @@ def interval_table(study: Study) -> Table:
             )
     choices = study.choices.choices
     return Table(
-        title=f"{choices.confidence:.0%} intervals of the {choices.centre}",
-        caption="Bootstrap over runs, the run being the unit; – for a single run.",
-        columns=("method", "sequence", "score", "runs", choices.centre, "low", "high"),
+        title="Spread over runs",
+        caption=f"Quartiles, and the {choices.confidence:.0%} interval of the {choices.centre}: "
+        "bootstrap over runs, the run being the unit; – for a single run.",
+        columns=(
+            *("method", "sequence", "score", "runs", choices.centre, "25 %", "75 %"),
+            *("low", "high"),
+        ),
         rows=tuple(rows),
     )
 
@@ -129,7 +126,7 @@ def duel_table(study: Study) -> Table:
                 q.heading,
                 duel.method_a,
                 duel.method_b,
-                f"{c.n_a}" if duel.is_paired else f"{c.n_a} and {c.n_b}",
+                f"{c.n_a} pairs" if duel.is_paired else f"{c.n_a}, {c.n_b}",
                 "–" if duel.typical is None else f"{duel.typical:+.{q.digits}f}",
                 f"{c.effect:+.2f}",
                 f"{c.p_value:.4f}",
@@ -225,7 +222,7 @@ def latex(tables: Sequence[Table]) -> str:
     lines = ["% \\usepackage{booktabs}"]
     for table in tables:
         columns = "l" * 1 + "r" * (len(table.columns) - 1)
-        lines += ["\\begin{table}", "\\centering", f"\\caption{{{escape_latex(table.title)}.}}"]
+        lines += ["\\begin{table}", "\\centering", f"\\caption{{{escape_latex(_caption(table))}}}"]
         lines += [f"\\begin{{tabular}}{{{columns}}}", "\\toprule"]
         lines.append(" & ".join(map(escape_latex, table.columns)) + r" \\")
         lines.append("\\midrule")
@@ -237,6 +234,10 @@ def latex(tables: Sequence[Table]) -> str:
             lines.append(" & ".join(texts) + r" \\")
         lines += ["\\bottomrule", "\\end{tabular}", "\\end{table}", ""]
     return "\n".join(lines)
+
+
+def _caption(table: Table) -> str:
+    return f"{table.title}. {table.caption}".strip()
 
 
 def escape_latex(cell: object) -> str:
