@@ -25,7 +25,12 @@ if TYPE_CHECKING:
         TrajectoryEvaluation,
         evaluate_trajectory,
     )
-    from aerotwin_trajectory_evaluation.files import read_trajectory, write_tum
+    from aerotwin_trajectory_evaluation.files import (
+        TrajectoryFile,
+        load_trajectory,
+        read_trajectory,
+        write_tum,
+    )
     from aerotwin_trajectory_evaluation.protocol import (
         MODES,
         PRESETS,
@@ -53,7 +58,7 @@ _MODULES = {
     "calibration": ("Calibration", "find_calibration"),
     "consistency": ("ChiSquareTest", "innovation_nis", "pose_nees"),
     "evaluation": ("ALIASES", "TrajectoryEvaluation", "evaluate_trajectory"),
-    "files": ("read_trajectory", "write_tum"),
+    "files": ("TrajectoryFile", "load_trajectory", "read_trajectory", "write_tum"),
     "protocol": ("MODES", "PRESETS", "TrajectoryProtocol", "load_trajectory_protocol"),
     "recorded_chapter": ("RecordedFlight", "compare_recorded", "recorded_section"),
     "recorded_track": ("RecordedTrack", "TrackOptions", "make_track"),
@@ -89,12 +94,14 @@ __all__ = [
     "TrackOptions",
     "TrajectoryAlignment",
     "TrajectoryEvaluation",
+    "TrajectoryFile",
     "TrajectoryProtocol",
     "align_trajectories",
     "compare_recorded",
     "evaluate_trajectory",
     "find_calibration",
     "innovation_nis",
+    "load_trajectory",
     "load_trajectory_protocol",
     "make_track",
     "pose_nees",

@@ -217,8 +217,11 @@ def evaluate_trajectory(
     """
     named = _named(protocol, align=align, max_gap_s=max_gap_s)
     choices = named.choices
+    given = TrajectoryAlignment(
+        mode="none",
+        T_reference_estimate=np.eye(4) if T_reference_estimate is None else T_reference_estimate,
+    )
     if T_reference_estimate is not None:
-        given = TrajectoryAlignment(mode="none", T_reference_estimate=T_reference_estimate)
         estimate = given.apply(estimate)
     reference, estimate, calibration = _calibrated(reference, estimate, choices)
     paired, guess, index = pair(reference, estimate, choices)
@@ -257,7 +260,15 @@ def evaluate_trajectory(
             protocol=choices,
         ),
         calibration=calibration,
-        consistency=_consistency(paired, aligned, alignment, covariances, index),
+        consistency=_consistency(
+            paired,
+            aligned,
+            None if covariances is None else covariances[index],
+            R_reference_estimate=(alignment.T_reference_estimate @ given.T_reference_estimate)[
+                :3, :3
+            ],
+            scale=alignment.scale,
+        ),
         first_pair_s=float(paired.stamps_ns[0] - reference.stamps_ns[0]) * 1e-9,
     )
 
@@ -300,21 +311,9 @@ def _step_errors_m(paired: Trajectory, aligned: Trajectory) -> np.ndarray:
 
 
 def _consistency(
-    paired: Trajectory,
-    aligned: Trajectory,
-    alignment: TrajectoryAlignment,
-    covariances: np.ndarray | None,
-    index: np.ndarray,
+    paired: Trajectory, aligned: Trajectory, covariances: np.ndarray | None, **frames: Any
 ) -> dict[str, ChiSquareTest]:
-    if covariances is None:
-        return {}
-    return pose_nees(
-        paired,
-        aligned,
-        covariances[index],
-        R_reference_estimate=alignment.T_reference_estimate[:3, :3],
-        scale=alignment.scale,
-    )
+    return {} if covariances is None else pose_nees(paired, aligned, covariances, **frames)
 
 
 def _no_pairs(reference: Trajectory, estimate: Trajectory, n: int, max_gap_s: float) -> str:

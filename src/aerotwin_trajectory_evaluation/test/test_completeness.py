@@ -1,0 +1,109 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What went wrong is found, with its time, and only that."""
+
+import numpy as np
+import pytest
+
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation import TrajectoryProtocol, evaluate_trajectory
+
+RATE_HZ = 20
+CHOICES = TrajectoryProtocol(align="none", max_time_offset_s=0.0)
+
+
+def flight(duration_s=60.0):
+    """Return a flight along x at 2 m/s that sways and climbs; no attitude."""
+    t = np.arange(0.0, duration_s, 1.0 / RATE_HZ)
+    p = np.column_stack([2 * t, 3 * np.sin(0.4 * t), 2 + np.sin(0.3 * t)])
+    return Trajectory(np.round(t * 1e9).astype(np.int64), p, np.tile([0, 0, 0, 1.0], (len(t), 1)))
+
+
+def judged(estimate, choices=CHOICES):
+    return evaluate_trajectory(flight(), estimate, protocol=choices)
+
+
+def spoilt(change):
+    truth = flight()
+    p = truth.p_ref_body.copy()
+    change(truth.stamps_ns * 1e-9, p)
+    return Trajectory(truth.stamps_ns, p, truth.q_ref_body)
+
+
+def kinds(result):
+    return [(i.kind, round(i.from_s, 2), round(i.to_s, 2)) for i in result.completeness.incidents]
+
+
+def test_a_perfect_estimate_has_no_incident():
+    found = judged(flight()).completeness
+    assert found.incidents == ()
+    assert found.tracked_path == pytest.approx(1.0)
+    assert found.not_lost == 1.0
+    assert found.auc == pytest.approx(1.0)
+    assert found.n_without_reference == 0
+
+
+def test_a_late_start_an_early_end_and_a_gap_are_named_with_their_times():
+    truth = flight()
+    t = truth.stamps_ns * 1e-9
+    keep = (t >= 5.0) & (t <= 50.0) & ~((t > 20.0) & (t < 24.0))
+    result = judged(truth.take(np.flatnonzero(keep)))
+    assert kinds(result) == [
+        ("late start", 0.0, 5.0),
+        ("gap", 20.0, 24.0),
+        ("early end", 50.0, 59.95),
+    ]
+    assert [i.text for i in result.completeness.incidents][1] == "no pose for 4.00 s"
+    assert result.completeness.tracked_path == pytest.approx(41.0 / 59.95, abs=0.02)
+    assert result.coverage == pytest.approx(41.0 / 59.95, abs=0.01)
+
+
+def test_a_jump_is_one_incident_and_being_lost_after_it_another():
+    def jump(t, p):
+        p[t >= 30.0] += [0.0, 4.0, 0.0]
+
+    result = judged(spoilt(jump))
+    lost = result.completeness.lost_above_m
+    assert lost == pytest.approx(0.01 * flight().path_length_m)  # above 1 m: the share counts
+    assert kinds(result) == [("jump", 30.0, 30.0), ("lost", 30.0, 59.95)]
+    assert [i.size for i in result.completeness.incidents] == pytest.approx([4.0, 4.0])
+    assert result.completeness.not_lost == pytest.approx(0.5, abs=0.01)
+
+
+def test_moving_across_a_gap_is_no_jump():
+    def drift_while_silent(t, p):
+        p[t >= 30.0] += [0.0, 0.9, 0.0]
+
+    estimate = spoilt(drift_while_silent)
+    t = estimate.stamps_ns * 1e-9
+    found = kinds(judged(estimate.take(np.flatnonzero((t < 28.0) | (t >= 30.0)))))
+    assert [kind for kind, *_ in found] == ["gap"]
+
+
+def test_two_stretches_that_are_lost_are_two_incidents():
+    def lost_twice(t, p):
+        p[((t > 10) & (t < 12)) | ((t > 40) & (t < 41))] += [0.0, 0.0, 3.0]
+
+    result = judged(spoilt(lost_twice))
+    counts = result.completeness.n_incidents
+    assert counts["lost"] == 2
+    assert counts["jump"] == 4  # out and back, twice
+
+
+def test_the_area_under_the_curve_is_a_closed_form():
+    """An error of 0.25 m everywhere, limits up to 1 m: three quarters."""
+
+    def shift(t, p):
+        p[:, 1] += 0.25
+
+    assert judged(spoilt(shift)).completeness.auc == pytest.approx(0.75)
+
+
+def test_silence_of_the_truth_is_not_held_against_the_estimate():
+    truth = flight()
+    t = truth.stamps_ns * 1e-9
+    thin = truth.take(np.flatnonzero((t < 19.99) | (t > 30.01)))
+    result = evaluate_trajectory(thin, truth, protocol=CHOICES)
+    assert result.completeness.tracked_path == pytest.approx(1.0, abs=0.01)
+    assert result.completeness.n_without_reference == 201
+    assert result.completeness.incidents == ()
