@@ -54,6 +54,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     _configure_choices(parser)
     _configure_camera(parser)
+    parser.add_argument(
+        "--check-with-evo",
+        action="store_true",
+        help=f"let evo score the same pairs; exit code {EXIT_NOT_DETERMINED} if it differs",
+    )
     add_gate_argument(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="report and numbers")
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
@@ -85,7 +90,7 @@ def _configure_camera(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Read, score, print; exit code 1 when the paths do not determine an alignment."""
+    """Read, score, print; exit code 1 when an alignment is not determined, or evo differs."""
     camera = _camera(args)
     protocol = _protocol(args)
     reference = _read(args.reference, args, protocol.choices.duplicates)
@@ -93,7 +98,9 @@ def run(args: argparse.Namespace) -> int:
     files = [_read(spec, args, protocol.choices.duplicates) for spec in args.estimates]
     evaluations = {name: _judge(reference, file, protocol) for name, file in zip(names, files)}
     notes = [*reference.notes, *(note for file in files for note in file.notes)]
-    metrics = _metrics(evaluations, camera)
+    metrics, agrees = _metrics(evaluations, camera), True
+    if args.check_with_evo:
+        agrees = _check_with_evo(evaluations, metrics, notes)
     if args.json != "-":
         _print(evaluations, camera, notes)
     if args.output is not None:
@@ -108,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
     if any(codes):
         return max(codes)
     is_determined = all(e.alignment.is_determined for e in evaluations.values())
-    return 0 if is_determined else EXIT_NOT_DETERMINED
+    return 0 if is_determined and agrees else EXIT_NOT_DETERMINED
 
 
 def _protocol(args: argparse.Namespace):
@@ -192,6 +199,21 @@ def _metrics(evaluations: "dict[str, TrajectoryEvaluation]", camera: "StereoCame
         bound = stereo_bound(camera).plain()
         each = {name: metrics | {"bound": bound} for name, metrics in each.items()}
     return next(iter(each.values())) if len(each) == 1 else {"estimates": each}
+
+
+def _check_with_evo(
+    evaluations: "dict[str, TrajectoryEvaluation]", metrics: dict, notes: list[str]
+) -> bool:
+    """Add what evo says to the numbers and the notes; return whether it says the same."""
+    from aerotwin_trajectory_evaluation.evo_check import check_with_evo
+
+    checks = {name: check_with_evo(evaluation) for name, evaluation in evaluations.items()}
+    for name, check in checks.items():
+        one = metrics if len(checks) == 1 else metrics["estimates"][name]
+        one["evo"] = check.plain()
+        says = "says the same" if check.agrees else "DIFFERS"
+        notes.append(f"{name}: evo {check.version} {says} (to {check.largest:.1e})")
+    return all(check.agrees for check in checks.values())
 
 
 def _sources(args: argparse.Namespace) -> dict[str, object]:

@@ -3,6 +3,7 @@
 """`aerotwin evaluate trajectory`: what it prints, writes and returns."""
 
 import argparse
+import dataclasses
 import json
 
 import numpy as np
@@ -20,6 +21,7 @@ from aerotwin_trajectory_evaluation import (
     load_trajectory_protocol,
     write_tum,
 )
+from aerotwin_trajectory_evaluation.evo_check import check_with_evo
 
 NOISE_M = 0.02
 
@@ -196,6 +198,27 @@ def test_the_bound_of_a_camera_stands_beside_the_scores(files, capsys):
     bound = json.loads(capsys.readouterr().out)["bound"]
     assert bound["pixel_noise_px"] == 0.2
     assert bound["drift_percent"] == pytest.approx(0.4, abs=0.01)
+
+
+@pytest.mark.parametrize("align", ["none", "origin", "yaw", "se3", "sim3", "robust"])
+def test_evo_is_asked_and_says_the_same(files, capsys, align):
+    words = (files / "truth.txt", files / "good.txt", "--check-with-evo", "--align", align)
+    assert run(*words, "--rpe-all-pairs", "--json", files / "m") == 0
+    assert "says the same" in capsys.readouterr().out
+    check = json.loads((files / "m").read_text())["evo"]
+    assert check["agrees"]
+    assert check["is_aligned_by_evo"] == (align not in ("yaw", "robust"))
+
+
+def test_a_score_that_evo_does_not_share_fails_the_check(files):
+    evaluation = evaluate_trajectory(flight(), flight(NOISE_M))
+    wrong = dataclasses.replace(evaluation.ape, trans_m=evaluation.ape.trans_m + 1e-5)
+    check = check_with_evo(dataclasses.replace(evaluation, ape=wrong))
+    assert not check.agrees
+    assert check.largest == pytest.approx(1e-5, rel=1e-3)
+    fewer = dataclasses.replace(evaluation.rpe_metre, trans_m=evaluation.rpe_metre.trans_m[:-1])
+    check = check_with_evo(dataclasses.replace(evaluation, rpe_metre=fewer))
+    assert check.plain()["largest_difference"] is None
 
 
 @pytest.mark.parametrize("align", ["yaw", "se3", "sim3", "robust", "origin", "none"])

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The same pairs scored by evo itself: whoever doubts our arithmetic asks for it.
+
+The scores of this package are computed on arrays, many times faster than evo's loops, and are
+meant to be equal to them. evo is GPL-3 and is imported here only.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
+from aerotwin_trajectory_evaluation.metrics import PoseErrors
+from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
+
+AGREES_BELOW = 1e-6
+"""Largest difference of any error of any pose that counts as equal [m, deg]."""
+_RELATIONS = {
+    "trans_m": "translation_part",
+    "rot_deg": "rotation_angle_deg",
+    "full": "full_transformation",
+}
+_EVO_MODES = ("none", "origin", "se3", "sim3")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvoCheck:
+    """Largest differences between our errors and evo's, over all poses and pairs.
+
+    Attributes
+    ----------
+    version : str
+        Of evo.
+    differences : dict
+        By score and kind of error, as `ape.trans_m`; infinite where the pairs are not the same.
+    is_aligned_by_evo : bool
+        Whether evo aligned too; it has no `yaw` and no `robust` alignment, and none of a line.
+    """
+
+    version: str
+    differences: dict[str, float]
+    is_aligned_by_evo: bool
+
+    @property
+    def largest(self) -> float:
+        """The largest of all differences [m, deg]."""
+        return max(self.differences.values())
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every error of every pose is equal to rounding."""
+        return self.largest <= AGREES_BELOW
+
+    def plain(self) -> dict[str, Any]:
+        """Return a mapping for JSON."""
+        return {
+            "version": self.version,
+            "agrees": self.agrees,
+            "largest_difference": self.largest if np.isfinite(self.largest) else None,
+            "is_aligned_by_evo": self.is_aligned_by_evo,
+        }
+
+
+def check_with_evo(evaluation: TrajectoryEvaluation) -> EvoCheck:
+    """Return how far evo's alignment, APE and RPE of the same pairs are from ours."""
+    from importlib.metadata import version
+
+    from evo.core import metrics
+
+    choices, mode = evaluation.protocol.choices, evaluation.alignment.mode
+    reference = _evo_path(evaluation.reference)
+    # evo has no alignment for these, and refuses paths that determine none.
+    is_ours = mode not in _EVO_MODES or not evaluation.alignment.is_determined
+    estimate = _evo_path(evaluation.aligned if is_ours else evaluation.estimate)
+    if not is_ours:
+        _align_by_evo(reference, estimate, choices)
+    options = {
+        "all_pairs": choices.rpe_all_pairs,
+        "rel_delta_tol": choices.rpe_tolerance,
+        "pairs_from_reference": choices.rpe_path == "reference",
+    }
+    frames = {"delta": choices.rpe_frames, "delta_unit": metrics.Unit.frames}
+    metre = {"delta": choices.rpe_m, "delta_unit": metrics.Unit.meters}
+    scores = (
+        ("ape", evaluation.ape, metrics.APE, {}),
+        ("rpe.frame", evaluation.rpe_frame, metrics.RPE, options | frames),
+        ("rpe.metre", evaluation.rpe_metre, metrics.RPE, options | metre),
+    )
+    differences = {}
+    for name, ours, metric, given in scores:
+        for kind, relation in _RELATIONS.items():
+            theirs = metric(metrics.PoseRelation[relation], **given)
+            if len(ours.at):  # evo refuses to choose no pair
+                theirs.process_data((reference, estimate))
+            differences[f"{name}.{kind}"] = _difference(ours, kind, theirs)
+    return EvoCheck(version=version("evo"), differences=differences, is_aligned_by_evo=not is_ours)
+
+
+def _difference(ours: PoseErrors, kind: str, theirs: Any) -> float:
+    errors = getattr(ours, kind)
+    if len(errors) != len(theirs.error):
+        return float("inf")
+    if hasattr(theirs, "delta_ids") and ours.at.tolist() != list(theirs.delta_ids):
+        return float("inf")
+    return float(np.abs(errors - theirs.error).max(initial=0.0))
+
+
+def _evo_path(trajectory: Trajectory) -> Any:
+    from evo.core.trajectory import PosePath3D
+
+    poses = np.tile(np.eye(4), (len(trajectory), 1, 1))
+    poses[:, :3, :3], poses[:, :3, 3] = trajectory.R_ref_body, trajectory.p_ref_body
+    return PosePath3D(poses_se3=list(poses))
+
+
+def _align_by_evo(reference: Any, estimate: Any, choices: TrajectoryProtocol) -> None:
+    if choices.align == "origin":
+        estimate.align_origin(reference)
+    elif choices.align != "none":
+        estimate.align(reference, correct_scale=choices.align == "sim3", n=choices.n_to_align or -1)
