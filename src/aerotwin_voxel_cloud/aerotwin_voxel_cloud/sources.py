@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
-from aerotwin_registration import read_cloud
 from aerotwin_registration.clouds import CLOUD_SUFFIXES
 from aerotwin_registration.ply import count_faces
 from aerotwin_voxel_cloud.binvox import read_binvox
@@ -48,7 +47,7 @@ def load_content(source: str | Path, *, dialect: str = "auto") -> Content:
     if suffix == ".ply" and path.is_file() and count_faces(path):
         return load_surface(path)
     if suffix in CLOUD_SUFFIXES:
-        return read_cloud(path).points
+        return load_map(path).points
     return load_surface(source)
 
 

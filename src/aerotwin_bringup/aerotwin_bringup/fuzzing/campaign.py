@@ -25,7 +25,7 @@ START_LIMIT_S = 300.0
 GOOD = ("refused", "whole", "said", "altered")
 """Outcomes that are as they should be: `altered` is data that differ where no format could tell."""
 BAD = ("exception", "crash", "hang", "memory", "unnamed", "silent")
-_SHOWN = 10
+_SHOWN, _WORDS = 10, 600
 _WORKER = "aerotwin_bringup.fuzzing.worker"
 
 
@@ -51,7 +51,7 @@ def run_fuzz(
     folder : path, optional
         Where the files lie while they are read; a temporary one without.
     n_parallel : int
-        Formats read at the same time.
+        Children at the same time; they share the formats.
     on_file : callable, optional
         Called with 1 for each file, from threads.
 
@@ -69,35 +69,44 @@ def run_fuzz(
     unknown = [name for name in names if name not in FORMATS]
     if unknown:
         raise UserError(f"no format '{unknown[0]}' to fuzz; known are {', '.join(FORMATS)}")
+    wanted = list(names or FORMATS)
+    groups = [wanted[k::n_parallel] for k in range(min(n_parallel, len(wanted)))]
     place = Path(tempfile.mkdtemp(prefix="aerotwin_fuzz_")) if folder is None else folder
     try:
-        with ThreadPoolExecutor(n_parallel) as pool:
+        with ThreadPoolExecutor(len(groups)) as pool:
             tasks = [
-                pool.submit(_run_format, name, n_files, seed, place / name, on_file)
-                for name in names or FORMATS
+                pool.submit(_run_group, group, n_files, seed, place / f"group_{k}", on_file)
+                for k, group in enumerate(groups)
             ]
-            return [task.result() for task in tasks]
+            found = {row["name"]: row for task in tasks for row in task.result()}
     finally:
         if folder is None:
             shutil.rmtree(place, ignore_errors=True)
+    return [found[f"fuzz {name}"] for name in wanted]
 
 
-def _run_format(
-    name: str, n_files: int, seed: int, folder: Path, on_file: Callable[[int], None] | None
-) -> dict[str, Any]:
+def _run_group(
+    names: list[str], n_files: int, seed: int, folder: Path, on_file: Callable[[int], None] | None
+) -> list[dict[str, Any]]:
+    """Read the files of formats in one child, or more where files end it."""
     folder.mkdir(parents=True, exist_ok=True)
-    results: list[dict[str, Any]] = []
-    while len(results) < n_files:
+    results: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    while any(len(found) < n_files for found in results.values()):
         # A child that ended goes on behind the file that ended it.
-        for result in _child(name, seed, len(results), n_files - len(results), folder):
-            results.append(result)
+        jobs = [[name, len(found), n_files - len(found)] for name, found in results.items()]
+        for result in _child([job for job in jobs if job[2]], seed, folder):
+            results[result["format"]].append(result)
             if on_file is not None:
                 on_file(1)
+    return [_row(name, found, seed) for name, found in results.items()]
+
+
+def _row(name: str, results: list[dict[str, Any]], seed: int) -> dict[str, Any]:
     counts = {k: sum(r["outcome"] == k for r in results) for k in (*GOOD, *BAD)}
     failures = [result for result in results if result["outcome"] in BAD]
     return {
         "name": f"fuzz {name}",
-        "n_files": n_files,
+        "n_files": len(results),
         "seed": seed,
         **counts,
         "failures": failures[:_SHOWN],
@@ -105,39 +114,35 @@ def _run_format(
     }
 
 
-def _child(
-    name: str, seed: int, first: int, n_files: int, folder: Path
-) -> Iterator[dict[str, Any]]:
+def _child(jobs: list[list[Any]], seed: int, folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the results of files from a child process, and how it ended if not by itself."""
-    command = [sys.executable, "-m", _WORKER, name, str(seed), str(first), str(n_files)]
     with (folder / "stderr.txt").open("wb") as errors:
         process = subprocess.Popen(
-            [*command, str(folder)],
+            [sys.executable, "-m", _WORKER, str(seed), str(folder), json.dumps(jobs)],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
             start_new_session=True,
         )
     watch = _Watch(process)
-    current: int | None = None
+    last: dict[str, Any] = {}
     assert process.stdout is not None
     with process.stdout:
         for line in process.stdout:
-            watch.begin(FILE_LIMIT_S)
-            result = json.loads(line)
-            current = result["file"]
-            if "outcome" in result:
-                current = None
-                yield result
+            last = json.loads(line)
+            watch.begin(FILE_LIMIT_S if "file" in last else START_LIMIT_S)
+            if "outcome" in last:
+                yield last
     process.wait()
     watch.end()
-    if process.returncode != 0:
-        words = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace")[-2000:]
-        if current is None:
-            raise UserError(f"fuzz {name}: the reader of sound files failed: {words}")
-        outcome = "hang" if watch.is_late else "crash"
-        words = f"exit {process.returncode}; {words[-400:]}"
-        yield {"file": current, "damage": "?", "target": "?", "outcome": outcome, "words": words}
+    if process.returncode == 0:
+        return
+    words = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace")[-_WORDS:]
+    if "file" not in last or "outcome" in last:
+        raise UserError(f"fuzz: the reader of sound files failed after {last}: {words}")
+    outcome = "hang" if watch.is_late else "crash"
+    about = {"damage": "?", "target": "?", "outcome": outcome}
+    yield {**last, **about, "words": f"exit {process.returncode}; {words}"}
 
 
 class _Watch:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The child process: damages and reads one file after the other, a line of JSON for each.
 
-python -m aerotwin_bringup.fuzzing.worker FORMAT SEED FIRST N_FILES FOLDER
+python -m aerotwin_bringup.fuzzing.worker SEED FOLDER '[["ply", 0, 500], …]'
 """
 
 import json
@@ -26,14 +26,18 @@ _MAX_WORDS = 400
 
 
 def main(arguments: list[str]) -> None:
-    """Work through the files of one format."""
-    name, seed, first, n_files, folder = arguments
-    form, place = FORMATS[name], Path(folder)
-    sound = [_read_sound(form, variant, place / "sound") for variant in range(len(form.write))]
-    _limit_memory()
-    for k in range(int(first), int(first) + int(n_files)):
-        _say({"file": k})
-        _say({"file": k, **_try(form, name, int(seed), k, place, sound)})
+    """Work through jobs, a JSON list of [format, first file, number of files]."""
+    seed, folder, jobs = arguments
+    for name, first, n_files in json.loads(jobs):
+        _say({"format": name})
+        form, place = FORMATS[name], Path(folder) / name
+        _limit_memory(None)
+        sound = [_read_sound(form, variant, place / "sound") for variant in range(len(form.write))]
+        _limit_memory(MEMORY_BYTES)
+        for k in range(first, first + n_files):
+            _say({"format": name, "file": k})
+            found = _try(form, name, int(seed), k, place, sound)
+            _say({"format": name, "file": k, **found})
 
 
 def make_damaged(form: Format, name: str, seed: int, k: int, folder: Path) -> tuple[Path, str, str]:
@@ -78,10 +82,14 @@ def _try(form: Format, name: str, seed: int, k: int, place: Path, sound: list[An
     return {**about, "outcome": "silent" if is_noticeable else "altered", "words": ""}
 
 
-def _limit_memory() -> None:
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    limit = pages * resource.getpagesize() + MEMORY_BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+def _limit_memory(room_bytes: int | None) -> None:
+    """Let this process, and its children, take so much more than it has; all if None."""
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = hard
+    if room_bytes is not None:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        limit = pages * resource.getpagesize() + room_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
 def _clear(folder: Path) -> None:

@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The damaged files themselves, few of each format; `aerotwin verify fuzz` reads 500 of each."""
+
+import numpy as np
+import pytest
+
+from aerotwin_bringup.fuzzing import FORMATS, campaign, run_fuzz
+from aerotwin_bringup.fuzzing.formats import Format
+from aerotwin_bringup.fuzzing.mutations import MUTATIONS
+from aerotwin_bringup.fuzzing.worker import _try, make_damaged
+from aerotwin_core.errors import UserError
+
+N_FILES = 10
+SEED = 7
+
+
+@pytest.mark.slow
+def test_no_reader_fails_on_a_few_damaged_files_of_every_format():
+    rows = run_fuzz((), N_FILES, SEED)
+    assert [row["name"] for row in rows] == [f"fuzz {name}" for name in FORMATS]
+    for row in rows:
+        assert row["met"], row["failures"]
+        n_good = sum(row[outcome] for outcome in campaign.GOOD)
+        assert n_good == row["n_files"] == N_FILES
+    assert sum(row["refused"] for row in rows) > len(rows)
+
+
+@pytest.mark.parametrize("name", MUTATIONS)
+def test_damage_is_the_same_for_the_same_seed_and_keeps_files_small(name):
+    data = b'{"count": 12, "x": [1.5, -2e3]}' * 40
+    made = [MUTATIONS[name](np.random.default_rng(seed), data) for seed in (1, 1, 2, 3, 4, 5)]
+    assert made[0] == made[1]
+    assert any(other != data for other in made)
+    assert max(map(len, made)) <= len(data) + 64
+
+
+@pytest.mark.parametrize("name", ["ply", "xyz", "npy", "tum", "bag-mcap"])
+def test_a_damaged_file_differs_in_one_place_only(tmp_path, name):
+    form = FORMATS[name]
+    for k in range(6):
+        (tmp_path / f"{k}").mkdir()
+        path, target, damage = make_damaged(form, name, SEED, k, tmp_path / f"{k}")
+        assert path.exists() and damage in MUTATIONS
+        assert target in {file.name for file in (tmp_path / f"{k}").rglob("*")}
+
+
+def _format_with(read) -> Format:
+    def write(folder):
+        (folder / "a.bin").write_bytes(bytes(range(200)))
+        return [folder / "a.bin"]
+
+    return Format(write=(write,), read=read, is_checked=True)
+
+
+def _outcomes(tmp_path, read) -> set[str]:
+    """Return what is said of a reader of eight damaged files."""
+    form = _format_with(read)
+    sound = bytes(range(200))
+    found = set()
+    for k in range(8):
+        found.add(_try(form, "x", SEED, k, tmp_path, [sound])["outcome"])
+    return found
+
+
+def test_every_way_to_fail_is_noticed(tmp_path):
+    def crash(path):
+        raise IndexError(path)
+
+    def say_nothing_of_the_file(path):
+        raise UserError("something is wrong")
+
+    def take_all(path):
+        raise MemoryError
+
+    assert _outcomes(tmp_path, crash) == {"exception"}
+    assert _outcomes(tmp_path, say_nothing_of_the_file) == {"unnamed"}
+    assert _outcomes(tmp_path, take_all) == {"memory"}
+    assert _outcomes(tmp_path, lambda path: (path.read_bytes(), ())) == {"silent"}
+    assert _outcomes(tmp_path, lambda path: (path.read_bytes(), ("odd",))) == {"said"}
+    assert _outcomes(tmp_path, lambda _: (bytes(range(200)), ())) == {"whole"}
+
+
+def test_a_format_that_is_not_known_is_named():
+    with pytest.raises(UserError, match="no format 'docx' to fuzz; known are ply"):
+        run_fuzz(["docx"], 1)
