@@ -71,10 +71,10 @@ def check_with_evo(evaluation: TrajectoryEvaluation) -> EvoCheck:
     from evo.core import metrics
 
     choices, mode = evaluation.protocol.choices, evaluation.alignment.mode
-    reference = _evo_path(evaluation.reference)
+    reference = evo_trajectory(evaluation.reference)
     # evo has no alignment for these, and refuses paths that determine none.
     is_ours = mode not in _EVO_MODES or not evaluation.alignment.is_determined
-    estimate = _evo_path(evaluation.aligned if is_ours else evaluation.estimate)
+    estimate = evo_trajectory(evaluation.aligned if is_ours else evaluation.estimate)
     if not is_ours:
         _align_by_evo(reference, estimate, choices)
     options = {
@@ -108,12 +108,13 @@ def _difference(ours: PoseErrors, kind: str, theirs: Any) -> float:
     return float(np.abs(errors - theirs.error).max(initial=0.0))
 
 
-def _evo_path(trajectory: Trajectory) -> Any:
-    from evo.core.trajectory import PosePath3D
+def evo_trajectory(trajectory: Trajectory) -> Any:
+    """Return a trajectory as evo's, with the rotations as they were written."""
+    from evo.core.trajectory import PoseTrajectory3D
 
     poses = np.tile(np.eye(4), (len(trajectory), 1, 1))
     poses[:, :3, :3], poses[:, :3, 3] = trajectory.R_ref_body, trajectory.p_ref_body
-    return PosePath3D(poses_se3=list(poses))
+    return PoseTrajectory3D(poses_se3=list(poses), timestamps=trajectory.stamps_ns * 1e-9)
 
 
 def _align_by_evo(reference: Any, estimate: Any, choices: TrajectoryProtocol) -> None:
