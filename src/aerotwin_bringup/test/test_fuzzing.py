@@ -59,7 +59,7 @@ def _outcomes(tmp_path, read) -> set[str]:
     sound = bytes(range(200))
     found = set()
     for k in range(8):
-        found.add(_try(form, "x", SEED, k, tmp_path, [sound])["outcome"])
+        found.add(_try(form, "x", SEED, k, tmp_path, [(sound, set())])["outcome"])
     return found
 
 

@@ -46,10 +46,16 @@ def read_euroc(path: Path) -> Answer:
     return _trajectory(path, "euroc")
 
 
-def _trajectory(path: Path, file_format: str) -> Answer:
-    from aerotwin_trajectory_evaluation.files import read_trajectory
+def read_csv_trajectory(path: Path) -> Answer:
+    """Read a trajectory with named columns."""
+    return _trajectory(path, "csv")
 
-    return _poses(read_trajectory(path, file_format=file_format)), ()
+
+def _trajectory(path: Path, file_format: str) -> Answer:
+    from aerotwin_trajectory_evaluation.files import load_trajectory
+
+    found = load_trajectory(path, file_format=file_format)
+    return _poses(found.trajectory), found.notes
 
 
 def _poses(trajectory: Any) -> list[bytes]:

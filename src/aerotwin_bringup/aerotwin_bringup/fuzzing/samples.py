@@ -197,11 +197,11 @@ def _tileset(folder: Path) -> list[Path]:
 def _trajectory(name: str, kind: str) -> Writer:
     def write(folder: Path) -> list[Path]:
         stamps, positions, quaternions = poses()
-        lines = []
+        lines = ["time_s,x_m,y_m,z_m,qx,qy,qz,qw"] if kind == "csv" else []
         for stamp, p, q in zip(stamps.tolist(), positions, quaternions, strict=True):
-            if kind == "tum":
+            if kind in ("tum", "csv"):
                 row = [f"{stamp / _SECOND:.6f}", *(f"{v:.6f}" for v in (*p, *q))]
-                lines.append(" ".join(row))
+                lines.append(("," if kind == "csv" else " ").join(row))
             elif kind == "euroc":
                 row = [str(stamp), *(f"{v:.6f}" for v in (*p, q[3], *q[:3], *[0.0] * 9))]
                 lines.append(",".join(row))
@@ -288,12 +288,13 @@ PLY = (_ply_binary, _ply_mesh("<", "binary_little_endian"), _ply_mesh(">", "bina
 PCD = (_pcd("ascii"), _pcd("binary"), _pcd("binary_compressed"))
 XYZ = (_text("cloud.xyz", "", "{:.4f} {:.4f} {:.4f}\n"),
        _text("cloud.txt", "# x y z\n", "{:.4f}\t{:.4f}\t{:.4f}\n"))  # fmt: skip
-CSV = (_text("cloud.csv", "x,y,z,nx,ny,nz\n", "{:.4f} , {:.4f} , {:.4f} , 0,0,1\n"),)
+CSV_CLOUD = (_text("cloud.csv", "x,y,z,nx,ny,nz\n", "{:.4f} , {:.4f} , {:.4f} , 0,0,1\n"),)
 NPZ, NPY = (_numpy("cloud.npz"),), (_numpy("cloud.npy"),)
 LAS, LAZ = (_las("cloud.las"),), (_las("cloud.laz"),)
 BINVOX, OBJ, GLTF, TILESET = (_binvox,), (_obj,), (_glb, _gltf), (_tileset,)
 TUM = (_trajectory("estimate.txt", "tum"),)
 KITTI = (_trajectory("poses.txt", "kitti"),)
+CSV_TRAJECTORY = (_trajectory("truth.csv", "csv"),)
 EUROC = (_trajectory("data.csv", "euroc"),)
 BAG_MCAP, BAG_SQLITE = (_bag_mcap,), (_bag_sqlite,)
 PROTOCOL = (_protocol,)

@@ -51,16 +51,21 @@ def make_damaged(form: Format, name: str, seed: int, k: int, folder: Path) -> tu
     return files[0], target.name, damage
 
 
-def _read_sound(form: Format, variant: int, folder: Path) -> Any:
-    """Return the content of a sound file: it also compiles and loads whatever reading needs."""
+def _read_sound(form: Format, variant: int, folder: Path) -> tuple[Any, set[str]]:
+    """Return the content of a sound file and what is said of it.
+
+    It also compiles and loads whatever reading needs.
+    """
     _clear(folder)
     content, said = form.read(form.write[variant](folder)[0])
     if any("damage" in line for line in said):
         raise RuntimeError(f"a sound file is called damaged: {said}")
-    return content
+    return content, {line.replace(str(folder), "") for line in said}
 
 
-def _try(form: Format, name: str, seed: int, k: int, place: Path, sound: list[Any]) -> dict:
+def _try(
+    form: Format, name: str, seed: int, k: int, place: Path, sound: list[tuple[Any, set[str]]]
+) -> dict:
     folder = place / "damaged"
     _clear(folder)
     path, target, damage = make_damaged(form, name, seed, k, folder)
@@ -74,8 +79,10 @@ def _try(form: Format, name: str, seed: int, k: int, place: Path, sound: list[An
         return {**about, "outcome": "memory", "words": _cut(traceback.format_exc())}
     except BaseException:
         return {**about, "outcome": "exception", "words": _cut(traceback.format_exc())}
-    if content == sound[k % len(sound)]:
+    sound_content, sound_said = sound[k % len(sound)]
+    if content == sound_content:
         return {**about, "outcome": "whole", "words": ""}
+    said = tuple(line for line in said if line.replace(str(folder), "") not in sound_said)
     if said:
         return {**about, "outcome": "said", "words": _cut("; ".join(said))}
     is_noticeable = form.is_checked or (form.counts and damage == "cut")
