@@ -104,16 +104,17 @@ def _configure_replay(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay (or read), report, and hold the result against the conditions."""
-    from aerotwin_bringup.bag_evaluation.metric_names import ALIASES
+    from aerotwin_bringup.bag_evaluation.protocols import map_protocol, trajectory_protocol
     from aerotwin_bringup.bag_evaluation.roles import find_roles
     from aerotwin_core.bag import BagReader
     from aerotwin_core.cli import write_json
-    from aerotwin_core.gate import exit_code_of_gates
     from aerotwin_simulator.run_folder import make_run_folder
 
     bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
     roles = find_roles(bag.topics, bag.counts)
     slam = _slam(arguments, roles)
+    trajectory_protocol(arguments.protocol)
+    map_protocol(arguments.protocol)
     if arguments.world is None:
         arguments.world = _world_of_run(arguments.bag)
     folder = arguments.output or make_run_folder(Path("runs"), "evaluation")
@@ -126,7 +127,16 @@ def run(arguments: argparse.Namespace) -> int:
     if metrics is None or code not in (0, EXIT_NOT_JUDGED):
         return code
     write_json(arguments.json, metrics)
-    return exit_code_of_gates(arguments.fail_if, metrics["sections"], ALIASES) or code
+    return _gates(arguments, metrics) or code
+
+
+def _gates(arguments: argparse.Namespace, metrics: dict[str, Any]) -> int:
+    if not arguments.fail_if:
+        return 0
+    from aerotwin_bringup.bag_evaluation.metric_names import aliases
+    from aerotwin_core.gate import exit_code_of_gates
+
+    return exit_code_of_gates(arguments.fail_if, metrics["sections"], aliases())
 
 
 def _metrics(folder: Path) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from aerotwin_bringup.bag_evaluation.frames import FrameCollector
 from aerotwin_core.messages import stamp_ns
 from aerotwin_core.section import Figure, Section
 
-WIDTH_PX = 560
+WIDTH_PX = 420
 CHANNELS = {"mono8": 1, "8UC1": 1, "rgb8": 3, "bgr8": 3}
 """Encodings that are shown."""
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_bringup.bag_camera import true_camera
+from aerotwin_bringup.bag_evaluation.protocols import map_protocol
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import deserialize, point_cloud_arrays
+from aerotwin_core.protocol import Protocol
 from aerotwin_core.section import Section
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation import MapEvaluation, MapProtocol, SurfaceReference, evaluate_map
@@ -51,8 +53,12 @@ def map_chapters(
     truth_bag: BagReader,
     truth: Trajectory,
     T_map_odom: np.ndarray,
+    protocol: str | None = None,
 ) -> MapChapters:
-    """Judge the last map of a topic and write it, and the voxels, beside the report."""
+    """Judge the last map of a topic and write it, and the voxels, beside the report.
+
+    Without a protocol for maps it is judged twice, against voxels of two sizes.
+    """
     try:
         points = last_map(bag, topic)
     except (ValueError, UserError) as error:
@@ -64,22 +70,39 @@ def map_chapters(
     observed = None if camera is None else reference.seen_from(*camera)
     evaluations = [
         evaluate_map(
-            reference,
-            points,
-            T_map_odom_initial=T_map_odom,
-            protocol=MapProtocol(voxel_m=voxel_m),
-            observed=observed,
+            reference, points, T_map_odom_initial=T_map_odom, protocol=chosen, observed=observed
         )
-        for voxel_m in (COARSE_VOXEL_M, FINE_VOXEL_M)
+        for chosen in _protocols(protocol)
     ]
     write_cloud(folder / "slam_map.ply", evaluations[0].points_map)
-    for evaluation in evaluations:
-        name = f"voxels_{evaluation.protocol.voxel_m:g}m.ply"
+    for chosen, evaluation in zip(_protocols(protocol), evaluations, strict=True):
+        name = f"voxels_{chosen.choices.voxel_m:g}m.ply"
         write_cloud(folder / name, evaluation.voxels_map)
-    coarse, fine = (map_section(evaluation) for evaluation in evaluations)
-    title = f"Map against voxels of {FINE_VOXEL_M:g} m"
-    fine = dataclasses.replace(fine, title=title, name="map_fine", headline=(), figures=())
-    return MapChapters(sections=(coarse, fine), evaluation=evaluations[0])
+    sections = (map_section(evaluations[0]), *map(_finer_section, evaluations[1:]))
+    return MapChapters(sections=sections, evaluation=evaluations[0])
+
+
+def _protocols(spec: str | None) -> tuple[Protocol[MapProtocol], ...]:
+    given = map_protocol(spec)
+    if given is not None:
+        return (given,)
+    return tuple(
+        Protocol(name=f"voxels of {voxel_m:g} m", part="map", choices=MapProtocol(voxel_m=voxel_m))
+        for voxel_m in (COARSE_VOXEL_M, FINE_VOXEL_M)
+    )
+
+
+def _finer_section(evaluation: MapEvaluation) -> Section:
+    """Return the numbers alone: the pictures and the verdict stand in the chapter before."""
+    return dataclasses.replace(
+        map_section(evaluation),
+        title=f"Map against voxels of {FINE_VOXEL_M:g} m",
+        name="map_fine",
+        headline=(),
+        figures=(),
+        scenes=(),
+        verdict="",
+    )
 
 
 def last_map(bag: BagReader, topic: str = "/slam/map") -> np.ndarray | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from aerotwin_bringup.bag_evaluation.frames import FrameCollector, collect_frames
 from aerotwin_bringup.bag_evaluation.poses import read_poses
+from aerotwin_bringup.bag_evaluation.protocols import trajectory_protocol
 from aerotwin_bringup.bag_evaluation.roles import SLAM_MAP, SLAM_ODOM, TRUTH
 from aerotwin_bringup.frames_section import frames_section
 from aerotwin_bringup.space_section import space_section
@@ -27,7 +28,6 @@ from aerotwin_trajectory_evaluation import (
     resource_section,
 )
 from aerotwin_trajectory_evaluation import section as trajectory_section
-from aerotwin_trajectory_evaluation.protocol import load_trajectory_protocol
 
 if TYPE_CHECKING:
     from aerotwin_bringup.map_chapters import MapChapters
@@ -224,7 +224,7 @@ def _evaluate(record: RunRecord, inputs: _Inputs, source: str) -> TrajectoryEval
     return evaluate_trajectory(
         inputs.truth,
         found.trajectory,
-        protocol=load_trajectory_protocol(record.protocol),
+        protocol=trajectory_protocol(record.protocol),
         covariances=found.covariances,
         frame_stamps_ns=inputs.frames.stamps_ns,
         T_reference_estimate=start_pose(
@@ -271,6 +271,7 @@ def _map_chapters(record: RunRecord, inputs: _Inputs) -> "MapChapters | None":
         truth_bag=record.truth_bag,
         truth=inputs.truth,
         T_map_odom=start_pose(inputs.truth, estimate),
+        protocol=record.protocol,
     )
     if chapters.warning:
         inputs.warnings.append(chapters.warning)

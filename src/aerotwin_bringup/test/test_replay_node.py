@@ -205,6 +205,15 @@ def test_answers_of_best_effort_publishers_are_heard(replay):
     assert record.n_answered == N_FRAMES
 
 
+def test_a_second_slam_in_the_domain_is_refused(replay):
+    slams = [Slam(), Slam()]
+    slams[0].wait_for(lambda: slams[0].node.count_publishers("/my/pose") == 2)
+    with pytest.raises(UserError, match="/my/pose has several publishers: slam, slam"):
+        replay(rate=0.0)
+    for slam in slams:
+        slam.stop()
+
+
 def test_a_start_beyond_the_end_is_refused(replay):
     slam = Slam()
     with pytest.raises(UserError, match=r"start_s: expected less than the bag's 0\.550 s"):

@@ -35,10 +35,21 @@ def read_poses(bag: BagReader, source: str) -> PoseTopic:
             return bag.poses(source)
         tracked = (item for item in bag.messages([topic]) if _is_tracked(item[2]))
         return poses_of_messages(tracked, topic)
-    if Path(source).exists():
-        return PoseTopic(trajectory=read_trajectory(source))
-    listed = ", ".join(bag.trajectory_topics()) or "none"
-    raise UserError(f"{source}: neither poses of the bag nor a file; {bag.path} holds {listed}")
+    require_poses(bag, source)
+    return PoseTopic(trajectory=read_trajectory(source))
+
+
+def require_poses(bag: BagReader, source: str) -> None:
+    """Refuse a word that names nothing, before a replay takes its time.
+
+    Raises
+    ------
+    UserError
+        Listing what there is.
+    """
+    if source.partition(":")[0] not in bag.topics and not Path(source).exists():
+        listed = ", ".join(bag.trajectory_topics()) or "none"
+        raise UserError(f"{source}: neither poses of the bag nor a file; {bag.path} holds {listed}")
 
 
 def _is_tracked(message: Any) -> bool:

@@ -11,6 +11,8 @@ import rclpy
 import yaml
 from rclpy.signals import SignalHandlerOptions
 
+from aerotwin_bringup.bag_evaluation.poses import require_poses
+from aerotwin_bringup.bag_evaluation.protocols import map_protocol, trajectory_protocol
 from aerotwin_bringup.bag_evaluation.replay_record import ReplayRecord, replay_section
 from aerotwin_bringup.bag_evaluation.roles import TRUTH
 from aerotwin_bringup.ros.replay_node import ReplayNode
@@ -44,6 +46,7 @@ def main() -> None:
     code = EXIT_FAILURE
     try:
         node = ReplayNode()
+        _check(node)
         world = load_world(node.parameters.world) if node.parameters.world else None
         code = _replay_and_report(node, world)
     except (UserError, OSError) as error:
@@ -54,6 +57,17 @@ def main() -> None:
             node.destroy_node()
         rclpy.try_shutdown()
     sys.exit(code)
+
+
+def _check(node: ReplayNode) -> None:
+    """Refuse before the replay what would be found to be wrong after it."""
+    parameters = node.parameters
+    trajectory_protocol(parameters.protocol)
+    map_protocol(parameters.protocol)
+    if parameters.truth:
+        require_poses(node.source, parameters.truth)
+    elif node.roles.truth is None:
+        say("no truth was found in the bag: name it by truth, or nothing is judged")
 
 
 def _replay_and_report(node: ReplayNode, world: World | None) -> int:

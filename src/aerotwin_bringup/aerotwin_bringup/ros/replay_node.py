@@ -170,7 +170,8 @@ class ReplayNode(Node):
                 self._writer.write(source, self._stamp_ns, cdr)
             if source in played:
                 self._publish(source, cdr)
-            status.update(stamp_ns - start_ns, 0.0, "replaying", (stamp_ns - start_ns) / span)
+            since = max(0, stamp_ns - start_ns)
+            status.update(since, 0.0, "replaying", since / span)
 
     def _wait_for(self, stamp_ns: int) -> None:
         self._stamp_ns = stamp_ns
@@ -207,6 +208,7 @@ class ReplayNode(Node):
             if self.is_stop_wanted:
                 return
             if self._outputs.has(self.estimate) and self.outlet.n_subscribers(self.plan.gate):
+                self._refuse_company()
                 return
             status.update(0, 0.0, f"waiting for {self.estimate}", None)
             self.spin()
@@ -215,6 +217,17 @@ class ReplayNode(Node):
             f"{self.plan.gate or 'a topic that is played'} and publishes {self.estimate}; start "
             "one, or name its topics with --topic and --estimate"
         )
+
+    def _refuse_company(self) -> None:
+        """Refuse a domain in which somebody else plays frames, or two answer them."""
+        gate = [topic.name for topic in self.plan.topics if topic.source == self.plan.gate]
+        for name in (*gate, *([] if self.estimate == TF else [self.estimate])):
+            nodes = [info.node_name for info in self.get_publishers_info_by_topic(name)]
+            if len(nodes) > 1:
+                raise UserError(
+                    f"{name} has several publishers: {', '.join(sorted(nodes))}; end the others, "
+                    "or give this run a ROS_DOMAIN_ID of its own"
+                )
 
     def _record_into(self, writer: BagWriter) -> None:
         """Write what comes from now on; truth and mounting are copied, for a bag that is whole."""
