@@ -5,6 +5,7 @@
 import argparse
 import dataclasses
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,10 +13,12 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.gate import EXIT_GATE
+from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation import (
     ALIASES,
     PRESETS,
+    TrajectoryProtocol,
     command,
     evaluate_trajectory,
     load_trajectory_protocol,
@@ -24,6 +27,7 @@ from aerotwin_trajectory_evaluation import (
 from aerotwin_trajectory_evaluation.evo_check import check_with_evo
 
 NOISE_M = 0.02
+README = Path(__file__).resolve().parents[1] / "README.md"
 
 
 def flight(noise_m=0.0, seed=1000, n=600):
@@ -249,3 +253,10 @@ def test_degenerate_paths_are_explained_and_scored(tmp_path, capsys, kind, align
     if is_open and align != "yaw":
         assert words in numbers["alignment"]["reason"]
         assert words in capsys.readouterr().out
+
+
+def test_the_readme_lists_every_choice_and_every_short_name():
+    text = README.read_text(encoding="utf-8")
+    assert parameter_table_markdown(TrajectoryProtocol) in text
+    for short, name in ALIASES.items():
+        assert f"| `{short}` | `{name}` |" in text
