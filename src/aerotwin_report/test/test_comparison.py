@@ -95,14 +95,14 @@ def test_equal_numbers_have_no_best(tmp_path):
 def test_a_number_that_one_run_lacks_is_a_dash(tmp_path):
     runs = load_runs(
         [
-            a_run(tmp_path / "a", a_section(None, headline=(), verdict="")),
+            a_run(tmp_path / "a", a_section(headline=(), metrics={"error_m": None, "speed": 2.0})),
             a_run(tmp_path / "b", a_section(0.2)),
             a_run(tmp_path / "c", a_section(0.4)),
         ]
     )
     measured = comparison_section(runs).tables[-1]
-    assert measured.rows[0] == ("error", "m", "–", "0.2", "0.4")
-    assert measured.best == ((0, 3),)
+    assert measured.rows == (("speed", "", "2", "2", "2"), ("error", "m", "–", "0.2", "0.4"))
+    assert measured.best == ((1, 3),)
 
 
 def test_the_page_links_to_the_reports_and_its_numbers_obey_the_schema(tmp_path):

@@ -34,13 +34,17 @@ function axesOf(camera) {
   return { right: [-sy, cy, 0], up: [-sp * cy, -sp * sy, cp], towards: [cp * cy, cp * sy, sp] };
 }
 
+// Nearest and farthest depth that is drawn [m]; parallel views see behind the eye, too.
+function depthRange({ distance, radius, target, isParallel }) {
+  const reach = 2 * radius + Math.hypot(...target);
+  return [isParallel ? distance - reach : Math.max(distance - reach, distance * 0.01), distance + reach];
+}
+
 // Clip coordinates = matrix x point, column after column as WebGL wants it.
 function clipMatrix(camera, aspect) {
   const { right, up, towards } = axesOf(camera);
-  const { distance, radius, target, isParallel } = camera;
-  const reach = 2 * radius + Math.hypot(...target);
-  const near = isParallel ? distance - reach : Math.max(distance - reach, distance * 0.01);
-  const far = distance + reach;
+  const { distance, target, isParallel } = camera;
+  const [near, far] = depthRange(camera);
   const away = towards.map((part) => -part);  // depth = distance + away . (point - target)
   const scaled = (axis, factor) => [...axis.map((part) => part * factor), 0];
   const flat = isParallel ? FOCAL / distance : FOCAL;

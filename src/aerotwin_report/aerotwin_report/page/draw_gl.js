@@ -2,11 +2,11 @@
 // each frame is drawn here and copied to the view's own canvas.
 
 const POINT_SHADER = `
-attribute vec3 cell; attribute float code;
+in vec3 cell; in float code;
 uniform mat4 clip; uniform vec3 low; uniform float step, size;
 uniform float valueLow, valueStep, scaleLow, scaleHigh, hideBelow;
 uniform bool isColoured, hides; uniform vec3 colour, grey; uniform sampler2D table;
-varying vec3 shade;
+out vec3 shade;
 void main() {
   gl_Position = clip * vec4(low + cell * step, 1.0);
   gl_PointSize = size;
@@ -15,19 +15,46 @@ void main() {
   bool isJudged = code < 65534.5;
   float value = valueLow + code * valueStep;
   float share = clamp((value - scaleLow) / (scaleHigh - scaleLow), 0.0, 1.0);
-  shade = isJudged ? texture2D(table, vec2((share * 255.0 + 0.5) / 256.0, 0.5)).rgb : grey;
+  shade = isJudged ? texture(table, vec2((share * 255.0 + 0.5) / 256.0, 0.5)).rgb : grey;
   if (hides && !(isJudged && value >= hideBelow)) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
 }`;
 const ROUND_SHADER = `
-precision mediump float; varying vec3 shade; uniform highp float size;
+in vec3 shade; uniform float size; out vec4 colour;
 void main() {
-  if (size > 3.0 && length(gl_PointCoord - 0.5) > 0.5) discard;
-  gl_FragColor = vec4(shade, 1.0);
+  if (size > 3.5 && length(gl_PointCoord - 0.5) > 0.5) discard;
+  colour = vec4(shade, 1.0);
+}`;
+// Eye-dome lighting (Boucheny, "Interactive scientific visualisation of large datasets", 2009,
+// chapter 4): a point is darker the farther it lies behind its neighbours on the screen. Depth is
+// taken relative to that of the target where the view is parallel, as a logarithm where it is not.
+const WHOLE_SHADER = `
+in vec2 corner;
+void main() { gl_Position = vec4(corner, 0.0, 1.0); }`;
+const LIT_SHADER = `
+uniform sampler2D picture, depths; uniform vec3 range; uniform bool isParallel;
+uniform float strength, reach; out vec4 colour;
+float depthOf(float stored) {
+  if (isParallel) return (range.x + stored * (range.y - range.x)) / range.z * 1.4427;
+  return log2(range.x * range.y / (range.y - stored * (range.y - range.x)));
+}
+void main() {
+  ivec2 here = ivec2(gl_FragCoord.xy);
+  float stored = texelFetch(depths, here, 0).r;
+  if (stored >= 1.0) discard;
+  float depth = depthOf(stored), behind = 0.0;
+  for (int k = 0; k < 8; k++) {
+    float angle = 0.7853982 * float(k);
+    ivec2 there = here + ivec2(round(reach * vec2(cos(angle), sin(angle))));
+    float other = texelFetch(depths, max(there, ivec2(0)), 0).r;
+    if (other < 1.0) behind += max(0.0, depth - depthOf(other));
+  }
+  colour = vec4(texelFetch(picture, here, 0).rgb * exp(-strength * behind / 8.0), 1.0);
+  gl_FragDepth = stored;
 }`;
 // A segment is a ribbon of constant width on the screen: lines of WebGL are one pixel wide.
 const PATH_SHADER = `
-attribute vec3 from, to; attribute vec2 corner; attribute vec3 shadeAt;
-uniform mat4 clip; uniform vec2 screen; uniform float size; varying vec3 shade;
+in vec3 from, to; in vec2 corner; in vec3 shadeAt;
+uniform mat4 clip; uniform vec2 screen; uniform float size; out vec3 shade;
 void main() {
   vec4 a = clip * vec4(from, 1.0), b = clip * vec4(to, 1.0);
   vec2 along = (b.xy / max(b.w, 1e-4) - a.xy / max(a.w, 1e-4)) * screen;
@@ -39,22 +66,47 @@ void main() {
   shade = shadeAt;
 }`;
 const FLAT_SHADER = `
-precision mediump float; varying vec3 shade; uniform float alpha;
-void main() { gl_FragColor = vec4(shade * alpha, alpha); }`;
+in vec3 shade; uniform float alpha; out vec4 colour;
+void main() { colour = vec4(shade * alpha, alpha); }`;
+const LIT_REACH_PX = 1.5;
 
 function makeGlDrawing(table) {
   const canvas = document.createElement("canvas");
-  const gl = canvas.getContext("webgl", { antialias: true, alpha: true, premultipliedAlpha: true });
+  const gl = canvas.getContext("webgl2", { antialias: true, alpha: true, premultipliedAlpha: true });
   if (gl === null) return null;
   const points = program(gl, POINT_SHADER, ROUND_SHADER);
   const paths = program(gl, PATH_SHADER, FLAT_SHADER);
-  if (points === null || paths === null) return null;
-  gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
+  const light = program(gl, WHOLE_SHADER, LIT_SHADER);
+  if (points === null || paths === null || light === null) return null;
   gl.pixelStorei(gl.UNPACK_ALIGNMENT, 1);
-  gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGB, 256, 1, 0, gl.RGB, gl.UNSIGNED_BYTE, table);
-  for (const name of ["MIN_FILTER", "MAG_FILTER"]) gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_${name}`], gl.NEAREST);
-  for (const name of ["WRAP_S", "WRAP_T"]) gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_${name}`], gl.CLAMP_TO_EDGE);
+  texture(gl, 0, gl.RGB8, 256, 1, gl.RGB, gl.UNSIGNED_BYTE, table);
+  const whole = gl.createBuffer();
+  gl.bindBuffer(gl.ARRAY_BUFFER, whole);
+  gl.bufferData(gl.ARRAY_BUFFER, new Float32Array([-1, -1, 3, -1, -1, 3]), gl.STATIC_DRAW);
   const buffers = new Map();
+  const unlit = gl.createFramebuffer();
+
+  // The canvas, and the pictures that are drawn before light falls on them, grow to the largest view.
+  function grow(width, height) {
+    if (canvas.width >= width && canvas.height >= height && unlit.made) return;
+    canvas.width = Math.max(canvas.width, width);
+    canvas.height = Math.max(canvas.height, height);
+    const size = [canvas.width, canvas.height];
+    gl.bindFramebuffer(gl.FRAMEBUFFER, unlit);
+    gl.deleteTexture(unlit.colours ?? null);
+    gl.deleteTexture(unlit.depths ?? null);
+    unlit.colours = texture(gl, 1, gl.RGBA8, ...size, gl.RGBA, gl.UNSIGNED_BYTE, null);
+    unlit.depths = texture(gl, 2, gl.DEPTH_COMPONENT24, ...size, gl.DEPTH_COMPONENT, gl.UNSIGNED_INT, null);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, unlit.colours, 0);
+    gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, unlit.depths, 0);
+    unlit.made = true;
+  }
+
+  function clear(target) {
+    gl.bindFramebuffer(gl.FRAMEBUFFER, target);
+    gl.clearColor(0, 0, 0, 0);
+    gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
+  }
 
   function bufferOf(layer, contents) {
     let buffer = buffers.get(layer);
@@ -116,25 +168,52 @@ function makeGlDrawing(table) {
     }
   }
 
+  function drawLight(camera, look) {
+    const { at, use } = light;
+    use();
+    gl.bindBuffer(gl.ARRAY_BUFFER, whole);
+    attribute(gl, at.corner, 2, gl.FLOAT, 0, 0);
+    gl.uniform1i(at.picture, 1);
+    gl.uniform1i(at.depths, 2);
+    gl.uniform3f(at.range, ...depthRange(camera), camera.distance);
+    gl.uniform1i(at.isParallel, camera.isParallel ? 1 : 0);
+    gl.uniform1f(at.strength, look.light);
+    gl.uniform1f(at.reach, LIT_REACH_PX * look.ratio);
+    gl.drawArrays(gl.TRIANGLES, 0, 3);
+  }
+
   return {
-    isPlain: false,
     canvas,
-    // Draw into the lower left corner of `canvas`, which grows to the largest view.
-    draw(layers, matrix, width, height, pointSize, pathSize) {
-      if (canvas.width < width) canvas.width = width;
-      if (canvas.height < height) canvas.height = height;
+    // Draw into the lower left corner of `canvas`; returns where the picture begins in it.
+    draw(layers, camera, width, height, look) {
+      const matrix = clipMatrix(camera, width / height);
+      const on = layers.filter((layer) => layer.isOn);
+      grow(width, height);
       gl.viewport(0, 0, width, height);
-      gl.clearColor(0, 0, 0, 0);
-      gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
       gl.enable(gl.DEPTH_TEST);
+      gl.disable(gl.BLEND);
+      clear(unlit);
+      for (const layer of on) if (layer.kind === "points") drawPoints(layer, matrix, look.pointSize * look.ratio);
+      clear(null);
+      drawLight(camera, look);
       gl.enable(gl.BLEND);
       gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA);
-      const on = layers.filter((layer) => layer.isOn);
-      for (const layer of on) if (layer.kind === "points") drawPoints(layer, matrix, pointSize);
-      for (const layer of on) if (layer.kind === "path") drawPath(layer, matrix, pathSize, width, height);
+      for (const layer of on) {
+        if (layer.kind === "path") drawPath(layer, matrix, PATH_PX * look.ratio, width, height);
+      }
       return [0, canvas.height - height];
     },
   };
+}
+
+function texture(gl, unit, inside, width, height, format, kind, contents) {
+  const made = gl.createTexture();
+  gl.activeTexture(gl.TEXTURE0 + unit);
+  gl.bindTexture(gl.TEXTURE_2D, made);
+  gl.texImage2D(gl.TEXTURE_2D, 0, inside, width, height, 0, format, kind, contents);
+  for (const name of ["MIN_FILTER", "MAG_FILTER"]) gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_${name}`], gl.NEAREST);
+  for (const name of ["WRAP_S", "WRAP_T"]) gl.texParameteri(gl.TEXTURE_2D, gl[`TEXTURE_${name}`], gl.CLAMP_TO_EDGE);
+  return made;
 }
 
 // Six corners of two triangles for each segment of a path that the threshold leaves.
@@ -156,7 +235,7 @@ function program(gl, vertexText, fragmentText) {
   const made = gl.createProgram();
   for (const [kind, text] of [[gl.VERTEX_SHADER, vertexText], [gl.FRAGMENT_SHADER, fragmentText]]) {
     const shader = gl.createShader(kind);
-    gl.shaderSource(shader, kind === gl.VERTEX_SHADER ? `precision highp float;${text}` : text);
+    gl.shaderSource(shader, `#version 300 es\nprecision highp float;precision highp sampler2D;${text}`);
     gl.compileShader(shader);
     gl.attachShader(made, shader);
   }

@@ -35,22 +35,44 @@ function makePlainDrawing(table) {
   }
 
   return {
-    isPlain: true,
     canvas,
-    draw(layers, matrix, width, height, pointSize, pathSize) {
+    draw(layers, camera, width, height, look) {
+      const matrix = clipMatrix(camera, width / height);
+      const [pointSize, pathSize] = [look.pointSize, PATH_PX].map((size) => Math.round(size * look.ratio));
       [canvas.width, canvas.height] = [width, height];
       const picture = context.createImageData(width, height);
       const depth = new Float32Array(width * height).fill(1);
       const frame = { width, height, depth, inks: new Uint32Array(picture.data.buffer) };
       const on = layers.filter((layer) => layer.isOn);
       for (const layer of on) {
-        if (layer.kind === "points") drawPoints(layer, latticeRows(layer, matrix), frame, Math.round(pointSize));
+        if (layer.kind === "points") drawPoints(layer, latticeRows(layer, matrix), frame, pointSize);
       }
-      for (const layer of on) if (layer.kind === "path") drawPath(layer, matrix, frame, Math.round(pathSize));
+      drawLight(frame, camera, look);
+      for (const layer of on) if (layer.kind === "path") drawPath(layer, matrix, frame, pathSize);
       context.putImageData(picture, 0, 0);
       return [0, 0];
     },
   };
+}
+
+// The light of draw_gl.js, from four neighbours of each pixel.
+function drawLight({ width, height, depth, inks }, camera, look) {
+  if (look.light === 0) return;
+  const [near, far] = depthRange(camera);
+  const logs = depth.map((clip) => {
+    const stored = (clip + 1) / 2;
+    if (stored >= 1) return Infinity;
+    if (camera.isParallel) return ((near + stored * (far - near)) / camera.distance) * 1.4427;
+    return Math.log2((near * far) / (far - stored * (far - near)));
+  });
+  for (let at = width; at < width * (height - 1); at++) {
+    if (inks[at] === 0) continue;
+    let behind = 0;
+    for (const other of [at - 1, at + 1, at - width, at + width]) behind += Math.max(0, logs[at] - logs[other]);
+    const share = Math.exp((-look.light * behind) / 4);
+    const [r, g, b] = [0, 8, 16].map((bits) => ((inks[at] >>> bits) & 255) * share);
+    inks[at] = ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+  }
 }
 
 function projected(point, matrix, frame) {

@@ -26,7 +26,7 @@ function listenToPointers(viewer) {
     const [dx, dy] = [now[0] - before[0], now[1] - before[1]];
     if (down.size === 1 && Math.hypot(dx, dy) < (isDragged ? 0 : 3)) return;
     isDragged = true;
-    const height = canvas.height / viewer.ratio;
+    const height = canvas.height / viewer.look.ratio;
     if (down.size === 2) {
       const other = [...down].find(([id]) => id !== event.pointerId)[1];
       const apart = (point) => Math.max(Math.hypot(point[0] - other[0], point[1] - other[1]), 1);

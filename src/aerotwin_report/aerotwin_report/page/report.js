@@ -117,6 +117,8 @@ function offerCopies() {
   }
 }
 
+const LEGIBLE_PX = 900;  // the least width at which the text of a wide figure can be read
+
 // A figure in a window of its own, larger or smaller at will.
 function enlargeFigures() {
   const dialog = element("dialog", { className: "large" });
@@ -136,10 +138,11 @@ function enlargeFigures() {
   });
   for (const place of document.querySelectorAll(".picture")) {
     const open = () => {
-      [home, picture, percent] = [place, place.firstElementChild, 100];
+      [home, picture] = [place, place.firstElementChild];
       frame.replaceChildren(picture);
-      resize(1);
       dialog.showModal();
+      percent = Math.max(100, (100 * LEGIBLE_PX) / frame.clientWidth);
+      resize(1);
     };
     const card = place.closest(".card");
     card.prepend(element("div", { className: "offers" }, button("⤢", "enlarge the figure", open)));

@@ -2,6 +2,7 @@
 
 const POINT_SIZES = [1, 8];
 const PATH_PX = 3;
+const LIGHT = 40;
 const REACH_PX = 7;
 
 class Viewer {
@@ -9,7 +10,7 @@ class Viewer {
     this.figure = figure;
     this.stage = figure.querySelector(".stage");
     this.document = JSON.parse(figure.querySelector(".scene-data").textContent);
-    this.pointSize = 2;
+    this.look = { pointSize: 2, light: LIGHT, ratio: 1 };
     this.isDirty = false;
     this.picked = null;
   }
@@ -27,6 +28,7 @@ class Viewer {
     for (const layer of this.layers) layer.scale = layer.values === null ? null : scaleOf(layer, scales);
     this.scales = [...scales.values()];
     this.camera = makeCamera(this.document.half_m);
+    this.look.pointSize = this.fittingSize();
     this.canvas = element("canvas", { tabIndex: 0, className: "space" });
     this.canvas.setAttribute("role", "application");
     this.canvas.setAttribute("aria-label", `${this.document.title}: 3-D view. Arrow keys turn, with Shift they `
@@ -37,10 +39,17 @@ class Viewer {
     this.listen();
     this.figure.classList.add("live");
     this.resize();
-    this.look("3-D");
+    this.lookFrom("3-D");
   }
 
-  look(name) {
+  // Points so large that those which are on would fill a third of the picture, side by side.
+  fittingSize() {
+    const { width, height } = this.stage.getBoundingClientRect();
+    const n = this.layers.reduce((sum, layer) => sum + (layer.isOn && layer.kind === "points" ? layer.n : 0), 1);
+    return Math.min(6, Math.max(2, Math.sqrt((0.33 * width * height) / n)));
+  }
+
+  lookFrom(name) {
     lookFrom(this.camera, name, this.canvas.width / this.canvas.height);
     this.redraw();
   }
@@ -50,7 +59,7 @@ class Viewer {
     const { width, height } = this.stage.getBoundingClientRect();
     this.canvas.width = Math.max(1, Math.round(width * ratio));
     this.canvas.height = Math.max(1, Math.round(height * ratio));
-    this.ratio = ratio;
+    this.look.ratio = ratio;
     this.redraw();
   }
 
@@ -66,24 +75,22 @@ class Viewer {
   draw() {
     const { width, height } = this.canvas;
     const context = this.canvas.getContext("2d");
-    const matrix = clipMatrix(this.camera, width / height);
-    const from = this.drawing.draw(
-      this.layers, matrix, width, height, this.pointSize * this.ratio, PATH_PX * this.ratio);
+    const from = this.drawing.draw(this.layers, this.camera, width, height, this.look);
     context.clearRect(0, 0, width, height);
     context.drawImage(this.drawing.canvas, ...from, width, height, 0, 0, width, height);
     context.strokeStyle = context.fillStyle = getComputedStyle(this.stage).color;
-    context.font = `${12 * this.ratio}px system-ui, sans-serif`;
-    drawScaleBar(context, this.camera, this.ratio);
-    drawAxes(context, this.camera, this.ratio);
-    if (this.picked !== null) drawRing(context, this.picked, matrix, this.ratio);
+    context.font = `${12 * this.look.ratio}px system-ui, sans-serif`;
+    drawScaleBar(context, this.camera, this.look.ratio);
+    drawAxes(context, this.camera, this.look.ratio);
+    if (this.picked !== null) drawRing(context, this.picked, clipMatrix(this.camera, width / height), this.look.ratio);
   }
 
   // Read the point under a place of the canvas [CSS pixels], or say nothing.
   pick(x, y) {
     const { width, height } = this.canvas;
     const matrix = clipMatrix(this.camera, width / height);
-    const [px, py] = [x * this.ratio, y * this.ratio];
-    this.picked = pointAt(this.layers, matrix, width, height, px, py, REACH_PX * this.ratio);
+    const [px, py] = [x * this.look.ratio, y * this.look.ratio];
+    this.picked = pointAt(this.layers, matrix, width, height, px, py, REACH_PX * this.look.ratio);
     this.readout.hidden = this.picked === null;
     if (this.picked !== null) this.readout.textContent = this.described(this.picked);
     this.redraw();
@@ -121,8 +128,8 @@ class Viewer {
     if (turns && step) turn(this.camera, turns[0] * step, turns[1] * step);
     else if (turns) shift(this.camera, -turns[0] * move, turns[1] * move, height);
     else if (zooms) zoom(this.camera, zooms);
-    else if (view !== undefined) return this.look(view);
-    else if (event.key === "Enter") return this.pick(this.canvas.width / this.ratio / 2, height / this.ratio / 2);
+    else if (view !== undefined) return this.lookFrom(view);
+    else if (event.key === "Enter") return this.pick(this.canvas.width / this.look.ratio / 2, height / this.look.ratio / 2);
     else return;
     event.preventDefault();
     this.redraw();
@@ -130,7 +137,7 @@ class Viewer {
 
   viewButtons() {
     const views = Object.keys(VIEWS).map((name, k) =>
-      button(name, `look from ${name} (key ${k + 1})`, () => this.look(name)));
+      button(name, `look from ${name} (key ${k + 1})`, () => this.lookFrom(name)));
     const all = () => (document.fullscreenElement ? document.exitFullscreen() : this.stage.requestFullscreen());
     if (this.stage.requestFullscreen) views.push(button("⤢", "whole screen", all));
     return element("div", { className: "views" }, ...views);
@@ -157,15 +164,20 @@ class Viewer {
       if (layer.scale === null) swatch.style.background = layer.colour;
       return element("label", {}, box, swatch, `${layer.name} `, element("small", {}, counted(layer)));
     });
-    const size = slider("point size", POINT_SIZES[0], POINT_SIZES[1], this.pointSize, (value) => {
-      this.pointSize = value;
+    const size = slider("point size", POINT_SIZES[0], POINT_SIZES[1], this.look.pointSize, (value) => {
+      this.look.pointSize = value;
       this.redraw();
       return `${value.toFixed(1)} px`;
+    });
+    const light = slider("depth shading", 0, 4 * LIGHT, this.look.light, (value) => {
+      this.look.light = value;
+      this.redraw();
+      return value === 0 ? "none" : `${(value / LIGHT).toFixed(1)} ×`;
     });
     return [
       element("div", { className: "layers" }, ...layers),
       ...this.scales.map((scale) => this.scaleControls(scale)),
-      size,
+      element("div", {}, size, light),
     ];
   }
 
