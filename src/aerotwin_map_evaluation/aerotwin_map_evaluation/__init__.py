@@ -11,7 +11,6 @@ from aerotwin_map_evaluation.cloud_scores import CloudScores
 from aerotwin_map_evaluation.entropy import MapEntropy, map_entropy
 from aerotwin_map_evaluation.evaluation import evaluate_map
 from aerotwin_map_evaluation.no_reference import MapStatistics, evaluate_without_reference
-from aerotwin_map_evaluation.point_tree import PointTree
 from aerotwin_map_evaluation.protocol import PRESETS, MapProtocol, load_map_protocol
 from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_map_evaluation.result import MapEvaluation
@@ -27,7 +26,6 @@ __all__ = [
     "MapProtocol",
     "MapReference",
     "MapStatistics",
-    "PointTree",
     "SurfaceReference",
     "VoxelDistances",
     "evaluate_map",

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_map_evaluation.point_tree import PointTree
+from aerotwin_map_evaluation.neighbours import nearest
 from aerotwin_map_evaluation.statistics import describe_all
+from aerotwin_registration.point_tree import PointTree
 
 PERCENTILES = (50, 90, 95, 99, 100)
 
@@ -46,8 +47,8 @@ class CloudScores:
         """Return the distances between two clouds (n, 3) and (m, 3), both ways."""
         estimate, reference = PointTree(map_points), PointTree(reference_points)
         return cls(
-            forward=reference.nearest(estimate)[0],
-            backward=estimate.nearest(reference)[0],
+            forward=nearest(reference, estimate),
+            backward=nearest(estimate, reference),
             thresholds_m=thresholds_m,
         )
 

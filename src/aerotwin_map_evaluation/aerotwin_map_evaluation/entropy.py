@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_map_evaluation import tree_kernels as kernels
-from aerotwin_map_evaluation.point_tree import PointTree
+from aerotwin_map_evaluation import kernels
+from aerotwin_map_evaluation.neighbours import moments_within
+from aerotwin_registration.point_tree import PointTree
+from aerotwin_registration.threads import run_ranges
 
 # An exact plane has an entropy of minus infinity: thinner than this counts as this [m].
 THINNEST_M = 1e-3
@@ -80,11 +82,11 @@ def map_entropy(points: np.ndarray | PointTree, *, radius_m: float, min_points: 
         Neighbourhoods with fewer points, the middle one among them, are not judged.
     """
     tree = points if isinstance(points, PointTree) else PointTree(points)
-    step = max(1, len(tree) // MAX_NEIGHBOURHOODS)
-    positions = tree.points[tree.order[::step]]
-    moments = tree.moments_within(positions, radius_m)
+    step = max(1, len(tree.points) // MAX_NEIGHBOURHOODS)
+    positions = tree.points[::step]
+    moments = moments_within(tree, positions, radius_m)
     eigenvalues = np.full((len(positions), 3), np.nan)
-    kernels.spreads(moments, float(min_points), eigenvalues)
+    run_ranges(kernels.spreads, len(positions), moments, float(min_points), eigenvalues)
     thinnest = THINNEST_M**2
     logs = np.log(np.maximum(eigenvalues, thinnest)).sum(axis=1)
     return MapEntropy(
@@ -93,5 +95,5 @@ def map_entropy(points: np.ndarray | PointTree, *, radius_m: float, min_points: 
         n_near=moments[:, 0].astype(np.int64),
         positions=positions,
         radius_m=radius_m,
-        n_points=len(tree),
+        n_points=len(tree.points),
     )

@@ -14,7 +14,7 @@ from aerotwin_map_evaluation.cloud_scores import CloudScores
 from aerotwin_map_evaluation.controls import negative_controls
 from aerotwin_map_evaluation.entropy import map_entropy
 from aerotwin_map_evaluation.floor import aligned_distances, floor_of
-from aerotwin_map_evaluation.point_tree import PointTree
+from aerotwin_map_evaluation.neighbours import nearest
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference, checked_points
 from aerotwin_map_evaluation.result import MapEvaluation, ReferenceSamples, judged_motion
@@ -22,6 +22,7 @@ from aerotwin_map_evaluation.sensitivity import Response, sensitivity
 from aerotwin_map_evaluation.surface import SurfaceReference, align_to_surface
 from aerotwin_map_evaluation.wasserstein import voxel_distances
 from aerotwin_registration import Registration
+from aerotwin_registration.point_tree import PointTree
 
 STEPS = ("reference", "alignment", "surface", "floor", "both ways", "sensitivity")
 GIVEN = "given"
@@ -93,7 +94,8 @@ def evaluate_map(
     S_judged = judged_motion(is_given, S_surface, registration)
     estimate = PointTree(transform_points(S_judged, points_map))
     samples = _samples(against, observed, chosen)
-    both_ways = _both_ways(estimate, samples, against, chosen)
+    judged = None if to_surface is None else to_surface.judged(is_given)
+    both_ways = _both_ways(estimate, samples, against, judged, chosen)
     say(STEPS[5])
     noise: tuple[Response, ...] = ()
     if floor is not None:
@@ -151,8 +153,12 @@ class _ToSurface:
 
     def below(self, is_given: bool, cut_m: float) -> np.ndarray:
         """Return the surface points (n, 3) within a cut of the map where it is judged."""
-        nearest = self.nearest_given if is_given else self.nearest_aligned
-        return nearest[(self.given if is_given else self.aligned) <= cut_m]
+        points = self.nearest_given if is_given else self.nearest_aligned
+        return points[self.judged(is_given) <= cut_m]
+
+    def judged(self, is_given: bool) -> np.ndarray:
+        """Return the distances (n,) of the map where it is judged."""
+        return self.given if is_given else self.aligned
 
 
 def _to_surface(
@@ -164,7 +170,7 @@ def _to_surface(
 ) -> _ToSurface | None:
     if surface is None:
         return None
-    nearest, distances = surface.nearest(points_map)
+    nearest_given, given = surface.nearest(points_map)
     starts_aligned = registration.converged and not is_given
     S_surface = align_to_surface(
         points_map,
@@ -175,9 +181,9 @@ def _to_surface(
     )
     nearest_aligned, aligned = surface.nearest(transform_points(S_surface, points_map))
     return _ToSurface(
-        given=distances,
+        given=given,
         aligned=aligned,
-        nearest_given=nearest,
+        nearest_given=nearest_given,
         nearest_aligned=nearest_aligned,
         S_surface=S_surface,
     )
@@ -207,14 +213,15 @@ def _samples(
 
 
 def _both_ways(
-    estimate: PointTree, samples: ReferenceSamples, against: MapReference, protocol: MapProtocol
+    estimate: PointTree,
+    samples: ReferenceSamples,
+    against: MapReference,
+    to_surface: np.ndarray | None,
+    protocol: MapProtocol,
 ) -> CloudScores:
     """Return the distances from the map to surface or points, and from the samples to the map."""
-    backward = estimate.nearest(samples.points_map)[0]
-    if against.surface is not None:
-        forward = against.surface.distances(estimate.points)
-    else:
-        forward = against.tree.nearest(estimate)[0]
+    forward = nearest(against.tree, estimate) if to_surface is None else to_surface
+    backward = nearest(estimate, samples.points_map)
     return CloudScores(forward=forward, backward=backward, thresholds_m=protocol.within_m)
 
 

@@ -15,7 +15,7 @@ from aerotwin_core.charts import (
     height_of_map,
     sampled,
 )
-from aerotwin_core.plots import ALIGNED, ESTIMATE, FLOOR, TRUTH, WIDE_IN, colours
+from aerotwin_core.plots import ALIGNED, ESTIMATE, FLOOR, HALF_IN, TRUTH, colours
 from aerotwin_map_evaluation.result import MapEvaluation
 
 
@@ -27,8 +27,7 @@ def coloured_map(evaluation: MapEvaluation, name: str, *, view: str) -> str:
         lambda axes: draw_coloured_points(
             axes, points, evaluation.judged_distances, view=view, quantity="error", unit="m"
         ),
-        width_in=WIDE_IN,
-        height_in=height_of_map(points, view),
+        height_in=height_of_map(points, view, HALF_IN),
     )
 
 
@@ -42,7 +41,7 @@ def map_and_voxels(evaluation: MapEvaluation, name: str) -> str:
     points = moved[sampled(len(moved))]
     edge = evaluation.reference.edge_m or 0.0
     # One voxel as large as it is: points per inch over metres per inch.
-    size = max(0.9 * edge * 72.0 * (WIDE_IN - 1.6) / (high[0] - low[0]), 1.0) ** 2
+    size = max(0.9 * edge * 72.0 * (HALF_IN - 1.6) / (high[0] - low[0]), 1.0) ** 2
 
     def draw(axes) -> None:
         axes.grid(False)
@@ -59,7 +58,7 @@ def map_and_voxels(evaluation: MapEvaluation, name: str) -> str:
         axes.set(xlabel="east x [m]", ylabel="north y [m]")
         axes.figure.legend(loc="outside upper left", ncols=2, markerscale=2.0)
 
-    return chart(name, draw, width_in=WIDE_IN, height_in=height_of_map(moved))
+    return chart(name, draw, height_in=height_of_map(moved, width_in=HALF_IN))
 
 
 def histogram(evaluation: MapEvaluation, name: str) -> str:

@@ -10,9 +10,9 @@ import numpy as np
 from aerotwin_core.protocol import Protocol
 from aerotwin_map_evaluation.entropy import MapEntropy, map_entropy
 from aerotwin_map_evaluation.evaluation import named
-from aerotwin_map_evaluation.point_tree import PointTree
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import checked_points
+from aerotwin_registration.point_tree import PointTree
 from aerotwin_registration.voxels import voxel_keys
 
 

@@ -7,11 +7,12 @@ from functools import cached_property
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_map_evaluation.neighbours import nearest, nearest_cubes
 from aerotwin_map_evaluation.observed import SURFACE_TOLERANCE_M, InView, seen_samples
-from aerotwin_map_evaluation.point_tree import PointTree
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.surface import SurfaceReference
 from aerotwin_registration import voxel_downsample
+from aerotwin_registration.point_tree import PointTree
 from aerotwin_voxel_cloud import voxelise
 
 # Coordinates of a lattice written as float32 are off by this share of their size.
@@ -92,14 +93,14 @@ class MapReference:
             If the reference has no voxels, or no surface.
         """
         if kind == "points":
-            return self.tree.nearest(points, limit_m=limit_m)[0]
+            return nearest(self.tree, points, limit_m=limit_m)
         if kind == "boxes":
             if self.edge_m is None:
                 raise UserError(
                     "distance: boxes needs voxels, and the reference is a cloud whose points lie "
                     "on no lattice; use points"
                 )
-            return self.tree.nearest(points, half_m=self.edge_m / 2.0, limit_m=limit_m)[0]
+            return nearest_cubes(self.tree, points, edge_m=self.edge_m, limit_m=limit_m)
         if self.surface is None:
             raise UserError(
                 "distance: surface needs triangles, and the reference is a cloud; use points, or "

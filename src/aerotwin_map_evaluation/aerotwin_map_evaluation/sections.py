@@ -151,7 +151,6 @@ def _figures(evaluation: MapEvaluation, name: str) -> tuple[Figure, ...]:
             title=f"Map coloured by error, {words}",
             caption=f"Colour: {what}. {more}".strip(),
             svg=figures.coloured_map(evaluation, f"{name}-{view}", view=view),
-            is_wide=True,
         )
         for view, words, more in views
     ]
@@ -194,7 +193,6 @@ def _figures(evaluation: MapEvaluation, name: str) -> tuple[Figure, ...]:
             title=f"Map over the {evaluation.reference.what}, from above",
             caption="The aligned map and what its correspondences are measured against.",
             svg=figures.map_and_voxels(evaluation, f"{name}-voxels"),
-            is_wide=True,
         )
     )
     return tuple(pictures)

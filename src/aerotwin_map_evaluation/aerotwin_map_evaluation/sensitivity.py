@@ -22,7 +22,7 @@ SEEN_SHARE = 0.05
 SEEN_SIGMAS = 3.0
 N_REPEATS = 3
 # Points of the perfect map that take part: a patch about its middle, at full density.
-MAX_POINTS = 24_000
+MAX_POINTS = 12_000
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from aerotwin_map_evaluation import tree_kernels as kernels
+from aerotwin_map_evaluation import kernels
+from aerotwin_registration.threads import run_ranges
 from aerotwin_registration.voxels import voxel_keys
-from aerotwin_worlds.threads import default_thread_count, run_tasks, split_range
 
 # Neighbourhood of the spatial consistency, voxels each way (11^3, MapEval 2025).
 _NEAR_VOXELS = 5
@@ -155,13 +155,10 @@ def _gaussians(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean (k, 3) and covariance (k, 3, 3) of the points of some groups."""
     means, covariances = np.zeros((len(groups.keys), 3)), np.zeros((len(groups.keys), 3, 3))
-    points = np.ascontiguousarray(points)
-    n_threads = default_thread_count()
-    tasks = [
-        (points, groups.order, groups.starts, means, covariances, start, stop)
-        for start, stop in split_range(len(groups.keys), 4 * n_threads)
-    ]
-    run_tasks(kernels.gaussians, tasks, n_threads)
+    run_ranges(
+        kernels.gaussians, len(groups.keys), np.ascontiguousarray(points, dtype=np.float64),
+        groups.order, groups.starts, means, covariances,
+    )  # fmt: skip
     return means[which], covariances[which]
 
 

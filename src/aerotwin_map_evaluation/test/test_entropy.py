@@ -32,7 +32,7 @@ def test_it_is_the_entropy_of_numpy_covariances():
             assert np.isnan(value)
             continue
         expected = CONSTANT + 0.5 * np.log(np.linalg.det(np.cov(near.T)))
-        assert value == pytest.approx(expected, abs=1e-3)  # float32 offsets
+        assert value == pytest.approx(expected, abs=1e-9)
 
 
 def test_an_exact_plane_is_as_thin_as_the_limit_and_not_minus_infinity():

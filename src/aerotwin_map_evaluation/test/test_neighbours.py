@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from aerotwin_map_evaluation import PointTree
+from aerotwin_map_evaluation.kernels import WIDTH
+from aerotwin_map_evaluation.neighbours import moments_within, nearest, nearest_cubes
+from aerotwin_registration import tree_kernels
+from aerotwin_registration.point_tree import PointTree
 
-# Neighbours are chosen in float32: of two nearly as near, either may be found.
-FLOAT32 = 2e-7
-ROUNDING = 1e-12
+# Of coordinates of 5 million metres, differences of which are squared.
+ROUNDING = 1e-8
 
 
 def clouds():
@@ -36,27 +38,25 @@ def test_distances_are_those_of_a_full_search(name):
     queries = np.concatenate(
         [cloud[::3], rng.uniform(cloud.min(0) - 30, cloud.max(0) + 30, (2000, 3))]
     )
-    distance, index = PointTree(cloud).nearest(queries)
     expected = cKDTree(cloud).query(queries)[0]
-    extent = np.ptp(queries, axis=0).max()
-    np.testing.assert_allclose(distance, expected, rtol=0, atol=FLOAT32 * extent)
-    np.testing.assert_allclose(
-        distance, np.linalg.norm(queries - cloud[index], axis=1), rtol=0, atol=ROUNDING
-    )
+    np.testing.assert_allclose(nearest(PointTree(cloud), queries), expected, atol=ROUNDING)
 
 
 def test_a_tree_that_asks_gives_the_same_as_its_points():
     ball, plane = clouds()["ball"], clouds()["plane"]
     tree = PointTree(ball)
-    for first, second in zip(tree.nearest(plane), tree.nearest(PointTree(plane))):
-        np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(nearest(tree, plane), nearest(tree, PointTree(plane)))
 
 
 def test_beyond_the_limit_nothing_is_found():
-    cloud = np.array([[0.0, 0, 0], [10, 0, 0]])
-    distance, index = PointTree(cloud).nearest(np.array([[1.0, 0, 0], [4, 0, 0]]), limit_m=1.0)
-    assert distance.tolist() == [1.0, np.inf]
-    assert index.tolist() == [0, -1]
+    tree = PointTree(np.array([[0.0, 0, 0], [10, 0, 0]]))
+    queries = np.array([[1.0, 0, 0], [4, 0, 0]])
+    assert nearest(tree, queries, limit_m=1.5).tolist() == [1.0, np.inf]
+    assert nearest_cubes(tree, queries, edge_m=1.0, limit_m=1.5).tolist() == [0.5, np.inf]
+
+
+def test_the_tree_is_as_wide_as_its_builder_makes_it():
+    assert WIDTH == tree_kernels.WIDTH
 
 
 def test_cubes_are_nearest_by_their_faces():
@@ -66,8 +66,8 @@ def test_cubes_are_nearest_by_their_faces():
     queries = rng.uniform(-4, 4, (3000, 3))
     gap = np.maximum(np.abs(queries[:, None] - centres) - 0.25, 0.0)
     expected = np.linalg.norm(gap, axis=2).min(axis=1)
-    found = PointTree(centres).nearest(queries, half_m=0.25)[0]
-    np.testing.assert_allclose(found, expected, atol=FLOAT32 * 8)
+    found = nearest_cubes(PointTree(centres), queries, edge_m=0.5)
+    np.testing.assert_allclose(found, expected, atol=ROUNDING)
     by_centre = cKDTree(centres).query(queries)[1]
     naive = np.linalg.norm(np.maximum(np.abs(queries - centres[by_centre]) - 0.25, 0), axis=1)
     assert (naive > found + 0.01).any()
@@ -76,17 +76,11 @@ def test_cubes_are_nearest_by_their_faces():
 def test_moments_are_sums_over_the_points_in_a_ball():
     cloud = clouds()["ball"]
     queries = cloud[:50] + 0.3
-    moments = PointTree(cloud).moments_within(queries, 2.0)
+    moments = moments_within(PointTree(cloud), queries, 2.0)
     for query, row in zip(queries, moments):
         offsets = cloud - query
         offsets = offsets[np.linalg.norm(offsets, axis=1) <= 2.0]
         x, y, z = offsets.T
         expected = [len(x), *offsets.sum(0), *(offsets**2).sum(0)]
         expected += [(x * y).sum(), (x * z).sum(), (y * z).sum()]
-        # float32 offsets, summed in double
-        np.testing.assert_allclose(row, expected, rtol=1e-5, atol=1e-3)
-
-
-def test_points_without_rows_are_refused():
-    with pytest.raises(ValueError, match=r"\(n, 3\)"):
-        PointTree(np.empty((0, 3)))
+        np.testing.assert_allclose(row, expected, rtol=1e-9, atol=1e-9)
