@@ -102,12 +102,19 @@ def _shades(shown: ShownLayer, plain: dict[str, int]) -> np.ndarray:
 
 
 def _stamp(picture: np.ndarray, xyd: np.ndarray, shades: np.ndarray, size: int) -> None:
+    """Draw squares; those that come later lie above."""
     height, width = picture.shape
-    x, y = np.floor(xyd[:, 0]).astype(int), np.floor(xyd[:, 1]).astype(int)
+    x, y = np.floor(xyd[:, :2]).astype(int).T
+    above = np.full(picture.size, -1)
     for dx in range(-(size // 2), size - size // 2):
         for dy in range(-(size // 2), size - size // 2):
             inside = (x + dx >= 0) & (x + dx < width) & (y + dy >= 0) & (y + dy < height)
-            picture[(y + dy)[inside], (x + dx)[inside]] = shades[inside]
+            here = np.full(picture.size, -1)
+            # Where a place is named twice, the later one is taken.
+            here[((y + dy) * width + x + dx)[inside]] = np.flatnonzero(inside)
+            np.maximum(above, here, out=above)
+    drawn = above >= 0
+    picture.reshape(-1)[drawn] = shades[above[drawn]]
 
 
 def _palette(plain: Sequence[str]) -> bytes:
