@@ -6,6 +6,7 @@ The scores of this package are computed on arrays, many times faster than evo's 
 meant to be equal to them. evo is GPL-3 and is imported here only.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,6 +116,38 @@ def evo_trajectory(trajectory: Trajectory) -> Any:
     poses = np.tile(np.eye(4), (len(trajectory), 1, 1))
     poses[:, :3, :3], poses[:, :3, 3] = trajectory.R_ref_body, trajectory.p_ref_body
     return PoseTrajectory3D(poses_se3=list(poses), timestamps=trajectory.stamps_ns * 1e-9)
+
+
+def evo_ape(reference: Trajectory, estimate: Trajectory) -> Callable[[], np.ndarray]:
+    """Return a call by which evo associates, aligns (SE(3)) and scores: the peer of benchmarks."""
+    from evo.core import metrics, sync
+
+    theirs = evo_trajectory(reference), evo_trajectory(estimate)
+
+    def score() -> np.ndarray:
+        paired, guess = sync.associate_trajectories(*theirs)
+        guess.align(paired)
+        ape = metrics.APE()
+        ape.process_data((paired, guess))
+        return ape.error
+
+    return score
+
+
+def evo_rpe(
+    reference: Trajectory, estimate: Trajectory, delta_m: float
+) -> Callable[[], np.ndarray]:
+    """Return a call by which evo scores the RPE of paired trajectories over metres, all pairs."""
+    from evo.core import metrics
+
+    theirs = evo_trajectory(reference), evo_trajectory(estimate)
+
+    def score() -> np.ndarray:
+        rpe = metrics.RPE(delta=delta_m, delta_unit=metrics.Unit.meters, all_pairs=True)
+        rpe.process_data(theirs)
+        return rpe.error
+
+    return score
 
 
 def _align_by_evo(reference: Any, estimate: Any, choices: TrajectoryProtocol) -> None:

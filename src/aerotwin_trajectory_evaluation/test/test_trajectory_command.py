@@ -24,7 +24,8 @@ from aerotwin_trajectory_evaluation import (
     load_trajectory_protocol,
     write_tum,
 )
-from aerotwin_trajectory_evaluation.evo_check import check_with_evo
+from aerotwin_trajectory_evaluation.evo_check import check_with_evo, evo_ape, evo_rpe
+from aerotwin_trajectory_evaluation.metrics import relative_errors_by_path
 
 NOISE_M = 0.02
 README = Path(__file__).resolve().parents[1] / "README.md"
@@ -223,6 +224,15 @@ def test_a_score_that_evo_does_not_share_fails_the_check(files):
     fewer = dataclasses.replace(evaluation.rpe_metre, trans_m=evaluation.rpe_metre.trans_m[:-1])
     check = check_with_evo(dataclasses.replace(evaluation, rpe_metre=fewer))
     assert check.plain()["largest_difference"] is None
+
+
+def test_the_peers_of_the_benchmarks_score_what_we_score():
+    truth, estimate = flight(), flight(NOISE_M)
+    result = evaluate_trajectory(truth, estimate)
+    np.testing.assert_allclose(evo_ape(truth, estimate)(), result.ape.trans_m, atol=1e-9)
+    choices = TrajectoryProtocol(rpe_m=2.0, rpe_all_pairs=True)
+    ours = relative_errors_by_path(truth, estimate, choices)
+    np.testing.assert_allclose(evo_rpe(truth, estimate, 2.0)(), ours.trans_m, atol=1e-9)
 
 
 @pytest.mark.parametrize("align", ["yaw", "se3", "sim3", "robust", "origin", "none"])

@@ -19,7 +19,7 @@ from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation import TrajectoryProtocol
 from aerotwin_trajectory_evaluation.alignment import align_trajectories
 from aerotwin_trajectory_evaluation.association import pair
-from aerotwin_trajectory_evaluation.evo_check import evo_trajectory
+from aerotwin_trajectory_evaluation.evo_check import evo_ape, evo_rpe
 from aerotwin_trajectory_evaluation.metrics import absolute_errors, relative_errors_by_path
 
 N_POSES = 100_000
@@ -52,8 +52,6 @@ def _pair() -> tuple[Trajectory, Trajectory]:
 
 
 def _absolute() -> list[Benchmark]:
-    from evo.core import metrics, sync
-
     truth, estimate = _pair()
 
     def ours() -> None:
@@ -61,31 +59,17 @@ def _absolute() -> list[Benchmark]:
         aligned = align_trajectories(paired, guess, "se3").apply(guess)
         absolute_errors(paired, aligned)
 
-    theirs = evo_trajectory(truth), evo_trajectory(estimate)
-
-    def evo() -> None:
-        reference, guess = sync.associate_trajectories(*theirs)
-        guess.align(reference)
-        metrics.APE().process_data((reference, guess))
-
     name = f"APE of {N_POSES} poses, associated and aligned"
-    return _beside(name, _fresh(ours, truth, estimate), evo, APE_LIMIT_S)
+    return _beside(name, _fresh(ours, truth, estimate), evo_ape(truth, estimate), APE_LIMIT_S)
 
 
 def _relative() -> list[Benchmark]:
-    from evo.core import metrics
-
     truth, estimate = _pair()
     choices = TrajectoryProtocol(rpe_m=DELTA_M, rpe_all_pairs=True)
-    theirs = evo_trajectory(truth), evo_trajectory(estimate)
-
-    def evo() -> None:
-        rpe = metrics.RPE(delta=DELTA_M, delta_unit=metrics.Unit.meters, all_pairs=True)
-        rpe.process_data(theirs)
-
+    peer = evo_rpe(truth, estimate, DELTA_M)
     name = f"RPE over {DELTA_M:g} m of {N_POSES} poses, all pairs"
     score = lambda: relative_errors_by_path(truth, estimate, choices)  # noqa: E731
-    return _beside(name, _fresh(score, truth, estimate), evo, RPE_LIMIT_S)
+    return _beside(name, _fresh(score, truth, estimate), peer, RPE_LIMIT_S)
 
 
 def _fresh(call: Callable[[], object], *trajectories: Trajectory) -> Callable[[], object]:
