@@ -32,7 +32,6 @@ _MAX_ALIGNED = 8
 _ICP = {
     "relative_tolerance": 1e-4,
     "max_iterations": 60,
-    "max_turn_deg": 15.0,
     "min_explained": 0.0,
     "max_rival_lead": 1.0,
 }
@@ -139,7 +138,13 @@ def _align_all(
     voxel = FINE * cell
     moving, fixed = Surface(source, voxel_m=voxel), Surface(target, voxel_m=voxel)
     with_scale = protocol.scale_high > protocol.scale_low
-    choices = IcpProtocol(radius_m=cell, max_shift_m=3.0 * cell, with_scale=with_scale, **_ICP)
+    choices = IcpProtocol(
+        radius_m=cell,
+        max_shift_m=3.0 * cell,
+        max_turn_deg=protocol.max_tilt_deg,
+        with_scale=with_scale,
+        **_ICP,
+    )
     places = []
     for pose in poses:
         R = rotation(pose[3])

@@ -30,6 +30,13 @@ class CoarseProtocol:
     min_overlap: float = parameter(
         0.5, text="share of the source that must lie on the target", minimum=0.0, maximum=1.0
     )
+    max_tilt_deg: float = parameter(
+        15.0,
+        text="a larger turn by the ICP from upright is drift",
+        unit="deg",
+        minimum=0.0,
+        maximum=90.0,
+    )
     min_margin: float = parameter(
         3.0,
         text="how far the best place must lead the runner-up, in standard errors of the lead",

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The search: every yaw, every shift of a window, and the best places refined."""
 
+import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -113,7 +114,7 @@ def refine(
 
     edges = np.linspace(0, len(poses), N_PARTS + 1).astype(int)
     with ThreadPoolExecutor(_N_THREADS) as pool:
-        list(pool.map(work, [slice(a, b) for a, b in zip(edges[:-1], edges[1:])]))
+        list(pool.map(work, [slice(a, b) for a, b in itertools.pairwise(edges)]))
     scores = np.array([kernels.score(in_nodes, pose, field.values) for pose in moved])
     order = np.argsort(-scores, kind="stable")
     return moved[order] * unit + zero, scores[order]
