@@ -1,7 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+import io
+
 import numpy as np
 import pytest
+from matplotlib.image import imread, imsave
 
 from aerotwin_core.charts import (
     MAX_LINE_POINTS,
@@ -17,9 +20,10 @@ from aerotwin_core.charts import (
     height_of_map,
     thinned,
 )
-from aerotwin_core.plots import colour_table, new_figure, style
+from aerotwin_core.plots import colour_table, new_figure, smaller_png, style
 
 ROUNDING = 1e-12
+SHADE = 6.0 / 255.0  # 256 colours for a scale of 256 in three opacities: a few shades off
 
 
 def drawn(draw, *arguments, **options):
@@ -137,3 +141,17 @@ def test_the_colour_table_is_that_of_the_plots():
     assert table.shape == (256, 3)
     expected = np.array(colormaps["turbo"](0.5)[:3]) * 255.0
     assert np.abs(table[128] - expected).max() <= 0.5
+
+
+def test_a_picture_of_dots_is_smaller_and_looks_the_same():
+    rng = np.random.default_rng(1003)
+    shades = colour_table()[rng.integers(0, 256, (120, 160))] / 255.0
+    alpha = rng.choice([0.0, 0.5, 1.0], (120, 160, 1))
+    buffer = io.BytesIO()
+    imsave(buffer, np.concatenate([shades, alpha], axis=2), format="png")
+    small = smaller_png(buffer.getvalue())
+    assert len(small) < 0.5 * len(buffer.getvalue())
+    before, after = (imread(io.BytesIO(data)) for data in (buffer.getvalue(), small))
+    seen = [p[..., :3] * p[..., 3:] + 1.0 - p[..., 3:] for p in (before, after)]  # on white
+    assert np.abs(seen[0] - seen[1]).mean() < SHADE
+    assert smaller_png(small) == small
