@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from aerotwin_map_evaluation.protocol import MapProtocol
-from aerotwin_registration import Registration, align
+from aerotwin_registration import Registration, align, coarse_align
 
 COARSE_OFFSET_M = 20.0
 
@@ -34,8 +34,6 @@ def align_map(points_map: np.ndarray, target: np.ndarray, protocol: MapProtocol)
     source = inside(points_map, protocol.boxes)
     if protocol.align == "icp":
         return align(source, target, protocol=protocol.icp)
-    from aerotwin_registration import coarse_align
-
     coarse = coarse_align(source, target, max_offset_m=COARSE_OFFSET_M, seed=protocol.seed)
     if not coarse.converged:
         return replace(coarse, reason=f"coarse alignment: {coarse.reason}")

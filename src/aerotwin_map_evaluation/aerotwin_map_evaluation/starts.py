@@ -12,6 +12,7 @@ from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_map_evaluation.inputs import read_poses, read_transform, view_of
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference
+from aerotwin_registration import T_reference_estimate_from_origins
 
 
 def start_of(
@@ -44,8 +45,6 @@ def start_of(
             lacking = "--reference-origin" if reference is None else "--origin"
             raise UserError(f"both frames need their place on Earth: give {lacking} too")
         return None
-    from aerotwin_registration import T_reference_estimate_from_origins
-
     return T_reference_estimate_from_origins(reference, estimate)
 
 
