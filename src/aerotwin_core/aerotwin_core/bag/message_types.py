@@ -70,6 +70,15 @@ class MessageTypes:
                 raise MessageError(str(error) or type(error).__name__) from error
             return message
 
+    def is_standard(self, msgtype: str) -> bool:
+        """Tell whether a type has the fields of Jazzy's of that name."""
+        known = TYPESTORE.fielddefs.get(msgtype)
+        try:
+            found = self._store_of(msgtype).fielddefs[msgtype]
+        except UserError:
+            return False
+        return known is not None and known[1] == found[1]
+
     def _by_standard(self, cdr: bytes, msgtype: str, store: Typestore) -> Any:
         """Return the message by the standard definition, where the bag's own does not fit."""
         if store is TYPESTORE or msgtype not in TYPESTORE.fielddefs:

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The poses that topics of a bag carry, with their frames and covariances."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from aerotwin_core.bag.pose_layout import PoseRow
 from aerotwin_core.messages import stamp_ns
-from aerotwin_core.time import NANOSECONDS_PER_SECOND
 from aerotwin_core.trajectory import Trajectory
 
 POSE_TYPES = (
@@ -49,38 +49,57 @@ class PoseTopic:
     problems: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    stamp_ns: int
-    pose: tuple[float, ...]  # x y z, qx qy qz qw
-    covariance: np.ndarray | None
+def rows_of_message(message: Any) -> list[PoseRow]:
+    """Return the poses of a message: one, or those of a Path."""
+    if hasattr(message, "poses"):
+        return [row for item in message.poses for row in rows_of_message(item)]
+    frame = str(message.header.frame_id)
+    child_frame = str(getattr(message, "child_frame_id", ""))
+    if hasattr(message, "transform"):
+        pose = pose_of_transform(message.transform)
+        return [PoseRow(stamp_ns(message), pose, None, frame, child_frame)]
+    pose, covariance = message.pose, None
+    if hasattr(pose, "pose"):
+        covariance, pose = pose.covariance, pose.pose
+    p, q = pose.position, pose.orientation
+    values = (p.x, p.y, p.z, q.x, q.y, q.z, q.w)
+    return [PoseRow(stamp_ns(message), values, covariance, frame, child_frame)]
 
 
 def poses_of_messages(messages: Iterable[tuple[str, int, Any]], topic: str) -> PoseTopic:
-    """Return the poses of the (topic, recording stamp [ns], message) of one topic.
+    """Return the poses of (topic, recording stamp [ns], message) of one topic; see `collect_poses`.
+
+    A Path is taken from its last message.
+    """
+    rows: list[PoseRow] = []
+    recorded: list[int] = []
+    for _, stamp, message in messages:
+        if hasattr(message, "poses"):
+            rows, recorded = [], []
+        of_message = rows_of_message(message)
+        rows += of_message
+        recorded += [stamp] * len(of_message)
+    return collect_poses(rows, recorded, topic)
+
+
+def collect_poses(rows: Sequence[PoseRow], recorded_ns: Sequence[int], topic: str) -> PoseTopic:
+    """Return the poses of rows and the times at which they were recorded [ns].
 
     Poses that are not numbers, or whose quaternion is zero, are left out and counted; so are those
     that repeat a stamp: the first stays. If no message has a stamp, the times of recording count.
-    A Path is taken from its last message.
     """
-    rows, recorded_ns, first = [], [], None
-    for _, recorded, message in messages:
-        if hasattr(message, "poses"):
-            rows, recorded_ns = [], []
-        first = message if first is None else first
-        for item in message.poses if hasattr(message, "poses") else (message,):
-            rows.append(_row(item))
-            recorded_ns.append(recorded)
     problems: list[str] = []
-    if len(rows) > 1 and not any(row.stamp_ns for row in rows):
+    stamps = np.array([row.stamp_ns for row in rows], dtype=np.int64)
+    if len(rows) > 1 and not stamps.any():
         problems.append(f"topic {topic}: no stamps in the headers; the times of recording are used")
-        rows = [_Row(t, row.pose, row.covariance) for t, row in zip(recorded_ns, rows)]
-    kept = _usable(rows, topic, problems)
+        stamps = np.array(recorded_ns, dtype=np.int64)
+    table = np.array([row.pose for row in rows], dtype=np.float64).reshape(-1, 7)
+    kept = _usable(stamps, table, topic, problems)
     return PoseTopic(
-        trajectory=_trajectory([(row.stamp_ns, *row.pose) for row in kept]),
-        covariances=_covariances(kept, topic, problems),
-        frame=first.header.frame_id.lstrip("/") if first is not None else "",
-        child_frame=str(getattr(first, "child_frame_id", "")).lstrip("/"),
+        trajectory=Trajectory(stamps[kept], table[kept, :3], table[kept, 3:]),
+        covariances=_covariances([rows[k].covariance for k in kept], topic, problems),
+        frame=rows[0].frame.lstrip("/") if rows else "",
+        child_frame=rows[0].child_frame.lstrip("/") if rows else "",
         problems=tuple(problems),
     )
 
@@ -91,59 +110,39 @@ def pose_of_transform(message: Any) -> tuple[float, ...]:
     return (p.x, p.y, p.z, q.x, q.y, q.z, q.w)
 
 
-def is_pose(values: tuple[float, ...]) -> bool:
-    """Tell whether x y z qx qy qz qw are numbers and the quaternion has a direction."""
-    finite = bool(np.isfinite(values).all())
-    return finite and float(np.linalg.norm(values[3:])) > _MIN_QUATERNION_NORM
+def are_poses(table: np.ndarray) -> np.ndarray:
+    """Tell of rows x y z qx qy qz qw (n, 7) which are numbers and have a direction, (n,)."""
+    is_finite = np.isfinite(table).all(axis=1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        return is_finite & (np.linalg.norm(table[:, 3:], axis=1) > _MIN_QUATERNION_NORM)
 
 
-def _row(message: Any) -> _Row:
-    if hasattr(message, "transform"):
-        return _Row(stamp_ns(message), pose_of_transform(message.transform), None)
-    pose, covariance = message.pose, None
-    if hasattr(pose, "pose"):
-        covariance, pose = pose.covariance, pose.pose
-    p, q = pose.position, pose.orientation
-    return _Row(stamp_ns(message), (p.x, p.y, p.z, q.x, q.y, q.z, q.w), covariance)
-
-
-def _usable(rows: list[_Row], topic: str, problems: list[str]) -> list[_Row]:
-    """Return the rows with a pose, by stamp, each stamp once."""
-    good = [row for row in rows if is_pose(row.pose)]
-    if len(good) < len(rows):
+def _usable(stamps: np.ndarray, table: np.ndarray, topic: str, problems: list[str]) -> np.ndarray:
+    """Return the numbers of the rows with a pose, by stamp, each stamp once."""
+    good = np.flatnonzero(are_poses(table))
+    if len(good) < len(table):
         problems.append(
-            f"topic {topic}: {len(rows) - len(good)} of {len(rows)} poses are not numbers or have "
-            "no direction; they are left out"
+            f"topic {topic}: {len(table) - len(good)} of {len(table)} poses are not numbers or "
+            "have no direction; they are left out"
         )
-    by_stamp: dict[int, _Row] = {}
-    for row in good:
-        by_stamp.setdefault(row.stamp_ns, row)
-    if len(by_stamp) < len(good):
+    _, first = np.unique(stamps[good], return_index=True)
+    if len(first) < len(good):
         problems.append(
-            f"topic {topic}: {len(good) - len(by_stamp)} of {len(good)} poses repeat a stamp; the "
+            f"topic {topic}: {len(good) - len(first)} of {len(good)} poses repeat a stamp; the "
             "first of each stays"
         )
-    return [by_stamp[stamp] for stamp in sorted(by_stamp)]
+    return good[first]
 
 
-def _covariances(rows: list[_Row], topic: str, problems: list[str]) -> np.ndarray | None:
-    if not rows or any(row.covariance is None for row in rows):
+def _covariances(
+    rows: list[np.ndarray | None], topic: str, problems: list[str]
+) -> np.ndarray | None:
+    if not rows or any(row is None for row in rows):
         return None
-    table = np.array([row.covariance for row in rows], dtype=np.float64).reshape(-1, 6, 6)
+    table = np.array(rows, dtype=np.float64).reshape(-1, 6, 6)
     if not table.any():
         return None
     if not np.isfinite(table).all() or (np.diagonal(table, axis1=1, axis2=2) < 0.0).any():
         problems.append(f"topic {topic}: its covariances are not usable (negative or no numbers)")
         return None
     return table
-
-
-def _trajectory(rows: list[tuple[float, ...]]) -> Trajectory:
-    table = np.array([row[1:] for row in rows], dtype=np.float64).reshape(-1, 7)
-    stamps = np.array([row[0] for row in rows], dtype=np.int64)
-    return Trajectory(stamps, table[:, :3], table[:, 3:])
-
-
-def seconds(stamp: int) -> float:
-    """Return a stamp [ns] in seconds, for messages to people."""
-    return stamp / NANOSECONDS_PER_SECOND

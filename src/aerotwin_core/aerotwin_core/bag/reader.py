@@ -6,7 +6,7 @@ import heapq
 import shutil
 import tempfile
 import weakref
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,15 @@ from aerotwin_core.bag.compression import SUFFIXES, decompress_file
 from aerotwin_core.bag.mcap_file import McapFile
 from aerotwin_core.bag.message_types import MessageError, MessageTypes
 from aerotwin_core.bag.metadata import BagFiles, find_files
-from aerotwin_core.bag.poses import POSE_TYPES, TF_TYPE, PoseTopic, poses_of_messages
+from aerotwin_core.bag.pose_layout import LAYOUTS, PoseRow, read_pose_row
+from aerotwin_core.bag.poses import (
+    PATH_TYPE,
+    POSE_TYPES,
+    TF_TYPE,
+    PoseTopic,
+    collect_poses,
+    rows_of_message,
+)
 from aerotwin_core.bag.sqlite_file import SqliteFile
 from aerotwin_core.bag.storage import RawMessage, StorageFile
 from aerotwin_core.bag.transforms import TransformTree
@@ -109,9 +117,12 @@ class BagReader:
         UserError
             At a message whose type is neither standard nor defined in the bag.
         """
+        yield from self._deserialized(self.raw(topics))
+
+    def _deserialized(self, entries: Iterable[RawMessage]) -> Iterator[tuple[str, int, Any]]:
         n_bad: dict[str, int] = {}
         reasons: dict[str, str] = {}
-        for topic, stamp, cdr in self.raw(topics):
+        for topic, stamp, cdr in entries:
             try:
                 message = self._types.deserialize(cdr, self.topics[topic])
             except MessageError as error:
@@ -155,7 +166,7 @@ class BagReader:
         if kind == TF_TYPE:
             found = self._of_frames(name, frames if colon else "", topic)
         elif kind in POSE_TYPES and not colon:
-            found = poses_of_messages(self.messages([name]), name)
+            found = collect_poses(*self._pose_rows(name, kind), name)
         else:
             words = f"{kind} is not of {', '.join(POSE_TYPES)}" if not colon else "no TFMessage"
             raise UserError(
@@ -183,6 +194,27 @@ class BagReader:
                 edges = TransformTree(self.messages([topic])).moving
                 names += [f"{topic}:{parent}.{child}" for parent, child in edges]
         return tuple(sorted(names))
+
+    def _pose_rows(self, topic: str, kind: str) -> tuple[list[PoseRow], list[int]]:
+        """Return the poses of a topic and when each was recorded; of a Path its last message."""
+        rows: list[PoseRow] = []
+        recorded: list[int] = []
+        is_plain = kind in LAYOUTS and self._types.is_standard(kind)
+        rest: list[RawMessage] = []
+        for entry in self.raw([topic]):
+            row = read_pose_row(entry[2], kind) if is_plain else None
+            if row is not None:
+                rows.append(row)
+                recorded.append(entry[1])
+            elif kind == PATH_TYPE:
+                rest = [entry]
+            else:
+                rest.append(entry)
+        for _, stamp, message in self._deserialized(rest):
+            of_message = rows_of_message(message)
+            rows += of_message
+            recorded += [stamp] * len(of_message)
+        return rows, recorded
 
     def _of_frames(self, name: str, frames: str, topic: str) -> PoseTopic:
         namespace = name.rpartition("/")[0]

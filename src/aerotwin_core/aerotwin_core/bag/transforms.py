@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from aerotwin_core.bag.poses import PoseTopic, is_pose, pose_of_transform
+from aerotwin_core.bag.poses import PoseTopic, are_poses, pose_of_transform
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import invert_transform
 from aerotwin_core.messages import stamp_ns
@@ -58,7 +58,7 @@ class TransformTree:
     def _take(self, item: Any, *, is_fixed: bool) -> bool:
         edge = item.header.frame_id.lstrip("/"), item.child_frame_id.lstrip("/")
         pose = pose_of_transform(item.transform)
-        if not is_pose(pose):
+        if not are_poses(np.array([pose]))[0]:
             return False
         if is_fixed:
             self.fixed[edge] = pose

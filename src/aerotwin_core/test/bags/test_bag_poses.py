@@ -8,6 +8,8 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core import messages
 from aerotwin_core.bag import BagReader, BagWriter
+from aerotwin_core.bag.pose_layout import LAYOUTS, read_pose_row
+from aerotwin_core.bag.poses import rows_of_message
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import invert_transform, transform_from_pose
 from aerotwin_core.messages import TYPESTORE
@@ -89,6 +91,26 @@ def test_every_kind_of_topic_gives_its_poses_and_covariances(tmp_path, kind):
         np.testing.assert_array_equal(covariances, [covariance(k) for k in range(N)])
     else:
         assert covariances is None
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("frame", ["", "a", "map", "odom", "a/long/frame", "möp"])
+def test_poses_straight_from_the_bytes_are_those_of_the_deserialiser(kind, frame):
+    for k, child in enumerate(("", "b", "base", "base_link")):
+        message = MAKERS[kind](k)
+        message.header.frame_id = frame
+        if hasattr(message, "child_frame_id"):
+            message.child_frame_id = child
+        cdr = messages.serialize(message)
+        (expected,) = rows_of_message(messages.deserialize(cdr, kind))
+        for padding in (0, 1, 3):
+            found = read_pose_row(cdr + bytes(padding), kind)
+            assert (found.stamp_ns, found.pose) == (expected.stamp_ns, expected.pose)
+            assert (found.frame, found.child_frame) == (expected.frame, expected.child_frame)
+            np.testing.assert_array_equal(found.covariance, expected.covariance)
+        assert read_pose_row(cdr[:-1], kind) is None
+        assert read_pose_row(cdr + bytes(8), kind) is None
+        assert read_pose_row(cdr[:12] + b"\xff\xff\xff\xff" + cdr[16:], kind) is None
 
 
 def test_covariances_that_were_never_filled_in_are_none(tmp_path):
