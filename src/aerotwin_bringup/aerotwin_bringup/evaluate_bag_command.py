@@ -212,6 +212,15 @@ def _replay(arguments: argparse.Namespace, slam: str, folder: Path) -> int:
     )
 
 
+def _span(arguments: argparse.Namespace, bag: "BagReader") -> tuple[int, int] | None:
+    """Return first and last stamp of the part that was asked for, None for all of it."""
+    if arguments.start_s <= 0.0 and arguments.duration_s <= 0.0:
+        return None
+    start_ns = bag.start_ns + round(arguments.start_s * 1e9)
+    duration_ns = round(arguments.duration_s * 1e9)
+    return start_ns, start_ns + duration_ns if duration_ns > 0 else bag.end_ns
+
+
 def _judge_recorded(
     arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles", folder: Path
 ) -> int:
@@ -224,7 +233,7 @@ def _judge_recorded(
 
     topics = RunTopics(
         truth=arguments.truth or roles.truth or TRUTH,
-        estimates=tuple(arguments.estimate) or roles.estimates[:1] or (SLAM_ODOM,),
+        estimates=tuple(dict.fromkeys(arguments.estimate)) or roles.estimates[:1] or (SLAM_ODOM,),
         map=arguments.map or roles.map or SLAM_MAP,
         frames=arguments.frames or roles.frames,
     )
@@ -243,6 +252,7 @@ def _judge_recorded(
         },
         topics=topics,
         protocol=arguments.protocol,
+        span_ns=_span(arguments, bag),
         duration_s=(bag.end_ns - bag.start_ns) * 1e-9,
     )
     quiet = arguments.json == "-"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aerotwin_bringup.bag_evaluation.frames import FrameCollector, collect_frames
-from aerotwin_bringup.bag_evaluation.poses import read_poses
+from aerotwin_bringup.bag_evaluation.poses import Span, read_poses, truth_within, within
 from aerotwin_bringup.bag_evaluation.protocols import trajectory_protocol
 from aerotwin_bringup.bag_evaluation.roles import SLAM_MAP, SLAM_ODOM, TRUTH
 from aerotwin_bringup.frames_section import frames_section
@@ -90,6 +90,8 @@ class RunRecord:
         The frames, where they were seen already; else they are read.
     protocol : str or None
         Protocol file or preset of the evaluations.
+    span_ns : (int, int) or None
+        First and last header stamp of the part that is judged; None = all.
     lead, end : tuple of Section
         Chapters that come first, and last.
     warnings : tuple of str
@@ -109,6 +111,7 @@ class RunRecord:
     topics: RunTopics = RunTopics()
     frames: FrameCollector | None = None
     protocol: str | None = None
+    span_ns: Span | None = None
     lead: tuple[Section, ...] = ()
     end: tuple[Section, ...] = ()
     warnings: tuple[str, ...] = field(default=())
@@ -120,7 +123,7 @@ class _Inputs:
     """What the chapters on the SLAM need beside the record."""
 
     truth: Trajectory
-    frames: FrameCollector
+    frame_stamps_ns: np.ndarray | None
     warnings: list[str]
 
 
@@ -174,10 +177,11 @@ def _slam_sections(record: RunRecord, frames: FrameCollector, warnings: list[str
         warnings.append(f"There is no truth, the SLAM is not judged: {error}")
         return []
     warnings += truth.problems
-    if len(truth.trajectory) < 2:
+    within_span = truth_within(truth.trajectory, record.span_ns)
+    if len(within_span) < 2:
         warnings.append(f"There is no truth on {record.topics.truth}: the SLAM is not judged.")
         return []
-    inputs = _Inputs(truth.trajectory, frames, warnings)
+    inputs = _Inputs(within_span, frames.stamps_within(record.span_ns), warnings)
     sections, first = _trajectory_sections(record, inputs)
     maps = None if first is None else _map_chapters(record, inputs)
     cloud = None if maps is None else maps.evaluation
@@ -219,14 +223,14 @@ def _trajectory_sections(
 
 def _evaluate(record: RunRecord, inputs: _Inputs, source: str) -> TrajectoryEvaluation:
     assert record.slam_bag is not None
-    found = read_poses(record.slam_bag, source)
+    found = within(read_poses(record.slam_bag, source), record.span_ns)
     inputs.warnings.extend(found.problems)
     return evaluate_trajectory(
         inputs.truth,
         found.trajectory,
         protocol=trajectory_protocol(record.protocol),
         covariances=found.covariances,
-        frame_stamps_ns=inputs.frames.stamps_ns,
+        frame_stamps_ns=inputs.frame_stamps_ns,
         T_reference_estimate=start_pose(
             inputs.truth, found.trajectory, source, record.topics.truth
         ),
@@ -250,7 +254,7 @@ def _cost_sections(
     error = None
     if evaluation is not None:
         error = evaluation.reference.stamps_ns, evaluation.ape_unaligned.trans_m
-    stamps = inputs.frames.stamps_ns
+    stamps = inputs.frame_stamps_ns
     n_frames = len(stamps) if stamps is not None else len(usage.latency_s)
     return [resource_section(usage, n_frames=n_frames, simulated_s=record.duration_s, error=error)]
 
@@ -262,7 +266,8 @@ def _map_chapters(record: RunRecord, inputs: _Inputs) -> "MapChapters | None":
     from aerotwin_bringup.map_chapters import map_chapters
 
     assert record.slam_bag is not None
-    estimate = read_poses(record.slam_bag, record.topics.estimates[0]).trajectory
+    found = read_poses(record.slam_bag, record.topics.estimates[0])
+    estimate = within(found, record.span_ns).trajectory
     chapters = map_chapters(
         record.folder,
         record.slam_bag,

@@ -8,12 +8,13 @@ import pytest
 from aerotwin_bringup.bag_evaluation.frames import collect_frames, header_stamp_ns
 from aerotwin_bringup.bag_evaluation.pace import RealTimePace
 from aerotwin_bringup.bag_evaluation.playing import plan_playing
-from aerotwin_bringup.bag_evaluation.poses import read_poses
+from aerotwin_bringup.bag_evaluation.poses import read_poses, truth_within
 from aerotwin_bringup.bag_evaluation.recorded_qos import RecordedQos, read_recorded_qos
 from aerotwin_bringup.bag_evaluation.roles import find_roles, parse_renames
 from aerotwin_core import camera_messages, messages
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.errors import UserError
+from aerotwin_core.trajectory import Trajectory
 
 IMAGE, INFO = "sensor_msgs/msg/Image", "sensor_msgs/msg/CameraInfo"
 CLOUD, IMU = "sensor_msgs/msg/PointCloud2", "sensor_msgs/msg/Imu"
@@ -284,3 +285,14 @@ def test_poses_are_those_of_a_topic_of_frames_or_of_a_file(tmp_path, shared_data
         UserError, match=r"neither poses of the bag nor a file.*/tf:odom\.base_foot"
     ):
         read_poses(bag, "/odom")
+
+
+def test_the_truth_of_a_part_lasts_exactly_as_long():
+    stamps = np.arange(5) * 100
+    p = np.column_stack([stamps / 100.0, np.zeros(5), np.zeros(5)])
+    truth = Trajectory(stamps, p, np.tile([0.0, 0.0, 0.0, 1.0], (5, 1)))
+    part = truth_within(truth, (150, 320))
+    assert part.stamps_ns.tolist() == [150, 200, 300, 320]
+    np.testing.assert_allclose(part.p_ref_body[:, 0], [1.5, 2.0, 3.0, 3.2], atol=1e-12)
+    assert truth_within(truth, (-50, 900)).stamps_ns.tolist() == stamps.tolist()
+    assert truth_within(truth, None) is truth

@@ -111,6 +111,18 @@ def test_truth_may_come_from_a_file(evaluate, bag, tmp_path):
     assert ape["rmse"] == pytest.approx(0.0, abs=ROUNDING)
 
 
+def test_a_part_alone_is_judged(evaluate, bag):
+    """The second half, joined at its own first pose: what is wrong is constant and goes away."""
+    words = ("--start-s", "1.5", "--duration-s", "1.0", "--json", "-", "-o", "out")
+    done = evaluate(bag, "--estimate", "/vio/odom", *words)
+    assert done.returncode == 0, done.stderr
+    trajectory = json.loads(done.stdout)["sections"]["trajectory"]
+    assert trajectory["n_pairs"] == 21
+    assert trajectory["coverage"] == 1.0
+    assert trajectory["ape_unaligned"]["trans_m"]["max"] == pytest.approx(0.0, abs=ROUNDING)
+    assert trajectory["completeness"]["incidents"] == []
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -59,6 +59,18 @@ class FrameCollector:
         """Header stamps of all frames, (n,) [ns]; None without any."""
         return np.array(self._stamps, dtype=np.int64) if self._stamps else None
 
+    @property
+    def span_ns(self) -> tuple[int, int] | None:
+        """First and last header stamp [ns]; None without any."""
+        return (min(self._stamps), max(self._stamps)) if self._stamps else None
+
+    def stamps_within(self, span_ns: tuple[int, int] | None) -> np.ndarray | None:
+        """Return the header stamps of a span, all if it is None; None without any."""
+        stamps = self.stamps_ns
+        if stamps is None or span_ns is None:
+            return stamps
+        return stamps[(stamps >= span_ns[0]) & (stamps <= span_ns[1])]
+
 
 def collect_frames(bag: BagReader, topic: str | None) -> FrameCollector:
     """Return the frames of a topic; none without a topic."""

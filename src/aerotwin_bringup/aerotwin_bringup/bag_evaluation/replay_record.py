@@ -21,8 +21,10 @@ class ReplayRecord:
         Whether each frame waited for the answers before it, to the end.
     rate : float
         Times real time that were asked for; 0 in lockstep.
-    bag_s, wall_s : float
-        Time of the bag that was played, and how long that took [s].
+    span_ns : (int, int)
+        Recording stamps of the part that was played.
+    wall_s : float
+        How long that took [s].
     n_frames, n_answered : int
         Frames that went out, and those that an output with their stamp answered.
     n_lost, n_refused : int
@@ -39,7 +41,7 @@ class ReplayRecord:
     plan: PlayPlan
     is_lockstep: bool
     rate: float
-    bag_s: float
+    span_ns: tuple[int, int]
     wall_s: float
     n_frames: int
     n_answered: int
@@ -48,6 +50,11 @@ class ReplayRecord:
     lag_s: float = 0.0
     unknown: tuple[str, ...] = ()
     note: str = ""
+
+    @property
+    def bag_s(self) -> float:
+        """Time of the bag that was played [s]."""
+        return max(0, self.span_ns[1] - self.span_ns[0]) * 1e-9
 
     @property
     def real_time_factor(self) -> float | None:

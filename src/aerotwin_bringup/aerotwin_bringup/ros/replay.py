@@ -103,6 +103,7 @@ def _record(
     usage: ResourceUsage | None,
 ) -> RunRecord:
     parameters = node.parameters
+    is_part = node.is_stop_wanted or parameters.start_s > 0.0 or parameters.duration_s > 0.0
     return RunRecord(
         folder=folder,
         title=f"Evaluation of {node.source.path.resolve().name}",
@@ -119,6 +120,7 @@ def _record(
             frames=node.plan.frames,
         ),
         frames=node.frames,
+        span_ns=(node.frames.span_ns or replayed.span_ns) if is_part else None,
         protocol=parameters.protocol or None,
         end=(replay_section(replayed),),
         is_partial=node.is_stop_wanted,

@@ -133,7 +133,7 @@ class ReplayNode(Node):
             plan=self.plan,
             is_lockstep=self._pace is None,
             rate=0.0 if self._pace is None else self._pace.rate,
-            bag_s=max(0, self._stamp_ns - start_ns) * 1e-9,
+            span_ns=(start_ns, self._stamp_ns),
             wall_s=wall_s,
             n_frames=self.n_frames,
             n_answered=len(self.gate.latencies),
