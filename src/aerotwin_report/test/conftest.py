@@ -4,6 +4,7 @@
 
 import base64
 import fcntl
+import io
 import json
 import os
 import select
@@ -12,7 +13,11 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
+from matplotlib.image import imread
+
+from aerotwin_report import Section, write_report
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _FLAGS = (
@@ -33,6 +38,18 @@ _LAUNCH = (
     "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4);"
     "os.execvp(sys.argv[3], sys.argv[3:])"
 )
+
+
+_PIXELS = """(() => {
+  const canvas = document.querySelector(".space");
+  const { width, height } = canvas;
+  const picture = canvas.getContext("2d").getImageData(0, 0, width, height);
+  const data = new Uint32Array(picture.data.buffer);
+  let drawn = 0;
+  const seen = new Set();
+  for (const pixel of data) if (pixel >>> 24 !== 0) { drawn++; seen.add(pixel); }
+  return { drawn, colours: seen.size, share: drawn / data.length };
+})()"""
 
 
 class Browser:
@@ -158,9 +175,25 @@ class Tab:
         self.settle()
         return self
 
-    def click(self, x, y):
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+    def drawn(self):
+        """Return how many pixels and colours the view shows, and the share of it."""
+        return self.js(_PIXELS)
+
+    def pixels(self):
+        """Return the view's picture, (height, width, 4) of 0 to 255."""
+        url = self.js("document.querySelector('.space').toDataURL()")
+        picture = imread(io.BytesIO(base64.b64decode(url.partition(",")[2])))
+        return np.rint(picture * 255.0).astype(np.uint8)
+
+    def slide(self, name, value):
+        """Move a slider of the view."""
+        self.js(f"""(() => {{
+          const labels = [...document.querySelectorAll(".slider")];
+          const found = labels.find((e) => e.textContent.startsWith("{name}"));
+          found.querySelector("input").value = {value};
+          found.querySelector("input").dispatchEvent(new Event("input"));
+        }})()""")
+        self.settle()
 
     def errors(self):
         """Return what the console calls an error, a refusal by the policy included."""
@@ -207,3 +240,26 @@ def open_page(browser):
     yield opened
     for tab in tabs:
         tab.close()
+
+
+@pytest.fixture(scope="session")
+def hills():
+    """Return a function that gives n points of a landscape of 100 by 60 m."""
+
+    def points(n):
+        rng = np.random.default_rng(1000)
+        x, y = rng.uniform(-50.0, 50.0, n), rng.uniform(-30.0, 30.0, n)
+        return np.column_stack([x, y, 3.0 * np.sin(x / 9.0) + 2.0 * np.cos(y / 7.0)])
+
+    return points
+
+
+@pytest.fixture(scope="session")
+def write_page():
+    """Return a function that writes a report of one scene."""
+
+    def write(folder, scene, **changes):
+        section = Section(title="Map", name="map", scenes=(scene,), **changes)
+        return write_report(folder, title="Run", sections=[section], configuration={})
+
+    return write
