@@ -20,6 +20,9 @@ from aerotwin_registration.icp.steps import Steps
 from aerotwin_registration.icp.surface import Surface
 from aerotwin_registration.neighbours import PairTracker
 
+_SHORT = 1e-3
+"""Share of the radius that a Gauss-Newton step asks for when the loop has settled."""
+
 
 def align(
     source: np.ndarray | Surface,
@@ -127,7 +130,9 @@ def _iterate(
     for n_iterations in range(protocol.max_iterations + 1):
         pairs = tracker.pairs(S)
         change = max(abs(pairs.fitness - previous[0]), abs(pairs.rmse_m - previous[1]))
-        has_settled = change < protocol.relative_tolerance
+        # A shortened step changes little, too: what was asked for must be short as well.
+        is_short = steps.asked_m < _SHORT * protocol.radius_m
+        has_settled = change < protocol.relative_tolerance and is_short
         is_lost = pairs.n < protocol.min_correspondences
         if has_settled or is_lost or n_iterations == protocol.max_iterations:
             break

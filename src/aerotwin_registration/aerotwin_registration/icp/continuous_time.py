@@ -198,7 +198,9 @@ def _result(
 ) -> MovingRegistration:
     moved = moved_points(points, share, *poses)
     scan = Surface(moved, voxel_m=protocol.voxel_m, n_neighbours=protocol.n_neighbours)
-    evidence = evidence_of(scan, target, _shifted(np.eye(4), scan.origin), protocol.radius_m)
+    evidence = evidence_of(
+        scan.smooth, target.smooth, _shifted(np.eye(4), scan.origin), protocol.radius_m
+    )
     index = target.tree.nearest(moved, 1, limit_m=protocol.radius_m)[1]
     fitness = float(np.mean(index >= 0)) if len(index) else 0.0
     if not problem and fitness < protocol.min_fitness:

@@ -23,6 +23,7 @@ def judged(
     source: Surface, target: Surface, S_start: np.ndarray, last: Iterate, protocol: IcpProtocol
 ) -> dict[str, Any]:
     """Return all that a `Registration` says but the transform."""
+    source, target = source.smooth, target.smooth
     evidence = evidence_of(
         source, target, last.S, protocol.radius_m, with_scale=protocol.with_scale
     )

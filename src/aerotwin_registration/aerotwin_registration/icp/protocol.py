@@ -33,7 +33,7 @@ class IcpProtocol:
     )
     max_iterations: int = parameter(1500, text="most iterations", minimum=1, maximum=100_000)
     n_neighbours: int = parameter(
-        20,
+        10,
         text="neighbours of a point that its surface normal is fitted to",
         minimum=4,
         maximum=200,
@@ -78,7 +78,7 @@ ICP_PRESETS: dict[str, IcpProtocol] = {
     "beam2024": IcpProtocol(),
     "plane": replace(_ROBUST, method="point_to_plane"),
     "gicp": replace(_ROBUST, method="gicp"),
-    "fine": replace(_ROBUST, method="gicp", voxel_m=0.5),
+    "fine": replace(_ROBUST, method="gicp", voxel_m=0.4),
 }
 """`beam2024`: Beam et al. 2024, IV-C: radius 1 m, 1e-5, 1500 iterations, point to point. The others
 are ours: `plane` and `gicp` for scans and maps of lidars, `fine` for clouds of millions of points.

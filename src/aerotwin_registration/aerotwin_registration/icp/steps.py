@@ -26,12 +26,18 @@ class Steps:
         Method, scale, radius and robust kernel.
     source, target : Surface
         The two clouds.
+
+    Attributes
+    ----------
+    asked_m : float
+        Length of the last Gauss-Newton step before it was shortened [m].
     """
 
     def __init__(self, protocol: IcpProtocol, source: Surface, target: Surface) -> None:
         self._protocol = protocol
         self._source, self._target = source, target
         self._previous, self._gain = np.zeros(7), 1.0
+        self.asked_m = 0.0
 
     def motion(self, S: np.ndarray, pairs: Pairs) -> np.ndarray:
         """Return the (4, 4) motion, in target axes, of the source that stands at S (4, 4)."""
@@ -46,8 +52,9 @@ class Steps:
         self._gain = self._gain / 2.0 if in_metres @ self._previous < 0.0 else 2.0 * self._gain
         self._gain = min(self._gain, 1.0)
         self._previous = in_metres
-        length = max(float(np.linalg.norm(in_metres)), 1e-300)
-        return step_about(centre, step * min(self._gain, self._protocol.radius_m / length))
+        self.asked_m = float(np.linalg.norm(in_metres))
+        longest = self._protocol.radius_m / max(self.asked_m, 1e-300)
+        return step_about(centre, step * min(self._gain, longest))
 
     def _equations(self, S: np.ndarray, pairs: Pairs, centre: np.ndarray) -> np.ndarray:
         from aerotwin_registration.icp import kernels

@@ -13,6 +13,8 @@ from aerotwin_registration.voxels import voxel_downsample
 
 N_SAMPLES = 3000
 """Points that a figure of the whole cloud is taken from."""
+N_NEIGHBOURS_JUDGED = 20
+"""With fewer, the normals along the rings of a lidar are too noisy to speak against anything."""
 
 
 class Surface:
@@ -60,8 +62,7 @@ class Surface:
         points = voxel_downsample(points, voxel_m) if voxel_m > 0.0 else points
         self.tree = PointTree(points)
         self.n_neighbours = n_neighbours
-        self.normals = np.zeros((len(points), 3))
-        self.roughness_m = np.full(len(points), np.nan)
+        self.normals, self.roughness_m = _no_normals(len(points))
 
     def __len__(self) -> int:
         return len(self.tree.points)
@@ -88,7 +89,9 @@ class Surface:
         """Fill `normals` and `roughness_m` at places (n,) of `points` where they are missing."""
         from aerotwin_registration.icp.kernels import surface_normals
 
-        missing = np.unique(places[np.isnan(self.roughness_m[places])])
+        is_missing = np.zeros(len(self), dtype=np.bool_)
+        is_missing[places[np.isnan(self.roughness_m[places])]] = True
+        missing = np.flatnonzero(is_missing)
         if len(missing) == 0:
             return
         neighbours = self.tree.nearest(self.points[missing], min(self.n_neighbours, len(self)))[1]
@@ -113,9 +116,21 @@ class Surface:
         """Return up to n places of `points`, evenly along the curve, so evenly in space."""
         return np.unique(np.linspace(0, len(self) - 1, min(n, len(self))).astype(np.int64))
 
+    @cached_property
+    def smooth(self) -> "Surface":
+        """The same points with normals of as many neighbours as judging needs."""
+        smooth = copy(self)
+        smooth.n_neighbours = max(self.n_neighbours, N_NEIGHBOURS_JUDGED)
+        smooth.normals, smooth.roughness_m = _no_normals(len(self))
+        return smooth
+
     def part(self, places: np.ndarray) -> "Surface":
         """Return the surface at some places: fewer points, with the normals of the whole."""
         part = copy(self)
         part.tree = PointTree(self.points[places])
         part.normals, part.roughness_m = self.normals_at(places[part.tree.order])
         return part
+
+
+def _no_normals(n: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros((n, 3)), np.full(n, np.nan)
