@@ -1,0 +1,264 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Coarse alignment of SLAM-like maps to voxels, any yaw and 20 m off, beside Open3D's RANSAC.
+
+Places and paths have seeds that were not used for tuning. A trial counts as correct if the answer
+says so itself, lies within 0.5 m and 2 degrees of where ICP ends when it starts from the truth,
+and ICP from the answer ends within 5 cm and 0.2 degrees of there. (The truth itself is no measure:
+centres of voxels of 1 m pull ICP by up to half a metre.)
+"""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_bringup.benchmarks.result import Benchmark
+from aerotwin_core.frames import invert_transform, make_transform, transform_points
+from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_registration import ICP_PRESETS, align, coarse_align
+from aerotwin_voxel_cloud import voxelise
+from aerotwin_worlds import World, WorldQueries
+from aerotwin_worlds.generated import GENERATORS
+
+PLACES = {"stadium": 0.7, "campus": 0.8, "cliff": 0.5, "route": 1.5}
+"""Kinds of worlds, and the spacing of their vertices [m]."""
+WORLD_SEEDS = range(1000, 1005)
+TRIALS_PER_WORLD = 5
+PEER_TRIALS_PER_PLACE = 2
+MAX_OFFSET_M, MAX_LIFT_M = 20.0, 3.0
+LIMIT_S, GOAL_SHARE = 10.0, 0.95
+COARSE_M, COARSE_DEG = 0.5, 2.0
+FINE_M, FINE_DEG = 0.05, 0.2
+PATH_M, N_STATIONS, N_RAYS, RANGE_M = 80.0, 17, 20_000, 60.0
+NOISE_M, OUTLIERS, TILT_DEG = 0.1, 0.05, 0.7
+RIM_M = 30.0
+"""A path begins so far inside the world."""
+PEER_VOXEL_M = 1.0
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A map by a SLAM, the voxels of the place, and where the map belongs."""
+
+    source: np.ndarray
+    target: np.ndarray
+    T_target_source: np.ndarray
+
+
+def coarse_alignment() -> list[Benchmark]:
+    """Align 100 maps; say how many were right, how many wrong ones were believed, and the times."""
+    seconds, is_correct, is_believed, peer_seconds, peer_correct = [], [], [], [], []
+    for place in PLACES:
+        n_peer = PEER_TRIALS_PER_PLACE
+        for trial in _trials(place):
+            start = time.perf_counter()
+            answer = coarse_align(trial.source, trial.target, max_offset_m=MAX_OFFSET_M)
+            seconds.append(time.perf_counter() - start)
+            is_right = _is_right(answer.T_target_source, trial)
+            is_correct.append(is_right and answer.converged)
+            is_believed.append(answer.converged and not is_right)
+            if n_peer > 0:
+                n_peer -= 1
+                start = time.perf_counter()
+                T = _fpfh_ransac(trial)
+                peer_seconds.append(time.perf_counter() - start)
+                peer_correct.append(_is_right(T, trial))
+    return _figures(seconds, is_correct, is_believed, peer_seconds, peer_correct)
+
+
+def _figures(
+    seconds: list[float],
+    is_correct: list[bool],
+    is_believed: list[bool],
+    peer_seconds: list[float],
+    peer_correct: list[bool],
+) -> list[Benchmark]:
+    n = len(seconds)
+    name = f"coarse alignment, any yaw, {MAX_OFFSET_M:g} m off, {n} trials"
+    share, peer = float(np.mean(is_correct)), f"Open3D FPFH + RANSAC, {len(peer_seconds)} trials"
+    return [
+        Benchmark(
+            name=f"{name}: correct",
+            unit="share",
+            value=share,
+            goal=1.0,
+            peer=f"least share of {GOAL_SHARE:g}",
+            peer_value=GOAL_SHARE,
+            ratio=share / GOAL_SHARE,
+        ),
+        Benchmark(
+            name=f"{name}: wrong and not told",
+            unit="trials",
+            value=float(sum(is_believed)),
+            goal=1.0,
+            peer="none",
+            peer_value=0.0,
+            ratio=0.0 if any(is_believed) else 1.0,
+        ),
+        Benchmark.within(f"{name}: longest", "s", max(seconds), LIMIT_S),
+        Benchmark(
+            name=f"{name}: median",
+            unit="s",
+            value=float(np.median(seconds)),
+            goal=None,
+            peer=peer,
+            peer_value=float(np.median(peer_seconds)),
+            ratio=float(np.median(peer_seconds) / np.median(seconds)),
+        ),
+        Benchmark(
+            name=f"{name}: correct, beside a peer",
+            unit="share",
+            value=share,
+            goal=None,
+            peer=peer,
+            peer_value=float(np.mean(peer_correct)),
+            ratio=share / max(float(np.mean(peer_correct)), 1e-9),
+        ),
+    ]
+
+
+def _is_right(T: np.ndarray, trial: Trial) -> bool:
+    """Tell whether a start lies in the basin of the truth, and ICP from it ends where it should."""
+    protocol = ICP_PRESETS["beam2024"]
+    ends = [
+        align(
+            trial.source, trial.target, T_target_source_initial=start, protocol=protocol
+        ).T_target_source
+        for start in (trial.T_target_source, T)
+    ]
+    apart = _difference(T, ends[0], trial.source)
+    apart_after = _difference(ends[1], ends[0], trial.source)
+    return (
+        apart[0] < COARSE_M
+        and apart[1] < COARSE_DEG
+        and apart_after[0] < FINE_M
+        and apart_after[1] < FINE_DEG
+    )
+
+
+def _difference(a: np.ndarray, b: np.ndarray, source: np.ndarray) -> tuple[float, float]:
+    """Return how far two poses put the source's centre [m] and its axes [deg] apart."""
+    centre = source.mean(axis=0, keepdims=True)
+    shift = float(np.linalg.norm(transform_points(a, centre) - transform_points(b, centre)))
+    turn = Rotation.from_matrix(a[:3, :3] @ b[:3, :3].T).magnitude()
+    return shift, float(np.degrees(turn))
+
+
+# -- trials ---------------------------------------------------------------------------------------
+
+
+def _trials(place: str) -> list[Trial]:
+    trials = []
+    for seed in WORLD_SEEDS:
+        world = _world(place, seed)
+        queries, voxels = WorldQueries(world), _voxels(world)
+        box = voxels.min(axis=0), voxels.max(axis=0)
+        for k in range(TRIALS_PER_WORLD):
+            rng = np.random.default_rng([seed, k])
+            points, stations = _seen(queries, box, rng)
+            trials.append(_displaced(points, stations, voxels, rng))
+    return trials
+
+
+def _world(place: str, seed: int) -> World:
+    parameters, build = GENERATORS[place]
+    # Texels play no part: as few as possible.
+    meshes = build(parameters(seed=seed, spacing_m=PLACES[place], texel_m=0.2))
+    return World(
+        name=place,
+        meshes=tuple(meshes),
+        origin=GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0),
+        attribution="",
+        licence="",
+        start_p_map=np.zeros(3),
+        start_yaw=0.0,
+    )
+
+
+def _voxels(world: World) -> np.ndarray:
+    starts = np.cumsum([0, *(len(mesh.vertices_map) for mesh in world.meshes)])
+    triangles = [m.triangles + n for m, n in zip(world.meshes, starts[:-1], strict=True)]
+    vertices = np.concatenate([mesh.vertices_map for mesh in world.meshes])
+    return voxelise(vertices, np.concatenate(triangles).astype(np.int32), 1.0).centres()
+
+
+def _seen(
+    queries: WorldQueries, box: tuple[np.ndarray, np.ndarray], rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return noisy points (n, 3) seen along a curved path, and the path's stations (k, 3)."""
+    step = PATH_M / (N_STATIONS - 1)
+    while True:
+        begin = rng.uniform(box[0][:2] + RIM_M, box[1][:2] - RIM_M)
+        heading = rng.uniform(0, 2 * np.pi) + rng.uniform(-1, 1) * np.linspace(0, 1, N_STATIONS)
+        across = begin + np.cumsum(step * np.column_stack([np.cos(heading), np.sin(heading)]), 0)
+        ground = queries.height(across[:, 0], across[:, 1])
+        if np.isfinite(ground).all():
+            break
+    stations = np.column_stack([across, ground + rng.uniform(2.0, 12.0)])
+    rays = rng.normal(size=(N_RAYS, 3)) * [1.0, 1.0, 0.6] - [0.0, 0.0, 0.1]
+    rays /= np.linalg.norm(rays, axis=1, keepdims=True)
+    origins = stations[rng.integers(0, N_STATIONS, N_RAYS)]
+    distance = queries.cast(origins, rays)
+    hit = distance < RANGE_M
+    points = origins[hit] + rays[hit] * distance[hit, None]
+    points += rng.normal(0.0, NOISE_M, points.shape)
+    low, high = points.min(axis=0), points.max(axis=0)
+    stray = rng.uniform(low, high, (int(OUTLIERS * len(points)), 3))
+    return np.concatenate([points, stray]), stations
+
+
+def _displaced(
+    points: np.ndarray, stations: np.ndarray, voxels: np.ndarray, rng: np.random.Generator
+) -> Trial:
+    """Return both clouds in frames of their own: odometry at the first station, place anywhere."""
+    tilt = Rotation.from_rotvec(np.radians(TILT_DEG) * rng.normal(size=3) * [0.7, 0.7, 0.0])
+    R_map_odom = Rotation.from_euler("z", rng.uniform(-np.pi, np.pi)) * tilt
+    T_map_odom = make_transform(R_map_odom.as_matrix(), stations[0])
+    direction, reach = rng.uniform(-np.pi, np.pi), MAX_OFFSET_M * np.sqrt(rng.uniform())
+    offset = [reach * np.cos(direction), reach * np.sin(direction), 0.0]
+    offset[2] = rng.uniform(-MAX_LIFT_M, MAX_LIFT_M)
+    R_target_map = Rotation.from_euler("z", rng.uniform(-np.pi, np.pi))
+    T_target_map = make_transform(
+        R_target_map.as_matrix(), offset - R_target_map.apply(stations[0])
+    )
+    return Trial(
+        source=transform_points(invert_transform(T_map_odom), points),
+        target=transform_points(T_target_map, voxels),
+        T_target_source=T_target_map @ T_map_odom,
+    )
+
+
+# -- peer -----------------------------------------------------------------------------------------
+
+
+def _fpfh_ransac(trial: Trial) -> np.ndarray:
+    """Return Open3D's global registration, with the settings of its tutorial."""
+    import open3d as o3d
+
+    module = o3d.pipelines.registration
+    clouds, features = [], []
+    for points in (trial.source, trial.target):
+        cloud = o3d.geometry.PointCloud(o3d.utility.Vector3dVector(points))
+        cloud = cloud.voxel_down_sample(PEER_VOXEL_M)
+        cloud.estimate_normals(o3d.geometry.KDTreeSearchParamHybrid(2 * PEER_VOXEL_M, 30))
+        near = o3d.geometry.KDTreeSearchParamHybrid(5 * PEER_VOXEL_M, 100)
+        clouds.append(cloud)
+        features.append(module.compute_fpfh_feature(cloud, near))
+    o3d.utility.random.seed(0)
+    limit = 1.5 * PEER_VOXEL_M
+    result = module.registration_ransac_based_on_feature_matching(
+        *clouds,
+        *features,
+        True,
+        limit,
+        module.TransformationEstimationPointToPoint(False),
+        3,
+        [
+            module.CorrespondenceCheckerBasedOnEdgeLength(0.9),
+            module.CorrespondenceCheckerBasedOnDistance(limit),
+        ],
+        module.RANSACConvergenceCriteria(100_000, 0.999),
+    )
+    return np.array(result.transformation)
