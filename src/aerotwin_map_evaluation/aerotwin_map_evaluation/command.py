@@ -66,6 +66,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="U",
         help="of ESTIMATE: m mm cm km ft in; else as it says",
     )
+    parser.add_argument(
+        "--drop-invalid",
+        action="store_true",
+        help="leave out points that are NaN or infinite, and say how many",
+    )
+    parser.add_argument(
+        "--bin-columns",
+        default="",
+        metavar="XYZ…",
+        help="float32 columns of .bin files: xyz, or xyzi as KITTI's",
+    )
     _configure_alignment(parser)
     _configure_view(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="report, numbers, cloud")
@@ -148,7 +159,9 @@ def run(args: argparse.Namespace) -> int:
             bar.update(1)
 
         next_step("reading")
-        estimate, given = load_map(args.estimate, unit=args.unit), load_map(args.reference)
+        options = {"drop_invalid": args.drop_invalid, "bin_columns": args.bin_columns}
+        estimate = load_map(args.estimate, unit=args.unit, **options)
+        given = load_map(args.reference, **options)
         beside = None if args.surface is None else load_map(args.surface)
         reference = MapReference.of(*reference_of(given, beside), protocol.choices)
         T_initial = start_of(args, given.origin, estimate.origin)
@@ -187,7 +200,12 @@ def _run_without_reference(args: argparse.Namespace) -> int:
     from aerotwin_map_evaluation.sections import statistics_section, statistics_verdict
     from aerotwin_voxel_cloud import load_map
 
-    estimate = load_map(args.estimate, unit=args.unit)
+    estimate = load_map(
+        args.estimate,
+        unit=args.unit,
+        drop_invalid=args.drop_invalid,
+        bin_columns=args.bin_columns,
+    )
     statistics = evaluate_without_reference(estimate.points, protocol=_protocol(args))
     numbers = statistics.metrics()
     if args.json != "-":

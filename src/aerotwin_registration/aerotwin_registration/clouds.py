@@ -63,8 +63,8 @@ def read_cloud(path: str | Path, *, drop_invalid: bool = False, bin_columns: str
         Leave out points that are NaN or infinite, and count them in the notes, instead of
         refusing the file.
     bin_columns : str
-        Float32 columns of a file without header, little-endian: "xyz" (gtsam_points), "xyzi"
-        (KITTI), any letters with x, y and z among them; "i" is taken as intensity.
+        Columns of a `.bin` file, which has no header: little-endian float32, "xyz" (gtsam_points),
+        "xyzi" (KITTI), any letters with x, y and z among them; "i" is taken as intensity.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def read_cloud(path: str | Path, *, drop_invalid: bool = False, bin_columns: str
         raise UserError(f"{path}: no such file; give a cloud ({' '.join(CLOUD_SUFFIXES)})")
     frame, metres, notes = "", None, []
     try:
-        if bin_columns:
+        if bin_columns and path.suffix.lower() == ".bin":
             columns = _read_bin(path, bin_columns)
         elif path.suffix.lower() in LAS_SUFFIXES:
             from aerotwin_registration.las_process import read_las

@@ -253,7 +253,7 @@ def _of_file(
         return _of_surface(text, surface_of_tileset(path), unit="m (3-D Tiles)")
     if suffix == ".ply" and path.is_file() and count_faces(path):
         return _of_surface(text, load_surface(path))
-    if suffix in CLOUD_SUFFIXES or bin_columns or suffix == ".bin":
+    if suffix in CLOUD_SUFFIXES or suffix == ".bin":
         cloud = read_cloud(path, drop_invalid=drop_invalid, bin_columns=bin_columns)
         return _of_cloud(text, f"cloud ({suffix[1:]})", cloud, is_unit_open=is_unit_open)
     surface = load_surface(text)
