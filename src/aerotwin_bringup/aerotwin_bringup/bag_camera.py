@@ -38,6 +38,16 @@ def true_camera(bag: BagReader, truth: Trajectory) -> tuple[np.ndarray, PinholeC
     return truth.transforms() @ T_body_optical, camera
 
 
+def body_frame(bag: BagReader, topic: str | None) -> str:
+    """Return the frame whose poses a SLAM on this sensor can tell.
+
+    `base_link` where /tf_static says how the sensor sits on it; else the sensor's own frame.
+    """
+    message = next((m for _, _, m in bag.messages([topic])), None) if topic is not None else None
+    frame = "" if message is None else str(message.header.frame_id)
+    return BODY if not frame or mounting(bag, frame) is not None else frame
+
+
 def mounting(bag: BagReader, frame: str) -> np.ndarray | None:
     """Return T_body_frame (4, 4) through /tf_static, None when the chain is broken."""
     parents: dict[str, Any] = {}

@@ -104,6 +104,7 @@ def _configure_replay(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Replay (or read), report, and hold the result against the conditions."""
+    from aerotwin_bringup.bag_camera import body_frame
     from aerotwin_bringup.bag_evaluation.protocols import map_protocol, trajectory_protocol
     from aerotwin_bringup.bag_evaluation.roles import find_roles
     from aerotwin_core.bag import BagReader
@@ -122,7 +123,8 @@ def run(arguments: argparse.Namespace) -> int:
     if slam == NONE:
         code = _judge_recorded(arguments, bag, roles, folder)
     else:
-        code = _replay(arguments, slam, folder)
+        body = body_frame(bag, _sensor(arguments, slam, roles))
+        code = _replay(arguments, slam, folder, body)
     metrics = _metrics(folder)
     if metrics is None or code not in (0, EXIT_NOT_JUDGED):
         return code
@@ -171,6 +173,17 @@ def _slam(arguments: argparse.Namespace, roles: "BagRoles") -> str:
     )
 
 
+def _sensor(arguments: argparse.Namespace, slam: str, roles: "BagRoles") -> str | None:
+    """Return the topic of the bag that a SLAM that ships sees first."""
+    from aerotwin_bringup.bag_evaluation.playing import KISS_ICP
+    from aerotwin_bringup.bag_evaluation.roles import parse_renames
+
+    renames = parse_renames(arguments.topic)
+    if slam == KISS_ICP:
+        return renames.get("/lidar/points", roles.lidar)
+    return renames.get("/stereo/left/image_raw", roles.left)
+
+
 def _world_of_run(bag: Path) -> str:
     """Return the world that the configuration beside the bag names, or nothing."""
     from aerotwin_core.parameters import read_yaml
@@ -181,7 +194,7 @@ def _world_of_run(bag: Path) -> str:
     return str(parameters.get("world", "")) if isinstance(parameters, dict) else ""
 
 
-def _replay(arguments: argparse.Namespace, slam: str, folder: Path) -> int:
+def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str) -> int:
     from aerotwin_bringup.bag_evaluation.slam_launch import is_launch_file, write_slam_launch
     from aerotwin_bringup.launch_command import launch_scenario
     from aerotwin_bringup.launch_runner.arguments import split_words
@@ -195,6 +208,7 @@ def _replay(arguments: argparse.Namespace, slam: str, folder: Path) -> int:
         "start_s": repr(arguments.start_s),
         "duration_s": repr(arguments.duration_s),
         "output": str(folder),
+        "base_frame": body,
     }
     for name in ("frames", "map", "truth", "protocol", "world"):
         words[name] = getattr(arguments, name) or ""

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from aerotwin_bringup.bag_evaluation.slam_launch import write_slam_launch
@@ -22,6 +23,7 @@ N_SCANS = 20
 STEP_NS = 100_000_000
 LEVEL, ZERO = (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
 ROUNDING = 1e-6
+SCAN_ERROR_M = 0.1  # of 3.9 m; points 1 cm off, voxels of 1 m
 # Takes the height of its first point for its way along x; publishes what nobody else calls so.
 SLAM = """
 import sys
@@ -98,6 +100,49 @@ def test_a_slam_is_started_from_its_launch_file_and_judged(lidar_bag, tmp_path):
     worst_m = trajectory["ape_unaligned"]["trans_m"]["max"]
     assert worst_m == pytest.approx(0.01 * longest_m, abs=ROUNDING)
     assert sections["resources"]["rss_bytes_max"] > 0
+
+
+def room(rng):
+    """Points of the walls, the floor and three pillars of a room of 24 x 14 x 5 m."""
+    x, y, z = rng.uniform([-12.0, -7.0, 0.0], [12.0, 7.0, 5.0], (9000, 3)).T
+    walls = np.array_split(np.column_stack([x, y, z]), 5)
+    for points, axis, value in zip(walls, (0, 0, 1, 1, 2), (-12, 12, -7, 7, 0), strict=True):
+        points[:, axis] = value
+    turn, height = rng.uniform(0, 2 * np.pi, 1500), rng.uniform(0, 5, 1500)
+    at = np.array([[4.0, 3.0], [-5.0, -2.0], [0.0, 5.0]])[rng.integers(0, 3, 1500)]
+    pillars = np.column_stack([at[:, 0] + np.cos(turn) / 2, at[:, 1] + np.sin(turn) / 2, height])
+    return np.vstack([*walls, pillars])
+
+
+@pytest.mark.ros
+@pytest.mark.slow
+def test_a_lidar_alone_without_mounting_suits_kiss_icp(tmp_path):
+    pytest.importorskip("rclpy")
+    pytest.importorskip("kiss_icp")
+    rng = np.random.default_rng(1000)
+    with BagWriter(tmp_path / "bag") as writer:
+        writer.add_topic("/os_cloud_node/points", "sensor_msgs/msg/PointCloud2")
+        writer.add_topic("/leica/pose", "geometry_msgs/msg/PoseStamped")
+        for k in range(N_SCANS):
+            stamp, p = k * STEP_NS, np.array([0.2 * k - 2.0, 0.05 * k, 1.5])
+            scan = room(rng) - p + rng.normal(0.0, 0.01, (10500, 3))
+            cloud = messages.point_cloud_message(stamp, "os_lidar", scan)
+            truth = messages.pose_stamped_message(stamp, "world", p, LEVEL)
+            writer.write("/os_cloud_node/points", stamp, messages.serialize(cloud))
+            writer.write("/leica/pose", stamp, messages.serialize(truth))
+    done = subprocess.run(
+        [*AEROTWIN, "evaluate", "bag", "bag", "-o", "out", "--json", "out.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "plays     /os_cloud_node/points as /lidar/points" in done.stdout
+    sections = json.loads((tmp_path / "out.json").read_text())["sections"]
+    assert sections["replay"]["n_answered"] == N_SCANS
+    assert sections["trajectory"]["ape_unaligned"]["trans_m"]["max"] < SCAN_ERROR_M
 
 
 def test_a_launch_file_is_wrapped_with_its_arguments(tmp_path):

@@ -4,9 +4,10 @@ import cv2
 import numpy as np
 import pytest
 
-from aerotwin_bringup.bag_camera import mounting, true_camera
+from aerotwin_bringup.bag_camera import body_frame, mounting, true_camera
 from aerotwin_bringup.kitti_bag import read_sequence, write_bag
-from aerotwin_core.bag import BagReader
+from aerotwin_core import messages
+from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.errors import UserError
 
 F, CX, CY, BASELINE_M = 50.0, 15.5, 11.5, 0.5
@@ -47,6 +48,21 @@ def test_the_true_camera_looks_along_x_of_map(sequence, tmp_path):
     T_body_right = mounting(bag, "stereo_right_optical")
     np.testing.assert_allclose(T_body_right[:3, 3], [0.0, -BASELINE_M, 0.0], atol=ROUNDING)
     assert mounting(bag, "lidar") is None
+
+
+def test_the_body_is_what_carries_the_sensor_and_without_mounting_the_sensor_itself(tmp_path):
+    scan = messages.point_cloud_message(0, "velodyne", np.zeros((1, 3)))
+    edge = messages.transform_stamped(0, "base_link", "velodyne", [0, 0, 1], [0, 0, 0, 1])
+    for name, is_mounted in (("alone", False), ("mounted", True)):
+        with BagWriter(tmp_path / name) as bag:
+            bag.add_topic("/points", "sensor_msgs/msg/PointCloud2")
+            bag.write("/points", 0, messages.serialize(scan))
+            if is_mounted:
+                bag.add_topic("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
+                bag.write("/tf_static", 0, messages.serialize(messages.transform_message([edge])))
+    assert body_frame(BagReader(tmp_path / "alone"), "/points") == "velodyne"
+    assert body_frame(BagReader(tmp_path / "mounted"), "/points") == "base_link"
+    assert body_frame(BagReader(tmp_path / "alone"), None) == "base_link"
 
 
 @pytest.mark.parametrize(

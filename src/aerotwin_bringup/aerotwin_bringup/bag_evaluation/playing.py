@@ -156,7 +156,6 @@ def _needed(slam: str, roles: BagRoles) -> dict[str, str | None]:
         "/stereo/right/image_raw": roles.right,
         "/stereo/left/camera_info": roles.left_info,
         "/stereo/right/camera_info": roles.right_info,
-        TF_STATIC: TF_STATIC,
     }
 
 
