@@ -21,12 +21,14 @@ from aerotwin_core.plots import colours
 from aerotwin_core.section import PathLayer, PointLayer, Scene
 from aerotwin_report.thinning import lattice_of, morton_codes, shares, thin
 
-POINT_BUDGET = 200_000  # of the page, over all its scenes
+POINT_BUDGET = 300_000  # of the page, over all its scenes: about 2 MB
+LAYER_BUDGET = 200_000
 MAX_PATH_POINTS = 4000
 FINEST_M = 1e-3
 # Values are told apart to one part in this many of the colour scale: the rest is noise of rounding.
 VALUE_STEPS = 4096
 NOT_JUDGED = 2**16 - 1
+_ENDS = (0.002, 0.998)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,10 +79,11 @@ def thinned_scenes(
     scenes : sequence of Scene
         Of one page.
     budget : int
-        Most points of all clouds together; paths are thinned to `MAX_PATH_POINTS` each.
+        Most points of all clouds together, of which one takes at most `LAYER_BUDGET`; paths are
+        thinned to `MAX_PATH_POINTS` each.
     """
     clouds = [(s, k) for s, scene in enumerate(scenes) for k in _cloud_indices(scene)]
-    wanted = [len(scenes[s].layers[k].points_map) for s, k in clouds]
+    wanted = [min(len(scenes[s].layers[k].points_map), LAYER_BUDGET) for s, k in clouds]
     given = dict(zip(clouds, shares(wanted, budget)))
     return [
         tuple(
@@ -118,13 +121,19 @@ def scene_document(scene: Scene, shown: Sequence[ShownLayer]) -> dict[str, Any]:
     """
     there = [part for part in shown if len(part.which)]
     stacked = [part.points for part in there] or [np.zeros((1, 3))]
-    low = np.min([points.min(axis=0) for points in stacked], axis=0)
-    high = np.max([points.max(axis=0) for points in stacked], axis=0)
+    # The view begins with what matters: a cloud has outliers, a path has not.
+    ends = [(0.0, 1.0) if part.is_path else _ENDS for part in there] or [_ENDS]
+    low, high = (
+        pick([np.quantile(points, end[k], axis=0) for points, end in zip(stacked, ends)], axis=0)
+        for k, pick in enumerate((np.min, np.max))
+    )
     origin = np.round((low + high) / 2.0, 3)
+    reach = max(float(np.linalg.norm(points - origin, axis=1).max()) for points in stacked)
     return {
         "title": scene.title,
         "origin_m": origin.tolist(),
         "half_m": ((high - low) / 2.0).tolist(),
+        "reach_m": reach,
         "layers": [_layer_document(part, origin) for part in there],
     }
 

@@ -40,6 +40,7 @@ def test_without_webgl_the_same_is_drawn(open_page, small_page):
     assert [tab.js("window.seenContext === null") for tab in tabs] == [False, True]
     for tab in tabs:
         tab.slide("depth shading", 0)
+        tab.slide("cut above", 3)
         tab.slide("point size", 3)  # larger ones are round with WebGL
         assert tab.errors() == []
     with_gl, plain = (tab.pixels() for tab in tabs)
@@ -163,12 +164,18 @@ def test_a_finger_turns_the_view_only_after_it_was_chosen(open_page, small_page)
     assert not np.array_equal(drag(), start)
 
 
-def test_layers_go_off_and_a_threshold_hides_what_is_good(open_page, small_page):
+def test_layers_go_off_and_what_is_good_or_high_is_hidden(open_page, small_page):
     tab = open_page(small_page).live()
     all_drawn = tab.drawn()["drawn"]
     tab.slide("hide below", 0.8)
     judged = tab.drawn()["drawn"]
     assert judged < 0.7 * all_drawn
+    tab.slide("hide below", 0)
+    assert tab.drawn()["drawn"] == all_drawn
+    tab.slide("cut above", 0)
+    assert tab.drawn()["drawn"] < 0.9 * all_drawn
+    tab.slide("cut above", 99)
+    assert tab.drawn()["drawn"] == all_drawn
     tab.js("document.querySelector('.layers input').click()")
     tab.settle()
     assert tab.drawn()["drawn"] < judged

@@ -8,9 +8,9 @@ const VIEWS = {
   West: { yaw: 180, pitch: 0, isParallel: true },
 };
 
-function makeCamera(half) {
+function makeCamera(half, reach) {
   const radius = Math.max(Math.hypot(...half), 1e-3);
-  return { target: [0, 0, 0], radius, half, distance: 1, yaw: 0, pitch: 0, isParallel: false };
+  return { target: [0, 0, 0], radius, half, reach: Math.max(reach, radius), distance: 1, yaw: 0, pitch: 0, isParallel: false };
 }
 
 // Look from a named direction so that the whole box is in the picture.
@@ -35,9 +35,9 @@ function axesOf(camera) {
 }
 
 // Nearest and farthest depth that is drawn [m]; parallel views see behind the eye, too.
-function depthRange({ distance, radius, target, isParallel }) {
-  const reach = 2 * radius + Math.hypot(...target);
-  return [isParallel ? distance - reach : Math.max(distance - reach, distance * 0.01), distance + reach];
+function depthRange({ distance, reach, target, isParallel }) {
+  const around = 1.01 * reach + Math.hypot(...target);
+  return [isParallel ? distance - around : Math.max(distance - around, distance * 0.01), distance + around];
 }
 
 // Clip coordinates = matrix x point, column after column as WebGL wants it.

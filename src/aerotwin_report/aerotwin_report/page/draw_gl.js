@@ -3,13 +3,14 @@
 
 const POINT_SHADER = `
 in vec3 cell; in float code;
-uniform mat4 clip; uniform vec3 low; uniform float step, size;
+uniform mat4 clip; uniform vec3 low; uniform float step, size, topCell;
 uniform float valueLow, valueStep, scaleLow, scaleHigh, hideBelow;
 uniform bool isColoured, hides; uniform vec3 colour, grey; uniform sampler2D table;
 out vec3 shade;
 void main() {
   gl_Position = clip * vec4(low + cell * step, 1.0);
   gl_PointSize = size;
+  if (cell.z > topCell) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
   shade = colour;
   if (!isColoured) return;
   bool isJudged = code < 65534.5;
@@ -119,7 +120,7 @@ function makeGlDrawing(table) {
     gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
   }
 
-  function drawPoints(layer, matrix, size) {
+  function drawPoints(layer, matrix, size, cut) {
     const { at, use } = points;
     use();
     bufferOf(layer, () => layer.cells);
@@ -129,6 +130,7 @@ function makeGlDrawing(table) {
     gl.uniform3fv(at.low, layer.low_m);
     gl.uniform1f(at.step, layer.step_m);
     gl.uniform1f(at.size, size);
+    gl.uniform1f(at.topCell, Math.min(topCellOf(layer, cut), NOT_JUDGED));
     gl.uniform3fv(at.colour, layer.rgb.map((part) => part / 255));
     gl.uniform3fv(at.grey, GREY.map((part) => part / 255));
     gl.uniform1i(at.isColoured, layer.scale !== null ? 1 : 0);
@@ -193,7 +195,9 @@ function makeGlDrawing(table) {
       gl.enable(gl.DEPTH_TEST);
       gl.disable(gl.BLEND);
       clear(unlit);
-      for (const layer of on) if (layer.kind === "points") drawPoints(layer, matrix, look.pointSize * look.ratio);
+      for (const layer of on) {
+        if (layer.kind === "points") drawPoints(layer, matrix, look.pointSize * look.ratio, look.cut);
+      }
       clear(null);
       drawLight(camera, look);
       gl.enable(gl.BLEND);

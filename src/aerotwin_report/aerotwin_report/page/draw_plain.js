@@ -4,7 +4,7 @@ function makePlainDrawing(table) {
   const canvas = document.createElement("canvas");
   const context = canvas.getContext("2d");
 
-  function drawPoints(layer, rows, frame, size) {
+  function drawPoints(layer, rows, frame, size, topCell) {
     const [rx, ry, rz, rw] = rows;
     const { cells } = layer;
     const inks = inksOf(layer, table);
@@ -12,6 +12,7 @@ function makePlainDrawing(table) {
       const ink = inks(i);
       if (ink === 0) continue;
       const a = cells[4 * i], b = cells[4 * i + 1], c = cells[4 * i + 2];
+      if (c > topCell) continue;
       const w = rw[0] * a + rw[1] * b + rw[2] * c + rw[3];
       if (w <= 0) continue;
       const x = ((rx[0] * a + rx[1] * b + rx[2] * c + rx[3]) / w * 0.5 + 0.5) * frame.width;
@@ -45,7 +46,8 @@ function makePlainDrawing(table) {
       const frame = { width, height, depth, inks: new Uint32Array(picture.data.buffer) };
       const on = layers.filter((layer) => layer.isOn);
       for (const layer of on) {
-        if (layer.kind === "points") drawPoints(layer, latticeRows(layer, matrix), frame, pointSize);
+        if (layer.kind !== "points") continue;
+        drawPoints(layer, latticeRows(layer, matrix), frame, pointSize, topCellOf(layer, look.cut));
       }
       drawLight(frame, camera, look);
       for (const layer of on) if (layer.kind === "path") drawPath(layer, matrix, frame, pathSize);

@@ -34,6 +34,11 @@ function isHidden(layer, value) {
   return layer.scale !== null && layer.scale.hideBelow !== null && !(value >= layer.scale.hideBelow);
 }
 
+// The highest cell of a layer that a cut at a height leaves; paths are not cut.
+function topCellOf(layer, cut) {
+  return layer.kind === "path" ? Infinity : (cut - layer.low_m[2]) / layer.step_m;
+}
+
 function colourOf(layer, value, table) {
   if (layer.scale === null) return layer.rgb;
   if (Number.isNaN(value)) return GREY;
@@ -52,14 +57,15 @@ function latticeRows(layer, matrix) {
 }
 
 // The point that is drawn nearest to the eye within `reach` pixels of a place, or null.
-function pointAt(layers, matrix, width, height, x, y, reach) {
+function pointAt(layers, matrix, width, height, [x, y], reach, cut) {
   let best = null, bestDepth = Infinity;
   for (const layer of layers) {
     if (!layer.isOn) continue;
     const [rx, ry, rz, rw] = latticeRows(layer, matrix);
-    const cells = layer.cells;
+    const cells = layer.cells, topCell = topCellOf(layer, cut);
     for (let i = 0; i < layer.n; i++) {
       const a = cells[4 * i], b = cells[4 * i + 1], c = cells[4 * i + 2];
+      if (c > topCell) continue;
       const w = rw[0] * a + rw[1] * b + rw[2] * c + rw[3];
       if (w <= 0) continue;
       const dx = ((rx[0] * a + rx[1] * b + rx[2] * c + rx[3]) / w * 0.5 + 0.5) * width - x;

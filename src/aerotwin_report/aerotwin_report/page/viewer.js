@@ -10,7 +10,7 @@ class Viewer {
     this.figure = figure;
     this.stage = figure.querySelector(".stage");
     this.document = JSON.parse(figure.querySelector(".scene-data").textContent);
-    this.look = { pointSize: 2, light: LIGHT, ratio: 1 };
+    this.look = { pointSize: 2, light: LIGHT, ratio: 1, cut: Infinity };
     this.isDirty = false;
     this.picked = null;
   }
@@ -27,7 +27,7 @@ class Viewer {
     }));
     for (const layer of this.layers) layer.scale = layer.values === null ? null : scaleOf(layer, scales);
     this.scales = [...scales.values()];
-    this.camera = makeCamera(this.document.half_m);
+    this.camera = makeCamera(this.document.half_m, this.document.reach_m);
     this.look.pointSize = this.fittingSize();
     this.canvas = element("canvas", { tabIndex: 0, className: "space" });
     this.canvas.setAttribute("role", "application");
@@ -90,7 +90,7 @@ class Viewer {
     const { width, height } = this.canvas;
     const matrix = clipMatrix(this.camera, width / height);
     const [px, py] = [x * this.look.ratio, y * this.look.ratio];
-    this.picked = pointAt(this.layers, matrix, width, height, px, py, REACH_PX * this.look.ratio);
+    this.picked = pointAt(this.layers, matrix, width, height, [px, py], REACH_PX * this.look.ratio, this.look.cut);
     this.readout.hidden = this.picked === null;
     if (this.picked !== null) this.readout.textContent = this.described(this.picked);
     this.redraw();
@@ -174,10 +174,16 @@ class Viewer {
       this.redraw();
       return value === 0 ? "none" : `${(value / LIGHT).toFixed(1)} ×`;
     });
+    const top = this.document.half_m[2];
+    const cut = slider("cut above", -top, top, top, (value) => {
+      this.look.cut = value < top ? value : Infinity;
+      this.redraw();
+      return value < top ? `${(value + this.document.origin_m[2]).toFixed(1)} m` : "nothing";
+    });
     return [
       element("div", { className: "layers" }, ...layers),
       ...this.scales.map((scale) => this.scaleControls(scale)),
-      element("div", {}, size, light),
+      element("div", {}, size, light, ...(top > 0 ? [cut] : [])),
     ];
   }
 
