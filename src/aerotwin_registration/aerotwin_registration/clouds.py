@@ -122,9 +122,9 @@ def write_cloud(path: str | Path, points: np.ndarray, intensity: np.ndarray | No
         columns["intensity"] = np.asarray(intensity, dtype=np.float32).reshape(len(points))
     with atomic_file(path) as out:
         if suffix == ".ply":
-            write_ply(path, columns, out)  # type: ignore[arg-type]
+            write_ply(path, columns, out)
         elif suffix == ".pcd":
-            write_pcd(columns, out)  # type: ignore[arg-type]
+            write_pcd(columns, out)
         elif suffix == ".xyz":
             table = points if intensity is None else np.column_stack([points, intensity])
             np.savetxt(out, table, fmt="%.6f")

@@ -4,6 +4,7 @@
 
 import io
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -47,7 +48,7 @@ def read_pcd(path: Path) -> dict[str, np.ndarray]:
         raise UserError(f"{path}: damaged PCD file: {error}") from error
 
 
-def write_pcd(columns: dict[str, np.ndarray], file: io.BufferedIOBase) -> None:
+def write_pcd(columns: dict[str, np.ndarray], file: BinaryIO) -> None:
     """Write equally long columns as a binary PCD."""
     kinds = {name: np.dtype(column.dtype).str[1:] for name, column in columns.items()}
     n = len(next(iter(columns.values())))

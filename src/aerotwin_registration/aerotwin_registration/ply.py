@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """PLY files (Turk 1994): ASCII and binary, points and faces. Input is not trusted."""
 
-import io
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -87,7 +87,7 @@ def count_faces(path: Path) -> int:
     return sum(element.count for element in _header(start, path)[1] if element.name == "face")
 
 
-def write_ply(path: Path, columns: dict[str, np.ndarray], file: io.BufferedIOBase) -> None:
+def write_ply(path: Path, columns: dict[str, np.ndarray], file: BinaryIO) -> None:
     """Write equally long columns as the vertices of a binary little-endian PLY."""
     names = {"f4": "float", "f8": "double", "u1": "uchar", "i4": "int"}
     kinds = {name: np.dtype(column.dtype).str[1:] for name, column in columns.items()}

@@ -177,6 +177,43 @@ def _gltf(folder: Path) -> list[Path]:
     return [folder / "mesh.gltf", folder / "mesh.bin"]
 
 
+def _draco(folder: Path) -> list[Path]:
+    """Return a GLB file whose mesh is packed by Draco."""
+    import DracoPy
+
+    triangles = np.column_stack([np.arange(_N - 2) + k for k in range(3)]).astype(np.uint32)
+    packed = DracoPy.encode(points().astype(np.float32), triangles, quantization_bits=14)
+    mesh = DracoPy.decode(packed)
+    ids = {"POSITION": mesh.attributes[0]["unique_id"]}
+    low, high = points().min(axis=0).tolist(), points().max(axis=0).tolist()
+    accessors = [
+        {"componentType": 5126, "type": "VEC3", "count": len(mesh.points), "min": low, "max": high},
+        {"componentType": 5125, "type": "SCALAR", "count": mesh.faces.size},
+    ]
+    extension = {"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": ids}}
+    primitive = {"attributes": {"POSITION": 0}, "indices": 1, "extensions": extension}
+    document = {
+        "asset": {"version": "2.0"},
+        "extensionsUsed": list(extension),
+        "extensionsRequired": list(extension),
+        "scenes": [{"nodes": [0]}],
+        "scene": 0,
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [primitive]}],
+        "accessors": accessors,
+        "bufferViews": [{"buffer": 0, "byteOffset": 0, "byteLength": len(packed)}],
+        "buffers": [{"byteLength": len(packed)}],
+    }
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    packed += bytes(-len(packed) % 4)
+    body = struct.pack("<I4s", len(text), b"JSON") + text
+    body += struct.pack("<I4s", len(packed), b"BIN\x00") + packed
+    head = struct.pack("<4sII", b"glTF", 2, 12 + len(body))
+    (folder / "packed.glb").write_bytes(head + body)
+    return [folder / "packed.glb"]
+
+
 def _tileset(folder: Path) -> list[Path]:
     glb = _glb_bytes(folder)
     (folder / "mesh.glb").unlink()
@@ -291,7 +328,7 @@ XYZ = (_text("cloud.xyz", "", "{:.4f} {:.4f} {:.4f}\n"),
 CSV_CLOUD = (_text("cloud.csv", "x,y,z,nx,ny,nz\n", "{:.4f} , {:.4f} , {:.4f} , 0,0,1\n"),)
 NPZ, NPY = (_numpy("cloud.npz"),), (_numpy("cloud.npy"),)
 LAS, LAZ = (_las("cloud.las"),), (_las("cloud.laz"),)
-BINVOX, OBJ, GLTF, TILESET = (_binvox,), (_obj,), (_glb, _gltf), (_tileset,)
+BINVOX, OBJ, GLTF, TILESET = (_binvox,), (_obj,), (_glb, _gltf, _draco), (_tileset,)
 TUM = (_trajectory("estimate.txt", "tum"),)
 KITTI = (_trajectory("poses.txt", "kitti"),)
 CSV_TRAJECTORY = (_trajectory("truth.csv", "csv"),)
