@@ -12,6 +12,7 @@ from aerotwin_trajectory_evaluation.bound import StereoCamera
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.figures import AXES, plane_of
 from aerotwin_trajectory_evaluation.metrics import summarise
+from aerotwin_trajectory_evaluation.metrics_schema import COMPARISON_SCHEMA
 from aerotwin_trajectory_evaluation.words import score_rows
 
 Evaluations = Mapping[str, TrajectoryEvaluation]
@@ -29,6 +30,7 @@ def comparison_section(evaluations: Evaluations, camera: StereoCamera | None = N
         figures=_figures(evaluations),
         tables=(_table(evaluations, camera),),
         metrics={name: _short(evaluation) for name, evaluation in evaluations.items()},
+        schema=COMPARISON_SCHEMA,
     )
 
 

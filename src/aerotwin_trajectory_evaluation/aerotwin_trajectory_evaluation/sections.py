@@ -9,9 +9,11 @@ from aerotwin_trajectory_evaluation import figures
 from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
+from aerotwin_trajectory_evaluation.metrics_schema import TRAJECTORY_SCHEMA
 from aerotwin_trajectory_evaluation.words import (
     MIN_COVERAGE,
     MODE_TEXT,
+    cautions,
     score_rows,
     segment_text,
     verdict,
@@ -58,7 +60,8 @@ def section(
         figures=_figures(evaluation, name),
         tables=(*tables, _control_table(evaluation)),
         metrics=evaluation.metrics() | bound,
-        warnings=tuple(_warnings(evaluation)),
+        warnings=tuple(cautions(evaluation)),
+        schema=TRAJECTORY_SCHEMA,
     )
 
 
@@ -105,33 +108,6 @@ def _text(evaluation: TrajectoryEvaluation, notes: tuple[str, ...]) -> str:
     if notes:
         parts.append("Of the files: " + "; ".join(notes) + ".")
     return "\n\n".join(parts)
-
-
-def _warnings(evaluation: TrajectoryEvaluation) -> list[str]:
-    warnings = []
-    if not evaluation.alignment.is_determined:
-        warnings.append(f"Alignment: {evaluation.alignment.reason}.")
-    if evaluation.coverage < MIN_COVERAGE:
-        warnings.append(
-            f"Only {evaluation.coverage:.0%} of the flight has an estimate; the errors are those "
-            "of the covered part."
-        )
-    found = evaluation.calibration
-    if found.is_offset_significant and not found.applied_time_offset:
-        assert found.time_offset_s is not None
-        warnings.append(
-            f"The stamps of the estimate are {found.time_offset_s * 1e3:+.1f} ms from those of "
-            "the truth; the scores hold that error (--apply-time-offset takes it out)."
-        )
-    if found.is_lever_arm_significant and not found.applied_lever_arm:
-        warnings.append(
-            "Truth and estimate seem to be of different points of the body: the lever arm below "
-            "is in the scores (--apply-lever-arm takes it out)."
-        )
-    missed = [c.name for c in evaluation.controls if c.expected_m > 0.0 and not c.is_detected]
-    if missed:
-        warnings.append(f"Negative control not seen by the scores: {', '.join(missed)}.")
-    return warnings
 
 
 def _headline(

@@ -316,5 +316,33 @@ def _troubles(evaluation: TrajectoryEvaluation) -> list[str]:
     return troubles
 
 
+def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
+    """Return what a reader must know before believing the numbers."""
+    warnings = []
+    if not evaluation.alignment.is_determined:
+        warnings.append(f"Alignment: {evaluation.alignment.reason}.")
+    if evaluation.coverage < MIN_COVERAGE:
+        warnings.append(
+            f"Only {evaluation.coverage:.0%} of the flight has an estimate; the errors are those "
+            "of the covered part."
+        )
+    found = evaluation.calibration
+    if found.is_offset_significant and not found.applied_time_offset:
+        assert found.time_offset_s is not None
+        warnings.append(
+            f"The stamps of the estimate are {found.time_offset_s * 1e3:+.1f} ms from those of "
+            "the truth; the scores hold that error (--apply-time-offset takes it out)."
+        )
+    if found.is_lever_arm_significant and not found.applied_lever_arm:
+        warnings.append(
+            "Truth and estimate seem to be of different points of the body: the lever arm below "
+            "is in the scores (--apply-lever-arm takes it out)."
+        )
+    missed = [c.name for c in evaluation.controls if c.expected_m > 0.0 and not c.is_detected]
+    if missed:
+        warnings.append(f"Negative control not seen by the scores: {', '.join(missed)}.")
+    return warnings
+
+
 def _metres(value: float) -> str:
     return f"{value * 100.0:.2g} cm" if value < 0.1 else f"{value:.3g} m"

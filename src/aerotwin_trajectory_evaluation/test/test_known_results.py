@@ -106,9 +106,8 @@ def test_known_pairs_get_their_known_scores(shared_data, name):
 
 
 EVERY_FILE = [(name, "se3") for name in [*PAIRS, "KITTI 00"]]
-EVERY_MODE = [
-    (n, m) for n in ("fr1/xyz", "V1_02 ba", "KITTI 00") for m in ("none", "origin", "sim3")
-]
+EVERY_MODE = [(n, m) for n in ("fr1/xyz", "V1_02 ba") for m in ("none", "origin", "sim3")]
+EVERY_MODE += [("KITTI 00", "origin")]  # its matrices are rounded: the first one's inverse too
 
 
 @pytest.mark.parametrize(("name", "mode"), EVERY_FILE + EVERY_MODE)

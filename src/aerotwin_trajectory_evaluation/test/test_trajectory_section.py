@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a report says of a trajectory: the sentence, the warnings, the pictures, the schema."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_report import faults, measures, schema, write_report
+from aerotwin_trajectory_evaluation import (
+    StereoCamera,
+    TrajectoryProtocol,
+    evaluate_trajectory,
+    section,
+)
+from aerotwin_trajectory_evaluation.comparison import comparison_section
+from aerotwin_trajectory_evaluation.figures import is_given_shown, plane_of
+from aerotwin_trajectory_evaluation.sections import scene
+from aerotwin_trajectory_evaluation.words import cautions, score_rows, verdict
+
+NOISE_M = 0.02
+
+
+def flight(n=1200):
+    t = np.arange(n) * 0.05
+    p = np.column_stack([6 * np.sin(0.3 * t), 4 * np.cos(0.47 * t), 2 + np.sin(0.9 * t)])
+    angles = np.column_stack([0.3 * np.sin(0.8 * t), 0.2 * np.cos(1.1 * t), np.sin(0.4 * t)])
+    stamps = np.round(t * 1e9).astype(np.int64)
+    return Trajectory(stamps, p, Rotation.from_rotvec(angles).as_quat())
+
+
+def estimate(change=None, *, noise_m=NOISE_M, seed=1000):
+    truth = flight()
+    p = truth.p_ref_body + np.random.default_rng(seed).normal(0, noise_m, (len(truth), 3))
+    if change is not None:
+        change(truth.stamps_ns * 1e-9, p)
+    return Trajectory(truth.stamps_ns, p, truth.q_ref_body)
+
+
+def judged(change=None, **options):
+    return evaluate_trajectory(flight(), estimate(change), **options)
+
+
+def test_a_good_estimate_is_said_to_be_good_and_nothing_else():
+    said = verdict(judged())
+    assert said.startswith("The estimate is 3.4 cm RMS from truth over ")
+    assert "shift and rotation fitted; 3.4 cm as given" in said
+    assert said.endswith("; 100% of the flight has an estimate.")
+    assert cautions(judged()) == []
+
+
+def jump(t, p):
+    p[t > 40.0] += [0.0, 9.0, 0.0]
+
+
+def test_what_went_wrong_stands_in_the_sentence_and_in_a_table():
+    chapter = section(judged(jump, protocol=TrajectoryProtocol(align="none")))
+    assert "33% of it is lost; with 1 jump" in chapter.verdict
+    (table,) = [t for t in chapter.tables if t.title == "What went wrong"]
+    assert [row[0] for row in table.rows] == ["jump", "lost"]
+    assert table.rows[1][1:3] == ("40.05", "59.95")
+
+
+def test_a_late_estimate_is_warned_of_until_its_offset_is_taken_out():
+    truth = flight()
+    late = dataclasses.replace(estimate(), stamps_ns=truth.stamps_ns + 120_000_000)
+    protocol = TrajectoryProtocol(max_gap_s=0.03)
+    given = evaluate_trajectory(truth, late, protocol=protocol)
+    assert any("-120" in line and "--apply-time-offset" in line for line in cautions(given))
+    assert "a time offset of -120 ms is not taken out" in verdict(given)
+    applied = dataclasses.replace(protocol, apply_time_offset=True)
+    mended = evaluate_trajectory(truth, late, protocol=applied)
+    assert cautions(mended) == []
+    assert "is taken out" in verdict(mended)
+
+
+def test_another_point_of_the_body_is_warned_of():
+    truth = flight()
+    moved = truth.p_ref_body + truth.R_ref_body @ np.array([0.3, 0.0, 0.1])
+    result = evaluate_trajectory(truth, Trajectory(truth.stamps_ns, moved, truth.q_ref_body))
+    assert any("different points of the body" in line for line in cautions(result))
+
+
+def test_little_coverage_is_a_warning_and_a_bad_tile():
+    result = evaluate_trajectory(flight(), estimate().take(np.arange(600)))
+    chapter = section(result)
+    assert any("Only 50% of the flight" in line for line in chapter.warnings)
+    assert {tile.label: tile.status for tile in chapter.headline}["Tracked"] == "bad"
+
+
+def test_a_straight_path_is_drawn_and_explained():
+    t = np.arange(100) * 0.1
+    line = np.outer(t, [1.0, 0.0, 0.0])
+    still = np.tile([0, 0, 0, 1.0], (100, 1))
+    truth = Trajectory((t * 1e9).astype(np.int64), line, still)
+    chapter = section(evaluate_trajectory(truth, truth))
+    assert any("straight line" in text for text in chapter.warnings)
+    assert len(chapter.figures) == 8
+    stands = Trajectory(truth.stamps_ns, 0 * line, still)
+    result = evaluate_trajectory(stands, stands)
+    assert result.metrics()["segments"]["mean_percent"] is None
+    assert "stands still" in verdict(result)
+
+
+def test_every_score_says_what_it_means_and_most_how_it_came():
+    covariances = np.tile(np.eye(6) * NOISE_M**2, (len(flight()), 1, 1))
+    camera = StereoCamera(baseline_m=0.11, focal_px=458.0, distance_m=10.0)
+    result = judged(covariances=covariances)
+    scores = score_rows(result, camera)
+    assert all(score.meaning for score in scores)
+    labels = [score.label for score in scores]
+    assert len(set(labels)) == len(labels)
+    assert {"NEES, position", "possible: drift", "lever arm z", "time offset"} <= set(labels)
+    chapter = section(result, camera=camera)
+    assert len(chapter.tables[0].hints) == len(scores)
+    assert [f.title for f in chapter.figures][-2:] == [
+        "Consistency of the position",
+        "Consistency of the pose",
+    ]
+
+
+def test_numbers_obey_their_schema_and_can_be_compared(tmp_path):
+    alone = judged(covariances=np.tile(np.eye(6) * NOISE_M**2, (len(flight()), 1, 1)))
+    chapters = [section(alone), section(judged(jump), title="Other", name="other")]
+    both = comparison_section({"one": alone, "other": judged(jump)})
+    for chapter, labels in (
+        (chapters[0], {"coverage", "path tracked", "APE aligned, position, RMSE"}),
+        (chapters[1], {"drift, mean", "turn drift, mean"}),
+        (both, {"one, APE aligned, RMSE", "other, coverage"}),
+    ):
+        merged = schema({chapter.name: chapter.schema})
+        below = merged["properties"]["sections"]["properties"][chapter.name]
+        rooted = {**below, "$defs": merged["$defs"]}
+        assert faults(chapter.metrics, rooted) == []
+        found = {measure.label for measure in measures(chapter.metrics, rooted)}
+        assert labels <= found
+    write_report(tmp_path, title="Both", sections=[both, *chapters], configuration={"seed": 1})
+    assert (tmp_path / "report.html").stat().st_size < 5e6
+
+
+def test_a_comparison_marks_the_better_one():
+    chapter = comparison_section({"good": judged(), "poor": judged(jump)})
+    (table,) = chapter.tables
+    row = next(i for i, cells in enumerate(table.rows) if cells[0] == "APE aligned, RMSE")
+    assert (row, 1) in table.best
+    assert (row, 2) not in table.best
+    assert chapter.verdict.startswith("good is nearest to truth")
+    assert [layer.name for layer in chapter.scenes[0].layers] == ["truth", "good", "poor"]
+
+
+def test_a_comparison_says_who_covers_more():
+    short = evaluate_trajectory(flight(), estimate().take(np.arange(300)))
+    rough = evaluate_trajectory(flight(), estimate(noise_m=0.1))
+    said = comparison_section({"short": short, "rough": rough}).verdict
+    assert "short is nearest to truth" in said
+    assert "but covers 25% of the flight, rough 100%" in said
+
+
+@pytest.mark.parametrize(
+    ("order", "plane"), [([0, 1, 2], (0, 1, 2)), ([0, 2, 1], (0, 2, 1)), ([2, 0, 1], (1, 2, 0))]
+)
+def test_paths_are_drawn_in_the_plane_of_the_motion(order, plane):
+    """A flat path in x and y; the same in camera axes, as KITTI's: x and z."""
+    truth = flight()
+    p = (truth.p_ref_body * [1.0, 1.0, 0.1])[:, order]
+    turned = Trajectory(truth.stamps_ns, p, truth.q_ref_body)
+    assert plane_of(evaluate_trajectory(turned, turned)) == plane
+
+
+def test_an_estimate_far_off_is_not_drawn_as_given():
+    def far(t, p):
+        p += 100.0
+
+    assert is_given_shown(judged())
+    assert not is_given_shown(judged(far))
+    layers = scene(judged(far)).layers
+    assert [layer.is_shown for layer in layers] == [True, True, False]
