@@ -96,7 +96,8 @@ def load_trajectory(
         raise ValueError(f"duplicates must be one of {DUPLICATES}, got {duplicates!r}")
     if not path.exists():
         raise UserError(f"{path}: no such file; give a trajectory (TUM, KITTI, EuRoC) or a bag")
-    if file_format == "bag" or path.is_dir() or path.suffix in BAG_SUFFIXES:
+    is_bag_file = any(suffix in BAG_SUFFIXES for suffix in path.suffixes[-2:])  # .db3.zstd, too
+    if file_format == "bag" or path.is_dir() or is_bag_file:
         return _from_bag(path, topic)
     rows = read_rows(path)
     if file_format == "auto":
