@@ -60,7 +60,9 @@ def geodetic_point(text: str) -> GeodeticPoint:
         numbers = [float(part) for part in text.split(",")]
         if len(numbers) not in (2, 3):
             raise ValueError(f"{len(numbers)} numbers")
-        return GeodeticPoint(*numbers)
+        return GeodeticPoint(
+            latitude_deg=numbers[0], longitude_deg=numbers[1], altitude_m=sum(numbers[2:])
+        )
     except ValueError as error:
         raise UserError(
             f"expected LAT,LON or LAT,LON,ALT in degrees and metres, found {text!r} ({error})"

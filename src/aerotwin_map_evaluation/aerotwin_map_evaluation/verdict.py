@@ -29,7 +29,8 @@ def verdict(evaluation: MapEvaluation) -> str:
     part = numbers["surface"]["unaligned" if evaluation.is_pose_given else "aligned"]
     state = "where it stands" if evaluation.is_pose_given else "after alignment"
     return (
-        f"The map lies {part['rmse_m']:.2f} m (RMS) from the true surface {state}, and {covers}"
+        f"The map lies {part['rmse_m']:.2f} m (RMS; median {part['median_m']:.2f} m) from the true "
+        f"surface {state}, and {covers}"
         f"{_floor_words(evaluation)}."
     )
 

@@ -6,8 +6,10 @@ import json
 import numpy as np
 import pytest
 
+from aerotwin_core.errors import UserError
 from aerotwin_map_evaluation import command
 from aerotwin_registration import read_cloud, write_cloud
+from aerotwin_registration.ply import read_ply
 
 
 def parse(*words):
@@ -68,3 +70,163 @@ def test_a_protocol_file_changes_the_choices(mesh, tmp_path, capsys):
     assert result["protocol"]["choices"]["voxel_m"] == 0.5
     assert result["n_voxels"] > 3000  # 30 m x 30 m of half-metre columns
     assert 0.0 < result["floor"]["mean_m"] < 0.3
+
+
+def quick(tmp_path):
+    """A protocol without the sensitivity curve, for speed."""
+    path = tmp_path / "quick.yaml"
+    path.write_text("name: quick\nmap: {sensitivity_m: []}\n")
+    return path
+
+
+def judged(capsys, *words):
+    code = command.run(parse(*words, "--json", "-"))
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_options_change_a_protocol_and_its_name(mesh, tmp_path, capsys):
+    path, points = mesh
+    write_cloud(tmp_path / "map.ply", points)
+    region = ("--region", -9, -9, -9, 9, 9, 9)
+    code, result = judged(
+        capsys, path, tmp_path / "map.ply", "--protocol", quick(tmp_path), "--method",
+        "point_to_plane", "--scale", "--voxel-m", 0.5, *region,
+    )  # fmt: skip
+    assert code == 0
+    choices = result["protocol"]["choices"]
+    assert result["protocol"]["name"] == "quick, changed by options"
+    assert (choices["method"], choices["with_scale"]) == ("point_to_plane", True)
+    assert choices["regions_m"] == [-9, -9, -9, 9, 9, 9]
+
+
+def test_conditions_fail_the_command_with_their_own_code(mesh, tmp_path, capsys):
+    path, points = mesh
+    write_cloud(tmp_path / "map.ply", points)
+    words = (path, tmp_path / "map.ply", "--protocol", quick(tmp_path), "--placed")
+    assert judged(capsys, *words, "--fail-if", "map_rmse_m > 0.5")[0] == 0
+    assert judged(capsys, *words, "--fail-if", "chamfer_m < 5")[0] == 3
+    assert judged(capsys, *words, "--fail-if", "precision < 0.01", "--fail-if", "f > 2")[0] == 0
+
+
+def test_every_short_name_is_a_number_of_the_result(mesh, tmp_path, capsys):
+    path, points = mesh
+    write_cloud(tmp_path / "map.ply", np.vstack([points + 0.01 * k for k in range(12)]))
+    conditions = [word for name in command.ALIASES for word in ("--fail-if", f"{name} < -1e9")]
+    code, _ = judged(capsys, path, tmp_path / "map.ply", "--protocol", quick(tmp_path), *conditions)
+    assert code == 0  # a name that is not judged would fail
+
+
+def test_a_start_is_read_and_its_end_is_the_whole_transform(mesh, tmp_path, capsys):
+    path, points = mesh
+    shift = np.array([120.0, -80.0, 3.0])
+    write_cloud(tmp_path / "map.xyz", points - shift)
+    T = np.eye(4)
+    T[:3, 3] = shift + np.array([0.2, -0.1, 0.1])
+    np.savetxt(tmp_path / "T.txt", T)
+    words = (path, tmp_path / "map.xyz", "--protocol", quick(tmp_path))
+    code, result = judged(capsys, *words, "--initial", tmp_path / "T.txt")
+    assert code == 0
+    found = np.array(result["alignment"]["T_reference_estimate"])
+    centre = points.mean(axis=0)
+    # The voxels' false shift is part of it: up to 0.4 m (errata_and_protocols).
+    np.testing.assert_allclose(found[:3, :3] @ (centre - shift) + found[:3, 3], centre, atol=0.4)
+    assert result["is_pose_given"] is False
+    assert judged(capsys, *words)[0] == 1
+
+
+def test_places_on_earth_give_a_start_too(mesh, tmp_path, capsys):
+    path, points = mesh
+    write_cloud(tmp_path / "map.xyz", points - [0.0, 111.2, 0.0])
+    words = (path, tmp_path / "map.xyz", "--protocol", quick(tmp_path))
+    # One thousandth of a degree of latitude is 111.2 m at 47 degrees.
+    places = ("--reference-origin", "47,8,400", "--origin", "47.001,8,400")
+    code, result = judged(capsys, *words, *places)
+    assert code == 0
+    assert result["alignment"]["T_reference_estimate"][1][3] == pytest.approx(111.2, abs=0.5)
+    with pytest.raises(UserError, match="--reference-origin"):
+        command.run(parse(*words, "--origin", "47,8"))
+    with pytest.raises(UserError, match="LAT,LON"):
+        command.run(parse(*words, "--origin", "north", "--reference-origin", "47,8"))
+
+
+def test_what_was_not_seen_is_not_asked_for(mesh, tmp_path, capsys):
+    path, points = mesh
+    west = points[points[:, 0] < -2]
+    write_cloud(tmp_path / "map.ply", west)
+    # A camera 30 m above the western half, looking down (90 degrees about y).
+    rows = [[k, -9.0, y, 30.0, 0, np.sqrt(0.5), 0, np.sqrt(0.5)] for k, y in enumerate((-7, 7))]
+    np.savetxt(tmp_path / "truth.tum", rows)
+    words = (path, tmp_path / "map.ply", "--placed", "--protocol", quick(tmp_path))
+    _, everything = judged(capsys, *words)
+    camera = ("--camera", 400, 200, 500, 500, 199.5, 99.5)
+    _, seen = judged(capsys, *words, "--poses", tmp_path / "truth.tum", *camera)
+    assert everything["completeness"]["within"]["1"] == pytest.approx(13 / 30, abs=0.05)
+    assert seen["completeness"]["within"]["1"] > 0.95
+    assert seen["completeness"]["area_m2"] < 0.5 * everything["completeness"]["area_m2"]
+    assert "seen from the true poses" in seen["floor"]["region"]
+    with pytest.raises(UserError, match="--lidar"):
+        command.run(parse(*words, "--poses", tmp_path / "truth.tum"))
+    with pytest.raises(UserError, match="nothing of the reference"):
+        command.run(
+            parse(*words, "--poses", tmp_path / "truth.tum", "--lidar", 10, 20, "--range-m", 5)
+        )
+
+
+def test_the_written_cloud_carries_each_points_error(mesh, tmp_path):
+    path, points = mesh
+    write_cloud(
+        tmp_path / "map.ply", points + [0.0, 0.0, 40.0] * (np.arange(len(points)) < 1)[:, None]
+    )
+    out = tmp_path / "out"
+    words = (path, tmp_path / "map.ply", "--placed", "--protocol", quick(tmp_path), "-o", out)
+    assert command.run(parse(*words)) == 0
+    columns = read_ply(out / "map_error.ply")[0]
+    assert columns["error_m"][0] > 20.0
+    assert columns["error_m"][1:].max() < 1.5
+    assert {"red", "green", "blue"} <= columns.keys()
+
+
+@pytest.mark.parametrize("how", ["-", "--no-reference"])
+def test_without_reference_the_sharpness_is_judged(mesh, tmp_path, capsys, how):
+    _, points = mesh
+    write_cloud(tmp_path / "map.ply", np.vstack([points + 0.02 * k for k in range(12)]))
+    code, result = judged(capsys, how, tmp_path / "map.ply", "-o", tmp_path / "out")
+    assert code == 0
+    assert result["entropy"]["mme"] is not None
+    assert (tmp_path / "out" / "report.html").exists()
+    assert judged(capsys, how, tmp_path / "map.ply", "--fail-if", "mme > -1000")[0] == 3
+
+
+def test_a_reference_is_missed_by_name(tmp_path):
+    with pytest.raises(UserError, match="REFERENCE"):
+        command.run(parse(tmp_path / "map.ply"))
+
+
+def test_voxels_are_given_a_floor_by_the_surface_beside_them(mesh, tmp_path, capsys):
+    from aerotwin_voxel_cloud import load_surface, voxelise, write_binvox
+
+    path, points = mesh
+    surface = load_surface(path)
+    write_binvox(tmp_path / "hill.binvox", voxelise(surface.vertices, surface.triangles, 1.0))
+    write_cloud(tmp_path / "map.ply", points)
+    words = (tmp_path / "hill.binvox", tmp_path / "map.ply", "--protocol", quick(tmp_path))
+    _, alone = judged(capsys, *words)
+    _, beside = judged(capsys, *words, "--surface", path)
+    assert alone["floor"] is None
+    assert alone["reference"]["voxel_m"] == pytest.approx(1.0)
+    assert beside["correspondences"]["mean_m"] == alone["correspondences"]["mean_m"]
+    # The same voxels made from the surface itself have the same floor.
+    _, made = judged(capsys, path, tmp_path / "map.ply", "--protocol", quick(tmp_path))
+    assert beside["floor"]["mean_m"] == pytest.approx(made["floor"]["mean_m"], abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("1 2 3", "16 or 12"), ("a b", "not a table"), ("2 0 0 0 0 2 0 0 0 0 2 0", "--scale")],
+)
+def test_a_transform_that_is_none_is_refused(mesh, tmp_path, text, words):
+    path, points = mesh
+    write_cloud(tmp_path / "map.ply", points)
+    (tmp_path / "T.txt").write_text(text)
+    with pytest.raises(UserError, match=words):
+        command.run(parse(path, tmp_path / "map.ply", "--initial", tmp_path / "T.txt"))
