@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from aerotwin_core import messages
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.errors import UserError
 
+REPLAY = Path(__file__).parents[1] / "launch" / "evaluate_bag.launch.yaml"
 LIMIT_S = 180.0  # of a loaded machine; no test waits for it to pass
 AEROTWIN = [sys.executable, "-m", "aerotwin_core.cli"]
 N_SCANS = 20
@@ -152,6 +154,17 @@ def test_a_launch_file_is_wrapped_with_its_arguments(tmp_path):
     assert process.command[1:] == ("slam_2.py", "--ros-args", "-p", "use_sim_time:=true")
     assert re.search(started.process, " ".join(process.command))
     assert not re.search(started.process, f"{sys.executable} another.py")
+
+
+def test_nodes_of_an_included_slam_follow_the_time_of_the_bag(tmp_path, prefix_of):
+    slam = tmp_path / "slam.launch.yaml"
+    slam.write_text("launch:\n  - node: {pkg: my_slam, exec: my_slam}\n")
+    prefix = prefix_of([("my_slam", "my_slam"), ("aerotwin_bringup", "replay")])
+    arguments = {"bag": "bag", "slam": "external", "slam_file": str(slam)}
+    plan = expand_launch_file(REPLAY, arguments, {"AMENT_PREFIX_PATH": str(prefix)})
+    replay, other = (" ".join(process.command) for process in plan.processes)
+    assert "use_sim_time" not in replay
+    assert "-p use_sim_time:=True" in other
 
 
 def test_launch_files_of_python_need_ros_launch_and_others_must_exist(tmp_path, monkeypatch):
