@@ -93,6 +93,9 @@ def test_the_cubes_are_larger_than_what_hangs_together():
     alone = differences("surface", "distances", a, b, single)
     honest = d.mean.interval.standard_error
     assert alone.mean.interval.standard_error < 0.6 * honest
+    apart = differences("surface", "distances", a, b, replace(QUICK, shares_blocks=False))
+    # The two fields are independent: drawn together or apart, the error is the same.
+    assert apart.mean.interval.standard_error == pytest.approx(honest, rel=0.35)
 
 
 def test_a_margin_that_is_finer_than_the_map_allows_is_not_decided():

@@ -329,4 +329,4 @@ def _headline(d: Differences) -> str:
 
 
 def _metres(value: float) -> str:
-    return f"{value * 100.0:.1f} cm"
+    return f"{value * 100.0:.2f} cm"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How far two samples of distances differ, with intervals that know of space, and a margin."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -158,28 +158,32 @@ def differences(
 
 
 def _block(a: Distances, b: Distances, protocol: TwinProtocol) -> BlockSize:
-    """Return the larger of the block sizes that the two maps ask for."""
-    chosen = []
-    for side in (a, b):
-        points = side.points_map[side.is_kept]
-        if len(points) < 2:
+    """Return the cubes over which the difference of the means varies most.
+
+    Each point counts with what it adds to that difference: its deviation from its map's mean over
+    the number of points there. Drawn together, what a place does to both maps cancels.
+    """
+    values, points = [], []
+    for side, sign in ((a, -1.0), (b, 1.0)):
+        kept = side.kept
+        if len(kept) < 2:
             raise UserError(
-                f"only {len(points)} points of a map lie near the model; check the alignment"
+                f"only {len(kept)} points of a map lie near the model; check the alignment"
             )
-        chosen.append(choose_block_size(side.kept, points, protocol.block_edges_m))
-    larger = max(chosen, key=lambda block: block.edge)
-    is_settled = all(block.is_settled for block in chosen)
-    counts = [
-        len(np.unique(blocks_in_space(side.points_map[side.is_kept], larger.edge)))
-        for side in (a, b)
-    ]
-    return BlockSize(
-        edge=larger.edge,
-        edges=larger.edges,
-        standard_errors=larger.standard_errors,
-        n_blocks=min(counts),
-        is_settled=is_settled,
-    )
+        values.append(sign * (kept - kept.mean()) / len(kept))
+        points.append(side.points_map[side.is_kept])
+    n_all = sum(map(len, values))
+    if protocol.shares_blocks:
+        added, places = np.concatenate(values) * n_all, np.concatenate(points)
+        chosen = choose_block_size(added, places, protocol.block_edges_m)
+    else:
+        alone = [
+            choose_block_size(v * len(v), p, protocol.block_edges_m) for v, p in zip(values, points)
+        ]
+        chosen = max(alone, key=lambda block: block.edge)
+        chosen = replace(chosen, is_settled=all(block.is_settled for block in alone))
+    counts = [len(np.unique(blocks_in_space(p, chosen.edge))) for p in points]
+    return replace(chosen, n_blocks=min(counts))
 
 
 def _replicates(

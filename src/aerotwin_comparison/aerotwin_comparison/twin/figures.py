@@ -37,12 +37,14 @@ def clouds_from_above(twin: TwinComparison, name: str) -> str:
             *model[:, :2].T, s=4.0, marker="s", lw=0, color=COLOUR_MODEL, alpha=0.3,
             rasterized=True, label="model",
         )  # fmt: skip
-        for side, points, colour in zip((twin.a, twin.b), clouds, (COLOUR_A, COLOUR_B)):
-            which = sampled(len(points), 30_000)
-            axes.scatter(
-                *points[which, :2].T, s=min(dot_area(len(which)), 6.0), lw=0, color=colour,
-                alpha=0.6, rasterized=True, label=side.label,
-            )  # fmt: skip
+        # Shuffled together, so that neither map covers the other.
+        owner = np.repeat([0, 1], [len(points) for points in clouds])
+        which = sampled(len(both), 50_000)
+        colours = np.array([COLOUR_A, COLOUR_B])[owner[which]]
+        size = min(dot_area(len(which)), 6.0)
+        axes.scatter(*both[which, :2].T, s=size, lw=0, c=colours, alpha=0.6, rasterized=True)
+        for side, colour in ((twin.a, COLOUR_A), (twin.b, COLOUR_B)):
+            axes.scatter([], [], s=size, lw=0, color=colour, label=side.label)
         _frame(axes, low, high)
         axes.figure.legend(loc="outside upper left", ncols=3, markerscale=3.0)
 

@@ -58,9 +58,9 @@ def _headline(twin: TwinComparison) -> tuple[Headline, ...]:
             tiles.append(
                 Headline(
                     label=f"Difference of {name}",
-                    value=f"{i.estimate * 100:+.1f}",
+                    value=f"{i.estimate * 100:+.2f}",
                     unit="cm",
-                    meaning=f"{i.low * 100:+.1f} to {i.high * 100:+.1f} cm, margin "
+                    meaning=f"{i.low * 100:+.2f} to {i.high * 100:+.2f} cm, margin "
                     f"{part.margin * 100:g} cm",
                     status=_STATUS.get(part.verdict, "warn"),
                     computed=f"{twin.judged.what}; {1 - 2 * part.alpha:.0%} interval over "
@@ -152,7 +152,12 @@ def _sensing_rows(twin: TwinComparison) -> list[tuple[Cell, ...]]:
     for name in names:
         values = [s.settings.get(name) for s in sides]
         rows.append(row(name, values, "{}"))
-    return rows
+    return _known(rows)
+
+
+def _known(rows: list[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
+    """Return the rows of which at least one side has a value."""
+    return [row for row in rows if any(cell != "–" for cell in row[1:])]
 
 
 def _map_rows(twin: TwinComparison) -> list[tuple[Cell, ...]]:
@@ -182,7 +187,7 @@ def _map_rows(twin: TwinComparison) -> list[tuple[Cell, ...]]:
         row("tilt removed [deg]", "alignment", "removed", "tilt_deg", pattern="{:.3f}"),
         row("offset removed [m]", "alignment", "removed", "offset_m", pattern="{:.3f}"),
     ]
-    return [r for r in rows if any(cell != "–" for cell in r[1:])]
+    return _known(rows)
 
 
 def _differences(twin: TwinComparison, d: Differences) -> Table:
