@@ -38,6 +38,8 @@ _MAX_BLOCKS, _MIN_BLOCKS = 30, 8
 # attitude, chord of the turn).
 _LEAST_VELOCITY_M_S, _LEAST_TURN = 0.02, 0.02
 _SIGNIFICANT = 3.0
+# Of the unknowns' information, each in its own unit: beyond it nothing but rounding is left.
+_WORST_CONDITION = 1e12
 # What explains less of the errors than this may be anything that is alike on many stretches.
 _LEAST_SHARE = 0.1
 
@@ -220,6 +222,8 @@ def _solve(problem: _Displacements, tau_s: float) -> Calibration:
     for _ in range(_MAX_STEPS):
         J, residuals, weights = _linearise(problem, tau_s, arm, axes)
         H = np.einsum("n,nij,nik->jk", weights, J, J)
+        if _is_singular(H):
+            return Calibration(reason="the motion does not tell offset, arm and frame apart")
         step = -np.linalg.solve(H, np.einsum("n,nij,ni->j", weights, J, residuals))
         tau_s, arm = tau_s + float(step[0]), arm + axes @ step[1 : 1 + axes.shape[1]]
         if np.abs(step[: 1 + axes.shape[1]]).max() < 1e-7:
@@ -228,6 +232,13 @@ def _solve(problem: _Displacements, tau_s: float) -> Calibration:
     shares = _explained(residuals, weights, H, (tau_s, *(axes.T @ arm)))
     found = _result(tau_s, arm, axes, covariance)
     return dataclasses.replace(found, time_offset_share=shares[0], lever_arm_share=shares[1])
+
+
+def _is_singular(H: np.ndarray) -> bool:
+    diagonal = np.diag(H)
+    if not np.isfinite(H).all() or diagonal.min() <= 0.0:
+        return True
+    return bool(np.linalg.cond(H / np.sqrt(np.outer(diagonal, diagonal))) > _WORST_CONDITION)
 
 
 def _explained(

@@ -20,6 +20,7 @@ DUPLICATES = ("keep", "first", "refuse")
 BAG_SUFFIXES = (".mcap", ".db3")
 # KITTI's laser turns at 10 Hz; only the order matters when both files lack stamps.
 KITTI_PERIOD_NS = 100_000_000
+_FARTHEST_M = 1e9  # beyond the Moon
 # A quaternion farther from length 1 is no rounded one: four decimals leave 1e-4.
 _ODD_NORM, _WRONG_NORM = 1e-3, 0.1
 
@@ -172,6 +173,7 @@ def _from_kitti(rows: Rows, times: str | Path | None) -> TrajectoryFile:
     if wrong.any():
         line = rows.line(int(np.argmax(wrong)))
         raise ValueError(f"line {line}: the 3x3 part is no rotation; rows are r11 r12 r13 tx …")
+    _refuse_far(rows, matrices[:, :, 3])
     quaternions = Rotation.from_matrix(rotations).as_quat()
     notes = [] if times else ["without stamps: poses are taken every 0.1 s; give --times"]
     if off.max() > _ODD_NORM:
@@ -198,6 +200,7 @@ def from_columns(
     duplicates: str,
 ) -> TrajectoryFile:
     """Return the trajectory of columns, after every check that a trajectory needs."""
+    _refuse_far(rows, positions)
     norms = np.linalg.norm(quaternions, axis=1)
     off = np.abs(norms - 1.0)
     if off.max() > _WRONG_NORM:
@@ -226,6 +229,13 @@ def from_columns(
     )
     trajectory = Trajectory(_apart(stamps[keep]), positions[keep], quaternions[keep])
     return TrajectoryFile(trajectory=trajectory, file_format=file_format, notes=tuple(notes))
+
+
+def _refuse_far(rows: Rows, positions: np.ndarray) -> None:
+    far = np.abs(positions).max(axis=1)
+    if far.max() > _FARTHEST_M:
+        line = rows.line(int(np.argmax(far)))
+        raise ValueError(f"line {line}: {far.max():.3g} m is no position; check the unit")
 
 
 _SAID = {"keep": "all are used, 1 ns apart (as evo)", "first": "the first of each is used"}

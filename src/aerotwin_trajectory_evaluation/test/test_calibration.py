@@ -137,6 +137,10 @@ def test_turns_about_one_axis_leave_the_arm_along_it_open():
             "no time offset is told",
         ),
         (
+            lambda r: Trajectory(r.stamps_ns, 0 * r.p_ref_body, r.q_ref_body),
+            "does not tell offset, arm and frame apart",
+        ),
+        (
             lambda r: Trajectory(
                 r.stamps_ns, 0 * r.p_ref_body, np.tile([0, 0, 0, 1.0], (len(r), 1))
             ),

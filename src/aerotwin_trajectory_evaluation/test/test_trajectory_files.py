@@ -67,6 +67,8 @@ def test_kitti_is_row_major(tmp_path):
         ("1e400 0 0 0 0 0 0 1\n", "no time|not finite"),
         ("99999999999 0 0 0 0 0 0 1\n", "no time in this unit"),
         ("1 0 0 0 1 0 0 0 1 0 0 0\n", "the 3x3 part is no rotation"),
+        ("1 1e300 0 0 0 0 0 1\n", r"line 1: 1e\+300 m is no position"),
+        ("1 0 0 2e9 0 1 0 0 0 0 1 0\n", r"line 1: 2e\+09 m is no position"),
         ("\0\0\1", "a binary file"),
     ],
 )
