@@ -21,6 +21,8 @@ _STORES = {
 }
 """Distributions whose standard messages differ from those of Jazzy and Kilted."""
 _TYPE_NAME = re.compile(r"[A-Za-z]\w*(/[A-Za-z]\w*){1,2}", re.ASCII)
+_IDL_FILE = re.compile(r"={80}\nIDL: [^\n]*\n")
+_INCLUDE = re.compile(r"^[ \t]*#[^\n]*$", re.MULTILINE)
 # The code that reads a message is generated from its definition: both are kept small.
 _MAX_DEFINITION_CHARACTERS = 1_000_000
 _MAX_ARRAY_LENGTH = 100_000
@@ -128,17 +130,22 @@ class MessageTypes:
         if not _TYPE_NAME.fullmatch(msgtype) or len(text) > _MAX_DEFINITION_CHARACTERS:
             return {}
         try:
-            parsed = (
-                get_types_from_msg(text, msgtype)
-                if encoding == "ros2msg"
-                else get_types_from_idl(text)
-            )
+            parsed = get_types_from_msg(text, msgtype) if encoding == "ros2msg" else _of_idl(text)
         except Exception:  # a damaged definition: the standard one is used, or none
             return {}
         # Constants are not needed, and would be written into generated code.
         types = {name: ([], fields) for name, (_, fields) in parsed.items()}
         is_usable = msgtype in types and all(map(_is_small, types.values()))
         return types if is_usable and _is_closed(types) else {}
+
+
+def _of_idl(text: str) -> dict[str, Any]:
+    """Return the types of IDL files that follow each other behind lines with their names."""
+    found: dict[str, Any] = {}
+    for part in _IDL_FILE.split(_INCLUDE.sub("", text)):
+        if part.strip():
+            found |= get_types_from_idl(part)
+    return found
 
 
 @lru_cache(maxsize=2)

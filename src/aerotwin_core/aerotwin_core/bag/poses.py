@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The poses that topics of a bag carry, with their frames and covariances."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,22 +64,6 @@ def rows_of_message(message: Any) -> list[PoseRow]:
     p, q = pose.position, pose.orientation
     values = (p.x, p.y, p.z, q.x, q.y, q.z, q.w)
     return [PoseRow(stamp_ns(message), values, covariance, frame, child_frame)]
-
-
-def poses_of_messages(messages: Iterable[tuple[str, int, Any]], topic: str) -> PoseTopic:
-    """Return the poses of (topic, recording stamp [ns], message) of one topic; see `collect_poses`.
-
-    A Path is taken from its last message.
-    """
-    rows: list[PoseRow] = []
-    recorded: list[int] = []
-    for _, stamp, message in messages:
-        if hasattr(message, "poses"):
-            rows, recorded = [], []
-        of_message = rows_of_message(message)
-        rows += of_message
-        recorded += [stamp] * len(of_message)
-    return collect_poses(rows, recorded, topic)
 
 
 def collect_poses(rows: Sequence[PoseRow], recorded_ns: Sequence[int], topic: str) -> PoseTopic:

@@ -157,6 +157,24 @@ def test_a_type_that_only_the_bag_knows_is_read_by_its_definition(tmp_path, writ
     assert (message.count, message.names, len(message.inner)) == (7, ["ab"], 2)
 
 
+IDL = (
+    "=" * 80 + "\nIDL: mine/msg/Own\n"
+    '#include "mine/msg/Inner.idl"\nmodule mine { module msg { '
+    'typedef mine::msg::Inner inner__2[2]; struct Own { @verbatim (language="comment", text="how many") int32 count;'
+    " sequence<string> names; inner__2 inner; }; }; };\n"
+    + "=" * 80 + "\nIDL: mine/msg/Inner\n"
+    "module mine { module msg { struct Inner { double x; }; }; };\n"
+)  # fmt: skip
+
+
+def test_definitions_in_idl_are_read(tmp_path, write_mcap):
+    cdr = b"\x00\x01\x00\x00" + (7).to_bytes(4, "little") + (1).to_bytes(4, "little")
+    cdr += (3).to_bytes(4, "little") + b"ab\x00" + bytes(1) + bytes(16)
+    write_mcap(tmp_path / "e.mcap", [("/mine", 1, cdr)], schema=("mine/msg/Own", "ros2idl", IDL))
+    ((_, _, message),) = BagReader(tmp_path / "e.mcap").messages()
+    assert (message.count, message.names, message.inner[1].x) == (7, ["ab"], 0.0)
+
+
 def test_a_type_that_nobody_knows_is_named(tmp_path, pose, write_mcap):
     write_mcap(tmp_path / "f.mcap", [("/odd", 1, pose(0))], schema=("odd/msg/Odd", "", ""))
     bag = BagReader(tmp_path / "f.mcap")
