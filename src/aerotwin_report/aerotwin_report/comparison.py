@@ -203,7 +203,7 @@ def _run_table(runs: Sequence[Run]) -> Table:
             (
                 run.name,
                 run.document["title"],
-                run.document["created"],
+                run.document["created"][:16].replace("T", " "),
                 (run.document["world"] or {}).get("name"),
                 run.document["seed"],
                 "yes" if run.document["is_complete"] else "no",
@@ -238,7 +238,7 @@ def _measure_table(title: str, rows: list[list[Measure | None]], names: Sequence
         title=title,
         columns=("quantity", "unit", *names),
         rows=tuple(
-            (measure.label, measure.unit, *("–" if v is None else f"{v:.{_DIGITS}g}" for v in row))
+            (measure.label, *_in_shown_unit(measure.unit, row))
             for measure, row in zip(first, values)
         ),
         hints=tuple(
@@ -246,6 +246,12 @@ def _measure_table(title: str, rows: list[list[Measure | None]], names: Sequence
         ),
         best=tuple((row, 2 + k) for row, which in enumerate(best) for k in which),
     )
+
+
+def _in_shown_unit(unit: str, values: Sequence[float | None]) -> tuple[str, ...]:
+    """Return the unit and the values as text; bytes are shown in millions."""
+    scale, unit = (1e-6, "MB") if unit == "bytes" else (1.0, unit)
+    return (unit, *("–" if v is None else f"{v * scale:.{_DIGITS}g}" for v in values))
 
 
 def _numbers(run: Run) -> dict[str, Any]:

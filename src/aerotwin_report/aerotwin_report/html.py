@@ -230,5 +230,6 @@ def _footer(document: Mapping[str, Any]) -> str:
         parts.append(f"World: {world['attribution']}")
     if world.get("licence"):
         parts.append(f"Licence of the world: {world['licence']}")
-    parts.append("Simulated figures are not comparable to published field figures.")
+    if world:
+        parts.append("Simulated figures are not comparable to published field figures.")
     return "<footer>" + "".join(f"<p>{escape(part)}</p>" for part in parts) + "</footer>"

@@ -85,6 +85,19 @@ def test_the_best_is_marked_where_the_section_says_what_is_better(tmp_path):
     assert section.metrics["runs"]["b"]["measures"]["sections.thing.speed"] == 2.0
 
 
+def test_bytes_are_shown_in_millions(tmp_path):
+    size = {"title": "memory", "unit": "bytes", "better": "lower", "type": "integer"}
+    runs = [
+        a_run(
+            tmp_path / name,
+            a_section(metrics={"size": n}, schema={"properties": {"size": size}}),
+        )
+        for name, n in (("a", 48_000_000), ("b", 52_500_000))
+    ]
+    measured = comparison_section(load_runs(runs)).tables[-1]
+    assert measured.rows == (("memory", "MB", "48", "52.5"),)
+
+
 def test_equal_numbers_have_no_best(tmp_path):
     runs = load_runs([a_run(tmp_path / "a"), a_run(tmp_path / "b")])
     section = comparison_section(runs)
