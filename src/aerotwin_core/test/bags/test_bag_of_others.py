@@ -160,7 +160,8 @@ def test_a_type_that_only_the_bag_knows_is_read_by_its_definition(tmp_path, writ
 IDL = (
     "=" * 80 + "\nIDL: mine/msg/Own\n"
     '#include "mine/msg/Inner.idl"\nmodule mine { module msg { '
-    'typedef mine::msg::Inner inner__2[2]; struct Own { @verbatim (language="comment", text="how many") int32 count;'
+    'typedef mine::msg::Inner inner__2[2]; struct Own { @verbatim (language="comment", text="n") '
+    "int32 count;"
     " sequence<string> names; inner__2 inner; }; }; };\n"
     + "=" * 80 + "\nIDL: mine/msg/Inner\n"
     "module mine { module msg { struct Inner { double x; }; }; };\n"
