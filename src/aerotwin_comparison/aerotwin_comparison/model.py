@@ -2,25 +2,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model that maps are measured against."""
 
-import numpy as np
+from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_map_evaluation import MapProtocol
+from aerotwin_map_evaluation.inputs import reference_of
+from aerotwin_map_evaluation.reference import MapReference
+from aerotwin_voxel_cloud import load_map
 
-from aerotwin_map_evaluation import SurfaceReference
 
+def load_model(spec: str, protocol: MapProtocol) -> tuple[MapReference, GeodeticPoint | None]:
+    """Return a model and, where it is known, the place on Earth of its origin.
 
-def load_model(source: str) -> tuple[SurfaceReference | None, np.ndarray | None]:
-    """Return the surface of a world, mesh or tileset, or the points (m, 3) of a cloud or binvox.
-
-    One of the two is None.
+    Parameters
+    ----------
+    spec : str
+        World, mesh, tileset, cloud, binvox or bag.
+    protocol : MapProtocol
+        Size of its voxels.
 
     Raises
     ------
     UserError
         If there is no such source, or it is damaged or empty.
     """
-    from aerotwin_voxel_cloud import Surface
-    from aerotwin_voxel_cloud.sources import load_reference
-
-    found = load_reference(source)
-    if isinstance(found, Surface):
-        return SurfaceReference(found.vertices, found.triangles), None
-    return None, found
+    given = load_map(spec)
+    surface, points = reference_of(given, None)
+    return MapReference.of(surface, points, protocol), given.origin

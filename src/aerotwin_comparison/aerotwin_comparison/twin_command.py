@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     a = _side(args.a, args.label_a, args.kind_a, args.trajectory_a)
     b = _side(args.b, args.label_b, args.kind_b, args.trajectory_b)
     a, b = _told_apart(a, b)
-    surface, points = load_model(args.reference)
+    model, origin = load_model(args.reference, map_protocol.choices)
     bar = progress(N_STEPS, "twin")
 
     def next_step(text: str) -> None:
@@ -94,10 +94,9 @@ def run(args: argparse.Namespace) -> int:
 
     with bar:
         twin = compare_twins(
-            a,
-            b,
-            surface,
-            reference_points=points,
+            _placed(a, origin),
+            _placed(b, origin),
+            model,
             map_protocol=map_protocol,
             protocol=protocol,
             on_step=next_step,
@@ -129,6 +128,16 @@ def _side(spec: str, label: str | None, kind: str | None, trajectory: str | None
     else:
         side = side_of_files(spec, label or Path(spec).stem, trajectory=trajectory)
     return replace(side, kind=kind or side.kind)
+
+
+def _placed(side, origin):
+    """Return a side that starts where its place on Earth puts it, unless it knows better."""
+    if side.T_reference_odom is not None or origin is None or side.origin is None:
+        return side
+    from aerotwin_registration import T_reference_estimate_from_origins
+
+    T = T_reference_estimate_from_origins(origin, side.origin)
+    return replace(side, T_reference_odom=T)
 
 
 def _told_apart(a, b):

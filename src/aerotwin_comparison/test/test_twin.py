@@ -28,6 +28,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.messages import odometry_message, point_cloud_message, serialize
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation import MapProtocol, SurfaceReference
+from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_registration import write_cloud
 from aerotwin_report import write_report
 
@@ -238,8 +239,7 @@ def test_a_cloud_may_be_the_model_and_a_scale_is_found(surface):
     twin = compare_twins(
         side(0, 0.02),
         replace(shrunk, T_reference_odom=start),
-        None,
-        reference_points=model,
+        MapReference.of(None, model, choices),
         map_protocol=choices,
         protocol=QUICK,
     )

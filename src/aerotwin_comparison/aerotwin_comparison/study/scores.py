@@ -202,12 +202,10 @@ def _paths(
 def _map_scores(run: StudyRun, protocol: Protocol[MapProtocol]) -> dict[str, float]:
     from aerotwin_comparison.model import load_model
     from aerotwin_map_evaluation import evaluate_map
-    from aerotwin_registration import read_cloud
+    from aerotwin_voxel_cloud import load_map
 
-    surface, cloud = load_model(run.model)
-    found = evaluate_map(
-        surface, read_cloud(run.map).points, protocol=protocol, reference_points=cloud
-    )
+    reference, _ = load_model(run.model, protocol.choices)
+    found = evaluate_map(reference, load_map(run.map).points, protocol=protocol)
     if not found.registration.converged:
         raise UserError(f"the map could not be aligned: {found.registration.reason}")
     kept = found.kept(found.voxel_distances)

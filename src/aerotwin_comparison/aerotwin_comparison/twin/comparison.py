@@ -28,6 +28,7 @@ from aerotwin_comparison.twin.sides import TwinSide
 from aerotwin_core.frames import transform_points
 from aerotwin_core.protocol import DEFAULT, Protocol
 from aerotwin_map_evaluation import MapEvaluation, MapProtocol, SurfaceReference, evaluate_map
+from aerotwin_map_evaluation.reference import MapReference
 
 SIMULATED_BOTH = "Both flights are simulated: this checks the method only and is not a twin result."
 ONE_FLIGHT_EACH = (
@@ -147,9 +148,8 @@ class TwinComparison:
 def compare_twins(
     a: TwinSide,
     b: TwinSide,
-    reference: SurfaceReference | None,
+    reference: SurfaceReference | MapReference,
     *,
-    reference_points: np.ndarray | None = None,
     map_protocol: MapProtocol | Protocol[MapProtocol] | None = None,
     protocol: TwinProtocol | Protocol[TwinProtocol] | None = None,
     on_step: Callable[[str], None] | None = None,
@@ -160,10 +160,8 @@ def compare_twins(
     ----------
     a, b : TwinSide
         The simulated and the real map, or any two.
-    reference : SurfaceReference or None
-        The model's surface; None when only `reference_points` are known.
-    reference_points : (m, 3) array, optional
-        Voxel centres or a cloud [m].
+    reference : SurfaceReference or MapReference
+        The model: its surface, or points (`MapReference.of`, `load_model`).
     map_protocol : MapProtocol or Protocol, optional
         How each map is aligned and measured; `beam2024` by default.
     protocol : TwinProtocol or Protocol, optional
@@ -177,17 +175,17 @@ def compare_twins(
         If a map is empty or not finite, or too small for the blocks.
     """
     choices = _named(protocol)
+    against = _model(reference, map_protocol)
     maps = []
     for side in (a, b):
         say = None if on_step is None else _prefixed(on_step, side.label)
         maps.append(
             evaluate_map(
-                reference,
+                against,
                 side.points_odom,
                 T_map_odom_initial=side.T_reference_odom,
                 is_placed=False,
                 protocol=map_protocol,
-                reference_points=reference_points,
                 on_step=say,
             )
         )
@@ -196,7 +194,9 @@ def compare_twins(
         if on_step is not None:
             on_step("differences")
         published = _published(maps[0], maps[1], choices.choices)
-        judged = published if reference is None else _to_surface(maps[0], maps[1], choices.choices)
+        judged = (
+            published if against.surface is None else _to_surface(maps[0], maps[1], choices.choices)
+        )
     return TwinComparison(
         a=a,
         b=b,
@@ -214,6 +214,17 @@ def _named(protocol: TwinProtocol | Protocol[TwinProtocol] | None) -> Protocol[T
         return protocol
     name = DEFAULT if protocol is None else "given"
     return Protocol(name=name, part=PART, choices=protocol or TwinProtocol())
+
+
+def _model(
+    reference: SurfaceReference | MapReference,
+    protocol: MapProtocol | Protocol[MapProtocol] | None,
+) -> MapReference:
+    """Return the model with its voxels, made once for both maps."""
+    if isinstance(reference, MapReference):
+        return reference
+    choices = protocol.choices if isinstance(protocol, Protocol) else protocol or MapProtocol()
+    return MapReference.of(reference, None, choices)
 
 
 def _prefixed(say: Callable[[str], None], label: str) -> Callable[[str], None]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from aerotwin_comparison.run_folder import RunFolder
 from aerotwin_core.errors import UserError
+from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.trajectory import Trajectory
 
 KINDS = ("simulated", "real")
@@ -65,6 +66,8 @@ class TwinSide:
         One of `KINDS`; None when nobody said.
     T_reference_odom : (4, 4) array or None
         Where that frame stands in the model's, where it is known: the start of the alignment.
+    origin : GeodeticPoint or None
+        Where on Earth that frame's origin is, for maps that say so.
     sensing : Sensing
         Of the camera.
     source : str
@@ -78,6 +81,7 @@ class TwinSide:
     trajectory: Trajectory | None = None
     kind: str | None = None
     T_reference_odom: np.ndarray | None = None
+    origin: GeodeticPoint | None = None
     sensing: Sensing = field(default_factory=Sensing)
     source: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
@@ -116,17 +120,23 @@ def side_of_files(cloud: str | Path, label: str, *, trajectory: str | None = Non
     Parameters
     ----------
     cloud : path
-        Any cloud that `aerotwin_registration.read_cloud` reads.
+        Any cloud, or topic of a bag, that `aerotwin_voxel_cloud.load_map` reads.
     label : str
         Its name in the report.
     trajectory : str, optional
         TUM, KITTI or EuRoC file, bag, or ``BAG:TOPIC``.
     """
-    from aerotwin_registration import read_cloud
+    from aerotwin_voxel_cloud import load_map
 
-    points = read_cloud(cloud).points.astype(np.float64)
+    given = load_map(cloud)
     path = None if trajectory is None else read_path(trajectory)
-    return TwinSide(label=label, points_odom=points, trajectory=path, source=str(cloud))
+    return TwinSide(
+        label=label,
+        points_odom=given.points.astype(np.float64),
+        trajectory=path,
+        origin=given.origin,
+        source=str(cloud),
+    )
 
 
 def read_path(spec: str) -> Trajectory:
