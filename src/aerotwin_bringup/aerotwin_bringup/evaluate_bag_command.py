@@ -249,7 +249,9 @@ def _judge_recorded(
         truth=arguments.truth or roles.truth or TRUTH,
         estimates=tuple(dict.fromkeys(arguments.estimate)) or roles.estimates[:1] or (SLAM_ODOM,),
         map=arguments.map or roles.map or SLAM_MAP,
-        frames=arguments.frames or roles.frames,
+        frames=(arguments.frames,)
+        if arguments.frames
+        else tuple(filter(None, (roles.left, roles.lidar))),
     )
     record = RunRecord(
         folder=folder,

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aerotwin_bringup.bag_evaluation.frames import FrameCollector, collect_frames
+from aerotwin_bringup.bag_evaluation.frames import (
+    FrameCollector,
+    collect_frames,
+    frames_of_estimate,
+)
 from aerotwin_bringup.bag_evaluation.poses import Span, read_poses, truth_within, within
 from aerotwin_bringup.bag_evaluation.protocols import trajectory_protocol
 from aerotwin_bringup.bag_evaluation.roles import SLAM_MAP, SLAM_ODOM, TRUTH
@@ -35,7 +39,7 @@ if TYPE_CHECKING:
 
 MAX_DRIFT_PERCENT = 3.0
 """Above this the report marks the drift of a stereo odometry as poor."""
-LEFT_IMAGE = "/stereo/left/image_raw"
+LEFT_IMAGE, LIDAR_POINTS = "/stereo/left/image_raw", "/lidar/points"
 JUDGED = ("trajectory", "map")
 """Chapters without which nothing was judged."""
 
@@ -52,14 +56,15 @@ class RunTopics:
         The same of the SLAM's bag; the first is the one whose map and cost are judged with it.
     map : str
         PointCloud2 of the SLAM's bag.
-    frames : str or None
-        Topic of the truth's bag whose messages are the frames.
+    frames : tuple of str
+        Topics of the truth's bag whose messages may be the frames; which of them an estimate was
+        computed from is told by its stamps.
     """
 
     truth: str = TRUTH
     estimates: tuple[str, ...] = (SLAM_ODOM,)
     map: str = SLAM_MAP
-    frames: str | None = LEFT_IMAGE
+    frames: tuple[str, ...] = (LEFT_IMAGE, LIDAR_POINTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +128,7 @@ class _Inputs:
     """What the chapters on the SLAM need beside the record."""
 
     truth: Trajectory
-    frame_stamps_ns: np.ndarray | None
+    frames: tuple[np.ndarray, ...]
     warnings: list[str]
 
 
@@ -136,10 +141,10 @@ def write_run_report(record: RunRecord) -> Path:
         warnings += record.world.warnings
     if record.is_partial:
         warnings.insert(0, "This report is partial: the run was stopped before its end.")
-    frames = record.frames or collect_frames(record.truth_bag, record.topics.frames)
+    frames = _frames(record)
     sections = [*record.lead, *_slam_sections(record, frames, warnings)]
-    pictures = None if record.is_partial else frames_section(frames)
-    sections += [pictures] if pictures is not None else []
+    pictures = [] if record.is_partial else [frames_section(each) for each in frames]
+    sections += [section for section in pictures if section is not None][:1]
     write_report(
         record.folder,
         title=record.title,
@@ -150,6 +155,12 @@ def write_run_report(record: RunRecord) -> Path:
         world=None if record.world is None else record.world.credits,
     )
     return record.folder / "report.html"
+
+
+def _frames(record: RunRecord) -> list[FrameCollector]:
+    if record.frames is not None:
+        return [record.frames]
+    return [collect_frames(record.truth_bag, topic) for topic in record.topics.frames]
 
 
 def is_judged(metrics: Mapping[str, Any]) -> bool:
@@ -164,7 +175,9 @@ def _bag_warnings(bag: BagReader) -> list[str]:
     return warnings
 
 
-def _slam_sections(record: RunRecord, frames: FrameCollector, warnings: list[str]) -> list[Section]:
+def _slam_sections(
+    record: RunRecord, frames: list[FrameCollector], warnings: list[str]
+) -> list[Section]:
     """Return the chapters on trajectory, map and cost; what is missing becomes a warning."""
     if record.slam_bag is None:
         return []
@@ -181,7 +194,8 @@ def _slam_sections(record: RunRecord, frames: FrameCollector, warnings: list[str
     if len(within_span) < 2:
         warnings.append(f"There is no truth on {record.topics.truth}: the SLAM is not judged.")
         return []
-    inputs = _Inputs(within_span, frames.stamps_within(record.span_ns), warnings)
+    stamps = tuple(each.stamps_within(record.span_ns) for each in frames)
+    inputs = _Inputs(within_span, stamps, warnings)
     sections, first = _trajectory_sections(record, inputs)
     maps = None if first is None else _map_chapters(record, inputs)
     cloud = None if maps is None else maps.evaluation
@@ -230,7 +244,7 @@ def _evaluate(record: RunRecord, inputs: _Inputs, source: str) -> TrajectoryEval
         found.trajectory,
         protocol=trajectory_protocol(record.protocol),
         covariances=found.covariances,
-        frame_stamps_ns=inputs.frame_stamps_ns,
+        frame_stamps_ns=frames_of_estimate(inputs.frames, found.trajectory.stamps_ns),
         T_reference_estimate=start_pose(
             inputs.truth, found.trajectory, source, record.topics.truth
         ),
@@ -251,11 +265,11 @@ def _cost_sections(
     if len(usage.n_processes) == 0 or usage.n_processes.max() == 0:
         inputs.warnings.append("No process matched slam_process: CPU and memory were not measured.")
         return []
-    error = None
+    error, stamps = None, None
     if evaluation is not None:
         error = evaluation.reference.stamps_ns, evaluation.ape_unaligned.trans_m
-    stamps = inputs.frame_stamps_ns
-    n_frames = len(stamps) if stamps is not None else len(usage.latency_s)
+        stamps = frames_of_estimate(inputs.frames, evaluation.estimate.stamps_ns)
+    n_frames = len(usage.latency_s) if stamps is None else len(stamps)
     return [resource_section(usage, n_frames=n_frames, simulated_s=record.duration_s, error=error)]
 
 

@@ -5,7 +5,11 @@
 import numpy as np
 import pytest
 
-from aerotwin_bringup.bag_evaluation.frames import collect_frames, header_stamp_ns
+from aerotwin_bringup.bag_evaluation.frames import (
+    collect_frames,
+    frames_of_estimate,
+    header_stamp_ns,
+)
 from aerotwin_bringup.bag_evaluation.pace import RealTimePace
 from aerotwin_bringup.bag_evaluation.playing import plan_playing
 from aerotwin_bringup.bag_evaluation.poses import read_poses, truth_within
@@ -296,3 +300,13 @@ def test_the_truth_of_a_part_lasts_exactly_as_long():
     np.testing.assert_allclose(part.p_ref_body[:, 0], [1.5, 2.0, 3.0, 3.2], atol=1e-12)
     assert truth_within(truth, (-50, 900)).stamps_ns.tolist() == stamps.tolist()
     assert truth_within(truth, None) is truth
+
+
+def test_the_frames_of_an_estimate_are_those_of_the_sensor_whose_stamps_it_carries():
+    camera, lidar = np.arange(0, 10_000, 50) * 10**6, np.arange(0, 10_000, 100) * 10**6
+    both = (camera, lidar)
+    assert frames_of_estimate(both, camera[:150]) is camera
+    assert frames_of_estimate(both, lidar) is lidar  # each scan is also at a frame of the camera
+    assert frames_of_estimate(both, lidar + 400_000) is lidar  # rounded by its driver
+    assert frames_of_estimate(both, camera + 20 * 10**6) is None
+    assert frames_of_estimate((camera[:0],), camera) is None

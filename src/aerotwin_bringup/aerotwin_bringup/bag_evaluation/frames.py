@@ -3,6 +3,7 @@
 """The frames of a bag in one pass: the stamps of all, and some of the pictures."""
 
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,9 @@ from aerotwin_core.messages import deserialize
 from aerotwin_core.time import NANOSECONDS_PER_SECOND
 
 N_SAMPLES = 6
+_SAME_NS = 1_000_000
+"""Stamps that differ by less are of one frame: some drivers round them."""
+_MIN_SHARE = 0.9
 _LITTLE, _BIG = struct.Struct("<iI"), struct.Struct(">iI")
 _LITTLE_ENDIAN = 1
 _ENCAPSULATION_BYTES = 4
@@ -64,10 +68,10 @@ class FrameCollector:
         """First and last header stamp [ns]; None without any."""
         return (min(self._stamps), max(self._stamps)) if self._stamps else None
 
-    def stamps_within(self, span_ns: tuple[int, int] | None) -> np.ndarray | None:
-        """Return the header stamps of a span, all if it is None; None without any."""
-        stamps = self.stamps_ns
-        if stamps is None or span_ns is None:
+    def stamps_within(self, span_ns: tuple[int, int] | None) -> np.ndarray:
+        """Return the header stamps of a span, all if it is None, (n,) [ns]."""
+        stamps = np.array(self._stamps, dtype=np.int64)
+        if span_ns is None:
             return stamps
         return stamps[(stamps >= span_ns[0]) & (stamps <= span_ns[1])]
 
@@ -80,3 +84,28 @@ def collect_frames(bag: BagReader, topic: str | None) -> FrameCollector:
         for _, _, cdr in bag.raw([topic]):
             frames.add(cdr, bag.topics[topic])
     return frames
+
+
+def frames_of_estimate(
+    candidates: Sequence[np.ndarray], estimate_stamps_ns: np.ndarray
+) -> np.ndarray | None:
+    """Return the stamps (n,) of the frames that an estimate was computed from.
+
+    They are those of the sensor whose stamps nine in ten of its poses carry; of several, of the one
+    with the fewest frames. None if it is none: a smoothed or an inertial estimate, for one.
+    """
+    fitting = [
+        frames for frames in candidates if _share_of(estimate_stamps_ns, frames) >= _MIN_SHARE
+    ]
+    return min(fitting, key=len, default=None)
+
+
+def _share_of(stamps: np.ndarray, frames: np.ndarray) -> float:
+    """Return the share of stamps that are those of frames."""
+    if len(stamps) == 0 or len(frames) == 0:
+        return 0.0
+    ordered = np.sort(frames)
+    right = np.clip(np.searchsorted(ordered, stamps), 0, len(ordered) - 1)
+    left = np.maximum(right - 1, 0)
+    gap = np.minimum(np.abs(ordered[right] - stamps), np.abs(ordered[left] - stamps))
+    return float(np.mean(gap < _SAME_NS))

@@ -117,7 +117,7 @@ def _record(
             truth=parameters.truth or node.roles.truth or TRUTH,
             estimates=(node.estimate_source,),
             map=node.map_topic,
-            frames=node.plan.frames,
+            frames=(node.plan.frames,) if node.plan.frames else (),
         ),
         frames=node.frames,
         span_ns=(node.frames.span_ns or replayed.span_ns) if is_part else None,
