@@ -145,30 +145,14 @@ def _compressed(data: bytes, start: int, kind: np.dtype, n: int) -> dict[str, np
 
 def _lzf_decompress(packed: bytes, size: int) -> bytes:
     """Undo LZF: a control byte below 32 copies literals, else it points back into the output."""
-    out = bytearray()
-    at = 0
-    while at < len(packed):
-        control = packed[at]
-        at += 1
-        if control < 32:
-            out += packed[at : at + control + 1]
-            at += control + 1
-        else:
-            length = control >> 5
-            if length == 7:
-                length += packed[at]
-                at += 1
-            offset = ((control & 31) << 8) + packed[at] + 1
-            at += 1
-            if offset > len(out):
-                raise ValueError("a back reference points before the start")
-            start = len(out) - offset
-            piece = out[start : start + length + 2]
-            while len(piece) < length + 2:  # the reference reaches into what it makes
-                piece += piece[: length + 2 - len(piece)]
-            out += piece
-        if len(out) > size:
-            break
+    import imagecodecs
+
+    if size == 0:
+        return b""
+    try:
+        out = bytes(imagecodecs.lzf_decode(packed, out=size))
+    except imagecodecs.LzfError as error:
+        raise ValueError(str(error)) from error
     if len(out) != size:
         raise ValueError(f"decompressed to {len(out)} bytes, {size} expected")
-    return bytes(out)
+    return out
