@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seeded pairs of clouds with a known motion, good and hopeless ones, and what `align` says.
 
-    python registration_cases.py [N_SEEDS]     rates of false alarms and of missed failures
+    python registration_cases.py [N_SEEDS [FIRST_SEED]]     rates of false alarms and of missed failures
 
 Lidar scans of made-up places are cast from two poses, closed-form ground is sampled twice; some
 sources are bent, some targets are voxel centres, and some pairs show two different places.
@@ -219,10 +219,9 @@ def _to_box(
 
 def main() -> None:
     n_seeds = int(sys.argv[1]) if len(sys.argv) > 1 else 10
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else FIRST_SEED
     counts: dict[tuple[str, str], list[int]] = {}
-    for kind, method, is_right, converged, reason in outcomes(
-        range(FIRST_SEED, FIRST_SEED + n_seeds)
-    ):
+    for kind, method, is_right, converged, reason in outcomes(range(first, first + n_seeds)):
         row = counts.setdefault((kind, method), [0, 0, 0, 0, 0])
         if is_right is None:
             row[4] += 1

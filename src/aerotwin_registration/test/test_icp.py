@@ -1,18 +1,27 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+import subprocess
+import sys
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
-from aerotwin_registration import IcpProtocol, align
+from aerotwin_registration import ICP_PRESETS, IcpProtocol, Surface, align
+from aerotwin_registration.icp import kernels
 from aerotwin_registration.icp.similarity import fit_rigid
 from aerotwin_registration.neighbours import PairTracker
 from aerotwin_registration.point_tree import PointTree
 
 ROUNDING = 1e-9  # double precision over coordinates of tens of metres
+METHODS = ("point_to_point", "point_to_plane", "gicp")
 SAME_SAMPLES = 1e-6  # exact pairs: ICP ends at the truth but for its stopping rule
+
+OTHER_SAMPLES = 0.03  # surfaces sampled 0.2 m apart, two ways
+FAR_ROUNDING = 1e-6  # 1e6 m of coordinates, which hold 1e-10 m, and a turn about their origin
 
 
 def rough_ground(n=6000, seed=1000):
@@ -146,16 +155,133 @@ def test_nan_is_refused():
         align(points, rough_ground())
 
 
-def test_real_scan_pair_lands_on_its_published_motion(shared_data):
-    """point_clouds/README.md: plain ICP at 0.25 m comes within 3.3 cm of the reference."""
-    from aerotwin_registration import read_cloud, voxel_downsample
-
-    folder = shared_data("point_clouds/small_gicp")
-    source, target = (
-        voxel_downsample(read_cloud(folder / f"{name}.ply").points, 0.25)
-        for name in ("source", "target")
-    )
-    result = align(source, target)
-    T = np.loadtxt(folder / "T_target_source.txt")
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_moves_a_moved_copy_back(method):
+    target = rough_ground()
+    T_target_source = motion()
+    source = transform_points(invert_transform(T_target_source), target)
+    result = align(source, target, protocol=IcpProtocol(method=method))
     assert result.converged, result.reason
-    assert np.linalg.norm(result.T_target_source[:3, 3] - T[:3, 3]) < 0.04
+    np.testing.assert_allclose(result.T_target_source, T_target_source, atol=SAME_SAMPLES)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_scale_is_found_with_the_motion(method):
+    target = rough_ground()
+    source = transform_points(invert_transform(motion()), target) / 1.02
+    result = align(source, target, protocol=IcpProtocol(method=method, with_scale=True))
+    assert result.converged, result.reason
+    assert result.scale == pytest.approx(1.02, abs=SAME_SAMPLES)
+    np.testing.assert_allclose(result.T_target_source, motion(), atol=1e-5)
+    np.testing.assert_allclose(transform_points(result.S_target_source, source), target, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_inverse_and_far_shifted_registrations_agree(method):
+    protocol = IcpProtocol(method=method, voxel_m=0.3)
+    target = rough_ground(8000)
+    source = transform_points(invert_transform(motion()), rough_ground(8000, seed=1001))
+    forward = align(source, target, protocol=protocol)
+    inverse = align(target, source, protocol=protocol)
+    far = make_transform(np.eye(3), [1e6, -1e6, 500.0])
+    shifted = align(transform_points(far, source), transform_points(far, target), protocol=protocol)
+    assert forward.converged and inverse.converged and shifted.converged
+    there_and_back = transform_points(inverse.T_target_source @ forward.T_target_source, source)
+    assert np.abs(there_and_back - source).max() < OTHER_SAMPLES
+    back = transform_points(shifted.T_target_source, transform_points(far, source)) - far[:3, 3]
+    near = transform_points(forward.T_target_source, source)
+    assert np.abs(back - near).max() < FAR_ROUNDING
+
+
+@pytest.mark.parametrize("kernel", ["huber", "cauchy", "tukey"])
+@pytest.mark.parametrize("method", METHODS)
+def test_robust_kernels_withstand_outliers(method, kernel):
+    rng = np.random.default_rng(4)
+    target = rough_ground()
+    start = motion((0.02, 0.03, -0.02), (0.002, 0.001, -0.002))
+    source = transform_points(invert_transform(start), target)
+    plain = IcpProtocol(method=method, max_rival_lead=1.0)
+    shifted = source.copy()
+    shifted[:2000, 2] += rng.uniform(0.3, 0.8, 2000)
+    errors = [
+        np.abs(align(shifted, target, protocol=p).T_target_source - start).max()
+        for p in (plain, replace(plain, robust_kernel=kernel, robust_m=0.15))
+    ]
+    assert errors[1] < 0.8 * errors[0]
+
+
+def test_the_same_call_gives_the_same_bits():
+    source, target = transform_points(motion(), rough_ground(20_000)), rough_ground(20_000, 2)
+    for method in METHODS:
+        protocol = IcpProtocol(method=method, max_iterations=30)
+        first, second = (align(source, target, protocol=protocol) for _ in range(2))
+        np.testing.assert_array_equal(first.T_target_source, second.T_target_source)
+        np.testing.assert_array_equal(first.information, second.information)
+
+
+def test_a_prepared_target_gives_the_same_answer():
+    source, target = transform_points(motion(), rough_ground()), rough_ground(seed=2)
+    protocol = IcpProtocol(method="gicp")
+    given = align(source, target, protocol=protocol)
+    kept = align(source, Surface(target), protocol=protocol)
+    np.testing.assert_array_equal(given.T_target_source, kept.T_target_source)
+
+
+def test_gicp_weights_equal_their_definition():
+    """Oracle: 2 eps (C_target + R C_source R^T)^-1 of Segal et al. 2009, by a matrix inverse."""
+    rng, eps = np.random.default_rng(6), kernels.GICP_EPSILON
+    normals = rng.normal(size=(2, 40, 3))
+    normals /= np.linalg.norm(normals, axis=2, keepdims=True)
+    moved, target = rng.normal(size=(2, 40, 3))
+    R = Rotation.from_rotvec([0.3, -0.2, 0.5]).as_matrix()
+    index, centre = np.arange(40), np.array([0.1, 0.2, 0.3])
+    sums = kernels.normal_equations(
+        0, 40, kernels.GICP, 0, 1.0, moved, normals[0], R, target, normals[1], index, centre
+    )
+    H, g, cost = np.zeros((7, 7)), np.zeros(7), 0.0
+    for x, q, s, t in zip(moved, target, normals[0], normals[1], strict=True):
+        flat = [np.eye(3) - (1 - eps) * np.outer(n, n) for n in (R @ s, t)]
+        W = 2 * eps * np.linalg.inv(flat[0] + flat[1])
+        a = x - centre
+        cross = np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+        J = np.hstack([np.eye(3), -cross, a[:, None]])
+        H, g, cost = H + J.T @ W @ J, g + J.T @ W @ (q - x), cost + (q - x) @ W @ (q - x)
+    np.testing.assert_allclose(np.triu(sums[:7]), np.triu(H), atol=ROUNDING)
+    np.testing.assert_allclose(sums[7], g, atol=ROUNDING)
+    assert sums[8, 0] == pytest.approx(cost)
+
+
+def test_normals_equal_those_of_an_eigen_decomposition():
+    surface = Surface(rough_ground(500), n_neighbours=12)
+    normals, roughness = surface.normals_at(np.arange(500))
+    near = surface.points[cKDTree(surface.points).query(surface.points, 12)[1]]
+    off = near - near.mean(axis=1, keepdims=True)
+    values, vectors = np.linalg.eigh(np.einsum("nki,nkj->nij", off, off) / 12)
+    np.testing.assert_allclose(np.abs(np.sum(normals * vectors[:, :, 0], axis=1)), 1.0, atol=1e-9)
+    np.testing.assert_allclose(roughness, np.sqrt(values[:, 0]), atol=1e-7)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 9, 700])
+def test_nearest_points_equal_scipys(n):
+    rng = np.random.default_rng(n)
+    points, queries = rng.normal(size=(n, 3)), rng.normal(size=(50, 3))
+    tree = PointTree(points)
+    for k, limit in ((1, np.inf), (3, 0.5)):
+        distance, index = tree.nearest(queries, k, limit_m=limit)
+        expected = np.full((50, k), np.inf)
+        if n:
+            found = cKDTree(tree.points).query(queries, range(1, k + 1), distance_upper_bound=limit)
+            expected = found[0]
+        np.testing.assert_allclose(distance, expected, atol=ROUNDING)
+        assert ((index < 0) == np.isinf(expected)).all()
+
+
+def test_presets_carry_their_papers_choices():
+    beam = ICP_PRESETS["beam2024"]
+    assert (beam.method, beam.radius_m) == ("point_to_point", 1.0)
+    assert (beam.relative_tolerance, beam.max_iterations) == (1e-5, 1500)
+
+
+def test_importing_the_package_compiles_nothing():
+    code = "import sys, aerotwin_registration; assert 'numba' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

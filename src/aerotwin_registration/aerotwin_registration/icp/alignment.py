@@ -125,6 +125,7 @@ def _iterate(
         robust_m=protocol.robust_m,
     )
     steps = Steps(protocol, source, target)
+    log_det = np.log(np.linalg.det(S[:3, :3]))
     previous = (np.inf, np.inf)
     has_settled = False
     for n_iterations in range(protocol.max_iterations + 1):
@@ -133,7 +134,8 @@ def _iterate(
         # A shortened step changes little, too: what was asked for must be short as well.
         is_short = steps.asked_m < _SHORT * protocol.radius_m
         has_settled = change < protocol.relative_tolerance and is_short
-        is_lost = pairs.n < protocol.min_correspondences
+        growth = abs(np.log(np.linalg.det(S[:3, :3])) - log_det) / 3.0
+        is_lost = pairs.n < protocol.min_correspondences or growth > protocol.max_scale_change
         if has_settled or is_lost or n_iterations == protocol.max_iterations:
             break
         previous = (pairs.fitness, pairs.rmse_m)

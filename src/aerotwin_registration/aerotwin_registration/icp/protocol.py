@@ -60,7 +60,7 @@ class IcpProtocol:
         0.5, text="a larger change of log(scale) is drift", minimum=0.0, maximum=10.0
     )
     min_explained: float = parameter(
-        0.15,
+        0.18,
         text="a smaller share, in any direction, of pairs that lie on each other is a failure",
         minimum=0.0,
         maximum=1.0,

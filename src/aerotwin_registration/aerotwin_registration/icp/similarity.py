@@ -7,6 +7,11 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import transform_points
 
+LARGEST_GROWTH = 2.0
+"""Of one fit: pairs of nearest points that ask for more are no pairs."""
+_NO_SPREAD = 1e-12
+"""Variance of points at one place, as a share of their mean square: rounding."""
+
 
 def fit_rigid(source: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Return T_target_source (4, 4) that moves paired points onto each other, least squares.
@@ -72,7 +77,9 @@ def fit_moments(
     signs = np.array([1.0, 1.0, np.sign(np.linalg.det(U) * np.linalg.det(Vt))])
     R = U @ np.diag(signs) @ Vt
     spread = xx / weight - float(x @ x)
-    scale = float(values @ signs) / spread if with_scale and spread > 0.0 else 1.0
+    has_spread = spread > _NO_SPREAD * (xx / weight)
+    scale = float(values @ signs) / spread if with_scale and has_spread else 1.0
+    scale = float(np.clip(scale, 1.0 / LARGEST_GROWTH, LARGEST_GROWTH))
     S = np.eye(4)
     S[:3, :3] = scale * R
     S[:3, 3] = q - scale * (R @ x)
@@ -82,7 +89,8 @@ def fit_moments(
 def step_about(centre: np.ndarray, step: np.ndarray) -> np.ndarray:
     """Return the (4, 4) motion of a step: shift, rotation vector, log of scale, about a centre."""
     S = np.eye(4)
-    S[:3, :3] = np.exp(step[6]) * Rotation.from_rotvec(step[3:6]).as_matrix()
+    growth = np.clip(np.exp(step[6]), 1.0 / LARGEST_GROWTH, LARGEST_GROWTH)
+    S[:3, :3] = growth * Rotation.from_rotvec(step[3:6]).as_matrix()
     S[:3, 3] = centre + step[:3] - S[:3, :3] @ centre
     return S
 
