@@ -38,13 +38,13 @@ class CoarseProtocol:
         maximum=90.0,
     )
     min_margin: float = parameter(
-        3.0,
+        2.5,
         text="how far the best place must lead the runner-up, in standard errors of the lead",
         minimum=0.0,
         maximum=1e3,
     )
     min_lead: float = parameter(
-        0.04, text="the same lead as a share of the best score", minimum=0.0, maximum=1.0
+        0.05, text="the same lead as a share of the best score", minimum=0.0, maximum=1.0
     )
     scale_low: float = parameter(
         1.0, text="smallest scale of the source that is tried", minimum=0.01, maximum=100.0
