@@ -8,6 +8,8 @@ flights: each seed flies the cliff mission in the cliff of that seed, with the s
 judged like any flight. Runs are kept; a second call goes on where the first ended.
 fuzz: 500 damaged files of every format that the evaluators read: none may crash a reader, hang,
 take more than a gigabyte or pass silently.
+slams: three SLAMs fly the same mission with four large turns, each with five seeds, by the protocol of
+XTDrone; the tables of the study lie in --runs.
 
   aerotwin verify --json build/verify.json
   aerotwin verify consistency
@@ -19,7 +21,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-NAMES = ("consistency", "flights", "fuzz")
+NAMES = ("consistency", "flights", "fuzz", "slams")
 FIRST_SEED, N_SEEDS, N_CONSISTENCY_SEEDS = 1000, 5, 50
 CONSISTENCY_S = 60.0
 GNSS = ("white", "gnss_default")
@@ -68,6 +70,13 @@ def run(arguments: argparse.Namespace) -> int:
         flights = fly_seeds(arguments.seeds, arguments.world, arguments.runs, is_quiet=is_quiet)
         found |= {"bars": BARS, "flights": flights}
         rows += flights
+    if "slams" in names:
+        from aerotwin_bringup.slam_study import study_slams
+
+        slams = arguments.runs / "slams"
+        make_folder(slams)
+        found["slams"] = study_slams(arguments.seeds, slams, is_quiet=is_quiet)
+        rows += found["slams"]
     write_json(arguments.json, found)
     return 0 if all(row["met"] for row in rows) else 1
 

@@ -24,9 +24,7 @@ pytestmark = pytest.mark.ros
         ({"slam": "none", "cameras": "two.yaml"}, False, False),
     ],
 )
-def test_a_slam_is_judged_and_waited_for_if_it_sees_something(
-    values, is_judged, is_followed
-):
+def test_a_slam_is_judged_and_waited_for_if_it_sees_something(values, is_judged, is_followed):
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
 
     parameters = SitlFlightParameters(**values)

@@ -36,6 +36,7 @@ class SitlFlightParameters(FlightParameters):
     """A flight with a SLAM under test and a report."""
 
     slam: str = parameter(SHIPPED, text="SLAM under test; none = nobody is waited for or judged")
+    slam_name: str = parameter("", text="name of the method in reports and studies; empty = slam")
     slam_process: str = parameter(
         "", text="part of the SLAM's command line, to measure its cost; empty = slam"
     )
@@ -83,7 +84,9 @@ class SitlFlight:
         assert isinstance(parameters, SitlFlightParameters)
         if not parameters.is_judged:
             return
-        self._recorder = ResourceRecorder(pattern=parameters.slam_process or parameters.slam).start()
+        self._recorder = ResourceRecorder(
+            pattern=parameters.slam_process or parameters.slam
+        ).start()
         if node.gate is not None:
             node.gate.on_answer = self._recorder.frame_done
 
