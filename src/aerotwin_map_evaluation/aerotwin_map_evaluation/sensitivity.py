@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from aerotwin_map_evaluation.cloud_scores import CloudScores
+from aerotwin_map_evaluation.neighbours import nearest
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_map_evaluation.wasserstein import voxel_distances
+from aerotwin_registration.point_tree import PointTree
 
 # A change is seen when it is this share of the metric's value without noise, and stands this
 # many standard deviations out of the spread between repeats.
@@ -131,16 +133,13 @@ def sensitivity(
 def _patch(
     perfect_map: np.ndarray, samples: np.ndarray, protocol: MapProtocol
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the part of both about the middle of the map; the samples reach as far as noise."""
+    """Return the part of both about the middle of the map, samples where the patch has points."""
     distance = np.linalg.norm(perfect_map - np.median(perfect_map, axis=0), axis=1)
+    patch = perfect_map
     if len(perfect_map) > MAX_POINTS:
-        reach = np.partition(distance, MAX_POINTS)[MAX_POINTS]
-        patch = perfect_map[distance < reach]
-    else:
-        patch = perfect_map
-    margin = max(protocol.cut_m, max(protocol.within_m))
-    lower, upper = patch.min(axis=0) - margin, patch.max(axis=0) + margin
-    return patch, samples[((samples >= lower) & (samples <= upper)).all(axis=1)]
+        patch = perfect_map[distance < np.partition(distance, MAX_POINTS)[MAX_POINTS]]
+    near = nearest(PointTree(patch), samples, limit_m=2.0 * protocol.floor_spacing_m)
+    return patch, samples[np.isfinite(near)]
 
 
 def _scores(

@@ -165,7 +165,9 @@ def both_ways_table(evaluation: MapEvaluation) -> Table:
     ]
     rows.append(
         (
-            measure("Wasserstein (AWD)", awd["mean_m"], "m", f"{awd['n_voxels']} voxels"),
+            measure(
+                "Wasserstein (AWD)", awd["mean_m"], "m", f"{awd['n_voxels']} voxels have enough"
+            ),
             f"mean over voxels of {awd['voxel_m']:g} m with "
             f"{evaluation.protocol.awd_min_points} points of both or more of the exact "
             "Bures-Wasserstein distance of their Gaussians; 0 for identical clouds",
@@ -234,11 +236,10 @@ def sensitivity_table(evaluation: MapEvaluation) -> tuple[Table, ...]:
         return ()
     rows = tuple(
         (
-            response.name,
+            f"{response.name} [{response.unit}]",
+            "none of these" if seen is None else f"{seen:.3f}",
             f"{response.values[0]:.3f}",
             f"{response.values[-1]:.3f}",
-            response.unit,
-            "none of these" if seen is None else f"{seen:.3f}",
         )
         for response in evaluation.sensitivity
         for seen in [response.smallest_seen_m]
@@ -247,21 +248,18 @@ def sensitivity_table(evaluation: MapEvaluation) -> tuple[Table, ...]:
     return (
         Table(
             title="What noise each metric can see",
-            columns=(
-                "metric", "perfect map", f"with {largest:g} m noise", "unit", "least noise seen m",
-            ),
+            columns=("metric", "least seen m", "no noise", f"{largest:g} m noise"),
             rows=rows,
             column_hints=(
-                "",
-                "samples of the true surface, where they are",
-                "the same with Gaussian noise on each axis, not aligned again",
-                "",
-                "least standard deviation that changes the value by 5 % of it and by three "
-                "standard deviations of the repeats",
+                "on a patch of the true surface's samples, not aligned again",
+                "least standard deviation on each axis that changes the value by 5 % of it and by "
+                "three standard deviations of the repeats",
+                "value of a perfect map",
+                "the same with Gaussian noise on each axis",
             ),
             caption="A metric that does not change with noise does not measure it.",
         ),
-    )  # fmt: skip
+    )
 
 
 def control_table(evaluation: MapEvaluation) -> tuple[Table, ...]:
@@ -281,14 +279,15 @@ def control_table(evaluation: MapEvaluation) -> tuple[Table, ...]:
     return (
         Table(
             title="Negative controls",
-            columns=(
-                "a perfect map spoilt by",
-                "moved m",
-                "to surface, RMSE m",
-                f"to {evaluation.reference.what}, mean m",
-                "detected",
-            ),
+            columns=("spoilt by", "moved m", "surface m", "voxels m", "seen"),
             rows=cells,
+            column_hints=(
+                "what was done to a perfect map",
+                "root mean square distance that its points were moved",
+                "root mean square distance to the true surface",
+                f"mean distance to {evaluation.reference.what} within the cut",
+                "whether the distance to the surface is a fifth of the move or more",
+            ),
             caption="The distance to the surface must see each; that to voxels hardly does.",
         ),
     )
