@@ -5,6 +5,7 @@
 import dataclasses
 import math
 import threading
+from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
@@ -200,6 +201,16 @@ def test_blur_keeps_the_light_and_what_is_even_and_comes_before_the_shade():
 def test_a_blur_that_is_none_is_refused(blur_px):
     with pytest.raises(ValueError, match="blur_px must be from 0 to 50"):
         sensor(blur_px=blur_px)
+
+
+def test_the_field_worn_pair_of_twins_differs_from_the_default_by_what_spoils_its_pictures_alone():
+    path = Path(__file__).parents[3] / "config" / "cameras" / "stadium_real.yaml"
+    camera = load_preset("camera", str(path))
+    spoilt = {"noise", "vignetting", "exposure", "blur_px", "baseline_m"}
+    same = {f.name for f in dataclasses.fields(camera)} - spoilt
+    assert all(getattr(camera, name) == getattr(CameraParameters(), name) for name in same)
+    assert camera.baseline_m == 0.11
+    assert camera.blur_px > 0.0 and len(camera.exposure.light_curve) > 2
 
 
 def test_views_and_read_only_images_are_taken_and_others_refused():
