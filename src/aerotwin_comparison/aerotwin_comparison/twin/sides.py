@@ -110,8 +110,17 @@ def side_of_run(run: RunFolder, label: str) -> TwinSide:
         T_reference_odom=run.start_pose(),
         sensing=_sensing(info, stamps_ns),
         source=str(run.path),
-        settings={name: run.parameters[name] for name in _SETTINGS if name in run.parameters},
+        settings=_settings(run),
     )
+
+
+def _settings(run: RunFolder) -> dict[str, Any]:
+    """Return what of the parameters is worth comparing; files by their names."""
+    found = {name: run.parameters[name] for name in _SETTINGS if name in run.parameters}
+    return {
+        name: Path(value).name if isinstance(value, str) and "/" in value else value
+        for name, value in found.items()
+    }
 
 
 def side_of_files(cloud: str | Path, label: str, *, trajectory: str | None = None) -> TwinSide:
