@@ -8,8 +8,8 @@ flights: each seed flies the cliff mission in the cliff of that seed, with the s
 judged like any flight. Runs are kept; a second call goes on where the first ended.
 fuzz: 500 damaged files of every format that the evaluators read: none may crash a reader, hang,
 take more than a gigabyte or pass silently.
-slams: three SLAMs fly the same mission with four large turns, each with five seeds, by the protocol of
-XTDrone; the tables of the study lie in --runs.
+slams: three SLAMs fly the same mission with four large turns, each with five seeds, by the protocol
+of XTDrone; the tables of the study lie in --runs.
 
   aerotwin verify --json build/verify.json
   aerotwin verify consistency
