@@ -175,9 +175,10 @@ def _checked(
     """Return points, intensity, and what was left out."""
     if not {"x", "y", "z"} <= columns.keys():
         raise UserError(f"{path}: needs columns x, y and z; found {', '.join(columns) or 'none'}")
-    points = np.column_stack([columns[name].astype(np.float64) for name in "xyz"])
+    with np.errstate(invalid="ignore", over="ignore"):  # such values are found below
+        points = np.column_stack([columns[name].astype(np.float64) for name in "xyz"])
     name = next((n for n in _INTENSITY_NAMES if n in columns), None)
-    with np.errstate(over="ignore"):  # an intensity beyond float32 is infinite
+    with np.errstate(invalid="ignore", over="ignore"):  # an intensity beyond float32 is infinite
         intensity = None if name is None else columns[name].astype(np.float32)
     if len(points) == 0:
         raise UserError(f"{path}: the cloud is empty")
