@@ -16,7 +16,8 @@ AIRFRAMES = sorted(path for path in CONFIG.glob("*/*.yaml") if "rotors" in read_
 FROM_LAUNCH = {"recorded_flight": {"recording": "flight.ulg"}, "relay": {"cases": "cases.yaml"}}
 """Parameters without a default that the launch file of a scenario gives."""
 CASES = sorted(CONFIG.glob("relay/cases*.yaml"))
-CAMERAS = sorted(CONFIG.glob("cameras/*.yaml"))
+PRESETS = sorted(path for path in CONFIG.glob("cameras/*.yaml") if "source" in read_yaml(path))
+CAMERAS = sorted(set(CONFIG.glob("cameras/*.yaml")) - set(PRESETS))
 WAYPOINTS = sorted(CONFIG.glob("waypoint_controller/*.yaml"))
 
 
@@ -26,7 +27,7 @@ def parameters_of_node(path: Path) -> dict:
 
 
 def test_every_file_is_loaded_by_one_of_these_tests():
-    known = {*MISSIONS, *PX4_PARAMETERS, *NODES, *AIRFRAMES, *CASES, *CAMERAS, *WAYPOINTS}
+    known = {*MISSIONS, *PX4_PARAMETERS, *NODES, *AIRFRAMES, *CASES, *CAMERAS, *PRESETS, *WAYPOINTS}
     assert known == set(CONFIG.glob("*/*.yaml"))
 
 
@@ -49,6 +50,13 @@ def test_the_cameras_of_a_file_are_cameras(path):
     from aerotwin_simulator.camera_file import load_cameras
 
     assert load_cameras(str(path))
+
+
+@pytest.mark.parametrize("path", PRESETS, ids=lambda path: path.name)
+def test_a_camera_preset_is_one(path):
+    from aerotwin_sensor_models import load_preset
+
+    assert load_preset("camera", str(path)).width > 0
 
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
