@@ -256,10 +256,10 @@ def hills():
 
 @pytest.fixture(scope="session")
 def write_page():
-    """Return a function that writes a report of one scene."""
+    """Return a function that writes a report of scenes."""
 
-    def write(folder, scene, **changes):
-        section = Section(title="Map", name="map", scenes=(scene,), **changes)
+    def write(folder, *scenes, **changes):
+        section = Section(title="Map", name="map", scenes=scenes, **changes)
         return write_report(folder, title="Run", sections=[section], configuration={})
 
     return write

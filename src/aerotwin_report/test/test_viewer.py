@@ -14,7 +14,10 @@ NO_WEBGL = """
 const getContext = HTMLCanvasElement.prototype.getContext;
 HTMLCanvasElement.prototype.getContext = function (kind, options) {
   const context = kind === "webgl2" && window.noWebgl ? null : getContext.call(this, kind, options);
-  if (kind === "webgl2") window.seenContext = context;
+  if (kind === "webgl2") {
+    window.seenContext = context;
+    window.nContexts = (window.nContexts ?? 0) + 1;
+  }
   return context;
 };"""
 
@@ -48,6 +51,20 @@ def test_without_webgl_the_same_is_drawn(open_page, small_page):
     either = (with_gl[..., 3] > 0) | (plain[..., 3] > 0)
     assert both.sum() > SAME_SHARE * either.sum()
     assert (with_gl[both] == plain[both]).all(axis=1).mean() > SAME_SHARE
+
+
+def test_many_views_start_when_they_come_near_and_share_one_context(
+    open_page, tmp_path, hills, write_page
+):
+    layer = PointLayer(name="map", points_map=hills(200))
+    page = write_page(tmp_path, *(Scene(title=f"{k}", layers=(layer,)) for k in range(18)))
+    tab = open_page(page, before=NO_WEBGL).live()
+    assert tab.js("document.querySelectorAll('.live').length") < 6
+    for k in range(18):
+        tab.js(f"document.querySelectorAll('.scene')[{k}].scrollIntoView({{behavior: 'instant'}})")
+        tab.wait(f"document.querySelectorAll('.scene')[{k}].classList.contains('live')")
+    assert tab.js("window.nContexts") == 1
+    assert tab.errors() == []
 
 
 def test_a_lost_context_is_replaced(open_page, small_page):

@@ -4,6 +4,8 @@ const POINT_SIZES = [1, 8];
 const PATH_PX = 3;
 const LIGHT = 40;
 const REACH_PX = 7;
+const HELP = "Drag turns, with Shift it shifts; the wheel zooms after a click; pointing reads. "
+  + "Keys: arrows, + and −, 1 to 4, Enter.";
 
 class Viewer {
   constructor(figure) {
@@ -162,7 +164,8 @@ class Viewer {
       });
       const swatch = element("i", { className: layer.scale === null ? "swatch" : "swatch scaled" });
       if (layer.scale === null) swatch.style.background = layer.colour;
-      return element("label", {}, box, swatch, `${layer.name} `, element("small", {}, counted(layer)));
+      const name = element("span", {}, `${layer.name} `, element("small", {}, counted(layer)));
+      return element("label", {}, box, swatch, name);
     });
     const size = slider("point size", POINT_SIZES[0], POINT_SIZES[1], this.look.pointSize, (value) => {
       this.look.pointSize = value;
@@ -174,6 +177,7 @@ class Viewer {
       this.redraw();
       return value === 0 ? "none" : `${(value / LIGHT).toFixed(1)} ×`;
     });
+    const hasPoints = this.layers.some((layer) => layer.kind === "points");
     const top = this.document.half_m[2];
     const cut = slider("cut above", -top, top, top, (value) => {
       this.look.cut = value < top ? value : Infinity;
@@ -183,7 +187,8 @@ class Viewer {
     return [
       element("div", { className: "layers" }, ...layers),
       ...this.scales.map((scale) => this.scaleControls(scale)),
-      element("div", {}, size, light, ...(top > 0 ? [cut] : [])),
+      ...(hasPoints ? [element("div", {}, size, light, ...(top > 0 ? [cut] : []))] : []),
+      element("p", { className: "help" }, HELP),
     ];
   }
 
