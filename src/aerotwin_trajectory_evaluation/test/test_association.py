@@ -38,6 +38,14 @@ def test_nearest_stamps_are_those_of_evo(seed, n_reference, n_estimate):
     assert [side.tolist() for side in ours] == [list(side) for side in theirs]
 
 
+def test_of_two_equally_near_stamps_the_earlier_is_taken():
+    """A quarter of a second is exact in binary, so that this is a true tie."""
+    reference, estimate = track([0.0, 0.5, 1.0]), track([0.25, 0.75])
+    i, j = associate(reference, estimate, max_gap_s=0.25)
+    assert i.tolist() == [0, 1]
+    assert j.tolist() == [0, 1]
+
+
 def test_interpolation_meets_slerp_and_leaves_gaps_out():
     reference = track(np.r_[0.0:2.0:0.1, 3.0:5.0:0.1])  # silent for more than a second
     estimate = track(np.arange(0.05, 4.9, 0.25), seed=2)

@@ -10,6 +10,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation import TrajectoryProtocol, evaluate_trajectory
 from aerotwin_trajectory_evaluation.metrics import segment_drift
+from aerotwin_trajectory_evaluation.pairs import pairs_by_path, segments, travelled
 
 
 def flight(n=400, seed=1000):
@@ -61,6 +62,54 @@ def test_segment_drift_of_a_yaw_bias_is_the_bias_per_metre():
     np.testing.assert_allclose(drift.rot_deg_m, 0.2, rtol=0.006)
     np.testing.assert_allclose(drift.yaw_deg / 20.0, drift.rot_deg_m, rtol=1e-6)
     np.testing.assert_allclose(drift.tilt_deg, 0.0, atol=1e-9)
+
+
+def stop_and_go():
+    """Return positions on a grid of a quarter of a metre, with stops: many poses equally far."""
+    steps = np.tile([0.25, 0.25, 0.0, 0.0, 0.25, 0.5, 0.0], 20)
+    return np.column_stack([np.concatenate([[0.0], np.cumsum(steps)]), *np.zeros((2, 141))])
+
+
+@pytest.mark.parametrize("delta_m", [0.25, 1.0, 1.125, 3.0])
+@pytest.mark.parametrize("all_pairs", [False, True])
+def test_pairs_of_a_path_with_stops_are_those_of_evo(delta_m, all_pairs):
+    from evo.core.filters import filter_pairs_by_path
+
+    p = stop_and_go()
+    poses = np.tile(np.eye(4), (len(p), 1, 1))
+    poses[:, :3, 3] = p
+    first, second = pairs_by_path(p, delta_m, all_pairs=all_pairs, tolerance=0.2)
+    theirs = filter_pairs_by_path(list(poses), delta_m, delta_m * 0.2, all_pairs)
+    assert list(zip(first.tolist(), second.tolist(), strict=True)) == theirs
+
+
+def test_a_segment_of_kitti_ends_beyond_its_length_and_one_of_rpg_at_it():
+    path = travelled(stop_and_go())
+    for end in ("beyond", "nearest"):
+        first, second = segments(path, 2.0, step=3, end=end)
+        expected = []
+        for i in range(0, len(path), 3):
+            off = np.abs(path[i + 1 :] - path[i] - 2.0)
+            if end == "beyond" and (path > path[i] + 2.0).any():
+                expected.append((i, int(np.argmax(path > path[i] + 2.0))))
+            elif end == "nearest" and len(off) and off.min() < 0.4:
+                expected.append((i, i + 1 + int(np.argmin(off))))
+        assert list(zip(first.tolist(), second.tolist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("mode", ["se3", "sim3", "yaw", "origin", "robust"])
+def test_aligned_scores_do_not_depend_on_the_frame_of_the_estimate(mode):
+    truth, estimate = flight(), noisy(flight())
+    turn = Rotation.from_rotvec([0.0, 0.0, 1.3] if mode == "yaw" else [0.4, -0.2, 1.3])
+    moved = Trajectory(
+        estimate.stamps_ns,
+        turn.apply(estimate.p_ref_body) + np.array([7.0, -3.0, 2.0]),
+        (turn * Rotation.from_quat(estimate.q_ref_body)).as_quat(),
+    )
+    given, there = (evaluate_trajectory(truth, e, align=mode) for e in (estimate, moved))
+    np.testing.assert_allclose(there.ape.trans_m, given.ape.trans_m, atol=1e-6)
+    np.testing.assert_allclose(there.ape.rot_deg, given.ape.rot_deg, atol=1e-5)
+    np.testing.assert_allclose(there.rpe_metre.trans_m, given.rpe_metre.trans_m, atol=1e-9)
 
 
 def test_a_given_start_pose_is_applied_before_everything():
