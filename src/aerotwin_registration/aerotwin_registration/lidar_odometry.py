@@ -41,7 +41,9 @@ _MAX_SEARCH = 3
 """The search grows with every lost scan, up to so many times `search_m`."""
 _SEARCH = CoarseProtocol(max_tilt_deg=60.0)
 """The last attitude stands for upright: a handheld lidar tilts by tens of degrees in seconds."""
-_MOVING = {"method": "point_to_plane", "max_rival_lead": 1.0, "max_iterations": 60}
+_MOVING = IcpProtocol(
+    method="point_to_plane", max_rival_lead=1.0, max_iterations=60, robust_kernel="cauchy"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,13 +233,12 @@ class LidarOdometry:
             self._map.surface,
             T_target_begin_initial=T_guess,
             T_target_end_initial=T_guess @ _motion(self._velocity * turn),
-            protocol=IcpProtocol(
+            protocol=replace(
+                _MOVING,
                 radius_m=self.parameters.radius_m,
                 voxel_m=self.parameters.voxel_m,
-                robust_kernel="cauchy",
                 robust_m=0.25 * self.parameters.voxel_m,
                 min_fitness=self.parameters.min_fitness,
-                **_MOVING,
             ),
         )
         if not moved.converged and self.parameters.search_m > 0.0:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Coarse alignment of generated yards and of a real lounge, with rivals, and with nothing to find."""
+"""Coarse alignment of generated yards and a real lounge, with rivals, with nothing to find."""
 
 import numpy as np
 import pytest
@@ -38,8 +38,8 @@ def box(place, size, yaw, rng, n=1500):
     face = rng.integers(0, 5, n)
     u[face == 0, 0], u[face == 1, 0], u[face == 2, 1], u[face == 3, 1] = -0.5, 0.5, -0.5, 0.5
     u[face == 4, 2] = 0.5
-    u = (u + [0.0, 0.0, 0.5]) * size
-    return Rotation.from_euler("z", yaw).apply(u) + [*place, 0.0]
+    u[:, 2] += 0.5
+    return Rotation.from_euler("z", yaw).apply(u * size) + np.append(place, 0.0)
 
 
 def voxel_centres(points, edge=1.0):
@@ -108,8 +108,9 @@ def test_a_tilt_of_some_degrees_is_found_too():
 
 def test_the_offset_may_be_that_of_the_middle_where_the_origin_is_far():
     rng = np.random.default_rng(1004)
-    place = yard(1004) + [3000.0, -2000.0, 50.0]
-    part = seen_part(place - [3000.0, -2000.0, 50.0], rng) + [3000.0, -2000.0, 50.0]
+    far = np.array([3000.0, -2000.0, 50.0])
+    place = yard(1004) + far
+    part = seen_part(yard(1004), rng) + far
     middle = part.mean(axis=0)
     R = Rotation.from_euler("z", 130.0, degrees=True).as_matrix()
     T = make_transform(R, middle - R @ middle + [9.0, -12.0, 1.0])
@@ -175,7 +176,7 @@ def test_a_plane_is_never_placed():
 
 def test_clouds_out_of_reach_or_of_a_handful_of_points_are_told():
     place = yard(1011)
-    far = coarse_align(place, place + [500.0, 0.0, 0.0])
+    far = coarse_align(place, place + np.array([500.0, 0.0, 0.0]))
     few = coarse_align(place[:20], place)
     assert not far.converged
     assert not few.converged
@@ -241,7 +242,7 @@ def test_correlation_equals_the_sum_over_every_shift():
     sums = np.zeros((4, 5, 3), np.int32)
     kernels.correlate(nodes, field, sums)
     for dz, dy, dx in np.ndindex(sums.shape):
-        moved = nodes + [dx, dy, dz]
+        moved = nodes + np.array([dx, dy, dz])
         inside = ((moved >= 0) & (moved < [8, 7, 6])).all(axis=1)
         x, y, z = moved[inside].T
         assert sums[dz, dy, dx] == field[z, y, x].astype(int).sum()

@@ -108,7 +108,7 @@ def test_too_few_fixes_are_a_failure():
 def test_one_gross_fix_is_held_down_where_asked_for():
     p = path()
     fixes = fixes_of(p)
-    fixes[30] = fixes_of(p[30:31] + [80.0, -60.0, 20.0])[0]
+    fixes[30] = fixes_of([p[30] + np.array([80.0, -60.0, 20.0])])[0]
     plain = align_to_gnss(p, fixes, ZURICH)
     robust = align_to_gnss(p, fixes, ZURICH, protocol=GnssProtocol(robust_m=0.5))
     assert np.linalg.norm(robust.T_reference_estimate[:3, 3]) < 0.1 * np.linalg.norm(

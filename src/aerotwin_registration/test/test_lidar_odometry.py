@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Odometry of drives through a synthetic hall with known poses, and of the walk through a lounge."""
+"""Odometry of drives through a synthetic hall with known poses, and of a walk in a lounge."""
 
 import numpy as np
 import pytest

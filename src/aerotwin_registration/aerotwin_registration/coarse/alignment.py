@@ -8,6 +8,8 @@ every other place clearly (`verdict`). Gravity is known: both clouds have z up; 
 tilt, up to some degrees, is found by the ICP.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from aerotwin_core.frames import make_transform, transform_points
@@ -29,12 +31,9 @@ _LEAST_COARSE, _LEAST_FINE = 0.05, 0.3
 """What flat ground counts: little in the search, enough in the refinement to find the height."""
 _MAX_SEARCHED = 5000
 _MAX_ALIGNED = 8
-_ICP = {
-    "relative_tolerance": 1e-4,
-    "max_iterations": 60,
-    "min_explained": 0.0,
-    "max_rival_lead": 1.0,
-}
+_ICP = IcpProtocol(
+    relative_tolerance=1e-4, max_iterations=60, min_explained=0.0, max_rival_lead=1.0
+)
 """Rivals are judged here, over the whole window."""
 
 
@@ -138,12 +137,12 @@ def _align_all(
     voxel = FINE * cell
     moving, fixed = Surface(source, voxel_m=voxel), Surface(target, voxel_m=voxel)
     with_scale = protocol.scale_high > protocol.scale_low
-    choices = IcpProtocol(
+    choices = replace(
+        _ICP,
         radius_m=cell,
         max_shift_m=3.0 * cell,
         max_turn_deg=protocol.max_tilt_deg,
         with_scale=with_scale,
-        **_ICP,
     )
     places = []
     for pose in poses:
