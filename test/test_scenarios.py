@@ -129,7 +129,7 @@ def test_a_flight_judges_trajectory_map_and_cost(flight):
     assert sections["trajectory"]["ape_unaligned"]["trans_m"]["rmse"] < 0.3
     assert sections["map"]["alignment"]["converged"]
     assert sections["map"]["correspondences"]["n"] > 1000
-    assert sections["map_fine"]["protocol"]["voxel_m"] == 0.25
+    assert sections["map_fine"]["protocol"]["choices"]["voxel_m"] == 0.25
     assert sections["resources"]["cpu_s_per_frame"] > 0.0
     assert metrics(flight)["seed"] == 1
 
