@@ -23,6 +23,9 @@ _GEOGRAPHIC_KEY, _PROJECTED_KEY, _LINEAR_UNITS_KEY = 2048, 3072, 3076
 _GEO_KEYS_RECORD, _WKT_RECORD = 34735, 2112
 _METRES_OF_UNIT = {9001: 1.0, 9002: 0.3048, 9003: 1200.0 / 3937.0}
 """EPSG units of length: metre, foot, US survey foot."""
+# Public header of LAS 1.0 and of 1.4; heads of the records behind it and at the end of the file.
+_SHORTEST_HEADER_BYTES, _HEADER_BYTES = 227, 375
+_RECORD_BYTES, _EXTENDED_RECORD_BYTES = 54, 60
 # A coordinate beyond the Earth's circumference in any unit of length in use (millimetres).
 _MAX_COORDINATE = 1e11
 
@@ -77,6 +80,7 @@ def read_las_here(path: Path) -> LasContent:
     import laspy
 
     try:
+        _check_records(path)
         with laspy.open(path) as reader:
             header = reader.header
             _check(header, path.stat().st_size)
@@ -100,6 +104,22 @@ def read_las_here(path: Path) -> LasContent:
         )
     columns = _columns(raw, header, path)
     return LasContent(columns=columns, system=system, doubt=_doubt(columns, header))
+
+
+def _check_records(path: Path) -> None:
+    """Raise ValueError if a file names more records than it can hold: laspy reads them all."""
+    with path.open("rb") as file:
+        head = file.read(_HEADER_BYTES)
+        n_bytes = file.seek(0, 2)
+    if len(head) < _SHORTEST_HEADER_BYTES or not head.startswith(b"LASF"):
+        raise ValueError("it does not begin as one")
+    size, points_start, n_records = struct.unpack_from("<HII", head, 94)
+    if n_records * _RECORD_BYTES > max(min(points_start, n_bytes) - size, 0):
+        raise ValueError(f"its header names {n_records} records, more than fit before the points")
+    if head[24:26] >= b"\x01\x04" and len(head) == _HEADER_BYTES:
+        start, n_records = struct.unpack_from("<QI", head, 235)
+        if n_records * _EXTENDED_RECORD_BYTES > max(n_bytes - start, 0):
+            raise ValueError(f"its header names {n_records} extended records, more than fit")
 
 
 def _check(header: Any, n_bytes: int) -> None:

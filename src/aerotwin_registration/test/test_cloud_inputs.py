@@ -256,6 +256,16 @@ def test_a_las_that_is_cut_or_counts_too_much_is_refused(las_file, suffix):
         read_cloud(path)
 
 
+@pytest.mark.parametrize(("place", "kind"), [(100, "<I"), (243, "<I")])
+def test_a_las_that_names_too_many_records_is_refused_at_once(las_file, place, kind):
+    path = las_file(some_points())
+    data = bytearray(path.read_bytes())
+    struct.pack_into(kind, data, place, 1 << 30)
+    path.write_bytes(data)
+    with pytest.raises(UserError, match=r"its header names 1073741824 (extended )?records"):
+        read_cloud(path)
+
+
 def test_a_las_with_points_outside_of_its_own_box_says_so(las_file):
     path = las_file(some_points())
     data = bytearray(path.read_bytes())

@@ -42,6 +42,8 @@ METRES_PER_UNIT = {
 """Names that `unit` takes; a number is taken as metres."""
 # Maps of places are below 100 km; a smaller one is in millimetres or was not shifted.
 _LARGEST_EXTENT_M = 1e5
+# Ten times round the Earth in millimetres taken for metres; doubles still tell 0.1 mm apart.
+_FARTHEST_M = 4e11
 # Degrees of longitude and latitude: a place of 10 km spans a tenth of a degree.
 _LARGEST_DEGREES = 0.2
 
@@ -171,6 +173,12 @@ def load_map(
         )
     if factor is not None:
         found = _scaled(found, factor, f"{unit} to m (as asked)")
+    farthest = np.abs(found.bounds_m).max()
+    if not farthest < _FARTHEST_M:
+        raise UserError(
+            f"{spec}: its coordinates reach {farthest:.3g} m, which no map does: it is damaged, or "
+            "of another byte order, or --unit is wrong"
+        )
     return replace(found, notes=(*found.notes, *doubts(found.bounds_m)))
 
 

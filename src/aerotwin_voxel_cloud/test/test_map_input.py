@@ -69,6 +69,12 @@ def test_a_cloud_in_millimetres_is_suspected_and_can_be_told(tmp_path):
     assert load_map(tmp_path / "a.npy", unit="mm").notes == ()
 
 
+def test_a_cloud_beyond_all_maps_is_refused(tmp_path):
+    np.save(tmp_path / "a.npy", some_points() * 1e300)
+    with pytest.raises(UserError, match=r"a\.npy: its coordinates reach .* which no map does"):
+        load_map(tmp_path / "a.npy")
+
+
 def test_a_las_in_feet_becomes_metres_by_its_own_word(tmp_path):
     laspy = pytest.importorskip("laspy")
     header = laspy.LasHeader(point_format=6, version="1.4")
