@@ -73,7 +73,8 @@ const LIT_REACH_PX = 1.5;
 
 function makeGlDrawing(table) {
   const canvas = document.createElement("canvas");
-  const gl = canvas.getContext("webgl2", { antialias: true, alpha: true, premultipliedAlpha: true });
+  // WebGL by software is slower than drawing the points ourselves.
+  const gl = canvas.getContext("webgl2", { antialias: true, failIfMajorPerformanceCaveat: true });
   if (gl === null) return null;
   const points = program(gl, POINT_SHADER, ROUND_SHADER);
   const paths = program(gl, PATH_SHADER, FLAT_SHADER);
