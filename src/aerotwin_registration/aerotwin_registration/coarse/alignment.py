@@ -32,7 +32,7 @@ _LEAST_COARSE, _LEAST_FINE = 0.05, 0.3
 _MAX_SEARCHED = 5000
 _MAX_ALIGNED = 8
 _ICP = IcpProtocol(
-    relative_tolerance=1e-4, max_iterations=60, min_explained=0.0, max_rival_lead=1.0
+    relative_tolerance=1e-4, max_iterations=200, min_explained=0.0, max_rival_lead=1.0
 )
 """Rivals are judged here, over the whole window."""
 
