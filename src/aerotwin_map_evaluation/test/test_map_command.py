@@ -124,12 +124,12 @@ def test_a_start_is_read_and_its_end_is_the_whole_transform(mesh, tmp_path, caps
     T[:3, 3] = shift + np.array([0.2, -0.1, 0.1])
     np.savetxt(tmp_path / "T.txt", T)
     words = (path, tmp_path / "map.xyz", "--protocol", quick(tmp_path))
-    code, result = judged(capsys, *words, "--initial", tmp_path / "T.txt")
+    code, result = judged(capsys, *words, "--initial", tmp_path / "T.txt", "--voxel-m", 0.3)
     assert code == 0
     found = np.array(result["alignment"]["T_reference_estimate"])
     centre = points.mean(axis=0)
-    # The voxels' false shift is part of it: up to 0.4 m (errata_and_protocols).
-    np.testing.assert_allclose(found[:3, :3] @ (centre - shift) + found[:3, 3], centre, atol=0.4)
+    # Within a voxel the ICP onto centres is nearly blind (errata_and_protocols).
+    np.testing.assert_allclose(found[:3, :3] @ (centre - shift) + found[:3, 3], centre, atol=0.3)
     assert result["is_pose_given"] is False
     assert judged(capsys, *words)[0] == 1
 

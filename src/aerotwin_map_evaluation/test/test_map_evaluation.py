@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
 import json
 from types import SimpleNamespace
 
@@ -19,6 +20,8 @@ from aerotwin_map_evaluation import (
 )
 from aerotwin_map_evaluation.statistics import removed_by
 
+# The sensitivity curve is tested with the protocols; without it an evaluation is faster.
+QUICK = MapProtocol(sensitivity_m=())
 FLOAT32 = 2e-5  # Embree's arithmetic over tens of metres
 
 
@@ -58,7 +61,9 @@ def perfect_map(n=20_000, seed=1000):
 
 def test_a_perfect_map_scores_the_known_floor_of_voxel_centres(reference):
     """errata_and_protocols: mean 0.480 s, std 0.139 s, averaged over orientations."""
-    result = evaluate_map(reference, perfect_map(), T_map_odom_initial=np.eye(4)).metrics()
+    result = evaluate_map(
+        reference, perfect_map(), T_map_odom_initial=np.eye(4), protocol=QUICK
+    ).metrics()
     pairs = result["correspondences"]
     # One surface is not an average over all orientations, and the ICP lowers the score a little.
     assert pairs["mean_m"] == pytest.approx(0.480, abs=0.03)
@@ -70,7 +75,7 @@ def test_a_perfect_map_scores_the_known_floor_of_voxel_centres(reference):
 def test_voxels_hardly_see_noise_and_the_surface_does(reference):
     rng = np.random.default_rng(1001)
     noisy = perfect_map() + rng.normal(0, 0.2, (20_000, 3))
-    result = evaluate_map(reference, noisy, T_map_odom_initial=np.eye(4)).metrics()
+    result = evaluate_map(reference, noisy, T_map_odom_initial=np.eye(4), protocol=QUICK).metrics()
     assert result["correspondences"]["mean_m"] - result["floor"]["mean_m"] < 0.03
     # Off a nearly plane surface, one axis of the noise shows: its RMS is sigma.
     assert result["surface"]["unaligned"]["rmse_m"] == pytest.approx(0.2, rel=0.08)
@@ -78,7 +83,9 @@ def test_voxels_hardly_see_noise_and_the_surface_does(reference):
 
 def test_a_shift_shows_unaligned_and_is_named_as_removed(reference):
     moved = perfect_map() + np.array([0.0, 0.0, 0.35])
-    result = evaluate_map(reference, moved, T_map_odom_initial=np.eye(4)).metrics()["surface"]
+    result = evaluate_map(reference, moved, T_map_odom_initial=np.eye(4), protocol=QUICK).metrics()[
+        "surface"
+    ]
     assert result["removed"]["up_m"] == pytest.approx(-0.35, abs=0.02)
     assert result["unaligned"]["rmse_m"] > 0.25
     assert result["aligned"]["rmse_m"] < 0.02
@@ -87,14 +94,14 @@ def test_a_shift_shows_unaligned_and_is_named_as_removed(reference):
 def test_a_given_pose_is_applied_to_the_map(reference):
     T = make_transform(Rotation.from_euler("z", 40, degrees=True).as_matrix(), [100.0, -20.0, 3.0])
     in_odom = transform_points(np.linalg.inv(T), perfect_map())
-    result = evaluate_map(reference, in_odom, T_map_odom_initial=T)
+    result = evaluate_map(reference, in_odom, T_map_odom_initial=T, protocol=QUICK)
     assert result.metrics()["surface"]["unaligned"]["max_m"] < FLOAT32
     moved = np.array(result.metrics()["alignment"]["T_reference_estimate"])
     np.testing.assert_allclose(moved, result.registration.T_target_source @ T)
 
 
 def test_a_map_elsewhere_is_not_aligned_and_says_so(reference):
-    result = evaluate_map(reference, perfect_map() + np.array([500.0, 0, 0]))
+    result = evaluate_map(reference, perfect_map() + np.array([500.0, 0, 0]), protocol=QUICK)
     assert not result.registration.converged
     assert result.floor is None
     written = section(result)
@@ -104,7 +111,7 @@ def test_a_map_elsewhere_is_not_aligned_and_says_so(reference):
 def test_the_cut_is_not_hidden(reference):
     points = perfect_map()
     points[:5000, 2] += 50.0
-    result = evaluate_map(reference, points, T_map_odom_initial=np.eye(4)).metrics()
+    result = evaluate_map(reference, points, T_map_odom_initial=np.eye(4), protocol=QUICK).metrics()
     assert result["correspondences"]["share"] == pytest.approx(0.75, abs=0.01)
     assert result["surface"]["unaligned"]["n"] == 20_000
     assert result["surface"]["unaligned"]["max_m"] > 30.0
@@ -113,7 +120,9 @@ def test_the_cut_is_not_hidden(reference):
 
 
 def test_controls_are_seen_by_the_surface(reference):
-    controls = evaluate_map(reference, perfect_map(), T_map_odom_initial=np.eye(4)).controls
+    controls = evaluate_map(
+        reference, perfect_map(), T_map_odom_initial=np.eye(4), protocol=QUICK
+    ).controls
     assert [c.is_detected for c in controls[1:]] == [True, True]
     assert controls[0].surface_rmse_m < FLOAT32
 
@@ -146,29 +155,30 @@ def test_unseen_surface_is_not_asked_for(reference):
     west = points[points[:, 0] < 0]
     seen = perfect_map(seed=1003)
     seen_west = seen[seen[:, 0] < -0.5]
-    complete = evaluate_map(reference, west, observed=seen_west).completeness
-    partial = evaluate_map(reference, west, observed=seen).completeness
+    complete = evaluate_map(reference, west, observed=seen_west, protocol=QUICK).completeness
+    partial = evaluate_map(reference, west, observed=seen, protocol=QUICK).completeness
     assert complete["within"]["1"] == 1.0
     assert partial["within"]["1"] == pytest.approx(0.5, abs=0.03)
 
 
 def test_a_cloud_can_be_the_reference():
     points = perfect_map()
-    result = evaluate_map(None, points + 0.05, reference_points=points)
+    result = evaluate_map(None, points + 0.05, reference_points=points, protocol=QUICK)
     assert result.metrics()["surface"] is None
     assert result.metrics()["correspondences"]["share"] == 1.0
 
 
 def test_empty_and_nan_maps_are_refused(reference):
     with pytest.raises(UserError, match="empty"):
-        evaluate_map(reference, np.empty((0, 3)))
+        evaluate_map(reference, np.empty((0, 3)), protocol=QUICK)
     with pytest.raises(UserError, match="1 of 2 points of the map"):
-        evaluate_map(reference, np.array([[0, 0, 0], [np.nan, 0, 0]]))
+        evaluate_map(reference, np.array([[0, 0, 0], [np.nan, 0, 0]]), protocol=QUICK)
 
 
 def test_two_runs_give_the_same_numbers_and_pictures(reference):
-    points = perfect_map(5000) + np.random.default_rng(4).normal(0, 0.05, (5000, 3))
-    first, second = (evaluate_map(reference, points) for _ in range(2))
+    points = perfect_map(3000) + np.random.default_rng(4).normal(0, 0.05, (3000, 3))
+    noise = dataclasses.replace(QUICK, sensitivity_m=(0.0, 0.2))
+    first, second = (evaluate_map(reference, points, protocol=noise) for _ in range(2))
     assert json.dumps(first.metrics()) == json.dumps(second.metrics())
     pictures = [figures.coloured_map(result, "m", view="front") for result in (first, second)]
     assert pictures[0] == pictures[1]

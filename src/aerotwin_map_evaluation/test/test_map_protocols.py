@@ -24,7 +24,7 @@ FLOAT32 = 2e-5
 QUICK = MapProtocol(sensitivity_m=())
 
 
-def town(n=25_000, seed=1000):
+def town(n=16_000, seed=1000):
     """Samples of a street: blocks of different sizes and places on a gently wavy ground."""
     rng = np.random.default_rng(seed)
     blocks = np.random.default_rng(7)  # the same town for every seed
@@ -90,7 +90,8 @@ def test_a_monocular_map_needs_scale_and_gets_it():
     found = evaluate_map(None, small, reference_points=reference, protocol=with_scale)
     assert found.registration.scale == pytest.approx(1.04, abs=0.003)
     assert found.metrics()["alignment"]["removed"]["scale_percent"] == pytest.approx(4.0, abs=0.3)
-    assert found.scores.forward.mean() < 0.7 * rigid.scores.forward.mean()
+    # What remains is the spacing of the points.
+    assert found.scores.forward.mean() < 0.8 * rigid.scores.forward.mean()
     T = found.T_reference_estimate
     np.testing.assert_allclose(T[:3, :3] @ T[:3, :3].T, np.eye(3), atol=1e-9)
     moved = found.registration.scale * small @ T[:3, :3].T + T[:3, 3]
@@ -139,7 +140,7 @@ def plane_of_hills(n=41):
 def test_regions_keep_what_is_wrong_out_of_the_alignment():
     """Half the map has sunk by 0.8 m; aligned on the other half, all of that half fits."""
     reference = SurfaceReference(*plane_of_hills())
-    points = reference.samples(0.4)
+    points = reference.samples(0.6)
     sunk = points.copy()
     sunk[points[:, 0] > 0, 2] -= 0.8
     west = dataclasses.replace(QUICK, voxel_m=0.25, regions_m=(-20, -20, -9, -1, 20, 9))
