@@ -80,6 +80,8 @@ def _legend_entry(shown: ShownLayer) -> str:
     what = "points of the path" if shown.is_path else "points"
     counted = f"{n:,}" if n == len(layer.points_map) else f"{n:,} of {len(layer.points_map):,}"
     text = f"{layer.name}: {counted} {what} shown"
+    if shown.n_far:
+        text += f", {shown.n_far:,} far from all others left out"
     if not layer.is_shown:
         text += ", off at first"
     if shown.values is None:

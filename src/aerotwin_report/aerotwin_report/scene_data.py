@@ -29,6 +29,7 @@ FINEST_M = 1e-3
 VALUE_STEPS = 4096
 NOT_JUDGED = 2**16 - 1
 _ENDS = (0.002, 0.998)
+_FAR_SIZES = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,12 +46,15 @@ class ShownLayer:
         Ends of the colour scale.
     colour : str
         ``#rrggbb`` where there are no values.
+    n_far : int
+        Points so far from all others that they are left out: they would coarsen the lattice.
     """
 
     layer: PointLayer | PathLayer
     which: np.ndarray
     limits: tuple[float, float]
     colour: str
+    n_far: int = 0
 
     @property
     def points(self) -> np.ndarray:
@@ -99,14 +103,28 @@ def _cloud_indices(scene: Scene) -> list[int]:
 
 
 def _shown(layer: PointLayer | PathLayer, budget: int, colour: str) -> ShownLayer:
-    points = layer.points_map
+    points, near = layer.points_map, None
     if isinstance(layer, PathLayer) or not len(points):
         which = thinned(len(points), budget)
     else:
-        which = thin(morton_codes(_on_lattice(points)[0]), budget)
+        near = np.flatnonzero(_is_near(points))
+        which = near[thin(morton_codes(_on_lattice(points[near])[0]), budget)]
     values = np.empty(0) if layer.values is None else layer.values
     limits = layer.limits or default_limits(values)
-    return ShownLayer(layer=layer, which=which, limits=limits, colour=layer.colour or colour)
+    return ShownLayer(
+        layer=layer,
+        which=which,
+        limits=limits,
+        colour=layer.colour or colour,
+        n_far=0 if near is None else len(points) - len(near),
+    )
+
+
+def _is_near(points: np.ndarray) -> np.ndarray:
+    """Tell which points lie within five times the box of all but the farthest thousandths."""
+    low, high = np.quantile(points, _ENDS, axis=0)
+    margin = max(_FAR_SIZES * float((high - low).max()), 1.0)
+    return ((points >= low - margin) & (points <= high + margin)).all(axis=1)
 
 
 def _on_lattice(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
@@ -146,6 +164,7 @@ def _layer_document(shown: ShownLayer, origin: np.ndarray) -> dict[str, Any]:
         "name": shown.layer.name,
         "n": len(cells),
         "n_all": len(shown.layer.points_map),
+        "n_far": shown.n_far,
         "low_m": (low - origin).tolist(),
         "step_m": step,
         "colour": shown.colour,

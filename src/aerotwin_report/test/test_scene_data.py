@@ -168,6 +168,17 @@ def test_scenes_of_a_page_share_its_budget_and_paths_are_thinned():
     assert path_kept[[0, -1]].tolist() == [0, 8999]
 
 
+def test_a_point_far_from_all_others_is_left_out_and_said(tmp_path):
+    points = np.vstack([cloud(2000), [[1e6, 0.0, 0.0], [0.0, -1e6, 0.0]]])
+    scene = Scene(title="a", layers=(PointLayer(name="map", points_map=points),))
+    shown = thinned_scenes([scene])[0]
+    assert sorted(shown[0].which.tolist()) == list(range(2000))
+    assert scene_document(scene, shown)["layers"][0]["step_m"] < 0.01
+    section = Section(title="A", name="a", scenes=(scene,))
+    page = write_report(tmp_path, title="x", sections=[section], configuration={}).read_text()
+    assert "map: 2,000 of 2,002 points shown, 2 far from all others left out" in page
+
+
 def test_a_layer_without_points_is_left_out_of_the_view():
     empty = PointLayer(name="none", points_map=np.zeros((0, 3)), values=np.zeros(0))
     scene = Scene(title="a", layers=(empty,))

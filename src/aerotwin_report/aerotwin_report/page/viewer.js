@@ -247,7 +247,8 @@ function scaleOf(layer, scales) {
 
 function counted(layer) {
   const said = (n) => n.toLocaleString("en");
-  return layer.n === layer.n_all ? said(layer.n) : `${said(layer.n)} of ${said(layer.n_all)}`;
+  const far = layer.n_far > 0 ? `, ${said(layer.n_far)} far from all others left out` : "";
+  return `${layer.n === layer.n_all ? said(layer.n) : `${said(layer.n)} of ${said(layer.n_all)}`}${far}`;
 }
 
 function drawScaleBar(context, camera, ratio) {
