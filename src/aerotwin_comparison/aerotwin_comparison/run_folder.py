@@ -24,6 +24,7 @@ TRUTH = "/truth/odom"
 SLAM_ODOM = "/slam/odom"
 SLAM_MAP = "/slam/map"
 LEFT_INFO = "/stereo/left/camera_info"
+LIDAR = "/lidar/points"
 # metrics.json of a run is some 100 kB.
 _LARGEST_METRICS_BYTES = 64 << 20
 _FLIGHT = ("world", "mission", "seed")
@@ -138,6 +139,20 @@ class RunFolder:
         if len(points) == 0:
             raise UserError(f"{self.path}: the last map on {SLAM_MAP} has no points")
         return points
+
+    def frame_stamps_ns(self, estimate: Trajectory) -> np.ndarray | None:
+        """Return the stamps (n,) of all frames that the SLAM was given [ns], None when unknown.
+
+        Frames are of the left camera or of the lidar, whichever the poses answer to.
+        """
+        best, best_share = None, -1.0
+        for topic in (LEFT_INFO, LIDAR):
+            if self.bag.counts.get(topic, 0):
+                stamps = np.array([stamp for _, stamp, _ in self.bag.raw([topic])], dtype=np.int64)
+                share = float(np.isin(estimate.stamps_ns, stamps).mean())
+                if share > best_share:
+                    best, best_share = stamps, share
+        return best
 
     def camera_infos(self) -> tuple[Any, np.ndarray]:
         """Return the last CameraInfo of the left camera (or None) and all stamps (n,) [ns]."""

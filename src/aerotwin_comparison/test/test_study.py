@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from aerotwin_comparison import study_command
+from aerotwin_comparison.schemas import STUDY_SCHEMA
 from aerotwin_comparison.study import load_study, load_study_protocol, study_section
 from aerotwin_comparison.study.results import study_of
 from aerotwin_comparison.study.runs import StudyRun
@@ -20,7 +21,7 @@ from aerotwin_comparison.study.tables import csv_of_runs, escape_latex, latex, m
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_report import write_report
+from aerotwin_report import faults, write_report
 from aerotwin_trajectory_evaluation import write_tum
 
 ROUNDING = 1e-12
@@ -305,10 +306,13 @@ def test_the_report_draws_boxes_and_carries_a_verdict(tmp_path):
     assert [f.title for f in section.figures] == ["APE [m]", "APE rotation [deg]"]
     write_report(tmp_path, title="t", sections=[section], configuration={})
     assert (tmp_path / "report.html").stat().st_size > 10_000
+    document = json.loads((tmp_path / "metrics.json").read_text())
+    assert faults(document["sections"]["study"], STUDY_SCHEMA) == []
 
 
 def test_a_study_in_which_all_failed_is_still_told(tmp_path):
     found = study(scored([1.0, 2.0], failure={0, 1}))
     section = study_section(found)
     assert section.verdict == "0 of 2 runs completed."
+    assert faults(section.metrics, STUDY_SCHEMA) == []
     write_report(tmp_path, title="t", sections=[section], configuration={})

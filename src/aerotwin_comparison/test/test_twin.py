@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_comparison import run_folder as runs
 from aerotwin_comparison.run_folder import is_run_folder, open_run_folder
+from aerotwin_comparison.schemas import TWIN_SCHEMA
 from aerotwin_comparison.twin import (
     TwinProtocol,
     TwinSide,
@@ -25,12 +26,13 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.camera_messages import camera_info_message
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
-from aerotwin_core.messages import odometry_message, point_cloud_message, serialize
+from aerotwin_core.messages import header, odometry_message, point_cloud_message, serialize
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation import MapProtocol, SurfaceReference
 from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_registration import write_cloud
-from aerotwin_report import write_report
+from aerotwin_report import faults, write_report
+from aerotwin_report.metrics import plain
 
 ROUNDING = 1e-9
 N_TRIALS = 40
@@ -227,7 +229,7 @@ def test_a_map_of_another_place_is_not_decided_and_says_why(surface):
     assert twin.verdict == "not decided"
     assert "elsewhere could not be aligned" in twin.sentence
     assert twin.judged is None
-    json.dumps(twin_section(twin).verdict)
+    assert faults(json.loads(json.dumps(plain(twin.metrics()))), TWIN_SCHEMA) == []
 
 
 def test_a_cloud_may_be_the_model_and_a_scale_is_found(surface):
@@ -263,6 +265,7 @@ def test_the_report_has_both_tables_and_the_three_figures(alike, tmp_path):
     write_report(tmp_path, title="t", sections=[section], configuration={})
     document = json.loads((tmp_path / "metrics.json").read_text())
     assert document["sections"]["twin"]["verdict"] == "equivalent"
+    assert faults(document["sections"]["twin"], TWIN_SCHEMA) == []
 
 
 # --- run folders and the command ---------------------------------------------------------------
@@ -317,6 +320,22 @@ def test_a_run_folder_gives_map_path_start_and_sensing(tmp_path):
     assert found.sensing.rate_hz == pytest.approx(10.0)
     assert found.sensing.field_of_view_deg == pytest.approx(90.0)
     assert found.settings["wind_east_m_s"] == 2.5
+
+
+def test_frames_are_those_that_the_poses_answer_to(tmp_path):
+    write_run(tmp_path / "one", 1, 0.03)
+    run = open_run_folder(tmp_path / "one")
+    estimate = run.estimate()
+    np.testing.assert_array_equal(run.frame_stamps_ns(estimate), estimate.stamps_ns)
+    with BagWriter(tmp_path / "two" / "bag") as bag:
+        for topic, period in ((runs.LEFT_INFO, 50), (runs.LIDAR, 70)):
+            bag.add_topic(topic, "std_msgs/msg/Header")
+            for k in range(10):
+                bag.write(topic, k * period, serialize(header(k * period, "x")))
+    (tmp_path / "two" / "config.yaml").write_text("{}")
+    lidar = Trajectory(np.array([70, 140]), np.zeros((2, 3)), np.tile([0, 0, 0, 1.0], (2, 1)))
+    found = open_run_folder(tmp_path / "two").frame_stamps_ns(lidar)
+    np.testing.assert_array_equal(found, 70 * np.arange(10))
 
 
 def test_a_bag_that_was_only_evaluated_is_not_called_simulated(tmp_path):

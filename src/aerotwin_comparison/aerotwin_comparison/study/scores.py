@@ -195,8 +195,8 @@ def _paths(
     truth = folder.truth()
     if truth is None:
         raise UserError(f"{folder.path}: the bag holds no truth")
-    stamps = folder.camera_infos()[1]
-    return truth, folder.estimate(), stamps if len(stamps) else None
+    estimate = folder.estimate()
+    return truth, estimate, folder.frame_stamps_ns(estimate)
 
 
 def _map_scores(run: StudyRun, protocol: Protocol[MapProtocol]) -> dict[str, float]:

@@ -4,6 +4,7 @@
 
 import numpy as np
 
+from aerotwin_comparison.schemas import STUDY_SCHEMA
 from aerotwin_comparison.study.cells import ALL_SEQUENCES
 from aerotwin_comparison.study.results import Study
 from aerotwin_comparison.study.scores import Quantity
@@ -37,6 +38,7 @@ def study_section(study: Study) -> Section:
         figures=tuple(_boxes(study, q) for q in study.quantities),
         tables=tuple(study_tables(study)),
         metrics=study.metrics(),
+        schema=STUDY_SCHEMA,
         warnings=tuple(study.warnings()),
     )
 

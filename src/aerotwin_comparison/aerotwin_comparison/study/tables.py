@@ -77,14 +77,16 @@ def _shown(cell: Cell | None) -> str:
 
 
 def _best(study: Study, methods: list[str], sequence: str, quantity: Quantity) -> int | None:
-    """Return the row of the best method; None where none has the score, or all failed."""
+    """Return the row of the best method; None where no other has the score, or one is as good."""
     sign = 1.0 if quantity.better == "lower" else -1.0
     found = []
     for row, method in enumerate(methods):
         cell = study.cell(method, sequence, quantity.key)
         if cell is not None and cell.centre is not None and len(cell.finite):
             found.append((sign * cell.centre, row))
-    return min(found)[1] if len(found) > 1 else None
+    found.sort()
+    is_ahead = len(found) > 1 and found[0][0] < found[1][0]
+    return found[0][1] if is_ahead else None
 
 
 def interval_table(study: Study) -> Table:

@@ -4,6 +4,7 @@
 
 from typing import Any
 
+from aerotwin_comparison.schemas import TWIN_SCHEMA
 from aerotwin_comparison.twin import figures
 from aerotwin_comparison.twin.comparison import ONE_FLIGHT_EACH, TwinComparison
 from aerotwin_comparison.twin.differences import DIFFERENT, EQUIVALENT, Differences
@@ -26,6 +27,7 @@ def twin_section(twin: TwinComparison) -> Section:
         figures=_figures(twin, kinds),
         tables=(*_tables(twin), *(_differences(twin, d) for d in kinds), *_sight(kinds)),
         metrics=twin.metrics(),
+        schema=TWIN_SCHEMA,
         warnings=tuple(twin.warnings()),
     )
 
