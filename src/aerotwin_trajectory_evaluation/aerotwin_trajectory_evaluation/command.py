@@ -135,7 +135,7 @@ def _protocol(args: argparse.Namespace):
     choices = load_parameters(TrajectoryProtocol, mapping, where="options")
     if choices == named.choices:
         return named
-    return dataclasses.replace(named, name=f"{named.name}, changed", choices=choices)
+    return dataclasses.replace(named, name=f"{named.name} (changed)", choices=choices)
 
 
 def _camera(args: argparse.Namespace) -> "StereoCamera | None":

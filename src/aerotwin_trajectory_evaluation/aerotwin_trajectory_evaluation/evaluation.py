@@ -287,7 +287,7 @@ def _named(
     choices = dataclasses.replace(named.choices, **asked)
     if choices == named.choices:
         return named
-    return Protocol(name=f"{named.name}, changed", part=PART, choices=choices)
+    return Protocol(name=f"{named.name} (changed)", part=PART, choices=choices)
 
 
 def _calibrated(

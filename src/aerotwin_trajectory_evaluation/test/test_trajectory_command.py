@@ -175,7 +175,7 @@ def test_an_option_changes_the_protocol_and_its_name(files, capsys):
     words = (files / "truth.txt", files / "good.txt", "--protocol", "rpg", "--json", "-")
     assert run(*words, "--align", "se3", "--rpe-all-pairs") == 0
     protocol = json.loads(capsys.readouterr().out)["protocol"]
-    assert protocol["name"] == "rpg, changed"
+    assert protocol["name"] == "rpg (changed)"
     assert protocol["choices"]["rpe_all_pairs"] is True
     assert protocol["choices"]["align"] == "se3"
     assert protocol["hash"] != load_trajectory_protocol("rpg").hash
