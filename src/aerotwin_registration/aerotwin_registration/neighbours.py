@@ -51,7 +51,8 @@ class PairTracker:
     """The nearest target point, within a radius, of every source point as the source moves.
 
     A point that has moved by m since its last search keeps its neighbour as long as
-    2 m < d2 - d1, the lead of the nearest over the second nearest (triangle inequality). So the
+    2 m < d2 - d1, the lead of the nearest over the second nearest (triangle inequality); after
+    that a few known neighbours are looked at before the tree is. So the
     result equals a full search in every step, at a small part of its cost once steps are small.
 
     Parameters
@@ -75,12 +76,15 @@ class PairTracker:
         robust: int = 0,
         robust_m: float = 1.0,
     ) -> None:
+        from aerotwin_registration.tree_kernels import N_NEAR
+
         n = len(source)
         self._source = np.ascontiguousarray(source)
         self._target = target
         self._choices = (radius_m, radius_m * _REACH, robust, robust_m)
         self._anchors, self._leads = np.zeros((n, 3)), np.full(n, -1.0)
-        self._near = np.full((n, 2), -1)
+        self._limits = np.full(n, -1.0)
+        self._near = np.full((n, N_NEAR), -1)
 
     def pairs(self, S: np.ndarray) -> Pairs:
         """Return the pairs of the source moved by S (4, 4)."""
@@ -97,6 +101,7 @@ class PairTracker:
             *self._choices,
             self._anchors,
             self._leads,
+            self._limits,
             self._near,
             moved,
             index,

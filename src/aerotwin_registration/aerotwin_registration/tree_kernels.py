@@ -15,6 +15,8 @@ WIDTH = 8
 """Points of a leaf, and children of a box."""
 _STACK = WIDTH * 12
 _TREE = (float64[:, ::1], float64[:, ::1], int64[::1])
+N_NEAR = 6
+"""Neighbours that `tracked_pairs` remembers of a point."""
 N_SUMS = 19
 """What `tracked_pairs` adds up: see there."""
 NONE, HUBER, CAUCHY, TUKEY = range(4)
@@ -89,6 +91,20 @@ def _nearest(points, boxes, offsets, x, y, z, squared, found, nodes, levels, gap
 
 
 @njit(cache=True, nogil=True)
+def _nearest_of(points, x, y, z, known):
+    """Return the nearest of some points by name, and its squared distance; -1 names none."""
+    best, squared = int64(-1), math.inf
+    for i in known:
+        if i < 0:
+            break
+        dx, dy, dz = points[i, 0] - x, points[i, 1] - y, points[i, 2] - z
+        d = dx * dx + dy * dy + dz * dz
+        if d < squared:
+            best, squared = i, d
+    return best, squared
+
+
+@njit(cache=True, nogil=True)
 def _bound(points, x, y, z, known, limit):
     """Return a squared distance within which as many points lie as `known` (k,) names."""
     bound = 0.0
@@ -152,6 +168,7 @@ def robust_weight(kind, residual, limit):
         float64,
         float64[:, ::1],
         float64[::1],
+        float64[::1],
         int64[:, ::1],
         float64[:, ::1],
         int64[::1],
@@ -161,21 +178,22 @@ def robust_weight(kind, residual, limit):
 )
 def tracked_pairs(
     start, stop, points, boxes, offsets, source, S, radius, reach, robust, robust_m, anchors, leads,
-    near, moved, index,
+    limits, near, moved, index,
 ):  # fmt: skip
     """Move a range of the source by S (3, 4), pair it, and return the sums of the pairs.
 
     A point that has moved by m since its last search keeps its neighbour as long as 2 m < d2 -
-    d1, the lead of the nearest over the second nearest (triangle inequality): `anchors` (n, 3),
-    `leads` (n,) and `near` (n, 2) hold that search from call to call. Without a neighbour within
-    `reach` none comes within the radius before a move of reach - radius.
+    d1, the lead of the nearest over the second nearest (triangle inequality). After that the
+    nearest of the few known neighbours is it, as long as it is nearer than d_k - m, the least
+    distance of all others. `anchors` (n, 3), `leads` (n,), squared, `limits` (n,) and `near` (n,
+    k) hold the last search from call to call. Without k neighbours d_k is `reach`.
 
     Sums: number and squared distances of the pairs; then, weighted, the weights, x (3), q (3), q
     x^T (9) and x^T x of source points x and target points q.
     """
     sums = np.zeros(N_SUMS)
     nodes, levels, gaps = np.empty(_STACK, int64), np.empty(_STACK, int64), np.empty(_STACK)
-    squared, found = np.empty(2), np.full(2, -1)
+    squared, found = np.empty(N_NEAR), np.full(N_NEAR, -1)
     for i in range(start, stop):
         u, v, w = source[i, 0], source[i, 1], source[i, 2]
         x = S[0, 0] * u + S[0, 1] * v + S[0, 2] * w + S[0, 3]
@@ -183,18 +201,22 @@ def tracked_pairs(
         z = S[2, 0] * u + S[2, 1] * v + S[2, 2] * w + S[2, 3]
         moved[i, 0], moved[i, 1], moved[i, 2] = x, y, z
         dx, dy, dz = x - anchors[i, 0], y - anchors[i, 1], z - anchors[i, 2]
-        if not 4.0 * (dx * dx + dy * dy + dz * dz) < leads[i]:
-            if near[i, 1] >= 0:
-                found[:] = near[i]
-            squared[:] = _bound(points, x, y, z, found, reach * reach)
-            found[:] = -1
-            _nearest(points, boxes, offsets, x, y, z, squared, found, nodes, levels, gaps)
-            first = math.sqrt(squared[0]) if found[0] >= 0 else radius
-            second = math.sqrt(squared[1]) if found[1] >= 0 else reach
-            leads[i] = (second - first) ** 2
-            near[i] = found
-            anchors[i, 0], anchors[i, 1], anchors[i, 2] = x, y, z
+        gone = dx * dx + dy * dy + dz * dz
         q = near[i, 0]
+        if not 4.0 * gone < leads[i]:
+            q, d = _nearest_of(points, x, y, z, near[i])
+            if math.sqrt(min(d, radius * radius)) > limits[i] - math.sqrt(gone):
+                found[:] = near[i]
+                squared[:] = _bound(points, x, y, z, found, reach * reach)
+                found[:] = -1
+                _nearest(points, boxes, offsets, x, y, z, squared, found, nodes, levels, gaps)
+                first = math.sqrt(squared[0]) if found[0] >= 0 else radius
+                second = math.sqrt(squared[1]) if found[1] >= 0 else reach
+                leads[i] = (second - first) ** 2
+                limits[i] = math.sqrt(squared[-1]) if found[-1] >= 0 else reach
+                near[i] = found
+                anchors[i, 0], anchors[i, 1], anchors[i, 2] = x, y, z
+                q = near[i, 0]
         index[i] = -1
         if q < 0:
             continue
