@@ -9,6 +9,7 @@ from aerotwin_core.section import Figure, Headline, PointLayer, Scene, Section, 
 from aerotwin_map_evaluation import figures, tables
 from aerotwin_map_evaluation.no_reference import MapStatistics
 from aerotwin_map_evaluation.result import MapEvaluation
+from aerotwin_map_evaluation.schema import MAP_SCHEMA, STATISTICS_SCHEMA
 from aerotwin_map_evaluation.verdict import verdict, warnings
 
 _MAX_REFERENCE_POINTS = 300_000
@@ -33,6 +34,7 @@ def section(evaluation: MapEvaluation, *, title: str = "Map", name: str = "map")
             tables.alignment_table(evaluation),
         ),
         metrics=evaluation.metrics(),
+        schema=MAP_SCHEMA,
         warnings=tuple(warnings(evaluation)),
     )
 
@@ -253,6 +255,7 @@ def statistics_section(
             ),
         ),
         metrics=numbers,
+        schema=STATISTICS_SCHEMA,
     )
 
 

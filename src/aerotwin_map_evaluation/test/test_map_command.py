@@ -8,8 +8,10 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_map_evaluation import command
+from aerotwin_map_evaluation.schema import MAP_SCHEMA, STATISTICS_SCHEMA
 from aerotwin_registration import read_cloud, write_cloud
 from aerotwin_registration.ply import read_ply
+from aerotwin_report.schema_check import faults
 
 
 def parse(*words):
@@ -48,6 +50,7 @@ def test_the_verb_writes_the_agreed_keys_and_pictures(mesh, tmp_path, capsys):
     assert 0.2 < result["floor"]["mean_m"] < 0.6
     document = json.loads((out / "metrics.json").read_text())
     assert document["sections"]["map"] == result
+    assert faults(result, MAP_SCHEMA) == []
     assert (out / "report.html").read_text().count("<svg") >= 8
     assert len(read_cloud(out / "map_error.ply")) == len(points)
 
@@ -193,6 +196,7 @@ def test_without_reference_the_sharpness_is_judged(mesh, tmp_path, capsys, how):
     code, result = judged(capsys, how, tmp_path / "map.ply", "-o", tmp_path / "out")
     assert code == 0
     assert result["entropy"]["mme"] is not None
+    assert faults(result, STATISTICS_SCHEMA) == []
     assert (tmp_path / "out" / "report.html").exists()
     assert judged(capsys, how, tmp_path / "map.ply", "--fail-if", "mme > -1000")[0] == 3
 
@@ -213,6 +217,7 @@ def test_voxels_are_given_a_floor_by_the_surface_beside_them(mesh, tmp_path, cap
     _, alone = judged(capsys, *words)
     _, beside = judged(capsys, *words, "--surface", path)
     assert alone["floor"] is None
+    assert faults(alone, MAP_SCHEMA) == []
     assert alone["reference"]["voxel_m"] == pytest.approx(1.0)
     assert beside["correspondences"]["mean_m"] == alone["correspondences"]["mean_m"]
     # The same voxels made from the surface itself have the same floor.
