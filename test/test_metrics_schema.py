@@ -43,9 +43,14 @@ def test_a_report_of_all_evaluators_obeys_the_schema(tmp_path):
         time_s=np.arange(5.0),
         cpu_s=np.arange(5.0) / 2.0,
         rss_bytes=np.full(5, 10**8),
+        pss_bytes=np.full(5, 0.9e8),
+        read_bytes=np.full(5, np.nan),
+        write_bytes=np.arange(5.0),
+        n_threads=np.full(5, 3),
         n_processes=np.ones(5, dtype=np.int64),
         frame_time_s=np.arange(4.0),
         latency_s=np.full(4, 0.05),
+        frame_stamps_ns=np.arange(4) * 10**9,
     )
     sections = [
         trajectory_section(evaluate_trajectory(truth, estimate)),
