@@ -237,10 +237,9 @@ def test_a_cloud_may_be_the_model_and_a_scale_is_found(surface):
     shrunk = side(1, 0.02)
     shrunk = replace(shrunk, points_odom=shrunk.points_odom / 1.05)
     choices = replace(QUICK_MAP, with_scale=True, cut_m=0.5)
-    start = shrunk.T_reference_odom.copy()
     twin = compare_twins(
         side(0, 0.02),
-        replace(shrunk, T_reference_odom=start),
+        shrunk,
         MapReference.of(None, model, choices),
         map_protocol=choices,
         protocol=QUICK,
