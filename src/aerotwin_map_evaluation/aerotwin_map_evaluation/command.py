@@ -246,7 +246,7 @@ def _protocol(args: argparse.Namespace):
 def _arguments(args: argparse.Namespace) -> dict[str, object]:
     """Return the arguments that repeat the evaluation."""
     left_out = {"output", "json", "fail_if"}
-    return {k: v for k, v in vars(args).items() if k not in left_out and v not in (None, False)}
+    return {k: v for k, v in vars(args).items() if k not in left_out and v not in (None, False, "")}
 
 
 def _print(evaluation) -> None:

@@ -13,6 +13,8 @@ from aerotwin_map_evaluation.schema import MAP_SCHEMA, STATISTICS_SCHEMA
 from aerotwin_map_evaluation.verdict import verdict, warnings
 
 _MAX_REFERENCE_POINTS = 300_000
+# With fewer neighbourhoods judged, sharpness is that of a few clumps and not of the map.
+_FEW_JUDGED = 0.1
 
 
 def section(evaluation: MapEvaluation, *, title: str = "Map", name: str = "map") -> Section:
@@ -262,10 +264,11 @@ def statistics_section(
 def statistics_verdict(statistics: MapStatistics) -> str:
     """Return the result of a map without reference in one sentence."""
     entropy = statistics.entropy.plain()
-    if entropy["mme"] is None:
+    if entropy["share_judged"] < _FEW_JUDGED:
         return (
-            f"The map is too sparse to judge its sharpness: no neighbourhood of "
-            f"{entropy['radius_m']:g} m holds {statistics.protocol.entropy_min_points} points."
+            f"The map is too sparse to judge its sharpness: {entropy['share_judged']:.1%} of the "
+            f"neighbourhoods of {entropy['radius_m']:g} m hold "
+            f"{statistics.protocol.entropy_min_points} points; widen entropy_radius_m."
         )
     return (
         f"Surfaces of the map are {entropy['thickness_median_m']:.3f} m thick (median, MME "

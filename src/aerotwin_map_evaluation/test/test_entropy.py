@@ -6,6 +6,7 @@ import pytest
 from aerotwin_map_evaluation import map_entropy
 from aerotwin_map_evaluation.entropy import THINNEST_M
 from aerotwin_map_evaluation.no_reference import evaluate_without_reference
+from aerotwin_map_evaluation.sections import statistics_verdict
 
 CONSTANT = 1.5 * np.log(2 * np.pi * np.e)
 
@@ -71,3 +72,10 @@ def test_a_map_too_sparse_has_no_entropy():
     found = map_entropy(np.arange(30.0).reshape(-1, 3), radius_m=0.1, min_points=10).plain()
     assert found["mme"] is None
     assert found["share_judged"] == 0.0
+
+
+def test_a_few_clumps_are_not_the_sharpness_of_a_map():
+    rng = np.random.default_rng(1005)
+    clump, far = rng.normal(0, 0.05, (40, 3)), rng.uniform(-500, 500, (4000, 3))
+    words = statistics_verdict(evaluate_without_reference(np.vstack([clump, far])))
+    assert "too sparse" in words and "1.0%" in words
