@@ -5,6 +5,7 @@
 import time
 from collections.abc import Callable
 from statistics import median
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -134,7 +135,7 @@ def _rms_m(offsets: np.ndarray) -> float:
     return float(np.sqrt(np.mean(np.sum(offsets**2, axis=1))))
 
 
-def _timed(call: Callable, n_runs: int = N_RUNS) -> tuple[float, object]:
+def _timed(call: Callable, n_runs: int = N_RUNS) -> tuple[float, Any]:
     """Return the median time of a call after one that is not counted, and its last result."""
     result, seconds = call(), []
     for _ in range(n_runs):
