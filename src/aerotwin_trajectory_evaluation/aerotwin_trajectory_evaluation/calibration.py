@@ -158,6 +158,7 @@ class _Displacements:
     """The estimate's poses, thinned, and which two of them make a displacement."""
 
     reference: Trajectory
+    max_offset_s: float
     stamps_ns: np.ndarray
     p_estimate: np.ndarray
     first: np.ndarray
@@ -166,9 +167,9 @@ class _Displacements:
 
     @classmethod
     def of(
-        cls, reference: Trajectory, estimate: Trajectory, margin_s: float
+        cls, reference: Trajectory, estimate: Trajectory, max_offset_s: float
     ) -> "_Displacements | None":
-        margin_ns = int((margin_s + 2 * _STEP_S) * 1e9)
+        margin_ns = int((max_offset_s + 2 * _STEP_S) * 1e9)
         low, high = reference.stamps_ns[0] + margin_ns, reference.stamps_ns[-1] - margin_ns
         inside = (estimate.stamps_ns >= low) & (estimate.stamps_ns <= high)
         inside &= is_enclosed(reference, estimate.stamps_ns, _GAP_S)
@@ -189,6 +190,7 @@ class _Displacements:
         block = np.minimum((seconds / seconds[-1] * n_blocks).astype(np.int64), n_blocks - 1)
         return cls(
             reference=reference,
+            max_offset_s=max_offset_s,
             stamps_ns=stamps,
             p_estimate=estimate.p_ref_body[index],
             first=first,
@@ -197,16 +199,16 @@ class _Displacements:
         )
 
     def reference_at(self, tau_s: float, arm: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return point (n, 3), its velocity and the attitudes (n, 3, 3) at the shifted stamps."""
+        """Return point (n, 3), its velocity and the attitudes (n, 3, 3) at stamps shifted by tau_s.
+
+        At most by max_offset_s: the samples keep that far from the ends of the reference.
+        """
         poses = [
-            self.reference.interpolate(self._within(self.stamps_ns + round((tau_s + d) * 1e9)))
+            self.reference.interpolate(self.stamps_ns + round((tau_s + d) * 1e9))
             for d in (0.0, _STEP_S, -_STEP_S)
         ]
         now, after, before = (pose.p_ref_body + pose.R_ref_body @ arm for pose in poses)
         return now, (after - before) / (2.0 * _STEP_S), poses[0].R_ref_body
-
-    def _within(self, stamps_ns: np.ndarray) -> np.ndarray:
-        return np.clip(stamps_ns, self.reference.stamps_ns[0], self.reference.stamps_ns[-1])
 
     def change(self, values: np.ndarray) -> np.ndarray:
         """Return the change of values (n, ...) over each displacement."""
@@ -226,6 +228,8 @@ def _solve(problem: _Displacements, tau_s: float) -> Calibration:
             return Calibration(reason="the motion does not tell offset, arm and frame apart")
         step = -np.linalg.solve(H, np.einsum("n,nij,ni->j", weights, J, residuals))
         tau_s, arm = tau_s + float(step[0]), arm + axes @ step[1 : 1 + axes.shape[1]]
+        if not abs(tau_s) <= problem.max_offset_s:
+            return Calibration(reason="the fit runs away: the paths differ too much")
         if np.abs(step[: 1 + axes.shape[1]]).max() < 1e-7:
             break
     covariance = _clustered_covariance(J, residuals, weights, H, problem.block)

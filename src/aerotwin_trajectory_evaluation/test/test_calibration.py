@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time offset and lever arm: known ones are found again, and their uncertainty is honest."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -13,6 +15,7 @@ from aerotwin_trajectory_evaluation import (
     find_calibration,
     read_trajectory,
 )
+from aerotwin_trajectory_evaluation.calibration import find_calibration
 from aerotwin_trajectory_evaluation.rate_correlation import coarse_time_offset_s
 
 ARM_M = np.array([0.12, -0.05, 0.2])
@@ -208,6 +211,18 @@ def test_the_offset_of_a_real_filter_is_found_and_makes_it_better(shared_data):
         reference, estimate, protocol=TrajectoryProtocol(apply_time_offset=True)
     )
     assert summarised(shifted) < 0.9 * summarised(given)
+
+
+@pytest.mark.parametrize("seed", range(1000, 1010))
+def test_an_estimate_that_is_lost_ends_in_words_or_in_bounds(seed):
+    """Its pieces jump about: the fit may run anywhere, and must not leave the reference."""
+    rng = np.random.default_rng(seed)
+    reference = truth(duration_s=100.0)
+    estimate = seen(reference, rng)
+    jumps = np.cumsum(rng.normal(0.0, 3.0, estimate.p_ref_body.shape), axis=0)
+    lost = dataclasses.replace(estimate, p_ref_body=estimate.p_ref_body + jumps)
+    found = find_calibration(reference, lost, max_offset_s=1.0)
+    assert found.reason or abs(found.time_offset_s) <= 1.0
 
 
 def summarised(result):
