@@ -15,7 +15,6 @@ from aerotwin_trajectory_evaluation import (
     find_calibration,
     read_trajectory,
 )
-from aerotwin_trajectory_evaluation.calibration import find_calibration
 from aerotwin_trajectory_evaluation.rate_correlation import coarse_time_offset_s
 
 ARM_M = np.array([0.12, -0.05, 0.2])
@@ -213,7 +212,7 @@ def test_the_offset_of_a_real_filter_is_found_and_makes_it_better(shared_data):
     assert summarised(shifted) < 0.9 * summarised(given)
 
 
-@pytest.mark.parametrize("seed", range(1000, 1010))
+@pytest.mark.parametrize("seed", range(1000, 1003))
 def test_an_estimate_that_is_lost_ends_in_words_or_in_bounds(seed):
     """Its pieces jump about: the fit may run anywhere, and must not leave the reference."""
     rng = np.random.default_rng(seed)
