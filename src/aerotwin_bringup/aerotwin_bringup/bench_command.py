@@ -23,6 +23,10 @@ BENCHMARKS = {
     "lidar": "lidar:lidar_scan",
     "voxels": "voxels:voxel_export",
     "tiles": "tiles:tileset_loading",
+    "registration": "registration:registration_speed",
+    "coarse": "coarse:coarse_alignment",
+    "maps": "map_metrics:map_metrics",
+    "trajectories": "trajectories:trajectory_scores",
 }
 """Name -> module of `aerotwin_bringup.benchmarks` and function that returns the figures."""
 

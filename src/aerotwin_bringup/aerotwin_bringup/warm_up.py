@@ -10,6 +10,14 @@ import subprocess
 import sys
 
 COARSE_M = 0.4
+COMPILED_ON_IMPORT = (
+    "aerotwin_autopilot.embedded_autopilot",
+    "aerotwin_map_evaluation.kernels",
+    "aerotwin_registration.coarse.kernels",
+    "aerotwin_registration.icp.kernels",
+    "aerotwin_registration.tree_kernels",
+    "aerotwin_simulator.simulation",
+)
 
 
 def warm_up_images() -> None:
@@ -46,7 +54,7 @@ def warm_up_images() -> None:
 
 def warm_up_flight() -> None:
     """Load what compiles on import, and let the odometry watch a small wall."""
-    for name in ("aerotwin_autopilot.embedded_autopilot", "aerotwin_simulator.simulation"):
+    for name in COMPILED_ON_IMPORT:
         importlib.import_module(name)
     from aerotwin_stereo_odometry import warm_up
 

@@ -11,7 +11,7 @@ from aerotwin_core.frames import transform_points
 from aerotwin_core.protocol import DEFAULT, Protocol
 from aerotwin_map_evaluation.alignment import align_map
 from aerotwin_map_evaluation.cloud_scores import CloudScores
-from aerotwin_map_evaluation.controls import negative_controls
+from aerotwin_map_evaluation.controls import MapControl, negative_controls
 from aerotwin_map_evaluation.entropy import map_entropy
 from aerotwin_map_evaluation.floor import aligned_distances, floor_of
 from aerotwin_map_evaluation.neighbours import nearest
@@ -86,7 +86,7 @@ def evaluate_map(
     say(STEPS[2])
     to_surface = _to_surface(points_map, against.surface, registration, is_given, chosen)
     say(STEPS[3])
-    floor, controls = None, ()
+    floor, controls = None, tuple[MapControl, ...]()
     if to_surface is not None:
         floor = floor_of(against, to_surface.below(is_given, chosen.cut_m), observed, chosen)
     say(STEPS[4])
