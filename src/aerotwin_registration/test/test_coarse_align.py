@@ -199,7 +199,7 @@ def test_a_scale_is_found_where_one_is_asked_for():
     T, scale = pose(rng, reach=4.0, lift=1.0), 1.6
     part = seen_part(place, rng, noise=0.05)
     source = transform_points(invert_transform(T), part) / scale
-    protocol = CoarseProtocol(scale_low=1.4, scale_high=1.8)
+    protocol = CoarseProtocol(scale_low=1.5, scale_high=1.7)
     found = coarse_align(source, place, max_offset_m=5.0, protocol=protocol)
     assert found.converged, found.reason
     assert found.scale == pytest.approx(scale, rel=0.01)
