@@ -32,6 +32,29 @@ def test_a_slam_is_judged_and_waited_for_if_it_sees_something(values, is_judged,
     assert parameters.is_followed is is_followed
 
 
+@pytest.mark.parametrize(
+    ("values", "at_scans"),
+    [
+        ({}, False),
+        ({"slam": "kiss_icp", "lidar": "spinning_16"}, True),  # whatever else is on board
+        ({"slam": "external", "lidar": "spinning_16"}, False),
+        ({"slam": "external", "lidar": "spinning_16", "camera": False}, True),
+        ({"slam": "external", "lidar": "spinning_16", "wait_at": "lidar"}, True),
+    ],
+)
+def test_a_slam_is_waited_for_at_what_it_answers(values, at_scans):
+    from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
+
+    assert SitlFlightParameters(**values).waits_at_scans is at_scans
+
+
+def test_a_slam_of_the_lidar_needs_one():
+    from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
+
+    with pytest.raises(ParameterError, match="lidar: expected a preset with slam kiss_icp"):
+        SitlFlightParameters(slam="kiss_icp")
+
+
 def test_the_shipped_slam_is_not_waited_for_where_it_never_answers():
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
 

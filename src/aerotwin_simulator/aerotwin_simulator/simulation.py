@@ -137,6 +137,12 @@ class Simulation:
         return next(with_cameras, self.vehicles[0])
 
     @property
+    def scanner(self) -> SimulatedVehicle:
+        """Whose scans nodes are waited for: the first vehicle with a lidar, or the first."""
+        with_lidar = (v for v in self.vehicles if v.parameters.has_lidar)
+        return next(with_lidar, self.vehicles[0])
+
+    @property
     def is_repeatable(self) -> bool:
         """Whether no wait for a command ran out; otherwise the run cannot be repeated exactly."""
         return self.n_missed == 0

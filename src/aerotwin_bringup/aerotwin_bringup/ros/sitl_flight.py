@@ -28,7 +28,7 @@ from aerotwin_trajectory_evaluation import ResourceRecorder, ResourceUsage
 from aerotwin_worlds import World
 
 EXIT_FAILURE = 1
-SHIPPED = "stereo_odometry"
+SHIPPED, OF_LIDAR = "stereo_odometry", "kiss_icp"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +58,17 @@ class SitlFlightParameters(FlightParameters):
                 f"wait_for: expected {topics.SLAM_ODOM.name} or nothing with slam {SHIPPED}, found "
                 f"{self.wait_for}; it answers on {topics.SLAM_ODOM.name} only"
             )
+
+        if self.slam == OF_LIDAR and not self.has_lidar:
+            raise ParameterError(
+                f"lidar: expected a preset with slam {OF_LIDAR}, found '{self.lidar}'; name one, "
+                "spinning_16 for instance"
+            )
+
+    @property
+    def waits_at_scans(self) -> bool:
+        """Whether the SLAM answers the scans of the lidar, not the frames of a camera."""
+        return self.slam == OF_LIDAR or super().waits_at_scans
 
     @property
     def is_judged(self) -> bool:

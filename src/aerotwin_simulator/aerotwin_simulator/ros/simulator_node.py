@@ -51,9 +51,7 @@ class SimulatorNode(Node):
             )
         self.bag: BagOutlet | None = None
         self.simulation: Simulation | None = None
-        self._wait_for = self.parameters.wait_for
-        is_lidar = self.parameters.waits_at_scans
-        self._last_of_frame = topics.LIDAR_POINTS if is_lidar else topics.RIGHT_IMAGE
+        self._wait_for, self._last_of_frame = self.parameters.wait_for, topics.RIGHT_IMAGE
         self.foreign: ForeignTopics | None = None
         self.add_on_set_parameters_callback(self._set_parameters)
         self.create_service(SetBool, "~/pause", self._pause)
@@ -67,9 +65,11 @@ class SimulatorNode(Node):
             for topic in self._inputs.topics:
                 self.bag.add(topic)
         if self._wait_for:
-            leader = simulation.leader
-            self._wait_for = topics.below(leader.name)(topics.ANSWERS[self._wait_for]).name
-            self._last_of_frame = leader.last_of_frame
+            is_scan = self.parameters.waits_at_scans
+            leader = simulation.scanner if is_scan else simulation.leader
+            place = topics.below(leader.name)
+            self._wait_for = place(topics.ANSWERS[self._wait_for]).name
+            self._last_of_frame = place(topics.LIDAR_POINTS) if is_scan else leader.last_of_frame
         self.foreign = ForeignTopics(self, self._inputs.topics, self._receive_foreign)
         for vehicle in simulation.vehicles:
             offer_services(self, vehicle)
