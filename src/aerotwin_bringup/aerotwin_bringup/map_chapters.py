@@ -94,15 +94,9 @@ def _protocols(spec: str | None) -> tuple[Protocol[MapProtocol], ...]:
 
 def _finer_section(evaluation: MapEvaluation) -> Section:
     """Return the numbers alone: the pictures and the verdict stand in the chapter before."""
-    return dataclasses.replace(
-        map_section(evaluation),
-        title=f"Map against voxels of {FINE_VOXEL_M:g} m",
-        name="map_fine",
-        headline=(),
-        figures=(),
-        scenes=(),
-        verdict="",
-    )
+    title = f"Map against voxels of {FINE_VOXEL_M:g} m"
+    chapter = map_section(evaluation, title=title, name="map_fine", has_pictures=False)
+    return dataclasses.replace(chapter, headline=(), verdict="")
 
 
 def last_map(bag: BagReader, topic: str = "/slam/map") -> np.ndarray | None:

@@ -17,16 +17,22 @@ _MAX_REFERENCE_POINTS = 300_000
 _FEW_JUDGED = 0.1
 
 
-def section(evaluation: MapEvaluation, *, title: str = "Map", name: str = "map") -> Section:
-    """Return the chapter of a map evaluation."""
+def section(
+    evaluation: MapEvaluation,
+    *,
+    title: str = "Map",
+    name: str = "map",
+    has_pictures: bool = True,
+) -> Section:
+    """Return the chapter of a map evaluation; without pictures where another one shows them."""
     return Section(
         title=title,
         name=name,
         verdict=verdict(evaluation),
         text=_text(evaluation),
         headline=_headline(evaluation),
-        scenes=(scene(evaluation),),
-        figures=_figures(evaluation, name),
+        scenes=(scene(evaluation),) if has_pictures else (),
+        figures=_figures(evaluation, name) if has_pictures else (),
         tables=(
             tables.score_table(evaluation),
             tables.threshold_table(evaluation),
