@@ -45,6 +45,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:  # a folder that cannot be written, a file that cannot be read
+        print(f"aerotwin {' '.join(path)}: {_plain_words(error)}", file=sys.stderr)
+        return EXIT_USAGE
+
+
+def _plain_words(error: OSError) -> str:
+    if error.filename is None:
+        return error.strerror or str(error)
+    return f"{error.filename}: {error.strerror or error}"
 
 
 def _run(entry: EntryPoint, path: tuple[str, ...], words: list[str]) -> int:
