@@ -7,7 +7,7 @@ import difflib
 import operator
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,8 +71,38 @@ def add_gate_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def check_gate_names(
+    conditions: Sequence[Condition], aliases: Mapping[str, str], names: Iterable[str] = ()
+) -> None:
+    """Refuse misspelt short names before the evaluation takes its time.
+
+    Dotted names walk through a result and are known only after.
+
+    Parameters
+    ----------
+    conditions : sequence of Condition
+        From ``--fail-if``.
+    aliases : mapping
+        Short names -> dotted names.
+    names : iterable of str
+        Numbers that stand at the top of the result.
+
+    Raises
+    ------
+    UserError
+        If a name without a dot is neither.
+    """
+    known = {*aliases, *aliases.values(), *names}
+    for condition in conditions:
+        if "." not in condition.name and condition.name not in known:
+            raise _unknown(condition.name, aliases, sorted(known))
+
+
 def exit_code_of_gates(
-    conditions: Sequence[Condition], metrics: Mapping[str, Any], aliases: Mapping[str, str]
+    conditions: Sequence[Condition],
+    metrics: Mapping[str, Any],
+    aliases: Mapping[str, str],
+    label: str = "",
 ) -> int:
     """Print which conditions hold on standard error; return 0 when none does.
 
@@ -84,6 +114,8 @@ def exit_code_of_gates(
         Nested results; a name walks through it by dots.
     aliases : mapping
         Short names -> dotted names.
+    label : str
+        Which of several results these are, for the messages.
 
     Notes
     -----
@@ -96,12 +128,13 @@ def exit_code_of_gates(
     """
     numbers = _numbers(metrics)
     n_failed = 0
+    whose = f"{label}: " if label else ""
     for condition in conditions:
         value = _value_of(condition, numbers, aliases)
         if value is None:
-            sys.stderr.write(f"--fail-if: {condition}: was not judged\n")
+            sys.stderr.write(f"--fail-if: {whose}{condition}: was not judged\n")
         elif _OPERATORS[condition.operator](value, condition.limit):
-            sys.stderr.write(f"--fail-if: {condition}: it is {value:.6g}\n")
+            sys.stderr.write(f"--fail-if: {whose}{condition}: it is {value:.6g}\n")
         else:
             continue
         n_failed += 1
@@ -116,10 +149,13 @@ def _value_of(
         return numbers[name]
     if condition.name in aliases:  # a part of the result that is absent as a whole
         return None
-    known = [*aliases, *numbers]
-    close = difflib.get_close_matches(condition.name, known, n=3)
-    listed = ", ".join(close or sorted(aliases) or sorted(numbers))
-    raise UserError(f"--fail-if: the result has no number '{condition.name}'; it has {listed}")
+    raise _unknown(condition.name, aliases, [*aliases, *numbers])
+
+
+def _unknown(name: str, aliases: Mapping[str, str], known: Sequence[str]) -> UserError:
+    close = difflib.get_close_matches(name, known, n=3)
+    listed = ", ".join(close or sorted(aliases) or sorted(known))
+    return UserError(f"--fail-if: the result has no number '{name}'; it has {listed}")
 
 
 def _numbers(metrics: Mapping[str, Any], prefix: str = "") -> dict[str, float | None]:

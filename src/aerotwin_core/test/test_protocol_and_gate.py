@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_core.gate import EXIT_GATE, exit_code_of_gates, parse_condition
+from aerotwin_core.gate import EXIT_GATE, check_gate_names, exit_code_of_gates, parse_condition
 from aerotwin_core.parameters import parameter
 from aerotwin_core.protocol import load_protocol
 
@@ -79,6 +79,22 @@ def test_a_condition_fails_the_command_when_it_holds_or_was_not_judged(text, cod
 def test_an_unknown_number_is_told_what_is_like_it():
     with pytest.raises(UserError, match="no number 'ape_rsme_m'; it has ape_rmse_m"):
         exit_code_of_gates([parse_condition("ape_rsme_m > 1")], METRICS, ALIASES)
+
+
+def test_a_misspelt_short_name_is_refused_before_there_is_a_result():
+    good = [parse_condition(f"{name} > 1") for name in ("ape_rmse_m", "n_runs", "any.thing")]
+    check_gate_names(good, ALIASES, ["n_runs"])
+    with pytest.raises(UserError, match="no number 'ape_rsme_m'; it has ape_rmse_m"):
+        check_gate_names([parse_condition("ape_rsme_m > 1")], ALIASES)
+
+
+def test_of_several_results_the_one_that_failed_is_named(capsys):
+    conditions = [parse_condition(text) for text in ("ape_rmse_m > 0.1", "floor_m > 1")]
+    assert exit_code_of_gates(conditions, METRICS, ALIASES, label="orb") == EXIT_GATE
+    assert capsys.readouterr().err.splitlines() == [
+        "--fail-if: orb: ape_rmse_m > 0.1: it is 0.2",
+        "--fail-if: orb: floor_m > 1: was not judged",
+    ]
 
 
 @pytest.mark.parametrize("text", ["ape_rmse_m", "ape > x", "> 1", "ape => 1", "ape > 1.2.3"])
