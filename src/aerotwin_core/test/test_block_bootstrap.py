@@ -241,3 +241,13 @@ def test_equivalence_agrees_with_two_t_tests_of_independent_samples():
 def test_a_margin_that_is_none_is_refused(margin):
     with pytest.raises(ValueError, match="margin must be positive"):
         tost(bootstrap_difference(np.arange(5.0), np.arange(5.0)), margin)
+
+
+def test_no_number_of_resamples_shows_a_probability_of_zero():
+    rng = np.random.default_rng(7)
+    a, b = rng.normal(size=400), rng.normal(size=400)
+    difference = bootstrap_difference(a, b, n_resamples=N_RESAMPLES)
+    found = tost(difference, 100.0)
+    assert (np.abs(difference.values) < 100.0).all()
+    # With hundreds of blocks t is nearly the normal, and the tail 1 in 301 stands as it is.
+    assert found.p_value == pytest.approx(1.0 / (N_RESAMPLES + 1), rel=0.1)

@@ -30,7 +30,8 @@ class Equivalence:
     alpha : float
         Largest probability to call samples equivalent that differ by the margin or more.
     p_value : float
-        The larger of the two one-sided tests': equivalent where it is below alpha.
+        The larger of the two one-sided tests': equivalent where it is below alpha. Never 0: with
+        k of n resamples beyond the margin the tail is (k + 1) / (n + 1).
     verdict : str
         `equivalent`: the interval lies within the margin. `different`: it lies beyond, on one
         side. `not decided`: it reaches across.
@@ -86,11 +87,13 @@ def tost(difference: Replicates, margin: float, *, alpha: float = 0.05) -> Equiv
         verdict = DIFFERENT
     else:
         verdict = UNDECIDED
-    beyond = max(np.mean(difference.values >= margin), np.mean(difference.values <= -margin))
+    beyond = max(np.sum(difference.values >= margin), np.sum(difference.values <= -margin))
+    # The sample itself counts, as in tests by permutation: no finite number of resamples shows 0.
+    tail = (float(beyond) + 1.0) / (len(difference.values) + 1.0)
     return Equivalence(
         interval=interval,
         margin=margin,
         alpha=alpha,
-        p_value=difference.probability_of_tail(float(beyond)),
+        p_value=difference.probability_of_tail(tail),
         verdict=verdict,
     )
