@@ -42,6 +42,9 @@ _SIGNIFICANT = 3.0
 _WORST_CONDITION = 1e12
 # What explains less of the errors than this may be anything that is alike on many stretches.
 _LEAST_SHARE = 0.1
+# Below these there is nothing but rounding: stamps of four decimals, positions of four [s, m]; and
+# the least part of the displacements' error that is any [m].
+_LEAST_OFFSET_S, _LEAST_ARM_M, _LEAST_EXPLAINED_M = 1e-4, 1e-4, 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,18 +77,19 @@ class Calibration:
 
     @property
     def is_offset_significant(self) -> bool:
-        """Whether the time offset is above three standard deviations and explains errors."""
+        """Whether the offset is above 0.1 ms and three standard deviations, and explains errors."""
         if self.time_offset_s is None or self.time_offset_std_s is None:
             return False
-        is_sure = abs(self.time_offset_s) > _SIGNIFICANT * self.time_offset_std_s
-        return is_sure and self.time_offset_share > _LEAST_SHARE
+        least_s = max(_LEAST_OFFSET_S, _SIGNIFICANT * self.time_offset_std_s)
+        return abs(self.time_offset_s) > least_s and self.time_offset_share > _LEAST_SHARE
 
     @property
     def is_lever_arm_significant(self) -> bool:
-        """Whether an axis of the arm is above three standard deviations and it explains errors."""
+        """Whether an axis is above 0.1 mm and three standard deviations, and it explains errors."""
         if self.lever_arm_m is None or self.lever_arm_std_m is None:
             return False
-        is_sure = np.any(np.abs(self.lever_arm_m) > _SIGNIFICANT * self.lever_arm_std_m)
+        least_m = np.maximum(_LEAST_ARM_M, _SIGNIFICANT * self.lever_arm_std_m)
+        is_sure = np.any(np.abs(self.lever_arm_m) > least_m)
         return bool(is_sure) and self.lever_arm_share > _LEAST_SHARE
 
     def plain(self) -> dict[str, Any]:
@@ -256,6 +260,7 @@ def _explained(
     What the other unknowns could take over of it is left out (Schur complement of H).
     """
     left = float(np.einsum("n,ni,ni->", weights, residuals, residuals))
+    least = float(weights.sum()) * _LEAST_EXPLAINED_M**2
     shares = []
     for part in (np.arange(1), np.arange(1, len(values))):
         others = np.setdiff1d(np.arange(len(H)), part)
@@ -263,7 +268,7 @@ def _explained(
         alone = H[np.ix_(part, part)] - cross @ np.linalg.solve(H[np.ix_(others, others)], cross.T)
         value = np.array(values)[part]
         gain = float(value @ alone @ value)
-        shares.append(gain / (gain + left) if gain > 0.0 else 0.0)
+        shares.append(gain / (gain + left) if gain > least else 0.0)
     return shares[0], shares[1]
 
 

@@ -110,8 +110,8 @@ def run(args: argparse.Namespace) -> int:
     write_json(args.json, metrics)
     from aerotwin_trajectory_evaluation.evaluation import ALIASES
 
-    each = [metrics] if len(evaluations) == 1 else list(metrics["estimates"].values())
-    codes = [exit_code_of_gates(args.fail_if, one, ALIASES) for one in each]
+    each = {"": metrics} if len(evaluations) == 1 else metrics["estimates"]
+    codes = [exit_code_of_gates(args.fail_if, one, ALIASES, name) for name, one in each.items()]
     if any(codes):
         return max(codes)
     is_determined = all(e.alignment.is_determined for e in evaluations.values())
@@ -182,6 +182,12 @@ def _names(specs: list[str]) -> list[str]:
 def _judge(reference: "TrajectoryFile", estimate: "TrajectoryFile", protocol):
     from aerotwin_trajectory_evaluation.evaluation import evaluate_trajectory
 
+    if reference.has_stamps != estimate.has_stamps:
+        without = "estimate" if reference.has_stamps else "reference"
+        raise UserError(
+            f"the {without} is a KITTI file without stamps, the other trajectory has some: their "
+            "poses cannot be paired; give its stamps with --times FILE"
+        )
     return evaluate_trajectory(
         reference.trajectory,
         estimate.trajectory,
@@ -225,7 +231,7 @@ def _print(
     camera: "StereoCamera | None",
     notes: list[str],
 ) -> None:
-    from aerotwin_trajectory_evaluation.words import score_rows, verdict
+    from aerotwin_trajectory_evaluation.words import cautions, score_rows, verdict
 
     for name, evaluation in evaluations.items():
         if len(evaluations) > 1:
@@ -233,5 +239,7 @@ def _print(
         for row in score_rows(evaluation, camera):
             print(f"{row.label:40} {row.text:>12} {row.unit}")
         print(verdict(evaluation))
+        for warning in cautions(evaluation):
+            print(f"caution: {warning}")
     for note in notes:
         print(f"note: {note}")

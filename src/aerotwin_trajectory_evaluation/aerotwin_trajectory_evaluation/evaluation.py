@@ -45,7 +45,9 @@ ALIASES = {
     "rpe_rmse_m": "rpe.metre.trans_m.rmse",
     "rpe_mean_m": "rpe.metre.trans_m.mean",
     "rpe_frame_rmse_m": "rpe.frame.trans_m.rmse",
-    "drift_percent": "segments.mean_percent",
+    "drift_percent": "segments.median_percent",
+    "drift_median_percent": "segments.median_percent",
+    "drift_mean_percent": "segments.mean_percent",
     "coverage": "coverage",
     "tracked_path": "completeness.tracked_path",
     "n_lost": "completeness.n_incidents.lost",
@@ -294,7 +296,7 @@ def _calibrated(
     reference: Trajectory, estimate: Trajectory, choices: TrajectoryProtocol
 ) -> tuple[Trajectory, Trajectory, Calibration]:
     if choices.max_time_offset_s <= 0.0 or min(len(reference), len(estimate)) < 2:
-        return reference, estimate, Calibration(reason="not asked for")
+        return reference, estimate, Calibration(reason=_why_not_sought(choices))
     found = find_calibration(reference, estimate, max_offset_s=choices.max_time_offset_s)
     return apply_calibration(
         reference,
@@ -303,6 +305,11 @@ def _calibrated(
         time_offset=choices.apply_time_offset,
         lever_arm=choices.apply_lever_arm,
     )
+
+
+def _why_not_sought(choices: TrajectoryProtocol) -> str:
+    is_off = choices.max_time_offset_s <= 0.0
+    return "max_time_offset_s is 0: nothing is sought" if is_off else "fewer than two poses"
 
 
 def _step_errors_m(paired: Trajectory, aligned: Trajectory) -> np.ndarray:

@@ -38,12 +38,15 @@ class TrajectoryFile:
         Of each pose, as in geometry_msgs/PoseWithCovariance.
     notes : tuple of str
         What was counted, dropped or assumed.
+    has_stamps : bool
+        False where the stamps are made up (KITTI without times): only the order of poses counts.
     """
 
     trajectory: Trajectory
     file_format: str
     covariances: np.ndarray | None = None
     notes: tuple[str, ...] = ()
+    has_stamps: bool = True
 
 
 def read_trajectory(
@@ -84,6 +87,7 @@ def load_trajectory(
         Of a bag, as `BagReader.poses` takes it; its only one by default.
     duplicates : {"keep", "first", "refuse"}
         Poses that share a stamp: all are kept, 1 ns apart, as evo uses them; or the first alone.
+        Of a bag the first alone is used, and `keep` says so.
 
     Raises
     ------
@@ -99,7 +103,11 @@ def load_trajectory(
         raise UserError(f"{path}: no such file; give a trajectory (TUM, KITTI, EuRoC) or a bag")
     is_bag_file = any(suffix in BAG_SUFFIXES for suffix in path.suffixes[-2:])  # .db3.zstd, too
     if file_format == "bag" or path.is_dir() or is_bag_file:
-        return _from_bag(path, topic)
+        if file_format not in ("auto", "bag"):
+            raise UserError(
+                f"{path}: a bag, not a file of format {file_format}; leave the format to auto"
+            )
+        return _from_bag(path, topic, duplicates)
     rows = read_rows(path)
     if file_format == "auto":
         file_format = _told_format(rows)
@@ -179,7 +187,12 @@ def _from_kitti(rows: Rows, times: str | Path | None) -> TrajectoryFile:
     if off.max() > _ODD_NORM:
         notes.append(f"rotations are off orthonormal by up to {off.max():.1e}; used as written")
     trajectory = Trajectory(_times(times, len(matrices)), matrices[:, :, 3], quaternions, rotations)
-    return TrajectoryFile(trajectory=trajectory, file_format="kitti", notes=tuple(notes))
+    return TrajectoryFile(
+        trajectory=trajectory,
+        file_format="kitti",
+        notes=tuple(notes),
+        has_stamps=times is not None,
+    )
 
 
 def _times(times: str | Path | None, n: int) -> np.ndarray:
@@ -247,7 +260,7 @@ def _apart(stamps: np.ndarray) -> np.ndarray:
     return np.maximum.accumulate(stamps - steps) + steps
 
 
-def _from_bag(path: Path, topic: str | None) -> TrajectoryFile:
+def _from_bag(path: Path, topic: str | None, duplicates: str) -> TrajectoryFile:
     from aerotwin_core.bag import BagReader
 
     reader = BagReader(path)
@@ -260,9 +273,16 @@ def _from_bag(path: Path, topic: str | None) -> TrajectoryFile:
             )
         topic = known[0]
     poses = reader.poses(topic)
+    notes = list(reader.problems)
+    if poses.n_repeated and duplicates == "refuse":
+        raise UserError(
+            f"{path}: {poses.n_repeated} poses of {topic} repeat a stamp; take --duplicates first"
+        )
+    if poses.n_repeated and duplicates == "keep":
+        notes.append(f"{path}: of a bag equal stamps are not kept; as duplicates = first")
     return TrajectoryFile(
         trajectory=poses.trajectory,
         file_format="bag",
         covariances=poses.covariances,
-        notes=tuple(reader.problems),
+        notes=tuple(notes),
     )

@@ -118,6 +118,11 @@ class TrajectoryProtocol:
         1.0, text="upper end of the area under the cumulative curve", unit="m", minimum=1e-6
     )
 
+    def __post_init__(self) -> None:
+        """Refuse a protocol without any segment."""
+        if not self.segment_lengths_m and not self.segment_shares:
+            raise ValueError("segment_lengths_m: expected at least one length, found none")
+
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "evo": {},

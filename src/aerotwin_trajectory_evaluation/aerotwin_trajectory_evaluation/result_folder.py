@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.section import Section
 from aerotwin_trajectory_evaluation.bound import StereoCamera
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
@@ -21,12 +22,23 @@ def write_result(
     notes: Sequence[str],
     sources: Mapping[str, object],
 ) -> None:
-    """Write report.html, metrics.json and one `NAME_aligned.txt` (TUM) for each estimate."""
+    """Write report.html, metrics.json and one `NAME_aligned.txt` (TUM) for each estimate.
+
+    Raises
+    ------
+    UserError
+        If the folder cannot be made.
+    """
     from aerotwin_report import write_report
     from aerotwin_trajectory_evaluation.comparison import comparison_section
     from aerotwin_trajectory_evaluation.sections import section
 
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"{folder}: no folder can be made here ({error.strerror}); name another with -o"
+        ) from error
     is_alone = len(evaluations) == 1
     sections = [] if is_alone else [comparison_section(evaluations, camera)]
     keys = _keys(list(evaluations))

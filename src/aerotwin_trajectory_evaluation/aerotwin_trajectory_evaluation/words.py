@@ -338,10 +338,25 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
             "Truth and estimate seem to be of different points of the body: the lever arm below "
             "is in the scores (--apply-lever-arm takes it out)."
         )
+    warnings += _not_applied(evaluation)
     missed = [c.name for c in evaluation.controls if c.expected_m > 0.0 and not c.is_detected]
     if missed:
         warnings.append(f"Negative control not seen by the scores: {', '.join(missed)}.")
     return warnings
+
+
+def _not_applied(evaluation: TrajectoryEvaluation) -> list[str]:
+    """Return what was asked for and could not be done."""
+    found, choices = evaluation.calibration, evaluation.protocol.choices
+    asked = (
+        ("time offset", choices.apply_time_offset, found.applied_time_offset),
+        ("lever arm", choices.apply_lever_arm, found.applied_lever_arm),
+    )
+    return [
+        f"The {name} was asked for, not applied: {found.reason}."
+        for name, is_asked, is_applied in asked
+        if is_asked and not is_applied
+    ]
 
 
 def _metres(value: float) -> str:

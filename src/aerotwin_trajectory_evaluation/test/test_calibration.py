@@ -86,6 +86,22 @@ def test_an_exact_estimate_gives_the_exact_offset(offset_s):
     np.testing.assert_allclose(found.lever_arm_m, 0.0, atol=1e-3)
 
 
+def test_perfect_data_have_neither_offset_nor_arm():
+    """Rounded to nanoseconds and nanometres, all that is left is that rounding."""
+    reference = truth(rate_hz=20.0)
+    rng = np.random.default_rng(1000)
+    p = reference.p_ref_body + rng.uniform(-5e-10, 5e-10, reference.p_ref_body.shape)
+    for shift_ns, arm_m in ((0, 0.0), (1_000, 0.0), (0, 1e-6)):
+        estimate = Trajectory(
+            reference.stamps_ns + shift_ns,
+            p + reference.R_ref_body @ [arm_m, 0.0, 0.0],
+            reference.q_ref_body,
+        )
+        found = find_calibration(reference, estimate, max_offset_s=1.0)
+        assert not found.is_offset_significant
+        assert not found.is_lever_arm_significant
+
+
 def test_nothing_is_applied_unless_asked_for():
     reference = truth()
     estimate = seen(reference, np.random.default_rng(1000), noise_m=0.0)

@@ -181,6 +181,53 @@ def test_an_option_changes_the_protocol_and_its_name(files, capsys):
     assert protocol["hash"] != load_trajectory_protocol("rpg").hash
 
 
+def test_the_drift_of_the_gate_is_that_of_the_tile(files):
+    evaluation = evaluate_trajectory(flight(), flight(NOISE_M))
+    segments = evaluation.metrics()["segments"]
+    names = ("drift_percent", "drift_median_percent", "drift_mean_percent")
+    numbers = [segments[ALIASES[name].removeprefix("segments.")] for name in names]
+    assert numbers[0] == numbers[1] == evaluation.drift_percent
+    every = np.concatenate([part.trans_percent for part in evaluation.drift])
+    assert numbers[2] == pytest.approx(every.mean())
+    assert numbers[2] != numbers[0]
+
+
+def test_a_protocol_without_segments_is_refused_in_words(files):
+    (files / "p.yaml").write_text("trajectory: {segment_lengths_m: []}\n")
+    with pytest.raises(ParameterError, match="at least one length"):
+        run(files / "truth.txt", files / "good.txt", "--protocol", files / "p.yaml")
+
+
+def test_a_file_in_place_of_the_folder_is_said(files):
+    with pytest.raises(UserError, match="no folder can be made here"):
+        run(files / "truth.txt", files / "good.txt", "-o", files / "good.txt")
+
+
+def test_what_was_asked_for_and_could_not_be_applied_is_said(files, capsys):
+    write_tum(files / "short.txt", flight().take(np.arange(40)))
+    options = ("--apply-time-offset", "--apply-lever-arm")
+    assert run(files / "truth.txt", files / "short.txt", *options) == 0
+    said = capsys.readouterr().out
+    for name in ("time offset", "lever arm"):
+        assert f"caution: The {name} was asked for, not applied: " in said
+    assert run(files / "truth.txt", files / "good.txt", *options) == 0
+    assert "not applied" not in "".join(
+        line for line in capsys.readouterr().out.splitlines() if line.startswith("caution")
+    )
+
+
+def test_a_kitti_file_is_paired_by_its_order_or_by_its_times_only(files):
+    rows = flight().transforms()[:, :3].reshape(-1, 12)
+    np.savetxt(files / "kitti.txt", rows)
+    np.savetxt(files / "times.txt", flight().stamps_ns * 1e-9, fmt="%.9f")
+    with pytest.raises(UserError, match="the estimate is a KITTI file without stamps.*--times"):
+        run(files / "truth.txt", files / "kitti.txt")
+    with pytest.raises(UserError, match="the reference is a KITTI file without stamps"):
+        run(files / "kitti.txt", files / "truth.txt")
+    assert run(files / "kitti.txt", files / "kitti.txt") == 0
+    assert run(files / "truth.txt", files / "kitti.txt", "--times", files / "times.txt") == 0
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

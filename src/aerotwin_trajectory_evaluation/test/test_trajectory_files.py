@@ -203,3 +203,36 @@ def test_tf_of_a_bag_is_a_trajectory(shared_data):
     assert len(load_trajectory(bag).trajectory) == len(stamps)  # its only moving edge
     with pytest.raises(UserError, match="no_such"):
         load_trajectory(bag, topic="/tf:odom.no_such")
+
+
+def a_bag(folder, seconds):
+    from aerotwin_core import messages
+    from aerotwin_core.bag import BagWriter
+
+    with BagWriter(folder) as writer:
+        writer.add_topic("/odom", "nav_msgs/msg/Odometry")
+        for k, second in enumerate(seconds):
+            message = messages.odometry_message(
+                second * 10**9, "map", "base", [k, 0, 0], [0, 0, 0, 1], [0] * 3, [0] * 3
+            )
+            writer.write("/odom", k, messages.serialize(message))
+    return folder
+
+
+def test_equal_stamps_of_a_bag_are_refused_or_said(tmp_path):
+    bag = a_bag(tmp_path / "bag", [1, 2, 2, 3])
+    with pytest.raises(UserError, match="1 poses of /odom repeat a stamp"):
+        load_trajectory(bag, topic="/odom", duplicates="refuse")
+    for duplicates, is_said in (("first", False), ("keep", True)):
+        found = load_trajectory(bag, topic="/odom", duplicates=duplicates)
+        assert found.trajectory.p_ref_body[:, 0].tolist() == [0, 1, 3]
+        assert any("equal stamps are not kept" in note for note in found.notes) == is_said
+    clean = a_bag(tmp_path / "clean", [1, 2, 3])
+    assert len(load_trajectory(clean, topic="/odom", duplicates="refuse").trajectory) == 3
+
+
+@pytest.mark.parametrize("file_format", ["tum", "kitti", "euroc", "csv"])
+def test_a_bag_is_not_read_as_another_format(tmp_path, file_format):
+    bag = a_bag(tmp_path / "bag", [1, 2, 3])
+    with pytest.raises(UserError, match=f"a bag, not a file of format {file_format}"):
+        load_trajectory(bag, topic="/odom", file_format=file_format)

@@ -40,6 +40,8 @@ class PoseTopic:
         As the first message says; "" where it does not.
     problems : tuple of str
         What was left out, or not as it should be, in words.
+    n_repeated : int
+        Poses that repeat the stamp of another and were left out.
     """
 
     trajectory: Trajectory
@@ -47,6 +49,7 @@ class PoseTopic:
     frame: str = ""
     child_frame: str = ""
     problems: tuple[str, ...] = ()
+    n_repeated: int = 0
 
 
 def rows_of_message(message: Any) -> list[PoseRow]:
@@ -78,13 +81,14 @@ def collect_poses(rows: Sequence[PoseRow], recorded_ns: Sequence[int], topic: st
         problems.append(f"topic {topic}: no stamps in the headers; the times of recording are used")
         stamps = np.array(recorded_ns, dtype=np.int64)
     table = np.array([row.pose for row in rows], dtype=np.float64).reshape(-1, 7)
-    kept = _usable(stamps, table, topic, problems)
+    kept, n_repeated = _usable(stamps, table, topic, problems)
     return PoseTopic(
         trajectory=Trajectory(stamps[kept], table[kept, :3], table[kept, 3:]),
         covariances=_covariances([rows[k].covariance for k in kept], topic, problems),
         frame=rows[0].frame.lstrip("/") if rows else "",
         child_frame=rows[0].child_frame.lstrip("/") if rows else "",
         problems=tuple(problems),
+        n_repeated=n_repeated,
     )
 
 
@@ -101,8 +105,10 @@ def are_poses(table: np.ndarray) -> np.ndarray:
         return is_finite & (np.linalg.norm(table[:, 3:], axis=1) > _MIN_QUATERNION_NORM)
 
 
-def _usable(stamps: np.ndarray, table: np.ndarray, topic: str, problems: list[str]) -> np.ndarray:
-    """Return the numbers of the rows with a pose, by stamp, each stamp once."""
+def _usable(
+    stamps: np.ndarray, table: np.ndarray, topic: str, problems: list[str]
+) -> tuple[np.ndarray, int]:
+    """Return the numbers of the rows with a pose, by stamp, each once, and how many repeat one."""
     good = np.flatnonzero(are_poses(table))
     if len(good) < len(table):
         problems.append(
@@ -110,12 +116,13 @@ def _usable(stamps: np.ndarray, table: np.ndarray, topic: str, problems: list[st
             "have no direction; they are left out"
         )
     _, first = np.unique(stamps[good], return_index=True)
-    if len(first) < len(good):
+    n_repeated = len(good) - len(first)
+    if n_repeated:
         problems.append(
-            f"topic {topic}: {len(good) - len(first)} of {len(good)} poses repeat a stamp; the "
+            f"topic {topic}: {n_repeated} of {len(good)} poses repeat a stamp; the "
             "first of each stays"
         )
-    return good[first]
+    return good[first], n_repeated
 
 
 def _covariances(
