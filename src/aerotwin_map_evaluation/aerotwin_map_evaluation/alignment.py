@@ -61,7 +61,7 @@ def _unaligned(points: np.ndarray) -> Registration:
     return Registration(
         T_target_source=np.eye(4),
         converged=True,
-        reason="not aligned: judged where it stands",
+        reason="judged where it stands",
         n_iterations=0,
         n_correspondences=0,
         fitness=float("nan"),

@@ -192,7 +192,7 @@ def run(args: argparse.Namespace) -> int:
     code = exit_code_of_gates(
         args.fail_if, {**numbers, "middle": rows[(len(rows) - 1) // 2]}, ALIASES
     )
-    return code if evaluation.registration.converged else EXIT_NOT_ALIGNED
+    return code if evaluation.is_judged else EXIT_NOT_ALIGNED
 
 
 def _run_without_reference(args: argparse.Namespace) -> int:
@@ -250,14 +250,22 @@ def _arguments(args: argparse.Namespace) -> dict[str, object]:
 
 
 def _print(evaluation) -> None:
+    """Print the scores; of a map that is nowhere only why."""
     from aerotwin_map_evaluation.tables import score_rows
     from aerotwin_map_evaluation.verdict import verdict
 
+    if not evaluation.is_judged:
+        print(f"NOT ALIGNED: {evaluation.registration.reason}")
+        return
     for (label, value, unit, _), _ in score_rows(evaluation):
         print(f"{label:44} {value:>10} {unit}")
     for row in evaluation.scores.precision_recall():
         label = f"precision, recall, F within {row['threshold_m']:g} m"
         print(f"{label:44} {row['precision']:.3f} {row['recall']:.3f} {row['f']:.3f}")
-    state = "aligned" if evaluation.registration.converged else "NOT ALIGNED"
-    print(f"{state}: {evaluation.registration.reason}")
+    reason = evaluation.registration.reason
+    if evaluation.protocol.align == "none":
+        print(reason)
+    else:
+        state = "aligned" if evaluation.registration.converged else "NOT ALIGNED"
+        print(f"{state}: {reason}")
     print(verdict(evaluation))

@@ -142,13 +142,18 @@ class MapEvaluation:
         return judged_motion(self.is_pose_given, self.S_surface, self.registration)
 
     @property
-    def judged_distances(self) -> np.ndarray:
-        """The distances (n,) by which to judge: to the surface where it is known, else to points.
+    def is_judged(self) -> bool:
+        """Whether the scores are the map's: it stands where it belongs, or could be aligned."""
+        return self.is_pose_given or self.registration.converged
 
-        Those to points are infinite beyond the largest cut.
+    @property
+    def judged_distances(self) -> np.ndarray:
+        """The distances (n,) by which to judge, of `judged_points_map`.
+
+        To the surface where it is known, else to the reference's points; nothing is cut.
         """
         if self.surface_distances is None:
-            return self.voxel_distances
+            return self.scores.forward
         if self.is_pose_given or self.aligned_surface_distances is None:
             return self.surface_distances
         return self.aligned_surface_distances

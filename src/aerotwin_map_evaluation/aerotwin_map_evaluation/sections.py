@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A map evaluation as a chapter of a report."""
 
-import numpy as np
-
 from aerotwin_core.plots import TRUTH
 from aerotwin_core.section import Figure, Headline, PointLayer, Scene, Section, Table, measure
 from aerotwin_map_evaluation import figures, tables
@@ -94,6 +92,19 @@ def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
                 better="lower",
             )
         )
+    elif evaluation.is_pose_given:
+        accuracy = numbers["both_ways"]["accuracy"]
+        tiles.append(
+            Headline(
+                label="Map error",
+                value=f"{accuracy['rmse_m']:.2f}",
+                unit="m",
+                meaning=f"RMS distance of all map points to the {evaluation.reference.what}, "
+                "nothing fitted",
+                computed="root mean square over all points of the distance to the nearest one",
+                better="lower",
+            )
+        )
     mean = pairs["mean_m"]
     beside = f"; a perfect map scores {floor['mean_m']:.2f} m" if floor and floor["mean_m"] else ""
     what = tables.TO.get(evaluation.protocol.distance, evaluation.reference.what)
@@ -127,17 +138,19 @@ def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
 
 def scene(evaluation: MapEvaluation) -> Scene:
     """Return the map coloured by its error over the reference, to be turned and zoomed."""
-    values = np.where(np.isfinite(evaluation.judged_distances), evaluation.judged_distances, np.nan)
     surface = evaluation.reference.surface
     reference = evaluation.voxels_map if surface is None else evaluation.samples.points_map
     step = max(1, len(reference) // _MAX_REFERENCE_POINTS)
     what = evaluation.reference.what if surface is None else "surface asked for"
     return Scene(
         title="Map coloured by error",
-        caption=f"Colour: {_meaning(evaluation)}. Grey points of the map have nothing near.",
+        caption=f"Colour: {_meaning(evaluation)}.",
         layers=(
             PointLayer(
-                name="map", points_map=evaluation.judged_points_map, values=values, unit="m"
+                name="map",
+                points_map=evaluation.judged_points_map,
+                values=evaluation.judged_distances,
+                unit="m",
             ),
             PointLayer(name=what, points_map=reference[::step], colour=TRUTH),
         ),
@@ -146,8 +159,8 @@ def scene(evaluation: MapEvaluation) -> Scene:
 
 def _meaning(evaluation: MapEvaluation) -> str:
     if evaluation.surface_distances is None:
-        what = tables.TO.get(evaluation.protocol.distance, evaluation.reference.what)
-        return f"distance to the nearest of the {what} after alignment"
+        state = "the map where it stands" if evaluation.is_pose_given else "after alignment"
+        return f"distance to the nearest of the {evaluation.reference.what}, {state}"
     if evaluation.is_pose_given:
         return "distance to the true surface, the map where it stands"
     return "distance to the true surface after alignment to it"

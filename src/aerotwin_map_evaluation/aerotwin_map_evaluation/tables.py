@@ -41,7 +41,7 @@ def _measures(title: str, rows: list[Row], caption: str = "") -> Table:
 def _surface_rows(evaluation: MapEvaluation) -> list[Row]:
     surface = evaluation.metrics()["surface"]
     if surface is None:
-        return []
+        return _unaligned_rows(evaluation) if evaluation.is_pose_given else []
     given, aligned = surface["unaligned"], surface["aligned"]
     hint = "distance of every map point to the nearest triangle (Embree); none is left out"
     moved = f"{hint}; the map is first moved onto the surface, point to plane"
@@ -63,6 +63,19 @@ def _surface_rows(evaluation: MapEvaluation) -> list[Row]:
             f"root of the mean square {moved}",
         ),
     ]
+
+
+def _unaligned_rows(evaluation: MapEvaluation) -> list[Row]:
+    """Return the distances of a placed map to a reference without surface."""
+    accuracy = evaluation.metrics()["both_ways"]["accuracy"]
+    what = evaluation.reference.what
+    hint = f"distance of every map point to the nearest of the {what}; none is left out"
+    return [
+        (measure(f"to {what}, unaligned, RMSE", accuracy["rmse_m"], "m", "where it is"),
+         f"root of the mean square {hint}"),
+        (measure(f"to {what}, unaligned, mean", accuracy["mean_m"], "m", "the same"),
+         f"mean {hint}"),
+    ]  # fmt: skip
 
 
 def _correspondence_rows(evaluation: MapEvaluation) -> list[Row]:

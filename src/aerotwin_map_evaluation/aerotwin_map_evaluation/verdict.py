@@ -3,6 +3,7 @@
 """The result of a map evaluation in a sentence, and what must be known before believing it."""
 
 from aerotwin_map_evaluation.result import MapEvaluation
+from aerotwin_map_evaluation.statistics import describe
 
 # Of random points within the cut of a reference that fills space: errata_and_protocols, 1 m cut.
 UNIFORM_MEAN, UNIFORM_STD = 0.500, 0.289
@@ -14,7 +15,7 @@ _FEW_KEPT = 0.5
 def verdict(evaluation: MapEvaluation) -> str:
     """Return the result in one sentence."""
     numbers = evaluation.metrics()
-    if not evaluation.registration.converged and not _is_judged_unaligned(evaluation):
+    if not evaluation.is_judged:
         return (
             f"The map could not be aligned to the reference, so that nothing is judged: "
             f"{evaluation.registration.reason}."
@@ -35,18 +36,15 @@ def verdict(evaluation: MapEvaluation) -> str:
     )
 
 
-def _is_judged_unaligned(evaluation: MapEvaluation) -> bool:
-    return evaluation.is_pose_given and evaluation.surface_distances is not None
-
-
 def _against_points(evaluation: MapEvaluation) -> str:
-    pairs = evaluation.metrics()["correspondences"]
-    what = evaluation.reference.what
-    if pairs["mean_m"] is None:
-        return f"No map point lies within {pairs['cut_m']:g} m of the {what}"
+    judged = describe(evaluation.kept(evaluation.judged_distances), len(evaluation.points_map))
+    what, cut = evaluation.reference.what, f"{evaluation.protocol.cut_m:g} m"
+    state = "where it stands" if evaluation.is_pose_given else "after alignment"
+    if judged["mean_m"] is None:
+        return f"No map point lies within {cut} of the {what} {state}"
     return (
-        f"{pairs['share']:.0%} of the map lies within {pairs['cut_m']:g} m of the {what}, "
-        f"{pairs['mean_m']:.3f} m away on average"
+        f"{judged['share']:.0%} of the map lies within {cut} of the {what} {state}, "
+        f"{judged['mean_m']:.3f} m away on average"
     )
 
 

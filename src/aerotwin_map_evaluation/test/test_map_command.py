@@ -59,7 +59,13 @@ def test_a_failed_alignment_ends_with_exit_code_1(mesh, tmp_path, capsys):
     path, points = mesh
     write_cloud(tmp_path / "map.ply", points + np.array([300.0, 0.0, 0.0]))
     assert command.run(parse(path, tmp_path / "map.ply")) == 1
-    assert "NOT ALIGNED" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "NOT ALIGNED" in printed
+    assert "precision" not in printed
+    assert command.run(parse(path, tmp_path / "map.ply", "--align", "none")) == 0
+    printed = capsys.readouterr().out
+    assert "judged where it stands" in printed
+    assert "aligned: judged" not in printed
 
 
 def test_a_protocol_file_changes_the_choices(mesh, tmp_path, capsys):

@@ -17,6 +17,7 @@ from aerotwin_map_evaluation import (
     SurfaceReference,
     evaluate_map,
     load_map_protocol,
+    section,
 )
 from aerotwin_map_evaluation.alignment import inside
 
@@ -228,3 +229,33 @@ def test_the_smallest_noise_is_seen_by_the_surface_and_not_by_voxels():
     # On a slope of the hills two triangles are near: a little less than the noise of one axis.
     near = curve.sigma_m <= 0.3
     np.testing.assert_allclose(curve.values[near], curve.sigma_m[near], rtol=0.12, atol=FLOAT32)
+
+
+def test_a_placed_map_is_judged_where_it_stands_against_a_cloud_too():
+    reference = town(60_000)
+    shift = np.array([0.0, 0.0, 0.4])
+    found = evaluate_map(
+        None, reference + shift, reference_points=reference, is_placed=True, protocol=QUICK
+    )
+    ground = slice(0, 30_000)
+    # The ICP takes the shift away; the ground, where nothing else is near, keeps all of it but
+    # what neighbours on its slope of up to 0.1 give.
+    assert found.voxel_distances[ground].mean() < 0.05
+    assert np.median(found.judged_distances[ground]) == pytest.approx(0.4, abs=0.05)
+    assert found.metrics()["both_ways"]["accuracy"]["mean_m"] == found.judged_distances.mean()
+    assert "where it stands" in section(found).verdict
+    assert section(found).headline[0].label == "Map error"
+
+
+def test_a_refused_alignment_does_not_stop_the_judging_of_a_placed_map():
+    reference = town()
+    far = reference + np.array([3.0, 0.0, 200.0])
+    lost, placed = (
+        evaluate_map(None, far, reference_points=reference, is_placed=is_placed, protocol=QUICK)
+        for is_placed in (False, True)
+    )
+    assert not placed.registration.converged
+    assert placed.is_judged and not lost.is_judged
+    assert placed.judged_distances.min() > 150.0
+    assert "nothing is judged" in section(lost).verdict
+    assert "where it stands" in section(placed).verdict
