@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Flights that are kept, so that a campaign that was stopped goes on where it ended."""
+"""Flights that are kept, so that a campaign that was stopped goes on where it ended.
+
+A flight that failed is kept like any other: flying it again until it succeeds would be choosing.
+Only one that was interrupted, or left no report, is flown again.
+"""
 
 import json
 from collections.abc import Mapping
@@ -9,6 +13,8 @@ from typing import Any
 
 STOPPED = (130, 143)
 """Exit codes after Ctrl-C and SIGTERM."""
+FLOWN = "the mission is flown"
+_PARTIAL = "This report is partial"  # how the warning of an interrupted run begins
 
 
 def flown(name: str, arguments: Mapping[str, str], runs: Path) -> Path | None:
@@ -26,7 +32,7 @@ def flown(name: str, arguments: Mapping[str, str], runs: Path) -> Path | None:
     Returns
     -------
     path or None
-        None when the mission was not flown to its end, or nothing was judged.
+        Of the flight, whether it failed or not (`has_succeeded`); None when it left no report.
     """
     from aerotwin_bringup.launch_command import launch_scenario
     from aerotwin_core.cli import say
@@ -40,18 +46,28 @@ def flown(name: str, arguments: Mapping[str, str], runs: Path) -> Path | None:
         if code in STOPPED:
             raise KeyboardInterrupt
         found = kept(runs, name, arguments["world"])
+        if found is None:
+            say(f"{name} left no report (exit code {code}); the next call flies it again")
     return found
 
 
 def kept(runs: Path, name: str, world: str) -> Path | None:
-    """Return the first run of this name that flew its mission in this world and was judged."""
+    """Return the first run of this name in this world that came to its own end, good or bad."""
     for path in sorted(runs.glob(f"*-{name}/metrics.json")):
         metrics = read_metrics(path.parent)
-        has_flown = metrics["sections"].get("flight", {}).get("outcome") == "the mission is flown"
+        is_partial = any(text.startswith(_PARTIAL) for text in metrics.get("warnings", ()))
         was_there = metrics["configuration"]["parameters"]["world"] == world
-        if has_flown and was_there and "trajectory" in metrics["sections"]:
+        if was_there and not is_partial:
             return path.parent
     return None
+
+
+def has_succeeded(folder: Path | None) -> bool:
+    """Tell whether a flight flew its mission to the end and its SLAM was judged."""
+    if folder is None:
+        return False
+    sections = read_metrics(folder)["sections"]
+    return sections.get("flight", {}).get("outcome") == FLOWN and "trajectory" in sections
 
 
 def read_metrics(folder: Path) -> dict[str, Any]:

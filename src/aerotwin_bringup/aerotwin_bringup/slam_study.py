@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aerotwin_bringup.kept_flights import flown
+from aerotwin_bringup.kept_flights import flown, has_succeeded
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
 
@@ -49,13 +49,13 @@ def study_slams(seeds: Sequence[int], runs: Path, *, is_quiet: bool) -> list[dic
     folders = [path for paths in found.values() for path in paths]
     overall = _study(folders, runs, is_quiet)["overall"]
     return [
-        {"method": method, "met": None not in paths, **overall.get(method, {})}
+        {"method": method, "met": all(map(has_succeeded, paths)), **overall.get(method, {})}
         for method, paths in found.items()
     ]
 
 
 def _study(folders: Sequence[Path | None], runs: Path, is_quiet: bool) -> dict[str, Any]:
-    """Write the study of the flights that were flown; return its numbers."""
+    """Write the study of the flights, where failed ones count as failed; return its numbers."""
     result = runs / "study.json"
     words = ["evaluate", "study", "--protocol", PROTOCOL, "-o", str(runs / "study")]
     words += ["--json", str(result), "--runs", *(str(p) for p in folders if p is not None)]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from aerotwin_bringup.kept_flights import flown, read_metrics
+from aerotwin_bringup.kept_flights import flown, has_succeeded, read_metrics
 
 BARS = {
     "cross_track_rms_m": ("at most", 0.6),
@@ -47,7 +47,7 @@ def _row(seed: int, world: str, runs: Path) -> dict[str, Any]:
         "tracked_share": trajectory.get("coverage"),
         "ape_unaligned_rmse_m": trajectory.get("ape_unaligned", {}).get("trans_m", {}).get("rmse"),
     }
-    met = all(_is_met(values[name], *bar) for name, bar in BARS.items())
+    met = has_succeeded(folder) and all(_is_met(values[name], *bar) for name, bar in BARS.items())
     return {"seed": seed, **values, "met": met}
 
 

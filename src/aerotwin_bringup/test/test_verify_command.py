@@ -3,28 +3,105 @@
 """What `aerotwin verify` takes for evidence, without flying."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
+import yaml
 
-from aerotwin_bringup.kept_flights import kept
+from aerotwin_bringup import slam_study
+from aerotwin_bringup.kept_flights import has_succeeded, kept
+from aerotwin_bringup.slam_study import METHODS, study_slams
+from aerotwin_bringup.verified_flights import fly_seeds
 from aerotwin_core.cli import main
 
-
-def _run(folder, world: str, outcome: str = "the mission is flown") -> None:
-    path = folder / "20260101-000000-seed-1000"
-    path.mkdir(parents=True)
-    sections = {"flight": {"outcome": outcome}, "trajectory": {}}
-    metrics = {"sections": sections, "configuration": {"parameters": {"world": world}}}
-    (path / "metrics.json").write_text(json.dumps(metrics))
+FLOWN, CRASHED = "the mission is flown", "the vehicle crashed"
+SEED, WORLD = 1000, "cliff@1000"
 
 
-def test_a_kept_run_counts_only_for_its_own_world_and_when_it_was_flown(tmp_path):
-    _run(tmp_path / "a", "cliff@1000")
-    assert kept(tmp_path / "a", "seed-1000", "cliff@1000") is not None
-    assert kept(tmp_path / "a", "seed-1000", "other") is None
-    assert kept(tmp_path / "a", "seed-1001", "cliff@1000") is None
-    _run(tmp_path / "b", "cliff@1000", "the vehicle crashed")
-    assert kept(tmp_path / "b", "seed-1000", "cliff@1000") is None
+def _run(folder, world: str = WORLD, outcome: str | None = FLOWN, name="seed-1000", warnings=()):
+    """Leave behind what a flight does; it meets every bar of a seed but, perhaps, its outcome."""
+    path = folder / f"20260101-000000-{name}"
+    (path / "bag").mkdir(parents=True)
+    parameters = {"world": world, "mission": "turns.yaml", "seed": SEED, "slam": "stereo_odometry"}
+    flight = {"outcome": outcome, "cross_track_m": {"rms": 0.1}, "path_m": 200.0}
+    trajectory = {"segments": {"median_percent": 1.0}, "coverage": 1.0}
+    (path / "metrics.json").write_text(
+        json.dumps(
+            {
+                "sections": {"flight": flight, "trajectory": trajectory},
+                "configuration": {"parameters": parameters},
+                "warnings": list(warnings),
+            }
+        )
+    )
+    (path / "config.yaml").write_text(yaml.safe_dump({"parameters": parameters}))
+    return path
+
+
+@pytest.fixture
+def launches(monkeypatch):
+    """Let no flight start; return the names of those that would have, and their exit code."""
+    started = []
+
+    def launch(file, arguments):
+        started.append(arguments["name"])
+        return launches.code
+
+    launches = SimpleNamespace(started=started, code=1)
+    monkeypatch.setattr("aerotwin_bringup.launch_command.launch_scenario", launch)
+    return launches
+
+
+def test_a_kept_run_counts_only_for_its_own_world_and_name(tmp_path):
+    path = _run(tmp_path)
+    assert kept(tmp_path, "seed-1000", WORLD) == path
+    assert has_succeeded(path)
+    assert kept(tmp_path, "seed-1000", "other") is None
+    assert kept(tmp_path, "seed-1001", WORLD) is None
+
+
+def test_a_failed_flight_is_kept_and_misses_its_bars_and_is_not_flown_again(tmp_path, launches):
+    path = _run(tmp_path, outcome=CRASHED, warnings=[f"The flight failed: {CRASHED}"])
+    assert kept(tmp_path, "seed-1000", WORLD) == path
+    (row,) = fly_seeds([SEED], WORLD, tmp_path, is_quiet=True)
+    assert launches.started == []
+    assert row["cross_track_rms_m"] == 0.1
+    assert not row["met"]
+
+
+def test_an_interrupted_flight_is_flown_again(tmp_path, launches):
+    partial = "This report is partial: the run was stopped before its end."
+    _run(tmp_path, outcome=None, warnings=[partial])
+    (row,) = fly_seeds([SEED], WORLD, tmp_path, is_quiet=True)
+    assert launches.started == ["seed-1000"]
+    assert not row["met"]
+    launches.code = 143
+    with pytest.raises(KeyboardInterrupt):
+        fly_seeds([SEED], WORLD, tmp_path, is_quiet=True)
+
+
+def test_a_study_of_slams_counts_the_failed_flights(tmp_path, launches):
+    for method in METHODS:
+        crashed = method == "kiss_icp"
+        _run(
+            tmp_path,
+            slam_study.WORLD,
+            CRASHED if crashed else FLOWN,
+            f"{method}-{SEED}",
+            [f"The flight failed: {CRASHED}"] if crashed else [],
+        )
+        config = tmp_path / f"20260101-000000-{method}-{SEED}" / "config.yaml"
+        content = yaml.safe_load(config.read_text())
+        content["parameters"]["slam_name"] = method
+        config.write_text(yaml.safe_dump(content))
+    rows = {row["method"]: row for row in study_slams([SEED], tmp_path, is_quiet=True)}
+    assert launches.started == []
+    assert {method: row["met"] for method, row in rows.items()} == {
+        method: method != "kiss_icp" for method in METHODS
+    }
+    study = json.loads((tmp_path / "study.json").read_text())
+    assert study["n_runs"] == len(METHODS)
+    assert {run["method"] for run in study["runs"] if run["failure"]} >= {"kiss_icp"}
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ LEFT_INFO = "/stereo/left/camera_info"
 LIDAR = "/lidar/points"
 # metrics.json of a run is some 100 kB.
 _LARGEST_METRICS_BYTES = 64 << 20
+_FAILED = "The flight failed:"
 _FLIGHT = ("world", "mission", "seed")
 
 
@@ -67,9 +68,21 @@ class RunFolder:
         """Whether aerotwin's simulator flew it; False for a bag that was only evaluated."""
         return all(name in self.parameters for name in _FLIGHT)
 
-    @cached_property
+    @property
     def metrics(self) -> Mapping[str, Any]:
         """The sections of `metrics.json`; empty when the run has no report."""
+        sections = self._report.get("sections")
+        return sections if isinstance(sections, dict) else {}
+
+    @property
+    def failure(self) -> str:
+        """Why the flight failed, as its report says; empty when it did not, or has no report."""
+        warnings = self._report.get("warnings")
+        texts = [str(text) for text in warnings] if isinstance(warnings, list) else []
+        return next((text for text in texts if text.startswith(_FAILED)), "")
+
+    @cached_property
+    def _report(self) -> Mapping[str, Any]:
         path = self.path / "metrics.json"
         if not path.is_file():
             return {}
@@ -79,8 +92,7 @@ class RunFolder:
             document = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise UserError(f"{path}: cannot be read as JSON ({error})") from None
-        sections = document.get("sections") if isinstance(document, dict) else None
-        return sections if isinstance(sections, dict) else {}
+        return document if isinstance(document, dict) else {}
 
     def truth(self) -> Trajectory | None:
         """Return T_map_base of the whole run, None when the bag has no truth."""

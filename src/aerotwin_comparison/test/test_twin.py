@@ -12,6 +12,9 @@ from scipy.spatial.transform import Rotation
 from aerotwin_comparison import run_folder as runs
 from aerotwin_comparison.run_folder import is_run_folder, open_run_folder
 from aerotwin_comparison.schemas import TWIN_SCHEMA
+from aerotwin_comparison.study import StudyProtocol
+from aerotwin_comparison.study.runs import run_of_folder
+from aerotwin_comparison.study.scores import score_run
 from aerotwin_comparison.twin import (
     TwinProtocol,
     TwinSide,
@@ -27,12 +30,15 @@ from aerotwin_core.camera_messages import camera_info_message
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import header, odometry_message, point_cloud_message, serialize
+from aerotwin_core.protocol import Protocol
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation import MapProtocol, SurfaceReference
+from aerotwin_map_evaluation.protocol import load_map_protocol
 from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_registration import write_cloud
 from aerotwin_report import faults, write_report
 from aerotwin_report.metrics import plain
+from aerotwin_trajectory_evaluation import TrajectoryProtocol
 
 ROUNDING = 1e-9
 N_TRIALS = 40
@@ -319,6 +325,24 @@ def test_a_run_folder_gives_map_path_start_and_sensing(tmp_path):
     assert found.sensing.rate_hz == pytest.approx(10.0)
     assert found.sensing.field_of_view_deg == pytest.approx(90.0)
     assert found.settings["wind_east_m_s"] == 2.5
+
+
+def test_a_flight_that_failed_is_a_failed_run_however_well_it_was_tracked(tmp_path):
+    write_run(tmp_path / "one", 1, 0.03)
+    run, report = run_of_folder(open_run_folder(tmp_path / "one")), tmp_path / "one/metrics.json"
+    protocols = {
+        "study": StudyProtocol(),
+        # A straight line determines no rotation.
+        "trajectory": Protocol(
+            name="plain", part="trajectory", choices=TrajectoryProtocol(align="none")
+        ),
+        "maps": load_map_protocol(None),
+    }
+    assert score_run(run, **protocols).failure == ""
+    report.write_text(json.dumps({"sections": {}, "warnings": ["The flight failed: it crashed"]}))
+    failed = score_run(run, **protocols)
+    assert failed.failure == "The flight failed: it crashed"
+    assert failed.value("ape_trans_m") == np.inf
 
 
 def test_frames_are_those_that_the_poses_answer_to(tmp_path):

@@ -141,7 +141,9 @@ def score_run(
     values = _cost(run, folder)
     try:
         values |= _trajectory_scores(run, folder, trajectory)
-        failure = _failure(values, study)
+        # However well it was tracked until then: a short path is an easy one.
+        failure = folder.failure if folder is not None else ""
+        failure = failure or _failure(values, study)
     except UserError as error:
         failure = str(error)
         values.setdefault("coverage_percent", 0.0)
