@@ -165,7 +165,10 @@ class ResourceRecorder:
         if node is not None:
             pattern = rf"__node:={re.escape(node)}(\s|$)"
         self._pid = pid
-        self._pattern = re.compile(pattern) if pattern is not None else None
+        try:
+            self._pattern = re.compile(pattern) if pattern is not None else None
+        except re.error as error:
+            raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from error
         self._interval = interval_s
         self._samples: list[tuple[float, TreeSample]] = []
         self._frames: list[tuple[float, float, int]] = []
@@ -174,10 +177,12 @@ class ResourceRecorder:
         self._thread: threading.Thread | None = None
         self._start = time.monotonic()
         self._own_cpu_s = 0.0
+        self._was_seen = False
 
     def start(self) -> "ResourceRecorder":
-        """Begin to sample."""
+        """Take the first sample, then go on in a thread."""
         self._start = time.monotonic()
+        self._sample()
         self._thread = threading.Thread(target=self._run, name="resources", daemon=True)
         self._thread.start()
         return self
@@ -193,6 +198,16 @@ class ResourceRecorder:
     def frame_done(self, latency_s: float, stamp_ns: int) -> None:
         """Note an output of the program, how long after its input it came, and that one's stamp."""
         self._frames.append((time.monotonic() - self._start, latency_s, stamp_ns))
+
+    @property
+    def was_seen(self) -> bool:
+        """Whether any process of the tree was ever seen alive."""
+        return self._was_seen
+
+    @property
+    def n_alive(self) -> int:
+        """Processes alive at the last sample; 0 before there is one."""
+        return self._samples[-1][1].n_processes if self._samples else 0
 
     @property
     def usage(self) -> ResourceUsage:
@@ -225,11 +240,14 @@ class ResourceRecorder:
         self.stop()
 
     def _run(self) -> None:
-        while True:
-            self._samples.append((time.monotonic() - self._start, self._tree.sample()))
+        while not self._ended.wait(self._interval):
+            self._sample()
             self._own_cpu_s = time.thread_time()
-            if self._ended.wait(self._interval):
-                return
+
+    def _sample(self) -> None:
+        sample = self._tree.sample()
+        self._samples.append((time.monotonic() - self._start, sample))
+        self._was_seen = self._was_seen or sample.n_processes > 0
 
     def _find(self) -> list[int]:
         if self._pid is not None:

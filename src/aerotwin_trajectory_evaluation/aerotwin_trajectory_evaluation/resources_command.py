@@ -13,6 +13,7 @@ Examples
 """
 
 import argparse
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 
 from aerotwin_core.cli import progress, write_json
 from aerotwin_core.errors import UserError
-from aerotwin_core.gate import add_gate_argument, exit_code_of_gates
+from aerotwin_core.gate import EXIT_GATE, add_gate_argument, exit_code_of_gates
 
 _LOOK_S = 0.1
 _FIND_S = 30.0
@@ -47,6 +48,9 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     usage, code = _record(args)
     if not usage.n_processes.any():
+        if args.command:
+            print(f"{args.command[0]} ended with code {code} before it could be sampled")
+            return code or (EXIT_GATE if args.fail_if else 0)  # not judged is not passed
         raise UserError(f"no such process was seen within {_FIND_S:g} s; is it running?")
     section = resource_section(usage, title="Cost of the program")
     numbers = dict(section.metrics)
@@ -64,6 +68,10 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     if not (args.command or args.pid or args.name or args.node):
         raise UserError("say which program: --pid, --name, --node, or a command after --")
+    try:
+        re.compile(args.name or "")
+    except re.error as error:
+        raise UserError(f"--name {args.name!r} is no regular expression: {error}") from error
     if not args.rate_hz > 0.0:
         raise UserError(f"--rate-hz must be positive, got {args.rate_hz:g}")
     if args.duration_s is not None and not args.duration_s > 0.0:
@@ -102,9 +110,8 @@ def _wait(recorder, child: subprocess.Popen | None, duration_s: float | None, ba
     """Return when the program has ended, was never seen, or the time is over."""
     start = time.monotonic()
     while (since := time.monotonic() - start) < (duration_s or float("inf")):
-        alive = recorder.usage.n_processes
-        has_ended = alive.any() and alive[-1] == 0
-        is_missing = not alive.any() and since > _FIND_S
+        has_ended = recorder.was_seen and recorder.n_alive == 0
+        is_missing = not recorder.was_seen and since > _FIND_S
         if is_missing or (has_ended if child is None else child.poll() is not None):
             return
         bar.update(since - bar.n)

@@ -219,3 +219,41 @@ def test_the_verb_says_what_it_cannot_do():
         run_verb("no-such-program-x")
     with pytest.raises(UserError, match="--rate-hz must be positive"):
         run_verb("--pid", "1", "--rate-hz", "0")
+    with pytest.raises(UserError, match=r"--name '\(' is no regular expression: .*position 0"):
+        run_verb("--name", "(")
+    with pytest.raises(ValueError, match=r"pattern '\(' is no regular expression"):
+        ResourceRecorder(pattern="(")
+
+
+@pytest.mark.parametrize("code", [0, 7])
+def test_a_program_that_ends_before_a_sample_keeps_its_code(monkeypatch, capsys, code):
+    """It is waited for here, so that the first sample is surely too late."""
+    start = resources_command._start
+
+    def ended(command):
+        child = start(command)
+        child.wait()
+        return child
+
+    monkeypatch.setattr(resources_command, "_start", ended)
+    assert run_verb("--", "sh", "-c", f"exit {code}") == code
+    assert f"sh ended with code {code} before it could be sampled" in capsys.readouterr().out
+    gated = run_verb("--fail-if", "cpu_s > 1", "--", "sh", "-c", f"exit {code}")
+    assert gated == (code or EXIT_GATE)  # not judged is not passed
+
+
+def test_whether_a_program_was_seen_is_known_without_the_whole_recording():
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    recorder = ResourceRecorder(pid=process.pid, interval_s=0.01)
+    assert (recorder.was_seen, recorder.n_alive) == (False, 0)
+    try:
+        recorder.start()
+        assert (recorder.was_seen, recorder.n_alive) == (True, 1)  # the first sample is taken
+    finally:
+        process.kill()
+        process.communicate()
+    end = time.monotonic() + 10.0
+    while recorder.n_alive and time.monotonic() < end:
+        time.sleep(0.01)
+    recorder.stop()
+    assert (recorder.was_seen, recorder.n_alive) == (True, 0)
