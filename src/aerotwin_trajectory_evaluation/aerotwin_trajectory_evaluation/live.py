@@ -18,6 +18,8 @@ LOST_VARIANCE_M2 = 1e3
 """A pose whose reported position variance is larger is a frame that was not tracked."""
 _OK, _WARN = 0, 1  # levels of diagnostic_msgs/DiagnosticStatus
 _N_LATENCIES = 2000
+# A larger share of estimates without truth at their stamps is no judgement of the flight.
+_MOST_UNPAIRED = 0.1
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ class LiveEvaluation:
         self._latencies: deque[float] = deque(maxlen=_N_LATENCIES)
         self._map: np.ndarray | None = None
         self._lock = threading.Lock()
-        self.n_reported_lost = self.n_left_out = 0
+        self.n_reported_lost = self.n_left_out = self.n_unpaired = 0
 
     def add_truth(self, pose: StampedPose) -> None:
         """Take a true pose."""
@@ -138,6 +140,7 @@ class LiveEvaluation:
             after = bisect.bisect_left(stamps, stamp)
             before = after if stamps[after] == stamp else after - 1
             if before < 0 or stamps[after] - stamps[before] > self._max_gap_ns:
+                self.n_unpaired += 1
                 continue
             p, q = _between(stamps[before : after + 1], rows[before : after + 1], stamp)
             self._errors.add(p, q, np.array(row[:3]), np.array(row[3:]))
@@ -164,6 +167,7 @@ class LiveEvaluation:
             "n_truth": len(self._truth.stamps),
             "n_estimates": len(self._estimate.stamps),
             "n_pairs": errors.n,
+            "n_unpaired": self.n_unpaired,
             "path_m": errors.path_m,
             "error_m": errors.error_m if errors.n else None,
             "ape_m": errors.ape_m,
@@ -188,9 +192,22 @@ class LiveEvaluation:
         silent_s = (self._truth.stamps[-1] - self._estimate.stamps[-1]) * 1e-9
         if silent_s > choices.silence_s:
             return f"no estimate for {silent_s:.1f} s"
+        if unjudged := self._unjudged(-silent_s):
+            return unjudged
         limit_m = max(choices.lost_m, choices.lost_percent / 100.0 * errors.path_m)
         if errors.error_m > limit_m:
             return f"lost: {errors.error_m:.2f} m from truth, more than {limit_m:.2f} m"
+        if self.n_unpaired > _MOST_UNPAIRED * self._n_paired:
+            return f"{self.n_unpaired} of {self._n_paired} estimates found no truth at their stamps"
+        return ""
+
+    def _unjudged(self, ahead_s: float) -> str:
+        """Return why estimates that come are not judged now; empty where they are."""
+        if ahead_s > self._protocol.choices.silence_s:
+            return f"no truth for {ahead_s:.1f} s of estimates: has it stopped, are the clocks one?"
+        if self._errors.n == 0:
+            n = len(self._estimate.stamps)
+            return f"nothing judged yet: none of {n} estimates has truth at its stamp"
         return ""
 
     def snapshot(self) -> LiveSnapshot:

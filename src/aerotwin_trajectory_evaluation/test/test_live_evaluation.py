@@ -128,6 +128,44 @@ def test_diagnostics_say_what_is_wrong_and_since_when():
     assert float(values["coverage"]) == pytest.approx((4.95 - 1.05) / 4.95, abs=1e-5)
 
 
+def level_pose(stamp_s, x_m=0.0):
+    return StampedPose(round(stamp_s * 1e9), (x_m, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0))
+
+
+def test_estimates_that_no_truth_judges_are_not_called_tracked():
+    evaluation = live(silence_s=0.5)
+    evaluation.add_truth(level_pose(1.0))
+    evaluation.add_estimate(level_pose(0.8))  # before the first truth
+    evaluation.add_estimate(level_pose(1.1))  # truth has not caught up
+    level, text, values = evaluation.status()
+    assert (level, values["n_unpaired"]) == (1, "1")
+    assert text == "nothing judged yet: none of 2 estimates has truth at its stamp"
+    evaluation.add_truth(level_pose(1.1))
+    for k in range(20):
+        evaluation.add_truth(level_pose(1.11 + 0.01 * k))
+        evaluation.add_estimate(level_pose(1.11 + 0.01 * k))
+    assert evaluation.status()[:2] == (0, "tracking")
+    evaluation.add_estimate(level_pose(1.9))
+    assert evaluation.status()[:2] == (
+        1,
+        "no truth for 0.6 s of estimates: has it stopped, are the clocks one?",
+    )
+
+
+def test_a_truth_with_gaps_is_said_to_leave_estimates_unjudged():
+    evaluation = live()
+    for k in range(20):
+        evaluation.add_truth(level_pose(0.05 * k))
+        evaluation.add_estimate(level_pose(0.05 * k))
+    assert evaluation.status()[:2] == (0, "tracking")
+    for stamp_s in (1.1, 1.2, 1.3):  # the truth comes back at 1.4 s, 0.45 s after its last
+        evaluation.add_estimate(level_pose(stamp_s))
+    evaluation.add_truth(level_pose(1.4))
+    level, text, values = evaluation.status()
+    assert (level, values["n_unpaired"]) == (1, "3")
+    assert text == "3 of 23 estimates found no truth at their stamps"
+
+
 def test_poses_that_are_none_or_reported_lost_or_late_are_counted_not_judged():
     evaluation = live()
     level = (0.0, 0.0, 0.0, 1.0)
