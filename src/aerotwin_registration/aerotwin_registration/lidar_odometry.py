@@ -94,8 +94,8 @@ class LidarOdometryFrame:
     stamp_ns : int
         Time of the scan's first point [ns].
     T_odom_lidar : (4, 4) array
-        Pose at that time; odom is the lidar at the first scan. Where `converged` is False, the
-        first lost scan's is an extrapolation, and those after it stay there.
+        Pose at that time; odom is the lidar at the first usable scan. Where `converged` is
+        False, the first lost scan's is an extrapolation, and those after it stay there.
     converged : bool
         Whether the scan was placed.
     reason : str
@@ -168,7 +168,7 @@ class LidarOdometry:
                 f"stamp_ns must increase, got {stamp_ns} after {self.frames[-1].stamp_ns}"
             )
         points, times = self._usable(points_lidar, times_s)
-        if not self.frames:
+        if self._keyframe is None:
             frame, placed = self._first(points, stamp_ns), points
         elif times is None:
             frame, placed = self._still(points, stamp_ns)
@@ -188,16 +188,15 @@ class LidarOdometry:
     # -- one scan -----------------------------------------------------------------------------
 
     def _first(self, points: np.ndarray, stamp_ns: int) -> LidarOdometryFrame:
-        reason = "the first scan is where odom begins"
-        if len(points) < self._protocol.min_correspondences:
-            reason = f"{len(points)} usable points are too few to begin with"
+        is_usable = len(points) >= self._protocol.min_correspondences
+        reason = f"{len(points)} usable points are too few to begin with"
         return LidarOdometryFrame(
             stamp_ns=stamp_ns,
             T_odom_lidar=np.eye(4),
-            converged=len(points) >= self._protocol.min_correspondences,
-            reason=reason,
-            covariance=np.zeros((6, 6)),
-            fitness=1.0,
+            converged=is_usable,
+            reason="the first scan is where odom begins" if is_usable else reason,
+            covariance=np.zeros((6, 6)) if is_usable else np.eye(6) * _LOST_VARIANCE,
+            fitness=float(is_usable),
         )
 
     def _still(self, points: np.ndarray, stamp_ns: int) -> tuple[LidarOdometryFrame, np.ndarray]:

@@ -148,10 +148,18 @@ def test_bad_scans_are_refused():
         odometry.add(np.zeros((5, 3)), 1, times_s=np.zeros(4))
 
 
-def test_an_empty_first_scan_is_told():
-    frame = LidarOdometry().add(np.full((100, 3), np.nan), 0)
-    assert not frame.converged
-    assert "too few" in frame.reason
+def test_an_empty_first_scan_is_told_and_odom_begins_with_the_next():
+    rng, place, poses = np.random.default_rng(6), hall(), drive(3)
+    odometry = LidarOdometry()
+    empty = odometry.add(np.full((100, 3), np.nan), 0)
+    assert not empty.converged
+    assert "too few" in empty.reason
+    assert empty.covariance[0, 0] > 100.0
+    for k, T in enumerate(poses):
+        frame = odometry.add(scan(place, T, rng), (k + 1) * PERIOD_NS)
+        assert frame.converged, frame.reason
+        assert_on_the_way(frame, poses[0], T)
+    assert len(odometry.trajectory()) == 3
 
 
 def lounge(folder, n):
