@@ -17,6 +17,8 @@ from aerotwin_registration.clouds import Cloud, without_invalid
 CLOUD_TYPE = "sensor_msgs/msg/PointCloud2"
 MAX_POINTS = 200_000_000
 """Points that are put together at most: 4.8 GB."""
+MAX_POSE_GAP_S = 0.5
+"""No pose is interpolated between two that lie farther apart: five periods of a 10 Hz lidar."""
 
 
 def cloud_topics(bag: BagReader) -> tuple[str, ...]:
@@ -25,7 +27,12 @@ def cloud_topics(bag: BagReader) -> tuple[str, ...]:
 
 
 def read_bag_cloud(
-    bag: BagReader, topic: str = "", *, poses: str = "", drop_invalid: bool = False
+    bag: BagReader,
+    topic: str = "",
+    *,
+    poses: str = "",
+    max_gap_s: float = MAX_POSE_GAP_S,
+    drop_invalid: bool = False,
 ) -> Cloud:
     """Return the last cloud of a topic, or all of its clouds moved by poses into one frame.
 
@@ -37,8 +44,11 @@ def read_bag_cloud(
     poses : str
         What `BagReader.poses` takes: an Odometry, PoseStamped or Path topic whose child frame is
         that of the clouds, or `/tf:map.lidar`. Each cloud is moved by the pose at its stamp,
-        straight and spherically interpolated; clouds outside of their time are left out and
-        counted. Without, the last message is the map.
+        straight and spherically interpolated, and by the mounting of its own frame; clouds
+        outside of their time, or in a gap of it, are left out and counted. Without, the last
+        message is the map.
+    max_gap_s : float
+        Poses farther apart than this are a gap [s].
     drop_invalid : bool
         Leave out points that are no numbers in messages that call themselves dense too; where
         `is_dense` is false they mean "no echo" and are always left out. All are counted.
@@ -51,7 +61,9 @@ def read_bag_cloud(
     topic = _topic(bag, topic)
     where = f"{bag.path}: {topic}"
     if poses:
-        return _together(bag, topic, bag.poses(poses), where, drop_invalid=drop_invalid)
+        mover = bag.poses(poses)
+        gap_ns = round(1e9 * max_gap_s)
+        return _together(bag, topic, mover, where, gap_ns=gap_ns, drop_invalid=drop_invalid)
     last = None
     for _, _, message in bag.messages([topic]):
         last = message
@@ -78,35 +90,43 @@ def _topic(bag: BagReader, topic: str) -> str:
 
 
 def _together(
-    bag: BagReader, topic: str, poses: PoseTopic, where: str, *, drop_invalid: bool
+    bag: BagReader, topic: str, poses: PoseTopic, where: str, *, gap_ns: int, drop_invalid: bool
 ) -> Cloud:
-    trajectory = poses.trajectory
-    T_child_cloud: np.ndarray | None = None
+    mountings: dict[str, np.ndarray] = {}
     notes: list[str] = []
     parts: list[np.ndarray] = []
-    n_outside = n_clouds = n_invalid = n_points = 0
+    n_outside = n_gap = n_clouds = n_invalid = n_points = 0
     for message, stamp in _stamped(bag, topic):
         n_clouds += 1
-        if not trajectory.stamps_ns[0] <= stamp <= trajectory.stamps_ns[-1]:
-            n_outside += 1
+        gap = _gap_at(poses.trajectory, stamp)
+        if gap is None or gap > gap_ns:
+            n_outside += gap is None
+            n_gap += gap is not None
             continue
         points, _, note = _points(message, where, drop_invalid=drop_invalid)
         n_invalid += bool(note)
-        if T_child_cloud is None:
-            T_child_cloud = _mounting(bag, poses, str(message.header.frame_id), notes)
-        parts.append(transform_points(_pose_at(trajectory, stamp) @ T_child_cloud, points))
+        frame = str(message.header.frame_id)
+        if frame not in mountings:
+            mountings[frame] = _mounting(bag, poses, frame, notes)
+        T = _pose_at(poses.trajectory, stamp) @ mountings[frame]
+        parts.append(transform_points(T, points))
         n_points += len(points)
         if n_points > MAX_POINTS:
             raise UserError(f"{where}: more than {MAX_POINTS} points; cut the bag, or thin it")
     if n_points == 0:
         raise UserError(
-            f"{where}: no point of {n_clouds} clouds lies within the time of the poses"
-            f"{_problems(bag)}"
+            f"{where}: no point of {n_clouds} clouds lies within the time of the poses, or all of "
+            f"them lie between poses more than {1e-9 * gap_ns:g} s apart{_problems(bag)}"
         )
     mover = poses.child_frame or "a frame without name"
     notes.append(f"{len(parts)} of {n_clouds} clouds, moved by the poses of {mover}")
     if n_outside:
         notes.append(f"{n_outside} clouds lie outside of the time of the poses; they are left out")
+    if n_gap:
+        notes.append(
+            f"{n_gap} clouds lie between poses more than {1e-9 * gap_ns:g} s apart; "
+            "they are left out"
+        )
     if n_invalid:
         notes.append(f"points that are no numbers were left out of {n_invalid} clouds")
     return Cloud(points=np.concatenate(parts), frame=poses.frame, notes=(*notes, *bag.problems))
@@ -128,6 +148,15 @@ def _mounting(bag: BagReader, poses: PoseTopic, frame: str, notes: list[str]) ->
         return np.eye(4)
     notes.append(f"the clouds are of frame {frame}, moved to {child} by static transforms")
     return found
+
+
+def _gap_at(trajectory: Trajectory, stamp: int) -> int | None:
+    """Return how far the poses around a stamp lie apart [ns], 0 at a pose; None outside."""
+    stamps = trajectory.stamps_ns
+    if not stamps[0] <= stamp <= stamps[-1]:
+        return None
+    at = np.searchsorted(stamps, stamp)
+    return 0 if stamps[at] == stamp else int(stamps[at] - stamps[at - 1])
 
 
 def _pose_at(trajectory: Trajectory, stamp: int) -> np.ndarray:
