@@ -34,11 +34,11 @@ class TrajectoryAlignment:
     is_determined : bool
         Whether the paths fix every freedom of the mode.
     reason : str
-        Why not, in words; empty otherwise.
+        Why not, or why a robust fit fell back to least squares, in words; else empty.
     n_used : int
         Pairs that took part in the fit.
     inlier_share : float or None
-        Of `robust`: share of those pairs that the fit kept.
+        Of `robust`: share of those pairs that the fit kept; None where it could not choose.
     """
 
     mode: str

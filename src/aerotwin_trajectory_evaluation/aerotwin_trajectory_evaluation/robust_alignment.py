@@ -28,10 +28,14 @@ def align_robustly(p_reference: np.ndarray, p_estimate: np.ndarray) -> Trajector
     It starts from the motion with the least median residual (Rousseeuw 1984) among those of three
     poses each, seeded, and that of all; reweighted least squares follow. Up to half of the poses
     may be astray. The scale of the noise is that of the better half of the points.
+
+    Paths that leave a freedom open (a line, a point) are fitted in the same way, with the turn that
+    `align_umeyama` takes. Of three poses or fewer nothing can be left out: least squares, no share.
     """
     fit = align_umeyama(p_reference, p_estimate)
-    if len(p_reference) <= _SAMPLE or not fit.is_determined:
-        return dataclasses.replace(fit, mode="robust", inlier_share=1.0)
+    if len(p_reference) <= _SAMPLE:
+        few = f"{len(p_reference)} poses are too few for a robust fit: least squares"
+        return dataclasses.replace(fit, mode="robust", reason=fit.reason or few)
     fit = _least_median(fit, p_reference, p_estimate)
     residuals = _residuals(fit, p_reference, p_estimate)
     for _ in range(_MAX_STEPS):
@@ -58,7 +62,8 @@ def _least_median(
     for _ in range(_N_SAMPLES):
         drawn = rng.choice(len(p_reference), _SAMPLE, replace=False)
         found = align_umeyama(p_reference[drawn], p_estimate[drawn])
-        if found.is_determined and (median := score(found)) < least:
+        is_usable = found.is_determined or not fit.is_determined
+        if is_usable and (median := score(found)) < least:
             best, least = found, median
     return best
 

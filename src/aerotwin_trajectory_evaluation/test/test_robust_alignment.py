@@ -56,3 +56,28 @@ def test_two_poses_and_perfect_paths_are_no_trouble():
     two = align_robustly(reference[:2], perfect[:2])
     assert not two.is_determined
     assert "2 poses" in two.reason
+    three = align_robustly(reference[:3], perfect[:3])
+    assert "too few for a robust fit" in three.reason
+    assert (two.inlier_share, three.inlier_share) == (None, None)
+
+
+@pytest.mark.parametrize("seed", [1000, 1001, 1002])
+def test_a_straight_line_is_fitted_robustly_too(seed):
+    """Its roll is open, which is said; where the line lies and points is not pulled."""
+    rng = np.random.default_rng(seed)
+    share = 0.3
+    reference = np.outer(np.linspace(0.0, 60.0, N), [0.8, 0.5, 0.33])
+    estimate = reference + np.array([3.0, -2.0, 1.0]) + rng.normal(0, NOISE_M, (N, 3))
+    n_good = int(N * (1 - share))
+    estimate[n_good:] += np.linspace(2.0, 30.0, N - n_good)[:, None] * [0.3, -0.9, 0.3]
+    fit = align_robustly(reference, estimate)
+    assert not fit.is_determined
+    assert "straight line" in fit.reason
+    assert fit.inlier_share == pytest.approx((1 - share) * 0.975, abs=0.05)
+    off = estimate @ fit.T_reference_estimate[:3, :3].T + fit.T_reference_estimate[:3, 3]
+    off_m = np.linalg.norm(off - reference, axis=1)[:n_good]
+    # Noise of three axes, its largest of 420 draws below five deviations of each.
+    assert off_m.max() < 5.0 * NOISE_M * np.sqrt(3.0)
+    pulled = align_umeyama(reference, estimate).T_reference_estimate
+    pulled_m = np.linalg.norm(estimate @ pulled[:3, :3].T + pulled[:3, 3] - reference, axis=1)
+    assert np.median(pulled_m[:n_good]) > 10.0 * np.median(off_m)
