@@ -12,6 +12,7 @@ from aerotwin_core.frames import invert_transform, make_transform, transform_poi
 from aerotwin_registration import ICP_PRESETS, CoarseProtocol, align, coarse_align
 from aerotwin_registration.coarse import kernels
 from aerotwin_registration.coarse.field import make_field
+from aerotwin_registration.coarse.verdict import CoarseRegistration
 
 BASIN_M, BASIN_DEG = 0.5, 2.0
 """What a following ICP with a radius of 1 m needs."""
@@ -176,11 +177,33 @@ def test_a_plane_is_never_placed():
 
 def test_clouds_out_of_reach_or_of_a_handful_of_points_are_told():
     place = yard(1011)
-    far = coarse_align(place, place + np.array([500.0, 0.0, 0.0]))
     few = coarse_align(place[:20], place)
-    assert not far.converged
     assert not few.converged
     assert "too few" in few.reason
+    for direction in np.eye(3):
+        far = coarse_align(place, place + 500.0 * direction)
+        assert not far.converged
+        assert "--initial or --origin" in far.reason
+        np.testing.assert_array_equal(far.T_target_source, np.eye(4))
+    assert "no place within 20 m has a hit" in far.reason
+
+
+def test_the_rival_is_told_for_the_source_as_given_too():
+    T, T_rival = (make_transform(np.eye(3), [x, 0.0, 0.0]) for x in (1.0, 7.0))
+    found = CoarseRegistration(
+        T_target_source=T,
+        scale=2.0,
+        T_target_source_rival=T_rival,
+        scale_rival=0.5,
+        converged=False,
+        reason="ambiguous",
+        n_iterations=1,
+        n_correspondences=1,
+        fitness=1.0,
+        rmse_m=0.0,
+    ).after(make_transform(np.eye(3), [10.0, 0.0, 0.0]))
+    assert found.T_target_source[0, 3] == pytest.approx(2.0 * 10.0 + 1.0)
+    assert found.T_target_source_rival[0, 3] == pytest.approx(0.5 * 10.0 + 7.0)
 
 
 def test_the_same_seed_gives_the_same_bits():

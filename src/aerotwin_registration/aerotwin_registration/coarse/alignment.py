@@ -17,7 +17,13 @@ from aerotwin_registration.coarse.field import Field, make_field
 from aerotwin_registration.coarse.protocol import CoarseProtocol
 from aerotwin_registration.coarse.sample import Sample, take_sample
 from aerotwin_registration.coarse.search import Window, distinct, refine, rotation, search
-from aerotwin_registration.coarse.verdict import CoarseRegistration, Place, judge, not_tried
+from aerotwin_registration.coarse.verdict import (
+    CoarseRegistration,
+    Place,
+    judge,
+    no_place,
+    not_tried,
+)
 from aerotwin_registration.icp import IcpProtocol, Surface, align
 
 SHIFTS_TO_ONE_SIDE = 10
@@ -98,6 +104,8 @@ def coarse_align(
         return not_tried(T_initial, len(sample.points), len(target), protocol)
     field = make_field(target, FINE * cell, FINE * cell, _SURROUNDINGS * cell, _LEAST_FINE)
     poses = _search(sample, target, field, cell, max_offset_m, protocol)
+    if len(poses) == 0:
+        return no_place(T_initial, max_offset_m)
     places = _align_all(poses, sample, source, target, cell, protocol)
     result = judge(places, sample, field, cell, protocol)
     return result.after(T_initial)

@@ -19,6 +19,7 @@ BLOCK_CELLS = 4
 """Edge of a block, in coarse cells."""
 APART_CELLS = 1.0
 """RMS displacement from which two places count as two, in coarse cells."""
+_WAY_OUT = "if the clouds lie farther apart, give a start (--initial or --origin)"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,19 +50,24 @@ class CoarseRegistration(Registration):
         The same lead in standard errors; infinity alone.
     T_target_source_rival : (4, 4) array or None
         The runner-up.
+    scale_rival : float
+        Its scale.
     """
 
     lead: float = 1.0
     margin: float = float("inf")
     T_target_source_rival: np.ndarray | None = None
+    scale_rival: float = 1.0
 
     def after(self, T_initial: np.ndarray) -> "CoarseRegistration":
         """Return the same for a source that T_initial had not moved yet."""
-        rival = self.T_target_source_rival
+        T_rival = self.T_target_source_rival
+        if T_rival is not None:
+            T_rival = _chain(T_rival, self.scale_rival, T_initial)
         return replace(
             self,
             T_target_source=_chain(self.T_target_source, self.scale, T_initial),
-            T_target_source_rival=None if rival is None else _chain(rival, self.scale, T_initial),
+            T_target_source_rival=T_rival,
         )
 
 
@@ -79,8 +85,14 @@ def judge(
     result = CoarseRegistration(**vars(places[best].registration))
     if closest is not None:
         lead, margin = leads[closest]
-        T_rival = places[rivals[closest]].registration.T_target_source
-        result = replace(result, lead=lead, margin=margin, T_target_source_rival=T_rival)
+        rival = places[rivals[closest]].registration
+        result = replace(
+            result,
+            lead=lead,
+            margin=margin,
+            T_target_source_rival=rival.T_target_source,
+            scale_rival=rival.scale,
+        )
     problem = _problem(result, protocol)
     reason = problem or (
         f"{result.fitness:.0%} of the source lie on the target, and no other place comes near: "
@@ -93,11 +105,23 @@ def not_tried(
     T_initial: np.ndarray, n_source: int, n_target: int, protocol: CoarseProtocol
 ) -> CoarseRegistration:
     """Return a failure for want of points."""
+    return _failure(
+        T_initial,
+        f"{n_source} cells of the source and {n_target} points of the target within reach "
+        f"are too few: {protocol.min_points} are needed; {_WAY_OUT}",
+    )
+
+
+def no_place(T_initial: np.ndarray, max_offset_m: float) -> CoarseRegistration:
+    """Return a failure where the source meets the target nowhere."""
+    return _failure(T_initial, f"no place within {max_offset_m:g} m has a hit; {_WAY_OUT}")
+
+
+def _failure(T_initial: np.ndarray, reason: str) -> CoarseRegistration:
     return CoarseRegistration(
         T_target_source=T_initial,
         converged=False,
-        reason=f"{n_source} cells of the source and {n_target} points of the target within reach "
-        f"are too few: {protocol.min_points} are needed",
+        reason=reason,
         n_iterations=0,
         n_correspondences=0,
         fitness=0.0,
