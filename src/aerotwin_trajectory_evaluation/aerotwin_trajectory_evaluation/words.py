@@ -12,6 +12,8 @@ from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
 MIN_COVERAGE = 0.9
+MIN_PAIRED = 0.9
+"""Share of the shorter trajectory that must have found a pose of the other."""
 MODE_TEXT = {
     "none": "as given",
     "origin": "first poses joined",
@@ -234,7 +236,8 @@ def _consistency(evaluation: TrajectoryEvaluation) -> list[Score]:
             unit=f"of {test.degrees}",
             meaning=f"{test.verdict}: standard deviations {test.factor:.2g} times as large would "
             "fit the errors",
-            computed=f"mean of e^T P^-1 e; a consistent estimator has {test.low:.2f} to "
+            computed="mean of e^T P^-1 e, the first poses joined where the covariance grows from "
+            f"there, as an odometry's; a consistent estimator has {test.low:.2f} to "
             f"{test.high:.2f} (95 %, {test.n_effective:.0f} independent samples of "
             f"{len(test.values)})",
             digits=2,
@@ -326,6 +329,12 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
             f"Only {evaluation.coverage:.0%} of the flight has an estimate; the errors are those "
             "of the covered part."
         )
+    n_pairs, n_poses = len(evaluation.reference), evaluation.n_estimate
+    if n_pairs < MIN_PAIRED * min(n_poses, evaluation.n_reference):
+        warnings.append(
+            f"Only {n_pairs} of {n_poses} poses of the estimate were judged: the others have none "
+            f"of the truth's {evaluation.n_reference} near enough in time."
+        )
     found = evaluation.calibration
     if found.is_offset_significant and not found.applied_time_offset:
         assert found.time_offset_s is not None
@@ -339,7 +348,7 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
             "is in the scores (--apply-lever-arm takes it out)."
         )
     warnings += _not_applied(evaluation)
-    missed = [c.name for c in evaluation.controls if c.expected_m > 0.0 and not c.is_detected]
+    missed = [c.name for c in evaluation.controls if c.is_missed]
     if missed:
         warnings.append(f"Negative control not seen by the scores: {', '.join(missed)}.")
     return warnings

@@ -150,3 +150,21 @@ def test_the_bound_holds_against_simulated_features():
     assert scale.std() * 100 == pytest.approx(
         bound.drift_percent, rel=5 / np.sqrt(2 * n_trials) + 0.01
     )
+
+
+def test_an_honest_odometry_is_not_called_over_confident_for_being_aligned():
+    """Errors walk from zero and the covariance says so; a fit would move the first poses."""
+    rng = np.random.default_rng(1000)
+    n, step_m = 2000, 0.01
+    stamps = (np.arange(n) * 5e7).astype(np.int64)
+    t = np.arange(n) * 0.05
+    p = np.column_stack([3.0 * np.sin(0.2 * t), 2.0 * np.cos(0.17 * t), 0.1 * t])
+    q = np.tile([0.0, 0.0, 0.0, 1.0], (n, 1))
+    drift = np.cumsum(np.vstack([np.zeros(3), rng.normal(0.0, step_m, (n - 1, 3))]), axis=0)
+    covariances = np.tile(np.eye(6), (n, 1, 1)) * (np.arange(n) * step_m**2 + 1e-9)[:, None, None]
+    truth, estimate = Trajectory(stamps, p, q), Trajectory(stamps, p + drift, q)
+    for align in ("none", "origin", "se3"):
+        choices = TrajectoryProtocol(align=align)
+        found = evaluate_trajectory(truth, estimate, protocol=choices, covariances=covariances)
+        test = found.consistency["position"]
+        assert test.low < test.mean < test.high, (align, test.mean)
