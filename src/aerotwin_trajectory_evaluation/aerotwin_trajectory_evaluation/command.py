@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
         from aerotwin_trajectory_evaluation.result_folder import write_result
 
         write_result(args.output, evaluations, camera=camera, notes=notes, sources=_sources(args))
-    write_json(args.json, metrics)
+    write_json(args.json, metrics | {"notes": notes})
     from aerotwin_trajectory_evaluation.evaluation import ALIASES
 
     each = {"": metrics} if len(evaluations) == 1 else metrics["estimates"]
