@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Negative controls: errors of known size that the scores must see."""
+"""Negative controls: the truth spoilt by errors of known size, judged as the estimate is."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,27 +8,61 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.alignment import TrajectoryAlignment, align_trajectories
+from aerotwin_trajectory_evaluation.association import pair
+from aerotwin_trajectory_evaluation.metrics import absolute_errors
+from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
 NOISE_M = 0.2
 SCALE = 1.01
 FROZEN_SHARE = 0.1
+NOT_SEEN = {
+    "none": "",
+    "origin": "",
+    "yaw": "a wrong start or heading",
+    "se3": "a wrong start, heading or tilt",
+    "sim3": "a wrong start, heading, tilt or scale",
+    "robust": "a wrong start, heading or tilt",
+}
+"""What the aligned APE cannot see, by mode of the alignment: it is fitted away."""
 # A control counts as seen when the score reaches this share of what arithmetic predicts.
 _SEEN = 0.5
+# A path that stands still is not spoilt by a scale: less than this is no error [m].
+_LEAST_M = 1e-6
 _SEED = 20260
 
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """One control: what was done to the truth, the error to expect, and the score it got [m]."""
+    """One control: what was done to the truth, and what became of it.
+
+    Attributes
+    ----------
+    name : str
+        What was done.
+    expected_m : float
+        What the alignment must leave of the error, by arithmetic (RMS) [m].
+    measured_m, floor_m : float
+        Aligned APE (RMSE) of the spoilt truth, and of the truth as it is [m].
+    seen_by : str
+        The number that shows it: `APE`, `scale_percent`, or empty.
+    """
 
     name: str
     expected_m: float
     measured_m: float
+    floor_m: float
+    seen_by: str
 
     @property
     def is_detected(self) -> bool:
-        """Whether the score saw it."""
-        return self.expected_m > 0.0 and self.measured_m >= _SEEN * self.expected_m
+        """Whether a score saw it."""
+        return bool(self.seen_by)
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether there was something to see, and no score saw it."""
+        return self.expected_m > _LEAST_M and not self.seen_by
 
     def plain(self) -> dict[str, Any]:
         """Return a mapping for JSON."""
@@ -36,29 +70,86 @@ class Control:
             "name": self.name,
             "expected_m": self.expected_m,
             "measured_m": self.measured_m,
+            "floor_m": self.floor_m,
             "detected": self.is_detected,
+            "seen_by": self.seen_by,
         }
 
 
-def negative_controls(reference: Trajectory) -> tuple[Control, ...]:
-    """Return what the unaligned APE says of a truth spoilt in three known ways."""
-    from aerotwin_trajectory_evaluation.metrics import absolute_errors
+def negative_controls(
+    reference: Trajectory, estimate: Trajectory, protocol: TrajectoryProtocol
+) -> tuple[Control, ...]:
+    """Return what the scores say of the truth at the estimate's stamps, spoilt in three ways.
 
-    p = reference.p_ref_body
-    rms = lambda v: float(np.sqrt(np.mean(np.sum(v**2, axis=1))))  # noqa: E731
+    It takes the way of the estimate: the same pairing, alignment and score. Fewer than two stamps
+    within the time of the reference give no control.
+    """
+    stamps = estimate.stamps_ns
+    inside = (stamps >= reference.stamps_ns[0]) & (stamps <= reference.stamps_ns[-1])
+    if np.count_nonzero(inside) < 2:
+        return ()
+    # Pairs depend on stamps alone, so that they are the same however the positions are spoilt.
+    paired, clean, _ = pair(reference, reference.interpolate(stamps[inside]), protocol)
+    if len(paired) < 2:
+        return ()
+    unspoilt, floor_m = _judge(paired, clean, protocol)
+    controls = []
+    for name, spoilt in _spoilt(clean.p_ref_body):
+        alignment, measured_m = _judge(
+            paired, Trajectory(clean.stamps_ns, spoilt, clean.q_ref_body), protocol
+        )
+        expected_m = _left_m(clean.p_ref_body, spoilt, protocol)
+        gained_m = float(np.sqrt(max(measured_m**2 - floor_m**2, 0.0)))
+        change = abs(alignment.scale / unspoilt.scale - 1.0)
+        if expected_m > _LEAST_M and gained_m >= _SEEN * expected_m:
+            seen_by = "APE"
+        else:
+            seen_by = "scale_percent" if change >= _SEEN * (SCALE - 1.0) else ""
+        controls.append(
+            Control(
+                name=name,
+                expected_m=expected_m,
+                measured_m=measured_m,
+                floor_m=floor_m,
+                seen_by=seen_by,
+            )
+        )
+    return tuple(controls)
+
+
+def _spoilt(p: np.ndarray) -> tuple[tuple[str, np.ndarray], ...]:
+    """Return the positions (n, 3) spoilt in each way, under its name."""
     n_frozen = max(1, int(len(p) * FROZEN_SHARE))
     frozen = p.copy()
     frozen[-n_frozen:] = p[-n_frozen - 1]
     noise = np.random.default_rng(_SEED).normal(0.0, NOISE_M, p.shape)
-    cases = (
-        ("1 % scale", p[0] + (p - p[0]) * SCALE, rms((p - p[0]) * (SCALE - 1.0))),
-        (f"pose frozen for the last {FROZEN_SHARE:.0%}", frozen, rms(frozen - p)),
-        (f"{NOISE_M:g} m noise on each axis", p + noise, NOISE_M * float(np.sqrt(3.0))),
+    return (
+        ("1 % scale", p[0] + (p - p[0]) * SCALE),
+        (f"pose frozen for the last {FROZEN_SHARE:.0%}", frozen),
+        (f"{NOISE_M:g} m noise on each axis", p + noise),
     )
-    controls = []
-    for name, spoilt, expected in cases:
-        estimate = Trajectory(reference.stamps_ns, spoilt, reference.q_ref_body)
-        errors = absolute_errors(reference, estimate).trans_m
-        measured = float(np.sqrt(np.mean(errors**2)))
-        controls.append(Control(name=name, expected_m=expected, measured_m=measured))
-    return tuple(controls)
+
+
+def _judge(
+    paired: Trajectory, spoilt: Trajectory, protocol: TrajectoryProtocol
+) -> tuple[TrajectoryAlignment, float]:
+    """Return the alignment and the aligned APE (RMSE) [m]."""
+    alignment = align_trajectories(paired, spoilt, protocol.align, n_to_align=protocol.n_to_align)
+    errors = absolute_errors(paired, alignment.apply(spoilt)).trans_m
+    return alignment, float(np.sqrt(np.mean(errors**2)))
+
+
+def _left_m(p: np.ndarray, spoilt: np.ndarray, protocol: TrajectoryProtocol) -> float:
+    """Return the RMS of the error less the shift, and scale, that the mode fits to it [m]."""
+    error = spoilt - p
+    fitted = slice(0, protocol.n_to_align or None)
+    if protocol.align == "origin":
+        error = error - error[0]
+    elif protocol.align != "none":
+        error = error - error[fitted].mean(axis=0)
+    if protocol.align == "sim3":
+        r = spoilt - spoilt[fitted].mean(axis=0)
+        squares = float(np.sum(r[fitted] ** 2))
+        gain = float(np.sum(error[fitted] * r[fitted])) / squares if squares > 0.0 else 0.0
+        error = error - gain * r
+    return float(np.sqrt(np.mean(np.sum(error**2, axis=1))))

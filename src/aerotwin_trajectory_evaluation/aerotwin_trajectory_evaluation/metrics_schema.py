@@ -94,7 +94,14 @@ _SEGMENTS = _object(
         ),
     },
 )
-_CONTROL = _object(name=_TEXT, expected_m=_NUMBER, measured_m=_NUMBER, detected=_FLAG)
+_CONTROL = _object(
+    name=_TEXT,
+    expected_m=_NUMBER,
+    measured_m=_NUMBER,
+    floor_m=_NUMBER,
+    detected=_FLAG,
+    seen_by=_TEXT,
+)
 
 TRAJECTORY_SCHEMA: Schema = _object(
     protocol=_PROTOCOL,

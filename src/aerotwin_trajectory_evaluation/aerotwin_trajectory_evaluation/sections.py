@@ -7,6 +7,7 @@ from aerotwin_core.scene import PathLayer, Scene
 from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table
 from aerotwin_trajectory_evaluation import figures
 from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
+from aerotwin_trajectory_evaluation.controls import NOT_SEEN
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.metrics_schema import TRAJECTORY_SCHEMA
@@ -283,12 +284,21 @@ def _incident_table(evaluation: TrajectoryEvaluation) -> Table:
 
 def _control_table(evaluation: TrajectoryEvaluation) -> Table:
     cells = tuple(
-        (c.name, f"{c.expected_m:.3f}", f"{c.measured_m:.3f}", "yes" if c.is_detected else "no")
+        (
+            c.name,
+            *(f"{value:.3f}" for value in (c.expected_m, c.measured_m, c.floor_m)),
+            c.seen_by or "nothing",
+        )
         for c in evaluation.controls
+    )
+    mode = evaluation.alignment.mode
+    blind = (
+        f" With {MODE_TEXT[mode]} the APE cannot see {NOT_SEEN[mode]}." if NOT_SEEN[mode] else ""
     )
     return Table(
         title="Negative controls",
-        columns=("the truth spoilt by", "expected m", "measured m", "detected"),
+        columns=("the truth spoilt by", "expected m", "measured m", "unspoilt m", "seen by"),
         rows=cells,
-        caption="Errors of known size must be seen by the same scores, else they prove nothing.",
+        caption="The truth at the estimate's stamps, spoilt by errors of known size, is paired, "
+        f"aligned and scored as the estimate is.{blind}",
     )

@@ -136,8 +136,35 @@ def test_lost_frames_show_in_the_coverage():
 def test_controls_of_known_size_are_seen():
     result = evaluate_trajectory(flight(), noisy(flight()))
     assert [c.is_detected for c in result.controls] == [True] * 3
+    assert [c.seen_by for c in result.controls] == ["APE"] * 3
     noise = result.controls[2]
     assert noise.measured_m == pytest.approx(0.2 * np.sqrt(3), rel=0.05)  # 5 sigma/sqrt(2n)
+
+
+@pytest.mark.parametrize("mode", ["none", "origin", "yaw", "se3", "sim3", "robust"])
+def test_controls_are_judged_as_the_estimate_and_do_not_claim_what_it_cannot_show(mode):
+    truth = flight()
+    result = evaluate_trajectory(truth, noisy(truth), align=mode)
+    scale = result.controls[0]
+    p = truth.p_ref_body
+    spoilt = Trajectory(truth.stamps_ns, p[0] + (p - p[0]) * 1.01, truth.q_ref_body)
+    alone = evaluate_trajectory(truth, spoilt, align=mode).metrics()["ape"]["trans_m"]["rmse"]
+    assert scale.measured_m == pytest.approx(alone, abs=1e-9)
+    assert scale.seen_by == ("scale_percent" if mode == "sim3" else "APE")
+    assert [c.seen_by for c in result.controls[1:]] == ["APE"] * 2
+    if mode == "sim3":
+        assert scale.measured_m < 1e-6
+
+
+def test_what_the_pairing_alone_costs_is_not_taken_for_a_control():
+    """Stamps 10 ms off at some metres a second: the truth itself scores centimetres then."""
+    truth = flight()
+    late = Trajectory(truth.stamps_ns + 8_000_000, truth.p_ref_body, truth.q_ref_body)
+    scale = evaluate_trajectory(truth, late, align="none").controls[0]
+    at = truth.interpolate(late.stamps_ns[:-1]).p_ref_body
+    floor_m = np.sqrt(np.mean(np.sum((at - truth.p_ref_body[:-1]) ** 2, axis=1)))
+    assert scale.floor_m == pytest.approx(floor_m)
+    assert scale.floor_m > 0.0
 
 
 def test_clocks_that_do_not_meet_are_explained():
