@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from aerotwin_core.frames import transform_points
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_registration import Registration, align, coarse_align
 
@@ -30,38 +31,53 @@ def align_map(points_map: np.ndarray, target: np.ndarray, protocol: MapProtocol)
         `T_target_source` of `points_map`; read `converged` first. Failures are results.
     """
     if protocol.align == "none":
-        return _unaligned(points_map)
-    source = inside(points_map, protocol.boxes)
+        return _still("judged where it stands")
     if protocol.align == "icp":
-        return align(source, target, protocol=protocol.icp)
-    coarse = coarse_align(source, target, max_offset_m=COARSE_OFFSET_M, seed=protocol.seed)
+        return _fine(points_map, target, protocol, _still("ICP"))
+    coarse = coarse_align(points_map, target, max_offset_m=COARSE_OFFSET_M, seed=protocol.seed)
     if not coarse.converged:
         return replace(coarse, reason=f"coarse alignment: {coarse.reason}")
-    fine = align(
-        source,
-        target,
-        T_target_source_initial=coarse.T_target_source,
-        scale_initial=coarse.scale,
-        protocol=protocol.icp,
-    )
+    fine = _fine(points_map, target, protocol, coarse)
     return replace(fine, reason=f"coarse alignment, then ICP: {fine.reason}")
 
 
-def inside(points: np.ndarray, boxes: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Return the points (n, 3) in any of the boxes; all without boxes."""
+def _fine(
+    points_map: np.ndarray, target: np.ndarray, protocol: MapProtocol, start: Registration
+) -> Registration:
+    """Align by ICP from a start; the regions are cut out of the map where the start puts it."""
+    is_in = is_inside(transform_points(start.S_target_source, points_map), protocol.boxes)
+    n_in, fewest = int(np.count_nonzero(is_in)), protocol.icp.min_correspondences
+    few = f"{n_in} of {len(points_map)} points lie in the regions"
+    if protocol.boxes and n_in < fewest:
+        return replace(start, converged=False, reason=f"{few}, {fewest} are needed")
+    fine = align(
+        points_map[is_in],
+        target,
+        T_target_source_initial=start.T_target_source,
+        scale_initial=start.scale,
+        protocol=protocol.icp,
+    )
+    if fine.converged or not protocol.boxes:
+        return fine
+    return replace(fine, reason=f"{fine.reason} ({few})")
+
+
+def is_inside(points: np.ndarray, boxes: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Tell which points (n, 3) lie in any of the boxes; all without boxes."""
     if not boxes:
-        return points
+        return np.ones(len(points), dtype=bool)
     is_in = np.zeros(len(points), dtype=bool)
     for lower, upper in boxes:
         is_in |= ((points >= lower) & (points <= upper)).all(axis=1)
-    return points[is_in]
+    return is_in
 
 
-def _unaligned(points: np.ndarray) -> Registration:
+def _still(reason: str) -> Registration:
+    """Return the alignment that moves nothing."""
     return Registration(
         T_target_source=np.eye(4),
         converged=True,
-        reason="judged where it stands",
+        reason=reason,
         n_iterations=0,
         n_correspondences=0,
         fitness=float("nan"),

@@ -22,11 +22,10 @@ import dataclasses
 from pathlib import Path
 
 from aerotwin_core.cli import progress, write_json
-from aerotwin_core.errors import UserError
-from aerotwin_core.gate import add_gate_argument, exit_code_of_gates
+from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of_gates
+from aerotwin_map_evaluation.options import check_options, has_reference
 
 EXIT_NOT_ALIGNED = 1
-NO_REFERENCE = "-"
 ALIASES = {
     "map_rmse_m": "surface.unaligned.rmse_m",
     "map_aligned_rmse_m": "surface.aligned.rmse_m",
@@ -43,6 +42,8 @@ ALIASES = {
     "f": "middle.f",
 }
 """Short names of --fail-if; precision, recall and F at the middle threshold of the protocol."""
+_NUMBERS = ("n_points", "n_voxels", "is_pose_given", "points_per_voxel", "share_alone")
+"""Numbers that stand at the top of a result."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -94,9 +95,16 @@ def _configure_alignment(parser: argparse.ArgumentParser) -> None:
         "--method", choices=("point_to_point", "point_to_plane", "gicp"), help="of the ICP"
     )
     group.add_argument(
-        "--scale", action="store_true", default=None, help="find the scale too (monocular SLAM)"
+        "--scale",
+        action="store_true",
+        default=None,
+        help="find the scale too (monocular SLAM), from a few percent off or that of --initial",
     )
-    group.add_argument("--initial", metavar="T.txt", help="T_reference_estimate (4x4) to start at")
+    group.add_argument(
+        "--initial",
+        metavar="T.txt",
+        help="T_reference_estimate (4x4) to start at; with --scale it may have a scale",
+    )
     group.add_argument(
         "--origin",
         metavar="LAT,LON[,ALT]",
@@ -141,12 +149,12 @@ def _configure_view(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, measure, print."""
-    if args.no_reference or args.reference == NO_REFERENCE:
+    check_options(args)
+    check_gate_names(args.fail_if, ALIASES, _NUMBERS)
+    if not has_reference(args):
         return _run_without_reference(args)
-    if args.reference is None:
-        raise UserError("give REFERENCE and ESTIMATE, or - instead of the reference")
     from aerotwin_map_evaluation.evaluation import STEPS, evaluate_map
-    from aerotwin_map_evaluation.inputs import reference_of
+    from aerotwin_map_evaluation.inputs import points_of, reference_of
     from aerotwin_map_evaluation.reference import MapReference
     from aerotwin_map_evaluation.starts import observed_by, start_of
     from aerotwin_voxel_cloud import load_map
@@ -161,10 +169,15 @@ def run(args: argparse.Namespace) -> int:
         next_step("reading")
         options = {"drop_invalid": args.drop_invalid, "bin_columns": args.bin_columns}
         estimate = load_map(args.estimate, unit=args.unit, **options)
+        estimate = points_of(estimate, protocol.choices.floor_spacing_m)
         given = load_map(args.reference, **options)
         beside = None if args.surface is None else load_map(args.surface)
-        reference = MapReference.of(*reference_of(given, beside), protocol.choices)
-        T_initial = start_of(args, given.origin, estimate.origin)
+        reference = MapReference.of(
+            *reference_of(given, beside), protocol.choices, edge_m=given.edge_m
+        )
+        T_initial = start_of(
+            args, given.origin, estimate.origin, with_scale=protocol.choices.with_scale
+        )
         evaluation = evaluate_map(
             reference,
             estimate.points,
@@ -175,8 +188,9 @@ def run(args: argparse.Namespace) -> int:
             on_step=next_step,
         )
     numbers = evaluation.metrics()
+    notes = [f"{part.spec}: {note}" for part in (given, estimate) for note in part.notes]
     if args.json != "-":
-        _print(evaluation)
+        _print(evaluation, notes)
     if args.output is not None:
         from aerotwin_map_evaluation.writing import write_evaluation
 
@@ -185,7 +199,7 @@ def run(args: argparse.Namespace) -> int:
             args.output,
             evaluation,
             {**_arguments(args), "inputs": inputs},
-            [f"{part.spec}: {note}" for part in (given, estimate) for note in part.notes],
+            notes,
         )
     write_json(args.json, numbers)
     rows = numbers["both_ways"]["precision_recall"]
@@ -196,6 +210,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_without_reference(args: argparse.Namespace) -> int:
+    from aerotwin_map_evaluation.inputs import points_of
     from aerotwin_map_evaluation.no_reference import evaluate_without_reference
     from aerotwin_map_evaluation.sections import statistics_section, statistics_verdict
     from aerotwin_voxel_cloud import load_map
@@ -206,10 +221,12 @@ def _run_without_reference(args: argparse.Namespace) -> int:
         drop_invalid=args.drop_invalid,
         bin_columns=args.bin_columns,
     )
-    statistics = evaluate_without_reference(estimate.points, protocol=_protocol(args))
+    protocol = _protocol(args)
+    estimate = points_of(estimate, protocol.choices.floor_spacing_m)
+    statistics = evaluate_without_reference(estimate.points, protocol=protocol)
     numbers = statistics.metrics()
     if args.json != "-":
-        print(statistics_verdict(statistics))
+        print("\n".join([*estimate.notes, statistics_verdict(statistics)]))
     if args.output is not None:
         from aerotwin_map_evaluation.writing import write_chapter
 
@@ -249,11 +266,13 @@ def _arguments(args: argparse.Namespace) -> dict[str, object]:
     return {k: v for k, v in vars(args).items() if k not in left_out and v not in (None, False, "")}
 
 
-def _print(evaluation) -> None:
+def _print(evaluation, notes: list[str]) -> None:
     """Print the scores; of a map that is nowhere only why."""
     from aerotwin_map_evaluation.tables import score_rows
     from aerotwin_map_evaluation.verdict import verdict
 
+    for note in notes:
+        print(note)
     if not evaluation.is_judged:
         print(f"NOT ALIGNED: {evaluation.registration.reason}")
         return

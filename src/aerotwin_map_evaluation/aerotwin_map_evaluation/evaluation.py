@@ -22,6 +22,7 @@ from aerotwin_map_evaluation.sensitivity import Response, sensitivity
 from aerotwin_map_evaluation.surface import SurfaceReference, align_to_surface
 from aerotwin_map_evaluation.wasserstein import voxel_distances
 from aerotwin_registration import Registration
+from aerotwin_registration.observability import OpenDirection
 from aerotwin_registration.point_tree import PointTree
 
 STEPS = ("reference", "alignment", "surface", "floor", "both ways", "sensitivity")
@@ -113,6 +114,7 @@ def evaluate_map(
         surface_distances=None if to_surface is None else to_surface.given,
         aligned_surface_distances=None if to_surface is None else to_surface.aligned,
         S_surface=S_surface,
+        open_on_surface=() if to_surface is None else to_surface.open_directions,
         floor=floor,
         samples=samples,
         scores=both_ways,
@@ -150,6 +152,7 @@ class _ToSurface:
     nearest_given: np.ndarray
     nearest_aligned: np.ndarray
     S_surface: np.ndarray
+    open_directions: tuple[OpenDirection, ...]
 
     def below(self, is_given: bool, cut_m: float) -> np.ndarray:
         """Return the surface points (n, 3) within a cut of the map where it is judged."""
@@ -172,7 +175,7 @@ def _to_surface(
         return None
     nearest_given, given = surface.nearest(points_map)
     starts_aligned = registration.converged and not is_given
-    S_surface = align_to_surface(
+    S_surface, open_directions = align_to_surface(
         points_map,
         surface,
         radius_m=protocol.radius_m,
@@ -186,6 +189,7 @@ def _to_surface(
         nearest_given=nearest_given,
         nearest_aligned=nearest_aligned,
         S_surface=S_surface,
+        open_directions=open_directions,
     )
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the command reads beside clouds: transforms, true poses, and what a sensor sees."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,8 @@ from aerotwin_voxel_cloud import MapInput, Surface
 # Optical axes (z forward, x right) in body axes (x forward, y left, z up).
 R_BODY_OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 _ROTATION_TOLERANCE = 1e-3
+# Of poses, which are often written with few digits.
+_POSE_TOLERANCE = 1e-2
 _MAX_TEXT_BYTES = 512 << 20
 _N_TUM, _N_KITTI = 8, 12
 
@@ -43,12 +46,36 @@ def reference_of(
     return _surface(beside.content), reference.points
 
 
+def points_of(estimate: MapInput, spacing_m: float) -> MapInput:
+    """Return a map as points: the surface of a mesh is sampled evenly by area, and a note says so.
+
+    Parameters
+    ----------
+    estimate : MapInput
+    spacing_m : float
+        Of the samples [m]; more where the mesh is larger than `MAX_SAMPLES` of them.
+    """
+    if not isinstance(estimate.content, Surface):
+        return estimate
+    surface = _surface(estimate.content)
+    points = surface.samples(spacing_m)
+    spacing_m = np.sqrt(surface.sample_area_m2(spacing_m))
+    note = f"a mesh: judged by {len(points)} samples of its surface, one per ({spacing_m:.3g} m)^2"
+    return replace(estimate, content=points, notes=(*estimate.notes, note))
+
+
 def _surface(content: Surface) -> SurfaceReference:
     return SurfaceReference(content.vertices, content.triangles)
 
 
-def read_transform(path: str | Path) -> np.ndarray:
+def read_transform(path: str | Path, *, with_scale: bool = False) -> np.ndarray:
     """Return a rigid transform (4, 4) of a text file of 16 or 12 numbers, row by row.
+
+    Parameters
+    ----------
+    path : str or path
+    with_scale : bool
+        Whether a similarity will do: scale times rotation, and a shift.
 
     Raises
     ------
@@ -61,11 +88,12 @@ def read_transform(path: str | Path) -> np.ndarray:
     T = np.vstack([numbers[:12].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
     last = numbers[12:]
     R = T[:3, :3]
-    is_rotation = np.allclose(R @ R.T, np.eye(3), atol=_ROTATION_TOLERANCE)
-    if not is_rotation or np.linalg.det(R) < 0.0 or (len(last) and not np.allclose(last, T[3])):
+    scale = np.cbrt(max(np.linalg.det(R), 0.0)) if with_scale else 1.0
+    is_affine = len(last) == 0 or np.allclose(last, T[3])
+    if not scale > 0.0 or not _are_rotations(R / scale, _ROTATION_TOLERANCE) or not is_affine:
         raise UserError(
             f"{path}: expected a rotation and a shift, found\n{T}\n"
-            "take the scale out and let --scale find it"
+            "a scale is taken by --initial with --scale; shear and mirrors are not"
         )
     return T
 
@@ -87,17 +115,26 @@ def read_poses(spec: str) -> np.ndarray:
     if table.shape[1] == _N_KITTI:
         T = np.tile(np.eye(4), (len(table), 1, 1))
         T[:, :3] = table.reshape(-1, 3, 4)
-        if not np.allclose(T[:, :3, :3] @ T[:, :3, :3].transpose(0, 2, 1), np.eye(3), atol=1e-2):
-            raise UserError(f"{spec}: twelve columns (KITTI) must hold rotations, these do not")
+        if not _are_rotations(T[:, :3, :3], _POSE_TOLERANCE):
+            raise UserError(
+                f"{spec}: twelve columns (KITTI) must hold rotations, these do not (scaled, "
+                "sheared or mirrored)"
+            )
         return T
     if table.shape[1] != _N_TUM:
         raise UserError(
             f"{spec}: expected 8 columns (TUM: time x y z qx qy qz qw) or 12 (KITTI), found "
             f"{table.shape[1]}"
         )
-    if not (np.abs(np.linalg.norm(table[:, 4:], axis=1) - 1.0) < 1e-2).all():
+    if not (np.abs(np.linalg.norm(table[:, 4:], axis=1) - 1.0) < _POSE_TOLERANCE).all():
         raise UserError(f"{spec}: the last four columns must be unit quaternions x y z w")
     return np.array([make_transform(rotation_from_quaternion(r[4:]), r[1:4]) for r in table])
+
+
+def _are_rotations(R: np.ndarray, tolerance: float) -> bool:
+    """Tell whether matrices (..., 3, 3) are rotations: orthonormal and not mirrored."""
+    is_orthonormal = np.allclose(R @ np.swapaxes(R, -1, -2), np.eye(3), atol=tolerance)
+    return is_orthonormal and bool((np.linalg.det(R) > 0.0).all())
 
 
 def _table(path: str | Path, what: str) -> np.ndarray:

@@ -51,8 +51,20 @@ class MapReference:
         surface: SurfaceReference | None,
         points: np.ndarray | None,
         protocol: MapProtocol,
+        *,
+        edge_m: float | None = None,
     ) -> "MapReference":
         """Return the reference of a surface, of given points, or of both.
+
+        Parameters
+        ----------
+        surface : SurfaceReference or None
+        points : (m, 3) array or None
+        protocol : MapProtocol
+            `voxel_m` of the voxels of a surface without points.
+        edge_m : float, optional
+            Edge of the voxels that the points are the centres of, where their file says so; by
+            default it is looked for.
 
         Raises
         ------
@@ -65,7 +77,7 @@ class MapReference:
             centres = voxelise(surface.vertices, surface.triangles, protocol.voxel_m).centres()
             return cls(surface, centres, protocol.voxel_m)
         points = checked_points(points, "the reference")
-        return cls(surface, points, lattice_edge(points))
+        return cls(surface, points, lattice_edge(points) if edge_m is None else edge_m)
 
     @cached_property
     def tree(self) -> PointTree:
@@ -168,8 +180,22 @@ def lattice_edge(points: np.ndarray) -> float | None:
     """
     if len(points) < _FEWEST_LATTICE_POINTS:
         return None
-    tolerance = _LATTICE_ROUNDING * max(float(np.abs(points).max()), 1.0)
     lower, upper = points.min(axis=0), points.max(axis=0)
+    # Coordinates that float32 holds may have been rounded to it before a shift or without one.
+    sizes = [float((upper - lower).max())]
+    if np.array_equal(points, points.astype(np.float32)):
+        sizes.append(float(np.abs(points).max()))
+    for size in sizes:
+        edge = _edge_by(points, lower, upper, _LATTICE_ROUNDING * max(size, 1.0))
+        if edge is not None:
+            return edge
+    return None
+
+
+def _edge_by(
+    points: np.ndarray, lower: np.ndarray, upper: np.ndarray, tolerance: float
+) -> float | None:
+    """Return the edge of the lattice that points lie on to a tolerance [m]; None if on none."""
     gaps = []
     for axis in range(3):
         steps = np.diff(np.unique(points[:: max(1, len(points) // 100_000), axis]))

@@ -20,6 +20,7 @@ from aerotwin_map_evaluation.sensitivity import Response
 from aerotwin_map_evaluation.statistics import describe, describe_all, removed_by, shares
 from aerotwin_map_evaluation.wasserstein import VoxelDistances
 from aerotwin_registration import Registration
+from aerotwin_registration.observability import OpenDirection
 
 HISTOGRAM_BINS = 50
 
@@ -54,7 +55,7 @@ class MapEvaluation:
     reference : MapReference
         What it was measured against.
     T_initial : (4, 4) array
-        Pose that was applied to the map as given.
+        Pose that was applied to the map as given; a similarity where the start had a scale.
     registration : Registration
         Alignment of `points_map` to the reference's points.
     voxel_distances : (n,) array
@@ -66,6 +67,8 @@ class MapEvaluation:
         To the true surface: as given, and after alignment to the surface itself.
     S_surface : (4, 4) array or None
         That alignment of `points_map`, a similarity where the protocol asks for scale.
+    open_on_surface : tuple of OpenDirection
+        What that alignment left as it was: the surface does not oppose it.
     floor : Floor or None
         None without a surface.
     samples : ReferenceSamples
@@ -95,6 +98,7 @@ class MapEvaluation:
     surface_distances: np.ndarray | None
     aligned_surface_distances: np.ndarray | None
     S_surface: np.ndarray | None
+    open_on_surface: tuple[OpenDirection, ...]
     floor: Floor | None
     samples: ReferenceSamples
     scores: CloudScores
@@ -119,12 +123,16 @@ class MapEvaluation:
     def T_reference_estimate(self) -> np.ndarray:
         """Rotation and translation (4, 4) from the map as given to the reference.
 
-        Without `registration.scale`: x_reference = scale R x_estimate + t.
+        Without `scale`: x_reference = scale R x_estimate + t.
         """
-        scale = self.registration.scale
         T = self.registration.S_target_source @ self.T_initial
-        T[:3, :3] /= scale
+        T[:3, :3] /= self.scale
         return T
+
+    @property
+    def scale(self) -> float:
+        """Scale from the map as given to the reference: of its start and of the alignment."""
+        return self.registration.scale * float(np.cbrt(np.linalg.det(self.T_initial[:3, :3])))
 
     @cached_property
     def aligned_points_map(self) -> np.ndarray:
@@ -221,7 +229,7 @@ class MapEvaluation:
             "converged": r.converged,
             "reason": r.reason,
             "T_reference_estimate": self.T_reference_estimate.tolist(),
-            "scale": r.scale,
+            "scale": self.scale,
             "n_iterations": r.n_iterations,
             "n_correspondences": r.n_correspondences,
             "explained": _number(r.explained),
@@ -229,8 +237,10 @@ class MapEvaluation:
             "rmse_m": _number(r.rmse_m),
             "surface_rmse_m": _number(r.surface_rmse_m),
             "information": None if r.information is None else r.information.tolist(),
+            "centre_reference": None if r.centre_target is None else r.centre_target.tolist(),
             "removed": removed_by(r.S_target_source, self.points_map),
             "open_directions": [d.text for d in r.open_directions],
+            "open_motions": [[*d.translation, *d.rotation] for d in r.open_directions],
         }
 
     def _correspondences(self) -> dict[str, Any]:
@@ -256,6 +266,7 @@ class MapEvaluation:
             "unaligned": describe_all(given, self.protocol.within_m),
             "aligned": describe_all(aligned, self.protocol.within_m),
             "removed": removed_by(S, self.points_map),
+            "open_directions": [d.text for d in self.open_on_surface],
         }
 
     def _floor(self) -> dict[str, Any] | None:

@@ -44,7 +44,22 @@ MAP_SCHEMA: dict[str, Any] = _object(
         reason={"type": "string"},
         T_reference_estimate={"type": "array", "minItems": 4, "maxItems": 4},
         scale={"type": "number"},
+        information=_optional(
+            {
+                "type": "array",
+                "title": "inverse covariance: shift [1/m^2], turn about centre_reference [1/rad^2]",
+                "minItems": 6,
+                "maxItems": 6,
+            }
+        ),
+        centre_reference=_optional({"type": "array", "minItems": 3, "maxItems": 3}),
         removed=_REMOVED,
+        open_directions={"type": "array", "items": {"type": "string"}},
+        open_motions={
+            "type": "array",
+            "title": "per open direction: shift, turn about centre_reference times the RMS radius",
+            "items": {"type": "array", "minItems": 6, "maxItems": 6},
+        },
     ),
     correspondences=_object(
         n={"type": "integer", "minimum": 0},
@@ -97,6 +112,9 @@ MAP_SCHEMA: dict[str, Any] = _object(
     wasserstein=_object(
         mean_m=_compared("Wasserstein (AWD)", "m", "lower"),
         n_voxels={"type": "integer"},
+        n_occupied={"type": "integer"},
+        n_of_map={"type": "integer"},
+        share_judged=_SHARE,
         voxel_m={"type": "number"},
     ),
     entropy=_ENTROPY,

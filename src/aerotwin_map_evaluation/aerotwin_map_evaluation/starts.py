@@ -16,7 +16,11 @@ from aerotwin_registration import T_reference_estimate_from_origins
 
 
 def start_of(
-    args: argparse.Namespace, reference: GeodeticPoint | None, estimate: GeodeticPoint | None
+    args: argparse.Namespace,
+    reference: GeodeticPoint | None,
+    estimate: GeodeticPoint | None,
+    *,
+    with_scale: bool,
 ) -> np.ndarray | None:
     """Return T_reference_estimate to start at: as given, else from places on Earth.
 
@@ -26,6 +30,8 @@ def start_of(
         `initial`, `origin` and `reference_origin`.
     reference, estimate : GeodeticPoint or None
         Origins that the files themselves name.
+    with_scale : bool
+        Whether a given start may have a scale.
 
     Raises
     ------
@@ -35,7 +41,7 @@ def start_of(
     if args.initial is not None:
         if args.origin is not None:
             raise UserError("--initial and --origin both say where the map begins: give one")
-        return read_transform(args.initial)
+        return read_transform(args.initial, with_scale=with_scale)
     asked = args.origin is not None or args.reference_origin is not None
     estimate = estimate if args.origin is None else geodetic_point(args.origin)
     if args.reference_origin is not None:

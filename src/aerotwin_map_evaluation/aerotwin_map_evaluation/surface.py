@@ -11,6 +11,7 @@ from aerotwin_core.camera import CameraModel
 from aerotwin_core.frames import transform_points
 from aerotwin_map_evaluation.observed import camera_view, seen_samples
 from aerotwin_registration.icp.similarity import step_about
+from aerotwin_registration.observability import OpenDirection
 from aerotwin_registration.voxels import voxel_keys
 
 _MAX_ALIGNED_POINTS = 8_000
@@ -18,6 +19,8 @@ _MAX_ALIGNED_POINTS = 8_000
 MAX_SAMPLES = 500_000
 # Ten times below a millimetre and a thousandth of a degree: finer than any map [m, rad].
 SMALLEST_STEP = 1e-5
+# Singular values this much smaller than the largest are those of motions along the surface.
+_OPEN = 1e-3
 _CHUNK = 1 << 18
 # The R2 sequence: the two-dimensional golden ratio (Roberts 2018).
 _R2 = 1.0 / 1.32471795724474602596 ** np.array([1.0, 2.0])
@@ -164,8 +167,8 @@ def align_to_surface(
     with_scale: bool = False,
     S_initial: np.ndarray | None = None,
     n_iterations: int = 20,
-) -> np.ndarray:
-    """Return S_map_points (4, 4) that moves points onto the surface, point to plane.
+) -> tuple[np.ndarray, tuple[OpenDirection, ...]]:
+    """Move points onto the surface, point to plane.
 
     Parameters
     ----------
@@ -180,14 +183,17 @@ def align_to_surface(
     n_iterations : int
         Gauss-Newton steps at most; ends earlier when the steps get small.
 
-    Notes
-    -----
-    A direction that the surface does not oppose is left where it is (minimum-norm step).
+    Returns
+    -------
+    S_map_points : (4, 4) array
+    open_directions : tuple of OpenDirection
+        What the surface does not oppose: left where it is (minimum-norm step).
     """
+    open_directions: tuple[OpenDirection, ...] = ()
     step = max(1, len(points_map) // _MAX_ALIGNED_POINTS)
     points = points_map[::step]
     S = np.eye(4) if S_initial is None else S_initial.copy()
-    for _ in range(n_iterations):
+    for iteration in range(n_iterations):
         moved = transform_points(S, points)
         nearest, distance = surface.nearest(moved)
         used = (distance < radius_m) & (distance > 1e-9)
@@ -196,13 +202,35 @@ def align_to_surface(
         normals = (moved[used] - nearest[used]) / distance[used, None]
         centre = moved[used].mean(axis=0)
         arms = moved[used] - centre
-        columns = [normals, np.cross(arms, normals)]
+        # Turns and scale move points by their arm: in metres all unknowns compare.
+        arm = max(float(np.sqrt(np.mean(np.sum(arms**2, axis=1)))), 1e-12)
+        columns = [normals, np.cross(arms, normals) / arm]
         if with_scale:
-            columns.append(np.einsum("ij,ij->i", arms, normals)[:, None])
-        found = np.linalg.lstsq(np.hstack(columns), -distance[used], rcond=1e-3)[0]
+            columns.append(np.einsum("ij,ij->i", arms, normals)[:, None] / arm)
+        found, left = _least_step(np.hstack(columns), -distance[used])
+        if iteration == 0:  # later, directions to the surface may be those of rounding
+            open_directions = left
         update = np.zeros(7)
         update[: len(found)] = found
+        update[3:] /= arm
         S = step_about(centre, update) @ S
         if np.abs(update).max() < SMALLEST_STEP:
             break
-    return S
+    return S, open_directions
+
+
+def _least_step(rows: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, tuple[OpenDirection, ...]]:
+    """Return the minimum-norm least-squares solution (k,), and the directions it leaves open."""
+    U, values, Vt = np.linalg.svd(rows, full_matrices=False)
+    is_open = values <= _OPEN * values[0]
+    inverse = np.where(is_open, 0.0, 1.0 / np.maximum(values, 1e-300))
+    left = tuple(
+        OpenDirection(
+            translation=v[:3],
+            rotation=v[3:6],
+            growth=float(np.sum(v[6:])),
+            information=float(value**2 / len(rows)),
+        )
+        for v, value in zip(Vt[is_open], values[is_open])
+    )
+    return Vt.T @ (inverse * (U.T @ b)), left

@@ -179,7 +179,10 @@ def both_ways_table(evaluation: MapEvaluation) -> Table:
     rows.append(
         (
             measure(
-                "Wasserstein (AWD)", awd["mean_m"], "m", f"{awd['n_voxels']} voxels have enough"
+                "Wasserstein (AWD)",
+                awd["mean_m"],
+                "m",
+                f"{awd['n_voxels']} of the map's {awd['n_of_map']} voxels have enough",
             ),
             f"mean over voxels of {awd['voxel_m']:g} m with "
             f"{evaluation.protocol.awd_min_points} points of both or more of the exact "
@@ -316,7 +319,7 @@ def alignment_table(evaluation: MapEvaluation) -> Table:
         ("converged", "yes" if r.converged else "no"),
         ("why", r.reason),
         ("T_reference_estimate, rows", matrix),
-        ("scale", f"{r.scale:.6f}"),
+        ("scale", f"{evaluation.scale:.6f}"),
         ("iterations", str(r.n_iterations)),
         ("pairs", str(r.n_correspondences)),
         ("explained by the surface", f"{r.explained:.0%}"),
@@ -330,7 +333,7 @@ def alignment_table(evaluation: MapEvaluation) -> Table:
             "settled, enough pairs, no drift, no open direction",
             "",
             "x_reference = scale R x_estimate + t; [R | t] row by row",
-            "1 unless the protocol looks for it",
+            "1 unless the protocol looks for it; that of --initial among it",
             "until fitness and RMSE changed by less than the tolerance",
             "points with a neighbour within the radius",
             "share of points that lie on the reference's surface with the same normal",

@@ -10,6 +10,8 @@ UNIFORM_MEAN, UNIFORM_STD = 0.500, 0.289
 # As close as this to the floor, or to random points, a figure is that and not the map's.
 _CLOSE = 0.05
 _FEW_KEPT = 0.5
+# With fewer of the map's voxels judged, the Wasserstein distance is that of its densest spots.
+_FEW_VOXELS = 0.3
 
 
 def verdict(evaluation: MapEvaluation) -> str:
@@ -76,6 +78,19 @@ def warnings(evaluation: MapEvaluation) -> list[str]:
         found.append(
             f"Only {pairs['share']:.0%} of the points lie within {pairs['cut_m']:g} m: the figures "
             "of the correspondences are those of the points that fit."
+        )
+    awd = numbers["wasserstein"]
+    if awd["share_judged"] < _FEW_VOXELS:
+        found.append(
+            f"The Wasserstein distance is that of {awd['n_voxels']} of the map's "
+            f"{awd['n_of_map']} voxels of {awd['voxel_m']:g} m: the others hold fewer than "
+            f"{evaluation.protocol.awd_min_points} points of map or reference samples."
+        )
+    if evaluation.open_on_surface:
+        found.append(
+            "The true surface does not say where the map lies by "
+            f"{'; '.join(d.text for d in evaluation.open_on_surface)}: the aligned figures do not "
+            "see an error of that kind."
         )
     if _is_like_noise(evaluation):
         found.append(

@@ -44,12 +44,20 @@ class VoxelDistances:
     edge_m : float
     n_occupied : int
         Voxels with a point of either cloud.
+    n_of_first : int
+        Voxels with a point of the first one, the map.
     """
 
     centres: np.ndarray
     distances: np.ndarray
     edge_m: float
     n_occupied: int
+    n_of_first: int
+
+    @property
+    def share_judged(self) -> float:
+        """Share of the voxels of the first cloud that hold enough points of both."""
+        return len(self.distances) / self.n_of_first if self.n_of_first else 0.0
 
     @property
     def awd_m(self) -> float | None:
@@ -86,6 +94,8 @@ class VoxelDistances:
             "p95_m": float(np.percentile(self.distances, 95)) if has_any else None,
             "n_voxels": len(self.distances),
             "n_occupied": self.n_occupied,
+            "n_of_map": self.n_of_first,
+            "share_judged": self.share_judged,
             "voxel_m": self.edge_m,
             "consistency": self.consistency,
         }
@@ -129,6 +139,7 @@ def voxel_distances(
         distances=np.sqrt(wasserstein_squared(mean_a, cov_a, mean_b, cov_b)),
         edge_m=edge_m,
         n_occupied=len(groups[0].keys) + len(groups[1].keys) - len(keys),
+        n_of_first=len(groups[0].keys),
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_map_evaluation import command
+from aerotwin_map_evaluation import MapProtocol, MapReference, command
 from aerotwin_map_evaluation.schema import MAP_SCHEMA, STATISTICS_SCHEMA
 from aerotwin_registration import read_cloud, write_cloud
 from aerotwin_registration.ply import read_ply
@@ -241,3 +241,69 @@ def test_a_transform_that_is_none_is_refused(mesh, tmp_path, text, words):
     (tmp_path / "T.txt").write_text(text)
     with pytest.raises(UserError, match=words):
         command.run(parse(path, tmp_path / "map.ply", "--initial", tmp_path / "T.txt"))
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (("--camera", 1, 1, 1, 1, 0, 0), "--camera"),
+        (("--lidar", -15, 15), "--lidar"),
+        (("--range-m", 5), "--range-m"),
+        (("--mount", "T.txt"), "--mount"),
+        (("--poses", "p", "--lidar", 0, 9, "--camera", 1, 1, 1, 1, 0, 0), "--camera and --lidar"),
+        (("--no-reference",), "alone"),
+        (("--align", "none", "--scale"), "--scale"),
+        (("--align", "none", "--method", "gicp"), "--method"),
+        (("--fail-if", "map_rsme_m > 1"), "map_rmse_m"),
+    ],
+)
+def test_options_that_would_be_ignored_are_refused_before_anything_is_read(words, named):
+    with pytest.raises(UserError, match=named):
+        command.run(parse("no_such_reference.obj", "no_such_map.ply", *words))
+
+
+@pytest.mark.parametrize(
+    "words", [("--align", "icp"), ("--surface", "m.obj"), ("--placed",), ("--cut-m", 1)]
+)
+def test_without_reference_there_is_nothing_to_align_to(words):
+    with pytest.raises(UserError, match=f"{words[0]} needs a reference"):
+        command.run(parse("-", "no_such_map.ply", *words))
+
+
+def test_a_mesh_as_map_is_judged_by_its_surface(mesh, tmp_path, capsys):
+    """A slab of two triangles 1 m above a plane hill: its four corners say nothing of it."""
+    path, _ = mesh
+    corners = [(-10, -10), (10, -10), (10, 10), (-10, 10)]
+    lines = [f"v {x} {y} 0.5" for x, y in corners] + ["f 1 2 3", "f 1 3 4"]
+    (tmp_path / "map.obj").write_text("\n".join(lines))
+    words = (path, tmp_path / "map.obj", "--placed", "--protocol", quick(tmp_path))
+    _, result = judged(capsys, *words)
+    assert result["n_points"] == 400 / 0.25**2
+    command.run(parse(*words))
+    assert "6400 samples of its surface" in capsys.readouterr().out
+
+
+def test_a_map_of_another_scale_starts_with_it(mesh, tmp_path, capsys):
+    path, points = mesh
+    write_cloud(tmp_path / "map.xyz", 0.4 * points)
+    np.savetxt(tmp_path / "S.txt", np.diag([2.45, 2.45, 2.45, 1.0]))
+    words = (path, tmp_path / "map.xyz", "--protocol", quick(tmp_path), "--voxel-m", 0.3)
+    method = ("--method", "point_to_plane")
+    start = ("--scale", "--initial", tmp_path / "S.txt")
+    code, result = judged(capsys, *words, *method, *start)
+    assert code == 0
+    assert result["alignment"]["scale"] == pytest.approx(2.5, rel=0.01)
+    R = np.array(result["alignment"]["T_reference_estimate"])[:3, :3]
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-9)
+
+
+def test_the_cell_of_a_binvox_is_taken_from_its_header(mesh, tmp_path):
+    """Cells that do not touch look like a cloud; their file says that they are none."""
+    from aerotwin_voxel_cloud import load_map, load_surface, voxelise, write_binvox
+
+    surface = load_surface(mesh[0])
+    write_binvox(tmp_path / "hill.binvox", voxelise(surface.vertices, surface.triangles, 0.5))
+    given = load_map(tmp_path / "hill.binvox", unit="cm")
+    assert given.edge_m == pytest.approx(0.005)
+    apart = 1.5 * np.stack(np.meshgrid(*[np.arange(6.0)] * 3), axis=-1).reshape(-1, 3)
+    assert MapReference.of(None, apart, MapProtocol(), edge_m=0.5).edge_m == 0.5

@@ -19,7 +19,7 @@ from aerotwin_map_evaluation import (
     load_map_protocol,
     section,
 )
-from aerotwin_map_evaluation.alignment import inside
+from aerotwin_map_evaluation.alignment import align_map, is_inside
 
 FLOAT32 = 2e-5
 QUICK = MapProtocol(sensitivity_m=())
@@ -164,8 +164,8 @@ def test_regions_keep_what_is_wrong_out_of_the_alignment():
 def test_the_boxes_of_a_region_are_joined():
     points = np.array([[0.5, 0.5, 0.5], [5.5, 0.5, 0.5], [9.0, 0.0, 0.0]])
     boxes = MapProtocol(regions_m=(0, 0, 0, 1, 1, 1, 5, 0, 0, 6, 1, 1)).boxes
-    assert len(inside(points, boxes)) == 2
-    assert len(inside(points, [])) == 3
+    assert is_inside(points, boxes).tolist() == [True, True, False]
+    assert is_inside(points, []).all()
 
 
 def test_correspondences_are_measured_to_what_the_protocol_names():
@@ -259,3 +259,47 @@ def test_a_refused_alignment_does_not_stop_the_judging_of_a_placed_map():
     assert placed.judged_distances.min() > 150.0
     assert "nothing is judged" in section(lost).verdict
     assert "where it stands" in section(placed).verdict
+
+
+def test_regions_are_cut_where_the_coarse_alignment_puts_the_map():
+    truth = yawed(137.0, [9.0, -7.0, 0.5])
+    lost = transform_points(np.linalg.inv(truth), town(seed=1001))
+    # North-west of the reference; where the lost map lies there before it is moved is elsewhere.
+    box = (-40.0, 0.0, -5.0, 0.0, 40.0, 20.0)
+    coarse = dataclasses.replace(QUICK, align="coarse", regions_m=box)
+    found = align_map(lost, town(), coarse)
+    assert found.converged, found.reason
+    error = np.linalg.inv(truth) @ found.T_target_source
+    assert np.linalg.norm(error[:3, 3]) < 0.1
+    n_in = np.count_nonzero(is_inside(transform_points(truth, lost), coarse.boxes))
+    assert found.fitness * n_in == pytest.approx(found.n_correspondences, rel=0.02)
+    away = dataclasses.replace(coarse, regions_m=(200, 200, 0, 201, 201, 1))
+    refused = align_map(lost, town(), away)
+    assert not refused.converged
+    assert f"0 of {len(lost)} points lie in the regions" in refused.reason
+
+
+def test_an_open_direction_is_written_with_its_motion_and_centre():
+    x, y = np.random.default_rng(1000).uniform(-20, 20, (2, 8000))
+    plane = np.column_stack([x, y, np.zeros(8000)])
+    alignment = evaluate_map(None, plane, reference_points=plane, protocol=QUICK).metrics()[
+        "alignment"
+    ]
+    assert len(alignment["open_motions"]) == len(alignment["open_directions"]) == 3
+    # Shifts along the plane and the turn about its normal: nothing moves off it.
+    motions = np.array(alignment["open_motions"])
+    np.testing.assert_allclose(motions[:, 2:5], 0.0, atol=0.05)
+    np.testing.assert_allclose(alignment["centre_reference"], plane.mean(axis=0), atol=0.05)
+
+
+def test_a_wasserstein_distance_of_few_voxels_says_so():
+    reference = SurfaceReference(*plane_of_hills())
+    found = evaluate_map(reference, reference.samples(1.0), protocol=QUICK)
+    wasserstein = found.metrics()["wasserstein"]
+    assert wasserstein["n_voxels"] < 0.3 * wasserstein["n_of_map"]
+    assert wasserstein["share_judged"] < 0.3
+    assert any("Wasserstein" in text for text in section(found).warnings)
+    dense = dataclasses.replace(QUICK, awd_min_points=5)
+    enough = evaluate_map(reference, reference.samples(0.5), protocol=dense)
+    assert enough.wasserstein.share_judged > 0.8
+    assert not any("Wasserstein" in text for text in section(enough).warnings)

@@ -6,8 +6,10 @@ import pytest
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform
 from aerotwin_map_evaluation import MapProtocol, MapReference, SurfaceReference
+from aerotwin_map_evaluation.inputs import read_poses
 from aerotwin_map_evaluation.observed import FieldOfView, seen_samples
 from aerotwin_map_evaluation.reference import cubes, lattice_edge
+from aerotwin_map_evaluation.surface import align_to_surface
 from aerotwin_voxel_cloud import read_binvox
 from aerotwin_voxel_cloud.sources import load_reference
 
@@ -171,3 +173,57 @@ def test_the_voxels_of_airsim_are_a_lattice_of_a_metre(shared_data):
     above = ground + np.array([0.0, 0.0, 0.5])
     assert reference.distances(above, "boxes").max() < FLOAT32
     assert reference.distances(above, "points").max() == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("half_m", [500.0, 1500.0])
+@pytest.mark.parametrize("with_scale", [False, True])
+def test_a_shift_of_a_large_map_is_found(half_m, with_scale):
+    """Walls are few and far apart on a map of a kilometre, and say where it lies all the same."""
+    rng = np.random.default_rng(1000)
+    sizes, places = rng.uniform(10, 60, (60, 3)), rng.uniform(-0.9 * half_m, 0.9 * half_m, (60, 2))
+    boxes = cubes(np.zeros((60, 3)), 1.0)
+    middles = np.column_stack([places, sizes[:, 2] / 2.0])
+    vertices = boxes.vertices.reshape(60, 8, 3) * sizes[:, None] + middles[:, None]
+    ground = np.array([[x, y, 0.0] for x in (-half_m, half_m) for y in (-half_m, half_m)])
+    triangles = np.vstack([boxes.triangles, np.array([[0, 1, 3], [0, 3, 2]]) + 480])
+    surface = SurfaceReference(np.vstack([vertices.reshape(-1, 3), ground]), triangles)
+    shift = np.array([0.5, -0.4, 0.3])
+    points = surface.samples(half_m / 200.0) + shift
+    S, left_open = align_to_surface(points, surface, radius_m=1.0, with_scale=with_scale)
+    assert left_open == ()
+    centre = points.mean(axis=0)
+    np.testing.assert_allclose(S[:3, :3] @ centre + S[:3, 3], centre - shift, atol=0.01)
+
+
+def test_what_a_plane_leaves_open_is_said():
+    corners = np.array([[0.0, 0, 0], [50, 0, 0], [50, 50, 0], [0, 50, 0]])
+    plane = SurfaceReference(corners, np.array([[0, 1, 2], [0, 2, 3]]))
+    points = plane.samples(0.5) * [0.9, 0.9, 1.0] + [2.0, 2.0, 0.2]
+    S, left_open = align_to_surface(points, plane, radius_m=1.0)
+    assert S[2, 3] == pytest.approx(-0.2, abs=1e-3)
+    # Two shifts and a turn, in any mixture: none of them moves a point off the plane.
+    assert len(left_open) == 3
+    for direction in left_open:
+        motion = [*direction.translation, *direction.rotation]
+        np.testing.assert_allclose(motion[2:5], 0.0, atol=1e-3)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_poses_in_a_mirrored_frame_are_refused(tmp_path, sign):
+    rows = np.tile(np.eye(4)[:3].ravel(), (3, 1))
+    rows[:, 0] = sign
+    np.savetxt(tmp_path / "poses.txt", rows)
+    if sign > 0.0:
+        assert read_poses(str(tmp_path / "poses.txt")).shape == (3, 4, 4)
+        return
+    with pytest.raises(UserError, match="mirrored"):
+        read_poses(str(tmp_path / "poses.txt"))
+
+
+@pytest.mark.parametrize(
+    ("edge", "offset"), [(0.1, [500_000.0, 5_200_000.0, 400.0]), (1.0, [500_000, 5_200_000, 0.0])]
+)
+def test_voxel_centres_are_known_in_utm_too(edge, offset):
+    x, y = np.meshgrid(np.arange(60), np.arange(50))
+    index = np.column_stack([x.ravel(), y.ravel(), (x + y).ravel() // 7])
+    assert lattice_edge((index + 0.5) * edge + offset) == pytest.approx(edge, rel=1e-6)

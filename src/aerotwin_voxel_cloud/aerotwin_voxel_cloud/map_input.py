@@ -67,6 +67,8 @@ class MapInput:
         Where on Earth the origin of an ENU frame lies.
     unit : str
         How lengths became metres, and who says so.
+    edge_m : float or None
+        Edge of the cells that the points are the centres of [m]; None where the file does not say.
     notes : tuple of str
         What was left out, is damaged or looks odd; to be shown with every result.
     """
@@ -78,6 +80,7 @@ class MapInput:
     frame: str = "unknown"
     origin: GeodeticPoint | None = None
     unit: str = "m (assumed)"
+    edge_m: float | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -313,6 +316,7 @@ def _of_grid(text: str, grid: OccupancyGrid, dialect: str) -> MapInput:
         kind=f"binvox ({dialect})",
         content=points,
         frame=frame,
+        edge_m=grid.resolution_m,
         notes=(note,),
     )
 
@@ -323,4 +327,5 @@ def _scaled(found: MapInput, factor: float, words: str) -> MapInput:
         content = replace(content, vertices=content.vertices * factor)
     else:
         content = content * factor
-    return replace(found, content=content, unit=words)
+    edge_m = None if found.edge_m is None else found.edge_m * factor
+    return replace(found, content=content, edge_m=edge_m, unit=words)

@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Options of the command that do not go together: refused, where they would be ignored."""
+
+import argparse
+
+from aerotwin_core.errors import UserError
+
+NO_REFERENCE = "-"
+_OF_POSES = ("camera", "lidar", "mount", "range_m")
+_OF_REFERENCE = (
+    "surface", "align", "method", "scale", "initial", "origin", "reference_origin", "placed",
+    "region", "cut_m", "poses", *_OF_POSES,
+)  # fmt: skip
+
+
+def has_reference(args: argparse.Namespace) -> bool:
+    """Tell whether the map is to be measured against something."""
+    return not args.no_reference and args.reference != NO_REFERENCE
+
+
+def check_options(args: argparse.Namespace) -> None:
+    """Refuse options that would have no effect.
+
+    Raises
+    ------
+    UserError
+        Naming the option, and what it needs.
+    """
+    if not has_reference(args):
+        if args.reference not in (None, NO_REFERENCE):
+            raise UserError(
+                f"--no-reference judges {args.estimate} alone: leave out {args.reference}, or the "
+                "option"
+            )
+        _refuse(args, _OF_REFERENCE, "needs a reference, and there is none")
+        return
+    if args.reference is None:
+        raise UserError("give REFERENCE and ESTIMATE, or - instead of the reference")
+    if args.align == "none":
+        _refuse(args, ("method", "scale"), "has no effect with --align none: leave one out")
+    if args.poses is None:
+        _refuse(args, _OF_POSES, "says what was seen from true poses: give --poses too")
+    if args.camera is not None and args.lidar is not None:
+        raise UserError("--camera and --lidar both say what was seen: give one")
+
+
+def _refuse(args: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
+    for name in names:
+        if getattr(args, name) not in (None, False):
+            raise UserError(f"--{name.replace('_', '-')} {why}")
