@@ -214,7 +214,7 @@ class LidarOdometry:
             T_odom_lidar=best.T_target_source if best.converged else T_guess,
             converged=best.converged,
             reason=best.reason,
-            covariance=self._covariance(best if best.converged else None),
+            covariance=self._covariance(best, best.T_target_source),
             fitness=best.fitness,
             was_searched=was_searched,
         )
@@ -244,15 +244,12 @@ class LidarOdometry:
             frame, placed = self._still(points, stamp_ns)
             if frame.converged:
                 return frame, placed
-        variance = (moved.surface_rmse_m**2 / max(moved.n_correspondences, 1)) * np.eye(6)
         frame = LidarOdometryFrame(
             stamp_ns=stamp_ns,
             T_odom_lidar=moved.T_target_begin if moved.converged else T_guess,
             converged=moved.converged,
             reason=moved.reason,
-            covariance=self._base_covariance() + self.parameters.covariance_factor * variance
-            if moved.converged
-            else self._covariance(None),
+            covariance=self._covariance(moved, moved.T_target_begin),
             fitness=moved.fitness,
         )
         return frame, moved.points_target
@@ -324,11 +321,14 @@ class LidarOdometry:
         """Return what is not known of the map that scans are aligned to."""
         return np.zeros((6, 6)) if self._keyframe is None else self._keyframe.covariance
 
-    def _covariance(self, aligned: Registration | None) -> np.ndarray:
-        if aligned is None or aligned.information is None:
+    def _covariance(
+        self, aligned: Registration | MovingRegistration, T_odom_lidar: np.ndarray
+    ) -> np.ndarray:
+        if not aligned.converged or aligned.information is None:
             return np.eye(6) * _LOST_VARIANCE
-        about_centre = np.linalg.pinv(aligned.information, hermitian=True)
-        lever = aligned.T_target_source[:3, 3] - aligned.centre_target
+        # Of a moving scan the first of two poses.
+        about_centre = np.linalg.pinv(aligned.information, hermitian=True)[:6, :6]
+        lever = T_odom_lidar[:3, 3] - aligned.centre_target
         shift = np.eye(6)  # a turn about the centre moves the lidar by turn x lever
         shift[:3, 3:] = -_cross(lever)
         step = shift @ about_centre @ shift.T

@@ -20,6 +20,7 @@ DRIFT_M, DRIFT_DEG = 0.03, 0.15
 LOUNGE_M, LOUNGE_DEG = 0.25, 0.3
 """small_gicp 1.0.1 in the same chain ends 0.20 m off the given poses, unaligned."""
 PERIOD_NS = 100_000_000
+FACTOR = 2.0  # 20 draws leave 16 % on a standard deviation; robust weights, the voxels' choice
 
 
 def hall(seed=1000, n=40000):
@@ -124,6 +125,30 @@ def test_motion_during_a_scan_is_taken_out():
     assert_on_the_way(frame, begin[0], begin[7])
     error = np.linalg.norm(blurred.T_odom_lidar[:3, 3] - (begin[7] - begin[0])[:3, 3])
     assert error > 5 * DRIFT_M  # half a turn's motion at least
+
+
+def test_the_covariance_of_a_moving_scan_is_that_of_noise_drawn_anew():
+    """Oracle: the scatter of 20 answers in a hall whose one end is small: less is known along."""
+    rng, n = np.random.default_rng(1000), 9000
+    place, part = rng.uniform([-9.0, -2.0, -1.0], [9.0, 2.0, 1.5], (n, 3)), rng.integers(0, 12, n)
+    place[part < 1, 0] = 9.0
+    place[(part >= 1) & (part < 6), 1] = -2.0
+    place[part >= 6, 2] = -1.0
+    share, p_end = rng.uniform(size=(n, 1)), np.array([0.3, 0.1, 0.0])
+    parameters = LidarOdometryParameters(covariance_factor=1.0, search_m=0.0)
+    poses, stated = [], []
+    for _ in range(20):
+        odometry = LidarOdometry(parameters)
+        odometry.add(place, 0)
+        seen = place - share * p_end + rng.normal(0.0, SCAN_NOISE_M, place.shape)
+        frame = odometry.add(seen, PERIOD_NS, times_s=0.1 * share[:, 0])
+        assert frame.converged, frame.reason
+        turn = Rotation.from_matrix(frame.T_odom_lidar[:3, :3]).as_rotvec()
+        poses.append(np.append(frame.T_odom_lidar[:3, 3], turn))
+        stated.append(np.sqrt(np.diag(frame.covariance)))
+    scatter = np.std(poses, axis=0, ddof=1)
+    np.testing.assert_allclose(np.log(np.mean(stated, axis=0) / scatter), 0.0, atol=np.log(FACTOR))
+    assert scatter[0] > 2.0 * scatter[2]
 
 
 def test_scans_put_together_are_the_place():

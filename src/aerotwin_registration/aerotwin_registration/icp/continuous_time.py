@@ -12,6 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import invert_transform
+from aerotwin_registration.icp.diagnosis import LEAST_VARIANCE
 from aerotwin_registration.icp.evidence import evidence_of
 from aerotwin_registration.icp.protocol import ROBUST_KERNELS, IcpProtocol
 from aerotwin_registration.icp.similarity import step_about
@@ -52,6 +53,12 @@ class MovingRegistration:
         Share of points with a pair.
     surface_rmse_m : float
         Root mean square distance of explained pairs along the target's normal [m]; NaN without.
+    information : (12, 12) array or None
+        Inverse covariance of both poses, the beginning first: shift (x, y, z) [1/m^2], then turn
+        (x, y, z) [1/rad^2], along target axes about `centre_target`. Pairs count as independent,
+        so it is an upper bound. None without pairs.
+    centre_target : (3,) array or None
+        Centre of the paired points, in the target frame [m].
     """
 
     T_target_begin: np.ndarray
@@ -63,11 +70,23 @@ class MovingRegistration:
     n_correspondences: int
     fitness: float
     surface_rmse_m: float
+    information: np.ndarray | None = None
+    centre_target: np.ndarray | None = None
 
     def points_end(self) -> np.ndarray:
         """Return the points as a sensor that stands still at the end would have seen them."""
         T = invert_transform(self.T_target_end)
         return self.points_target @ T[:3, :3].T + T[:3, 3]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _End:
+    """How the iterations ended: H of the last step, for residuals of 1 m, about a centre."""
+
+    n_iterations: int
+    problem: str
+    H: np.ndarray | None = None
+    centre: np.ndarray | None = None
 
 
 def align_moving(
@@ -119,10 +138,11 @@ def align_moving(
     poses = [_shifted(T, -target.origin) for T in (begin, end)]
     if min(len(points), len(target)) < protocol.min_correspondences:
         few = f"{len(points)} and {len(target)} points are too few"
-        return _result(points, share, target, poses, 0, few, protocol)
+        end_few = _End(n_iterations=0, problem=few)
+        return _result(points, share, target, poses, end_few, protocol)
     kept = _kept(points, protocol.voxel_m)
-    n_iterations, problem = _iterate(points[kept], share[kept], target, poses, protocol)
-    return _result(points, share, target, poses, n_iterations, problem, protocol)
+    reached = _iterate(points[kept], share[kept], target, poses, protocol)
+    return _result(points, share, target, poses, reached, protocol)
 
 
 def moved_points(
@@ -148,34 +168,38 @@ def _iterate(
     target: Surface,
     poses: list[np.ndarray],
     protocol: IcpProtocol,
-) -> tuple[int, str]:
-    """Move both poses until the points stand still; return the steps taken and what is wrong."""
+) -> _End:
+    """Move both poses until the points stand still."""
     from aerotwin_registration.icp.kernels import moving_equations
 
     robust = ROBUST_KERNELS.index(protocol.robust_kernel)
+    H, centre = None, None
     for n_iterations in range(1, protocol.max_iterations + 1):
         moved = moved_points(points, share, *poses)
         index = target.tree.nearest(moved, 1, limit_m=protocol.radius_m)[1][:, 0]
         is_paired = index >= 0
         if np.count_nonzero(is_paired) < protocol.min_correspondences:
-            return n_iterations, f"fewer than {protocol.min_correspondences} points have a pair"
+            few = f"fewer than {protocol.min_correspondences} points have a pair"
+            return _End(n_iterations=n_iterations, problem=few)
         target.fit(index[is_paired])
         centre = moved[is_paired].mean(axis=0)
         surface = (target.points, target.normals, index, centre)
         choices = (robust, protocol.robust_m, moved, share)
         sums = run_ranges(moving_equations, len(moved), *choices, *surface)
-        step, free = _solved(sum(sums))
+        total = sum(sums)
+        H = np.triu(total[:12]) + np.triu(total[:12], 1).T
+        step, free = _solved(H, total[12])
         for k in range(2):
             poses[k] = step_about(centre, np.append(step[6 * k : 6 * k + 6], 0.0)) @ poses[k]
         change = moved_points(points, share, *poses) - moved
         if np.sqrt(np.mean(change**2)) < protocol.relative_tolerance * protocol.radius_m:
-            return n_iterations, free
-    return protocol.max_iterations, f"still moving after {protocol.max_iterations} iterations"
+            return _End(n_iterations=n_iterations, problem=free, H=H, centre=centre)
+    moving = f"still moving after {protocol.max_iterations} iterations"
+    return _End(n_iterations=protocol.max_iterations, problem=moving, H=H, centre=centre)
 
 
-def _solved(sums: np.ndarray) -> tuple[np.ndarray, str]:
+def _solved(H: np.ndarray, g: np.ndarray) -> tuple[np.ndarray, str]:
     """Return the steps (12,) of both poses, and what the surface leaves open."""
-    H = np.triu(sums[:12]) + np.triu(sums[:12], 1).T
     arm = np.sqrt(np.trace(H[3:6, 3:6]) / max(np.trace(H[:3, :3]), 1e-300))
     unit = np.tile(np.repeat([1.0, 1.0 / max(arm, 1e-12)], 3), 2)
     H = H * np.outer(unit, unit)
@@ -183,7 +207,7 @@ def _solved(sums: np.ndarray) -> tuple[np.ndarray, str]:
     size = max(float(np.trace(H[:3, :3] + H[6:9, 6:9] + 2.0 * H[:3, 6:9])), 1e-300)
     values = np.linalg.eigvalsh(H)
     n_free = int(np.count_nonzero(values < _FREE_SHARE * size))
-    step = unit * np.linalg.solve(H + _DAMPING * size * np.eye(12), unit * sums[12])
+    step = unit * np.linalg.solve(H + _DAMPING * size * np.eye(12), unit * g)
     return step, f"the surface leaves {n_free} motions of the two poses open" if n_free else ""
 
 
@@ -192,8 +216,7 @@ def _result(
     share: np.ndarray,
     target: Surface,
     poses: list[np.ndarray],
-    n_iterations: int,
-    problem: str,
+    reached: _End,
     protocol: IcpProtocol,
 ) -> MovingRegistration:
     moved = moved_points(points, share, *poses)
@@ -203,22 +226,30 @@ def _result(
     )
     index = target.tree.nearest(moved, 1, limit_m=protocol.radius_m)[1]
     fitness = float(np.mean(index >= 0)) if len(index) else 0.0
+    problem = reached.problem
     if not problem and fitness < protocol.min_fitness:
         problem = f"only {fitness:.1%} of the points have a pair"
     if not problem and evidence is not None and evidence.weakest < protocol.min_explained:
         problem = f"only {evidence.weakest:.0%} of the pairs lie on each other"
     begin, end = (_shifted(T, target.origin) for T in poses)
+    rmse_m = float("nan") if evidence is None else evidence.surface_rmse_m
     return MovingRegistration(
         T_target_begin=begin,
         T_target_end=end,
         points_target=moved + target.origin,
         converged=not problem,
-        reason=problem or f"settled after {n_iterations} iterations, {fitness:.1%} paired",
-        n_iterations=n_iterations,
+        reason=problem or f"settled after {reached.n_iterations} iterations, {fitness:.1%} paired",
+        n_iterations=reached.n_iterations,
         n_correspondences=int(np.count_nonzero(index >= 0)),
         fitness=fitness,
-        surface_rmse_m=float("nan") if evidence is None else evidence.surface_rmse_m,
+        surface_rmse_m=rmse_m,
+        information=_information(reached.H, rmse_m),
+        centre_target=None if reached.centre is None else reached.centre + target.origin,
     )
+
+
+def _information(H: np.ndarray | None, rmse_m: float) -> np.ndarray | None:
+    return None if H is None or np.isnan(rmse_m) else H / max(rmse_m**2, LEAST_VARIANCE)
 
 
 def _checked(points: np.ndarray, times_s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

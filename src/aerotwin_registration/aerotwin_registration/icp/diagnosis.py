@@ -15,7 +15,7 @@ from aerotwin_registration.icp.rivals import best_rival
 from aerotwin_registration.icp.similarity import motion_of, split_scale
 from aerotwin_registration.icp.surface import Surface
 
-_LEAST_VARIANCE = 1e-12
+LEAST_VARIANCE = 1e-12
 """Of a residual [m^2]: clouds without noise are not known better than to a micrometre."""
 
 
@@ -44,7 +44,7 @@ def judged(
 
 
 def _borne_out(evidence: Evidence, target: Surface, n_pairs: int) -> dict[str, Any]:
-    variance = max(evidence.surface_rmse_m**2, _LEAST_VARIANCE)
+    variance = max(evidence.surface_rmse_m**2, LEAST_VARIANCE)
     has_surface = np.isfinite(variance)
     return {
         "explained": evidence.explained,
