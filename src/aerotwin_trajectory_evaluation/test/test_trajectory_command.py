@@ -88,7 +88,7 @@ def test_a_folder_gets_a_report_the_numbers_and_the_aligned_path(files, capsys):
     ]
     document = json.loads((out / "metrics.json").read_text())
     numbers = json.loads((files / "m.json").read_text())
-    assert document["sections"]["trajectory"] == numbers
+    assert document["sections"]["trajectory"] | {"notes": []} == numbers
     page = (out / "report.html").read_text()
     for words in (
         "The estimate is",
