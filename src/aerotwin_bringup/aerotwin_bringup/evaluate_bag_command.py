@@ -114,6 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
     roles = find_roles(bag.topics, bag.counts)
     slam = _slam(arguments, roles)
+    _check(arguments, slam, bag)
     trajectory_protocol(arguments.protocol)
     map_protocol(arguments.protocol)
     if arguments.world is None:
@@ -130,6 +131,38 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     write_json(arguments.json, metrics)
     return _gates(arguments, metrics) or code
+
+
+def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
+    """Refuse before anything starts what a replay or a report would fail at.
+
+    Raises
+    ------
+    UserError
+        Naming the option.
+    """
+    from aerotwin_bringup.bag_evaluation.metric_names import aliases
+    from aerotwin_bringup.bag_evaluation.slam_launch import check_pattern, is_launch_file
+    from aerotwin_core.errors import UserError
+    from aerotwin_core.gate import check_gate_names
+
+    for name in ("start_s", "duration_s", "rate"):
+        value = getattr(arguments, name)
+        if value is not None and not 0.0 <= value < float("inf"):
+            option = f"--{name.replace('_', '-')}"
+            raise UserError(f"{option}: expected a finite number from 0 on, found {value:g}")
+    if arguments.output is not None and arguments.output.exists() and not arguments.output.is_dir():
+        raise UserError(f"-o {arguments.output}: is no folder; name one, or nothing")
+    if arguments.frames and arguments.frames not in bag.topics:
+        held = ", ".join(sorted(bag.topics)) or "nothing"
+        raise UserError(f"--frames {arguments.frames}: no topic of the bag; it holds {held}")
+    if arguments.words and not is_launch_file(slam):
+        raise UserError(
+            f"{arguments.words[0]}: arguments are for a launch file given by --slam, not {slam}"
+        )
+    check_pattern(arguments.slam_process)
+    if arguments.fail_if:
+        check_gate_names(arguments.fail_if, aliases())
 
 
 def _gates(arguments: argparse.Namespace, metrics: dict[str, Any]) -> int:
@@ -226,13 +259,18 @@ def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str) -
     )
 
 
-def _span(arguments: argparse.Namespace, bag: "BagReader") -> tuple[int, int] | None:
-    """Return first and last stamp of the part that was asked for, None for all of it."""
+def _span(
+    arguments: argparse.Namespace, bag: "BagReader", sources: "tuple[str, ...]"
+) -> tuple[int, int] | None:
+    """Return first and last header stamp of the part that was asked for, None for all of it."""
+    from aerotwin_bringup.bag_evaluation.poses import on_header_clock
+
     if arguments.start_s <= 0.0 and arguments.duration_s <= 0.0:
         return None
     start_ns = bag.start_ns + round(arguments.start_s * 1e9)
     duration_ns = round(arguments.duration_s * 1e9)
-    return start_ns, start_ns + duration_ns if duration_ns > 0 else bag.end_ns
+    end_ns = start_ns + duration_ns if duration_ns > 0 else bag.end_ns
+    return on_header_clock((start_ns, end_ns), ((bag, source) for source in sources))
 
 
 def _judge_recorded(
@@ -268,7 +306,7 @@ def _judge_recorded(
         },
         topics=topics,
         protocol=arguments.protocol,
-        span_ns=_span(arguments, bag),
+        span_ns=_span(arguments, bag, (topics.truth, *topics.estimates, *topics.frames)),
         duration_s=(bag.end_ns - bag.start_ns) * 1e-9,
     )
     quiet = arguments.json == "-"

@@ -10,19 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from aerotwin_bringup.bag_evaluation.frames import (
-    FrameCollector,
-    collect_frames,
-    frames_of_estimate,
-)
-from aerotwin_bringup.bag_evaluation.poses import Span, read_poses, truth_within, within
+from aerotwin_bringup.bag_evaluation.frames import FrameCollector, collect_frames
+from aerotwin_bringup.bag_evaluation.poses import Span, truth_within, within
 from aerotwin_bringup.bag_evaluation.protocols import trajectory_protocol
 from aerotwin_bringup.bag_evaluation.roles import SLAM_MAP, SLAM_ODOM, TRUTH
 from aerotwin_bringup.frames_section import frames_section
 from aerotwin_bringup.space_section import space_section
-from aerotwin_core.bag import BagReader
+from aerotwin_core.bag import BagReader, PoseTopic
 from aerotwin_core.errors import UserError
-from aerotwin_core.frames import invert_transform
 from aerotwin_core.section import Section
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation import (
@@ -32,6 +27,7 @@ from aerotwin_trajectory_evaluation import (
     resource_section,
 )
 from aerotwin_trajectory_evaluation import section as trajectory_section
+from aerotwin_trajectory_evaluation.slam_poses import frames_of_estimate, read_poses, start_pose
 
 if TYPE_CHECKING:
     from aerotwin_bringup.map_chapters import MapChapters
@@ -185,14 +181,20 @@ def _slam_sections(
         warnings.append("No SLAM output was recorded: neither trajectory nor map is judged.")
         return []
     try:
-        truth = read_poses(record.truth_bag, record.topics.truth)
+        truth = _read(record, record.truth_bag, record.topics.truth)
     except UserError as error:
         warnings.append(f"There is no truth, the SLAM is not judged: {error}")
         return []
     warnings += truth.problems
     within_span = truth_within(truth.trajectory, record.span_ns)
     if len(within_span) < 2:
-        warnings.append(f"There is no truth on {record.topics.truth}: the SLAM is not judged.")
+        where = record.topics.truth
+        warnings.append(
+            f"There is no truth on {where}: the SLAM is not judged."
+            if len(truth.trajectory) < 2
+            else f"The truth on {where} does not reach into the part that was asked for: the SLAM "
+            "is not judged."
+        )
         return []
     stamps = tuple(each.stamps_within(record.span_ns) for each in frames)
     inputs = _Inputs(within_span, stamps, warnings)
@@ -203,6 +205,11 @@ def _slam_sections(
     sections[1:1] = () if maps is None else maps.sections
     cost = _cost_sections(record, inputs, first)
     return [*([space] if space is not None else []), *sections, *cost]
+
+
+def _read(record: RunRecord, bag: BagReader, source: str) -> PoseTopic:
+    duplicates = trajectory_protocol(record.protocol).choices.duplicates
+    return read_poses(bag, source, duplicates=duplicates)
 
 
 def _has_poses(bag: BagReader, source: str) -> bool:
@@ -237,7 +244,7 @@ def _trajectory_sections(
 
 def _evaluate(record: RunRecord, inputs: _Inputs, source: str) -> TrajectoryEvaluation:
     assert record.slam_bag is not None
-    found = within(read_poses(record.slam_bag, source), record.span_ns)
+    found = within(_read(record, record.slam_bag, source), record.span_ns)
     inputs.warnings.extend(found.problems)
     return evaluate_trajectory(
         inputs.truth,
@@ -280,7 +287,7 @@ def _map_chapters(record: RunRecord, inputs: _Inputs) -> "MapChapters | None":
     from aerotwin_bringup.map_chapters import map_chapters
 
     assert record.slam_bag is not None
-    found = read_poses(record.slam_bag, record.topics.estimates[0])
+    found = _read(record, record.slam_bag, record.topics.estimates[0])
     estimate = within(found, record.span_ns).trajectory
     chapters = map_chapters(
         record.folder,
@@ -295,25 +302,3 @@ def _map_chapters(record: RunRecord, inputs: _Inputs) -> "MapChapters | None":
     if chapters.warning:
         inputs.warnings.append(chapters.warning)
     return chapters
-
-
-def start_pose(
-    truth: Trajectory, estimate: Trajectory, source: str = SLAM_ODOM, truth_source: str = TRUTH
-) -> np.ndarray:
-    """Return T_map_odom from the true pose at the first stamp of the estimate.
-
-    Raises
-    ------
-    UserError
-        If truth does not cover that stamp.
-    """
-    if len(truth) < 2 or len(estimate) == 0:
-        raise UserError(f"{source} holds {len(estimate)} poses that were tracked")
-    inside = (estimate.stamps_ns >= truth.stamps_ns[0]) & (
-        estimate.stamps_ns <= truth.stamps_ns[-1]
-    )
-    if not inside.any():
-        raise UserError(f"no pose of {source} lies within the time of {truth_source}")
-    first = int(np.argmax(inside))
-    T_map_base = truth.interpolate(estimate.stamps_ns[first : first + 1]).transforms()[0]
-    return T_map_base @ invert_transform(estimate.transforms()[first])

@@ -5,20 +5,21 @@
 import numpy as np
 import pytest
 
-from aerotwin_bringup.bag_evaluation.frames import (
-    collect_frames,
-    frames_of_estimate,
-    header_stamp_ns,
-)
-from aerotwin_bringup.bag_evaluation.pace import RealTimePace
+from aerotwin_bringup.bag_evaluation.frames import FrameCollector, collect_frames
+from aerotwin_bringup.bag_evaluation.pace import LastAnswers, RealTimePace
 from aerotwin_bringup.bag_evaluation.playing import plan_playing
-from aerotwin_bringup.bag_evaluation.poses import read_poses, truth_within
+from aerotwin_bringup.bag_evaluation.poses import truth_within
 from aerotwin_bringup.bag_evaluation.recorded_qos import RecordedQos, read_recorded_qos
 from aerotwin_bringup.bag_evaluation.roles import find_roles, parse_renames
 from aerotwin_core import camera_messages, messages
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.errors import UserError
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.slam_poses import (
+    frames_of_estimate,
+    header_stamp_ns,
+    read_poses,
+)
 
 IMAGE, INFO = "sensor_msgs/msg/Image", "sensor_msgs/msg/CameraInfo"
 CLOUD, IMU = "sensor_msgs/msg/PointCloud2", "sensor_msgs/msg/Imu"
@@ -310,3 +311,28 @@ def test_the_frames_of_an_estimate_are_those_of_the_sensor_whose_stamps_it_carri
     assert frames_of_estimate(both, lidar + 400_000) is lidar  # rounded by its driver
     assert frames_of_estimate(both, camera + 20 * 10**6) is None
     assert frames_of_estimate((camera[:0],), camera) is None
+
+
+def test_last_answers_are_waited_for_until_it_is_quiet_and_never_for_long():
+    now = [100.0]
+    answers = LastAnswers(lambda: now[0])
+    for _ in range(12):
+        now[0] += 0.8
+        assert not answers.are_over
+        answers.heard()
+    now[0] += 0.8  # 10.4 s after the start, and an answer every 0.8 s
+    assert answers.are_over
+    quiet = LastAnswers(lambda: now[0])
+    now[0] += 1.0
+    assert quiet.are_over
+
+
+def test_a_frame_is_answered_once_and_by_its_stamp_alone():
+    frames = FrameCollector(2)
+    for stamp in (50_000_000, 100_000_000):
+        pose = messages.pose_stamped_message(stamp, "map", [0] * 3, [0, 0, 0, 1])
+        frames.add(messages.serialize(pose), POSE)
+    assert not frames.is_answered_by(75_000_000)
+    assert frames.is_answered_by(50_000_400)  # rounded by its driver
+    assert not frames.is_answered_by(50_000_400)
+    assert frames.is_answered_by(100_000_000)

@@ -54,20 +54,27 @@ def evaluate(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def bag(tmp_path):
-    """A flight along x whose second half the estimate puts 0.3 m beside, and a perfect one."""
-    with BagWriter(tmp_path / "bag") as writer:
+    return write_bag(tmp_path / "bag")
+
+
+def write_bag(path, recorded_ns=0):
+    """A flight along x whose second half the estimate puts 0.3 m beside, and a perfect one.
+
+    Recording began at `recorded_ns`, on a clock of its own.
+    """
+    with BagWriter(path) as writer:
         writer.add_topic("/mocap/pose", POSE)
         writer.add_topic("/vio/odom", ODOMETRY)
         writer.add_topic("/vio/better", ODOMETRY)
         for k in range(N_POSES):
             stamp, p = k * 50_000_000, np.array([0.1 * k, 0.0, 1.0])
             truth = messages.pose_stamped_message(stamp, "world", p, LEVEL)
-            writer.write("/mocap/pose", stamp, messages.serialize(truth))
+            writer.write("/mocap/pose", recorded_ns + stamp, messages.serialize(truth))
             off = np.array([0.0, OFFSET_M if k >= N_POSES // 2 else 0.0, 0.0])
             for topic, at in (("/vio/odom", p + off), ("/vio/better", p)):
                 odometry = messages.odometry_message(stamp, "odom", "body", at, LEVEL, ZERO, ZERO)
-                writer.write(topic, stamp, messages.serialize(odometry))
-    return tmp_path / "bag"
+                writer.write(topic, recorded_ns + stamp, messages.serialize(odometry))
+    return path
 
 
 def test_estimates_of_a_bag_are_judged_without_ros(bag, tmp_path):
@@ -111,8 +118,10 @@ def test_truth_may_come_from_a_file(evaluate, bag, tmp_path):
     assert ape["rmse"] == pytest.approx(0.0, abs=ROUNDING)
 
 
-def test_a_part_alone_is_judged(evaluate, bag):
+@pytest.mark.parametrize("recorded_ns", [0, 1_700_000_000 * 10**9])
+def test_a_part_alone_is_judged_whatever_the_clock_of_the_recorder(evaluate, tmp_path, recorded_ns):
     """The second half, joined at its own first pose: what is wrong is constant and goes away."""
+    bag = write_bag(tmp_path / "bag", recorded_ns)
     words = ("--start-s", "1.5", "--duration-s", "1.0", "--json", "-", "-o", "out")
     done = evaluate(bag, "--estimate", "/vio/odom", *words)
     assert done.returncode == 0, done.stderr
@@ -121,6 +130,30 @@ def test_a_part_alone_is_judged(evaluate, bag):
     assert trajectory["coverage"] == 1.0
     assert trajectory["ape_unaligned"]["trans_m"]["max"] == pytest.approx(0.0, abs=ROUNDING)
     assert trajectory["completeness"]["incidents"] == []
+
+
+def test_a_part_that_the_truth_does_not_reach_is_not_said_to_have_none(evaluate, bag, tmp_path):
+    (tmp_path / "gt.txt").write_text("0.0 0 0 1 0 0 0 1\n0.5 1 0 1 0 0 0 1\n")
+    words = ("--start-s", "1.5", "--truth", "gt.txt", "-o", "out")
+    done = evaluate(bag, "--estimate", "/vio/odom", *words)
+    assert done.returncode == 1
+    assert "The truth on gt.txt does not reach into the part" in done.stderr
+
+
+def test_what_was_repaired_in_a_file_is_said_and_the_protocol_may_refuse_it(
+    evaluate, bag, tmp_path
+):
+    lines = [f"{k * 0.05:.2f} {0.1 * k:.1f} 0 1 0 0 0 1" for k in range(N_POSES)]
+    (tmp_path / "gt.txt").write_text("\n".join([*lines[:5], lines[4], *lines[5:]]))
+    words = ("--estimate", "/vio/better", "--truth", "gt.txt", "--json", "-", "-o", "out")
+    done = evaluate(bag, *words)
+    assert done.returncode == 0, done.stderr
+    warnings = json.loads(done.stdout)["warnings"]
+    assert any("gt.txt: 1 poses have the stamp of the one before" in text for text in warnings)
+    (tmp_path / "p.yaml").write_text("name: mine\ntrajectory: {duplicates: refuse}\n")
+    done = evaluate(bag, *words, "--protocol", "p.yaml")
+    assert done.returncode == 1
+    assert "the first at line 6; remove them" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -136,6 +169,26 @@ def test_exit_code_1_when_nothing_was_judged(evaluate, bag, tmp_path, words, mes
     assert "nothing was judged" in done.stderr
     assert message in done.stderr
     assert message in (tmp_path / "out" / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--start-s", "nan"), "--start-s: expected a finite number from 0 on, found nan"),
+        (("--duration-s", "-5"), "--duration-s: expected a finite number from 0 on, found -5"),
+        (("--frames", "/nope"), "--frames /nope: no topic of the bag; it holds /mocap/pose"),
+        (("foo:=1",), "foo:=1: arguments are for a launch file given by --slam, not none"),
+        (("--slam-process", "("), "slam_process: expected a regular expression, found '('"),
+        (("--fail-if", "ape_rsme_m > 1"), "the result has no number 'ape_rsme_m'; it has ape_rmse"),
+        (("-o", "there"), "-o there: is no folder"),
+    ],
+)
+def test_what_is_wrong_is_refused_before_anything_starts(evaluate, bag, tmp_path, words, message):
+    (tmp_path / "there").write_text("")
+    done = evaluate(bag, "--recorded", *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"bag", "there"}
 
 
 def test_a_bag_without_sensors_names_what_can_be_judged(evaluate, bag, tmp_path):

@@ -57,7 +57,7 @@ def imu(stamp_ns):
 class Slam:
     """Answers some of the frames with a pose, from a thread of its own."""
 
-    def __init__(self, *, answers=lambda k: True, qos=10):
+    def __init__(self, *, answers=lambda k: True, qos=10, n_on_timer=0):
         from geometry_msgs.msg import PoseStamped
         from rclpy.qos import DurabilityPolicy, QoSProfile
         from sensor_msgs.msg import Image
@@ -75,6 +75,9 @@ class Slam:
         self.node.create_subscription(String, "/calibration", on_word, latched)
         self.executor = rclpy.executors.SingleThreadedExecutor()
         self.executor.add_node(self.node)
+        self.n_on_timer = n_on_timer
+        if n_on_timer:
+            self.node.create_timer(0.1, self.on_timer)
         self.is_over = False
         self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
@@ -89,6 +92,14 @@ class Slam:
         if self.answers(k):
             pose = self.kind(header=message.header)
             pose.pose.position.x, pose.pose.orientation.w = 0.1 * k, 1.0
+            self.publisher.publish(pose)
+
+    def on_timer(self):
+        """Publish a pose between the frames, as those do that predict to the present."""
+        if self.n_on_timer:
+            self.n_on_timer -= 1
+            pose = self.kind()
+            pose.header.stamp.sec, pose.pose.orientation.w = 1000 + self.n_on_timer, 1.0
             self.publisher.publish(pose)
 
     def wait_for(self, is_there):
@@ -203,6 +214,20 @@ def test_answers_of_best_effort_publishers_are_heard(replay):
     _, record = replay(rate=0.0)
     slam.stop()
     assert record.n_answered == N_FRAMES
+
+
+def test_a_slam_that_publishes_on_a_timer_does_not_keep_the_replay_from_its_end(replay):
+    slam = Slam(n_on_timer=400)  # 40 s of them
+    _, record = replay(rate=0.0)
+    n_left = slam.n_on_timer
+    slam.stop()
+    assert record.n_answered == N_FRAMES
+    assert n_left > 0
+
+
+def test_a_process_pattern_that_is_none_is_refused(replay):
+    with pytest.raises(UserError, match=r"slam_process: expected a regular expression, found '\('"):
+        replay(slam_process="(")
 
 
 def test_a_second_slam_in_the_domain_is_refused(replay):

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 
-from aerotwin_bringup.bag_evaluation.poses import read_poses
 from aerotwin_bringup.map_chapters import last_map
-from aerotwin_bringup.run_report import start_pose
 from aerotwin_core import messages
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.frames import quaternion_from_yaw
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.slam_poses import read_poses, start_pose
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)
 ZERO = (0.0, 0.0, 0.0)

@@ -13,13 +13,16 @@ import numpy as np
 
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
-from aerotwin_core.frames import invert_transform
 from aerotwin_core.messages import point_cloud_arrays
 from aerotwin_core.parameters import read_yaml
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.slam_poses import (
+    frames_of_estimate,
+    read_frame_stamps,
+    read_poses,
+    start_pose,
+)
 
-LOST_VARIANCE_M2 = 1e3
-"""A pose whose reported position variance is larger is a frame that was not tracked."""
 TRUTH = "/truth/odom"
 SLAM_ODOM = "/slam/odom"
 SLAM_MAP = "/slam/map"
@@ -108,28 +111,20 @@ class RunFolder:
         UserError
             If the SLAM published none.
         """
-        found = self.bag.poses(SLAM_ODOM)
-        poses, covariances = found.trajectory, found.covariances
-        if covariances is None:
-            return poses
-        kept = covariances[:, 0, 0] <= LOST_VARIANCE_M2  # False for not-a-number
-        if not kept.any():
-            raise UserError(f"{self.path}: all {len(poses)} poses on {SLAM_ODOM} are lost ones")
-        return Trajectory(poses.stamps_ns[kept], poses.p_ref_body[kept], poses.q_ref_body[kept])
+        found = read_poses(self.bag, SLAM_ODOM).trajectory
+        if len(found) == 0:
+            raise UserError(f"{self.path}: no pose on {SLAM_ODOM} was tracked")
+        return found
 
     def start_pose(self) -> np.ndarray | None:
         """Return T_map_odom (4, 4) from the truth at the first pose of the SLAM, None without."""
         truth = self.truth()
         if truth is None:
             return None
-        estimate = self.estimate()
-        stamps = estimate.stamps_ns
-        inside = np.flatnonzero((stamps >= truth.stamps_ns[0]) & (stamps <= truth.stamps_ns[-1]))
-        if len(inside) == 0:
+        try:
+            return start_pose(truth, self.estimate(), SLAM_ODOM, TRUTH)
+        except UserError:
             return None
-        first = int(inside[0])
-        T_map_base = truth.interpolate(stamps[first : first + 1]).transforms()[0]
-        return T_map_base @ invert_transform(estimate.transforms()[first])
 
     def map_points(self) -> np.ndarray:
         """Return the points (n, 3) of the SLAM's last map, in odom [m].
@@ -157,14 +152,12 @@ class RunFolder:
 
         Frames are of the left camera or of the lidar, whichever the poses answer to.
         """
-        best, best_share = None, -1.0
-        for topic in (LEFT_INFO, LIDAR):
-            if self.bag.counts.get(topic, 0):
-                stamps = np.array([stamp for _, stamp, _ in self.bag.raw([topic])], dtype=np.int64)
-                share = float(np.isin(estimate.stamps_ns, stamps).mean())
-                if share > best_share:
-                    best, best_share = stamps, share
-        return best
+        candidates = [
+            read_frame_stamps(self.bag, topic)
+            for topic in (LEFT_INFO, LIDAR)
+            if self.bag.counts.get(topic, 0)
+        ]
+        return frames_of_estimate(candidates, estimate.stamps_ns)
 
     def camera_infos(self) -> tuple[Any, np.ndarray]:
         """Return the last CameraInfo of the left camera (or None) and all stamps (n,) [ns]."""

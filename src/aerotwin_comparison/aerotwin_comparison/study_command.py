@@ -18,7 +18,7 @@ from pathlib import Path
 
 from aerotwin_core.cli import progress, write_json, write_text_atomically
 from aerotwin_core.errors import UserError
-from aerotwin_core.gate import add_gate_argument, exit_code_of_gates
+from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of_gates
 
 ALIASES = {"failed": "n_failed", "runs": "n_runs"}
 
@@ -49,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_comparison.study.section import study_tables, verdict
     from aerotwin_comparison.study.tables import markdown
 
+    check_gate_names(args.fail_if, ALIASES)
     name, runs = _runs(args)
     bar = progress(len(runs), "runs", unit="run")
     with bar:

@@ -20,7 +20,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aerotwin_core.cli import progress, write_json
-from aerotwin_core.gate import add_gate_argument, exit_code_of_gates
+from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of_gates
 
 EXIT_NOT_ALIGNED = 1
 ALIASES = {
@@ -35,6 +35,8 @@ ALIASES = {
     "equivalent": "is_equivalent",
     "different": "is_different",
 }
+TOP_NUMBERS = ("is_aligned", "are_both_simulated")
+"""Names without a dot that are no short ones."""
 DEFAULT_MAP_PROTOCOL = "beam2024"
 N_STEPS = 15
 
@@ -77,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_core.protocol import Protocol
     from aerotwin_map_evaluation.protocol import PRESETS, load_map_protocol
 
+    check_gate_names(args.fail_if, ALIASES, TOP_NUMBERS)
     map_protocol = load_map_protocol(args.protocol)
     if args.with_scale:
         choices = replace(map_protocol.choices, with_scale=True)

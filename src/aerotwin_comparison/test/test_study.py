@@ -222,6 +222,11 @@ def test_the_command_fails_by_conditions(folder, capsys):
     assert "no runs" in capsys.readouterr().err
 
 
+def test_a_misspelt_condition_is_refused_before_a_run_is_read(capsys):
+    assert main(["evaluate", "study", "gone.yaml", "--fail-if", "n_faild > 0"]) == 2
+    assert "the result has no number 'n_faild'" in capsys.readouterr().err
+
+
 def test_the_protocol_decides_and_its_hash_tells(folder, capsys):
     arguments = ["evaluate", "study", str(folder / "study.yaml"), "--json", "-", "--protocol"]
     (folder / "mine.yaml").write_text(

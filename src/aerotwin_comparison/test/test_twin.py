@@ -12,9 +12,6 @@ from scipy.spatial.transform import Rotation
 from aerotwin_comparison import run_folder as runs
 from aerotwin_comparison.run_folder import is_run_folder, open_run_folder
 from aerotwin_comparison.schemas import TWIN_SCHEMA
-from aerotwin_comparison.study import StudyProtocol
-from aerotwin_comparison.study.runs import run_of_folder
-from aerotwin_comparison.study.scores import score_run
 from aerotwin_comparison.twin import (
     TwinProtocol,
     TwinSide,
@@ -29,16 +26,13 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.camera_messages import camera_info_message
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
-from aerotwin_core.messages import header, odometry_message, point_cloud_message, serialize
-from aerotwin_core.protocol import Protocol
+from aerotwin_core.messages import odometry_message, point_cloud_message, serialize
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation import MapProtocol, SurfaceReference
-from aerotwin_map_evaluation.protocol import load_map_protocol
 from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_registration import write_cloud
 from aerotwin_report import faults, write_report
 from aerotwin_report.metrics import plain
-from aerotwin_trajectory_evaluation import TrajectoryProtocol
 
 ROUNDING = 1e-9
 N_TRIALS = 40
@@ -327,40 +321,6 @@ def test_a_run_folder_gives_map_path_start_and_sensing(tmp_path):
     assert found.settings["wind_east_m_s"] == 2.5
 
 
-def test_a_flight_that_failed_is_a_failed_run_however_well_it_was_tracked(tmp_path):
-    write_run(tmp_path / "one", 1, 0.03)
-    run, report = run_of_folder(open_run_folder(tmp_path / "one")), tmp_path / "one/metrics.json"
-    protocols = {
-        "study": StudyProtocol(),
-        # A straight line determines no rotation.
-        "trajectory": Protocol(
-            name="plain", part="trajectory", choices=TrajectoryProtocol(align="none")
-        ),
-        "maps": load_map_protocol(None),
-    }
-    assert score_run(run, **protocols).failure == ""
-    report.write_text(json.dumps({"sections": {}, "warnings": ["The flight failed: it crashed"]}))
-    failed = score_run(run, **protocols)
-    assert failed.failure == "The flight failed: it crashed"
-    assert failed.value("ape_trans_m") == np.inf
-
-
-def test_frames_are_those_that_the_poses_answer_to(tmp_path):
-    write_run(tmp_path / "one", 1, 0.03)
-    run = open_run_folder(tmp_path / "one")
-    estimate = run.estimate()
-    np.testing.assert_array_equal(run.frame_stamps_ns(estimate), estimate.stamps_ns)
-    with BagWriter(tmp_path / "two" / "bag") as bag:
-        for topic, period in ((runs.LEFT_INFO, 50), (runs.LIDAR, 70)):
-            bag.add_topic(topic, "std_msgs/msg/Header")
-            for k in range(10):
-                bag.write(topic, k * period, serialize(header(k * period, "x")))
-    (tmp_path / "two" / "config.yaml").write_text("{}")
-    lidar = Trajectory(np.array([70, 140]), np.zeros((2, 3)), np.tile([0, 0, 0, 1.0], (2, 1)))
-    found = open_run_folder(tmp_path / "two").frame_stamps_ns(lidar)
-    np.testing.assert_array_equal(found, 70 * np.arange(10))
-
-
 def test_a_bag_that_was_only_evaluated_is_not_called_simulated(tmp_path):
     write_run(tmp_path / "one", 1, 0.03, parameters=False)
     assert side_of_run(open_run_folder(tmp_path / "one"), "x").kind is None
@@ -410,6 +370,12 @@ def test_the_command_compares_writes_and_judges(files, capsys):
         assert (out / name).is_file()
     assert twin_command(files, "--fail-if", "equivalent > 0") == 3
     assert "Equivalent" in capsys.readouterr().out
+
+
+def test_a_misspelt_condition_is_refused_before_a_map_is_read(capsys):
+    words = ("gone.ply", "gone.ply", "--reference", "gone.ply", "--fail-if", "equivalnt < 1")
+    assert main(["evaluate", "twin", *words]) == 2
+    assert "the result has no number 'equivalnt'" in capsys.readouterr().err
 
 
 def test_the_command_ends_with_1_when_a_map_does_not_fit(files, capsys):

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frames of a bag in one pass: the stamps of all, and some of the pictures."""
 
-import struct
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,30 +9,9 @@ import numpy as np
 from aerotwin_bringup.bag_evaluation.roles import IMAGE
 from aerotwin_core.bag import BagReader
 from aerotwin_core.messages import deserialize
-from aerotwin_core.time import NANOSECONDS_PER_SECOND
+from aerotwin_trajectory_evaluation.slam_poses import SAME_FRAME_NS, header_stamp_ns
 
 N_SAMPLES = 6
-_SAME_NS = 1_000_000
-"""Stamps that differ by less are of one frame: some drivers round them."""
-_MIN_SHARE = 0.9
-_LITTLE, _BIG = struct.Struct("<iI"), struct.Struct(">iI")
-_LITTLE_ENDIAN = 1
-_ENCAPSULATION_BYTES = 4
-
-
-def header_stamp_ns(cdr: bytes) -> int:
-    """Return the stamp of a serialised message that begins with a header [ns].
-
-    Raises
-    ------
-    ValueError
-        If it is too short for one.
-    """
-    if len(cdr) < _ENCAPSULATION_BYTES + _LITTLE.size:
-        raise ValueError(f"a message with a header has 12 bytes at least, got {len(cdr)}")
-    layout = _LITTLE if cdr[1] & _LITTLE_ENDIAN else _BIG
-    seconds, nanoseconds = layout.unpack_from(cdr, _ENCAPSULATION_BYTES)
-    return int(seconds) * NANOSECONDS_PER_SECOND + int(nanoseconds)
 
 
 class FrameCollector:
@@ -50,6 +27,7 @@ class FrameCollector:
         spread = np.linspace(0, max(0, n_expected - 1), min(N_SAMPLES, max(1, n_expected)))
         self._wanted = set(spread.astype(int).tolist())
         self._stamps: list[int] = []
+        self._awaited: set[int] = set()
         self.samples: list[tuple[int, Any]] = []
 
     def add(self, cdr: bytes, msgtype: str) -> None:
@@ -57,6 +35,14 @@ class FrameCollector:
         if len(self._stamps) in self._wanted and msgtype == IMAGE:
             self.samples.append((len(self._stamps), deserialize(cdr, msgtype)))
         self._stamps.append(header_stamp_ns(cdr))
+        self._awaited.add(self._stamps[-1] // SAME_FRAME_NS)
+
+    def is_answered_by(self, stamp_ns: int) -> bool:
+        """Tell whether an output of this stamp is the first to answer a frame."""
+        middle = stamp_ns // SAME_FRAME_NS
+        found = self._awaited.intersection((middle - 1, middle, middle + 1))
+        self._awaited -= found
+        return bool(found)
 
     @property
     def stamps_ns(self) -> np.ndarray | None:
@@ -84,28 +70,3 @@ def collect_frames(bag: BagReader, topic: str | None) -> FrameCollector:
         for _, _, cdr in bag.raw([topic]):
             frames.add(cdr, bag.topics[topic])
     return frames
-
-
-def frames_of_estimate(
-    candidates: Sequence[np.ndarray], estimate_stamps_ns: np.ndarray
-) -> np.ndarray | None:
-    """Return the stamps (n,) of the frames that an estimate was computed from.
-
-    They are those of the sensor whose stamps nine in ten of its poses carry; of several, of the one
-    with the fewest frames. None if it is none: a smoothed or an inertial estimate, for one.
-    """
-    fitting = [
-        frames for frames in candidates if _share_of(estimate_stamps_ns, frames) >= _MIN_SHARE
-    ]
-    return min(fitting, key=len, default=None)
-
-
-def _share_of(stamps: np.ndarray, frames: np.ndarray) -> float:
-    """Return the share of stamps that are those of frames."""
-    if len(stamps) == 0 or len(frames) == 0:
-        return 0.0
-    ordered = np.sort(frames)
-    right = np.clip(np.searchsorted(ordered, stamps), 0, len(ordered) - 1)
-    left = np.maximum(right - 1, 0)
-    gap = np.minimum(np.abs(ordered[right] - stamps), np.abs(ordered[left] - stamps))
-    return float(np.mean(gap < _SAME_NS))

@@ -51,3 +51,32 @@ class RealTimePace:
         while (left := due - self._clock()) > 0.0:
             self._meanwhile(left)
         self.lag_s = max(self.lag_s, self._clock() - due)
+
+
+class LastAnswers:
+    """Tells when nothing more is waited for after the last message was played.
+
+    Parameters
+    ----------
+    clock : callable
+        Monotonic wall clock [s].
+    """
+
+    QUIET_S = 1.0
+    """No answer for so long: there is none any more."""
+    LONGEST_S = 10.0
+    """What comes later is not recorded, however many answers still come."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._start_s = self._heard_s = clock()
+
+    def heard(self) -> None:
+        """An answer came."""
+        self._heard_s = self._clock()
+
+    @property
+    def are_over(self) -> bool:
+        """Whether it has been quiet, or long, enough."""
+        now = self._clock()
+        return now - self._heard_s >= self.QUIET_S or now - self._start_s >= self.LONGEST_S

@@ -1,47 +1,21 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses of a run, named by one word: a topic, two frames of /tf, or a file.
+"""The part of a run that is judged, on the clock of the headers."""
 
-``/slam/odom``, ``/tf:map.base_link`` (evo's way of writing it) or ``truth.txt``.
-"""
-
-import dataclasses
-from pathlib import Path
+from collections.abc import Iterable
+from itertools import islice
 
 import numpy as np
 
+from aerotwin_bringup.bag_evaluation.roles import TF_MESSAGE
 from aerotwin_core.bag import BagReader, PoseTopic
-from aerotwin_core.errors import UserError
 from aerotwin_core.messages import stamp_ns
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_trajectory_evaluation import read_trajectory
+from aerotwin_trajectory_evaluation.slam_poses import take_poses
 
 Span = tuple[int, int]
 """First and last stamp of what is judged [ns]."""
-LOST_VARIANCE_M2 = 1e3
-"""A pose whose reported position variance is larger is a frame that was not tracked."""
-_WITH_COVARIANCE = ("nav_msgs/msg/Odometry", "geometry_msgs/msg/PoseWithCovarianceStamped")
-
-
-def read_poses(bag: BagReader, source: str) -> PoseTopic:
-    """Return the poses that a word names, less those that were reported as lost.
-
-    Lost is a position variance above 1000 m^2, or one that is no number; what else is left out is
-    said in the result's `problems`.
-
-    Raises
-    ------
-    UserError
-        If there are no such poses; the message lists what there is.
-    """
-    topic = source.partition(":")[0]
-    if topic not in bag.topics:
-        require_poses(bag, source)
-        return PoseTopic(trajectory=read_trajectory(source))
-    found = bag.poses(source)
-    if bag.topics[topic] in _WITH_COVARIANCE:
-        return _take(found, _is_tracked(bag, topic, found))
-    return found
+_N_COMPARED = 100
 
 
 def within(found: PoseTopic, span: Span | None) -> PoseTopic:
@@ -49,7 +23,7 @@ def within(found: PoseTopic, span: Span | None) -> PoseTopic:
     if span is None:
         return found
     stamps = found.trajectory.stamps_ns
-    return _take(found, (stamps >= span[0]) & (stamps <= span[1]))
+    return take_poses(found, (stamps >= span[0]) & (stamps <= span[1]))
 
 
 def truth_within(truth: Trajectory, span: Span | None) -> Trajectory:
@@ -61,36 +35,34 @@ def truth_within(truth: Trajectory, span: Span | None) -> Trajectory:
     return truth.interpolate(np.unique([first, *stamps, last]))
 
 
-def require_poses(bag: BagReader, source: str) -> None:
-    """Refuse a word that names nothing, before a replay takes its time.
+def on_header_clock(span: Span, topics: Iterable[tuple[BagReader, str]]) -> Span:
+    """Return a span of recording stamps on the clock of the headers.
 
-    Raises
-    ------
-    UserError
-        Listing what there is.
+    The two clocks may be years apart (a robot without a battery for its clock). What lies between
+    them is the median over the first messages of the first topic that has stamps.
+
+    Parameters
+    ----------
+    span : (int, int)
+        First and last recording stamp [ns].
+    topics : iterable of (BagReader, str)
+        Topics, or sources as `read_poses` takes them, the best first; absent ones are passed over.
     """
-    if source.partition(":")[0] not in bag.topics and not Path(source).exists():
-        listed = ", ".join(bag.trajectory_topics()) or "none"
-        raise UserError(f"{source}: neither poses of the bag nor a file; {bag.path} holds {listed}")
+    for bag, source in topics:
+        offsets = _clock_offsets(bag, source.partition(":")[0])
+        if len(offsets):
+            offset_ns = int(np.median(offsets))
+            return span[0] + offset_ns, span[1] + offset_ns
+    return span
 
 
-def _is_tracked(bag: BagReader, topic: str, found: PoseTopic) -> np.ndarray:
-    """Tell of each pose whether it was tracked, (n,)."""
-    if found.covariances is not None:
-        return found.covariances[:, 0, 0] <= LOST_VARIANCE_M2
-    if not found.problems:
-        return np.ones(len(found.trajectory), dtype=bool)
-    # Some covariances are no numbers, and none was given: those poses alone are lost.
-    lost = [
-        stamp_ns(message)
-        for _, _, message in bag.messages([topic])
-        if not message.pose.covariance[0] <= LOST_VARIANCE_M2
-    ]
-    return ~np.isin(found.trajectory.stamps_ns, lost)
-
-
-def _take(found: PoseTopic, kept: np.ndarray) -> PoseTopic:
-    covariances = None if found.covariances is None else found.covariances[kept]
-    return dataclasses.replace(
-        found, trajectory=found.trajectory.take(kept), covariances=covariances
-    )
+def _clock_offsets(bag: BagReader, topic: str) -> np.ndarray:
+    """Return header less recording stamps of the first messages [ns]; none if all headers are 0."""
+    if bag.counts.get(topic, 0) == 0:
+        return np.array([], dtype=np.int64)
+    pairs = []
+    for _, recorded_ns, message in islice(bag.messages([topic]), _N_COMPARED):
+        stamped = message.transforms[:1] if bag.topics[topic] == TF_MESSAGE else [message]
+        pairs += [(stamp_ns(each), recorded_ns) for each in stamped if hasattr(each, "header")]
+    table = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return table[:, 0] - table[:, 1] if table[:, 0].any() else table[:0, 0]

@@ -39,6 +39,22 @@ def is_launch_file(name: str) -> bool:
     return name.endswith((*_OWN, *_REAL))
 
 
+def check_pattern(pattern: str) -> None:
+    """Refuse what is no regular expression of a SLAM's processes.
+
+    Raises
+    ------
+    UserError
+        Saying where it is wrong.
+    """
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise UserError(
+            f"slam_process: expected a regular expression, found '{pattern}': {error}"
+        ) from None
+
+
 def write_slam_launch(
     folder: Path, target: Path, arguments: Mapping[str, str], environment: Mapping[str, str]
 ) -> SlamLaunch:

@@ -11,7 +11,7 @@ import rclpy
 import yaml
 from rclpy.signals import SignalHandlerOptions
 
-from aerotwin_bringup.bag_evaluation.poses import require_poses
+from aerotwin_bringup.bag_evaluation.poses import on_header_clock
 from aerotwin_bringup.bag_evaluation.protocols import map_protocol, trajectory_protocol
 from aerotwin_bringup.bag_evaluation.replay_record import ReplayRecord, replay_section
 from aerotwin_bringup.bag_evaluation.roles import TRUTH
@@ -26,6 +26,7 @@ from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
 from aerotwin_simulator.run_folder import make_run_folder, software_versions
 from aerotwin_simulator.status_line import StatusLine
 from aerotwin_trajectory_evaluation import ResourceUsage
+from aerotwin_trajectory_evaluation.slam_poses import require_poses
 from aerotwin_worlds import World, load_world
 
 EXIT_INTERRUPTED = 130
@@ -103,24 +104,28 @@ def _record(
     usage: ResourceUsage | None,
 ) -> RunRecord:
     parameters = node.parameters
+    truth, slam_bag = parameters.truth or node.roles.truth or TRUTH, BagReader(folder / "bag")
+    clocks = (node.source, truth), (slam_bag, node.estimate)
     is_part = node.is_stop_wanted or parameters.start_s > 0.0 or parameters.duration_s > 0.0
     return RunRecord(
         folder=folder,
         title=f"Evaluation of {node.source.path.resolve().name}",
         truth_bag=node.source,
-        slam_bag=BagReader(folder / "bag"),
+        slam_bag=slam_bag,
         world=world,
         configuration=configuration,
         usage=usage,
         duration_s=replayed.bag_s,
         topics=RunTopics(
-            truth=parameters.truth or node.roles.truth or TRUTH,
+            truth=truth,
             estimates=(node.estimate_source,),
             map=node.map_topic,
             frames=(node.plan.frames,) if node.plan.frames else (),
         ),
         frames=node.frames,
-        span_ns=(node.frames.span_ns or replayed.span_ns) if is_part else None,
+        span_ns=(node.frames.span_ns or on_header_clock(replayed.span_ns, clocks))
+        if is_part
+        else None,
         protocol=parameters.protocol or None,
         end=(replay_section(replayed),),
         is_partial=node.is_stop_wanted,

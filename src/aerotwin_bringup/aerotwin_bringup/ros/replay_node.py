@@ -7,15 +7,17 @@ import time
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-from aerotwin_bringup.bag_evaluation.frames import FrameCollector, header_stamp_ns
-from aerotwin_bringup.bag_evaluation.pace import AUTOMATIC, LOCKSTEP, RealTimePace
+from aerotwin_bringup.bag_evaluation.frames import FrameCollector
+from aerotwin_bringup.bag_evaluation.pace import AUTOMATIC, LOCKSTEP, LastAnswers, RealTimePace
 from aerotwin_bringup.bag_evaluation.playing import EXTERNAL, TF, TF_STATIC, PlayPlan, plan_playing
 from aerotwin_bringup.bag_evaluation.recorded_qos import read_recorded_qos
 from aerotwin_bringup.bag_evaluation.replay_record import ReplayRecord
 from aerotwin_bringup.bag_evaluation.roles import CLOUD, TF_MESSAGE, find_roles, parse_renames
+from aerotwin_bringup.bag_evaluation.slam_launch import check_pattern
 from aerotwin_bringup.ros.replay_inlet import SlamOutputs
 from aerotwin_bringup.ros.replay_outlet import ReplayOutlet
 from aerotwin_bringup.ros.replay_parameters import ReplayParameters
+from aerotwin_core import messages
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.cli import say
 from aerotwin_core.errors import UserError
@@ -23,9 +25,9 @@ from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_simulator.frame_gate import FrameGate
 from aerotwin_simulator.status_line import StatusLine
 from aerotwin_trajectory_evaluation import ResourceRecorder
+from aerotwin_trajectory_evaluation.slam_poses import header_stamp_ns
 
 _SPIN_S = 0.005
-_QUIET_S = 1.0
 _IN_FLIGHT = 2
 
 
@@ -49,6 +51,7 @@ class ReplayNode(Node):
         self.frames = FrameCollector(self.source.counts.get(self.plan.frames or "", 0))
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self)
+        check_pattern(p.slam_process)
         process = p.slam_process or (p.slam if p.slam != EXTERNAL else "")
         self.recorder = ResourceRecorder(pattern=process) if process else None
         self.gate = FrameGate(
@@ -63,7 +66,7 @@ class ReplayNode(Node):
         self._note = ""
         self._writer: BagWriter | None = None
         self._stamp_ns = self.source.start_ns
-        self._last_output_s = 0.0
+        self._last_answers: LastAnswers | None = None
         self._outputs = SlamOutputs(self, (self.estimate, self.map_topic, TF), self._receive)
         self._start_pace()
 
@@ -240,14 +243,25 @@ class ReplayNode(Node):
 
     def _collect_last_answers(self) -> None:
         self.gate.drain()
-        self._last_output_s = time.monotonic()
-        while time.monotonic() - self._last_output_s < _QUIET_S and not self.is_stop_wanted:
+        self._last_answers = LastAnswers()
+        while not self._last_answers.are_over and not self.is_stop_wanted:
             self.spin()
 
     def _receive(self, name: str, msgtype: str, cdr: bytes) -> None:
-        self._last_output_s = time.monotonic()
+        # Poses on a timer go on for ever; only new answers to frames are waited for.
+        is_answer = name == self.estimate and self.frames.is_answered_by(_stamp_ns(msgtype, cdr))
+        if is_answer and self._last_answers is not None:
+            self._last_answers.heard()
         if name == self.estimate and msgtype != TF_MESSAGE:
             self.gate.answer(header_stamp_ns(cdr))
         if self._writer is not None:
             self._writer.add_topic(name, msgtype, latched=msgtype == CLOUD)
             self._writer.write(name, self._stamp_ns, cdr)
+
+
+def _stamp_ns(msgtype: str, cdr: bytes) -> int:
+    """Return the stamp of an output [ns]; of transforms that of the first, 0 without any."""
+    if msgtype != TF_MESSAGE:
+        return header_stamp_ns(cdr)
+    transforms = messages.deserialize(cdr, msgtype).transforms
+    return messages.stamp_ns(transforms[0]) if len(transforms) else 0

@@ -1,0 +1,175 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Poses of a run, named by one word: a topic, two frames of /tf, or a file.
+
+``/slam/odom``, ``/tf:map.base_link`` (evo's way of writing it) or ``truth.txt``. And where they
+start, and which frames they were computed from: reports, twins and studies read them here.
+"""
+
+import dataclasses
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.bag import BagReader, PoseTopic
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import invert_transform
+from aerotwin_core.messages import stamp_ns
+from aerotwin_core.time import NANOSECONDS_PER_SECOND
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.files import load_trajectory
+from aerotwin_trajectory_evaluation.live import LOST_VARIANCE_M2
+
+SAME_FRAME_NS = 1_000_000
+"""Stamps that differ by less are of one frame: some drivers round them."""
+_MIN_SHARE = 0.9
+_WITH_COVARIANCE = ("nav_msgs/msg/Odometry", "geometry_msgs/msg/PoseWithCovarianceStamped")
+_LITTLE, _BIG = struct.Struct("<iI"), struct.Struct(">iI")
+_LITTLE_ENDIAN = 1
+_ENCAPSULATION_BYTES = 4
+
+
+def read_poses(bag: BagReader, source: str, *, duplicates: str = "keep") -> PoseTopic:
+    """Return the poses that a word names, less those that were reported as lost.
+
+    Lost is a position variance above 1000 m^2, or one that is no number; what else is left out or
+    was repaired is said in the result's `problems`.
+
+    Parameters
+    ----------
+    bag : BagReader
+        Where topics are.
+    source : str
+        Topic, TOPIC:PARENT.CHILD or file.
+    duplicates : {"keep", "first", "refuse"}
+        Poses of a file that share a stamp, as `load_trajectory` takes it. Of a topic the first of
+        each stays.
+
+    Raises
+    ------
+    UserError
+        If there are no such poses (the message lists what there is), or stamps are refused.
+    """
+    topic = source.partition(":")[0]
+    if topic not in bag.topics:
+        require_poses(bag, source)
+        file = load_trajectory(source, duplicates=duplicates)
+        return PoseTopic(
+            trajectory=file.trajectory, covariances=file.covariances, problems=file.notes
+        )
+    found = bag.poses(source)
+    if found.n_repeated and duplicates == "refuse":
+        raise UserError(f"{source}: {found.n_repeated} poses repeat a stamp; take duplicates first")
+    if bag.topics[topic] in _WITH_COVARIANCE:
+        return take_poses(found, _is_tracked(bag, topic, found))
+    return found
+
+
+def take_poses(found: PoseTopic, kept: np.ndarray) -> PoseTopic:
+    """Return the poses of a mask or index, with their covariances."""
+    covariances = None if found.covariances is None else found.covariances[kept]
+    return dataclasses.replace(
+        found, trajectory=found.trajectory.take(kept), covariances=covariances
+    )
+
+
+def require_poses(bag: BagReader, source: str) -> None:
+    """Refuse a word that names nothing, before a replay takes its time.
+
+    Raises
+    ------
+    UserError
+        Listing what there is.
+    """
+    if source.partition(":")[0] not in bag.topics and not Path(source).exists():
+        listed = ", ".join(bag.trajectory_topics()) or "none"
+        raise UserError(f"{source}: neither poses of the bag nor a file; {bag.path} holds {listed}")
+
+
+def start_pose(
+    truth: Trajectory,
+    estimate: Trajectory,
+    source: str = "the estimate",
+    truth_source: str = "the truth",
+) -> np.ndarray:
+    """Return T_map_odom (4, 4) from the true pose at the first stamp of the estimate.
+
+    Raises
+    ------
+    UserError
+        If truth does not cover that stamp; the names are those of the sources.
+    """
+    if len(truth) < 2 or len(estimate) == 0:
+        raise UserError(f"{source} holds {len(estimate)} poses that were tracked")
+    inside = (estimate.stamps_ns >= truth.stamps_ns[0]) & (
+        estimate.stamps_ns <= truth.stamps_ns[-1]
+    )
+    if not inside.any():
+        raise UserError(f"no pose of {source} lies within the time of {truth_source}")
+    first = int(np.argmax(inside))
+    T_map_base = truth.interpolate(estimate.stamps_ns[first : first + 1]).transforms()[0]
+    return T_map_base @ invert_transform(estimate.transforms()[first])
+
+
+def header_stamp_ns(cdr: bytes) -> int:
+    """Return the stamp of a serialised message that begins with a header [ns].
+
+    Raises
+    ------
+    ValueError
+        If it is too short for one.
+    """
+    if len(cdr) < _ENCAPSULATION_BYTES + _LITTLE.size:
+        raise ValueError(f"a message with a header has 12 bytes at least, got {len(cdr)}")
+    layout = _LITTLE if cdr[1] & _LITTLE_ENDIAN else _BIG
+    seconds, nanoseconds = layout.unpack_from(cdr, _ENCAPSULATION_BYTES)
+    return int(seconds) * NANOSECONDS_PER_SECOND + int(nanoseconds)
+
+
+def read_frame_stamps(bag: BagReader, topic: str) -> np.ndarray:
+    """Return the header stamps (n,) of a topic [ns]; messages too short for one are left out."""
+    shortest = _ENCAPSULATION_BYTES + _LITTLE.size
+    stamps = [header_stamp_ns(cdr) for _, _, cdr in bag.raw([topic]) if len(cdr) >= shortest]
+    return np.array(stamps, dtype=np.int64)
+
+
+def frames_of_estimate(
+    candidates: Sequence[np.ndarray], estimate_stamps_ns: np.ndarray
+) -> np.ndarray | None:
+    """Return the stamps (n,) of the frames that an estimate was computed from.
+
+    They are those of the sensor whose stamps nine in ten of its poses carry; of several, of the one
+    with the fewest frames. None if it is none: a smoothed or an inertial estimate, for one.
+    """
+    fitting = [
+        frames for frames in candidates if _share_of(estimate_stamps_ns, frames) >= _MIN_SHARE
+    ]
+    return min(fitting, key=len, default=None)
+
+
+def _share_of(stamps: np.ndarray, frames: np.ndarray) -> float:
+    """Return the share of stamps that are those of frames."""
+    if len(stamps) == 0 or len(frames) == 0:
+        return 0.0
+    ordered = np.sort(frames)
+    right = np.clip(np.searchsorted(ordered, stamps), 0, len(ordered) - 1)
+    left = np.maximum(right - 1, 0)
+    gap = np.minimum(np.abs(ordered[right] - stamps), np.abs(ordered[left] - stamps))
+    return float(np.mean(gap < SAME_FRAME_NS))
+
+
+def _is_tracked(bag: BagReader, topic: str, found: PoseTopic) -> np.ndarray:
+    """Tell of each pose whether it was tracked, (n,)."""
+    if found.covariances is not None:
+        return found.covariances[:, 0, 0] <= LOST_VARIANCE_M2
+    if not found.problems:
+        return np.ones(len(found.trajectory), dtype=bool)
+    # Some covariances are no numbers, and none was given: those poses alone are lost.
+    lost = [
+        stamp_ns(message)
+        for _, _, message in bag.messages([topic])
+        if not message.pose.covariance[0] <= LOST_VARIANCE_M2
+    ]
+    return ~np.isin(found.trajectory.stamps_ns, lost)
