@@ -157,7 +157,7 @@ def test_controls_are_judged_as_the_estimate_and_do_not_claim_what_it_cannot_sho
 
 
 def test_what_the_pairing_alone_costs_is_not_taken_for_a_control():
-    """Stamps 10 ms off at some metres a second: the truth itself scores centimetres then."""
+    """Stamps 8 ms off: the truth itself, paired with the nearest stamps, has an error then."""
     truth = flight()
     late = Trajectory(truth.stamps_ns + 8_000_000, truth.p_ref_body, truth.q_ref_body)
     scale = evaluate_trajectory(truth, late, align="none").controls[0]
