@@ -37,6 +37,7 @@ class ReplayNode(Node):
     def __init__(self, cli_args: list[str] | None = None) -> None:
         super().__init__("replay", cli_args=cli_args)
         self.parameters = p = declare_parameters(self, ReplayParameters)
+        check_pattern(p.slam_process)
         self.is_stop_wanted = False
         self.source = BagReader(p.bag)
         self.roles = find_roles(self.source.topics, self.source.counts)
@@ -51,7 +52,6 @@ class ReplayNode(Node):
         self.frames = FrameCollector(self.source.counts.get(self.plan.frames or "", 0))
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self)
-        check_pattern(p.slam_process)
         process = p.slam_process or (p.slam if p.slam != EXTERNAL else "")
         self.recorder = ResourceRecorder(pattern=process) if process else None
         self.gate = FrameGate(
