@@ -77,7 +77,7 @@ def assert_in_the_basin(T, T_true, points):
     assert turn < BASIN_DEG
 
 
-@pytest.mark.parametrize("seed", [1000, 1001])
+@pytest.mark.parametrize("seed", [1001, pytest.param(1000, marks=pytest.mark.slow)])
 def test_a_part_is_found_in_voxels_from_any_heading_and_icp_ends_at_the_same_place(seed):
     rng = np.random.default_rng(seed)
     place = yard(seed)
@@ -222,7 +222,7 @@ def test_a_scale_is_found_where_one_is_asked_for():
     T, scale = pose(rng, reach=4.0, lift=1.0), 1.6
     part = seen_part(place, rng, noise=0.05)
     source = transform_points(invert_transform(T), part) / scale
-    protocol = CoarseProtocol(scale_low=1.5, scale_high=1.7)
+    protocol = CoarseProtocol(scale_low=1.55, scale_high=1.65, n_points=1200)
     found = coarse_align(source, place, max_offset_m=5.0, protocol=protocol)
     assert found.converged, found.reason
     assert found.scale == pytest.approx(scale, rel=0.01)

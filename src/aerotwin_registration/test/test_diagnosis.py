@@ -27,7 +27,7 @@ def test_right_answers_are_accepted_and_wrong_ones_refused(kind):
 
 
 def test_two_different_places_are_never_aligned():
-    results = list(outcomes(range(FIRST_SEED, FIRST_SEED + 2), ("elsewhere",), ("gicp",)))
+    results = list(outcomes(range(FIRST_SEED, FIRST_SEED + 1), ("elsewhere",), ("gicp",)))
     assert not any(converged for *_, converged, _ in results)
 
 
@@ -107,8 +107,8 @@ def test_misuse_is_refused_by_name():
 def test_information_is_the_inverse_covariance_of_the_pose():
     """Oracle: the scatter of answers over noise drawn anew, in a room of exact planes."""
     rng, sigma, poses = np.random.default_rng(1000), 0.02, []
-    x, y, z = rng.uniform(0.0, 4.0, (3, 3, 1500))
-    none = np.zeros(1500)
+    x, y, z = rng.uniform(0.0, 4.0, (3, 3, 700))
+    none = np.zeros(700)
     walls = [(x[0], y[0], none), (x[1], none, z[1]), (none, y[2], z[2])]
     corner = np.hstack([np.array(wall) for wall in walls]).T
     protocol = IcpProtocol(method="point_to_plane", n_neighbours=20, max_rival_lead=1.0)

@@ -16,7 +16,7 @@ from aerotwin_registration import (
 
 SCAN_NOISE_M = 0.01
 DRIFT_M, DRIFT_DEG = 0.03, 0.15
-"""Three times what 15 alignments of 4000 points with SCAN_NOISE_M leave over 7 m."""
+"""Three times what 10 alignments of 4000 points with SCAN_NOISE_M leave over 5 m."""
 LOUNGE_M, LOUNGE_DEG = 0.25, 0.3
 """small_gicp 1.0.1 in the same chain ends 0.20 m off the given poses, unaligned."""
 PERIOD_NS = 100_000_000
@@ -67,11 +67,11 @@ def assert_on_the_way(frame, T_first, T, within_m=DRIFT_M, within_deg=DRIFT_DEG)
 
 
 def test_a_drive_is_followed():
-    rng, place, poses = np.random.default_rng(1), hall(), drive(15)
+    rng, place, poses = np.random.default_rng(1), hall(), drive(10)
     trajectory, frames = odometry_of_scans(
-        [scan(place, T, rng) for T in poses], [k * PERIOD_NS for k in range(15)]
+        [scan(place, T, rng) for T in poses], [k * PERIOD_NS for k in range(10)]
     )
-    assert len(trajectory) == 15
+    assert len(trajectory) == 10
     for frame, T in zip(frames, poses, strict=True):
         assert frame.converged, frame.reason
         assert_on_the_way(frame, poses[0], T)
@@ -187,19 +187,19 @@ def test_an_empty_first_scan_is_told_and_odom_begins_with_the_next():
     assert len(odometry.trajectory()) == 3
 
 
-def lounge(folder, n):
-    rows = np.loadtxt(folder / "poses_T_world_lidar.txt")[:n]
+def lounge(folder):
+    rows = np.loadtxt(folder / "poses_T_world_lidar.txt")
     poses = [np.vstack([row[2:].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]]) for row in rows]
     scans = [np.load(folder / f"scan_{int(row[0]):03d}.npy") for row in rows]
     return scans, np.round(1e9 * (rows[:, 1] - rows[0, 1])).astype(np.int64), poses
 
 
-@pytest.mark.parametrize("n", [6, pytest.param(23, marks=pytest.mark.slow)])
-def test_the_walk_through_a_lounge_is_followed_though_every_eighth_scan_is_left(shared_data, n):
+@pytest.mark.slow  # the search of a start is shown in the hall
+def test_the_walk_through_a_lounge_is_followed_though_every_eighth_scan_is_left(shared_data):
     """point_clouds/README.md: stations up to some metres and, handheld, 150 degrees apart."""
-    scans, stamps, poses = lounge(shared_data("point_clouds/balm_hku_lounge"), n)
+    scans, stamps, poses = lounge(shared_data("point_clouds/balm_hku_lounge"))
     trajectory, frames = odometry_of_scans(scans, stamps)
-    assert len(trajectory) == n
+    assert len(trajectory) == len(scans) == 23
     for frame, T in zip(frames, poses, strict=True):
         assert frame.converged, frame.reason
         assert_on_the_way(frame, poses[0], T, LOUNGE_M, LOUNGE_DEG)

@@ -98,15 +98,17 @@ def lounge(shared_data):
     return poses, scans
 
 
-def test_lounge_scans_meet_their_successors(lounge):
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_lounge_scans_meet_their_successors(lounge, every):
     poses, scans = lounge
     found = []
-    for i in range(len(scans) - 1):
+    for i in range(0, len(scans) - 1, every):
         T = np.linalg.inv(poses[i]) @ poses[i + 1]
         result = align(scans[i + 1], scans[i], T_target_source_initial=T, protocol=PLANE)
         assert result.converged, result.reason
         found.append(errors(result.T_target_source, T))
-    assert (np.median(found, axis=0) <= [1.2, 0.08]).all()
+    if every == 1:  # the README's median is that of all pairs
+        assert (np.median(found, axis=0) <= [1.2, 0.08]).all()
     assert (np.max(found, axis=0) <= [2.5, 0.17]).all()
 
 
