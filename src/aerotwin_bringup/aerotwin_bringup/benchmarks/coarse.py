@@ -12,6 +12,7 @@ ends. An answer is wrong if it lies elsewhere.
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -172,7 +173,8 @@ def _trials(place: str) -> Iterator[Trial]:
 
 
 def _world(place: str, seed: int) -> World:
-    parameters, build = GENERATORS[place]
+    entry: Any = GENERATORS[place]
+    parameters, build = entry
     # Texels play no part: as few as possible.
     meshes = build(parameters(seed=seed, spacing_m=PLACES[place], texel_m=0.2))
     return World(
