@@ -6,13 +6,16 @@
 its meshes. Ground is an open sheet, buildings are closed solids, sun and shade are painted in.
 """
 
+from collections.abc import Callable
+
 from aerotwin_worlds.generated.campus import CampusParameters, build_campus
 from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
 from aerotwin_worlds.generated.grassland import GrasslandParameters, build_grassland
 from aerotwin_worlds.generated.route import RouteParameters, build_route
 from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
+from aerotwin_worlds.mesh import TexturedMesh
 
-GENERATORS = {
+GENERATORS: dict[str, tuple[type, Callable[..., tuple[TexturedMesh, ...]]]] = {
     "cliff": (CliffParameters, build_cliff),
     "campus": (CampusParameters, build_campus),
     "grassland": (GrasslandParameters, build_grassland),
