@@ -105,6 +105,18 @@ def test_a_tilt_of_some_degrees_is_found_too():
     found = coarse_align(source, place)
     assert found.converged, found.reason
     assert_in_the_basin(found.T_target_source, T, source)
+    strict = coarse_align(source, place, protocol=CoarseProtocol(max_tilt_deg=2.0))
+    assert not strict.converged
+    assert "leans by 5.0 deg" in strict.reason  # acos(cos 4 cos 3)
+
+
+def test_a_place_beyond_the_offset_is_never_an_answer():
+    rng = np.random.default_rng(1014)
+    place = yard(1014)
+    T = make_transform(np.eye(3), [16.0, 0.0, 0.0])
+    source = transform_points(invert_transform(T), seen_part(place, rng))
+    found = coarse_align(source, place, max_offset_m=6.0)
+    assert not found.converged
 
 
 def test_the_offset_may_be_that_of_the_middle_where_the_origin_is_far():

@@ -38,9 +38,16 @@ _LEAST_COARSE, _LEAST_FINE = 0.05, 0.3
 _MAX_SEARCHED = 5000
 _MAX_ALIGNED = 8
 _ICP = IcpProtocol(
-    relative_tolerance=1e-4, max_iterations=200, min_explained=0.0, max_rival_lead=1.0
+    method="gicp",
+    relative_tolerance=1e-4,
+    max_iterations=200,
+    max_shift_m=1e9,
+    max_turn_deg=180.0,
+    min_explained=0.0,
+    max_rival_lead=1.0,
 )
-"""Rivals are judged here, over the whole window."""
+"""Candidates may go far, to the place that others have found, too. What becomes of them is judged
+here: rivals over the whole window, tilt and offset."""
 
 
 def coarse_align(
@@ -107,7 +114,7 @@ def coarse_align(
     if len(poses) == 0:
         return no_place(T_initial, max_offset_m)
     places = _align_all(poses, sample, source, target, cell, protocol)
-    result = judge(places, sample, field, cell, protocol)
+    result = judge(places, sample, field, cell, max_offset_m, protocol)
     return result.after(T_initial)
 
 
@@ -145,13 +152,7 @@ def _align_all(
     voxel = FINE * cell
     moving, fixed = Surface(source, voxel_m=voxel), Surface(target, voxel_m=voxel)
     with_scale = protocol.scale_high > protocol.scale_low
-    choices = replace(
-        _ICP,
-        radius_m=cell,
-        max_shift_m=3.0 * cell,
-        max_turn_deg=protocol.max_tilt_deg,
-        with_scale=with_scale,
-    )
+    choices = replace(_ICP, radius_m=cell, with_scale=with_scale)
     places = []
     for pose in poses:
         R = rotation(pose[3])

@@ -32,7 +32,7 @@ class CoarseProtocol:
     )
     max_tilt_deg: float = parameter(
         15.0,
-        text="a larger turn by the ICP from upright is drift",
+        text="an answer that leans more is refused",
         unit="deg",
         minimum=0.0,
         maximum=90.0,

@@ -72,7 +72,12 @@ class CoarseRegistration(Registration):
 
 
 def judge(
-    places: list[Place], sample: Sample, field: Field, cell: float, protocol: CoarseProtocol
+    places: list[Place],
+    sample: Sample,
+    field: Field,
+    cell: float,
+    max_offset_m: float,
+    protocol: CoarseProtocol,
 ) -> CoarseRegistration:
     """Return the best place, and whether it may be believed."""
     values = [_values(place.points, field) for place in places]
@@ -93,7 +98,9 @@ def judge(
             T_target_source_rival=rival.T_target_source,
             scale_rival=rival.scale,
         )
-    problem = _problem(result, protocol)
+    problem = _problem(result, protocol) or _misplaced(
+        result, sample, max_offset_m + cell, protocol.max_tilt_deg
+    )
     reason = problem or (
         f"{result.fitness:.0%} of the source lie on the target, and no other place comes near: "
         f"the runner-up is {result.lead:.0%} or {result.margin:.1f} standard errors behind"
@@ -142,7 +149,30 @@ def _problem(result: CoarseRegistration, protocol: CoarseProtocol) -> str:
             f"{_named(result.T_target_source)}, {result.lead:.1%} or {result.margin:.1f} standard "
             "errors behind; give a start, or a larger part of the place"
         )
-    return "" if result.converged else f"the best place does not hold still: {result.reason}"
+    if result.open_directions:
+        listed = " and ".join(direction.text for direction in result.open_directions)
+        return f"the surface leaves open: {listed}"
+    return ""
+
+
+def _misplaced(
+    result: CoarseRegistration, sample: Sample, max_offset_m: float, max_tilt_deg: float
+) -> str:
+    """Say what is wrong with a place that leans or lies beyond the offset; "" if nothing."""
+    T = result.T_target_source
+    tilt = float(np.degrees(np.arccos(np.clip(T[2, 2], -1.0, 1.0))))
+    if tilt > max_tilt_deg:
+        return f"the best place leans by {tilt:.1f} deg, {max_tilt_deg:g} are believed"
+    moved = sample.middle @ result.S_target_source[:3, :3].T + T[:3, 3]
+    offset = min(_reach(T[:3, 3]), _reach(moved - sample.middle))
+    if offset > max_offset_m:
+        return f"the best place is {offset:.1f} m off, beyond the largest offset; raise it"
+    return ""
+
+
+def _reach(shift: np.ndarray) -> float:
+    """Return the larger of the horizontal and the vertical part [m]."""
+    return max(float(np.hypot(shift[0], shift[1])), abs(float(shift[2])))
 
 
 def _values(points: np.ndarray, field: Field) -> np.ndarray:
