@@ -95,6 +95,9 @@ def _configure_alignment(parser: argparse.ArgumentParser) -> None:
         "--method", choices=("point_to_point", "point_to_plane", "gicp"), help="of the ICP"
     )
     group.add_argument(
+        "--thin-m", type=float, metavar="M", help="the ICP takes one point per cell of this edge"
+    )
+    group.add_argument(
         "--scale",
         action="store_true",
         default=None,
@@ -246,6 +249,7 @@ def _protocol(args: argparse.Namespace):
     given = {
         "align": args.align,
         "method": args.method,
+        "thin_m": args.thin_m,
         "with_scale": args.scale,
         "regions_m": regions,
         "voxel_m": args.voxel_m,
@@ -275,6 +279,9 @@ def _print(evaluation, notes: list[str]) -> None:
         print(note)
     if not evaluation.is_judged:
         print(f"NOT ALIGNED: {evaluation.registration.reason}")
+        print(
+            "try: thinner clouds (--thin-m), a start (--initial, --align coarse), another --method"
+        )
         return
     for (label, value, unit, _), _ in score_rows(evaluation):
         print(f"{label:44} {value:>10} {unit}")

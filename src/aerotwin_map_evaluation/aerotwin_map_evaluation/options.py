@@ -9,7 +9,7 @@ from aerotwin_core.errors import UserError
 NO_REFERENCE = "-"
 _OF_POSES = ("camera", "lidar", "mount", "range_m")
 _OF_REFERENCE = (
-    "surface", "align", "method", "scale", "initial", "origin", "reference_origin", "placed",
+    "surface", "align", "method", "thin_m", "scale", "initial", "origin", "reference_origin", "placed",
     "region", "cut_m", "poses", *_OF_POSES,
 )  # fmt: skip
 
@@ -38,7 +38,9 @@ def check_options(args: argparse.Namespace) -> None:
     if args.reference is None:
         raise UserError("give REFERENCE and ESTIMATE, or - instead of the reference")
     if args.align == "none":
-        _refuse(args, ("method", "scale"), "has no effect with --align none: leave one out")
+        _refuse(
+            args, ("method", "thin_m", "scale"), "has no effect with --align none: leave one out"
+        )
     if args.poses is None:
         _refuse(args, _OF_POSES, "says what was seen from true poses: give --poses too")
     if args.camera is not None and args.lidar is not None:

@@ -29,6 +29,13 @@ class MapProtocol:
         choices=ALIGNMENTS,
     )
     method: str = parameter("point_to_point", text="method of the ICP", choices=METHODS)
+    thin_m: float = parameter(
+        0.0,
+        text="the ICP takes the mean of the points in each cell of this edge, of both clouds: scans "
+        "of a lidar crowd near it; 0 takes all points",
+        unit="m",
+        minimum=0.0,
+    )
     with_scale: bool = parameter(False, text="the alignment also finds the map's scale, Sim(3)")
     regions_m: tuple[float, ...] = parameter(
         (),
@@ -117,6 +124,7 @@ class MapProtocol:
         """The alignment's part."""
         return IcpProtocol(
             method=self.method,
+            voxel_m=self.thin_m,
             with_scale=self.with_scale,
             radius_m=self.radius_m,
             relative_tolerance=self.relative_tolerance,
