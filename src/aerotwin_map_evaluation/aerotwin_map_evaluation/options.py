@@ -9,8 +9,8 @@ from aerotwin_core.errors import UserError
 NO_REFERENCE = "-"
 _OF_POSES = ("camera", "lidar", "mount", "range_m")
 _OF_REFERENCE = (
-    "surface", "align", "method", "thin_m", "scale", "initial", "origin", "reference_origin", "placed",
-    "region", "cut_m", "poses", *_OF_POSES,
+    "surface", "align", "method", "thin_m", "scale", "initial", "origin", "reference_origin",
+    "placed", "region", "cut_m", "poses", *_OF_POSES,
 )  # fmt: skip
 
 

@@ -31,8 +31,8 @@ class MapProtocol:
     method: str = parameter("point_to_point", text="method of the ICP", choices=METHODS)
     thin_m: float = parameter(
         0.0,
-        text="the ICP takes the mean of the points in each cell of this edge, of both clouds: scans "
-        "of a lidar crowd near it; 0 takes all points",
+        text="the ICP takes the mean of the points in each cell of this edge, of both clouds, "
+        "which crowd near a lidar; 0 takes all points",
         unit="m",
         minimum=0.0,
     )
