@@ -108,7 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
     from aerotwin_bringup.bag_evaluation.protocols import map_protocol, trajectory_protocol
     from aerotwin_bringup.bag_evaluation.roles import find_roles
     from aerotwin_core.bag import BagReader
-    from aerotwin_core.cli import write_json
+    from aerotwin_core.cli import say, write_json
+    from aerotwin_report.runs import load_run, summary_lines
     from aerotwin_simulator.run_folder import make_run_folder
 
     bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
@@ -129,6 +130,8 @@ def run(arguments: argparse.Namespace) -> int:
     metrics = _metrics(folder)
     if metrics is None or code not in (0, EXIT_NOT_JUDGED):
         return code
+    if arguments.json != "-":
+        say("\n".join(summary_lines(load_run(folder))))
     write_json(arguments.json, metrics)
     return _gates(arguments, metrics) or code
 

@@ -116,6 +116,9 @@ def test_truth_may_come_from_a_file(evaluate, bag, tmp_path):
     assert done.returncode == 0, done.stderr
     ape = json.loads(done.stdout)["sections"]["trajectory"]["ape_unaligned"]["trans_m"]
     assert ape["rmse"] == pytest.approx(0.0, abs=ROUNDING)
+    done = evaluate(bag, *words[:4], "-o", "out")
+    assert "The estimate is" in done.stdout
+    assert "Trajectory error" in done.stdout
 
 
 @pytest.mark.parametrize("recorded_ns", [0, 1_700_000_000 * 10**9])
