@@ -154,7 +154,7 @@ def _headline(
 
 
 def _short(value: float) -> str:
-    return f"{value:.2f}" if value >= 1.0 else f"{value:.4f}"
+    return f"{value:.2f}" if value >= 1.0 else f"{value:.3g}"
 
 
 def _drift_tile(evaluation: TrajectoryEvaluation, max_drift_percent: float | None) -> Headline:
