@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NEEDED = {
     "aerotwin_core",
     "aerotwin_registration",
+    "aerotwin_report",
     "aerotwin_worlds",
     "aerotwin_voxel_cloud",
     "aerotwin_map_evaluation",

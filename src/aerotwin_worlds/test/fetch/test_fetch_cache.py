@@ -21,7 +21,7 @@ LIMIT = 10**6
         ({"Cache-Control": "max-age=600"}, 1, True),
         ({"Cache-Control": "private, max-age=600"}, 1, True),
         ({"Cache-Control": "public, Max-Age=600"}, 1, True),
-        ({"Expires": formatdate(time.time() + 600, usegmt=True)}, 1, True),
+        ({"Expires": formatdate(time.time() + 86_400, usegmt=True)}, 1, True),
         ({"ETag": '"v1"'}, 2, True),
         ({"ETag": '"v1"', "Cache-Control": "max-age=600"}, 1, True),
         ({"ETag": '"v1"', "Cache-Control": "no-cache, max-age=600"}, 2, True),
