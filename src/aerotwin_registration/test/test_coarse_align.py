@@ -12,7 +12,9 @@ from aerotwin_core.frames import invert_transform, make_transform, transform_poi
 from aerotwin_registration import ICP_PRESETS, CoarseProtocol, align, coarse_align
 from aerotwin_registration.coarse import kernels
 from aerotwin_registration.coarse.field import make_field
+from aerotwin_registration.coarse.sliding import sliding_along
 from aerotwin_registration.coarse.verdict import CoarseRegistration
+from aerotwin_registration.observability import OpenDirection
 
 BASIN_M, BASIN_DEG = 0.5, 2.0
 """What a following ICP with a radius of 1 m needs."""
@@ -182,9 +184,27 @@ def test_a_cloud_that_lies_mostly_elsewhere_is_refused():
 
 def test_a_plane_is_never_placed():
     rng = np.random.default_rng(1010)
-    plane = np.column_stack([rng.uniform(-30, 30, (8000, 2)), rng.normal(0, 0.02, 8000)])
-    found = coarse_align(plane[plane[:, 0] < 0], plane)
+    xy = rng.uniform(-30, 30, (16000, 2))
+    plane = np.column_stack([xy, rng.normal(0, 0.02, len(xy))])
+    source = plane[::2]  # other points than the target's: a pattern of points is a place
+    found = coarse_align(source[np.hypot(*source[:, :2].T) < 15.0], plane[1::2])
     assert not found.converged
+
+
+def test_a_motion_that_small_steps_do_not_show_is_tried_over_metres():
+    rng = np.random.default_rng(1015)
+    points = rng.uniform(-10, 10, (500, 3))
+    along = OpenDirection(translation=np.array([1.0, 0, 0]), rotation=np.zeros(3), information=0)
+    about = OpenDirection(translation=np.zeros(3), rotation=np.array([0, 0, 1.0]), information=0)
+
+    def moved(other):
+        return np.sqrt(np.mean(np.sum((other - points) ** 2, axis=1)))
+
+    assert sliding_along(points, (along,), 3.0, lambda p: moved(p) == pytest.approx(3.0))
+    assert sliding_along(points, (along,), 3.0, lambda p: False) == ""
+    # about z only the horizontal part of the arms moves: sqrt(2 / 3) of the radius
+    turned = sliding_along(points, (along, about), 1.0, lambda p: moved(p) < 0.9)
+    assert turned == "a turn about (+1.0 z)"
 
 
 def test_clouds_out_of_reach_or_of_a_handful_of_points_are_told():

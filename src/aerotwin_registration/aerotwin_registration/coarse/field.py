@@ -46,7 +46,7 @@ def make_field(
     Nearness is exp(-d^2 / (2 sigma^2)). A hit in a layer that is occupied all around tells
     little: wherever a cloud is put, its ground meets ground. So the value is weighted with the
     information -log p of a hit, p being the share of occupied nodes of the same height within
-    `surroundings_m`.
+    `surroundings_m`, of those in columns where anything is: the rim of a map is no wall.
 
     Parameters
     ----------
@@ -64,7 +64,10 @@ def make_field(
     values = np.zeros(shape, dtype=np.uint8)
     kernels.splat(points, low, cell_m, sigma_m, values)
     size = 2 * round(0.5 * surroundings_m / cell_m) + 1
-    share = uniform_filter((values > 0).astype(np.float32), size=(1, size, size), mode="constant")
+    is_hit = values > 0
+    hits = uniform_filter(is_hit.astype(np.float32), size=(1, size, size), mode="constant")
+    columns = uniform_filter(is_hit.any(axis=0).astype(np.float32), size=size, mode="constant")
+    share = hits / np.maximum(columns, 1.0 / size**2)
     information = np.log(np.maximum(share, _RARE)) / np.log(_RARE)
     weighted = values * np.clip(information, least, 1.0)
     return Field(values=weighted.astype(np.uint8), origin_m=low, cell_m=cell_m)

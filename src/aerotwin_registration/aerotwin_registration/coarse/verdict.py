@@ -6,6 +6,7 @@ Two places are compared point by point. Points that are near each other are not 
 the error of the lead is that of sums over blocks of the source.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,10 +14,13 @@ import numpy as np
 from aerotwin_registration.coarse.field import Field
 from aerotwin_registration.coarse.protocol import CoarseProtocol
 from aerotwin_registration.coarse.sample import Sample
+from aerotwin_registration.coarse.sliding import sliding_along
 from aerotwin_registration.icp import Registration
 
 BLOCK_CELLS = 4
 """Edge of a block, in coarse cells."""
+SLIDE_CELLS = 2.0
+"""How far a place is moved along a motion that the surface hardly opposes, in coarse cells."""
 APART_CELLS = 1.0
 """RMS displacement from which two places count as two, in coarse cells."""
 _WAY_OUT = "if the clouds lie farther apart, give a start (--initial or --origin)"
@@ -98,14 +102,27 @@ def judge(
             T_target_source_rival=rival.T_target_source,
             scale_rival=rival.scale,
         )
-    problem = _problem(result, protocol) or _misplaced(
-        result, sample, max_offset_m + cell, protocol.max_tilt_deg
+    score = values[best]
+
+    def is_as_good(points: np.ndarray) -> bool:
+        return not _leads(*_lead(score, _values(points, field), blocks), protocol)
+
+    problem = (
+        _problem(result, protocol)
+        or _misplaced(result, sample, max_offset_m + cell, protocol.max_tilt_deg)
+        or _sliding(result, places[best].points, SLIDE_CELLS * cell, is_as_good)
     )
-    reason = problem or (
-        f"{result.fitness:.0%} of the source lie on the target, and no other place comes near: "
-        f"the runner-up is {result.lead:.0%} or {result.margin:.1f} standard errors behind"
+    return replace(result, converged=not problem, reason=problem or _praise(result))
+
+
+def _praise(result: CoarseRegistration) -> str:
+    text = f"{result.fitness:.0%} of the source lie on the target"
+    if result.T_target_source_rival is None:
+        return f"{text}, and every start ended there"
+    return (
+        f"{text}, and no other place comes near: the runner-up is {result.lead:.0%} or "
+        f"{result.margin:.1f} standard errors behind"
     )
-    return replace(result, converged=not problem, reason=reason)
 
 
 def not_tried(
@@ -142,17 +159,28 @@ def _problem(result: CoarseRegistration, protocol: CoarseProtocol) -> str:
             f"only {result.fitness:.0%} of the source lie on the target at the best place, "
             f"{protocol.min_overlap:.0%} are needed; is it the same place, within the offset?"
         )
-    if result.margin < protocol.min_margin or result.lead < protocol.min_lead:
+    if not _leads(result.lead, result.margin, protocol):
         assert result.T_target_source_rival is not None
         return (
             f"ambiguous: {_named(result.T_target_source_rival)} fits as well as "
             f"{_named(result.T_target_source)}, {result.lead:.1%} or {result.margin:.1f} standard "
             "errors behind; give a start, or a larger part of the place"
         )
-    if result.open_directions:
-        listed = " and ".join(direction.text for direction in result.open_directions)
-        return f"the surface leaves open: {listed}"
     return ""
+
+
+def _leads(lead: float, margin: float, protocol: CoarseProtocol) -> bool:
+    return lead >= protocol.min_lead and margin >= protocol.min_margin
+
+
+def _sliding(
+    result: CoarseRegistration,
+    points: np.ndarray,
+    step_m: float,
+    is_as_good: Callable[[np.ndarray], bool],
+) -> str:
+    along = sliding_along(points, result.open_directions, step_m, is_as_good)
+    return along and f"the surface leaves open {along}: {step_m:.1f} m along it fit as well"
 
 
 def _misplaced(
