@@ -210,7 +210,7 @@ def test_a_mavsdk_client_flies_the_scenario_instead_of_its_mission(tmp_path):
     )  # fmt: skip
     os.killpg(launched.process.pid, signal.SIGINT)
     launched.finish(STOP_LIMIT_S)
-    assert client.returncode == 0, client.stdout + client.stderr
+    assert client.returncode == 0, client.stdout + client.stderr + launched.output
     assert json.loads(client.stdout.splitlines()[-1])["in_air"] == [False, True, False]
 
 

@@ -16,7 +16,7 @@ from mavsdk.plugins.action import Action
 from mavsdk.plugins.telemetry import Telemetry
 
 TAKEOFF_ALTITUDE_M = 3.0
-NORTH_M = 6.0
+NORTH_M = -6.0  # away from the rock at the foot of the cliff, where nobody can land
 CLIMB_M = 1.0
 LIMIT_S = 40.0
 """Wall time for each wait; the simulation runs faster than real time."""

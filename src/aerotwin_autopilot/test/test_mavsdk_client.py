@@ -18,7 +18,7 @@ from aerotwin_px4_bridge import offboard_port
 INSTANCE = 61
 SPEED = 3.0
 """Times real time: MAVSDK's timeouts run on the wall clock, so not as fast as possible."""
-GOAL_NORTH_M = 6.0
+GOAL_NORTH_M = -6.0
 ARRIVAL_ERROR_M = 2.0
 """The client's own arrival circle (0.5 m) and the error of a GNSS estimate (3 sigma: 1.5 m)."""
 LIMIT_S = 120.0

@@ -18,8 +18,9 @@ from aerotwin_registration.observability import OpenDirection
 
 BASIN_M, BASIN_DEG = 0.5, 2.0
 """What a following ICP with a radius of 1 m needs."""
-SAME_END_M = 0.05
-"""Two ICPs in one basin end apart by what their stopping rule of 1e-5 leaves on voxels of 1 m."""
+SAME_END_M, SAME_RMSE = 0.15, 1.002
+"""Point-to-point ICP has minima up to 0.12 m apart on voxels of 1 m (seeds 1000 to 1011, a stopping
+rule of 1e-9): two ends of one basin lie so near, and neither is the worse fit."""
 FIELD_STEP = 1.0 / 255.0  # the field has 8 bits
 ROUNDING = 1e-9
 
@@ -89,11 +90,13 @@ def test_a_part_is_found_in_voxels_from_any_heading_and_icp_ends_at_the_same_pla
     found = coarse_align(source, target)
     assert found.converged, found.reason
     protocol = ICP_PRESETS["beam2024"]
-    ends = [
-        align(source, target, T_target_source_initial=start, protocol=protocol).T_target_source
+    from_truth, from_found = (
+        align(source, target, T_target_source_initial=start, protocol=protocol)
         for start in (T, found.T_target_source)
-    ]
-    assert_in_the_basin(found.T_target_source, ends[0], source)
+    )
+    assert_in_the_basin(found.T_target_source, from_truth.T_target_source, source)
+    assert from_found.rmse_m < SAME_RMSE * from_truth.rmse_m
+    ends = from_truth.T_target_source, from_found.T_target_source
     assert difference(*ends, source)[0] < SAME_END_M
 
 
