@@ -28,7 +28,9 @@ ALLOWED = {
     "aerotwin_px4_bridge": "core",
     "aerotwin_autopilot": "core px4_bridge",
     "aerotwin_stereo_odometry": "core",
-    "aerotwin_simulator": "core multirotor_dynamics sensor_models worlds px4_bridge autopilot",
+    "aerotwin_ground_dynamics": "core",
+    "aerotwin_simulator": "core multirotor_dynamics ground_dynamics sensor_models worlds px4_bridge "
+    "autopilot",
     "aerotwin_voxel_cloud": "core registration worlds",
     "aerotwin_map_evaluation": "core registration worlds voxel_cloud report",
     "aerotwin_report": "core",
@@ -36,6 +38,8 @@ ALLOWED = {
     "aerotwin_comparison": "core registration worlds voxel_cloud map_evaluation "
     "trajectory_evaluation report",
     "aerotwin_kiss_icp": "core",
+    "aerotwin_reconstruction": "core registration worlds stereo_odometry",
+    "aerotwin_teach_repeat": "core registration report",
     "aerotwin_bringup": "*",
 }
 ROSDEP_KEYS = {
