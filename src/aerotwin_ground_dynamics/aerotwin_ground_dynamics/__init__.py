@@ -1,3 +1,44 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Motion of wheeled robots on terrain: unicycle and bicycle with lags, slip and command delay."""
+"""Motion of wheeled robots on terrain: unicycle and bicycle with lags, slip and command delay.
+
+A `GroundVehicle` is stepped under a `Command`, a speed and a rate of turn of `base_link`, which is
+on the ground between the wheels, x ahead, z up. Its pose in `map` follows a terrain that is given
+as a function; its wheel odometry knows of no slip. The package knows no ROS, no world, no sensor.
+"""
+
+from aerotwin_ground_dynamics.arc import arc
+from aerotwin_ground_dynamics.bicycle import BicycleParameters, BicycleState, bicycle_step
+from aerotwin_ground_dynamics.lag import lag_step
+from aerotwin_ground_dynamics.motion import Command, Twist
+from aerotwin_ground_dynamics.slip import NO_SLIP, Slip, SlipParameters
+from aerotwin_ground_dynamics.terrain import (
+    Ground,
+    NoGroundError,
+    WheelParameters,
+    pose_on_ground,
+)
+from aerotwin_ground_dynamics.unicycle import UnicycleParameters, UnicycleState, unicycle_step
+from aerotwin_ground_dynamics.vehicle import GroundVehicle, WheelOdometry
+
+__all__ = [
+    "NO_SLIP",
+    "BicycleParameters",
+    "BicycleState",
+    "Command",
+    "Ground",
+    "GroundVehicle",
+    "NoGroundError",
+    "Slip",
+    "SlipParameters",
+    "Twist",
+    "UnicycleParameters",
+    "UnicycleState",
+    "WheelOdometry",
+    "WheelParameters",
+    "arc",
+    "bicycle_step",
+    "lag_step",
+    "pose_on_ground",
+    "unicycle_step",
+]

@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Commands on their way: what is given now acts some time later."""
+
+from collections import deque
+
+from aerotwin_ground_dynamics.motion import Command
+
+
+class CommandDelay:
+    """Holds commands back for a fixed time; before the first one arrives the vehicle stands.
+
+    Parameters
+    ----------
+    delay_ns : int
+        From given to acting [ns].
+    """
+
+    def __init__(self, delay_ns: int) -> None:
+        if delay_ns < 0:
+            raise ValueError(f"delay_ns must not be negative, got {delay_ns}")
+        self._delay_ns = delay_ns
+        self._waiting: deque[tuple[int, Command]] = deque()
+        self._acting = Command()
+        self._given = Command()
+
+    def give(self, stamp_ns: int, command: Command) -> None:
+        """Take a command that is given at a time [ns]; times do not decrease."""
+        if command != self._given:
+            self._waiting.append((stamp_ns + self._delay_ns, command))
+            self._given = command
+
+    def acting(self, stamp_ns: int) -> Command:
+        """Return the command that acts at a time [ns]."""
+        while self._waiting and self._waiting[0][0] <= stamp_ns:
+            self._acting = self._waiting.popleft()[1]
+        return self._acting

@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked of a ground vehicle, and how it moves."""
+
+from typing import NamedTuple
+
+
+class Command(NamedTuple):
+    """What a path tracker asks for.
+
+    Attributes
+    ----------
+    v_m_s : float
+        Speed of `base_link` along its x axis [m/s]; negative drives backwards.
+    omega_rad_s : float
+        Rate of turn about z of `base_link` [rad/s], counter-clockwise seen from above.
+    """
+
+    v_m_s: float = 0.0
+    omega_rad_s: float = 0.0
+
+
+class Twist(NamedTuple):
+    """How a vehicle moves in the plane that it stands on; `v_m_s`, `omega_rad_s` as `Command`."""
+
+    v_m_s: float = 0.0
+    omega_rad_s: float = 0.0

@@ -1,0 +1,165 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A ground vehicle: a unicycle or bicycle that slips and follows the terrain."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aerotwin_core.time import from_seconds
+from aerotwin_ground_dynamics.arc import arc, planar_pose
+from aerotwin_ground_dynamics.bicycle import BicycleParameters, BicycleState, bicycle_step
+from aerotwin_ground_dynamics.delay import CommandDelay
+from aerotwin_ground_dynamics.motion import Command, Twist
+from aerotwin_ground_dynamics.slip import Slip
+from aerotwin_ground_dynamics.terrain import Ground, pose_on_ground
+from aerotwin_ground_dynamics.unicycle import UnicycleParameters, UnicycleState, unicycle_step
+
+
+@dataclass(frozen=True, kw_only=True)
+class WheelOdometry:
+    """What the wheels' encoders say: they know of no slip and of no slope.
+
+    Attributes
+    ----------
+    T_odom_base : (4, 4) array
+        Sum of their ways since the start, in a plane; odom is where the vehicle began.
+    twist : Twist
+        Speed and rate of turn now.
+    """
+
+    T_odom_base: np.ndarray
+    twist: Twist
+
+
+class GroundVehicle:
+    """A vehicle on wheels on a terrain.
+
+    A step takes the command that acts, moves the wheels by their lags and limits, takes the slip
+    off, moves `base_link` along the exact arc of the mean twist in the plane that it stands on,
+    and stands it on the ground there. The same seed and steps give the same bytes.
+
+    Parameters
+    ----------
+    parameters : UnicycleParameters or BicycleParameters
+        What it is.
+    ground : callable
+        Height of the ground [m] at arrays x, y [m] of map.
+    seed : int
+        Of its slip, not negative.
+    T_map_base : (4, 4) array
+        Where it is at first: x, y and heading of it; the rest is the terrain's.
+
+    Raises
+    ------
+    ValueError
+        If the seed is negative.
+    NoGroundError
+        If there is no ground at the start.
+    """
+
+    def __init__(
+        self,
+        parameters: UnicycleParameters | BicycleParameters,
+        ground: Ground,
+        *,
+        seed: int,
+        T_map_base: ArrayLike,
+    ) -> None:
+        if seed < 0:
+            raise ValueError(f"seed must not be negative, got {seed}")
+        self.parameters = parameters
+        self._ground = ground
+        self._slip = Slip(parameters.slip, np.random.default_rng([seed, 0x57]))
+        self._delay = CommandDelay(from_seconds(parameters.command_delay_s))
+        self._odom = (0.0, 0.0, 0.0)
+        self._time_ns = 0
+        self.place(T_map_base)
+
+    @property
+    def T_map_base(self) -> np.ndarray:
+        """True pose, (4, 4); a copy."""
+        return self._T_map_base.copy()
+
+    @property
+    def twist(self) -> Twist:
+        """True speed and rate of turn at the end of the last step."""
+        return self._slip.on_ground(self._wheels)
+
+    @property
+    def wheel_odometry(self) -> WheelOdometry:
+        """What the encoders say."""
+        return WheelOdometry(T_odom_base=planar_pose(*self._odom), twist=self._wheels)
+
+    @property
+    def slip(self) -> Slip:
+        """True slip, which no sensor tells."""
+        return self._slip
+
+    def place(self, T_map_base: ArrayLike) -> None:
+        """Stand the vehicle elsewhere, at rest, as one that is carried away; odometry goes on."""
+        T = np.asarray(T_map_base, np.float64)
+        if T.shape != (4, 4) or not np.isfinite(T).all():
+            raise ValueError(f"T_map_base must be a finite (4, 4) array, got shape {T.shape}")
+        self._stand(float(T[0, 3]), float(T[1, 3]), math.atan2(T[1, 0], T[0, 0]))
+        self._state, self._model_step = _model(self.parameters)
+
+    def step(self, dt_s: float, command: Command) -> None:
+        """Move for a time [s] under a command that is given now.
+
+        Raises
+        ------
+        ValueError
+            If the time is not positive or the command not finite.
+        NoGroundError
+            If there is no ground where it comes to.
+        """
+        if not dt_s > 0.0 or not math.isfinite(command.v_m_s + command.omega_rad_s):
+            raise ValueError(
+                f"a step needs a positive time and a finite command, got {dt_s} s and {command}"
+            )
+        self._delay.give(self._time_ns, command)
+        acting = self._delay.acting(self._time_ns)
+        self._state, mean = self._model_step(self.parameters, self._state, acting, dt_s)
+        self._time_ns += from_seconds(dt_s)
+        self._odom = _moved(self._odom, mean, dt_s)
+        true = self._slip.on_ground(mean)
+        self._move(true, dt_s)
+        self._slip.advance(abs(true.v_m_s) * dt_s)
+
+    def _move(self, mean: Twist, dt: float) -> None:
+        """Follow an arc in the plane of the wheels, then stand on the ground there."""
+        turn = mean.omega_rad_s * dt
+        ahead, left = arc(mean.v_m_s * dt, turn)
+        T = self._T_map_base
+        c, s = math.cos(turn), math.sin(turn)
+        x, y = (float(T[i, 3] + T[i, 0] * ahead + T[i, 1] * left) for i in (0, 1))
+        heading = [float(T[i, 0] * c + T[i, 1] * s) for i in (0, 1)]
+        self._stand(x, y, math.atan2(heading[1], heading[0]))
+
+    @property
+    def _wheels(self) -> Twist:
+        return self._state.twist(self.parameters)
+
+    def _stand(self, x: float, y: float, yaw: float) -> None:
+        self._T_map_base = pose_on_ground(x, y, yaw, self._ground, self.parameters.wheels)
+
+
+def _model(parameters: UnicycleParameters | BicycleParameters) -> tuple[Any, Callable]:
+    """Return the state at rest and the step of a kind of vehicle."""
+    if isinstance(parameters, BicycleParameters):
+        return BicycleState(), bicycle_step
+    return UnicycleState(), unicycle_step
+
+
+def _moved(pose: tuple[float, float, float], mean: Twist, dt: float) -> tuple[float, float, float]:
+    """Return x, y, yaw after an arc from x, y, yaw."""
+    x, y, yaw = pose
+    turn = mean.omega_rad_s * dt
+    ahead, left = arc(mean.v_m_s * dt, turn)
+    c, s = math.cos(yaw), math.sin(yaw)
+    return x + c * ahead - s * left, y + s * ahead + c * left, yaw + turn
