@@ -1,3 +1,12 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Teach and repeat by lidar: route graph, submaps, localisation, path tracking, deviation metrics."""
+"""Teach and repeat by lidar: a path is taught once, in a map or by driving, and driven again.
+
+`route_graph` holds taught paths and their folder, `submaps` cuts the surroundings of each place
+from a cloud, `teaching` makes a graph of way-points or of a driven trajectory. `T_a_b` takes points
+of b to a; `map` is the frame of the cloud, `base` the vehicle's: x forward, z up, on the ground.
+"""
+
+from aerotwin_teach_repeat.route_graph import Edge, RouteGraph, RouteGraphWriter, Submap, Vertex
+
+__all__ = ["Edge", "RouteGraph", "RouteGraphWriter", "Submap", "Vertex"]

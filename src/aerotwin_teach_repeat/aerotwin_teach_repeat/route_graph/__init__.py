@@ -1,0 +1,47 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Route graphs: taught paths as poses, edges and submaps; their folder, routes and joints.
+
+`T_a_b` takes points of b to a. `map` is the frame of the cloud that a path was taught in; a
+vertex's frame is the vehicle's base there, x forward, z up, on the ground between the wheels.
+"""
+
+from aerotwin_teach_repeat.route_graph.crossings import (
+    CrossingProtocol,
+    find_crossings,
+    submap_overlap,
+)
+from aerotwin_teach_repeat.route_graph.graph import RouteGraph, rotation_angle
+from aerotwin_teach_repeat.route_graph.joining import branch, extend, merge, with_edges
+from aerotwin_teach_repeat.route_graph.submap_sources import MemorySubmaps
+from aerotwin_teach_repeat.route_graph.types import (
+    DamagedSubmapError,
+    Edge,
+    RouteGraphError,
+    Submap,
+    SubmapSource,
+    Vertex,
+    relative_pose,
+)
+from aerotwin_teach_repeat.route_graph.writer import RouteGraphWriter
+
+__all__ = [
+    "CrossingProtocol",
+    "DamagedSubmapError",
+    "Edge",
+    "MemorySubmaps",
+    "RouteGraph",
+    "RouteGraphError",
+    "RouteGraphWriter",
+    "Submap",
+    "SubmapSource",
+    "Vertex",
+    "branch",
+    "extend",
+    "find_crossings",
+    "merge",
+    "relative_pose",
+    "rotation_angle",
+    "submap_overlap",
+    "with_edges",
+]

@@ -1,0 +1,248 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of a route graph: what its files hold, and how they are read without trust.
+
+| file | holds |
+|---|---|
+| `manifest.json` | format, version, frame, is it finished, SHA-256 of the tables, `about` |
+| `vertices.csv` | id, stamp, T_map_vertex, id of the submap in use, T_submap_vertex |
+| `edges.csv` | two ids, kind, T_from_to |
+| `submaps.csv` | id, number of points, bytes and SHA-256 of every submap file |
+| `submaps/0000012.npz` | `points`, `normals` (m, 3) float32, vertex's frame; or PLY with nx ny nz |
+| `poses.tum` | T_map_vertex for other tools; not read |
+
+Poses are written as x y z [m] and a quaternion qx qy qz qw, with all digits of a double. The tables
+only grow: a line is written when what it speaks of is there, so that a graph whose writer was
+killed holds everything that was finished. Its manifest says so, and the torn last line is left out.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import FloatArray, pose_from_transform, transform_from_pose
+from aerotwin_teach_repeat.route_graph.submap_files import FolderSubmaps, SubmapRecord
+from aerotwin_teach_repeat.route_graph.types import Edge, RouteGraphError, Vertex
+
+FORMAT, VERSION = "aerotwin route graph", 1
+MANIFEST = "manifest.json"
+VERTICES, EDGES, SUBMAPS, POSES = "vertices.csv", "edges.csv", "submaps.csv", "poses.tum"
+TABLES = (VERTICES, EDGES, SUBMAPS)
+MAX_TABLE_BYTES = 1 << 30
+"""A table of more is none of ours: a vertex takes 400 bytes, a gigabyte two million of them."""
+_POSE = ("x_m", "y_m", "z_m", "qx", "qy", "qz", "qw")
+COLUMNS = {
+    VERTICES: ("id", "stamp_ns", *_POSE, "submap_id", *(f"submap_{name}" for name in _POSE)),
+    EDGES: ("from_id", "to_id", "kind", *_POSE),
+    SUBMAPS: ("vertex_id", "n_points", "n_bytes", "sha256"),
+}
+_SHORTEST_QUATERNION = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What `manifest.json` says.
+
+    Attributes
+    ----------
+    frame : str
+        Name of the frame of all poses.
+    submap_format : {"npz", "ply"}
+    is_finished : bool
+        False while it is written, and for ever if the writer was killed.
+    sha256 : dict
+        Of the tables by file name, once finished.
+    about : dict
+        What else its teacher wrote down.
+    """
+
+    frame: str = "map"
+    submap_format: str = "npz"
+    is_finished: bool = False
+    sha256: dict[str, str] = field(default_factory=dict)
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def text(self) -> str:
+        """Return the content of the file."""
+        content = {"format": FORMAT, "version": VERSION, **vars(self)}
+        return json.dumps(content, indent=2, allow_nan=False) + "\n"
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderContent:
+    """What a folder holds: vertices, edges, submaps to load, and what is odd about it."""
+
+    manifest: Manifest
+    vertices: tuple[Vertex, ...]
+    edges: tuple[Edge, ...]
+    submaps: FolderSubmaps
+    problems: tuple[str, ...]
+
+
+def read_folder(folder: Path) -> FolderContent:
+    """Return the content of a route graph's folder.
+
+    Raises
+    ------
+    RouteGraphError
+        If it is no route graph, or a table is missing, damaged or not what was written.
+    """
+    manifest = read_manifest(folder)
+    records = {
+        record.vertex_id: record
+        for record in _rows(folder, SUBMAPS, manifest, lambda w: SubmapRecord.of_words(w))
+    }
+    vertices = _rows(folder, VERTICES, manifest, _vertex)
+    edges = _rows(folder, EDGES, manifest, _edge)
+    problems = []
+    if not manifest.is_finished:
+        vertices, edges, left_out = _without_loose_ends(vertices, edges, set(records))
+        problems.append(
+            f"{folder}: its teach was cut off; {len(vertices)} vertices and {len(edges)} edges "
+            f"were finished{left_out}"
+        )
+    return FolderContent(
+        manifest=manifest,
+        vertices=tuple(vertices),
+        edges=tuple(edges),
+        submaps=FolderSubmaps(folder, manifest.submap_format, records),
+        problems=tuple(problems),
+    )
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return the manifest of a route graph; `RouteGraphError` if there is none or it is damaged."""
+    path = folder / MANIFEST
+    try:
+        if path.stat().st_size > MAX_TABLE_BYTES:
+            raise RouteGraphError(f"{path}: too large for a manifest")
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RouteGraphError(
+            f"{folder}: no route graph there ({MANIFEST}: {error.strerror}); name the folder that "
+            "`aerotwin teach` wrote"
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise RouteGraphError(f"{path}: not valid JSON ({error}); the file is damaged") from None
+    if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
+        raise RouteGraphError(f"{path}: its 'format' must be '{FORMAT}'; this is something else")
+    version = content.pop("version", None)
+    if version != VERSION:
+        raise RouteGraphError(
+            f"{path}: version must be {VERSION}, got {version!r}; it was written by another release"
+        )
+    return _checked_manifest(content, path)
+
+
+def _checked_manifest(content: dict[str, Any], path: Path) -> Manifest:
+    kinds = {"frame": str, "submap_format": str, "is_finished": bool, "sha256": dict, "about": dict}
+    for name, kind in kinds.items():
+        if not isinstance(content.get(name), kind):
+            raise RouteGraphError(f"{path}: '{name}' must be a {kind.__name__}; it is damaged")
+    if content["submap_format"] not in ("npz", "ply"):
+        raise RouteGraphError(
+            f"{path}: submap_format must be npz or ply, got {content['submap_format']!r}"
+        )
+    return Manifest(**{name: content[name] for name in kinds})
+
+
+def pose_words(T: FloatArray) -> list[str]:
+    """Return x y z qx qy qz qw of a transform, with all digits."""
+    p, q = pose_from_transform(T)
+    return [repr(float(value)) for value in (*p, *q)]
+
+
+def vertex_words(vertex: Vertex) -> list[str]:
+    """Return the cells of a vertex's line."""
+    poses = (pose_words(vertex.T_map_vertex), pose_words(vertex.T_submap_vertex))
+    return [str(vertex.id), str(vertex.stamp_ns), *poses[0], str(vertex.submap_id), *poses[1]]
+
+
+def edge_words(edge: Edge) -> list[str]:
+    """Return the cells of an edge's line."""
+    return [str(edge.from_id), str(edge.to_id), edge.kind, *pose_words(edge.T_from_to)]
+
+
+def tum_line(vertex: Vertex) -> str:
+    """Return a vertex as a line of a TUM trajectory: seconds x y z qx qy qz qw."""
+    seconds, rest = divmod(vertex.stamp_ns, 1_000_000_000)
+    return f"{seconds}.{rest:09d} {' '.join(pose_words(vertex.T_map_vertex))}\n"
+
+
+def _vertex(words: Sequence[str]) -> Vertex:
+    return Vertex(
+        id=int(words[0]),
+        stamp_ns=int(words[1]),
+        T_map_vertex=_transform(words[2:9]),
+        submap_id=int(words[9]),
+        T_submap_vertex=_transform(words[10:17]),
+    )
+
+
+def _edge(words: Sequence[str]) -> Edge:
+    from_id, to_id = int(words[0]), int(words[1])
+    T_from_to = _transform(words[3:10])
+    return Edge(from_id=from_id, to_id=to_id, kind=words[2], T_from_to=T_from_to)  # type: ignore[arg-type]
+
+
+def _transform(words: Sequence[str]) -> FloatArray:
+    values = np.array([float(word) for word in words])
+    if not np.isfinite(values).all():
+        raise ValueError("a pose holds NaN or infinity")
+    if abs(np.linalg.norm(values[3:]) - 1.0) > _SHORTEST_QUATERNION:
+        raise ValueError(f"a quaternion must have length 1, got {np.linalg.norm(values[3:]):.6g}")
+    return transform_from_pose(values[:3], values[3:])
+
+
+def _rows(folder: Path, name: str, manifest: Manifest, row: Callable[[list[str]], Any]) -> list:
+    path = folder / name
+    lines = _lines(path, manifest)
+    if not lines or tuple(lines[0].split(",")) != COLUMNS[name]:
+        raise RouteGraphError(f"{path}: its first line must be {','.join(COLUMNS[name])}")
+    found = []
+    for number, line in enumerate(lines[1:], start=2):
+        words = line.split(",")
+        try:
+            if len(words) != len(COLUMNS[name]):
+                raise ValueError(f"{len(COLUMNS[name])} cells expected, {len(words)} are there")
+            found.append(row(words))
+        except (ValueError, UserError) as error:
+            raise RouteGraphError(f"{path}:{number}: {error}; the file is damaged") from None
+    return found
+
+
+def _lines(path: Path, manifest: Manifest) -> list[str]:
+    """Return the whole lines of a table whose checksum holds."""
+    try:
+        if path.stat().st_size > MAX_TABLE_BYTES:
+            raise RouteGraphError(f"{path}: more than {MAX_TABLE_BYTES} bytes; it is damaged")
+        data = path.read_bytes()
+    except OSError as error:
+        raise RouteGraphError(f"{path}: cannot be read ({error.strerror})") from None
+    if manifest.is_finished:
+        found = hashlib.sha256(data).hexdigest()
+        if found != manifest.sha256.get(path.name):
+            raise RouteGraphError(
+                f"{path}: its SHA-256 is not that of the manifest: it was changed or is damaged; "
+                "take it from a copy, or teach again"
+            )
+    return data[: data.rfind(b"\n") + 1].decode("utf-8", "replace").splitlines()
+
+
+def _without_loose_ends(
+    vertices: list[Vertex], edges: list[Edge], held: set[int]
+) -> tuple[list[Vertex], list[Edge], str]:
+    """Leave out what refers to something that was not finished."""
+    kept = [vertex for vertex in vertices if vertex.submap_id in held]
+    ids = {vertex.id for vertex in kept}
+    kept = [vertex for vertex in kept if vertex.submap_id in ids]
+    ids = {vertex.id for vertex in kept}
+    whole = [edge for edge in edges if edge.from_id in ids and edge.to_id in ids]
+    n = len(vertices) - len(kept) + len(edges) - len(whole)
+    return kept, whole, f", {n} lines that refer to something unfinished are left out" if n else ""

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Files of submaps: NPZ or PLY, each known by its SHA-256."""
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.atomic_file import atomic_file
+from aerotwin_core.errors import UserError
+from aerotwin_registration.ply import read_ply, write_ply
+from aerotwin_teach_repeat.route_graph.types import DamagedSubmapError, Submap
+
+FORMATS = ("npz", "ply")
+SUBMAP_FOLDER = "submaps"
+MAX_SUBMAP_BYTES = 1 << 30
+"""A submap of more points than a robot can use: 40 million."""
+_NORMALS = ("nx", "ny", "nz")
+_N_DIGITS = 7  # of an id in a file name, so that names sort
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmapRecord:
+    """What `submaps.csv` says of one file."""
+
+    vertex_id: int
+    n_points: int
+    n_bytes: int
+    sha256: str
+
+    @classmethod
+    def of_words(cls, words: Sequence[str]) -> "SubmapRecord":
+        """Return the record of a line's cells; ValueError if they are not numbers."""
+        vertex_id, n_points, n_bytes = (int(word) for word in words[:3])
+        if vertex_id < 0:
+            raise ValueError(f"an id must not be negative, got {vertex_id}")
+        return cls(vertex_id=vertex_id, n_points=n_points, n_bytes=n_bytes, sha256=words[3])
+
+    def words(self) -> list[str]:
+        """Return the cells of the line."""
+        return [str(self.vertex_id), str(self.n_points), str(self.n_bytes), self.sha256]
+
+
+class FolderSubmaps:
+    """The submaps of a folder, read one by one and tested against their checksums."""
+
+    def __init__(
+        self, folder: Path, submap_format: str, records: Mapping[int, SubmapRecord]
+    ) -> None:
+        self._folder, self._format, self._records = folder, submap_format, dict(records)
+
+    @property
+    def ids(self) -> frozenset[int]:
+        """Ids of the vertices that have one."""
+        return frozenset(self._records)
+
+    @property
+    def records(self) -> tuple[SubmapRecord, ...]:
+        """What is known of every file, in the order of writing."""
+        return tuple(self._records.values())
+
+    def load(self, vertex_id: int) -> Submap:
+        """Return a submap; `DamagedSubmapError` if its file is not what was written."""
+        record = self._records[vertex_id]
+        path = submap_path(self._folder, vertex_id, self._format)
+        try:
+            data = _read(path, record)
+            points, normals = _unpacked(path, data, self._format)
+            return Submap(vertex_id=vertex_id, points=points, normals=normals)
+        except OSError as error:
+            reason = f"{path}: cannot be read ({error.strerror or error})"
+        except UserError as error:
+            reason = str(error)
+        raise DamagedSubmapError(f"submap {vertex_id} is damaged: {reason}")
+
+
+def submap_path(folder: Path, vertex_id: int, submap_format: str) -> Path:
+    """Return where a submap is kept."""
+    return folder / SUBMAP_FOLDER / f"{vertex_id:0{_N_DIGITS}d}.{submap_format}"
+
+
+def write_submap(folder: Path, submap: Submap, submap_format: str) -> SubmapRecord:
+    """Write the file of a submap, whole or not at all, and return its record."""
+    data = _packed(submap, submap_format)
+    with atomic_file(submap_path(folder, submap.vertex_id, submap_format)) as file:
+        file.write(data)
+    return SubmapRecord(
+        vertex_id=submap.vertex_id,
+        n_points=len(submap.points),
+        n_bytes=len(data),
+        sha256=hashlib.sha256(data).hexdigest(),
+    )
+
+
+def _packed(submap: Submap, submap_format: str) -> memoryview:
+    buffer = io.BytesIO()
+    if submap_format == "npz":
+        np.savez(buffer, points=submap.points, normals=submap.normals)
+    elif submap_format == "ply":
+        columns = dict(zip("xyz", submap.points.T, strict=True))
+        columns |= dict(zip(_NORMALS, submap.normals.T, strict=True))
+        write_ply(Path(), columns, buffer)
+    else:
+        raise ValueError(f"submap_format must be one of {FORMATS}, got {submap_format!r}")
+    return buffer.getbuffer()
+
+
+def _read(path: Path, record: SubmapRecord) -> bytes:
+    n_bytes = path.stat().st_size
+    if n_bytes != record.n_bytes or n_bytes > MAX_SUBMAP_BYTES:
+        raise UserError(f"{path}: {record.n_bytes} bytes were written, {n_bytes} are there")
+    data = path.read_bytes()
+    if hashlib.sha256(data).hexdigest() != record.sha256:
+        raise UserError(f"{path}: its SHA-256 is not that of submaps.csv")
+    return data
+
+
+def _unpacked(path: Path, data: bytes, submap_format: str) -> tuple[np.ndarray, np.ndarray]:
+    if submap_format == "ply":
+        columns = read_ply(path)[0]
+        if not set(_NORMALS) <= columns.keys():
+            raise UserError(f"{path}: needs the columns nx, ny and nz")
+        return tuple(np.column_stack([columns[n] for n in names]) for names in ("xyz", _NORMALS))  # type: ignore[return-value]
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            return arrays["points"], arrays["normals"]
+    except Exception as error:  # zipfile, zlib and numpy raise a dozen kinds on damaged files
+        raise UserError(f"{path}: not an NPZ with points and normals ({error})") from error

@@ -1,0 +1,184 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a route graph consists of: vertices, edges and submaps, checked as they are made."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import FloatArray, invert_transform
+
+ROTATION_ERROR = 1e-6
+"""How far R^T R may be from identity: far above rounding, far below what moves a point by 1 mm."""
+UNIT_ERROR = 1e-2
+"""How far the length of a normal may be from one (float16 and int8 files of others)."""
+EdgeKind = Literal["temporal", "spatial"]
+KINDS: tuple[EdgeKind, ...] = ("temporal", "spatial")
+
+
+class RouteGraphError(UserError):
+    """A route graph contradicts itself, is damaged, or has no such way."""
+
+
+class DamagedSubmapError(RouteGraphError):
+    """The file of one submap is missing or not what was written; the rest of the graph holds."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Vertex:
+    """One place of a taught path.
+
+    Attributes
+    ----------
+    id : int
+        Unique in its graph, not negative.
+    stamp_ns : int
+        When it was passed in the teach [ns].
+    T_map_vertex : (4, 4) array
+        Pose of the vehicle's base there: x forward, z up, on the ground between the wheels.
+    submap_id : int
+        Id of the vertex that holds the submap in use here.
+    T_submap_vertex : (4, 4) array
+        Pose of this vertex in the frame of that vertex: inv(T_map_submap) T_map_vertex. Fisker's
+        eq. 2.4 is the inverse of what its own convention says; this is the right one.
+
+    Raises
+    ------
+    RouteGraphError
+        If an id is negative or a pose is not finite and rigid.
+    """
+
+    id: int
+    stamp_ns: int
+    T_map_vertex: FloatArray
+    submap_id: int
+    T_submap_vertex: FloatArray
+
+    def __post_init__(self) -> None:
+        if self.id < 0 or self.submap_id < 0:
+            raise RouteGraphError(
+                f"vertex {self.id}: ids must not be negative, got id {self.id} and submap_id "
+                f"{self.submap_id}"
+            )
+        for name in ("T_map_vertex", "T_submap_vertex"):
+            T = rigid(getattr(self, name), f"vertex {self.id}: {name}")
+            object.__setattr__(self, name, T)
+
+    @property
+    def holds_submap(self) -> bool:
+        """Whether it is the vertex of its own submap."""
+        return self.submap_id == self.id
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Edge:
+    """A way between two vertices, driven (temporal) or found by where they lie (spatial).
+
+    Attributes
+    ----------
+    from_id, to_id : int
+    T_from_to : (4, 4) array
+        Pose of the second vertex in the frame of the first.
+    kind : {"temporal", "spatial"}
+    """
+
+    from_id: int
+    to_id: int
+    T_from_to: FloatArray
+    kind: EdgeKind
+
+    def __post_init__(self) -> None:
+        where = f"edge {self.from_id} -> {self.to_id}"
+        if self.kind not in KINDS:
+            raise RouteGraphError(f"{where}: kind must be one of {KINDS}, got {self.kind!r}")
+        if self.from_id == self.to_id:
+            raise RouteGraphError(f"{where}: it must join two vertices; leave it out")
+        object.__setattr__(self, "T_from_to", rigid(self.T_from_to, f"{where}: T_from_to"))
+
+    @property
+    def length_m(self) -> float:
+        """Distance between its vertices [m]."""
+        return float(np.linalg.norm(self.T_from_to[:3, 3]))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Submap:
+    """The points around a vertex.
+
+    Attributes
+    ----------
+    vertex_id : int
+    points : (m, 3) float32 array
+        In the vertex's frame [m].
+    normals : (m, 3) float32 array
+        Unit normals of the surface at the points, in the vertex's frame, sign arbitrary.
+
+    Raises
+    ------
+    RouteGraphError
+        If shapes differ, there are no points, or something is NaN, infinite or not of unit length.
+    """
+
+    vertex_id: int
+    points: np.ndarray
+    normals: np.ndarray
+
+    def __post_init__(self) -> None:
+        where = f"submap {self.vertex_id}"
+        points = np.ascontiguousarray(self.points, dtype=np.float32)
+        normals = np.ascontiguousarray(self.normals, dtype=np.float32)
+        if points.ndim != 2 or points.shape[1] != 3 or normals.shape != points.shape:
+            raise RouteGraphError(
+                f"{where}: points and normals must both be (m, 3), got {points.shape} and "
+                f"{normals.shape}"
+            )
+        if len(points) == 0:
+            raise RouteGraphError(f"{where}: it has no points; the cloud must reach the route")
+        if not (np.isfinite(points).all() and np.isfinite(normals).all()):
+            raise RouteGraphError(f"{where}: points and normals must be finite, got NaN")
+        lengths = np.einsum("ij,ij->i", normals, normals)
+        if np.abs(lengths - 1.0).max() > 2.0 * UNIT_ERROR:
+            raise RouteGraphError(f"{where}: normals must have length 1")
+        object.__setattr__(self, "points", points)
+        object.__setattr__(self, "normals", normals)
+
+
+class SubmapSource(Protocol):
+    """Where a graph's submaps come from: files, memory, or a cloud that they are cut from."""
+
+    @property
+    def ids(self) -> frozenset[int]:
+        """Ids of the vertices that have one."""
+
+    def load(self, vertex_id: int) -> Submap:
+        """Return one submap; `DamagedSubmapError` if its data are not what they were."""
+
+
+def rigid(T_a_b: np.ndarray, where: str) -> FloatArray:
+    """Return a transform as (4, 4) float64.
+
+    Raises
+    ------
+    RouteGraphError
+        If it is not finite, not 4x4, or not a rotation with a translation.
+    """
+    T = np.asarray(T_a_b, dtype=np.float64)
+    if T.shape != (4, 4):
+        raise RouteGraphError(f"{where} must be a 4x4 transform, got shape {T.shape}")
+    if not np.isfinite(T).all():
+        raise RouteGraphError(f"{where} must be finite, got NaN or infinity")
+    R = T[:3, :3]
+    error = float(np.abs(R.T @ R - np.eye(3)).max())
+    if error > ROTATION_ERROR or np.linalg.det(R) < 0.0 or (T[3] != (0.0, 0.0, 0.0, 1.0)).any():
+        raise RouteGraphError(
+            f"{where} must be a rotation and a translation with last row 0 0 0 1; R^T R differs "
+            f"from identity by {error:.2g}, det R = {np.linalg.det(R):.3g}, last row {T[3]}"
+        )
+    return T
+
+
+def relative_pose(T_map_a: FloatArray, T_map_b: FloatArray) -> FloatArray:
+    """Return T_a_b, the pose of b in the frame of a."""
+    return invert_transform(T_map_a) @ T_map_b

@@ -1,0 +1,220 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Writers of route graphs: one that a crash cannot rob, and one that replaces a whole folder."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from aerotwin_core.cli import write_text_atomically
+from aerotwin_teach_repeat.route_graph.folder import (
+    COLUMNS,
+    EDGES,
+    MANIFEST,
+    POSES,
+    SUBMAPS,
+    TABLES,
+    VERTICES,
+    Manifest,
+    edge_words,
+    read_folder,
+    read_manifest,
+    tum_line,
+    vertex_words,
+)
+from aerotwin_teach_repeat.route_graph.submap_files import FORMATS, write_submap
+from aerotwin_teach_repeat.route_graph.types import Edge, RouteGraphError, Submap, Vertex
+
+if TYPE_CHECKING:
+    from aerotwin_teach_repeat.route_graph.graph import RouteGraph
+
+
+class RouteGraphWriter:
+    """Writes a route graph while it is taught; what was added stays, whatever happens next.
+
+    Add a submap before the vertex that holds it, and a vertex before its edges. Every line goes
+    to the operating system at once and every submap is renamed into place: a killed process loses
+    nothing that was added (a power cut may lose the last seconds).
+
+    Parameters
+    ----------
+    folder : path
+        New, or empty; or with `is_continued` a route graph that more is added to.
+    frame : str
+        Name of the frame of all poses.
+    submap_format : {"npz", "ply"}
+    about : mapping, optional
+        What else is known of the teach, as JSON holds it.
+    is_continued : bool
+        Go on with the route graph that is there, finished or cut off; `frame`, `submap_format` and
+        `about` are those it has.
+
+    Raises
+    ------
+    RouteGraphError
+        If the folder holds something else already, or nothing to go on with.
+
+    Examples
+    --------
+    >>> with RouteGraphWriter("taught") as writer:  # doctest: +SKIP
+    ...     writer.add_submap(submap)
+    ...     writer.add_vertex(vertex)
+    ...     graph = writer.finish()
+    """
+
+    def __init__(
+        self,
+        folder: str | Path,
+        *,
+        frame: str = "map",
+        submap_format: str = "npz",
+        about: Mapping[str, Any] | None = None,
+        is_continued: bool = False,
+    ) -> None:
+        if submap_format not in FORMATS:
+            raise ValueError(f"submap_format must be one of {FORMATS}, got {submap_format!r}")
+        self.folder = Path(folder)
+        self._submaps: set[int] = set()
+        self._vertices: set[int] = set()
+        self._manifest = Manifest(frame=frame, submap_format=submap_format, about=dict(about or {}))
+        tables = self._kept_tables() if is_continued else self._empty_tables()
+        self._write_manifest(Manifest(**{**vars(self._manifest), "is_finished": False}))
+        self._files: dict[str, IO[bytes]] = {}
+        with ExitStack() as stack:
+            for name, content in tables.items():
+                write_text_atomically(self.folder / name, content)
+                self._files[name] = stack.enter_context((self.folder / name).open("ab"))
+            self._stack = stack.pop_all()
+
+    def add_submap(self, submap: Submap) -> None:
+        """Write a submap."""
+        if submap.vertex_id in self._submaps:
+            raise RouteGraphError(f"submap {submap.vertex_id} is there already; ids must differ")
+        record = write_submap(self.folder, submap, self._manifest.submap_format)
+        self._append(SUBMAPS, ",".join(record.words()) + "\n")
+        self._submaps.add(submap.vertex_id)
+
+    def add_vertex(self, vertex: Vertex) -> None:
+        """Write a vertex, whose submap must be there."""
+        if vertex.id in self._vertices:
+            raise RouteGraphError(f"vertex {vertex.id} is there already; ids must differ")
+        if vertex.submap_id not in self._submaps:
+            raise RouteGraphError(
+                f"vertex {vertex.id}: add its submap {vertex.submap_id} before it"
+            )
+        self._append(POSES, tum_line(vertex))
+        self._append(VERTICES, ",".join(vertex_words(vertex)) + "\n")
+        self._vertices.add(vertex.id)
+
+    def add_edge(self, edge: Edge) -> None:
+        """Write an edge, whose vertices must be there."""
+        for end in (edge.from_id, edge.to_id):
+            if end not in self._vertices:
+                raise RouteGraphError(
+                    f"edge {edge.from_id} -> {edge.to_id}: add vertex {end} before it"
+                )
+        self._append(EDGES, ",".join(edge_words(edge)) + "\n")
+
+    def finish(self) -> "RouteGraph":
+        """Close the tables, write their checksums and return the graph as it was written."""
+        from aerotwin_teach_repeat.route_graph.graph import RouteGraph
+
+        for file in self._files.values():
+            os.fsync(file.fileno())
+        self.close()
+        sums = {n: hashlib.sha256((self.folder / n).read_bytes()).hexdigest() for n in TABLES}
+        finished = {**vars(self._manifest), "is_finished": True, "sha256": sums}
+        self._write_manifest(Manifest(**finished))
+        return RouteGraph.load(self.folder)
+
+    def close(self) -> None:
+        """Close the files; without `finish` the graph stays marked as cut off."""
+        self._stack.close()
+
+    def __enter__(self) -> "RouteGraphWriter":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _append(self, name: str, line: str) -> None:
+        self._files[name].write(line.encode())
+        self._files[name].flush()
+
+    def _write_manifest(self, manifest: Manifest) -> None:
+        write_text_atomically(self.folder / MANIFEST, manifest.text())
+
+    def _empty_tables(self) -> dict[str, str]:
+        if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+            raise RouteGraphError(
+                f"{self.folder}: there is something already; name a new folder, or remove it"
+            )
+        return {POSES: "", **{name: (",".join(COLUMNS[name]) + "\n") for name in TABLES}}
+
+    def _kept_tables(self) -> dict[str, str]:
+        content = read_folder(self.folder)
+        self._manifest = content.manifest
+        self._submaps = set(content.submaps.ids)
+        self._vertices = {vertex.id for vertex in content.vertices}
+        lines = {
+            VERTICES: [",".join(vertex_words(vertex)) for vertex in content.vertices],
+            EDGES: [",".join(edge_words(edge)) for edge in content.edges],
+            SUBMAPS: [",".join(record.words()) for record in content.submaps.records],
+        }
+        tables = {name: "\n".join([",".join(COLUMNS[name]), *lines[name], ""]) for name in TABLES}
+        return {POSES: "".join(map(tum_line, content.vertices)), **tables}
+
+
+def save_graph(
+    graph: "RouteGraph",
+    folder: Path,
+    *,
+    submap_format: str = "npz",
+    on_submap: Callable[[], None] | None = None,
+) -> None:
+    """Write a whole graph beside its place and rename it: the old one stays until then.
+
+    Raises
+    ------
+    RouteGraphError
+        If something that is no route graph is in the place, or a submap is damaged.
+    """
+    if folder.exists() and any(folder.iterdir() if folder.is_dir() else [folder]):
+        read_manifest(folder)  # only a route graph may be replaced
+    new = folder.with_name(f".{folder.name}.{os.getpid()}")
+    old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
+    try:
+        with RouteGraphWriter(
+            new, frame=graph.frame, submap_format=submap_format, about=graph.about
+        ) as writer:
+            _write_all(graph, writer, on_submap)
+            writer.finish()
+        if folder.exists():
+            folder.rename(old)
+        new.rename(folder)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _write_all(
+    graph: "RouteGraph", writer: RouteGraphWriter, on_submap: Callable[[], None] | None
+) -> None:
+    for vertex_id in graph.submap_ids:
+        writer.add_submap(graph.submap(vertex_id))
+        if on_submap is not None:
+            on_submap()
+    for vertex in graph.vertices:
+        writer.add_vertex(vertex)
+    for edge in graph.edges:
+        writer.add_edge(edge)
