@@ -1,0 +1,18 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Submaps: what a cloud holds around each place of a path, as a robot there would use it."""
+
+from aerotwin_teach_repeat.submaps.cropping import CroppedSubmaps, crop_submaps
+from aerotwin_teach_repeat.submaps.grid_cloud import GridCloud
+from aerotwin_teach_repeat.submaps.placing import submap_holders
+from aerotwin_teach_repeat.submaps.protocol import SubmapProtocol
+from aerotwin_teach_repeat.submaps.visibility import visible_from
+
+__all__ = [
+    "CroppedSubmaps",
+    "GridCloud",
+    "SubmapProtocol",
+    "crop_submaps",
+    "submap_holders",
+    "visible_from",
+]
