@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How far repeats deviate from the taught route: in truth, by belief, and among each other.
+
+Lateral errors are left of the direction of travel positive. `map` is the frame of the teach map;
+in a bent map (`Displacement`) the true point p appears at w(p) = p + u(p), and marks are measured
+on the true ground at the exact images of their places on the taught route.
+"""
+
+from aerotwin_teach_repeat.deviation.belief import (
+    LocalizationErrors,
+    TrackingScores,
+    at_stations,
+    localization_errors,
+    tracking_scores,
+)
+from aerotwin_teach_repeat.deviation.displacements import (
+    Displacement,
+    NoDisplacement,
+    image_of_points,
+    image_of_poses,
+    true_poses,
+)
+from aerotwin_teach_repeat.deviation.floor import RADIUS_M, RigidFitFloor, rigid_fit_floor
+from aerotwin_teach_repeat.deviation.gnss import (
+    GnssNoise,
+    PseudoGnssErrors,
+    gnss_positions,
+    pseudo_gnss_errors,
+)
+from aerotwin_teach_repeat.deviation.markers import (
+    MarkerErrors,
+    Marks,
+    Passings,
+    marker_errors,
+    marks_on_route,
+    painted_marks,
+    passings,
+    poses_along,
+)
+from aerotwin_teach_repeat.deviation.path_errors import LateralErrors, arc_length, lateral_errors
+from aerotwin_teach_repeat.deviation.repeats import (
+    NominalDeviation,
+    RepeatDeviation,
+    nominal_deviation,
+    repeat_deviation,
+)
+
+__all__ = [
+    "RADIUS_M",
+    "Displacement",
+    "GnssNoise",
+    "LateralErrors",
+    "LocalizationErrors",
+    "MarkerErrors",
+    "Marks",
+    "NoDisplacement",
+    "NominalDeviation",
+    "Passings",
+    "PseudoGnssErrors",
+    "RepeatDeviation",
+    "RigidFitFloor",
+    "TrackingScores",
+    "arc_length",
+    "at_stations",
+    "gnss_positions",
+    "image_of_points",
+    "image_of_poses",
+    "lateral_errors",
+    "localization_errors",
+    "marker_errors",
+    "marks_on_route",
+    "nominal_deviation",
+    "painted_marks",
+    "passings",
+    "poses_along",
+    "pseudo_gnss_errors",
+    "repeat_deviation",
+    "rigid_fit_floor",
+    "tracking_scores",
+    "true_poses",
+]

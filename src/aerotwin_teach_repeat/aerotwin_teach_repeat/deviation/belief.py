@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the robot believes of its own path tracking, and how far that belief is from truth."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+DROPPED_AT_THE_START = 5
+"""Samples that the time integral leaves out, as VTR3's scripts do: the robot still turns in."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackingScores:
+    """One error along one run, weighted in three ways; they differ where the robot dwells.
+
+    Attributes
+    ----------
+    sample_rmse_m : float
+        Mean over the samples: sqrt(sum e^2 / n).
+    length_rmse_m : float
+        Integral over the way: sqrt(int e^2 ds / L).
+    time_rmse_m : float
+        Integral over time without the first five samples: sqrt(int e^2 dt / T).
+    max_m : float
+        Largest |e|.
+    """
+
+    sample_rmse_m: float
+    length_rmse_m: float
+    time_rmse_m: float
+    max_m: float
+
+
+def tracking_scores(error_m: np.ndarray, s_m: np.ndarray, stamps_ns: np.ndarray) -> TrackingScores:
+    """Return the three RMSE of a lateral error along a run (trapezoidal integrals).
+
+    Parameters
+    ----------
+    error_m : (n,) array
+        Lateral error [m].
+    s_m : (n,) array
+        Way at each sample, not falling [m].
+    stamps_ns : (n,) int array
+        Rising.
+    """
+    error, s = np.asarray(error_m, np.float64), np.asarray(s_m, np.float64)
+    seconds = (np.asarray(stamps_ns) - np.asarray(stamps_ns)[0]) * 1e-9
+    if len(error) <= DROPPED_AT_THE_START + 1:
+        raise ValueError(f"a run must have more than {DROPPED_AT_THE_START + 1} samples")
+    kept = slice(DROPPED_AT_THE_START, None)
+    return TrackingScores(
+        sample_rmse_m=float(np.sqrt((error**2).mean())),
+        length_rmse_m=_integral_rmse(error, s),
+        time_rmse_m=_integral_rmse(error[kept], seconds[kept]),
+        max_m=float(np.abs(error).max()),
+    )
+
+
+def _integral_rmse(error: np.ndarray, at: np.ndarray) -> float:
+    length = at[-1] - at[0]
+    if length <= 0.0:
+        return float(np.sqrt((error**2).mean()))
+    return float(np.sqrt(np.trapezoid(error**2, at) / length))
+
+
+def at_stations(error_m: np.ndarray, s_m: np.ndarray, stations_m: np.ndarray) -> np.ndarray:
+    """Return an error resampled at common stations of the route; NaN beyond the run [m]."""
+    order = np.argsort(s_m, kind="stable")
+    return np.interp(
+        stations_m, np.asarray(s_m)[order], np.asarray(error_m)[order], left=np.nan, right=np.nan
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocalizationErrors:
+    """Believed pose against true pose in one frame, in the axes of the true vehicle.
+
+    Attributes
+    ----------
+    lateral_m, longitudinal_m : (n,) arrays
+        The belief is this far to the left and ahead of the truth [m].
+    yaw_rad : (n,) array
+        Believed minus true heading, wrapped to half a turn [rad].
+    """
+
+    lateral_m: np.ndarray
+    longitudinal_m: np.ndarray
+    yaw_rad: np.ndarray
+
+
+def localization_errors(T_map_base: np.ndarray, T_map_base_true: np.ndarray) -> LocalizationErrors:
+    """Return the errors of believed poses (n, 4, 4) against true ones, both in the teach map.
+
+    True poses enter as they appear in the map (`image_of_poses`): in a bent map the robot is right
+    when it is where the map shows its place.
+    """
+    believed, true = (np.asarray(T, np.float64) for T in (T_map_base, T_map_base_true))
+    if believed.shape != true.shape or believed.ndim != 3:
+        raise ValueError(f"poses must be (n, 4, 4) both, got {believed.shape} and {true.shape}")
+    forward = true[:, :2, 0] / np.linalg.norm(true[:, :2, 0], axis=1, keepdims=True)
+    miss = believed[:, :2, 3] - true[:, :2, 3]
+    yaw = _yaw(believed) - _yaw(true)
+    return LocalizationErrors(
+        lateral_m=forward[:, 0] * miss[:, 1] - forward[:, 1] * miss[:, 0],
+        longitudinal_m=np.einsum("ij,ij->i", forward, miss),
+        yaw_rad=(yaw + np.pi) % (2.0 * np.pi) - np.pi,
+    )
+
+
+def _yaw(T: np.ndarray) -> np.ndarray:
+    return np.arctan2(T[:, 1, 0], T[:, 0, 0])

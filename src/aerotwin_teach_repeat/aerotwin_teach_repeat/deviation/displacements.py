@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From the true place to its image in a bent map and back, for points, poses and routes."""
+
+from typing import Protocol
+
+import numpy as np
+
+_REACH_M = 0.05  # half the length over which a direction is carried over
+
+
+class Displacement(Protocol):
+    """How a map differs from the place: the true point p appears at w(p) = p + u(p) in the map."""
+
+    def __call__(self, points_map: np.ndarray) -> np.ndarray:
+        """Return u (n, 3) [m] at true points (n, 3)."""
+
+    def inverse(self, points_map: np.ndarray) -> np.ndarray:
+        """Return the true points (n, 3) that appear at points (n, 3) of the map."""
+
+
+class NoDisplacement:
+    """A map without any deformation."""
+
+    def __call__(self, points_map: np.ndarray) -> np.ndarray:
+        """Return zeros."""
+        return np.zeros_like(np.asarray(points_map, np.float64))
+
+    def inverse(self, points_map: np.ndarray) -> np.ndarray:
+        """Return the points."""
+        return np.asarray(points_map, np.float64).copy()
+
+
+def image_of_points(displacement: Displacement, points_true: np.ndarray) -> np.ndarray:
+    """Return where true points (n, 3) appear in the map, w(p) = p + u(p) [m]."""
+    points = np.asarray(points_true, np.float64)
+    return points + displacement(points)
+
+
+def image_of_poses(displacement: Displacement, T_map_base: np.ndarray) -> np.ndarray:
+    """Return true poses (n, 4, 4) as they appear in the map.
+
+    The position is exact; the attitude turns by what the map does to the heading over a
+    decimetre (yaw only: roll and pitch change by the map's slope, which tracking does not see).
+    """
+    return _carried(lambda points: image_of_points(displacement, points), T_map_base)
+
+
+def true_poses(displacement: Displacement, T_map_base: np.ndarray) -> np.ndarray:
+    """Return the true poses (n, 4, 4) that appear as these in the map: the exact image by w^-1."""
+    return _carried(displacement.inverse, T_map_base)
+
+
+def _carried(carry, T_map_base: np.ndarray) -> np.ndarray:
+    poses = np.asarray(T_map_base, np.float64)
+    if poses.ndim != 3 or poses.shape[1:] != (4, 4):
+        raise ValueError(f"T_map_base must have shape (n, 4, 4), got {poses.shape}")
+    middle, forward = poses[:, :3, 3], poses[:, :3, 0]
+    ahead, behind = carry(middle + _REACH_M * forward), carry(middle - _REACH_M * forward)
+    along = (ahead - behind)[:, :2]
+    turn = np.arctan2(along[:, 1], along[:, 0]) - np.arctan2(forward[:, 1], forward[:, 0])
+    carried = poses.copy()
+    carried[:, :3, :3] = _turns(turn) @ poses[:, :3, :3]
+    carried[:, :3, 3] = carry(middle)
+    return carried
+
+
+def _turns(yaw: np.ndarray) -> np.ndarray:
+    R = np.zeros((len(yaw), 3, 3))
+    R[:, 0, 0] = R[:, 1, 1] = np.cos(yaw)
+    R[:, 1, 0], R[:, 0, 1], R[:, 2, 2] = np.sin(yaw), -np.sin(yaw), 1.0
+    return R

@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The oracle rigid-fit floor: what a perfect localiser in a bent map cannot avoid.
+
+A localiser that knows every correspondence between the true surroundings and their image in the
+map still fits a rigid motion to them. Where the map is bent, the fit misses the place it stands
+on: a robot that follows the taught route perfectly by it passes beside the true route by the
+residual of the fit. No method that takes one rigid fit of all it sees within the radius does
+better, and an offset or a turn of the whole map costs nothing.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from aerotwin_teach_repeat.deviation.displacements import Displacement, image_of_points
+
+RADIUS_M = 40.0
+"""Radius of a submap in VTR3 and VirT&R (ouster_warthog_default.yaml: crop 40 m)."""
+_SPACING_M = 2.0
+_FEWEST_POINTS = 3
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RigidFitFloor:
+    """The residual of the best rigid fit at each vertex of a route.
+
+    Attributes
+    ----------
+    lateral_m, longitudinal_m : (n,) arrays
+        Where the robot truly stands when a perfect rigid fit says that it stands on the vertex,
+        relative to the vertex' true place: left and ahead positive [m]; NaN where fewer than three
+        points are in reach.
+    yaw_rad : (n,) array
+        The same for its heading [rad].
+    fit_rms_m : (n,) array
+        Root mean square of the distances that the fit leaves: how much the submap is bent [m].
+    """
+
+    lateral_m: np.ndarray
+    longitudinal_m: np.ndarray
+    yaw_rad: np.ndarray
+    fit_rms_m: np.ndarray
+
+    @property
+    def rmse_m(self) -> float:
+        """Root mean square of the lateral residual over the vertices [m]."""
+        return float(np.sqrt(np.nanmean(self.lateral_m**2)))
+
+    @property
+    def max_m(self) -> float:
+        """Largest lateral residual [m]."""
+        return float(np.nanmax(np.abs(self.lateral_m)))
+
+
+def rigid_fit_floor(
+    displacement: Displacement,
+    T_map_route: np.ndarray,
+    *,
+    points_true: np.ndarray | None = None,
+    radius_m: float = RADIUS_M,
+) -> RigidFitFloor:
+    """Return the oracle floor along a route.
+
+    Parameters
+    ----------
+    displacement : Displacement
+        Where true points appear in the map.
+    T_map_route : (n, 4, 4) array
+        The taught route in the map.
+    points_true : (m, 3) array, optional
+        The true surroundings that a localiser sees, evenly spread (a voxel grid of the true
+        cloud): the floor of this place. Without it a level disc, evenly filled: the floor of the
+        displacement itself.
+    radius_m : float
+        Horizontal radius of the surroundings, in the map [m].
+    """
+    poses = np.asarray(T_map_route, np.float64)
+    if poses.ndim != 3 or poses.shape[1:] != (4, 4) or not np.isfinite(poses).all():
+        raise ValueError(f"T_map_route must be finite with shape (n, 4, 4), got {poses.shape}")
+    stations = displacement.inverse(poses[:, :3, 3])
+    surroundings = _surroundings(displacement, poses, points_true, radius_m)
+    rows = [
+        _residual(pose, station, *part)
+        for pose, station, part in zip(poses, stations, surroundings, strict=True)
+    ]
+    lateral, longitudinal, yaw, rms = np.array(rows).reshape(-1, 4).T
+    return RigidFitFloor(lateral_m=lateral, longitudinal_m=longitudinal, yaw_rad=yaw, fit_rms_m=rms)
+
+
+def _surroundings(displacement, poses, points_true, radius_m):
+    """Yield true points around each vertex and their images."""
+    if points_true is None:
+        disc = _disc(radius_m)
+        for pose in poses:
+            images = disc + pose[:3, 3]
+            yield displacement.inverse(images), images
+        return
+    points = np.asarray(points_true, np.float64)
+    images = image_of_points(displacement, points)
+    tree = cKDTree(images[:, :2])
+    for pose in poses:
+        near = tree.query_ball_point(pose[:2, 3], radius_m)
+        yield points[near], images[near]
+
+
+def _disc(radius_m: float) -> np.ndarray:
+    """Return an even lattice in a level disc about zero, the same at any radius, (n, 3) [m]."""
+    line = np.arange(-radius_m, radius_m + 1e-9, _SPACING_M * radius_m / RADIUS_M)
+    x, y = (v.ravel() for v in np.meshgrid(line, line))
+    inside = np.hypot(x, y) <= radius_m
+    return np.column_stack([x[inside], y[inside], np.zeros(inside.sum())])
+
+
+def _residual(pose, station, points_true, images) -> tuple[float, float, float, float]:
+    """Return lateral, longitudinal, yaw and RMS of the fit at one vertex."""
+    if len(images) < _FEWEST_POINTS:
+        return np.nan, np.nan, np.nan, np.nan
+    R_map_true, shift, rms = rigid_fit(points_true, images)
+    stands = R_map_true.T @ (pose[:3, 3] - shift)
+    heading = R_map_true.T @ pose[:3, 0]
+    forward = pose[:2, 0] / np.linalg.norm(pose[:2, 0])
+    miss = (stands - station)[:2]
+    cross = forward[0] * heading[1] - forward[1] * heading[0]
+    yaw = np.arctan2(cross, forward @ heading[:2])
+    return forward[0] * miss[1] - forward[1] * miss[0], forward @ miss, yaw, rms
+
+
+def rigid_fit(points: np.ndarray, images: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """Return rotation, shift and RMS [m] of the rigid motion that best carries points to images.
+
+    Least squares over all pairs, in closed form by singular values (Umeyama 1991,
+    doi 10.1109/34.88573, without scale).
+    """
+    middle, middle_image = points.mean(axis=0), images.mean(axis=0)
+    u, _, vt = np.linalg.svd((images - middle_image).T @ (points - middle))
+    keep = np.diag([1.0, 1.0, np.sign(np.linalg.det(u) * np.linalg.det(vt))])
+    R = u @ keep @ vt
+    shift = middle_image - R @ middle
+    left = images - points @ R.T - shift
+    return R, shift, float(np.sqrt((left**2).sum(axis=1).mean()))

@@ -1,0 +1,199 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Signed lateral deviation of points from a path.
+
+A path is a chain of vertices x_i with unit tangents t_i. A point p belongs to the nearest of the
+segments that it lies beside, 0 <= (p - x_i) . t_i <= l_i, and its error is the distance to that
+segment's line, or to the nearest vertex where that is closer (outside of a corner). Left of the
+direction of travel is positive:
+
+    e = -sign(((p - x_i) x t_i)_z) |(p - x_i) x t_i|
+
+which is how vtr3_pose_graph's path_comparison measures paths (github.com/utiasASRL/vtr3). Where a
+route crosses or repeats itself, only a window along it is searched.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_SAME_PLACE_M = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LateralErrors:
+    """Where points lie beside a path.
+
+    Attributes
+    ----------
+    error_m : (n,) array
+        Left of the direction of travel positive [m].
+    s_m : (n,) array
+        Arc length of the nearest place of the path; below zero or beyond the path's length for
+        points before its start and beyond its end [m].
+    tangent : (n, d) array
+        Unit direction of travel there; at a corner that of the segment before it.
+    """
+
+    error_m: np.ndarray
+    s_m: np.ndarray
+    tangent: np.ndarray
+
+
+def arc_length(path_points: np.ndarray) -> np.ndarray:
+    """Return the distance along a path (n, d) at each of its points, (n,) [m]."""
+    steps = np.linalg.norm(np.diff(np.asarray(path_points, np.float64), axis=0), axis=1)
+    return np.append(0.0, np.cumsum(steps))
+
+
+def lateral_errors(
+    path_points: np.ndarray,
+    points: np.ndarray,
+    *,
+    window_m: float | None = None,
+    s_near_m: np.ndarray | float | None = None,
+    is_closed: bool = False,
+    drop_z: bool = True,
+) -> LateralErrors:
+    """Return the signed lateral deviation of points from a path.
+
+    Parameters
+    ----------
+    path_points : (k, 3) or (k, 2) array
+        Vertices of the path in the order of travel [m]; repeated ones are passed over.
+    points : (n, 3) or (n, 2) array
+        In the frame of the path [m].
+    window_m : float, optional
+        Search only this far along the path on both sides of where the point is expected: needed
+        where the path crosses itself, turns back or is driven twice. The whole path by default.
+    s_near_m : (n,) array or float, optional
+        With a window: where each point is expected along the path [m], or where the first is. The
+        points are then followed: each is expected where its predecessor was found, and the window
+        grows by the distance between the two. The first is looked for everywhere by default.
+    is_closed : bool
+        Whether the path's end joins its start; windows reach across, and arc lengths go on
+        counting where the points are followed for more than one lap.
+    drop_z : bool
+        Measure in the horizontal plane; in space otherwise, with the sign of the plane.
+
+    Notes
+    -----
+    The first and the last segment of an open path go on straight, so that a robot that stops a
+    little before its goal has no lateral error for that. At a cusp, where the vehicle turns back,
+    what overshoots is as far from the path as it overshoots. Always |e| <= |p - nearest vertex|.
+    """
+    path = _Path(path_points, is_closed=is_closed, drop_z=drop_z)
+    places = _coordinates(points, "points", drop_z=drop_z)
+    if places.shape[1] != path.vertices.shape[1]:
+        raise ValueError(
+            f"points must have {path.vertices.shape[1]} coordinates as the path, "
+            f"got {places.shape[1]}"
+        )
+    if window_m is None:
+        found = [path.locate(p, None, None) for p in places]
+    elif isinstance(s_near_m, np.ndarray):
+        found = [path.locate(p, s, window_m) for p, s in zip(places, s_near_m, strict=True)]
+    else:
+        found = _follow(path, places, window_m, s_near_m)
+    errors, s, tangents = zip(*found, strict=True) if found else ((), (), ())
+    n_coordinates = path.vertices.shape[1]
+    return LateralErrors(
+        error_m=np.array(errors, float),
+        s_m=np.array(s, float),
+        tangent=np.array(tangents, float).reshape(-1, n_coordinates),
+    )
+
+
+def _follow(path: "_Path", places: np.ndarray, window_m: float, s_first) -> list[tuple]:
+    """Locate points one after the other, each near its predecessor's place on the path."""
+    found: list[tuple] = []
+    s_near, moved = s_first, 0.0
+    for k, p in enumerate(places):
+        if k:
+            s_near, moved = found[-1][1], float(np.linalg.norm(p - places[k - 1]))
+        window = None if s_near is None else window_m + moved
+        found.append(path.locate(p, s_near, window))
+    return found
+
+
+class _Path:
+    """Segments of a path; places are looked up in a range of them."""
+
+    def __init__(self, path_points: np.ndarray, *, is_closed: bool, drop_z: bool) -> None:
+        vertices = _coordinates(path_points, "path_points", drop_z=drop_z)
+        if is_closed and len(vertices):
+            vertices = np.vstack([vertices, vertices[:1]])
+        steps = np.linalg.norm(np.diff(vertices, axis=0), axis=1)
+        vertices = vertices[np.append(True, steps > _SAME_PLACE_M)]
+        if len(vertices) < 2:
+            raise ValueError("path_points must have two different places at least, got fewer")
+        self.vertices, self.is_closed = vertices, is_closed
+        self.s = arc_length(vertices)
+        self.lengths = np.diff(self.s)
+        self.tangents = np.diff(vertices, axis=0) / self.lengths[:, None]
+
+    def locate(self, p: np.ndarray, s_near: float | None, window: float | None) -> tuple:
+        """Return error, arc length and tangent of one point."""
+        which, laps = self._candidates(s_near, window)
+        start, tangent, length = self.vertices[which], self.tangents[which], self.lengths[which]
+        along = np.einsum("ij,ij->i", p - start, tangent)
+        low, high = self._reach(which, length)
+        clamped = np.clip(along, low, high)
+        distance = np.linalg.norm(p - start - clamped[:, None] * tangent, axis=1)
+        best = int(np.argmin(distance))
+        k = int(which[best])
+        s = self.s[k] + clamped[best] + laps[best] * self.s[-1]
+        sign = self._side(p, k, along[best], clamped[best])
+        return sign * distance[best], s, self.tangents[k]
+
+    def _candidates(self, s_near, window) -> tuple[np.ndarray, np.ndarray]:
+        """Return the segments that the window touches, and the lap that each is in."""
+        n, total = len(self.lengths), float(self.s[-1])
+        if window is None or s_near is None:
+            return np.arange(n), np.zeros(n)
+        low, high = s_near - window, s_near + window
+        if not self.is_closed:
+            low, high = np.clip([low, high], 0.0, total)
+        index = np.arange(self._segment(low), self._segment(min(high, low + total)) + 1)
+        if not self.is_closed:
+            index = index[index < n]
+        return index % n, np.floor_divide(index, n).astype(float)
+
+    def _segment(self, s: float) -> int:
+        """Return the index of the segment at an arc length, counted on from lap to lap."""
+        lap = int(np.floor(s / self.s[-1]))
+        within = s - lap * self.s[-1]
+        return lap * len(self.lengths) + int(np.searchsorted(self.s[1:-1], within, side="right"))
+
+    def _reach(self, which: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far each segment reaches: the ends of an open path go on straight."""
+        low, high = np.zeros(len(which)), length.copy()
+        if not self.is_closed:
+            low[which == 0] = -np.inf
+            high[which == len(self.lengths) - 1] = np.inf
+        return low, high
+
+    def _side(self, p: np.ndarray, k: int, along: float, clamped: float) -> float:
+        """Return 1 on the left of the path and -1 on its right.
+
+        Outside of a corner the mean of both tangents decides (for a turn of more than 90 degrees
+        the two segments disagree); at an exact turning back the segment before it.
+        """
+        tangent, corner = self.tangents[k], self.vertices[k]
+        n = len(self.lengths)
+        if along > clamped:
+            corner = self.vertices[k + 1]
+            tangent = tangent + self.tangents[(k + 1) % n]
+        elif along < clamped:
+            tangent = tangent + self.tangents[(k - 1) % n]
+        if np.linalg.norm(tangent[:2]) < _SAME_PLACE_M:
+            tangent = self.tangents[k if along > clamped else (k - 1) % n]
+        dx, dy = (p - corner)[:2]
+        return -1.0 if dx * tangent[1] - dy * tangent[0] > 0.0 else 1.0
+
+
+def _coordinates(points: np.ndarray, name: str, *, drop_z: bool) -> np.ndarray:
+    places = np.asarray(points, np.float64)
+    if places.ndim != 2 or places.shape[1] not in (2, 3) or not np.isfinite(places).all():
+        raise ValueError(f"{name} must be finite with shape (n, 3) or (n, 2), got {places.shape}")
+    return places[:, :2] if drop_z else places

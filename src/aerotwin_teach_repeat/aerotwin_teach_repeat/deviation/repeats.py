@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How much repeats differ from each other, without knowing where they should have been."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_teach_repeat.deviation.path_errors import arc_length, lateral_errors
+
+WINDOW_M = 5.0
+"""How far along the path the followed place may jump between samples, beyond the motion [m]."""
+DROPPED_AT_THE_END = 2
+"""Samples left out at the end of a run, where it stops (as the scripts of VTR3 do)."""
+N_STATIONS = 1000
+"""Common stations of the nominal average."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RepeatDeviation:
+    """Deviations of runs from each other.
+
+    Attributes
+    ----------
+    errors_m : tuple of (n_k,) arrays
+        Of each run but the first from the first [m].
+    rmse_m, max_m : float
+        Pooled over these runs [m].
+    pair_rmse_m : (r, r) array
+        RMSE of the run of the column against the path of the run of the row; zero between a run
+        and itself [m].
+    """
+
+    errors_m: tuple[np.ndarray, ...]
+    rmse_m: float
+    max_m: float
+    pair_rmse_m: np.ndarray
+
+
+def repeat_deviation(
+    runs: Sequence[np.ndarray], *, is_closed: bool = False, window_m: float = WINDOW_M
+) -> RepeatDeviation:
+    """Return the relative deviation of repeats: run 1 is the reference, and all pairs.
+
+    Parameters
+    ----------
+    runs : sequence of (n, 3) arrays
+        Positions of the vehicle along the same route, two runs at least [m].
+    is_closed : bool
+        Whether each run ends where it starts.
+    window_m : float
+        See `lateral_errors`.
+    """
+    if len(runs) < 2:
+        raise ValueError(f"runs must be two at least, got {len(runs)}")
+    kept = [np.asarray(run, np.float64)[:-DROPPED_AT_THE_END] for run in runs]
+    pairs = [[_errors(a, b, is_closed, window_m) for b in kept] for a in kept]
+    pair_rmse = np.array([[float(np.sqrt((e**2).mean())) for e in row] for row in pairs])
+    pooled = np.concatenate(pairs[0][1:])
+    return RepeatDeviation(
+        errors_m=tuple(pairs[0][1:]),
+        rmse_m=float(np.sqrt((pooled**2).mean())),
+        max_m=float(np.abs(pooled).max()),
+        pair_rmse_m=pair_rmse,
+    )
+
+
+def _errors(path: np.ndarray, run: np.ndarray, is_closed: bool, window_m: float) -> np.ndarray:
+    if path is run:
+        return np.zeros(len(run))
+    found = lateral_errors(path, run, window_m=window_m, s_near_m=0.0, is_closed=is_closed)
+    return found.error_m
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NominalDeviation:
+    """Deviations of runs from their mean path.
+
+    Attributes
+    ----------
+    share : (k,) array
+        Stations: share of the way, 0 to 1.
+    mean_path : (k, 2) array
+        Mean of the runs at the stations [m].
+    errors_m : (r, k) array
+        Of each run across the mean path, left positive [m].
+    """
+
+    share: np.ndarray
+    mean_path: np.ndarray
+    errors_m: np.ndarray
+
+    @property
+    def rmse_along_m(self) -> np.ndarray:
+        """Root mean square over the runs at each station, (k,) [m]."""
+        return np.sqrt((self.errors_m**2).mean(axis=0))
+
+    @property
+    def mean_rmse_m(self) -> float:
+        """Mean of `rmse_along_m` [m]."""
+        return float(self.rmse_along_m.mean())
+
+    @property
+    def max_m(self) -> float:
+        """Largest deviation [m]."""
+        return float(np.abs(self.errors_m).max())
+
+
+def nominal_deviation(
+    runs: Sequence[np.ndarray], *, n_stations: int = N_STATIONS
+) -> NominalDeviation:
+    """Return the deviation of runs from their average: no run is the reference.
+
+    Each run is sampled at equal shares of its own length; the error is taken across the mean path,
+    (run - mean) . n with n = (-t_y, t_x), so that a lag along the path does not count.
+
+    Parameters
+    ----------
+    runs : sequence of (n, 3) arrays
+        Positions of the vehicle, from the same start to the same end [m].
+    n_stations : int
+        Stations along the route.
+    """
+    if len(runs) < 2:
+        raise ValueError(f"runs must be two at least, got {len(runs)}")
+    share = np.linspace(0.0, 1.0, n_stations)
+    sampled = np.stack([_at_shares(np.asarray(run, np.float64)[:, :2], share) for run in runs])
+    mean = sampled.mean(axis=0)
+    tangent = np.gradient(mean, axis=0)
+    tangent /= np.maximum(np.linalg.norm(tangent, axis=1, keepdims=True), 1e-12)
+    left = np.column_stack([-tangent[:, 1], tangent[:, 0]])
+    errors = np.einsum("rkd,kd->rk", sampled - mean, left)
+    return NominalDeviation(share=share, mean_path=mean, errors_m=errors)
+
+
+def _at_shares(run: np.ndarray, share: np.ndarray) -> np.ndarray:
+    s = arc_length(run)
+    return np.column_stack([np.interp(share * s[-1], s, column) for column in run.T])
