@@ -9,6 +9,7 @@ as a function; its wheel odometry knows of no slip. The package knows no ROS, no
 
 from aerotwin_ground_dynamics.arc import arc
 from aerotwin_ground_dynamics.bicycle import BicycleParameters, BicycleState, bicycle_step
+from aerotwin_ground_dynamics.delay import CommandDelay
 from aerotwin_ground_dynamics.lag import lag_step
 from aerotwin_ground_dynamics.motion import Command, Twist
 from aerotwin_ground_dynamics.slip import NO_SLIP, Slip, SlipParameters
@@ -26,6 +27,7 @@ __all__ = [
     "BicycleParameters",
     "BicycleState",
     "Command",
+    "CommandDelay",
     "Ground",
     "GroundVehicle",
     "NoGroundError",

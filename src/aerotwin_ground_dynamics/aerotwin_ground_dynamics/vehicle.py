@@ -96,15 +96,29 @@ class GroundVehicle:
         return WheelOdometry(T_odom_base=planar_pose(*self._odom), twist=self._wheels)
 
     @property
+    def ground(self) -> Ground:
+        """What it stands on."""
+        return self._ground
+
+    @property
     def slip(self) -> Slip:
         """True slip, which no sensor tells."""
         return self._slip
 
-    def place(self, T_map_base: ArrayLike) -> None:
-        """Stand the vehicle elsewhere, at rest, as one that is carried away; odometry goes on."""
+    def place(self, T_map_base: ArrayLike, *, ground: Ground | None = None) -> None:
+        """Stand the vehicle elsewhere, at rest, as one that is carried away; odometry goes on.
+
+        Parameters
+        ----------
+        T_map_base : (4, 4) array
+            Whose x, y and heading count.
+        ground : callable, optional
+            Its ground from now on; left out: the same.
+        """
         T = np.asarray(T_map_base, np.float64)
         if T.shape != (4, 4) or not np.isfinite(T).all():
             raise ValueError(f"T_map_base must be a finite (4, 4) array, got shape {T.shape}")
+        self._ground = self._ground if ground is None else ground
         self._stand(float(T[0, 3]), float(T[1, 3]), math.atan2(T[1, 0], T[0, 0]))
         self._state, self._model_step = _model(self.parameters)
 

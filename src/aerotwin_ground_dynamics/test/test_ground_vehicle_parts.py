@@ -16,6 +16,7 @@ from aerotwin_ground_dynamics import (
     BicycleParameters,
     BicycleState,
     Command,
+    CommandDelay,
     NoGroundError,
     Slip,
     SlipParameters,
@@ -29,7 +30,6 @@ from aerotwin_ground_dynamics import (
     pose_on_ground,
     unicycle_step,
 )
-from aerotwin_ground_dynamics.delay import CommandDelay
 
 ROUNDING = 1e-12
 """Sums of some hundred float64 of size one."""

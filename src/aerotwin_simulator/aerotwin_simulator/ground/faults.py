@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong on a drive: the lidar falls silent, its view is blocked, the robot is moved."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class LidarSilence:
+    """No scan is handed out that ends within a time."""
+
+    from_s: float = parameter(text="beginning", unit="s", minimum=0.0)
+    until_s: float = parameter(text="end", unit="s", minimum=0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockedSector:
+    """Nothing comes back from a sector of azimuth, as from behind mud or a covered window."""
+
+    from_s: float = parameter(text="beginning", unit="s", minimum=0.0)
+    until_s: float = parameter(text="end", unit="s", minimum=0.0)
+    azimuth_deg: float = parameter(
+        0.0,
+        text="middle of the sector, from the lidar's x axis to its y axis",
+        unit="deg",
+        minimum=-360.0,
+        maximum=360.0,
+    )
+    width_deg: float = parameter(
+        180.0, text="width of the sector", unit="deg", minimum=0.0, maximum=360.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kidnapping:
+    """The robot is lifted and put down elsewhere, at rest; its wheels notice nothing."""
+
+    at_s: float = parameter(text="when", unit="s", minimum=0.0)
+    ahead_m: float = parameter(0.0, text="moved ahead", unit="m", minimum=-1e4, maximum=1e4)
+    left_m: float = parameter(0.0, text="moved to the left", unit="m", minimum=-1e4, maximum=1e4)
+    turn_deg: float = parameter(
+        0.0, text="turned to the left", unit="deg", minimum=-360.0, maximum=360.0
+    )
+
+    @property
+    def T_base_moved(self) -> np.ndarray:
+        """The move in axes of the robot, (4, 4)."""
+        angle = math.radians(self.turn_deg)
+        T = np.eye(4)
+        T[:2, :2] = [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
+        T[:2, 3] = self.ahead_m, self.left_m
+        return T
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroundFaults:
+    """The faults of one drive; times count from its start."""
+
+    silences: tuple[LidarSilence, ...] = parameter((), text="times without scans")
+    blocked: tuple[BlockedSector, ...] = parameter((), text="times with a blocked view")
+    kidnappings: tuple[Kidnapping, ...] = parameter((), text="moves of the robot")
+
+    def is_silent(self, time_s: float) -> bool:
+        """Return whether a scan that ends at a time [s] is lost."""
+        return any(fault.from_s <= time_s < fault.until_s for fault in self.silences)
+
+    def seen(self, points: np.ndarray, time_s: float) -> np.ndarray | None:
+        """Return which points (n, 3) of a scan that ends at a time [s] come back; None: all."""
+        acting = [fault for fault in self.blocked if fault.from_s <= time_s < fault.until_s]
+        if not acting:
+            return None
+        azimuth = np.degrees(np.arctan2(points[:, 1], points[:, 0]))
+        away = [np.abs((azimuth - f.azimuth_deg + 180.0) % 360.0 - 180.0) for f in acting]
+        return np.all([a > 0.5 * f.width_deg for a, f in zip(away, acting)], axis=0)
+
+
+NO_FAULTS = GroundFaults()
