@@ -1,0 +1,28 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Follow a route: the route as a curve, a speed for every place, and who steers.
+
+Positions are in `map`, s is the arc length along the route in the horizontal plane. Commands are
+the speed along the vehicle's x axis and its turn rate about z, positive to the left.
+"""
+
+from aerotwin_teach_repeat.tracking.model_predictive import ModelPredictiveTracker
+from aerotwin_teach_repeat.tracking.parameters import TrackerParameters
+from aerotwin_teach_repeat.tracking.path_tracker import PathTracker, TrackerCommand
+from aerotwin_teach_repeat.tracking.pure_pursuit import PurePursuitTracker
+from aerotwin_teach_repeat.tracking.route_path import Projection, RoutePath, Segment
+from aerotwin_teach_repeat.tracking.route_progress import RouteProgress
+from aerotwin_teach_repeat.tracking.speed_schedule import speed_schedule
+
+__all__ = [
+    "ModelPredictiveTracker",
+    "PathTracker",
+    "Projection",
+    "PurePursuitTracker",
+    "RoutePath",
+    "RouteProgress",
+    "Segment",
+    "TrackerCommand",
+    "TrackerParameters",
+    "speed_schedule",
+]
