@@ -22,4 +22,9 @@ setup(
     ),
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
+    entry_points={
+        "aerotwin.commands": [
+            "degrade = aerotwin_reconstruction.degrade_command",
+        ],
+    },
 )

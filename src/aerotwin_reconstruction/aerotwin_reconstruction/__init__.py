@@ -1,3 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Survey flights, reconstruction of the surveyed place from images and GNSS, and its degradation for studies."""
+"""Reconstructions of surveyed places, and what is wrong with them.
+
+Survey flights, reconstruction from images and GNSS, and `degradation` for studies.
+"""
+
+__all__ = ["degradation"]

@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every choice of a degradation, and the named sets of choices."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import load_parameters, parameter, read_yaml
+
+
+@dataclass(frozen=True, kw_only=True)
+class DegradationParameters:
+    """What is wrong with a reconstruction; nothing by default."""
+
+    displacement_rms_m: float = parameter(
+        0.0,
+        text="Bending: root mean square length of the displacement, three components together, "
+        "over all seeds.",
+        unit="m",
+        minimum=0.0,
+        maximum=5.0,
+    )
+    correlation_m: float = parameter(
+        100.0,
+        text="Distance at which the correlation of the displacement has fallen to 1/e.",
+        unit="m",
+        minimum=1.0,
+        maximum=1e5,
+    )
+    vertical_ratio: float = parameter(
+        1.0,
+        text="RMS of the vertical displacement by that of one horizontal component.",
+        minimum=0.0,
+        maximum=10.0,
+    )
+    noise_m: float = parameter(
+        0.0,
+        text="Standard deviation of every point, along each axis.",
+        unit="m",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    hole_share: float = parameter(
+        0.0,
+        text="Share of the ground plan that is lost in blobs, at all heights.",
+        minimum=0.0,
+        maximum=0.9,
+    )
+    hole_size_m: float = parameter(
+        3.0, text="Typical width of a hole.", unit="m", minimum=0.2, maximum=100.0
+    )
+    covered_loss: float = parameter(
+        0.0,
+        text="Share of what lies under canopies and other roofs that is lost.",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    covered_clearance_m: float = parameter(
+        2.0, text="What is this far below the highest is covered.", unit="m", minimum=0.1
+    )
+    smoothing_m: float = parameter(
+        0.0,
+        text="Radius over which points are averaged: edges and poles are rounded.",
+        unit="m",
+        minimum=0.0,
+        maximum=2.0,
+    )
+    ground_rise_m: tuple[float, float] = parameter(
+        (0.0, 0.0),
+        text="Season: the ground is higher by this least and most (grass, snow).",
+        unit="m",
+        minimum=0.0,
+        maximum=2.0,
+    )
+    ground_rise_correlation_m: float = parameter(
+        10.0, text="Correlation length of the rise.", unit="m", minimum=0.5, maximum=1000.0
+    )
+    cars_changed_share: float = parameter(
+        0.0,
+        text="Share of the parked cars that are gone (half of them) or stand elsewhere.",
+        minimum=0.0,
+        maximum=1.0,
+    )
+
+    def __post_init__(self) -> None:
+        if self.ground_rise_m[0] > self.ground_rise_m[1]:
+            raise ValueError("'ground_rise_m' must be least and most; exchange them")
+
+
+_BARS = {"displacement_rms_m": 0.30, "correlation_m": 100.0, "noise_m": 0.05, "hole_share": 0.05}
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "none": {},
+    # The case whose floor the bars of virtual teach and repeat are relative to.
+    "warp_30cm": _BARS,
+    # The noise of the radiance fields that VirT&R reports beside photogrammetry's 5 cm.
+    "radiance_field": {**_BARS, "noise_m": 0.15, "smoothing_m": 0.3},
+    "canopy": {**_BARS, "covered_loss": 0.9},
+    # Taught in one season and driven in another: 5 to 30 cm of growth, half of the cars changed.
+    "season": {**_BARS, "ground_rise_m": [0.05, 0.30], "cars_changed_share": 0.5},
+}
+
+
+def load_degradation(spec: str | Path) -> DegradationParameters:
+    """Return the choices of a preset, or of a YAML file.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such preset or file, or a key or a value is not known.
+    """
+    if str(spec) in PRESETS:
+        return load_parameters(DegradationParameters, PRESETS[str(spec)], where=f"preset {spec}")
+    path = Path(spec)
+    if not path.is_file():
+        raise ParameterError(
+            f"{spec}: no such file and no preset; presets are {', '.join(PRESETS)}; name one, or "
+            "give a YAML file"
+        )
+    return load_parameters(DegradationParameters, read_yaml(path), where=str(path))
