@@ -84,11 +84,12 @@ class KissIcpOdometry:
         self._algorithm.register_frame(points, _with_spread(times))
         self._stamp_ns = stamp_ns
         twist = _twist(self._algorithm.last_delta, period_s)
-        duration_s = float(times.max()) if self.parameters.deskew else 0.0
-        T_begin_end = _motion(twist * duration_s)
+        # The pose is that of the end of the turn; of points left as they were seen, of its middle.
+        later_s = float(times.max()) * (1.0 if self.parameters.deskew else 0.5)
+        T_begin_pose = _motion(twist * later_s)
         return ScanPose(
             stamp_ns=stamp_ns,
-            T_odom_lidar=self._algorithm.last_pose @ invert_transform(T_begin_end),
+            T_odom_lidar=self._algorithm.last_pose @ invert_transform(T_begin_pose),
             twist_in_lidar=twist,
         )
 

@@ -47,11 +47,15 @@ def test_the_pose_at_a_stamp_is_that_of_kiss_icp_where_the_turn_before_ended(tra
     assert np.linalg.norm(peer_poses[-1][:3, 3]) > 2.0  # it moved
 
 
-def test_without_deskewing_the_pose_is_left_as_it_is(drive):
-    """The points of a turn stay where they were seen: KISS-ICP's pose then belongs to all of it."""
+def test_without_deskewing_the_pose_is_that_of_the_middle_of_the_turn(drive):
     odometry = KissIcpOdometry(KissIcpParameters(voxel_m=0.5, deskew=False))
-    poses = [odometry.add(*scan).T_odom_lidar for scan in drive[:8]]
-    np.testing.assert_array_equal(poses[-1], odometry._algorithm.last_pose)
+    for scan in drive[:8]:
+        pose = odometry.add(*scan)
+    middle = odometry._algorithm.last_pose
+    half_way = pose.twist_in_lidar[:3] * scan[2].max() / 2.0
+    moved = (np.linalg.inv(pose.T_odom_lidar) @ middle)[:3, 3]
+    np.testing.assert_allclose(moved, half_way, atol=2e-3)  # the chord of an arc
+    assert np.linalg.norm(half_way) > 0.02
 
 
 def test_the_twist_moves_one_pose_to_the_next(tracked, peer_poses):
