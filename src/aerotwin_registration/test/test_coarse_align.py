@@ -265,6 +265,34 @@ def test_a_scale_is_found_where_one_is_asked_for():
     assert np.linalg.norm(transform_points(S, source) - part, axis=1).mean() < BASIN_M
 
 
+@pytest.mark.slow  # the bound alone is tested below
+def test_a_scale_is_found_among_two_decades_of_them():
+    """A cloud that shrinks to a point lies wholly on the first wall: that is no answer."""
+    rng = np.random.default_rng(1013)
+    place = yard(1013)
+    T, scale = pose(rng, reach=4.0, lift=1.0), 5.0
+    part = seen_part(place, rng, noise=0.05)
+    source = transform_points(invert_transform(T), part) / scale
+    protocol = CoarseProtocol(scale_low=0.1, scale_high=10.0, n_points=400)
+    found = coarse_align(source, place, max_offset_m=8.0, protocol=protocol)
+    assert found.converged, found.reason
+    assert found.scale == pytest.approx(scale, rel=0.01)
+    S = found.S_target_source
+    assert np.linalg.norm(transform_points(S, source) - part, axis=1).mean() < BASIN_M
+
+
+def test_a_refined_scale_stays_between_those_beside_it():
+    """One bright node: without a bound every cloud would shrink into it, past zero too."""
+    field = np.zeros((9, 9, 9), np.uint8)
+    field[4, 4, 4] = 255
+    points = np.random.default_rng(9).uniform(-3.0, 3.0, (50, 3))
+    poses = np.array([[4.0, 4.0, 4.0, 0.0, 0.1]])
+    steps = np.array([0.0, 0.0, 0.0, 0.0, 0.3])
+    kernels.climb(points, poses, steps, 6, field)
+    assert poses[0, 4] == pytest.approx(0.1 * np.exp(-0.6), rel=1e-6)
+    assert (poses[0, :4] == [4.0, 4.0, 4.0, 0.0]).all()
+
+
 @pytest.mark.parametrize("bad", [np.zeros((5, 2)), np.full((500, 3), np.nan)])
 def test_a_bad_array_is_refused(bad):
     with pytest.raises(ValueError, match="source must"):

@@ -8,6 +8,7 @@ every other place clearly (`verdict`). Gravity is known: both clouds have z up; 
 tilt, up to some degrees, is found by the ICP.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -32,6 +33,9 @@ CELLS_IN_RADIUS = 15
 """Large clouds have larger cells: as many in the source's radius."""
 FINE = 1.0 / 3.0
 """Cells of the refinement, in coarse cells."""
+_ROUNDING = 1e-9
+_MAX_GROWTH = 1.0
+"""Logarithm of the scale by which an ICP may leave the one that was searched."""
 _SURROUNDINGS = 9
 _LEAST_COARSE, _LEAST_FINE = 0.05, 0.3
 """What flat ground counts: little in the search, enough in the refinement to find the height."""
@@ -111,10 +115,11 @@ def coarse_align(
         return not_tried(T_initial, len(sample.points), len(target), protocol)
     field = make_field(target, FINE * cell, FINE * cell, _SURROUNDINGS * cell, _LEAST_FINE)
     poses = _search(sample, target, field, cell, max_offset_m, protocol)
-    if len(poses) == 0:
-        return no_place(T_initial, max_offset_m)
     places = _align_all(poses, sample, source, target, cell, protocol)
-    result = judge(places, sample, field, cell, max_offset_m, protocol)
+    if not places:
+        return no_place(T_initial, max_offset_m)
+    weight = _weight(sample, cell, protocol)
+    result = judge(places, sample, field, cell, max_offset_m, protocol, weight)
     return result.after(T_initial)
 
 
@@ -131,12 +136,12 @@ def _search(
     n_yaws = max(8, int(np.ceil(2.0 * np.pi * 1.2 * sample.radius_m / cell)))
     yaws = 2.0 * np.pi * np.arange(n_yaws) / n_yaws
     scales = _scales(protocol, sample.radius_m / cell)
-    poses, _ = search(sample.points, field, _windows(sample, max_offset_m, cell), yaws, scales)
+    windows, weight = _windows(sample, max_offset_m, cell), _weight(sample, cell, protocol)
+    poses, _ = search(sample.points, field, windows, yaws, scales, weight)
     poses = poses[:_MAX_SEARCHED]
     poses = poses[distinct(poses, sample.radius_m, cell, protocol.n_candidates)]
-    growth = np.log(scales[1] / scales[0]) if len(scales) > 1 else 0.0
-    steps = np.array([0.5 * cell] * 3 + [np.pi / n_yaws, 0.5 * growth])
-    poses, _ = refine(sample.points, fine, poses, steps)
+    steps = np.array([0.5 * cell] * 3 + [np.pi / n_yaws, 0.5 * _growth(scales)])
+    poses, _ = refine(sample.points, fine, poses, steps, weight)
     return poses[distinct(poses, sample.radius_m, cell, _MAX_ALIGNED)]
 
 
@@ -148,11 +153,13 @@ def _align_all(
     cell: float,
     protocol: CoarseProtocol,
 ) -> list[Place]:
-    """Align the source at each pose by ICP."""
+    """Align the source at each pose by ICP; leave out where it takes another scale."""
     voxel = FINE * cell
     moving, fixed = Surface(source, voxel_m=voxel), Surface(target, voxel_m=voxel)
-    with_scale = protocol.scale_high > protocol.scale_low
-    choices = replace(_ICP, radius_m=cell, with_scale=with_scale)
+    choices = replace(_ICP, radius_m=cell, with_scale=protocol.seeks_scale)
+    if protocol.seeks_scale:
+        growth = _growth(_scales(protocol, sample.radius_m / cell))
+        choices = replace(choices, max_scale_change=min(2.0 * growth, _MAX_GROWTH))
     places = []
     for pose in poses:
         R = rotation(pose[3])
@@ -160,7 +167,9 @@ def _align_all(
         aligned = align(
             moving, fixed, T_target_source_initial=T, scale_initial=pose[4], protocol=choices
         )
-        places.append(Place(registration=aligned, points=sample.moved(aligned.S_target_source)))
+        if abs(np.log(aligned.scale / pose[4])) <= choices.max_scale_change + _ROUNDING:
+            place = sample.moved(aligned.S_target_source)
+            places.append(Place(registration=aligned, points=place))
     return places
 
 
@@ -181,9 +190,23 @@ def _windows(sample: Sample, max_offset_m: float, cell: float) -> list[Window]:
 
 def _scales(protocol: CoarseProtocol, cells_in_radius: float) -> np.ndarray:
     """Return scales that move the rim of the cloud by a cell from one to the next."""
+    if not protocol.seeks_scale:
+        return np.array([protocol.scale_low])
     span = np.log(protocol.scale_high / protocol.scale_low)
-    n = int(np.ceil(span * cells_in_radius)) + 1 if span > 0.0 else 1
-    return np.geomspace(protocol.scale_low, protocol.scale_high, max(n, 2 if span > 0.0 else 1))
+    n = int(np.ceil(span * cells_in_radius)) + 1
+    return np.geomspace(protocol.scale_low, protocol.scale_high, max(n, 2))
+
+
+def _growth(scales: np.ndarray) -> float:
+    """Return the logarithm of one scale over the one before it; 0 with one scale."""
+    return float(np.log(scales[1] / scales[0])) if len(scales) > 1 else 0.0
+
+
+def _weight(sample: Sample, cell: float, protocol: CoarseProtocol) -> Callable[[float], float]:
+    """Return what a score counts at a scale."""
+    if not protocol.seeks_scale:
+        return lambda scale: 1.0
+    return lambda scale: sample.weight(scale, cell)
 
 
 def _reachable(target: np.ndarray, sample: Sample, max_offset_m: float, scale: float) -> np.ndarray:

@@ -93,7 +93,11 @@ def scores(points, pose, field):
 
 @njit("void(float64[:, ::1], float64[:, ::1], float64[::1], int64, uint8[:, :, ::1])", **_OPTIONS)
 def climb(points, poses, steps, n_halvings, field):
-    """Move each pose (x, y, z, yaw, scale) uphill, in place: pattern search with halved steps."""
+    """Move each pose (x, y, z, yaw, scale) uphill, in place: pattern search with halved steps.
+
+    The step of the scale is one of its logarithm: halves and doubles are equally far. It moves by
+    two first steps at most: a cloud that shrinks to a point lies well anywhere.
+    """
     for k in range(len(poses)):
         pose, step = poses[k].copy(), steps.copy()
         best = score(points, pose, field)
@@ -106,7 +110,12 @@ def climb(points, poses, steps, n_halvings, field):
                         if step[axis] == 0.0:
                             continue
                         trial = pose.copy()
-                        trial[axis] += sign * step[axis]
+                        if axis == 4:
+                            trial[axis] *= np.exp(sign * step[axis])
+                            if abs(np.log(trial[axis] / poses[k, axis])) > 2.0 * steps[axis]:
+                                continue
+                        else:
+                            trial[axis] += sign * step[axis]
                         value = score(points, trial, field)
                         if value > best:
                             best, pose, has_moved = value, trial, True

@@ -53,6 +53,11 @@ class CoarseProtocol:
         1.0, text="largest scale of the source that is tried", minimum=0.01, maximum=100.0
     )
 
+    @property
+    def seeks_scale(self) -> bool:
+        """Whether there is more than one scale to try."""
+        return self.scale_high > self.scale_low
+
     def __post_init__(self) -> None:
         if self.scale_high < self.scale_low:
             raise ValueError(

@@ -31,6 +31,15 @@ class Sample:
     radius_m: float
     reach_m: float
 
+    def weight(self, scale: float, cell_m: float) -> float:
+        """Return how many cells the points fill at a scale, of those that they could.
+
+        A mean over points cannot compare scales: a cloud that shrinks to a point lies wholly on
+        the first wall. What cells say adds up.
+        """
+        filled = voxel_downsample(scale * self.points, cell_m)
+        return len(filled) / len(self.points)
+
     def moved(self, S_target_source: np.ndarray) -> np.ndarray:
         """Return the points in the target's frame (n, 3), by a similarity (4, 4)."""
         return (self.points + self.middle) @ S_target_source[:3, :3].T + S_target_source[:3, 3]

@@ -4,6 +4,7 @@
 
 import itertools
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -47,6 +48,7 @@ def search(
     windows: list[Window],
     yaws: np.ndarray,
     scales: np.ndarray,
+    weight: Callable[[float], float],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the peaks of the correlation over all yaws, scales and shifts.
 
@@ -54,19 +56,23 @@ def search(
     ----------
     points : (n, 3) array
         Source about its middle [m].
+    weight : callable
+        What a score counts at a scale.
 
     Returns
     -------
     poses : (k, 5) array
         Middle of the source in the target (x, y, z) [m], yaw [rad], scale; best first.
     scores : (k,) array
-        Mean of the field, 0 to 1.
+        Mean of the field, 0 to 1, times the weight of the scale.
     """
     tasks = [(yaw, scale, w) for scale in scales for yaw in yaws for w in windows]
     with ThreadPoolExecutor(_N_THREADS) as pool:
         found = list(pool.map(lambda task: _peaks(points, field, *task), tasks))
     poses = np.concatenate([poses for poses, _ in found])
-    scores = np.concatenate([scores for _, scores in found])
+    scores = np.concatenate(
+        [weight(scale) * values for (_, scale, _), (_, values) in zip(tasks, found, strict=True)]
+    )
     order = np.argsort(-scores, kind="stable")
     return poses[order], scores[order]
 
@@ -93,14 +99,18 @@ def _peaks(
 
 
 def refine(
-    points: np.ndarray, field: Field, poses: np.ndarray, steps: np.ndarray
+    points: np.ndarray,
+    field: Field,
+    poses: np.ndarray,
+    steps: np.ndarray,
+    weight: Callable[[float], float],
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return poses moved uphill, best first, and their scores; arguments as in `search`.
 
     Parameters
     ----------
     steps : (5,) array
-        First steps of x, y, z [m], yaw [rad] and scale; 0 holds one fast.
+        First steps of x, y, z [m], yaw [rad] and the logarithm of the scale; 0 holds one fast.
     """
     from aerotwin_registration.coarse import kernels
 
@@ -115,7 +125,9 @@ def refine(
     edges = np.linspace(0, len(poses), N_PARTS + 1).astype(int)
     with ThreadPoolExecutor(_N_THREADS) as pool:
         list(pool.map(work, [slice(a, b) for a, b in itertools.pairwise(edges)]))
-    scores = np.array([kernels.score(in_nodes, pose, field.values) for pose in moved])
+    scores = np.array(
+        [weight(pose[4]) * kernels.score(in_nodes, pose, field.values) for pose in moved]
+    )
     order = np.argsort(-scores, kind="stable")
     return moved[order] * unit + zero, scores[order]
 

@@ -82,9 +82,10 @@ def judge(
     cell: float,
     max_offset_m: float,
     protocol: CoarseProtocol,
+    weight: Callable[[float], float],
 ) -> CoarseRegistration:
-    """Return the best place, and whether it may be believed."""
-    values = [_values(place.points, field) for place in places]
+    """Return the best place, and whether it may be believed; scores count by their scale."""
+    values = [_values(p.points, field) * weight(p.registration.scale) for p in places]
     order = sorted(range(len(places)), key=lambda k: -float(values[k].mean()))
     best = order[0]
     blocks = _blocks(sample.points, BLOCK_CELLS * cell)
@@ -105,7 +106,8 @@ def judge(
     score = values[best]
 
     def is_as_good(points: np.ndarray) -> bool:
-        return not _leads(*_lead(score, _values(points, field), blocks), protocol)
+        values = _values(points, field) * weight(result.scale)
+        return not _leads(*_lead(score, values, blocks), protocol)
 
     problem = (
         _problem(result, protocol)
