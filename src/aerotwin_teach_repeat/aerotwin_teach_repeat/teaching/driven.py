@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Paths that were driven, in a simulator or by a robot: read from files and bags, evenly cut."""
+
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation, Slerp
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.trajectory import Trajectory
+
+MAX_POSES = 10_000_000
+_STILL_M = 1e-3  # steps below this are a vehicle that stands [m]
+_TUM_COLUMNS = 8
+
+
+def read_driven(source: str | Path) -> Trajectory:
+    """Return the trajectory of a TUM file or of a topic of a bag.
+
+    Parameters
+    ----------
+    source : str or path
+        `FILE.tum` (or .txt; `seconds x y z qx qy qz qw`), `BAG`, or `BAG:TOPIC` with Odometry,
+        PoseStamped, TransformStamped or Path; without topic, the bag's only one.
+
+    Raises
+    ------
+    UserError
+        If there is no such file or topic, or it is damaged.
+    """
+    path, _, topic = str(source).partition(":")
+    if Path(path).is_file() and Path(path).suffix.lower() in (".tum", ".txt"):
+        return _read_tum(Path(path))
+    bag = BagReader(path)
+    topics = (topic,) if topic else bag.trajectory_topics()
+    if len(topics) != 1:
+        raise UserError(
+            f"{path}: name the topic of the drive (BAG:TOPIC); those with poses are "
+            f"{', '.join(topics) or 'none'}"
+        )
+    return bag.trajectory(topics[0])
+
+
+def along_path(T_map_base: FloatArray, spacing_m: float) -> tuple[FloatArray, FloatArray]:
+    """Return driven poses cut anew every so far, and the way to each, seen from above [m].
+
+    Linear in position and spherical in attitude between the poses that are there. Where the
+    vehicle stood or turned on the spot, the last pose of the place counts.
+
+    Parameters
+    ----------
+    T_map_base : (n, 4, 4) array
+    spacing_m : float
+        [m].
+
+    Raises
+    ------
+    UserError
+        If the poses are not finite, or no way lies between them.
+    """
+    poses = np.asarray(T_map_base, dtype=np.float64)
+    if poses.ndim != 3 or poses.shape[1:] != (4, 4) or not np.isfinite(poses).all():
+        raise UserError(f"driven poses must be finite (n, 4, 4), got shape {poses.shape}")
+    kept = [0]
+    for k in range(1, len(poses)):
+        if np.linalg.norm(poses[k, :2, 3] - poses[kept[-1], :2, 3]) > _STILL_M:
+            kept.append(k)
+        elif kept[-1] != 0:
+            kept[-1] = k
+    if len(kept) < 2:
+        raise UserError(f"the drive has no length: all of its {len(poses)} poses are one place")
+    poses = poses[kept]
+    s = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(poses[:, :2, 3], axis=0), axis=1)))
+    wanted = np.linspace(0.0, s[-1], max(round(s[-1] / spacing_m), 1) + 1)
+    cut = np.tile(np.eye(4), (len(wanted), 1, 1))
+    cut[:, :3, :3] = Slerp(s, Rotation.from_matrix(poses[:, :3, :3]))(wanted).as_matrix()
+    cut[:, :3, 3] = np.column_stack([np.interp(wanted, s, column) for column in poses[:, :3, 3].T])
+    return cut, wanted
+
+
+def _read_tum(path: Path) -> Trajectory:
+    lines = [line for line in path.read_text("utf-8", "replace").splitlines() if line.strip()]
+    rows, stamps = [], []
+    for number, line in enumerate(lines, start=1):
+        if line.lstrip().startswith("#"):
+            continue
+        words = line.split()
+        try:
+            if len(words) != _TUM_COLUMNS:
+                raise ValueError(f"{_TUM_COLUMNS} numbers expected, {len(words)} are there")
+            rows.append([float(word) for word in words[1:]])
+            stamps.append(_nanoseconds(words[0]))
+        except (ValueError, OverflowError) as error:
+            raise UserError(f"{path}:{number}: no line of a TUM trajectory ({error})") from None
+    if len(rows) > MAX_POSES or len(rows) < 2:
+        raise UserError(f"{path}: a drive needs 2 to {MAX_POSES} poses, got {len(rows)}")
+    table = np.array(rows)
+    try:
+        return Trajectory(np.array(stamps), table[:, :3], table[:, 3:])
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+def _nanoseconds(text: str) -> int:
+    """Return a time in seconds as integer nanoseconds, without the rounding of a double."""
+    whole, _, part = text.partition(".")
+    if whole.lstrip("-").isdigit() and (part.isdigit() or not part):
+        sign = -1 if whole.startswith("-") else 1
+        return int(whole) * 1_000_000_000 + sign * int((part + "0" * 9)[:9])
+    return round(float(text) * 1e9)

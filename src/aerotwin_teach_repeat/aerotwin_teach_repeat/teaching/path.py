@@ -1,0 +1,225 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A path through way-points that a vehicle can follow: smooth, of bounded curvature, evenly cut."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.ndimage import gaussian_filter1d
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.parameters import parameter
+
+FINE_M = 0.02
+"""Step of the curve that the path is cut from [m]."""
+LONGEST_M = 100_000.0
+"""A longer path is no route of a ground vehicle, and would fill the memory."""
+_WIDER = 1.15
+_CURVATURE_SLACK = 1.001  # of the bound, for the rounding of cutting the curve anew
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathParameters:
+    """How way-points become a path."""
+
+    spacing_m: float = parameter(
+        0.3,
+        text="Distance of neighbouring vertices (VTR3's keyframes).",
+        unit="m",
+        minimum=0.02,
+        maximum=5.0,
+    )
+    min_radius_m: float = parameter(
+        2.0,
+        text="Smallest radius of a turn; a unicycle at 1 m/s and 0.5 rad/s turns on 2 m.",
+        unit="m",
+        minimum=0.1,
+        maximum=100.0,
+    )
+    max_deviation_m: float = parameter(
+        1.0,
+        text="How far the path may pass from a way-point for the sake of that.",
+        unit="m",
+        minimum=0.0,
+        maximum=100.0,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SmoothPath:
+    """A path on the plane.
+
+    Attributes
+    ----------
+    points_m : (n, 2) array
+        Evenly spaced; a closed path ends where it begins [m].
+    s_m : (n,) array
+        Along the path [m].
+    heading : (n,) array
+        Counter-clockwise from x, without jumps [rad].
+    curvature : (n,) array
+        Positive to the left [1/m].
+    is_closed : bool
+    deviation_m : float
+        Largest distance of a way-point from the path [m].
+    """
+
+    points_m: FloatArray
+    s_m: FloatArray
+    heading: FloatArray
+    curvature: FloatArray
+    is_closed: bool
+    deviation_m: float
+
+    @property
+    def length_m(self) -> float:
+        """Length [m]."""
+        return float(self.s_m[-1])
+
+
+def smooth_waypoints(
+    waypoints_m: np.ndarray, *, is_closed: bool = False, parameters: PathParameters | None = None
+) -> SmoothPath:
+    """Return a path through way-points whose curvature stays within what the vehicle can turn.
+
+    A cubic spline through the way-points; if it turns too sharply, it is blurred along itself, by
+    ever wider Gaussians, until it does not. The ends of an open path stay where they are.
+
+    Parameters
+    ----------
+    waypoints_m : (n, 2) or (n, 3) array
+        In the order of driving; heights are not used. A closed path need not repeat the first.
+    is_closed : bool
+        Whether the path returns to its start, as smoothly as it goes on elsewhere.
+    parameters : PathParameters, optional
+
+    Raises
+    ------
+    UserError
+        If there are too few way-points, or the path would pass too far from one.
+    """
+    parameters = PathParameters() if parameters is None else parameters
+    corners = _checked(waypoints_m, is_closed)
+    line = _spline(corners, is_closed)
+    bound = 1.0 / parameters.min_radius_m
+    sigma_m = 0.0
+    curve = line
+    while _sharpest(curve, is_closed) > bound * _CURVATURE_SLACK:
+        sigma_m = max(sigma_m * _WIDER, parameters.min_radius_m / 10.0)
+        curve = _even(_blurred(line, sigma_m / FINE_M, is_closed))
+        if _deviation(curve, corners)[1] > parameters.max_deviation_m:
+            break
+    worst, deviation = _deviation(curve, corners)
+    if deviation > parameters.max_deviation_m:
+        raise UserError(
+            f"way-point {worst} at ({corners[worst, 0]:.2f}, {corners[worst, 1]:.2f}) m: a path "
+            f"that turns on {parameters.min_radius_m:g} m would pass it by more than "
+            f"{parameters.max_deviation_m:g} m; widen the turn there, or change min_radius_m or "
+            "max_deviation_m"
+        )
+    return _cut(curve, is_closed, parameters.spacing_m, deviation)
+
+
+def _checked(waypoints_m: np.ndarray, is_closed: bool) -> FloatArray:
+    corners = np.asarray(waypoints_m, dtype=np.float64)
+    if corners.ndim != 2 or corners.shape[1] not in (2, 3) or not np.isfinite(corners).all():
+        raise UserError(f"way-points must be finite (n, 2) or (n, 3), got shape {corners.shape}")
+    corners = corners[:, :2]
+    steps = np.linalg.norm(np.diff(corners, axis=0), axis=1)
+    corners = corners[np.append(True, steps > FINE_M)]
+    if is_closed and len(corners) > 1 and np.linalg.norm(corners[-1] - corners[0]) <= FINE_M:
+        corners = corners[:-1]
+    fewest = 3 if is_closed else 2
+    if len(corners) < fewest:
+        raise UserError(
+            f"a {'closed' if is_closed else 'open'} route needs {fewest} different way-points at "
+            f"least, got {len(corners)}"
+        )
+    if steps.sum() > LONGEST_M:
+        raise UserError(
+            f"the way-points are {steps.sum():.4g} m long; check that they are in metres"
+        )
+    return corners
+
+
+def _spline(corners: FloatArray, is_closed: bool) -> FloatArray:
+    """Return points every `FINE_M` along a cubic spline; of a closed one without the last."""
+    knots = np.vstack([corners, corners[:1]]) if is_closed else corners
+    chords = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(knots, axis=0), axis=1)))
+    if len(knots) == 2:
+        share = np.linspace(0.0, 1.0, max(int(np.ceil(chords[-1] / FINE_M)), 2) + 1)[:, None]
+        return knots[0] + share * (knots[1] - knots[0])
+    spline = CubicSpline(chords, knots, bc_type="periodic" if is_closed else "natural")
+    return _even(spline(np.linspace(0.0, chords[-1], int(np.ceil(chords[-1] / FINE_M)) + 1)))
+
+
+def _even(curve: FloatArray) -> FloatArray:
+    """Return the curve cut anew into even steps of about `FINE_M`."""
+    s = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1)))
+    wanted = np.linspace(0.0, s[-1], max(int(np.ceil(s[-1] / FINE_M)), 2) + 1)
+    return np.column_stack([np.interp(wanted, s, column) for column in curve.T])
+
+
+def _blurred(curve: FloatArray, sigma: float, is_closed: bool) -> FloatArray:
+    if is_closed:
+        blurred = gaussian_filter1d(curve[:-1], sigma, axis=0, mode="wrap")
+        return np.vstack([blurred, blurred[:1]])
+    # Reflected through its ends, a curve keeps them.
+    n = min(len(curve) - 1, int(4.0 * sigma) + 1)
+    before, after = 2.0 * curve[0] - curve[n:0:-1], 2.0 * curve[-1] - curve[-2 : -n - 2 : -1]
+    return gaussian_filter1d(np.vstack([before, curve, after]), sigma, axis=0)[n : n + len(curve)]
+
+
+def _bends(curve: FloatArray, is_closed: bool) -> tuple[FloatArray, FloatArray]:
+    """Return heading and curvature at the points of an even curve.
+
+    Differences span `_SPAN` steps to both sides: over one, rounding would bend the line.
+    """
+    k = min(_SPAN, (len(curve) - 1) // 2)
+    if is_closed:
+        body = curve[:-1]
+        ahead, behind = np.roll(body, -k, axis=0), np.roll(body, k, axis=0)
+        ahead, behind = np.vstack([ahead, ahead[:1]]), np.vstack([behind, behind[:1]])
+    else:
+        line = np.vstack(
+            [2.0 * curve[0] - curve[k:0:-1], curve, 2.0 * curve[-1] - curve[-2 : -k - 2 : -1]]
+        )
+        ahead, behind = line[2 * k :], line[: len(curve)]
+    along, bend = (ahead - behind) / 2.0, ahead - 2.0 * curve + behind
+    speed = np.linalg.norm(along, axis=1)
+    curvature = (along[:, 0] * bend[:, 1] - along[:, 1] * bend[:, 0]) / np.maximum(
+        speed, 1e-12
+    ) ** 3
+    return np.unwrap(np.arctan2(along[:, 1], along[:, 0])), curvature
+
+
+_SPAN = 5
+
+
+def _sharpest(curve: FloatArray, is_closed: bool) -> float:
+    return float(np.abs(_bends(curve, is_closed)[1]).max())
+
+
+def _deviation(curve: FloatArray, corners: FloatArray) -> tuple[int, float]:
+    """Return which way-point is farthest from the curve, and how far [m]."""
+    from scipy.spatial import cKDTree
+
+    gaps = cKDTree(curve).query(corners)[0]
+    worst = int(np.argmax(gaps))
+    return worst, float(gaps[worst])
+
+
+def _cut(curve: FloatArray, is_closed: bool, spacing_m: float, deviation: float) -> SmoothPath:
+    s = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1)))
+    heading, curvature = _bends(curve, is_closed)
+    wanted = np.linspace(0.0, s[-1], max(round(s[-1] / spacing_m), 1) + 1)
+    return SmoothPath(
+        points_m=np.column_stack([np.interp(wanted, s, column) for column in curve.T]),
+        s_m=wanted,
+        heading=np.interp(wanted, s, heading),
+        curvature=np.interp(wanted, s, curvature),
+        is_closed=is_closed,
+        deviation_m=deviation if deviation > FINE_M else 0.0,
+    )
