@@ -26,4 +26,4 @@ def load_model(spec: str, protocol: MapProtocol) -> tuple[MapReference, Geodetic
     """
     given = load_map(spec)
     surface, points = reference_of(given, None)
-    return MapReference.of(surface, points, protocol), given.origin
+    return MapReference.of(surface, points, protocol, edge_m=given.edge_m), given.origin

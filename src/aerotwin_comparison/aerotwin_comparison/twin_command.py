@@ -38,7 +38,6 @@ ALIASES = {
 TOP_NUMBERS = ("is_aligned", "are_both_simulated")
 """Names without a dot that are no short ones."""
 DEFAULT_MAP_PROTOCOL = "beam2024"
-N_STEPS = 15
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +75,9 @@ def run(args: argparse.Namespace) -> int:
     """Read, register, compare, print."""
     from aerotwin_comparison.model import load_model
     from aerotwin_comparison.twin import compare_twins, load_twin_protocol
+    from aerotwin_comparison.twin.comparison import STEPS
     from aerotwin_core.protocol import Protocol
+    from aerotwin_map_evaluation.evaluation import STEPS as MAP_STEPS
     from aerotwin_map_evaluation.protocol import PRESETS, load_map_protocol
 
     check_gate_names(args.fail_if, ALIASES, TOP_NUMBERS)
@@ -85,17 +86,19 @@ def run(args: argparse.Namespace) -> int:
         choices = replace(map_protocol.choices, with_scale=True)
         map_protocol = Protocol(name=f"{map_protocol.name}+scale", part="map", choices=choices)
     protocol = load_twin_protocol(args.protocol, PRESETS)
-    a = _side(args.a, args.label_a, args.kind_a, args.trajectory_a)
-    b = _side(args.b, args.label_b, args.kind_b, args.trajectory_b)
-    a, b = _told_apart(a, b)
-    model, origin = load_model(args.reference, map_protocol.choices)
-    bar = progress(N_STEPS, "twin")
+    with progress(4 + 2 * len(MAP_STEPS) + len(STEPS), "twin") as bar:
 
-    def next_step(text: str) -> None:
-        bar.set_postfix_str(text)
-        bar.update(1)
+        def next_step(text: str) -> None:
+            bar.set_postfix_str(text)
+            bar.update(1)
 
-    with bar:
+        next_step(f"reading {args.a}")
+        a = _side(args.a, args.label_a, args.kind_a, args.trajectory_a)
+        next_step(f"reading {args.b}")
+        b = _side(args.b, args.label_b, args.kind_b, args.trajectory_b)
+        a, b = _told_apart(a, b)
+        next_step(f"reading {args.reference}")
+        model, origin = load_model(args.reference, map_protocol.choices)
         twin = compare_twins(
             _placed(a, origin),
             _placed(b, origin),
@@ -104,9 +107,10 @@ def run(args: argparse.Namespace) -> int:
             protocol=protocol,
             on_step=next_step,
         )
+        next_step("report")
+        if args.output is not None:
+            _write(twin, args)
     numbers = twin.metrics()
-    if args.output is not None:
-        _write(twin, args)
     if args.json != "-":
         _print(twin)
     write_json(args.json, numbers)
@@ -152,6 +156,11 @@ def _told_apart(a, b):
 
 def _print(twin) -> None:
     print(twin.sentence)
+    for d in (twin.published, twin.judged if twin.judged is not twin.published else None):
+        for name, part in () if d is None else d.parts.items():
+            i, unit = part.interval, "" if name == "share" else " m"
+            print(f"  {d.what}: {name:5} {i.estimate:+.4f}{unit} ({i.low:+.4f} to {i.high:+.4f}, "
+                  f"margin {part.margin:g}): {part.verdict}")  # fmt: skip
     for warning in twin.warnings():
         print(f"note: {warning}")
 

@@ -17,6 +17,7 @@ import numpy as np
 from aerotwin_comparison.twin.differences import (
     DIFFERENT,
     EQUIVALENT,
+    FEWEST_BLOCKS,
     UNDECIDED,
     Differences,
     Distances,
@@ -27,14 +28,18 @@ from aerotwin_comparison.twin.protocol import PART, TwinProtocol
 from aerotwin_comparison.twin.sides import TwinSide
 from aerotwin_core.frames import transform_points
 from aerotwin_core.protocol import DEFAULT, Protocol
+from aerotwin_core.statistics import Equivalence
 from aerotwin_map_evaluation import MapEvaluation, MapProtocol, SurfaceReference, evaluate_map
 from aerotwin_map_evaluation.reference import MapReference
 
-SIMULATED_BOTH = "Both flights are simulated: this checks the method only and is not a twin result."
+SIMULATED_BOTH = "both flights are simulated, so that this checks the method only"
 ONE_FLIGHT_EACH = (
     "One flight each: the intervals say how well these two maps are known, not how the next "
     "flights would differ. Several flights of each are a study (aerotwin evaluate study)."
 )
+_PARTS = {"mean": "means", "std": "standard deviations", "share": "shares within the cut"}
+STEPS = ("differences", "overlap")
+"""What comes after both maps were measured."""
 _OVERLAP_EDGE_M = 2.0
 _LEAST_OVERLAP = 0.7
 
@@ -87,12 +92,9 @@ class TwinComparison:
 
     @property
     def sentence(self) -> str:
-        """The verdict in words, with the margin and why."""
-        text = self._unaligned() if self.judged is None else _in_words(self.judged)
-        both = self.published
-        if both is not None and both is not self.judged and both.verdict != self.verdict:
-            text += f" By the paper's measure ({both.what}) they would be {both.verdict}."
-        return f"{text} {SIMULATED_BOTH}" if self.are_both_simulated else text
+        """The verdict in one sentence: by what, how sure, and what it is not."""
+        text = self._unaligned() if self.judged is None else in_words(self.judged)
+        return f"{text}; {SIMULATED_BOTH}." if self.are_both_simulated else f"{text}."
 
     def _unaligned(self) -> str:
         failed = [
@@ -100,7 +102,7 @@ class TwinComparison:
             for side, m in ((self.a, self.map_a), (self.b, self.map_b))
             if not m.registration.converged
         ]
-        return f"Not decided: {'; '.join(failed)}."
+        return f"Not decided: {' and '.join(failed)}"
 
     def path_map(self, which: str) -> np.ndarray | None:
         """Return the path (n, 3) of side "a" or "b" after registration; None without a path."""
@@ -112,7 +114,7 @@ class TwinComparison:
 
     def warnings(self) -> list[str]:
         """Return what must be known before the numbers are believed."""
-        found = [SIMULATED_BOTH] if self.are_both_simulated else []
+        found = []
         kinds = {self.a.kind, self.b.kind}
         if None in kinds:
             found.append("Whether a map is simulated or real was not said (--kind-a, --kind-b).")
@@ -192,11 +194,13 @@ def compare_twins(
     judged, published = None, None
     if all(m.registration.converged for m in maps):
         if on_step is not None:
-            on_step("differences")
+            on_step(STEPS[0])
         published = _published(maps[0], maps[1], choices.choices)
         judged = (
             published if against.surface is None else _to_surface(maps[0], maps[1], choices.choices)
         )
+    if on_step is not None:
+        on_step(STEPS[1])
     return TwinComparison(
         a=a,
         b=b,
@@ -306,38 +310,31 @@ def _not_settled(judged: Differences | None) -> list[str]:
     ]
 
 
-def _in_words(d: Differences) -> str:
-    """Return the verdict as a sentence: which difference, its interval, the margin, why."""
-    mean, std, share = (
-        f"{name} differ by {_metres(part.interval.estimate)} "
-        f"({1.0 - 2.0 * part.alpha:.0%} interval {_metres(part.interval.low)} to "
-        f"{_metres(part.interval.high)}, margin {_metres(part.margin)})"
-        if name != "the shares within the cut"
-        else f"{name} by {part.interval.estimate:+.1%} (interval {part.interval.low:+.1%} to "
-        f"{part.interval.high:+.1%}, margin {part.margin:.1%})"
-        for name, part in zip(
-            ("the means", "the standard deviations", "the shares within the cut"),
-            d.parts.values(),
+def in_words(d: Differences) -> str:
+    """Return a verdict in words without a full stop: by which distances, and which part decides."""
+    by = f"by the {d.what}"
+    if d.block.n_blocks < FEWEST_BLOCKS:
+        return (
+            f"Not decided: {by}, {d.block.n_blocks} cubes of space are too few for intervals "
+            f"({FEWEST_BLOCKS} are needed)"
         )
-    )
-    facts = f"{d.what[0].upper()}{d.what[1:]}: {mean}, {std}, {share}."
-    return f"{_headline(d)} {facts}"
-
-
-def _headline(d: Differences) -> str:
     if d.verdict == EQUIVALENT:
-        return "Equivalent: every interval lies within its margin."
-    if d.verdict == DIFFERENT:
-        beyond = [name for name, part in d.parts.items() if part.verdict == DIFFERENT]
-        return f"Different: the interval of the {' and the '.join(beyond)} lies beyond its margin."
-    open_parts = [name for name, part in d.parts.items() if part.verdict == UNDECIDED]
-    if not open_parts:
-        return f"Not decided: {d.block.n_blocks} cubes of space are too few for intervals."
+        return (
+            f"Equivalent: {by}, {_interval('mean', d.mean)}, and every interval lies within its "
+            "margin"
+        )
+    deciding = [name for name, part in d.parts.items() if part.verdict == d.verdict]
+    beyond = "beyond" if d.verdict == DIFFERENT else "across"
+    listed = " and ".join(_interval(name, d.parts[name]) for name in deciding)
+    return f"{d.verdict.capitalize()}: {by}, {listed}, {beyond} the margin"
+
+
+def _interval(name: str, part: Equivalence) -> str:
+    """Return a difference and its interval in words."""
+    factor, unit = (100.0, "points of %") if name == "share" else (100.0, "cm")
+    i = part.interval
     return (
-        f"Not decided: the interval of the {' and the '.join(open_parts)} reaches across its "
-        "margin; a longer flight or more of them would narrow it."
+        f"the {_PARTS[name]} are {factor * i.estimate:+.2f} {unit} apart ("
+        f"{1.0 - 2.0 * part.alpha:.0%} interval {factor * i.low:+.2f} to {factor * i.high:+.2f}, "
+        f"margin {factor * part.margin:g})"
     )
-
-
-def _metres(value: float) -> str:
-    return f"{value * 100.0:.2f} cm"

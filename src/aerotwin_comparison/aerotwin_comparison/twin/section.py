@@ -6,7 +6,7 @@ from typing import Any
 
 from aerotwin_comparison.schemas import TWIN_SCHEMA
 from aerotwin_comparison.twin import figures
-from aerotwin_comparison.twin.comparison import ONE_FLIGHT_EACH, TwinComparison
+from aerotwin_comparison.twin.comparison import ONE_FLIGHT_EACH, TwinComparison, in_words
 from aerotwin_comparison.twin.differences import DIFFERENT, EQUIVALENT, Differences
 from aerotwin_core.section import Cell, Figure, Headline, Section, Table
 
@@ -25,7 +25,12 @@ def twin_section(twin: TwinComparison) -> Section:
         headline=_headline(twin),
         scenes=(figures.scene(twin),) if twin.is_aligned else (),
         figures=_figures(twin, kinds),
-        tables=(*_tables(twin), *(_differences(twin, d) for d in kinds), *_sight(kinds)),
+        tables=(
+            *_tables(twin),
+            *_verdicts(twin, kinds),
+            *(_differences(twin, d) for d in kinds),
+            *_sight(kinds),
+        ),
         metrics=twin.metrics(),
         schema=TWIN_SCHEMA,
         warnings=tuple(twin.warnings()),
@@ -48,7 +53,7 @@ def _headline(twin: TwinComparison) -> tuple[Headline, ...]:
         Headline(
             label="Twin",
             value=twin.verdict,
-            meaning="checks the method only: both are simulated" if twin.are_both_simulated
+            meaning="checks the method only" if twin.are_both_simulated
             else "by the margins of the protocol",
             status=_STATUS.get(twin.verdict, "warn"),
             computed="two one-sided tests on block-bootstrap intervals",
@@ -190,6 +195,27 @@ def _map_rows(twin: TwinComparison) -> list[tuple[Cell, ...]]:
         row("offset removed [m]", "alignment", "removed", "offset_m", pattern="{:.3f}"),
     ]
     return _known(rows)
+
+
+def _verdicts(twin: TwinComparison, kinds: list[Differences]) -> tuple[Table, ...]:
+    """Return what each kind of distance would say, and which of them decides."""
+    if not kinds:
+        return ()
+    rows = tuple(
+        (d.what, d.verdict, *(part.verdict for part in d.parts.values()), "yes" if decides else "")
+        for d in kinds
+        for decides in [d is twin.judged]
+    )
+    return (
+        Table(
+            title="Verdicts",
+            caption="The distance to the true surface decides where it is known: voxels hide what "
+            "is smaller than they are.",
+            columns=("by", "verdict", "means", "deviations", "shares", "decides"),
+            rows=rows,
+            hints=tuple(f"{in_words(d)}." for d in kinds),
+        ),
+    )
 
 
 def _differences(twin: TwinComparison, d: Differences) -> Table:
