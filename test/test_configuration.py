@@ -18,6 +18,11 @@ FROM_LAUNCH = {"recorded_flight": {"recording": "flight.ulg"}, "relay": {"cases"
 CASES = sorted(CONFIG.glob("relay/cases*.yaml"))
 PRESETS = sorted(path for path in CONFIG.glob("cameras/*.yaml") if "source" in read_yaml(path))
 CAMERAS = sorted(set(CONFIG.glob("cameras/*.yaml")) - set(PRESETS))
+VEHICLES = sorted(
+    path
+    for path in CONFIG.glob("ground_vehicle/*.yaml")
+    if {"unicycle", "bicycle"} & set(read_yaml(path))
+)
 WAYPOINTS = sorted(CONFIG.glob("waypoint_controller/*.yaml"))
 
 
@@ -27,7 +32,17 @@ def parameters_of_node(path: Path) -> dict:
 
 
 def test_every_file_is_loaded_by_one_of_these_tests():
-    known = {*MISSIONS, *PX4_PARAMETERS, *NODES, *AIRFRAMES, *CASES, *CAMERAS, *PRESETS, *WAYPOINTS}
+    known = {
+        *MISSIONS,
+        *PX4_PARAMETERS,
+        *NODES,
+        *AIRFRAMES,
+        *CASES,
+        *CAMERAS,
+        *PRESETS,
+        *WAYPOINTS,
+        *VEHICLES,
+    }
     assert known == set(CONFIG.glob("*/*.yaml"))
 
 
@@ -36,6 +51,13 @@ def test_an_airframe_is_one_and_can_fly(path):
     from aerotwin_multirotor_dynamics import load_airframe, thrust_to_weight
 
     assert thrust_to_weight(load_airframe(path)) > 1.0
+
+
+@pytest.mark.parametrize("path", VEHICLES, ids=lambda path: path.name)
+def test_a_ground_vehicle_is_one(path):
+    from aerotwin_simulator.ground import load_vehicle
+
+    assert load_vehicle(str(path)).maximum_v_m_s > 0.0
 
 
 @pytest.mark.parametrize("path", WAYPOINTS, ids=lambda path: path.name)
@@ -83,12 +105,14 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
     from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
     from aerotwin_px4_bridge.ros.parameters import BridgeParameters
     from aerotwin_sensor_models.ros.parameters import SensorsParameters
+    from aerotwin_simulator.ros.ground_parameters import GroundSimulatorParameters
     from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNodeParameters
 
     types = {
         "sitl_flight/simulator": SitlFlightParameters,
         "recorded_flight/simulator": RecordedFlightParameters,
         "relay/simulator": RelayParameters,
+        "ground_vehicle/simulator": GroundSimulatorParameters,
         "stereo_odometry": StereoOdometryNodeParameters,
         "stereo_odometry_without_bundle": StereoOdometryNodeParameters,
         "kiss_icp": KissIcpNodeParameters,

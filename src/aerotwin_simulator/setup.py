@@ -22,6 +22,7 @@ setup(
     entry_points={
         "console_scripts": [
             "camera_node = aerotwin_simulator.ros.camera_node:main",
+            "ground_simulator = aerotwin_simulator.ros.ground_simulator_node:main",
             "lidar_node = aerotwin_simulator.ros.lidar_node:main",
             "simulator = aerotwin_simulator.start:main",
         ],

@@ -26,3 +26,9 @@ def test_the_readme_holds_the_table_of_every_parameter():
     from aerotwin_simulator.ros.flight_parameters import FlightParameters
 
     assert parameter_table_markdown(FlightParameters) in README.read_text(encoding="utf-8")
+
+
+def test_the_readme_holds_the_table_of_the_ground_simulator():
+    from aerotwin_simulator.ros.ground_parameters import GroundSimulatorParameters
+
+    assert parameter_table_markdown(GroundSimulatorParameters) in README.read_text("utf-8")

@@ -9,6 +9,12 @@ from aerotwin_simulator.ground.faults import (
     Kidnapping,
     LidarSilence,
 )
+from aerotwin_simulator.ground.robot import (
+    GroundRobotParameters,
+    load_vehicle,
+    make_ground_simulation,
+    start_pose,
+)
 from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation, Scan, stand_vehicle
 from aerotwin_simulator.ground.terrain import TerrainBelow
 
@@ -17,10 +23,14 @@ __all__ = [
     "STEP_NS",
     "BlockedSector",
     "GroundFaults",
+    "GroundRobotParameters",
     "GroundSimulation",
     "Kidnapping",
     "LidarSilence",
     "Scan",
     "TerrainBelow",
+    "load_vehicle",
+    "make_ground_simulation",
     "stand_vehicle",
+    "start_pose",
 ]

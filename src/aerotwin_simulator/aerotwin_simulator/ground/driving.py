@@ -1,0 +1,117 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A ground robot held to the wall clock, which stands when nobody commands it any more."""
+
+from collections.abc import Callable
+
+from aerotwin_core.time import NANOSECONDS_PER_SECOND, from_seconds
+from aerotwin_ground_dynamics import Command, GroundVehicle
+from aerotwin_sensor_models import load_preset
+from aerotwin_simulator.ground.robot import (
+    GroundRobotParameters,
+    load_vehicle,
+    make_ground_simulation,
+    pose_at,
+    start_pose,
+)
+from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation, Scan
+from aerotwin_worlds import WorldQueries, load_world
+
+MOST_STEPS = 10
+"""Steps that are made up for in one go; what is later than that is skipped: the run is late."""
+
+
+class PacedRobot:
+    """Steps a `GroundSimulation` at a multiple of wall time.
+
+    Parameters
+    ----------
+    simulation : GroundSimulation
+        The robot.
+    speed : float
+        Simulated over wall time.
+    command_timeout_s : float
+        Simulated time after a command at which the robot is told to stand [s].
+    clock : callable
+        Monotonic wall clock [s].
+    """
+
+    def __init__(
+        self,
+        simulation: GroundSimulation,
+        *,
+        speed: float,
+        command_timeout_s: float,
+        clock: Callable[[], float],
+    ) -> None:
+        self._simulation, self._clock = simulation, clock
+        self._steps_per_s = speed * NANOSECONDS_PER_SECOND / STEP_NS
+        self._timeout_ns = from_seconds(command_timeout_s)
+        self._commanded_ns: int | None = None
+        self._start_s: float | None = None
+        self._n_made = 0
+        self.counters = {"n_commands": 0, "n_timeouts": 0, "n_scans": 0, "n_steps_skipped": 0}
+
+    @property
+    def stamp_ns(self) -> int:
+        """Simulated time [ns]."""
+        return self._simulation.stamp_ns
+
+    @property
+    def vehicle(self) -> GroundVehicle:
+        """The vehicle."""
+        return self._simulation.vehicle
+
+    def give(self, command: Command) -> None:
+        """Give a command now."""
+        self.counters["n_commands"] += 1
+        self._commanded_ns = self.stamp_ns
+        self._simulation.give(command)
+
+    def n_steps_due(self) -> int:
+        """Return how many steps the wall clock is ahead by; time begins with the first call."""
+        now = self._clock()
+        if self._start_s is None:
+            self._start_s = now
+        n_due = int((now - self._start_s) * self._steps_per_s) - self._n_made
+        n_skipped = max(n_due - MOST_STEPS, 0)
+        self._n_made += n_due
+        self.counters["n_steps_skipped"] += n_skipped
+        return n_due - n_skipped
+
+    def step(self) -> list[Scan]:
+        """Make one step; return the scans that are over with it."""
+        if self._commanded_ns is not None and self.stamp_ns - self._commanded_ns > self._timeout_ns:
+            self.counters["n_timeouts"] += 1
+            self._commanded_ns = None
+            self._simulation.give(Command())
+        scans = self._simulation.advance_to(self.stamp_ns + STEP_NS)
+        self.counters["n_scans"] += len(scans)
+        return scans
+
+
+def robot_in_world(
+    parameters: GroundRobotParameters,
+    world_spec: str,
+    start: tuple[float, float, float] | None,
+) -> GroundSimulation:
+    """Return a robot at x, y [m], heading [deg], or at the start point of its world.
+
+    Its ground is the highest surface there. What is wrong with the robot is said before the world
+    is loaded.
+
+    Raises
+    ------
+    aerotwin_core.errors.UserError
+        If there is no such vehicle, lidar or world.
+    """
+    load_vehicle(parameters.vehicle)
+    load_preset("lidar", parameters.lidar)
+    world = load_world(world_spec)
+    queries = WorldQueries(world)
+    queries.warm_up()
+    T_map_base = start_pose(world)
+    if start is not None:
+        x, y, yaw_deg = start
+        T_map_base = pose_at(x, y, float(queries.height(x, y)), yaw_deg)
+    return make_ground_simulation(parameters, queries, T_map_base)

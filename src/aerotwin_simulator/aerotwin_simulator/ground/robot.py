@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which robot drives where: vehicle file, lidar and mounting, start; made of parameters."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.frames import make_transform, quaternion_from_yaw, transform_from_pose
+from aerotwin_core.parameters import load_parameters, parameter, read_yaml
+from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
+from aerotwin_sensor_models import load_preset
+from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults
+from aerotwin_simulator.ground.simulation import GroundSimulation, stand_vehicle
+from aerotwin_worlds import World, WorldQueries
+
+KINDS: dict[str, type[UnicycleParameters] | type[BicycleParameters]] = {
+    "unicycle": UnicycleParameters,
+    "bicycle": BicycleParameters,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroundRobotParameters:
+    """The robot, its lidar, and the latency of what commands it."""
+
+    vehicle: str = parameter(
+        "unicycle", text="unicycle or bicycle as they are, or path of a vehicle file"
+    )
+    lidar: str = parameter("spinning_16", text="lidar preset, or path of a file like one")
+    lidar_x_m: float = parameter(0.0, text="lidar ahead of base_link", unit="m")
+    lidar_y_m: float = parameter(0.0, text="lidar to the left of base_link", unit="m")
+    lidar_z_m: float = parameter(1.0, text="lidar above base_link", unit="m")
+    lidar_roll_deg: float = parameter(
+        0.0, text="lidar turned about x", unit="deg", minimum=-180.0, maximum=180.0
+    )
+    lidar_pitch_deg: float = parameter(
+        0.0, text="then about y: positive looks down ahead", unit="deg", minimum=-90.0, maximum=90.0
+    )
+    lidar_yaw_deg: float = parameter(
+        0.0, text="then about z, to the left", unit="deg", minimum=-180.0, maximum=180.0
+    )
+    latency_s: float = parameter(
+        0.1, text="from a command to its effect", unit="s", minimum=0.0, maximum=2.0
+    )
+    seed: int = parameter(0, text="seed of slip and of the lidar's noise", minimum=0)
+
+    @property
+    def T_base_lidar(self) -> np.ndarray:
+        """The mounting: at x y z, turned by R_z(yaw) R_y(pitch) R_x(roll)."""
+        angles = [self.lidar_yaw_deg, self.lidar_pitch_deg, self.lidar_roll_deg]
+        R_base_lidar = Rotation.from_euler("ZYX", angles, degrees=True).as_matrix()
+        return make_transform(R_base_lidar, [self.lidar_x_m, self.lidar_y_m, self.lidar_z_m])
+
+
+def load_vehicle(spec: str) -> UnicycleParameters | BicycleParameters:
+    """Return a vehicle: `unicycle` or `bicycle`, or a YAML file with one of them as its key.
+
+    Raises
+    ------
+    aerotwin_core.errors.ParameterError
+        If there is no such file, or a value in it is wrong.
+    """
+    if spec in KINDS:
+        return KINDS[spec]()
+    content = read_yaml(spec)
+    if not isinstance(content, dict) or len(content) != 1 or next(iter(content)) not in KINDS:
+        raise ParameterError(
+            f"{spec}: expected one of the keys {', '.join(KINDS)} with the parameters below it"
+        )
+    ((kind, values),) = content.items()
+    return load_parameters(KINDS[kind], values, where=f"{spec}: {kind}")
+
+
+def start_pose(world: World) -> np.ndarray:
+    """Return T_map_base at the start point of a world."""
+    return transform_from_pose(world.start_p_map, quaternion_from_yaw(world.start_yaw))
+
+
+def make_ground_simulation(
+    parameters: GroundRobotParameters,
+    queries: WorldQueries,
+    T_map_base: np.ndarray,
+    *,
+    faults: GroundFaults = NO_FAULTS,
+) -> GroundSimulation:
+    """Return the simulation of a robot.
+
+    Parameters
+    ----------
+    parameters : GroundRobotParameters
+        The robot.
+    queries : WorldQueries
+        The world.
+    T_map_base : (4, 4) array
+        Where it stands; its z to 0.5 m.
+    faults : GroundFaults
+        What goes wrong.
+
+    Raises
+    ------
+    aerotwin_core.errors.ParameterError
+        If there is no such vehicle or lidar.
+    aerotwin_ground_dynamics.NoGroundError
+        If there is no ground at the start.
+    """
+    p = parameters
+    preset = load_preset("lidar", p.lidar)
+    vehicle = stand_vehicle(queries, load_vehicle(p.vehicle), seed=p.seed, T_map_base=T_map_base)
+    return GroundSimulation(
+        queries,
+        vehicle,
+        dataclasses.replace(preset, is_organised=False, is_deskewed=False),
+        p.T_base_lidar,
+        seed=p.seed,
+        latency_s=p.latency_s,
+        faults=faults,
+    )
+
+
+def pose_at(x: float, y: float, z: float, yaw_deg: float) -> np.ndarray:
+    """Return T_map_base at a place [m] and heading [deg] from east, counter-clockwise."""
+    return transform_from_pose([x, y, z], quaternion_from_yaw(math.radians(yaw_deg)))

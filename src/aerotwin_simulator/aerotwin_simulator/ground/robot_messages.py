@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The messages of a ground robot, serialised: clock, odometry of the wheels, truth, transforms."""
+
+import numpy as np
+
+from aerotwin_core.frames import pose_from_transform
+from aerotwin_core.messages import (
+    clock_message,
+    odometry_message,
+    serialize,
+    transform_message,
+    transform_stamped,
+)
+from aerotwin_ground_dynamics import GroundVehicle, Twist
+from aerotwin_sensor_models import LidarScan, scan_message
+from aerotwin_simulator.ground.simulation import Scan
+
+LIDAR_FRAME = "lidar"
+WHEEL_TWIST_VARIANCES = (0.05**2, 0.01**2, 0.01**2, 0.01**2, 0.01**2, 0.1**2)
+"""Slip of 5 % at 1 m/s and of 15 % at 0.5 rad/s, with what else there is; sideways it has none."""
+WHEEL_POSE_VARIANCES = (1.0, 1.0, 1.0, 0.1, 0.1, 1.0)
+"""They grow with the way; these are of some ten metres."""
+
+
+def clock(stamp_ns: int) -> bytes:
+    """Return /clock."""
+    return serialize(clock_message(stamp_ns))
+
+
+def truth_odometry(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
+    """Return truth/odom: map to base_link_truth."""
+    T, twist = vehicle.T_map_base, vehicle.twist
+    return serialize(_odometry(stamp_ns, ("map", "base_link_truth"), T, twist))
+
+
+def wheel_odometry(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
+    """Return odom: odom to base_link, as the wheels say."""
+    said = vehicle.wheel_odometry
+    message = _odometry(
+        stamp_ns,
+        ("odom", "base_link"),
+        said.T_odom_base,
+        said.twist,
+        pose_variances=WHEEL_POSE_VARIANCES,
+        twist_variances=WHEEL_TWIST_VARIANCES,
+    )
+    return serialize(message)
+
+
+def odometry_transform(stamp_ns: int, vehicle: GroundVehicle) -> bytes:
+    """Return the edge odom to base_link of the wheels for /tf."""
+    return _transform(stamp_ns, ("odom", "base_link"), vehicle.wheel_odometry.T_odom_base)
+
+
+def mounting_transform(T_base_lidar: np.ndarray) -> bytes:
+    """Return the edge base_link to lidar for /tf_static."""
+    return _transform(0, ("base_link", LIDAR_FRAME), T_base_lidar)
+
+
+def cloud(scan: Scan) -> bytes:
+    """Return lidar/points; its header says when the turn began."""
+    row = LidarScan(stamp_ns=scan.stamp_ns, cloud=scan.cloud[None], is_organised=False)
+    return serialize(scan_message(row, LIDAR_FRAME))
+
+
+def _odometry(stamp_ns: int, frames: tuple[str, str], T: np.ndarray, twist: Twist, **variances):
+    v, omega = (twist.v_m_s, 0.0, 0.0), (0.0, 0.0, twist.omega_rad_s)
+    return odometry_message(stamp_ns, *frames, *pose_from_transform(T), v, omega, **variances)
+
+
+def _transform(stamp_ns: int, frames: tuple[str, str], T: np.ndarray) -> bytes:
+    edge = transform_stamped(stamp_ns, *frames, *pose_from_transform(T))
+    return serialize(transform_message([edge]))

@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of the node `ground_simulator`, flat as ROS parameters are."""
+
+from dataclasses import dataclass
+
+from aerotwin_core.parameters import parameter
+from aerotwin_simulator.ground.robot import GroundRobotParameters
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroundSimulatorParameters(GroundRobotParameters):
+    """Which robot, in which world, from where, how fast."""
+
+    world: str = parameter("campus", text="name in worlds/, or path of a world file or folder")
+    start_from_world: bool = parameter(
+        True, text="start at the world's start point; else at start_x_m, start_y_m"
+    )
+    start_x_m: float = parameter(0.0, text="start, east in map", unit="m")
+    start_y_m: float = parameter(0.0, text="start, north in map", unit="m")
+    start_yaw_deg: float = parameter(
+        0.0, text="heading there, from east, counter-clockwise", unit="deg"
+    )
+    speed: float = parameter(1.0, text="simulated over wall time", minimum=0.01, maximum=100.0)
+    command_timeout_s: float = parameter(
+        0.5,
+        text="simulated time without a cmd_vel after which the robot is told to stand",
+        unit="s",
+        minimum=0.05,
+        maximum=60.0,
+    )
+    duration_s: float = parameter(
+        0.0, text="end after this much simulated time; 0 = never", unit="s", minimum=0.0
+    )
+    publish_tf: bool = parameter(True, text="publish odom -> base_link of the wheels on /tf")
+
+    @property
+    def start(self) -> tuple[float, float, float] | None:
+        """East, north [m], heading [deg]; None for the world's own."""
+        if self.start_from_world:
+            return None
+        return self.start_x_m, self.start_y_m, self.start_yaw_deg

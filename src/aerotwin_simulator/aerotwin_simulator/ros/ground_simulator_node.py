@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Node `ground_simulator`: cmd_vel in; lidar/points, odom, truth/odom, /clock and tf out."""
+
+import math
+import sys
+import time
+from typing import Any
+
+from geometry_msgs.msg import TwistStamped
+from nav_msgs.msg import Odometry
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import PointCloud2
+from tf2_msgs.msg import TFMessage
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer, publish_diagnostics
+from aerotwin_core.ros.node import run_node
+from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.qos import CLOUD_DEPTH, IMU_DEPTH, LATCHED, reliable
+from aerotwin_core.time import to_seconds
+from aerotwin_ground_dynamics import Command, NoGroundError
+from aerotwin_simulator.ground import robot_messages
+from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
+from aerotwin_simulator.ros.ground_parameters import GroundSimulatorParameters
+
+TICK_S = 0.005
+OK, WARN = 0, 1
+
+
+class GroundSimulatorNode(Node):
+    """Wires topics to a `PacedRobot`."""
+
+    def __init__(self) -> None:
+        super().__init__("ground_simulator")
+        self._options = p = declare_parameters(self, GroundSimulatorParameters)
+        self._robot = PacedRobot(
+            robot_in_world(p, p.world, p.start),
+            speed=p.speed,
+            command_timeout_s=p.command_timeout_s,
+            clock=time.monotonic,
+        )
+        self._n_refused = 0
+        self._wire()
+        publish_diagnostics(self, self._report)
+        self.get_logger().info(f"ground robot with {self._options}")
+        create_wall_timer(self, TICK_S, self._tick)
+
+    def _wire(self) -> None:
+        qos: dict[str, Any] = {"qos_overriding_options": OVERRIDABLE}
+        deep = reliable(IMU_DEPTH)
+        self._publish_clock = self.create_publisher(Clock, "/clock", deep, **qos).publish
+        self._publish_truth = self.create_publisher(Odometry, "truth/odom", deep, **qos).publish
+        self._publish_odom = self.create_publisher(Odometry, "odom", deep, **qos).publish
+        self._publish_tf = self.create_publisher(TFMessage, "/tf", deep, **qos).publish
+        self._publish_cloud = self.create_publisher(
+            PointCloud2, "lidar/points", reliable(CLOUD_DEPTH), **qos
+        ).publish
+        self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED, **qos)
+        self._static.publish(robot_messages.mounting_transform(self._options.T_base_lidar))
+        self.create_subscription(TwistStamped, "cmd_vel", self._on_command, deep, **qos)
+
+    def _on_command(self, message: TwistStamped) -> None:
+        v, omega = message.twist.linear.x, message.twist.angular.z
+        if not math.isfinite(v + omega):
+            self._n_refused += 1
+            self.get_logger().warning("cmd_vel is not finite", throttle_duration_sec=5.0)
+            return
+        self._robot.give(Command(v, omega))
+
+    def _tick(self) -> None:
+        """Advance by the steps that are due; publish after each."""
+        for _ in range(self._robot.n_steps_due()):
+            try:
+                scans = self._robot.step()
+            except NoGroundError as error:
+                raise UserError(f"the robot has left its world: {error}") from None
+            self._tell(scans)
+            if 0.0 < self._options.duration_s <= to_seconds(self._robot.stamp_ns):
+                raise ExternalShutdownException
+
+    def _tell(self, scans: list) -> None:
+        stamp_ns, vehicle = self._robot.stamp_ns, self._robot.vehicle
+        self._publish_clock(robot_messages.clock(stamp_ns))
+        self._publish_truth(robot_messages.truth_odometry(stamp_ns, vehicle))
+        self._publish_odom(robot_messages.wheel_odometry(stamp_ns, vehicle))
+        if self._options.publish_tf:
+            self._publish_tf(robot_messages.odometry_transform(stamp_ns, vehicle))
+        for scan in scans:
+            self._publish_cloud(robot_messages.cloud(scan))
+
+    def _report(self) -> tuple[int, str, dict[str, str]]:
+        values = {name: str(value) for name, value in self._robot.counters.items()}
+        values["n_refused"] = str(self._n_refused)
+        level = WARN if self._n_refused or self._robot.counters["n_steps_skipped"] else OK
+        return level, f"{self._robot.stamp_ns * 1e-9:.1f} s driven", values
+
+
+def main() -> int:
+    """Run the node."""
+    return run_node(GroundSimulatorNode)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
