@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 AUTO, NONE, EXTERNAL = "auto", "none", "external"
 EXIT_NOT_JUDGED = 1
+OF_REPLAY = ("topic", "topics", "rate", "slam_process")
+"""Options that have no effect where nothing is played."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -114,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
     roles = find_roles(bag.topics, bag.counts)
-    slam = _slam(arguments, roles)
+    slam = _slam(arguments, bag, roles)
     _check(arguments, slam, bag)
     trajectory_protocol(arguments.protocol)
     map_protocol(arguments.protocol)
@@ -164,8 +166,35 @@ def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
             f"{arguments.words[0]}: arguments are for a launch file given by --slam, not {slam}"
         )
     check_pattern(arguments.slam_process)
+    _refuse_unheard(arguments, slam)
     if arguments.fail_if:
         check_gate_names(arguments.fail_if, aliases())
+
+
+def _refuse_unheard(arguments: argparse.Namespace, slam: str) -> None:
+    """Refuse options that would change nothing, whether a bag is played or read.
+
+    Raises
+    ------
+    UserError
+        Naming the option and the way out.
+    """
+    from aerotwin_core.errors import UserError
+
+    if arguments.recorded and arguments.slam not in (AUTO, NONE):
+        raise UserError(f"--recorded judges what the bag holds, --slam {arguments.slam} replays "
+                        "it: leave one out")  # fmt: skip
+    if slam == NONE:
+        for name in OF_REPLAY:
+            if getattr(arguments, name) not in (None, "", []):
+                raise UserError(
+                    f"--{name.replace('_', '-')} says how a bag is played, and nothing is played: "
+                    "what it holds is judged (--recorded, --slam none, or --estimate without "
+                    "--slam); leave it out, or name a --slam"
+                )
+    elif len(arguments.estimate) > 1:
+        raise UserError(f"--estimate {arguments.estimate[1]}: a SLAM that is replayed has one "
+                        "estimate; several are judged with --recorded")  # fmt: skip
 
 
 def _gates(arguments: argparse.Namespace, metrics: dict[str, Any]) -> int:
@@ -182,7 +211,7 @@ def _metrics(folder: Path) -> dict[str, Any] | None:
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
 
 
-def _slam(arguments: argparse.Namespace, roles: "BagRoles") -> str:
+def _slam(arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles") -> str:
     """Return who answers: what was asked for, else what the sensors of the bag suit."""
     from aerotwin_bringup.bag_evaluation.playing import KISS_ICP, STEREO_ODOMETRY
     from aerotwin_bringup.bag_evaluation.slam_launch import is_launch_file
@@ -202,10 +231,11 @@ def _slam(arguments: argparse.Namespace, roles: "BagRoles") -> str:
         return STEREO_ODOMETRY
     if roles.lidar is not None:
         return KISS_ICP
-    listed = ", ".join(roles.estimates) or "none"
+    listed = ", ".join(roles.estimates or bag.trajectory_topics())
     raise UserError(
         f"{arguments.bag}: holds neither a stereo pair nor a lidar for a SLAM that ships; give "
-        f"--slam LAUNCHFILE or external, or --estimate of what it holds ({listed})"
+        "--slam LAUNCHFILE or external"
+        + (f", or --estimate of what it holds ({listed})" if listed else "; it holds no poses, too")
     )
 
 
@@ -281,8 +311,9 @@ def _judge_recorded(
 ) -> int:
     from aerotwin_bringup.bag_evaluation.roles import SLAM_MAP, SLAM_ODOM, TRUTH
     from aerotwin_bringup.run_report import RunRecord, RunTopics, write_run_report
-    from aerotwin_core.cli import say_fatal
+    from aerotwin_core.cli import progress, say, say_fatal
     from aerotwin_core.errors import UserError
+    from aerotwin_map_evaluation.evaluation import STEPS
     from aerotwin_simulator.run_folder import software_versions
     from aerotwin_worlds import load_world
 
@@ -314,10 +345,17 @@ def _judge_recorded(
     )
     quiet = arguments.json == "-"
     if not quiet:
-        print(f"judges {', '.join(topics.estimates)} against {topics.truth}")
-    path = write_run_report(record)
+        say(f"judges {', '.join(topics.estimates)} against {topics.truth}")
+    n_of_maps = 0 if record.world is None else 2 * len(STEPS)
+    with progress(2 + len(topics.estimates) + n_of_maps, "evaluate bag") as bar:
+
+        def next_step(text: str) -> None:
+            bar.set_postfix_str(text)
+            bar.update(1)
+
+        path = write_run_report(record, on_step=next_step)
     if not quiet:
-        print(f"report: {path}")
+        say(f"report: {path}")
     metrics = _metrics(folder)
     from aerotwin_bringup.run_report import is_judged
 

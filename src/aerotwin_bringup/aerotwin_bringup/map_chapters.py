@@ -3,6 +3,7 @@
 """The chapters on a run's map: against voxels as published, and against finer ones."""
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +55,7 @@ def map_chapters(
     truth: Trajectory,
     T_map_odom: np.ndarray,
     protocol: str | None = None,
+    on_step: Callable[[str], None] | None = None,
 ) -> MapChapters:
     """Judge the last map of a topic and write it, and the voxels, beside the report.
 
@@ -70,7 +72,12 @@ def map_chapters(
     observed = None if camera is None else reference.seen_from(*camera)
     evaluations = [
         evaluate_map(
-            reference, points, T_map_odom_initial=T_map_odom, protocol=chosen, observed=observed
+            reference,
+            points,
+            T_map_odom_initial=T_map_odom,
+            protocol=chosen,
+            observed=observed,
+            on_step=None if on_step is None else lambda text: on_step(f"map: {text}"),
         )
         for chosen in _protocols(protocol)
     ]

@@ -3,7 +3,7 @@
 """The report of one run: evaluate what its bag holds and write report.html and metrics.json."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,7 @@ MAX_DRIFT_PERCENT = 3.0
 LEFT_IMAGE, LIDAR_POINTS = "/stereo/left/image_raw", "/lidar/points"
 JUDGED = ("trajectory", "map")
 """Chapters without which nothing was judged."""
+NOTHING_JUDGED = "Nothing was judged: neither a trajectory nor a map. Below stands why."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,19 +127,34 @@ class _Inputs:
     truth: Trajectory
     frames: tuple[np.ndarray, ...]
     warnings: list[str]
+    say: Callable[[str], None]
 
 
-def write_run_report(record: RunRecord) -> Path:
-    """Evaluate the run and write its report; return the path of report.html."""
+def write_run_report(record: RunRecord, *, on_step: Callable[[str], None] | None = None) -> Path:
+    """Evaluate the run and write its report; return the path of report.html.
+
+    Parameters
+    ----------
+    record : RunRecord
+        What the run left behind.
+    on_step : callable, optional
+        Called with the name of each step, for progress.
+    """
     from aerotwin_report import write_report
 
+    say = on_step or (lambda text: None)
     warnings = list(record.warnings)
     if record.world is not None:
         warnings += record.world.warnings
     if record.is_partial:
         warnings.insert(0, "This report is partial: the run was stopped before its end.")
+    say("frames")
     frames = _frames(record)
-    sections = [*record.lead, *_slam_sections(record, frames, warnings)]
+    judged = _slam_sections(record, frames, warnings, say)
+    if record.slam_bag is not None and not any(s.name.startswith(JUDGED) for s in judged):
+        warnings.insert(0, NOTHING_JUDGED)
+    say("report")
+    sections = [*record.lead, *judged]
     pictures = [] if record.is_partial else [frames_section(each) for each in frames]
     sections += [section for section in pictures if section is not None][:1]
     write_report(
@@ -172,7 +188,10 @@ def _bag_warnings(bag: BagReader) -> list[str]:
 
 
 def _slam_sections(
-    record: RunRecord, frames: list[FrameCollector], warnings: list[str]
+    record: RunRecord,
+    frames: list[FrameCollector],
+    warnings: list[str],
+    say: Callable[[str], None],
 ) -> list[Section]:
     """Return the chapters on trajectory, map and cost; what is missing becomes a warning."""
     if record.slam_bag is None:
@@ -197,7 +216,7 @@ def _slam_sections(
         )
         return []
     stamps = tuple(each.stamps_within(record.span_ns) for each in frames)
-    inputs = _Inputs(within_span, stamps, warnings)
+    inputs = _Inputs(within_span, stamps, warnings, say)
     sections, first = _trajectory_sections(record, inputs)
     maps = None if first is None else _map_chapters(record, inputs)
     cloud = None if maps is None else maps.evaluation
@@ -225,6 +244,7 @@ def _trajectory_sections(
     first = None
     sources = record.topics.estimates
     for number, source in enumerate(sources):
+        inputs.say(f"trajectory {source}")
         try:
             evaluation = _evaluate(record, inputs, source)
         except UserError as error:
@@ -298,6 +318,7 @@ def _map_chapters(record: RunRecord, inputs: _Inputs) -> "MapChapters | None":
         truth=inputs.truth,
         T_map_odom=start_pose(inputs.truth, estimate),
         protocol=record.protocol,
+        on_step=inputs.say,
     )
     if chapters.warning:
         inputs.warnings.append(chapters.warning)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from aerotwin_bringup.run_report import NOTHING_JUDGED
 from aerotwin_core import messages
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.cli import main
@@ -118,7 +119,7 @@ def test_truth_may_come_from_a_file(evaluate, bag, tmp_path):
     assert ape["rmse"] == pytest.approx(0.0, abs=ROUNDING)
     done = evaluate(bag, *words[:4], "-o", "out")
     assert "The estimate is" in done.stdout
-    assert "Trajectory error" in done.stdout
+    assert "APE unaligned, RMSE" in done.stdout
 
 
 @pytest.mark.parametrize("recorded_ns", [0, 1_700_000_000 * 10**9])
@@ -171,7 +172,9 @@ def test_exit_code_1_when_nothing_was_judged(evaluate, bag, tmp_path, words, mes
     assert done.returncode == 1
     assert "nothing was judged" in done.stderr
     assert message in done.stderr
-    assert message in (tmp_path / "out" / "report.html").read_text()
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert message in report
+    assert report.index(NOTHING_JUDGED) < report.index(message)
 
 
 @pytest.mark.parametrize(
@@ -184,6 +187,11 @@ def test_exit_code_1_when_nothing_was_judged(evaluate, bag, tmp_path, words, mes
         (("--slam-process", "("), "slam_process: expected a regular expression, found '('"),
         (("--fail-if", "ape_rsme_m > 1"), "the result has no number 'ape_rsme_m'; it has ape_rmse"),
         (("-o", "there"), "-o there: is no folder"),
+        (("--rate", "2"), "--rate says how a bag is played, and nothing is played"),
+        (("--topics", "/vio/odom"), "--topics says how a bag is played"),
+        (("--topic", "a:=/vio/odom"), "--topic says how a bag is played"),
+        (("--slam-process", "kiss"), "--slam-process says how a bag is played"),
+        (("--slam", "external"), "--recorded judges what the bag holds, --slam external replays"),
     ],
 )
 def test_what_is_wrong_is_refused_before_anything_starts(evaluate, bag, tmp_path, words, message):
@@ -199,6 +207,18 @@ def test_a_bag_without_sensors_names_what_can_be_judged(evaluate, bag, tmp_path)
     assert done.returncode == 2
     assert "--estimate of what it holds (/vio/better, /vio/odom)" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_replay_takes_one_estimate(evaluate, bag):
+    done = evaluate(bag, "--slam", "external", "--estimate", "/a", "--estimate", "/b")
+    assert done.returncode == 2
+    assert "--estimate /b: a SLAM that is replayed has one estimate" in done.stderr
+
+
+def test_poses_of_tf_are_named_as_what_can_be_judged(evaluate, shared_data):
+    done = evaluate(shared_data("trajectories/evo/tf_example"))
+    assert done.returncode == 2
+    assert "--estimate of what it holds (/tf:odom.base_footprint)" in done.stderr
 
 
 def test_a_torn_bag_gives_what_is_whole_and_says_what_is_not(evaluate, bag, tmp_path):

@@ -18,6 +18,7 @@ from aerotwin_trajectory_evaluation.evaluation import evaluate_trajectory
 from aerotwin_trajectory_evaluation.live import LiveSnapshot
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 from aerotwin_trajectory_evaluation.sections import section
+from aerotwin_trajectory_evaluation.slam_poses import start_pose
 
 
 def write_live_report(
@@ -57,7 +58,7 @@ def live_sections(snapshot: LiveSnapshot, protocol: Protocol[TrajectoryProtocol]
     truth, estimate = snapshot.truth, snapshot.estimate
     if min(len(truth), len(estimate)) < 2:
         raise UserError(f"{len(truth)} true and {len(estimate)} estimated poses came, two needed")
-    T_reference_estimate = _start_pose(truth, estimate)
+    T_reference_estimate = start_pose(truth, estimate)
     evaluation = evaluate_trajectory(
         truth, estimate, protocol=protocol, T_reference_estimate=T_reference_estimate
     )
@@ -71,17 +72,6 @@ def live_sections(snapshot: LiveSnapshot, protocol: Protocol[TrajectoryProtocol]
     if snapshot.points is not None and len(snapshot.points):
         chapters.append(_map_section(snapshot.points, T_reference_estimate, truth))
     return chapters
-
-
-def _start_pose(truth: Trajectory, estimate: Trajectory) -> np.ndarray:
-    """Return T_reference_estimate that joins the first estimate within truth's time to it."""
-    inside = np.flatnonzero(
-        (estimate.stamps_ns >= truth.stamps_ns[0]) & (estimate.stamps_ns <= truth.stamps_ns[-1])
-    )
-    if not len(inside):
-        raise UserError("no estimate has a stamp within those of the truth; check their clocks")
-    at = truth.interpolate(estimate.stamps_ns[inside[:1]]).transforms()[0]
-    return at @ np.linalg.inv(estimate.take(inside[:1]).transforms()[0])
 
 
 def _map_section(

@@ -326,15 +326,15 @@ def in_words(d: Differences) -> str:
     deciding = [name for name, part in d.parts.items() if part.verdict == d.verdict]
     beyond = "beyond" if d.verdict == DIFFERENT else "across"
     listed = " and ".join(_interval(name, d.parts[name]) for name in deciding)
-    return f"{d.verdict.capitalize()}: {by}, {listed}, {beyond} the margin"
+    return f"{d.verdict.capitalize()}: {by}, {listed}, which lies {beyond} it"
 
 
 def _interval(name: str, part: Equivalence) -> str:
     """Return a difference and its interval in words."""
-    factor, unit = (100.0, "points of %") if name == "share" else (100.0, "cm")
+    factor, unit = 100.0, "%" if name == "share" else "cm"
     i = part.interval
     return (
         f"the {_PARTS[name]} are {factor * i.estimate:+.2f} {unit} apart ("
-        f"{1.0 - 2.0 * part.alpha:.0%} interval {factor * i.low:+.2f} to {factor * i.high:+.2f}, "
-        f"margin {factor * part.margin:g})"
+        f"{1.0 - 2.0 * part.alpha:.0%} interval {factor * i.low:+.2f} to {factor * i.high:+.2f} "
+        f"{unit}, margin {factor * part.margin:g} {unit})"
     )
