@@ -11,9 +11,15 @@ from __future__ import annotations
 import base64
 import io
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from aerotwin_core.atomic_file import atomic_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as PlotFigure
@@ -26,6 +32,8 @@ FLOOR = "#2aa198"
 BAD = "#d64545"
 ACCENT = "#7b61c9"
 ERROR_COLOURMAP = "turbo"
+
+_KEPT_IN: ContextVar[Path | None] = ContextVar("_KEPT_IN", default=None)
 
 # Ink and faint lines are drawn in these and become `currentColor` in the SVG.
 _INK = "#010203"
@@ -112,6 +120,35 @@ def style():
     return matplotlib.rc_context(_STYLE)
 
 
+@contextmanager
+def keeping_figures(folder: Path | None) -> Iterator[None]:
+    """Write every figure that is rendered inside as NAME.pdf and NAME.svg, too.
+
+    Parameters
+    ----------
+    folder : Path or None
+        Made where missing; None keeps nothing.
+    """
+    token = _KEPT_IN.set(folder)
+    try:
+        yield
+    finally:
+        _KEPT_IN.reset(token)
+
+
+def _keep(figure: PlotFigure, name: str, folder: Path) -> None:
+    import matplotlib
+
+    for suffix, dates in (("pdf", "CreationDate"), ("svg", "Date")):
+        # Type 42: publishers refuse matplotlib's Type 3 fonts.
+        with (
+            style(),
+            matplotlib.rc_context({"svg.hashsalt": name, "pdf.fonttype": 42}),
+            atomic_file(folder / f"{name}.{suffix}") as file,
+        ):
+            figure.savefig(file, format=suffix, metadata={dates: None})
+
+
 def render_svg(figure: PlotFigure, name: str) -> str:
     """Return the figure as one SVG element, its ink in ``currentColor``.
 
@@ -122,6 +159,9 @@ def render_svg(figure: PlotFigure, name: str) -> str:
     name : str
         Unique on the page: every id inside the picture starts with it.
     """
+    kept_in = _KEPT_IN.get()
+    if kept_in is not None:
+        _keep(figure, name, kept_in)
     buffer = io.StringIO()
     with style():
         import matplotlib

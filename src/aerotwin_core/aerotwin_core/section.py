@@ -201,6 +201,9 @@ class Section:
         runs.
     links : tuple of Link
         To other files, below the text.
+    kind : str
+        What it is one of several of: sections of one kind, as those of several estimates, are
+        compared with each other. Empty where its name says what it is.
     """
 
     title: str
@@ -215,6 +218,7 @@ class Section:
     verdict: str = ""
     schema: Mapping[str, Any] | None = None
     links: tuple[Link, ...] = ()
+    kind: str = ""
 
 
 def measure(label: str, value: float | None, unit: str, meaning: str, *, digits: int = 3):

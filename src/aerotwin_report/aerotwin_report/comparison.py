@@ -4,7 +4,7 @@
 
 Which of two numbers is better, each section says itself: `Headline.better` for the tiles;
 ``title``, ``unit`` and ``better`` in its schema for the numbers of `metrics.json`. What says
-nothing is not ranked.
+nothing is not ranked, nor is what `comparability` finds an obstacle to.
 """
 
 import os
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aerotwin_core.section import Headline, Link, Section, Table
+from aerotwin_report.comparability import obstacles, of_all, of_section
 from aerotwin_report.runs import Run
 from aerotwin_report.schema_check import Measure
 from aerotwin_report.writing import write_report
@@ -96,12 +97,15 @@ def comparison_section(
     if len(runs) < 2 or len(set(names)) != len(names):
         raise ValueError(f"a comparison needs at least two runs of different names, got {names}")
     tiles = _common_tiles(runs)
+    ranked = [tile for tile in tiles if _best(tile["numbers"], tile)]
     return Section(
         title=title,
         name=name,
+        verdict=_verdict(runs),
         text="Each run as it was judged by itself; the best is marked where the measure says which "
-        "way is better. One run each: small differences may be chance.",
-        headline=tuple(_headline(tile, names) for tile in tiles if _best(tile["numbers"], tile)),
+        "way is better and the runs can be compared. One run each: small differences may be "
+        "chance.",
+        headline=tuple(_headline(tile, names) for tile in ranked),
         tables=(_key_table(tiles, names), _run_table(runs), *_measure_tables(runs)),
         metrics={"runs": {run.name: _numbers(run) for run in runs}},
         links=_links(runs, folder) if folder is not None else (),
@@ -110,21 +114,34 @@ def comparison_section(
 
 def comparison_warnings(runs: Sequence[Run]) -> list[str]:
     """Return why the runs' numbers may not be comparable, one line each."""
-    found = []
-    for section in dict.fromkeys(name for run in runs for name in run.document["sections"]):
-        hashes = {
-            run.name: (run.document["sections"].get(section, {}).get("protocol") or {}).get("hash")
-            for run in runs
-        }
-        if len({code for code in hashes.values() if code is not None}) > 1:
-            said = ", ".join(f"{name} {code}" for name, code in hashes.items())
-            found.append(f"{section}: judged by different protocols ({said}): not comparable.")
-    worlds = {run.name: (run.document["world"] or {}).get("name") for run in runs}
-    if len({world for world in worlds.values() if world is not None}) > 1:
-        said = ", ".join(f"{name} in {world}" for name, world in worlds.items())
-        found.append(f"The runs are of different worlds: {said}.")
+    found = [f"{reason[0].upper()}{reason[1:]}: no best is named." for reason in of_all(runs)]
+    for section, title in _sections(runs).items():
+        found += [f"{title}: {reason}: no best is named." for reason in of_section(runs, section)]
     found += [f"{run.name}: {text}" for run in runs for text in run.document["warnings"]]
     return found
+
+
+def _sections(runs: Sequence[Run]) -> dict[str, str]:
+    """Return name and title of the sections that at least two runs have."""
+    names = [name for run in runs for name in run.document["sections"]]
+    titles = {k: v for run in runs for k, v in run.document["section_titles"].items()}
+    return {name: titles.get(name, name) for name in dict.fromkeys(names) if names.count(name) > 1}
+
+
+def _verdict(runs: Sequence[Run]) -> str:
+    """Say where nothing is ranked, or nothing is common."""
+    sections = _sections(runs)
+    if not sections:
+        listed = "; ".join(f"{run.name}: {', '.join(run.document['sections'])}" for run in runs)
+        return f"The runs have no section in common ({listed}): there is nothing to compare."
+    barred = {title: found for name, title in sections.items() if (found := obstacles(runs, name))}
+    if not barred:
+        return ""
+    common = of_all(runs)
+    if common:
+        return f"No best is named: {'; '.join(common)}."
+    said = "; ".join(f"{title}: {' and '.join(found)}" for title, found in barred.items())
+    return f"No best is named for what cannot be compared. {said}."
 
 
 def _common_tiles(runs: Sequence[Run]) -> list[dict[str, Any]]:
@@ -138,7 +155,8 @@ def _common_tiles(runs: Sequence[Run]) -> list[dict[str, Any]]:
         there = [tile for tile in tiles if tile is not None]
         if len(there) < 2 or len({tile["unit"] for tile in there}) > 1:
             continue
-        rows.append({**there[0], "texts": [t and t["value"] for t in tiles]})
+        better = "" if obstacles(runs, key[0]) else there[0]["better"]
+        rows.append({**there[0], "better": better, "texts": [t and t["value"] for t in tiles]})
         rows[-1]["numbers"] = [None if t is None else _number(t["value"]) for t in tiles]
     return rows
 
@@ -225,17 +243,28 @@ def _measure_tables(runs: Sequence[Run]) -> list[Table]:
     names = [run.name for run in runs]
     titles = {k: v for run in runs for k, v in run.document["section_titles"].items()}
     return [
-        _measure_table(f"All measures: {titles.get(section, section)}", rows, names)
+        _measure_table(
+            f"All measures: {titles.get(section, section)}",
+            rows,
+            names,
+            why_not="; ".join(obstacles(runs, section)),
+        )
         for section, rows in by_section.items()
     ]
 
 
-def _measure_table(title: str, rows: list[list[Measure | None]], names: Sequence[str]) -> Table:
+def _measure_table(
+    title: str, rows: list[list[Measure | None]], names: Sequence[str], *, why_not: str
+) -> Table:
     first = [next(measure for measure in row if measure is not None) for row in rows]
     values = [[None if measure is None else measure.value for measure in row] for row in rows]
-    best = [_best(row, {"better": measure.better}) for row, measure in zip(values, first)]
+    best = [
+        [] if why_not else _best(row, {"better": measure.better})
+        for row, measure in zip(values, first)
+    ]
     return Table(
         title=title,
+        caption=f"No best is marked: {why_not}." if why_not else "",
         columns=("quantity", "unit", *names),
         rows=tuple(
             (measure.label, *_in_shown_unit(measure.unit, row))

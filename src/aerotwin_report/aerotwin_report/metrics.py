@@ -50,6 +50,7 @@ def metrics_document(
         "configuration": plain(configuration),
         "sections": {s.name: plain(s.metrics) for s in sections},
         "section_titles": {s.name: s.title for s in sections},
+        "section_kinds": {s.name: s.kind for s in sections if s.kind},
         "section_warnings": {s.name: list(s.warnings) for s in sections if s.warnings},
         "section_schemas": {s.name: plain(s.schema) for s in sections if s.schema is not None},
         "verdicts": {s.name: s.verdict for s in sections if s.verdict},

@@ -8,7 +8,7 @@ from html import escape
 from aerotwin_core.section import Cell, Table
 from aerotwin_report.hints import hint, hinted
 
-_NUMBER = re.compile(r"[+\-−]?[0-9][0-9.,\u2009 ]*([eE][+\-]?[0-9]+)?( ?%)?|–")
+_NUMBER = re.compile(r"[+\-−]?[0-9][0-9.,\u2009 ]*([eE][+\-]?[0-9]+)?( ?%)?( ± [0-9.]+)?|–")
 LONG_TABLE = 25  # a table of more rows scrolls in its card, below its head
 WIDE_TABLE = 5  # one of more columns takes the whole width
 
@@ -23,7 +23,7 @@ def render_table(table: Table, name: str) -> str:
     name : str
         Prefix of the ids in it, unique on the page.
     """
-    numeric = [_is_numeric(table, column) for column in range(len(table.columns))]
+    numeric = [is_numeric(table, column) for column in range(len(table.columns))]
     head = "".join(_heading(table, k, name, is_number) for k, is_number in enumerate(numeric))
     rows = "".join(_row(table, k, name, numeric) for k in range(len(table.rows)))
     caption = f"<p>{escape(table.caption)}</p>" if table.caption else ""
@@ -48,7 +48,7 @@ def _heading(table: Table, column: int, name: str, is_number: bool) -> str:
 def _row(table: Table, row: int, name: str, numeric: list[bool]) -> str:
     text = table.hints[row] if table.hints else ""
     cells = table.rows[row]
-    mark = hint(text, about=_shown(cells[0]), name=f"{name}-r{row}")
+    mark = hint(text, about=shown(cells[0]), name=f"{name}-r{row}")
     parts = []
     for column, cell in enumerate(cells):
         is_best = (row, column) in table.best
@@ -57,11 +57,12 @@ def _row(table: Table, row: int, name: str, numeric: list[bool]) -> str:
         )
         kind = f' class="{classes}"' if classes else ""
         best = '<span class="best-mark"> best</span>' if is_best else ""
-        parts.append(f"<td{kind}>{escape(_shown(cell))}{mark if column == 0 else ''}{best}</td>")
+        parts.append(f"<td{kind}>{escape(shown(cell))}{mark if column == 0 else ''}{best}</td>")
     return f"<tr{hinted(text)}>{''.join(parts)}</tr>"
 
 
-def _is_numeric(table: Table, column: int) -> bool:
+def is_numeric(table: Table, column: int) -> bool:
+    """Tell whether all cells of a column are numbers or missing."""
     return bool(table.rows) and all(_is_number(row[column]) for row in table.rows)
 
 
@@ -71,7 +72,8 @@ def _is_number(cell: Cell) -> bool:
     return _NUMBER.fullmatch(cell.strip()) is not None
 
 
-def _shown(cell: Cell) -> str:
+def shown(cell: Cell) -> str:
+    """Return a cell as text."""
     if cell is None:
         return "–"
     return f"{cell:g}" if isinstance(cell, float) else str(cell)

@@ -11,6 +11,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_report import (
     Headline,
     Section,
+    Table,
     comparison_section,
     load_run,
     load_runs,
@@ -18,6 +19,8 @@ from aerotwin_report import (
     write_comparison,
     write_report,
 )
+from aerotwin_report.plain_tables import table_text
+from aerotwin_report.split import split_run
 
 WHEN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 OWN_SCHEMA = {
@@ -145,8 +148,8 @@ def test_what_cannot_be_compared_is_said(tmp_path):
     write_comparison(tmp_path / "out", runs)
     document = json.loads((tmp_path / "out" / "metrics.json").read_text())
     assert document["warnings"] == [
-        "thing: judged by different protocols (a 11, b 22): not comparable.",
-        "The runs are of different worlds: a in cliff, b in cave.",
+        "The runs are of different worlds (a in cliff, b in cave): no best is named.",
+        "Thing: judged by different protocols (a 11, b 22): no best is named.",
         "b: stopped",
     ]
 
@@ -240,7 +243,135 @@ def test_compare_writes_a_page(tmp_path, capsys):
     runs = [str(a_run(tmp_path / name, a_section(error))) for name, error in (("a", 1), ("b", 2))]
     out = tmp_path / "out"
     assert main(["report", "compare", *runs, "-o", str(out), "--title", "Two"]) == 0
-    assert capsys.readouterr().out.strip() == str(out / "report.html")
+    assert capsys.readouterr().out.strip().endswith(f"\n{out / 'report.html'}")
     assert "<h1>Two</h1>" in (out / "report.html").read_text()
     assert main(["report", "compare", runs[0], "-o", str(out)]) == 2
     assert "at least two runs" in capsys.readouterr().err
+
+
+def judged(folder, error, **parts):
+    """Return a run whose section says by what it was judged."""
+    options = {"world": None, "configuration": {}} | {
+        key: parts.pop(key) for key in ("world", "configuration") if key in parts
+    }
+    metrics = {"error_m": error, "speed": 1.0, **parts}
+    return a_run(folder, a_section(error, metrics=metrics), **options)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        (
+            {"reference": {"hash": "1"}, "configuration": {"reference": "x/hall.txt"}},
+            {"reference": {"hash": "2"}, "configuration": {"reference": "x/street.txt"}},
+            "judged against different references (a hall.txt, b street.txt)",
+        ),
+        (
+            {"coverage": 0.9},
+            {"coverage": 0.5},
+            "different parts of the reference (a 90%, b 50%)",
+        ),
+        (
+            {"protocol": {"hash": "1"}},
+            {"protocol": {"hash": "2"}},
+            "different protocols (a 1, b 2)",
+        ),
+        ({"world": {"name": "x"}}, {"world": {"name": "y"}}, "different worlds (a in x, b in y)"),
+        (
+            {"configuration": {"mission": "m"}},
+            {"configuration": {"mission": "n"}},
+            "different missions (a m, b n)",
+        ),
+    ],
+)
+def test_no_best_is_named_among_what_cannot_be_compared(tmp_path, first, second, reason):
+    folders = [judged(tmp_path / "a", 0.1, **first), judged(tmp_path / "b", 0.2, **second)]
+    section = comparison_section(load_runs(folders))
+    assert section.headline == ()
+    assert all(table.best == () for table in section.tables)
+    assert reason in section.verdict
+    assert section.verdict.startswith("No best is named")
+    assert reason in section.tables[-1].caption
+    page = write_comparison(tmp_path / "out", load_runs(folders)).read_text()
+    assert reason.split(" (")[0] in page
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({"reference": {"hash": "1"}}, {"reference": {"hash": "1"}}),
+        ({"coverage": 0.905}, {"coverage": 0.91}),
+        # Flights through one world have each a truth of its own.
+        (
+            {"reference": {"hash": "1"}, "world": {"name": "x"}},
+            {"reference": {"hash": "2"}, "world": {"name": "x"}},
+        ),
+        ({"reference": {"hash": "1"}}, {}),
+    ],
+)
+def test_the_best_is_named_among_what_can_be_compared(tmp_path, first, second):
+    folders = [judged(tmp_path / "a", 0.1, **first), judged(tmp_path / "b", 0.2, **second)]
+    section = comparison_section(load_runs(folders))
+    assert section.headline[0].meaning == "best: a; b 0.20"
+    assert section.verdict == ""
+
+
+def several(folder, **errors):
+    """Return a run of several estimates side by side."""
+    sections = [
+        a_section(
+            error,
+            name=name,
+            title=name.upper(),
+            kind="thing",
+            headline=(
+                Headline(
+                    label=f"{name.upper()}: Error", value=f"{error}", unit="m", better="lower"
+                ),
+            ),
+        )
+        for name, error in errors.items()
+    ]
+    return a_run(folder, Section(title="All", name="all"), *sections)
+
+
+def test_a_run_of_several_estimates_takes_part_with_each(tmp_path, capsys):
+    both, one = several(tmp_path / "two", x=0.3, y=0.2), a_run(tmp_path / "one", a_section(0.1))
+    runs = [part for run in load_runs([both, one]) for part in split_run(run)]
+    assert [run.name for run in runs] == ["two/X", "two/Y", "one"]
+    for run in runs:
+        jsonschema.validate(run.document, schema_of(run.document))
+    keys, _, measured = comparison_section(runs).tables
+    assert keys.rows[0] == ("Error", "m", "0.3", "0.2", "0.10")
+    assert measured.rows[0] == ("error", "m", "0.3", "0.2", "0.1")
+    assert measured.best == ((0, 4),)
+    assert main(["report", "compare", str(both), "-o", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().out
+    assert "two/X" in said
+    assert "two/Y" in said
+
+
+def test_runs_with_nothing_in_common_say_so(tmp_path):
+    runs = load_runs(
+        [a_run(tmp_path / "a"), a_run(tmp_path / "b", a_section(name="other", title="Other"))]
+    )
+    assert "no section in common (a: thing; b: other)" in comparison_section(runs).verdict
+
+
+def test_a_table_is_printed_in_columns_with_the_best_starred():
+    table = Table(
+        title="APE",
+        caption="As *given*.",
+        columns=("method", "APE [m]", "note"),
+        rows=(("orb_slam", "0.10", "x"), ("b", "10.25", None), ("c", "3 ± 0.1", "y")),
+        best=((0, 1),),
+    )
+    assert table_text(table).splitlines() == [
+        "APE",
+        "As *given*.",
+        "method      APE [m]  note",
+        "orb_slam     0.10 *  x",
+        "b           10.25    –",
+        "c         3 ± 0.1    y",
+        "* best",
+    ]

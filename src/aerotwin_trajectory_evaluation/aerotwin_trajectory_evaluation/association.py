@@ -109,3 +109,14 @@ def coverage_of_time(reference: Trajectory, estimate: Trajectory) -> float:
     high = np.clip(estimate.stamps_ns[1:], first, last)
     tracked = steps <= LOST_PERIODS * np.median(steps)
     return float(np.sum((high - low)[tracked]) / (last - first))
+
+
+def is_covered(estimate: Trajectory, stamps_ns: np.ndarray) -> np.ndarray:
+    """Return at which of stamps (n,) the estimate is there, by the rule of `coverage_of_time`."""
+    own = estimate.stamps_ns
+    if len(own) < 2:
+        return np.zeros(len(stamps_ns), dtype=bool)
+    steps = np.diff(own)
+    after = np.clip(np.searchsorted(own, stamps_ns, side="left"), 1, len(own) - 1)
+    inside = (stamps_ns >= own[0]) & (stamps_ns <= own[-1])
+    return inside & (steps[after - 1] <= LOST_PERIODS * np.median(steps))

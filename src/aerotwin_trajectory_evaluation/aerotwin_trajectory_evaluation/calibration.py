@@ -323,7 +323,7 @@ def _result(tau_s: float, arm: np.ndarray, axes: np.ndarray, covariance: np.ndar
         time_offset_std_s=std_tau,
         lever_arm_m=np.where(untold, np.nan, arm),
         lever_arm_std_m=np.where(untold, np.nan, std),
-        reason=f"the flight hardly turns across {names}: no arm along it is told" if names else "",
+        reason=f"the body hardly turns across {names}: no arm along it is told" if names else "",
     )
 
 

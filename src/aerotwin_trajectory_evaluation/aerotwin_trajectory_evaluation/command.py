@@ -7,16 +7,24 @@ as BAG:TOPIC or BAG:/tf:PARENT.CHILD. The scores are evo's unless a protocol say
 unaligned score and what the alignment removed always stand beside. Time offset and lever arm are
 estimated and shown, and applied only when asked for.
 
+--t-start and --t-end count seconds from the reference's first pose, as the time axes of the report
+do; with --t-absolute they are stamps as in the files, as evo's --t_start and --t_end. Several
+estimates are ranked only where they cover the same part of the reference: --common-stamps judges
+all of them at the stamps that all have.
+
 Examples
 --------
   aerotwin evaluate trajectory truth.txt slam.txt
   aerotwin evaluate trajectory truth.csv slam.txt --align yaw -o result
-  aerotwin evaluate trajectory truth.txt orb.txt vins.txt --protocol rpg -o comparison
+  aerotwin evaluate trajectory truth.txt orb=a/1.txt vins=b/1.txt --common-stamps -o comparison
+  aerotwin evaluate trajectory truth.txt a.txt b.txt --labels ORB-SLAM3 VINS --figures paper/figures
+  aerotwin evaluate trajectory truth.txt slam.txt --t-start 10 --t-end 60 --rpe-m 0.5
   aerotwin evaluate trajectory runs/1/bag:/truth/odom runs/1/bag:/slam/odom --json -
   aerotwin evaluate trajectory bag:/tf:map.base_link slam.txt --fail-if "ape_rmse_m > 0.1"
 """
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +36,7 @@ from aerotwin_trajectory_evaluation.protocol import MODES, PRESETS
 if TYPE_CHECKING:
     from aerotwin_trajectory_evaluation.bound import StereoCamera
     from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
-    from aerotwin_trajectory_evaluation.files import TrajectoryFile
+    from aerotwin_trajectory_evaluation.inputs import Inputs
 
 EXIT_NOT_DETERMINED = 1
 # Options of the command that take the place of the protocol's choice of the same name.
@@ -39,7 +47,13 @@ _SWITCHES = ("rpe_all_pairs", "apply_time_offset", "apply_lever_arm")
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("reference", metavar="REFERENCE", help="true trajectory")
-    parser.add_argument("estimates", metavar="ESTIMATE", nargs="+", help="estimated trajectories")
+    parser.add_argument(
+        "estimates",
+        metavar="ESTIMATE",
+        nargs="+",
+        help="estimated trajectories, as FILE or NAME=FILE",
+    )
+    parser.add_argument("--labels", metavar="NAME", nargs="+", help="one for each estimate")
     parser.add_argument(
         "--format",
         choices=("auto", "tum", "kitti", "euroc", "csv", "bag"),
@@ -52,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="NAME|FILE",
         help=f"every choice at once: {', '.join(PRESETS)}, or a YAML file (default: evo's choices)",
     )
+    _configure_part(parser)
     _configure_choices(parser)
     _configure_camera(parser)
     parser.add_argument(
@@ -61,7 +76,38 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     add_gate_argument(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="report and numbers")
+    parser.add_argument(
+        "--figures", type=Path, metavar="DIR", help="the report's figures as PDF and SVG"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
+
+
+def _configure_part(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is judged", "all of the reference without")
+    for name, text in (("t-start", "from"), ("t-end", "to")):
+        group.add_argument(
+            f"--{name}",
+            type=_nanoseconds,
+            metavar="S",
+            help=f"{text} this time since the reference's first pose [s]",
+        )
+    group.add_argument(
+        "--t-absolute", action="store_true", help="these times are stamps as in the files"
+    )
+    group.add_argument(
+        "--common-stamps",
+        action="store_true",
+        help="several estimates only at the stamps that all of them have",
+    )
+
+
+def _nanoseconds(text: str) -> int:
+    from aerotwin_trajectory_evaluation.window import nanoseconds
+
+    try:
+        return nanoseconds(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _configure_choices(parser: argparse.ArgumentParser) -> None:
@@ -93,20 +139,26 @@ def run(args: argparse.Namespace) -> int:
     """Read, score, print; exit code 1 when an alignment is not determined, or evo differs."""
     camera = _camera(args)
     protocol = _protocol(args)
-    reference = _read(args.reference, args, protocol.choices.duplicates)
-    names = _names(args.estimates)
-    files = [_read(spec, args, protocol.choices.duplicates) for spec in args.estimates]
-    evaluations = {name: _judge(reference, file, protocol) for name, file in zip(names, files)}
-    notes = [*reference.notes, *(note for file in files for note in file.notes)]
+    inputs = _inputs(args, protocol.choices)
+    evaluations = {name: _judge(inputs, name, protocol) for name in inputs.estimates}
+    notes = list(inputs.notes)
     metrics, agrees = _metrics(evaluations, camera), True
     if args.check_with_evo:
         agrees = _check_with_evo(evaluations, metrics, notes)
     if args.json != "-":
-        _print(evaluations, camera, notes)
-    if args.output is not None:
+        _print(evaluations, camera, notes, inputs.own_coverage)
+    if args.output is not None or args.figures is not None:
         from aerotwin_trajectory_evaluation.result_folder import write_result
 
-        write_result(args.output, evaluations, camera=camera, notes=notes, sources=_sources(args))
+        write_result(
+            args.output,
+            evaluations,
+            camera=camera,
+            notes=notes,
+            sources=_sources(args),
+            own_coverage=inputs.own_coverage,
+            figures=args.figures,
+        )
     write_json(args.json, metrics | {"notes": notes})
     from aerotwin_trajectory_evaluation.evaluation import ALIASES
 
@@ -154,46 +206,39 @@ def _camera(args: argparse.Namespace) -> "StereoCamera | None":
     return load_parameters(StereoCamera, asked, where="stereo camera")
 
 
-def _read(spec: str, args: argparse.Namespace, duplicates: str) -> "TrajectoryFile":
-    from aerotwin_trajectory_evaluation.files import load_trajectory
+def _inputs(args: argparse.Namespace, choices) -> "Inputs":
+    """Read the files, and cut them to what is to be judged."""
+    from aerotwin_trajectory_evaluation.inputs import read_inputs
+    from aerotwin_trajectory_evaluation.window import TimeWindow
 
-    path, _, topic = spec.partition(":")
-    if Path(spec).exists():
-        path, topic = spec, ""
-    return load_trajectory(
-        path,
+    if args.common_stamps and len(args.estimates) < 2:
+        raise UserError("--common-stamps: expected two estimates or more, found one")
+    window = TimeWindow(start_ns=args.t_start, end_ns=args.t_end, is_absolute=args.t_absolute)
+    inputs = read_inputs(
+        args.reference,
+        args.estimates,
+        labels=args.labels,
         file_format=args.format,
         times=args.times,
-        topic=topic or None,
-        duplicates=duplicates,
-    )
+        duplicates=choices.duplicates,
+    ).within(window, choices)
+    return inputs.at_common_stamps(choices) if args.common_stamps else inputs
 
 
-def _names(specs: list[str]) -> list[str]:
-    """Return a short name for each: its file's, with as many folders as tell them apart."""
-    parts = [Path(spec.replace(":/", "/")).with_suffix("").parts for spec in specs]
-    for n in range(1, max(len(part) for part in parts) + 1):
-        names = ["/".join(part[-n:]) for part in parts]
-        if len(set(names)) == len(names):
-            return names
-    raise UserError("two estimates are the same file; give each once")
-
-
-def _judge(reference: "TrajectoryFile", estimate: "TrajectoryFile", protocol):
+def _judge(inputs: "Inputs", name: str, protocol) -> "TrajectoryEvaluation":
     from aerotwin_trajectory_evaluation.evaluation import evaluate_trajectory
 
-    if reference.has_stamps != estimate.has_stamps:
-        without = "estimate" if reference.has_stamps else "reference"
-        raise UserError(
-            f"the {without} is a KITTI file without stamps, the other trajectory has some: their "
-            "poses cannot be paired; give its stamps with --times FILE"
+    estimate = inputs.estimates[name]
+    try:
+        return evaluate_trajectory(
+            inputs.reference.trajectory,
+            estimate.trajectory,
+            protocol=protocol,
+            covariances=estimate.covariances,
+            coverage=inputs.coverage,
         )
-    return evaluate_trajectory(
-        reference.trajectory,
-        estimate.trajectory,
-        protocol=protocol,
-        covariances=estimate.covariances,
-    )
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from error
 
 
 def _metrics(evaluations: "dict[str, TrajectoryEvaluation]", camera: "StereoCamera | None") -> dict:
@@ -223,23 +268,56 @@ def _check_with_evo(
 
 
 def _sources(args: argparse.Namespace) -> dict[str, object]:
-    return {"reference": args.reference, "estimates": list(args.estimates), "format": args.format}
+    window = {"t_start_s": args.t_start, "t_end_s": args.t_end}
+    return {
+        "reference": args.reference,
+        "estimates": list(args.estimates),
+        "labels": args.labels,
+        "format": args.format,
+        "common_stamps": args.common_stamps,
+        "t_absolute": args.t_absolute,
+        **{name: None if ns is None else ns * 1e-9 for name, ns in window.items()},
+    }
 
 
 def _print(
     evaluations: "dict[str, TrajectoryEvaluation]",
     camera: "StereoCamera | None",
     notes: list[str],
+    own_coverage: Mapping[str, float],
 ) -> None:
-    from aerotwin_trajectory_evaluation.words import cautions, score_rows, verdict
-
-    for name, evaluation in evaluations.items():
-        if len(evaluations) > 1:
-            print(f"\n{name}")
-        for row in score_rows(evaluation, camera):
-            print(f"{row.label:40} {row.text:>12} {row.unit}")
-        print(verdict(evaluation))
-        for warning in cautions(evaluation):
-            print(f"caution: {warning}")
+    if len(evaluations) > 1:
+        _print_side_by_side(evaluations, camera, own_coverage)
+    else:
+        _print_scores(next(iter(evaluations.values())), camera)
     for note in notes:
         print(f"note: {note}")
+
+
+def _print_scores(evaluation: "TrajectoryEvaluation", camera: "StereoCamera | None") -> None:
+    from aerotwin_trajectory_evaluation.cautions import cautions
+    from aerotwin_trajectory_evaluation.words import score_rows, verdict
+
+    for row in score_rows(evaluation, camera):
+        print(f"{row.label:40} {row.text:>12} {row.unit}")
+    print(verdict(evaluation))
+    for warning in cautions(evaluation):
+        print(f"caution: {warning}")
+
+
+def _print_side_by_side(
+    evaluations: "dict[str, TrajectoryEvaluation]",
+    camera: "StereoCamera | None",
+    own_coverage: Mapping[str, float],
+) -> None:
+    from aerotwin_report.plain_tables import table_text
+    from aerotwin_trajectory_evaluation.cautions import cautions
+    from aerotwin_trajectory_evaluation.comparison import comparison_verdict, score_table
+    from aerotwin_trajectory_evaluation.words import verdict
+
+    print(table_text(score_table(evaluations, camera, own_coverage)))
+    for name, evaluation in evaluations.items():
+        print(f"\n{name}: {verdict(evaluation)}")
+        for warning in cautions(evaluation):
+            print(f"caution: {warning}")
+    print(f"\n{comparison_verdict(evaluations)}")

@@ -1,37 +1,79 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Several estimates of one flight side by side: one table, one picture, one view into space."""
+"""Several estimates of one reference side by side: one table, one picture, one view into space.
+
+A best is named only among estimates that cover the same part of the reference: who gives up before
+the hard part has left the error to the others.
+"""
 
 from collections.abc import Mapping
+
+import numpy as np
 
 from aerotwin_core.charts import Series, chart, draw_boxes, draw_cumulative, thinned
 from aerotwin_core.plots import TRUTH, WIDE_IN, colours, new_figure, render_svg, style
 from aerotwin_core.scene import PathLayer, Scene
 from aerotwin_core.section import Figure, Section, Table
+from aerotwin_trajectory_evaluation.association import is_covered
 from aerotwin_trajectory_evaluation.bound import StereoCamera
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.figures import AXES, plane_of
 from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.metrics_schema import COMPARISON_SCHEMA
-from aerotwin_trajectory_evaluation.words import score_rows
+from aerotwin_trajectory_evaluation.words import Score, metres, score_rows
 
 Evaluations = Mapping[str, TrajectoryEvaluation]
+MAX_APART = 0.01
+"""Share of the reference's poses that one estimate may cover alone where they are ranked."""
 
 
-def comparison_section(evaluations: Evaluations, camera: StereoCamera | None = None) -> Section:
-    """Return the section that sets several estimates of one reference beside each other."""
+def comparison_section(
+    evaluations: Evaluations,
+    camera: StereoCamera | None = None,
+    own_coverage: Mapping[str, float] | None = None,
+) -> Section:
+    """Return the section that sets several estimates of one reference beside each other.
+
+    Parameters
+    ----------
+    evaluations : mapping of TrajectoryEvaluation
+        By name; all of the same reference.
+    camera : StereoCamera, optional
+        Whose bound stands beside the scores.
+    own_coverage : mapping of float, optional
+        What each estimate covered before it was cut to the stamps that all have.
+    """
     return Section(
         title="Side by side",
         name="comparison",
-        verdict=_verdict(evaluations),
-        text="The same truth, association and alignment for all. A score stands for the share of "
-        "the flight that its estimate covers: compare it with the coverage beside it.",
+        verdict=comparison_verdict(evaluations),
+        text="The same truth, association and alignment for all. A score stands for the part of "
+        "the reference that its estimate covers: read it with the coverage beside it.",
         scenes=(_scene(evaluations),),
         figures=_figures(evaluations),
-        tables=(_table(evaluations, camera),),
+        tables=(score_table(evaluations, camera, own_coverage or {}),),
         metrics={name: _short(evaluation) for name, evaluation in evaluations.items()},
         schema=COMPARISON_SCHEMA,
     )
+
+
+def are_alike(evaluations: Evaluations) -> bool:
+    """Tell whether all estimates cover the same part of the reference."""
+    if _are_at_one(evaluations):
+        return True
+    truth = next(iter(evaluations.values())).truth
+    covered = np.array([is_covered(e.estimate, truth.stamps_ns) for e in evaluations.values()])
+    apart = covered.any(axis=0) & ~covered.all(axis=0)
+    return float(apart.mean()) <= MAX_APART
+
+
+def _are_at_one(evaluations: Evaluations) -> bool:
+    """Tell whether all were judged at the same stamps, as near as stamps are paired."""
+    stamps = [evaluation.reference.stamps_ns for evaluation in evaluations.values()]
+    if len({len(own) for own in stamps}) > 1:
+        return False
+    apart_ns = np.ptp(stamps, axis=0).max()
+    return bool(apart_ns <= 2e9 * next(iter(evaluations.values())).max_gap_s)
 
 
 def _short(evaluation: TrajectoryEvaluation) -> dict[str, float | None]:
@@ -47,64 +89,115 @@ def _short(evaluation: TrajectoryEvaluation) -> dict[str, float | None]:
     }
 
 
-def _verdict(evaluations: Evaluations) -> str:
-    """Name the estimate with the least aligned error, and whether another covers more."""
-    rmse = {
-        name: _short(evaluation)["ape_rmse_m"] or 0.0 for name, evaluation in evaluations.items()
-    }
-    best = min(rmse, key=lambda name: rmse[name])
-    text = f"{best} is nearest to truth ({rmse[best]:.3g} m RMS aligned)"
-    widest = max(evaluations, key=lambda name: evaluations[name].coverage)
-    if evaluations[widest].coverage > evaluations[best].coverage + 0.01:
-        text += (
-            f" but covers {evaluations[best].coverage:.0%} of the flight, {widest} "
-            f"{evaluations[widest].coverage:.0%}"
+def comparison_verdict(evaluations: Evaluations) -> str:
+    """Name the estimate with the least error where they can be compared, or say why not."""
+    covers = ", ".join(f"{name} {e.coverage:.0%}" for name, e in evaluations.items())
+    if not are_alike(evaluations):
+        return (
+            f"No best is named: the estimates cover different parts of the reference ({covers}). "
+            "--common-stamps compares them where all have poses."
         )
-    return f"{text}. One run each: whether that is more than chance a study of several tells."
+    rmse = {name: _short(e)["ape_rmse_m"] or 0.0 for name, e in evaluations.items()}
+    ranked = sorted(rmse, key=lambda name: rmse[name])
+    first = next(iter(evaluations.values()))
+    how = "as given" if first.alignment.mode == "none" else "aligned"
+    others = ", ".join(f"{name} {metres(rmse[name])}" for name in ranked[1:])
+    return (
+        f"{ranked[0]} is nearest to truth: {metres(rmse[ranked[0]])} RMS {how}, {others}; all "
+        f"cover the same {first.coverage:.0%} of the reference. One run each: whether that is more "
+        "than chance, `aerotwin evaluate study` tells from several."
+    )
 
 
-def _table(evaluations: Evaluations, camera: StereoCamera | None) -> Table:
+def score_table(
+    evaluations: Evaluations, camera: StereoCamera | None, own_coverage: Mapping[str, float]
+) -> Table:
+    """Return all scores, estimates across; the best marked where they can be compared."""
     columns = {name: score_rows(evaluation, camera) for name, evaluation in evaluations.items()}
+    for name, share in own_coverage.items():
+        columns[name].insert(1, _own_coverage(share))
     labels = list(dict.fromkeys(score.label for scores in columns.values() for score in scores))
     by_label = {name: {s.label: s for s in scores} for name, scores in columns.items()}
+    is_ranked = are_alike(evaluations)
     rows, hints, best = [], [], []
     for label in labels:
         found = [by_label[name].get(label) for name in columns]
         known = next(score for score in found if score is not None)
-        rows.append((label, *("–" if s is None else s.text for s in found), known.unit))
+        unit, texts = _cells(found)
+        rows.append((label, unit, *texts))
         hints.append(". ".join(text for text in (known.meaning, known.computed) if text))
-        values = [None if s is None or s.text == "–" else s.value for s in found]
-        if known.is_lower_better is not None and None not in values and len(set(values)) > 1:
-            pick = min if known.is_lower_better else max
-            best.append((len(rows) - 1, 1 + values.index(pick(v for v in values if v is not None))))
+        if is_ranked:
+            best += [(len(rows) - 1, 2 + k) for k in _best(found)]
     return Table(
         title="Scores",
-        columns=("quantity", *columns, "unit"),
+        columns=("quantity", "unit", *columns),
         rows=tuple(rows),
         hints=tuple(hints),
         best=tuple(best),
+        caption=""
+        if is_ranked
+        else "No best is marked: the estimates cover different parts of the reference.",
     )
 
 
+def _own_coverage(share: float) -> Score:
+    return Score(
+        label="coverage before the cut",
+        value=share * 100.0,
+        unit="%",
+        meaning="share of the reference that this estimate covers by itself",
+        computed="before the poses at stamps that another estimate lacks were left out",
+        digits=1,
+    )
+
+
+def _cells(found: list[Score | None]) -> tuple[str, list[str]]:
+    """Return the unit of a row and its texts; what follows ± belongs to the number."""
+    known = next(score for score in found if score is not None)
+    unit, sign, _ = known.unit.partition(" ±")
+    texts = []
+    for score in found:
+        spread = score.unit.partition(" ±")[2] if score is not None else ""
+        text = "–" if score is None else score.text
+        texts.append(f"{text} ±{spread}" if sign and spread else text)
+    return unit, texts
+
+
+def _best(found: list[Score | None]) -> list[int]:
+    """Return which of a row is the best; none where one is missing, or all are equal."""
+    known = [score for score in found if score is not None and score.text != "–"]
+    values = [score.value for score in known if score.value is not None]
+    if len(values) < len(found) or known[0].is_lower_better is None or len(set(values)) == 1:
+        return []
+    pick = min if known[0].is_lower_better else max
+    return [values.index(pick(values))]
+
+
 def _scene(evaluations: Evaluations) -> Scene:
-    longest = max(evaluations.values(), key=lambda evaluation: len(evaluation.reference))
-    layers = [PathLayer(name="truth", points_map=longest.reference.p_ref_body, colour=TRUTH)]
+    truth = next(iter(evaluations.values())).truth
+    layers = [PathLayer(name="truth", points_map=truth.p_ref_body, colour=TRUTH)]
     for (name, evaluation), colour in zip(
         evaluations.items(), colours(len(evaluations)), strict=True
     ):
         points = evaluation.aligned.p_ref_body
         layers.append(PathLayer(name=name, points_map=points, colour=colour))
-    return Scene(title="All paths, aligned", layers=tuple(layers))
+    return Scene(title=f"All paths{_how(evaluations)}", layers=tuple(layers))
+
+
+def _how(evaluations: Evaluations) -> str:
+    mode = next(iter(evaluations.values())).alignment.mode
+    return ", as given" if mode == "none" else f", aligned ({mode})"
 
 
 def _figures(evaluations: Evaluations) -> tuple[Figure, ...]:
-    errors = [Series(label=name, values=e.ape.trans_m) for name, e in evaluations.items()]
-    steps = [Series(label=name, values=e.rpe_metre.trans_m) for name, e in evaluations.items()]
+    named = list(zip(evaluations.items(), colours(len(evaluations)), strict=True))
+    errors = [Series(label=name, values=e.ape.trans_m, colour=c) for (name, e), c in named]
+    steps = [Series(label=name, values=e.rpe_metre.trans_m, colour=c) for (name, e), c in named]
     over = f"{next(iter(evaluations.values())).protocol.choices.rpe_m:g} m"
     return (
         Figure(
             title="All paths from above, and their errors over time",
-            caption="Aligned.",
+            caption=f"All of the truth, and the paths{_how(evaluations)}.",
             svg=_paths(evaluations),
             is_wide=True,
         ),
@@ -117,8 +210,8 @@ def _figures(evaluations: Evaluations) -> tuple[Figure, ...]:
             ),
         ),
         Figure(
-            title=f"Error gained over {over}",
-            caption="Box from quarter to quarter with the median, whiskers from 5 % to 95 %.",
+            title=f"Error of the motion over {over}",
+            caption="RPE. Box from quarter to quarter with the median, whiskers from 5 % to 95 %.",
             svg=chart("comparison-rpe", lambda axes: draw_boxes(axes, steps, unit="m")),
         ),
     )
@@ -126,11 +219,11 @@ def _figures(evaluations: Evaluations) -> tuple[Figure, ...]:
 
 def _paths(evaluations: Evaluations) -> str:
     figure = new_figure(WIDE_IN, 5.2)
-    longest = max(evaluations.values(), key=lambda evaluation: len(evaluation.reference))
+    first = next(iter(evaluations.values()))
     with style():
         above, error = figure.subplots(1, 2)
-        truth = longest.reference.p_ref_body
-        across, up, _ = plane_of(longest)
+        truth = first.truth.p_ref_body[thinned(len(first.truth))]
+        across, up, _ = plane_of(first)
         above.plot(truth[:, across], truth[:, up], color=TRUTH, lw=4.0, label="truth")
         for (name, evaluation), colour in zip(
             evaluations.items(), colours(len(evaluations)), strict=True

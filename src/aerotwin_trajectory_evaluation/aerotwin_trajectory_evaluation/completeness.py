@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How much of the flight was tracked, and what went wrong when: found from the data.
+"""How much of the reference was tracked, and what went wrong when: found from the data.
 
 Whether an estimate is lost is judged by its distance to truth, never by the method's own word.
 """
@@ -63,7 +63,7 @@ class Incident:
 
 @dataclass(frozen=True, kw_only=True)
 class Completeness:
-    """What share of the flight the scores stand for.
+    """What share of the reference the scores stand for.
 
     Attributes
     ----------

@@ -3,6 +3,7 @@
 """The evaluation of one estimated trajectory: pair, align, score, and check the check."""
 
 import dataclasses
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,7 @@ from aerotwin_trajectory_evaluation.protocol import (
     load_trajectory_protocol,
 )
 
+_HASH_DIGITS = 16
 GROWS_FROM = 0.1
 """A first variance below this share of the usual one is that of an odometry."""
 ALIASES = {
@@ -70,6 +72,10 @@ class TrajectoryEvaluation:
     ----------
     reference, estimate, aligned : Trajectory
         Paired poses: truth, the estimate as given, the estimate aligned.
+    truth : Trajectory
+        The whole reference, poses without a pair included.
+    reference_hash : str
+        Tells references apart: two results with one hash are of the same reference.
     alignment : TrajectoryAlignment
         How `aligned` came from `estimate`.
     coverage : float
@@ -87,7 +93,7 @@ class TrajectoryEvaluation:
     protocol : Protocol
         Every choice behind these numbers, and its hash.
     completeness : Completeness
-        What share of the flight they stand for, and what went wrong when.
+        What share of the reference they stand for, and what went wrong when.
     calibration : Calibration
         Time offset and lever arm that were found.
     consistency : dict of ChiSquareTest
@@ -99,6 +105,8 @@ class TrajectoryEvaluation:
     reference: Trajectory
     estimate: Trajectory
     aligned: Trajectory
+    truth: Trajectory
+    reference_hash: str
     alignment: TrajectoryAlignment
     coverage: float
     n_reference: int
@@ -140,6 +148,11 @@ class TrajectoryEvaluation:
         duration_ns = int(self.reference.stamps_ns[-1] - self.reference.stamps_ns[0])
         return {
             "protocol": self.protocol.plain(),
+            "reference": {
+                "hash": self.reference_hash,
+                "duration_s": float(self.truth.stamps_ns[-1] - self.truth.stamps_ns[0]) * 1e-9,
+                "path_m": self.truth.path_length_m,
+            },
             "n_pairs": len(self.reference),
             "n_reference": self.n_reference,
             "n_estimate": self.n_estimate,
@@ -195,6 +208,7 @@ def evaluate_trajectory(
     T_reference_estimate: np.ndarray | None = None,
     max_gap_s: float | None = None,
     covariances: np.ndarray | None = None,
+    coverage: float | None = None,
 ) -> TrajectoryEvaluation:
     """Score an estimate against its reference.
 
@@ -213,6 +227,8 @@ def evaluate_trajectory(
         the "unaligned" scores are then those that count.
     covariances : (n, 6, 6) array, optional
         Of the estimate's poses, as in geometry_msgs/PoseWithCovariance, for their consistency.
+    coverage : float, optional
+        Where it is known otherwise, as for poses that were chosen.
 
     Raises
     ------
@@ -220,7 +236,7 @@ def evaluate_trajectory(
         If fewer than two poses can be paired.
     """
     named = _named(protocol, align=align, max_gap_s=max_gap_s)
-    choices = named.choices
+    choices, reference_hash = named.choices, hash_of(reference)
     given = TrajectoryAlignment(
         mode="none",
         T_reference_estimate=np.eye(4) if T_reference_estimate is None else T_reference_estimate,
@@ -234,15 +250,16 @@ def evaluate_trajectory(
     alignment = align_trajectories(paired, guess, choices.align, n_to_align=choices.n_to_align)
     aligned = alignment.apply(guess)
     ape = absolute_errors(paired, aligned)
-    coverage = (
-        coverage_of_time(reference, estimate)
-        if frame_stamps_ns is None
-        else coverage_of_frames(frame_stamps_ns, estimate, max_gap_s=choices.max_gap_s)
-    )
+    if coverage is None and frame_stamps_ns is not None:
+        coverage = coverage_of_frames(frame_stamps_ns, estimate, max_gap_s=choices.max_gap_s)
+    elif coverage is None:
+        coverage = coverage_of_time(reference, estimate)
     return TrajectoryEvaluation(
         reference=paired,
         estimate=guess,
         aligned=aligned,
+        truth=reference,
+        reference_hash=reference_hash,
         alignment=alignment,
         coverage=coverage,
         n_reference=len(reference),
@@ -273,6 +290,14 @@ def evaluate_trajectory(
         ),
         first_pair_s=float(paired.stamps_ns[0] - reference.stamps_ns[0]) * 1e-9,
     )
+
+
+def hash_of(trajectory: Trajectory) -> str:
+    """Return the first 16 hexadecimal digits of the SHA-256 of stamps and poses."""
+    digest = hashlib.sha256(trajectory.stamps_ns.tobytes())
+    digest.update(trajectory.p_ref_body.tobytes())
+    digest.update(trajectory.q_ref_body.tobytes())
+    return digest.hexdigest()[:_HASH_DIGITS]
 
 
 def _named(

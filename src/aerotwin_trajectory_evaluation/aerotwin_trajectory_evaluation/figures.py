@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plots of one trajectory and its errors, as SVG."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from aerotwin_core.charts import (
@@ -26,6 +28,7 @@ from aerotwin_core.plots import (
     render_svg,
     style,
 )
+from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.consistency import ChiSquareTest
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.pairs import travelled
@@ -38,8 +41,13 @@ _WIDTHS = {"truth": 4.0, "estimate": 1.5}
 
 
 def path_of(evaluation: TrajectoryEvaluation) -> np.ndarray:
-    """Return how far the body had travelled at each pair (n,) [m]."""
-    return travelled(evaluation.reference.p_ref_body)
+    """Return how far the body had travelled since the first true pose, at each pair (n,) [m]."""
+    truth = evaluation.truth
+    return np.interp(
+        evaluation.reference.stamps_ns - truth.stamps_ns[0],
+        truth.stamps_ns - truth.stamps_ns[0],
+        travelled(truth.p_ref_body),
+    )
 
 
 def is_given_shown(evaluation: TrajectoryEvaluation) -> bool:
@@ -49,34 +57,76 @@ def is_given_shown(evaluation: TrajectoryEvaluation) -> bool:
     return float(np.median(evaluation.ape_unaligned.trans_m)) < _SHOWN_SHARE * extent
 
 
-def _paths(evaluation: TrajectoryEvaluation) -> list[tuple[np.ndarray, str, str, float]]:
-    """Return positions, colour, label and width of what is drawn."""
-    which = thinned(len(evaluation.reference))
-    drawn = [(evaluation.reference, TRUTH, "truth", _WIDTHS["truth"])]
-    if is_given_shown(evaluation):
-        drawn.append((evaluation.estimate, ESTIMATE, "estimate as given", _WIDTHS["estimate"]))
+@dataclass(frozen=True, kw_only=True)
+class _Path:
+    """One path of a picture.
+
+    Attributes
+    ----------
+    p : (n, 3) array
+        Positions [m].
+    along_m : (n,) array
+        How far the body had truly travelled there [m].
+    """
+
+    p: np.ndarray
+    along_m: np.ndarray
+    colour: str
+    label: str
+    width: float
+
+
+def _paths(evaluation: TrajectoryEvaluation) -> list[_Path]:
+    """Return what is drawn: all of truth first, then the estimate."""
+    truth = evaluation.truth.p_ref_body
+    which, along_m = thinned(len(truth)), travelled(truth)
+    paths = [
+        _Path(
+            p=truth[which],
+            along_m=along_m[which],
+            colour=TRUTH,
+            label="truth",
+            width=_WIDTHS["truth"],
+        )
+    ]
+    which, along_m = thinned(len(evaluation.reference)), path_of(evaluation)
+    for trajectory, colour, label in _shown_estimates(evaluation):
+        paths.append(
+            _Path(
+                p=trajectory.p_ref_body[which],
+                along_m=along_m[which],
+                colour=colour,
+                label=label,
+                width=_WIDTHS["estimate"],
+            )
+        )
+    return paths
+
+
+def _shown_estimates(evaluation: TrajectoryEvaluation) -> list[tuple[Trajectory, str, str]]:
+    given = (evaluation.estimate, ESTIMATE, "estimate as given")
     mode = evaluation.alignment.mode
-    if mode != "none":
-        drawn.append((evaluation.aligned, ALIGNED, f"aligned ({mode})", _WIDTHS["estimate"]))
-    if len(drawn) == 1:
-        drawn.append((evaluation.estimate, ESTIMATE, "estimate as given", _WIDTHS["estimate"]))
-    return [(t.p_ref_body[which], colour, label, width) for t, colour, label, width in drawn]
+    if mode == "none":
+        return [given]
+    aligned = (evaluation.aligned, ALIGNED, f"aligned ({mode})")
+    return [given, aligned] if is_given_shown(evaluation) else [aligned]
 
 
 def top_down(evaluation: TrajectoryEvaluation, name: str) -> str:
     """Draw the paths in the plane of the motion, and the third axis over the path below."""
     paths = _paths(evaluation)
-    along = path_of(evaluation)[thinned(len(evaluation.reference))]
     across, up, third = plane_of(evaluation)
-    low, high = _corners([p for p, *_ in paths], (across, up))
+    low, high = _corners([path.p for path in paths], (across, up))
     tall = float(np.clip((WIDE_IN - 2.6) * (high[1] - low[1]) / (high[0] - low[0]), 1.6, 6.5))
     figure = new_figure(WIDE_IN, tall + 2.2)
     with style():
         above, height = figure.subplots(2, 1, height_ratios=[tall, 1.2])
-        for p, colour, label, width in paths:
-            above.plot(p[:, across], p[:, up], color=colour, lw=width, label=label)
-            height.plot(along, p[:, third], color=colour, lw=width)
-        above.plot(*paths[0][0][0, [across, up]], "o", color=TRUTH, ms=8, mfc="none", label="start")
+        for path in paths:
+            line = {"color": path.colour, "lw": path.width}
+            above.plot(path.p[:, across], path.p[:, up], label=path.label, **line)
+            height.plot(path.along_m, path.p[:, third], **line)
+        start = paths[0].p[0, [across, up]]
+        above.plot(*start, "o", color=TRUTH, ms=8, mfc="none", label="start")
         above.set_aspect("equal")
         above.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
         above.set(xlabel=f"{AXES[across]} [m]", ylabel=f"{AXES[up]} [m]")
@@ -91,7 +141,7 @@ def plane_of(evaluation: TrajectoryEvaluation) -> tuple[int, int, int]:
     x and y, seen from above, unless another axis than z hardly moves: cars in camera axes drive
     in x and z (KITTI).
     """
-    extent = np.ptp(evaluation.reference.p_ref_body, axis=0)
+    extent = np.ptp(evaluation.truth.p_ref_body, axis=0)
     flat = int(np.argmin(extent))
     third = flat if extent[flat] < _FLAT_SHARE * extent[2] else 2
     across, up = (axis for axis in range(3) if axis != third)
@@ -102,13 +152,13 @@ def side(evaluation: TrajectoryEvaluation, name: str) -> str:
     """Draw the paths from the two sides, with equal scales."""
     paths = _paths(evaluation)
     across, up, third = plane_of(evaluation)
-    corners = {axis: _corners([p for p, *_ in paths], (axis, third)) for axis in (across, up)}
+    corners = {axis: _corners([path.p for path in paths], (axis, third)) for axis in (across, up)}
     tall = max((high[1] - low[1]) / (high[0] - low[0]) for low, high in corners.values())
     figure = new_figure(WIDE_IN, float(np.clip(5.8 * tall + 0.8, 1.8, 6.0)))
     with style():
         for axes, (axis, (low, high)) in zip(figure.subplots(1, 2), corners.items(), strict=True):
-            for p, colour, label, width in paths:
-                axes.plot(p[:, axis], p[:, third], color=colour, lw=width, label=label)
+            for path in paths:
+                axes.plot(path.p[:, axis], path.p[:, third], color=path.colour, lw=path.width)
             axes.set(xlabel=f"{AXES[axis]} [m]", ylabel=f"{AXES[third]} [m]")
             axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
             axes.set_aspect("equal")

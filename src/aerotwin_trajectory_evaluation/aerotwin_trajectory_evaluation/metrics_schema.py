@@ -105,6 +105,7 @@ _CONTROL = _object(
 
 TRAJECTORY_SCHEMA: Schema = _object(
     protocol=_PROTOCOL,
+    reference=_object(hash=_TEXT, duration_s=_NUMBER, path_m=_NUMBER),
     n_pairs=_COUNT,
     n_reference=_COUNT,
     n_estimate=_COUNT,
@@ -127,10 +128,20 @@ TRAJECTORY_SCHEMA: Schema = _object(
 )
 """Of the section `trajectory`, and of each estimate where there are several."""
 
+AS_GIVEN_SCHEMA: Schema = {
+    **TRAJECTORY_SCHEMA,
+    "properties": {
+        **TRAJECTORY_SCHEMA["properties"],
+        "ape": {"title": "APE as given", "better": "lower", **_ERRORS},
+        "ape_unaligned": _ERRORS,
+    },
+}
+"""The same where nothing was aligned: both kinds of APE are one then."""
+
 COMPARISON_SCHEMA: Schema = {
     "type": "object",
     "additionalProperties": _object(
-        ape_rmse_m=_measured("APE aligned, RMSE", "m", "lower"),
+        ape_rmse_m=_measured("APE, RMSE", "m", "lower"),
         ape_unaligned_rmse_m=_measured("APE unaligned, RMSE", "m", "lower"),
         rpe_rmse_m=_measured("RPE, RMSE", "m", "lower"),
         drift_percent=_measured("drift, median", "%", "lower"),

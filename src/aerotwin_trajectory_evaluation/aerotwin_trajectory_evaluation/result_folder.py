@@ -15,42 +15,44 @@ from aerotwin_trajectory_evaluation.files import write_tum
 
 
 def write_result(
-    folder: Path,
+    folder: Path | None,
     evaluations: Mapping[str, TrajectoryEvaluation],
     *,
     camera: StereoCamera | None,
     notes: Sequence[str],
     sources: Mapping[str, object],
+    own_coverage: Mapping[str, float] | None = None,
+    figures: Path | None = None,
 ) -> None:
     """Write report.html, metrics.json and one `NAME_aligned.txt` (TUM) for each estimate.
+
+    Parameters
+    ----------
+    folder : Path, optional
+        Nothing but the figures is written without.
+    evaluations, camera, notes, own_coverage
+        What the sections show.
+    sources : mapping
+        What was read and how: the report's configuration.
+    figures : Path, optional
+        Folder for every figure of the report as PDF and SVG.
 
     Raises
     ------
     UserError
-        If the folder cannot be made.
+        If a folder cannot be made.
     """
-    from aerotwin_report import write_report
-    from aerotwin_trajectory_evaluation.comparison import comparison_section
-    from aerotwin_trajectory_evaluation.sections import section
+    from aerotwin_core.plots import keeping_figures
 
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(
-            f"{folder}: no folder can be made here ({error.strerror}); name another with -o"
-        ) from error
-    is_alone = len(evaluations) == 1
-    sections = [] if is_alone else [comparison_section(evaluations, camera)]
-    keys = _keys(list(evaluations))
-    for (name, evaluation), key in zip(evaluations.items(), keys, strict=True):
-        chapter = section(
-            evaluation,
-            title="Trajectory" if is_alone else name,
-            name="trajectory" if is_alone else key,
-            camera=camera,
-            notes=tuple(notes),
-        )
-        sections.append(chapter if is_alone else _named(chapter))
+    for made in (folder, figures):
+        _make(made)
+    with keeping_figures(figures):
+        sections = _sections(evaluations, camera, tuple(notes), own_coverage or {})
+    if folder is None:
+        return
+    from aerotwin_report import write_report
+
+    for evaluation, key in zip(evaluations.values(), _keys(list(evaluations)), strict=True):
         write_tum(folder / f"{key}_aligned.txt", evaluation.aligned)
     protocol = next(iter(evaluations.values())).protocol
     write_report(
@@ -59,6 +61,35 @@ def write_result(
         sections=sections,
         configuration={**sources, "protocol": protocol.plain()},
     )
+
+
+def _make(folder: Path | None) -> None:
+    if folder is None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"{folder}: no folder can be made here ({error.strerror}); name another"
+        ) from error
+
+
+def _sections(
+    evaluations: Mapping[str, TrajectoryEvaluation],
+    camera: StereoCamera | None,
+    notes: tuple[str, ...],
+    own_coverage: Mapping[str, float],
+) -> list[Section]:
+    from aerotwin_trajectory_evaluation.comparison import comparison_section
+    from aerotwin_trajectory_evaluation.sections import KIND, section
+
+    if len(evaluations) == 1:
+        return [section(next(iter(evaluations.values())), camera=camera, notes=notes)]
+    sections = [comparison_section(evaluations, camera, own_coverage)]
+    for (name, evaluation), key in zip(evaluations.items(), _keys(list(evaluations)), strict=True):
+        chapter = section(evaluation, title=name, name=key, camera=camera, notes=notes)
+        sections.append(_named(replace(chapter, kind=KIND)))
+    return sections
 
 
 def _named(chapter: Section) -> Section:

@@ -7,20 +7,16 @@ from aerotwin_core.scene import PathLayer, Scene
 from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table
 from aerotwin_trajectory_evaluation import figures
 from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
+from aerotwin_trajectory_evaluation.cautions import MIN_COVERAGE, cautions
 from aerotwin_trajectory_evaluation.controls import NOT_SEEN
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
-from aerotwin_trajectory_evaluation.metrics_schema import TRAJECTORY_SCHEMA
-from aerotwin_trajectory_evaluation.words import (
-    MIN_COVERAGE,
-    MODE_TEXT,
-    cautions,
-    score_rows,
-    segment_text,
-    verdict,
-)
+from aerotwin_trajectory_evaluation.metrics_schema import AS_GIVEN_SCHEMA, TRAJECTORY_SCHEMA
+from aerotwin_trajectory_evaluation.words import MODE_TEXT, score_rows, segment_text, verdict
 
 _MAX_INCIDENT_ROWS = 20
+KIND = "trajectory"
+"""What the section is: that of one estimate of several has another name, and this kind."""
 
 
 def section(
@@ -62,7 +58,7 @@ def section(
         tables=(*tables, _control_table(evaluation)),
         metrics=evaluation.metrics() | bound,
         warnings=tuple(cautions(evaluation)),
-        schema=TRAJECTORY_SCHEMA,
+        schema=AS_GIVEN_SCHEMA if evaluation.alignment.mode == "none" else TRAJECTORY_SCHEMA,
     )
 
 
@@ -70,7 +66,7 @@ def scene(evaluation: TrajectoryEvaluation, title: str = "The paths in space") -
     """Return the view into space: truth, the estimate as given, and aligned, coloured by error."""
     mode = evaluation.alignment.mode
     layers = [
-        PathLayer(name="truth", points_map=evaluation.reference.p_ref_body, colour=TRUTH),
+        PathLayer(name="truth", points_map=evaluation.truth.p_ref_body, colour=TRUTH),
         PathLayer(
             name=f"estimate, {MODE_TEXT[mode]}",
             points_map=evaluation.aligned.p_ref_body,
@@ -100,14 +96,20 @@ def _text(evaluation: TrajectoryEvaluation, notes: tuple[str, ...]) -> str:
         else "truth interpolated at the estimate's stamps across gaps of at most "
         f"{choices.max_gap_s * 1e3:g} ms"
     )
+    mode = evaluation.alignment.mode
+    aligned = (
+        "Nothing was aligned."
+        if mode == "none"
+        else f"Aligned scores ({mode}): {MODE_TEXT[mode]}. The unaligned score is the one to trust "
+        "where both are in one frame, as when the start pose was given; the aligned one shows the "
+        "shape of the path only."
+    )
     parts = [
-        f"{len(evaluation.reference)} pairs of truth and estimate: {how}. Aligned scores: "
-        f"{MODE_TEXT[evaluation.alignment.mode]}. The unaligned score is the one to trust where "
-        "the start pose was given; the aligned one shows the shape of the path only.",
+        f"{len(evaluation.reference)} pairs of truth and estimate: {how}. {aligned}",
         f"Protocol {protocol.name}, {protocol.hash}: every choice stands in metrics.json.",
     ]
     if notes:
-        parts.append("Of the files: " + "; ".join(notes) + ".")
+        parts.append("Of the inputs: " + "; ".join(notes) + ".")
     return "\n\n".join(parts)
 
 
@@ -117,36 +119,37 @@ def _headline(
     given, aligned = summarise(evaluation.ape_unaligned.trans_m), summarise(evaluation.ape.trans_m)
     assert given is not None
     assert aligned is not None
-    path = evaluation.reference.path_length_m
+    path, mode = evaluation.reference.path_length_m, evaluation.alignment.mode
     tiles = [
         Headline(
-            label="Trajectory error",
+            label="APE, RMSE" if mode == "none" else "APE unaligned, RMSE",
             value=_short(given.rmse),
             unit="m",
             meaning=f"RMS distance to truth over {path:.0f} m, nothing fitted",
-            computed="root of the mean square over all pairs",
+            computed="root of the mean square over all pairs of poses",
             better="lower",
         ),
         _drift_tile(evaluation, max_drift_percent),
         Headline(
-            label="Tracked",
+            label="Coverage",
             value=f"{evaluation.coverage * 100.0:.1f}",
             unit="%",
-            meaning="share of the flight with an estimate",
+            meaning="share of the reference that has an estimate",
             status="good" if evaluation.coverage >= MIN_COVERAGE else "bad",
-            computed="gaps of more than three periods are not covered",
+            computed="where the estimate pauses for more than three of its usual periods, it is "
+            "not there",
             better="higher",
         ),
     ]
-    if evaluation.alignment.mode != "none":
+    if mode != "none":
         tiles.insert(
             1,
             Headline(
-                label="Shape error",
+                label="APE aligned, RMSE",
                 value=_short(aligned.rmse),
                 unit="m",
-                meaning=f"the same with {MODE_TEXT[evaluation.alignment.mode]}",
-                computed="Umeyama's alignment over all pairs, then as the trajectory error",
+                meaning=f"the same after the alignment: {MODE_TEXT[mode]}",
+                computed="the shape of the path: where it lies in the world is fitted away",
                 better="lower",
             ),
         )
@@ -162,14 +165,15 @@ def _drift_tile(evaluation: TrajectoryEvaluation, max_drift_percent: float | Non
     status = "neutral"
     if drift is not None and max_drift_percent is not None:
         status = "good" if drift <= max_drift_percent else "bad"
-    over = segment_text(evaluation.protocol.choices)
+    over = f"median error at the end {segment_text(evaluation.protocol.choices)}"
     return Headline(
         label="Drift",
         value="–" if drift is None else f"{drift:.2f}",
         unit="" if drift is None else "%",
-        meaning="the path is too short for a segment" if drift is None else f"median {over}",
+        meaning="the path is too short for a segment" if drift is None else over,
         status=status,
-        computed="error of the motion over each segment by its length",
+        computed="error of the motion from the start of a segment to its end, in percent of its "
+        "length",
         better="lower",
     )
 
@@ -191,7 +195,8 @@ def _figures(evaluation: TrajectoryEvaluation, name: str) -> tuple[Figure, ...]:
         ),
         Figure(
             title="Where the error is",
-            caption="The true path, coloured by the aligned error.",
+            caption=f"The true path where it was judged, coloured by the "
+            f"{'' if evaluation.alignment.mode == 'none' else 'aligned '}error.",
             svg=figures.coloured_path(evaluation, f"{name}-coloured"),
             is_wide=True,
         ),
@@ -213,7 +218,7 @@ def _figures(evaluation: TrajectoryEvaluation, name: str) -> tuple[Figure, ...]:
             svg=figures.histogram(evaluation, f"{name}-histogram"),
         ),
         Figure(
-            title=f"Error gained over {evaluation.protocol.choices.rpe_m:g} m",
+            title=f"Error of the motion over {evaluation.protocol.choices.rpe_m:g} m",
             caption="RPE along the path; a peak is a place that was hard.",
             svg=figures.relative_error(evaluation, f"{name}-rpe"),
         ),

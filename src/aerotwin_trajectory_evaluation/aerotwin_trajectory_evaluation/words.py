@@ -11,9 +11,6 @@ from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
-MIN_COVERAGE = 0.9
-MIN_PAIRED = 0.9
-"""Share of the shorter trajectory that must have found a pose of the other."""
 MODE_TEXT = {
     "none": "as given",
     "origin": "first poses joined",
@@ -59,21 +56,22 @@ def score_rows(evaluation: TrajectoryEvaluation, camera: StereoCamera | None = N
 
 def _extent(evaluation: TrajectoryEvaluation) -> list[Score]:
     complete = evaluation.completeness
+    after = "" if evaluation.alignment.mode == "none" else " after the alignment"
     return [
         Score(
-            label="path flown",
+            label="path length",
             value=evaluation.reference.path_length_m,
             unit="m",
-            meaning="length of the true path",
-            computed="sum of the distances between neighbouring paired true poses",
+            meaning="of the true path, where it was judged",
+            computed="sum of the distances between neighbouring true poses that have an estimate",
         ),
         Score(
             label="coverage",
             value=evaluation.coverage * 100.0,
             unit="%",
-            meaning="share with an estimate",
-            computed="share of the frames with a pose; without frames, of the reference's time, "
-            "gaps of more than three periods left out",
+            meaning="share of the reference that has an estimate",
+            computed="of the camera's frames where their stamps are known, else of the duration; "
+            "where the estimate pauses for more than three of its usual periods, it is not there",
             digits=1,
             is_lower_better=False,
         ),
@@ -82,7 +80,7 @@ def _extent(evaluation: TrajectoryEvaluation) -> list[Score]:
             value=complete.tracked_path * 100.0,
             unit="%",
             meaning="share of the true path with an estimate that is not lost",
-            computed=f"lost: an aligned error above {complete.lost_above_m:.3g} m",
+            computed=f"lost: more than {complete.lost_above_m:.3g} m from truth{after}",
             digits=1,
             is_lower_better=False,
         ),
@@ -90,9 +88,10 @@ def _extent(evaluation: TrajectoryEvaluation) -> list[Score]:
             label="area under the curve",
             value=complete.auc * 100.0,
             unit="%",
-            meaning="100 = always there and exact",
-            computed="share of the time covered with an aligned error below a limit, averaged over "
-            f"limits from 0 to {evaluation.protocol.choices.auc_m:g} m",
+            meaning="coverage and accuracy in one: 100 = always there and exact",
+            computed="for every limit from 0 to "
+            f"{evaluation.protocol.choices.auc_m:g} m, the share of the duration in which there is "
+            "an estimate with a smaller error; the mean of these shares",
             digits=1,
             is_lower_better=False,
         ),
@@ -105,15 +104,20 @@ def _absolute(evaluation: TrajectoryEvaluation) -> list[Score]:
     assert given is not None
     assert aligned is not None
     assert turn is not None
-    how = f"after the alignment ({MODE_TEXT[evaluation.alignment.mode]})"
-    every = f"{aligned.n} pairs; root of the mean square" if aligned.n else ""
+    mode = evaluation.alignment.mode
+    every = f"root of the mean square over {aligned.n} pairs of poses"
     rows = [
         ("APE unaligned, RMSE", given.rmse, "m", "distance to truth, nothing fitted", every),
-        ("APE unaligned, largest", given.max, "m", "worst moment, nothing fitted", ""),
-        ("APE aligned, RMSE", aligned.rmse, "m", f"distance to truth {how}", every),
-        ("APE aligned, median", aligned.median, "m", "half of the poses are better", ""),
-        ("APE aligned, largest", aligned.max, "m", f"worst moment {how}", ""),
-        ("attitude error aligned, RMSE", turn.rmse, "deg", "angle to the true attitude", every),
+        ("APE unaligned, largest", given.max, "m", "worst moment, nothing fitted", "of all pairs"),
+    ]
+    ape, attitude, how = "APE aligned", "attitude error aligned", f", {MODE_TEXT[mode]}"
+    if mode == "none":
+        rows, ape, attitude, how = [], "APE", "attitude error", ", nothing fitted"
+    rows += [
+        (f"{ape}, RMSE", aligned.rmse, "m", f"distance to truth{how}", every),
+        (f"{ape}, median", aligned.median, "m", "half of the poses are nearer to truth", ""),
+        (f"{ape}, largest", aligned.max, "m", f"worst moment{how}", "of all pairs"),
+        (f"{attitude}, RMSE", turn.rmse, "deg", f"angle to the true attitude{how}", every),
     ]
     return [
         Score(
@@ -134,21 +138,24 @@ def _relative(evaluation: TrajectoryEvaluation) -> list[Score]:
     metre, frame = summarise(evaluation.rpe_metre.trans_m), summarise(evaluation.rpe_frame.trans_m)
     turn = summarise(evaluation.rpe_metre.rot_deg)
     drift = evaluation.metrics()["segments"]
-    pairs = "from every pose on" if choices.rpe_all_pairs else "consecutive pairs"
+    pairs = "one from every pose on" if choices.rpe_all_pairs else "each begins where the last ends"
     over = f"over {choices.rpe_m:g} m"
     frames = "frame" if choices.rpe_frames == 1 else f"{choices.rpe_frames} frames"
-    counted = f"{pairs}, metres along the path of the {choices.rpe_path}"
+    counted = f"over pairs of poses so far apart along the path of the {choices.rpe_path}; {pairs}"
+    gained = f"error of the motion {over} of path"
     segments = segment_text(choices)
     rows = [
-        (f"RPE {over}, mean", metre and metre.mean, "m", f"error gained {over}", counted, 4),
-        (f"RPE {over}, RMSE", metre and metre.rmse, "m", f"error gained {over}", counted, 4),
-        (f"RPE {over}, turn, RMSE", turn and turn.rmse, "deg", "the same in attitude", counted, 4),
+        (f"RPE {over}, mean", metre and metre.mean, "m", gained, f"mean {counted}", 4),
+        (f"RPE {over}, RMSE", metre and metre.rmse, "m", gained,
+         f"root of the mean square {counted}", 4),
+        (f"RPE {over}, turn, RMSE", turn and turn.rmse, "deg", "the same in attitude",
+         f"root of the mean square {counted}", 4),
         (f"RPE per {frames}, RMSE", frame and frame.rmse * 100.0, "cm",
-         f"error gained from one {frames} to the next", pairs, 3),
-        ("segment drift, mean", drift["mean_percent"], "%", f"error {segments}",
-         "mean over all segments of all lengths", 3),
-        ("segment drift, median", drift["median_percent"], "%", f"error {segments}",
-         "median over all segments of all lengths", 3),
+         f"error of the motion from one {frames} to the next", f"pairs of poses: {pairs}", 3),
+        ("segment drift, mean", drift["mean_percent"], "%", f"error at the end {segments}",
+         "in percent of their length; mean over all segments of all lengths", 3),
+        ("segment drift, median", drift["median_percent"], "%", f"error at the end {segments}",
+         "in percent of their length; median over all segments of all lengths", 3),
         ("segment turn drift, mean", drift["mean_deg_per_100m"], "deg/100 m",
          "the same in attitude", "mean over all segments of all lengths", 3),
     ]  # fmt: skip
@@ -172,19 +179,21 @@ def segment_text(choices: TrajectoryProtocol) -> str:
         low, high = (
             f"{share:.0%}" for share in (choices.segment_shares[0], choices.segment_shares[-1])
         )
-        return f"over segments of {low} to {high} of the path by their length"
+        return f"of segments of {low} to {high} of the path"
     low, high = f"{choices.segment_lengths_m[0]:g}", f"{choices.segment_lengths_m[-1]:g}"
-    return f"over segments of {low} to {high} m by their length"
+    return f"of segments of {low} to {high} m"
 
 
 def _removed(evaluation: TrajectoryEvaluation) -> list[Score]:
     alignment = evaluation.alignment
+    if alignment.mode == "none":
+        return []
     removed = alignment.removed(evaluation.estimate.p_ref_body)
     rows = [
-        ("removed: offset", "offset_m", "m", "shift that the alignment took away"),
-        ("removed: yaw", "yaw_deg", "deg", "turn about the vertical taken away"),
-        ("removed: tilt", "tilt_deg", "deg", "tilt of the vertical taken away"),
-        ("removed: scale", "scale_percent", "%", "0 unless the scale was fitted too"),
+        ("removed: offset", "offset_m", "m", "shift of the path that the alignment took away"),
+        ("removed: yaw", "yaw_deg", "deg", "turn about the vertical that it took away"),
+        ("removed: tilt", "tilt_deg", "deg", "tilt of the vertical that it took away"),
+        ("removed: scale", "scale_percent", "%", "0 unless the scale was fitted too (sim3)"),
     ]
     scores = [
         Score(label=label, value=removed[key], unit=unit, meaning=meaning)
@@ -207,8 +216,8 @@ def _calibration(evaluation: TrajectoryEvaluation) -> list[Score]:
                 value=found.time_offset_s * 1e3,
                 unit=f"ms ± {found.time_offset_std_s * 1e3:.1f}",
                 meaning=f"to be added to the estimate's stamps; {state}",
-                computed="fitted to displacements over one second; ± one standard deviation, "
-                "clustered in time",
+                computed="the shift in time with which the displacements over one second agree "
+                "best; ± one standard deviation, in which errors close in time count as one",
                 digits=1,
             )
         )
@@ -220,8 +229,8 @@ def _calibration(evaluation: TrajectoryEvaluation) -> list[Score]:
                     label=f"lever arm {axis}",
                     value=None if np.isnan(value) else value * 100.0,
                     unit="cm" if np.isnan(std) else f"cm ± {std * 100.0:.1f}",
-                    meaning=f"the estimate's point in the reference's body; {state}",
-                    computed="fitted with the time offset",
+                    meaning=f"where on the reference's body the estimate's point sits; {state}",
+                    computed="fitted together with the time offset",
                     digits=1,
                 )
             )
@@ -281,12 +290,12 @@ def verdict(evaluation: TrajectoryEvaluation) -> str:
     share = f" ({aligned.rmse / path:.2%} of it)" if path > 0.0 else ""
     mode = MODE_TEXT[evaluation.alignment.mode]
     parts = [
-        f"The estimate is {_metres(aligned.rmse)} RMS from truth over {path:.0f} m of path{share}, "
+        f"The estimate is {metres(aligned.rmse)} RMS from truth over {path:.0f} m of path{share}, "
         f"{mode}"
     ]
     if evaluation.alignment.mode != "none":
-        parts.append(f"{_metres(given.rmse)} as given")
-    parts.append(f"{evaluation.coverage:.0%} of the flight has an estimate")
+        parts.append(f"{metres(given.rmse)} as given")
+    parts.append(f"it covers {evaluation.coverage:.0%} of the reference")
     parts += _troubles(evaluation)
     return "; ".join(parts) + "."
 
@@ -319,54 +328,12 @@ def _troubles(evaluation: TrajectoryEvaluation) -> list[str]:
     return troubles
 
 
-def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
-    """Return what a reader must know before believing the numbers."""
-    warnings = []
-    if not evaluation.alignment.is_determined:
-        warnings.append(f"Alignment: {evaluation.alignment.reason}.")
-    if evaluation.coverage < MIN_COVERAGE:
-        warnings.append(
-            f"Only {evaluation.coverage:.0%} of the flight has an estimate; the errors are those "
-            "of the covered part."
-        )
-    n_pairs, n_poses = len(evaluation.reference), evaluation.n_estimate
-    if n_pairs < MIN_PAIRED * min(n_poses, evaluation.n_reference):
-        warnings.append(
-            f"Only {n_pairs} of {n_poses} poses of the estimate were judged: the others have none "
-            f"of the truth's {evaluation.n_reference} near enough in time."
-        )
-    found = evaluation.calibration
-    if found.is_offset_significant and not found.applied_time_offset:
-        assert found.time_offset_s is not None
-        warnings.append(
-            f"The stamps of the estimate are {found.time_offset_s * 1e3:+.1f} ms from those of "
-            "the truth; the scores hold that error (--apply-time-offset takes it out)."
-        )
-    if found.is_lever_arm_significant and not found.applied_lever_arm:
-        warnings.append(
-            "Truth and estimate seem to be of different points of the body: the lever arm below "
-            "is in the scores (--apply-lever-arm takes it out)."
-        )
-    warnings += _not_applied(evaluation)
-    missed = [c.name for c in evaluation.controls if c.is_missed]
-    if missed:
-        warnings.append(f"Negative control not seen by the scores: {', '.join(missed)}.")
-    return warnings
+def metres(value: float) -> str:
+    """Return a distance in words: centimetres where they are few.
 
-
-def _not_applied(evaluation: TrajectoryEvaluation) -> list[str]:
-    """Return what was asked for and could not be done."""
-    found, choices = evaluation.calibration, evaluation.protocol.choices
-    asked = (
-        ("time offset", choices.apply_time_offset, found.applied_time_offset),
-        ("lever arm", choices.apply_lever_arm, found.applied_lever_arm),
-    )
-    return [
-        f"The {name} was asked for, not applied: {found.reason}."
-        for name, is_asked, is_applied in asked
-        if is_asked and not is_applied
-    ]
-
-
-def _metres(value: float) -> str:
+    Examples
+    --------
+    >>> metres(0.0217), metres(1.303)
+    ('2.2 cm', '1.3 m')
+    """
     return f"{value * 100.0:.2g} cm" if value < 0.1 else f"{value:.3g} m"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from aerotwin_core.charts import thinned
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_report import faults, measures, schema, write_report
 from aerotwin_trajectory_evaluation import (
@@ -16,10 +17,11 @@ from aerotwin_trajectory_evaluation import (
     evaluate_trajectory,
     section,
 )
-from aerotwin_trajectory_evaluation.comparison import comparison_section
-from aerotwin_trajectory_evaluation.figures import is_given_shown, plane_of
+from aerotwin_trajectory_evaluation.cautions import cautions
+from aerotwin_trajectory_evaluation.comparison import are_alike, comparison_section
+from aerotwin_trajectory_evaluation.figures import _paths, is_given_shown, plane_of
 from aerotwin_trajectory_evaluation.sections import scene
-from aerotwin_trajectory_evaluation.words import cautions, score_rows, verdict
+from aerotwin_trajectory_evaluation.words import score_rows, verdict
 
 NOISE_M = 0.02
 
@@ -48,7 +50,7 @@ def test_a_good_estimate_is_said_to_be_good_and_nothing_else():
     said = verdict(judged())
     assert said.startswith("The estimate is 3.4 cm RMS from truth over ")
     assert "shift and rotation fitted; 3.4 cm as given" in said
-    assert said.endswith("; 100% of the flight has an estimate.")
+    assert said.endswith("; it covers 100% of the reference.")
     assert cautions(judged()) == []
 
 
@@ -87,8 +89,8 @@ def test_another_point_of_the_body_is_warned_of():
 def test_little_coverage_is_a_warning_and_a_bad_tile():
     result = evaluate_trajectory(flight(), estimate().take(np.arange(600)))
     chapter = section(result)
-    assert any("Only 50% of the flight" in line for line in chapter.warnings)
-    assert {tile.label: tile.status for tile in chapter.headline}["Tracked"] == "bad"
+    assert any("Only 50% of the reference" in line for line in chapter.warnings)
+    assert {tile.label: tile.status for tile in chapter.headline}["Coverage"] == "bad"
 
 
 def test_a_straight_path_is_drawn_and_explained():
@@ -129,7 +131,7 @@ def test_numbers_obey_their_schema_and_can_be_compared(tmp_path):
     for chapter, labels in (
         (chapters[0], {"coverage", "path tracked", "APE aligned, position, RMSE"}),
         (chapters[1], {"drift, mean", "turn drift, mean"}),
-        (both, {"one, APE aligned, RMSE", "other, coverage"}),
+        (both, {"one, APE, RMSE", "other, coverage"}),
     ):
         merged = schema({chapter.name: chapter.schema})
         below = merged["properties"]["sections"]["properties"][chapter.name]
@@ -145,18 +147,80 @@ def test_a_comparison_marks_the_better_one():
     chapter = comparison_section({"good": judged(), "poor": judged(jump)})
     (table,) = chapter.tables
     row = next(i for i, cells in enumerate(table.rows) if cells[0] == "APE aligned, RMSE")
-    assert (row, 1) in table.best
-    assert (row, 2) not in table.best
+    assert table.columns == ("quantity", "unit", "good", "poor")
+    assert table.rows[row][1] == "m"
+    assert (row, 2) in table.best
+    assert (row, 3) not in table.best
     assert chapter.verdict.startswith("good is nearest to truth")
     assert [layer.name for layer in chapter.scenes[0].layers] == ["truth", "good", "poor"]
 
 
-def test_a_comparison_says_who_covers_more():
-    short = evaluate_trajectory(flight(), estimate().take(np.arange(300)))
+@pytest.mark.parametrize("part", [slice(0, 300), slice(0, 1150)])
+def test_no_best_is_named_where_estimates_cover_different_parts(part):
+    short = evaluate_trajectory(flight(), estimate().take(np.arange(1200)[part]))
     rough = evaluate_trajectory(flight(), estimate(noise_m=0.1))
-    said = comparison_section({"short": short, "rough": rough}).verdict
-    assert "short is nearest to truth" in said
-    assert "but covers 25% of the flight, rough 100%" in said
+    chapter = comparison_section({"short": short, "rough": rough})
+    share = f"short {short.coverage:.0%}, rough 100%"
+    assert f"No best is named: the estimates cover different parts of the reference ({share})" in (
+        chapter.verdict
+    )
+    assert "--common-stamps" in chapter.verdict
+    assert chapter.tables[0].best == ()
+
+
+def test_equal_coverage_of_different_halves_is_not_comparable():
+    halves = [np.arange(0, 600), np.arange(600, 1200)]
+    both = {f"{k}": evaluate_trajectory(flight(), estimate().take(h)) for k, h in enumerate(halves)}
+    assert both["0"].coverage == both["1"].coverage
+    assert not are_alike(both)
+
+
+def test_all_of_the_truth_is_drawn_whatever_the_estimate_covers():
+    short = evaluate_trajectory(flight(), estimate().take(np.arange(300, 600)))
+    assert len(short.reference) == 300
+    for shown in (scene(short), comparison_section({"a": short, "b": short}).scenes[0]):
+        np.testing.assert_array_equal(shown.layers[0].points_map, flight().p_ref_body)
+    truth, *estimates = _paths(short)
+    np.testing.assert_array_equal(truth.p, flight().p_ref_body[thinned(len(flight()))])
+    # The estimate begins where the body had been after 300 poses.
+    before = flight().take(np.arange(301)).path_length_m
+    assert [path.along_m[0] for path in estimates] == pytest.approx([before] * len(estimates))
+
+
+def test_without_an_alignment_nothing_is_called_aligned():
+    given = judged(protocol=TrajectoryProtocol(align="none"))
+    labels = [score.label for score in score_rows(given)]
+    assert "APE, RMSE" in labels
+    chapter = section(given)
+    words = [*labels, chapter.text, *(tile.label for tile in chapter.headline)]
+    words += [figure.caption for figure in chapter.figures]
+    assert not any("aligned" in text.replace("Nothing was aligned", "") for text in words)
+    assert [tile.label for tile in chapter.headline] == ["APE, RMSE", "Drift", "Coverage"]
+    merged = schema({"trajectory": chapter.schema})
+    rooted = {
+        **merged["properties"]["sections"]["properties"]["trajectory"],
+        "$defs": merged["$defs"],
+    }
+    assert faults(chapter.metrics, rooted) == []
+    found = {measure.label for measure in measures(chapter.metrics, rooted)}
+    assert "APE as given, position, RMSE" in found
+    assert not any("aligned" in label for label in found)
+
+
+def test_a_relative_error_as_large_as_its_step_is_flagged_with_its_cause():
+    truth = flight()
+    optical = Rotation.from_quat(truth.q_ref_body) * Rotation.from_euler("xz", [-90, -90], True)
+    other_axes = Trajectory(truth.stamps_ns, truth.p_ref_body, optical.as_quat())
+    (said,) = cautions(evaluate_trajectory(truth, other_axes))
+    assert said.startswith("RPE over 1 m is 1.")
+    assert "as large as the step itself" in said
+    assert "other body axes" in said
+    still = np.tile(truth.p_ref_body[:1], (len(truth), 1))
+    frozen = Trajectory(truth.stamps_ns, still, truth.q_ref_body)
+    along = TrajectoryProtocol(rpe_path="reference", align="none")
+    stands = evaluate_trajectory(truth, frozen, protocol=along)
+    assert any("hardly moves" in said for said in cautions(stands))
+    assert not any("step itself" in said for said in cautions(judged()))
 
 
 @pytest.mark.parametrize(

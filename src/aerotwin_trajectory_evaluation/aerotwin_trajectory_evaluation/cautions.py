@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader must know before believing the scores of a trajectory."""
+
+from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
+from aerotwin_trajectory_evaluation.metrics import summarise
+
+MIN_COVERAGE = 0.9
+MIN_PAIRED = 0.9
+"""Share of the shorter trajectory that must have found a pose of the other."""
+ODD_ATTITUDE_DEG = 30.0
+"""No estimate that follows the path turns so far from truth; other axes do."""
+
+
+def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
+    """Return what a reader must know before believing the numbers."""
+    warnings = []
+    if not evaluation.alignment.is_determined:
+        warnings.append(f"Alignment: {evaluation.alignment.reason}.")
+    if evaluation.coverage < MIN_COVERAGE:
+        warnings.append(
+            f"Only {evaluation.coverage:.0%} of the reference has an estimate; the errors are "
+            "those of the covered part."
+        )
+    n_pairs, n_poses = len(evaluation.reference), evaluation.n_estimate
+    if n_pairs < MIN_PAIRED * min(n_poses, evaluation.n_reference):
+        warnings.append(
+            f"Only {n_pairs} of {n_poses} poses of the estimate were judged: the others have none "
+            f"of the truth's {evaluation.n_reference} near enough in time."
+        )
+    warnings += _as_large_as_the_step(evaluation)
+    found = evaluation.calibration
+    if found.is_offset_significant and not found.applied_time_offset:
+        assert found.time_offset_s is not None
+        warnings.append(
+            f"The stamps of the estimate are {found.time_offset_s * 1e3:+.1f} ms from those of "
+            "the truth; the scores hold that error (--apply-time-offset takes it out)."
+        )
+    if found.is_lever_arm_significant and not found.applied_lever_arm:
+        warnings.append(
+            "Truth and estimate seem to be of different points of the body: the lever arm below "
+            "is in the scores (--apply-lever-arm takes it out)."
+        )
+    warnings += _not_applied(evaluation)
+    missed = [c.name for c in evaluation.controls if c.is_missed]
+    if missed:
+        warnings.append(f"Negative control not seen by the scores: {', '.join(missed)}.")
+    return warnings
+
+
+def _as_large_as_the_step(evaluation: TrajectoryEvaluation) -> list[str]:
+    """Say when the error of a motion is as large as the motion: that is no drift of a SLAM."""
+    step_m, metre = evaluation.protocol.choices.rpe_m, summarise(evaluation.rpe_metre.trans_m)
+    if metre is None or metre.rmse < step_m:
+        return []
+    turned = summarise(evaluation.ape.rot_deg)
+    is_turned = turned is not None and turned.median > ODD_ATTITUDE_DEG
+    why = (
+        f"the attitudes differ by {turned.median:.0f} deg (median): probably those of other body "
+        "axes, such as a camera's optical ones; RPE compares motions in body axes"
+        if is_turned and turned is not None
+        else "the estimate hardly moves with the truth, or its unit or scale is another"
+    )
+    return [
+        f"RPE over {step_m:g} m is {metre.rmse:.3g} m (RMSE), as large as the step itself: {why}."
+    ]
+
+
+def _not_applied(evaluation: TrajectoryEvaluation) -> list[str]:
+    """Return what was asked for and could not be done."""
+    found, choices = evaluation.calibration, evaluation.protocol.choices
+    asked = (
+        ("time offset", choices.apply_time_offset, found.applied_time_offset),
+        ("lever arm", choices.apply_lever_arm, found.applied_lever_arm),
+    )
+    return [
+        f"The {name} was asked for, not applied: {found.reason}."
+        for name, is_asked, is_applied in asked
+        if is_asked and not is_applied
+    ]
