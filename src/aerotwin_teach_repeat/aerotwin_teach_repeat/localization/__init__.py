@@ -1,0 +1,12 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Localisation by lidar: a matcher of scans to maps, odometry, and a localiser along a route.
+
+Poses are of the vehicle's base; points are in its frame. A failure is a result with
+`accepted = False` and a reason, and its pose is the prediction, never the identity.
+"""
+
+from aerotwin_teach_repeat.localization.matcher import Match, ScanMatcher
+from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
+
+__all__ = ["LocalizationProtocol", "Match", "ScanMatcher"]

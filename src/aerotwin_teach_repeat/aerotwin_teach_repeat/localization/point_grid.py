@@ -1,0 +1,107 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Points of a map with their normals, in a hash grid that neighbours are found in."""
+
+import numpy as np
+
+from aerotwin_registration.threads import run_ranges
+from aerotwin_teach_repeat.localization import grid_kernels as kernels
+
+MIN_NEIGHBOURS = 6
+"""With fewer points around it, a point has no normal."""
+
+
+class PointGrid:
+    """A cloud in cells.
+
+    Parameters
+    ----------
+    points : (m, 3) array
+        Any frame [m], finite.
+    normals : (m, 3) array, optional
+        Unit, sign arbitrary; none by default.
+    weights : (m,) array, optional
+        How sure each normal is, 0 to 1; 1 by default, 0 where a normal is zero.
+    cell_m : float
+        Edge of a cell [m].
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a number is NaN or infinite, or the cloud is too wide for the cells.
+    """
+
+    def __init__(
+        self,
+        points: np.ndarray,
+        normals: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+        *,
+        cell_m: float = 1.0,
+    ) -> None:
+        self.points = _checked(points, "points")
+        n = len(self.points)
+        self._per_metre = 1.0 / cell_m
+        limit = float(kernels.HALF_RANGE - 64) * cell_m
+        if n and float(np.abs(self.points).max()) >= limit:
+            raise ValueError(f"points must lie within {limit:g} m of the origin; move them there")
+        normals = np.zeros((n, 3)) if normals is None else normals
+        self.normals = _checked(normals, "normals")
+        if weights is None:
+            weights = (self.normals != 0.0).any(axis=1)
+        self.weights = np.ascontiguousarray(weights, dtype=np.float32)
+        if self.normals.shape != self.points.shape or self.weights.shape != (n,):
+            raise ValueError(
+                f"normals must have shape ({n}, 3) and weights ({n},), got {self.normals.shape} "
+                f"and {self.weights.shape}"
+            )
+        self._keys, self._spans, self._rows, self._order = kernels.build_grid(
+            self.points, self.normals, self.weights, self._per_metre
+        )
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Table, spans, rows and cells per metre, as the kernels take them."""
+        return self._keys, self._spans, self._rows, self._per_metre
+
+    def fitted_normals(
+        self, radius_m: float, min_flatness: float, wanted: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return normals (m, 3) and weights (m,) fitted to the points around each.
+
+        Parameters
+        ----------
+        radius_m : float
+            Of a neighbourhood [m].
+        min_flatness : float
+            Neighbourhoods less flat have no normal (`kernels.fit_normals`).
+        wanted : (m,) bool array, optional
+            Which points; the others keep what they have. All by default.
+        """
+        normals, weights = self.normals.copy(), self.weights.copy()
+        rows = np.arange(len(self)) if wanted is None else np.flatnonzero(wanted[self._order])
+        run_ranges(
+            kernels.fit_normals,
+            len(rows),
+            rows,
+            radius_m,
+            MIN_NEIGHBOURS,
+            min_flatness,
+            *self.arrays,
+            self._order,
+            normals,
+            weights,
+        )
+        return normals, weights
+
+
+def _checked(array: np.ndarray, name: str) -> np.ndarray:
+    array = np.ascontiguousarray(array, dtype=np.float32)
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise ValueError(f"{name} must have shape (n, 3), got {array.shape}")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got NaN or infinity; drop those points first")
+    return array
