@@ -21,6 +21,7 @@ from aerotwin_teach_repeat.deviation.displacements import (
     image_of_poses,
     true_poses,
 )
+from aerotwin_teach_repeat.deviation.evaluation import RepeatRun, TeachRepeatEvaluation
 from aerotwin_teach_repeat.deviation.floor import RADIUS_M, RigidFitFloor, rigid_fit_floor
 from aerotwin_teach_repeat.deviation.gnss import (
     GnssNoise,
@@ -38,6 +39,7 @@ from aerotwin_teach_repeat.deviation.markers import (
     passings,
     poses_along,
 )
+from aerotwin_teach_repeat.deviation.metrics import TEACH_REPEAT_SCHEMA
 from aerotwin_teach_repeat.deviation.path_errors import LateralErrors, arc_length, lateral_errors
 from aerotwin_teach_repeat.deviation.repeats import (
     NominalDeviation,
@@ -45,9 +47,11 @@ from aerotwin_teach_repeat.deviation.repeats import (
     nominal_deviation,
     repeat_deviation,
 )
+from aerotwin_teach_repeat.deviation.sections import methods_section
 
 __all__ = [
     "RADIUS_M",
+    "TEACH_REPEAT_SCHEMA",
     "Displacement",
     "GnssNoise",
     "LateralErrors",
@@ -59,7 +63,9 @@ __all__ = [
     "Passings",
     "PseudoGnssErrors",
     "RepeatDeviation",
+    "RepeatRun",
     "RigidFitFloor",
+    "TeachRepeatEvaluation",
     "TrackingScores",
     "arc_length",
     "at_stations",
@@ -70,6 +76,7 @@ __all__ = [
     "localization_errors",
     "marker_errors",
     "marks_on_route",
+    "methods_section",
     "nominal_deviation",
     "painted_marks",
     "passings",

@@ -14,7 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from aerotwin_teach_repeat.deviation.displacements import Displacement, image_of_points
+from aerotwin_teach_repeat.deviation.displacements import (
+    Displacement,
+    image_of_points,
+    true_poses,
+)
 
 RADIUS_M = 40.0
 """Radius of a submap in VTR3 and VirT&R (ouster_warthog_default.yaml: crop 40 m)."""
@@ -79,7 +83,7 @@ def rigid_fit_floor(
     poses = np.asarray(T_map_route, np.float64)
     if poses.ndim != 3 or poses.shape[1:] != (4, 4) or not np.isfinite(poses).all():
         raise ValueError(f"T_map_route must be finite with shape (n, 4, 4), got {poses.shape}")
-    stations = displacement.inverse(poses[:, :3, 3])
+    stations = true_poses(displacement, poses)
     surroundings = _surroundings(displacement, poses, points_true, radius_m)
     rows = [
         _residual(pose, station, *part)
@@ -118,13 +122,15 @@ def _residual(pose, station, points_true, images) -> tuple[float, float, float, 
     if len(images) < _FEWEST_POINTS:
         return np.nan, np.nan, np.nan, np.nan
     R_map_true, shift, rms = rigid_fit(points_true, images)
-    stands = R_map_true.T @ (pose[:3, 3] - shift)
-    heading = R_map_true.T @ pose[:3, 0]
-    forward = pose[:2, 0] / np.linalg.norm(pose[:2, 0])
-    miss = (stands - station)[:2]
-    cross = forward[0] * heading[1] - forward[1] * heading[0]
-    yaw = np.arctan2(cross, forward @ heading[:2])
-    return forward[0] * miss[1] - forward[1] * miss[0], forward @ miss, yaw, rms
+    miss = R_map_true.T @ (pose[:3, 3] - shift) - station[:3, 3]
+    heading, forward = R_map_true.T @ pose[:3, 0], station[:2, 0] / np.linalg.norm(station[:2, 0])
+    yaw = np.arctan2(_cross(forward, heading), forward @ heading[:2])
+    return _cross(forward, miss), forward @ miss[:2], yaw, rms
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> float:
+    """Return the vertical component of a x b: how far b lies left of a unit vector a."""
+    return float(a[0] * b[1] - a[1] * b[0])
 
 
 def rigid_fit(points: np.ndarray, images: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

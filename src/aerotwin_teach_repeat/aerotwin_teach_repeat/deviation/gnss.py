@@ -78,6 +78,7 @@ def pseudo_gnss_errors(
     *,
     marks: tuple[np.ndarray, np.ndarray] | None = None,
     window_m: float | None = None,
+    s_start_m: float = 0.0,
 ) -> PseudoGnssErrors:
     """Return the lateral errors of a repeat by GNSS against the teach path.
 
@@ -92,6 +93,8 @@ def pseudo_gnss_errors(
         The same marks in the map and in the receiver's frame, three at least [m].
     window_m : float, optional
         See `lateral_errors`.
+    s_start_m : float
+        Where on the path the repeat began [m].
     """
     path, said = (np.asarray(p, np.float64)[:, :2] for p in (teach_path, gnss))
     shifted = path + (said[0] - path[0])
@@ -99,7 +102,7 @@ def pseudo_gnss_errors(
     fitted = shifted @ R.T + t
 
     def errors(moved: np.ndarray) -> np.ndarray:
-        return lateral_errors(moved, said, window_m=window_m).error_m
+        return lateral_errors(moved, said, window_m=window_m, s_near_m=s_start_m).error_m
 
     by_marks = None
     if marks is not None:

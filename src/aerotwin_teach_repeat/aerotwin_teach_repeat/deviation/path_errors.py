@@ -135,16 +135,24 @@ class _Path:
     def locate(self, p: np.ndarray, s_near: float | None, window: float | None) -> tuple:
         """Return error, arc length and tangent of one point."""
         which, laps = self._candidates(s_near, window)
-        start, tangent, length = self.vertices[which], self.tangents[which], self.lengths[which]
+        start, tangent = self.vertices[which], self.tangents[which]
         along = np.einsum("ij,ij->i", p - start, tangent)
-        low, high = self._reach(which, length)
-        clamped = np.clip(along, low, high)
+        clamped = np.clip(along, 0.0, self.lengths[which])
         distance = np.linalg.norm(p - start - clamped[:, None] * tangent, axis=1)
         best = int(np.argmin(distance))
-        k = int(which[best])
-        s = self.s[k] + clamped[best] + laps[best] * self.s[-1]
-        sign = self._side(p, k, along[best], clamped[best])
-        return sign * distance[best], s, self.tangents[k]
+        k, beside = int(which[best]), float(clamped[best])
+        if self._is_beyond_an_end(k, along[best]):
+            beside = float(along[best])
+        error = float(np.linalg.norm(p - start[best] - beside * tangent[best]))
+        s = self.s[k] + beside + laps[best] * self.s[-1]
+        return self._side(p, k, along[best], beside) * error, s, self.tangents[k]
+
+    def _is_beyond_an_end(self, k: int, along: float) -> bool:
+        """Tell whether a point lies before the start or past the end of an open path."""
+        if self.is_closed:
+            return False
+        is_past = k == len(self.lengths) - 1 and along > self.lengths[k]
+        return is_past or (k == 0 and along < 0.0)
 
     def _candidates(self, s_near, window) -> tuple[np.ndarray, np.ndarray]:
         """Return the segments that the window touches, and the lap that each is in."""
@@ -154,9 +162,10 @@ class _Path:
         low, high = s_near - window, s_near + window
         if not self.is_closed:
             low, high = np.clip([low, high], 0.0, total)
-        index = np.arange(self._segment(low), self._segment(min(high, low + total)) + 1)
+        first, last = self._segment(low), self._segment(min(high, low + total))
         if not self.is_closed:
-            index = index[index < n]
+            first, last = min(first, n - 1), min(last, n - 1)
+        index = np.arange(first, last + 1)
         return index % n, np.floor_divide(index, n).astype(float)
 
     def _segment(self, s: float) -> int:
@@ -164,14 +173,6 @@ class _Path:
         lap = int(np.floor(s / self.s[-1]))
         within = s - lap * self.s[-1]
         return lap * len(self.lengths) + int(np.searchsorted(self.s[1:-1], within, side="right"))
-
-    def _reach(self, which: np.ndarray, length: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far each segment reaches: the ends of an open path go on straight."""
-        low, high = np.zeros(len(which)), length.copy()
-        if not self.is_closed:
-            low[which == 0] = -np.inf
-            high[which == len(self.lengths) - 1] = np.inf
-        return low, high
 
     def _side(self, p: np.ndarray, k: int, along: float, clamped: float) -> float:
         """Return 1 on the left of the path and -1 on its right.

@@ -99,6 +99,22 @@ def test_beyond_the_ends_the_path_goes_on_straight():
     np.testing.assert_allclose(found.s_m, [-0.5, 10.7], atol=ROUNDING)
 
 
+def test_the_end_of_a_loop_does_not_reach_over_its_start():
+    """As an open path, a loop's ends go on straight, but not into what lies beside its start."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 361)
+    loop = 20.0 * np.column_stack([np.cos(angle), np.sin(angle)])
+    found = lateral_errors(loop, 0.99 * loop[5:20])
+    np.testing.assert_allclose(found.error_m, 0.2, atol=1e-3)
+    assert (found.s_m < 10.0).all()
+
+
+def test_a_followed_run_may_stop_past_the_goal():
+    run = np.column_stack([np.linspace(0.0, 11.5, 40), np.full(40, 0.1)])
+    found = lateral_errors(STRAIGHT, run, window_m=0.5, s_near_m=0.0)
+    np.testing.assert_allclose(found.error_m, 0.1, atol=ROUNDING)
+    assert found.s_m[-1] == pytest.approx(11.5)
+
+
 def test_a_followed_run_stays_on_its_branch_of_a_crossing():
     angle = np.linspace(0.0, 2.0 * np.pi, 400)
     eight = np.column_stack([20.0 * np.sin(angle), 10.0 * np.sin(2.0 * angle)])

@@ -1,0 +1,267 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""All figures of the repeats of one taught route, computed once from truth and belief."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aerotwin_teach_repeat.deviation.belief import (
+    LocalizationErrors,
+    TrackingScores,
+    localization_errors,
+    tracking_scores,
+)
+from aerotwin_teach_repeat.deviation.displacements import (
+    Displacement,
+    NoDisplacement,
+    image_of_poses,
+    true_poses,
+)
+from aerotwin_teach_repeat.deviation.floor import RigidFitFloor
+from aerotwin_teach_repeat.deviation.gnss import (
+    GnssNoise,
+    PseudoGnssErrors,
+    gnss_positions,
+    pseudo_gnss_errors,
+)
+from aerotwin_teach_repeat.deviation.markers import MarkerErrors, Marks, marker_errors, passings
+from aerotwin_teach_repeat.deviation.path_errors import LateralErrors, arc_length, lateral_errors
+from aerotwin_teach_repeat.deviation.repeats import (
+    NominalDeviation,
+    RepeatDeviation,
+    nominal_deviation,
+    repeat_deviation,
+)
+
+if TYPE_CHECKING:
+    from aerotwin_core.section import Section
+
+WINDOW_M = 5.0
+"""How far along the route a run's place may jump between samples, beyond its motion [m]."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RepeatRun:
+    """One repeat as it was driven and as the robot believed it.
+
+    Parameters
+    ----------
+    name : str
+        Such as "repeat 1, seed 1000".
+    stamps_ns : (n,) int array
+        Rising.
+    T_true_base : (n, 4, 4) array
+        True poses of the vehicle in the true place.
+    T_map_base : (n, 4, 4) array
+        Believed poses at the same stamps, in the teach map.
+    is_localized : (n,) bool array, optional
+        Where the live scan was matched to the map; everywhere by default.
+    n_interventions : int
+        How often a person would have had to step in.
+    is_completed : bool
+        Whether it reached the goal.
+    s_start_m : float
+        Where on the route it began [m].
+    """
+
+    name: str
+    stamps_ns: np.ndarray
+    T_true_base: np.ndarray
+    T_map_base: np.ndarray
+    is_localized: np.ndarray | None = None
+    n_interventions: int = 0
+    is_completed: bool = True
+    s_start_m: float = 0.0
+
+    def __post_init__(self) -> None:
+        n = len(self.stamps_ns)
+        for name in ("T_true_base", "T_map_base"):
+            poses = getattr(self, name)
+            if poses.shape != (n, 4, 4) or not np.isfinite(poses).all():
+                raise ValueError(
+                    f"run {self.name!r}: {name} must be finite with shape ({n}, 4, 4), one pose "
+                    f"for each stamp, got {poses.shape}"
+                )
+
+    @property
+    def driven_m(self) -> float:
+        """Way of the true vehicle in the plane [m]."""
+        return float(arc_length(self.T_true_base[:, :2, 3])[-1])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TeachRepeatEvaluation:
+    """The repeats of one route by one method.
+
+    Parameters
+    ----------
+    T_map_route : (k, 4, 4) array
+        The taught route in the teach map.
+    runs : sequence of RepeatRun
+        One at least.
+    marks : Marks
+        On the route, with their true places.
+    displacement : Displacement
+        How the teach map differs from the place; none for a driven teach.
+    floor : RigidFitFloor, optional
+        One value for each vertex of the route, where the displacement is known.
+    is_closed : bool
+        Whether the route's end joins its start.
+    method, route : str
+        Names for boxes and tables: "virtual, warp 30 cm"; "campus@1003".
+    is_matched : bool
+        Whether warp, noise and route are those of the published figures beside which these stand.
+    gnss_seed : int
+        Of the noise of the pseudo-GNSS.
+    """
+
+    T_map_route: np.ndarray
+    runs: Sequence[RepeatRun]
+    marks: Marks
+    displacement: Displacement = field(default_factory=NoDisplacement)
+    floor: RigidFitFloor | None = None
+    is_closed: bool = False
+    method: str = "repeat"
+    route: str = "route"
+    is_matched: bool = False
+    gnss_seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.runs:
+            raise ValueError("runs must be one at least, got none")
+        if not len(self.marks):
+            raise ValueError("marks must be one at least, got none")
+        if self.floor is not None and len(self.floor.lateral_m) != len(self.T_map_route):
+            raise ValueError(
+                f"floor must have a value for each of the {len(self.T_map_route)} vertices, got "
+                f"{len(self.floor.lateral_m)}"
+            )
+
+    @cached_property
+    def route_s_m(self) -> np.ndarray:
+        """Arc length of the route's vertices in the map, (k,) [m]."""
+        return arc_length(self.T_map_route[:, :2, 3])
+
+    @cached_property
+    def believed(self) -> tuple[LateralErrors, ...]:
+        """Of each run, the believed path against the taught route."""
+        return tuple(
+            self._against(self.T_map_route, run.T_map_base, run.s_start_m) for run in self.runs
+        )
+
+    @cached_property
+    def true(self) -> tuple[LateralErrors, ...]:
+        """Of each run, the true path against the true image of the taught route."""
+        route = true_poses(self.displacement, self.T_map_route)
+        return tuple(self._against(route, run.T_true_base, run.s_start_m) for run in self.runs)
+
+    def _against(self, route: np.ndarray, poses: np.ndarray, s_start_m: float) -> LateralErrors:
+        return lateral_errors(
+            route[:, :3, 3], poses[:, :3, 3], window_m=WINDOW_M, s_near_m=s_start_m,
+            is_closed=self.is_closed,
+        )  # fmt: skip
+
+    @cached_property
+    def markers(self) -> MarkerErrors:
+        """What a tape measures at the true marks: the headline."""
+        return marker_errors(np.column_stack([p.offset_m for p in self._passings]))
+
+    @cached_property
+    def _passings(self):
+        return tuple(
+            passings(self.marks.T_true_mark, run.T_true_base[:, :3, 3], self.marks.s_m, found.s_m)
+            for run, found in zip(self.runs, self.true, strict=True)
+        )
+
+    @cached_property
+    def belief_at_marks(self) -> MarkerErrors:
+        """What the robot believes of its offset at the moments when it truly passes the marks."""
+        rows = []
+        for found, passed in zip(self.believed, self._passings, strict=True):
+            index = np.arange(len(found.error_m))
+            at = np.interp(np.nan_to_num(passed.sample), index, found.error_m)
+            rows.append(np.where(np.isfinite(passed.sample), at, np.nan))
+        return marker_errors(np.column_stack(rows))
+
+    @cached_property
+    def floor_at_marks_m(self) -> np.ndarray | None:
+        """The oracle's lateral residual at the marks, (m,) [m]."""
+        if self.floor is None:
+            return None
+        return np.interp(self.marks.s_m, self.route_s_m, self.floor.lateral_m)
+
+    @cached_property
+    def tracking(self) -> tuple[TrackingScores, ...]:
+        """Of each run, the believed error in its three weightings."""
+        return tuple(
+            tracking_scores(found.error_m, arc_length(run.T_map_base[:, :2, 3]), run.stamps_ns)
+            for run, found in zip(self.runs, self.believed, strict=True)
+        )
+
+    @cached_property
+    def localization(self) -> tuple[LocalizationErrors, ...]:
+        """Of each run, belief against truth in the map."""
+        return tuple(
+            localization_errors(run.T_map_base, image_of_poses(self.displacement, run.T_true_base))
+            for run in self.runs
+        )
+
+    @cached_property
+    def repeats(self) -> RepeatDeviation | None:
+        """True runs against each other; None for one run."""
+        if len(self.runs) < 2:
+            return None
+        paths = [run.T_true_base[:, :3, 3] for run in self.runs]
+        return repeat_deviation(paths, is_closed=self.is_closed)
+
+    @cached_property
+    def nominal(self) -> NominalDeviation | None:
+        """Completed true runs against their average; None for fewer than two."""
+        paths = [run.T_true_base[:, :3, 3] for run in self.runs if run.is_completed]
+        return nominal_deviation(paths) if len(paths) > 1 else None
+
+    @cached_property
+    def gnss(self) -> tuple[PseudoGnssErrors, ...]:
+        """Of each run, what GNSS would say, with 2 cm of noise (post-processed)."""
+        in_map, true = (T[:, :3, 3] for T in (self.marks.T_map_mark, self.marks.T_true_mark))
+        return tuple(
+            pseudo_gnss_errors(
+                self.T_map_route[:, :3, 3],
+                gnss_positions(run.T_true_base[:, :3, 3], GnssNoise(), seed=self.gnss_seed + k),
+                marks=(in_map, true) if len(self.marks) > 2 else None,
+                window_m=WINDOW_M,
+                s_start_m=run.s_start_m,
+            )
+            for k, run in enumerate(self.runs)
+        )
+
+    @property
+    def driven_km(self) -> float:
+        """Way of all runs [km]."""
+        return sum(run.driven_m for run in self.runs) * 1e-3
+
+    @property
+    def n_interventions(self) -> int:
+        """Over all runs."""
+        return sum(run.n_interventions for run in self.runs)
+
+    @property
+    def km_per_intervention(self) -> float | None:
+        """None where nobody had to step in: more than all that was driven."""
+        return self.driven_km / self.n_interventions if self.n_interventions else None
+
+    def metrics(self) -> dict[str, Any]:
+        """Return all figures as plain values; schema in `TEACH_REPEAT_SCHEMA`."""
+        from aerotwin_teach_repeat.deviation.metrics import metrics_of
+
+        return metrics_of(self)
+
+    def sections(self, *, name: str = "teach_repeat") -> tuple["Section", ...]:
+        """Return the chapters of a report."""
+        from aerotwin_teach_repeat.deviation.sections import section_of
+
+        return (section_of(self, name=name),)

@@ -1,0 +1,186 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of a teach-and-repeat evaluation as plain values, and their written schema."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from aerotwin_teach_repeat.deviation.evaluation import TeachRepeatEvaluation
+
+_NUMBER = {"type": ["number", "null"]}
+_COUNT = {"type": "integer", "minimum": 0}
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+def _optional(part: dict[str, Any]) -> dict[str, Any]:
+    return {"anyOf": [{"type": "null"}, part]}
+
+
+def _compared(title: str, unit: str, better: str = "lower") -> dict[str, Any]:
+    return {"type": ["number", "null"], "title": title, "unit": unit, "better": better}
+
+
+_PAIR = _object(rmse=_NUMBER, max=_NUMBER)
+
+TEACH_REPEAT_SCHEMA: dict[str, Any] = _object(
+    method={"type": "string"},
+    route=_object(name={"type": "string"}, length_m=_NUMBER, is_closed={"type": "boolean"}),
+    pte_m=_object(
+        rmse=_compared("path-tracking error at the marks, RMSE", "m"),
+        max=_compared("path-tracking error at the marks, largest", "m"),
+    ),
+    floor_m=_optional(_PAIR),
+    floor_route_m=_optional(_PAIR),
+    marks=_object(
+        n=_COUNT,
+        n_passings=_COUNT,
+        n_missed=_COUNT,
+        bias_rms_m=_compared("bias at the marks, RMS", "m"),
+        s_m={"type": "array"},
+        bias_m={"type": "array"},
+        offsets_m={"type": "array"},
+    ),
+    repeatability_m=_compared("repeatability at the marks", "m"),
+    true_path_m=_PAIR,
+    belief_m=_object(
+        at_marks=_PAIR,
+        sample_rmse=_NUMBER,
+        length_rmse=_NUMBER,
+        time_rmse=_NUMBER,
+        max=_NUMBER,
+    ),
+    repeats_m=_optional(
+        _object(rmse=_NUMBER, max=_NUMBER, pair_rmse={"type": "array"}),
+    ),
+    nominal_m=_optional(_object(mean_rmse=_NUMBER, max=_NUMBER)),
+    gnss_m=_object(first_point_rmse=_NUMBER, path_icp_rmse=_NUMBER, marks_rmse=_NUMBER),
+    localisation=_object(
+        n=_COUNT,
+        n_failed=_COUNT,
+        lateral_rmse_m=_compared("localisation, lateral RMSE", "m"),
+        lateral_max_m=_NUMBER,
+        longitudinal_rmse_m=_NUMBER,
+        yaw_rmse_deg=_NUMBER,
+    ),
+    interventions=_object(n=_COUNT, driven_km=_NUMBER, km_per_intervention=_NUMBER),
+    runs=_object(n=_COUNT, n_completed=_COUNT, names={"type": "array"}),
+)
+
+
+def metrics_of(evaluation: "TeachRepeatEvaluation") -> dict[str, Any]:
+    """Return all figures of an evaluation as plain values."""
+    repeats, nominal = evaluation.repeats, evaluation.nominal
+    return {
+        "method": evaluation.method,
+        "route": {
+            "name": evaluation.route,
+            "length_m": float(evaluation.route_s_m[-1]),
+            "is_closed": evaluation.is_closed,
+        },
+        "pte_m": {"rmse": evaluation.markers.rmse_m, "max": evaluation.markers.max_m},
+        "floor_m": _pair(evaluation.floor_at_marks_m),
+        "floor_route_m": _pair(evaluation.floor and evaluation.floor.lateral_m),
+        "marks": _marks(evaluation),
+        "repeatability_m": evaluation.markers.repeatability_m,
+        "true_path_m": _pair(np.concatenate([found.error_m for found in evaluation.true])),
+        "belief_m": _belief(evaluation),
+        "repeats_m": repeats
+        and {
+            "rmse": repeats.rmse_m,
+            "max": repeats.max_m,
+            "pair_rmse": repeats.pair_rmse_m.tolist(),
+        },
+        "nominal_m": nominal and {"mean_rmse": nominal.mean_rmse_m, "max": nominal.max_m},
+        "gnss_m": _gnss(evaluation),
+        "localisation": _localisation(evaluation),
+        "interventions": {
+            "n": evaluation.n_interventions,
+            "driven_km": evaluation.driven_km,
+            "km_per_intervention": evaluation.km_per_intervention,
+        },
+        "runs": {
+            "n": len(evaluation.runs),
+            "n_completed": sum(run.is_completed for run in evaluation.runs),
+            "names": [run.name for run in evaluation.runs],
+        },
+    }
+
+
+def rms(values: np.ndarray) -> float | None:
+    """Return the root mean square of what is a number; None where nothing is."""
+    finite = np.asarray(values)[np.isfinite(values)]
+    return float(np.sqrt((finite**2).mean())) if len(finite) else None
+
+
+def _pair(values: np.ndarray | None) -> dict[str, float | None] | None:
+    if values is None:
+        return None
+    finite = values[np.isfinite(values)]
+    largest = float(np.abs(finite).max()) if len(finite) else None
+    return {"rmse": rms(values), "max": largest}
+
+
+def _plain(values: np.ndarray) -> list:
+    """Return nested lists with None in place of what is no number."""
+    if values.ndim > 1:
+        return [_plain(row) for row in values]
+    return [float(value) if np.isfinite(value) else None for value in values]
+
+
+def _marks(evaluation: "TeachRepeatEvaluation") -> dict[str, Any]:
+    markers = evaluation.markers
+    return {
+        "n": len(evaluation.marks),
+        "n_passings": markers.n,
+        "n_missed": markers.n_missed,
+        "bias_rms_m": markers.bias_rms_m,
+        "s_m": _plain(evaluation.marks.s_m),
+        "bias_m": _plain(markers.bias_m),
+        "offsets_m": _plain(markers.offsets_m),
+    }
+
+
+def _belief(evaluation: "TeachRepeatEvaluation") -> dict[str, Any]:
+    scores = evaluation.tracking
+
+    def pooled(name: str) -> float:
+        return float(np.sqrt(np.mean([getattr(s, name) ** 2 for s in scores])))
+
+    at_marks = evaluation.belief_at_marks
+    return {
+        "at_marks": {"rmse": at_marks.rmse_m, "max": at_marks.max_m},
+        "sample_rmse": pooled("sample_rmse_m"),
+        "length_rmse": pooled("length_rmse_m"),
+        "time_rmse": pooled("time_rmse_m"),
+        "max": max(s.max_m for s in scores),
+    }
+
+
+def _gnss(evaluation: "TeachRepeatEvaluation") -> dict[str, float | None]:
+    found = evaluation.gnss
+    by_marks = [errors.marks_m for errors in found if errors.marks_m is not None]
+    return {
+        "first_point_rmse": rms(np.concatenate([errors.first_point_m for errors in found])),
+        "path_icp_rmse": rms(np.concatenate([errors.path_icp_m for errors in found])),
+        "marks_rmse": rms(np.concatenate(by_marks)) if by_marks else None,
+    }
+
+
+def _localisation(evaluation: "TeachRepeatEvaluation") -> dict[str, Any]:
+    errors = evaluation.localization
+    lateral = np.concatenate([e.lateral_m for e in errors])
+    failed = [run.is_localized for run in evaluation.runs if run.is_localized is not None]
+    yaw = rms(np.concatenate([e.yaw_rad for e in errors]))
+    return {
+        "n": len(lateral),
+        "n_failed": int(sum((~np.asarray(is_localized)).sum() for is_localized in failed)),
+        "lateral_rmse_m": rms(lateral),
+        "lateral_max_m": float(np.abs(lateral).max()),
+        "longitudinal_rmse_m": rms(np.concatenate([e.longitudinal_m for e in errors])),
+        "yaw_rmse_deg": None if yaw is None else float(np.rad2deg(yaw)),
+    }

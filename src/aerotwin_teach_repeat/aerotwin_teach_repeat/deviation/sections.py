@@ -1,0 +1,331 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Repeats of a taught route as chapters of a report."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aerotwin_core.plots import TRUTH
+from aerotwin_core.scene import PathLayer, PointLayer, Scene
+from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table
+from aerotwin_teach_repeat.deviation import figures
+from aerotwin_teach_repeat.deviation.displacements import true_poses
+from aerotwin_teach_repeat.deviation.metrics import TEACH_REPEAT_SCHEMA
+from aerotwin_teach_repeat.deviation.published import published_table
+
+if TYPE_CHECKING:
+    from aerotwin_teach_repeat.deviation.evaluation import TeachRepeatEvaluation
+
+_UNDERSTATED = 2.0
+"""How many times the belief's figure the truth may be before the report warns."""
+_FEW_RUNS = 3
+_MAX_MARK_ROWS = 60
+
+
+def section_of(evaluation: "TeachRepeatEvaluation", *, name: str) -> Section:
+    """Return the chapter of one evaluation."""
+    metrics = evaluation.metrics()
+    return Section(
+        title=f"Repeats: {evaluation.method}, {evaluation.route}",
+        name=name,
+        verdict=_verdict(metrics),
+        text=_text(evaluation, metrics),
+        headline=_headline(metrics),
+        scenes=(_scene(evaluation),),
+        figures=_figures(evaluation, name),
+        tables=(
+            _score_table(metrics),
+            _mark_table(evaluation),
+            *_pair_table(evaluation),
+            published_table(is_matched=evaluation.is_matched),
+        ),
+        metrics=metrics,
+        warnings=tuple(_warnings(evaluation, metrics)),
+        schema=TEACH_REPEAT_SCHEMA,
+    )
+
+
+def methods_section(
+    evaluations: Sequence["TeachRepeatEvaluation"], *, name: str = "teach_repeat_methods"
+) -> Section:
+    """Return the chapter that sets several methods on shared marks side by side."""
+    all_metrics = [evaluation.metrics() for evaluation in evaluations]
+    rows = tuple(
+        (
+            metrics["method"],
+            metrics["route"]["name"],
+            str(metrics["marks"]["n_passings"]),
+            *(
+                _cm(value)
+                for value in (
+                    metrics["pte_m"]["rmse"],
+                    metrics["pte_m"]["max"],
+                    (metrics["floor_m"] or {}).get("rmse"),
+                    metrics["marks"]["bias_rms_m"],
+                    metrics["repeatability_m"],
+                    metrics["belief_m"]["at_marks"]["rmse"],
+                )
+            ),
+        )
+        for metrics in all_metrics
+    )
+    return Section(
+        title="Methods side by side",
+        name=name,
+        text="Deviations from the marks on the true ground, all runs of each method pooled. The "
+        "floor is what no localiser by one rigid fit within 40 m can avoid in that map.",
+        figures=(
+            Figure(
+                title="Deviation at the marks",
+                caption="Box from quarter to quarter with the median, whiskers from 5 % to 95 %.",
+                svg=figures.boxes_of_methods(evaluations, f"{name}-boxes"),
+                is_wide=True,
+            ),
+        ),
+        tables=(
+            Table(
+                title="Path-tracking error of each method",
+                columns=("method", "route", "passings", "RMSE cm", "largest cm", "floor RMSE cm",
+                         "bias RMS cm", "repeatability cm", "belief RMSE cm"),
+                rows=rows,
+            ),
+            published_table(is_matched=all(e.is_matched for e in evaluations)),
+        ),
+        metrics={"methods": [_brief(metrics) for metrics in all_metrics]},
+    )  # fmt: skip
+
+
+def _brief(metrics: dict[str, Any]) -> dict[str, Any]:
+    kept = ("method", "route", "pte_m", "floor_m", "repeatability_m", "belief_m", "interventions")
+    return {key: metrics[key] for key in kept}
+
+
+def _cm(value: float | None) -> str:
+    return "–" if value is None or value != value else f"{value * 100.0:.1f}"
+
+
+def _verdict(metrics: dict[str, Any]) -> str:
+    if metrics["pte_m"]["rmse"] is None:
+        return f"{metrics['method']}: no run passed a mark."
+    text = (
+        f"{metrics['method']}: the vehicle passes the marks of {metrics['route']['name']} at "
+        f"{_cm(metrics['pte_m']['rmse'])} cm RMSE, {_cm(metrics['pte_m']['max'])} cm at most"
+    )
+    if metrics["floor_m"] is not None:
+        floor = metrics["floor_m"]
+        text += f" (floor of the map: {_cm(floor['rmse'])} and {_cm(floor['max'])} cm)"
+    return f"{text}; it believes {_cm(metrics['belief_m']['at_marks']['rmse'])} cm RMSE."
+
+
+def _text(evaluation: "TeachRepeatEvaluation", metrics: dict[str, Any]) -> str:
+    runs = metrics["runs"]
+    return (
+        f"{runs['n']} runs of {metrics['route']['length_m']:.0f} m, {runs['n_completed']} of them "
+        f"to the goal, {len(evaluation.marks)} marks. At each mark the distance of the vehicle's "
+        "base to the mark on the true ground is taken across the route, left positive. For a "
+        "map with a known displacement the mark lies at the exact image of its place on the "
+        "taught route, so an offset of the whole map costs nothing and its distortion everything."
+        "\n\nBias is the mean of the runs at a mark: what the map does. Repeatability is the "
+        "spread about it (unbiased, root mean over the marks). The robot's own belief is taken at "
+        "the same moments; it cannot see the map's distortion.\n\nThe floor is the residual of the "
+        "best rigid fit of the true surroundings within 40 m to their image in the map, with every "
+        "correspondence known."
+    )
+
+
+def _headline(metrics: dict[str, Any]) -> tuple[Headline, ...]:
+    floor, km = metrics["floor_m"], metrics["interventions"]
+    beyond = "no floor is known" if floor is None else f"floor {_cm(floor['rmse'])} cm"
+    return (
+        Headline(
+            label="Path-tracking error",
+            value=_cm(metrics["pte_m"]["rmse"]),
+            unit="cm",
+            meaning=f"RMSE at the marks, {_cm(metrics['pte_m']['max'])} cm at most; {beyond}",
+            computed="root of the mean squared lateral offset over all marks and runs",
+            better="lower",
+        ),
+        Headline(
+            label="Repeatability",
+            value=_cm(metrics["repeatability_m"]),
+            unit="cm",
+            meaning="spread of the runs about their mean at each mark",
+            computed="root of the mean over the marks of the unbiased variance over the runs",
+            better="lower",
+        ),
+        Headline(
+            label="Belief",
+            value=_cm(metrics["belief_m"]["at_marks"]["rmse"]),
+            unit="cm",
+            meaning="RMSE at the marks as the robot sees it",
+            computed="believed lateral error at the moments of the passings",
+        ),
+        Headline(
+            label="Interventions",
+            value=str(km["n"]),
+            meaning=f"over {km['driven_km']:.2f} km",
+            status="good" if km["n"] == 0 else "bad",
+            computed="times that a person would have had to step in",
+            better="lower",
+        ),
+    )
+
+
+def _scene(evaluation: "TeachRepeatEvaluation") -> Scene:
+    route = true_poses(evaluation.displacement, evaluation.T_map_route)[:, :3, 3]
+    layers: list[PathLayer | PointLayer] = [
+        PathLayer(name="route taught, true place", points_map=route, colour=TRUTH),
+        PointLayer(
+            name="marks",
+            points_map=evaluation.marks.T_true_mark[:, :3, 3],
+            values=np.abs(evaluation.markers.bias_m),
+            unit="m",
+            quantity="bias",
+        ),
+    ]
+    layers += [
+        PathLayer(
+            name=f"{k + 1}: {run.name}",
+            points_map=run.T_true_base[:, :3, 3],
+            values=np.abs(found.error_m),
+            unit="m",
+            quantity="beside the route",
+            is_shown=k == 0,
+        )
+        for k, (run, found) in enumerate(zip(evaluation.runs, evaluation.true, strict=True))
+    ]
+    return Scene(
+        title="The runs in space",
+        caption="True paths, coloured by the distance from the true place of the taught route.",
+        layers=tuple(layers),
+    )
+
+
+def _figures(evaluation: "TeachRepeatEvaluation", name: str) -> tuple[Figure, ...]:
+    return (
+        Figure(
+            title="Route and runs from above",
+            caption="All runs in the true place, coloured by the distance beside the route.",
+            svg=figures.route_map(evaluation, f"{name}-map"),
+            is_wide=True,
+        ),
+        Figure(
+            title="Error along the route",
+            caption="Truth, what the robot believes, and the floor of the map; dots are the marks. "
+            "Where truth follows the floor, the map is to blame.",
+            svg=figures.along_the_route(evaluation, f"{name}-along"),
+            is_wide=True,
+        ),
+        Figure(
+            title="Deviation at the marks",
+            caption="Box from quarter to quarter with the median, whiskers from 5 % to 95 %.",
+            svg=figures.boxes_of_one(evaluation, f"{name}-boxes"),
+        ),
+        Figure(
+            title="Bias and spread at each mark",
+            caption="Dots: mean of the runs; bars: from the least to the most.",
+            svg=figures.bias_and_spread(evaluation, f"{name}-bias"),
+        ),
+        Figure(
+            title="Localisation against truth",
+            caption="Belief beside the true place as the map shows it; red where not localised.",
+            svg=figures.localization_along(evaluation, f"{name}-localisation"),
+            is_wide=True,
+        ),
+    )
+
+
+def _score_table(metrics: dict[str, Any]) -> Table:
+    belief, gnss, local = metrics["belief_m"], metrics["gnss_m"], metrics["localisation"]
+    floor, route = metrics["floor_m"] or {}, metrics["floor_route_m"] or {}
+    repeats, nominal = metrics["repeats_m"] or {}, metrics["nominal_m"] or {}
+    rows = (
+        ("marks, RMSE", metrics["pte_m"]["rmse"], "truth at the marks, bias and spread together"),
+        ("marks, largest", metrics["pte_m"]["max"], "of all passings"),
+        ("marks, bias RMS", metrics["marks"]["bias_rms_m"], "what the map does"),
+        ("marks, repeatability", metrics["repeatability_m"], "spread about the bias"),
+        ("floor at the marks, RMSE", floor.get("rmse"), "of any rigid fit within 40 m"),
+        ("floor at the marks, largest", floor.get("max"), ""),
+        ("floor along the route, RMSE", route.get("rmse"), "at every vertex"),
+        ("true path, RMSE", metrics["true_path_m"]["rmse"], "at every sample, not only the marks"),
+        ("belief at the marks, RMSE", belief["at_marks"]["rmse"], "what the robot would report"),
+        ("belief, mean over samples", belief["sample_rmse"], "counts most where the robot dwells"),
+        ("belief, over the way", belief["length_rmse"], "integral over the path"),
+        ("belief, over time", belief["time_rmse"], "integral over time without five samples"),
+        ("repeats, RMSE", repeats.get("rmse"), "each true run against the first"),
+        ("repeats, largest", repeats.get("max"), ""),
+        ("nominal average, mean RMSE", nominal.get("mean_rmse"), "against the mean of the runs"),
+        ("GNSS, first point", gnss["first_point_rmse"], "path moved onto the first position"),
+        ("GNSS, path ICP", gnss["path_icp_rmse"], "hides what all of the run is off by"),
+        ("GNSS, marks", gnss["marks_rmse"], "path fitted by the marks"),
+        ("localisation, lateral RMSE", local["lateral_rmse_m"], "belief against truth in the map"),
+        ("localisation, along RMSE", local["longitudinal_rmse_m"], ""),
+    )  # fmt: skip
+    cells = [(label, _cm(value), "cm", meaning) for label, value, meaning in rows]
+    yaw = local["yaw_rmse_deg"]
+    cells.append(("localisation, yaw RMSE", "–" if yaw is None else f"{yaw:.2f}", "deg", ""))
+    cells.append(("not localised", f"{local['n_failed']}", f"of {local['n']}", "scans"))
+    return Table(title="Scores", columns=MEASURE_COLUMNS, rows=tuple(cells))
+
+
+def _mark_table(evaluation: "TeachRepeatEvaluation") -> Table:
+    markers, floor = evaluation.markers, evaluation.floor_at_marks_m
+    order = np.argsort(-np.nan_to_num(np.abs(markers.bias_m)), kind="stable")[:_MAX_MARK_ROWS]
+    rows = tuple(
+        (
+            f"{evaluation.marks.s_m[j]:.1f}",
+            _cm(float(markers.bias_m[j])),
+            _cm(None if floor is None else float(floor[j])),
+            " ".join(_cm(float(value)) for value in markers.offsets_m[j]),
+        )
+        for j in sorted(order)
+    )
+    return Table(
+        title="Marks",
+        columns=("at m", "bias cm", "floor cm", "offset of each run cm"),
+        rows=rows,
+        caption="Left of the mark positive." + (
+            "" if len(rows) == len(evaluation.marks) else f" The {len(rows)} with the largest bias."
+        ),
+    )  # fmt: skip
+
+
+def _pair_table(evaluation: "TeachRepeatEvaluation") -> tuple[Table, ...]:
+    if evaluation.repeats is None:
+        return ()
+    names = [f"{k + 1}" for k in range(len(evaluation.runs))]
+    pairs = evaluation.repeats.pair_rmse_m
+    return (
+        Table(
+            title="Runs against each other",
+            columns=("RMSE cm, from", *names),
+            rows=tuple(
+                (f"{names[k]}: {run.name}", *(_cm(float(v)) for v in pairs[k]))
+                for k, run in enumerate(evaluation.runs)
+            ),
+            caption="Lateral deviation of the run of the column from the path of the row's.",
+        ),
+    )
+
+
+def _warnings(evaluation: "TeachRepeatEvaluation", metrics: dict[str, Any]) -> list[str]:
+    found = []
+    if metrics["marks"]["n_missed"]:
+        found.append(
+            f"{metrics['marks']['n_missed']} of {evaluation.markers.offsets_m.size} passings of "
+            "marks are missing; the figures are of the others."
+        )
+    left = metrics["runs"]["n"] - metrics["runs"]["n_completed"]
+    if left:
+        found.append(f"{left} of {metrics['runs']['n']} runs did not reach the goal.")
+    if metrics["runs"]["n"] < _FEW_RUNS:
+        found.append(f"{metrics['runs']['n']} runs say little about repeatability; drive three.")
+    truth, belief = metrics["pte_m"]["rmse"], metrics["belief_m"]["at_marks"]["rmse"]
+    if truth and belief and truth > _UNDERSTATED * belief:
+        found.append(
+            f"The robot's own figure understates the truth {truth / belief:.1f} times: it cannot "
+            "see the distortion of its map."
+        )
+    return found
