@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which pictures are matched, and what of them matches."""
+
+import cv2
+import numpy as np
+from scipy.spatial import cKDTree
+
+from aerotwin_reconstruction.bundle.features import Features
+
+_CONFIDENCE = 0.9999
+
+
+def nearby_pairs(
+    positions: np.ndarray,
+    axes: np.ndarray,
+    *,
+    distance_m: float,
+    n_neighbours: int,
+    largest_angle_deg: float,
+) -> np.ndarray:
+    """Return pairs (n, 2) of pictures that look at about the same place, i < j, sorted.
+
+    Parameters
+    ----------
+    positions, axes : (k, 3) arrays
+        Places and optical axes of the pictures.
+    distance_m : float
+        How far along the axis the surface lies; 0 where it is not known: then near pictures.
+    n_neighbours : int
+        For each picture, those whose place looked at is nearest.
+    largest_angle_deg : float
+        Between the axes.
+    """
+    places = positions + distance_m * axes
+    k = min(4 * n_neighbours, len(places) - 1)
+    _, found = cKDTree(places).query(places, k=k + 1)
+    cosine = np.cos(np.radians(largest_angle_deg))
+    pairs = set()
+    for i, row in enumerate(np.atleast_2d(found)):
+        others = [j for j in row if j != i and axes[i] @ axes[j] > cosine]
+        pairs |= {(min(i, j), max(i, j)) for j in others[:n_neighbours]}
+    return np.array(sorted(pairs), np.int64).reshape(-1, 2)
+
+
+def match(
+    first: Features, second: Features, K: np.ndarray, *, ratio: float, epipolar_px: float
+) -> np.ndarray:
+    """Return indices (n, 2) of features that match: mutually best, distinct, on epipolar lines.
+
+    Parameters
+    ----------
+    first, second : Features
+    K : (3, 3) array
+        Intrinsic matrix of both.
+    ratio : float
+        Distance of the best over the second best.
+    epipolar_px : float
+        Of the essential matrix (five points, Nister 2004; MAGSAC, Barath et al. 2019).
+    """
+    if len(first.pixels) < 2 or len(second.pixels) < 2:
+        return np.empty((0, 2), np.int64)
+    cosine = first.descriptors @ second.descriptors.T
+    forth, back = cosine.argmax(axis=1), cosine.argmax(axis=0)
+    rows = np.arange(len(forth))
+    best = cosine[rows, forth]
+    cosine[rows, forth] = -1.0
+    second_best = cosine.max(axis=1)
+    # Of unit vectors, the squared distance is 2 - 2 cos.
+    distinct = (1.0 - best) < ratio**2 * (1.0 - second_best)
+    kept = np.flatnonzero(distinct & (back[forth] == rows))
+    pairs = np.column_stack([kept, forth[kept]])
+    if len(pairs) < 8:
+        return np.empty((0, 2), np.int64)
+    a = first.pixels[pairs[:, 0]].astype(np.float64)
+    b = second.pixels[pairs[:, 1]].astype(np.float64)
+    _, is_good = cv2.findEssentialMat(a, b, K, cv2.USAC_MAGSAC, _CONFIDENCE, epipolar_px)
+    if is_good is None:
+        return np.empty((0, 2), np.int64)
+    return pairs[is_good.ravel() > 0]

@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a reconstruction reports of itself, and of its poses where the truth is known."""
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_reconstruction.bundle.align import Alignment
+
+
+def alignment_record(alignment: Alignment) -> dict[str, Any]:
+    """Return how well the pictures agree, as plain JSON types."""
+    tracks = alignment.tracks
+    return {
+        "n_pictures": len(alignment.photos),
+        "n_tied": int(alignment.is_tied.sum()),
+        "n_points": len(alignment.points),
+        "n_observations": len(tracks.picture),
+        "reprojection_rms_px": alignment.reprojection_rms_px,
+        "focal_px": float(alignment.lens[0]),
+        "centre_px": alignment.lens[1:3].tolist(),
+        "radial": alignment.lens[3:].tolist(),
+    }
+
+
+def pose_errors(alignment: Alignment, truth: dict[str, np.ndarray]) -> dict[str, Any] | None:
+    """Return the errors of the poses of tied pictures against true ones; None without truth.
+
+    Nothing is aligned first: GNSS says where the map is, and its error counts.
+
+    Parameters
+    ----------
+    alignment : Alignment
+    truth : dict
+        T_map_optical by the name of the picture.
+    """
+    known = [
+        k for k, photo in enumerate(alignment.photos)
+        if photo.name in truth and alignment.is_tied[k]
+    ]  # fmt: skip
+    if not known:
+        return None
+    true = np.stack([truth[alignment.photos[k].name] for k in known])
+    found = alignment.T_map_optical[known]
+    off = found[:, :3, 3] - true[:, :3, 3]
+    turned = np.swapaxes(true[:, :3, :3], 1, 2) @ found[:, :3, :3]
+    angle_deg = np.degrees(Rotation.from_matrix(turned).magnitude())
+    size = np.linalg.norm(off, axis=1)
+    return {
+        "n": len(known),
+        "position_rmse_m": float(np.sqrt((size**2).mean())),
+        "position_max_m": float(size.max()),
+        "position_mean_m": off.mean(axis=0).tolist(),
+        "angle_rmse_deg": float(np.sqrt((angle_deg**2).mean())),
+        "angle_max_deg": float(angle_deg.max()),
+    }

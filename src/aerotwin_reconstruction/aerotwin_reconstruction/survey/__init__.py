@@ -1,0 +1,37 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Surveys from the air: flight patterns, missions, and pictures with GNSS in their EXIF."""
+
+from aerotwin_reconstruction.survey.camera import SurveyCamera
+from aerotwin_reconstruction.survey.flight import (
+    GNSS_PRESETS,
+    FlightJitter,
+    GnssNoise,
+    TakenShot,
+    fly_shots,
+)
+from aerotwin_reconstruction.survey.folder import Photo, read_origin, read_photos, read_truth
+from aerotwin_reconstruction.survey.mission import FlightLimits, mission_text
+from aerotwin_reconstruction.survey.pattern import PatternParameters, Shot, plan_shots
+from aerotwin_reconstruction.survey.photo import PhotoTag, read_photo_tag, write_photo
+
+__all__ = [
+    "GNSS_PRESETS",
+    "FlightJitter",
+    "FlightLimits",
+    "GnssNoise",
+    "PatternParameters",
+    "Photo",
+    "PhotoTag",
+    "Shot",
+    "SurveyCamera",
+    "TakenShot",
+    "fly_shots",
+    "mission_text",
+    "plan_shots",
+    "read_origin",
+    "read_photo_tag",
+    "read_photos",
+    "read_truth",
+    "write_photo",
+]

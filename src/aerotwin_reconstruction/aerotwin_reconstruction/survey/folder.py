@@ -1,0 +1,113 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of a survey: pictures, what is known of the flight, and, apart, the truth.
+
+``images/*.jpg`` carry all that a reconstruction may use. ``survey.json`` names the world's origin
+on Earth and how the survey was made, ``mission.yaml`` is the flight, ``truth.csv`` the true poses:
+to judge by, never to compute with.
+"""
+
+import csv
+import io
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.errors import UserError
+from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_reconstruction.survey.photo import PhotoTag, read_photo_tag
+
+IMAGES, RECORD, MISSION, TRUTH = "images", "survey.json", "mission.yaml", "truth.csv"
+_TRUTH_COLUMNS = ("name", *(f"m{i}{j}" for i in range(3) for j in range(4)))
+_SUFFIXES = (".jpg", ".jpeg")
+_MAX_RECORD = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class Photo:
+    """A picture of a survey: where its file is, and what it says of itself."""
+
+    path: Path
+    tag: PhotoTag
+
+    @property
+    def name(self) -> str:
+        """Name of the file."""
+        return self.path.name
+
+
+def read_photos(folder: Path) -> list[Photo]:
+    """Return the pictures of a survey, by name.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the survey, or of nothing but pictures.
+
+    Raises
+    ------
+    UserError
+        If there are fewer than two, their sizes differ, or one does not say where it was taken.
+    """
+    place = folder / IMAGES if (folder / IMAGES).is_dir() else folder
+    paths = sorted(p for p in place.glob("*") if p.suffix.lower() in _SUFFIXES)
+    if len(paths) < 2:
+        raise UserError(f"{place}: expected two pictures (.jpg) at least, found {len(paths)}")
+    photos = [Photo(path=path, tag=read_photo_tag(path)) for path in paths]
+    sizes = {(photo.tag.width_px, photo.tag.height_px) for photo in photos}
+    if len(sizes) > 1:
+        raise UserError(f"{place}: pictures of one camera are expected, found sizes {sizes}")
+    return photos
+
+
+def read_origin(folder: Path, photos: list[Photo]) -> GeodeticPoint:
+    """Return where the map's origin is on Earth: as the survey says, else its first picture."""
+    path = folder / RECORD
+    if not path.is_file():
+        return photos[0].tag.position
+    try:
+        if path.stat().st_size > _MAX_RECORD:
+            raise ValueError(f"{path.stat().st_size} bytes")
+        origin = json.loads(path.read_text("utf-8"))["origin"]
+        return GeodeticPoint(
+            **{k: float(origin[k]) for k in ("latitude_deg", "longitude_deg", "altitude_m")}
+        )
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise UserError(f"{path}: expected the survey's origin, got {error}; correct it") from None
+
+
+def write_poses(path: Path, names: list[str], T_map_optical: list[np.ndarray]) -> None:
+    """Write poses of pictures: a row each, the name and the upper three rows of T_map_optical."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(_TRUTH_COLUMNS)
+    for name, T in zip(names, T_map_optical):
+        rows.writerow([name, *(repr(float(value)) for value in T[:3].ravel())])
+    write_text_atomically(path, text.getvalue())
+
+
+def read_truth(folder: Path) -> dict[str, np.ndarray]:
+    """Return the true poses (4, 4) by picture; empty where a survey has none.
+
+    Raises
+    ------
+    UserError
+        If the file is damaged.
+    """
+    path = folder / TRUTH
+    if not path.is_file():
+        return {}
+    poses = {}
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                values = np.array([float(row[name]) for name in _TRUTH_COLUMNS[1:]])
+                if not np.isfinite(values).all():
+                    raise ValueError(f"{row['name']} is not finite")
+                poses[row["name"]] = np.vstack([values.reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
+    except (ValueError, KeyError, TypeError, UnicodeDecodeError, csv.Error) as error:
+        raise UserError(f"{path}: not the true poses of a survey ({error}); remove it") from None
+    return poses

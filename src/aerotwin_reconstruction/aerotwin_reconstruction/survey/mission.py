@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A survey as a mission file: what the simulator, PX4 and the embedded autopilot fly."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import yaml
+
+from aerotwin_core.parameters import parameter
+from aerotwin_reconstruction.survey.pattern import Shot
+
+_STRAIGHT_M = 0.05  # a picture nearer to the line through its neighbours is no way-point
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlightLimits:
+    """How fast a survey is flown."""
+
+    speed_m_s: float = parameter(
+        8.0, text="Speed along the lines.", unit="m/s", minimum=0.1, maximum=30.0
+    )
+    climb_rate_m_s: float = parameter(
+        3.0, text="Vertical part of the speed.", unit="m/s", minimum=0.05, maximum=10.0
+    )
+    acceleration_m_s2: float = parameter(
+        2.0, text="Along the path and in corners.", unit="m/s^2", minimum=0.05, maximum=10.0
+    )
+
+
+def mission_text(shots: Sequence[Shot], limits: FlightLimits, start_p_map: np.ndarray) -> str:
+    """Return the mission file of a survey; positions are the camera's, yaw is the camera's.
+
+    Way-points stand at both ends of a line and wherever it bends. The camera's tilt is the
+    gimbal's, which a mission file has not.
+
+    Parameters
+    ----------
+    shots : sequence of Shot
+    limits : FlightLimits
+    start_p_map : (3,) array
+        Where the vehicle takes off [m].
+    """
+    height = shots[0].p_map[2] - float(start_p_map[2])
+    if not 1.5 <= height <= 120.0:
+        raise ValueError(
+            f"a mission takes off to 1.5 m to 120 m above its start, the survey is flown "
+            f"{height:.1f} m above it; choose another height"
+        )
+    points = [
+        {
+            "position_m": [round(value, 3) for value in shot.p_map],
+            "yaw_deg": round(math.degrees(_wrapped(shot.yaw)), 3),
+        }
+        for shot in turning_shots(shots)
+    ]
+    content = {
+        "takeoff_altitude_m": round(height, 3),
+        "speed_m_s": limits.speed_m_s,
+        "climb_rate_m_s": limits.climb_rate_m_s,
+        "acceleration_m_s2": limits.acceleration_m_s2,
+        "waypoints": points,
+    }
+    return yaml.safe_dump(content, sort_keys=False, default_flow_style=None)
+
+
+def turning_shots(shots: Sequence[Shot]) -> list[Shot]:
+    """Return the shots at which the path bends or the heading changes, the ends included."""
+    kept = [shots[0]]
+    for before, here, after in zip(shots, shots[1:], shots[2:], strict=False):
+        step = np.subtract(after.p_map, before.p_map)
+        away = np.subtract(here.p_map, before.p_map)
+        off = np.linalg.norm(np.cross(step, away)) / max(float(np.linalg.norm(step)), 1e-9)
+        if off > _STRAIGHT_M or here.line != before.line or here.line != after.line:
+            kept.append(here)
+    return [*kept, shots[-1]] if len(shots) > 1 else kept
+
+
+def _wrapped(angle: float) -> float:
+    return math.remainder(angle, 2.0 * math.pi)

@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+import math
+
+import numpy as np
+import pytest
+import yaml
+
+from aerotwin_reconstruction.survey import (
+    FlightJitter,
+    FlightLimits,
+    GnssNoise,
+    PatternParameters,
+    SurveyCamera,
+    fly_shots,
+    mission_text,
+    plan_shots,
+)
+from aerotwin_reconstruction.survey.flight import camera_rotation
+from aerotwin_worlds.view import optical_pose
+
+ROUNDING = 1e-9
+LOW, HIGH, GROUND = (-50.0, -40.0), (70.0, 60.0), 3.0
+CAMERA = SurveyCamera()
+
+
+def plan(**values):
+    return plan_shots(
+        PatternParameters(**values), CAMERA, low_m=LOW, high_m=HIGH, ground_z_m=GROUND
+    )
+
+
+def seen_on_ground(shot):
+    """Corners of a picture on the ground, by casting its corner rays: an oracle of its own."""
+    T = optical_pose(shot.p_map, yaw=shot.yaw, pitch_down=shot.pitch_down)
+    half = np.array([CAMERA.width_px, CAMERA.height_px]) / 2.0 / CAMERA.focal_px
+    rays = np.array([[x, y, 1.0] for x in (-half[0], half[0]) for y in (-half[1], half[1])])
+    rays = rays @ T[:3, :3].T
+    return T[:2, 3] + rays[:, :2] * ((GROUND - T[2, 3]) / rays[:, 2])[:, None]
+
+
+def test_the_camera_of_the_defaults_has_1200_px_focal_length():
+    # 9.6 mm / 12.8 mm x 1600 px
+    assert CAMERA.focal_px == pytest.approx(1200.0, abs=ROUNDING)
+    # 43.267 mm / (12.8, 9.6) mm diagonal 16 mm x 9.6 mm
+    assert CAMERA.focal_35mm == pytest.approx(25.96, abs=0.005)
+    assert CAMERA.ground_sampling_m(60.0) == pytest.approx(0.05, abs=ROUNDING)
+
+
+def test_pictures_of_a_line_and_lines_overlap_at_least_as_wanted():
+    shots = plan(pattern="lawnmower", forward_overlap=0.75, side_overlap=0.6, height_m=40.0)
+    corners = [seen_on_ground(shot) for shot in shots]
+    for a, b, one, two in zip(shots, shots[1:], corners, corners[1:], strict=False):
+        size = np.ptp(one, axis=0)
+        overlap = 1.0 - np.abs(two.mean(axis=0) - one.mean(axis=0)) / size
+        if a.line == b.line:
+            assert overlap[0] >= 0.75 - ROUNDING
+        else:
+            assert overlap[1] >= 0.6 - ROUNDING
+
+
+def test_lines_go_there_and_back_over_the_whole_area():
+    shots = plan(pattern="lawnmower")
+    x = [[s.p_map[0] for s in shots if s.line == k] for k in range(shots[-1].line + 1)]
+    assert x[0][0] < x[0][-1] and x[1][0] > x[1][-1]
+    covered = np.concatenate([seen_on_ground(shot) for shot in shots])
+    assert (covered.min(axis=0) <= LOW).all() and (covered.max(axis=0) >= HIGH).all()
+
+
+def test_a_crosshatch_looks_to_all_four_sides():
+    shots = plan(pattern="crosshatch", tilt_deg=30.0)
+    looks = {round(math.degrees(math.remainder(s.yaw, 2.0 * math.pi))) % 360 for s in shots}
+    assert looks == {0, 90, 180, 270}
+    assert {round(math.degrees(s.pitch_down), 6) for s in shots} == {60.0}
+
+
+def test_lines_turned_by_a_heading_are_the_same_lines_turned():
+    square = {"low_m": (-50.0, -50.0), "high_m": (50.0, 50.0), "ground_z_m": 0.0}
+    plain = plan_shots(PatternParameters(pattern="lawnmower"), CAMERA, **square)
+    turned = plan_shots(PatternParameters(pattern="lawnmower", heading_deg=90.0), CAMERA, **square)
+    for a, b in zip(plain, turned, strict=True):
+        np.testing.assert_allclose(b.p_map, [-a.p_map[1], a.p_map[0], a.p_map[2]], atol=1e-6)
+        assert b.yaw - a.yaw == pytest.approx(0.5 * math.pi)
+
+
+def test_an_orbit_looks_at_the_middle_of_the_ground():
+    for shot in plan(pattern="orbit", height_m=50.0):
+        axis = optical_pose(shot.p_map, yaw=shot.yaw, pitch_down=shot.pitch_down)[:3, 2]
+        hit = np.array(shot.p_map) + axis * (GROUND - shot.p_map[2]) / axis[2]
+        np.testing.assert_allclose(hit, [10.0, 10.0, GROUND], atol=1e-6)
+
+
+def test_an_area_upside_down_and_a_survey_without_end_are_refused():
+    with pytest.raises(ValueError, match="low_m below high_m"):
+        plan_shots(PatternParameters(), CAMERA, low_m=HIGH, high_m=LOW, ground_z_m=0.0)
+    with pytest.raises(ValueError, match="5000 at most"):
+        plan_shots(
+            PatternParameters(height_m=2.0), CAMERA, low_m=(0, 0), high_m=(900, 900), ground_z_m=0
+        )
+
+
+def test_the_mission_turns_at_the_ends_of_lines_and_flies_at_the_survey_height():
+    shots = plan(pattern="lawnmower", height_m=45.0)
+    mission = yaml.safe_load(mission_text(shots, FlightLimits(), np.array([0.0, 0.0, 1.0])))
+    points = np.array([w["position_m"] for w in mission["waypoints"]])
+    ends = [
+        s for k in range(shots[-1].line + 1) for s in [t for t in shots if t.line == k][:: 10**6]
+    ]
+    assert len(points) == 2 * len(ends)
+    assert mission["takeoff_altitude_m"] == pytest.approx(45.0 + GROUND - 1.0)
+    np.testing.assert_allclose(points[0], shots[0].p_map, atol=1e-3)
+    np.testing.assert_allclose(points[-1], shots[-1].p_map, atol=1e-3)
+    with pytest.raises(ValueError, match="120 m"):
+        mission_text(plan(height_m=300.0), FlightLimits(), np.zeros(3))
+
+
+def test_a_camera_that_looks_down_has_its_rows_along_its_heading():
+    # Heading north, straight down: right is east, up in the picture is north.
+    np.testing.assert_allclose(
+        camera_rotation(0.5 * np.pi, 0.5 * np.pi), np.diag([1.0, -1.0, -1.0]), atol=ROUNDING
+    )
+    np.testing.assert_allclose(
+        camera_rotation(0.7, 0.4), optical_pose(np.zeros(3), yaw=0.7, pitch_down=0.4)[:3, :3],
+        atol=ROUNDING,
+    )  # fmt: skip
+
+
+def test_errors_of_a_flight_have_the_stated_size_and_the_seed_decides_them():
+    shots = plan(pattern="mapping") * 4
+    jitter, gnss = FlightJitter(), GnssNoise(horizontal_m=0.02, vertical_m=0.04)
+    taken = fly_shots(shots, jitter, gnss, seed=3)
+    off = np.array([t.p_map_gnss - t.T_map_optical[:3, 3] for t in taken])
+    sample_error = 5.0 / math.sqrt(2.0 * len(shots))  # five sigma of a standard deviation
+    np.testing.assert_allclose(off.std(axis=0), [0.02, 0.02, 0.04], rtol=sample_error)
+    missed = np.array([t.T_map_optical[:3, 3] - s.p_map for t, s in zip(taken, shots, strict=True)])
+    np.testing.assert_allclose(missed.std(axis=0), jitter.position_m, rtol=sample_error)
+    again = fly_shots(shots, jitter, gnss, seed=3)
+    np.testing.assert_array_equal(again[5].T_map_optical, taken[5].T_map_optical)
+    assert (fly_shots(shots, jitter, gnss, seed=4)[5].p_map_gnss != taken[5].p_map_gnss).all()
