@@ -24,6 +24,7 @@ VEHICLES = sorted(
     if {"unicycle", "bicycle"} & set(read_yaml(path))
 )
 WAYPOINTS = sorted(CONFIG.glob("waypoint_controller/*.yaml"))
+ROUTES = sorted(CONFIG.glob("routes/*.yaml"))
 
 
 def parameters_of_node(path: Path) -> dict:
@@ -40,6 +41,7 @@ def test_every_file_is_loaded_by_one_of_these_tests():
         *CASES,
         *CAMERAS,
         *PRESETS,
+        *ROUTES,
         *WAYPOINTS,
         *VEHICLES,
     }
@@ -65,6 +67,16 @@ def test_the_options_of_a_way_point_controller_are_its_own(path):
     from aerotwin_flight_control import WaypointOptions
 
     assert load_parameters_file(WaypointOptions, path).waypoints
+
+
+@pytest.mark.parametrize("path", ROUTES, ids=lambda path: path.name)
+def test_a_route_is_one_that_a_vehicle_can_follow(path):
+    from aerotwin_teach_repeat.teaching import load_route, smooth_waypoints
+
+    route = load_route(path)
+    smooth = smooth_waypoints(route.waypoints, is_closed=route.is_closed)
+    assert route.name == path.stem
+    assert len(route.markers(smooth.length_m)) == round(smooth.length_m / 25.0)
 
 
 @pytest.mark.parametrize("path", CAMERAS, ids=lambda path: path.name)

@@ -22,4 +22,7 @@ setup(
     ),
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
+    entry_points={
+        "aerotwin.commands": ["teach.info = aerotwin_teach_repeat.info_command"],
+    },
 )

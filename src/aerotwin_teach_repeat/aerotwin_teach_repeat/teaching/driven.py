@@ -92,7 +92,7 @@ def _read_tum(path: Path) -> Trajectory:
             if len(words) != _TUM_COLUMNS:
                 raise ValueError(f"{_TUM_COLUMNS} numbers expected, {len(words)} are there")
             rows.append([float(word) for word in words[1:]])
-            stamps.append(_nanoseconds(words[0]))
+            stamps.append(seconds_to_ns(words[0]))
         except (ValueError, OverflowError) as error:
             raise UserError(f"{path}:{number}: no line of a TUM trajectory ({error})") from None
     if len(rows) > MAX_POSES or len(rows) < 2:
@@ -104,7 +104,7 @@ def _read_tum(path: Path) -> Trajectory:
         raise UserError(f"{path}: {error}") from None
 
 
-def _nanoseconds(text: str) -> int:
+def seconds_to_ns(text: str) -> int:
     """Return a time in seconds as integer nanoseconds, without the rounding of a double."""
     whole, _, part = text.partition(".")
     if whole.lstrip("-").isdigit() and (part.isdigit() or not part):

@@ -1,0 +1,128 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Way-points moved to the side where something stands in the way of a vehicle."""
+
+import numpy as np
+from scipy.ndimage import distance_transform_edt, map_coordinates
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import FloatArray
+from aerotwin_teach_repeat.teaching.ground import GroundGrid, GroundParameters
+from aerotwin_teach_repeat.teaching.path import PathParameters, smooth_waypoints
+from aerotwin_teach_repeat.teaching.traversability import VehicleOutline
+
+STATION_M, OFFSET_M = 2.0, 0.25
+"""Steps of the search along the path and to its sides [m]."""
+STEEPEST = 0.5
+"""How far a path may move to the side per metre along it."""
+_SWAY, _STRAY = 1.0, 0.02
+"""Price of a change of the offset and of the offset itself, both squared."""
+_ROOM_M = 0.2
+"""Beyond what the vehicle needs: the smooth path cuts between way-points [m]."""
+_SAMPLES = 4
+
+
+def way_around(
+    waypoints_m: np.ndarray,
+    points_map: np.ndarray,
+    *,
+    is_closed: bool,
+    reach_m: float,
+    vehicle: VehicleOutline | None = None,
+    path: PathParameters | None = None,
+    ground: GroundParameters | None = None,
+) -> FloatArray:
+    """Return way-points that lead round what stands in the way, as near to the path as may be.
+
+    Every 2 m the path may be moved to either side; of all rows of moves that keep free of what
+    is higher than a step and lower than the vehicle, the one that sways and strays least is taken
+    (dynamic programming). Both ends stay.
+
+    Parameters
+    ----------
+    waypoints_m : (n, 2) array
+        [m].
+    points_map : (m, 3) array
+        The cloud [m].
+    is_closed : bool
+    reach_m : float
+        How far to the side the path may go [m].
+    vehicle, path, ground : parameters, optional
+
+    Returns
+    -------
+    (k, 2) array
+        New way-points, 2 m apart [m].
+
+    Raises
+    ------
+    UserError
+        If there is no way within reach.
+    """
+    vehicle = VehicleOutline() if vehicle is None else vehicle
+    line = smooth_waypoints(waypoints_m, is_closed=is_closed, parameters=path)
+    stations = np.linspace(0.0, line.length_m, max(round(line.length_m / STATION_M), 2) + 1)
+    centre = np.column_stack([np.interp(stations, line.s_m, c) for c in line.points_m.T])
+    heading = np.interp(stations, line.s_m, line.heading)
+    left = np.column_stack([-np.sin(heading), np.cos(heading)])
+    n = int(reach_m / OFFSET_M)
+    offsets = OFFSET_M * np.arange(-n, n + 1)
+    grid = GroundGrid.of(points_map, line.points_m, margin_m=reach_m + 4.0, parameters=ground)
+    room = _room(points_map, grid, vehicle)
+    needed = vehicle.width_m / 2.0 + vehicle.min_clearance_m + _ROOM_M
+    places = centre[:, None] + offsets[None, :, None] * left[:, None]
+    chosen = _cheapest(_blocked(places, room, grid, needed), offsets, stations[1])
+    if chosen is None:
+        raise UserError(
+            f"no way for a vehicle of {vehicle.width_m:g} m within {reach_m:g} m of the route; "
+            "allow a larger detour, or lead the route elsewhere"
+        )
+    moved = places[np.arange(len(stations)), chosen]
+    return moved[:-1] if is_closed else moved
+
+
+def _room(points_map: np.ndarray, grid: GroundGrid, vehicle: VehicleOutline) -> FloatArray:
+    """Return the distance of every cell of the ground to the nearest obstacle [m]."""
+    ny, nx = grid.height_m.shape
+    i, j = np.floor((points_map[:, :2] - grid.low_m) / grid.cell_m).astype(np.int64).T
+    inside = (i >= 0) & (i < nx) & (j >= 0) & (j < ny)
+    i, j, z = i[inside], j[inside], points_map[inside, 2]
+    above = z - grid.height_m[j, i]
+    is_high = (above > vehicle.max_step_m) & (above < vehicle.height_m)
+    is_blocked = ~np.isfinite(grid.height_m)
+    is_blocked[j[is_high], i[is_high]] = True
+    if not is_blocked.any():
+        return np.full((ny, nx), np.inf)
+    return distance_transform_edt(~is_blocked) * grid.cell_m
+
+
+def _blocked(places: FloatArray, room: FloatArray, grid: GroundGrid, needed_m: float) -> np.ndarray:
+    """Tell which moves (stations - 1, offsets, offsets) to the next station are blocked."""
+    room = np.minimum(room, 2.0 * needed_m)  # infinite distances cannot be interpolated
+    first, second = places[:-1, :, None], places[1:, None, :]
+    is_blocked = np.zeros((*first.shape[:2], places.shape[1]), dtype=bool)
+    for share in np.linspace(0.0, 1.0, _SAMPLES + 1):
+        index = (first + share * (second - first) - grid.low_m) / grid.cell_m - 0.5
+        at = np.moveaxis(index, -1, 0)[::-1]
+        is_blocked |= map_coordinates(room, at, order=1, mode="constant", cval=0.0) < needed_m
+    return is_blocked
+
+
+def _cheapest(is_blocked: np.ndarray, offsets: FloatArray, step_m: float) -> np.ndarray | None:
+    """Return which offset (stations,) each station takes, None where there is no way."""
+    change = offsets[:, None] - offsets[None, :]
+    price = _SWAY * change**2 + _STRAY * offsets[None, :] ** 2
+    price[np.abs(change) > STEEPEST * step_m + 1e-9] = np.inf
+    cost = np.where(offsets == 0.0, 0.0, np.inf)
+    before = []
+    for blocked in is_blocked:
+        total = cost[:, None] + np.where(blocked, np.inf, price)
+        before.append(np.argmin(total, axis=0))
+        cost = np.min(total, axis=0)
+    middle = len(offsets) // 2
+    if not np.isfinite(cost[middle]):
+        return None
+    chosen = [middle]
+    for best in reversed(before):
+        chosen.append(int(best[chosen[-1]]))
+    return np.array(chosen[::-1])

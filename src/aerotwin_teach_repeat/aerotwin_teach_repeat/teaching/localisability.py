@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How well a lidar could localise against each submap, told before anyone drives.
+
+A scan on a surface is held where the surface's normals oppose a motion. The point-to-plane
+information of a submap, seen from its vertex, says which of six motions those are, and how large
+the error of a localisation would be for a given noise.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.parameters import parameter
+from aerotwin_registration.observability import FREE_INFORMATION, open_directions
+from aerotwin_teach_repeat.route_graph import RouteGraph, Submap
+from aerotwin_teach_repeat.submaps import SubmapProtocol, visible_from
+
+MOTIONS = ("along", "across", "up", "roll", "pitch", "yaw")
+"""Shifts along the vertex's x, y and z, and turns about them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalisabilityProtocol:
+    """What the prediction assumes of the lidar and of its matches."""
+
+    range_m: float = parameter(
+        30.0, text="Points farther off are not counted on.", unit="m", minimum=1.0, maximum=200.0
+    )
+    n_pairs: int = parameter(
+        2000, text="Pairs of points that a match rests on.", minimum=10, maximum=1_000_000
+    )
+    noise_m: float = parameter(
+        0.05,
+        text="Distance between a scan and the submap's surface, of noise and of both clouds' "
+        "roughness.",
+        unit="m",
+        minimum=0.001,
+        maximum=1.0,
+    )
+    correlated_pairs: float = parameter(
+        25.0,
+        text="Neighbouring pairs that err alike and count as one.",
+        minimum=1.0,
+        maximum=10_000.0,
+    )
+    only_visible: bool = parameter(
+        True, text="Count only what a lidar at the vertex could see of the submap."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Localisability:
+    """The prediction for every submap of a graph.
+
+    Attributes
+    ----------
+    vertex_ids : (n,) array
+        Of the submaps.
+    p_map : (n, 3) array
+        [m].
+    sigma : (n, 6) array
+        Predicted standard deviations of `MOTIONS` [m, rad]; infinite where a motion is free.
+    weakest : (n,) array
+        Smallest eigenvalue of the information, turns in units of the points' RMS radius: 0 = a
+        motion that nothing opposes, 1 = all normals oppose it.
+    open_motions : tuple of str
+        For each submap the motions that it leaves free, in words; "" where there are none.
+    """
+
+    vertex_ids: np.ndarray
+    p_map: np.ndarray
+    sigma: np.ndarray
+    weakest: np.ndarray
+    open_motions: tuple[str, ...]
+
+    @property
+    def is_constrained(self) -> np.ndarray:
+        """Which submaps hold all six motions, (n,) bool."""
+        return self.weakest >= FREE_INFORMATION
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the numbers for machines; a free motion has no finite sigma and is left out."""
+        finite = self.sigma[np.isfinite(self.sigma).all(axis=1)]
+        worst = int(np.argmin(self.weakest))
+        return {
+            "n_submaps": len(self.weakest),
+            "constrained_share": float(self.is_constrained.mean()),
+            "weakest": float(self.weakest[worst]),
+            "weakest_vertex": int(self.vertex_ids[worst]),
+            "median_sigma": {
+                name: float(value)
+                for name, value in zip(MOTIONS, np.median(finite, axis=0), strict=True)
+            }
+            if len(finite)
+            else {},
+        }
+
+
+def localisability(
+    graph: RouteGraph,
+    protocol: LocalisabilityProtocol | None = None,
+    *,
+    submaps: SubmapProtocol | None = None,
+    on_submap: Callable[[], Any] | None = None,
+) -> Localisability:
+    """Return the prediction for every submap of a graph.
+
+    Parameters
+    ----------
+    graph : RouteGraph
+    protocol : LocalisabilityProtocol, optional
+    submaps : SubmapProtocol, optional
+        Where the lidar stands (`lidar_…`) and how large voxels are, for what it can see.
+    on_submap : callable, optional
+        Called after each submap.
+    """
+    protocol = LocalisabilityProtocol() if protocol is None else protocol
+    view = SubmapProtocol() if submaps is None else submaps
+    ids = graph.submap_ids
+    sigma, weakest, words = np.empty((len(ids), 6)), np.empty(len(ids)), []
+    for k, vertex_id in enumerate(ids):
+        sigma[k], weakest[k], text = _predict(graph.submap(vertex_id), protocol, view)
+        words.append(text)
+        if on_submap is not None:
+            on_submap()
+    return Localisability(
+        vertex_ids=np.array(ids),
+        p_map=graph.poses_map(ids)[:, :3, 3],
+        sigma=sigma,
+        weakest=weakest,
+        open_motions=tuple(words),
+    )
+
+
+def _predict(
+    submap: Submap, protocol: LocalisabilityProtocol, view: SubmapProtocol
+) -> tuple[np.ndarray, float, str]:
+    """Return sigma (6,), the smallest eigenvalue of the information, and free motions in words."""
+    near = np.einsum("ij,ij->i", submap.points, submap.points) < protocol.range_m**2
+    points, normals = submap.points[near], submap.normals[near]
+    if protocol.only_visible:
+        seen = visible_from(points, normals, view)
+        points, normals = points[seen], normals[seen]
+    if len(points) < 6:
+        return np.full(6, np.inf), 0.0, "everything: there are hardly any points"
+    points, normals = points.astype(np.float64), normals.astype(np.float64)
+    arm = max(float(np.sqrt(np.mean(np.sum(points**2, axis=1)))), 1e-6)
+    rows = np.hstack([normals, np.cross(points, normals) / arm])
+    values, vectors = np.linalg.eigh(rows.T @ rows / len(rows))
+    free = values < FREE_INFORMATION
+    scale = protocol.noise_m**2 * protocol.correlated_pairs / min(protocol.n_pairs, len(rows))
+    variance = scale * np.sum(vectors**2 / np.maximum(values, 1e-12), axis=1)
+    # What a free motion moves by more than a tenth is not held.
+    variance[(np.abs(vectors[:, free]) > 0.1).any(axis=1)] = np.inf
+    words = ", ".join(one.text for one in open_directions(rows))
+    return np.sqrt(variance) / np.repeat([1.0, arm], 3), float(max(values[0], 0.0)), words
