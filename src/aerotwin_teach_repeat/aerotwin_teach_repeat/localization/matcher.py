@@ -104,6 +104,11 @@ class ScanMatcher:
     def __len__(self) -> int:
         return len(self._grid)
 
+    @property
+    def points(self) -> np.ndarray:
+        """The points of the map (m, 3) float32 [m]."""
+        return self._grid.points
+
     def match(
         self,
         points: np.ndarray,

@@ -1,0 +1,372 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where on a taught route a vehicle is: scans matched to the submaps that the route passes.
+
+Odometry predicts, the submap of the nearest vertex corrects. A correction that contradicts the
+prediction is refused, so that a wrong match does not carry the vehicle away; while nothing matches
+the prediction goes on and grows uncertain, until a match fits again or `relocalize` is asked.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_teach_repeat.localization.matcher import UNKNOWN_VARIANCE, Match, ScanMatcher
+from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
+from aerotwin_teach_repeat.localization.relocalization import (
+    PoseSearch,
+    RelocalizationProtocol,
+    best_match,
+    verdict,
+)
+from aerotwin_teach_repeat.route_graph import DamagedSubmapError, RouteGraph
+
+_N_MATCHERS = 6
+"""Submaps that stay prepared."""
+_LEAST_M, _LEAST_DEG = 0.02, 0.2
+"""A prior is never surer than this: errors of one submap last from scan to scan."""
+_DRIFT, _DRIFT_DEG_M = 0.02, 0.5
+"""Deviation that a metre of odometry adds, in metres and degrees."""
+_SURE_M, _SURE_DEG = 0.3, 4.0
+"""A prior less sure than this is not believed to lead a match to its place: it is searched."""
+_SEARCHED_DEVIATIONS = 2.5
+_FAR = 0.3  # share of `every_m` that the ends of a search overlap
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Localization:
+    """Where the vehicle is; read `accepted` first.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Of the scan [ns].
+    T_map_base : (4, 4) array
+        Pose in the frame of the route; where not accepted, what odometry predicts.
+    vertex_id : int
+        The nearest vertex of the route.
+    T_vertex_base : (4, 4) array
+        Pose in its frame.
+    covariance : (6, 6) array
+        Of position, then rotation vector, in map axes [m, rad].
+    matched_ratio : float
+        Share of the scan that lies on the submap.
+    rmse_m : float
+        Of the pairs, along the normals [m]; NaN without.
+    accepted, reason : bool, str
+        Whether the scan was localised, and why or why not.
+    correction_m : float
+        How far the match is from the prediction [m]; NaN without a match.
+    """
+
+    stamp_ns: int
+    T_map_base: FloatArray
+    vertex_id: int
+    T_vertex_base: FloatArray
+    covariance: FloatArray
+    matched_ratio: float
+    rmse_m: float
+    accepted: bool
+    reason: str
+    correction_m: float = float("nan")
+
+
+class Localizer:
+    """Localises scans against the submaps of a route.
+
+    It begins at the route's first vertex, with a start error of `start_m` and `start_deg`.
+
+    Parameters
+    ----------
+    graph : RouteGraph
+    route_ids : sequence of int
+        Vertices in the order in which they are driven; a vertex may come again.
+    protocol : LocalizationProtocol, optional
+    relocalization : RelocalizationProtocol, optional
+
+    Raises
+    ------
+    ValueError
+        If the route is empty.
+    """
+
+    def __init__(
+        self,
+        graph: RouteGraph,
+        route_ids: Sequence[int],
+        protocol: LocalizationProtocol | None = None,
+        relocalization: RelocalizationProtocol | None = None,
+    ) -> None:
+        if len(route_ids) == 0:
+            raise ValueError("route_ids must name a vertex at least, got none")
+        self.graph, self.route_ids = graph, list(route_ids)
+        self.protocol = protocol or LocalizationProtocol()
+        self.relocalization = relocalization or RelocalizationProtocol()
+        self._poses = graph.poses_map(self.route_ids)
+        steps = np.linalg.norm(np.diff(self._poses[:, :3, 3], axis=0), axis=1)
+        self._along_m = np.append(0.0, np.cumsum(steps))
+        self._matchers: OrderedDict[int, ScanMatcher] = OrderedDict()
+        self._T_odom_base: FloatArray | None = None
+        self._odom_covariance = np.zeros((6, 6))
+        self._T_map_base: FloatArray = np.eye(4)
+        self._place(0, np.eye(4), self._start_covariance())
+
+    # -- state --------------------------------------------------------------------------------
+
+    @property
+    def T_map_base(self) -> FloatArray:
+        """The last pose, localised or predicted."""
+        return self._T_map_base.copy()
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Its covariance (6, 6), in map axes."""
+        return self._covariance.copy()
+
+    def reset(
+        self,
+        vertex_id: int,
+        T_vertex_base: FloatArray | None = None,
+        covariance: FloatArray | None = None,
+    ) -> None:
+        """Begin anew at a vertex of the route.
+
+        Parameters
+        ----------
+        vertex_id : int
+        T_vertex_base : (4, 4) array, optional
+            Pose there; the vertex's own by default.
+        covariance : (6, 6) array, optional
+            Of it, as `Localization.covariance`; by default `start_m` and `start_deg`.
+
+        Raises
+        ------
+        ValueError
+            If the vertex is not on the route.
+        """
+        if vertex_id not in self.route_ids:
+            raise ValueError(f"vertex {vertex_id} is not on the route; name one that is")
+        T = np.eye(4) if T_vertex_base is None else np.array(T_vertex_base, dtype=np.float64)
+        known = self._start_covariance() if covariance is None else covariance
+        self._place(self.route_ids.index(vertex_id), T, known)
+
+    # -- localisation ---------------------------------------------------------------------------
+
+    def localize(
+        self,
+        points_base: np.ndarray,
+        stamp_ns: int,
+        T_odom_base: FloatArray,
+        odom_covariance: FloatArray | None = None,
+    ) -> Localization:
+        """Localise a scan near where odometry says the vehicle is.
+
+        Parameters
+        ----------
+        points_base : (n, 3) array
+            The scan without its motion, in the base's frame at the stamp [m].
+        stamp_ns : int
+            Of the scan [ns].
+        T_odom_base : (4, 4) array
+            Odometry at the stamp.
+        odom_covariance : (6, 6) array, optional
+            Of odometry, summed up since it began, as `OdometryFrame.covariance`.
+        """
+        self._predict(np.asarray(T_odom_base, dtype=np.float64), odom_covariance)
+        self._follow()
+        try:
+            matcher, T_map_submap = self._submap(self._at)
+        except DamagedSubmapError as error:
+            return self._localization(stamp_ns, None, str(error))
+        match = self._matched(matcher, T_map_submap, points_base)
+        T_map_base = T_map_submap @ match.T_target_source
+        correction = _difference(T_map_base, self._T_map_base)
+        problem = self._problem(match, correction)
+        if not problem:
+            self._T_map_base = T_map_base
+            self._covariance = _turned(match.covariance, T_map_submap[:3, :3])
+            self._follow()
+        return self._localization(stamp_ns, match, problem, float(np.linalg.norm(correction[:3])))
+
+    def relocalize(self, points_base: np.ndarray, stamp_ns: int = 0) -> Localization:
+        """Find the vehicle anywhere on the route; the state follows where it is found.
+
+        Parameters
+        ----------
+        points_base : (n, 3) array
+            A scan, as for `localize`.
+        stamp_ns : int
+            Of the scan [ns].
+        """
+        search = PoseSearch(points_base, self.relocalization, self.protocol.max_range_m)
+        found = []
+        for at in self._tried():
+            try:
+                matcher, T_map_submap = self._submap(at)
+            except DamagedSubmapError:
+                continue
+            T = invert_transform(T_map_submap) @ self._poses[at]
+            places = search.candidates(
+                matcher.points, T, shift_m=self.relocalization.shift_m + _FAR
+            )
+            found += [(c.share, at, c) for c in places]
+        found.sort(key=lambda item: -item[0])
+        return self._best_of(points_base, found[: self.relocalization.n_candidates], stamp_ns)
+
+    # -- parts ----------------------------------------------------------------------------------
+
+    def _best_of(self, points_base, found, stamp_ns) -> Localization:
+        """Match the best candidates of a search and go to the best of them."""
+        places = []
+        for _, at, candidate in found:
+            matcher, T_map_submap = self._submap(at)
+            match = matcher.match(points_base, candidate.T_target_source)
+            places.append((T_map_submap @ match.T_target_source, match, at, T_map_submap))
+        if not places:
+            return self._localization(stamp_ns, None, "no submap of the route can be read")
+        places.sort(key=lambda item: (not item[1].accepted, -item[1].close_ratio))
+        best = verdict([(T, match) for T, match, _, _ in places], self.relocalization)
+        if not best.accepted:
+            return self._localization(stamp_ns, best, best.reason)
+        T_map_base, _, at, T_map_submap = places[0]
+        self._at, self._T_map_base = at, T_map_base
+        self._covariance = _turned(best.covariance, T_map_submap[:3, :3])
+        self._T_odom_base = None
+        self._follow()
+        return self._localization(stamp_ns, best, "")
+
+    def _matched(self, matcher, T_map_submap, points_base) -> Match:
+        T_submap_map = invert_transform(T_map_submap)
+        T_start = T_submap_map @ self._T_map_base
+        prior = _turned(_no_surer(self._covariance), T_submap_map[:3, :3])
+        L = np.linalg.inv(prior)
+        shift = float(np.sqrt(np.linalg.eigvalsh(prior[:2, :2])[-1]))
+        turn = float(np.degrees(np.sqrt(prior[5, 5])))
+        match = matcher.match(points_base, T_start, L)
+        if shift <= _SURE_M and turn <= _SURE_DEG:
+            return match
+        search = PoseSearch(points_base, self.relocalization, self.protocol.max_range_m)
+        starts = search.candidates(
+            matcher.points,
+            T_start,
+            shift_m=min(_SEARCHED_DEVIATIONS * shift, self.relocalization.shift_m),
+            turn_deg=min(_SEARCHED_DEVIATIONS * turn, 180.0),
+        )
+        other = best_match(matcher, points_base, starts)
+        is_better = other is not None and (other.accepted, other.close_ratio) > (
+            match.accepted,
+            match.close_ratio,
+        )
+        return other if other is not None and is_better else match
+
+    def _problem(self, match: Match, correction: FloatArray) -> str:
+        """Return why a match is refused, or nothing."""
+        if not match.accepted:
+            return match.reason
+        p = self.protocol
+        shift = float(np.linalg.norm(correction[:3]))
+        turn = float(np.degrees(np.linalg.norm(correction[3:])))
+        if shift <= p.consistency_m and turn <= p.consistency_deg:
+            return ""
+        spread = _no_surer(self._covariance) + match.covariance
+        deviations = float(np.sqrt(correction @ np.linalg.solve(spread, correction)))
+        if deviations <= p.max_inconsistency:
+            return ""
+        return (
+            f"it contradicts odometry by {shift:.2f} m and {turn:.1f} deg, {deviations:.1f} "
+            f"standard deviations; {p.max_inconsistency:g} are believed"
+        )
+
+    def _predict(self, T_odom_base: FloatArray, odom_covariance: FloatArray | None) -> None:
+        if self._T_odom_base is not None:
+            step = invert_transform(self._T_odom_base) @ T_odom_base
+            self._T_map_base = self._T_map_base @ step
+            moved = float(np.linalg.norm(step[:3, 3]))
+            turned = float(Rotation.from_matrix(step[:3, :3]).magnitude())
+            drift = _DRIFT * (moved + turned), np.radians(_DRIFT_DEG_M) * (moved + turned)
+            self._covariance = self._covariance + np.diag(np.repeat(np.square(drift), 3))
+            if odom_covariance is not None:
+                R = self._T_map_base[:3, :3] @ T_odom_base[:3, :3].T
+                grown = _turned(odom_covariance - self._odom_covariance, R)
+                self._covariance = self._covariance + _positive(grown)
+        self._T_odom_base = T_odom_base
+        if odom_covariance is not None:
+            self._odom_covariance = np.array(odom_covariance, dtype=np.float64)
+
+    def _follow(self) -> None:
+        """Move on to the nearest vertex, not far along the route from the last one."""
+        s = self._along_m
+        window = np.flatnonzero(np.abs(s - s[self._at]) <= self.protocol.window_m)
+        gaps = self._poses[window, :3, 3] - self._T_map_base[:3, 3]
+        self._at = int(window[np.argmin(np.einsum("ij,ij->i", gaps, gaps))])
+
+    def _submap(self, at: int) -> tuple[ScanMatcher, FloatArray]:
+        """Return the matcher of a vertex of the route, and T_map_submap."""
+        vertex_id = self.route_ids[at]
+        submap, T_submap_vertex = self.graph.intact_submap(vertex_id)
+        T_map_submap = self._poses[at] @ invert_transform(T_submap_vertex)
+        if submap.vertex_id not in self._matchers:
+            matcher = ScanMatcher(submap.points, submap.normals, self.protocol)
+            self._matchers[submap.vertex_id] = matcher
+            if len(self._matchers) > _N_MATCHERS:
+                self._matchers.popitem(last=False)
+        self._matchers.move_to_end(submap.vertex_id)
+        return self._matchers[submap.vertex_id], T_map_submap
+
+    def _tried(self) -> list[int]:
+        """Return vertices of the route every few metres, the last among them."""
+        every = self.relocalization.every_m
+        marks = np.arange(0.0, self._along_m[-1] + every, every)
+        return sorted({int(np.argmin(np.abs(self._along_m - mark))) for mark in marks})
+
+    def _place(self, at: int, T_vertex_base: FloatArray, covariance: FloatArray) -> None:
+        self._at, self._T_map_base = at, self._poses[at] @ T_vertex_base
+        self._covariance = np.array(covariance, dtype=np.float64)
+        self._T_odom_base = None
+
+    def _start_covariance(self) -> FloatArray:
+        p = self.protocol
+        return np.diag(np.repeat([p.start_m**2, np.radians(p.start_deg) ** 2], 3))
+
+    def _localization(
+        self, stamp_ns: int, match: Match | None, problem: str, correction_m: float = float("nan")
+    ) -> Localization:
+        covariance = np.minimum(self._covariance, UNKNOWN_VARIANCE)
+        return Localization(
+            stamp_ns=stamp_ns,
+            T_map_base=self._T_map_base.copy(),
+            vertex_id=self.route_ids[self._at],
+            T_vertex_base=invert_transform(self._poses[self._at]) @ self._T_map_base,
+            covariance=covariance,
+            matched_ratio=0.0 if match is None else match.matched_ratio,
+            rmse_m=float("nan") if match is None else match.rmse_m,
+            accepted=not problem,
+            reason=problem or ("" if match is None else match.reason),
+            correction_m=correction_m,
+        )
+
+
+def _difference(T_a: FloatArray, T_b: FloatArray) -> FloatArray:
+    """Return the shift and rotation vector (6,) from pose b to pose a, in axes of their frame."""
+    turn = Rotation.from_matrix(T_a[:3, :3] @ T_b[:3, :3].T).as_rotvec()
+    return np.concatenate([T_a[:3, 3] - T_b[:3, 3], turn])
+
+
+def _turned(covariance: FloatArray, R: FloatArray) -> FloatArray:
+    """Return a covariance (6, 6) in other axes."""
+    B = np.kron(np.eye(2), R)
+    return B @ covariance @ B.T
+
+
+def _positive(covariance: FloatArray) -> FloatArray:
+    """Return a symmetric matrix without its negative part."""
+    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
+    return (vectors * np.maximum(values, 0.0)) @ vectors.T
+
+
+def _no_surer(covariance: FloatArray) -> FloatArray:
+    return covariance + np.diag(np.repeat([_LEAST_M**2, np.radians(_LEAST_DEG) ** 2], 3))

@@ -1,0 +1,294 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Odometry from scans: each is freed of its motion and matched to a map of the last metres.
+
+The map keeps the first point of each voxel, with a normal that is fitted again while the
+surroundings fill up. Wheel odometry, where given, predicts; otherwise the last twist does.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.frames import FloatArray, invert_transform, transform_points
+from aerotwin_core.parameters import parameter
+from aerotwin_teach_repeat.localization.matcher import Match, ScanMatcher
+from aerotwin_teach_repeat.localization.motion import T_begin_end, deskewed, twist_between
+from aerotwin_teach_repeat.localization.point_grid import PointGrid
+from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
+
+_N_FITS = 4
+"""A normal is fitted at so many keyframes: its surroundings fill up meanwhile."""
+_AGAIN_M = 0.01
+"""A twist that shifts the end of a scan by more than this against the guess de-skews it again."""
+_LOST_DEVIATIONS = 3.0
+"""Where a scan is lost, the deviation of the prediction counts so many times."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OdometryParameters:
+    """Every choice of the odometry; the gates are those of the matcher's protocol."""
+
+    protocol: LocalizationProtocol = field(
+        default_factory=lambda: LocalizationProtocol(max_range_m=60.0, min_matched_ratio=0.6)
+    )
+    keep_voxel_m: float = parameter(
+        0.2, text="a scan is thinned to this before all else", unit="m", minimum=0.01, maximum=5.0
+    )
+    map_voxel_m: float = parameter(
+        0.3, text="the map keeps one point of each voxel", unit="m", minimum=0.05, maximum=5.0
+    )
+    map_radius_m: float = parameter(
+        70.0, text="the map ends so far from the base", unit="m", minimum=5.0, maximum=1e4
+    )
+    keyframe_m: float = parameter(
+        0.5, text="a scan so far from the last one in the map is added", unit="m", minimum=0.0
+    )
+    keyframe_deg: float = parameter(
+        10.0, text="or turned so far", unit="deg", minimum=0.0, maximum=180.0
+    )
+    wheel_m: float = parameter(
+        0.05, text="deviation of where wheel odometry leads in one scan", unit="m", minimum=1e-4
+    )
+    wheel_deg: float = parameter(
+        1.0, text="deviation of its turn", unit="deg", minimum=1e-3, maximum=180.0
+    )
+    predicted_m: float = parameter(
+        0.2, text="deviation of where the last twist leads in one scan", unit="m", minimum=1e-4
+    )
+    predicted_deg: float = parameter(
+        3.0, text="deviation of its turn", unit="deg", minimum=1e-3, maximum=180.0
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OdometryFrame:
+    """What is known after a scan; read `accepted` first.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Time that the pose holds for [ns].
+    T_odom_base : (4, 4) array
+        Pose then; odom is the base at the first scan. Where not accepted, the prediction.
+    twist : (6,) array
+        Velocity and angular velocity in axes of the base [m/s, rad/s].
+    covariance : (6, 6) array
+        Of position, then rotation vector, in odom axes [m, rad]: summed up over the keyframes.
+    points_base : (n, 3) float32 array
+        The scan, thinned and without its motion, in the base's frame at the stamp [m].
+    matched_ratio : float
+        Share of the scan that lies on the map.
+    accepted, reason : bool, str
+        Whether the scan was placed, and why or why not.
+    """
+
+    stamp_ns: int
+    T_odom_base: FloatArray
+    twist: FloatArray
+    covariance: FloatArray
+    points_base: np.ndarray
+    matched_ratio: float
+    accepted: bool
+    reason: str
+
+
+class ScanOdometry:
+    """Odometry that is given one scan after the other.
+
+    Parameters
+    ----------
+    parameters : OdometryParameters, optional
+    """
+
+    def __init__(self, parameters: OdometryParameters | None = None) -> None:
+        self.parameters = parameters or OdometryParameters()
+        self._last: OdometryFrame | None = None
+        self._keyframe: OdometryFrame | None = None
+        self._map = _RollingMap(self.parameters)
+
+    def add(
+        self,
+        points_base: np.ndarray,
+        times_s: np.ndarray | None,
+        stamp_ns: int,
+        wheel_twist: np.ndarray | None = None,
+    ) -> OdometryFrame:
+        """Place a scan.
+
+        Parameters
+        ----------
+        points_base : (n, 3) array
+            In the base's frame, each in that of its own time; NaN are left out [m].
+        times_s : (n,) array or None
+            Of each point since the stamp [s]; None for a scan without motion.
+        stamp_ns : int
+            Later than that of the scan before [ns].
+        wheel_twist : (2,) or (6,) array, optional
+            What the wheels say: forward speed and yaw rate, or a whole twist [m/s, rad/s].
+
+        Raises
+        ------
+        ValueError
+            If a shape is wrong or the stamp does not increase.
+        """
+        if self._last is not None and stamp_ns <= self._last.stamp_ns:
+            raise ValueError(f"stamp_ns must increase, got {stamp_ns} after {self._last.stamp_ns}")
+        points, times = self._usable(points_base, times_s)
+        twist = None if wheel_twist is None else _whole(wheel_twist)
+        if self._keyframe is None or self._last is None:
+            frame = self._first(points, times, stamp_ns, twist)
+        else:
+            frame = self._next(points, times, stamp_ns, twist)
+        self._last = frame
+        if frame.accepted and self._is_new(frame):
+            self._map.add(transform_points(frame.T_odom_base, frame.points_base), frame)
+            self._keyframe = frame
+        return frame
+
+    def map_points(self) -> np.ndarray:
+        """Return the map of the last metres in odom (m, 3) [m]."""
+        return self._map.points.copy()
+
+    # -- one scan -----------------------------------------------------------------------------
+
+    def _first(self, points, times, stamp_ns, twist) -> OdometryFrame:
+        p = self.parameters.protocol
+        is_usable = len(points) >= p.min_points_matched
+        known = np.zeros(6) if twist is None else twist
+        few = f"{len(points)} usable points are too few to begin with"
+        return OdometryFrame(
+            stamp_ns=stamp_ns,
+            T_odom_base=np.eye(4),
+            twist=known,
+            covariance=np.zeros((6, 6)),
+            points_base=deskewed(points, times, known),
+            matched_ratio=float(is_usable),
+            accepted=is_usable,
+            reason="the first scan is where odom begins" if is_usable else few,
+        )
+
+    def _next(self, points, times, stamp_ns, wheel_twist) -> OdometryFrame:
+        last = self._last
+        assert last is not None
+        dt = 1e-9 * (stamp_ns - last.stamp_ns)
+        twist = last.twist if wheel_twist is None else wheel_twist
+        T_start = last.T_odom_base @ T_begin_end(twist, dt)
+        deviations = self._deviations(wheel_twist is not None)
+        for _ in range(2):
+            still = deskewed(points, times, twist)
+            match = self._map.match(still, T_start, np.diag(deviations**-2))
+            if not match.accepted or wheel_twist is not None:
+                break
+            found = twist_between(last.T_odom_base, match.T_target_source, dt)
+            longest = float(times.max()) if len(times) else 0.0
+            change, twist = T_begin_end(found - twist, longest), found
+            if np.linalg.norm(change[:3, 3]) <= _AGAIN_M:
+                break
+        return self._frame(still, match, T_start, twist, deviations, stamp_ns)
+
+    def _frame(self, still, match: Match, T_start, twist, deviations, stamp_ns) -> OdometryFrame:
+        last, keyframe = self._last, self._keyframe
+        assert last is not None and keyframe is not None
+        dt = 1e-9 * (stamp_ns - last.stamp_ns)
+        if match.accepted:
+            T, covariance = match.T_target_source, keyframe.covariance + match.covariance
+            twist = twist_between(last.T_odom_base, T, dt) if last.accepted else twist
+        else:
+            T = T_start
+            covariance = last.covariance + np.diag((_LOST_DEVIATIONS * deviations) ** 2)
+        return OdometryFrame(
+            stamp_ns=stamp_ns,
+            T_odom_base=T,
+            twist=twist,
+            covariance=covariance,
+            points_base=still,
+            matched_ratio=match.matched_ratio,
+            accepted=match.accepted,
+            reason=match.reason,
+        )
+
+    def _deviations(self, has_wheels: bool) -> FloatArray:
+        p = self.parameters
+        shift, turn = (p.wheel_m, p.wheel_deg) if has_wheels else (p.predicted_m, p.predicted_deg)
+        return np.repeat([shift, np.radians(turn)], 3)
+
+    def _usable(self, points_base, times_s) -> tuple[np.ndarray, np.ndarray]:
+        from aerotwin_teach_repeat.localization.grid_kernels import thin
+
+        points = np.ascontiguousarray(points_base, dtype=np.float32)
+        if points.ndim != 2 or points.shape[1] != 3:
+            raise ValueError(f"points_base must have shape (n, 3), got {points.shape}")
+        times = np.zeros(len(points)) if times_s is None else np.asarray(times_s, np.float64)
+        if times.shape != (len(points),):
+            raise ValueError(f"times_s must have shape ({len(points)},), got {times.shape}")
+        p = self.parameters
+        kept = thin(points, p.keep_voxel_m, p.protocol.min_range_m, p.protocol.max_range_m)
+        return points[kept], times[kept]
+
+    def _is_new(self, frame: OdometryFrame) -> bool:
+        if self._keyframe is None:
+            return True
+        T = invert_transform(self._keyframe.T_odom_base) @ frame.T_odom_base
+        turned = np.degrees(Rotation.from_matrix(T[:3, :3]).magnitude())
+        p = self.parameters
+        return bool(np.linalg.norm(T[:3, 3]) >= p.keyframe_m or turned >= p.keyframe_deg)
+
+
+class _RollingMap:
+    """Points of the last metres around the base, with normals, as a target of the matcher."""
+
+    def __init__(self, parameters: OdometryParameters) -> None:
+        self._parameters = parameters
+        self.points = np.empty((0, 3))
+        self._normals = np.empty((0, 3), np.float32)
+        self._weights, self._n_fits = np.empty(0, np.float32), np.empty(0, np.int64)
+        self._origin = np.zeros(3)
+        self._matcher: ScanMatcher | None = None
+
+    def add(self, points: np.ndarray, frame: OdometryFrame) -> None:
+        """Add points (n, 3) of odom, seen from a pose; forget what is far from it."""
+        from aerotwin_teach_repeat.localization.grid_kernels import thin
+
+        p = self._parameters
+        # Whole voxels, so that the grid stays where it is while the origin follows the base.
+        self._origin = np.round(frame.T_odom_base[:3, 3] / p.map_voxel_m) * p.map_voxel_m
+        n = len(points)
+        joined = np.concatenate([self.points, points])
+        near = np.ascontiguousarray(joined - self._origin, dtype=np.float32)
+        kept = thin(near, p.map_voxel_m, 0.0, p.map_radius_m)
+        self.points = joined[kept]
+        self._normals = np.concatenate([self._normals, np.zeros((n, 3), np.float32)])[kept]
+        self._weights = np.concatenate([self._weights, np.zeros(n, np.float32)])[kept]
+        self._n_fits = np.concatenate([self._n_fits, np.zeros(n, np.int64)])[kept]
+        self._fit(near[kept])
+
+    def _fit(self, near: np.ndarray) -> None:
+        p = self._parameters.protocol
+        wanted = (self._n_fits < _N_FITS) | (self._weights == 0.0)
+        grid = PointGrid(near, self._normals, self._weights, cell_m=p.cell_m)
+        fitted = grid.fitted_normals(p.normal_radius_m, p.min_flatness, wanted)
+        self._normals, self._weights = fitted
+        self._n_fits[wanted] += 1
+        self._matcher = ScanMatcher(near, self._normals, p, weights=self._weights)
+
+    def match(self, points_base: np.ndarray, T_odom_base: FloatArray, L: FloatArray) -> Match:
+        """Match a scan to the map; poses are in odom."""
+        assert self._matcher is not None
+        T = T_odom_base.copy()
+        T[:3, 3] -= self._origin
+        match = self._matcher.match(points_base, T, L)
+        T = match.T_target_source.copy()
+        T[:3, 3] += self._origin
+        return replace(match, T_target_source=T)
+
+
+def _whole(twist: np.ndarray) -> FloatArray:
+    """Return a twist (6,) of forward speed and yaw rate (2,), or as it is."""
+    twist = np.asarray(twist, dtype=np.float64)
+    if twist.shape == (2,):
+        twist = np.array([twist[0], 0.0, 0.0, 0.0, 0.0, twist[1]])
+    if twist.shape != (6,) or not np.isfinite(twist).all():
+        raise ValueError(f"wheel_twist must be finite, (2,) or (6,), got {twist}")
+    return twist
