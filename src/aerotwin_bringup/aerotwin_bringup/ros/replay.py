@@ -36,9 +36,11 @@ def main() -> None:
     """Entry point of the executable `replay`."""
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node: ReplayNode | None = None
+    is_ready = False
 
-    def stop(*_: object) -> None:
-        if node is None:
+    def stop(number: int, _: object) -> None:
+        # There is nothing to report before the first frame, and no time for it after a SIGTERM.
+        if node is None or not is_ready or (number == signal.SIGTERM and node.is_stop_wanted):
             sys.exit(EXIT_INTERRUPTED)
         node.is_stop_wanted = True
 
@@ -49,6 +51,7 @@ def main() -> None:
         node = ReplayNode()
         _check(node)
         world = load_world(node.parameters.world) if node.parameters.world else None
+        is_ready = True
         code = _replay_and_report(node, world)
     except (UserError, OSError) as error:
         say_fatal(error)
