@@ -5,6 +5,14 @@
 The runs stand in a YAML file, or are run folders of aerotwin. Failed runs are counted, none is
 dropped. Writes report.html, metrics.json and the tables as Markdown, LaTeX and CSV.
 
+A study file names the runs; {method}, {sequence}, {seed} and * are found by the files that there
+are, relative to it:
+
+  name: Two methods
+  runs:
+    - {reference: "truth/{sequence}.txt", estimate: "out/{method}/{sequence}_{seed}.txt"}
+    - {method: orb, sequence: hall, seed: 7, reference: hall.csv, estimate: "hall.bag:/odom"}
+
 Examples
 --------
   aerotwin evaluate study study.yaml -o result
@@ -47,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     """Read, score, compare, print."""
     from aerotwin_comparison.study import evaluate_study
     from aerotwin_comparison.study.section import study_tables, verdict
-    from aerotwin_comparison.study.tables import markdown
+    from aerotwin_report.plain_tables import table_text
 
     check_gate_names(args.fail_if, ALIASES)
     name, runs = _runs(args)
@@ -58,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         _write(study, args)
     if args.json != "-":
-        print(markdown(study_tables(study)[:-2], study.name))
+        for table in study_tables(study)[:-2] or study_tables(study):
+            print(f"{table_text(table)}\n")
         print(verdict(study))
         for warning in study.warnings():
             print(f"note: {warning}")

@@ -15,12 +15,15 @@ from aerotwin_comparison.schemas import STUDY_SCHEMA
 from aerotwin_comparison.study import load_study, load_study_protocol, study_section
 from aerotwin_comparison.study.results import study_of
 from aerotwin_comparison.study.runs import StudyRun
-from aerotwin_comparison.study.scores import RunScores
+from aerotwin_comparison.study.scores import RunScores, map_scores
 from aerotwin_comparison.study.section import study_tables, verdict
 from aerotwin_comparison.study.tables import csv_of_runs, escape_latex, latex, markdown
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
+from aerotwin_core.protocol import Protocol
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_map_evaluation import MapProtocol
+from aerotwin_registration import write_cloud
 from aerotwin_report import faults, write_report
 from aerotwin_trajectory_evaluation import write_tum
 
@@ -185,6 +188,71 @@ def test_few_runs_are_told_that_they_cannot_be_significant():
     assert all(not d.winner for d in found.duels)
 
 
+def test_one_run_of_each_gives_no_test_and_says_so():
+    found = study(scored([1.0]), scored([2.0], method="b"))
+    assert found.duels == ()
+    assert any("One run of a, b: no significance test" in w for w in found.warnings())
+    assert "a has the lowest APE, 1.000 m, ahead of b by one run" in verdict(found)
+    assert not any(table.title == "Methods against each other" for table in study_tables(found))
+    assert faults(found.metrics(), STUDY_SCHEMA) == []
+    more = study(scored([1.0, 1.1]), scored([2.0], method="b"))
+    assert more.duels == ()
+    assert any("One run of b:" in w for w in more.warnings())
+
+
+def covering(values, percent, method):
+    """Return runs that cover this share of their sequence."""
+    runs = scored(values, method)
+    for run in runs:
+        run.values["coverage_percent"] = percent
+    return runs
+
+
+def test_no_best_is_marked_by_errors_over_different_shares():
+    found = study(covering([0.1, 0.2], 60.0, "a"), covering([0.3, 0.4], 99.0, "b"))
+    table = study_tables(found)[0]
+    assert [table.columns[column] for _, column in table.best] == ["coverage [%]"]
+    assert "no best is marked by error" in table.caption
+    assert "they cover different shares (a 60 %, b 99 %)" in verdict(found)
+    assert any("On s the methods cover different shares" in w for w in found.warnings())
+    alike = study(covering([0.1, 0.2], 98.0, "a"), covering([0.3, 0.4], 99.0, "b"))
+    assert len(study_tables(alike)[0].best) == 3
+    assert not any("different shares" in w for w in alike.warnings())
+
+
+def test_a_relative_error_as_large_as_its_step_is_flagged():
+    choices = {"trajectory": {"choices": {"rpe_m": 0.5}}}
+    runs = [*scored([0.1, 0.2]), *scored([0.1, 0.2], method="b")]
+    for run, rpe in zip(runs, (0.525, 0.1, 0.02, 0.5)):
+        run.values["rpe_trans_m"] = rpe
+    found = study_of("Trial", runs, load_study_protocol(None, {}), choices)
+    (said,) = [w for w in found.warnings() if "step itself" in w]
+    assert said.startswith("RPE over 0.5 m is as large as the step itself in 2 runs (a/s/0, b/s/1)")
+
+
+def test_a_mesh_is_judged_by_its_surface_not_by_its_vertices(tmp_path):
+    """A square of two triangles 0.1 m above the model; one small patch of 900 vertices is 0.6 m."""
+    side = np.linspace(0.0, 10.0, 101)
+    plane = np.stack([*np.meshgrid(side, side), np.zeros((101, 101))], axis=-1).reshape(-1, 3)
+    write_cloud(tmp_path / "model.ply", plane)
+    corners = np.array([[0.0, 0, 0.1], [10, 0, 0.1], [10, 10, 0.1], [0, 10, 0.1]])
+    fine = np.linspace(5.0, 5.3, 30)
+    patch = np.stack([*np.meshgrid(fine, fine), np.full((30, 30), 0.6)], axis=-1).reshape(-1, 3)
+    index = np.arange(900).reshape(30, 30) + 5
+    lower = np.stack([index[:-1, :-1], index[:-1, 1:], index[1:, 1:]], axis=-1).reshape(-1, 3)
+    lines = [f"v {x} {y} {z}" for x, y, z in (*corners, *patch)]
+    lines += [f"f {a} {b} {c}" for a, b, c in ([1, 2, 3], [1, 3, 4], *lower)]
+    (tmp_path / "map.obj").write_text("\n".join(lines))
+    run = StudyRun(
+        method="m", sequence="s", map=str(tmp_path / "map.obj"), model=str(tmp_path / "model.ply")
+    )
+    choices = MapProtocol(align="none", voxel_m=0.1, floor_spacing_m=0.1)
+    found = map_scores(run, Protocol(name="p", part="map", choices=choices))
+    assert found["map_share_percent"] == 100.0
+    # Voxel centres of the model lie within half an edge of it.
+    assert found["map_mean_m"] == pytest.approx(0.1, abs=0.06)
+
+
 def test_p_values_are_corrected_over_the_pairs_of_methods():
     rng = np.random.default_rng(1)
     groups = [scored(rng.uniform(1.0, 2.0, 8), method=m) for m in "abc"]
@@ -210,6 +278,17 @@ def test_the_command_scores_counts_and_writes(folder, capsys):
     for name in ("report.html", "metrics.json", "study.md", "study.tex", "runs.csv"):
         assert (out / name).stat().st_size > 100
     assert set(numbers["protocol"]) == {"study", "trajectory", "map"}
+
+
+def test_the_terminal_gets_a_table_that_nothing_escapes(folder, capsys):
+    assert main(["evaluate", "study", str(folder / "study.yaml")]) == 0
+    said = capsys.readouterr().out
+    assert "\\" not in said
+    assert "|" not in said
+    assert re.search(r"^method +runs +APE \[m\]", said, re.M)
+    assert re.search(r"^orb +3/3 +0\.0\d\d \*", said, re.M)
+    assert "dso_50%" in said
+    assert "note: One run of gone: no significance test" in said
 
 
 def test_the_command_fails_by_conditions(folder, capsys):

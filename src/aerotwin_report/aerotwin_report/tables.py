@@ -11,6 +11,7 @@ from aerotwin_report.hints import hint, hinted
 _NUMBER = re.compile(r"[+\-−]?[0-9][0-9.,\u2009 ]*([eE][+\-]?[0-9]+)?( ?%)?( ± [0-9.]+)?|–")
 LONG_TABLE = 25  # a table of more rows scrolls in its card, below its head
 WIDE_TABLE = 5  # one of more columns takes the whole width
+WIDE_CHARACTERS = 56  # so does one whose lines would be cut in half of it
 
 
 def render_table(table: Table, name: str) -> str:
@@ -28,13 +29,23 @@ def render_table(table: Table, name: str) -> str:
     rows = "".join(_row(table, k, name, numeric) for k in range(len(table.rows)))
     caption = f"<p>{escape(table.caption)}</p>" if table.caption else ""
     is_long = " long" if len(table.rows) > LONG_TABLE else ""
-    is_wide = " wide" if len(table.columns) > WIDE_TABLE else ""
+    is_wide = " wide" if _is_wide(table) else ""
     return (
         f'<div class="card table{is_wide}"><h3>{escape(table.title)}</h3>{caption}'
         f'<div class="scroll{is_long}" tabindex="0" role="region" '
         f'aria-label="{escape(table.title)}">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></div>"
     )
+
+
+def _is_wide(table: Table) -> bool:
+    """Tell whether half of the page is too narrow: words may break lines, numbers and names not."""
+    texts = [table.columns, *table.rows]
+    longest = [
+        max(len(word) for row in texts for word in [*shown(row[column]).split(), ""])
+        for column in range(len(table.columns))
+    ]
+    return len(table.columns) > WIDE_TABLE or sum(longest) > WIDE_CHARACTERS
 
 
 def _heading(table: Table, column: int, name: str, is_number: bool) -> str:

@@ -105,7 +105,7 @@ def comparison_verdict(evaluations: Evaluations) -> str:
     return (
         f"{ranked[0]} is nearest to truth: {metres(rmse[ranked[0]])} RMS {how}, {others}; all "
         f"cover the same {first.coverage:.0%} of the reference. One run each: whether that is more "
-        "than chance, `aerotwin evaluate study` tells from several."
+        "than chance, aerotwin evaluate study tells from several."
     )
 
 

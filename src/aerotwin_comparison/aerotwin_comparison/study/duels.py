@@ -14,6 +14,8 @@ from aerotwin_comparison.study.scores import QUANTITIES, Quantity, RunScores
 from aerotwin_core.statistics import Comparison, compare_paired, compare_unpaired, holm
 
 _FEWEST_PAIRS = 2
+_FEWEST_RUNS = 2
+"""One run has no spread: nothing tells a difference from chance."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +68,7 @@ class Duel:
 
 
 def duels_of(scored: Sequence[RunScores], protocol: StudyProtocol) -> list[Duel]:
-    """Return the comparisons of all pairs of methods by every score that both have."""
+    """Return the comparisons of all pairs of methods by every score that both have twice."""
     methods = list(dict.fromkeys(s.run.method for s in scored))
     pairs = [(a, b) for i, a in enumerate(methods) for b in methods[i + 1 :]]
     duels = []
@@ -101,7 +103,7 @@ def _compared(
     """Compare runs of the same sequence and seed where there are some, else all runs.
 
     Returns the comparison, its typical difference and whether it was of pairs; None where a method
-    has no run with the score.
+    has fewer than two runs with the score.
     """
     sides: list[dict[tuple[str, str], float]] = []
     for method in (a, b):
@@ -111,7 +113,7 @@ def _compared(
             if s.run.method == method
         }
         sides.append({key: v for key, v in known.items() if v is not None})
-    if not all(sides):
+    if min(map(len, sides)) < _FEWEST_RUNS:
         return None
     joined = np.array([*sides[0].values(), *sides[1].values()])
     ranked, worst = without_infinity(joined)

@@ -17,6 +17,9 @@ from aerotwin_core.protocol import DEFAULT, Protocol
 from aerotwin_map_evaluation import MapProtocol
 from aerotwin_trajectory_evaluation import TrajectoryProtocol
 
+_COVERAGE_APART_PERCENT = 5.0  # of medians over runs; single runs of one method differ by some
+_MOST_NAMED = 5
+
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
@@ -66,6 +69,13 @@ class Study:
                 return cell
         return None
 
+    def coverage_apart(self, sequence: str) -> dict[str, float]:
+        """Return what each method covers [%] where that is too different to rank their errors."""
+        cells = [self.cell(method, sequence, "coverage_percent") for method in self.methods]
+        shares = {c.method: c.centre for c in cells if c is not None and c.centre is not None}
+        is_apart = max(shares.values(), default=0.0) - min(shares.values(), default=0.0)
+        return shares if is_apart > _COVERAGE_APART_PERCENT else {}
+
     @property
     def n_failed(self) -> int:
         """Runs that failed."""
@@ -80,6 +90,9 @@ class Study:
                 "(medians, tests) and are listed with the reason."
             )
         found += _missing_runs(self)
+        found += _single_runs(self)
+        found += _different_coverage(self)
+        found += _as_large_as_the_step(self)
         dead = [d for d in self.duels if d.comparison.smallest_p_value > self.choices.choices.alpha]
         if dead:
             n = max(d.comparison.n_a for d in dead)
@@ -166,6 +179,46 @@ def study_of(
         choices=choices,
         protocols=protocols,
     )
+
+
+def _single_runs(study: Study) -> list[str]:
+    """Say which methods have too few runs for any test."""
+    counts = {m: sum(s.run.method == m for s in study.runs) for m in study.methods}
+    single = [method for method, n in counts.items() if n == 1]
+    if not single or len(study.methods) < 2:
+        return []
+    return [
+        f"One run of {', '.join(single)}: no significance test and no interval can be given; a "
+        "difference may be chance. Repeat each method, six times or more with the same sequences "
+        "and seeds."
+    ]
+
+
+def _different_coverage(study: Study) -> list[str]:
+    """Say where methods are ranked by errors over different shares of a sequence."""
+    found = []
+    for sequence in study.sequences:
+        shares = study.coverage_apart(sequence)
+        if shares:
+            said = ", ".join(f"{method} {share:.0f} %" for method, share in shares.items())
+            found.append(
+                f"On {sequence} the methods cover different shares ({said}): their errors stand "
+                "for different parts of it, no best is marked by them."
+            )
+    return found
+
+
+def _as_large_as_the_step(study: Study) -> list[str]:
+    """Say whose relative error is as large as the motion: frames are mixed up, or it stands."""
+    step_m = study.protocols.get("trajectory", {}).get("choices", {}).get("rpe_m", np.inf)
+    names = [s.run.name for s in study.runs if s.values.get("rpe_trans_m", 0.0) >= step_m]
+    if not names:
+        return []
+    shown = ", ".join(names[:_MOST_NAMED]) + (" …" if len(names) > _MOST_NAMED else "")
+    return [
+        f"RPE over {step_m:g} m is as large as the step itself in {len(names)} runs ({shown}): are "
+        "the attitudes of the same body axes as the truth's?"
+    ]
 
 
 def _missing_runs(study: Study) -> list[str]:

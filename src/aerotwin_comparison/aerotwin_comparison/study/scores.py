@@ -149,7 +149,7 @@ def score_run(
         values.setdefault("coverage_percent", 0.0)
     if run.map and not failure:
         try:
-            values |= _map_scores(run, maps)
+            values |= map_scores(run, maps)
         except UserError as error:
             failure = str(error)
     if failure:
@@ -201,13 +201,23 @@ def _paths(
     return truth, estimate, folder.frame_stamps_ns(estimate)
 
 
-def _map_scores(run: StudyRun, protocol: Protocol[MapProtocol]) -> dict[str, float]:
+def map_scores(run: StudyRun, protocol: Protocol[MapProtocol]) -> dict[str, float]:
+    """Return the scores of the map of a run.
+
+    Raises
+    ------
+    UserError
+        If it cannot be read or aligned, or lies beyond the cut.
+    """
     from aerotwin_comparison.model import load_model
     from aerotwin_map_evaluation import evaluate_map
+    from aerotwin_map_evaluation.inputs import points_of
     from aerotwin_voxel_cloud import load_map
 
     reference, _ = load_model(run.model, protocol.choices)
-    found = evaluate_map(reference, load_map(run.map).points, protocol=protocol)
+    # The surface of a mesh is sampled: its vertices crowd where it is fine.
+    estimate = points_of(load_map(run.map), protocol.choices.floor_spacing_m)
+    found = evaluate_map(reference, estimate.points, protocol=protocol)
     if not found.registration.converged:
         raise UserError(f"the map could not be aligned: {found.registration.reason}")
     kept = found.kept(found.voxel_distances)

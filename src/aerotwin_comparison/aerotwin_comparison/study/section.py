@@ -69,17 +69,25 @@ def verdict(study: Study) -> str:
     (best, method), (_, second) = ranked[:2]
     if not np.isfinite(best):
         return f"No method completed most of its runs. {done}"
-    duel = next(
-        d
-        for d in study.duels
-        if d.quantity.key == "ape_trans_m" and {d.method_a, d.method_b} == {method, second}
+    shares = study.coverage_apart(ALL_SEQUENCES)
+    covers = ", ".join(
+        f"{name} {shares[name]:.0f} %" for name in (method, second) if name in shares
     )
-    sure = (
-        f"better than {second} (p = {duel.p_adjusted:.3g} after Holm)"
-        if duel.winner == method
-        else f"not significantly better than {second} (p = {duel.p_adjusted:.3g} after Holm)"
-    )
-    return f"{method} has the lowest APE, {best:.3f} m, {sure}. {done}"
+    but = f"; but they cover different shares ({covers})" if covers else ""
+    sure = _sure(study, method, second)
+    return f"{method} has the lowest APE, {best:.3f} m, {sure}{but}. {done}"
+
+
+def _sure(study: Study, method: str, second: str) -> str:
+    """Say whether the best method is ahead of the next one by more than chance."""
+    for duel in study.duels:
+        if duel.quantity.key == "ape_trans_m" and {duel.method_a, duel.method_b} == {
+            method,
+            second,
+        }:
+            is_sure = "better" if duel.winner == method else "not significantly better"
+            return f"{is_sure} than {second} (p = {duel.p_adjusted:.3g} after Holm)"
+    return f"ahead of {second} by one run: whether by more than chance, one run does not tell"
 
 
 def _headline(study: Study) -> tuple[Headline, ...]:

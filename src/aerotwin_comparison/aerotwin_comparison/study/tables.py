@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from aerotwin_comparison.study.cells import ALL_SEQUENCES, Cell
 from aerotwin_comparison.study.results import Study
-from aerotwin_comparison.study.scores import BY_KEY, QUANTITIES, Quantity
+from aerotwin_comparison.study.scores import BY_KEY, FAILS, QUANTITIES, Quantity
 from aerotwin_core.section import Table
 
 XTDRONE_ROWS = (
@@ -55,7 +55,10 @@ def _of_sequence(study: Study, sequence: str) -> Table:
         rows.append(
             (method, f"{first.n_runs - first.n_failed}/{first.n_runs}", *map(_shown, cells))
         )
+    is_apart = bool(study.coverage_apart(sequence))
     for column, quantity in enumerate(quantities):
+        if is_apart and quantity.key in FAILS:
+            continue
         leader = _best(study, methods, sequence, quantity)
         if leader is not None and len(methods) > 1:
             best.append((leader, column + 2))
@@ -63,8 +66,9 @@ def _of_sequence(study: Study, sequence: str) -> Table:
     centre = study.choices.choices.centre
     return Table(
         title=name,
-        caption=f"{centre} over runs; completed of all runs. A failed "
-        f"run {'ranks behind all others' if centre == 'median' else 'has no part in a mean'}.",
+        caption=f"{centre.capitalize()} over runs; completed of all runs. A failed "
+        f"run {'ranks behind all others' if centre == 'median' else 'has no part in a mean'}."
+        + (" The methods cover different shares: no best is marked by error." if is_apart else ""),
         columns=("method", "runs", *(q.heading for q in quantities)),
         column_hints=("", "completed of all", *(q.hint for q in quantities)),
         rows=tuple(rows),
