@@ -80,6 +80,10 @@ class TrackerParameters:
         0.2, text="share of the turn rate that the speed schedule leaves for corrections",
         minimum=0.0, maximum=0.9,
     )  # fmt: skip
+    brake_reserve: float = parameter(
+        0.3, text="share of the deceleration that the speed schedule leaves for corrections",
+        minimum=0.0, maximum=0.9,
+    )  # fmt: skip
     creep_speed_m_s: float = parameter(
         0.1, text="slowest speed on the way to a stop", unit="m/s", minimum=0.01, maximum=1.0
     )

@@ -45,11 +45,18 @@ class TrackerCommand:
 
 
 class PathTracker(Protocol):
-    """Steers a vehicle along a route; keeps what it sent, so that latencies are compensated."""
+    """Steers a vehicle along a route; keeps what it sent, so that latencies are compensated.
 
-    @property
-    def route(self) -> RoutePath:
-        """The route that is followed."""
+    Attributes
+    ----------
+    route : RoutePath
+        The route that is followed.
+    parameters : TrackerParameters
+        What it knows of the vehicle and may ask for.
+    """
+
+    route: RoutePath
+    parameters: TrackerParameters
 
     def command(
         self, T_map_base: ArrayLike, twist: ArrayLike, s_m: float, *,

@@ -30,7 +30,8 @@ def pursuit_command(
 
     kappa = 2 y / L^2 with the goal's sideways coordinate y in the vehicle's frame and its distance
     L. Beyond the end of a segment the goal lies on the tangent. The speed is lowered where the
-    arc would ask for more than the greatest turn rate. The vehicle's response is undone.
+    arc would ask for more than the greatest turn rate. The speed is the one scheduled where the
+    vehicle will be when it has taken it up. The vehicle's response is undone.
     """
     x, y, theta, v, _ = state
     p = parameters
@@ -41,7 +42,9 @@ def pursuit_command(
     gy = points[0, 1] + beyond * math.sin(heading[0]) - y
     sideways = -math.sin(theta) * gx + math.cos(theta) * gy
     curvature = 2.0 * sideways / max(gx * gx + gy * gy, p.min_look_ahead_m**2)
-    speed = speed_at(route, schedule, s_m, segment)
+    taken_up = s_m + abs(v) * (p.speed_lag_s + p.control_period_s)
+    slowest = p.creep_speed_m_s if s_m < segment.stop_s_m else 0.0
+    speed = max(speed_at(route, schedule, taken_up, segment), slowest)
     if abs(curvature) * speed > p.max_turn_rate_rad_s:
         speed = p.max_turn_rate_rad_s / abs(curvature)
     velocity = segment.direction * speed

@@ -15,8 +15,9 @@ def speed_schedule(route: RoutePath, parameters: TrackerParameters) -> FloatArra
 
     The least of: the reference speed; what the turn rate, less its reserve, allows at the
     curvature; what the lateral acceleration allows; what can still be braked before the next
-    slower place, v^2 = v_next^2 + 2 a ds. Turns are not taken slower than the minimum speed
-    unless the turn rate itself forbids it; stops are approached at the creep speed at least.
+    slower place, v^2 = v_next^2 + 2 a ds, with a reserve. Turns are not taken slower than the
+    minimum speed unless the turn rate itself forbids it; stops are approached at the creep speed
+    at least.
     """
     curvature = np.maximum(np.abs(route.curvature_1_m), _STRAIGHT_1_M)
     allowed = np.minimum(
@@ -38,7 +39,7 @@ def _brake(s_m: FloatArray, speed: FloatArray, parameters: TrackerParameters) ->
     """
     square = speed**2
     square[-1] = 0.0
-    fall = 2.0 * parameters.max_acceleration_m_s2 * s_m
+    fall = 2.0 * (1.0 - parameters.brake_reserve) * parameters.max_acceleration_m_s2 * s_m
     reachable = np.minimum.accumulate((square + fall)[::-1])[::-1] - fall
     slow = np.sqrt(np.maximum(reachable, 0.0))
     slow = np.maximum(slow, np.minimum(parameters.creep_speed_m_s, speed))

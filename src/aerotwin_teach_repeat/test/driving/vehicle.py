@@ -1,13 +1,13 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A wheeled vehicle of the tests' own: lags, slip and command delay, Euler steps of 1 ms."""
+"""A wheeled vehicle of the tests' own: lags, slip and command delay, Euler steps of 2 ms."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-EULER_S = 0.001
+EULER_S = 0.002
 
 
 @dataclass(kw_only=True)

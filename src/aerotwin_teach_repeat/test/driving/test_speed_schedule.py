@@ -17,7 +17,8 @@ def test_a_straight_route_is_driven_at_the_reference_speed_and_braked_for_the_en
     route = RoutePath(driven([(20.0, 0.0)]))
     speed = speed_schedule(route, LIMITS)
     left = route.length_m - route.s_m
-    expected = np.minimum(1.0, np.sqrt(2.0 * LIMITS.max_acceleration_m_s2 * left))
+    braking = (1.0 - LIMITS.brake_reserve) * LIMITS.max_acceleration_m_s2
+    expected = np.minimum(1.0, np.sqrt(2.0 * braking * left))
     expected[:-1] = np.maximum(expected[:-1], LIMITS.creep_speed_m_s)
     np.testing.assert_allclose(speed, expected, atol=1e-9)
     assert speed[-1] == 0.0

@@ -66,7 +66,7 @@ WORST_M = {ModelPredictiveTracker: 0.05, PurePursuitTracker: 0.08}
 
 @TRACKERS
 def test_a_loop_with_slip_lag_and_delay_stays_within_centimetres_and_within_all_limits(make):
-    route = RoutePath(rounded_loop()[:450])
+    route = RoutePath(rounded_loop()[:300])
     rows, commands, progress = close_loop(route, make, TestVehicle(**SLIPPING))
     assert progress.left_m == 0.0
     assert np.sqrt(np.mean(rows[:, 1] ** 2)) < RMSE_M[make]
@@ -116,9 +116,9 @@ def test_cusps_are_reached_turned_and_left_again(make):
     ("y", "theta"), [(0.5, 0.17), (-0.5, -0.17), (1.5, 1.0), (-2.0, 1.5), (0.0, 3.0)]
 )
 def test_a_start_beside_the_route_even_outside_the_corridor_finds_back(make, y, theta):
-    route = RoutePath(driven([(30.0, 0.0)]))
+    route = RoutePath(driven([(20.0, 0.0)]))
     rows, commands, _ = close_loop(route, make, TestVehicle(x=5.0, y=y, theta=theta), s=5.0)
-    assert abs(rows[rows[:, 0] > 20.0, 1]).max() < 0.03
+    assert abs(rows[rows[:, 0] > 15.0, 1]).max() < 0.03
     assert max(abs(c.omega_rad_s) for c in commands) <= LIMITS.max_turn_rate_rad_s + ROUNDING
 
 
@@ -132,7 +132,7 @@ def test_within_the_corridor_the_corridor_is_kept():
 def test_a_bicycle_stays_within_its_steering(make):
     limits = TrackerParameters(vehicle="bicycle", max_curvature_1_m=0.5)
     vehicle = TestVehicle(max_curvature=0.5, turn_gain=0.95)
-    route = RoutePath(rounded_loop()[:230])
+    route = RoutePath(rounded_loop()[:190])
     rows, commands, _ = close_loop(route, make, vehicle, limits)
     assert abs(rows[:, 1]).max() < WORST_M[make]
     assert all(abs(c.omega_rad_s) <= 0.5 * abs(c.v_m_s) + ROUNDING for c in commands)

@@ -1,0 +1,24 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Repeat a taught route: scans in, commands out; every change of state has a reason in words.
+
+The pose is believed in `map`, the frame of the route graph, at the stamp of the scan; commands are
+computed for the time at which the vehicle answers them.
+"""
+
+from aerotwin_teach_repeat.repeat.parameters import RepeatParameters
+from aerotwin_teach_repeat.repeat.repeater import Repeater
+from aerotwin_teach_repeat.repeat.step import RepeatState, RepeatStep, Transition
+from aerotwin_teach_repeat.repeat.whereabouts import Fix, Localizer, Odometry, Whereabouts
+
+__all__ = [
+    "Fix",
+    "Localizer",
+    "Odometry",
+    "RepeatParameters",
+    "RepeatState",
+    "RepeatStep",
+    "Repeater",
+    "Transition",
+    "Whereabouts",
+]

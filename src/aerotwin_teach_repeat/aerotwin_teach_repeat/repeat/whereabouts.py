@@ -1,0 +1,201 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the vehicle is believed to be: odometry from scan to scan, corrected by localisation."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_core.time import to_seconds
+from aerotwin_teach_repeat.localization.motion import T_begin_end, twist_between
+
+Twist = tuple[float, float]
+"""Speed along x [m/s], turn rate about z [rad/s]."""
+
+
+class OdometryStep(Protocol):
+    """What an odometry says of a scan."""
+
+    T_odom_base: FloatArray
+    twist: FloatArray
+    covariance: FloatArray
+    points_base: NDArray[Any]
+
+
+class Odometry(Protocol):
+    """Motion from scan to scan, as `aerotwin_teach_repeat.localization.ScanOdometry`."""
+
+    def add(
+        self,
+        points_base: NDArray[Any],
+        times_s: NDArray[Any],
+        stamp_ns: int,
+        wheel_twist: FloatArray | None = None,
+    ) -> OdometryStep:
+        """Return the pose at the stamp, and the scan without its distortion."""
+
+
+class Localization(Protocol):
+    """What a localiser says of a scan."""
+
+    T_map_base: FloatArray
+    vertex_id: int
+    accepted: bool
+    reason: str
+
+
+class Localizer(Protocol):
+    """Place in the submaps of a route."""
+
+    def localize(
+        self, points_base: NDArray[Any], stamp_ns: int, T_odom_base: FloatArray,
+        covariance: FloatArray,
+    ) -> Localization:  # fmt: skip
+        """Return the place near the one before, moved by odometry."""
+
+    def relocalize(self, points_base: NDArray[Any]) -> Localization:
+        """Return the place anywhere on the route."""
+
+    def reset(self, vertex_id: int, T_vertex_base: FloatArray) -> None:
+        """Take a place for the present one."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fix:
+    """What one scan said of the place.
+
+    Attributes
+    ----------
+    is_localised : bool
+        Whether the localisation was accepted.
+    reason : str
+        The localiser's words.
+    vertex_id : int or None
+        The vertex it was found at.
+    jump_m, jump_rad : float
+        Difference from what was believed before, infinite where nothing was.
+    """
+
+    is_localised: bool
+    reason: str
+    vertex_id: int | None = None
+    jump_m: float = math.inf
+    jump_rad: float = math.inf
+
+
+class Whereabouts:
+    """Keeps the believed pose; counts how far it was carried by odometry alone.
+
+    Attributes
+    ----------
+    twist : (float, float)
+        Last measured speed and turn rate [m/s, rad/s].
+    """
+
+    def __init__(self, odometry: Odometry, localizer: Localizer) -> None:
+        self._odometry, self._localizer = odometry, localizer
+        self._T_odom_base: FloatArray | None = None
+        self._scan_ns: int | None = None
+        self._now_ns, self._T_scan_now = 0, np.eye(4)
+        self.twist: Twist = (0.0, 0.0)
+        self.forget()
+
+    def forget(self) -> None:
+        """Know no place: the vehicle may be anywhere on the route."""
+        self._T_map_scan: FloatArray | None = None
+        self._blind_m = self._since_m = 0.0
+
+    def place(self, vertex_id: int, T_map_vertex: FloatArray, T_vertex_base: ArrayLike) -> None:
+        """Believe a place that somebody said."""
+        self.forget()
+        T = np.asarray(T_vertex_base, dtype=np.float64)
+        self._T_map_scan = T_map_vertex @ T
+        self._localizer.reset(vertex_id, T)
+
+    @property
+    def T_map_base(self) -> FloatArray | None:
+        """The belief (4, 4); None before the vehicle was placed or found."""
+        return None if self._T_map_scan is None else self._T_map_scan @ self._T_scan_now
+
+    @property
+    def blind_m(self) -> float:
+        """Way since the last accepted localisation [m]."""
+        return self._blind_m + self._since_m
+
+    def add_scan(
+        self,
+        points_base: NDArray[Any],
+        times_s: NDArray[Any],
+        stamp_ns: int,
+        wheel_twist: Twist | None,
+        *,
+        everywhere: bool,
+    ) -> Fix:
+        """Move the belief by odometry and correct it by localisation, here or on the whole route.
+
+        After a silence of the lidar the odometry is told the mean twist of the way meanwhile.
+        """
+        hint = None if wheel_twist is None else np.array(wheel_twist)
+        if self._scan_ns is not None and self._now_ns != self._scan_ns:
+            self.extrapolate(stamp_ns, wheel_twist)
+            duration_s = to_seconds(stamp_ns - self._scan_ns)
+            if duration_s > 0.0:
+                hint = twist_between(np.eye(4), self._T_scan_now, duration_s)
+        try:
+            step = self._odometry.add(points_base, times_s, stamp_ns, hint)
+        except ValueError as error:
+            self.extrapolate(stamp_ns, wheel_twist)
+            return Fix(is_localised=False, reason=f"the scan cannot be used: {error}")
+        self._move(step, stamp_ns)
+        if everywhere or self._T_map_scan is None:
+            found = self._localizer.relocalize(step.points_base)
+        else:
+            found = self._localizer.localize(
+                step.points_base, stamp_ns, step.T_odom_base, step.covariance
+            )
+        return self._take(found)
+
+    def extrapolate(self, stamp_ns: int, wheel_twist: Twist | None) -> None:
+        """Move the belief to a stamp without a scan: by the wheels, or at the last twist."""
+        if self._scan_ns is None:
+            return
+        self.twist = self.twist if wheel_twist is None else wheel_twist
+        dt = to_seconds(stamp_ns - self._now_ns)
+        self._T_scan_now = self._T_scan_now @ T_begin_end(_six(self.twist), dt)
+        self._since_m += abs(self.twist[0] * dt)
+        self._now_ns = stamp_ns
+
+    def _move(self, step: OdometryStep, stamp_ns: int) -> None:
+        """Take over the motion since the last scan, in place of what was extrapolated."""
+        if self._T_odom_base is not None:
+            T_before_now = invert_transform(self._T_odom_base) @ step.T_odom_base
+            if self._T_map_scan is not None:
+                self._T_map_scan = self._T_map_scan @ T_before_now
+            self._blind_m += max(float(np.linalg.norm(T_before_now[:3, 3])), self._since_m)
+        self._T_odom_base, self._T_scan_now, self._since_m = step.T_odom_base, np.eye(4), 0.0
+        self.twist = (float(step.twist[0]), float(step.twist[5]))
+        self._scan_ns = self._now_ns = stamp_ns
+
+    def _take(self, found: Localization) -> Fix:
+        T_map_base = np.asarray(found.T_map_base, dtype=np.float64)
+        if not found.accepted or not np.isfinite(T_map_base).all():
+            return Fix(is_localised=False, reason=found.reason)
+        jump_m = jump_rad = math.inf
+        if self._T_map_scan is not None:
+            jump = invert_transform(self._T_map_scan) @ T_map_base
+            jump_m = float(np.linalg.norm(jump[:3, 3]))
+            jump_rad = math.acos(float(np.clip((np.trace(jump[:3, :3]) - 1.0) / 2.0, -1.0, 1.0)))
+        self._T_map_scan, self._blind_m = T_map_base, 0.0
+        return Fix(
+            is_localised=True, reason=found.reason, vertex_id=found.vertex_id, jump_m=jump_m,
+            jump_rad=jump_rad,
+        )  # fmt: skip
+
+
+def _six(twist: Twist) -> FloatArray:
+    """Return (vx, vy, vz, wx, wy, wz) of a planar twist."""
+    return np.array([twist[0], 0.0, 0.0, 0.0, 0.0, twist[1]])
