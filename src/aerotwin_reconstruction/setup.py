@@ -25,6 +25,7 @@ setup(
     entry_points={
         "aerotwin.commands": [
             "degrade = aerotwin_reconstruction.degrade_command",
+            "reconstruct = aerotwin_reconstruction.reconstruct_command",
             "survey = aerotwin_reconstruction.survey_command",
         ],
     },

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reconstructions of surveyed places, and what is wrong with them.
 
-Survey flights, reconstruction from images and GNSS, and `degradation` for studies.
+`survey`: flights and their pictures with GNSS in EXIF; `bundle`: the poses of pictures; `dense`:
+clouds; `surface`: meshes with an ortho picture; `degradation`: what goes wrong. Everything is
+in the map frame: x east, y north, z up, metres; `T_map_optical` is the pose of a picture.
 """
 
-__all__ = ["degradation"]
+__all__ = ["bundle", "degradation", "dense", "surface", "survey"]

@@ -1,0 +1,108 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From points of all pictures to one cloud: means of cells, normals, colours."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+_CHUNK = 1 << 17
+
+
+@dataclass(frozen=True, kw_only=True)
+class DenseCloud:
+    """A reconstructed surface as points.
+
+    Attributes
+    ----------
+    points : (n, 3) float64 array
+        In map [m].
+    normals : (n, 3) float32 array
+        Unit, towards the pictures that saw the point.
+    colours : (n, 3) uint8 array
+        sRGB.
+    """
+
+    points: np.ndarray
+    normals: np.ndarray
+    colours: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenPoints:
+    """Points of one picture.
+
+    Attributes
+    ----------
+    points : (n, 3) float32 array
+        In map [m]; sites are small enough for single precision (0.1 mm at 1 km).
+    colours : (n, 3) uint8 array
+    towards : (3,) float32 array
+        Place of the picture [m].
+    """
+
+    points: np.ndarray
+    colours: np.ndarray
+    towards: np.ndarray
+
+
+def fuse(
+    parts: Sequence[SeenPoints], *, voxel_m: float, fewest_points: int, normal_neighbours: int
+) -> DenseCloud:
+    """Return the means of the points in each cell that holds enough of them.
+
+    Raises
+    ------
+    ValueError
+        If no cell does.
+    """
+    points = np.concatenate([part.points for part in parts])
+    cell = np.floor(points / np.float32(voxel_m)).astype(np.int64)
+    cell -= cell.min(axis=0)
+    extent = cell.max(axis=0) + 1
+    key = (cell[:, 0] * extent[1] + cell[:, 1]) * extent[2] + cell[:, 2]
+    order = np.argsort(key, kind="stable")
+    starts = np.flatnonzero(np.diff(key[order], prepend=-1))
+    count = np.diff(np.append(starts, len(order)))
+    is_kept = count >= fewest_points
+    if not is_kept.any():
+        raise ValueError(f"no cell of {voxel_m:g} m holds {fewest_points} points")
+
+    def means(values: np.ndarray) -> np.ndarray:
+        sums = np.add.reduceat(values[order], starts, axis=0, dtype=np.float64)
+        return sums[is_kept] / count[is_kept, None]
+
+    mean = means(points)
+    colours = means(np.concatenate([part.colours for part in parts]))
+    towards = means(np.concatenate([_directions(part) for part in parts]).astype(np.float32))
+    normals = fitted_normals(mean, towards, n_neighbours=normal_neighbours)
+    return DenseCloud(
+        points=mean, normals=normals, colours=np.rint(colours).clip(0, 255).astype(np.uint8)
+    )
+
+
+def fitted_normals(points: np.ndarray, towards: np.ndarray, *, n_neighbours: int) -> np.ndarray:
+    """Return unit normals (n, 3) of planes through the nearest points, to the side of `towards`."""
+    tree = cKDTree(points)
+    normals = np.empty((len(points), 3), np.float32)
+    k = min(n_neighbours, len(points))
+    for start in range(0, len(points), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        _, index = tree.query(points[part], k=k, workers=-1)
+        near = points[index.reshape(-1, k)]
+        near = near - near.mean(axis=1, keepdims=True)
+        _, axes = np.linalg.eigh(np.einsum("nki,nkj->nij", near, near))
+        found = axes[:, :, 0]
+        found[np.einsum("ni,ni->n", found, towards[part]) < 0.0] *= -1.0
+        normals[part] = found
+    return normals
+
+
+def _directions(part: SeenPoints) -> np.ndarray:
+    away = part.towards - part.points
+    return away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)

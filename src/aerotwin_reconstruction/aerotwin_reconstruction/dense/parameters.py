@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Choices of the dense reconstruction."""
+
+from dataclasses import dataclass
+
+from aerotwin_core.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class DenseParameters:
+    """How depths are found and joined to one cloud."""
+
+    scale: float = parameter(
+        0.5, text="Pictures are shrunk to this size first.", minimum=0.05, maximum=1.0
+    )
+    n_neighbours: int = parameter(
+        4, text="Pictures that each one is compared with.", minimum=1, maximum=16
+    )
+    narrowest: float = parameter(
+        0.08, text="Least baseline, as a share of the distance to the surface.", minimum=0.01,
+        maximum=1.0,
+    )  # fmt: skip
+    widest: float = parameter(0.45, text="Greatest baseline, likewise.", minimum=0.02, maximum=2.0)
+    best: float = parameter(
+        0.22, text="Baseline that is sought first, likewise.", minimum=0.02, maximum=1.0
+    )
+    largest_angle_deg: float = parameter(
+        25.0, text="Between the axes of pictures that are compared.", unit="deg", minimum=1.0,
+        maximum=90.0,
+    )  # fmt: skip
+    block_px: int = parameter(
+        5, text="Edge of the blocks that are compared, odd.", unit="px", minimum=1, maximum=21
+    )
+    depth_margin: float = parameter(
+        0.15, text="Depths sought beyond those of the tracks, as a share.", minimum=0.0, maximum=2.0
+    )
+    agreement_px: float = parameter(
+        1.0, text="Disparities that differ by less agree.", unit="px", minimum=0.1, maximum=10.0
+    )
+    n_agreeing: int = parameter(
+        2, text="Neighbours that must agree on a depth.", minimum=1, maximum=16
+    )
+    depth_tolerance: float = parameter(
+        0.01, text="Depths of other pictures that differ by a smaller share agree.", minimum=1e-4,
+        maximum=0.2,
+    )  # fmt: skip
+    n_confirming: int = parameter(
+        2, text="Other pictures that must show a point too.", minimum=0, maximum=16
+    )
+    pixel_step: int = parameter(
+        2, text="Every so manieth pixel of rows and columns becomes a point.", minimum=1, maximum=16
+    )
+    voxel_m: float = parameter(
+        0.10, text="Points in a cell of this edge become their mean.", unit="m", minimum=0.005,
+        maximum=10.0,
+    )  # fmt: skip
+    fewest_points: int = parameter(
+        3, text="Points that make a cell count.", minimum=1, maximum=1000
+    )
+    normal_neighbours: int = parameter(
+        16, text="Points that a normal is fitted to.", minimum=4, maximum=200
+    )
+
+    def __post_init__(self) -> None:
+        if self.block_px % 2 == 0:
+            raise ValueError(f"block_px must be odd, got {self.block_px}")
+        if not self.narrowest <= self.best <= self.widest:
+            raise ValueError(
+                "narrowest <= best <= widest must hold, got "
+                f"{self.narrowest:g}, {self.best:g}, {self.widest:g}"
+            )
+        if self.n_agreeing > self.n_neighbours:
+            raise ValueError(
+                f"n_agreeing must not exceed n_neighbours ({self.n_neighbours}), got "
+                f"{self.n_agreeing}"
+            )

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Reconstruct a place from survey pictures: poses, a dense cloud, a mesh with its ortho texture.
+
+SURVEY is a folder of `aerotwin survey`, or of any JPEG pictures of one camera with GNSS in their
+EXIF. Poses come from the pictures and GNSS alone; the truth of a simulated survey is only compared
+with. The folder then holds cloud.ply (normals, colours), poses.csv, mesh.glb with the world.yaml
+that loads it, and reconstruction.json.
+
+  aerotwin reconstruct runs/survey -o runs/reconstruction
+"""
+
+import argparse
+from pathlib import Path
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("survey", type=Path, metavar="SURVEY", help="folder of pictures")
+    parser.add_argument("--voxel-m", type=float, help="cells of the cloud (0.1)")
+    parser.add_argument("--scale", type=float, help="pictures are shrunk to for stereo (0.5)")
+    parser.add_argument("--no-mesh", action="store_true", help="cloud and poses only")
+    parser.add_argument("--texel-m", type=float, help="of the ortho texture (0.05)")
+    parser.add_argument("--json", metavar="FILE", help="the record; - for standard output")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Reconstruct and write the folder."""
+    from aerotwin_core.cli import say, write_json
+    from aerotwin_core.parameters import load_parameters
+    from aerotwin_reconstruction.bundle import BundleParameters
+    from aerotwin_reconstruction.dense import DenseParameters
+    from aerotwin_reconstruction.reconstruction import reconstruct
+    from aerotwin_reconstruction.surface import SurfaceParameters
+
+    dense = load_parameters(
+        DenseParameters, _given(voxel_m=args.voxel_m, scale=args.scale), where="reconstruct"
+    )
+    surface = load_parameters(SurfaceParameters, _given(texel_m=args.texel_m), where="reconstruct")
+    with _Bars() as bars:
+        record = reconstruct(
+            args.survey, args.out, bundle=BundleParameters(), dense=dense, surface=None if args.no_mesh else surface,
+            report=bars,
+        )  # fmt: skip
+    say(
+        f"{args.out}: {record['cloud']['n_points']} points of {record['alignment']['n_tied']} of "
+        f"{record['alignment']['n_pictures']} pictures, reprojection "
+        f"{record['alignment']['reprojection_rms_px']:.2f} px, {record['duration_s']:.0f} s"
+    )
+    if record["pose_errors"] is not None:
+        errors = record["pose_errors"]
+        say(
+            f"against the truth: positions {100 * errors['position_rmse_m']:.1f} cm, attitudes "
+            f"{errors['angle_rmse_deg']:.3f} degrees (RMS)"
+        )
+    write_json(args.json, record)
+    return 0
+
+
+def _given(**values) -> dict:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+class _Bars:
+    """One progress bar after another, for the stages of a reconstruction."""
+
+    def __init__(self) -> None:
+        self._stage, self._bar = "", None
+
+    def __enter__(self) -> "_Bars":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def __call__(self, stage: str, share: float) -> None:
+        from aerotwin_core.cli import progress
+
+        if stage != self._stage:
+            self.__exit__()
+            self._stage, self._bar = stage, progress(100.0, stage, unit="%")
+        assert self._bar is not None
+        self._bar.update(max(100.0 * share - self._bar.n, 0.0))

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From a folder of survey pictures to a folder with cloud, poses, mesh and record."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from aerotwin_core.cli import write_json
+from aerotwin_core.parameters import to_mapping
+from aerotwin_reconstruction.bundle import BundleParameters, align_photos
+from aerotwin_reconstruction.bundle.align import Report
+from aerotwin_reconstruction.dense import DenseParameters, depth_maps, reconstruct_cloud
+from aerotwin_reconstruction.dense.neighbours import shared_tracks
+from aerotwin_reconstruction.folder import CLOUD, POSES, RECORD, write_dense_cloud, write_world
+from aerotwin_reconstruction.report import alignment_record, pose_errors
+from aerotwin_reconstruction.surface import SurfaceParameters, ortho_colours, surface_mesh
+from aerotwin_reconstruction.surface.heights import height_raster
+from aerotwin_reconstruction.survey.folder import (
+    read_origin,
+    read_photos,
+    read_truth,
+    write_poses,
+)
+
+
+def reconstruct(
+    survey: Path,
+    out: Path,
+    *,
+    bundle: BundleParameters,
+    dense: DenseParameters,
+    surface: SurfaceParameters | None,
+    report: Report = lambda stage, share: None,
+) -> dict[str, Any]:
+    """Reconstruct a survey; return and write the record.
+
+    Parameters
+    ----------
+    survey, out : Path
+        Folder of the pictures, and of the results.
+    bundle, dense, surface : parameters
+        There is no mesh where `surface` is None.
+    report : callable
+        Told of every stage and how far it is.
+
+    Returns
+    -------
+    dict
+        As `reconstruction.json` holds it, with the wall time of each stage [s].
+    """
+    clock = _Clock()
+    photos = read_photos(survey)
+    origin = read_origin(survey, photos)
+    alignment = align_photos(photos, origin, bundle, report=report)
+    clock.stop("alignment")
+    maps = depth_maps(alignment, shared_tracks(alignment), dense, report=report)
+    clock.stop("stereo")
+    cloud = reconstruct_cloud(alignment, maps, dense, report=report)
+    clock.stop("fusion")
+    write_poses(out / POSES, [photo.name for photo in photos], list(alignment.T_map_optical))
+    write_dense_cloud(out / CLOUD, cloud)
+    if surface is not None:
+        raster, start_m = height_raster(cloud, surface)
+        texture = ortho_colours(raster, alignment, maps, surface, report=report)
+        write_world(out, surface_mesh(raster, texture, surface), origin, start_m, survey.name)
+        clock.stop("surface")
+    record = {
+        "survey": str(survey),
+        "alignment": alignment_record(alignment),
+        "pose_errors": pose_errors(alignment, read_truth(survey)),
+        "cloud": {"n_points": len(cloud), "voxel_m": dense.voxel_m},
+        "parameters": {
+            "bundle": to_mapping(bundle),
+            "dense": to_mapping(dense),
+            "surface": None if surface is None else to_mapping(surface),
+        },
+        "stages_s": clock.stages_s,
+        "duration_s": sum(clock.stages_s.values()),
+    }
+    write_json(str(out / RECORD), record)
+    return record
+
+
+class _Clock:
+    """Wall time of stages."""
+
+    def __init__(self) -> None:
+        self.stages_s: dict[str, float] = {}
+        self._since = time.perf_counter()
+
+    def stop(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.stages_s[stage], self._since = now - self._since, now

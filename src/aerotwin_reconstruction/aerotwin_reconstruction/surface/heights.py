@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Heights over the ground, seen from above, and a mesh of them.
+
+What stands above the ground has one height: walls are as steep as a cell, and what is under a roof
+or a crown is left out. The cloud keeps it.
+"""
+
+import numpy as np
+
+from aerotwin_reconstruction.dense.fusion import DenseCloud
+from aerotwin_reconstruction.surface.parameters import SurfaceParameters
+from aerotwin_worlds import TexturedMesh
+from aerotwin_worlds.georaster import Raster
+from aerotwin_worlds.height_grid import flat_place, grid_mesh, height_grid
+from aerotwin_worlds.holes import fill_holes
+
+_MOST_CELLS = 1 << 26
+
+
+def height_raster(
+    cloud: DenseCloud, parameters: SurfaceParameters
+) -> tuple[Raster, tuple[float, float]]:
+    """Return the highest point of each cell, rows from north to south, and where to stand.
+
+    Raises
+    ------
+    ValueError
+        If the cloud spans more than 2^26 cells.
+    """
+    cell, points = parameters.cell_m, cloud.points
+    low = np.floor(points[:, :2].min(axis=0) / cell).astype(np.int64)
+    high = np.floor(points[:, :2].max(axis=0) / cell).astype(np.int64) + 1
+    columns, rows = (int(n) for n in high - low)
+    if columns * rows > _MOST_CELLS:
+        raise ValueError(f"{columns} x {rows} heights are too many; choose a greater cell_m")
+    index = np.floor(points[:, :2] / cell).astype(np.int64) - low
+    heights = np.full((rows, columns), -np.inf)
+    np.maximum.at(heights, (rows - 1 - index[:, 1], index[:, 0]), points[:, 2])
+    is_known = np.isfinite(heights)
+    raster = Raster(
+        values=np.where(is_known, heights, 0.0).astype(np.float32),
+        is_known=is_known,
+        west=float(low[0]) * cell,
+        north=float(high[1]) * cell,
+        pixel=(cell, cell),
+    )
+    grid = height_grid(raster, max_triangles=parameters.max_triangles)
+    return raster, flat_place(grid, _places(grid))
+
+
+def surface_mesh(heights: Raster, texture: Raster, parameters: SurfaceParameters) -> TexturedMesh:
+    """Return the mesh of heights (enclosed holes filled) with a picture on it."""
+    grid = height_grid(heights, max_triangles=parameters.max_triangles)
+    return grid_mesh(grid, _places(grid), texture, name="reconstruction")
+
+
+def filled_heights(heights: Raster) -> np.ndarray:
+    """Return the heights (h, w) without holes."""
+    return fill_holes(heights.values, heights.is_known)
+
+
+def _places(grid) -> np.ndarray:
+    x, y = np.meshgrid(grid.x, grid.y)
+    return np.stack([x, y, grid.height_m], axis=-1)

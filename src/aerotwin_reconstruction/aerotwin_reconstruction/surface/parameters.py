@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Choices of the surface."""
+
+from dataclasses import dataclass
+
+from aerotwin_core.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurfaceParameters:
+    """How a cloud becomes a mesh with a picture on it."""
+
+    cell_m: float = parameter(
+        0.2, text="Cells of the heights.", unit="m", minimum=0.02, maximum=10.0
+    )
+    texel_m: float = parameter(
+        0.05, text="Texels of the ortho picture.", unit="m", minimum=0.005, maximum=10.0
+    )
+    max_triangles: int = parameter(
+        2_000_000, text="Cells are joined until the mesh has no more.", minimum=1000,
+        maximum=8_000_000,
+    )  # fmt: skip
+    steepest_deg: float = parameter(
+        30.0, text="Pictures whose axis is farther from straight down give no colours.", unit="deg",
+        minimum=1.0, maximum=90.0,
+    )  # fmt: skip
+    hidden_m: float = parameter(
+        0.5, text="A texel so far behind what a picture shows is hidden there.", unit="m",
+        minimum=0.05, maximum=10.0,
+    )  # fmt: skip
