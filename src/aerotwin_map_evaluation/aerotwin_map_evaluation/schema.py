@@ -116,6 +116,7 @@ MAP_SCHEMA: dict[str, Any] = _object(
         n_of_map={"type": "integer"},
         share_judged=_SHARE,
         voxel_m={"type": "number"},
+        refused={"type": ["string", "null"]},
     ),
     entropy=_ENTROPY,
     sensitivity={

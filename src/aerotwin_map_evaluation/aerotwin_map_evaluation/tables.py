@@ -10,6 +10,7 @@ from aerotwin_map_evaluation.result import MapEvaluation
 Row = tuple[tuple[Any, ...], str]
 """A row of quantity, value, unit, meaning; and how its value was computed."""
 
+_UNMOVED, _MOVED = "where the SLAM put it", "moved onto the surface: its shape alone"
 TO = {"boxes": "voxels as boxes", "surface": "the true surface"}
 
 
@@ -47,19 +48,21 @@ def _surface_rows(evaluation: MapEvaluation) -> list[Row]:
     moved = f"{hint}; the map is first moved onto the surface, point to plane"
     return [
         (
-            measure("to the true surface, unaligned, RMSE", given["rmse_m"], "m", "where it is"),
+            measure("to the true surface, unaligned, RMSE", given["rmse_m"], "m", _UNMOVED),
             f"root of the mean square {hint}",
         ),
         (
-            measure("to the true surface, unaligned, mean", given["mean_m"], "m", "the same"),
+            measure("to the true surface, unaligned, mean", given["mean_m"], "m", _UNMOVED),
             f"mean {hint}",
         ),
         (
-            measure("to the true surface, unaligned, 95 %", given["p95_m"], "m", "1 in 20 is more"),
+            measure(
+                "to the true surface, unaligned, 95 %", given["p95_m"], "m", "one in 20 is worse"
+            ),
             f"95th percentile of the {hint}",
         ),
         (
-            measure("to the true surface, aligned, RMSE", aligned["rmse_m"], "m", "its shape"),
+            measure("to the true surface, aligned, RMSE", aligned["rmse_m"], "m", _MOVED),
             f"root of the mean square {moved}",
         ),
     ]
@@ -71,9 +74,9 @@ def _unaligned_rows(evaluation: MapEvaluation) -> list[Row]:
     what = evaluation.reference.what
     hint = f"distance of every map point to the nearest of the {what}; none is left out"
     return [
-        (measure(f"to {what}, unaligned, RMSE", accuracy["rmse_m"], "m", "where it is"),
+        (measure(f"to {what}, unaligned, RMSE", accuracy["rmse_m"], "m", _UNMOVED),
          f"root of the mean square {hint}"),
-        (measure(f"to {what}, unaligned, mean", accuracy["mean_m"], "m", "the same"),
+        (measure(f"to {what}, unaligned, mean", accuracy["mean_m"], "m", _UNMOVED),
          f"mean {hint}"),
     ]  # fmt: skip
 
@@ -90,16 +93,23 @@ def _correspondence_rows(evaluation: MapEvaluation) -> list[Row]:
             f"count {hint} (Beam et al. 2024, table II)",
         ),
         (
-            measure("correspondences, share", 100.0 * pairs["share"], "%", "kept", digits=1),
+            measure(
+                "correspondences, share", 100.0 * pairs["share"], "%", "what was not cut", digits=1
+            ),
             "count of correspondences divided by all map points",
         ),
-        (measure(f"to {what}, mean", pairs["mean_m"], "m", "table II"), f"mean distance {hint}"),
         (
-            measure(f"to {what}, standard deviation", pairs["std_m"], "m", "table II"),
+            measure(f"to {what}, mean", pairs["mean_m"], "m", "as published"),
+            f"mean distance {hint}",
+        ),
+        (
+            measure(
+                f"to {what}, standard deviation", pairs["std_m"], "m", "their spread, as published"
+            ),
             f"standard deviation (divided by n) of the distance {hint}",
         ),
         (
-            measure(f"to {what}, RMSE", pairs["rmse_m"], "m", "the same"),
+            measure(f"to {what}, RMSE", pairs["rmse_m"], "m", "large ones count more"),
             f"root of the mean square distance {hint}",
         ),
     ]
@@ -123,8 +133,8 @@ def _floor_rows(evaluation: MapEvaluation) -> list[Row]:
         "aligned and cut by the same protocol"
     )
     return [
-        (measure("floor, mean", floor["mean_m"], "m", "a perfect map scores this"), how),
-        (measure("floor, standard deviation", floor["std_m"], "m", "the same"), how),
+        (measure("floor, mean", floor["mean_m"], "m", "what a perfect map scores"), how),
+        (measure("floor, standard deviation", floor["std_m"], "m", "of a perfect map"), how),
         (
             measure("floor, offset by its alignment", floor["removed"]["offset_m"], "m",
                     "an error of the voxels"),
@@ -159,9 +169,9 @@ def both_ways_table(evaluation: MapEvaluation) -> Table:
          "mean distance from all map points to the reference, nothing cut"),
         (measure("completeness, mean", both["completeness"]["mean_m"], "m", "reference to map"),
          f"mean distance from {both['completeness']['n']} reference samples to the map"),
-        (measure("Chamfer, sum", chamfer["sum_m"], "m", "first definition"),
+        (measure("Chamfer, sum", chamfer["sum_m"], "m", "of distances, both ways"),
          f"sum of the mean distances {way}"),
-        (measure("Chamfer, squares", chamfer["squared_m2"], "m^2", "second definition"),
+        (measure("Chamfer, squares", chamfer["squared_m2"], "m^2", "of squares, both ways"),
          f"sum of the mean squared distances {way}"),
     ]  # fmt: skip
     rows += [

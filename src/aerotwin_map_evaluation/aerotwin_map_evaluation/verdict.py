@@ -80,7 +80,9 @@ def warnings(evaluation: MapEvaluation) -> list[str]:
             "of the correspondences are those of the points that fit."
         )
     awd = numbers["wasserstein"]
-    if awd["share_judged"] < _FEW_VOXELS:
+    if awd["refused"]:
+        found.append(f"No Wasserstein distance is given: {awd['refused']}.")
+    elif awd["share_judged"] < _FEW_VOXELS:
         found.append(
             f"The Wasserstein distance is that of {awd['n_voxels']} of the map's "
             f"{awd['n_of_map']} voxels of {awd['voxel_m']:g} m: the others hold fewer than "

@@ -29,6 +29,9 @@ from aerotwin_registration.voxels import voxel_keys
 # Neighbourhood of the spatial consistency, voxels each way (11^3, MapEval 2025).
 _NEAR_VOXELS = 5
 _BLOCK = 2048
+FEWEST_VOXELS, LEAST_SHARE = 10, 0.05
+"""With fewer voxels, or a smaller share of the map's, a mean is that of some dense spots: none is
+given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +63,18 @@ class VoxelDistances:
         return len(self.distances) / self.n_of_first if self.n_of_first else 0.0
 
     @property
+    def refusal(self) -> str:
+        """Why no figure of the whole map can be given; "" where one can."""
+        n, share = len(self.distances), self.share_judged
+        if n >= FEWEST_VOXELS and share >= LEAST_SHARE:
+            return ""
+        return (
+            f"only {n} of the map's {self.n_of_first} voxels of {self.edge_m:g} m hold enough "
+            f"points of map and reference, {FEWEST_VOXELS} and {LEAST_SHARE:.0%} of them are "
+            "needed; take larger voxels (awd_voxel_m) or fewer points (awd_min_points)"
+        )
+
+    @property
     def awd_m(self) -> float | None:
         """Mean over the voxels [m]; None without any."""
         return float(self.distances.mean()) if len(self.distances) else None
@@ -86,10 +101,10 @@ class VoxelDistances:
         return float(joined.mean()) if len(joined) else None
 
     def plain(self) -> dict[str, Any]:
-        """Return the numbers for JSON."""
-        has_any = len(self.distances) > 0
+        """Return the numbers for JSON; None for what is refused."""
+        has_any = not self.refusal
         return {
-            "mean_m": self.awd_m,
+            "mean_m": self.awd_m if has_any else None,
             "median_m": float(np.median(self.distances)) if has_any else None,
             "p95_m": float(np.percentile(self.distances, 95)) if has_any else None,
             "n_voxels": len(self.distances),
@@ -97,7 +112,8 @@ class VoxelDistances:
             "n_of_map": self.n_of_first,
             "share_judged": self.share_judged,
             "voxel_m": self.edge_m,
-            "consistency": self.consistency,
+            "consistency": self.consistency if has_any else None,
+            "refused": self.refusal or None,
         }
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import sqrtm
 from scipy.spatial.transform import Rotation
 
-from aerotwin_map_evaluation.wasserstein import voxel_distances, wasserstein_squared
+from aerotwin_map_evaluation.wasserstein import FEWEST_VOXELS, voxel_distances, wasserstein_squared
 
 # A root of a difference of traces of about 1 m^2: sqrt of some machine epsilons.
 ZERO = 1e-6
@@ -107,6 +107,20 @@ def test_voxels_with_few_points_are_left_out_and_counted():
     assert found.awd_m is None
     assert found.plain()["n_voxels"] == 0
     assert found.n_occupied > 80
+
+
+def test_too_few_voxels_give_no_figure_and_say_what_is_needed():
+    """A dense spot of nine voxels beside a thin map of 600: no mean of the whole map."""
+    rng = np.random.default_rng(1005)
+    dense = rng.uniform(0.0, 3.0, (3000, 3)) * [1.0, 1.0, 0.3]
+    thin = rng.uniform([4.0, 4.0, 0.0], [30.0, 30.0, 0.9], (3000, 3))
+    found = awd(np.vstack([dense, thin]), np.vstack([dense, thin])).plain()
+    assert 0 < found["n_voxels"] < FEWEST_VOXELS
+    assert (found["mean_m"], found["p95_m"], found["consistency"]) == (None, None, None)
+    assert f"only {found['n_voxels']} of the map's" in found["refused"]
+    assert "awd_voxel_m" in found["refused"]
+    enough = awd(surface(), surface())
+    assert enough.refusal == "" and enough.plain()["refused"] is None
 
 
 def test_even_errors_are_consistent_and_a_bad_corner_is_not():
