@@ -24,6 +24,7 @@ RADIUS_M = 40.0
 """Radius of a submap in VTR3 and VirT&R (ouster_warthog_default.yaml: crop 40 m)."""
 _SPACING_M = 2.0
 _FEWEST_POINTS = 3
+_AT_ONCE = 256  # vertices whose discs are mapped together
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -97,9 +98,10 @@ def _surroundings(displacement, poses, points_true, radius_m):
     """Yield true points around each vertex and their images."""
     if points_true is None:
         disc = _disc(radius_m)
-        for pose in poses:
-            images = disc + pose[:3, 3]
-            yield displacement.inverse(images), images
+        for start in range(0, len(poses), _AT_ONCE):
+            images = disc + poses[start : start + _AT_ONCE, None, :3, 3]
+            found = displacement.inverse(images.reshape(-1, 3)).reshape(images.shape)
+            yield from zip(found, images, strict=True)
         return
     points = np.asarray(points_true, np.float64)
     images = image_of_points(displacement, points)
