@@ -40,9 +40,13 @@ def run(args: argparse.Namespace) -> int:
     surface = load_parameters(SurfaceParameters, _given(texel_m=args.texel_m), where="reconstruct")
     with _Bars() as bars:
         record = reconstruct(
-            args.survey, args.out, bundle=BundleParameters(), dense=dense, surface=None if args.no_mesh else surface,
+            args.survey,
+            args.out,
+            bundle=BundleParameters(),
+            dense=dense,
+            surface=None if args.no_mesh else surface,
             report=bars,
-        )  # fmt: skip
+        )
     say(
         f"{args.out}: {record['cloud']['n_points']} points of {record['alignment']['n_tied']} of "
         f"{record['alignment']['n_pictures']} pictures, reprojection "
