@@ -4,7 +4,7 @@
 
 import argparse
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.parameters import load_parameters, load_parameters_file, to_mapping
 from aerotwin_teach_repeat.info_command import describe
 from aerotwin_teach_repeat.route_graph import RouteGraph
+from aerotwin_teach_repeat.submaps import CroppedSubmaps
 from aerotwin_teach_repeat.teaching import (
     GroundGrid,
     Localisability,
@@ -50,10 +51,10 @@ class Teach:
     vehicle: VehicleOutline
     avoid_m: float
     is_laid: bool
-    path: VirtualPath | None = None
-    passage: Traversability | None = None
-    graph: RouteGraph | None = None
-    prediction: Localisability | None = None
+    path: VirtualPath = field(init=False)
+    passage: Traversability = field(init=False)
+    graph: RouteGraph = field(init=False)
+    prediction: Localisability = field(init=False)
 
     @classmethod
     def of(cls, args: argparse.Namespace) -> "Teach":
@@ -80,6 +81,7 @@ class Teach:
 
     def lay_path(self) -> VirtualPath:
         """Make the path of the route."""
+        given, is_closed = self.driven_map, False
         if self.route is not None:
             waypoints = self.route.waypoints
             if self.avoid_m > 0.0:
@@ -97,8 +99,7 @@ class Teach:
                     Route, to_mapping(self.route) | {"waypoints_m": rounded}, where="the detour"
                 )
             given, is_closed = self.route.waypoints, self.route.is_closed
-        else:
-            given, is_closed = self.driven_map, False
+        assert given is not None
         self.path = virtual_path(
             self.points_map, given, is_closed=is_closed, parameters=self.parameters
         )
@@ -167,9 +168,9 @@ class Teach:
             "markers": [dict(zip(("s_m", "x_m", "y_m", "z_m"), row)) for row in markers.tolist()],
             "traversability": self.passage.metrics(),
         }
-        if self.graph is not None:
+        if hasattr(self, "graph"):
             content |= {k: v for k, v in describe(self.graph).items() if k != "about"}
-        if self.prediction is not None:
+        if hasattr(self, "prediction"):
             content["localisability"] = self.prediction.metrics()
         return content
 
@@ -197,7 +198,9 @@ class Teach:
         return str(path)
 
     def _write_vtr(self, folder: Path) -> None:
-        cloud = self.graph.submaps.cloud
+        submaps = self.graph.submaps
+        assert isinstance(submaps, CroppedSubmaps)
+        cloud = submaps.cloud
         stamps = np.array([vertex.stamp_ns for vertex in self.graph.vertices])
         folder.mkdir(parents=True, exist_ok=True)
         write_relative_transforms(

@@ -66,7 +66,8 @@ def _draw_map(
     high = passage.p_map[:, :2].max(axis=0) + MARGIN_M
     inside = ((points_map[:, :2] > low) & (points_map[:, :2] < high)).all(axis=1)
     shown = points_map[inside]
-    shown = shown[:: max(len(shown) // MAX_POINTS, 1)]
+    # Every n-th of a sorted cloud would draw stripes.
+    shown = np.random.default_rng(0).permutation(shown)[:MAX_POINTS]
     shown = shown[np.argsort(shown[:, 2])]
     axes.scatter(
         *shown[:, :2].T, c=shown[:, 2], cmap="gray", s=0.5, linewidths=0, rasterized=True, alpha=0.6
