@@ -11,7 +11,7 @@ if it lies more than a cell of the search away.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +29,10 @@ from aerotwin_worlds.generated import GENERATORS
 PLACES = {"stadium": 0.7, "campus": 0.8, "cliff": 0.5, "route": 1.5}
 """Kinds of worlds, and the spacing of their vertices [m]."""
 WORLD_SEEDS = range(1000, 1005)
+N_BENCHMARK_SEEDS = 1
+"""The benchmark has 20 trials, a minute or two; `aerotwin verify coarse` has all 100."""
 TRIALS_PER_WORLD = 5
+N_TRIALS = len(PLACES) * len(WORLD_SEEDS) * TRIALS_PER_WORLD
 PEER_TRIALS_PER_PLACE = 2
 MAX_OFFSET_M, MAX_LIFT_M = 20.0, 3.0
 LIMIT_S, GOAL_SHARE = 10.0, 0.95
@@ -55,11 +58,20 @@ class Trial:
 
 
 def coarse_alignment() -> list[Benchmark]:
-    """Align 100 maps; say how many were right, how many wrong ones were believed, and the times."""
+    """Align 20 maps; say how many were right, how many wrong ones were believed, and the times."""
+    return coarse_trials(WORLD_SEEDS[:N_BENCHMARK_SEEDS])
+
+
+def coarse_trials(
+    seeds: Sequence[int] = WORLD_SEEDS, on_trial: Callable[[int], object] | None = None
+) -> list[Benchmark]:
+    """Align the maps of each kind of world with these seeds: 20 a seed; `on_trial` counts them."""
     seconds, is_correct, is_believed, peer_seconds, peer_correct = [], [], [], [], []
     for place in PLACES:
         n_peer = PEER_TRIALS_PER_PLACE
-        for trial in _trials(place):
+        for trial in _trials(place, seeds):
+            if on_trial is not None:
+                on_trial(1)
             start = time.perf_counter()
             answer = coarse_align(trial.source, trial.target, max_offset_m=MAX_OFFSET_M)
             seconds.append(time.perf_counter() - start)
@@ -161,8 +173,8 @@ def _difference(a: np.ndarray, b: np.ndarray, source: np.ndarray) -> tuple[float
 # -- trials ---------------------------------------------------------------------------------------
 
 
-def _trials(place: str) -> Iterator[Trial]:
-    for seed in WORLD_SEEDS:
+def _trials(place: str, seeds: Sequence[int]) -> Iterator[Trial]:
+    for seed in seeds:
         world = _world(place, seed)
         vertices, triangles = _mesh(world)
         queries = WorldQueries(world)
