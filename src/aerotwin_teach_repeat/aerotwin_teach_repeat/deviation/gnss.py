@@ -131,11 +131,12 @@ def _path_icp(path: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndar
     s = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1)))
     even = np.linspace(0.0, s[-1], max(int(s[-1] / _ROUTE_STEP_M), 2))
     dense = np.column_stack([np.interp(even, s, column) for column in path.T])
+    tree = cKDTree(dense)
     R, t, before = np.eye(2), np.zeros(2), np.inf
     n_iterations = 0
     while n_iterations < ICP_MAX_ITERATIONS:
         n_iterations += 1
-        distance, nearest = cKDTree(dense @ R.T + t).query(target)
+        distance, nearest = tree.query((target - t) @ R)
         R3, shift, _ = rigid_fit(_flat(dense[nearest]), _flat(target))
         R, t = R3[:2, :2], shift[:2]
         if abs(before - distance.mean()) < ICP_TOLERANCE:
