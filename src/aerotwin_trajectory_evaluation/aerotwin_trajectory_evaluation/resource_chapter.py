@@ -136,7 +136,7 @@ def _figures(
 ) -> tuple[Figure, ...]:
     if len(usage.time_s) < 2:
         return ()
-    over = "flight time" if usage.stamps_ns() is not None else "wall time"
+    over = "time of the data" if usage.stamps_ns() is not None else "wall time"
     first = "Error, " if error is not None and usage.stamps_ns() is not None else ""
     return (
         Figure(
@@ -155,7 +155,7 @@ def _over_time(usage: ResourceUsage, error: tuple[np.ndarray, np.ndarray] | None
         error = None
     else:
         start = usage.frame_stamps_ns[0]
-        seconds, label = (stamps - start) * 1e-9, "flight time [s]"
+        seconds, label = (stamps - start) * 1e-9, "time of the data [s]"
         frame_seconds = (usage.frame_stamps_ns - start) * 1e-9
     n_rows = 4 if error is not None else 3
     figure = new_figure(WIDE_IN, 1.2 + 1.3 * n_rows)

@@ -22,6 +22,7 @@ from typing import Any
 from aerotwin_core.cli import progress, write_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.gate import EXIT_GATE, add_gate_argument, exit_code_of_gates
+from aerotwin_trajectory_evaluation.process_tree import PROC
 
 _LOOK_S = 0.1
 _FIND_S = 30.0
@@ -30,12 +31,20 @@ _FIND_S = 30.0
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--pid", type=int, help="number of the process at the root of the tree")
+    which.add_argument(
+        "--pid", type=int, metavar="N", help="number of the process at the root of the tree"
+    )
     which.add_argument("--name", metavar="REGEX", help="found in the command line of the roots")
-    which.add_argument("--node", help="name of the ROS 2 node, as its launch file gives it")
+    which.add_argument(
+        "--node", metavar="NODE", help="name of the ROS 2 node, as its launch file gives it"
+    )
     which.add_argument("command", nargs="*", default=[], metavar="COMMAND", help="start this")
-    parser.add_argument("--duration-s", type=float, help="longest recording (default: to its end)")
-    parser.add_argument("--rate-hz", type=float, default=10.0, help="samples per second")
+    parser.add_argument(
+        "--duration-s", type=float, metavar="S", help="longest recording (default: to its end)"
+    )
+    parser.add_argument(
+        "--rate-hz", type=float, default=10.0, metavar="HZ", help="samples per second (10)"
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="report and numbers")
     parser.add_argument("--json", metavar="FILE", help="write the result as JSON (- = stdout)")
     add_gate_argument(parser)
@@ -51,7 +60,11 @@ def run(args: argparse.Namespace) -> int:
         if args.command:
             print(f"{args.command[0]} ended with code {code} before it could be sampled")
             return code or (EXIT_GATE if args.fail_if else 0)  # not judged is not passed
-        raise UserError(f"no such process was seen within {_FIND_S:g} s; is it running?")
+        sought_s = min(_FIND_S, args.duration_s or _FIND_S)
+        raise UserError(
+            f"no process {_wanted(args)} was seen within {sought_s:g} s; is it running? "
+            "`ps ax` lists the command lines that --name is sought in"
+        )
     section = resource_section(usage, title="Cost of the program")
     numbers = dict(section.metrics)
     if args.json != "-":
@@ -72,10 +85,18 @@ def _check(args: argparse.Namespace) -> None:
         re.compile(args.name or "")
     except re.error as error:
         raise UserError(f"--name {args.name!r} is no regular expression: {error}") from error
+    if args.pid and not Path(PROC, str(args.pid)).exists():
+        raise UserError(f"--pid {args.pid}: there is no such process; `ps ax` lists those that run")
     if not args.rate_hz > 0.0:
         raise UserError(f"--rate-hz must be positive, got {args.rate_hz:g}")
     if args.duration_s is not None and not args.duration_s > 0.0:
         raise UserError(f"--duration-s must be positive, got {args.duration_s:g}")
+
+
+def _wanted(args: argparse.Namespace) -> str:
+    if args.pid:
+        return f"with number {args.pid}"
+    return f"of node {args.node}" if args.node else f"with {args.name!r} in its command line"
 
 
 def _record(args: argparse.Namespace) -> tuple[Any, int]:

@@ -107,7 +107,9 @@ def start_pose(
         estimate.stamps_ns <= truth.stamps_ns[-1]
     )
     if not inside.any():
-        raise UserError(f"no pose of {source} lies within the time of {truth_source}")
+        raise UserError(
+            f"no pose of {source} lies within the time of {truth_source}; check their clocks"
+        )
     first = int(np.argmax(inside))
     T_map_base = truth.interpolate(estimate.stamps_ns[first : first + 1]).transforms()[0]
     return T_map_base @ invert_transform(estimate.transforms()[first])

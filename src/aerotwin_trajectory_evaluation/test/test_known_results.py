@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every file with published or known figures, and evo in the same run on the same files."""
 
+import functools
 import json
 import zipfile
 
@@ -55,18 +56,21 @@ PAIRS = {
 }  # fmt: skip
 
 
+read_once = functools.cache(read_trajectory)
+
+
 def kitti(shared_data):
     folder = shared_data("trajectories/evo")
     times = folder / "KITTI_00_gt_times.txt"
     names = ("KITTI_00_gt.txt", "KITTI_00_ORB.txt")
-    return [read_trajectory(folder / name, times=times) for name in names]
+    return [read_once(folder / name, times=times) for name in names]
 
 
 def both(shared_data, name):
     if name == "KITTI 00":
         return kitti(shared_data)
     folder = shared_data("trajectories")
-    return [read_trajectory(folder / file) for file in PAIRS[name][:2]]
+    return [read_once(folder / file) for file in PAIRS[name][:2]]
 
 
 def evo_pair(shared_data, name, mode):

@@ -123,7 +123,7 @@ def test_samples_lie_on_the_time_of_the_data():
     error = np.array([10_000_000_000, 12_000_000_000]), np.array([0.0, 0.5])
     (figure,) = resource_section(three_samples(), error=error).figures
     assert figure.title.startswith("Error")
-    assert "flight time" in figure.caption
+    assert "time of the data" in figure.caption
 
 
 def wait_for_a_sample(recorder):
@@ -210,6 +210,16 @@ def test_the_verb_fails_with_the_program_and_by_its_conditions():
     assert run_verb("--", sys.executable, "-c", sleep.format(5)) == 5
     assert run_verb("--fail-if", "n_threads_max >= 1", "--", sys.executable, "-c",
                     sleep.format(0)) == EXIT_GATE  # fmt: skip
+
+
+def test_a_number_of_no_process_is_refused_at_once():
+    with pytest.raises(UserError, match="--pid 4194305: there is no such process"):
+        run_verb("--pid", "4194305")  # above the largest number that Linux gives (proc(5))
+
+
+def test_what_is_sought_in_vain_is_named():
+    with pytest.raises(UserError, match="no process with 'no_such_slam_x' in its command line"):
+        run_verb("--name", "no_such_slam_x", "--duration-s", "0.2")
 
 
 def test_the_verb_says_what_it_cannot_do():

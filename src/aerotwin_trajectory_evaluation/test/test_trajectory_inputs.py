@@ -10,9 +10,16 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_trajectory_evaluation import TrajectoryProtocol, command, read_trajectory, write_tum
+from aerotwin_trajectory_evaluation import (
+    TrajectoryProtocol,
+    command,
+    evaluate_trajectory,
+    result_folder,
+    write_tum,
+)
 from aerotwin_trajectory_evaluation.association import coverage_of_time, is_covered
 from aerotwin_trajectory_evaluation.common_stamps import common_poses
+from aerotwin_trajectory_evaluation.figures import top_down
 from aerotwin_trajectory_evaluation.inputs import name_estimates, short_names
 from aerotwin_trajectory_evaluation.window import nanoseconds
 
@@ -181,7 +188,7 @@ def test_estimates_without_common_stamps_are_refused_in_words():
 
 def test_at_common_stamps_a_best_is_named_and_the_own_coverage_stands_beside(files, capsys):
     words = ("truth.txt", "slam.txt", "sparse.txt")
-    numbers = run(files, *words, "--common-stamps", "-o", files / "o")
+    numbers = run(files, *words, "--common-stamps")
     said = capsys.readouterr().out
     assert {one["n_pairs"] for one in numbers["estimates"].values()} == {160}
     assert len({one["coverage"] for one in numbers["estimates"].values()}) == 1
@@ -200,17 +207,18 @@ def test_the_covered_stamps_are_the_covered_time():
     assert share == pytest.approx(coverage_of_time(truth, gappy), abs=2 / len(truth))
 
 
-def test_figures_are_written_as_pdf_and_svg(files, capsys):
+def test_figures_are_written_as_pdf_and_svg(files, capsys, monkeypatch):
+    """One picture stands for those of the report: all are rendered by one function."""
+
+    def sections(evaluations, *_):
+        top_down(evaluations["slam"], "trajectory-top")
+        return []
+
+    monkeypatch.setattr(result_folder, "_sections", sections)
     run(files, "truth.txt", "slam.txt", "--figures", files / "figures")
-    written = sorted(file.name for file in (files / "figures").iterdir())
-    assert "trajectory-top.pdf" in written
-    assert len(written) == 16
-    for file in (files / "figures").iterdir():
-        head = file.read_bytes()[:300]
-        assert (
-            head.startswith(b"%PDF")
-            if file.suffix == ".pdf"
-            else b"<svg" in head or b"<?xml" in head
-        )
+    written = sorted((files / "figures").iterdir())
+    assert [file.name for file in written] == ["trajectory-top.pdf", "trajectory-top.svg"]
+    assert [file.read_bytes()[:5] for file in written] == [b"%PDF-", b"<?xml"]
     assert not list(files.glob("**/report.html"))
-    assert len(read_trajectory(files / "slam.txt")) == 600
+    top_down(evaluate_trajectory(path(range(9)), path(range(9))), "later")
+    assert len(list((files / "figures").iterdir())) == 2

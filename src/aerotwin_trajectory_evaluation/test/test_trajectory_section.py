@@ -3,6 +3,7 @@
 """What a report says of a trajectory: the sentence, the warnings, the pictures, the schema."""
 
 import dataclasses
+import functools
 
 import numpy as np
 import pytest
@@ -43,7 +44,14 @@ def estimate(change=None, *, noise_m=NOISE_M, seed=1000):
 
 
 def judged(change=None, **options):
+    if not options:
+        return judged_once(change)
     return evaluate_trajectory(flight(), estimate(change), **options)
+
+
+@functools.cache
+def judged_once(change):
+    return evaluate_trajectory(flight(), estimate(change))
 
 
 def test_a_good_estimate_is_said_to_be_good_and_nothing_else():
