@@ -34,6 +34,8 @@ from aerotwin_teach_repeat.route_graph import (
 
 ROUNDING = 1e-12
 """Of a few products of matrices with entries up to 100."""
+COMPACT_M, COMPACT_NORMAL = 0.5 / 512.0 + 1e-6, 0.006
+"""Half a step of a compact submap in each axis; 1/254 in each component of a normal."""
 WALL = np.array([[5.0, y, z] for y in np.arange(-5.0, 5.0, 0.5) for z in np.arange(0.0, 3.0, 0.5)])
 
 
@@ -88,7 +90,13 @@ def same(first: RouteGraph, second: RouteGraph) -> bool:
         and np.allclose(first.poses_map(), second.poses_map(), rtol=0, atol=ROUNDING)
         and [(e.from_id, e.to_id, e.kind) for e in first.edges]
         == [(e.from_id, e.to_id, e.kind) for e in second.edges]
-        and all(np.array_equal(first.submap(i).points, second.submap(i).points) for i in first.ids)
+        and all(
+            np.allclose(first.submap(i).points, second.submap(i).points, rtol=0, atol=COMPACT_M)
+            and np.allclose(
+                first.submap(i).normals, second.submap(i).normals, rtol=0, atol=COMPACT_NORMAL
+            )
+            for i in first.ids
+        )
     )
 
 
@@ -125,6 +133,22 @@ def test_a_saved_graph_is_read_as_it_was(tmp_path, submap_format):
     assert sorted(p.name for p in (tmp_path / "g" / "submaps").iterdir()) == [
         f"{i:07d}.{submap_format}" for i in (0, 3, 6)
     ]
+
+
+def test_a_ply_submap_keeps_every_digit_and_a_compact_one_reaches_far(tmp_path):
+    far = np.random.default_rng(3).uniform(-150, 150, (500, 3)).astype(np.float32)
+    normals = far / np.linalg.norm(far, axis=1, keepdims=True)
+    vertex = graph_of(straight(1)).vertices[0]
+    submaps = MemorySubmaps([Submap(vertex_id=0, points=far, normals=normals)])
+    for submap_format in ("npz", "ply"):
+        RouteGraph([vertex], [], submaps).save(tmp_path / "g", submap_format=submap_format)
+        read = RouteGraph.load(tmp_path / "g").submap(0)
+        if submap_format == "ply":
+            assert np.array_equal(read.points, far)
+            assert np.array_equal(read.normals, normals)
+        # Beyond 64 m steps are 1/256 m, beyond 128 m 1/128 m.
+        assert read.points == pytest.approx(far, abs=0.5 / 128.0 + 1e-5)
+        assert read.normals == pytest.approx(normals, abs=COMPACT_NORMAL)
 
 
 def test_the_same_graph_has_the_same_bytes(tmp_path):
@@ -191,7 +215,8 @@ def test_a_killed_writer_loses_nothing_that_was_added(tmp_path, request):
     assert read.ids == tuple(range(7))
     assert len(read.edges) == 6
     assert "cut off; 7 vertices and 6 edges" in read.problems[0]
-    assert np.array_equal(read.submap(6).points, graph_of(straight(10)).submap(6).points)
+    expected = graph_of(straight(10)).submap(6).points
+    assert read.submap(6).points == pytest.approx(expected, abs=COMPACT_M)
 
 
 def test_a_cut_off_graph_can_be_gone_on_with(tmp_path):

@@ -8,7 +8,7 @@
 | `vertices.csv` | id, stamp, T_map_vertex, id of the submap in use, T_submap_vertex |
 | `edges.csv` | two ids, kind, T_from_to |
 | `submaps.csv` | id, number of points, bytes and SHA-256 of every submap file |
-| `submaps/0000012.npz` | `points`, `normals` (m, 3) float32, vertex's frame; or PLY with nx ny nz |
+| `submaps/0000012.npz` | points and normals in the vertex's frame; or PLY (`submap_files`) |
 | `poses.tum` | T_map_vertex for other tools; not read |
 
 Poses are written as x y z [m] and a quaternion qx qy qz qw, with all digits of a double. The tables

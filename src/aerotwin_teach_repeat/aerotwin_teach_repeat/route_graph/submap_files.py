@@ -1,6 +1,12 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of submaps: NPZ or PLY, each known by its SHA-256."""
+"""Files of submaps, each known by its SHA-256: compact NPZ, or PLY.
+
+NPZ holds `points` as int16 (m, 3) in steps of `step_m` (a power of two: 1/512 m up to 64 m from the
+vertex) and `normals` as int8 (m, 3), to be scaled to length one: 9 bytes a point. That rounds
+points by at most 1 mm and normals by 0.3 degrees, far below the noise of any lidar and map; a route
+of a kilometre takes half a gigabyte. PLY keeps float32, x y z nx ny nz: 24 bytes a point.
+"""
 
 import hashlib
 import io
@@ -19,6 +25,9 @@ FORMATS = ("npz", "ply")
 SUBMAP_FOLDER = "submaps"
 MAX_SUBMAP_BYTES = 1 << 30
 """A submap of more points than a robot can use: 40 million."""
+FINEST_STEP_M = 1.0 / 512.0
+"""2 mm: the noise of the best lidars is five times that."""
+_LARGEST_INT16, _LARGEST_INT8 = 32767, 127
 _NORMALS = ("nx", "ny", "nz")
 _N_DIGITS = 7  # of an id in a file name, so that names sort
 
@@ -99,7 +108,10 @@ def write_submap(folder: Path, submap: Submap, submap_format: str) -> SubmapReco
 def _packed(submap: Submap, submap_format: str) -> memoryview:
     buffer = io.BytesIO()
     if submap_format == "npz":
-        np.savez(buffer, points=submap.points, normals=submap.normals)
+        step_m = _step_of(float(np.abs(submap.points).max()))
+        points = np.rint(submap.points / np.float32(step_m)).astype(np.int16)
+        normals = np.rint(submap.normals * _LARGEST_INT8).astype(np.int8)
+        np.savez(buffer, step_m=np.float64(step_m), points=points, normals=normals)
     elif submap_format == "ply":
         columns = dict(zip("xyz", submap.points.T, strict=True))
         columns |= dict(zip(_NORMALS, submap.normals.T, strict=True))
@@ -107,6 +119,14 @@ def _packed(submap: Submap, submap_format: str) -> memoryview:
     else:
         raise ValueError(f"submap_format must be one of {FORMATS}, got {submap_format!r}")
     return buffer.getbuffer()
+
+
+def _step_of(farthest_m: float) -> float:
+    """Return the power of two that lets int16 reach so far [m]."""
+    step_m = FINEST_STEP_M
+    while step_m * _LARGEST_INT16 < farthest_m:
+        step_m *= 2.0
+    return step_m
 
 
 def _read(path: Path, record: SubmapRecord) -> bytes:
@@ -127,6 +147,8 @@ def _unpacked(path: Path, data: bytes, submap_format: str) -> tuple[np.ndarray, 
         return tuple(np.column_stack([columns[n] for n in names]) for names in ("xyz", _NORMALS))  # type: ignore[return-value]
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            return arrays["points"], arrays["normals"]
+            normals = arrays["normals"].astype(np.float32)
+            normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+            return arrays["points"] * np.float32(arrays["step_m"]), normals
     except Exception as error:  # zipfile, zlib and numpy raise a dozen kinds on damaged files
         raise UserError(f"{path}: not an NPZ with points and normals ({error})") from error
