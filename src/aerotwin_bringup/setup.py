@@ -53,6 +53,7 @@ setup(
             "bag.kitti = aerotwin_bringup.kitti_bag_command",
             "evaluate.bag = aerotwin_bringup.evaluate_bag_command",
             "launch = aerotwin_bringup.launch_command",
+            "repeat = aerotwin_bringup.teach_repeat.repeat_command",
             "teach = aerotwin_bringup.teach_command",
         ],
     },

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The closed loop: scans of the true world in, commands out, repeat after repeat.
+
+Of each turn of the lidar the repeater makes a command, which acts after the latency; the simulation
+knows nothing of the route and the repeater nothing of the truth.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+
+from aerotwin_bringup.teach_repeat.record import RepeatRecord
+from aerotwin_bringup.teach_repeat.study import RepeatStudy
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.time import to_seconds
+from aerotwin_ground_dynamics import Command, NoGroundError
+from aerotwin_sensor_models import load_preset
+from aerotwin_simulator.ground import GroundSimulation, Scan, make_ground_simulation
+from aerotwin_teach_repeat.deviation import Displacement, NoDisplacement, true_poses
+from aerotwin_teach_repeat.localization import Localizer, ScanOdometry
+from aerotwin_teach_repeat.repeat import Repeater, RepeatState, RepeatStep
+from aerotwin_teach_repeat.repeat.step import ENDED
+from aerotwin_teach_repeat.route_graph import RouteGraph
+from aerotwin_worlds import WorldQueries
+
+SETTLE_S = 60.0
+"""Time beyond that of the way that a repeat may take in any case: to be found, also again."""
+OnStep = Callable[[int, RepeatStep], None]
+Senses = Callable[[RouteGraph, Sequence[int], RepeatStudy], tuple[Any, Any]]
+"""Makes odometry and localiser, as the protocols of `aerotwin_teach_repeat.repeat`."""
+
+
+def lidar_senses(
+    graph: RouteGraph, route_ids: Sequence[int], study: RepeatStudy
+) -> tuple[Any, Any]:
+    """Return odometry and localiser by lidar, which is what is under test."""
+    return ScanOdometry(), Localizer(graph, route_ids, study.localization)
+
+
+def run_repeats(
+    graph: RouteGraph,
+    route_ids: Sequence[int],
+    queries: WorldQueries,
+    study: RepeatStudy,
+    *,
+    displacement: Displacement | None = None,
+    senses: Senses = lidar_senses,
+    on_step: OnStep | None = None,
+) -> list[RepeatRecord]:
+    """Repeat a taught route in the true world, a number of times.
+
+    Parameters
+    ----------
+    graph : RouteGraph
+        The taught graph.
+    route_ids : sequence of int
+        Ids of its vertices in driving order.
+    queries : WorldQueries
+        The true world.
+    study : RepeatStudy
+        Every choice.
+    displacement : Displacement, optional
+        How the map of the graph differs from the true world; tells where the robot is put down.
+    senses : callable
+        Makes odometry and localiser of each repeat.
+    on_step : callable, optional
+        Called with the number of the repeat and each of its steps.
+
+    Returns
+    -------
+    list of RepeatRecord
+        In order; repeats that failed are among them.
+    """
+    return [
+        run_repeat(
+            graph, route_ids, queries, study, number,
+            displacement=displacement, senses=senses, on_step=on_step,
+        )
+        for number in range(study.n_repeats)
+    ]  # fmt: skip
+
+
+def run_repeat(
+    graph: RouteGraph,
+    route_ids: Sequence[int],
+    queries: WorldQueries,
+    study: RepeatStudy,
+    number: int,
+    *,
+    displacement: Displacement | None = None,
+    senses: Senses = lidar_senses,
+    on_step: OnStep | None = None,
+) -> RepeatRecord:
+    """Repeat a route once; parameters as `run_repeats`, and the number that makes its seed."""
+    began = time.monotonic()
+    poses = graph.poses_map(route_ids)
+    (told,) = true_poses(displacement or NoDisplacement(), poses[:1])
+    simulation = make_ground_simulation(
+        study.robot_of(number), queries, told @ study.start_error(number), faults=study.faults
+    )
+    tracker = study.tracker_of(poses)
+    odometry, localizer = senses(graph, route_ids, study)
+    repeater = Repeater(graph, route_ids, localizer, odometry, tracker, study.repeat)
+    repeater.start(is_anywhere=study.is_start_unknown)
+    way_s = tracker.route.length_m / tracker.parameters.reference_speed_m_s
+    steps: list[RepeatStep] = []
+    try:
+        for step in _drive(simulation, repeater, study, SETTLE_S + study.time_limit * way_s):
+            steps.append(step)
+            if on_step is not None:
+                on_step(number, step)
+        state, reason = repeater.state, repeater.reason
+    except NoGroundError as error:
+        state, reason = RepeatState.FAILED, f"left the world: {error}"
+    if state not in ENDED:
+        state, reason = RepeatState.FAILED, f"out of time, while it {reason}"
+    return RepeatRecord(
+        name=f"repeat {number + 1}, seed {study.seed}",
+        truth=simulation.truth,
+        steps=tuple(steps),
+        transitions=tuple(repeater.transitions),
+        state=state,
+        reason=reason,
+        wall_s=time.monotonic() - began,
+    )
+
+
+def _drive(
+    simulation: GroundSimulation, repeater: Repeater, study: RepeatStudy, limit_s: float
+) -> Iterator[RepeatStep]:
+    """Close the loop, turn by turn of the lidar, until the repeat or its time is over."""
+    period_ns = load_preset("lidar", study.robot.lidar).period_ns
+    T_base_lidar = study.robot.T_base_lidar
+    for k in count(1):
+        scans = simulation.advance_to(k * period_ns)
+        step = _answer(repeater, scans, T_base_lidar, simulation)
+        simulation.give(Command(step.v_m_s, step.omega_rad_s))
+        yield step
+        if repeater.state in ENDED or to_seconds(simulation.stamp_ns) > limit_s:
+            return
+
+
+def _answer(
+    repeater: Repeater, scans: list[Scan], T_base_lidar: FloatArray, simulation: GroundSimulation
+) -> RepeatStep:
+    """Return what the repeater makes of a turn, or of its absence."""
+    wheels = simulation.vehicle.wheel_odometry.twist
+    if not scans:
+        return repeater.on_tick(simulation.stamp_ns, wheels)
+    scan = scans[-1]
+    return repeater.on_scan(in_base(scan, T_base_lidar), scan.times_s, scan.stamp_ns, wheels)
+
+
+def in_base(scan: Scan, T_base_lidar: FloatArray) -> np.ndarray:
+    """Return the points of a scan in the base frame, (n, 3) float32 [m], each at its own time."""
+    T = np.asarray(T_base_lidar, np.float32)
+    return scan.points_lidar @ T[:3, :3].T + T[:3, 3]
