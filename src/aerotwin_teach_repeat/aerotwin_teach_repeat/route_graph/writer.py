@@ -5,7 +5,8 @@
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -27,8 +28,14 @@ from aerotwin_teach_repeat.route_graph.folder import (
     tum_line,
     vertex_words,
 )
-from aerotwin_teach_repeat.route_graph.submap_files import FORMATS, write_submap
-from aerotwin_teach_repeat.route_graph.types import Edge, RouteGraphError, Submap, Vertex
+from aerotwin_teach_repeat.route_graph.submap_files import FORMATS, SubmapRecord, write_submap
+from aerotwin_teach_repeat.route_graph.types import (
+    Edge,
+    RouteGraphError,
+    Submap,
+    SubmapSource,
+    Vertex,
+)
 
 if TYPE_CHECKING:
     from aerotwin_teach_repeat.route_graph.graph import RouteGraph
@@ -95,9 +102,21 @@ class RouteGraphWriter:
         """Write a submap."""
         if submap.vertex_id in self._submaps:
             raise RouteGraphError(f"submap {submap.vertex_id} is there already; ids must differ")
-        record = write_submap(self.folder, submap, self._manifest.submap_format)
-        self._append(SUBMAPS, ",".join(record.words()) + "\n")
-        self._submaps.add(submap.vertex_id)
+        self._note(write_submap(self.folder, submap, self._manifest.submap_format))
+
+    def add_submaps(
+        self, source: SubmapSource, ids: Iterable[int], on_submap: Callable[[], Any] | None = None
+    ) -> None:
+        """Write many submaps of a source on all cores; `on_submap` is called after each."""
+
+        def write(vertex_id: int) -> SubmapRecord:
+            return write_submap(self.folder, source.load(vertex_id), self._manifest.submap_format)
+
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            for record in pool.map(write, ids):
+                self._note(record)
+                if on_submap is not None:
+                    on_submap()
 
     def add_vertex(self, vertex: Vertex) -> None:
         """Write a vertex, whose submap must be there."""
@@ -146,6 +165,10 @@ class RouteGraphWriter:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _note(self, record: SubmapRecord) -> None:
+        self._append(SUBMAPS, ",".join(record.words()) + "\n")
+        self._submaps.add(record.vertex_id)
 
     def _append(self, name: str, line: str) -> None:
         self._files[name].write(line.encode())
@@ -210,10 +233,7 @@ def save_graph(
 def _write_all(
     graph: "RouteGraph", writer: RouteGraphWriter, on_submap: Callable[[], None] | None
 ) -> None:
-    for vertex_id in graph.submap_ids:
-        writer.add_submap(graph.submap(vertex_id))
-        if on_submap is not None:
-            on_submap()
+    writer.add_submaps(graph.submaps, graph.submap_ids, on_submap)
     for vertex in graph.vertices:
         writer.add_vertex(vertex)
     for edge in graph.edges:

@@ -110,6 +110,8 @@ class GroundGrid:
         inside = ((points[:, :2] >= low) & (points[:, :2] < low + shape * cell)).all(axis=1)
         points = points[inside]
         i, j = np.minimum(((points[:, :2] - low) / cell).astype(np.int64), shape - 1).T
+        is_near = _near_cells(path_m, low, cell, shape, margin_m)[j, i]
+        i, j, points = i[is_near], j[is_near], points[is_near]
         height = _ground_heights(j * shape[0] + i, points[:, 2], int(shape.prod()), parameters)
         height = height.reshape(shape[::-1])
         is_measured = np.isfinite(height)
@@ -171,6 +173,17 @@ def poses_on_ground(
     poses[:, :3, 1] = np.cross(normal, ahead)
     poses[:, :2, 3], poses[:, 2, 3] = path_m, planes[:, 0]
     return poses
+
+
+def _near_cells(
+    path_m: np.ndarray, low: np.ndarray, cell: float, shape: np.ndarray, margin_m: float
+) -> np.ndarray:
+    """Tell which cells (ny, nx) lie in squares of a margin around the places of a path."""
+    is_near = np.zeros(shape[::-1], dtype=bool)
+    n = int(np.ceil(margin_m / cell))
+    for i, j in np.unique(((path_m - low) / cell).astype(np.int64), axis=0):
+        is_near[max(j - n, 0) : j + n + 1, max(i - n, 0) : i + n + 1] = True
+    return is_near
 
 
 def _ground_heights(
