@@ -198,7 +198,7 @@ def _edge_by(
     """Return the edge of the lattice that points lie on to a tolerance [m]; None if on none."""
     gaps = []
     for axis in range(3):
-        steps = np.diff(np.unique(points[:: max(1, len(points) // 100_000), axis]))
+        steps = np.diff(_distinct(points[:: max(1, len(points) // 100_000), axis]))
         gaps.append(np.min(steps, initial=np.inf, where=steps > 2.0 * tolerance))
     edge, longest = float(min(gaps)), float((upper - lower).max())
     if not _CLEAR * tolerance < edge < np.inf:
@@ -206,6 +206,12 @@ def _edge_by(
     # The edge of one step is as rough as a coordinate; that of the whole extent is not.
     edge = longest / round(longest / edge)
     return edge if _is_lattice(points, lower, edge, 4.0 * tolerance / edge) else None
+
+
+def _distinct(values: np.ndarray) -> np.ndarray:
+    """Return the sorted distinct values (n,); where most are, sorting beats NumPy's hashes."""
+    ordered = np.sort(values)
+    return ordered[np.append(True, np.diff(ordered) > 0)]
 
 
 def _is_lattice(points: np.ndarray, lower: np.ndarray, edge: float, tolerance: float) -> bool:
@@ -219,7 +225,7 @@ def _is_lattice(points: np.ndarray, lower: np.ndarray, edge: float, tolerance: f
     if np.prod(span.astype(np.float64)) > 2.0**62:
         return False
     steps = np.array([span[1] * span[2], span[2], 1])
-    keys = np.unique(index @ steps)
+    keys = _distinct(index @ steps)
     touches = np.zeros(len(keys), dtype=bool)
     for step in steps:
         at = np.minimum(np.searchsorted(keys, keys + step), len(keys) - 1)

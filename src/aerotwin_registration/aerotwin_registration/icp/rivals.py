@@ -26,6 +26,9 @@ SHIFT_RADII = 2.0
 TURN_DEG = 15.0
 FAR_SPACINGS = 2.0
 """A rival that moves the points by less, in units of the clouds' spacing, is the same answer."""
+HOME = 0.25
+"""A start that has come back to the answer to within this share of that goes on as the answer
+itself does, which is one of the starts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +61,10 @@ def best_rival(
     here = transform_points(S, part.points)
     far = FAR_SPACINGS * max(source.spacing_m, target.spacing_m)
     rivals = []
-    for motion in _motions(here.mean(axis=0), protocol.radius_m):
-        S_rival = _found(part, target, motion @ S, protocol)
-        moved = transform_points(S_rival, part.points) - here
-        distance = float(np.sqrt(np.mean(np.sum(moved**2, axis=1))))
+    for number, motion in enumerate(_motions(here.mean(axis=0), protocol.radius_m)):
+        home = HOME * far if number else 0.0
+        S_rival = _found(part, target, motion @ S, protocol, here, home)
+        distance = _distance(transform_points(S_rival, part.points), here)
         if distance > far:
             share = explained_share(source, target, S_rival, protocol.radius_m, places)
             rivals.append(Rival(lead=share - explained, distance_m=distance))
@@ -79,7 +82,20 @@ def _motions(centre: np.ndarray, radius_m: float) -> list[np.ndarray]:
     return [step_about(centre, step) for step in steps]
 
 
-def _found(part: Surface, target: Surface, S: np.ndarray, protocol: IcpProtocol) -> np.ndarray:
+def _distance(points: np.ndarray, others: np.ndarray) -> float:
+    """Return the root mean square distance of points (n, 3) to others of the same number [m]."""
+    return float(np.sqrt(np.mean(np.sum((points - others) ** 2, axis=1))))
+
+
+def _found(
+    part: Surface,
+    target: Surface,
+    S: np.ndarray,
+    protocol: IcpProtocol,
+    here: np.ndarray,
+    home_m: float,
+) -> np.ndarray:
+    """Return where GICP from S ends, or where it was first within home_m of points here (n, 3)."""
     for radius_m in (2.0 * protocol.radius_m, protocol.radius_m):
         choices = replace(
             protocol, method="gicp", with_scale=False, robust_kernel="none", radius_m=radius_m
@@ -88,7 +104,8 @@ def _found(part: Surface, target: Surface, S: np.ndarray, protocol: IcpProtocol)
         steps = Steps(choices, part, target)
         for _ in range(N_ITERATIONS // 2):
             pairs = tracker.pairs(S)
-            if pairs.n < protocol.min_correspondences:
+            is_home = _distance(pairs.moved, here) < home_m
+            if is_home or pairs.n < protocol.min_correspondences:
                 return S
             S = steps.motion(S, pairs) @ S
     return S
