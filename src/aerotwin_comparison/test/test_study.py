@@ -15,15 +15,12 @@ from aerotwin_comparison.schemas import STUDY_SCHEMA
 from aerotwin_comparison.study import load_study, load_study_protocol, study_section
 from aerotwin_comparison.study.results import study_of
 from aerotwin_comparison.study.runs import StudyRun
-from aerotwin_comparison.study.scores import RunScores, map_scores
+from aerotwin_comparison.study.scores import RunScores
 from aerotwin_comparison.study.section import study_tables, verdict
 from aerotwin_comparison.study.tables import csv_of_runs, escape_latex, latex, markdown
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
-from aerotwin_core.protocol import Protocol
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_map_evaluation import MapProtocol
-from aerotwin_registration import write_cloud
 from aerotwin_report import faults, write_report
 from aerotwin_trajectory_evaluation import write_tum
 
@@ -228,29 +225,6 @@ def test_a_relative_error_as_large_as_its_step_is_flagged():
     found = study_of("Trial", runs, load_study_protocol(None, {}), choices)
     (said,) = [w for w in found.warnings() if "step itself" in w]
     assert said.startswith("RPE over 0.5 m is as large as the step itself in 2 runs (a/s/0, b/s/1)")
-
-
-def test_a_mesh_is_judged_by_its_surface_not_by_its_vertices(tmp_path):
-    """A square of two triangles 0.1 m above the model; one small patch of 900 vertices is 0.6 m."""
-    side = np.linspace(0.0, 10.0, 101)
-    plane = np.stack([*np.meshgrid(side, side), np.zeros((101, 101))], axis=-1).reshape(-1, 3)
-    write_cloud(tmp_path / "model.ply", plane)
-    corners = np.array([[0.0, 0, 0.1], [10, 0, 0.1], [10, 10, 0.1], [0, 10, 0.1]])
-    fine = np.linspace(5.0, 5.3, 30)
-    patch = np.stack([*np.meshgrid(fine, fine), np.full((30, 30), 0.6)], axis=-1).reshape(-1, 3)
-    index = np.arange(900).reshape(30, 30) + 5
-    lower = np.stack([index[:-1, :-1], index[:-1, 1:], index[1:, 1:]], axis=-1).reshape(-1, 3)
-    lines = [f"v {x} {y} {z}" for x, y, z in (*corners, *patch)]
-    lines += [f"f {a} {b} {c}" for a, b, c in ([1, 2, 3], [1, 3, 4], *lower)]
-    (tmp_path / "map.obj").write_text("\n".join(lines))
-    run = StudyRun(
-        method="m", sequence="s", map=str(tmp_path / "map.obj"), model=str(tmp_path / "model.ply")
-    )
-    choices = MapProtocol(align="none", voxel_m=0.1, floor_spacing_m=0.1)
-    found = map_scores(run, Protocol(name="p", part="map", choices=choices))
-    assert found["map_share_percent"] == 100.0
-    # Voxel centres of the model lie within half an edge of it.
-    assert found["map_mean_m"] == pytest.approx(0.1, abs=0.06)
 
 
 def test_p_values_are_corrected_over_the_pairs_of_methods():

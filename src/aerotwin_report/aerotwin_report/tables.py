@@ -11,7 +11,8 @@ from aerotwin_report.hints import hint, hinted
 _NUMBER = re.compile(r"[+\-−]?[0-9][0-9.,\u2009 ]*([eE][+\-]?[0-9]+)?( ?%)?( ± [0-9.]+)?|–")
 LONG_TABLE = 25  # a table of more rows scrolls in its card, below its head
 WIDE_TABLE = 5  # one of more columns takes the whole width
-WIDE_CHARACTERS = 56  # so does one whose lines would be cut in half of it
+WIDE_CHARACTERS = 60  # so does one whose lines would be cut in half of it
+_GAP = 3  # characters between columns
 
 
 def render_table(table: Table, name: str) -> str:
@@ -45,7 +46,7 @@ def _is_wide(table: Table) -> bool:
         max(len(word) for row in texts for word in [*shown(row[column]).split(), ""])
         for column in range(len(table.columns))
     ]
-    return len(table.columns) > WIDE_TABLE or sum(longest) > WIDE_CHARACTERS
+    return len(table.columns) > WIDE_TABLE or sum(longest) + _GAP * len(longest) > WIDE_CHARACTERS
 
 
 def _heading(table: Table, column: int, name: str, is_number: bool) -> str:

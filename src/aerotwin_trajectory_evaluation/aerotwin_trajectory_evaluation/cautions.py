@@ -38,8 +38,8 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
         )
     if found.is_lever_arm_significant and not found.applied_lever_arm:
         warnings.append(
-            "Truth and estimate seem to be of different points of the body: the lever arm below "
-            "is in the scores (--apply-lever-arm takes it out)."
+            "Truth and estimate seem to be of different points of the body: the lever arm of the "
+            "table is in the scores (--apply-lever-arm takes it out)."
         )
     warnings += _not_applied(evaluation)
     missed = [c.name for c in evaluation.controls if c.is_missed]
