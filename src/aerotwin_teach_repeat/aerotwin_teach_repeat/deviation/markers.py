@@ -136,8 +136,9 @@ def passings(
     """Return how a run passed each mark, all in one frame: the true one for the headline.
 
     The vehicle passes a mark where its path crosses the line across the route at the mark, in the
-    direction of travel. Of several crossings within `REACH_M` beside the mark and `WINDOW_M` along
-    the route that nearest along the route counts, so that a loop's end is not its start.
+    direction of travel, within `REACH_M` beside the mark and `WINDOW_M` along the route, so that a
+    loop's end is not its start. The first passing counts where the vehicle backs up and passes
+    again.
 
     Parameters
     ----------
@@ -167,7 +168,7 @@ def _passing(R, place, s_mark, run, s_run) -> tuple[float, float]:
     passed = (np.abs(offset) <= REACH_M) & (away <= WINDOW_M)
     if not passed.any():
         return np.nan, np.nan
-    best = int(np.argmin(np.where(passed, away, np.inf)))
+    best = int(np.argmax(passed))
     return float(offset[best]), float(before[best] + share[best])
 
 

@@ -112,6 +112,16 @@ def test_a_mark_that_was_not_passed_is_no_number():
     assert marker_errors(found.offset_m[:, None]).n_missed == 1
 
 
+def test_the_first_passing_counts_where_the_vehicle_backs_up():
+    route = route_of(np.column_stack([np.arange(30.0), np.zeros(30), np.zeros(30)]))
+    marks = marks_on_route(route, np.array([10.0]), NoDisplacement())
+    s = np.array([8.0, 9.0, 11.0, 9.0, 11.0])
+    run = np.column_stack([s, [0.1, 0.1, 0.1, 0.3, 0.3], np.zeros(5)])
+    found = passings(marks.T_true_mark, run, marks.s_m, s)
+    assert found.offset_m[0] == pytest.approx(0.1, abs=ROUNDING)
+    assert found.sample[0] == pytest.approx(1.5, abs=ROUNDING)
+
+
 def test_an_offset_of_the_whole_map_costs_nothing_and_distortion_costs_itself():
     """A robot that is where the map shows it, passes the true marks; tape and belief agree."""
     points = loop()
