@@ -156,8 +156,9 @@ def _told_apart(a, b):
 
 def _print(twin) -> None:
     print(twin.sentence)
-    for d in (twin.published, twin.judged if twin.judged is not twin.published else None):
-        for name, part in () if d is None else d.parts.items():
+    found = {d.kind: d for d in (twin.published, twin.judged) if d is not None}
+    for d in found.values():
+        for name, part in d.parts.items():
             i, unit = part.interval, "" if name == "share" else " m"
             print(f"  {d.what}: {name:5} {i.estimate:+.4f}{unit} ({i.low:+.4f} to {i.high:+.4f}, "
                   f"margin {part.margin:g}): {part.verdict}")  # fmt: skip
