@@ -17,6 +17,8 @@ COMPILED_ON_IMPORT = (
     "aerotwin_registration.icp.kernels",
     "aerotwin_registration.tree_kernels",
     "aerotwin_simulator.simulation",
+    "aerotwin_teach_repeat.localization.icp_kernels",
+    "aerotwin_teach_repeat.localization.search_kernels",
 )
 
 

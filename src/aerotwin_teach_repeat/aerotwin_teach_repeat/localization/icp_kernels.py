@@ -18,15 +18,19 @@ from numba import float32, float64, int32, int64, njit, types
 
 from aerotwin_teach_repeat.localization.grid_kernels import nearest_in_grid
 
-N_STATS = 8
-N_ITERATIONS, HAS_SETTLED, N_PAIRS, SUM_WEIGHT, SUM_SQUARED, N_CLOSE, SHIFT, TURN = range(N_STATS)
+N_STATS = 9
+N_ITERATIONS, HAS_SETTLED, N_PAIRS, SUM_WEIGHT, SUM_SQUARED = range(5)
+N_CLOSE, N_STANDING, SHIFT, TURN = range(5, N_STATS)
 """What `align` returns in `stats`: steps, 1 if the last was small; of the pairs: their number, sum
-of weights, weighted sum of squared residuals, number within `close_m`; the last step [m, rad]."""
-PAIR, PLANAR, ROBUST, POINT_SHARE, CLOSE, VARIANCE, LEAST_SHIFT, LEAST_TURN, RANGE = range(9)
+of weights, weighted sum of squared residuals, number within `close_m`, number of those above
+`standing_m`; the last step [m, rad]."""
+PAIR, PLANAR, ROBUST, POINT_SHARE, CLOSE, VARIANCE, LEAST_SHIFT, LEAST_TURN, RANGE, STANDING = (
+    range(10)
+)
 """What `choices` holds: gates of a pair and of its residual [m], residual at which weights fall
 [m], f, `close_m`, variance of a residual [m^2], step below which the loop ends [m, rad], range at
-which that variance has doubled [m]."""
-N_CHOICES = 9
+which that variance has doubled [m], `standing_m`."""
+N_CHOICES = 10
 _DAMPING = 1e-9
 
 
@@ -82,15 +86,16 @@ def _from_prior(T, T_prior, e):
 
 
 @njit(cache=True, nogil=True)
-def _accumulate(points, T, index, choices, keys, spans, rows, per_metre, H, g, stats):
+def _accumulate(points, T, index, choices, f, keys, spans, rows, per_metre, H, g, stats):
     """Pair every point and add up the normal equations of the pairs, for residuals of 1 m."""
     pair2, planar = choices[PAIR] * choices[PAIR], choices[PLANAR]
     per_robust2 = 1.0 / (choices[ROBUST] * choices[ROBUST])
-    f, close = choices[POINT_SHARE], choices[CLOSE]
+    close = choices[CLOSE]
     per_range2 = 1.0 / (choices[RANGE] * choices[RANGE])
     J = np.empty(6)
     H[:], g[:] = 0.0, 0.0
-    n = n_close = 0
+    n = n_close = n_standing = 0
+    standing = choices[STANDING]
     total = squares = 0.0
     for i in range(len(points)):
         u, v, w = float64(points[i, 0]), float64(points[i, 1]), float64(points[i, 2])
@@ -118,6 +123,7 @@ def _accumulate(points, T, index, choices, keys, spans, rows, per_metre, H, g, s
             continue
         n += 1
         n_close += off <= close
+        n_standing += w > standing
         weight = 1.0 / (1.0 + (u * u + v * v + w * w) * per_range2)
         weight /= 1.0 + weight * r * r * per_robust2
         if s > 0.0:
@@ -158,6 +164,7 @@ def _accumulate(points, T, index, choices, keys, spans, rows, per_metre, H, g, s
     for a in range(6):
         for b in range(a):
             H[b, a] = H[a, b]
+    stats[N_STANDING] = n_standing
     stats[N_PAIRS], stats[N_CLOSE], stats[SUM_WEIGHT], stats[SUM_SQUARED] = (
         n, n_close, total, squares,
     )  # fmt: skip
@@ -184,15 +191,18 @@ def align(points, T, T_prior, L, choices, max_steps, index, keys, spans, rows, p
     """Move T (3, 4) until it stands still; return H (6, 6) for residuals of 1 m, and `stats`.
 
     `index` (n,) holds the neighbours' rows, -1 at first; with `max_steps` 0 nothing is moved and
-    the pairs at T are judged. H is that of the pairs alone, about the source's origin.
+    the pairs at T are judged. H is that of the residuals along normals, without f (it helps a
+    step but knows nothing), about the source's origin.
     """
     stats = np.zeros(N_STATS)
     H, A = np.zeros((6, 6)), np.zeros((6, 6))
     g, b, e, step = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6)
     per_variance = 1.0 / choices[VARIANCE]
     while True:
-        _accumulate(points, T, index, choices, keys, spans, rows, per_metre, H, g, stats)
-        if stats[HAS_SETTLED] > 0.0 or stats[N_ITERATIONS] >= max_steps:
+        is_last = stats[HAS_SETTLED] > 0.0 or stats[N_ITERATIONS] >= max_steps
+        f = 0.0 if is_last else choices[POINT_SHARE]
+        _accumulate(points, T, index, choices, f, keys, spans, rows, per_metre, H, g, stats)
+        if is_last:
             return H, stats
         _from_prior(T, T_prior, e)
         size = 0.0

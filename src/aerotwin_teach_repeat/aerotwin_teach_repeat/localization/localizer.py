@@ -27,7 +27,7 @@ from aerotwin_teach_repeat.route_graph import DamagedSubmapError, RouteGraph
 
 _N_MATCHERS = 6
 """Submaps that stay prepared."""
-_LEAST_M, _LEAST_DEG = 0.02, 0.2
+_LEAST_M, _LEAST_DEG = 0.05, 0.5
 """A prior is never surer than this: errors of one submap last from scan to scan."""
 _DRIFT, _DRIFT_DEG_M = 0.02, 0.5
 """Deviation that a metre of odometry adds, in metres and degrees."""

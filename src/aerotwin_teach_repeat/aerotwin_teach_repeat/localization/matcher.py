@@ -7,6 +7,7 @@ Two stages as in VTR3: wide gates and few points first, then narrow gates and al
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -23,7 +24,7 @@ UNKNOWN_VARIANCE = 1e6
 """Of what nothing is known about [m^2, rad^2]."""
 _COARSER = 10.0
 """The first stage ends at steps so many times larger than the second."""
-_LEAST_VARIANCE = 1e-10  # of a residual [m^2]: exact surfaces are not known better than to 10 um
+_LEAST_VARIANCE = 1e-6  # of a residual [m^2]: no surface is known better than to 1 mm
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,6 +40,8 @@ class Match:
         pairs and prior together. Directions that neither knows have huge values.
     matched_ratio : float
         Share of the scan's points with a pair within the gates of the second stage.
+    standing_ratio : float
+        The same share of the points above `standing_m`; 1 where they are few.
     close_ratio : float
         Share within `CLOSE_M` of the surface.
     rmse_m : float
@@ -59,6 +62,7 @@ class Match:
     T_target_source: FloatArray
     covariance: FloatArray
     matched_ratio: float
+    standing_ratio: float
     close_ratio: float
     rmse_m: float
     n_points: int
@@ -142,7 +146,7 @@ class ScanMatcher:
         _, first = self._moved(few, T, prior, L, self._wide, p.initial_steps)
         H, stats = self._moved(scan, T, prior, L, self._narrow, p.refined_steps)
         stats[icp.N_ITERATIONS] += first[icp.N_ITERATIONS]
-        return self._judged(T, prior, L, H, stats, n)
+        return self._judged(T, prior, L, H, stats, scan)
 
     def judge(self, points: np.ndarray, T_target_source: FloatArray) -> tuple[float, float]:
         """Return matched ratio and close ratio of a scan (n, 3) that stands at a pose (4, 4)."""
@@ -157,15 +161,20 @@ class ScanMatcher:
         index = np.full(len(scan), -1)
         return icp.align(scan, T, prior, L, choices, n_steps, index, *self._grid.arrays)
 
-    def _judged(self, T, prior, L, H, stats, n_points) -> Match:
-        p, n_pairs = self.protocol, stats[icp.N_PAIRS]
+    def _judged(self, T, prior, L, H, stats, scan) -> Match:
+        p, n_pairs, n_points = self.protocol, stats[icp.N_PAIRS], len(scan)
+        n_standing = int(np.count_nonzero(scan[:, 2] > p.standing_m))
         weight = max(stats[icp.SUM_WEIGHT], 1e-300)
         variance = float(stats[icp.SUM_SQUARED] / weight) if n_pairs else float("nan")
         known = H / (p.covariance_factor * max(variance, _LEAST_VARIANCE)) if n_pairs else 0.0 * H
-        facts = {
+        facts: dict[str, Any] = {
             "T_target_source": np.vstack([_rigid(T), [0.0, 0.0, 0.0, 1.0]]),
             "covariance": inverse_information(known + L),
             "matched_ratio": float(n_pairs / max(n_points, 1)),
+            # Few standing points prove nothing.
+            "standing_ratio": float(stats[icp.N_STANDING] / n_standing)
+            if n_standing >= p.min_points_matched
+            else 1.0,
             "close_ratio": float(stats[icp.N_CLOSE] / max(n_points, 1)),
             "rmse_m": float(np.sqrt(variance)),
             "n_points": n_points,
@@ -228,6 +237,11 @@ def _problems(p, facts, T, prior, n_pairs, open_ones, L) -> Iterator[str]:
             f"only {facts['matched_ratio']:.0%} of the points lie on the map, more than "
             f"{p.min_matched_ratio:.0%} are needed"
         )
+    if facts["standing_ratio"] <= p.min_matched_ratio:
+        yield (
+            f"only {facts['standing_ratio']:.0%} of the points above {p.standing_m:g} m lie on "
+            f"the map, more than {p.min_matched_ratio:.0%} are needed"
+        )
     if not facts["converged"]:
         yield f"still moving after {facts['n_iterations']} steps"
     shift = float(np.linalg.norm(T[:, 3] - prior[:, 3]))
@@ -265,5 +279,5 @@ def _packed(
     choices[icp.VARIANCE] = p.covariance_factor * p.residual_m**2
     choices[icp.LEAST_SHIFT] = coarser * p.least_shift_m
     choices[icp.LEAST_TURN] = coarser * np.radians(p.least_turn_deg)
-    choices[icp.RANGE] = p.range_m
+    choices[icp.RANGE], choices[icp.STANDING] = p.range_m, p.standing_m
     return choices

@@ -42,6 +42,9 @@ class OdometryParameters:
     map_radius_m: float = parameter(
         70.0, text="the map ends so far from the base", unit="m", minimum=5.0, maximum=1e4
     )
+    map_memory_m: float = parameter(
+        60.0, text="what was put in so far back along the way is forgotten", unit="m", minimum=1.0
+    )
     keyframe_m: float = parameter(
         0.5, text="a scan so far from the last one in the map is added", unit="m", minimum=0.0
     )
@@ -147,9 +150,14 @@ class ScanOdometry:
             self._keyframe = frame
         return frame
 
-    def map_points(self) -> np.ndarray:
-        """Return the map of the last metres in odom (m, 3) [m]."""
-        return self._map.points.copy()
+    def surroundings(self, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return points and normals (m, 3) of the map around the last pose, in odom [m].
+
+        Points without a surface are left out.
+        """
+        if self._last is None:
+            return np.empty((0, 3)), np.empty((0, 3), np.float32)
+        return self._map.around(self._last.T_odom_base[:3, 3], radius_m)
 
     # -- one scan -----------------------------------------------------------------------------
 
@@ -244,8 +252,15 @@ class _RollingMap:
         self.points = np.empty((0, 3))
         self._normals = np.empty((0, 3), np.float32)
         self._weights, self._n_fits = np.empty(0, np.float32), np.empty(0, np.int64)
-        self._origin = np.zeros(3)
+        self._added_m, self._way_m = np.empty(0), 0.0
+        self._origin, self._p_base = np.zeros(3), np.zeros(3)
         self._matcher: ScanMatcher | None = None
+
+    def around(self, p_odom: np.ndarray, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return points and normals within a horizontal distance of a place."""
+        gaps = self.points[:, :2] - p_odom[:2]
+        kept = (np.einsum("ij,ij->i", gaps, gaps) <= radius_m**2) & (self._weights > 0.0)
+        return self.points[kept], self._normals[kept]
 
     def add(self, points: np.ndarray, frame: OdometryFrame) -> None:
         """Add points (n, 3) of odom, seen from a pose; forget what is far from it."""
@@ -254,15 +269,26 @@ class _RollingMap:
         p = self._parameters
         # Whole voxels, so that the grid stays where it is while the origin follows the base.
         self._origin = np.round(frame.T_odom_base[:3, 3] / p.map_voxel_m) * p.map_voxel_m
+        self._way_m += float(np.linalg.norm(frame.T_odom_base[:3, 3] - self._p_base))
+        self._p_base = frame.T_odom_base[:3, 3]
+        self._forget(self._added_m >= self._way_m - p.map_memory_m)
         n = len(points)
         joined = np.concatenate([self.points, points])
         near = np.ascontiguousarray(joined - self._origin, dtype=np.float32)
         kept = thin(near, p.map_voxel_m, 0.0, p.map_radius_m)
-        self.points = joined[kept]
-        self._normals = np.concatenate([self._normals, np.zeros((n, 3), np.float32)])[kept]
-        self._weights = np.concatenate([self._weights, np.zeros(n, np.float32)])[kept]
-        self._n_fits = np.concatenate([self._n_fits, np.zeros(n, np.int64)])[kept]
+        self.points = joined
+        self._normals = np.concatenate([self._normals, np.zeros((n, 3), np.float32)])
+        self._weights = np.concatenate([self._weights, np.zeros(n, np.float32)])
+        self._n_fits = np.concatenate([self._n_fits, np.zeros(n, np.int64)])
+        self._added_m = np.concatenate([self._added_m, np.full(n, self._way_m)])
+        self._forget(kept)
         self._fit(near[kept])
+
+    def _forget(self, kept: np.ndarray) -> None:
+        """Keep some points: places or truth values."""
+        self.points, self._normals = self.points[kept], self._normals[kept]
+        self._weights, self._n_fits = self._weights[kept], self._n_fits[kept]
+        self._added_m = self._added_m[kept]
 
     def _fit(self, near: np.ndarray) -> None:
         p = self._parameters.protocol

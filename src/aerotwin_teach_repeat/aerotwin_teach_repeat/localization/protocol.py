@@ -68,7 +68,7 @@ class LocalizationProtocol:
         1e-5, text="f in the weight s n n^T + f I of a pair", minimum=0.0, maximum=1.0
     )
     residual_m: float = parameter(
-        0.05, text="deviation of a residual that the prior is weighed against", unit="m",
+        0.03, text="deviation of a residual that the prior is weighed against", unit="m",
         minimum=1e-4, maximum=10.0,
     )  # fmt: skip
     range_m: float = parameter(
@@ -81,6 +81,10 @@ class LocalizationProtocol:
     min_matched_ratio: float = parameter(
         0.45, text="share of the scan's points that must have a pair", minimum=0.0, maximum=1.0
     )
+    standing_m: float = parameter(
+        0.5, text="of the points so far above the base as many must have a pair: ground fits "
+        "everywhere", unit="m", minimum=-1e3, maximum=1e3,
+    )  # fmt: skip
     min_points_matched: int = parameter(
         100, text="fewer points with a pair are a failure", minimum=6
     )

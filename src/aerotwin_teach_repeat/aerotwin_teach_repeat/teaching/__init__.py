@@ -3,6 +3,7 @@
 """Teaching a route without driving it: way-points or a driven path, laid into a cloud."""
 
 from aerotwin_teach_repeat.teaching.detour import way_around
+from aerotwin_teach_repeat.teaching.drive import DriveTeacher, DriveTeachParameters
 from aerotwin_teach_repeat.teaching.driven import along_path, read_driven
 from aerotwin_teach_repeat.teaching.ground import GroundGrid, GroundParameters, poses_on_ground
 from aerotwin_teach_repeat.teaching.localisability import (
@@ -31,6 +32,8 @@ from aerotwin_teach_repeat.teaching.vtr_wrapper import (
 )
 
 __all__ = [
+    "DriveTeachParameters",
+    "DriveTeacher",
     "GroundGrid",
     "GroundParameters",
     "Localisability",
