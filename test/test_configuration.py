@@ -13,7 +13,11 @@ MISSIONS = sorted((CONFIG / "missions").glob("*.yaml"))
 PX4_PARAMETERS = sorted(CONFIG.glob("*/px4_*.yaml"))
 NODES = sorted(path for path in CONFIG.glob("*/*.yaml") if "/**" in read_yaml(path))
 AIRFRAMES = sorted(path for path in CONFIG.glob("*/*.yaml") if "rotors" in read_yaml(path))
-FROM_LAUNCH = {"recorded_flight": {"recording": "flight.ulg"}, "relay": {"cases": "cases.yaml"}}
+FROM_LAUNCH = {
+    "recorded_flight": {"recording": "flight.ulg"},
+    "relay": {"cases": "cases.yaml"},
+    "teach_repeat": {"route_graph": "graph"},
+}
 """Parameters without a default that the launch file of a scenario gives."""
 CASES = sorted(CONFIG.glob("relay/cases*.yaml"))
 PRESETS = sorted(path for path in CONFIG.glob("cameras/*.yaml") if "source" in read_yaml(path))
@@ -119,6 +123,7 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
     from aerotwin_sensor_models.ros.parameters import SensorsParameters
     from aerotwin_simulator.ros.ground_parameters import GroundSimulatorParameters
     from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNodeParameters
+    from aerotwin_teach_repeat.ros.node_parameters import RepeatNodeParameters, TeachNodeParameters
 
     types = {
         "sitl_flight/simulator": SitlFlightParameters,
@@ -128,6 +133,8 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
         "stereo_odometry": StereoOdometryNodeParameters,
         "stereo_odometry_without_bundle": StereoOdometryNodeParameters,
         "kiss_icp": KissIcpNodeParameters,
+        "teach_repeat/repeat": RepeatNodeParameters,
+        "teach_repeat/teach": TeachNodeParameters,
         "dynamics": DynamicsParameters,
         "sensors": SensorsParameters,
         "bridge": BridgeParameters,

@@ -23,6 +23,9 @@ setup(
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
     entry_points={
+        "console_scripts": [
+            "repeat = aerotwin_teach_repeat.ros.repeat_node:main",
+        ],
         "aerotwin.commands": ["teach.info = aerotwin_teach_repeat.info_command"],
     },
 )

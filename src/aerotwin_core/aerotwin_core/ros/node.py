@@ -38,6 +38,10 @@ def run_node(make_node: Callable[[], Node], arguments: list[str] | None = None) 
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
+    except SystemError as error:
+        # CPython's word for a compiled kernel that came back from an interrupt.
+        if not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
     except UserError as error:
         code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
         say_fatal(error)

@@ -303,13 +303,13 @@ class Repeater:
 
     def _must_stop_at(self, stamp_ns: int) -> bool:
         """Tell whether a brake that comes later than this takes longer than may be driven blind."""
-        since_m = abs(self._where.twist[0]) * to_seconds(stamp_ns - self._stamp_ns)
+        since_m = self._where.speed_m_s * to_seconds(stamp_ns - self._stamp_ns)
         blind_m = self._where.blind_m + since_m
         return blind_m + self._stopping_m() >= self._parameters.max_blind_m
 
     def _stopping_m(self) -> float:
         """Return how far the vehicle still comes when the next command is to brake."""
-        speed = max(abs(self._where.twist[0]), abs(self._last.v_m_s))
+        speed = max(self._where.speed_m_s, abs(self._last.v_m_s))
         return stopping_distance(self._tracker.parameters, speed, self._age_s())
 
     def _check_stopping(self) -> None:
@@ -325,7 +325,7 @@ class Repeater:
             )
 
     def _stands(self) -> bool:
-        return self._last.v_m_s == 0.0 and abs(self._where.twist[0]) < STANDS_M_S
+        return self._last.v_m_s == 0.0 and self._where.speed_m_s < STANDS_M_S
 
     def _s_of(self, vertex_id: int, near_m: float) -> float:
         """Return the arc length of a vertex; of several passes the one nearest to near_m."""

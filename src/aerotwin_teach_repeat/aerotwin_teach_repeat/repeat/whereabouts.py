@@ -102,6 +102,7 @@ class Whereabouts:
         self._scan_ns: int | None = None
         self._now_ns, self._T_scan_now = 0, np.eye(4)
         self.twist: Twist = (0.0, 0.0)
+        self._wheel_twist: Twist | None = None
         self.forget()
 
     def forget(self) -> None:
@@ -122,6 +123,11 @@ class Whereabouts:
         return None if self._T_map_scan is None else self._T_map_scan @ self._T_scan_now
 
     @property
+    def speed_m_s(self) -> float:
+        """How fast it is: by the wheels where they are read, which no scan can mislead [m/s]."""
+        return abs((self._wheel_twist or self.twist)[0])
+
+    @property
     def blind_m(self) -> float:
         """Way since the last accepted localisation [m]."""
         return self._blind_m + self._since_m
@@ -139,6 +145,7 @@ class Whereabouts:
 
         After a silence of the lidar the odometry is told the mean twist of the way meanwhile.
         """
+        self._wheel_twist = wheel_twist
         hint = None if wheel_twist is None else np.array(wheel_twist)
         if self._scan_ns is not None and self._now_ns != self._scan_ns:
             self.extrapolate(stamp_ns, wheel_twist)
@@ -161,6 +168,7 @@ class Whereabouts:
 
     def extrapolate(self, stamp_ns: int, wheel_twist: Twist | None) -> None:
         """Move the belief to a stamp without a scan: by the wheels, or at the last twist."""
+        self._wheel_twist = wheel_twist
         if self._scan_ns is None:
             return
         self.twist = self.twist if wheel_twist is None else wheel_twist

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A taught route repeated by nodes, started as a user starts it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aerotwin_core.messages import deserialize
+
+ROOT = Path(__file__).resolve().parents[1]
+LIMIT_S = 120.0
+WORLD = """
+name: coarse
+generator: cliff
+parameters: {seed: 1, spacing_m: 1.0, texel_m: 0.5}
+origin: {latitude_deg: 47.4, longitude_deg: 8.5, altitude_m: 400.0}
+start: {x_m: -25.0, y_m: -10.0, yaw_deg: 90.0}
+attribution: Made in a test
+licence: Apache-2.0
+"""
+ROUTE = np.array([[-25.0, -10.0], [-25.0, -4.0], [-25.0, 2.0]])
+LEAST_WAY_M = 2.0
+SAMPLE_SPACING_M = 0.25
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory):
+    """Return a world and the folder of a route that was taught in samples of it."""
+    from aerotwin_bringup.teach_work import read_points
+    from aerotwin_teach_repeat.teaching import teach_route
+
+    folder = tmp_path_factory.mktemp("teach")
+    world = folder / "coarse.yaml"
+    world.write_text(WORLD)
+    points = read_points(str(world), SAMPLE_SPACING_M, "m", False)
+    near = np.linalg.norm(points[:, :2] - ROUTE[1], axis=1) < 50.0
+    teach_route(points[near], ROUTE).save(folder / "graph")
+    return world, folder / "graph"
+
+
+def has_come_far(truth):
+    """Tell whether the robot is some way along the route, which goes north."""
+    if not truth:
+        return False
+    last = deserialize(truth[-1], "nav_msgs/msg/Odometry")
+    return last.pose.pose.position.y - ROUTE[0, 1] > LEAST_WAY_M
+
+
+@pytest.mark.ros
+@pytest.mark.slow
+def test_the_launched_nodes_repeat_a_taught_route_and_show_their_topics(taught):
+    import rclpy
+    from diagnostic_msgs.msg import DiagnosticArray
+    from geometry_msgs.msg import TwistStamped
+    from nav_msgs.msg import Odometry
+    from nav_msgs.msg import Path as PathMessage
+    from rclpy.executors import SingleThreadedExecutor
+    from tf2_msgs.msg import TFMessage
+
+    from aerotwin_core.ros.qos import LATCHED, reliable
+
+    world, graph = taught
+    types = {
+        "truth/odom": Odometry, "cmd_vel": TwistStamped, "/tf": TFMessage, "route": PathMessage,
+        "/diagnostics": DiagnosticArray,
+    }  # fmt: skip
+    words = [f"route_graph:={graph}", f"world:={world}", "seed:=3", "duration_s:=60.0"]
+    words += ["start_x_m:=-25.0", "start_y_m:=-10.0", "start_yaw_deg:=90.0"]
+    launch = str(ROOT / "launch" / "teach_repeat.launch.yaml")
+    rclpy.init()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aerotwin_core.cli", "launch", launch, *words],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        node, heard = rclpy.create_node("test_teach_repeat"), {name: [] for name in types}
+        for name, kind in types.items():
+            qos = LATCHED if name == "route" else reliable(200)
+            node.create_subscription(kind, name, heard[name].append, qos, raw=True)
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        deadline = time.monotonic() + LIMIT_S
+        while process.poll() is None and time.monotonic() < deadline:
+            executor.spin_once(timeout_sec=0.05)
+            if has_come_far(heard["truth/odom"]) and heard["/diagnostics"]:
+                os.killpg(process.pid, signal.SIGINT)
+                break
+        output = process.communicate(timeout=LIMIT_S)[0]
+        executor.shutdown()
+        node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    assert process.returncode == 128 + signal.SIGINT, output
+    assert all(heard.values()), {name: len(found) for name, found in heard.items()}
+    assert "starting -> repeating: found at" in output
+    last = deserialize(heard["truth/odom"][-1], "nav_msgs/msg/Odometry")
+    assert abs(last.pose.pose.position.x - ROUTE[0, 0]) < 0.2
+    commands = [deserialize(m, "geometry_msgs/msg/TwistStamped") for m in heard["cmd_vel"]]
+    assert max(m.twist.linear.x for m in commands) > 0.3
+    edges = [e for m in heard["/tf"] for e in deserialize(m, "tf2_msgs/msg/TFMessage").transforms]
+    corrections = [e for e in edges if e.child_frame_id == "odom"]
+    assert corrections and corrections[-1].header.frame_id == "map"
+    route = deserialize(heard["route"][-1], "nav_msgs/msg/Path")
+    assert route.header.frame_id == "map" and len(route.poses) > 30
+    told = [
+        status
+        for m in heard["/diagnostics"]
+        for status in deserialize(m, "diagnostic_msgs/msg/DiagnosticArray").status
+        if status.name == "repeat"
+    ]
+    assert any("repeating: found at" in status.message for status in told)
+    assert any(v.key == "progress" for status in told for v in status.values)
+
+
+@pytest.mark.ros
+def test_a_route_graph_that_does_not_exist_ends_the_node_with_one_line():
+    command = [sys.executable, "-m", "aerotwin_teach_repeat.ros.repeat_node", "--ros-args"]
+    done = subprocess.run(
+        [*command, "-p", "route_graph:=nowhere"], capture_output=True, text=True, timeout=LIMIT_S
+    )
+    assert done.returncode == 1
+    assert "nowhere" in done.stderr and "Traceback" not in done.stderr
