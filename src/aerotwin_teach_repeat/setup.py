@@ -25,6 +25,7 @@ setup(
     entry_points={
         "console_scripts": [
             "repeat = aerotwin_teach_repeat.ros.repeat_node:main",
+            "teach = aerotwin_teach_repeat.ros.teach_node:main",
         ],
         "aerotwin.commands": ["teach.info = aerotwin_teach_repeat.info_command"],
     },
