@@ -124,6 +124,15 @@ def test_slip_shortens_the_way_and_the_turn():
     assert car.T_map_base == pytest.approx(expected, abs=ROUNDING)
 
 
+def test_the_curvature_of_the_slip_walks_while_the_vehicle_drives():
+    walking = dataclasses.replace(NO_SLIP, curvature_walk_1_per_m_sqrt_m=0.001)
+    car = vehicle(dataclasses.replace(INSTANT, slip=walking))
+    drive(car, Command(0.0, 0.4), 1.0)
+    assert car.slip.curvature_1_per_m == 0.0
+    drive(car, Command(1.0, 0.0), 5.0)
+    assert car.slip.curvature_1_per_m != 0.0
+
+
 def test_wheel_odometry_knows_no_slip_and_no_slope():
     free, slipping = vehicle(), vehicle(dataclasses.replace(INSTANT, slip=CONSTANT_SLIP))
     hill = vehicle(INSTANT, lambda x, y: 0.2 * x, start=pose(5.0, 1.0, 2.0))

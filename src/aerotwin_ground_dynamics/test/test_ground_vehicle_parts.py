@@ -181,6 +181,13 @@ def test_the_curvature_stays_within_its_limit():
     assert 0.0008 < np.abs(values).max() <= 0.001
 
 
+def test_a_positive_curvature_bends_the_way_to_the_left_driving_ahead():
+    slip = Slip(NO_SLIP, np.random.default_rng(1))
+    slip.curvature_1_per_m = 0.01
+    assert slip.on_ground(Twist(2.0, 0.0)) == pytest.approx((2.0, 0.02), abs=ROUNDING)
+    assert slip.on_ground(Twist(-2.0, 0.0)) == pytest.approx((-2.0, -0.02), abs=ROUNDING)
+
+
 def test_a_standing_vehicle_does_not_slip():
     slip = Slip(SlipParameters(), np.random.default_rng(1))
     slip.advance(100.0)
