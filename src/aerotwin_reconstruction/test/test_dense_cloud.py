@@ -11,6 +11,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
 from aerotwin_core.parameters import load_parameters
 from aerotwin_reconstruction.dense import DenseParameters, fuse
+from aerotwin_reconstruction.dense.cloud import contrast
 from aerotwin_reconstruction.dense.fusion import SeenPoints, fitted_normals
 from aerotwin_reconstruction.dense.kernels import agreed_depths, confirm, inverse_depths
 from aerotwin_reconstruction.dense.stereo import match_pair, rectifying_rotation
@@ -158,6 +159,13 @@ def test_normals_turn_with_the_points():
     R = Rotation.from_rotvec([0.4, -0.7, 0.2]).as_matrix()
     up = np.tile(R[:, 2], (300, 1))
     np.testing.assert_allclose(fitted_normals(flat @ R.T, up, n_neighbours=10), up, atol=1e-5)
+
+
+def test_contrast_is_the_standard_deviation_of_a_block():
+    grey = np.random.default_rng(7).integers(0, 256, (20, 30), dtype=np.uint8)
+    found = contrast(grey, 5)
+    assert found[10, 12] == pytest.approx(grey[8:13, 10:15].std(), rel=1e-9)
+    assert (contrast(np.full((9, 9), 152, np.uint8), 5) == 0.0).all()
 
 
 def test_choices_that_contradict_each_other_are_refused():

@@ -160,6 +160,14 @@ def _depth_of(
             np.stack(inverse), np.array(sharpness), parameters.agreement_px,
             parameters.n_agreeing, out[k],
         )  # fmt: skip
+        out[k][contrast(greys[k], parameters.block_px) < parameters.least_contrast] = 0.0
+
+
+def contrast(grey: np.ndarray, block_px: int) -> np.ndarray:
+    """Return the standard deviation of the grey levels about each pixel, (h, w) float64."""
+    size, levels = (block_px, block_px), grey.astype(np.float64)
+    mean = cv2.blur(levels, size)
+    return np.sqrt(np.maximum(cv2.blur(levels**2, size) - mean**2, 0.0))
 
 
 def _confirmed_points(

@@ -46,7 +46,17 @@ class DenseParameters:
         maximum=0.2,
     )  # fmt: skip
     n_confirming: int = parameter(
-        2, text="Other pictures that must show a point too.", minimum=0, maximum=16
+        2,
+        text="Other pictures that must show a point too.",
+        minimum=0,
+        maximum=16,
+    )
+    least_contrast: float = parameter(
+        1.0,
+        text="Standard deviation of the grey levels of a block, below which it has no depth: "
+        "sky, glare.",
+        minimum=0.0,
+        maximum=100.0,
     )
     pixel_step: int = parameter(
         2, text="Every so manieth pixel of rows and columns becomes a point.", minimum=1, maximum=16
@@ -56,7 +66,10 @@ class DenseParameters:
         maximum=10.0,
     )  # fmt: skip
     fewest_points: int = parameter(
-        3, text="Points that make a cell count.", minimum=1, maximum=1000
+        1,
+        text="Points that make a cell count; walls, seen by few pictures, need a small number.",
+        minimum=1,
+        maximum=1000,
     )
     normal_neighbours: int = parameter(
         16, text="Points that a normal is fitted to.", minimum=4, maximum=200
