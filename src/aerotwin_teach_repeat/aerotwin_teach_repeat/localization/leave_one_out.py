@@ -26,9 +26,9 @@ class LeaveOneOut:
 
     Attributes
     ----------
-    shifts_m, turns_deg : (n_seeds, n_scans) arrays
+    shifts_m, turns_deg : (n_seeds, n_matched) arrays
         Distance and angle from the pose [m], [deg].
-    accepted : (n_seeds, n_scans) bool array
+    accepted : (n_seeds, n_matched) bool array
         Whether the matcher accepted its result.
     """
 
@@ -50,10 +50,11 @@ def leave_one_out(
     shift_m: float,
     turn_deg: float,
     is_normal: bool = False,
+    left_out: Sequence[int] | None = None,
     protocol: LocalizationProtocol = FINE,
     on_match: Callable[[], object] | None = None,
 ) -> LeaveOneOut:
-    """Match every scan to the map of all others.
+    """Match scans, each to the map of all others.
 
     Parameters
     ----------
@@ -67,13 +68,17 @@ def leave_one_out(
         Length of the start's shift, in a direction of space, and of its turn about z [m], [deg].
     is_normal : bool
         Take them for the deviations of a normal error instead, of each axis.
+    left_out : sequence of int, optional
+        Places of the scans that are matched; all by default.
     protocol : LocalizationProtocol
     on_match : callable, optional
         Called after each match.
     """
     placed = [transform_points(T, scan) for scan, T in zip(scans, poses, strict=True)]
-    found = np.empty((len(seeds), len(scans), 3))
-    for i, T in enumerate(poses):
+    which = range(len(scans)) if left_out is None else left_out
+    found = np.empty((len(seeds), len(which), 3))
+    for n, i in enumerate(which):
+        T = poses[i]
         origin = np.round(T[:3, 3])
         others = voxel_downsample(np.vstack(placed[:i] + placed[i + 1 :]), MAP_VOXEL_M)
         matcher = ScanMatcher(others - origin, None, protocol)
@@ -86,7 +91,7 @@ def leave_one_out(
             R = T_true[:3, :3].T @ match.T_target_source[:3, :3]
             shift = np.linalg.norm(match.T_target_source[:3, 3] - T_true[:3, 3])
             turn = np.degrees(Rotation.from_matrix(R).magnitude())
-            found[k, i] = shift, turn, match.accepted
+            found[k, n] = shift, turn, match.accepted
             if on_match is not None:
                 on_match()
     return LeaveOneOut(
