@@ -13,6 +13,8 @@ COARSE_M = 0.4
 COMPILED_ON_IMPORT = (
     "aerotwin_autopilot.embedded_autopilot",
     "aerotwin_map_evaluation.kernels",
+    "aerotwin_reconstruction.bundle.kernels",
+    "aerotwin_reconstruction.dense.kernels",
     "aerotwin_registration.coarse.kernels",
     "aerotwin_registration.icp.kernels",
     "aerotwin_registration.tree_kernels",
