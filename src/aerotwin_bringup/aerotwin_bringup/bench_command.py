@@ -25,7 +25,6 @@ BENCHMARKS = {
     "tiles": "tiles:tileset_loading",
     "registration": "registration:registration_speed",
     "coarse": "coarse:coarse_alignment",
-    "teach": "teaching:teach_map",
     "teach_repeat": "teach_repeat:teach_repeat_speed",
     "maps": "map_metrics:map_metrics",
     "trajectories": "trajectories:trajectory_scores",
