@@ -29,11 +29,11 @@ from aerotwin_teach_repeat.repeat import RepeatState
 from aerotwin_teach_repeat.teaching import teach_route
 from aerotwin_worlds import TexturedMesh, World, WorldQueries
 
-ALONG_M = 9.0
+ALONG_M = 7.0
 START_OFF_M, START_OFF_DEG = 0.4, 8.0
 ON_ROUTE_M = 0.03
 """Lidar noise of 1 cm, exact surfaces, a tracker good to a centimetre once it is on the route."""
-SETTLED_M = 5.0
+SETTLED_M = 4.0
 """Way that the tracker needs to come on to the route from the start error."""
 PRESET = """
 source: a test
@@ -132,6 +132,7 @@ def test_belief_is_that_of_the_stamps_and_near_the_truth(record):
     assert run.is_localized.all()
 
 
+@pytest.mark.slow
 def test_the_same_seed_repeats_the_drive_to_the_byte(taught, queries, study, record):
     again = run_repeat(taught.graph, taught.ids, queries, study, 0)
     assert again.truth.p_ref_body.tobytes() == record.truth.p_ref_body.tobytes()
@@ -169,13 +170,13 @@ def test_the_tracker_knows_lags_and_delay_of_its_vehicle():
 def test_a_lidar_that_is_silent_for_five_seconds_stops_the_robot_which_then_goes_on(
     taught, queries, study
 ):
-    silence = LidarSilence(from_s=4.0, until_s=9.0)
+    silence = LidarSilence(from_s=2.0, until_s=7.0)
     lost = dataclasses.replace(study, faults=GroundFaults(silences=(silence,)))
     record = run_repeat(taught.graph, taught.ids, queries, lost, 0)
     assert record.is_completed, record.reason
     states = [transition.after for transition in record.transitions]
     assert RepeatState.STOPPED in states
-    silent = (record.truth.stamps_ns > 4e9) & (record.truth.stamps_ns < 9e9)
+    silent = (record.truth.stamps_ns > 2e9) & (record.truth.stamps_ns < 7e9)
     way = np.linalg.norm(np.diff(record.truth.p_ref_body[silent], axis=0), axis=1).sum()
     assert way < study.repeat.max_blind_m + 0.1
     assert max(step.blind_m for step in record.steps) <= study.repeat.max_blind_m + 0.1
@@ -196,10 +197,10 @@ def test_a_robot_that_sees_nothing_stays_where_it_is_and_gives_up(taught, querie
 
 def test_repeats_are_judged_at_marks(world, taught, record, tmp_path):
     poses = taught.graph.poses_map(taught.ids)
-    route = route_in_bent_map("boxes", poses, NoDisplacement(), world, 4.0)
+    route = route_in_bent_map("boxes", poses, NoDisplacement(), world, stations(poses, 3.0))
     assert route.floor is None and not route.is_closed
     metrics = evaluate_repeats(route, [record], method="test").metrics()
-    assert metrics["marks"]["n"] == metrics["marks"]["n_passings"] == len(stations(poses, 4.0))
+    assert metrics["marks"]["n"] == metrics["marks"]["n_passings"] == len(stations(poses, 3.0))
     assert metrics["localisation"]["n_failed"] == 0
     section = drives_section([record])
     assert section.verdict.startswith("1 of 1 repeats")
@@ -243,7 +244,7 @@ def test_the_verb_writes_report_scores_and_records(tmp_path, world, taught, stud
     repeat_command.configure(parser)
     words = [
         str(tmp_path / "graph"), "--world", "boxes", "--repeats", "1", "--lidar", study.robot.lidar,
-        "--marker-spacing-m", "4", "-o", str(tmp_path / "out"), "--json", str(tmp_path / "o.json"),
+        "--marker-spacing-m", "3", "-o", str(tmp_path / "out"), "--json", str(tmp_path / "o.json"),
     ]  # fmt: skip
     assert repeat_command.run(parser.parse_args(words)) == 0
     said = json.loads((tmp_path / "o.json").read_text())

@@ -65,9 +65,9 @@ class Route:
 
 
 def route_in_bent_map(
-    name: str, T_map_route: FloatArray, displacement: Displacement, world: World, spacing_m: float
+    name: str, T_map_route: FloatArray, displacement: Displacement, world: World, s_m: np.ndarray
 ) -> Route:
-    """Return a route with marks at even stations, at the exact images of their places.
+    """Return a route with marks at stations, at the exact images of their places.
 
     Parameters
     ----------
@@ -78,10 +78,10 @@ def route_in_bent_map(
         How the map differs from the world.
     world : World
         The true one, for the floor.
-    spacing_m : float
-        Between marks along the route [m].
+    s_m : (m,) array
+        Where the marks are along the route, such as `stations` [m].
     """
-    marks = marks_on_route(T_map_route, stations(T_map_route, spacing_m), displacement)
+    marks = marks_on_route(T_map_route, s_m, displacement)
     floor = None
     if not isinstance(displacement, NoDisplacement):
         surface = sample_surface(world.meshes, FLOOR_SPACING_M, seed=0)

@@ -4,7 +4,7 @@
 
 GRAPH is the folder of a route graph (aerotwin teach). The robot drives the way from its first
 vertex to its last, a number of times with slips, noise and start errors of its own, and is judged
-at marks on the ground, every 25 m along the route.
+at marks on the ground: those that it was taught with, else every 25 m along the route.
 
   aerotwin repeat build/campus_route --world campus@1003 --seed 1000 -o runs/repeat
   aerotwin repeat build/bent_route --world campus --degradation warp_30cm \
@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from aerotwin_bringup.teach_repeat.judging import Route
     from aerotwin_bringup.teach_repeat.study import RepeatStudy
     from aerotwin_teach_repeat.deviation import TeachRepeatEvaluation
@@ -45,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--tracker", choices=("mpc", "pure_pursuit"), default="mpc", help="who steers (mpc)")
     add("--from", dest="start_id", type=int, help="vertex to start at (the first)")
     add("--to", dest="goal_id", type=int, help="vertex to end at (the last)")
-    add("--marker-spacing-m", type=float, default=25.0, help="between marks (25)")
+    add("--marker-spacing-m", type=float, help="between marks (those of the graph, else 25)")
     add("--marks", type=Path, metavar="FILE", help="painted marks: map and true places, CSV")
     add("--degradation", metavar="PRESET", help="how the map was bent: preset or YAML file")
     add("--degradation-seed", type=int, default=0, help="with which seed (0)")
@@ -130,7 +132,21 @@ def _route(
     displacement: Displacement = NoDisplacement()
     if args.degradation is not None:
         displacement = field_of(load_degradation(args.degradation), args.degradation_seed)
-    return route_in_bent_map(name, poses, displacement, world, args.marker_spacing_m)
+    return route_in_bent_map(name, poses, displacement, world, _stations(args, graph, poses))
+
+
+def _stations(args: argparse.Namespace, graph: "RouteGraph", poses: "np.ndarray") -> "np.ndarray":
+    """Return where the marks are [m]: as asked for, as taught, or evenly."""
+    import numpy as np
+
+    from aerotwin_bringup.teach_repeat.judging import stations
+    from aerotwin_teach_repeat.teaching.route_file import MARKER_SPACING_M
+
+    taught = graph.about.get("markers_s_m")
+    is_whole = args.start_id is None and args.goal_id is None
+    if args.marker_spacing_m is None and is_whole and taught:
+        return np.asarray(taught, float)
+    return stations(poses, args.marker_spacing_m or MARKER_SPACING_M)
 
 
 def _write(
