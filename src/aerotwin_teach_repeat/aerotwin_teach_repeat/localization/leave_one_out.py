@@ -16,8 +16,18 @@ from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
 MAP_VOXEL_M = 0.1
 CONVERGED_M = 0.1
 """Farther from its pose than this a scan has not converged [m]."""
-FINE = LocalizationProtocol(voxel_m=0.1, max_points=20_000)
-"""For halls that a handheld lidar walked through: all points, since a hall is small."""
+FINE = LocalizationProtocol(
+    voxel_m=0.1,
+    max_points=20_000,
+    initial_points=20_000,
+    initial_steps=50,
+    range_m=5.0,
+    least_shift_m=2e-4,
+    least_turn_deg=2e-3,
+)
+"""For halls that a handheld lidar walked through: all points, since a hall is small, near ones
+above all, and small last steps; chosen on seeds below 1000. With the defaults one of the 23 scans
+of the lounge has places within 9 cm of each other where it stops."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
