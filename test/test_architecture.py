@@ -29,8 +29,8 @@ ALLOWED = {
     "aerotwin_autopilot": "core px4_bridge",
     "aerotwin_stereo_odometry": "core",
     "aerotwin_ground_dynamics": "core",
-    "aerotwin_simulator": "core multirotor_dynamics ground_dynamics sensor_models worlds px4_bridge "
-    "autopilot",
+    "aerotwin_simulator": "core multirotor_dynamics ground_dynamics sensor_models worlds "
+    "px4_bridge autopilot",
     "aerotwin_voxel_cloud": "core registration worlds",
     "aerotwin_map_evaluation": "core registration worlds voxel_cloud report",
     "aerotwin_report": "core",

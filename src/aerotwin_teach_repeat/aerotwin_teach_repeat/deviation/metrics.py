@@ -84,7 +84,7 @@ def metrics_of(evaluation: "TeachRepeatEvaluation") -> dict[str, Any]:
         },
         "pte_m": {"rmse": evaluation.markers.rmse_m, "max": evaluation.markers.max_m},
         "floor_m": _pair(evaluation.floor_at_marks_m),
-        "floor_route_m": _pair(evaluation.floor and evaluation.floor.lateral_m),
+        "floor_route_m": _pair(evaluation.floor.lateral_m if evaluation.floor else None),
         "marks": _marks(evaluation),
         "repeatability_m": evaluation.markers.repeatability_m,
         "true_path_m": _pair(np.concatenate([found.error_m for found in evaluation.true])),

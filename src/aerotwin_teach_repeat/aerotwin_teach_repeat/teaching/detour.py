@@ -108,7 +108,7 @@ def _blocked(places: FloatArray, room: FloatArray, grid: GroundGrid, needed_m: f
     return is_blocked
 
 
-def _cheapest(is_blocked: np.ndarray, offsets: FloatArray, step_m: float) -> np.ndarray | None:
+def _cheapest(is_blocked: np.ndarray, offsets: np.ndarray, step_m: float) -> np.ndarray | None:
     """Return which offset (stations,) each station takes, None where there is no way."""
     change = offsets[:, None] - offsets[None, :]
     price = _SWAY * change**2 + _STRAY * offsets[None, :] ** 2

@@ -197,7 +197,7 @@ def _edges(path: VirtualPath) -> list[Edge]:
 
 
 def _refuse_gaps(poses: FloatArray, path_m: FloatArray, s_m: FloatArray) -> None:
-    is_off = ~np.isfinite(poses).all(axis=(1, 2))
+    is_off = np.asarray(~np.isfinite(poses).all(axis=(1, 2)))
     if not is_off.any():
         return
     first = int(np.argmax(is_off))
