@@ -9,7 +9,6 @@ knows nothing of the route and the repeater nothing of the truth.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,8 @@ from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.ground import GroundSimulation, Scan, make_ground_simulation
 from aerotwin_teach_repeat.deviation import Displacement, NoDisplacement, true_poses
 from aerotwin_teach_repeat.localization import Localizer, ScanOdometry
-from aerotwin_teach_repeat.repeat import Repeater, RepeatState, RepeatStep
+from aerotwin_teach_repeat.repeat import Localizer as AnyLocalizer
+from aerotwin_teach_repeat.repeat import Odometry, Repeater, RepeatState, RepeatStep
 from aerotwin_teach_repeat.repeat.step import ENDED
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_worlds import WorldQueries
@@ -30,13 +30,13 @@ from aerotwin_worlds import WorldQueries
 SETTLE_S = 60.0
 """Time beyond that of the way that a repeat may take in any case: to be found, also again."""
 OnStep = Callable[[int, RepeatStep], None]
-Senses = Callable[[RouteGraph, Sequence[int], RepeatStudy], tuple[Any, Any]]
+Senses = Callable[[RouteGraph, Sequence[int], RepeatStudy], tuple[Odometry, AnyLocalizer]]
 """Makes odometry and localiser, as the protocols of `aerotwin_teach_repeat.repeat`."""
 
 
 def lidar_senses(
     graph: RouteGraph, route_ids: Sequence[int], study: RepeatStudy
-) -> tuple[Any, Any]:
+) -> tuple[ScanOdometry, Localizer]:
     """Return odometry and localiser by lidar, which is what is under test."""
     return ScanOdometry(), Localizer(graph, route_ids, study.localization)
 

@@ -92,6 +92,8 @@ class Localizer:
     ------
     ValueError
         If the route is empty.
+    DamagedSubmapError
+        If none of its submaps can be read.
     """
 
     def __init__(
@@ -107,6 +109,7 @@ class Localizer:
         self.protocol = protocol or LocalizationProtocol()
         self.relocalization = relocalization or RelocalizationProtocol()
         self._poses = graph.poses_map(self.route_ids)
+        self._check_submaps()
         steps = np.linalg.norm(np.diff(self._poses[:, :3, 3], axis=0), axis=1)
         self._along_m = np.append(0.0, np.cumsum(steps))
         self._matchers: OrderedDict[int, ScanMatcher] = OrderedDict()
@@ -203,21 +206,41 @@ class Localizer:
             Of the scan [ns].
         """
         search = PoseSearch(points_base, self.relocalization, self.protocol.max_range_m)
-        found = []
+        found, damage = [], ""
         for at in self._tried():
             try:
                 matcher, T_map_submap = self._submap(at)
-            except DamagedSubmapError:
+            except DamagedSubmapError as error:
+                damage = damage or str(error)
                 continue
             T = invert_transform(T_map_submap) @ self._poses[at]
             places = search.candidates(
                 matcher.points, T, shift_m=self.relocalization.shift_m + _FAR
             )
             found += [(c.share, at, c) for c in places]
+        if not found:
+            return self._localization(
+                stamp_ns, None, f"no submap of the route can be read: {damage}"
+            )
         found.sort(key=lambda item: -item[0])
         return self._best_of(points_base, found[: self.relocalization.n_candidates], stamp_ns)
 
     # -- parts ----------------------------------------------------------------------------------
+
+    def _check_submaps(self) -> None:
+        """Refuse a route without a readable submap; a damaged one among whole ones is no harm."""
+        of_submap = {self.graph.vertex(k).submap_id: k for k in self.route_ids}
+        damage: DamagedSubmapError | None = None
+        for vertex_id in of_submap.values():
+            try:
+                self.graph.submap(vertex_id)
+                return
+            except DamagedSubmapError as error:
+                damage = damage or error
+        raise DamagedSubmapError(
+            f"none of the {len(of_submap)} submaps of the route can be read; the first: {damage}; "
+            "restore the folder of the route graph, or teach the route again"
+        ) from damage
 
     def _best_of(self, points_base, found, stamp_ns) -> Localization:
         """Match the best candidates of a search and go to the best of them."""
@@ -226,8 +249,6 @@ class Localizer:
             matcher, T_map_submap = self._submap(at)
             match = matcher.match(points_base, candidate.T_target_source)
             places.append((T_map_submap @ match.T_target_source, match, at, T_map_submap))
-        if not places:
-            return self._localization(stamp_ns, None, "no submap of the route can be read")
         places.sort(key=lambda item: (not item[1].accepted, -item[1].close_ratio))
         best = verdict([(T, match) for T, match, _, _ in places], self.relocalization)
         if not best.accepted:

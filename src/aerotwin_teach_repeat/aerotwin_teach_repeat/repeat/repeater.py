@@ -76,7 +76,7 @@ class Repeater:
     ----------
     state : RepeatState
     reason : str
-        Why it is in this state.
+        Why it is in this state; while it looks for its place, why the last scan was not placed.
     transitions : list of Transition
         All changes of state so far.
     """
@@ -232,6 +232,7 @@ class Repeater:
         agrees = fix.jump_m <= p.agreement_m and fix.jump_rad <= math.radians(p.agreement_deg)
         self._n_found, self._n_lost = (self._n_found + 1 if agrees else 1), 0
         self._is_everywhere = False
+        self.reason = f"looks for its place: {self._n_found} of {p.n_confirmations} agree"
         if self._n_found >= p.n_confirmations:
             self._go(fix)
 
@@ -242,6 +243,8 @@ class Repeater:
             self._change(RepeatState.RELOCALISING, f"stands and looks for its place: {reason}")
         elif self.state is not RepeatState.STOPPED and searched_s > self._parameters.give_up_s:
             self._change(RepeatState.FAILED, f"was not found within {searched_s:.0f} s: {reason}")
+        elif self.state is not RepeatState.STOPPED:
+            self.reason = f"looks for its place: {reason}"
 
     def _go(self, fix: Fix) -> None:
         """Drive (on) from the place that was found."""

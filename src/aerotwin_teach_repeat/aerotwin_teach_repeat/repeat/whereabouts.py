@@ -18,12 +18,23 @@ Twist = tuple[float, float]
 
 
 class OdometryStep(Protocol):
-    """What an odometry says of a scan."""
+    """What an odometry says of a scan, as `aerotwin_teach_repeat.localization.OdometryFrame`."""
 
-    T_odom_base: FloatArray
-    twist: FloatArray
-    covariance: FloatArray
-    points_base: NDArray[Any]
+    @property
+    def T_odom_base(self) -> FloatArray:
+        """Pose (4, 4) at the stamp."""
+
+    @property
+    def twist(self) -> FloatArray:
+        """Velocity and angular velocity (6,) in axes of the base [m/s, rad/s]."""
+
+    @property
+    def covariance(self) -> FloatArray:
+        """Of position, then rotation vector (6, 6), in odom axes [m, rad]."""
+
+    @property
+    def points_base(self) -> NDArray[Any]:
+        """The scan without its motion (n, 3) [m]."""
 
 
 class Odometry(Protocol):
@@ -40,20 +51,31 @@ class Odometry(Protocol):
 
 
 class Localization(Protocol):
-    """What a localiser says of a scan."""
+    """What a localiser says of a scan, as `aerotwin_teach_repeat.localization.Localization`."""
 
-    T_map_base: FloatArray
-    vertex_id: int
-    accepted: bool
-    reason: str
+    @property
+    def T_map_base(self) -> FloatArray:
+        """Pose (4, 4) in the frame of the route."""
+
+    @property
+    def vertex_id(self) -> int:
+        """The nearest vertex."""
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the scan was localised."""
+
+    @property
+    def reason(self) -> str:
+        """Why or why not."""
 
 
 class Localizer(Protocol):
-    """Place in the submaps of a route."""
+    """Place in the submaps of a route, as `aerotwin_teach_repeat.localization.Localizer`."""
 
     def localize(
         self, points_base: NDArray[Any], stamp_ns: int, T_odom_base: FloatArray,
-        covariance: FloatArray,
+        odom_covariance: FloatArray,
     ) -> Localization:  # fmt: skip
         """Return the place near the one before, moved by odometry."""
 

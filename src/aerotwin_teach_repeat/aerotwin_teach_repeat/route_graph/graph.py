@@ -71,6 +71,7 @@ class RouteGraph:
         self._problems = list(problems)
         self._places = {vertex.id: k for k, vertex in enumerate(self.vertices)}
         self._kept: OrderedDict[int, Submap] = OrderedDict()
+        self._damaged: dict[int, str] = {}
         self._check()
 
     @classmethod
@@ -148,6 +149,8 @@ class RouteGraph:
     def submap(self, vertex_id: int) -> Submap:
         """Return the submap that a vertex uses, tested against its checksum.
 
+        What was damaged once is not read again.
+
         Raises
         ------
         DamagedSubmapError
@@ -157,11 +160,13 @@ class RouteGraph:
         if submap_id in self._kept:
             self._kept.move_to_end(submap_id)
             return self._kept[submap_id]
+        if submap_id in self._damaged:
+            raise DamagedSubmapError(self._damaged[submap_id])
         try:
             found = self._source.load(submap_id)
         except DamagedSubmapError as error:
-            if str(error) not in self._problems:
-                self._problems.append(str(error))
+            self._damaged[submap_id] = str(error)
+            self._problems.append(str(error))
             raise
         self._kept[submap_id] = found
         if len(self._kept) > N_KEPT:

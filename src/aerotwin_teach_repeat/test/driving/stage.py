@@ -54,7 +54,7 @@ class Stage:
     T_odom_map = invert_transform(driven([(3.0, 0.5)])[-1])
 
     # As a localiser: exact, where it is not lost.
-    def localize(self, points_base, stamp_ns, T_odom_base, covariance):
+    def localize(self, points_base, stamp_ns, T_odom_base, odom_covariance):
         self.calls.append("localize")
         return self._found(stamp_ns)
 

@@ -201,6 +201,16 @@ def test_a_second_start_and_a_vertex_that_is_not_on_the_route_are_refused():
         stage.repeater.start()
 
 
+def test_while_it_looks_for_its_place_it_says_why_the_last_scan_was_not_placed():
+    stage = Stage(lost=lambda t: t < 3.0)
+    stage.repeater.start()
+    step = stage.run(1.0)
+    assert step.state is RepeatState.STARTING and step.reason == "looks for its place: fog"
+    step = stage.run(3.1)
+    assert step.reason == "looks for its place: 1 of 2 agree"
+    assert stage.run(3.2).state is RepeatState.REPEATING
+
+
 def test_before_a_start_pause_resume_and_cancel_change_nothing():
     stage = Stage()
     for act in (stage.repeater.pause, stage.repeater.resume, stage.repeater.cancel):

@@ -1,5 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+from collections import Counter
+from functools import partial
+
 import numpy as np
 import pytest
 from localization_cases import (
@@ -30,10 +33,17 @@ PLACED_M, PLACED_DEG = 0.02, 0.15  # noise of 1 cm, walls that are sampled every
 
 
 class TornSubmaps(MemorySubmaps):
-    """Submaps of which none can be read."""
+    """Submaps of which those of `torn`, or all, cannot be read; counts how often it was tried."""
+
+    def __init__(self, submaps, torn=range(N_VERTICES)):
+        super().__init__(submaps)
+        self.torn, self.tried = torn, Counter()
 
     def load(self, vertex_id):
-        raise DamagedSubmapError(f"submap {vertex_id}: its checksum is wrong")
+        self.tried[vertex_id] += 1
+        if vertex_id in self.torn:
+            raise DamagedSubmapError(f"submap {vertex_id}: its checksum is wrong")
+        return super().load(vertex_id)
 
 
 def graph(source=MemorySubmaps):
@@ -171,10 +181,32 @@ def test_half_a_view_is_enough(taught):
 
 
 def test_damaged_submaps_are_a_reason_not_an_error():
-    result = localizer(graph(TornSubmaps)).localize(np.zeros((10, 3)), 0, np.eye(4))
+    whole = range(N_VERTICES - EVERY, N_VERTICES)  # three quarters of the circle from the start
+    torn = graph(partial(TornSubmaps, torn=range(whole.start)))
+    result = localizer(torn).localize(np.zeros((10, 3)), 0, np.eye(4))
     assert not result.accepted
     assert "its checksum is wrong" in result.reason
     assert np.allclose(result.T_map_base, circle_pose(0.0))
+
+
+def test_a_route_of_which_no_submap_can_be_read_is_refused_at_once_and_says_why():
+    torn = graph(TornSubmaps)
+    with pytest.raises(DamagedSubmapError, match=r"none of the 12 submaps.*submap 0: its checksum"):
+        localizer(torn)
+    assert set(torn.submaps.tried.values()) == {1}
+
+
+def test_submaps_lost_on_the_way_are_a_reason_and_are_not_read_again():
+    lost = graph(partial(TornSubmaps, torn=()))
+    found = localizer(lost)
+    lost.submaps.torn = range(N_VERTICES)
+    lost.submaps.tried.clear()
+    lost._kept.clear()  # what a long route would have forgotten meanwhile
+    for stamp_ns in range(2):
+        result = found.relocalize(scan(circle_pose(0.0))[0], stamp_ns)
+        assert not result.accepted
+        assert result.reason.startswith("no submap of the route can be read: submap 0: its check")
+    assert set(lost.submaps.tried.values()) == {1}
 
 
 def test_a_vertex_beside_the_route_is_refused(taught):
