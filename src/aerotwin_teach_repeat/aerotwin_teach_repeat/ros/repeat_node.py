@@ -9,6 +9,7 @@ from nav_msgs.msg import Path
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
 
 from aerotwin_core.frames import invert_transform
 from aerotwin_core.parameters import load_parameters_file
@@ -21,8 +22,6 @@ from aerotwin_teach_repeat.repeat import Repeater, RepeatParameters, RepeatState
 from aerotwin_teach_repeat.repeat.step import ENDED
 from aerotwin_teach_repeat.ros.node_parameters import TRACKERS, RepeatNodeParameters, part
 from aerotwin_teach_repeat.ros.route_messages import (
-    WHY_NO_MARKERS,
-    MarkerArray,
     command_message,
     edge_message,
     graph_markers,
@@ -65,11 +64,8 @@ class RepeatNode(Node):
         route = path_message(self._graph.poses_map(self._route_ids), p.map_frame)
         self._route = self.create_publisher(Path, "route", LATCHED, **qos)
         self._route.publish(route)
-        if WHY_NO_MARKERS:
-            self.get_logger().info(WHY_NO_MARKERS)
-        else:
-            self._markers = self.create_publisher(MarkerArray, "route_graph", LATCHED, **qos)
-            self._markers.publish(graph_markers(self._graph, p.map_frame))
+        self._markers = self.create_publisher(MarkerArray, "route_graph", LATCHED, **qos)
+        self._markers.publish(graph_markers(self._graph, p.map_frame))
         for name in ("start", "pause", "cancel"):
             act = getattr(self, f"_{name}")
             self.create_service(Trigger, f"~/{name}", lambda _, answer, act=act: act(answer))

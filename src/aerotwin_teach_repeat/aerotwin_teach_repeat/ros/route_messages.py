@@ -6,21 +6,11 @@ import numpy as np
 from geometry_msgs.msg import Point, PoseStamped, TransformStamped, TwistStamped
 from nav_msgs.msg import Path
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.ros.conversions import message_from_transform, pose_message, stamp_from_ns
 from aerotwin_teach_repeat.route_graph import RouteGraph
-
-try:
-    from visualization_msgs.msg import Marker, MarkerArray
-
-    WHY_NO_MARKERS = ""
-except ImportError as error:
-    MarkerArray = None
-    WHY_NO_MARKERS = (
-        f"the route graph is not published as markers ({error}); install visualization_msgs "
-        "(apt: ros-$ROS_DISTRO-visualization-msgs, pip: ros-visualization-msgs)"
-    )
 
 EDGE_WIDTH_M, VERTEX_SIZE_M, SUBMAP_SIZE_M = 0.05, 0.1, 0.3
 GREEN, BLUE, ORANGE = (0.2, 0.7, 0.3, 1.0), (0.2, 0.4, 0.9, 1.0), (0.95, 0.6, 0.1, 1.0)
@@ -51,8 +41,8 @@ def path_message(poses_map: FloatArray, frame_id: str) -> Path:
     return message
 
 
-def graph_markers(graph: RouteGraph, frame_id: str):
-    """Return a MarkerArray: temporal edges green, spatial ones orange, vertices, submaps blue."""
+def graph_markers(graph: RouteGraph, frame_id: str) -> MarkerArray:
+    """Return temporal edges and vertices green, spatial edges orange, submaps blue."""
     places = {v.id: v.T_map_vertex[:3, 3] for v in graph.vertices}
     markers = []
     for kind, colour in (("temporal", GREEN), ("spatial", ORANGE)):
@@ -67,7 +57,7 @@ def graph_markers(graph: RouteGraph, frame_id: str):
     return MarkerArray(markers=[marker for marker in markers if marker.points])
 
 
-def _marker(number: int, kind: int, size_m: float, rgba, points: list[np.ndarray]):
+def _marker(number: int, kind: int, size_m: float, rgba, points: list[np.ndarray]) -> Marker:
     marker = Marker(ns="route_graph", id=number, type=kind, action=Marker.ADD)
     marker.scale.x = marker.scale.y = marker.scale.z = size_m
     marker.color.r, marker.color.g, marker.color.b, marker.color.a = rgba
