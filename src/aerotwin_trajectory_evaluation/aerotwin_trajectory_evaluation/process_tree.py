@@ -14,7 +14,7 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _IO = re.compile(r"^(read_bytes|write_bytes): (\d+)$", re.MULTILINE)
 # Of one core, for each of the two dear readings: who belongs to the tree, and its shared memory.
-_DEAR_SHARE = 0.0015
+_DEAR_SHARE = 0.001
 # Longest pauses of the two [s]. A child that lives shorter than the first may not be seen.
 _MEMBERS_S, _MEMORY_S = 1.0, 5.0
 

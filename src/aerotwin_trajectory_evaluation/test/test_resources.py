@@ -19,6 +19,7 @@ from aerotwin_trajectory_evaluation import (
     resource_section,
     resources_command,
 )
+from aerotwin_trajectory_evaluation.resources import next_due
 
 # Pages that other processes share may come and go between the two readings.
 SHARED = 0.02
@@ -267,3 +268,11 @@ def test_whether_a_program_was_seen_is_known_without_the_whole_recording():
         time.sleep(0.01)
     recorder.stop()
     assert (recorder.was_seen, recorder.n_alive) == (True, 0)
+
+
+@pytest.mark.parametrize(
+    ("now_s", "due_s"),
+    [(5.0, 5.1), (5.04, 5.1), (5.09, 5.1), (5.13, 5.2), (7.01, 7.1)],
+)
+def test_samples_stay_on_their_grid_whatever_one_took(now_s, due_s):
+    assert next_due(5.0, now_s, 0.1) == pytest.approx(due_s, abs=1e-9)
