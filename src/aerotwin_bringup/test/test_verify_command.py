@@ -5,14 +5,17 @@
 import json
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import yaml
 
-from aerotwin_bringup import slam_study
+from aerotwin_bringup import slam_study, verified_lounge
 from aerotwin_bringup.kept_flights import has_succeeded, kept
 from aerotwin_bringup.slam_study import METHODS, study_slams
 from aerotwin_bringup.verified_flights import fly_seeds
+from aerotwin_bringup.verified_lounge import FOLDER, STARTS, place_lounge_scans
 from aerotwin_core.cli import main
+from aerotwin_teach_repeat.localization.leave_one_out import POSES, LeaveOneOut
 
 FLOWN, CRASHED = "the mission is flown", "the vehicle crashed"
 SEED, WORLD = 1000, "cliff@1000"
@@ -102,6 +105,40 @@ def test_a_study_of_slams_counts_the_failed_flights(tmp_path, launches):
     study = json.loads((tmp_path / "study.json").read_text())
     assert study["n_runs"] == len(METHODS)
     assert {run["method"] for run in study["runs"] if run["failure"]} >= {"kiss_icp"}
+
+
+def test_scans_of_the_lounge_are_skipped_with_a_reason_where_they_are_not(tmp_path, capsys):
+    words = ["--data", str(tmp_path), "--runs", str(tmp_path), "--json", str(tmp_path / "v.json")]
+    assert main(["verify", "lounge", *words]) == 0
+    assert f"lounge: skipped, real data not present: {FOLDER}" in capsys.readouterr().out
+    (row,) = json.loads((tmp_path / "v.json").read_text())["lounge"]
+    assert row["met"] is None and "real data" in row["skipped"]
+
+
+@pytest.mark.parametrize(
+    ("shifts_m", "accepted", "n_converged", "met"),
+    [
+        ([0.01, 0.02, 0.08], [True] * 3, 3, True),
+        ([0.01, 0.02, 0.08], [True, True, False], 2, False),
+        ([0.01, 0.02, 0.09], [True] * 3, 3, False),
+        ([0.03, 0.03, 0.03], [True] * 3, 3, False),
+        ([0.01, 0.01, 1.50], [True] * 3, 2, False),
+    ],
+)
+def test_scans_of_the_lounge_count_all_against_their_bars(
+    tmp_path, monkeypatch, shifts_m, accepted, n_converged, met
+):
+    folder = tmp_path / FOLDER
+    folder.mkdir(parents=True)
+    (folder / POSES).write_text("0 0 1 0 0 0 0 1 0 0 0 0 1 0\n")
+    np.save(folder / "scan_000.npy", np.zeros((5, 3)))
+    found = LeaveOneOut(
+        shifts_m=np.array([shifts_m]), turns_deg=np.zeros((1, 3)), accepted=np.array([accepted])
+    )
+    monkeypatch.setattr(verified_lounge, "leave_one_out", lambda *_, **__: found)
+    rows = place_lounge_scans(tmp_path, [SEED], is_quiet=True)
+    assert len(rows) == len(STARTS)
+    assert {(row["n"], row["n_converged"], row["met"]) for row in rows} == {(3, n_converged, met)}
 
 
 @pytest.mark.parametrize(

@@ -4,15 +4,19 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, transform_points
 from aerotwin_registration import voxel_downsample
 from aerotwin_teach_repeat.localization.matcher import ScanMatcher
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
 
+POSES = "poses_T_world_lidar.txt"
+POSE_COLUMNS = 14
 MAP_VOXEL_M = 0.1
 CONVERGED_M = 0.1
 """Farther from its pose than this a scan has not converged [m]."""
@@ -50,6 +54,35 @@ class LeaveOneOut:
     def converged(self) -> np.ndarray:
         """Which were accepted and lie within `CONVERGED_M` of the pose."""
         return self.accepted & (self.shifts_m <= CONVERGED_M)
+
+
+def read_posed_scans(folder: Path) -> tuple[list[np.ndarray], list[FloatArray]]:
+    """Return scans (n, 3) [m] and their poses T_world_lidar (4, 4) of a folder.
+
+    Each line of `poses_T_world_lidar.txt` is the number of a scan, its stamp [s] and the first
+    three rows of its pose; `scan_NNN.npy` holds the points.
+
+    Raises
+    ------
+    UserError
+        If a file is missing or not that.
+    """
+    path = folder / POSES
+    try:
+        table = np.loadtxt(path, ndmin=2)
+        if table.shape[1] != POSE_COLUMNS or not np.isfinite(table).all():
+            raise ValueError(f"expected {POSE_COLUMNS} finite columns, found {table.shape[1]}")
+        scans = []
+        for number in table[:, 0]:
+            path = folder / f"scan_{int(number):03d}.npy"
+            scan = np.load(path, allow_pickle=False).astype(np.float64)
+            if scan.ndim != 2 or scan.shape[1] != 3 or not np.isfinite(scan).all():
+                raise ValueError(f"expected finite points (n, 3), found {scan.shape}")
+            scans.append(scan)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path}: cannot be used ({error}); get the data set again") from error
+    last = [[0.0, 0.0, 0.0, 1.0]]
+    return scans, [np.vstack([row[2:].reshape(3, 4), last]) for row in table]
 
 
 def leave_one_out(
