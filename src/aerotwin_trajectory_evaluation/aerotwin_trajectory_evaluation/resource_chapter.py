@@ -59,10 +59,42 @@ def resource_section(
         ),
         headline=_headline(numbers),
         figures=_figures(usage, error, name),
-        tables=(Table(title="Cost", columns=MEASURE_COLUMNS, rows=_rows(numbers)),),
+        tables=(
+            Table(
+                title="Cost",
+                columns=MEASURE_COLUMNS,
+                rows=_rows(numbers),
+                hints=tuple(_COMPUTED.values()),
+            ),
+        ),
         metrics=numbers,
         warnings=tuple(_warnings(usage)),
     )
+
+
+_CPU = "utime + stime of /proc/PID/stat, summed over the process tree, ended processes included"
+_MEMORY = "Pss of /proc/PID/smaps_rollup, summed over the process tree, read every 5 s at least"
+_IO = "read_bytes and write_bytes of /proc/PID/io, summed over the process tree"
+_LATENCY = "wall time from the moment an input was sent to that of the output with its stamp"
+_COMPUTED = {
+    "wall time": "last sample less the first, monotonic clock",
+    "CPU time": _CPU,
+    "CPU time per frame": f"{_CPU}; divided by the number of frames",
+    "CPU": f"{_CPU}; divided by the wall time",
+    "CPU, largest": "the same between two neighbouring samples, the largest",
+    "memory, mean": f"{_MEMORY}; mean over the samples",
+    "memory, largest": f"{_MEMORY}; the largest",
+    "resident, largest": "rss of /proc/PID/stat, summed over the process tree; the largest",
+    "threads, most": "num_threads of /proc/PID/stat, summed over the process tree; the largest",
+    "read from storage": _IO,
+    "written to storage": _IO,
+    "latency, median": _LATENCY,
+    "latency, 95 %": f"{_LATENCY}; 95th percentile over the outputs",
+    "real-time factor": "simulated time of the run by the wall time of the recording",
+    "samples": "samples by wall time",
+    "cost of recording": "CPU time of the recording thread by wall time",
+}
+"""Rows of the table, in its order, and how each was computed."""
 
 
 def _warnings(usage: ResourceUsage) -> list[str]:
@@ -116,6 +148,7 @@ def _headline(numbers: dict[str, Any]) -> tuple[Headline, ...]:
                 value=f"{numbers['cpu_s_per_frame'] * 1e3:.0f}",
                 unit="ms",
                 meaning=f"all cores together, over {numbers['n_frames']} frames",
+                computed=_COMPUTED["CPU time per frame"],
             )
         )
     memory = numbers["pss_bytes_max"] or numbers["rss_bytes_max"]
@@ -126,6 +159,7 @@ def _headline(numbers: dict[str, Any]) -> tuple[Headline, ...]:
                 value=f"{memory * 1e-6:.0f}",
                 unit="MB",
                 meaning="at most, of the program's whole process tree",
+                computed=_COMPUTED["memory, largest"],
             )
         )
     return tuple(tiles)

@@ -16,6 +16,7 @@ from aerotwin_core.gate import EXIT_GATE
 from aerotwin_trajectory_evaluation import (
     ResourceRecorder,
     ResourceUsage,
+    resource_chapter,
     resource_section,
     resources_command,
 )
@@ -108,6 +109,9 @@ def test_numbers_follow_from_the_samples():
     section = resource_section(usage, n_frames=30, simulated_s=4.0)
     assert section.figures[0].svg.startswith("<svg")
     assert not section.warnings
+    (table,) = section.tables
+    assert [row[0] for row in table.rows] == list(resource_chapter._COMPUTED)  # hints in step
+    assert all(tile.computed for tile in section.headline)
 
 
 def test_this_process_can_watch_itself():
