@@ -4,6 +4,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -138,6 +139,22 @@ def test_the_report_opens_without_network(flight):
     page = (run_folder(flight) / "report.html").read_text()
     assert "<svg" in page
     assert 'src="http' not in page
+
+
+def test_the_report_of_a_flight_runs_in_a_browser_without_a_complaint(flight, tmp_path):
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium: install the package chromium")
+    page = run_folder(flight) / "report.html"
+    shown = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-quic", "--enable-unsafe-swiftshader",
+         "--enable-logging=stderr", f"--user-data-dir={tmp_path}", "--virtual-time-budget=4000",
+         "--dump-dom", page.resolve().as_uri()],
+        capture_output=True, text=True, timeout=LIMIT_S, check=False,
+    )  # fmt: skip
+    assert shown.returncode == 0
+    assert len(shown.stdout) > page.stat().st_size / 2
+    assert "CONSOLE" not in shown.stderr, shown.stderr
     assert 'href="http' not in page
 
 
