@@ -65,12 +65,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--unit",
         default="",
         metavar="U",
-        help="of ESTIMATE: m mm cm km ft in; else as it says",
+        help="of ESTIMATE alone: m mm cm km ft us-ft in, or metres; else as it says",
+    )
+    parser.add_argument(
+        "--reference-unit", default="", metavar="U", help="of REFERENCE, in the same words"
+    )
+    parser.add_argument(
+        "--surface-unit", default="", metavar="U", help="of --surface, in the same words"
     )
     parser.add_argument(
         "--drop-invalid",
         action="store_true",
-        help="leave out points that are NaN or infinite, and say how many",
+        help="leave out points of both clouds that are NaN or infinite, and say how many",
     )
     parser.add_argument(
         "--bin-columns",
@@ -99,6 +105,7 @@ def _configure_alignment(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--scale",
+        "--with-scale",
         action="store_true",
         default=None,
         help="find the scale too (monocular SLAM), from a few percent off or that of --initial",
@@ -157,7 +164,7 @@ def run(args: argparse.Namespace) -> int:
     if not has_reference(args):
         return _run_without_reference(args)
     from aerotwin_map_evaluation.evaluation import STEPS, evaluate_map
-    from aerotwin_map_evaluation.inputs import points_of, reference_of
+    from aerotwin_map_evaluation.inputs import points_of, reference_of, surface_beside
     from aerotwin_map_evaluation.reference import MapReference
     from aerotwin_map_evaluation.starts import observed_by, start_of
     from aerotwin_voxel_cloud import load_map
@@ -173,8 +180,13 @@ def run(args: argparse.Namespace) -> int:
         options = {"drop_invalid": args.drop_invalid, "bin_columns": args.bin_columns}
         estimate = load_map(args.estimate, unit=args.unit, **options)
         estimate = points_of(estimate, protocol.choices.floor_spacing_m)
-        given = load_map(args.reference, **options)
-        beside = None if args.surface is None else load_map(args.surface)
+        given = load_map(
+            args.reference,
+            unit=args.reference_unit,
+            unit_option="--reference-unit",
+            **options,
+        )
+        beside = surface_beside(args)
         reference = MapReference.of(
             *reference_of(given, beside), protocol.choices, edge_m=given.edge_m
         )

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the command reads beside clouds: transforms, true poses, and what a sensor sees."""
 
+import argparse
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform, rotation_from_quaternion
 from aerotwin_map_evaluation.observed import FieldOfView, InView, camera_view
 from aerotwin_map_evaluation.surface import SurfaceReference
-from aerotwin_voxel_cloud import MapInput, Surface
+from aerotwin_voxel_cloud import MapInput, Surface, load_map
 
 # Optical axes (z forward, x right) in body axes (x forward, y left, z up).
 R_BODY_OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
@@ -44,6 +45,19 @@ def reference_of(
     if not isinstance(beside.content, Surface):
         raise UserError(f"--surface {beside.spec}: has no triangles; give a world or a mesh")
     return _surface(beside.content), reference.points
+
+
+def surface_beside(args: argparse.Namespace) -> MapInput | None:
+    """Return what --surface names, in the unit of --surface-unit; None without the option.
+
+    Raises
+    ------
+    UserError
+        If there is no such source, or it is damaged or empty.
+    """
+    if args.surface is None:
+        return None
+    return load_map(args.surface, unit=args.surface_unit, unit_option="--surface-unit")
 
 
 def points_of(estimate: MapInput, spacing_m: float) -> MapInput:

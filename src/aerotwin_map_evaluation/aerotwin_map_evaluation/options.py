@@ -9,8 +9,8 @@ from aerotwin_core.errors import UserError
 NO_REFERENCE = "-"
 _OF_POSES = ("camera", "lidar", "mount", "range_m")
 _OF_REFERENCE = (
-    "surface", "align", "method", "thin_m", "scale", "initial", "origin", "reference_origin",
-    "placed", "region", "cut_m", "poses", *_OF_POSES,
+    "surface", "reference_unit", "surface_unit", "align", "method", "thin_m", "scale", "initial",
+    "origin", "reference_origin", "placed", "region", "cut_m", "poses", *_OF_POSES,
 )  # fmt: skip
 
 
@@ -37,6 +37,8 @@ def check_options(args: argparse.Namespace) -> None:
         return
     if args.reference is None:
         raise UserError("give REFERENCE and ESTIMATE, or - instead of the reference")
+    if args.surface is None:
+        _refuse(args, ("surface_unit",), "is the unit of --surface: give that too")
     if args.align == "none":
         _refuse(
             args, ("method", "thin_m", "scale"), "has no effect with --align none: leave one out"
@@ -49,5 +51,5 @@ def check_options(args: argparse.Namespace) -> None:
 
 def _refuse(args: argparse.Namespace, names: tuple[str, ...], why: str) -> None:
     for name in names:
-        if getattr(args, name) not in (None, False):
+        if getattr(args, name) not in (None, False, ""):
             raise UserError(f"--{name.replace('_', '-')} {why}")

@@ -321,3 +321,39 @@ def test_scans_that_crowd_near_the_lidar_align_when_thinned(shared_data, tmp_pat
     error = np.linalg.inv(truth) @ np.array(found)
     assert np.linalg.norm(error[:3, 3]) < 0.012
     assert np.degrees(np.arccos((np.trace(error[:3, :3]) - 1.0) / 2.0)) < 0.6
+
+
+def test_reference_surface_and_map_have_units_of_their_own(mesh, tmp_path, capsys):
+    """A model and its voxels in millimetres, a map in feet: as if all were metres."""
+    path, points = mesh
+    lines = path.read_text().splitlines()
+    corners = [1000.0 * float(x) for line in lines if line[0] == "v" for x in line.split()[1:]]
+    grown = [f"v {x} {y} {z}" for x, y, z in zip(*[iter(corners)] * 3)]
+    (tmp_path / "mm.obj").write_text("\n".join([*grown, *(t for t in lines if t[0] == "f")]))
+    np.save(tmp_path / "mm.npy", 1000.0 * points)
+    np.save(tmp_path / "m.npy", points)
+    np.save(tmp_path / "feet.npy", points / 0.3048)
+    quickly = ("--placed", "--protocol", quick(tmp_path))
+    _, metres = judged(capsys, tmp_path / "m.npy", tmp_path / "m.npy", "--surface", path, *quickly)
+    units = ("--unit", "ft", "--reference-unit", "mm", "--surface-unit", "mm")
+    words = (tmp_path / "mm.npy", tmp_path / "feet.npy", "--surface", tmp_path / "mm.obj")
+    _, found = judged(capsys, *words, *units, *quickly)
+    # A placed map of its own reference: what is left is the surface's, and rounding.
+    assert found["correspondences"]["n"] == metres["correspondences"]["n"] == len(points)
+    rmse_m = metres["surface"]["unaligned"]["rmse_m"]
+    assert found["surface"]["unaligned"]["rmse_m"] == pytest.approx(rmse_m, rel=1e-6)
+
+
+def test_a_wrong_unit_is_named_by_its_option(mesh, tmp_path):
+    path, points = mesh
+    np.save(tmp_path / "m.npy", points)
+    with pytest.raises(UserError, match="--reference-unit must be one of"):
+        command.run(parse(path, tmp_path / "m.npy", "--reference-unit", "ell"))
+    with pytest.raises(UserError, match="--surface-unit is the unit of --surface"):
+        command.run(parse(path, tmp_path / "m.npy", "--surface-unit", "mm"))
+    with pytest.raises(UserError, match="--reference-unit needs a reference"):
+        command.run(parse("-", tmp_path / "m.npy", "--reference-unit", "mm"))
+
+
+def test_the_scale_has_the_name_of_the_other_verb_too():
+    assert parse("a", "b", "--with-scale").scale and parse("a", "b", "--scale").scale

@@ -141,6 +141,7 @@ def load_map(
     drop_invalid: bool = False,
     bin_columns: str = "",
     dialect: str = "auto",
+    unit_option: str = "--unit",
 ) -> MapInput:
     """Return a reference or an estimate; the table of this module says from what.
 
@@ -157,6 +158,8 @@ def load_map(
         Columns of a `.bin` file; see `read_cloud`.
     dialect : {"auto", "binvox", "airsim"}
         Of a binvox file.
+    unit_option : str
+        The option that `unit` came from, for messages; "" where there is none.
 
     Raises
     ------
@@ -164,7 +167,7 @@ def load_map(
         If there is no such source, or it is damaged, empty or holds NaN.
     """
     text = str(spec)
-    factor = metres_of(unit) if unit else None
+    factor = metres_of(unit, unit_option) if unit else None
     found = _of_bag(text, drop_invalid=drop_invalid)
     if found is None:
         found = _of_file(
@@ -180,13 +183,13 @@ def load_map(
     if not farthest < _FARTHEST_M:
         raise UserError(
             f"{spec}: its coordinates reach {farthest:.3g} m, which no map does: it is damaged, or "
-            "of another byte order, or --unit is wrong"
+            f"of another byte order, or {unit_option or 'its unit'} is wrong"
         )
-    return replace(found, notes=(*found.notes, *doubts(found.bounds_m)))
+    return replace(found, notes=(*found.notes, *doubts(found.bounds_m, unit_option)))
 
 
-def metres_of(unit: str) -> float:
-    """Return the metres of a unit, by name or number.
+def metres_of(unit: str, option: str = "--unit") -> float:
+    """Return the metres of a unit, by name or number; `option` is what the message calls it.
 
     Raises
     ------
@@ -199,20 +202,20 @@ def metres_of(unit: str) -> float:
         factor = 0.0
     if not 0.0 < factor < np.inf:
         raise UserError(
-            f"--unit must be one of {', '.join(METRES_PER_UNIT)} or a number of metres, got "
-            f"'{unit}'"
+            f"{option or 'a unit'} must be one of {', '.join(METRES_PER_UNIT)} or a number of "
+            f"metres, got '{unit}'"
         )
     return factor
 
 
-def doubts(bounds_m: np.ndarray) -> tuple[str, ...]:
-    """Return in words why the unit of coordinates may not be the metre."""
+def doubts(bounds_m: np.ndarray, option: str = "--unit") -> tuple[str, ...]:
+    """Return in words why the unit of coordinates may not be the metre; `option` would say it."""
     low, high = np.asarray(bounds_m)
     size = high - low
     if size.max() > _LARGEST_EXTENT_M:
         return (
-            f"it spans {size.max():.4g} m: its unit may be the millimetre (--unit mm), or a few "
-            "points lie far off",
+            f"it spans {size.max():.4g} m: its unit may be the millimetre"
+            f"{f' ({option} mm)' if option else ''}, or a few points lie far off",
         )
     is_on_globe = np.abs([low[0], high[0]]).max() <= 180 and np.abs([low[1], high[1]]).max() <= 90
     if is_on_globe and 0 < size[:2].max() < _LARGEST_DEGREES and size[2] > 10 * size[:2].max():
