@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model that maps are measured against."""
 
+from dataclasses import dataclass
+
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_map_evaluation import MapProtocol
 from aerotwin_map_evaluation.inputs import reference_of
@@ -9,8 +11,33 @@ from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_voxel_cloud import load_map
 
 
-def load_model(spec: str, protocol: MapProtocol) -> tuple[MapReference, GeodeticPoint | None]:
-    """Return a model and, where it is known, the place on Earth of its origin.
+@dataclass(frozen=True, kw_only=True)
+class Model:
+    """A model, and what its file says beside the points.
+
+    Attributes
+    ----------
+    reference : MapReference
+    origin : GeodeticPoint or None
+        Where on Earth its origin is, where that is known.
+    notes : tuple of str
+        What was left out, is damaged or looks odd.
+    """
+
+    reference: MapReference
+    origin: GeodeticPoint | None
+    notes: tuple[str, ...] = ()
+
+
+def load_model(
+    spec: str,
+    protocol: MapProtocol,
+    *,
+    unit: str = "",
+    unit_option: str = "",
+    drop_invalid: bool = False,
+) -> Model:
+    """Return a model.
 
     Parameters
     ----------
@@ -18,12 +45,16 @@ def load_model(spec: str, protocol: MapProtocol) -> tuple[MapReference, Geodetic
         World, mesh, tileset, cloud, binvox or bag.
     protocol : MapProtocol
         Size of its voxels.
+    unit, unit_option, drop_invalid
+        As of `aerotwin_voxel_cloud.load_map`.
 
     Raises
     ------
     UserError
         If there is no such source, or it is damaged or empty.
     """
-    given = load_map(spec)
+    given = load_map(spec, unit=unit, unit_option=unit_option, drop_invalid=drop_invalid)
     surface, points = reference_of(given, None)
-    return MapReference.of(surface, points, protocol, edge_m=given.edge_m), given.origin
+    reference = MapReference.of(surface, points, protocol, edge_m=given.edge_m)
+    notes = tuple(f"{spec}: {note}" for note in given.notes)
+    return Model(reference=reference, origin=given.origin, notes=notes)

@@ -13,6 +13,7 @@ Examples
   aerotwin evaluate twin sim.ply real.ply --reference model.binvox --kind-a simulated --kind-b real
   aerotwin evaluate twin a.ply b.ply --reference model.ply --trajectory-a a.txt --trajectory-b b.txt
   aerotwin evaluate twin a.ply b.ply --reference mesh.obj --protocol mine.yaml --json -
+  aerotwin evaluate twin a.ply b.ply --reference mesh.obj --unit ft --reference-unit mm
 """
 
 import argparse
@@ -20,6 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from aerotwin_core.cli import progress, write_json
+from aerotwin_core.errors import UserError
 from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of_gates
 
 EXIT_NOT_ALIGNED = 1
@@ -54,7 +56,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="preset or YAML with the parts map and twin (default: %(default)s)",
     )
     parser.add_argument(
-        "--with-scale", action="store_true", help="the alignment finds scale, too (monocular SLAM)"
+        "--unit",
+        default="",
+        metavar="U",
+        help="of the clouds A and B: m mm cm km ft us-ft in, or metres; else as they say",
+    )
+    parser.add_argument(
+        "--reference-unit",
+        "--model-unit",
+        default="",
+        metavar="U",
+        help="of MODEL, in the same words; trajectories are in metres",
+    )
+    parser.add_argument(
+        "--drop-invalid",
+        action="store_true",
+        help="leave out points of clouds that are NaN or infinite, and say how many",
+    )
+    parser.add_argument(
+        "--scale",
+        "--with-scale",
+        action="store_true",
+        help="the alignment finds scale, too (monocular SLAM)",
     )
     for side in "ab":
         parser.add_argument(
@@ -82,7 +105,8 @@ def run(args: argparse.Namespace) -> int:
 
     check_gate_names(args.fail_if, ALIASES, TOP_NUMBERS)
     map_protocol = load_map_protocol(args.protocol)
-    if args.with_scale:
+    _check_unit(args)
+    if args.scale:
         choices = replace(map_protocol.choices, with_scale=True)
         map_protocol = Protocol(name=f"{map_protocol.name}+scale", part="map", choices=choices)
     protocol = load_twin_protocol(args.protocol, PRESETS)
@@ -93,16 +117,23 @@ def run(args: argparse.Namespace) -> int:
             bar.update(1)
 
         next_step(f"reading {args.a}")
-        a = _side(args.a, args.label_a, args.kind_a, args.trajectory_a)
+        a = _side(args, "a")
         next_step(f"reading {args.b}")
-        b = _side(args.b, args.label_b, args.kind_b, args.trajectory_b)
+        b = _side(args, "b")
         a, b = _told_apart(a, b)
         next_step(f"reading {args.reference}")
-        model, origin = load_model(args.reference, map_protocol.choices)
+        model = load_model(
+            args.reference,
+            map_protocol.choices,
+            unit=args.reference_unit,
+            unit_option="--reference-unit",
+            drop_invalid=args.drop_invalid,
+        )
         twin = compare_twins(
-            _placed(a, origin),
-            _placed(b, origin),
-            model,
+            _placed(a, model.origin),
+            _placed(b, model.origin),
+            model.reference,
+            model_notes=model.notes,
             map_protocol=map_protocol,
             protocol=protocol,
             on_step=next_step,
@@ -123,17 +154,38 @@ def run(args: argparse.Namespace) -> int:
     return gates if twin.is_aligned else EXIT_NOT_ALIGNED
 
 
-def _side(spec: str, label: str | None, kind: str | None, trajectory: str | None):
+def _check_unit(args: argparse.Namespace) -> None:
+    """Refuse a unit that nothing is in: run folders hold metres."""
+    from aerotwin_comparison.run_folder import is_run_folder
+
+    if args.unit and is_run_folder(args.a) and is_run_folder(args.b):
+        raise UserError(
+            f"--unit {args.unit} is that of cloud files, and A and B are run folders, which are in "
+            "metres: leave it out (--reference-unit is that of the model)"
+        )
+
+
+def _side(args: argparse.Namespace, letter: str):
     """Return a side; what was said on the command line goes before what is known of a run."""
     from aerotwin_comparison.run_folder import is_run_folder, open_run_folder
     from aerotwin_comparison.twin.sides import read_path, side_of_files, side_of_run
 
+    spec = getattr(args, letter)
+    label, kind, trajectory = (
+        getattr(args, f"{name}_{letter}") for name in ("label", "kind", "trajectory")
+    )
     if is_run_folder(spec):
         side = side_of_run(open_run_folder(spec), label or Path(spec).name)
         if trajectory is not None:
             side = replace(side, trajectory=read_path(trajectory))
     else:
-        side = side_of_files(spec, label or Path(spec).stem, trajectory=trajectory)
+        side = side_of_files(
+            spec,
+            label or Path(spec).stem,
+            trajectory=trajectory,
+            unit=args.unit,
+            drop_invalid=args.drop_invalid,
+        )
     return replace(side, kind=kind or side.kind)
 
 
@@ -181,6 +233,9 @@ def _write(twin, args: argparse.Namespace) -> None:
             "a": twin.a.source,
             "b": twin.b.source,
             "reference": args.reference,
+            "unit": args.unit or "as the files say",
+            "reference_unit": args.reference_unit or "as its file says",
+            "drop_invalid": args.drop_invalid,
             "protocol": section.metrics["protocol"],
         },
     )

@@ -17,7 +17,16 @@ from aerotwin_comparison.study.results import study_of
 from aerotwin_comparison.study.runs import StudyRun
 from aerotwin_comparison.study.scores import RunScores
 from aerotwin_comparison.study.section import study_tables, verdict
-from aerotwin_comparison.study.tables import csv_of_runs, escape_latex, latex, markdown
+from aerotwin_comparison.study.tables import (
+    DUEL_COLUMNS,
+    SUMMARY_COLUMNS,
+    csv_of_duels,
+    csv_of_runs,
+    csv_of_summary,
+    escape_latex,
+    latex,
+    markdown,
+)
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
 from aerotwin_core.trajectory import Trajectory
@@ -249,7 +258,8 @@ def test_the_command_scores_counts_and_writes(folder, capsys):
     assert overall["orb"]["ape_trans_m"] == pytest.approx(0.01 * np.sqrt(3.0), rel=0.1)
     assert overall["dso_50%"]["ape_trans_m"] == pytest.approx(0.2 * np.sqrt(3.0), rel=0.1)
     assert overall["gone"]["ape_trans_m"] is None
-    for name in ("report.html", "metrics.json", "study.md", "study.tex", "runs.csv"):
+    for name in ("report.html", "metrics.json", "study.md", "study.tex", "runs.csv", "summary.csv",
+                 "duels.csv"):  # fmt: skip
         assert (out / name).stat().st_size > 100
     assert set(numbers["protocol"]) == {"study", "trajectory", "map"}
 
@@ -352,6 +362,20 @@ def test_runs_in_csv_can_be_read_back_and_start_no_formula():
     assert [row["failure"] for row in rows] == ["", "lost"]
     assert rows[0]["method"] == "'=1+1"
     assert float(rows[0]["ape_trans_m"]) == 1.0 and rows[1]["ape_trans_m"] == ""
+
+
+def test_the_summary_in_csv_is_that_of_the_result_in_full_digits():
+    found = study(scored([1.0, 2.0, 4.0 / 3.0], method="=a", failure={1}), scored([5.0] * 3, "b"))
+    rows = list(csv.DictReader(io.StringIO(csv_of_summary(found))))
+    assert len(rows) == 2 * 2 * 2  # methods, the sequence and all, scores
+    first, duels = rows[0], list(csv.DictReader(io.StringIO(csv_of_duels(found))))
+    assert (first["method"], first["quantity"], first["unit"]) == ("'=a", "ape_trans_m", "m")
+    assert [first[n] for n in ("n_runs", "n_failed", "n_values")] == ["3", "1", "2"]
+    # 1 and 4/3, and the failed run behind them: it takes part in the upper quartile.
+    assert (float(first["median"]), first["q75"]) == (4.0 / 3.0, "")
+    assert (tuple(first), tuple(duels[0])) == (SUMMARY_COLUMNS, DUEL_COLUMNS)
+    assert (duels[0]["a"], duels[0]["b"], duels[0]["n_a"]) == ("'=a", "b", "3")
+    assert float(duels[0]["p_adjusted"]) == found.duels[0].p_adjusted
 
 
 def test_the_report_draws_boxes_and_carries_a_verdict(tmp_path):

@@ -214,9 +214,9 @@ def map_scores(run: StudyRun, protocol: Protocol[MapProtocol]) -> dict[str, floa
     from aerotwin_map_evaluation.inputs import points_of
     from aerotwin_voxel_cloud import load_map
 
-    reference, _ = load_model(run.model, protocol.choices)
+    reference = load_model(run.model, protocol.choices).reference
     # The surface of a mesh is sampled: its vertices crowd where it is fine.
-    estimate = points_of(load_map(run.map), protocol.choices.floor_spacing_m)
+    estimate = points_of(load_map(run.map, unit_option=""), protocol.choices.floor_spacing_m)
     found = evaluate_map(reference, estimate.points, protocol=protocol)
     if not found.registration.converged:
         raise UserError(f"the map could not be aligned: {found.registration.reason}")

@@ -6,6 +6,9 @@ import csv
 import io
 import re
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 from aerotwin_comparison.study.cells import ALL_SEQUENCES, Cell
 from aerotwin_comparison.study.results import Study
@@ -21,6 +24,16 @@ XTDRONE_ROWS = (
     ("Memory (MB)", "memory_mb"),
 )
 """Tables III and IV of Xiao et al. (2020); memory there is a share of 16 GB."""
+SUMMARY_COLUMNS = (
+    *("method", "sequence", "quantity", "unit", "n_runs", "n_failed", "n_values"),
+    *("median", "mean", "std", "q25", "q75", "low", "high"),
+)
+"""Of `summary.csv`, as `Cell.plain` names them; low and high end the interval of the centre."""
+DUEL_COLUMNS = (
+    *("quantity", "a", "b", "test", "is_paired", "n_a", "n_b", "median_difference", "effect"),
+    *("p_value", "p_adjusted", "smallest_p_value", "winner"),
+)
+"""Of `duels.csv`, as `Duel.plain` names them."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -260,16 +273,46 @@ def escape_latex(cell: object) -> str:
 
 def csv_of_runs(study: Study) -> str:
     """Return one line for each run: names, state, all scores with units in the headings."""
+    rows = [
+        (
+            *(s.run.method, s.run.sequence, s.run.seed, s.failure),
+            *(s.values.get(q.key) for q in QUANTITIES),
+        )
+        for s in study.runs
+    ]
+    return _csv(("method", "sequence", "seed", "failure", *(q.key for q in QUANTITIES)), rows)
+
+
+def csv_of_summary(study: Study) -> str:
+    """Return one line for each method, sequence ("all" too) and score, in full digits.
+
+    A number that failed runs decide is empty, and so is one that too few runs give; `n_failed`
+    tells them apart.
+    """
+    return _csv_of(SUMMARY_COLUMNS, [cell.plain() for cell in study.cells])
+
+
+def csv_of_duels(study: Study) -> str:
+    """Return one line for each pair of methods and score; differences are b minus a."""
+    return _csv_of(DUEL_COLUMNS, [duel.plain() for duel in study.duels])
+
+
+def _csv_of(columns: Sequence[str], found: Sequence[dict[str, Any]]) -> str:
+    return _csv(columns, [tuple(line[name] for name in columns) for line in found])
+
+
+def _csv(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["method", "sequence", "seed", "failure", *(q.key for q in QUANTITIES)])
-    for s in study.runs:
-        numbers = ["" if q.key not in s.values else repr(s.values[q.key]) for q in QUANTITIES]
-        names = [s.run.method, s.run.sequence, s.run.seed, s.failure]
-        writer.writerow([*map(_harmless, names), *numbers])
+    writer.writerow(columns)
+    writer.writerows([_plain(value) for value in row] for row in rows)
     return out.getvalue()
 
 
-def _harmless(text: str) -> str:
-    """Return text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t") else text
+def _plain(value: object) -> str:
+    """Return a value for a cell: None is empty, and no text is taken for a formula."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return repr(value.item() if isinstance(value, np.generic) else value)
+    return f"'{value}" if value[:1] in ("=", "+", "-", "@", "\t") else value

@@ -64,6 +64,8 @@ class TwinComparison:
         Share of the points of a, and of b, that lie within 2 m of space that the other map has.
     choices : Protocol
         All choices of the comparison, with their name and hash.
+    model_notes : tuple of str
+        What of the model's file was left out, is damaged or looks odd.
     """
 
     a: TwinSide
@@ -74,6 +76,7 @@ class TwinComparison:
     published: Differences | None
     overlap: tuple[float, float]
     choices: Protocol[TwinProtocol]
+    model_notes: tuple[str, ...] = ()
 
     @property
     def is_aligned(self) -> bool:
@@ -120,6 +123,7 @@ class TwinComparison:
             found.append("Whether a map is simulated or real was not said (--kind-a, --kind-b).")
         elif kinds == {"real"}:
             found.append("Both are real recordings: two maps are compared, not a simulation.")
+        found += [*self.a.notes, *self.b.notes, *self.model_notes]
         found += _not_settled(self.judged)
         for side, share in ((self.a, self.overlap[0]), (self.b, self.overlap[1])):
             if share < _LEAST_OVERLAP:
@@ -154,6 +158,7 @@ def compare_twins(
     *,
     map_protocol: MapProtocol | Protocol[MapProtocol] | None = None,
     protocol: TwinProtocol | Protocol[TwinProtocol] | None = None,
+    model_notes: tuple[str, ...] = (),
     on_step: Callable[[str], None] | None = None,
 ) -> TwinComparison:
     """Compare two maps of one place.
@@ -168,6 +173,8 @@ def compare_twins(
         How each map is aligned and measured; `beam2024` by default.
     protocol : TwinProtocol or Protocol, optional
         How the two are compared.
+    model_notes : tuple of str, optional
+        Of the model's file (`Model.notes`); they stand among the warnings.
     on_step : callable, optional
         Called with the name of each step, for progress.
 
@@ -210,6 +217,7 @@ def compare_twins(
         published=published,
         overlap=_overlap(maps[0].aligned_points_map, maps[1].aligned_points_map),
         choices=choices,
+        model_notes=model_notes,
     )
 
 

@@ -72,6 +72,8 @@ class TwinSide:
         Of the camera.
     source : str
         File or folder.
+    notes : tuple of str
+        What of its file was left out, is damaged or looks odd.
     settings : dict
         What of its configuration is worth comparing: wind, camera preset, seed.
     """
@@ -84,6 +86,7 @@ class TwinSide:
     origin: GeodeticPoint | None = None
     sensing: Sensing = field(default_factory=Sensing)
     source: str = ""
+    notes: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
 
 
@@ -123,7 +126,14 @@ def _settings(run: RunFolder) -> dict[str, Any]:
     }
 
 
-def side_of_files(cloud: str | Path, label: str, *, trajectory: str | None = None) -> TwinSide:
+def side_of_files(
+    cloud: str | Path,
+    label: str,
+    *,
+    trajectory: str | None = None,
+    unit: str = "",
+    drop_invalid: bool = False,
+) -> TwinSide:
     """Return a side from a cloud file and, where it is given, a trajectory in the same frame.
 
     Parameters
@@ -133,11 +143,15 @@ def side_of_files(cloud: str | Path, label: str, *, trajectory: str | None = Non
     label : str
         Its name in the report.
     trajectory : str, optional
-        TUM, KITTI or EuRoC file, bag, or ``BAG:TOPIC``.
+        TUM, KITTI or EuRoC file, bag, or ``BAG:TOPIC``; always in metres.
+    unit : str
+        Of the cloud: one of `aerotwin_voxel_cloud.METRES_PER_UNIT`, or metres; "": as it says.
+    drop_invalid : bool
+        Leave out points that are NaN or infinite, and count them, instead of refusing.
     """
     from aerotwin_voxel_cloud import load_map
 
-    given = load_map(cloud)
+    given = load_map(cloud, unit=unit, drop_invalid=drop_invalid)
     path = None if trajectory is None else read_path(trajectory)
     return TwinSide(
         label=label,
@@ -145,6 +159,7 @@ def side_of_files(cloud: str | Path, label: str, *, trajectory: str | None = Non
         trajectory=path,
         origin=given.origin,
         source=str(cloud),
+        notes=tuple(f"{cloud}: {note}" for note in given.notes),
     )
 
 
