@@ -25,14 +25,15 @@ from aerotwin_trajectory_evaluation.resources import next_due
 # Pages that other processes share may come and go between the two readings.
 SHARED = 0.02
 
-# A child whose own child burns the processor; it reports the CPU time of both.
+# A child whose own child burns the processor; it reports the CPU time of both. The grandchild lives
+# longer than the second that may pass between two looks for new processes.
 BURN = """
 import subprocess, sys, time
 def burn():
     while time.process_time() < 0.4: pass
 if "child" in sys.argv:
     burn()
-    time.sleep(0.5)
+    time.sleep(1.5)
 else:
     child = subprocess.Popen([sys.executable, "-c", sys.argv[1], "", "child"])
     burn()
