@@ -5,23 +5,36 @@
 import sys
 from dataclasses import dataclass
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter
-from aerotwin_core.ros.conversions import arrays_from_cloud
+from aerotwin_core.ros.lockstep import OVERRIDABLE
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import declare_parameters
-from aerotwin_core.ros.qos import LATCHED
+from aerotwin_core.ros.qos import reliable
 from aerotwin_map_evaluation.evaluation import evaluate_map
+from aerotwin_map_evaluation.inputs import reference_of
 from aerotwin_map_evaluation.protocol import MapProtocol
+from aerotwin_map_evaluation.reference import MapReference
+from aerotwin_map_evaluation.ros.map_intake import HeardCloud, heard_cloud, subscribe_clouds
+from aerotwin_voxel_cloud import load_map
+
+_DIAGNOSTICS_DEPTH = 10
+_LOG_PERIOD_S = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class MapEvaluationParameters(MapProtocol):
-    """The protocol, and how often."""
+    """The protocol, what the map is measured against, and how often."""
+
+    reference: str = parameter(
+        "", text="world, mesh, cloud or binvox to measure against; empty = /map/voxel_cloud"
+    )
+    reference_unit: str = parameter("", text="of that file; empty = as it says, else metres")
+    reference_frame: str = parameter("map", text="frame_id of that file's coordinates")
 
     period_s: float = parameter(
         5.0, text="shortest time between two evaluations", unit="s", minimum=0.1
@@ -29,21 +42,32 @@ class MapEvaluationParameters(MapProtocol):
 
 
 class MapEvaluationNode(Node):
-    """Align the newest map to the voxel cloud and publish the scores."""
+    """Align the newest map to the reference and publish the scores."""
 
     def __init__(self) -> None:
         super().__init__("map_evaluation")
-        self._parameters = declare_parameters(self, MapEvaluationParameters)
-        self._voxels: np.ndarray | None = None
+        self._settings = p = declare_parameters(self, MapEvaluationParameters)
+        self._voxels: HeardCloud | None = None
         self._map: PointCloud2 | None = None
-        self._publisher = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        self.create_subscription(PointCloud2, "/map/voxel_cloud", self._on_voxels, LATCHED)
-        self.create_subscription(PointCloud2, "slam/map", self._on_map, LATCHED)
-        self.create_timer(self._parameters.period_s, self._evaluate)
-        self.get_logger().info(f"started with {self._parameters}")
+        self._publisher = self.create_publisher(
+            DiagnosticArray,
+            "/diagnostics",
+            reliable(_DIAGNOSTICS_DEPTH),
+            qos_overriding_options=OVERRIDABLE,
+        )
+        if p.reference:
+            self._voxels = reference_of_file(p)
+        else:
+            subscribe_clouds(self, "/map/voxel_cloud", self._on_voxels)
+        subscribe_clouds(self, "slam/map", self._on_map)
+        self.create_timer(p.period_s, self._evaluate)
+        self.get_logger().info(f"started with {p}")
 
     def _on_voxels(self, message: PointCloud2) -> None:
-        self._voxels = _points(message)
+        try:
+            self._voxels = heard_cloud(message)
+        except ValueError as error:
+            self._warn(f"/map/voxel_cloud is not taken: {error}")
 
     def _on_map(self, message: PointCloud2) -> None:
         self._map = message
@@ -52,32 +76,88 @@ class MapEvaluationNode(Node):
         if self._voxels is None or self._map is None:
             return
         message, self._map = self._map, None
-        self._publisher.publish(diagnostics(message, self._voxels, self._parameters))
+        array = diagnostics(message, self._voxels, self._settings)
+        (status,) = array.status
+        if status.level != DiagnosticStatus.OK:
+            self._warn(status.message)
+        self._publisher.publish(array)
+
+    def _warn(self, text: str) -> None:
+        self.get_logger().warning(text, throttle_duration_sec=_LOG_PERIOD_S)
 
 
-def diagnostics(message: PointCloud2, voxels: np.ndarray, protocol: MapProtocol) -> DiagnosticArray:
-    """Return the scores of a map message; a failed alignment is a warning with its reason."""
-    points = _points(message)
+def reference_of_file(parameters: MapEvaluationParameters) -> HeardCloud:
+    """Return the reference of a file as points: of a surface the centres of its voxels.
+
+    Raises
+    ------
+    UserError
+        If there is no such source, or it is damaged or empty.
+    """
+    p = parameters
+    given = load_map(p.reference, unit=p.reference_unit, unit_option="reference_unit")
+    found = MapReference.of(*reference_of(given, None), p, edge_m=given.edge_m)
+    return HeardCloud(points=found.points, n_invalid=0, frame_id=p.reference_frame)
+
+
+def diagnostics(
+    message: PointCloud2, reference: HeardCloud, protocol: MapProtocol
+) -> DiagnosticArray:
+    """Return the scores of a map message; what speaks against them is a warning with its reason."""
     status = DiagnosticStatus(name="map_evaluation", hardware_id="")
-    if len(points) == 0 or len(voxels) == 0:
-        status.level, status.message = DiagnosticStatus.WARN, "the map or the reference is empty"
-    else:
-        evaluation = evaluate_map(None, points, protocol=protocol, reference_points=voxels)
-        numbers = evaluation.metrics()
-        converged = evaluation.registration.converged
-        status.level = DiagnosticStatus.OK if converged else DiagnosticStatus.WARN
-        status.message = evaluation.registration.reason
-        values = {**numbers["correspondences"], **numbers["alignment"]["removed"]}
-        status.values = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
+    try:
+        _judge(status, heard_cloud(message), reference, protocol)
+    except (UserError, ValueError) as error:
+        status.level, status.message = DiagnosticStatus.WARN, f"not judged: {error}"
     array = DiagnosticArray(status=[status])
     array.header = message.header
     return array
 
 
-def _points(message: PointCloud2) -> np.ndarray:
-    columns = arrays_from_cloud(message)
-    points = np.column_stack([columns[name] for name in "xyz"]).astype(np.float64)
-    return points[np.isfinite(points).all(axis=1)]
+def _judge(
+    status: DiagnosticStatus, heard: HeardCloud, reference: HeardCloud, protocol: MapProtocol
+) -> None:
+    """Fill a status with scores and doubts."""
+    doubts = _doubts(heard, reference)
+    values: dict[str, object] = {
+        "n_invalid": heard.n_invalid,
+        "n_invalid_reference": reference.n_invalid,
+        "frame_map": heard.frame_id,
+        "frame_reference": reference.frame_id,
+    }
+    if len(heard.points) == 0 or len(reference.points) == 0:
+        doubts.append("the map or the reference is empty")
+    elif protocol.align == "none" and heard.frame_id != reference.frame_id:
+        doubts.append("not judged, as align is none: align it, or publish it in the other frame")
+    else:
+        evaluation = evaluate_map(
+            None, heard.points, protocol=protocol, reference_points=reference.points
+        )
+        numbers = evaluation.metrics()
+        values |= {**numbers["correspondences"], **numbers["alignment"]["removed"]}
+        status.message = evaluation.registration.reason
+        if not evaluation.registration.converged:
+            doubts.append(evaluation.registration.reason)
+    status.level = DiagnosticStatus.WARN if doubts else DiagnosticStatus.OK
+    status.message = "; ".join(doubts) or status.message
+    status.values = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
+
+
+def _doubts(heard: HeardCloud, reference: HeardCloud) -> list[str]:
+    """Return in words what speaks against the scores before anything is measured."""
+    found = []
+    if heard.frame_id != reference.frame_id:
+        found.append(
+            f"the map is in frame '{heard.frame_id}', the reference in '{reference.frame_id}': the "
+            "alignment starts as if they were the same"
+        )
+    for name, cloud in (("map", heard), ("reference", reference)):
+        if cloud.n_invalid:
+            n = cloud.n_invalid + len(cloud.points)
+            found.append(
+                f"{cloud.n_invalid} of {n} points of the {name} are NaN or infinite: left out"
+            )
+    return found
 
 
 def main() -> int:

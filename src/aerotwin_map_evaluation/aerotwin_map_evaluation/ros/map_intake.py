@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Clouds of a topic, from volatile and latched publishers alike, with what is no number counted."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.qos_overriding_options import QoSOverridingOptions
+from sensor_msgs.msg import PointCloud2
+
+from aerotwin_core.ros.conversions import arrays_from_cloud
+from aerotwin_core.ros.lockstep import OVERRIDABLE
+from aerotwin_core.ros.qos import LATCHED
+
+# Meets every publisher, also best effort and volatile ones.
+_ANY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+_LATCHED_ID = "latched"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeardCloud:
+    """The points of a message.
+
+    Attributes
+    ----------
+    points : (n, 3) array
+        The finite ones, in `frame_id` [m].
+    n_invalid : int
+        Points that were NaN or infinite, and are left out.
+    frame_id : str
+    """
+
+    points: np.ndarray
+    n_invalid: int
+    frame_id: str
+
+
+def heard_cloud(message: PointCloud2) -> HeardCloud:
+    """Return the points of a message.
+
+    Raises
+    ------
+    ValueError
+        If it has no fields x, y, z, or is shorter than it says.
+    """
+    columns = arrays_from_cloud(message)
+    missing = [name for name in "xyz" if name not in columns]
+    if missing:
+        raise ValueError(f"the cloud has no field {', '.join(missing)}")
+    points = np.column_stack([columns[name] for name in "xyz"]).astype(np.float64)
+    is_finite = np.isfinite(points).all(axis=1)
+    return HeardCloud(
+        points=points[is_finite],
+        n_invalid=int(np.count_nonzero(~is_finite)),
+        frame_id=message.header.frame_id,
+    )
+
+
+def subscribe_clouds(node: Node, topic: str, callback: Callable[[PointCloud2], None]) -> None:
+    """Call back with every new cloud of a topic, once, whatever its publisher's QoS is.
+
+    Two subscriptions: a best-effort, volatile one meets every publisher; a transient-local one gets
+    what was published before. What both bring, or what is the same again, comes once.
+    """
+    last: list[PointCloud2] = []
+
+    def once(message: PointCloud2) -> None:
+        if last and last[0] == message:
+            return
+        last[:] = [message]
+        callback(message)
+
+    node.create_subscription(PointCloud2, topic, once, _ANY, qos_overriding_options=OVERRIDABLE)
+    node.create_subscription(
+        PointCloud2,
+        topic,
+        once,
+        LATCHED,
+        qos_overriding_options=QoSOverridingOptions.with_default_policies(entity_id=_LATCHED_ID),
+        # That it does not meet a volatile publisher is no fault: the other one does.
+        event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
+    )
