@@ -21,6 +21,9 @@ BLOCK_CELLS = 4
 """Edge of a block, in coarse cells."""
 SLIDE_CELLS = 2.0
 """How far a place is moved along a motion that the surface hardly opposes, in coarse cells."""
+SLIDE_MARGIN = 3.5
+"""Standard errors by which a moved place must be worse. Of two or four places that are named before
+any is tried no share of the score is asked: the few trees along a road are a small one."""
 APART_CELLS = 1.0
 """RMS displacement from which two places count as two, in coarse cells."""
 _WAY_OUT = "if the clouds lie farther apart, give a start (--initial or --origin)"
@@ -107,7 +110,8 @@ def judge(
 
     def is_as_good(points: np.ndarray) -> bool:
         values = _values(points, field) * weight(result.scale)
-        return not _leads(*_lead(score, values, blocks), protocol)
+        lead, margin = _lead(score, values, blocks)
+        return margin < SLIDE_MARGIN and not _leads(lead, margin, protocol)
 
     problem = (
         _problem(result, protocol)
