@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from aerotwin_core.frames import make_transform, quaternion_from_rotation
+from aerotwin_core.frames import quaternion_from_rotation
 from aerotwin_core.messages import serialize, transform_stamped
 from aerotwin_core.time import Schedule
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_sensor_models import Lidar, LidarParameters, load_preset, scan_message
 from aerotwin_simulator import topics
+from aerotwin_simulator.mounting import T_body_sensor
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.truth import TruthStep
 from aerotwin_worlds import WorldQueries
@@ -155,11 +156,13 @@ def make_lidar(
 
 
 def lidar_mounting(parameters: SimulatorParameters) -> np.ndarray:
-    """Return T_body_lidar: at x y z [m], turned by R_z(yaw) R_y(pitch) R_x(roll)."""
-    angles = [parameters.lidar_yaw_deg, parameters.lidar_pitch_deg, parameters.lidar_roll_deg]
-    R_body_lidar = Rotation.from_euler("ZYX", angles, degrees=True).as_matrix()
-    place = [parameters.lidar_x_m, parameters.lidar_y_m, parameters.lidar_z_m]
-    return make_transform(R_body_lidar, place)
+    """Return T_body_lidar as the parameters say."""
+    return T_body_sensor(
+        [parameters.lidar_x_m, parameters.lidar_y_m, parameters.lidar_z_m],
+        roll_deg=parameters.lidar_roll_deg,
+        pitch_deg=parameters.lidar_pitch_deg,
+        yaw_deg=parameters.lidar_yaw_deg,
+    )
 
 
 def lidar_transform(parameters: SimulatorParameters, vehicle: str = "") -> object:

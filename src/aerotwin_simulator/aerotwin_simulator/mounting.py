@@ -14,19 +14,25 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.body_camera import Eye
 
 
-def T_body_optical(
+def T_body_sensor(
     p_body: Sequence[float],
     *,
     roll_deg: float = 0.0,
     pitch_deg: float = 0.0,
     yaw_deg: float = 0.0,
 ) -> np.ndarray:
-    """Return where a camera looks that stands at p_body (3,) [m] and is turned by R_z R_y R_x.
+    """Return the mounting of a sensor that stands at p_body (3,) [m] and is turned by R_z R_y R_x.
 
-    Without turns it looks forward; a positive pitch is downwards, a positive yaw to the left.
+    Unturned its axes are the body's; a positive pitch is downwards, a positive yaw to the left.
     """
-    R_body_cam = Rotation.from_euler("ZYX", [yaw_deg, pitch_deg, roll_deg], degrees=True)
-    return make_transform(R_body_cam.as_matrix() @ R_CAM_OPTICAL, np.asarray(p_body, float))
+    R_body_sensor = Rotation.from_euler("ZYX", [yaw_deg, pitch_deg, roll_deg], degrees=True)
+    return make_transform(R_body_sensor.as_matrix(), np.asarray(p_body, float))
+
+
+def T_body_optical(p_body: Sequence[float], **turns_deg: float) -> np.ndarray:
+    """Return where a camera looks that is mounted as `T_body_sensor` says; unturned, forward."""
+    T = T_body_sensor(p_body, **turns_deg)
+    return make_transform(T[:3, :3] @ R_CAM_OPTICAL, T[:3, 3])
 
 
 def imu_transform(preset: str, vehicle: str = "") -> object:

@@ -43,11 +43,6 @@ class Equivalence:
     p_value: float
     verdict: str
 
-    @property
-    def is_zero_excluded(self) -> bool:
-        """Whether there is a difference at all, whatever its size."""
-        return not self.interval.low <= 0.0 <= self.interval.high
-
     def plain(self) -> dict[str, object]:
         """Return the numbers for JSON."""
         return {

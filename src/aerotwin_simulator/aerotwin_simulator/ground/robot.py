@@ -7,15 +7,15 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.frames import make_transform, quaternion_from_yaw, transform_from_pose
+from aerotwin_core.frames import quaternion_from_yaw, transform_from_pose
 from aerotwin_core.parameters import load_parameters, parameter, read_yaml
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults
 from aerotwin_simulator.ground.simulation import GroundSimulation, stand_vehicle
+from aerotwin_simulator.mounting import T_body_sensor
 from aerotwin_worlds import World, WorldQueries
 
 KINDS: dict[str, type[UnicycleParameters] | type[BicycleParameters]] = {
@@ -52,9 +52,12 @@ class GroundRobotParameters:
     @property
     def T_base_lidar(self) -> np.ndarray:
         """The mounting: at x y z, turned by R_z(yaw) R_y(pitch) R_x(roll)."""
-        angles = [self.lidar_yaw_deg, self.lidar_pitch_deg, self.lidar_roll_deg]
-        R_base_lidar = Rotation.from_euler("ZYX", angles, degrees=True).as_matrix()
-        return make_transform(R_base_lidar, [self.lidar_x_m, self.lidar_y_m, self.lidar_z_m])
+        return T_body_sensor(
+            [self.lidar_x_m, self.lidar_y_m, self.lidar_z_m],
+            roll_deg=self.lidar_roll_deg,
+            pitch_deg=self.lidar_pitch_deg,
+            yaw_deg=self.lidar_yaw_deg,
+        )
 
 
 def load_vehicle(spec: str) -> UnicycleParameters | BicycleParameters:
