@@ -19,8 +19,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_bringup.benchmarks.result import Benchmark
+from aerotwin_bringup.benchmarks.setting import bare_world
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
-from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_registration import ICP_PRESETS, align, coarse_align
 from aerotwin_voxel_cloud import voxelise
 from aerotwin_worlds import World, WorldQueries
@@ -194,15 +194,7 @@ def _world(place: str, seed: int) -> World:
     parameters, build = entry
     # Texels play no part: as few as possible.
     meshes = build(parameters(seed=seed, spacing_m=PLACES[place], texel_m=0.2))
-    return World(
-        name=place,
-        meshes=tuple(meshes),
-        origin=GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0),
-        attribution="",
-        licence="",
-        start_p_map=np.zeros(3),
-        start_yaw=0.0,
-    )
+    return bare_world(place, meshes)
 
 
 def _mesh(world: World) -> tuple[np.ndarray, np.ndarray]:

@@ -2,17 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A turn of a lidar over a stadium of 2 million triangles, against its limit and bare Embree."""
 
-import time
 from collections.abc import Callable
 from statistics import median
 
 import numpy as np
 
 from aerotwin_bringup.benchmarks.result import Benchmark
-from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_bringup.benchmarks.setting import bare_world, wall_ms
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_sensor_models import Lidar, load_preset
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_worlds import WorldQueries
 from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
 
 LIMIT_MS = 10.0
@@ -26,14 +25,14 @@ N_WARM, N_TURNS = 3, 15
 def lidar_scan() -> list[Benchmark]:
     """Scan 64 x 1024 rays with noise from three places, moving and turning; cast the same rays."""
     meshes = build_stadium(StadiumParameters(spacing_m=SPACING_M, texel_m=TEXEL_M))
-    queries = WorldQueries(_world(meshes))
+    queries = WorldQueries(bare_world("stadium", meshes))
     lidar = Lidar(load_preset("lidar", "spinning_64"))
     scan_ms, cast_ms = [], []
     for place in PLACES_M:
         motion = _motion(place)
         bare = _bare_cast(queries, lidar.rays(motion, 0).copy())
         for k in range(N_WARM + N_TURNS):
-            times = (_ms(lambda m=motion: lidar.scan(queries.beams, m, 0)), _ms(bare))
+            times = (wall_ms(lambda m=motion: lidar.scan(queries.beams, m, 0)), wall_ms(bare))
             if k >= N_WARM:
                 scan_ms.append(times[0])
                 cast_ms.append(times[1])
@@ -71,21 +70,3 @@ def _motion(place_m: tuple[float, float, float]) -> Trajectory:
     half = 0.5 * TURN_RAD_S * t
     q = np.column_stack([np.zeros((len(t), 2)), np.sin(half), np.cos(half)])
     return Trajectory((t * 1e9).astype(np.int64), p, q)
-
-
-def _ms(call: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    call()
-    return (time.perf_counter() - start) * 1e3
-
-
-def _world(meshes: tuple) -> World:
-    return World(
-        name="stadium",
-        meshes=meshes,
-        origin=GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0),
-        attribution="",
-        licence="",
-        start_p_map=np.zeros(3),
-        start_yaw=0.0,
-    )

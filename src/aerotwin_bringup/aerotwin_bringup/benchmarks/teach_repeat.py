@@ -14,14 +14,14 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.spatial.transform import Rotation
 
 from aerotwin_bringup.benchmarks.result import Benchmark
+from aerotwin_bringup.benchmarks.setting import bare_world, wall_ms
 from aerotwin_core.frames import FloatArray, invert_transform, make_transform
-from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_sensor_models import Lidar, load_preset
 from aerotwin_teach_repeat.localization import Localizer, ScanOdometry
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import teach_route
-from aerotwin_worlds import TexturedMesh, World, WorldQueries
+from aerotwin_worlds import TexturedMesh, WorldQueries
 from aerotwin_worlds.generated.campus import CampusParameters, build_campus, campus_road
 from aerotwin_worlds.generated.route import RouteParameters, build_route, route_road
 
@@ -60,7 +60,7 @@ class _Scan:
 def teach_repeat_speed() -> list[Benchmark]:
     """Localise 64x1024 and 16x1024 scans, register the same ones with KISS-ICP; teach 1 km."""
     meshes = build_campus(CampusParameters(seed=SEED, texel_m=TEXEL_M))
-    queries = WorldQueries(_world(meshes))
+    queries = WorldQueries(bare_world("campus", meshes))
     poses = _drive(queries)
     graph = teach_route(_cloud(meshes, N_CAMPUS_POINTS), poses)
     results = []
@@ -86,9 +86,9 @@ def _localisation(
     times = np.array(
         [
             (
-                _ms(lambda scan=scan: localise(scan)),
-                _ms(lambda scan=scan: odometry.add(scan.points_base, None, scan.stamp_ns)),
-                _ms(lambda scan=scan: kiss(scan.points_base)),
+                wall_ms(lambda scan=scan: localise(scan)),
+                wall_ms(lambda scan=scan: odometry.add(scan.points_base, None, scan.stamp_ns)),
+                wall_ms(lambda scan=scan: kiss(scan.points_base)),
             )
             for scan in scans
         ]
@@ -193,21 +193,3 @@ def _cloud(meshes: Sequence[TexturedMesh], n: int) -> np.ndarray:
     u, v = np.where(is_beyond, 1.0 - u, u), np.where(is_beyond, 1.0 - v, v)
     a, b, c = a[chosen], b[chosen], c[chosen]
     return a + u * (b - a) + v * (c - a) + rng.normal(0.0, NOISE_M, (n, 3))
-
-
-def _world(meshes: tuple[TexturedMesh, ...]) -> World:
-    return World(
-        name="campus",
-        meshes=meshes,
-        origin=GeodeticPoint(latitude_deg=0.0, longitude_deg=0.0),
-        attribution="",
-        licence="",
-        start_p_map=np.zeros(3),
-        start_yaw=0.0,
-    )
-
-
-def _ms(call: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    call()
-    return (time.perf_counter() - start) * 1e3
