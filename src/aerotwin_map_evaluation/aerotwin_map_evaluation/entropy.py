@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.threads import run_ranges
 from aerotwin_map_evaluation import kernels
 from aerotwin_map_evaluation.neighbours import moments_within
 from aerotwin_registration.point_tree import PointTree
-from aerotwin_registration.threads import run_ranges
 
 # An exact plane has an entropy of minus infinity: thinner than this counts as this [m].
 THINNEST_M = 1e-3

@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 import numpy as np
 
+from aerotwin_core.threads import run_ranges
 from aerotwin_map_evaluation import kernels
 from aerotwin_registration.point_tree import PointTree, curve_order
-from aerotwin_registration.threads import run_ranges
 
 Queries: TypeAlias = np.ndarray | PointTree
 

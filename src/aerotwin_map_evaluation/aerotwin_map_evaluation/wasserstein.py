@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
+from aerotwin_core.threads import run_ranges
 from aerotwin_map_evaluation import kernels
-from aerotwin_registration.threads import run_ranges
 from aerotwin_registration.voxels import voxel_keys
 
 # Neighbourhood of the spatial consistency, voxels each way (11^3, MapEval 2025).

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_core.threads import run_ranges
 from aerotwin_registration.point_tree import PointTree
-from aerotwin_registration.threads import run_ranges
 
 # The search reaches a little beyond the radius, so that small moves need no new search.
 _REACH = 1.25

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from aerotwin_registration.threads import run_ranges
+from aerotwin_core.threads import run_ranges
 
 _BITS = 21
 """Of each coordinate in a place on the curve; three make 63."""

@@ -5,7 +5,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from aerotwin_worlds.threads import default_thread_count, run_tasks
+from aerotwin_core.threads import default_thread_count, run_tasks
 
 OnDone = Callable[[int], object]
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.threads import default_thread_count, split_range
 from aerotwin_voxel_cloud.frame import FARTHEST_CELL, STEPS_PER_CELL, GridFrame, frame_of_bounds
 from aerotwin_voxel_cloud.grid import MAX_BRICKS, OccupancyGrid
 from aerotwin_voxel_cloud.parallel import OnDone, run_slabs
-from aerotwin_worlds.threads import default_thread_count, split_range
 
 _NOTHING = np.empty((0, 4))
 _NO_RANKS = np.empty((0, 8), dtype=np.int64)

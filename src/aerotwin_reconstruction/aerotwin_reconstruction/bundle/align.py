@@ -14,6 +14,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
+from aerotwin_core.threads import default_thread_count, run_tasks
 from aerotwin_reconstruction.bundle.adjustment import (
     MOST_PICTURES,
     Block,
@@ -29,7 +30,6 @@ from aerotwin_reconstruction.bundle.parameters import BundleParameters
 from aerotwin_reconstruction.bundle.tracks import Tracks, link_tracks
 from aerotwin_reconstruction.survey.flight import camera_rotation
 from aerotwin_reconstruction.survey.folder import Photo
-from aerotwin_worlds.threads import default_thread_count, run_tasks
 
 _COARSE_PX = (30.0, 5.0)
 """Huber's limits of the first adjustments: a degree of gimbal error is 20 px."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import invert_transform, transform_points
+from aerotwin_core.threads import default_thread_count, run_tasks
 from aerotwin_reconstruction.bundle.align import Alignment, Report
 from aerotwin_reconstruction.bundle.features import read_picture
 from aerotwin_reconstruction.dense.fusion import DenseCloud, SeenPoints, fuse
@@ -20,7 +21,6 @@ from aerotwin_reconstruction.dense.neighbours import (
 )
 from aerotwin_reconstruction.dense.parameters import DenseParameters
 from aerotwin_reconstruction.dense.stereo import match_pair
-from aerotwin_worlds.threads import default_thread_count, run_tasks
 
 _CONFIRMED_BY = 10  # the pictures that share most points are asked
 

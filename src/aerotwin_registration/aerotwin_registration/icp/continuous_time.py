@@ -12,12 +12,12 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import invert_transform
+from aerotwin_core.threads import run_ranges
 from aerotwin_registration.icp.diagnosis import LEAST_VARIANCE
 from aerotwin_registration.icp.evidence import evidence_of
 from aerotwin_registration.icp.protocol import ROBUST_KERNELS, IcpProtocol
 from aerotwin_registration.icp.similarity import step_about
 from aerotwin_registration.icp.surface import Surface
-from aerotwin_registration.threads import run_ranges
 from aerotwin_registration.voxels import voxel_keys
 
 DESKEW = IcpProtocol(

@@ -4,11 +4,11 @@
 
 import numpy as np
 
+from aerotwin_core.threads import run_ranges
 from aerotwin_registration.icp.protocol import ROBUST_KERNELS, IcpProtocol
 from aerotwin_registration.icp.similarity import fit_moments, split_scale, step_about
 from aerotwin_registration.icp.surface import Surface
 from aerotwin_registration.neighbours import Pairs
-from aerotwin_registration.threads import run_ranges
 
 _DAMPING = 1e-9
 """Share of the mean stiffness added to every unknown, so that free directions stay still."""

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from aerotwin_registration.threads import run_ranges
+from aerotwin_core.threads import run_ranges
 from aerotwin_teach_repeat.localization import grid_kernels as kernels
 
 MIN_NEIGHBOURS = 6

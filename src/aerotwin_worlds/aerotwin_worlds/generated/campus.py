@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.parameters import parameter
+from aerotwin_core.threads import default_thread_count
 from aerotwin_worlds.generated.buildings import Building
 from aerotwin_worlds.generated.furniture import street_lamp
 from aerotwin_worlds.generated.plants import Plant
@@ -20,7 +21,6 @@ from aerotwin_worlds.generated.settlement import Car, Settlement, settlement_mes
 from aerotwin_worlds.generated.site import Site, Stroke, grid_line, land
 from aerotwin_worlds.generated.surfaces import ASPHALT, CONCRETE, SOIL, WHITE
 from aerotwin_worlds.mesh import TexturedMesh
-from aerotwin_worlds.threads import default_thread_count
 
 LOOP_M, ROAD_M, WALKWAY_M = 300.0, 6.4, 1.8
 HALF_SITE_M = (92.0, 78.0)

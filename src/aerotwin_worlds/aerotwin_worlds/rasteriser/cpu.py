@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from aerotwin_core.threads import run_tasks
 from aerotwin_worlds.rasteriser.cull import pose_record, visible_clusters
 from aerotwin_worlds.rasteriser.cull_kernels import Visible
 from aerotwin_worlds.rasteriser.fill_kernels import Scratch, make_scratch
@@ -14,7 +15,6 @@ from aerotwin_worlds.rasteriser.mipmaps import texture_table
 from aerotwin_worlds.rasteriser.scene import Scene, SceneStore
 from aerotwin_worlds.rasteriser.shade_kernels import Output, Textures, render_band
 from aerotwin_worlds.rasteriser.views import Frame, View, empty_frame
-from aerotwin_worlds.threads import run_tasks
 
 BAND_ROWS = 60
 
