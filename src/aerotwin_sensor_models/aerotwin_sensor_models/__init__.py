@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an aerial robot's sensors report: IMU, barometer, magnetometer, GNSS, cameras and lidar.
+"""What an aerial robot's sensors report: IMU, barometer, magnetometer, GNSS, cameras, lidar, radar.
 
 Models take plain arrays of truth (`map` is ENU, body is FLU, all SI) and a time step, and return
 readings. Randomness is injected, one generator per sensor (`seed_sequence`), and the statistics do
@@ -49,6 +49,8 @@ from aerotwin_sensor_models.magnetometer import (
 )
 from aerotwin_sensor_models.noise import seed_sequence
 from aerotwin_sensor_models.presets import load_preset, preset_names, preset_source
+from aerotwin_sensor_models.radar import Radar, RadarParameters, RadarScan
+from aerotwin_sensor_models.radar_image import polar_image
 from aerotwin_sensor_models.vignetting import VignettingParameters, relative_illumination
 
 __all__ = [
@@ -79,6 +81,9 @@ __all__ = [
     "LidarScan",
     "Magnetometer",
     "MagnetometerParameters",
+    "Radar",
+    "RadarParameters",
+    "RadarScan",
     "SensorTruth",
     "TriadParameters",
     "TruthPlaces",
@@ -90,6 +95,7 @@ __all__ = [
     "load_preset",
     "magnetic_field_enu_tesla",
     "make_extra_sensor",
+    "polar_image",
     "preset_names",
     "preset_source",
     "pressure_altitude_m",

@@ -17,7 +17,7 @@ N_LEVELS = 65536
 """One normal number is made of 16 random bits."""
 GOLDEN = 0x9E3779B97F4A7C15
 """Step between the counters of neighbours: 2^64 over the golden ratio, as SplitMix64 has it."""
-PICTURE, DEPTH, LIDAR = 1, 2, 3
+PICTURE, DEPTH, LIDAR, RADAR = 1, 2, 3, 4
 """Streams: what is measured at one instant by sensors of one number has noise of its own."""
 
 

@@ -16,6 +16,7 @@ from aerotwin_sensor_models.gnss import GnssParameters
 from aerotwin_sensor_models.imu import ImuParameters
 from aerotwin_sensor_models.lidar import LidarParameters
 from aerotwin_sensor_models.magnetometer import MagnetometerParameters
+from aerotwin_sensor_models.radar import RadarParameters
 
 PARAMETERS_OF: dict[str, type] = {
     "imu": ImuParameters,
@@ -27,6 +28,7 @@ PARAMETERS_OF: dict[str, type] = {
     "camera": CameraParameters,
     "camera_noise": CameraNoiseParameters,
     "lidar": LidarParameters,
+    "radar": RadarParameters,
 }
 
 

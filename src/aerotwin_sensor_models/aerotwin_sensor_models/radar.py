@@ -1,0 +1,277 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A spinning radar: power over range and azimuth, from rays cast at their own times.
+
+Who knows the world casts the rays (`Cast`); here stand beam, echoes, multipath and noise. Every ray
+is an echo of amplitude a and random phase; what a range bin of an azimuth holds is the sum over the
+beam, as an FMCW receiver with a Hann window sees it, plus white noise of the receiver:
+
+    a^2 = K G(elevation)^2 cos(incidence) dOmega / R^2          E = sum a G(azimuth) W(R) e^(i phi)
+
+which is the radar equation (Skolnik 2001, Introduction to Radar Systems, 3rd ed., section 1.2) with
+the area R^2 dOmega / cos(incidence) of the ray as target and Lambert's backscatter, as cos^2
+(Ulaby, Moore and Fung 1982, Microwave Remote Sensing II, section 12-5). What fills the beam falls
+as 1 / R^2, what does not, such as a pole, as 1 / R^4, since fewer rays meet it. Where many rays
+share a cell their power is exponentially distributed: speckle. G is a Gaussian of the beam's width
+between half powers, one way; W see `radar_kernels.hann_lobe`. K is such that a wall that fills the
+beam, met square on at 50 m, has the level `wall_level_db`.
+
+A surface also mirrors: from the first hit the ray goes on, and what it meets then appears in the
+direction of the mirror at the range of the whole way (a ghost), weakened by the mirror on the way
+there and back. The receiver's frequency shift by motion moves an echo by `doppler_shift_s` times
+the closing speed towards the radar (up-chirps; Burnett et al. 2021, RA-L 6, 771-778, arXiv
+2011.03512, eq. for beta). At the seam of a turn the beam sees the end of the same turn.
+
+Left out: side lobes of antenna and window, materials, corner reflectors (dihedrals), paths that
+return another way than they came, rain, interference, and the correlation of the noise between bins
+that are finer than the resolution.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.parameters import parameter
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_sensor_models import lidar_kernels, radar_kernels
+from aerotwin_sensor_models.counter_noise import RADAR, counter_key, normal_table
+from aerotwin_sensor_models.lidar import Cast
+
+LEVEL_DB = 0.5
+"""Step of a level, as Navtech's radars send it: VTR3 and others read 255 as 127.5 dB."""
+WALL_RANGE_M = 50.0
+"""Where the wall stands that `wall_level_db` is of [m]."""
+_BEAM = 0.9
+"""Rays reach so many beam widths from the middle: three standard deviations of the two-way gain."""
+_OFF_M = 1e-3
+"""A mirrored ray starts so far off the mirror [m]."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RadarParameters:
+    """A spinning FMCW radar with one beam."""
+
+    n_azimuths: int = parameter(400, minimum=8, maximum=4096, text="directions of a turn")
+    n_bins: int = parameter(1600, minimum=16, maximum=16384, text="range bins of a direction")
+    rate_hz: float = parameter(4.0, unit="Hz", minimum=0.1, maximum=20.0, text="turns")
+    bin_m: float = parameter(
+        0.0438, unit="m", minimum=0.01, maximum=5.0, text="length of a range bin"
+    )
+    resolution_m: float = parameter(
+        0.175, unit="m", minimum=0.01, maximum=5.0, text="resolution in range, c / 2B"
+    )
+    beam_azimuth_deg: float = parameter(
+        1.8, unit="deg", minimum=0.1, maximum=20.0, text="width between half powers, level"
+    )
+    beam_elevation_deg: float = parameter(
+        1.8, unit="deg", minimum=0.1, maximum=60.0, text="likewise, upright"
+    )
+    minimum_range_m: float = parameter(
+        2.5, unit="m", minimum=0.0, maximum=100.0, text="bins that begin nearer are 0"
+    )
+    n_columns: int = parameter(
+        3, minimum=1, maximum=20, text="columns of rays from one azimuth to the next"
+    )
+    n_rings: int = parameter(9, minimum=1, maximum=200, text="rays of a column over the beam")
+    wall_level_db: float = parameter(
+        40.0, unit="dB", minimum=0.0, maximum=127.5, text="level of a wall square on at 50 m"
+    )
+    noise_level_db: float = parameter(
+        10.0, unit="dB", minimum=-50.0, maximum=127.5, text="mean level of the receiver's noise"
+    )
+    saturation_level_db: float = parameter(
+        80.0, unit="dB", minimum=0.0, maximum=127.5, text="no level is higher"
+    )
+    mirror_share: float = parameter(
+        0.25, minimum=0.0, maximum=1.0, text="share of the power that a surface mirrors"
+    )
+    doppler_shift_s: float = parameter(
+        0.0, unit="s", minimum=-1.0, maximum=1.0, text="range that is lost per closing speed"
+    )
+
+    @property
+    def period_ns(self) -> int:
+        """Time of a turn [ns]."""
+        return round(1e9 / self.rate_hz)
+
+    @property
+    def maximum_range_m(self) -> float:
+        """Where the last bin ends [m]."""
+        return self.n_bins * self.bin_m
+
+    @property
+    def azimuths(self) -> np.ndarray:
+        """Directions in the order of time, from x towards y, (n_azimuths,) [rad].
+
+        The turn begins behind and is clockwise seen from above, as that of the lidar.
+        """
+        return np.pi - 2.0 * np.pi * np.arange(self.n_azimuths) / self.n_azimuths
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RadarScan:
+    """What one turn brought.
+
+    Attributes
+    ----------
+    stamp_ns : int
+        Its beginning [ns].
+    levels : (n_azimuths, n_bins) uint8 array
+        Power in steps of `LEVEL_DB`; the middle of bin b is at (b + 0.5) `bin_m`.
+    parameters : RadarParameters
+        Of the radar.
+    """
+
+    stamp_ns: int
+    levels: np.ndarray
+    parameters: RadarParameters
+
+    @property
+    def times_s(self) -> np.ndarray:
+        """When each azimuth was measured since the stamp, (n_azimuths,) [s]."""
+        p = self.parameters
+        return np.arange(p.n_azimuths) * (p.period_ns * 1e-9 / p.n_azimuths)
+
+
+class Radar:
+    """A spinning radar that is asked for one turn after the other.
+
+    Phases and noise are a function of seed, vehicle, stamp and place in the turn alone: a scan gets
+    the same bytes whatever was cast before it.
+
+    Parameters
+    ----------
+    parameters : RadarParameters
+        See `load_preset`.
+    seed : int
+        Seed of the run, not negative.
+    vehicle : int
+        Number of the vehicle, not negative.
+    """
+
+    def __init__(self, parameters: RadarParameters, seed: int = 0, vehicle: int = 0) -> None:
+        if seed < 0 or vehicle < 0:
+            raise ValueError(f"seed and vehicle must not be negative, got {seed} and {vehicle}")
+        self.parameters = p = parameters
+        self._entropy = (seed, vehicle)
+        n = p.n_azimuths * p.n_columns
+        angles = np.pi - 2.0 * np.pi * np.arange(n) / n
+        elevations = _elevations(p)
+        self._azimuth, self._elevation = _cosine_sine(angles), _cosine_sine(elevations)
+        self._offsets_ns = np.arange(n, dtype=np.int64) * p.period_ns // n
+        self._columns = np.repeat(np.arange(n), p.n_rings)
+        self._rays = np.empty((n * p.n_rings, 6), np.float32)
+        self._p, self._R = np.empty((n, 3)), np.empty((n, 9))
+        self._beam = _gain(_steps_over_beam(p), p.beam_azimuth_deg)
+        gains = _gain(np.degrees(elevations), p.beam_elevation_deg)
+        wall = 10.0 ** (p.wall_level_db / 10.0) * WALL_RANGE_M**2
+        wall /= np.sum(gains**2) * np.sum(self._beam**2)
+        self._amplitudes = np.tile(math.sqrt(wall) * gains, n)
+
+    def scan(self, cast: Cast, motion: Trajectory, stamp_ns: int) -> RadarScan:
+        """Return the scan of the turn that begins at a stamp.
+
+        Parameters
+        ----------
+        cast : Cast
+            The world; rays in, distances, normals and reflectivity (of light, not used) out.
+        motion : Trajectory
+            T_map_radar over the whole turn; linear and slerp between its poses.
+        stamp_ns : int
+            When the turn begins [ns].
+
+        Raises
+        ------
+        ValueError
+            If the motion does not cover the turn.
+        """
+        p, rays = self.parameters, self._cast_rays(motion, stamp_ns)
+        keys = [counter_key(RADAR, *self._entropy, stamp_ns, k) for k in range(3)]
+        field = np.zeros((p.n_azimuths, p.n_bins, 2), np.float32)
+        ranges, normals, _ = cast(rays)
+        self._add(field, rays, (ranges, normals), np.arange(len(rays)), 0.0, keys[0])
+        if p.mirror_share > 0.0:
+            hit = np.flatnonzero(ranges < p.maximum_range_m)
+            mirrored = _mirrored(rays[hit], ranges[hit], normals[hit])
+            met = cast(mirrored)
+            self._add(field, mirrored, (met[0], met[1]), hit, ranges[hit], keys[1])
+        levels = np.empty((p.n_azimuths, p.n_bins), np.uint8)
+        radar_kernels.write_levels(
+            field,
+            10.0 ** (p.noise_level_db / 20.0) / math.sqrt(2.0),
+            min(math.ceil(p.minimum_range_m / p.bin_m), p.n_bins),
+            math.floor(p.saturation_level_db / LEVEL_DB),
+            normal_table(),
+            keys[2],
+            levels,
+        )
+        return RadarScan(stamp_ns=stamp_ns, levels=levels, parameters=p)
+
+    def _cast_rays(self, motion: Trajectory, stamp_ns: int) -> np.ndarray:
+        """Return the rays of a turn in map, (n, 6), column by column."""
+        wanted, own = stamp_ns + self._offsets_ns, motion.stamps_ns
+        if len(own) < 2 or own[0] > wanted[0] or own[-1] < wanted[-1]:
+            raise ValueError(
+                f"motion must hold two poses at least and cover {wanted[0]} to {wanted[-1]} ns, "
+                f"got {len(own)} poses from {own[:1]} to {own[-1:]}"
+            )
+        poses = (own, motion.p_ref_body, motion.q_ref_body)
+        lidar_kernels.column_poses(*poses, wanted, self._p, self._R)
+        lidar_kernels.fill_rays(self._p, self._R, self._azimuth, self._elevation, self._rays)
+        return self._rays
+
+    def _add(self, field, rays, hits, which, before, key) -> None:
+        """Add the echoes of some rays, by their places in the turn, after a way to a mirror [m]."""
+        p, (ranges, normals) = self.parameters, hits
+        way = np.where(np.isfinite(ranges), ranges, 0.0).astype(np.float64) + before
+        cosine = np.abs(np.einsum("ij,ij->i", rays[:, 3:], normals)).astype(np.float64)
+        is_met = np.isfinite(ranges) & (way > 0.0)
+        mirrors = p.mirror_share if np.ndim(before) else 1.0  # once there, once back: of the power
+        amplitude = mirrors * self._amplitudes[which] * np.sqrt(cosine) / np.where(is_met, way, 1.0)
+        columns = self._columns[which]
+        seconds = self.parameters.period_ns * 1e-9 / len(self._p)
+        velocity = np.gradient(self._p, seconds, axis=0)[columns]
+        closing = np.einsum("ij,ij->i", velocity, self._rays[which, 3:])
+        radar_kernels.add_echoes(
+            way - p.doppler_shift_s * closing,
+            np.where(is_met, amplitude, 0.0),
+            columns,
+            self._beam,
+            p.n_columns,
+            p.bin_m,
+            p.resolution_m,
+            key,
+            field,
+        )
+
+
+def _elevations(p: RadarParameters) -> np.ndarray:
+    """Return the elevations of the rays, the middles of equal shares of the beam, [rad]."""
+    shares = (np.arange(p.n_rings) + 0.5) / p.n_rings * 2.0 - 1.0
+    return np.radians(_BEAM * p.beam_elevation_deg * shares)
+
+
+def _steps_over_beam(p: RadarParameters) -> np.ndarray:
+    """Return how far columns are off an azimuth that its beam reaches [deg]."""
+    step = 360.0 / (p.n_azimuths * p.n_columns)
+    m = math.floor(_BEAM * p.beam_azimuth_deg / step)
+    return step * np.arange(-m, m + 1)
+
+
+def _gain(off_deg: np.ndarray, width_deg: float) -> np.ndarray:
+    """Return the one-way power gain, and two-way amplitude, of a Gaussian beam."""
+    return np.exp(-4.0 * math.log(2.0) * (off_deg / width_deg) ** 2)
+
+
+def _mirrored(rays: np.ndarray, ranges: np.ndarray, normals: np.ndarray) -> np.ndarray:
+    """Return rays (n, 6) as they go on from what they met."""
+    d = rays[:, 3:]
+    out = np.empty_like(rays)
+    out[:, 3:] = d - 2.0 * np.einsum("ij,ij->i", d, normals)[:, None] * normals
+    out[:, :3] = rays[:, :3] + ranges[:, None] * d + _OFF_M * out[:, 3:]
+    return out
+
+
+def _cosine_sine(angles: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.cos(angles), np.sin(angles)])
