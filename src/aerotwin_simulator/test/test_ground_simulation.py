@@ -170,6 +170,13 @@ def test_nothing_comes_back_from_a_blocked_sector(queries):
         assert len(expected) == len(b) and (expected == b.cloud).all()
 
 
+def test_a_wholly_blocked_view_is_a_scan_without_points(queries):
+    fault = BlockedSector(from_s=0.0, until_s=1.0, width_deg=360.0)
+    (scan,) = run(simulation(queries, faults=GroundFaults(blocked=(fault,))), 0.1)
+    assert len(scan) == 0
+    assert scan.points_lidar.shape == (0, 3) and scan.times_s.shape == (0,)
+
+
 def test_a_kidnapped_robot_stands_elsewhere_and_its_wheels_do_not_know(queries):
     move = Kidnapping(at_s=1.05, ahead_m=-8.0, left_m=3.0, turn_deg=90.0)
     sim = simulation(queries, start=(5.0, 0.0), faults=GroundFaults(kidnappings=(move,)))

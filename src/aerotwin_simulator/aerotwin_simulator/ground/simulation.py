@@ -204,7 +204,7 @@ class GroundSimulation:
 
 def _words(cloud: np.ndarray) -> np.ndarray:
     """Return a cloud as rows of float32, its unused bytes included; a view."""
-    return cloud.view(np.float32).reshape(len(cloud), -1)
+    return cloud.view(np.float32).reshape(len(cloud), POINT.itemsize // 4)
 
 
 def _trajectory(stamps_ns: list[int], poses: list[np.ndarray]) -> Trajectory:

@@ -24,6 +24,9 @@ _AGAIN_M = 0.01
 """A twist that shifts the end of a scan by more than this against the guess de-skews it again."""
 _LOST_DEVIATIONS = 3.0
 """Where a scan is lost, the deviation of the prediction counts so many times."""
+_JUMP_DEVIATIONS, _JUMP_SHARE = 10.0, 0.3
+"""A match farther from the prediction than so many deviations and this share of the motion since
+the last scan is none of the same way: the vehicle was carried, or another place looks alike."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +110,10 @@ class ScanOdometry:
 
     def __init__(self, parameters: OdometryParameters | None = None) -> None:
         self.parameters = parameters or OdometryParameters()
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget the way so far: the next scan is a first one, where odom begins anew."""
         self._last: OdometryFrame | None = None
         self._keyframe: OdometryFrame | None = None
         self._map = _RollingMap(self.parameters)
@@ -187,6 +194,7 @@ class ScanOdometry:
         for _ in range(2):
             still = deskewed(points, times, twist)
             match = self._map.match(still, T_start, np.diag(deviations**-2))
+            match = _continued(match, last.T_odom_base, T_start, deviations)
             if not match.accepted or wheel_twist is not None:
                 break
             found = twist_between(last.T_odom_base, match.T_target_source, dt)
@@ -238,10 +246,9 @@ class ScanOdometry:
     def _is_new(self, frame: OdometryFrame) -> bool:
         if self._keyframe is None:
             return True
-        T = invert_transform(self._keyframe.T_odom_base) @ frame.T_odom_base
-        turned = np.degrees(Rotation.from_matrix(T[:3, :3]).magnitude())
+        shift, turn = _moved(self._keyframe.T_odom_base, frame.T_odom_base)
         p = self.parameters
-        return bool(np.linalg.norm(T[:3, 3]) >= p.keyframe_m or turned >= p.keyframe_deg)
+        return bool(shift >= p.keyframe_m or np.degrees(turn) >= p.keyframe_deg)
 
 
 class _RollingMap:
@@ -308,6 +315,27 @@ class _RollingMap:
         T = match.T_target_source.copy()
         T[:3, 3] += self._origin
         return replace(match, T_target_source=T)
+
+
+def _continued(match: Match, T_last: FloatArray, T_start: FloatArray, deviations) -> Match:
+    """Return a match, refused where it is too far from the prediction."""
+    shift, turn = _moved(T_start, match.T_target_source)
+    shift_since, turn_since = _moved(T_last, T_start)
+    allowed_m = _JUMP_DEVIATIONS * deviations[0] + _JUMP_SHARE * shift_since
+    allowed_rad = _JUMP_DEVIATIONS * deviations[3] + _JUMP_SHARE * turn_since
+    if not match.accepted or (shift <= allowed_m and turn <= allowed_rad):
+        return match
+    reason = (
+        f"it jumps {shift:.2f} m and {np.degrees(turn):.1f} deg from where the motion leads, at "
+        f"most {allowed_m:.2f} m and {np.degrees(allowed_rad):.1f} deg are believed"
+    )
+    return replace(match, accepted=False, reason=reason)
+
+
+def _moved(T_a: FloatArray, T_b: FloatArray) -> tuple[float, float]:
+    """Return distance [m] and angle [rad] between two poses."""
+    T = invert_transform(T_a) @ T_b
+    return float(np.linalg.norm(T[:3, 3])), float(Rotation.from_matrix(T[:3, :3]).magnitude())
 
 
 def _whole(twist: np.ndarray) -> FloatArray:

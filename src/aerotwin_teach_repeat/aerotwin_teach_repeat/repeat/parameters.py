@@ -26,6 +26,12 @@ class RepeatParameters:
         0.35, text="time without a scan after which the lidar counts as silent", unit="s",
         minimum=0.05, maximum=10.0,
     )  # fmt: skip
+    n_breaks: int = parameter(
+        3,
+        text="scans in a row that do not continue the way after which it counts as carried away",
+        minimum=1,
+        maximum=1000,
+    )
     n_confirmations: int = parameter(
         2,
         text="localisations in a row that agree before it drives off",

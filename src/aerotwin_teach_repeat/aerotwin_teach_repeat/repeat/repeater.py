@@ -98,7 +98,7 @@ class Repeater:
             )
         self._graph, self._tracker, self._parameters = graph, tracker, parameters
         self._check_stopping()
-        self._where = Whereabouts(odometry, localizer)
+        self._where = Whereabouts(odometry, localizer, parameters.n_breaks)
         self._ids, self._vertex_s_m = np.asarray(route_ids), vertex_s_m
         self._progress = RouteProgress(tracker.route)
         self._lateral_m = self._heading_error_rad = 0.0
@@ -206,6 +206,7 @@ class Repeater:
             self._stamp_ns = stamp_ns
             self._follow(Fix(is_localised=False, reason=f"no scan for {silent_s:.1f} s"))
         elif self.state in SEARCHING and silent_s > self._parameters.scan_timeout_s:
+            self._where.extrapolate(stamp_ns, wheel_twist)
             self._stamp_ns = stamp_ns
             self._stand_by(f"no scan for {silent_s:.1f} s")
         else:
@@ -225,7 +226,7 @@ class Repeater:
         if not fix.is_localised:
             self._n_found, self._n_lost = 0, self._n_lost + 1
             # Searching the whole route takes its time: not while the vehicle is rolling.
-            lost = self._n_lost >= p.n_local_attempts
+            lost = self._n_lost >= p.n_local_attempts or self._where.T_map_base is None
             self._is_everywhere = lost and self.state is not RepeatState.STOPPED
             self._stand_by(fix.reason)
             return
@@ -263,6 +264,9 @@ class Repeater:
     def _follow(self, fix: Fix) -> None:
         """Keep the place along the route while driving; stop at its end, or when blind too far."""
         blind_m, state = self._where.blind_m, self.state
+        if self._where.T_map_base is None:
+            self._stop(fix.reason)
+            return
         self._note_place()
         if self._is_beside() or self._is_at_goal():
             return
@@ -271,10 +275,14 @@ class Repeater:
                 self._change(RepeatState.REPEATING, f"found again: {fix.reason}")
             return
         if self._must_stop_at(self._stamp_ns):
-            self._n_found = self._n_lost = 0
-            self._change(RepeatState.STOPPED, f"{blind_m:.2f} m without localisation: {fix.reason}")
+            self._stop(f"{blind_m:.2f} m without localisation: {fix.reason}")
         elif state is RepeatState.REPEATING:
             self._change(RepeatState.BLIND, fix.reason)
+
+    def _stop(self, reason: str) -> None:
+        """Brake, and look for the place anew."""
+        self._n_found = self._n_lost = 0
+        self._change(RepeatState.STOPPED, reason)
 
     def _note_place(self) -> None:
         assert self._where.T_map_base is not None

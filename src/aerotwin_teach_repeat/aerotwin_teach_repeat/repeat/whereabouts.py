@@ -15,6 +15,8 @@ from aerotwin_teach_repeat.localization.motion import T_begin_end, twist_between
 
 Twist = tuple[float, float]
 """Speed along x [m/s], turn rate about z [rad/s]."""
+FEW_POINTS = 100
+"""A scan of fewer points says nothing of where the vehicle is, nor of where it is not."""
 
 
 class OdometryStep(Protocol):
@@ -36,6 +38,14 @@ class OdometryStep(Protocol):
     def points_base(self) -> NDArray[Any]:
         """The scan without its motion (n, 3) [m]."""
 
+    @property
+    def accepted(self) -> bool:
+        """Whether the scan continues the way."""
+
+    @property
+    def reason(self) -> str:
+        """Why or why not."""
+
 
 class Odometry(Protocol):
     """Motion from scan to scan, as `aerotwin_teach_repeat.localization.ScanOdometry`."""
@@ -48,6 +58,9 @@ class Odometry(Protocol):
         wheel_twist: FloatArray | None = None,
     ) -> OdometryStep:
         """Return the pose at the stamp, and the scan without its distortion."""
+
+    def restart(self) -> None:
+        """Forget the way so far: the next scan is a first one."""
 
 
 class Localization(Protocol):
@@ -112,14 +125,27 @@ class Fix:
 class Whereabouts:
     """Keeps the believed pose; counts how far it was carried by odometry alone.
 
+    A scan that does not continue the way is not localised either: it is of another place, or of
+    something that stands in the way. After some of them in a row the place is not known any more.
+
+    Parameters
+    ----------
+    odometry : Odometry
+        Motion from scan to scan.
+    localizer : Localizer
+        Place in the submaps.
+    n_breaks : int
+        Scans in a row that do not continue the way before the place is given up.
+
     Attributes
     ----------
     twist : (float, float)
         Last measured speed and turn rate [m/s, rad/s].
     """
 
-    def __init__(self, odometry: Odometry, localizer: Localizer) -> None:
+    def __init__(self, odometry: Odometry, localizer: Localizer, n_breaks: int) -> None:
         self._odometry, self._localizer = odometry, localizer
+        self._n_breaks, self._n_broken = n_breaks, 0
         self._T_odom_base: FloatArray | None = None
         self._scan_ns: int | None = None
         self._now_ns, self._T_scan_now = 0, np.eye(4)
@@ -166,6 +192,7 @@ class Whereabouts:
         """Move the belief by odometry and correct it by localisation, here or on the whole route.
 
         After a silence of the lidar the odometry is told the mean twist of the way meanwhile.
+        Where the place is not known it is sought only if everywhere is asked for.
         """
         self._wheel_twist = wheel_twist
         hint = None if wheel_twist is None else np.array(wheel_twist)
@@ -180,8 +207,13 @@ class Whereabouts:
             self.extrapolate(stamp_ns, wheel_twist)
             return Fix(is_localised=False, reason=f"the scan cannot be used: {error}")
         self._move(step, stamp_ns)
-        if everywhere or self._T_map_scan is None:
+        if not step.accepted:
+            return self._broken(step)
+        self._n_broken = 0
+        if everywhere:
             found = self._localizer.relocalize(step.points_base)
+        elif self._T_map_scan is None:
+            return Fix(is_localised=False, reason="its place is not known")
         else:
             found = self._localizer.localize(
                 step.points_base, stamp_ns, step.T_odom_base, step.covariance
@@ -198,6 +230,19 @@ class Whereabouts:
         self._T_scan_now = self._T_scan_now @ T_begin_end(_six(self.twist), dt)
         self._since_m += abs(self.twist[0] * dt)
         self._now_ns = stamp_ns
+
+    def _broken(self, step: OdometryStep) -> Fix:
+        """Doubt the place after a scan that does not continue the way; at last give it up."""
+        self._n_broken += len(step.points_base) >= FEW_POINTS
+        reason = f"the scan does not continue the way: {step.reason}"
+        if self._n_broken >= self._n_breaks:
+            reason = (
+                f"it may have been carried away, {self._n_broken} scans do not fit: {step.reason}"
+            )
+            self._odometry.restart()
+            self._T_odom_base = self._T_map_scan = None
+            self._n_broken = 0
+        return Fix(is_localised=False, reason=reason)
 
     def _move(self, step: OdometryStep, stamp_ns: int) -> None:
         """Take over the motion since the last scan, in place of what was extrapolated."""

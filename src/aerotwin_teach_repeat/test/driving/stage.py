@@ -26,6 +26,8 @@ class Stage:
     lost: object = lambda t: False
     silent: object = lambda t: False
     unusable: object = lambda t: False
+    broken: object = lambda t: False
+    n_points: int = 1000
     poses: np.ndarray = field(
         default_factory=lambda: driven([(12.0, 0.0), (6.0, 0.2), (22.0, 0.0)])
     )
@@ -48,8 +50,12 @@ class Stage:
         return SimpleNamespace(
             T_odom_base=self.T_odom_map @ self._scan_pose, covariance=np.eye(6),
             twist=np.array([self.vehicle.v, 0, 0, 0, 0, self.vehicle.omega]),
-            points_base=points_base,
+            points_base=np.zeros((self.n_points, 3)), reason="a wall where none was",
+            accepted=not self.broken(stamp_ns * 1e-9),
         )  # fmt: skip
+
+    def restart(self):
+        self.calls.append("restart")
 
     T_odom_map = invert_transform(driven([(3.0, 0.5)])[-1])
 
@@ -78,6 +84,12 @@ class Stage:
         """Carry the vehicle to a pose."""
         self.vehicle.x, self.vehicle.y = T_map_base[:2, 3]
         self.vehicle.theta = math.atan2(T_map_base[1, 0], T_map_base[0, 0])
+
+    def carry(self, T_map_base):
+        """Carry the vehicle to a pose without its odometry seeing it."""
+        T_before = self.vehicle.T_map_base
+        self.put(T_map_base)
+        self.T_odom_map = self.T_odom_map @ T_before @ invert_transform(T_map_base)
 
     def run(self, until_s):
         """Scan, command and drive until a time; return the last step."""

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.frames import invert_transform
 from aerotwin_teach_repeat.repeat import RepeatParameters, RepeatState
 
 from .stage import NOTHING, Stage
 from .vehicle import TestVehicle, poses
 
 STANDS_M_S = 1e-3
+EXTRAPOLATED_M = 0.1
+"""Wheels are read every 0.1 s of a brake at 0.5 m/s^2, and for 0.4 s before the first time."""
 
 
 def between(*spans):
@@ -119,11 +120,68 @@ def test_a_lidar_silent_for_seconds_stops_the_vehicle_until_it_is_back(silence_s
     assert stage.longest_blind_way() <= RepeatParameters().max_blind_m
 
 
+def test_the_way_of_braking_in_a_silence_is_counted_and_believed():
+    stage = Stage(silent=between((8.0, 14.0)))
+    stage.repeater.start()
+    last = stage.run(13.9)
+    assert last.state is RepeatState.RELOCALISING
+    off = last.T_map_base[:2, 3] - stage.vehicle.T_map_base[:2, 3]
+    assert np.hypot(*off) < EXTRAPOLATED_M
+    driven = np.hypot(*np.diff(np.array(stage.truth)[80:, 1:], axis=0).T).sum()
+    assert last.blind_m == pytest.approx(driven, abs=EXTRAPOLATED_M)
+
+
+def test_a_vehicle_that_was_carried_away_stops_and_is_sought_on_the_whole_route():
+    """Its scans do not continue the way; what the localiser finds meanwhile is not believed."""
+    stage = Stage(broken=between((8.0, 8.25)))
+    stage.repeater.start()
+    stage.run(8.0)
+    stage.carry(stage.poses[90])
+    n_before = len(stage.calls)
+    last = stage.run(8.25)
+    assert last.state is RepeatState.STOPPED and "3 scans do not fit" in last.reason
+    assert last.reason.endswith("a wall where none was") and last.T_map_base is None
+    assert stage.run(60.0).state is RepeatState.FINISHED
+    assert stage.calls[n_before : n_before + 3] == ["restart", "relocalize", "localize"]
+    assert stage.states[2:6] == ["blind", "stopped", "relocalising", "repeating"]
+
+
+def test_a_scan_or_two_that_do_not_continue_the_way_are_driven_through_blind():
+    stage = Stage(broken=between((8.0, 8.15), (9.0, 9.05)))
+    stage.repeater.start()
+    assert stage.run(60.0).state is RepeatState.FINISHED
+    blind = [t.reason for t in stage.repeater.transitions if t.after is RepeatState.BLIND]
+    assert blind == ["the scan does not continue the way: a wall where none was"] * 2
+    assert "restart" not in stage.calls
+
+
+def test_an_empty_scan_is_no_sign_of_another_place():
+    stage = Stage(broken=between((8.0, 12.0)), n_points=5)
+    stage.repeater.start()
+    assert stage.run(70.0).state is RepeatState.FINISHED
+    assert "restart" not in stage.calls and "stopped" in stage.states
+    assert stage.longest_blind_way() <= RepeatParameters().max_blind_m
+
+
+def test_while_a_vehicle_that_was_carried_away_rolls_nothing_is_sought():
+    stage = Stage(broken=between((8.0, 8.25)))
+    stage.repeater.start()
+    stage.run(8.25)
+    n_before = len(stage.calls)
+    while stage.repeater.state is RepeatState.STOPPED:
+        stage.run(stage.vehicle.time_s + 0.1)
+    assert len(stage.calls) == n_before
+    assert stage.repeater.transitions[-1].reason.endswith("its place is not known")
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_whatever_fails_when_it_never_drives_blind_for_longer_than_allowed(seed):
     rng = np.random.default_rng(seed)
-    spans = [[(t, t + rng.uniform(0.1, 6.0)) for t in rng.uniform(2.0, 50.0, 4)] for _ in range(3)]
-    stage = Stage(lost=between(*spans[0]), silent=between(*spans[1]), unusable=between(*spans[2]))
+    spans = [[(t, t + rng.uniform(0.1, 6.0)) for t in rng.uniform(2.0, 50.0, 4)] for _ in range(4)]
+    stage = Stage(
+        lost=between(*spans[0]), silent=between(*spans[1]), unusable=between(*spans[2]),
+        broken=between(*spans[3]),
+    )  # fmt: skip
     stage.repeater.start()
     stage.run(70.0)
     assert stage.longest_blind_way() <= RepeatParameters().max_blind_m
@@ -151,10 +209,8 @@ def test_a_kidnapped_vehicle_stops_is_found_elsewhere_and_goes_on_from_there():
     stage = Stage()
     stage.repeater.start()
     stage.run(8.0)
-    T_before, T_after = stage.vehicle.T_map_base, stage.poses[90]
-    stage.put(T_after)
-    # Odometry does not see that it was carried; localisation fails until all is searched.
-    stage.T_odom_map = stage.T_odom_map @ T_before @ invert_transform(T_after)
+    stage.carry(stage.poses[90])
+    # Localisation fails until all is searched.
     stage.lost = lambda t: "relocalize" not in stage.calls
     assert stage.run(60.0).state is RepeatState.FINISHED
     found = [t.reason for t in stage.repeater.transitions if t.after is RepeatState.REPEATING]

@@ -2,7 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
-from localization_cases import DRIVE_TWIST, LAP_SCANS, TURN_S, circle_pose, drive, errors, scan
+from localization_cases import (
+    DRIVE_TWIST,
+    LAP_SCANS,
+    TURN_S,
+    circle_pose,
+    drive,
+    errors,
+    moved,
+    scan,
+)
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
@@ -94,6 +103,19 @@ def test_a_scan_of_elsewhere_is_not_placed_and_the_prediction_goes_on(scans):
     assert frame.covariance[0, 0] > last.covariance[0, 0]
     with pytest.raises(ValueError, match="stamp_ns must increase"):
         odometry.add(noise, None, scans[3][0])
+
+
+def test_a_scan_that_jumps_against_the_wheels_is_not_placed_and_a_restart_begins_anew(scans):
+    odometry = ScanOdometry()
+    for stamp, points, times, _ in scans[:10]:
+        odometry.add(points, times, stamp, WHEELS)
+    turned = moved(scans[9][3], np.zeros(3), 15.0)
+    points, times = scan(turned, DRIVE_TWIST)
+    frame = odometry.add(points, times, scans[10][0], WHEELS)
+    assert not frame.accepted and "it jumps" in frame.reason
+    odometry.restart()
+    frame = odometry.add(points, times, scans[10][0], WHEELS)
+    assert frame.accepted and (frame.T_odom_base == np.eye(4)).all()
 
 
 def test_the_taught_loop_is_closed_and_agrees_with_itself(scans, lap):
