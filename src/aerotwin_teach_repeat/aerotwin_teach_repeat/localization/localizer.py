@@ -8,14 +8,20 @@ the prediction goes on and grows uncertain, until a match fits again or `relocal
 """
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray, invert_transform
-from aerotwin_teach_repeat.localization.matcher import UNKNOWN_VARIANCE, Match, ScanMatcher
+from aerotwin_teach_repeat.localization.covariance import positive_part, turned
+from aerotwin_teach_repeat.localization.matcher import (
+    UNKNOWN_VARIANCE,
+    Match,
+    Matcher,
+    ScanMatcher,
+)
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
 from aerotwin_teach_repeat.localization.relocalization import (
     PoseSearch,
@@ -23,7 +29,7 @@ from aerotwin_teach_repeat.localization.relocalization import (
     best_match,
     verdict,
 )
-from aerotwin_teach_repeat.route_graph import DamagedSubmapError, RouteGraph
+from aerotwin_teach_repeat.route_graph import DamagedSubmapError, RouteGraph, Submap
 
 _N_MATCHERS = 6
 """Submaps that stay prepared."""
@@ -87,6 +93,8 @@ class Localizer:
         Vertices in the order in which they are driven; a vertex may come again.
     protocol : LocalizationProtocol, optional
     relocalization : RelocalizationProtocol, optional
+    make_matcher : callable, optional
+        Makes the matcher of a submap; by default of its points and normals in space.
 
     Raises
     ------
@@ -102,6 +110,7 @@ class Localizer:
         route_ids: Sequence[int],
         protocol: LocalizationProtocol | None = None,
         relocalization: RelocalizationProtocol | None = None,
+        make_matcher: Callable[[Submap], Matcher] | None = None,
     ) -> None:
         if len(route_ids) == 0:
             raise ValueError("route_ids must name a vertex at least, got none")
@@ -112,7 +121,8 @@ class Localizer:
         self._check_submaps()
         steps = np.linalg.norm(np.diff(self._poses[:, :3, 3], axis=0), axis=1)
         self._along_m = np.append(0.0, np.cumsum(steps))
-        self._matchers: OrderedDict[int, ScanMatcher] = OrderedDict()
+        self._make_matcher = make_matcher or self._scan_matcher
+        self._matchers: OrderedDict[int, Matcher] = OrderedDict()
         self._T_odom_base: FloatArray | None = None
         self._odom_covariance = np.zeros((6, 6))
         self._T_map_base: FloatArray = np.eye(4)
@@ -191,7 +201,7 @@ class Localizer:
         problem = self._problem(match, correction)
         if not problem:
             self._T_map_base = T_map_base
-            self._covariance = _turned(match.covariance, T_map_submap[:3, :3])
+            self._covariance = turned(match.covariance, T_map_submap[:3, :3])
             self._follow()
         return self._localization(stamp_ns, match, problem, float(np.linalg.norm(correction[:3])))
 
@@ -255,7 +265,7 @@ class Localizer:
             return self._localization(stamp_ns, best, best.reason)
         T_map_base, _, at, T_map_submap = places[0]
         self._at, self._T_map_base = at, T_map_base
-        self._covariance = _turned(best.covariance, T_map_submap[:3, :3])
+        self._covariance = turned(best.covariance, T_map_submap[:3, :3])
         self._T_odom_base = None
         self._follow()
         return self._localization(stamp_ns, best, "")
@@ -263,7 +273,7 @@ class Localizer:
     def _matched(self, matcher, T_map_submap, points_base) -> Match:
         T_submap_map = invert_transform(T_map_submap)
         T_start = T_submap_map @ self._T_map_base
-        prior = _turned(_no_surer(self._covariance), T_submap_map[:3, :3])
+        prior = turned(_no_surer(self._covariance), T_submap_map[:3, :3])
         L = np.linalg.inv(prior)
         shift = float(np.sqrt(np.linalg.eigvalsh(prior[:2, :2])[-1]))
         turn = float(np.degrees(np.sqrt(prior[5, 5])))
@@ -307,13 +317,13 @@ class Localizer:
             step = invert_transform(self._T_odom_base) @ T_odom_base
             self._T_map_base = self._T_map_base @ step
             moved = float(np.linalg.norm(step[:3, 3]))
-            turned = float(Rotation.from_matrix(step[:3, :3]).magnitude())
-            drift = _DRIFT * (moved + turned), np.radians(_DRIFT_DEG_M) * (moved + turned)
+            angle = float(Rotation.from_matrix(step[:3, :3]).magnitude())
+            drift = _DRIFT * (moved + angle), np.radians(_DRIFT_DEG_M) * (moved + angle)
             self._covariance = self._covariance + np.diag(np.repeat(np.square(drift), 3))
             if odom_covariance is not None:
                 R = self._T_map_base[:3, :3] @ T_odom_base[:3, :3].T
-                grown = _turned(odom_covariance - self._odom_covariance, R)
-                self._covariance = self._covariance + _positive(grown)
+                grown = turned(odom_covariance - self._odom_covariance, R)
+                self._covariance = self._covariance + positive_part(grown)
         self._T_odom_base = T_odom_base
         if odom_covariance is not None:
             self._odom_covariance = np.array(odom_covariance, dtype=np.float64)
@@ -325,14 +335,16 @@ class Localizer:
         gaps = self._poses[window, :3, 3] - self._T_map_base[:3, 3]
         self._at = int(window[np.argmin(np.einsum("ij,ij->i", gaps, gaps))])
 
-    def _submap(self, at: int) -> tuple[ScanMatcher, FloatArray]:
+    def _scan_matcher(self, submap: Submap) -> ScanMatcher:
+        return ScanMatcher(submap.points, submap.normals, self.protocol)
+
+    def _submap(self, at: int) -> tuple[Matcher, FloatArray]:
         """Return the matcher of a vertex of the route, and T_map_submap."""
         vertex_id = self.route_ids[at]
         submap, T_submap_vertex = self.graph.intact_submap(vertex_id)
         T_map_submap = self._poses[at] @ invert_transform(T_submap_vertex)
         if submap.vertex_id not in self._matchers:
-            matcher = ScanMatcher(submap.points, submap.normals, self.protocol)
-            self._matchers[submap.vertex_id] = matcher
+            self._matchers[submap.vertex_id] = self._make_matcher(submap)
             if len(self._matchers) > _N_MATCHERS:
                 self._matchers.popitem(last=False)
         self._matchers.move_to_end(submap.vertex_id)
@@ -375,18 +387,6 @@ def _difference(T_a: FloatArray, T_b: FloatArray) -> FloatArray:
     """Return the shift and rotation vector (6,) from pose b to pose a, in axes of their frame."""
     turn = Rotation.from_matrix(T_a[:3, :3] @ T_b[:3, :3].T).as_rotvec()
     return np.concatenate([T_a[:3, 3] - T_b[:3, 3], turn])
-
-
-def _turned(covariance: FloatArray, R: FloatArray) -> FloatArray:
-    """Return a covariance (6, 6) in other axes."""
-    B = np.kron(np.eye(2), R)
-    return B @ covariance @ B.T
-
-
-def _positive(covariance: FloatArray) -> FloatArray:
-    """Return a symmetric matrix without its negative part."""
-    values, vectors = np.linalg.eigh(0.5 * (covariance + covariance.T))
-    return (vectors * np.maximum(values, 0.0)) @ vectors.T
 
 
 def _no_surer(covariance: FloatArray) -> FloatArray:

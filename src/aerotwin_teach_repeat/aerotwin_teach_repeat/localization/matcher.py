@@ -7,7 +7,7 @@ Two stages as in VTR3: wide gates and few points first, then narrow gates and al
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -71,6 +71,22 @@ class Match:
     accepted: bool
     reason: str
     open_directions: tuple[OpenDirection, ...]
+
+
+class Matcher(Protocol):
+    """A map that scans are matched to, as `ScanMatcher`."""
+
+    @property
+    def points(self) -> np.ndarray:
+        """The points of the map (m, 3) float32 [m]."""
+
+    def match(
+        self,
+        points: np.ndarray,
+        T_target_source: FloatArray,
+        prior_information: FloatArray | None = None,
+    ) -> Match:
+        """Find where a scan lies in the map."""
 
 
 class ScanMatcher:

@@ -6,7 +6,9 @@ The map keeps the first point of each voxel, with a normal that is fitted again 
 surroundings fill up. Wheel odometry, where given, predicts; otherwise the last twist does.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -100,23 +102,43 @@ class OdometryFrame:
     reason: str
 
 
+class ScanMap(Protocol):
+    """What an odometry remembers of its surroundings, in odom."""
+
+    def add(self, points: np.ndarray, frame: OdometryFrame) -> None:
+        """Take in points (n, 3) that were seen from a pose [m]."""
+
+    def match(self, points_base: np.ndarray, T_odom_base: FloatArray, L: FloatArray) -> Match:
+        """Match a scan, from a start with information L (6, 6)."""
+
+    def around(self, p_odom: np.ndarray, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return points and normals (m, 3) within a horizontal distance of a place [m]."""
+
+
 class ScanOdometry:
     """Odometry that is given one scan after the other.
 
     Parameters
     ----------
     parameters : OdometryParameters, optional
+    make_map : callable, optional
+        Makes the map that it begins with; by default points with normals fitted in space.
     """
 
-    def __init__(self, parameters: OdometryParameters | None = None) -> None:
+    def __init__(
+        self,
+        parameters: OdometryParameters | None = None,
+        make_map: Callable[[OdometryParameters], ScanMap] | None = None,
+    ) -> None:
         self.parameters = parameters or OdometryParameters()
+        self._make_map = make_map or _RollingMap
         self.restart()
 
     def restart(self) -> None:
         """Forget the way so far: the next scan is a first one, where odom begins anew."""
         self._last: OdometryFrame | None = None
         self._keyframe: OdometryFrame | None = None
-        self._map = _RollingMap(self.parameters)
+        self._map = self._make_map(self.parameters)
 
     def add(
         self,
@@ -146,7 +168,7 @@ class ScanOdometry:
         if self._last is not None and stamp_ns <= self._last.stamp_ns:
             raise ValueError(f"stamp_ns must increase, got {stamp_ns} after {self._last.stamp_ns}")
         points, times = self._usable(points_base, times_s)
-        twist = None if wheel_twist is None else _whole(wheel_twist)
+        twist = None if wheel_twist is None else whole_twist(wheel_twist)
         if self._keyframe is None or self._last is None:
             frame = self._first(points, times, stamp_ns, twist)
         else:
@@ -338,7 +360,7 @@ def _moved(T_a: FloatArray, T_b: FloatArray) -> tuple[float, float]:
     return float(np.linalg.norm(T[:3, 3])), float(Rotation.from_matrix(T[:3, :3]).magnitude())
 
 
-def _whole(twist: np.ndarray) -> FloatArray:
+def whole_twist(twist: np.ndarray) -> FloatArray:
     """Return a twist (6,) of forward speed and yaw rate (2,), or as it is."""
     twist = np.asarray(twist, dtype=np.float64)
     if twist.shape == (2,):

@@ -17,7 +17,7 @@ from aerotwin_core.frames import FloatArray, make_transform
 from aerotwin_core.parameters import parameter
 from aerotwin_teach_repeat.localization import search_kernels as kernels
 from aerotwin_teach_repeat.localization.grid_kernels import thin
-from aerotwin_teach_repeat.localization.matcher import Match, ScanMatcher
+from aerotwin_teach_repeat.localization.matcher import Match, Matcher
 
 _MARGIN_CELLS = 2
 _MAX_CELLS = 1 << 25
@@ -151,7 +151,7 @@ class PoseSearch:
 
 
 def best_match(
-    matcher: ScanMatcher, points: np.ndarray, starts: list[Candidate], prior=None
+    matcher: Matcher, points: np.ndarray, starts: list[Candidate], prior=None
 ) -> Match | None:
     """Return the match from some starts with most points on the surface; None without one."""
     matches = [matcher.match(points, c.T_target_source, prior) for c in starts]
