@@ -12,6 +12,8 @@ import sys
 COARSE_M = 0.4
 COMPILED_ON_IMPORT = (
     "aerotwin_autopilot.embedded_autopilot",
+    "aerotwin_dense_localization.alignment.kernels",
+    "aerotwin_dense_localization.splats.kernels",
     "aerotwin_map_evaluation.kernels",
     "aerotwin_reconstruction.bundle.kernels",
     "aerotwin_reconstruction.dense.kernels",

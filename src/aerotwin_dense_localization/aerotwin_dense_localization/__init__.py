@@ -1,0 +1,10 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Dense visual localisation close to structures, where features are lost.
+
+`splats`: a map of coloured points with covariances and the images of it; `alignment`: where an
+image was taken, by its grey values against such an image. Frames: x right, y down, z forward for
+the optical frame of a camera or a view; `T_a_b` takes points of b to a.
+"""
+
+__all__ = ["alignment", "splats"]

@@ -1,0 +1,8 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Direct alignment: where an image was taken, by its grey values against a view with depth."""
+
+from aerotwin_dense_localization.alignment.alignment import Alignment, DirectAlignment, View
+from aerotwin_dense_localization.alignment.parameters import AlignmentParameters
+
+__all__ = ["Alignment", "AlignmentParameters", "DirectAlignment", "View"]

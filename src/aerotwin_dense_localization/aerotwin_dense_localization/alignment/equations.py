@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Normal equations of an alignment: their solution, their certainty, and small motions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.frames import FloatArray, make_transform
+from aerotwin_dense_localization.alignment.kernels import N_UNKNOWNS
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Equations:
+    """H step = g at an estimate, and how well view and image agree there.
+
+    Attributes
+    ----------
+    H : (8, 8) array
+        Of motion (v, omega), gain and offset.
+    g : (8,) array
+    overlap : float
+        Share of the view's pixels that the image shows.
+    correlation : float
+        Of view and image over them.
+    spread : float
+        What the inverse of H must be multiplied by to be a covariance.
+    """
+
+    H: FloatArray
+    g: FloatArray
+    overlap: float
+    correlation: float
+    spread: float
+
+
+def solve(equations: Equations) -> FloatArray | None:
+    """Return the step; unknowns that nothing tells of, as a fixed gain, stay."""
+    H, scale = equations.H, np.sqrt(np.diag(equations.H))
+    is_told = scale > 0.0
+    if not is_told[:6].all():
+        return None
+    step = np.zeros(N_UNKNOWNS)
+    A = H[np.ix_(is_told, is_told)] / np.outer(scale[is_told], scale[is_told])
+    try:
+        step[is_told] = np.linalg.solve(A, equations.g[is_told] / scale[is_told]) / scale[is_told]
+    except np.linalg.LinAlgError:
+        return None
+    return step if np.isfinite(step).all() else None
+
+
+def inverse_of_motion(H: FloatArray) -> FloatArray:
+    """Return the inverse of H for the motion, gain and offset unknown; infinite if singular."""
+    is_told = np.diag(H) > 0.0
+    try:
+        return np.linalg.inv(H[np.ix_(is_told, is_told)])[:6, :6]
+    except np.linalg.LinAlgError:
+        return np.full((6, 6), np.inf)
+
+
+def spread_of(sums: FloatArray) -> float:
+    """Return by how much H, of weights that move with the residuals, is too sure of the answer.
+
+    The variance of an M-estimator is E[psi^2] / E[psi']^2 (Huber: Robust Statistics, 1981, 3.2);
+    the inverse of H has 1 / E[w] in its place.
+    """
+    w, psi_squared, psi_slope = sums[:3]
+    return float(psi_squared * w / psi_slope**2) if psi_slope > 0.0 else np.inf
+
+
+def correlation_of(sums: FloatArray) -> float:
+    """Return the correlation of view and image; 0 where one of them is of one grey."""
+    n, a, b, aa, bb, ab = sums[3:]
+    spread = (n * aa - a * a) * (n * bb - b * b)
+    return float((n * ab - a * b) / np.sqrt(spread)) if spread > 0.0 else 0.0
+
+
+def exponential(d: FloatArray) -> FloatArray:
+    """Return exp(d) of d = (v, omega) as a (4, 4) transform."""
+    omega = d[3:]
+    angle = float(np.linalg.norm(omega))
+    W = np.array(
+        [[0.0, -omega[2], omega[1]], [omega[2], 0.0, -omega[0]], [-omega[1], omega[0], 0.0]]
+    )
+    if angle < 1e-8:
+        V = np.eye(3) + 0.5 * W
+    else:
+        V = (
+            np.eye(3)
+            + (1.0 - np.cos(angle)) / angle**2 * W
+            + (angle - np.sin(angle)) / angle**3 * W @ W
+        )
+    return make_transform(Rotation.from_rotvec(omega).as_matrix(), V @ d[:3])

@@ -1,0 +1,290 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled parts of direct alignment: pyramids, what a view offers, residuals, normal equations.
+
+Images are float32, (0, 0) is the centre of the upper left pixel, NaN is what is not known.
+"""
+
+import math
+
+import numpy as np
+from numba import boolean, float32, float64, int64, njit, void
+
+F = np.float32
+N_UNKNOWNS = 8
+"""Six of the motion, gain and offset."""
+
+
+@njit(
+    void(int64, int64, float32[:, ::1], float32[:, ::1]),
+    cache=True, nogil=True, error_model="numpy",
+)  # fmt: skip
+def halve(top, bottom, image, half):
+    """Write the means of 2 x 2 pixels; NaN where one of them is."""
+    for row in range(top, bottom):
+        for column in range(half.shape[1]):
+            r, c = 2 * row, 2 * column
+            half[row, column] = F(0.25) * (
+                image[r, c] + image[r, c + 1] + image[r + 1, c] + image[r + 1, c + 1]
+            )
+
+
+@njit(
+    void(int64, int64, float32[:, ::1], float32, float32[:, ::1]),
+    cache=True, nogil=True, error_model="numpy",
+)  # fmt: skip
+def halve_depth(top, bottom, depth, max_step, half):
+    """Write the means of 2 x 2 depths; NaN where one is, or where they step by a share of it."""
+    for row in range(top, bottom):
+        for column in range(half.shape[1]):
+            r, c = 2 * row, 2 * column
+            a, b, d, e = depth[r, c], depth[r, c + 1], depth[r + 1, c], depth[r + 1, c + 1]
+            mean = F(0.25) * (a + b + d + e)
+            spread = max(max(a, b), max(d, e)) - min(min(a, b), min(d, e))
+            half[row, column] = mean if spread <= max_step * mean else F(np.nan)
+
+
+@njit(
+    int64(
+        float32[:, ::1], float32[:, ::1], float32[:, ::1], float64[:, ::1], int64, float64,
+        float64, float32[:, ::1], float32[::1], float32[:, ::1], float32[:, ::1],
+    ),
+    cache=True, nogil=True, error_model="numpy",
+)  # fmt: skip
+def select_pixels(
+    grey, depth, variance, K, stride, min_gradient, max_sigma, points, values, slopes, normals
+):
+    """Write the pixels that tell of motion, and return their number.
+
+    A pixel gives its point in the frame of the view (3), its grey value, how that changes with
+    d = (v, omega) of a point moved to X + v + omega x X (6), and the normal of its surface (3).
+    """
+    height, width = grey.shape
+    fx, skew, cx, fy, cy = K[0, 0], K[0, 1], K[0, 2], K[1, 1], K[1, 2]
+    n = 0
+    for row in range(1, height - 1, stride):
+        for column in range(1, width - 1, stride):
+            z, value = depth[row, column], grey[row, column]
+            du = F(0.5) * (grey[row, column + 1] - grey[row, column - 1])
+            dv = F(0.5) * (grey[row + 1, column] - grey[row - 1, column])
+            steep = du * du + dv * dv
+            if not (z > F(0.0) and value == value and steep >= F(min_gradient * min_gradient)):
+                continue
+            if not variance[row, column] <= F(max_sigma * max_sigma) * z * z:
+                continue
+            y = (row - cy) / fy
+            x = (column - cx - skew * y) / fx
+            a = du * fx / z
+            b = (du * skew + dv * fy) / z
+            c = -(a * x + b * y)
+            px, py, pz = x * z, y * z, float64(z)
+            points[n, 0], points[n, 1], points[n, 2] = px, py, pz
+            values[n] = value
+            slopes[n, 0], slopes[n, 1], slopes[n, 2] = a, b, c
+            slopes[n, 3] = py * c - pz * b
+            slopes[n, 4] = pz * a - px * c
+            slopes[n, 5] = px * b - py * a
+            zu = 0.5 * (depth[row, column + 1] - depth[row, column - 1])
+            zv = 0.5 * (depth[row + 1, column] - depth[row - 1, column])
+            # Of the surface z(u, v): its tangents are dX/du and dX/dv, the normal their product.
+            tx, ty, tz = z / fx + x * zu, y * zu, zu
+            sx, sy, sz = -skew * z / (fx * fy) + x * zv, z / fy + y * zv, zv
+            nx, ny, nz = ty * sz - tz * sy, tz * sx - tx * sz, tx * sy - ty * sx
+            length = math.sqrt(nx * nx + ny * ny + nz * nz)
+            normals[n, 0], normals[n, 1], normals[n, 2] = nx / length, ny / length, nz / length
+            n += 1
+    return n
+
+
+@njit(
+    int64(
+        int64, int64, float32[:, ::1], float32[::1], float64[:, ::1], float64[:, ::1],
+        float32[:, ::1], float64, float64, float32[::1],
+    ),
+    cache=True, nogil=True, error_model="numpy", fastmath={"contract"},
+)  # fmt: skip
+def find_residuals(start, stop, points, values, T, K, image, gain, offset, residuals):
+    """Write image - (gain value + offset) of points seen from T (3, 4); return how many are seen.
+
+    The image is sampled bilinearly; NaN where a point is not in it.
+    """
+    height, width = image.shape
+    r00, r01, r02, tx = F(T[0, 0]), F(T[0, 1]), F(T[0, 2]), F(T[0, 3])
+    r10, r11, r12, ty = F(T[1, 0]), F(T[1, 1]), F(T[1, 2]), F(T[1, 3])
+    r20, r21, r22, tz = F(T[2, 0]), F(T[2, 1]), F(T[2, 2]), F(T[2, 3])
+    fx, skew, cx, fy, cy = F(K[0, 0]), F(K[0, 1]), F(K[0, 2]), F(K[1, 1]), F(K[1, 2])
+    a, b = F(gain), F(offset)
+    last_u, last_v = F(width - 1), F(height - 1)
+    seen = 0
+    for i in range(start, stop):
+        px, py, pz = points[i, 0], points[i, 1], points[i, 2]
+        z = r20 * px + r21 * py + r22 * pz + tz
+        residuals[i] = F(np.nan)
+        if not z > F(1e-3):
+            continue
+        x = (r00 * px + r01 * py + r02 * pz + tx) / z
+        y = (r10 * px + r11 * py + r12 * pz + ty) / z
+        u, v = fx * x + skew * y + cx, fy * y + cy
+        if not (u >= F(0.0) and v >= F(0.0) and u < last_u and v < last_v):
+            continue
+        column, row = int(u), int(v)
+        p, q = u - F(column), v - F(row)
+        top = image[row, column] + p * (image[row, column + 1] - image[row, column])
+        low = image[row + 1, column] + p * (image[row + 1, column + 1] - image[row + 1, column])
+        sampled = top + q * (low - top)
+        if sampled == sampled:
+            residuals[i] = sampled - (a * values[i] + b)
+            seen += 1
+    return seen
+
+
+@njit(
+    int64(
+        int64, int64, float32[:, ::1], float32[:, ::1], float64[:, ::1], float64[:, ::1],
+        float32[:, ::1], float32[::1],
+    ),
+    cache=True, nogil=True, error_model="numpy", fastmath={"contract"},
+)  # fmt: skip
+def find_distances(start, stop, points, normals, T, K, depth, residuals):
+    """Write by how much the planes of the points lie off the image's own depth [m]; NaN: unseen.
+
+    With the depth of the nearest pixel, in the frame of the view: n . (X - T^-1 X_image).
+    """
+    height, width = depth.shape
+    seen = 0
+    for i in range(start, stop):
+        px, py, pz = points[i, 0], points[i, 1], points[i, 2]
+        z = T[2, 0] * px + T[2, 1] * py + T[2, 2] * pz + T[2, 3]
+        residuals[i] = F(np.nan)
+        if not z > 1e-3:
+            continue
+        x = (T[0, 0] * px + T[0, 1] * py + T[0, 2] * pz + T[0, 3]) / z
+        y = (T[1, 0] * px + T[1, 1] * py + T[1, 2] * pz + T[1, 3]) / z
+        u, v = K[0, 0] * x + K[0, 1] * y + K[0, 2], K[1, 1] * y + K[1, 2]
+        if not (u > -0.5 and v > -0.5 and u < width - 0.5 and v < height - 0.5):
+            continue
+        column, row = int(u + 0.5), int(v + 0.5)
+        measured = depth[row, column]
+        if not measured > F(0.0):
+            continue
+        y = (row - K[1, 2]) / K[1, 1]
+        x = (column - K[0, 2] - K[0, 1] * y) / K[0, 0]
+        qx, qy, qz = x * measured - T[0, 3], y * measured - T[1, 3], measured - T[2, 3]
+        dx = T[0, 0] * qx + T[1, 0] * qy + T[2, 0] * qz - px
+        dy = T[0, 1] * qx + T[1, 1] * qy + T[2, 1] * qz - py
+        dz = T[0, 2] * qx + T[1, 2] * qy + T[2, 2] * qz - pz
+        off = normals[i, 0] * dx + normals[i, 1] * dy + normals[i, 2] * dz
+        if off == off:
+            residuals[i] = -off
+            seen += 1
+    return seen
+
+
+@njit(float64(float32[::1], int64, float64, float64), cache=True, nogil=True, error_model="numpy")
+def student_scale(residuals, stride, nu, sigma):
+    """Return the scale of Student's t distribution of residuals, by fixed-point iteration.
+
+    sigma^2 = mean of r^2 (nu + 1) / (nu + r^2 / sigma^2), Kerl et al. (2013), eq. 15; `sigma` is
+    where it starts. 0 where there are none.
+    """
+    square = sigma * sigma
+    for _ in range(10):
+        total, n = 0.0, 0
+        for i in range(0, len(residuals), stride):
+            r = residuals[i]
+            if r == r:
+                total += r * r * (nu + 1.0) / (nu + r * r / square)
+                n += 1
+        if n == 0:
+            return 0.0
+        before, square = square, max(total / n, 1e-12)
+        if abs(square - before) < 0.01 * before:
+            break
+    return math.sqrt(square)
+
+
+@njit(
+    void(
+        int64, int64, float32[:, ::1], float32[::1], float32[::1], float64, float64, float64,
+        boolean, float64[:, ::1], float64[::1], float64[::1],
+    ),
+    cache=True, nogil=True, error_model="numpy", fastmath={"contract", "reassoc"},
+)  # fmt: skip
+def add_grey_equations(
+    start, stop, slopes, values, residuals, gain, sigma, nu, is_gain_free, H, g, sums
+):
+    """Add the weighted normal equations of grey values to H (8, 8), upper half, and g (8).
+
+    `sums` gets what an M-estimator's covariance needs, with psi = w r / sigma: the sums of w, psi^2
+    and psi'; and what a correlation needs: n, the sums of the value, of the image, their squares
+    and their product.
+    """
+    row = np.empty(N_UNKNOWNS, np.float32)
+    part = np.zeros((N_UNKNOWNS, N_UNKNOWNS), np.float32)
+    right = np.zeros(N_UNKNOWNS, np.float32)
+    n_unknowns = N_UNKNOWNS if is_gain_free else 6
+    inverse, a = F(1.0 / sigma), F(gain)
+    filled = 0
+    for i in range(start, stop):
+        r = residuals[i]
+        if math.isnan(r):
+            continue
+        scaled = r * inverse
+        w = F(nu + 1.0) / (F(nu) + scaled * scaled)
+        for j in range(6):
+            row[j] = a * slopes[i, j]
+        row[6], row[7] = values[i], F(1.0)
+        for j in range(n_unknowns):
+            weighted = w * row[j]
+            right[j] += weighted * r
+            for k in range(j, n_unknowns):
+                part[j, k] += weighted * row[k]
+        seen = float64(r) + a * float64(values[i])
+        sums[0] += w
+        sums[1] += w * w * scaled * scaled
+        sums[2] += w * (F(nu) - scaled * scaled) / (F(nu) + scaled * scaled)
+        sums[3] += 1.0
+        sums[4] += values[i]
+        sums[5] += seen
+        sums[6] += float64(values[i]) * values[i]
+        sums[7] += seen * seen
+        sums[8] += values[i] * seen
+        filled += 1
+        if filled == 256:  # float32 sums stay short, so that nothing is lost in them
+            for j in range(n_unknowns):
+                g[j] += right[j]
+                right[j] = F(0.0)
+                for k in range(j, n_unknowns):
+                    H[j, k] += part[j, k]
+                    part[j, k] = F(0.0)
+            filled = 0
+    for j in range(n_unknowns):
+        g[j] += right[j]
+        for k in range(j, n_unknowns):
+            H[j, k] += part[j, k]
+
+
+@njit(
+    void(
+        int64, int64, float32[:, ::1], float32[:, ::1], float32[::1], float64, float64, float64,
+        float64[:, ::1], float64[::1],
+    ),
+    cache=True, nogil=True, error_model="numpy",
+)  # fmt: skip
+def add_depth_equations(start, stop, points, normals, residuals, sigma, nu, worth, H, g):
+    """Add those of distances to planes, times `worth`, to H and g."""
+    row = np.empty(6)
+    for i in range(start, stop):
+        r = residuals[i]
+        if math.isnan(r):
+            continue
+        w = worth * (nu + 1.0) / (nu + (r / sigma) ** 2)
+        for j in range(3):
+            row[j] = normals[i, j]
+        row[3] = points[i, 1] * row[2] - points[i, 2] * row[1]
+        row[4] = points[i, 2] * row[0] - points[i, 0] * row[2]
+        row[5] = points[i, 0] * row[1] - points[i, 1] * row[0]
+        for j in range(6):
+            g[j] += w * row[j] * r
+            for k in range(j, 6):
+                H[j, k] += w * row[j] * row[k]

@@ -1,0 +1,75 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every choice of direct alignment."""
+
+from dataclasses import dataclass
+
+from aerotwin_core.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class AlignmentParameters:
+    """How an image is aligned to a view, and when the answer is believed."""
+
+    n_levels: int = parameter(
+        4, text="Of the pyramid; each halves the image.", minimum=1, maximum=8
+    )
+    finest_level: int = parameter(
+        0, text="At which the alignment ends; 0 is the full image.", minimum=0, maximum=7
+    )
+    stride: int = parameter(
+        2,
+        text="At level 0 every so manieth pixel of a row and of a column is used.",
+        minimum=1,
+        maximum=8,
+    )
+    max_iterations: int = parameter(30, text="At each level.", minimum=1, maximum=200)
+    stop_px: float = parameter(
+        0.01,
+        text="A level is done when a step moves the image by less.",
+        unit="px",
+        minimum=1e-5,
+        maximum=1.0,
+    )
+    degrees_of_freedom: float = parameter(
+        5.0,
+        text="Of Student's t distribution of the residuals (Kerl et al. 2013).",
+        minimum=1.0,
+        maximum=100.0,
+    )
+    min_gradient_dn: float = parameter(
+        0.5,
+        text="Pixels whose grey value changes by less from one to the next tell nothing.",
+        unit="DN/px",
+        minimum=0.0,
+        maximum=100.0,
+    )
+    max_depth_sigma: float = parameter(
+        0.05,
+        text="Pixels whose depth is less certain than this share of it are left out.",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    is_gain_free: bool = parameter(True, text="Estimate a gain and an offset between the images.")
+    max_gain: float = parameter(
+        5.0,
+        text="Images brighter or darker than the view by more are not believed.",
+        minimum=1.0,
+        maximum=100.0,
+    )
+    min_overlap: float = parameter(
+        0.3, text="Share of the view that must lie in the image.", minimum=0.0, maximum=1.0
+    )
+    min_correlation: float = parameter(
+        0.5,
+        text="Correlation of view and image, at the finest level, that is believed.",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    max_sigma_m: float = parameter(
+        0.10,
+        text="Standard deviation of the position that is believed, along its worst direction.",
+        unit="m",
+        minimum=1e-4,
+        maximum=100.0,
+    )

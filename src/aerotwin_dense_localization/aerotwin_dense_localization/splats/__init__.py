@@ -1,0 +1,9 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Coloured points with covariances, and the images that a camera would take of them."""
+
+from aerotwin_dense_localization.splats.cloud import SplatCloud
+from aerotwin_dense_localization.splats.parameters import SplatParameters
+from aerotwin_dense_localization.splats.rasteriser import SplatRasteriser, SplatView
+
+__all__ = ["SplatCloud", "SplatParameters", "SplatRasteriser", "SplatView"]

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Elliptical weighted averages of splats: image, depth, weight and variance of a camera's view.
+
+After Zwicker et al. (2001), as Navarro et al. (2025) use it: the covariance of every splat is
+projected by a projection that is linear about its centre (eq. 1), a table of the radial distance
+(eq. 2) gives its weight at each pixel, and the weighted mean of what lies in front is the image
+(eq. 3).
+
+References
+----------
+Zwicker, Pfister, van Baar, Gross: EWA volume splatting. IEEE Visualization 2001.
+Navarro, Malis, Antoine, Martinet: Hybrid Visual SLAM for Multi-session Precise Localization. ICAS
+2025, section II.A.2. The second row of its eq. (1) must begin with f_y. Its third row is the
+derivative of the range; here it is that of the depth z, which the depth images hold.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.camera import CameraModel, PinholeCamera
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.threads import default_thread_count, run_ranges, run_tasks, split_range
+from aerotwin_dense_localization.splats.cloud import SplatCloud
+from aerotwin_dense_localization.splats.kernels import (
+    divide_sums,
+    find_front,
+    project_splats,
+    sum_splats,
+)
+from aerotwin_dense_localization.splats.parameters import SplatParameters
+
+_TABLE_SIZE = 1025
+_RECORD = 10
+_BANDS = 2
+"""For each thread: where one half of the picture is empty, both work on the other."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SplatView:
+    """What a camera sees of splats.
+
+    Attributes
+    ----------
+    image : (h, w, c) float32 array
+        [DN]; NaN where no splat reaches.
+    depth : (h, w) float32 array
+        z in the optical frame [m]; NaN where no splat reaches.
+    weight : (h, w) float32 array
+        Sum of the weights; 0 where no splat reaches.
+    variance : (h, w) float32 array
+        Of the depth: of the splats themselves and between them [m^2].
+    """
+
+    image: np.ndarray
+    depth: np.ndarray
+    weight: np.ndarray
+    variance: np.ndarray
+
+    @property
+    def grey(self) -> np.ndarray:
+        """The image in grey (h, w) float32 [DN], by the luma of BT.601."""
+        if self.image.shape[2] == 1:
+            return self.image[:, :, 0]
+        return self.image @ np.array([0.299, 0.587, 0.114], dtype=np.float32)
+
+
+class SplatRasteriser:
+    """Renders splats for one camera.
+
+    Parameters
+    ----------
+    camera : CameraModel
+        Any; what its lens does to a splat is taken as linear over the splat.
+    parameters : SplatParameters, optional
+    n_threads : int, optional
+        The cores of this process, four at most, by default.
+    """
+
+    def __init__(
+        self,
+        camera: CameraModel,
+        parameters: SplatParameters | None = None,
+        *,
+        n_threads: int | None = None,
+    ) -> None:
+        self.camera = camera
+        self.parameters = SplatParameters() if parameters is None else parameters
+        self._n_threads = default_thread_count() if n_threads is None else n_threads
+        self._lens = _lens_derivative(camera)
+        r = np.linspace(0.0, self.parameters.cutoff, _TABLE_SIZE)
+        self._table = np.exp(-self.parameters.decay * r).astype(np.float32)
+
+    def render(self, cloud: SplatCloud, T_cloud_optical: FloatArray) -> SplatView:
+        """Return the view of splats from a pose of the optical frame in theirs (4, 4)."""
+        p, shape = self.parameters, (self.camera.height, self.camera.width)
+        n_channels = cloud.colours.shape[1]
+        record = self._project(cloud, np.asarray(T_cloud_optical, dtype=np.float64))
+        front, depth, weight, variance = (np.empty(shape, np.float32) for _ in range(4))
+        image = np.empty((*shape, n_channels), np.float32)
+        sums = np.empty((*shape, 3 + n_channels), np.float32)
+
+        def render_band(top: int, bottom: int) -> None:
+            find_front(top, bottom, record, p.cutoff, front)
+            sum_splats(
+                top, bottom, record, cloud.colours, self._table, p.cutoff, p.front_m,
+                p.front_sigmas, front, sums,
+            )  # fmt: skip
+            divide_sums(top, bottom, sums, p.min_weight, front, image, depth, weight, variance)
+
+        run_tasks(render_band, split_range(shape[0], _BANDS * self._n_threads), self._n_threads)
+        return SplatView(image=image, depth=depth, weight=weight, variance=variance)
+
+    def _project(self, cloud: SplatCloud, T_cloud_optical: FloatArray) -> np.ndarray:
+        R, p = T_cloud_optical[:3, :3], T_cloud_optical[:3, 3]
+        T_optical_cloud = np.ascontiguousarray(np.column_stack([R.T, -R.T @ p]))
+        if isinstance(self.camera, PinholeCamera):
+            pixels = np.empty((0, 2))
+        else:
+            pixels = np.ascontiguousarray(self.camera.project(cloud.points @ R - R.T @ p))
+        record = np.empty((len(cloud), _RECORD), np.float32)
+        options, centre = self.parameters, self.camera.matrix[:2, 2].copy()
+        run_ranges(
+            project_splats, len(cloud), cloud.points, cloud.covariances, T_optical_cloud, pixels,
+            self._lens, centre, options.near_m, options.low_pass_px2, options.cutoff, record,
+        )  # fmt: skip
+        return record
+
+
+def _lens_derivative(camera: CameraModel) -> np.ndarray:
+    """Return d(u, v)/d(x/z, y/z), (h, w, 2, 2) float32; (1, 1, 2, 2) where it is everywhere alike.
+
+    Where the rays of neighbouring pixels are not known, at the rim of a lens's field, it is taken
+    from the matrix alone.
+    """
+    K = camera.matrix[:2, :2]
+    if isinstance(camera, PinholeCamera):
+        return K[None, None].astype(np.float32)
+    rays = camera.rays()
+    by_v, by_u = np.gradient(rays, axis=(0, 1))
+    inverse = np.stack([by_u, by_v], axis=-1)
+    determinant = np.linalg.det(inverse)
+    is_known = np.isfinite(determinant) & (determinant != 0.0)
+    inverse[~is_known] = np.linalg.inv(K)
+    return np.ascontiguousarray(np.linalg.inv(inverse), dtype=np.float32)

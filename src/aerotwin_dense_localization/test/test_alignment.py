@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Direct alignment against images of a textured plane, which have a closed form."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from scipy.stats import chi2
+
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.frames import invert_transform, make_transform
+from aerotwin_dense_localization.alignment import AlignmentParameters, DirectAlignment, View
+from aerotwin_dense_localization.alignment.equations import exponential
+from aerotwin_dense_localization.alignment.kernels import select_pixels
+
+CAMERA = PinholeCamera(width=320, height=240, fx=200.0, fy=205.0, cx=159.0, cy=121.0, skew=0.5)
+ZOOM = PinholeCamera(width=400, height=300, fx=330.0, fy=330.0, cx=199.5, cy=149.5)
+NORMAL, OFFSET = np.array([-0.2, 0.1, 1.0]), 3.0
+WAVES = np.random.default_rng(1).normal(0.0, 6.0, (40, 2))
+PHASES = np.random.default_rng(2).uniform(0.0, 2 * np.pi, 40)
+SUBPIXEL_M = 0.002
+"""A tenth of a pixel is 1.5 mm at 3 m; without noise the bilinear samples err by less."""
+
+
+def texture(x, y):
+    waves = np.sin(WAVES[:, 0] * x[..., None] + WAVES[:, 1] * y[..., None] + PHASES)
+    return 120.0 + 8.0 * waves.sum(axis=-1)
+
+
+def plane_image(camera, T_view_cam, paint=texture):
+    """Return grey values and depth of the plane NORMAL . X = OFFSET, painted over x and y."""
+    rays = np.concatenate([camera.rays(), np.ones((camera.height, camera.width, 1))], axis=-1)
+    directions = rays @ T_view_cam[:3, :3].T
+    z = (OFFSET - NORMAL @ T_view_cam[:3, 3]) / (directions @ NORMAL)
+    p = T_view_cam[:3, 3] + z[..., None] * directions
+    return paint(p[..., 0], p[..., 1]), z
+
+
+def moved(rotvec, p):
+    return make_transform(Rotation.from_rotvec(rotvec).as_matrix(), p)
+
+
+def error(alignment, T_view_cam):
+    E = invert_transform(T_view_cam) @ alignment.T_view_cam
+    angle = Rotation.from_matrix(E[:3, :3]).magnitude()
+    return float(np.linalg.norm(E[:3, 3])), float(np.degrees(angle))
+
+
+@pytest.fixture(scope="module")
+def view():
+    grey, depth = plane_image(CAMERA, np.eye(4))
+    return View(grey=grey, depth=depth, camera=CAMERA)
+
+
+@pytest.mark.parametrize("camera", [CAMERA, ZOOM], ids=["same", "zoom"])
+@pytest.mark.parametrize("seed", range(4))
+def test_motion_gain_and_offset_are_found(view, camera, seed):
+    rng = np.random.default_rng(seed)
+    T = moved(rng.normal(0, 0.02, 3), rng.normal(0, 0.06, 3))
+    image = 1.3 * plane_image(camera, T)[0] - 20.0
+    found = DirectAlignment(view).align(image, camera, np.eye(4))
+    assert found.converged, found.reason
+    metres, degrees = error(found, T)
+    assert metres < SUBPIXEL_M and degrees < 0.05
+    assert found.gain == pytest.approx(1.3, rel=0.02)
+    assert found.correlation > 0.99
+
+
+def test_forth_and_back_agree(view):
+    T = moved([0.01, -0.02, 0.03], [0.05, -0.03, 0.08])
+    grey, depth = plane_image(ZOOM, T)
+    forth = DirectAlignment(view).align(grey, ZOOM, np.eye(4))
+    other = DirectAlignment(View(grey=grey, depth=depth, camera=ZOOM))
+    back = other.align(view.grey, CAMERA, np.eye(4))
+    assert error(forth, invert_transform(back.T_view_cam))[0] < 2 * SUBPIXEL_M
+
+
+def test_slopes_are_the_numerical_derivative_of_the_view():
+    grey, depth = (a.astype(np.float32) for a in plane_image(CAMERA, np.eye(4)))
+    n = grey.size
+    points, slopes, normals = (np.empty((n, k), np.float32) for k in (3, 6, 3))
+    values = np.empty(n, np.float32)
+    n = select_pixels(
+        grey, depth, np.zeros_like(grey), CAMERA.matrix, 7, 0.0, 1.0, points, values, slopes,
+        normals,
+    )  # fmt: skip
+    points, h = points[:n].astype(float), 1e-4
+
+    def at(pixels):  # the grey value that belongs to a ray of the unmoved view
+        rays = CAMERA.rays_at(pixels)
+        z = OFFSET / (rays @ NORMAL[:2] + NORMAL[2])
+        return texture(rays[:, 0] * z, rays[:, 1] * z)
+
+    for k in range(6):
+        d = h * np.eye(6)[k]
+        ends = [at(CAMERA.project(points @ T[:3, :3].T + T[:3, 3]))
+                for T in (exponential(d), exponential(-d))]  # fmt: skip
+        numerical = (ends[0] - ends[1]) / (2 * h)
+        # Central differences over two pixels smooth the finest waves a little.
+        assert np.abs(slopes[:n, k] - numerical).max() < 0.1 * np.abs(numerical).max()
+        assert np.corrcoef(slopes[:n, k], numerical)[0, 1] > 0.998
+    unit = NORMAL / np.linalg.norm(NORMAL)
+    assert np.abs(np.abs(normals[:n] @ unit) - 1.0).max() < 1e-3
+
+
+def test_the_covariance_says_how_wrong_the_answer_is(view):
+    noise_dn, n = 4.0, 30
+    align = DirectAlignment(view).align
+    T = moved([0.01, 0.0, -0.01], [0.03, 0.02, -0.03])
+    image = plane_image(CAMERA, T)[0]
+    clean = align(image, CAMERA, T).T_view_cam  # the bias of sampling is not the noise's
+    total = 0.0
+    for seed in range(n):
+        noisy = image + np.random.default_rng(seed).normal(0, noise_dn, image.shape)
+        found = align(noisy, CAMERA, T)
+        E = found.T_view_cam @ invert_transform(clean)
+        d = np.concatenate([E[:3, 3], Rotation.from_matrix(E[:3, :3]).as_rotvec()])
+        total += d @ np.linalg.solve(found.covariance, d)
+    low, high = chi2.ppf([0.0005, 0.9995], 6 * n)
+    assert low < total < high
+
+
+def test_depth_holds_a_direction_that_grey_values_leave_open():
+    def stripes(x, _):
+        return 120.0 + 40.0 * np.sin(9.0 * x)
+
+    grey, depth = plane_image(CAMERA, np.eye(4), stripes)
+    view = View(grey=grey, depth=depth, camera=CAMERA)
+    T = moved([0.0, 0.0, 0.0], [0.02, 0.0, 0.10])
+    image, seen = plane_image(CAMERA, T, stripes)
+    aligner = DirectAlignment(view)
+    alone = aligner.align(image, CAMERA, np.eye(4))
+    assert not alone.converged
+    assert "open" in alone.reason or "pixels" in alone.reason
+    both = aligner.align(image, CAMERA, np.eye(4), depth=seen)
+    off = invert_transform(T) @ both.T_view_cam
+    assert abs(NORMAL @ off[:3, 3]) / np.linalg.norm(NORMAL) < SUBPIXEL_M
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_image_of_another_place_is_not_believed(view, seed):
+    rng = np.random.default_rng(seed)
+    shift = rng.uniform(20.0, 40.0, 2)
+    image = plane_image(CAMERA, np.eye(4), lambda x, y: texture(x + shift[0], y + shift[1]))[0]
+    found = DirectAlignment(view).align(image, CAMERA, np.eye(4))
+    assert not found.converged
+    assert found.reason
+
+
+def test_a_negative_is_not_believed(view):
+    found = DirectAlignment(view).align(255.0 - view.grey, CAMERA, np.eye(4))
+    assert not found.converged
+
+
+def test_nothing_to_see_is_said(view):
+    blank = DirectAlignment(view).align(np.full((240, 320), 90.0), CAMERA, np.eye(4))
+    assert not blank.converged
+    unknown = View(grey=view.grey, depth=np.zeros_like(view.depth), camera=CAMERA)
+    found = DirectAlignment(unknown).align(view.grey, CAMERA, np.eye(4))
+    assert not found.converged
+    assert "pixels" in found.reason
+    away = DirectAlignment(view).align(view.grey, CAMERA, moved([0.0, np.pi, 0.0], np.zeros(3)))
+    assert not away.converged
+    assert "pixels" in away.reason
+
+
+def test_a_fixed_gain_stays(view):
+    parameters = AlignmentParameters(is_gain_free=False)
+    T = moved([0.0, 0.01, 0.0], [0.03, 0.0, 0.02])
+    found = DirectAlignment(view, parameters).align(plane_image(CAMERA, T)[0], CAMERA, np.eye(4))
+    assert found.converged
+    assert (found.gain, found.offset) == (1.0, 0.0)
+    assert error(found, T)[0] < SUBPIXEL_M
+
+
+def test_shapes_must_be_those_of_the_camera(view):
+    with pytest.raises(ValueError, match="depth must be"):
+        View(grey=view.grey, depth=view.depth[1:], camera=CAMERA)
