@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A ground robot with a lidar in a world: terrain, scans in motion, latency, faults, bytes."""
+"""A ground robot that sees, in a world: terrain, scans in motion, latency, faults, bytes."""
 
 import dataclasses
 import math
@@ -18,7 +18,9 @@ from aerotwin_simulator.ground import (
     GroundFaults,
     GroundSimulation,
     Kidnapping,
+    LidarSensing,
     LidarSilence,
+    RadarSensing,
     TerrainBelow,
     stand_vehicle,
 )
@@ -70,7 +72,15 @@ def queries():
 def simulation(queries, *, parameters=EXACT, lidar=LIDAR, seed=3, start=(0.0, 0.0), **more):
     T = make_transform(np.eye(3), [*start, SLOPE * start[0]])
     vehicle = stand_vehicle(queries, parameters, seed=seed, T_map_base=T)
-    return GroundSimulation(queries, vehicle, lidar, T_BASE_LIDAR, seed=seed, **more)
+    sensor = LidarSensing(lidar, seed)
+    return GroundSimulation(queries, vehicle, sensor, T_BASE_LIDAR, **more)
+
+
+def radar_simulation(queries, **more):
+    """Return a robot that stands on level ground beside the slope's x = 0 with a radar ahead."""
+    vehicle = stand_vehicle(queries, EXACT, seed=3, T_map_base=np.eye(4))
+    radar = dataclasses.replace(load_preset("radar", "ideal"), n_azimuths=90, n_bins=400)
+    return GroundSimulation(queries, vehicle, RadarSensing(radar, 5), T_BASE_LIDAR, **more), radar
 
 
 def run(sim, seconds, command=TURNING):
@@ -203,3 +213,29 @@ def test_a_vehicle_that_drives_off_the_world_says_so(queries):
     sim = simulation(queries, start=(-58.0, 0.0))
     with pytest.raises(NoGroundError, match="no ground"):
         run(sim, 5.0, Command(-1.5, 0.0))
+
+
+def test_a_robot_may_carry_a_radar_whose_turns_are_as_long_as_they_are(queries):
+    """The slope pitches it, by which the wall is a little farther along its beam."""
+    sim, radar = radar_simulation(queries)
+    turns = run(sim, 1.0, Command())
+    assert [turn.stamp_ns for turn in turns] == [0, 250_000_000, 500_000_000, 750_000_000]
+    # the radar looks to the left of the robot, which faces the wall: the wall is to its right
+    right = int(np.argmin(np.abs(radar.azimuths + math.pi / 2.0)))
+    found = (int(np.argmax(turns[0].levels[right])) + 0.5) * radar.bin_m
+    expected = (WALL_X_M - sim.vehicle.T_map_base[:3] @ T_BASE_LIDAR[:, 3])[0]
+    expected /= math.cos(math.atan(SLOPE))
+    assert found == pytest.approx(expected, abs=radar.resolution_m)
+
+
+def test_a_blocked_or_silent_radar_says_nothing(queries):
+    blocked = BlockedSector(from_s=0.0, until_s=0.6, azimuth_deg=90.0, width_deg=60.0)
+    faults = GroundFaults(blocked=(blocked,), silences=(LidarSilence(from_s=0.6, until_s=0.8),))
+    sim, radar = radar_simulation(queries, faults=faults)
+    turns = run(sim, 1.0, Command())
+    assert [turn.stamp_ns for turn in turns] == [0, 250_000_000, 750_000_000]
+    inside = np.abs(np.degrees(radar.azimuths) - 90.0) < 30.0 - 1e-6
+    free, _ = radar_simulation(queries)
+    for turn, other in zip(turns[:2], run(free, 0.5, Command()), strict=True):
+        assert not turn.levels[inside].any()
+        np.testing.assert_array_equal(turn.levels[~inside], other.levels[~inside])

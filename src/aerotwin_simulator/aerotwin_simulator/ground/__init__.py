@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A ground robot with a lidar in a world: steps, scans with motion distortion, latency, faults."""
+"""A ground robot that sees, in a world: steps, scans with motion distortion, latency, faults."""
 
 from aerotwin_simulator.ground.faults import (
     NO_FAULTS,
@@ -13,9 +13,11 @@ from aerotwin_simulator.ground.robot import (
     GroundRobotParameters,
     load_vehicle,
     make_ground_simulation,
+    make_simulation_with,
     start_pose,
 )
-from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation, Scan, stand_vehicle
+from aerotwin_simulator.ground.sensing import LidarSensing, RadarSensing, Scan, Sensing
+from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation, stand_vehicle
 from aerotwin_simulator.ground.terrain import TerrainBelow
 
 __all__ = [
@@ -26,11 +28,15 @@ __all__ = [
     "GroundRobotParameters",
     "GroundSimulation",
     "Kidnapping",
+    "LidarSensing",
     "LidarSilence",
+    "RadarSensing",
     "Scan",
+    "Sensing",
     "TerrainBelow",
     "load_vehicle",
     "make_ground_simulation",
+    "make_simulation_with",
     "stand_vehicle",
     "start_pose",
 ]

@@ -14,7 +14,8 @@ from aerotwin_simulator.ground.robot import (
     pose_at,
     start_pose,
 )
-from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation, Scan
+from aerotwin_simulator.ground.sensing import Scan
+from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation
 from aerotwin_worlds import WorldQueries, load_world
 
 MOST_STEPS = 10
@@ -38,7 +39,7 @@ class PacedRobot:
 
     def __init__(
         self,
-        simulation: GroundSimulation,
+        simulation: GroundSimulation[Scan],
         *,
         speed: float,
         command_timeout_s: float,
@@ -94,7 +95,7 @@ def robot_in_world(
     parameters: GroundRobotParameters,
     world_spec: str,
     start: tuple[float, float, float] | None,
-) -> GroundSimulation:
+) -> GroundSimulation[Scan]:
     """Return a robot at x, y [m], heading [deg], or at the start point of its world.
 
     Its ground is the highest surface there. What is wrong with the robot is said before the world

@@ -14,7 +14,8 @@ from aerotwin_core.parameters import load_parameters, parameter, read_yaml
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults
-from aerotwin_simulator.ground.simulation import GroundSimulation, stand_vehicle
+from aerotwin_simulator.ground.sensing import LidarSensing, Scan, Sensing
+from aerotwin_simulator.ground.simulation import GroundSimulation, TurnT, stand_vehicle
 from aerotwin_simulator.mounting import T_body_sensor
 from aerotwin_worlds import World, WorldQueries
 
@@ -90,11 +91,34 @@ def make_ground_simulation(
     T_map_base: np.ndarray,
     *,
     faults: GroundFaults = NO_FAULTS,
-) -> GroundSimulation:
-    """Return the simulation of a robot.
+) -> GroundSimulation[Scan]:
+    """Return the simulation of a robot with its lidar; parameters and errors as below.
+
+    Raises
+    ------
+    aerotwin_core.errors.ParameterError
+        Also if there is no such lidar.
+    """
+    preset = load_preset("lidar", parameters.lidar)
+    lidar = dataclasses.replace(preset, is_organised=False, is_deskewed=False)
+    sensor = LidarSensing(lidar, parameters.seed)
+    return make_simulation_with(sensor, parameters, queries, T_map_base, faults=faults)
+
+
+def make_simulation_with(
+    sensor: Sensing[TurnT],
+    parameters: GroundRobotParameters,
+    queries: WorldQueries,
+    T_map_base: np.ndarray,
+    *,
+    faults: GroundFaults = NO_FAULTS,
+) -> GroundSimulation[TurnT]:
+    """Return the simulation of a robot that carries another sensor where its lidar would be.
 
     Parameters
     ----------
+    sensor : Sensing
+        The sensor.
     parameters : GroundRobotParameters
         The robot.
     queries : WorldQueries
@@ -107,21 +131,14 @@ def make_ground_simulation(
     Raises
     ------
     aerotwin_core.errors.ParameterError
-        If there is no such vehicle or lidar.
+        If there is no such vehicle.
     aerotwin_ground_dynamics.NoGroundError
         If there is no ground at the start.
     """
     p = parameters
-    preset = load_preset("lidar", p.lidar)
     vehicle = stand_vehicle(queries, load_vehicle(p.vehicle), seed=p.seed, T_map_base=T_map_base)
     return GroundSimulation(
-        queries,
-        vehicle,
-        dataclasses.replace(preset, is_organised=False, is_deskewed=False),
-        p.T_base_lidar,
-        seed=p.seed,
-        latency_s=p.latency_s,
-        faults=faults,
+        queries, vehicle, sensor, p.T_base_lidar, latency_s=p.latency_s, faults=faults
     )
 
 

@@ -14,7 +14,7 @@ from aerotwin_core.messages import (
 )
 from aerotwin_ground_dynamics import GroundVehicle, Twist
 from aerotwin_sensor_models import LidarScan, scan_message
-from aerotwin_simulator.ground.simulation import Scan
+from aerotwin_simulator.ground.sensing import Scan
 
 LIDAR_FRAME = "lidar"
 WHEEL_TWIST_VARIANCES = (0.05**2, 0.01**2, 0.01**2, 0.01**2, 0.01**2, 0.1**2)
