@@ -132,11 +132,11 @@ class ScanOdometry:
     ) -> None:
         self.parameters = parameters or OdometryParameters()
         self._make_map = make_map or _RollingMap
+        self._last: OdometryFrame | None = None
         self.restart()
 
     def restart(self) -> None:
-        """Forget the way so far: the next scan is a first one, where odom begins anew."""
-        self._last: OdometryFrame | None = None
+        """Forget the map: the next scan is placed by the motion alone and begins a new one."""
         self._keyframe: OdometryFrame | None = None
         self._map = self._make_map(self.parameters)
 
@@ -191,19 +191,25 @@ class ScanOdometry:
     # -- one scan -----------------------------------------------------------------------------
 
     def _first(self, points, times, stamp_ns, twist) -> OdometryFrame:
-        p = self.parameters.protocol
+        p, last = self.parameters.protocol, self._last
         is_usable = len(points) >= p.min_points_matched
         known = np.zeros(6) if twist is None else twist
+        T, covariance, begins = np.eye(4), np.zeros((6, 6)), "where odom begins"
+        if last is not None:
+            known = last.twist if twist is None else twist
+            T = last.T_odom_base @ T_begin_end(known, 1e-9 * (stamp_ns - last.stamp_ns))
+            spread = _LOST_DEVIATIONS * self._deviations(twist is not None)
+            covariance, begins = last.covariance + np.diag(spread**2), "placed by the motion alone"
         few = f"{len(points)} usable points are too few to begin with"
         return OdometryFrame(
             stamp_ns=stamp_ns,
-            T_odom_base=np.eye(4),
+            T_odom_base=T,
             twist=known,
-            covariance=np.zeros((6, 6)),
+            covariance=covariance,
             points_base=deskewed(points, times, known),
             matched_ratio=float(is_usable),
             accepted=is_usable,
-            reason="the first scan is where odom begins" if is_usable else few,
+            reason=f"the first scan of a map is {begins}" if is_usable else few,
         )
 
     def _next(self, points, times, stamp_ns, wheel_twist) -> OdometryFrame:

@@ -98,7 +98,7 @@ class Repeater:
             )
         self._graph, self._tracker, self._parameters = graph, tracker, parameters
         self._check_stopping()
-        self._where = Whereabouts(odometry, localizer, parameters.n_breaks)
+        self._where = Whereabouts(odometry, localizer, parameters)
         self._ids, self._vertex_s_m = np.asarray(route_ids), vertex_s_m
         self._progress = RouteProgress(tracker.route)
         self._lateral_m = self._heading_error_rad = 0.0

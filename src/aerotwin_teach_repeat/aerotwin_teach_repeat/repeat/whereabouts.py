@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_core.time import to_seconds
 from aerotwin_teach_repeat.localization.motion import T_begin_end, twist_between
+from aerotwin_teach_repeat.repeat.parameters import RepeatParameters
+from aerotwin_teach_repeat.repeat.reckoning import Reckoning, between
 
 Twist = tuple[float, float]
 """Speed along x [m/s], turn rate about z [rad/s]."""
@@ -60,7 +62,7 @@ class Odometry(Protocol):
         """Return the pose at the stamp, and the scan without its distortion."""
 
     def restart(self) -> None:
-        """Forget the way so far: the next scan is a first one."""
+        """Forget what was seen on the way: the next scan is placed by the motion alone."""
 
 
 class Localization(Protocol):
@@ -73,6 +75,14 @@ class Localization(Protocol):
     @property
     def vertex_id(self) -> int:
         """The nearest vertex."""
+
+    @property
+    def T_vertex_base(self) -> FloatArray:
+        """Pose (4, 4) in the frame of that vertex."""
+
+    @property
+    def matched_ratio(self) -> float:
+        """Share of the scan that lies on the submap."""
 
     @property
     def accepted(self) -> bool:
@@ -125,8 +135,9 @@ class Fix:
 class Whereabouts:
     """Keeps the believed pose; counts how far it was carried by odometry alone.
 
-    A scan that does not continue the way is not localised either: it is of another place, or of
-    something that stands in the way. After some of them in a row the place is not known any more.
+    A scan that does not continue the way may be of another place. Its localisation is believed only
+    where motion leads as well and as much of it fits as before; after some in a row of which none
+    is, the place is not known any more.
 
     Parameters
     ----------
@@ -134,8 +145,8 @@ class Whereabouts:
         Motion from scan to scan.
     localizer : Localizer
         Place in the submaps.
-    n_breaks : int
-        Scans in a row that do not continue the way before the place is given up.
+    parameters : RepeatParameters
+        When to give the place up, and what agrees.
 
     Attributes
     ----------
@@ -143,9 +154,11 @@ class Whereabouts:
         Last measured speed and turn rate [m/s, rad/s].
     """
 
-    def __init__(self, odometry: Odometry, localizer: Localizer, n_breaks: int) -> None:
-        self._odometry, self._localizer = odometry, localizer
-        self._n_breaks, self._n_broken = n_breaks, 0
+    def __init__(
+        self, odometry: Odometry, localizer: Localizer, parameters: RepeatParameters
+    ) -> None:
+        self._odometry, self._localizer, self._parameters = odometry, localizer, parameters
+        self._n_broken = 0
         self._T_odom_base: FloatArray | None = None
         self._scan_ns: int | None = None
         self._now_ns, self._T_scan_now = 0, np.eye(4)
@@ -156,6 +169,7 @@ class Whereabouts:
     def forget(self) -> None:
         """Know no place: the vehicle may be anywhere on the route."""
         self._T_map_scan: FloatArray | None = None
+        self._reckoned = Reckoning()
         self._blind_m = self._since_m = 0.0
 
     def place(self, vertex_id: int, T_map_vertex: FloatArray, T_vertex_base: ArrayLike) -> None:
@@ -207,18 +221,15 @@ class Whereabouts:
             self.extrapolate(stamp_ns, wheel_twist)
             return Fix(is_localised=False, reason=f"the scan cannot be used: {error}")
         self._move(step, stamp_ns)
-        if not step.accepted:
-            return self._broken(step)
-        self._n_broken = 0
+        self._count(step)
         if everywhere:
-            found = self._localizer.relocalize(step.points_base)
-        elif self._T_map_scan is None:
+            return self._take(self._localizer.relocalize(step.points_base), step, is_sure=True)
+        if self._T_map_scan is None:
             return Fix(is_localised=False, reason="its place is not known")
-        else:
-            found = self._localizer.localize(
-                step.points_base, stamp_ns, step.T_odom_base, step.covariance
-            )
-        return self._take(found)
+        found = self._localizer.localize(
+            step.points_base, stamp_ns, step.T_odom_base, step.covariance
+        )
+        return self._take(found, step, is_sure=step.accepted)
 
     def extrapolate(self, stamp_ns: int, wheel_twist: Twist | None) -> None:
         """Move the belief to a stamp without a scan: by the wheels, or at the last twist."""
@@ -231,44 +242,61 @@ class Whereabouts:
         self._since_m += abs(self.twist[0] * dt)
         self._now_ns = stamp_ns
 
-    def _broken(self, step: OdometryStep) -> Fix:
-        """Doubt the place after a scan that does not continue the way; at last give it up."""
-        self._n_broken += len(step.points_base) >= FEW_POINTS
-        reason = f"the scan does not continue the way: {step.reason}"
-        if self._n_broken >= self._n_breaks:
-            reason = (
-                f"it may have been carried away, {self._n_broken} scans do not fit: {step.reason}"
-            )
-            self._odometry.restart()
-            self._T_odom_base = self._T_map_scan = None
-            self._n_broken = 0
-        return Fix(is_localised=False, reason=reason)
-
     def _move(self, step: OdometryStep, stamp_ns: int) -> None:
         """Take over the motion since the last scan, in place of what was extrapolated."""
         if self._T_odom_base is not None:
             T_before_now = invert_transform(self._T_odom_base) @ step.T_odom_base
             if self._T_map_scan is not None:
                 self._T_map_scan = self._T_map_scan @ T_before_now
+                self._reckoned = self._reckoned.moved(T_before_now)
             self._blind_m += max(float(np.linalg.norm(T_before_now[:3, 3])), self._since_m)
         self._T_odom_base, self._T_scan_now, self._since_m = step.T_odom_base, np.eye(4), 0.0
         self.twist = (float(step.twist[0]), float(step.twist[5]))
         self._scan_ns = self._now_ns = stamp_ns
 
-    def _take(self, found: Localization) -> Fix:
+    def _count(self, step: OdometryStep) -> None:
+        """Count scans that do not continue the way; what was seen on it is of no use then."""
+        if step.accepted:
+            self._n_broken = 0
+        elif len(step.points_base) >= FEW_POINTS:
+            self._n_broken += 1
+        if self._n_broken >= self._parameters.n_breaks:
+            self._odometry.restart()
+
+    def _take(self, found: Localization, step: OdometryStep, *, is_sure: bool) -> Fix:
+        """Believe what was found; what is not sure only where motion leads as well."""
         T_map_base = np.asarray(found.T_map_base, dtype=np.float64)
         if not found.accepted or not np.isfinite(T_map_base).all():
-            return Fix(is_localised=False, reason=found.reason)
+            return self._doubt(step, found.reason)
+        p, ratio = self._parameters, found.matched_ratio
+        if not is_sure and not self._reckoned.agrees(
+            T_map_base, ratio, p.agreement_m, math.radians(p.agreement_deg)
+        ):
+            self._refuse(found)
+            return self._doubt(step, f"the scan does not continue the way: {step.reason}")
         jump_m = jump_rad = math.inf
         if self._T_map_scan is not None:
-            jump = invert_transform(self._T_map_scan) @ T_map_base
-            jump_m = float(np.linalg.norm(jump[:3, 3]))
-            jump_rad = math.acos(float(np.clip((np.trace(jump[:3, :3]) - 1.0) / 2.0, -1.0, 1.0)))
+            jump_m, jump_rad = between(self._T_map_scan, T_map_base)
         self._T_map_scan, self._blind_m = T_map_base, 0.0
+        if is_sure:
+            self._reckoned = self._reckoned.sure(T_map_base, ratio)
         return Fix(
             is_localised=True, reason=found.reason, vertex_id=found.vertex_id, jump_m=jump_m,
             jump_rad=jump_rad,
         )  # fmt: skip
+
+    def _refuse(self, found: Localization) -> None:
+        """Take the localiser back to where the vehicle is believed to be."""
+        assert self._T_map_scan is not None
+        T_vertex_map = found.T_vertex_base @ invert_transform(found.T_map_base)
+        self._localizer.reset(found.vertex_id, T_vertex_map @ self._T_map_scan)
+
+    def _doubt(self, step: OdometryStep, reason: str) -> Fix:
+        """Give the place up after some scans in a row that fit nowhere."""
+        if self._n_broken >= self._parameters.n_breaks:
+            self._T_map_scan, self._n_broken = None, 0
+            reason = f"scans do not continue the way, it may have been carried away: {step.reason}"
+        return Fix(is_localised=False, reason=reason)
 
 
 def _six(twist: Twist) -> FloatArray:

@@ -28,6 +28,7 @@ class Stage:
     unusable: object = lambda t: False
     broken: object = lambda t: False
     n_points: int = 1000
+    matched_ratio: object = lambda t: 1.0
     poses: np.ndarray = field(
         default_factory=lambda: driven([(12.0, 0.0), (6.0, 0.2), (22.0, 0.0)])
     )
@@ -78,6 +79,8 @@ class Stage:
         return SimpleNamespace(
             T_map_base=T @ driven([(9.0, 0.0)])[-1] if lost else T, accepted=not lost,
             vertex_id=self.route_ids[nearest], reason="fog" if lost else "matched",
+            T_vertex_base=invert_transform(self.poses[nearest]) @ T,
+            matched_ratio=self.matched_ratio(stamp_ns * 1e-9),
         )  # fmt: skip
 
     def put(self, T_map_base):

@@ -131,23 +131,51 @@ def test_the_way_of_braking_in_a_silence_is_counted_and_believed():
     assert last.blind_m == pytest.approx(driven, abs=EXTRAPOLATED_M)
 
 
-def test_a_vehicle_that_was_carried_away_stops_and_is_sought_on_the_whole_route():
-    """Its scans do not continue the way; what the localiser finds meanwhile is not believed."""
+def carried_away():
+    """Return a stage whose vehicle was carried from 8 m to 27 m, where it fits badly at first."""
     stage = Stage(broken=between((8.0, 8.25)))
     stage.repeater.start()
     stage.run(8.0)
     stage.carry(stage.poses[90])
-    n_before = len(stage.calls)
-    last = stage.run(8.25)
-    assert last.state is RepeatState.STOPPED and "3 scans do not fit" in last.reason
+    stage.run(8.25)
+    return stage
+
+
+def test_a_vehicle_that_was_carried_away_stops_and_is_sought_on_the_whole_route():
+    """Its scans do not continue the way; what the localiser finds meanwhile is not believed."""
+    stage = carried_away()
+    last = stage.steps[-1]
+    assert last.state is RepeatState.STOPPED and "may have been carried away" in last.reason
     assert last.reason.endswith("a wall where none was") and last.T_map_base is None
+    assert not any(step.is_localised for step in stage.steps[-3:])
+    assert stage.calls.count("restart") == 1 and "relocalize" not in stage.calls
     assert stage.run(60.0).state is RepeatState.FINISHED
-    assert stage.calls[n_before : n_before + 3] == ["restart", "relocalize", "localize"]
+    assert stage.calls.count("relocalize") == 1
     assert stage.states[2:6] == ["blind", "stopped", "relocalising", "repeating"]
 
 
-def test_a_scan_or_two_that_do_not_continue_the_way_are_driven_through_blind():
-    stage = Stage(broken=between((8.0, 8.15), (9.0, 9.05)))
+def test_while_a_vehicle_that_was_carried_away_rolls_nothing_is_sought():
+    stage = carried_away()
+    n_before = len(stage.calls)
+    while stage.repeater.state is RepeatState.STOPPED:
+        stage.run(stage.vehicle.time_s + 0.1)
+    assert len(stage.calls) == n_before
+    assert stage.repeater.transitions[-1].reason.endswith("its place is not known")
+
+
+def test_a_localiser_that_is_not_believed_is_taken_back_to_the_belief():
+    stage = Stage(broken=between((8.0, 8.05)), matched_ratio=lambda t: 0.7 if t == 8.0 else 1.0)
+    stage.repeater.start()
+    stage.run(8.05)
+    nearest = int(np.argmin(np.linalg.norm(stage.poses[:, :2, 3] - stage.truth[-1][1:], axis=1)))
+    assert stage.calls[-2:] == ["localize", f"reset {stage.route_ids[nearest]}"]
+
+
+def test_scans_that_fit_worse_and_do_not_continue_the_way_are_driven_through_blind():
+    fits = {8.0: 0.85, 8.1: 0.8, 9.0: 0.5}
+    stage = Stage(
+        broken=between((8.0, 8.15), (9.0, 9.05)), matched_ratio=lambda t: fits.get(round(t, 1), 1.0)
+    )
     stage.repeater.start()
     assert stage.run(60.0).state is RepeatState.FINISHED
     blind = [t.reason for t in stage.repeater.transitions if t.after is RepeatState.BLIND]
@@ -155,23 +183,20 @@ def test_a_scan_or_two_that_do_not_continue_the_way_are_driven_through_blind():
     assert "restart" not in stage.calls
 
 
+def test_scans_that_fit_the_map_where_motion_leads_are_believed_whatever_odometry_says():
+    stage = Stage(broken=between((8.0, 20.0)), matched_ratio=lambda t: 0.95 if t > 8.0 else 1.0)
+    stage.repeater.start()
+    assert stage.run(70.0).state is RepeatState.FINISHED
+    assert "blind" not in stage.states and "restart" in stage.calls
+
+
 def test_an_empty_scan_is_no_sign_of_another_place():
-    stage = Stage(broken=between((8.0, 12.0)), n_points=5)
+    spans = between((8.0, 12.0))
+    stage = Stage(broken=spans, lost=spans, n_points=5)
     stage.repeater.start()
     assert stage.run(70.0).state is RepeatState.FINISHED
     assert "restart" not in stage.calls and "stopped" in stage.states
     assert stage.longest_blind_way() <= RepeatParameters().max_blind_m
-
-
-def test_while_a_vehicle_that_was_carried_away_rolls_nothing_is_sought():
-    stage = Stage(broken=between((8.0, 8.25)))
-    stage.repeater.start()
-    stage.run(8.25)
-    n_before = len(stage.calls)
-    while stage.repeater.state is RepeatState.STOPPED:
-        stage.run(stage.vehicle.time_s + 0.1)
-    assert len(stage.calls) == n_before
-    assert stage.repeater.transitions[-1].reason.endswith("its place is not known")
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -114,8 +114,11 @@ def test_a_scan_that_jumps_against_the_wheels_is_not_placed_and_a_restart_begins
     frame = odometry.add(points, times, scans[10][0], WHEELS)
     assert not frame.accepted and "it jumps" in frame.reason
     odometry.restart()
-    frame = odometry.add(points, times, scans[10][0], WHEELS)
-    assert frame.accepted and (frame.T_odom_base == np.eye(4)).all()
+    anew = odometry.add(points, times, scans[11][0], WHEELS)
+    expected = frame.T_odom_base @ T_begin_end(DRIVE_TWIST, TURN_S)
+    assert anew.accepted and np.allclose(anew.T_odom_base, expected, atol=1e-6)
+    assert anew.covariance[0, 0] > frame.covariance[0, 0]
+    assert odometry.add(points, times, scans[12][0], np.zeros(2)).accepted
 
 
 def test_the_taught_loop_is_closed_and_agrees_with_itself(scans, lap):
