@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.frames import invert_transform, make_transform
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_ground_dynamics import NO_SLIP, Command, NoGroundError, UnicycleParameters
@@ -22,6 +23,7 @@ from aerotwin_simulator.ground import (
     LidarSilence,
     RadarSensing,
     TerrainBelow,
+    faults_of,
     stand_vehicle,
 )
 from aerotwin_worlds import TexturedMesh, World, WorldQueries
@@ -207,6 +209,38 @@ def test_a_kidnapped_robot_stands_elsewhere_and_its_wheels_do_not_know(queries):
     assert [s.stamp_ns // PERIOD_NS for s in scans] == [k for k in range(20) if k != 10]
     relative = invert_transform(before) @ at
     assert relative[:2, 3] == pytest.approx([-8.0, 3.0], abs=SINGLE)
+
+
+def test_faults_are_said_in_words():
+    said = faults_of(
+        ["silent:20:5", "blocked:30:10", "blocked:1:2:-60:90", "kidnapped:40:3:-1:30",
+         "silent:1:0.5", "kidnapped:9:-2"]
+    )  # fmt: skip
+    assert said == GroundFaults(
+        silences=(LidarSilence(from_s=20.0, until_s=25.0), LidarSilence(from_s=1.0, until_s=1.5)),
+        blocked=(
+            BlockedSector(from_s=30.0, until_s=40.0, azimuth_deg=0.0, width_deg=360.0),
+            BlockedSector(from_s=1.0, until_s=3.0, azimuth_deg=15.0, width_deg=150.0),
+        ),
+        kidnappings=(
+            Kidnapping(at_s=40.0, ahead_m=3.0, left_m=-1.0, turn_deg=30.0),
+            Kidnapping(at_s=9.0, ahead_m=-2.0),
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "word", ["silent:20", "silent:a:b", "fog:1:2", "", "kidnapped:1:2:3:4:5", "blocked:1:2:3"]
+)
+def test_a_fault_that_is_none_is_refused_with_the_words_that_are(word):
+    with pytest.raises(UserError, match=r"must be one of\nsilent:FROM:SECONDS"):
+        faults_of([word])
+
+
+@pytest.mark.parametrize("word", ["silent:-1:5", "blocked:1:2:60:-60", "kidnapped:nan:1"])
+def test_a_fault_out_of_range_is_refused_with_its_word(word):
+    with pytest.raises(ParameterError, match=f"--fault {word}"):
+        faults_of([word])
 
 
 def test_a_vehicle_that_drives_off_the_world_says_so(queries):

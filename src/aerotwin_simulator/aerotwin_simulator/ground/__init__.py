@@ -3,11 +3,13 @@
 """A ground robot that sees, in a world: steps, scans with motion distortion, latency, faults."""
 
 from aerotwin_simulator.ground.faults import (
+    FAULT_WORDS,
     NO_FAULTS,
     BlockedSector,
     GroundFaults,
     Kidnapping,
     LidarSilence,
+    faults_of,
 )
 from aerotwin_simulator.ground.robot import (
     GroundRobotParameters,
@@ -21,6 +23,7 @@ from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation, stan
 from aerotwin_simulator.ground.terrain import TerrainBelow
 
 __all__ = [
+    "FAULT_WORDS",
     "NO_FAULTS",
     "STEP_NS",
     "BlockedSector",
@@ -34,6 +37,7 @@ __all__ = [
     "Scan",
     "Sensing",
     "TerrainBelow",
+    "faults_of",
     "load_vehicle",
     "make_ground_simulation",
     "make_simulation_with",

@@ -3,11 +3,13 @@
 """What goes wrong on a drive: the lidar falls silent, its view is blocked, the robot is moved."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from aerotwin_core.parameters import parameter
+from aerotwin_core.errors import UserError
+from aerotwin_core.parameters import load_parameters, parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,3 +82,54 @@ class GroundFaults:
 
 
 NO_FAULTS = GroundFaults()
+
+FAULT_WORDS = """\
+silent:FROM:SECONDS                    the lidar is silent
+blocked:FROM:SECONDS[:RIGHT:LEFT]      nothing comes back between two azimuths [deg], 0 = ahead,
+                                       left positive; without them from nowhere
+kidnapped:AT:AHEAD[:LEFT[:TURN]]       it is put down elsewhere: metres, degrees to the left
+"""
+"""How faults are written in a command; times are seconds since the start."""
+
+
+def faults_of(words: Sequence[str]) -> GroundFaults:
+    """Return the faults that words say, as `silent:20:5`; see `FAULT_WORDS`.
+
+    Raises
+    ------
+    aerotwin_core.errors.UserError
+        If a word is none of them.
+    aerotwin_core.errors.ParameterError
+        If a value is out of range.
+    """
+    found: dict[str, list] = {name: [] for name, _, _ in _KINDS.values()}
+    for word in words:
+        kind, *cells = word.split(":")
+        try:
+            name, cls, read = _KINDS[kind]
+            values = read(*(float(cell) for cell in cells))
+        except (KeyError, TypeError, ValueError):
+            raise UserError(f"--fault {word}: must be one of\n{FAULT_WORDS}") from None
+        found[name].append(load_parameters(cls, values, where=f"--fault {word}"))
+    return GroundFaults(**{name: tuple(faults) for name, faults in found.items()})
+
+
+def _silent(start: float, duration: float) -> dict[str, float]:
+    return {"from_s": start, "until_s": start + duration}
+
+
+def _blocked(start: float, duration: float, *between: float) -> dict[str, float]:
+    right, left = between or (-180.0, 180.0)
+    sector = {"azimuth_deg": 0.5 * (right + left), "width_deg": left - right}
+    return _silent(start, duration) | sector
+
+
+def _kidnapped(at: float, ahead: float, left: float = 0.0, turn: float = 0.0) -> dict[str, float]:
+    return {"at_s": at, "ahead_m": ahead, "left_m": left, "turn_deg": turn}
+
+
+_KINDS: dict[str, tuple[str, type, Callable[..., dict[str, float]]]] = {
+    "silent": ("silences", LidarSilence, _silent),
+    "blocked": ("blocked", BlockedSector, _blocked),
+    "kidnapped": ("kidnappings", Kidnapping, _kidnapped),
+}
