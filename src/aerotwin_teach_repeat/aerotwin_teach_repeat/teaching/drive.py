@@ -14,6 +14,7 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_core.parameters import parameter
+from aerotwin_registration.pose_graph import PoseConstraint, agreed_poses
 from aerotwin_teach_repeat.localization.matcher import ScanMatcher
 from aerotwin_teach_repeat.localization.odometry import OdometryFrame, ScanOdometry
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
@@ -32,7 +33,6 @@ from aerotwin_teach_repeat.route_graph import (
     rotation_angle,
 )
 from aerotwin_teach_repeat.submaps import SubmapProtocol
-from aerotwin_teach_repeat.teaching.pose_graph import PoseConstraint, agreed_poses
 
 
 @dataclass(frozen=True, kw_only=True)
