@@ -26,7 +26,6 @@ setup(
         "aerotwin.commands": [
             "degrade = aerotwin_reconstruction.degrade_command",
             "reconstruct = aerotwin_reconstruction.reconstruct_command",
-            "survey = aerotwin_reconstruction.survey_command",
         ],
     },
 )

@@ -15,7 +15,7 @@ from aerotwin_reconstruction.dense import DenseParameters
 from aerotwin_reconstruction.reconstruction import reconstruct
 from aerotwin_reconstruction.surface import SurfaceParameters
 from aerotwin_reconstruction.survey import (
-    FlightJitter,
+    GimbalErrors,
     GnssNoise,
     PatternParameters,
     SurveyCamera,
@@ -84,8 +84,8 @@ def result(world, tmp_path_factory):
     )
     shots = plan_shots(pattern, CAMERA, low_m=(-12, -10), high_m=(12, 10), ground_z_m=0.0)
     gnss = GnssNoise()
-    taken = fly_shots(shots, FlightJitter(), gnss, seed=1000)
-    photograph(world, taken, CAMERA, gnss, folder, mission="waypoints: []\n", record={})
+    taken = fly_shots(shots, GimbalErrors(), gnss, seed=1000)
+    photograph(world, taken, CAMERA, gnss, folder, record={})
     out = tmp_path_factory.mktemp("reconstruction")
     record = reconstruct(
         folder,

@@ -7,16 +7,19 @@ import pytest
 import yaml
 
 from aerotwin_reconstruction.survey import (
-    FlightJitter,
     FlightLimits,
+    FlownTrack,
+    GimbalErrors,
     GnssNoise,
     PatternParameters,
+    Shot,
     SurveyCamera,
     fly_shots,
     mission_text,
     plan_shots,
+    shots_of_flight,
 )
-from aerotwin_reconstruction.survey.flight import camera_rotation
+from aerotwin_reconstruction.survey.flight import AIMED_DEG, MISSED_M, camera_rotation, trigger
 from aerotwin_worlds.view import optical_pose
 
 ROUNDING = 1e-9
@@ -106,10 +109,11 @@ def test_the_mission_turns_at_the_ends_of_lines_and_flies_at_the_survey_height()
     ends = [
         s for k in range(shots[-1].line + 1) for s in [t for t in shots if t.line == k][:: 10**6]
     ]
-    assert len(points) == 2 * len(ends)
+    assert len(points) == 2 * len(ends) + 1
     assert mission["takeoff_altitude_m"] == pytest.approx(45.0 + GROUND - 1.0)
     np.testing.assert_allclose(points[0], shots[0].p_map, atol=1e-3)
-    np.testing.assert_allclose(points[-1], shots[-1].p_map, atol=1e-3)
+    np.testing.assert_allclose(points[-2], shots[-1].p_map, atol=1e-3)
+    np.testing.assert_allclose(points[-1], [0.0, 0.0, 45.0 + GROUND], atol=1e-3)
     with pytest.raises(ValueError, match="120 m"):
         mission_text(plan(height_m=300.0), FlightLimits(), np.zeros(3))
 
@@ -127,13 +131,66 @@ def test_a_camera_that_looks_down_has_its_rows_along_its_heading():
 
 def test_errors_of_a_flight_have_the_stated_size_and_the_seed_decides_them():
     shots = plan(pattern="mapping") * 4
-    jitter, gnss = FlightJitter(), GnssNoise(horizontal_m=0.02, vertical_m=0.04)
-    taken = fly_shots(shots, jitter, gnss, seed=3)
+    gimbal, gnss = GimbalErrors(), GnssNoise(horizontal_m=0.02, vertical_m=0.04)
+    taken = fly_shots(shots, gimbal, gnss, seed=3)
     off = np.array([t.p_map_gnss - t.T_map_optical[:3, 3] for t in taken])
     sample_error = 5.0 / math.sqrt(2.0 * len(shots))  # five sigma of a standard deviation
     np.testing.assert_allclose(off.std(axis=0), [0.02, 0.02, 0.04], rtol=sample_error)
     missed = np.array([t.T_map_optical[:3, 3] - s.p_map for t, s in zip(taken, shots, strict=True)])
-    np.testing.assert_allclose(missed.std(axis=0), jitter.position_m, rtol=sample_error)
-    again = fly_shots(shots, jitter, gnss, seed=3)
+    np.testing.assert_allclose(missed.std(axis=0), MISSED_M, rtol=sample_error)
+    again = fly_shots(shots, gimbal, gnss, seed=3)
     np.testing.assert_array_equal(again[5].T_map_optical, taken[5].T_map_optical)
-    assert (fly_shots(shots, jitter, gnss, seed=4)[5].p_map_gnss != taken[5].p_map_gnss).all()
+    assert (fly_shots(shots, gimbal, gnss, seed=4)[5].p_map_gnss != taken[5].p_map_gnss).all()
+
+
+def a_track(told_off=(0.0, 0.0, 0.0), n=400):
+    """Along x from -5 m to 35 m in 4 s, nose north; the autopilot believes to be elsewhere."""
+    p = np.column_stack([np.linspace(-5.0, 35.0, n), np.zeros(n), np.full(n, 20.0)])
+    told = p + np.array(told_off)
+    told[:10] = np.nan
+    return FlownTrack(
+        stamps_s=np.linspace(0.0, 4.0, n),
+        p_map_body=p,
+        yaw=np.full(n, 0.5 * np.pi),
+        p_map_told=told,
+        yaw_told=np.where(np.isfinite(told[:, 0]), 0.49 * np.pi, np.nan),
+    )
+
+
+def test_a_picture_is_taken_where_the_vehicle_was_when_it_believed_to_be_there():
+    shots = [
+        Shot(p_map=(x, 0.0, 20.0), yaw=0.5 * np.pi, pitch_down=0.5 * np.pi, line=0)
+        for x in (0, 10, 20)
+    ]
+    off = np.array([0.7, 0.0, 0.4])  # it is 0.7 m west of where it believes to be
+    exact = GimbalErrors(held_deg=0.0, told_deg=0.0)
+    step_m = 40.0 / 399.0
+    taken = shots_of_flight(shots, a_track(off), exact, GnssNoise(), seed=0)
+    for shot, one in zip(shots, taken, strict=True):
+        np.testing.assert_allclose(
+            one.T_map_optical[:3, 3], np.array(shot.p_map) - [0.7, 0.0, 0.0], atol=step_m
+        )
+        # It looks down with its nose north, whatever was planned: rows of the picture run south.
+        np.testing.assert_allclose(
+            one.T_map_optical[:3, :3], np.diag([1.0, -1.0, -1.0]), atol=ROUNDING
+        )
+        assert one.stamp_s == pytest.approx((one.T_map_optical[0, 3] + 5.0) / 10.0)
+
+
+def test_a_camera_fires_in_the_order_of_the_plan_and_once_the_nose_is_there():
+    x = np.concatenate([np.linspace(0, 20, 81), np.linspace(20, 0, 81)])
+    p = np.column_stack([x, np.zeros((162, 2))])
+    yaw = np.linspace(0.0, 2.0 * np.pi, 162)  # it turns, and is at x = 20 with its nose west
+    track = FlownTrack(stamps_s=np.arange(162.0), p_map_body=p, yaw=yaw, p_map_told=p, yaw_told=yaw)
+
+    def shot(x, yaw):
+        return Shot(p_map=(x, 0.0, 0.0), yaw=yaw, pitch_down=1.0, line=0)
+
+    there = [shot(5.0, 0.25 * np.pi), shot(20.0, np.pi), shot(5.0, -0.25 * np.pi)]
+    np.testing.assert_allclose(x[trigger(there, track)], [5.0, 20.0, 5.0], atol=0.25)
+    # It waits for the nose, as long as it is near.
+    (late,) = trigger([shot(5.0, 0.35 * np.pi)], track)
+    assert yaw[late] == pytest.approx(0.35 * np.pi, abs=np.radians(AIMED_DEG))
+    for never in (shot(40.0, 0.0), shot(5.0, np.pi)):
+        with pytest.raises(ValueError, match="picture 1"):
+            trigger([there[0], never], track)

@@ -5,10 +5,12 @@
 from aerotwin_reconstruction.survey.camera import SurveyCamera
 from aerotwin_reconstruction.survey.flight import (
     GNSS_PRESETS,
-    FlightJitter,
+    FlownTrack,
+    GimbalErrors,
     GnssNoise,
     TakenShot,
     fly_shots,
+    shots_of_flight,
 )
 from aerotwin_reconstruction.survey.folder import Photo, read_origin, read_photos, read_truth
 from aerotwin_reconstruction.survey.mission import FlightLimits, mission_text
@@ -17,8 +19,9 @@ from aerotwin_reconstruction.survey.photo import PhotoTag, read_photo_tag, write
 
 __all__ = [
     "GNSS_PRESETS",
-    "FlightJitter",
     "FlightLimits",
+    "FlownTrack",
+    "GimbalErrors",
     "GnssNoise",
     "PatternParameters",
     "Photo",
@@ -33,5 +36,6 @@ __all__ = [
     "read_photo_tag",
     "read_photos",
     "read_truth",
+    "shots_of_flight",
     "write_photo",
 ]

@@ -12,6 +12,7 @@ import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -65,18 +66,37 @@ def read_photos(folder: Path) -> list[Photo]:
 
 def read_origin(folder: Path, photos: list[Photo]) -> GeodeticPoint:
     """Return where the map's origin is on Earth: as the survey says, else its first picture."""
-    path = folder / RECORD
-    if not path.is_file():
+    if not (folder / RECORD).is_file():
         return photos[0].tag.position
     try:
-        if path.stat().st_size > _MAX_RECORD:
-            raise ValueError(f"{path.stat().st_size} bytes")
-        origin = json.loads(path.read_text("utf-8"))["origin"]
+        origin = read_record(folder)["origin"]
         return GeodeticPoint(
             **{k: float(origin[k]) for k in ("latitude_deg", "longitude_deg", "altitude_m")}
         )
-    except (ValueError, KeyError, TypeError, OSError) as error:
-        raise UserError(f"{path}: expected the survey's origin, got {error}; correct it") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(
+            f"{folder / RECORD}: expected the survey's origin, got {error}; correct it"
+        ) from None
+
+
+def read_record(folder: Path) -> dict[str, Any]:
+    """Return how a survey was made, as `survey.json` says.
+
+    Raises
+    ------
+    UserError
+        If there is no such file, or it is none of that kind.
+    """
+    path = folder / RECORD
+    try:
+        if path.stat().st_size > _MAX_RECORD:
+            raise ValueError(f"{path.stat().st_size} bytes")
+        record = json.loads(path.read_text("utf-8"))
+        if not isinstance(record, dict):
+            raise ValueError(type(record).__name__)
+    except (ValueError, OSError) as error:
+        raise UserError(f"{path}: not the record of a survey ({error}); correct it") from None
+    return record
 
 
 def write_poses(path: Path, names: list[str], T_map_optical: list[np.ndarray]) -> None:

@@ -12,6 +12,7 @@ import yaml
 from aerotwin_core.parameters import parameter
 from aerotwin_reconstruction.survey.pattern import Shot
 
+_SETTLE_S = 1.0  # at the ends of lines, for the nose to come to rest
 _STRAIGHT_M = 0.05  # a picture nearer to the line through its neighbours is no way-point
 
 
@@ -33,8 +34,9 @@ class FlightLimits:
 def mission_text(shots: Sequence[Shot], limits: FlightLimits, start_p_map: np.ndarray) -> str:
     """Return the mission file of a survey; positions are the camera's, yaw is the camera's.
 
-    Way-points stand at both ends of a line and wherever it bends. The camera's tilt is the
-    gimbal's, which a mission file has not.
+    Way-points stand at both ends of a line and wherever it bends, the last above the start, where
+    it lands. At the ends of lines the vehicle stops until its nose is turned. The camera's tilt is
+    the gimbal's, which a mission file has not.
 
     Parameters
     ----------
@@ -49,19 +51,23 @@ def mission_text(shots: Sequence[Shot], limits: FlightLimits, start_p_map: np.nd
             f"a mission takes off to 1.5 m to 120 m above its start, the survey is flown "
             f"{height:.1f} m above it; choose another height"
         )
+    has_lines = shots[-1].line > shots[0].line
     points = [
         {
             "position_m": [round(value, 3) for value in shot.p_map],
             "yaw_deg": round(math.degrees(_wrapped(shot.yaw)), 3),
+            "hold_s": _SETTLE_S if has_lines else 0.0,
         }
         for shot in turning_shots(shots)
     ]
+    x, y = (round(float(value), 3) for value in start_p_map[:2])
+    home = {"position_m": [x, y, round(shots[-1].p_map[2], 3)]}
     content = {
         "takeoff_altitude_m": round(height, 3),
         "speed_m_s": limits.speed_m_s,
         "climb_rate_m_s": limits.climb_rate_m_s,
         "acceleration_m_s2": limits.acceleration_m_s2,
-        "waypoints": points,
+        "waypoints": [*points, home],
     }
     return yaml.safe_dump(content, sort_keys=False, default_flow_style=None)
 

@@ -8,17 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-from aerotwin_core.cli import write_json, write_text_atomically
+from aerotwin_core.cli import write_json
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import to_mapping
 from aerotwin_reconstruction.survey.camera import SurveyCamera
 from aerotwin_reconstruction.survey.flight import GnssNoise, TakenShot
-from aerotwin_reconstruction.survey.folder import IMAGES, MISSION, RECORD, TRUTH, write_poses
+from aerotwin_reconstruction.survey.folder import IMAGES, RECORD, TRUTH, write_poses
 from aerotwin_reconstruction.survey.photo import PhotoTag, write_photo
 from aerotwin_worlds import Rasteriser, View, World
 
-_FIRST_PICTURE = datetime.datetime(2026, 6, 1, 10, 0, 0)  # a date of its own: no clock is asked
-_BETWEEN_S = 2.0
+_TAKE_OFF = datetime.datetime(2026, 6, 1, 10, 0, 0)  # a date of its own: no clock is asked
 
 
 def photograph(
@@ -28,11 +27,10 @@ def photograph(
     gnss: GnssNoise,
     folder: Path,
     *,
-    mission: str,
     record: dict,
     on_picture: Callable[[], object] = lambda: None,
 ) -> None:
-    """Render and write every picture, then the mission, the truth, and last the record.
+    """Render and write every picture, then the truth, and last the record.
 
     Parameters
     ----------
@@ -42,8 +40,6 @@ def photograph(
     gnss : GnssNoise
         What the receiver tells of its own error.
     folder : Path
-    mission : str
-        Text of the mission file.
     record : dict
         How the survey was made, for `survey.json`.
     on_picture : callable
@@ -58,10 +54,9 @@ def photograph(
         image = rasteriser.render([view])[0].image
         assert image is not None
         names.append(f"shot_{i:04d}.jpg")
-        tag = _tag(shot, camera, gnss, plane, i)
+        tag = _tag(shot, camera, gnss, plane)
         write_photo(folder / IMAGES / names[-1], image, camera, tag)
         on_picture()
-    write_text_atomically(folder / MISSION, mission)
     write_poses(folder / TRUTH, names, [shot.T_map_optical for shot in taken])
     origin = {k: getattr(world.origin, k) for k in ("latitude_deg", "longitude_deg", "altitude_m")}
     content = {"origin": origin, "n_pictures": len(names), "camera": to_mapping(camera)}
@@ -69,10 +64,10 @@ def photograph(
 
 
 def _tag(
-    shot: TakenShot, camera: SurveyCamera, gnss: GnssNoise, plane: LocalTangentPlane, index: int
+    shot: TakenShot, camera: SurveyCamera, gnss: GnssNoise, plane: LocalTangentPlane
 ) -> PhotoTag:
     latitude, longitude, altitude = plane.to_geodetic(shot.p_map_gnss)
-    time = _FIRST_PICTURE + datetime.timedelta(seconds=_BETWEEN_S * index)
+    time = _TAKE_OFF + datetime.timedelta(seconds=shot.stamp_s)
     return PhotoTag(
         position=GeodeticPoint(latitude_deg=latitude, longitude_deg=longitude, altitude_m=altitude),
         horizontal_m=float(np.hypot(gnss.horizontal_m, gnss.bias_m)),
@@ -81,5 +76,5 @@ def _tag(
         focal_px=camera.focal_px,
         width_px=camera.width_px,
         height_px=camera.height_px,
-        stamp=time.strftime("%Y:%m:%d %H:%M:%S") + ".000",
+        stamp=time.strftime("%Y:%m:%d %H:%M:%S") + f".{time.microsecond // 1000:03d}",
     )

@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Fly the mission of a survey in the simulator, without ROS, faster than real time."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import rotation_from_quaternion, yaw_from_rotation
+from aerotwin_core.time import Schedule, to_seconds
+from aerotwin_reconstruction.survey import FlownTrack
+from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_worlds import World
+
+SAMPLES_HZ = 50.0
+"""A vehicle at 8 m/s comes 16 cm further between two."""
+
+
+def fly_survey(
+    world: World,
+    mission: Path,
+    folder: Path,
+    *,
+    seed: int,
+    instance: int = 0,
+    on_progress: Callable[[float], object] = lambda share: None,
+) -> FlownTrack:
+    """Return the track of a mission, flown by the embedded autopilot with its own GNSS.
+
+    Parameters
+    ----------
+    world : World
+    mission : Path
+        Its file.
+    folder : Path
+        Where the autopilot's log goes.
+    seed : int
+        Of all noise in flight.
+    instance : int
+        Number of the vehicle: its ports on this machine.
+    on_progress : callable
+        Told which share of the mission is flown, at `SAMPLES_HZ`.
+
+    Raises
+    ------
+    aerotwin_core.errors.UserError
+        If the mission was not flown to its end.
+    """
+    parameters = SimulatorParameters(
+        world=world.name, mission=str(mission), camera=False, record="none", seed=seed,
+        instance=instance,
+    )  # fmt: skip
+    simulation = Simulation(parameters, world, folder, [])
+    due, rows = Schedule(SAMPLES_HZ), []
+    try:
+        simulation.start()
+        while simulation.outcome is None:
+            simulation.advance()
+            if due.until(simulation.stamp_ns):
+                rows.append(_row(simulation))
+                on_progress(simulation.progress or 0.0)
+    finally:
+        simulation.close()
+    if not simulation.is_success:
+        raise UserError(
+            f"the survey was not flown to its end: {simulation.outcome}; choose another area or "
+            "height, or --flight planned"
+        )
+    values = np.array(rows)
+    return FlownTrack(
+        stamps_s=values[:, 0],
+        p_map_body=values[:, 1:4],
+        yaw=values[:, 4],
+        p_map_told=values[:, 5:8],
+        yaw_told=values[:, 8],
+    )
+
+
+def _row(simulation: Simulation) -> list[float]:
+    """Return time, true place and heading, and the same as the autopilot believes."""
+    vehicle = simulation.vehicles[0]
+    state, estimate = vehicle.body.state, vehicle.backend.estimate
+    told = [np.nan] * 4
+    if estimate is not None and estimate.q_map_body is not None:
+        told = [*estimate.p_map, _yaw(estimate.q_map_body)]
+    return [to_seconds(simulation.stamp_ns), *state.p_map_body, _yaw(state.q_map_body), *told]
+
+
+def _yaw(q_map_body: np.ndarray) -> float:
+    return yaw_from_rotation(rotation_from_quaternion(q_map_body))

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A reconstruction against the truth: how far its points lie from the surface, how much it shows.
+
+All points count, nothing is trimmed and nothing aligned: GNSS says where the map is, and its error
+counts. What could be shown is decided by the true poses and the true surface alone: a place counts
+that a picture saw, with nothing before it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_reconstruction.degradation import sample_surface
+from aerotwin_worlds import World, WorldQueries
+
+NEAR_M = 0.3
+"""A true place is there if a point is nearer than this."""
+STRIPS_M = (15.0, 25.0)
+"""To both sides of the route's middle; the first is the strip that is judged."""
+SPACING_M = 0.25
+"""Between the places of the true surface that are looked for."""
+BEFORE_M = 0.05  # what stands less before a place is the place itself
+_CELLS, _PER_CELL = 10_000, 32  # of the floor
+
+
+def accuracy(
+    points_map: np.ndarray,
+    world: World,
+    T_map_optical: Mapping[str, np.ndarray],
+    camera: PinholeCamera,
+    *,
+    voxel_m: float,
+    area_m: tuple[float, float, float, float] | None = None,
+    route_m: np.ndarray | None = None,
+) -> dict[str, Any]:
+    """Return how accurate and how complete a cloud is, as plain JSON types.
+
+    Parameters
+    ----------
+    points_map : (n, 3) array
+        The cloud [m].
+    world : World
+        The true one.
+    T_map_optical : mapping
+        True poses of the pictures.
+    camera : PinholeCamera
+        Of all pictures.
+    voxel_m : float
+        Cells whose means the points are, for the floor [m].
+    area_m : (x0, y0, x1, y1), optional
+        The surveyed area; completeness counts within [m].
+    route_m : (k, 2) array, optional
+        Points along a route; completeness is given in strips along it, too [m].
+    """
+    queries = WorldQueries(world)
+    away = queries.distance(points_map).astype(np.float64)
+    places = sample_surface(world.meshes, SPACING_M, seed=0).points_map
+    if area_m is not None:
+        low, high = np.array(area_m[:2]), np.array(area_m[2:])
+        places = places[((places[:, :2] >= low) & (places[:, :2] <= high)).all(axis=1)]
+    places = places[seen(places, queries, list(T_map_optical.values()), camera)]
+    is_there = cKDTree(points_map).query(places, distance_upper_bound=NEAR_M, workers=-1)[0]
+    is_there = np.isfinite(is_there)
+    content: dict[str, Any] = {
+        "n_points": len(points_map),
+        "to_surface_mean_m": float(away.mean()),
+        "to_surface_rms_m": float(np.sqrt((away**2).mean())),
+        "to_surface_p95_m": float(np.quantile(away, 0.95)),
+        "floor_mean_m": sampling_floor(places, queries, voxel_m),
+        "completeness": _share(is_there),
+        "n_places": len(places),
+    }
+    if route_m is not None:
+        beside = cKDTree(route_m).query(places[:, :2])[0]
+        content["completeness_in_strips"] = {
+            f"{half:g}": _share(is_there[beside <= half]) for half in STRIPS_M
+        }
+    return content
+
+
+def seen(
+    places: np.ndarray,
+    queries: WorldQueries,
+    T_map_optical: list[np.ndarray],
+    camera: PinholeCamera,
+) -> np.ndarray:
+    """Return which places (n, 3) [m] at least one picture sees with nothing before them, (n,)."""
+    found = np.zeros(len(places), bool)
+    size = np.array([camera.width - 1, camera.height - 1])
+    for T in T_map_optical:
+        left = np.flatnonzero(~found)
+        local = (places[left] - T[:3, 3]) @ T[:3, :3]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            pixel = local[:, :2] / local[:, 2:] * [camera.fx, camera.fy] + [camera.cx, camera.cy]
+            inside = (local[:, 2] > 0.0) & ((pixel >= 0.0) & (pixel <= size)).all(axis=1)
+        left = left[inside]
+        if len(left):
+            way = places[left] - T[:3, 3]
+            reach = queries.cast(T[None, :3, 3], way)
+            found[left] = reach >= np.linalg.norm(way, axis=1) - BEFORE_M
+    return found
+
+
+def sampling_floor(places: np.ndarray, queries: WorldQueries, voxel_m: float) -> float:
+    """Return the mean distance from the surface of means of perfect points in cells [m].
+
+    A mean lies on what is flat and within what is curved: no cloud of such cells is nearer.
+    """
+    rng = np.random.default_rng(0)
+    around = places[rng.integers(len(places), size=_CELLS)]
+    cell = np.floor(around / voxel_m)
+    spread = (cell[:, None] + rng.random((_CELLS, _PER_CELL, 3))) * voxel_m
+    on_surface, _ = queries.nearest(spread.reshape(-1, 3))
+    on_surface = on_surface.reshape(_CELLS, _PER_CELL, 3)
+    inside = (np.floor(on_surface / voxel_m) == cell[:, None]).all(axis=2)
+    known = inside.any(axis=1)
+    weight = inside[known][..., None]
+    means = (on_surface[known] * weight).sum(axis=1) / weight.sum(axis=1)
+    return float(queries.distance(means).mean())
+
+
+def _share(values: np.ndarray) -> float | None:
+    return float(values.mean()) if len(values) else None
