@@ -12,6 +12,9 @@ fuzz: 500 damaged files of every format that the evaluators read: none may crash
 take more than a gigabyte or pass silently.
 lounge: each of 23 real scans of a hall finds its place in the map of the others, from starts 0.5 m
 and 10 degrees off, 20 seeds each: all converge, median 2 cm, worst 8 cm; skipped without the data.
+repeats: taught routes are driven again in closed loop, with three seeds: taught by driving, and
+virtually in maps of three worlds that are bent by 30 cm; offsets at marks against their bars. Names
+of cases choose among them; repeats are kept, a second call goes on where the first ended.
 slams: three SLAMs fly the same mission with four large turns, each with five seeds, by the protocol
 of XTDrone; the tables of the study lie in --runs.
 
@@ -20,25 +23,36 @@ of XTDrone; the tables of the study lie in --runs.
   aerotwin verify fuzz --files 100
   aerotwin verify lounge --data ../shared/data
   aerotwin verify flights --seeds 1000 1001 --runs build/verify
+  aerotwin verify repeats campus_warp route_warp --workers 8
 """
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-NAMES = ("coarse", "consistency", "flights", "fuzz", "lounge", "slams")
+NAMES = ("coarse", "consistency", "flights", "fuzz", "lounge", "repeats", "slams")
+REPEAT_CASES = ("driven", "campus_warp", "route_warp", "grassland_warp")
+"""Those of `verification.repeats.CASES`."""
 FIRST_SEED, N_SEEDS, N_CONSISTENCY_SEEDS, N_LOUNGE_SEEDS = 1000, 5, 50, 20
+N_REPEAT_SEEDS = 3
 CONSISTENCY_S = 60.0
 GNSS = ("white", "gnss_default")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}")
-    default = list(range(FIRST_SEED, FIRST_SEED + N_SEEDS))
     parser.add_argument(
-        "--seeds", type=int, nargs="+", default=default, help="of the flights, 1000 and above"
+        "names", nargs="*", metavar="NAME",
+        help=f"of {', '.join(NAMES)}; of repeats also {', '.join(REPEAT_CASES)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seeds", type=int, nargs="+",
+        help="of flights, slams (1000 to 1004) and repeats (1000 to 1002): 1000 and above",
+    )  # fmt: skip
+    parser.add_argument(
+        "--workers", type=int, default=1, metavar="N", help="processes of the repeats (1)"
     )
     parser.add_argument(
         "--runs", type=Path, default=Path("build/verify"), help="where runs are kept"
@@ -54,25 +68,23 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Collect what is wanted, print and write it; 1 if a bar is missed."""
-    from aerotwin_bringup.verified_flights import BARS, fly_seeds
     from aerotwin_core.cli import write_json
     from aerotwin_core.errors import UserError
 
-    unknown = [name for name in arguments.names if name not in NAMES]
-    if unknown:
-        raise UserError(f"no evidence '{unknown[0]}'; known are {', '.join(NAMES)}")
-    names = arguments.names or NAMES
-    tuned_on = [seed for seed in arguments.seeds if seed < FIRST_SEED]
+    names, cases = chosen(arguments.names)
+    tuned_on = [seed for seed in arguments.seeds or () if seed < FIRST_SEED]
     if tuned_on:
         raise UserError(f"--seeds: expected {FIRST_SEED} and above, found {tuned_on[0]}: those "
                         "below were free for tuning")  # fmt: skip
+    if arguments.workers < 1:
+        raise UserError(f"--workers: expected 1 and above, found {arguments.workers}")
     make_folder(arguments.runs)
     is_quiet = arguments.json == "-"
     found: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []
     if "coarse" in names:
         found["coarse"] = _coarse(is_quiet=is_quiet)
-        rows += [row for row in found["coarse"] if row["met"] is not None]
+        rows += found["coarse"]
     if "consistency" in names:
         found["consistency"] = _consistency(arguments.runs, is_quiet=is_quiet)
         rows += found["consistency"]
@@ -81,20 +93,41 @@ def run(arguments: argparse.Namespace) -> int:
         rows += found["fuzz"]
     if "lounge" in names:
         found["lounge"] = _lounge(arguments.data, is_quiet=is_quiet)
-        rows += [row for row in found["lounge"] if row["met"] is not None]
+        rows += found["lounge"]
+    if "repeats" in names:
+        found["repeats"] = _repeats(arguments, cases, is_quiet=is_quiet)
+        rows += found["repeats"]
     if "flights" in names:
-        flights = fly_seeds(arguments.seeds, arguments.world, arguments.runs, is_quiet=is_quiet)
-        found |= {"bars": BARS, "flights": flights}
-        rows += flights
+        found |= _flights(arguments, is_quiet=is_quiet)
+        rows += found["flights"]
     if "slams" in names:
-        from aerotwin_bringup.slam_study import study_slams
-
-        slams = arguments.runs / "slams"
-        make_folder(slams)
-        found["slams"] = study_slams(arguments.seeds, slams, is_quiet=is_quiet)
+        found["slams"] = _slams(arguments, is_quiet=is_quiet)
         rows += found["slams"]
     write_json(arguments.json, found)
-    return 0 if all(row["met"] for row in rows) else 1
+    return 0 if all(row["met"] for row in rows if row["met"] is not None) else 1
+
+
+def chosen(words: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the kinds of evidence that words ask for, and the cases of repeats.
+
+    Raises
+    ------
+    UserError
+        If a word is neither.
+    """
+    from aerotwin_core.errors import UserError
+
+    unknown = [word for word in words if word not in (*NAMES, *REPEAT_CASES)]
+    if unknown:
+        raise UserError(
+            f"no evidence '{unknown[0]}'; known are {', '.join(NAMES)}, and of repeats the cases "
+            f"{', '.join(REPEAT_CASES)}"
+        )
+    cases = tuple(word for word in words if word in REPEAT_CASES)
+    names = tuple(word for word in words if word in NAMES)
+    if cases and "repeats" not in names:
+        names += ("repeats",)
+    return names or NAMES, cases
 
 
 def make_folder(folder: Path) -> None:
@@ -145,9 +178,44 @@ def _coarse(*, is_quiet: bool) -> list[dict[str, Any]]:
     return found
 
 
+def _repeats(
+    arguments: argparse.Namespace, cases: Sequence[str], *, is_quiet: bool
+) -> list[dict[str, Any]]:
+    """Repeat the taught routes."""
+    from aerotwin_bringup.verification.repeats import verify_repeats
+
+    return verify_repeats(
+        cases, arguments.seeds or _first(N_REPEAT_SEEDS), arguments.runs / "repeats",
+        n_workers=arguments.workers, is_quiet=is_quiet,
+    )  # fmt: skip
+
+
+def _flights(arguments: argparse.Namespace, *, is_quiet: bool) -> dict[str, Any]:
+    """Fly the mission of each seed."""
+    from aerotwin_bringup.verification.flights import BARS, fly_seeds
+
+    seeds = arguments.seeds or _first(N_SEEDS)
+    rows = fly_seeds(seeds, arguments.world, arguments.runs, is_quiet=is_quiet)
+    return {"bars": BARS, "flights": rows}
+
+
+def _slams(arguments: argparse.Namespace, *, is_quiet: bool) -> list[dict[str, Any]]:
+    """Fly the study of SLAMs."""
+    from aerotwin_bringup.slam_study import study_slams
+
+    folder = arguments.runs / "slams"
+    make_folder(folder)
+    return study_slams(arguments.seeds or _first(N_SEEDS), folder, is_quiet=is_quiet)
+
+
+def _first(n: int) -> list[int]:
+    """Return the first seeds that nothing was tuned on."""
+    return list(range(FIRST_SEED, FIRST_SEED + n))
+
+
 def _lounge(data: Path, *, is_quiet: bool) -> list[dict[str, Any]]:
     """Place the real scans."""
-    from aerotwin_bringup.verified_lounge import place_lounge_scans
+    from aerotwin_bringup.verification.lounge import place_lounge_scans
 
     seeds = range(FIRST_SEED, FIRST_SEED + N_LOUNGE_SEEDS)
     return place_lounge_scans(data, seeds, is_quiet=is_quiet)

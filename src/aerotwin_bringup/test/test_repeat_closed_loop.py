@@ -19,6 +19,7 @@ from aerotwin_bringup.teach_repeat.judging import (
     route_through_marks,
     stations,
 )
+from aerotwin_bringup.teach_repeat.record import read_run
 from aerotwin_bringup.teach_repeat.study import known_to_the_tracker
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
@@ -35,6 +36,8 @@ ON_ROUTE_M = 0.03
 """Lidar noise of 1 cm, exact surfaces, a tracker good to a centimetre once it is on the route."""
 SETTLED_M = 4.0
 """Way that the tracker needs to come on to the route from the start error."""
+FILE_M = 1e-8
+"""Nine decimals in the file."""
 PRESET = """
 source: a test
 parameters: {n_rings: 16, n_columns: 512, elevation_top_deg: 15.0, elevation_bottom_deg: -15.0,
@@ -206,7 +209,15 @@ def test_repeats_are_judged_at_marks(world, taught, record, tmp_path):
     assert section.verdict.startswith("1 of 1 repeats")
     record.write(tmp_path / "repeat_1")
     written = {path.name for path in (tmp_path / "repeat_1").iterdir()}
-    assert written == {"truth.tum", "belief.tum", "localisation.csv", "states.csv"}
+    assert written == {
+        "truth.tum", "belief.tum", "localisation.csv", "states.csv", "repeat.json",
+    }  # fmt: skip
+    again = read_run(tmp_path / "repeat_1")
+    assert (again.stamps_ns == record.run.stamps_ns).all()
+    assert again.T_true_base == pytest.approx(record.run.T_true_base, abs=FILE_M)
+    assert again.T_map_base == pytest.approx(record.run.T_map_base, abs=FILE_M)
+    assert (again.is_localized == record.run.is_localized).all()
+    assert (again.name, again.is_completed) == (record.run.name, True)
     lines = (tmp_path / "repeat_1" / "localisation.csv").read_text().splitlines()
     assert len(lines) == len(record.steps) + 1
 

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import yaml
 
-from aerotwin_bringup import slam_study, verified_lounge
+from aerotwin_bringup import slam_study
 from aerotwin_bringup.kept_flights import has_succeeded, kept
 from aerotwin_bringup.slam_study import METHODS, study_slams
-from aerotwin_bringup.verified_flights import fly_seeds
-from aerotwin_bringup.verified_lounge import FOLDER, STARTS, place_lounge_scans
+from aerotwin_bringup.verification import lounge
+from aerotwin_bringup.verification.flights import fly_seeds
+from aerotwin_bringup.verification.lounge import FOLDER, STARTS, place_lounge_scans
 from aerotwin_core.cli import main
 from aerotwin_teach_repeat.localization.leave_one_out import POSES, LeaveOneOut
 
@@ -135,7 +136,7 @@ def test_scans_of_the_lounge_count_all_against_their_bars(
     found = LeaveOneOut(
         shifts_m=np.array([shifts_m]), turns_deg=np.zeros((1, 3)), accepted=np.array([accepted])
     )
-    monkeypatch.setattr(verified_lounge, "leave_one_out", lambda *_, **__: found)
+    monkeypatch.setattr(lounge, "leave_one_out", lambda *_, **__: found)
     rows = place_lounge_scans(tmp_path, [SEED], is_quiet=True)
     assert len(rows) == len(STARTS)
     assert {(row["n"], row["n_converged"], row["met"]) for row in rows} == {(3, n_converged, met)}

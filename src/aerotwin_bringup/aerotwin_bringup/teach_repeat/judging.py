@@ -17,6 +17,7 @@ from aerotwin_teach_repeat.deviation import (
     Displacement,
     Marks,
     NoDisplacement,
+    RepeatRun,
     RigidFitFloor,
     TeachRepeatEvaluation,
     arc_length,
@@ -165,9 +166,14 @@ def evaluate_repeats(
     driven = [record for record in records if len(record.believed) > 1]
     if not driven:
         raise UserError(f"no repeat drove: {records[0].reason}; see states.csv of each")
+    return evaluate_runs(route, [record.run for record in driven], method=method)
+
+
+def evaluate_runs(route: Route, runs: Sequence[RepeatRun], *, method: str) -> TeachRepeatEvaluation:
+    """Return the scores of runs, one at least."""
     return TeachRepeatEvaluation(
         T_map_route=route.T_map_route,
-        runs=[record.run for record in driven],
+        runs=runs,
         marks=route.marks,
         displacement=route.displacement,
         floor=route.floor,

@@ -4,6 +4,7 @@
 
 import csv
 import io
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,12 +15,14 @@ from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_teach_repeat.deviation import RepeatRun
 from aerotwin_teach_repeat.repeat import RepeatState, RepeatStep, Transition
-from aerotwin_trajectory_evaluation.files import write_tum
+from aerotwin_trajectory_evaluation.files import read_trajectory, write_tum
 
 COLUMNS = (
     "stamp_ns", "state", "is_localised", "s_m", "lateral_m", "blind_m", "v_m_s", "omega_rad_s",
     "reason",
 )  # fmt: skip
+RECORD = "repeat.json"
+"""The last file that is written: where it is, the record is whole."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -108,7 +111,7 @@ class RepeatRecord:
         )
 
     def write(self, folder: Path) -> None:
-        """Write truth.tum, belief.tum, localisation.csv and states.csv into a folder."""
+        """Write truth.tum, belief.tum, localisation.csv, states.csv and repeat.json, the last."""
         folder.mkdir(parents=True, exist_ok=True)
         write_tum(folder / "truth.tum", self.truth)
         if self.believed:
@@ -124,6 +127,33 @@ class RepeatRecord:
         _write_csv(folder / "localisation.csv", COLUMNS, rows)
         changes = [(t.stamp_ns, t.before, t.after, t.reason) for t in self.transitions]
         _write_csv(folder / "states.csv", ("stamp_ns", "before", "after", "reason"), changes)
+        content = {
+            "name": self.name, "state": str(self.state), "reason": self.reason,
+            "simulated_s": self.simulated_s, "wall_s": self.wall_s,
+        }  # fmt: skip
+        write_text_atomically(folder / RECORD, json.dumps(content, indent=1) + "\n")
+
+
+def read_run(folder: Path) -> RepeatRun | None:
+    """Return what `RepeatRecord.write` left, as `RepeatRecord.run`; None if it never drove."""
+    content = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    if not (folder / "belief.tum").is_file():
+        return None
+    truth, belief = (read_trajectory(folder / name) for name in ("truth.tum", "belief.tum"))
+    kept = belief.stamps_ns <= truth.stamps_ns[-1]
+    belief = belief.take(np.flatnonzero(kept))
+    with (folder / "localisation.csv").open(encoding="utf-8", newline="") as file:
+        is_localised = {row["stamp_ns"]: row["is_localised"] == "1" for row in csv.DictReader(file)}
+    is_completed = content["state"] == RepeatState.FINISHED
+    return RepeatRun(
+        name=content["name"],
+        stamps_ns=belief.stamps_ns,
+        T_true_base=truth.interpolate(belief.stamps_ns).transforms(),
+        T_map_base=belief.transforms(),
+        is_localized=np.array([is_localised[str(stamp)] for stamp in belief.stamps_ns]),
+        n_interventions=0 if is_completed else 1,
+        is_completed=is_completed,
+    )
 
 
 def _trajectory(stamps_ns: np.ndarray, T: np.ndarray) -> Trajectory:

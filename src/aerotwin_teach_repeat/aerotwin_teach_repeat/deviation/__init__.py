@@ -16,6 +16,7 @@ from aerotwin_teach_repeat.deviation.belief import (
 )
 from aerotwin_teach_repeat.deviation.displacements import (
     Displacement,
+    DrivenDisplacement,
     NoDisplacement,
     image_of_points,
     image_of_poses,
@@ -53,6 +54,7 @@ __all__ = [
     "RADIUS_M",
     "TEACH_REPEAT_SCHEMA",
     "Displacement",
+    "DrivenDisplacement",
     "GnssNoise",
     "LateralErrors",
     "LocalizationErrors",

@@ -5,6 +5,7 @@
 from typing import Protocol
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 _REACH_M = 0.05  # half the length over which a direction is carried over
 
@@ -29,6 +30,54 @@ class NoDisplacement:
     def inverse(self, points_map: np.ndarray) -> np.ndarray:
         """Return the points."""
         return np.asarray(points_map, np.float64).copy()
+
+
+class DrivenDisplacement:
+    """The map of a route that was taught by driving: every vertex carries its surroundings.
+
+    A point appears where the two nearest vertices put it, weighed by how near they are along the
+    way; so the drift of the odometry counts as what it is, and holds beside the route only.
+
+    Parameters
+    ----------
+    T_map_vertex : (n, 4, 4) array
+        The vertices as they were taught, in driving order; two at least.
+    T_true_vertex : (n, 4, 4) array
+        Where the vehicle truly was then.
+    """
+
+    def __init__(self, T_map_vertex: np.ndarray, T_true_vertex: np.ndarray) -> None:
+        self._T_map, self._T_true = (np.asarray(T, float) for T in (T_map_vertex, T_true_vertex))
+        shapes = self._T_map.shape, self._T_true.shape
+        if shapes[0] != shapes[1] or len(shapes[0]) != 3 or len(self._T_map) < 2:
+            raise ValueError(f"both must be (n, 4, 4) with two vertices at least, got {shapes}")
+
+    def __call__(self, points_map: np.ndarray) -> np.ndarray:
+        """Return u (n, 3) [m] at true points (n, 3)."""
+        points = np.asarray(points_map, np.float64)
+        return _by_vertices(points, self._T_true, self._T_map) - points
+
+    def inverse(self, points_map: np.ndarray) -> np.ndarray:
+        """Return the true points (n, 3) that appear at points (n, 3) of the map."""
+        return _by_vertices(np.asarray(points_map, np.float64), self._T_map, self._T_true)
+
+
+def _by_vertices(points: np.ndarray, T_from: np.ndarray, T_to: np.ndarray) -> np.ndarray:
+    """Return points (n, 3) carried from one pose of the nearest vertices to the other."""
+    places = T_from[:, :3, 3]
+    near = cKDTree(places).query(points)[1]
+    ahead = np.einsum("ij,ij->i", points - places[near], T_from[near, :3, 0]) >= 0.0
+    other = np.where(ahead, near + 1, near - 1)
+    other = np.where((other < 0) | (other == len(places)), near, other)
+    step = places[other] - places[near]
+    length = np.einsum("ij,ij->i", step, step)
+    share = np.einsum("ij,ij->i", points - places[near], step) / np.where(length > 0.0, length, 1.0)
+    share = np.clip(share, 0.0, 1.0)[:, None]
+    carry = T_to @ np.linalg.inv(T_from)
+    first, second = (
+        np.einsum("nij,nj->ni", carry[k, :3, :3], points) + carry[k, :3, 3] for k in (near, other)
+    )
+    return (1.0 - share) * first + share * second
 
 
 def image_of_points(displacement: Displacement, points_true: np.ndarray) -> np.ndarray:

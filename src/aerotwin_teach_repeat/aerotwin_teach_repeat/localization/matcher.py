@@ -195,7 +195,7 @@ class ScanMatcher:
             "rmse_m": float(np.sqrt(variance)),
             "n_points": n_points,
             "n_iterations": int(stats[icp.N_ITERATIONS]),
-            "converged": bool(stats[icp.HAS_SETTLED]),
+            "converged": _has_settled(stats, p),
         }
         open_ones = opened(H) if n_pairs else ()
         problem = next(_problems(p, facts, T, prior, n_pairs, open_ones, L), "")
@@ -207,6 +207,12 @@ class ScanMatcher:
             f"{facts['rmse_m']:.3f} m RMSE",
             open_directions=open_ones,
         )
+
+
+def _has_settled(stats: FloatArray, p: LocalizationProtocol) -> bool:
+    """Tell whether the last step was small: pairs that come and go may keep it from being none."""
+    is_small = stats[icp.SHIFT] <= p.settled_m and stats[icp.TURN] <= np.radians(p.settled_deg)
+    return bool(stats[icp.HAS_SETTLED] or is_small)
 
 
 def thinned(points: np.ndarray, protocol: LocalizationProtocol) -> np.ndarray:

@@ -12,9 +12,10 @@ class LocalizationProtocol:
     """Choices of the matcher and of the gates, after VTR3 (config/ouster_warthog_default.yaml).
 
     Ours alone are the number of points, the robust weight and its range, the steps below which the
-    loop ends (VTR3: 0.01 m and 0.1 deg), the limits of a correction (VTR3 lets 100 m pass) and the
-    consistency with odometry. `range_m` was chosen on scans of a hall: what the motion during a
-    scan leaves in its points grows with their range, and so do the faults of a map.
+    loop ends at once (VTR3: those of `settled_m` and `settled_deg`), the limits of a correction
+    (VTR3 lets 100 m pass) and the consistency with odometry. `range_m` was chosen on scans of a
+    hall: what the motion during a scan leaves in its points grows with their range, and so do the
+    faults of a map.
     """
 
     max_range_m: float = parameter(
@@ -64,6 +65,11 @@ class LocalizationProtocol:
     least_turn_deg: float = parameter(
         0.01, text="a step that turns less, and moves less, is the last", unit="deg", minimum=0.0
     )
+    settled_m: float = parameter(
+        0.01, text="when all steps are made, a last one that moved less is small enough", unit="m",
+        minimum=0.0,
+    )  # fmt: skip
+    settled_deg: float = parameter(0.1, text="one that turned less is", unit="deg", minimum=0.0)
     point_share: float = parameter(
         1e-5, text="f in the weight s n n^T + f I of a pair", minimum=0.0, maximum=1.0
     )

@@ -3,7 +3,7 @@
 """Way-points moved to the side where something stands in the way of a vehicle."""
 
 import numpy as np
-from scipy.ndimage import distance_transform_edt, map_coordinates
+from scipy.ndimage import convolve, distance_transform_edt, map_coordinates
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
@@ -20,6 +20,9 @@ _SWAY, _STRAY = 1.0, 0.02
 _ROOM_M = 0.2
 """Beyond what the vehicle needs: the smooth path cuts between way-points [m]."""
 _SAMPLES = 4
+_FEWEST_HIGH = 3
+"""Points of an obstacle, its cell's neighbours counted in: fewer are noise of the cloud (of 5 cm,
+sampled every 0.15 m, one cell of 700 holds one that is a step too high)."""
 
 
 def way_around(
@@ -36,7 +39,8 @@ def way_around(
 
     Every 2 m the path may be moved to either side; of all rows of moves that keep free of what
     is higher than a step and lower than the vehicle, the one that sways and strays least is taken
-    (dynamic programming). Both ends stay.
+    (dynamic programming). Both ends stay; those of a loop, which are one place, move together and
+    no farther than they must.
 
     Parameters
     ----------
@@ -71,7 +75,10 @@ def way_around(
     room = _room(points_map, grid, vehicle)
     needed = vehicle.width_m / 2.0 + vehicle.min_clearance_m + _ROOM_M
     places = centre[:, None] + offsets[None, :, None] * left[:, None]
-    chosen = _cheapest(_blocked(places, room, grid, needed), offsets, stations[1])
+    is_blocked = _blocked(places, room, grid, needed)
+    ends = np.argsort(np.abs(offsets), kind="stable") if is_closed else [n]
+    ways = (_cheapest(is_blocked, offsets, stations[1], int(end)) for end in ends)
+    chosen = next((way for way in ways if way is not None), None)
     if chosen is None:
         raise UserError(
             f"no way for a vehicle of {vehicle.width_m:g} m within {reach_m:g} m of the route; "
@@ -89,8 +96,10 @@ def _room(points_map: np.ndarray, grid: GroundGrid, vehicle: VehicleOutline) -> 
     i, j, z = i[inside], j[inside], points_map[inside, 2]
     above = z - grid.height_m[j, i]
     is_high = (above > vehicle.max_step_m) & (above < vehicle.height_m)
-    is_blocked = ~np.isfinite(grid.height_m)
-    is_blocked[j[is_high], i[is_high]] = True
+    n_high = np.zeros((ny, nx), np.int64)
+    np.add.at(n_high, (j[is_high], i[is_high]), 1)
+    n_around = convolve(n_high, np.ones((3, 3), np.int64), mode="constant")
+    is_blocked = ~np.isfinite(grid.height_m) | ((n_high > 0) & (n_around >= _FEWEST_HIGH))
     if not is_blocked.any():
         return np.full((ny, nx), np.inf)
     return distance_transform_edt(~is_blocked) * grid.cell_m
@@ -108,21 +117,25 @@ def _blocked(places: FloatArray, room: FloatArray, grid: GroundGrid, needed_m: f
     return is_blocked
 
 
-def _cheapest(is_blocked: np.ndarray, offsets: np.ndarray, step_m: float) -> np.ndarray | None:
-    """Return which offset (stations,) each station takes, None where there is no way."""
+def _cheapest(
+    is_blocked: np.ndarray, offsets: np.ndarray, step_m: float, end: int
+) -> np.ndarray | None:
+    """Return which offset (stations,) each station takes, None where there is no way.
+
+    `end` is the offset that both ends take.
+    """
     change = offsets[:, None] - offsets[None, :]
     price = _SWAY * change**2 + _STRAY * offsets[None, :] ** 2
     price[np.abs(change) > STEEPEST * step_m + 1e-9] = np.inf
-    cost = np.where(offsets == 0.0, 0.0, np.inf)
+    cost = np.where(np.arange(len(offsets)) == end, 0.0, np.inf)
     before = []
     for blocked in is_blocked:
         total = cost[:, None] + np.where(blocked, np.inf, price)
         before.append(np.argmin(total, axis=0))
         cost = np.min(total, axis=0)
-    middle = len(offsets) // 2
-    if not np.isfinite(cost[middle]):
+    if not np.isfinite(cost[end]):
         return None
-    chosen = [middle]
+    chosen = [end]
     for best in reversed(before):
         chosen.append(int(best[chosen[-1]]))
     return np.array(chosen[::-1])

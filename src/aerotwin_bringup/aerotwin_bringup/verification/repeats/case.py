@@ -1,0 +1,99 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a case of repeats is: how its route is taught with a seed, how often, under which bars."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from aerotwin_bringup.teach_repeat.judging import Route
+from aerotwin_teach_repeat.route_graph import RouteGraph
+from aerotwin_worlds import World
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TaughtRoute:
+    """A route that was taught, in its true world.
+
+    Attributes
+    ----------
+    graph : RouteGraph
+        Its longest run is repeated, in the order in which it was taught.
+    route : Route
+        Marks, displacement and floor.
+    world : World
+        The true one.
+    """
+
+    graph: RouteGraph
+    route: Route
+    world: World
+
+    @property
+    def ids(self) -> list[int]:
+        """Ids of the vertices that are repeated, in driving order."""
+        return list(self.graph.runs[0])
+
+
+Teach = Callable[[int, Path], TaughtRoute]
+"""From a seed, which is that of world, map and runs, and a folder to keep things in; what the
+folder holds already is not made again (`kept_graph`)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars:
+    """What the repeats of a case must hold at the marks, with every seed.
+
+    Attributes
+    ----------
+    rmse_m, max_m : float or None
+        Of the offsets [m].
+    above_floor_m : float or None
+        Of the RMSE, beyond the floor of the map [m].
+    repeatability_m : float
+        Of a case that repeats a seed [m].
+    is_structured : bool
+        Whether nobody may step in.
+    """
+
+    rmse_m: float | None = None
+    max_m: float | None = None
+    above_floor_m: float | None = None
+    repeatability_m: float = 0.01
+    is_structured: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """One kind of taught route.
+
+    Attributes
+    ----------
+    name, title : str
+        The name is its word on the command line and its folder.
+    teach : callable
+        See `Teach`.
+    n_repeats : int
+        Of each seed.
+    bars : Bars
+    """
+
+    name: str
+    title: str
+    teach: Teach
+    n_repeats: int
+    bars: Bars
+
+
+def kept_graph(folder: Path, make: Callable[[Path], None]) -> RouteGraph:
+    """Return the route graph in `folder`/graph; `make` writes it first where it is not there.
+
+    It is written beside and renamed, so that a graph that is there is whole.
+    """
+    path = folder / "graph"
+    if not path.is_dir():
+        part = folder / f"graph.{os.getpid()}"
+        make(part)
+        part.rename(path)
+    return RouteGraph.load(path)
