@@ -12,6 +12,8 @@ import pytest
 PATIENCE_S = 30.0  # how long a loaded machine may take; no test waits for it to pass
 # Children run elsewhere and must still find what the tests import.
 IMPORT_PATH = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
+# The tests of this folder share `repeat_stage`.
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 RECORDER = f"""#!{sys.executable} -ISE
 import json, os, sys, time

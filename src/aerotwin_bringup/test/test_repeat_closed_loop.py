@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from repeat_stage import box_world, lidar_file, teach_in
 
 from aerotwin_bringup.teach_repeat import RepeatStudy, run_repeat, run_repeats
 from aerotwin_bringup.teach_repeat.judging import (
@@ -22,13 +23,11 @@ from aerotwin_bringup.teach_repeat.judging import (
 from aerotwin_bringup.teach_repeat.record import read_run
 from aerotwin_bringup.teach_repeat.study import known_to_the_tracker
 from aerotwin_core.errors import UserError
-from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
 from aerotwin_simulator.ground import GroundFaults, GroundRobotParameters, LidarSilence
 from aerotwin_teach_repeat.deviation import NoDisplacement, lateral_errors
 from aerotwin_teach_repeat.repeat import RepeatState
-from aerotwin_teach_repeat.teaching import teach_route
-from aerotwin_worlds import TexturedMesh, World, WorldQueries
+from aerotwin_worlds import WorldQueries
 
 ALONG_M = 7.0
 START_OFF_M, START_OFF_DEG = 0.4, 8.0
@@ -38,50 +37,11 @@ SETTLED_M = 4.0
 """Way that the tracker needs to come on to the route from the start error."""
 FILE_M = 1e-8
 """Nine decimals in the file."""
-PRESET = """
-source: a test
-parameters: {n_rings: 16, n_columns: 512, elevation_top_deg: 15.0, elevation_bottom_deg: -15.0,
-             range_noise_m: 0.01}
-"""
-
-
-def box(x, y, half, height, name):
-    low, high = np.array([x - half, y - half, -0.1]), np.array([x + half, y + half, height])
-    corners = np.array([[i, j, k] for k in (0, 1) for j in (0, 1) for i in (0, 1)], float)
-    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    triangles = [t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))]
-    return mesh(low + corners * (high - low), triangles, name)
-
-
-def mesh(vertices, triangles, name):
-    return TexturedMesh(
-        vertices_map=np.asarray(vertices, float),
-        triangles=np.asarray(triangles, np.int32),
-        uv=np.zeros((len(vertices), 2), np.float32),
-        texture=np.full((4, 4, 3), 128, np.uint8),
-        name=name,
-    )
 
 
 @pytest.fixture(scope="module")
 def world():
-    """Level ground with boxes of different sizes on both sides of the x axis."""
-    rng = np.random.default_rng(2)
-    places = [(x, side * rng.uniform(4, 12)) for x in range(-12, 32, 4) for side in (-1, 1)]
-    boxes = [
-        box(x + rng.uniform(-1, 1), y, rng.uniform(0.4, 1.5), rng.uniform(1, 5), f"box {k}")
-        for k, (x, y) in enumerate(places)
-    ]
-    ground = [[-40, -40, 0], [50, -40, 0], [50, 40, 0], [-40, 40, 0]]
-    return World(
-        name="boxes",
-        meshes=(mesh(ground, [[0, 1, 2], [0, 2, 3]], "ground"), *boxes),
-        origin=GeodeticPoint(latitude_deg=47.4, longitude_deg=8.5, altitude_m=488.0),
-        attribution="test",
-        licence="Apache-2.0",
-        start_p_map=np.zeros(3),
-        start_yaw=0.0,
-    )
+    return box_world()
 
 
 @pytest.fixture(scope="module")
@@ -91,23 +51,16 @@ def queries(world):
 
 @pytest.fixture(scope="module")
 def taught(world):
-    """A graph along a gentle S, taught on points of the true surface."""
-    from aerotwin_reconstruction.degradation import sample_surface
-
-    x = np.linspace(0.0, ALONG_M, 7)
-    waypoints = np.column_stack([x, 0.5 * np.sin(x / 3.0)])
-    points = sample_surface(world.meshes, 0.12, seed=0).points_map
-    graph = teach_route(points, waypoints)
+    graph = teach_in(world, ALONG_M)
     return SimpleNamespace(graph=graph, ids=list(graph.runs[0]))
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory):
-    preset = tmp_path_factory.mktemp("lidar") / "lidar.yaml"
-    preset.write_text(PRESET)
+    preset = lidar_file(tmp_path_factory.mktemp("lidar"))
     return RepeatStudy(
         n_repeats=1, seed=5, start_error_m=START_OFF_M, start_error_deg=START_OFF_DEG,
-        robot=GroundRobotParameters(lidar=str(preset)),
+        robot=GroundRobotParameters(lidar=preset),
     )  # fmt: skip
 
 
@@ -167,22 +120,6 @@ def test_the_tracker_knows_lags_and_delay_of_its_vehicle():
     car = known_to_the_tracker(BicycleParameters(maximum_steering_rad=np.pi / 4.0))
     assert (car["vehicle"], car["turn_lag_s"]) == ("bicycle", 0.2)
     assert car["max_curvature_1_m"] == pytest.approx(1.0 / 0.9)
-
-
-@pytest.mark.slow
-def test_a_lidar_that_is_silent_for_five_seconds_stops_the_robot_which_then_goes_on(
-    taught, queries, study
-):
-    silence = LidarSilence(from_s=2.0, until_s=7.0)
-    lost = dataclasses.replace(study, faults=GroundFaults(silences=(silence,)))
-    record = run_repeat(taught.graph, taught.ids, queries, lost, 0)
-    assert record.is_completed, record.reason
-    states = [transition.after for transition in record.transitions]
-    assert RepeatState.STOPPED in states
-    silent = (record.truth.stamps_ns > 2e9) & (record.truth.stamps_ns < 7e9)
-    way = np.linalg.norm(np.diff(record.truth.p_ref_body[silent], axis=0), axis=1).sum()
-    assert way < study.repeat.max_blind_m + 0.1
-    assert max(step.blind_m for step in record.steps) <= study.repeat.max_blind_m + 0.1
 
 
 def test_a_robot_that_sees_nothing_stays_where_it_is_and_gives_up(taught, queries, study):
