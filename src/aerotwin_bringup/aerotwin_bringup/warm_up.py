@@ -23,6 +23,7 @@ COMPILED_ON_IMPORT = (
     "aerotwin_simulator.simulation",
     "aerotwin_teach_repeat.localization.icp_kernels",
     "aerotwin_teach_repeat.localization.search_kernels",
+    "aerotwin_teach_repeat.radar.detection_kernels",
     "aerotwin_teach_repeat.submaps.kernels",
 )
 

@@ -2,43 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """The closed loop: scans of the true world in, commands out, repeat after repeat.
 
-Of each turn of the lidar the repeater makes a command, which acts after the latency; the simulation
-knows nothing of the route and the repeater nothing of the truth.
+Of each turn of lidar or radar the repeater makes a command, which acts after the latency; the
+simulation knows nothing of the route and the repeater nothing of the truth.
 """
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
-import numpy as np
-
 from aerotwin_bringup.teach_repeat.record import RepeatRecord
+from aerotwin_bringup.teach_repeat.sensors import RobotSensor, Senses, in_base, sensor_of
 from aerotwin_bringup.teach_repeat.study import RepeatStudy
-from aerotwin_core.frames import FloatArray
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import Command, NoGroundError
-from aerotwin_sensor_models import load_preset
-from aerotwin_simulator.ground import GroundSimulation, Scan, make_ground_simulation
+from aerotwin_simulator.ground import GroundSimulation
 from aerotwin_teach_repeat.deviation import Displacement, NoDisplacement, true_poses
-from aerotwin_teach_repeat.localization import Localizer, ScanOdometry
-from aerotwin_teach_repeat.repeat import Localizer as AnyLocalizer
-from aerotwin_teach_repeat.repeat import Odometry, Repeater, RepeatState, RepeatStep
+from aerotwin_teach_repeat.repeat import Repeater, RepeatState, RepeatStep
 from aerotwin_teach_repeat.repeat.step import ENDED
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_worlds import WorldQueries
 
+__all__ = ["SETTLE_S", "in_base", "run_repeat", "run_repeats"]
+
 SETTLE_S = 60.0
 """Time beyond that of the way that a repeat may take in any case: to be found, also again."""
 OnStep = Callable[[int, RepeatStep], None]
-Senses = Callable[[RouteGraph, Sequence[int], RepeatStudy], tuple[Odometry, AnyLocalizer]]
-"""Makes odometry and localiser, as the protocols of `aerotwin_teach_repeat.repeat`."""
-
-
-def lidar_senses(
-    graph: RouteGraph, route_ids: Sequence[int], study: RepeatStudy
-) -> tuple[ScanOdometry, Localizer]:
-    """Return odometry and localiser by lidar, which is what is under test."""
-    return ScanOdometry(), Localizer(graph, route_ids, study.localization)
 
 
 def run_repeats(
@@ -48,7 +36,7 @@ def run_repeats(
     study: RepeatStudy,
     *,
     displacement: Displacement | None = None,
-    senses: Senses = lidar_senses,
+    senses: Senses | None = None,
     on_step: OnStep | None = None,
 ) -> list[RepeatRecord]:
     """Repeat a taught route in the true world, a number of times.
@@ -65,8 +53,8 @@ def run_repeats(
         Every choice.
     displacement : Displacement, optional
         How the map of the graph differs from the true world; tells where the robot is put down.
-    senses : callable
-        Makes odometry and localiser of each repeat.
+    senses : callable, optional
+        Makes odometry and localiser of each repeat; by default those of the robot's sensor.
     on_step : callable, optional
         Called with the number of the repeat and each of its steps.
 
@@ -92,24 +80,25 @@ def run_repeat(
     number: int,
     *,
     displacement: Displacement | None = None,
-    senses: Senses = lidar_senses,
+    senses: Senses | None = None,
     on_step: OnStep | None = None,
 ) -> RepeatRecord:
     """Repeat a route once; parameters as `run_repeats`, and the number that makes its seed."""
     began = time.monotonic()
     poses = graph.poses_map(route_ids)
     (told,) = true_poses(displacement or NoDisplacement(), poses[:1])
-    simulation = make_ground_simulation(
-        study.robot_of(number), queries, told @ study.start_error(number), faults=study.faults
-    )
-    tracker = study.tracker_of(poses)
-    odometry, localizer = senses(graph, route_ids, study)
+    sensor = sensor_of(study)
+    T_map_base = told @ study.start_error(number)
+    simulation = sensor.simulate(study.robot_of(number), queries, T_map_base, study.faults)
+    tracker = study.tracker_of(poses, sensor.period_ns)
+    odometry, localizer = (senses or sensor.senses)(graph, route_ids, study)
     repeater = Repeater(graph, route_ids, localizer, odometry, tracker, study.repeat)
     repeater.start(is_anywhere=study.is_start_unknown)
     way_s = tracker.route.length_m / tracker.parameters.reference_speed_m_s
     steps: list[RepeatStep] = []
     try:
-        for step in _drive(simulation, repeater, study, SETTLE_S + study.time_limit * way_s):
+        limit_s = SETTLE_S + study.time_limit * way_s
+        for step in _drive(simulation, repeater, sensor, limit_s):
             steps.append(step)
             if on_step is not None:
                 on_step(number, step)
@@ -130,14 +119,12 @@ def run_repeat(
 
 
 def _drive(
-    simulation: GroundSimulation, repeater: Repeater, study: RepeatStudy, limit_s: float
+    simulation: GroundSimulation, repeater: Repeater, sensor: RobotSensor, limit_s: float
 ) -> Iterator[RepeatStep]:
-    """Close the loop, turn by turn of the lidar, until the repeat or its time is over."""
-    period_ns = load_preset("lidar", study.robot.lidar).period_ns
-    T_base_lidar = study.robot.T_base_lidar
+    """Close the loop, turn by turn of the sensor, until the repeat or its time is over."""
     for k in count(1):
-        scans = simulation.advance_to(k * period_ns)
-        step = _answer(repeater, scans, T_base_lidar, simulation)
+        turns = simulation.advance_to(k * sensor.period_ns)
+        step = _answer(repeater, turns, sensor, simulation)
         simulation.give(Command(step.v_m_s, step.omega_rad_s))
         yield step
         if repeater.state in ENDED or to_seconds(simulation.stamp_ns) > limit_s:
@@ -145,17 +132,11 @@ def _drive(
 
 
 def _answer(
-    repeater: Repeater, scans: list[Scan], T_base_lidar: FloatArray, simulation: GroundSimulation
+    repeater: Repeater, turns: list, sensor: RobotSensor, simulation: GroundSimulation
 ) -> RepeatStep:
     """Return what the repeater makes of a turn, or of its absence."""
     wheels = simulation.vehicle.wheel_odometry.twist
-    if not scans:
+    if not turns:
         return repeater.on_tick(simulation.stamp_ns, wheels)
-    scan = scans[-1]
-    return repeater.on_scan(in_base(scan, T_base_lidar), scan.times_s, scan.stamp_ns, wheels)
-
-
-def in_base(scan: Scan, T_base_lidar: FloatArray) -> np.ndarray:
-    """Return the points of a scan in the base frame, (n, 3) float32 [m], each at its own time."""
-    T = np.asarray(T_base_lidar, np.float32)
-    return scan.points_lidar @ T[:3, :3].T + T[:3, 3]
+    points, times = sensor.measured(turns[-1])
+    return repeater.on_scan(points, times, turns[-1].stamp_ns, wheels)

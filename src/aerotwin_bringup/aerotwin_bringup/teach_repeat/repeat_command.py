@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Repeat a taught route in closed loop: a simulated robot with a lidar in the true world.
+"""Repeat a taught route in closed loop: a simulated robot with lidar or radar in the true world.
 
 GRAPH is the folder of a route graph (aerotwin teach). The robot drives the way from its first
 vertex to its last, a number of times with slips, noise and start errors of its own, and is judged
@@ -9,6 +9,7 @@ at marks on the ground: those that it was taught with, else every 25 m along the
   aerotwin repeat build/campus_route --world campus@1003 --seed 1000 -o runs/repeat
   aerotwin repeat build/bent_route --world campus --degradation warp_30cm \
       --degradation-seed 1000 -o runs/bent        # taught in a cloud bent on purpose
+  aerotwin repeat build/campus_route --world campus --sensor radar -o runs/radar
   aerotwin repeat build/survey_route --world campus --marks marks.csv -o runs/survey
 
 Of a map that is bent by a known displacement (aerotwin degrade) the marks lie at its exact images
@@ -41,8 +42,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--start-error-deg", type=float, default=10.0, help="and turned by up to this (10)")
     add("--start-unknown", action="store_true", help="do not tell it where on the route it is")
     add("--vehicle", default="unicycle", help="unicycle, bicycle or a vehicle file (unicycle)")
+    add("--sensor", choices=("lidar", "radar"), default="lidar", help="what it sees with (lidar)")
     add("--lidar", default="spinning_16", help="preset or file (spinning_16)")
-    add("--lidar-z-m", type=float, default=1.0, help="height of the lidar above the ground (1)")
+    add("--radar", default="navtech_cir304", help="preset or file (navtech_cir304)")
+    add("--lidar-z-m", type=float, default=1.0, help="height of lidar or radar (1)")
     add("--latency-s", type=float, default=0.1, help="from a scan to its command (0.1)")
     add("--tracker", choices=("mpc", "pure_pursuit"), default="mpc", help="who steers (mpc)")
     add("--from", dest="start_id", type=int, help="vertex to start at (the first)")
@@ -58,7 +61,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Drive, judge, write; 0 when every repeat came to the end of the route."""
     from aerotwin_bringup.teach_repeat.closed_loop import run_repeats
-    from aerotwin_bringup.teach_repeat.judging import evaluate_repeats
+    from aerotwin_bringup.teach_repeat.judging import drives_section, evaluate_repeats
+    from aerotwin_bringup.teach_repeat.radar_page import radar_section
     from aerotwin_core.cli import say, write_json
     from aerotwin_teach_repeat.route_graph import RouteGraph
     from aerotwin_worlds import WorldQueries, load_world
@@ -67,16 +71,19 @@ def run(args: argparse.Namespace) -> int:
     graph = RouteGraph.load(args.graph)
     ids = _route_ids(graph, args)
     world = load_world(args.world)
-    route = _route(args, graph, ids, world)
+    queries, route = WorldQueries(world), _route(args, graph, ids, world)
     with _Bar(study, route) as bar:
         records = run_repeats(
-            graph, ids, WorldQueries(world), study,
-            displacement=route.displacement, on_step=bar.take,
-        )  # fmt: skip
+            graph, ids, queries, study, displacement=route.displacement, on_step=bar.take
+        )
     for number, record in enumerate(records):
         record.write(args.out / f"repeat_{number + 1}")
-    evaluation = evaluate_repeats(route, records, method=f"{args.tracker}, {args.lidar}")
-    page = _write(args, study, world, evaluation, records)
+    method = f"{args.tracker}, {study.radar or args.lidar}"
+    evaluation = evaluate_repeats(route, records, method=method)
+    sections = [*evaluation.sections(), drives_section(records)]
+    if study.radar:
+        sections.append(radar_section(graph, ids, queries, study, route.displacement))
+    page = _write(args, study, world, evaluation, sections)
     metrics = evaluation.metrics()
     write_json(args.json, metrics)
     n = sum(record.is_completed for record in records)
@@ -98,6 +105,7 @@ def _study(args: argparse.Namespace) -> "RepeatStudy":
         "n_repeats": args.repeats, "seed": args.seed, "start_error_m": args.start_error_m,
         "start_error_deg": args.start_error_deg, "is_start_unknown": args.start_unknown,
         "tracker": args.tracker, "robot": robot,
+        "radar": args.radar if args.sensor == "radar" else "",
     }  # fmt: skip
     return load_parameters(RepeatStudy, values, where="aerotwin repeat")
 
@@ -154,11 +162,10 @@ def _write(
     study: "RepeatStudy",
     world: "World",
     evaluation: "TeachRepeatEvaluation",
-    records: list,
+    sections: list,
 ) -> Path:
     import yaml
 
-    from aerotwin_bringup.teach_repeat.judging import drives_section
     from aerotwin_core.cli import write_text_atomically
     from aerotwin_core.parameters import to_mapping
     from aerotwin_report import write_report
@@ -173,7 +180,7 @@ def _write(
     return write_report(
         args.out,
         title=f"Repeats of a taught route in {world.name}",
-        sections=[*evaluation.sections(), drives_section(records)],
+        sections=sections,
         configuration=configuration,
         warnings=world.warnings,
         seed=study.seed,

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aerotwin_core.parameters import parameter
+from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
 from aerotwin_simulator.ground import NO_FAULTS, GroundFaults, GroundRobotParameters, load_vehicle
 from aerotwin_teach_repeat.localization import LocalizationProtocol
+from aerotwin_teach_repeat.radar import RadarProtocol
 from aerotwin_teach_repeat.repeat import RepeatParameters
 from aerotwin_teach_repeat.tracking import (
     ModelPredictiveTracker,
@@ -49,6 +51,10 @@ class RepeatStudy:
         minimum=1.0, maximum=100.0,
     )  # fmt: skip
     robot: GroundRobotParameters = field(default_factory=GroundRobotParameters)
+    radar: str = parameter(
+        "", text="radar preset or file, in place of the lidar; empty: it has the lidar"
+    )
+    radar_protocol: RadarProtocol = field(default_factory=RadarProtocol)
     faults: GroundFaults = NO_FAULTS
     localization: LocalizationProtocol = field(default_factory=LocalizationProtocol)
     tracking: TrackerParameters = field(default_factory=TrackerParameters)
@@ -75,9 +81,14 @@ class RepeatStudy:
         T[:2, 3] = away * math.cos(towards), away * math.sin(towards)
         return T
 
-    def tracker_of(self, poses_map: np.ndarray) -> PathTracker:
-        """Return who steers along poses (n, 4, 4); it knows lags, delay and kind of its vehicle."""
+    def tracker_of(self, poses_map: np.ndarray, period_ns: int | None = None) -> PathTracker:
+        """Return who steers along poses (n, 4, 4); it knows lags, delay and kind of its vehicle.
+
+        And the time between two of its commands [ns], where it is not that of its parameters.
+        """
         known = known_to_the_tracker(load_vehicle(self.robot.vehicle))
+        if period_ns is not None:
+            known |= {"control_period_s": to_seconds(period_ns)}
         parameters = dataclasses.replace(self.tracking, **known)
         return TRACKERS[self.tracker](RoutePath(poses_map), parameters)
 

@@ -65,9 +65,9 @@ NOT_COMPARABLE = (
 MATCHED = "Distortion of the map and route match those of the field trial."
 
 
-def published_table(*, with_radar: bool = False, is_matched: bool = False) -> Table:
-    """Return the published figures; their caption says whether they may be compared."""
-    shown = [f for f in FIELD_FIGURES if with_radar or not f.method.startswith("radar")]
+def published_table(*, sensor: str = "lidar", is_matched: bool = False) -> Table:
+    """Return the published figures of lidar or radar; the caption says whether to compare."""
+    shown = [f for f in FIELD_FIGURES if f.method.startswith(sensor)]
     rows = tuple(
         (
             figure.route,

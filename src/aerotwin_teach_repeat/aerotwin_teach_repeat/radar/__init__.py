@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Teach and repeat by a spinning radar: points from its power, odometry, place in the submaps.
+
+The submaps are those of the lidar, taught in the cloud of a reconstruction: of each the part that a
+level beam meets is laid into the plane, where turns of the radar are matched in SE(2). Height, roll
+and pitch are those of the submap's vertex.
+"""
+
+from aerotwin_teach_repeat.radar.detection import DetectorParameters, Peaks, detect, peak_points
+from aerotwin_teach_repeat.radar.odometry import RadarOdometry, RadarOdometryParameters
+from aerotwin_teach_repeat.radar.planar import BeamView, PlanarMatcher, submap_matcher
+from aerotwin_teach_repeat.radar.protocol import RadarProtocol, radar_localizer
+
+__all__ = [
+    "BeamView",
+    "DetectorParameters",
+    "Peaks",
+    "PlanarMatcher",
+    "RadarOdometry",
+    "RadarOdometryParameters",
+    "RadarProtocol",
+    "detect",
+    "peak_points",
+    "radar_localizer",
+    "submap_matcher",
+]

@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Points from the power of a radar: a bounded-false-alarm-rate detector along each azimuth.
+
+A cell is an echo if its power exceeds a x (mean of its neighbours) + b. With b = 0 that is the
+cell-averaging CFAR detector (Rohling 1983, IEEE Trans. AES 19, 608-621), whose rate of false alarms
+in exponential noise does not depend on the level of the noise:
+
+    P = (1 + a / N)^-N,    with b: P = exp(-b / mean) (1 + a / N)^-N
+
+b bounds what remains where noise is low (BFAR: Alhashimi et al. 2021, arXiv 2109.09669; 2024,
+Autonomous Robots 48). Neighbouring cells above the threshold are one peak, at their centre of mass;
+each azimuth keeps its strongest peaks (as `kpeaks` of VTR3 does).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.parameters import parameter
+from aerotwin_teach_repeat.radar.detection_kernels import detect_peaks
+
+LEVEL_DB = 0.5
+"""Step of the levels of Navtech's radars, which VTR3 (vtr_radar, detector.inl) reads so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetectorParameters:
+    """Every choice of the detector; ranges and number of peaks are those of VTR3."""
+
+    false_alarm_rate: float = parameter(
+        1e-2, text="share of cells of noise above a x mean, before b", minimum=1e-12, maximum=0.5
+    )
+    offset_db: float = parameter(25.0, text="b, as level", unit="dB", minimum=-100.0, maximum=127.5)
+    n_side: int = parameter(50, text="cells averaged to each side", minimum=1, maximum=4096)
+    n_guard: int = parameter(
+        20, text="cells between those and the tested one, to each side", minimum=0, maximum=4096
+    )
+    n_strongest: int = parameter(4, text="peaks that an azimuth keeps", minimum=1, maximum=256)
+    min_range_m: float = parameter(
+        2.5, text="nothing is detected nearer (VTR3: 2.0)", unit="m", minimum=0.0
+    )
+    max_range_m: float = parameter(
+        69.0, text="nothing is detected farther", unit="m", minimum=0.1, maximum=1e4
+    )
+
+    @property
+    def factor(self) -> float:
+        """a, of the rate of false alarms and the number of cells N."""
+        n = 2 * self.n_side
+        return n * (math.pow(self.false_alarm_rate, -1.0 / n) - 1.0)
+
+    @property
+    def offset(self) -> float:
+        """b, as power."""
+        return 10.0 ** (self.offset_db / 10.0)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Peaks:
+    """What a detector found, in the order of azimuths.
+
+    Attributes
+    ----------
+    azimuth : (n,) int array
+        Row of each.
+    range_m : (n,) array
+        Its range [m].
+    level_db : (n,) array
+        The highest level in it [dB].
+    """
+
+    azimuth: np.ndarray
+    range_m: np.ndarray
+    level_db: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.azimuth)
+
+
+def detect(levels: np.ndarray, bin_m: float, parameters: DetectorParameters | None = None) -> Peaks:
+    """Return the echoes in a turn of a radar.
+
+    Parameters
+    ----------
+    levels : (n_azimuths, n_bins) uint8 array
+        Power in steps of `LEVEL_DB`; the middle of bin b is at (b + 0.5) `bin_m`.
+    bin_m : float
+        Length of a bin [m].
+    parameters : DetectorParameters, optional
+
+    Raises
+    ------
+    ValueError
+        If the levels are not of that kind or `bin_m` is not positive.
+    """
+    p = parameters or DetectorParameters()
+    if levels.ndim != 2 or levels.dtype != np.uint8 or not bin_m > 0.0:
+        raise ValueError(
+            f"levels must be (n_azimuths, n_bins) uint8 and bin_m positive, got {levels.shape} "
+            f"{levels.dtype} and {bin_m}"
+        )
+    n_bins = levels.shape[1]
+    first = min(math.ceil(p.min_range_m / bin_m), n_bins)
+    last = max(min(math.floor(p.max_range_m / bin_m), n_bins), first)
+    power = 10.0 ** (LEVEL_DB * np.arange(256) / 10.0)
+    rows, places, heights = detect_peaks(
+        np.ascontiguousarray(levels), power, first, last, p.n_side, p.n_guard, p.factor, p.offset,
+        p.n_strongest,
+    )  # fmt: skip
+    return Peaks(azimuth=rows, range_m=(places + 0.5) * bin_m, level_db=10.0 * np.log10(heights))
+
+
+def peak_points(peaks: Peaks, azimuths: np.ndarray) -> np.ndarray:
+    """Return the places of peaks in the radar's frame, in its plane z = 0, (n, 3) float32 [m].
+
+    Parameters
+    ----------
+    peaks : Peaks
+    azimuths : (n_azimuths,) array
+        Directions from x towards y [rad].
+    """
+    angles = azimuths[peaks.azimuth]
+    flat = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(len(angles))])
+    return (flat * peaks.range_m[:, None]).astype(np.float32)

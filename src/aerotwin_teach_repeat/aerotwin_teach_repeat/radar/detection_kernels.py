@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled detector of a radar: cells above a sliding threshold, joined to peaks."""
+
+import numpy as np
+from numba import float64, int64, njit, types, uint8
+
+
+@njit(
+    types.Tuple((int64[::1], float64[::1], float64[::1]))(
+        uint8[:, ::1], float64[::1], int64, int64, int64, int64, float64, float64, int64
+    ),
+    cache=True,
+    nogil=True,
+)
+def detect_peaks(levels, power, first, last, n_side, guard, factor, offset, n_strongest):
+    """Return rows, bins (middle of mass, of bin b: b) and powers of the peaks, row by row.
+
+    Parameters
+    ----------
+    levels : (n, m) array
+        What was received.
+    power : (256,) array
+        Of each level.
+    first, last : int
+        Bins that are looked at: first up to, not with, last.
+    n_side, guard : int
+        Cells that are averaged to each side, and those between them and the cell under test.
+    factor, offset : float
+        The threshold is factor times the mean, and offset.
+    n_strongest : int
+        Peaks that a row keeps, by the highest power in them.
+    """
+    n_rows = levels.shape[0]
+    rows = np.empty(n_rows * n_strongest, np.int64)
+    places, heights = np.empty(len(rows)), np.empty(len(rows))
+    sums = np.zeros(last - first + 1)
+    n = 0
+    for row in range(n_rows):
+        for b in range(first, last):
+            sums[b - first + 1] = sums[b - first] + power[levels[row, b]]
+        start, mass, moment, height = n, 0.0, 0.0, 0.0
+        for b in range(first, last + 1):
+            is_above, p = False, 0.0
+            if b < last:
+                p = power[levels[row, b]]
+                low, left = max(b - guard - n_side, first), max(b - guard, first)
+                right, high = min(b + guard + 1, last), min(b + guard + 1 + n_side, last)
+                total = sums[left - first] - sums[low - first]
+                total += sums[high - first] - sums[right - first]
+                count = left - low + high - right
+                is_above = count > 0 and p > factor * total / count + offset
+            if is_above:
+                mass += p
+                moment += p * b
+                height = max(height, p)
+            elif mass > 0.0:
+                k = n
+                if n - start == n_strongest:  # the weakest gives way, if it is weaker
+                    k = start + int(np.argmin(heights[start:n]))
+                    height = 0.0 if heights[k] >= height else height
+                else:
+                    n += 1
+                if height > 0.0:
+                    rows[k], places[k], heights[k] = row, moment / mass, height
+                mass, moment, height = 0.0, 0.0, 0.0
+    return rows[:n], places[:n], heights[:n]

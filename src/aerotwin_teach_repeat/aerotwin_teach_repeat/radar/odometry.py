@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Odometry from turns of a radar: freed of motion and Doppler shift, matched to the last few.
+
+A turn lasts 0.25 s, so what motion does to it matters more than for a lidar: at 1 m/s its first and
+last points are 0.25 m apart, and the Doppler shift moves what is ahead 5 cm nearer and what is
+behind 5 cm farther away. All motion is in the plane of the vehicle.
+"""
+
+from collections import deque
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.parameters import parameter
+from aerotwin_teach_repeat.localization.matcher import Match
+from aerotwin_teach_repeat.localization.odometry import (
+    OdometryFrame,
+    OdometryParameters,
+    ScanOdometry,
+    whole_twist,
+)
+from aerotwin_teach_repeat.radar.planar import (
+    RADAR_MATCHING,
+    PlanarMatcher,
+    flattened,
+    line_normals,
+)
+
+RADAR_SCANS = OdometryParameters(
+    protocol=replace(RADAR_MATCHING, max_range_m=69.0, min_matched_ratio=0.4), map_memory_m=5.0
+)
+"""VTR3: 40 % matched, up to 69 m; its map keeps points for 5 s, at 1 m/s."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RadarOdometryParameters:
+    """Every choice of the odometry by radar."""
+
+    scans: OdometryParameters = field(default_factory=lambda: RADAR_SCANS)
+    doppler_shift_s: float = parameter(
+        0.0, text="range that the radar reads short per closing speed, which is put back", unit="s",
+        minimum=-1.0, maximum=1.0,
+    )  # fmt: skip
+    line_radius_m: float = parameter(
+        1.0, text="points so near each other may be of one line", unit="m", minimum=0.05
+    )
+
+
+class RadarOdometry(ScanOdometry):
+    """Odometry that is given the points of one turn after the other, each as measured.
+
+    Parameters
+    ----------
+    parameters : RadarOdometryParameters, optional
+    p_base_radar : (3,) array, optional
+        Where the radar is mounted [m]; above the base's origin by default.
+    """
+
+    def __init__(
+        self,
+        parameters: RadarOdometryParameters | None = None,
+        p_base_radar: np.ndarray | None = None,
+    ) -> None:
+        p = parameters or RadarOdometryParameters()
+        self._shift_s, self._twist = p.doppler_shift_s, np.zeros(6)
+        self._p_base_radar = np.zeros(3) if p_base_radar is None else np.asarray(p_base_radar)
+        super().__init__(p.scans, lambda scans: _FlatMap(scans, p.line_radius_m))
+
+    def add(
+        self,
+        points_base: np.ndarray,
+        times_s: np.ndarray | None,
+        stamp_ns: int,
+        wheel_twist: np.ndarray | None = None,
+    ) -> OdometryFrame:
+        """Place a turn; parameters as `ScanOdometry.add`."""
+        twist = self._twist if wheel_twist is None else whole_twist(wheel_twist)
+        still = without_doppler(points_base, twist, self._p_base_radar, self._shift_s)
+        frame = super().add(still, times_s, stamp_ns, wheel_twist)
+        self._twist = frame.twist
+        return frame
+
+
+def without_doppler(
+    points_base: np.ndarray, twist: FloatArray, p_base_radar: np.ndarray, shift_s: float
+) -> np.ndarray:
+    """Return points of a moving radar where one at rest would have seen them.
+
+    Parameters
+    ----------
+    points_base : (n, 3) array
+        Each in the base's frame at its own time [m].
+    twist : (6,) array
+        Velocity and angular velocity of the base [m/s, rad/s].
+    p_base_radar : (3,) array
+        Where the radar is mounted [m].
+    shift_s : float
+        Range that it reads short per closing speed [s].
+
+    References
+    ----------
+    Burnett et al. 2021, RA-L 6, 771-778 (arXiv 2011.03512): range + beta (v . u).
+    """
+    away = np.asarray(points_base, np.float64) - p_base_radar
+    away[:, 2] = 0.0
+    u = away / np.maximum(np.linalg.norm(away, axis=1), 1e-9)[:, None]
+    velocity = twist[:3] + np.cross(twist[3:], p_base_radar)
+    return (points_base + shift_s * (u @ velocity)[:, None] * u).astype(np.float32)
+
+
+class _FlatMap:
+    """Points of the last keyframes in the plane, with normals of lines through them."""
+
+    def __init__(self, parameters: OdometryParameters, line_radius_m: float) -> None:
+        p = parameters
+        self._protocol, self._radius_m = p.protocol, line_radius_m
+        n_scans = max(1, round(p.map_memory_m / max(p.keyframe_m, 1e-3)))
+        self._scans: deque[np.ndarray] = deque(maxlen=n_scans)
+        self._points, self._normals = np.empty((0, 3)), np.empty((0, 3))
+        self._matcher: PlanarMatcher | None = None
+
+    def add(self, points: np.ndarray, frame: OdometryFrame) -> None:
+        """Take in the points (n, 3) of a keyframe and forget the oldest [m]."""
+        self._scans.append(points)
+        self._points = flattened(np.concatenate(self._scans))
+        self._normals, weights = line_normals(self._points, self._radius_m)
+        self._matcher = PlanarMatcher(
+            self._points, self._normals, weights, self._protocol, np.zeros((3, 3))
+        )
+
+    def match(self, points_base: np.ndarray, T_odom_base: FloatArray, L: FloatArray) -> Match:
+        """Match a turn to the map; poses are in odom."""
+        assert self._matcher is not None
+        return self._matcher.match(points_base, T_odom_base, L)
+
+    def around(self, p_odom: np.ndarray, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return points and normals within a horizontal distance of a place."""
+        kept = np.hypot(*(self._points[:, :2] - p_odom[:2]).T) <= radius_m
+        return self._points[kept], self._normals[kept]

@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every choice of localisation by radar, and the localiser that is made of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from aerotwin_teach_repeat.localization import LocalizationProtocol, Localizer
+from aerotwin_teach_repeat.radar.detection import DetectorParameters
+from aerotwin_teach_repeat.radar.odometry import RadarOdometryParameters
+from aerotwin_teach_repeat.radar.planar import RADAR_MATCHING, BeamView, submap_matcher
+from aerotwin_teach_repeat.route_graph import RouteGraph
+
+
+@dataclass(frozen=True, kw_only=True)
+class RadarProtocol:
+    """Detector, odometry, view of the map, matching."""
+
+    detector: DetectorParameters = field(default_factory=DetectorParameters)
+    odometry: RadarOdometryParameters = field(default_factory=RadarOdometryParameters)
+    view: BeamView = field(default_factory=BeamView)
+    localization: LocalizationProtocol = field(default_factory=lambda: RADAR_MATCHING)
+
+
+def radar_localizer(
+    graph: RouteGraph, route_ids: Sequence[int], protocol: RadarProtocol | None = None
+) -> Localizer:
+    """Return the localiser of a route for turns of a radar, on the submaps of a lidar."""
+    p = protocol or RadarProtocol()
+    make_matcher = submap_matcher(p.localization, p.view)
+    return Localizer(graph, route_ids, p.localization, make_matcher=make_matcher)
