@@ -4,6 +4,7 @@
 
 import argparse
 import dataclasses
+import textwrap
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from repeat_stage import box_world, lidar_file, teach_in
 
 from aerotwin_bringup.teach_repeat import RepeatStudy, repeat_command, run_repeat
 from aerotwin_core.errors import UserError
-from aerotwin_simulator.ground import GroundRobotParameters, faults_of
+from aerotwin_simulator.ground import FAULT_WORDS, GroundRobotParameters, faults_of
 from aerotwin_teach_repeat.repeat import RepeatParameters, RepeatState
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_worlds import WorldQueries
@@ -153,3 +154,28 @@ def test_a_route_that_does_not_connect_is_refused_before_anything_is_driven(tmp_
     with pytest.raises(UserError, match="the graph falls into 2 parts"):
         repeat_command.run(parser.parse_args(words))
     assert not (tmp_path / "out").exists()
+
+
+def test_the_help_of_the_verb_says_the_words_of_the_simulator():
+    assert textwrap.indent(FAULT_WORDS, "  ") in repeat_command.__doc__
+
+
+@pytest.mark.parametrize("at_m", [6.0, 14.0])
+def test_a_start_on_the_way_is_found_though_nobody_tells_where_it_is(
+    graph_folder, queries, study, at_m
+):
+    unknown = dataclasses.replace(study, start_at_m=at_m, is_start_unknown=True)
+    graph = RouteGraph.load(graph_folder)
+    ids = [k for k in graph.runs[0] if graph.vertex(k).T_map_vertex[0, 3] <= at_m + 2.0]
+    record = run_repeat(graph, ids, queries, unknown, 0)
+    assert record.is_completed, record.reason
+    assert record.truth.p_ref_body[0, 0] == pytest.approx(at_m, abs=1.0)
+    assert record.steps[2].s_m == pytest.approx(at_m, abs=1.5)
+    right_stamps(record)
+
+
+def test_a_start_beyond_the_route_is_refused(graph_folder, queries, study):
+    graph = RouteGraph.load(graph_folder)
+    far = dataclasses.replace(study, start_at_m=99.0)
+    with pytest.raises(UserError, match="--start-at-m must be on the route of 2"):
+        run_repeat(graph, list(graph.runs[0]), queries, far, 0)

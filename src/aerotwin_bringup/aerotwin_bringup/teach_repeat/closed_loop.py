@@ -10,13 +10,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
+import numpy as np
+
 from aerotwin_bringup.teach_repeat.record import RepeatRecord
 from aerotwin_bringup.teach_repeat.sensors import RobotSensor, Senses, in_base, sensor_of
 from aerotwin_bringup.teach_repeat.study import RepeatStudy
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import FloatArray
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import Command, NoGroundError
 from aerotwin_simulator.ground import GroundSimulation
-from aerotwin_teach_repeat.deviation import Displacement, NoDisplacement, true_poses
+from aerotwin_teach_repeat.deviation import (
+    Displacement,
+    NoDisplacement,
+    arc_length,
+    true_poses,
+)
 from aerotwin_teach_repeat.repeat import Repeater, RepeatState, RepeatStep
 from aerotwin_teach_repeat.repeat.step import ENDED
 from aerotwin_teach_repeat.route_graph import RouteGraph
@@ -86,14 +95,15 @@ def run_repeat(
     """Repeat a route once; parameters as `run_repeats`, and the number that makes its seed."""
     began = time.monotonic()
     poses = graph.poses_map(route_ids)
-    (told,) = true_poses(displacement or NoDisplacement(), poses[:1])
+    start = _start(poses, study.start_at_m)
+    (told,) = true_poses(displacement or NoDisplacement(), poses[start : start + 1])
     sensor = sensor_of(study)
     T_map_base = told @ study.start_error(number)
     simulation = sensor.simulate(study.robot_of(number), queries, T_map_base, study.faults)
     tracker = study.tracker_of(poses, sensor.period_ns)
     odometry, localizer = (senses or sensor.senses)(graph, route_ids, study)
     repeater = Repeater(graph, route_ids, localizer, odometry, tracker, study.repeat)
-    repeater.start(is_anywhere=study.is_start_unknown)
+    repeater.start(vertex_id=route_ids[start], is_anywhere=study.is_start_unknown)
     way_s = tracker.route.length_m / tracker.parameters.reference_speed_m_s
     steps: list[RepeatStep] = []
     try:
@@ -116,6 +126,14 @@ def run_repeat(
         reason=reason,
         wall_s=time.monotonic() - began,
     )
+
+
+def _start(poses_map: FloatArray, at_m: float) -> int:
+    """Return the place in a route (n, 4, 4) of the vertex nearest to a way along it [m]."""
+    s_m = arc_length(poses_map[:, :2, 3])
+    if at_m > s_m[-1]:
+        raise UserError(f"--start-at-m must be on the route of {s_m[-1]:.1f} m, got {at_m:g}")
+    return int(np.argmin(np.abs(s_m - at_m)))
 
 
 def _drive(

@@ -15,9 +15,19 @@ at marks on the ground: those that it was taught with, else every 25 m along the
 Of a map that is bent by a known displacement (aerotwin degrade) the marks lie at its exact images
 and the floor is printed; of a reconstruction, --marks tells where the painted marks appear in it
 (x_map_m,y_map_m,z_map_m) and where they are (x_true_m,y_true_m,z_true_m).
+
+Faults (--fault, as often as wanted; times in seconds since the start):
+  silent:FROM:SECONDS               the sensor is silent
+  blocked:FROM:SECONDS[:RIGHT:LEFT] nothing comes back between two azimuths [deg], 0 = ahead, left
+                                    positive; without them from nowhere
+  kidnapped:AT:AHEAD[:LEFT[:TURN]]  it is put down elsewhere: metres, degrees to the left
+
+  aerotwin repeat build/campus_route --world campus --repeats 1 --fault silent:20:5 \
+      --fault kidnapped:60:-8:0.5:30 -o runs/faults
 """
 
 import argparse
+import dataclasses
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +50,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--seed", type=int, default=0, help="of starts, slip and noise (0)")
     add("--start-error-m", type=float, default=0.5, help="starts up to this far off (0.5)")
     add("--start-error-deg", type=float, default=10.0, help="and turned by up to this (10)")
+    add("--start-at-m", type=float, default=0.0, metavar="M", help="where on the route it starts")
     add("--start-unknown", action="store_true", help="do not tell it where on the route it is")
+    add("--fault", action="append", default=[], metavar="WORDS", help="what goes wrong, see above")
     add("--vehicle", default="unicycle", help="unicycle, bicycle or a vehicle file (unicycle)")
     add("--sensor", choices=("lidar", "radar"), default="lidar", help="what it sees with (lidar)")
     add("--lidar", default="spinning_16", help="preset or file (spinning_16)")
@@ -96,6 +108,7 @@ def run(args: argparse.Namespace) -> int:
 def _study(args: argparse.Namespace) -> "RepeatStudy":
     from aerotwin_bringup.teach_repeat.study import RepeatStudy
     from aerotwin_core.parameters import load_parameters
+    from aerotwin_simulator.ground import faults_of
 
     robot = {
         "vehicle": args.vehicle, "lidar": args.lidar, "lidar_z_m": args.lidar_z_m,
@@ -104,10 +117,11 @@ def _study(args: argparse.Namespace) -> "RepeatStudy":
     values = {
         "n_repeats": args.repeats, "seed": args.seed, "start_error_m": args.start_error_m,
         "start_error_deg": args.start_error_deg, "is_start_unknown": args.start_unknown,
-        "tracker": args.tracker, "robot": robot,
+        "start_at_m": args.start_at_m, "tracker": args.tracker, "robot": robot,
         "radar": args.radar if args.sensor == "radar" else "",
     }  # fmt: skip
-    return load_parameters(RepeatStudy, values, where="aerotwin repeat")
+    study = load_parameters(RepeatStudy, values, where="aerotwin repeat")
+    return dataclasses.replace(study, faults=faults_of(args.fault))
 
 
 def _route_ids(graph: "RouteGraph", args: argparse.Namespace) -> list[int]:

@@ -42,6 +42,9 @@ class RepeatStudy:
     start_error_deg: float = parameter(
         10.0, text="and turned by up to this", unit="deg", minimum=0.0, maximum=180.0
     )
+    start_at_m: float = parameter(
+        0.0, text="way along the route at which it starts", unit="m", minimum=0.0, maximum=1e6
+    )
     is_start_unknown: bool = parameter(
         False, text="the robot is not told where on the route it starts"
     )

@@ -84,10 +84,10 @@ class GroundFaults:
 NO_FAULTS = GroundFaults()
 
 FAULT_WORDS = """\
-silent:FROM:SECONDS                    the lidar is silent
-blocked:FROM:SECONDS[:RIGHT:LEFT]      nothing comes back between two azimuths [deg], 0 = ahead,
-                                       left positive; without them from nowhere
-kidnapped:AT:AHEAD[:LEFT[:TURN]]       it is put down elsewhere: metres, degrees to the left
+silent:FROM:SECONDS               the sensor is silent
+blocked:FROM:SECONDS[:RIGHT:LEFT] nothing comes back between two azimuths [deg], 0 = ahead, left
+                                  positive; without them from nowhere
+kidnapped:AT:AHEAD[:LEFT[:TURN]]  it is put down elsewhere: metres, degrees to the left
 """
 """How faults are written in a command; times are seconds since the start."""
 
