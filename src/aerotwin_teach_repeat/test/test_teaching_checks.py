@@ -136,6 +136,29 @@ def test_a_free_path_is_left_alone():
     assert gaps.max() < 0.2  # half a spacing
 
 
+def test_single_points_above_the_ground_are_noise_and_no_obstacle():
+    y = np.arange(-7.0, 7.0, 0.6)  # a fence of points that leaves no way between them
+    noise = np.column_stack([np.full(len(y), 10.0), y, np.full(len(y), 0.3)])
+    straight = np.array([[0.0, 0.0], [20.0, 0.0]])
+    moved = way_around(
+        straight, np.concatenate([FLAT, noise]), is_closed=False, reach_m=3.0, vehicle=VEHICLE
+    )
+    assert moved[:, 1] == pytest.approx(0.0, abs=1e-9)
+    posts = np.concatenate([FLAT, *(post(10.0, side, 0.25, 0.5) for side in y)])
+    with pytest.raises(UserError, match="no way"):
+        way_around(straight, posts, is_closed=False, reach_m=3.0, vehicle=VEHICLE)
+
+
+def test_the_start_of_a_loop_gives_way_and_that_of_an_open_route_stays():
+    ring = np.array([[10.0, -5.0], [16.0, 0.0], [10.0, 5.0], [4.0, 0.0]])
+    cloud = np.concatenate([FLAT, post(10.0, -5.0)])
+    moved = way_around(ring, cloud, is_closed=True, reach_m=3.0, vehicle=VEHICLE)
+    away = np.linalg.norm(moved[0] - ring[0])
+    assert 0.9 < away < 1.5  # half the vehicle and its clearance, not more than room asks for
+    with pytest.raises(UserError, match="no way"):
+        way_around(ring, cloud, is_closed=False, reach_m=3.0, vehicle=VEHICLE)
+
+
 def test_a_wall_has_no_way_round():
     wall = np.concatenate([post(10.0, y) for y in np.arange(-7.0, 7.0, 0.2)])
     cloud = np.concatenate([FLAT, wall])

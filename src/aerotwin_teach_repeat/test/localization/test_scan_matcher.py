@@ -192,6 +192,18 @@ def test_too_large_a_step_from_the_prior_is_refused(surfaces):
     assert "from the prior, at most 0.1 m" in match.reason
 
 
+def test_steps_that_stay_small_are_enough_and_large_ones_are_not(surfaces):
+    T = circle_pose(1.0)
+    points, start = scan(T)[0], moved(T, [0.2, 0.1, 0.0], 2.0)
+    restless = replace(LocalizationProtocol(), least_shift_m=0.0, refined_steps=20)
+    match = ScanMatcher(*surfaces, restless).match(points, start)
+    assert match.converged and match.accepted, match.reason
+    assert errors(match.T_target_source, T)[0] < 0.01
+    short = replace(restless, initial_steps=0, refined_steps=1)
+    match = ScanMatcher(*surfaces, short).match(points, start)
+    assert not match.converged and "still moving after 1 steps" in match.reason
+
+
 def test_nothing_to_match_is_a_failure_not_an_error(matcher):
     match = matcher.match(np.full((50, 3), np.nan), np.eye(4))
     assert not match.accepted and match.matched_ratio == 0.0

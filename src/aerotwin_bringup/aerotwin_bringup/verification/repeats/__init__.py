@@ -12,8 +12,9 @@ from typing import Any
 
 from aerotwin_bringup.verification.repeats.bent import CAMPUS_WARP, GRASSLAND_WARP, ROUTE_WARP
 from aerotwin_bringup.verification.repeats.driven import DRIVEN
+from aerotwin_bringup.verification.repeats.surveyed import SURVEY
 
-CASES = {case.name: case for case in (DRIVEN, CAMPUS_WARP, ROUTE_WARP, GRASSLAND_WARP)}
+CASES = {case.name: case for case in (DRIVEN, CAMPUS_WARP, ROUTE_WARP, GRASSLAND_WARP, SURVEY)}
 
 
 def verify_repeats(

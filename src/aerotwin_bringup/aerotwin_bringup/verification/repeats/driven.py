@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_bringup.teach_repeat import RepeatStudy
-from aerotwin_bringup.teach_repeat.closed_loop import SETTLE_S, in_base
+from aerotwin_bringup.teach_repeat.closed_loop import SETTLE_S
 from aerotwin_bringup.teach_repeat.judging import Route
+from aerotwin_bringup.teach_repeat.sensors import LidarSensor
 from aerotwin_bringup.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph
 from aerotwin_bringup.world_routes import route_of_world
 from aerotwin_core.errors import UserError
@@ -23,8 +24,7 @@ from aerotwin_core.time import to_seconds
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_ground_dynamics import Command
 from aerotwin_reconstruction.degradation import sample_surface
-from aerotwin_sensor_models import load_preset
-from aerotwin_simulator.ground import make_ground_simulation
+from aerotwin_simulator.ground import NO_FAULTS
 from aerotwin_teach_repeat.deviation import DrivenDisplacement, arc_length, marks_on_route
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import (
@@ -102,16 +102,16 @@ def drive(
     aerotwin_core.errors.UserError
         If it does not come to the end in time.
     """
-    simulation = make_ground_simulation(study.robot_of(TEACH), queries, poses_map[0])
+    sensor = LidarSensor(study)
+    simulation = sensor.simulate(study.robot_of(TEACH), queries, poses_map[0], NO_FAULTS)
     tracker = study.tracker_of(poses_map)
     progress = RouteProgress(tracker.route)
-    period_ns = load_preset("lidar", study.robot.lidar).period_ns
     limit_s = SETTLE_S + study.time_limit * tracker.route.length_m
     for k in count(1):
-        for scan in simulation.advance_to(k * period_ns):
-            points = in_base(scan, study.robot.T_base_lidar)
+        for scan in simulation.advance_to(k * sensor.period_ns):
             twist = np.array(simulation.vehicle.wheel_odometry.twist)
-            teacher.add(points, scan.times_s, scan.stamp_ns, twist)
+            points, times_s = sensor.measured(scan)
+            teacher.add(points, times_s, scan.stamp_ns, twist)
         T_map_base, now_s = simulation.vehicle.T_map_base, to_seconds(simulation.stamp_ns)
         progress.update(T_map_base)
         if progress.left_m < AT_END_M:
