@@ -215,6 +215,10 @@ def test_nobody_may_step_in_on_structured_routes_and_elsewhere_it_is_told():
     assert of(rows, "interventions, structured routes")["met"] is False
     assert of(rows, "interventions, other routes")["met"] is None
     assert of(rows, "driven, structured routes")["value"] == pytest.approx(1.5)
+    scores.append(scores_of([[0.0, 0.0]], seed=1001, n_interventions=1))
+    rows = rows_of([meadow], {"meadow": scores})
+    assert of(rows, "driven per intervention, other routes")["value"] == pytest.approx(1.5)
+    assert not any(row["figure"].endswith("structured routes") for row in rows)
 
 
 def test_rows_are_printed_in_centimetres_and_counts_as_they_are():

@@ -106,7 +106,7 @@ class TeachRepeatEvaluation:
     marks : Marks
         On the route, with their true places.
     displacement : Displacement
-        How the teach map differs from the place; none for a driven teach.
+        How the teach map differs from the place.
     floor : RigidFitFloor, optional
         One value for each vertex of the route, where the displacement is known.
     is_closed : bool

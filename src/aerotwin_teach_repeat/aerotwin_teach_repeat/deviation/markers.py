@@ -56,7 +56,7 @@ def marks_on_route(
     s_m : (m,) array
         Where the marks are, within the route's length [m].
     displacement : Displacement
-        How the teach map differs from the place; `NoDisplacement()` for a driven teach.
+        How the teach map differs from the place; `DrivenDisplacement` for a driven teach.
     """
     T_map_mark = poses_along(T_map_route, s_m)
     return Marks(

@@ -83,6 +83,8 @@ def _interventions(cases: Iterable[Case], found: Mapping[str, Sequence[Scores]])
         bar = 0 if is_structured else None
         yield _row(None, None, f"interventions, {kind}", "", n, bar)
         yield _row(None, None, f"driven, {kind}", "km", km, None)
+        if n:
+            yield _row(None, None, f"driven per intervention, {kind}", "km", km / n, None)
 
 
 def _row(
@@ -101,7 +103,7 @@ def line_of(row: Row) -> str:
     value, bar, unit, verdict = shown(row)
     seed = "all seeds" if row["seed"] is None else f"seed {row['seed']}"
     limit = f"at most {bar}" if bar else ""
-    figure = f"{row['figure']:<34}{value:>8} {unit:<3}"
+    figure = f"{row['figure']:<42}{value:>8} {unit:<3}"
     return f"{row['case']:<16}{seed:<12}{figure}  {limit:<14} {verdict.upper()}".rstrip()
 
 
