@@ -7,7 +7,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo test test-kilted lint bench verify clean distclean
+.PHONY: help setup setup-dev demo demo-teach-repeat test test-kilted lint bench verify clean distclean
 
 PYTHON ?= python3
 # Two test processes: one flies, the other takes the rest.
@@ -25,6 +25,7 @@ help:
 	@echo "aerotwin: fly a robot through a digital twin, run a SLAM on it, read how good it was"
 	@echo
 	@echo "  make demo         set up, fly past the cliff for a minute, print where the report is"
+	@echo "  make demo-teach-repeat  survey a campus from the air, repeat a route on its ground: 15 min"
 	@echo "  make test         set up, run all tests"
 	@echo "  make setup        only set up: .venv/bin/aerotwin then works from any shell"
 	@echo
@@ -45,6 +46,31 @@ setup-dev:
 
 demo: setup
 	@.venv/bin/aerotwin launch launch/sitl_flight.launch.yaml name:=demo
+
+# World, area round its route and seed of the noise; each stage can be called by hand as it is shown.
+DEMO_WORLD ?= campus
+DEMO_AREA_M ?= -75 -60 75 60
+DEMO_DIR ?= build/teach-repeat
+DEMO_STAGE = stage() { echo "$$1"; shift; echo "  aerotwin $$*"; .venv/bin/aerotwin "$$@"; }
+
+# It goes on where a mark was not found, or something floats over the road of the reconstruction:
+# both are told.
+demo-teach-repeat: setup
+	@$(DEMO_STAGE)
+	dir=$(DEMO_DIR); rm -rf "$$dir"
+	stage "1 of 5: survey, flown by the simulator, of a ground with painted marks" \
+	    survey $(DEMO_WORLD) --area-m $(DEMO_AREA_M) --marks route -o $$dir/survey
+	stage "2 of 5: reconstruction from pictures and GNSS" \
+	    reconstruct $$dir/survey -o $$dir/reconstruction
+	stage "3 of 5: the marks in its ortho picture" \
+	    reconstruct marks $$dir/reconstruction --survey $$dir/survey -o $$dir/marks \
+	    || test $$? -eq 1
+	stage "4 of 5: a route taught through the marks, in the reconstruction" \
+	    teach $$dir/reconstruction/cloud.ply --route $$dir/marks/route.yaml --anyway -o $$dir/route \
+	    || test $$? -eq 1
+	stage "5 of 5: a robot that was never there repeats it, three times" \
+	    repeat $$dir/route --world $(DEMO_WORLD) --marks $$dir/marks/marks.csv -o $$dir/repeats
+	echo "The report is $$dir/repeats/report.html"
 
 bench: setup-dev
 	@.venv/bin/aerotwin bench --json build/bench.json

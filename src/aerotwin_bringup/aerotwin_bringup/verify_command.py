@@ -13,8 +13,9 @@ take more than a gigabyte or pass silently.
 lounge: each of 23 real scans of a hall finds its place in the map of the others, from starts 0.5 m
 and 10 degrees off, 20 seeds each: all converge, median 2 cm, worst 8 cm; skipped without the data.
 repeats: taught routes are driven again in closed loop, with three seeds: taught by driving, and
-virtually in maps of three worlds that are bent by 30 cm; offsets at marks against their bars. Names
-of cases choose among them; repeats are kept, a second call goes on where the first ended.
+virtually in maps of three worlds that are bent by 30 cm, and in the project's own reconstruction
+of a survey from the air; offsets at marks against their bars. Names of cases choose among them;
+repeats are kept, a second call goes on where the first ended.
 slams: three SLAMs fly the same mission with four large turns, each with five seeds, by the protocol
 of XTDrone; the tables of the study lie in --runs.
 
@@ -33,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 NAMES = ("coarse", "consistency", "flights", "fuzz", "lounge", "repeats", "slams")
-REPEAT_CASES = ("driven", "campus_warp", "route_warp", "grassland_warp")
+REPEAT_CASES = ("driven", "campus_warp", "route_warp", "grassland_warp", "survey")
 """Those of `verification.repeats.CASES`."""
 FIRST_SEED, N_SEEDS, N_CONSISTENCY_SEEDS, N_LOUNGE_SEEDS = 1000, 5, 50, 20
 N_REPEAT_SEEDS = 3

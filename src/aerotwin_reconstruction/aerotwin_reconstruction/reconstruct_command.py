@@ -4,10 +4,11 @@
 
 SURVEY is a folder of `aerotwin survey`, or of any JPEG pictures of one camera with GNSS in their
 EXIF. Poses come from the pictures and GNSS alone; the truth of a simulated survey is only compared
-with. The folder then holds cloud.ply (normals, colours), poses.csv, mesh.glb with the world.yaml
-that loads it, and reconstruction.json.
+with, and the true surface with --against. The folder then holds cloud.ply (normals, colours),
+poses.csv, mesh.glb with the world.yaml that loads it, and reconstruction.json.
 
   aerotwin reconstruct runs/survey -o runs/reconstruction
+  aerotwin reconstruct runs/survey --against campus -o runs/reconstruction
 """
 
 import argparse
@@ -21,6 +22,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scale", type=float, help="pictures are shrunk to for stereo (0.5)")
     parser.add_argument("--no-mesh", action="store_true", help="cloud and poses only")
     parser.add_argument("--texel-m", type=float, help="of the ortho texture (0.05)")
+    parser.add_argument("--against", metavar="WORLD", help="the true one, to compare with")
     parser.add_argument("--json", metavar="FILE", help="the record; - for standard output")
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER")
 
@@ -33,7 +35,9 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_reconstruction.dense import DenseParameters
     from aerotwin_reconstruction.reconstruction import reconstruct
     from aerotwin_reconstruction.surface import SurfaceParameters
+    from aerotwin_worlds import load_world
 
+    world = None if args.against is None else load_world(args.against)
     dense = load_parameters(
         DenseParameters, _given(voxel_m=args.voxel_m, scale=args.scale), where="reconstruct"
     )
@@ -45,6 +49,7 @@ def run(args: argparse.Namespace) -> int:
             bundle=BundleParameters(),
             dense=dense,
             surface=None if args.no_mesh else surface,
+            world=world,
             report=bars,
         )
     say(
@@ -58,8 +63,21 @@ def run(args: argparse.Namespace) -> int:
             f"against the truth: positions {100 * errors['position_rmse_m']:.1f} cm, attitudes "
             f"{errors['angle_rmse_deg']:.3f} degrees (RMS)"
         )
+    if record["accuracy"] is not None:
+        say(_against(record["accuracy"]))
     write_json(args.json, record)
     return 0
+
+
+def _against(found: dict) -> str:
+    """Return how far the cloud is from the truth, and how much of it is there, as a line."""
+    strips = found.get("completeness_in_strips", {})
+    shares = [f"{100 * v:.1f} % within {half} m of the route" for half, v in strips.items()]
+    shares.append(f"{100 * found['completeness']:.1f} % of the area")
+    return (
+        f"points to surface {100 * found['to_surface_mean_m']:.1f} cm in the mean (floor of the "
+        f"cells {100 * found['floor_mean_m']:.2f} cm); within 0.3 m of a point: {', '.join(shares)}"
+    )
 
 
 def _given(**values) -> dict:

@@ -13,7 +13,7 @@ from aerotwin_reconstruction.bundle.align import Report
 from aerotwin_reconstruction.dense import DenseParameters, depth_maps, reconstruct_cloud
 from aerotwin_reconstruction.dense.neighbours import shared_tracks
 from aerotwin_reconstruction.folder import CLOUD, POSES, RECORD, write_dense_cloud, write_world
-from aerotwin_reconstruction.report import alignment_record, pose_errors
+from aerotwin_reconstruction.report import alignment_record, cloud_accuracy, pose_errors
 from aerotwin_reconstruction.surface import SurfaceParameters, ortho_colours, surface_mesh
 from aerotwin_reconstruction.surface.heights import height_raster
 from aerotwin_reconstruction.survey.folder import (
@@ -22,6 +22,7 @@ from aerotwin_reconstruction.survey.folder import (
     read_truth,
     write_poses,
 )
+from aerotwin_worlds import World
 
 
 def reconstruct(
@@ -31,6 +32,7 @@ def reconstruct(
     bundle: BundleParameters,
     dense: DenseParameters,
     surface: SurfaceParameters | None,
+    world: World | None = None,
     report: Report = lambda stage, share: None,
 ) -> dict[str, Any]:
     """Reconstruct a survey; return and write the record.
@@ -41,6 +43,8 @@ def reconstruct(
         Folder of the pictures, and of the results.
     bundle, dense, surface : parameters
         There is no mesh where `surface` is None.
+    world : World, optional
+        The true one; the cloud is compared with it.
     report : callable
         Told of every stage and how far it is.
 
@@ -65,10 +69,16 @@ def reconstruct(
         texture = ortho_colours(raster, alignment, maps, surface, report=report)
         write_world(out, surface_mesh(raster, texture, surface), origin, start_m, survey.name)
         clock.stop("surface")
+    truth = read_truth(survey)
+    found = None
+    if world is not None:
+        found = cloud_accuracy(cloud, world, survey, truth, dense.voxel_m)
+        clock.stop("accuracy")
     record = {
         "survey": str(survey),
         "alignment": alignment_record(alignment),
-        "pose_errors": pose_errors(alignment, read_truth(survey)),
+        "pose_errors": pose_errors(alignment, truth),
+        "accuracy": found,
         "cloud": {"n_points": len(cloud), "voxel_m": dense.voxel_m},
         "parameters": {
             "bundle": to_mapping(bundle),

@@ -1,13 +1,21 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a reconstruction reports of itself, and of its poses where the truth is known."""
+"""What a reconstruction reports of itself, and of poses and cloud where the truth is known."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from aerotwin_core.errors import UserError
+from aerotwin_core.parameters import load_parameters
+from aerotwin_reconstruction.accuracy import accuracy
 from aerotwin_reconstruction.bundle.align import Alignment
+from aerotwin_reconstruction.dense.fusion import DenseCloud
+from aerotwin_reconstruction.survey.camera import SurveyCamera
+from aerotwin_reconstruction.survey.folder import RECORD, read_record
+from aerotwin_worlds import World
 
 
 def alignment_record(alignment: Alignment) -> dict[str, Any]:
@@ -56,3 +64,31 @@ def pose_errors(alignment: Alignment, truth: dict[str, np.ndarray]) -> dict[str,
         "angle_rmse_deg": float(np.sqrt((angle_deg**2).mean())),
         "angle_max_deg": float(angle_deg.max()),
     }
+
+
+def cloud_accuracy(
+    cloud: DenseCloud, world: World, survey: Path, truth: dict[str, np.ndarray], voxel_m: float
+) -> dict[str, Any]:
+    """Return the accuracy of a cloud against the world that a simulated survey was flown in.
+
+    Raises
+    ------
+    UserError
+        If the survey's folder does not hold the true poses, its camera or its area.
+    """
+    record = read_record(survey)
+    try:
+        camera = load_parameters(SurveyCamera, record["camera"], where=f"{survey / RECORD}")
+        x0, y0, x1, y1 = (float(value) for value in record["area_m"])
+        line = record["route"]["points_m"] if "route" in record else None
+        route_m = None if line is None else np.array(line, float).reshape(-1, 2)
+        if not truth:
+            raise ValueError("no true poses")
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            f"{survey}: no simulated survey to compare with ({error}); leave --against out"
+        ) from None
+    return accuracy(
+        cloud.points, world, truth, camera.model_camera(),
+        voxel_m=voxel_m, area_m=(x0, y0, x1, y1), route_m=route_m,
+    )  # fmt: skip

@@ -153,6 +153,25 @@ def test_cells_become_means_with_normals_towards_the_pictures():
         fuse([part], voxel_m=0.1, fewest_points=9999, normal_neighbours=8)
 
 
+def test_what_floats_over_a_surface_is_left_out_and_what_stands_alone_stays():
+    rng = np.random.default_rng(8)
+    floor = np.column_stack([rng.uniform(0, 2, (8000, 2)), np.full(8000, 0.05)])  # 20 in a cell
+    floating = np.array([[1.0, 1.0, 0.45], [0.32, 1.51, 0.38], [1.11, 0.43, -0.35]])
+    y, z = np.meshgrid(np.arange(0.05, 2.0, 0.1), np.arange(0.05, 2.0, 0.1))
+    wall = np.column_stack([np.full(y.size, 6.05), y.ravel(), z.ravel()])  # 1 in a cell
+    points = np.concatenate([floor, floating, wall]).astype(np.float32)
+    part = SeenPoints(
+        points=points,
+        colours=np.zeros((len(points), 3), np.uint8),
+        towards=np.array([1.0, 1.0, 20.0], np.float32),
+    )
+    options = {"voxel_m": 0.1, "fewest_points": 1, "normal_neighbours": 8}
+    assert len(fuse([part], **options)) == 400 + len(floating) + len(wall)
+    cloud = fuse([part], **options, least_share=0.15)
+    assert len(cloud) == 400 + len(wall)
+    np.testing.assert_allclose(np.unique(cloud.points[cloud.points[:, 0] < 3, 2].round(6)), [0.05])
+
+
 def test_normals_turn_with_the_points():
     rng = np.random.default_rng(6)
     flat = np.column_stack([rng.uniform(-1, 1, (300, 2)), np.zeros(300)])

@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_reconstruction.bundle import BundleParameters
 from aerotwin_reconstruction.dense import DenseParameters
+from aerotwin_reconstruction.dense.fusion import DenseCloud
 from aerotwin_reconstruction.reconstruction import reconstruct
+from aerotwin_reconstruction.report import cloud_accuracy
 from aerotwin_reconstruction.surface import SurfaceParameters
 from aerotwin_reconstruction.survey import (
     GimbalErrors,
@@ -85,7 +88,8 @@ def result(world, tmp_path_factory):
     shots = plan_shots(pattern, CAMERA, low_m=(-12, -10), high_m=(12, 10), ground_z_m=0.0)
     gnss = GnssNoise()
     taken = fly_shots(shots, GimbalErrors(), gnss, seed=1000)
-    photograph(world, taken, CAMERA, gnss, folder, record={})
+    area = {"area_m": [-12.0, -10.0, 12.0, 10.0]}
+    photograph(world, taken, CAMERA, gnss, folder, record=area)
     out = tmp_path_factory.mktemp("reconstruction")
     record = reconstruct(
         folder,
@@ -93,6 +97,7 @@ def result(world, tmp_path_factory):
         bundle=BundleParameters(feature_scale=1.0, n_features=600),
         dense=DenseParameters(scale=1.0, pixel_step=1, voxel_m=0.2),
         surface=SurfaceParameters(cell_m=0.4, texel_m=0.2),
+        world=world,
     )
     return out, record
 
@@ -146,8 +151,31 @@ def test_the_mesh_loads_as_a_world_with_the_heights_and_colours_of_the_place(res
     assert np.corrcoef(mesh.texture[v, u].astype(float).ravel(), true)[0, 1] > 0.6
 
 
+def test_the_record_compares_the_cloud_with_the_world(result, world):
+    out, record = result
+    columns, _ = read_ply(out / "cloud.ply")
+    points = np.column_stack([columns[name] for name in "xyz"]).astype(float)
+    found, single = record["accuracy"], 1e-4
+    mean = WorldQueries(world).distance(points).mean()
+    assert found["to_surface_mean_m"] == pytest.approx(mean, abs=single)
+    assert found["floor_mean_m"] < 0.01 < found["to_surface_mean_m"]
+    assert 0.7 < found["completeness"] < 0.9  # walls are not seen well from straight above
+    assert "completeness_in_strips" not in found
+
+
+def test_a_survey_without_truth_is_not_compared(result, world, tmp_path):
+    (tmp_path / "survey.json").write_text("{}")
+    cloud = DenseCloud(
+        points=np.zeros((1, 3)), normals=np.zeros((1, 3)), colours=np.zeros((1, 3), np.uint8)
+    )
+    with pytest.raises(UserError, match="--against"):
+        cloud_accuracy(cloud, world, tmp_path, {}, 0.1)
+
+
 def test_the_record_says_what_was_done(result):
     out, record = result
     assert json.loads((out / "reconstruction.json").read_text()) == json.loads(json.dumps(record))
-    assert set(record["stages_s"]) == {"alignment", "stereo", "fusion", "surface"}
+    assert set(record["stages_s"]) == {
+        "alignment", "stereo", "fusion", "surface", "accuracy",
+    }  # fmt: skip
     assert (out / "poses.csv").read_text().count("\n") == record["alignment"]["n_pictures"] + 1

@@ -74,6 +74,7 @@ def reconstruct_cloud(
             voxel_m=parameters.voxel_m,
             fewest_points=parameters.fewest_points,
             normal_neighbours=parameters.normal_neighbours,
+            least_share=parameters.least_share,
         )
     except ValueError as error:
         raise UserError(f"no surface was found: {error}; survey with more overlap") from None

@@ -4,11 +4,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 _CHUNK = 1 << 17
+_BLOCK_CELLS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +54,24 @@ class SeenPoints:
 
 
 def fuse(
-    parts: Sequence[SeenPoints], *, voxel_m: float, fewest_points: int, normal_neighbours: int
+    parts: Sequence[SeenPoints],
+    *,
+    voxel_m: float,
+    fewest_points: int,
+    normal_neighbours: int,
+    least_share: float = 0.0,
 ) -> DenseCloud:
     """Return the means of the points in each cell that holds enough of them.
+
+    Parameters
+    ----------
+    parts : sequence of SeenPoints
+    voxel_m : float
+        Edge of a cell [m].
+    fewest_points, normal_neighbours : int
+    least_share : float
+        Cells with fewer points than this share of the fullest cell around them are left out: what
+        matching errors let float over a surface shows in a picture or two, the surface in many.
 
     Raises
     ------
@@ -70,6 +87,8 @@ def fuse(
     starts = np.flatnonzero(np.diff(key[order], prepend=-1))
     count = np.diff(np.append(starts, len(order)))
     is_kept = count >= fewest_points
+    if least_share > 0.0:
+        is_kept &= count >= least_share * _fullest_around(cell[order[starts]], count)
     if not is_kept.any():
         raise ValueError(f"no cell of {voxel_m:g} m holds {fewest_points} points")
 
@@ -84,6 +103,22 @@ def fuse(
     return DenseCloud(
         points=mean, normals=normals, colours=np.rint(colours).clip(0, 255).astype(np.uint8)
     )
+
+
+def _fullest_around(cell: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """Return the most points that a cell within five to ten cells of each holds, (n,)."""
+    block = cell // _BLOCK_CELLS + 1
+    extent = block.max(axis=0) + 2
+    steps = np.array([extent[1] * extent[2], extent[2], 1])
+    keys, index = np.unique(block @ steps, return_inverse=True)
+    own = np.zeros(len(keys), count.dtype)
+    np.maximum.at(own, index, count)
+    fullest = own.copy()
+    for offset in product((-1, 0, 1), repeat=3):
+        beside = keys + steps @ offset
+        place = np.minimum(np.searchsorted(keys, beside), len(keys) - 1)
+        fullest = np.maximum(fullest, np.where(keys[place] == beside, own[place], 0))
+    return fullest[index]
 
 
 def fitted_normals(points: np.ndarray, towards: np.ndarray, *, n_neighbours: int) -> np.ndarray:

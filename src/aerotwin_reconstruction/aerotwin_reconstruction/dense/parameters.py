@@ -42,7 +42,7 @@ class DenseParameters:
         2, text="Neighbours that must agree on a depth.", minimum=1, maximum=16
     )
     depth_tolerance: float = parameter(
-        0.01, text="Depths of other pictures that differ by a smaller share agree.", minimum=1e-4,
+        0.005, text="Depths of other pictures that differ by a smaller share agree.", minimum=1e-4,
         maximum=0.2,
     )  # fmt: skip
     n_confirming: int = parameter(
@@ -70,6 +70,13 @@ class DenseParameters:
         text="Points that make a cell count; walls, seen by few pictures, need a small number.",
         minimum=1,
         maximum=1000,
+    )
+    least_share: float = parameter(
+        0.15,
+        text="Points that make a cell count, as a share of those in the fullest cell around it: "
+        "less is what floats over a surface by mistake.",
+        minimum=0.0,
+        maximum=1.0,
     )
     normal_neighbours: int = parameter(
         16, text="Points that a normal is fitted to.", minimum=4, maximum=200
