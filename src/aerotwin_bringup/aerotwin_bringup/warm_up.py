@@ -13,6 +13,8 @@ COARSE_M = 0.4
 COMPILED_ON_IMPORT = (
     "aerotwin_autopilot.embedded_autopilot",
     "aerotwin_dense_localization.alignment.kernels",
+    "aerotwin_dense_localization.depth.kernels",
+    "aerotwin_dense_localization.mapping.kernels",
     "aerotwin_dense_localization.splats.kernels",
     "aerotwin_map_evaluation.kernels",
     "aerotwin_reconstruction.bundle.kernels",

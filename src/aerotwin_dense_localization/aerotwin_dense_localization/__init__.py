@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dense visual localisation close to structures, where features are lost.
 
-`splats`: a map of coloured points with covariances and the images of it; `alignment`: where an
-image was taken, by its grey values against such an image. Frames: x right, y down, z forward for
+`depth`: from stereo pairs; `splats`: coloured points with covariances and the images of them;
+`alignment`: where an image was taken, by its grey values against such an image; `mapping`: a map of
+splats from stereo key-frames. Frames: x right, y down, z forward for
 the optical frame of a camera or a view; `T_a_b` takes points of b to a.
 """
 
-__all__ = ["alignment", "splats"]
+__all__ = ["alignment", "depth", "mapping", "splats"]

@@ -167,7 +167,7 @@ def test_moving_the_cloud_is_moving_the_camera():
     [
         ({"points": [[0.0, 0.0, np.nan]]}, "points must be finite"),
         ({"covariances": [[1.0, 0, 0, -1.0, 0, 1.0]]}, "variances must be 0 or more"),
-        ({"colours": np.zeros((1, 2))}, "1 or 3 channels"),
+        ({"colours": np.zeros((1, 0))}, "must have a channel"),
         ({"covariances": np.zeros((1, 3))}, "covariances of 1 splats must be"),
     ],
 )

@@ -21,7 +21,7 @@ class SplatCloud:
     points : (n, 3) float32 array
         Centres [m].
     colours : (n, c) float32 array
-        c is 1 (grey) or 3 (red, green, blue), 0 to 255 [DN].
+        c is 1 (grey) or 3 (red, green, blue), 0 to 255 [DN]; or whatever else is to be averaged.
     covariances : (n, 6) float32 array
         Extent of each: xx xy xz yy yz zz [m^2].
 
@@ -45,8 +45,8 @@ class SplatCloud:
             if not np.isfinite(array).all():
                 raise ValueError(f"{name} must be finite; leave splats without a place out")
             object.__setattr__(self, name, array)
-        if self.colours.shape[1] not in (1, 3):
-            raise ValueError(f"colours must have 1 or 3 channels, got {self.colours.shape[1]}")
+        if self.colours.shape[1] == 0:
+            raise ValueError("colours must have a channel, got none")
         if n and float(self.covariances[:, [0, 3, 5]].min()) < 0.0:
             raise ValueError("variances must be 0 or more; see covariances xx, yy and zz")
 

@@ -60,7 +60,7 @@ class SplatView:
 
     @property
     def grey(self) -> np.ndarray:
-        """The image in grey (h, w) float32 [DN], by the luma of BT.601."""
+        """The image in grey (h, w) float32 [DN], by the luma of BT.601; or its only channel."""
         if self.image.shape[2] == 1:
             return self.image[:, :, 0]
         return self.image @ np.array([0.299, 0.587, 0.114], dtype=np.float32)

@@ -1,0 +1,110 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A key-frame: an image with depth and the pose that an ego-localisation gave it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.frames import FloatArray, invert_transform
+
+_GRID = 12
+"""Points per edge of an image by which overlap is found."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Keyframe:
+    """A stereo key-frame.
+
+    Attributes
+    ----------
+    stamp_ns : int
+    image : (h, w) or (h, w, 3) uint8 array
+        Of the left camera: grey, or red, green, blue [DN].
+    depth, variance : (h, w) float32 arrays
+        Of its pixels [m, m^2]; NaN where unknown.
+    camera : PinholeCamera
+    T_map_optical : (4, 4) array
+        Estimated pose of the left camera's optical frame.
+    """
+
+    stamp_ns: int
+    image: np.ndarray
+    depth: np.ndarray
+    variance: np.ndarray
+    camera: PinholeCamera
+    T_map_optical: FloatArray
+
+    def __post_init__(self) -> None:
+        shape = (self.camera.height, self.camera.width)
+        for name in ("image", "depth", "variance"):
+            if getattr(self, name).shape[:2] != shape:
+                found = getattr(self, name).shape
+                raise ValueError(f"{name} must be {shape} as the camera, got {found}")
+        if self.image.dtype != np.uint8 or self.image.shape[2:] not in ((), (3,)):
+            raise ValueError(
+                "image must be (h, w) or (h, w, 3) uint8, got "
+                f"{self.image.shape} {self.image.dtype}"
+            )
+        if not np.isfinite(self.T_map_optical).all():
+            raise ValueError(f"T_map_optical of key-frame {self.stamp_ns} must be finite")
+
+    @property
+    def grey(self) -> np.ndarray:
+        """The image in grey (h, w) float32 [DN], by the luma of BT.601."""
+        if self.image.ndim == 2:
+            return self.image.astype(np.float32)
+        return self.image.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
+
+    def at(self, T_map_optical: FloatArray) -> "Keyframe":
+        """Return the key-frame at another pose."""
+        return replace(self, T_map_optical=np.asarray(T_map_optical, dtype=np.float64))
+
+    def points_map(self) -> FloatArray:
+        """Return a few points of its surface, (n, 3) [m], even over the image."""
+        v, u = (
+            np.linspace(0.05, 0.95, _GRID) * (size - 1)
+            for size in (self.camera.height, self.camera.width)
+        )
+        rows, columns = (a.ravel().round().astype(int) for a in np.meshgrid(v, u, indexing="ij"))
+        depth = self.depth[rows, columns]
+        known = np.isfinite(depth)
+        pixels = np.column_stack([columns[known], rows[known]])
+        points = self.camera.unproject(pixels, depth[known])
+        T = self.T_map_optical
+        return points @ T[:3, :3].T + T[:3, 3]
+
+    def overlap_with(self, other: "Keyframe") -> float:
+        """Return the share of its surface that another key-frame shows."""
+        points = self.points_map()
+        if len(points) == 0:
+            return 0.0
+        T = invert_transform(other.T_map_optical)
+        seen = points @ T[:3, :3].T + T[:3, 3]
+        uv = other.camera.project(seen)
+        size = [other.camera.width - 1, other.camera.height - 1]
+        return float(((uv >= 0.0) & (uv <= size)).all(axis=1).mean())
+
+
+def select_keyframes(
+    frames: Sequence[Keyframe], *, max_overlap: float = 0.75, n_recent: int = 60
+) -> list[int]:
+    """Return the indices of the frames that are worth a key-frame: those that show enough new.
+
+    Parameters
+    ----------
+    frames : sequence of Keyframe
+        In the order of time.
+    max_overlap : float
+        A frame that shares more of its surface with one of those taken is left out.
+    n_recent : int
+        Of those taken, so many last ones are compared with.
+    """
+    taken: list[int] = []
+    for k, frame in enumerate(frames):
+        recent = taken[-n_recent:]
+        if all(frame.overlap_with(frames[j]) < max_overlap for j in recent):
+            taken.append(k)
+    return taken

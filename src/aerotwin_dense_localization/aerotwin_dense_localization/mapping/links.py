@@ -1,0 +1,143 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Ties between key-frames, also across flight lines, and the poses that agree with them.
+
+Each key-frame is aligned to those that share most of its view: by grey values and by the depth of
+both, so that stereo gives the scale. Poses are then found that meet these ties and, loosely, the
+poses that were given: a second pass over the same wall lands on the first.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_dense_localization.alignment import AlignmentParameters, DirectAlignment, View
+from aerotwin_dense_localization.mapping.keyframe import Keyframe
+from aerotwin_dense_localization.mapping.parameters import LinkParameters
+from aerotwin_registration.pose_graph import PoseConstraint, agreed_poses
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Link:
+    """A tie of two key-frames.
+
+    Attributes
+    ----------
+    a, b : int
+        Their places.
+    T_a_b : (4, 4) array
+        Of their optical frames.
+    sigma_m, sigma_rad : float
+        Worst standard deviation of the alignment, its floor in it [m, rad].
+    """
+
+    a: int
+    b: int
+    T_a_b: FloatArray
+    sigma_m: float
+    sigma_rad: float
+
+
+def find_links(
+    keyframes: Sequence[Keyframe],
+    parameters: LinkParameters | None = None,
+    alignment: AlignmentParameters | None = None,
+    *,
+    on_keyframe=lambda: None,
+) -> list[Link]:
+    """Align key-frames to their neighbours; return the ties that are believed.
+
+    Parameters
+    ----------
+    keyframes : sequence of Keyframe
+    parameters : LinkParameters, optional
+    alignment : AlignmentParameters, optional
+    on_keyframe : callable
+        Called after each key-frame.
+    """
+    p = LinkParameters() if parameters is None else parameters
+    links = []
+    for a, keyframe in enumerate(keyframes):
+        view = View(
+            grey=keyframe.grey,
+            depth=keyframe.depth,
+            variance=keyframe.variance,
+            camera=keyframe.camera,
+        )
+        aligner = None
+        for b in _neighbours(keyframes, a, p):
+            aligner = DirectAlignment(view, alignment) if aligner is None else aligner
+            other = keyframes[b]
+            T_a_b = invert_transform(keyframe.T_map_optical) @ other.T_map_optical
+            found = aligner.align(other.grey, other.camera, T_a_b, depth=other.depth)
+            if found.converged and _is_near(found.T_view_cam, T_a_b, p):
+                links.append(_link(a, b, found.T_view_cam, found.covariance, p))
+        on_keyframe()
+    return links
+
+
+def agree_poses(
+    keyframes: Sequence[Keyframe],
+    links: Sequence[Link],
+    parameters: LinkParameters | None = None,
+) -> list[Keyframe]:
+    """Return the key-frames at the poses that meet their ties and, loosely, the given poses."""
+    p = LinkParameters() if parameters is None else parameters
+    given = np.array([keyframe.T_map_optical for keyframe in keyframes])
+    # The map itself stands first and is held; each given pose is a tie to it.
+    constraints = [
+        PoseConstraint(
+            a=0, b=k + 1, T_a_b=T, shift_m=p.prior_m, turn_rad=float(np.radians(p.prior_deg))
+        )
+        for k, T in enumerate(given)
+    ]
+    constraints += [
+        PoseConstraint(
+            a=link.a + 1,
+            b=link.b + 1,
+            T_a_b=link.T_a_b,
+            shift_m=link.sigma_m,
+            turn_rad=link.sigma_rad,
+        )
+        for link in links
+    ]
+    poses = agreed_poses(np.concatenate([np.eye(4)[None], given]), constraints)
+    return [keyframe.at(T) for keyframe, T in zip(keyframes, poses[1:], strict=True)]
+
+
+def _neighbours(keyframes: Sequence[Keyframe], a: int, p: LinkParameters) -> list[int]:
+    """Return the earlier key-frames that share most of a view, also of other lines."""
+    here = keyframes[a]
+    shares = [(min(here.overlap_with(other), other.overlap_with(here)), b)
+              for b, other in enumerate(keyframes[:a])]  # fmt: skip
+    shares = sorted((s, b) for s, b in shares if s >= p.min_overlap)
+    return [b for _, b in shares[-p.n_neighbours :]]
+
+
+def _is_near(T_found: FloatArray, T_given: FloatArray, p: LinkParameters) -> bool:
+    off = invert_transform(T_given) @ T_found
+    shift_m = float(np.linalg.norm(off[:3, 3]))
+    turn_deg = float(np.degrees(Rotation.from_matrix(off[:3, :3]).magnitude()))
+    limit = p.max_correction_sigmas * np.sqrt(2.0)  # both poses are given
+    return shift_m <= limit * p.prior_m and turn_deg <= limit * p.prior_deg
+
+
+def _link(a: int, b: int, T_a_b: FloatArray, covariance: FloatArray, p: LinkParameters) -> Link:
+    # The position of b in a's frame moves with the turn as well: C about b, not about the eye.
+    p_a_b = T_a_b[:3, 3]
+    lever = np.array(
+        [[0.0, p_a_b[2], -p_a_b[1]], [-p_a_b[2], 0.0, p_a_b[0]], [p_a_b[1], -p_a_b[0], 0.0]]
+    )
+    J = np.hstack([np.eye(3), lever])
+    shift = np.linalg.eigvalsh(J @ covariance @ J.T)[-1]
+    turn = np.linalg.eigvalsh(covariance[3:, 3:])[-1]
+    return Link(
+        a=a,
+        b=b,
+        T_a_b=T_a_b,
+        sigma_m=float(np.hypot(np.sqrt(shift), p.floor_m)),
+        sigma_rad=float(np.hypot(np.sqrt(turn), np.radians(p.floor_deg))),
+    )

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every choice of the dense map."""
+
+from dataclasses import dataclass
+
+from aerotwin_core.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapParameters:
+    """How key-frames become surfaces."""
+
+    gate: float = parameter(
+        3.0,
+        text="Depths that differ by no more standard deviations are of one place.",
+        minimum=0.5,
+        maximum=10.0,
+    )
+    slack: float = parameter(
+        0.004,
+        text="And by this share of the depth: what interpolation between splats leaves.",
+        minimum=0.0,
+        maximum=0.1,
+    )
+    alike_dn: float = parameter(
+        12.0,
+        text=(
+            "Of a depth that contradicts the map: with a colour this near to the map's it is "
+            "spurious, with another one a thing is newly seen."
+        ),
+        unit="DN",
+        minimum=0.0,
+        maximum=255.0,
+    )
+    finer: float = parameter(
+        0.7,
+        text="Pixels smaller than this share of the map's at their place take its place.",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    splat_px: float = parameter(
+        0.6,
+        text="Standard deviation of a splat, in pixels of the key-frame that it came from.",
+        unit="px",
+        minimum=0.1,
+        maximum=5.0,
+    )
+    steepest: float = parameter(
+        3.0,
+        text="Surfaces whose depth changes faster with x/z or y/z are edges, not patches.",
+        minimum=0.1,
+        maximum=100.0,
+    )
+    min_weight: float = parameter(
+        0.01, text="Weight of splats at which a pixel is known.", minimum=1e-6, maximum=10.0
+    )
+    new_distance_m: float = parameter(
+        3.0,
+        text="So far from every surface's pose a key-frame becomes a surface of its own.",
+        unit="m",
+        minimum=0.0,
+        maximum=1e6,
+    )
+    new_overlap: float = parameter(
+        0.95,
+        text="Or if a smaller share of its pixels is known.",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    new_saliency: float = parameter(
+        0.95,
+        text="Or of its salience (OpenCV's spectral residual).",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    min_views: int = parameter(
+        2,
+        text="Points seen by fewer key-frames are left out of the finished map.",
+        minimum=1,
+        maximum=100,
+    )
+    margin_px: int = parameter(
+        8, text="Rim of a key-frame that is not used.", unit="px", minimum=0, maximum=200
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LinkParameters:
+    """How key-frames are tied to each other before the map is made."""
+
+    n_neighbours: int = parameter(
+        6, text="Key-frames that each is aligned to.", minimum=1, maximum=50
+    )
+    min_overlap: float = parameter(
+        0.3, text="Share of a key-frame's pixels that a neighbour shows.", minimum=0.05, maximum=1.0
+    )
+    prior_m: float = parameter(
+        0.5,
+        text="Standard deviation of the given positions.",
+        unit="m",
+        minimum=1e-3,
+        maximum=100.0,
+    )
+    prior_deg: float = parameter(
+        2.0,
+        text="And of the given attitudes.",
+        unit="deg",
+        minimum=1e-3,
+        maximum=180.0,
+    )
+    floor_m: float = parameter(
+        0.01,
+        text="No alignment is trusted better: depth is not perfect.",
+        unit="m",
+        minimum=1e-5,
+        maximum=1.0,
+    )
+    floor_deg: float = parameter(0.05, text="Nor its turn.", unit="deg", minimum=1e-4, maximum=10.0)
+    max_correction_sigmas: float = parameter(
+        4.0,
+        text="Alignments farther from the given poses are not believed.",
+        minimum=0.5,
+        maximum=100.0,
+    )
