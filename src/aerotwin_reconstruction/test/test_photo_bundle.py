@@ -18,7 +18,7 @@ from aerotwin_reconstruction.bundle.adjustment import (
     residuals,
     triangulate,
 )
-from aerotwin_reconstruction.bundle.features import Features
+from aerotwin_reconstruction.bundle.features import Features, find_features
 from aerotwin_reconstruction.bundle.kernels import linearise, reduce_to_pictures, step_of_points
 from aerotwin_reconstruction.bundle.matching import match, nearby_pairs
 from aerotwin_reconstruction.bundle.tracks import Tracks, link_tracks
@@ -26,6 +26,7 @@ from aerotwin_reconstruction.survey.flight import camera_rotation
 
 STEP_ERROR = 2e-4  # of a forward difference: half the step times the second derivative
 ROUNDING = 1e-8
+SUB_PIXEL = 0.1  # of a spot's extremum; a shift of the scale pyramid is 0.25
 LENS = np.array([600.0, 401.0, 298.0, -0.03, 0.01])
 N_LINES, N_PER_LINE = 3, 4
 
@@ -216,6 +217,23 @@ def test_pairs_are_those_that_look_at_the_same_place():
     assert [1, 2] in looked.tolist()
     narrow = nearby_pairs(positions, axes, distance_m=0.0, n_neighbours=2, largest_angle_deg=30.0)
     np.testing.assert_array_equal(narrow, [[0, 1]])
+
+
+def test_features_stand_in_the_middle_of_what_they_show_whatever_the_scale():
+    rng = np.random.default_rng(0)
+    at, x = rng.uniform(40.0, 360.0, (30, 2)), np.arange(400.0)
+    spots = sum(
+        150.0 * np.exp(-((x - u) ** 2 + (x[:, None] - v) ** 2) / (2.0 * 6.0**2)) for u, v in at
+    )
+    image = np.clip(60.0 + spots, 0, 255).astype(np.uint8)
+    for scale in (1.0, 0.5):
+        pixels = find_features(image, scale=scale, n_most=400).pixels
+        off = pixels[:, None] - at
+        nearest = np.linalg.norm(off, axis=-1).argmin(axis=1)
+        off = off[np.arange(len(pixels)), nearest]
+        off = off[np.linalg.norm(off, axis=1) < 1.0]
+        assert len(off) > 20
+        np.testing.assert_allclose(np.median(off, axis=0), 0.0, atol=SUB_PIXEL)
 
 
 def test_features_match_where_descriptors_and_geometry_agree():
