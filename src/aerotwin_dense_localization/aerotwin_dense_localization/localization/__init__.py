@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Localisation of a camera in a dense map, by views that are rendered along its path."""
+
+from aerotwin_dense_localization.localization.localizer import (
+    Localization,
+    Localizer,
+    Status,
+)
+from aerotwin_dense_localization.localization.parameters import LocalizationParameters
+from aerotwin_dense_localization.localization.scan_path import raster_path, virtual_poses
+from aerotwin_dense_localization.localization.virtual_views import VirtualViews
+
+__all__ = [
+    "Localization",
+    "LocalizationParameters",
+    "Localizer",
+    "Status",
+    "VirtualViews",
+    "raster_path",
+    "virtual_poses",
+]

@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A camera's pose in the map, image by image, each by itself: nothing accumulates.
+
+After Navarro et al. (2025), II.B.3: an image is aligned to the closest virtual key-frame; where
+that fails, to a new one rendered at the last known pose; and where that fails too, to those that
+look most alike.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_dense_localization.alignment import Alignment
+from aerotwin_dense_localization.localization.virtual_views import VirtualView, VirtualViews
+
+
+class Status(StrEnum):
+    """How an image was localised."""
+
+    TRACKED = "tracked"
+    """Against a virtual key-frame of the path."""
+    RENEWED = "renewed"
+    """Against a view rendered at the last known pose."""
+    RELOCALIZED = "relocalized"
+    """Against a view that looked alike, without an expectation."""
+    LOST = "lost"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Localization:
+    """Where an image was taken.
+
+    Attributes
+    ----------
+    status : Status
+    T_map_cam : (4, 4) array or None
+        Pose of the camera's optical frame; None when lost.
+    covariance : (6, 6) array or None
+        Of d = (v, omega) [m, rad]: shift and turn of the camera, in axes of the map.
+    correlation, overlap : float
+        With the view it was aligned to; 0 when lost.
+    reason : str
+        Why it is lost; empty otherwise.
+    """
+
+    status: Status
+    T_map_cam: FloatArray | None
+    covariance: FloatArray | None
+    correlation: float
+    overlap: float
+    reason: str
+
+    @property
+    def is_localized(self) -> bool:
+        """Whether there is a pose."""
+        return self.status is not Status.LOST
+
+
+class Localizer:
+    """Localises the images of one camera, in their order.
+
+    Parameters
+    ----------
+    views : VirtualViews
+        Of the camera, whose images are without distortion.
+    T_map_cam : (4, 4) array, optional
+        Where it is about to begin; without, the first image is looked for everywhere.
+    """
+
+    def __init__(self, views: VirtualViews, T_map_cam: FloatArray | None = None) -> None:
+        self._views = views
+        self._last: FloatArray | None = T_map_cam
+        self._before: FloatArray | None = None
+        self._renewed: VirtualView | None = None
+
+    def localize(self, grey: np.ndarray, T_map_expected: FloatArray | None = None) -> Localization:
+        """Return where an image (h, w) [DN] was taken.
+
+        Parameters
+        ----------
+        grey : (h, w) array
+        T_map_expected : (4, 4) array, optional
+            Where it is expected, of other sensors; else the last motion is taken to go on.
+        """
+        expected = self._expected() if T_map_expected is None else T_map_expected
+        reason = "there is no pose to begin with"
+        for status, view, start in self._attempts(grey, expected):
+            found = view.aligner.align(grey, self._views.camera, _from(view, start))
+            T_map_cam = view.T_map_view @ found.T_view_cam
+            is_bound = status is not Status.RELOCALIZED
+            reason = found.reason or (self._leap(T_map_cam, start) if is_bound else "")
+            if not reason:
+                return self._taken(status, T_map_cam, view, found)
+        self._before = None  # the next one is expected where the last one was seen
+        return Localization(
+            status=Status.LOST, T_map_cam=None, covariance=None, correlation=0.0, overlap=0.0,
+            reason=reason,
+        )  # fmt: skip
+
+    def _attempts(
+        self, grey: np.ndarray, expected: FloatArray | None
+    ) -> Iterator[tuple[Status, VirtualView, FloatArray]]:
+        """Yield views to align to, and where to begin, the likeliest first."""
+        views = self._views
+        if expected is not None:
+            order = views.closest(expected)
+            yield Status.TRACKED, views.get(order[0]), expected
+            if self._renewed is not None:
+                yield Status.RENEWED, self._renewed, expected
+            back = np.eye(4)
+            back[2, 3] = -views.parameters.setback_m
+            self._renewed = views.render(expected @ back)
+            yield Status.RENEWED, self._renewed, expected
+        for k in views.most_alike(grey, views.parameters.n_candidates):
+            view = views.get(k)
+            ahead = np.eye(4)
+            ahead[2, 3] = views.parameters.setback_m
+            yield Status.RELOCALIZED, view, view.T_map_view @ ahead
+
+    def _expected(self) -> FloatArray | None:
+        if self._last is None or self._before is None:
+            return self._last
+        return self._last @ (invert_transform(self._before) @ self._last)
+
+    def _leap(self, T_map_cam: FloatArray, expected: FloatArray) -> str:
+        p = self._views.parameters
+        off = invert_transform(expected) @ T_map_cam
+        shift_m = float(np.linalg.norm(off[:3, 3]))
+        turn_deg = float(np.degrees(Rotation.from_matrix(off[:3, :3]).magnitude()))
+        if shift_m > p.max_step_m or turn_deg > p.max_step_deg:
+            return (
+                f"{shift_m:.2f} m and {turn_deg:.1f} degrees from where it was expected, more than "
+                f"{p.max_step_m:.2f} m or {p.max_step_deg:.1f} degrees"
+            )
+        return ""
+
+    def _taken(
+        self, status: Status, T_map_cam: FloatArray, view: VirtualView, found: Alignment
+    ) -> Localization:
+        # From where it was to where it was found anew is no motion that goes on.
+        self._before = None if status is Status.RELOCALIZED else self._last
+        self._last = T_map_cam
+        if status is Status.TRACKED:
+            self._renewed = None
+            following = self._expected()
+            if following is not None:
+                self._views.prefetch(self._views.closest(following)[0])
+        return Localization(
+            status=status,
+            T_map_cam=T_map_cam,
+            covariance=_covariance_map(found.covariance, view.T_map_view, T_map_cam),
+            correlation=found.correlation,
+            overlap=found.overlap,
+            reason="",
+        )
+
+
+def _from(view: VirtualView, T_map_cam: FloatArray) -> FloatArray:
+    return invert_transform(view.T_map_view) @ T_map_cam
+
+
+def _covariance_map(
+    covariance: FloatArray, T_map_view: FloatArray, T_map_cam: FloatArray
+) -> FloatArray:
+    """Return the covariance of shift and turn of the camera, in axes of the map.
+
+    The alignment's d moves the camera as exp(d) about the view's eye: its shift is
+    v + omega x p_view_cam.
+    """
+    R, p = T_map_view[:3, :3], T_map_cam[:3, 3] - T_map_view[:3, 3]
+    cross = np.array([[0.0, p[2], -p[1]], [-p[2], 0.0, p[0]], [p[1], -p[0], 0.0]])
+    J = np.zeros((6, 6))
+    J[:3, :3] = J[3:, 3:] = R
+    J[:3, 3:] = cross @ R
+    return J @ covariance @ J.T

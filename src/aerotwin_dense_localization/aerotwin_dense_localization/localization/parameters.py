@@ -1,0 +1,59 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every choice of localisation in a dense map."""
+
+from dataclasses import dataclass, field
+
+from aerotwin_core.parameters import parameter
+from aerotwin_dense_localization.alignment import AlignmentParameters
+from aerotwin_dense_localization.splats import SplatParameters
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalizationParameters:
+    """How a camera is localised against virtual key-frames."""
+
+    setback_m: float = parameter(
+        1.0,
+        text="Virtual key-frames stand this far behind the path, so that they show more.",
+        unit="m",
+        minimum=0.0,
+        maximum=100.0,
+    )
+    overlap: float = parameter(
+        0.6,
+        text="Share of the camera's view that neighbouring virtual key-frames have in common.",
+        minimum=0.0,
+        maximum=0.95,
+    )
+    n_kept_views: int = parameter(
+        12, text="Prepared views that are kept; 10 MB each.", minimum=1, maximum=1000
+    )
+    turn_m_per_rad: float = parameter(
+        3.0,
+        text="What a turn counts beside a shift when the closest virtual key-frame is chosen.",
+        unit="m/rad",
+        minimum=0.0,
+        maximum=100.0,
+    )
+    max_step_m: float = parameter(
+        0.75,
+        text="A pose farther from where it was expected is not believed.",
+        unit="m",
+        minimum=0.01,
+        maximum=100.0,
+    )
+    max_step_deg: float = parameter(
+        10.0, text="Nor one turned by more.", unit="deg", minimum=0.1, maximum=180.0
+    )
+    n_candidates: int = parameter(
+        5,
+        text="When lost: virtual key-frames whose thumbnails are most alike are tried.",
+        minimum=1,
+        maximum=100,
+    )
+    thumbnail_px: int = parameter(
+        48, text="Width of a thumbnail.", unit="px", minimum=8, maximum=320
+    )
+    alignment: AlignmentParameters = field(default_factory=AlignmentParameters)
+    splats: SplatParameters = field(default_factory=SplatParameters)

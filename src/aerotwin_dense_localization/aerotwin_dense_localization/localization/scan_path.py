@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The path of a scan along a wall, and the virtual key-frames that go with it."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from scipy.spatial.transform import Rotation, Slerp
+
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.frames import FloatArray, make_transform
+
+_STEP_M = 0.05
+"""Between the places at which overlap is asked for."""
+
+
+def raster_path(
+    corner_map: Sequence[float],
+    along_m: float,
+    up_m: float,
+    *,
+    row_m: float,
+    standoff_m: float,
+    yaw_rad: float,
+) -> FloatArray:
+    """Return poses T_map_optical (n, 4, 4) of the way-points of a raster over an upright wall.
+
+    Parameters
+    ----------
+    corner_map : (3,) sequence
+        Lower corner of the region on the wall, at the left of one who looks at it [m].
+    along_m, up_m : float
+        Size of the region [m].
+    row_m : float
+        Between rows, at most [m]; rows are flown to and fro, from below.
+    standoff_m : float
+        Distance of the camera from the wall [m].
+    yaw_rad : float
+        Direction that the camera looks in, level: 0 is east (+x), counter-clockwise.
+
+    Raises
+    ------
+    ValueError
+        If a size is not positive.
+    """
+    for name, value in (("along_m", along_m), ("up_m", up_m), ("row_m", row_m),
+                        ("standoff_m", standoff_m)):  # fmt: skip
+        if not value > 0.0:
+            raise ValueError(f"{name} must be positive, got {value}")
+    ahead = np.array([np.cos(yaw_rad), np.sin(yaw_rad), 0.0])
+    right = np.array([np.sin(yaw_rad), -np.cos(yaw_rad), 0.0])
+    R = np.column_stack([right, [0.0, 0.0, -1.0], ahead])
+    heights = np.linspace(0.0, up_m, int(np.ceil(up_m / row_m)) + 1)
+    start = np.asarray(corner_map, float) - standoff_m * ahead
+    poses = []
+    for k, height in enumerate(heights):
+        ends = (0.0, along_m) if k % 2 == 0 else (along_m, 0.0)
+        poses += [make_transform(R, start + x * right + [0.0, 0.0, height]) for x in ends]
+    return np.array(poses)
+
+
+def virtual_poses(
+    path: FloatArray,
+    camera: PinholeCamera,
+    *,
+    distance_m: float,
+    overlap: float,
+    setback_m: float,
+) -> FloatArray:
+    """Return poses T_map_optical (n, 4, 4) of virtual key-frames along a path.
+
+    From way-point to way-point, the next one stands where the camera's view of a surface at a
+    distance shares `overlap` with that of the last; all are set back along their axis.
+
+    Parameters
+    ----------
+    path : (k, 4, 4) array
+        Way-points T_map_optical.
+    camera : PinholeCamera
+        That will fly.
+    distance_m : float
+        From the path to the surface [m].
+    overlap : float
+    setback_m : float
+        [m].
+    """
+    if not 0.0 <= overlap < 1.0:
+        raise ValueError(f"overlap must lie in 0 to below 1, got {overlap}")
+    stations = _dense(np.asarray(path, dtype=np.float64))
+    chosen = [0]
+    for k in range(1, len(stations)):
+        if _shared(stations[chosen[-1]], stations[k], camera, distance_m) < overlap:
+            chosen.append(k)
+    if chosen[-1] != len(stations) - 1:
+        chosen.append(len(stations) - 1)
+    back = np.eye(4)
+    back[2, 3] = -setback_m
+    return stations[chosen] @ back
+
+
+def _dense(path: FloatArray) -> FloatArray:
+    """Return poses every few centimetres from way-point to way-point."""
+    parts = [path[:1]]
+    for a, b in pairwise(path):
+        n = max(int(np.ceil(np.linalg.norm(b[:3, 3] - a[:3, 3]) / _STEP_M)), 1)
+        share = np.arange(1, n + 1) / n
+        turns = Slerp([0.0, 1.0], Rotation.from_matrix([a[:3, :3], b[:3, :3]]))(share)
+        part = np.tile(np.eye(4), (n, 1, 1))
+        part[:, :3, :3] = turns.as_matrix()
+        part[:, :3, 3] = a[:3, 3] + share[:, None] * (b[:3, 3] - a[:3, 3])
+        parts.append(part)
+    return np.concatenate(parts)
+
+
+def _shared(T_a: FloatArray, T_b: FloatArray, camera: PinholeCamera, distance_m: float) -> float:
+    """Return the share of b's view of a plane before it that a shows, by a grid of its pixels."""
+    v, u = np.mgrid[0:9, 0:9] / 8.0
+    pixels = np.column_stack([u.ravel() * (camera.width - 1), v.ravel() * (camera.height - 1)])
+    points = camera.unproject(pixels, np.full(len(pixels), distance_m))
+    T = np.linalg.inv(T_a) @ T_b
+    uv = camera.project(points @ T[:3, :3].T + T[:3, 3])
+    size = [camera.width - 1, camera.height - 1]
+    return float(((uv >= 0.0) & (uv <= size)).all(axis=1).mean())

@@ -1,0 +1,130 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Virtual key-frames: what the map looks like from a pose, prepared for alignment."""
+
+from collections import OrderedDict
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.frames import FloatArray
+from aerotwin_dense_localization.alignment import DirectAlignment, View
+from aerotwin_dense_localization.localization.parameters import LocalizationParameters
+from aerotwin_dense_localization.mapping import DenseMap
+from aerotwin_dense_localization.splats import SplatRasteriser
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VirtualView:
+    """A view of the map.
+
+    Attributes
+    ----------
+    T_map_view : (4, 4) array
+        Pose of its optical frame.
+    view : View
+    aligner : DirectAlignment
+        Prepared for it.
+    """
+
+    T_map_view: FloatArray
+    view: View
+    aligner: DirectAlignment
+
+
+class VirtualViews:
+    """Renders views of a map and keeps the last ones.
+
+    Parameters
+    ----------
+    dense_map : DenseMap
+    camera : PinholeCamera
+        That will be localised: views have its lens and size.
+    poses : (n, 4, 4) array
+        T_map_optical of the virtual key-frames.
+    parameters : LocalizationParameters, optional
+
+    Raises
+    ------
+    ValueError
+        If there is no pose.
+    """
+
+    def __init__(
+        self,
+        dense_map: DenseMap,
+        camera: PinholeCamera,
+        poses: FloatArray,
+        parameters: LocalizationParameters | None = None,
+    ) -> None:
+        self.parameters = LocalizationParameters() if parameters is None else parameters
+        self.camera, self.poses = camera, np.asarray(poses, dtype=np.float64).reshape(-1, 4, 4)
+        if len(self.poses) == 0:
+            raise ValueError("there must be a virtual key-frame, got no pose")
+        self._map = dense_map
+        self._rasteriser = SplatRasteriser(camera, self.parameters.splats)
+        self._kept: OrderedDict[int, Future[VirtualView]] = OrderedDict()
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="virtual view")
+        self._thumbnails: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.poses)
+
+    def render(self, T_map_view: FloatArray) -> VirtualView:
+        """Return the view from a pose."""
+        seen = self._rasteriser.render(self._map.visible(self.camera, T_map_view), T_map_view)
+        view = View(grey=seen.grey, depth=seen.depth, variance=seen.variance, camera=self.camera)
+        aligner = DirectAlignment(view, self.parameters.alignment)
+        return VirtualView(T_map_view=T_map_view, view=view, aligner=aligner)
+
+    def get(self, k: int) -> VirtualView:
+        """Return a virtual key-frame, rendered now if it is not kept."""
+        return self._asked(k).result()
+
+    def prefetch(self, k: int) -> None:
+        """Let a virtual key-frame be rendered while others are used."""
+        self._asked(k)
+
+    def closest(self, T_map_cam: FloatArray) -> list[int]:
+        """Return the virtual key-frames by their distance from a camera set back, nearest first."""
+        p = self.parameters
+        here = T_map_cam[:3, 3] - p.setback_m * T_map_cam[:3, 2]
+        shift = np.linalg.norm(self.poses[:, :3, 3] - here, axis=1)
+        traces = np.einsum("nij,ij->n", self.poses[:, :3, :3], T_map_cam[:3, :3])
+        turn = np.arccos(np.clip(0.5 * (traces - 1.0), -1.0, 1.0))
+        return [int(k) for k in np.argsort(shift + p.turn_m_per_rad * turn, kind="stable")]
+
+    def most_alike(self, grey: np.ndarray, n: int) -> list[int]:
+        """Return the virtual key-frames whose thumbnails correlate most with an image's."""
+        if self._thumbnails is None:
+            views = [self.render(T).view.grey for T in self.poses]
+            self._thumbnails = np.array([self._thumbnail(view) for view in views])
+        scores = self._thumbnails @ self._thumbnail(grey)
+        return [int(k) for k in np.argsort(-scores, kind="stable")[:n]]
+
+    def close(self) -> None:
+        """End the thread that renders ahead."""
+        self._worker.shutdown(cancel_futures=True)
+
+    def _asked(self, k: int) -> "Future[VirtualView]":
+        if k not in self._kept:
+            self._kept[k] = self._worker.submit(self.render, self.poses[k])
+        self._kept.move_to_end(k)
+        while len(self._kept) > self.parameters.n_kept_views:
+            self._kept.popitem(last=False)
+        return self._kept[k]
+
+    def _thumbnail(self, grey: np.ndarray) -> np.ndarray:
+        """Return a small image less its mean, of length one, flat."""
+        width = self.parameters.thumbnail_px
+        height = max(1, round(width * grey.shape[0] / grey.shape[1]))
+        known = np.asarray(grey, dtype=np.float32)
+        mean = np.nanmean(known) if np.isfinite(known).any() else 0.0
+        small = cv2.resize(
+            np.where(np.isfinite(known), known, mean), (width, height), interpolation=cv2.INTER_AREA
+        ).ravel()
+        small = small - small.mean()
+        return small / max(float(np.linalg.norm(small)), 1e-6)

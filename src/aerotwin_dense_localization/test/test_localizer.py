@@ -1,0 +1,211 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A camera near a painted wall, localised in a map that was made from afar."""
+
+import numpy as np
+import pytest
+from painted_wall import CAMERA, Wall, pose, waves
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.frames import invert_transform
+from aerotwin_dense_localization.baselines import FeatureMap, Reference
+from aerotwin_dense_localization.localization import (
+    LocalizationParameters,
+    Localizer,
+    Status,
+    VirtualViews,
+    raster_path,
+    virtual_poses,
+)
+from aerotwin_dense_localization.localization.localizer import _covariance_map
+from aerotwin_dense_localization.mapping import MapBuilder
+
+SCAN = PinholeCamera(width=300, height=200, fx=180.0, fy=180.0, cx=149.5, cy=99.5)
+WALL = Wall(normal=(0.0, 0.0, 1.0), offset_m=3.0, paint=lambda x, y: waves(2.0 * x, 2.0 * y))
+NEAR_M = 0.01
+"""From the wall's 1 m; its map has pixels of 1.5 cm."""
+PARAMETERS = LocalizationParameters(setback_m=0.5)
+
+
+@pytest.fixture(scope="module")
+def dense():
+    builder = MapBuilder()
+    for k in range(8):
+        T = pose([0, 0, 0], [0.4 * k, 0.0, 0.0])
+        builder.add(WALL.keyframe(T, stamp_ns=k, sigma_m=0.005, seed=k))
+    return builder.finished()
+
+
+@pytest.fixture(scope="module")
+def path():
+    return np.array([pose([0, 0, 0], [x, 0.0, 2.0]) for x in (0.0, 2.8)])
+
+
+@pytest.fixture
+def views(dense, path):
+    poses = virtual_poses(path, SCAN, distance_m=1.0, overlap=0.6, setback_m=0.5)
+    views = VirtualViews(dense, SCAN, poses, PARAMETERS)
+    yield views
+    views.close()
+
+
+def flight(n=16):
+    rng = np.random.default_rng(4)
+    return [
+        pose(rng.normal(0, 0.01, 3), [2.8 * k / (n - 1), 0.03 * np.sin(k), 2.0]) for k in range(n)
+    ]
+
+
+def image(T, *, noise_dn=2.0, seed=0):
+    grey = WALL.seen(SCAN, T)[0]
+    return grey + np.random.default_rng(seed).normal(0, noise_dn, grey.shape)
+
+
+def off_m(found, T):
+    return float(np.linalg.norm(found.T_map_cam[:3, 3] - T[:3, 3]))
+
+
+def test_every_image_of_a_scan_finds_its_place_and_nothing_accumulates(views):
+    localizer, errors = Localizer(views, flight()[0]), []
+    for k, T in enumerate(flight()):
+        # Exposure changes from image to image.
+        found = localizer.localize((0.7 + 0.04 * k) * image(T, seed=k) + 3.0 * k)
+        assert found.status is Status.TRACKED, found.reason
+        errors.append(off_m(found, T))
+        assert np.degrees(turn(found.T_map_cam, T)) < 1.0
+    assert max(errors) < NEAR_M
+    assert np.mean(errors[8:]) < 2.0 * np.mean(errors[:8])
+
+
+def turn(T_a, T_b):
+    return Rotation.from_matrix(T_a[:3, :3].T @ T_b[:3, :3]).magnitude()
+
+
+def test_views_that_are_rendered_ahead_change_nothing(dense, path):
+    poses = virtual_poses(path, SCAN, distance_m=1.0, overlap=0.6, setback_m=0.5)
+    found = []
+    for n_kept in (1, 50):
+        views = VirtualViews(
+            dense, SCAN, poses, LocalizationParameters(setback_m=0.5, n_kept_views=n_kept)
+        )
+        localizer = Localizer(views, flight()[0])
+        found.append([localizer.localize(image(T)).T_map_cam for T in flight(6)])
+        views.close()
+    assert np.array(found[0]).tobytes() == np.array(found[1]).tobytes()
+
+
+def test_a_camera_that_was_carried_away_is_found_again(views):
+    localizer = Localizer(views, flight()[0])
+    assert localizer.localize(image(flight()[0])).status is Status.TRACKED
+    there = pose([0, 0, 0], [2.5, 0.0, 2.0])
+    found = localizer.localize(image(there))
+    assert found.status is Status.RELOCALIZED
+    assert off_m(found, there) < NEAR_M
+    assert localizer.localize(image(there)).status is Status.TRACKED
+
+
+def test_a_camera_that_knows_nothing_is_found(views):
+    there = pose([0, 0, 0.02], [1.3, 0.02, 2.0])
+    found = Localizer(views).localize(image(there))
+    assert found.status is Status.RELOCALIZED
+    assert off_m(found, there) < NEAR_M
+
+
+def test_beside_the_path_a_view_is_rendered_where_the_camera_is(views):
+    beside = pose([0, 0, 0.35], [1.4, 0.35, 1.9])
+    found = Localizer(views, beside).localize(image(beside))
+    assert found.is_localized
+    assert off_m(found, beside) < NEAR_M
+
+
+def test_what_is_not_the_wall_is_lost_and_the_next_image_is_not(views):
+    localizer, places = Localizer(views, flight()[0]), flight()
+    localizer.localize(image(places[0]))
+    other = 120.0 + np.random.default_rng(0).normal(0, 40, (200, 300))
+    lost = localizer.localize(other)
+    assert lost.status is Status.LOST
+    assert lost.T_map_cam is None and lost.covariance is None and lost.reason
+    again = localizer.localize(image(places[1]))
+    assert again.is_localized
+    assert off_m(again, places[1]) < NEAR_M
+
+
+def test_the_covariance_is_that_of_the_camera_in_axes_of_the_map():
+    rng = np.random.default_rng(0)
+    T_map_view, T_view_cam = pose(rng.normal(0, 1, 3), [1, 2, 3]), pose([0.1, 0, 0], [0.5, 0.2, 1])
+    T_map_cam = T_map_view @ T_view_cam
+    A = rng.normal(0, 1e-3, (6, 6))
+    covariance = A @ A.T
+    draws = rng.multivariate_normal(np.zeros(6), covariance, 20_000)
+    moved = T_map_view @ np.array([pose(d[3:], d[:3]) for d in draws]) @ T_view_cam
+    turns = moved[:, :3, :3] @ T_map_cam[:3, :3].T
+    found = np.column_stack(
+        [moved[:, :3, 3] - T_map_cam[:3, 3], Rotation.from_matrix(turns).as_rotvec()]
+    )
+    expected = _covariance_map(covariance, T_map_view, T_map_cam)
+    scale = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    assert np.abs((np.cov(found.T) - expected) / scale).max() < 0.05  # 5 / sqrt(20 000) = 0.035
+
+
+def test_a_raster_goes_to_and_fro_at_its_distance():
+    poses = raster_path([2.0, 5.0, 1.0], 4.0, 1.0, row_m=0.6, standoff_m=2.0, yaw_rad=np.pi / 2)
+    expected = [
+        [2, 3, 1], [6, 3, 1], [6, 3, 1.5], [2, 3, 1.5], [2, 3, 2], [6, 3, 2],
+    ]  # fmt: skip
+    np.testing.assert_allclose(poses[:, :3, 3], expected, atol=1e-12)
+    for T in poses:
+        np.testing.assert_allclose(T[:3, 2], [0, 1, 0], atol=1e-12)  # looks north, at the wall
+        np.testing.assert_allclose(T[:3, 1], [0, 0, -1], atol=1e-12)
+    with pytest.raises(ValueError, match="row_m must be positive"):
+        raster_path([0, 0, 0], 1, 1, row_m=0, standoff_m=1, yaw_rad=0)
+
+
+@pytest.mark.parametrize("overlap", [0.3, 0.6, 0.8])
+def test_virtual_key_frames_share_what_was_asked_for(path, overlap):
+    poses = virtual_poses(path, SCAN, distance_m=1.0, overlap=overlap, setback_m=0.5)
+    width_m = SCAN.width / SCAN.fx
+    steps = np.diff(poses[:-1, 0, 3])
+    # Stations are 5 cm apart, and overlap is counted in ninths of a view.
+    np.testing.assert_allclose(steps, (1 - overlap) * width_m, atol=0.05 + width_m / 8)
+    np.testing.assert_allclose(poses[:, 2, 3], 1.5)
+    assert poses[-1, 0, 3] == pytest.approx(2.8)
+    with pytest.raises(ValueError, match="overlap"):
+        virtual_poses(path, SCAN, distance_m=1.0, overlap=1.0, setback_m=0.0)
+
+
+@pytest.mark.parametrize("detector", ["orb", "sift"])
+def test_features_find_a_camera_from_where_the_map_was_made(detector):
+    references = []
+    for k in range(3):
+        frame = WALL.keyframe(pose([0, 0, 0], [0.3 * k, 0, 0]))
+        references.append(
+            Reference(
+                grey=frame.image,
+                depth=frame.depth,
+                camera=CAMERA,
+                T_map_optical=frame.T_map_optical,
+            )
+        )
+    features = FeatureMap(references, detector)
+    T = pose([0.02, -0.03, 0.05], [0.4, 0.05, 0.3])
+    grey = np.clip(WALL.seen(CAMERA, T)[0], 0, 255).astype(np.uint8)
+    found = features.localize(grey, CAMERA, T[:3, 3])
+    assert found.T_map_cam is not None
+    assert np.linalg.norm(found.T_map_cam[:3, 3] - T[:3, 3]) < 0.05
+    assert found.n_inliers >= 12
+    blank = features.localize(np.full((240, 320), 90, np.uint8), CAMERA, T[:3, 3])
+    assert blank.T_map_cam is None
+    again = features.localize(grey, CAMERA, T[:3, 3])
+    assert again.T_map_cam.tobytes() == found.T_map_cam.tobytes()
+    assert np.allclose(invert_transform(found.T_map_cam) @ found.T_map_cam, np.eye(4))
+
+
+def test_only_known_detectors_are_taken():
+    with pytest.raises(ValueError, match="detector must be one of orb, sift"):
+        FeatureMap([], "surf")
+
+
+def test_there_must_be_a_virtual_key_frame(dense):
+    with pytest.raises(ValueError, match="no pose"):
+        VirtualViews(dense, SCAN, np.empty((0, 4, 4)))
