@@ -15,6 +15,7 @@ from aerotwin_dense_localization.localization import (
     Localizer,
     Status,
     VirtualViews,
+    follow_surface,
     raster_path,
     virtual_poses,
 )
@@ -159,6 +160,17 @@ def test_a_raster_goes_to_and_fro_at_its_distance():
         np.testing.assert_allclose(T[:3, 1], [0, 0, -1], atol=1e-12)
     with pytest.raises(ValueError, match="row_m must be positive"):
         raster_path([0, 0, 0], 1, 1, row_m=0, standoff_m=1, yaw_rad=0)
+
+
+def test_a_path_keeps_its_distance_from_the_map(dense):
+    path = np.array([pose([0, 0, 0], [x, 0.0, 1.0 + 0.3 * x]) for x in (0.2, 2.6)])
+    poses = follow_surface(path, dense, standoff_m=0.8)
+    assert len(poses) >= 6
+    np.testing.assert_allclose(poses[:, 2, 3], 3.0 - 0.8, atol=0.03)
+    np.testing.assert_allclose(poses[[0, -1], 0, 3], [0.2, 2.6], atol=1e-9)
+    away = np.array([pose([0, 0, 0], [x, 9.0, 1.0]) for x in (0.2, 2.6)])
+    with pytest.raises(ValueError, match="no surface before"):
+        follow_surface(away, dense, standoff_m=0.8)
 
 
 @pytest.mark.parametrize("overlap", [0.3, 0.6, 0.8])

@@ -8,7 +8,11 @@ from aerotwin_dense_localization.localization.localizer import (
     Status,
 )
 from aerotwin_dense_localization.localization.parameters import LocalizationParameters
-from aerotwin_dense_localization.localization.scan_path import raster_path, virtual_poses
+from aerotwin_dense_localization.localization.scan_path import (
+    follow_surface,
+    raster_path,
+    virtual_poses,
+)
 from aerotwin_dense_localization.localization.virtual_views import VirtualViews
 
 __all__ = [
@@ -17,6 +21,7 @@ __all__ = [
     "Localizer",
     "Status",
     "VirtualViews",
+    "follow_surface",
     "raster_path",
     "virtual_poses",
 ]

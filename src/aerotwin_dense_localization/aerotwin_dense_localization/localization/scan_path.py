@@ -10,9 +10,16 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray, make_transform
+from aerotwin_dense_localization.mapping import DenseMap
+from aerotwin_dense_localization.splats import SplatRasteriser
 
 _STEP_M = 0.05
 """Between the places at which overlap is asked for."""
+_PROBE = PinholeCamera(width=64, height=64, fx=100.0, fy=100.0, cx=31.5, cy=31.5)
+"""Looks at the wall from behind the path."""
+_PROBE_BACK_M, _PROBE_HALF_PX = 6.0, 12
+_NEAR_SHARE = 0.2
+"""Of the wall before the camera, so much stands nearer than the distance that is kept."""
 
 
 def raster_path(
@@ -99,11 +106,56 @@ def virtual_poses(
     return stations[chosen] @ back
 
 
-def _dense(path: FloatArray) -> FloatArray:
-    """Return poses every few centimetres from way-point to way-point."""
+def follow_surface(
+    path: FloatArray, dense_map: DenseMap, *, standoff_m: float, spacing_m: float = 0.5
+) -> FloatArray:
+    """Return poses (n, 4, 4) along a path, moved along their axis to a distance from the map.
+
+    Parameters
+    ----------
+    path : (k, 4, 4) array
+        Way-points T_map_optical, within some metres of where they belong.
+    dense_map : DenseMap
+    standoff_m : float
+        From the surface before each pose, of which a fifth may stand nearer [m].
+    spacing_m : float
+        Between poses [m].
+
+    Raises
+    ------
+    ValueError
+        If the map shows no surface before a part of the path.
+    """
+    stations = _dense(np.asarray(path, dtype=np.float64), spacing_m)
+    rasteriser, back, ahead = SplatRasteriser(_PROBE), np.eye(4), np.empty(len(stations))
+    back[2, 3] = -_PROBE_BACK_M
+    middle = slice(31 - _PROBE_HALF_PX, 33 + _PROBE_HALF_PX)
+    for k, T in enumerate(stations):
+        eye = T @ back
+        depth = rasteriser.render(dense_map.visible(_PROBE, eye), eye).depth[middle, middle]
+        known = depth[np.isfinite(depth)]
+        ahead[k] = np.quantile(known, _NEAR_SHARE) - _PROBE_BACK_M if len(known) else np.nan
+    if np.isnan(ahead).any():
+        k = int(np.argmax(np.isnan(ahead)))
+        x, y, z = stations[k, :3, 3]
+        raise ValueError(
+            f"the map shows no surface before {np.isnan(ahead).sum()} of {len(stations)} places of "
+            f"the path, the first at ({x:.1f}, {y:.1f}, {z:.1f}) m; lead it along what was mapped"
+        )
+    axes, eyes = stations[:, :3, 2], stations[:, :3, 3].copy()
+    places = eyes + ahead[:, None] * axes
+    for k in range(len(stations)):
+        # What stands before the neighbours counts as well: the vehicle comes past it.
+        near = places[max(k - 1, 0) : k + 2]
+        stations[k, :3, 3] += (np.min((near - eyes[k]) @ axes[k]) - standoff_m) * axes[k]
+    return stations
+
+
+def _dense(path: FloatArray, step_m: float = _STEP_M) -> FloatArray:
+    """Return poses from way-point to way-point, no farther apart than a step."""
     parts = [path[:1]]
     for a, b in pairwise(path):
-        n = max(int(np.ceil(np.linalg.norm(b[:3, 3] - a[:3, 3]) / _STEP_M)), 1)
+        n = max(int(np.ceil(np.linalg.norm(b[:3, 3] - a[:3, 3]) / step_m)), 1)
         share = np.arange(1, n + 1) / n
         turns = Slerp([0.0, 1.0], Rotation.from_matrix([a[:3, :3], b[:3, :3]]))(share)
         part = np.tile(np.eye(4), (n, 1, 1))
