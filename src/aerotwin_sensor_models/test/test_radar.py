@@ -97,7 +97,7 @@ def azimuth_of(parameters, degrees):
 @pytest.mark.parametrize("distance", [8.0, 20.0])
 def test_a_wall_square_on_has_its_level_at_its_range(distance):
     """40 dB at 50 m, 1 / R^2 for what fills the beam; exponential, so sigma = mean / sqrt(n)."""
-    n = 8
+    n = 24
     power = mean_power(AROUND, plates(distance, 0.9), n=n)[ROWS].mean(axis=0)
     peak = int(np.argmax(power))
     assert (peak + 0.5) * AROUND.bin_m == pytest.approx(distance, abs=0.2 * AROUND.resolution_m)
