@@ -21,6 +21,7 @@ BENCHMARKS = {
     "odometry": "images:stereo_pipeline",
     "camera_flight": "camera_flight:stereo_flight",
     "lidar": "lidar:lidar_scan",
+    "radar": "radar:radar_turn",
     "voxels": "voxels:voxel_export",
     "tiles": "tiles:tileset_loading",
     "registration": "registration:registration_speed",
