@@ -18,10 +18,17 @@ is that of a generated world, else a route file with markers_s_m.
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aerotwin_reconstruction.survey import GimbalErrors, GnssNoise, Shot, TakenShot
+    from aerotwin_reconstruction.survey import (
+        GimbalErrors,
+        GnssNoise,
+        PatternParameters,
+        Shot,
+        SurveyCamera,
+        TakenShot,
+    )
     from aerotwin_worlds import World
 
 FLIGHTS = ("simulated", "planned")
@@ -57,45 +64,27 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_bringup.teach_repeat.survey_marks import paint_route
     from aerotwin_core.cli import progress, say, write_json, write_text_atomically
     from aerotwin_core.errors import UserError
-    from aerotwin_core.parameters import load_parameters, to_mapping
+    from aerotwin_core.parameters import load_parameters
     from aerotwin_reconstruction import survey
     from aerotwin_reconstruction.survey.folder import MISSION
     from aerotwin_reconstruction.survey.photograph import photograph
     from aerotwin_worlds import load_world
 
+    if args.seed < 0:
+        raise UserError(f"--seed: must be 0 or more, got {args.seed}")
     pattern = load_parameters(survey.PatternParameters, _pattern(args), where="survey")
     camera = load_parameters(survey.SurveyCamera, _camera(args), where="survey")
     gnss = load_parameters(survey.GnssNoise, survey.GNSS_PRESETS[args.gnss], where=args.gnss)
-    gimbal = survey.GimbalErrors()
-    if args.seed < 0:
-        raise UserError(f"--seed: must be 0 or more, got {args.seed}")
     world = load_world(args.world)
-    area = args.area_m or (*world.bounds_m[0, :2], *world.bounds_m[1, :2])
-    try:
-        shots = survey.plan_shots(
-            pattern, camera, low_m=area[:2], high_m=area[2:],
-            ground_z_m=float(world.start_p_map[2]),
-        )  # fmt: skip
-        mission = survey.mission_text(shots, survey.FlightLimits(), world.start_p_map)
-    except ValueError as error:
-        raise UserError(f"{error}; see --area-m, --height-m, --overlap") from None
+    area = args.area_m or [*world.bounds_m[0, :2], *world.bounds_m[1, :2]]
+    shots, mission = _plan(world, area, pattern, camera)
     write_text_atomically(args.out / MISSION, mission)
     surveyed, marks = world, {}
     if args.marks is not None:
         surveyed, marks = paint_route(world, args.marks, args.world, args.mark_size_m, args.out)
+    gimbal = survey.GimbalErrors()
     taken = _fly(args, world, shots, gimbal, gnss)
-    record = {
-        "pattern": to_mapping(pattern),
-        "area_m": [float(value) for value in area],
-        "flight": args.flight,
-        "flight_s": taken[-1].stamp_s,
-        "gnss": to_mapping(gnss),
-        "gimbal": to_mapping(gimbal),
-        "seed": args.seed,
-        "n_lines": shots[-1].line + 1,
-        "ground_sampling_m": camera.ground_sampling_m(pattern.height_m),
-        **marks,
-    }
+    record = _record(args, area, shots, taken, (pattern, gnss, gimbal)) | marks
     with progress(len(taken), "pictures", unit="picture") as bar:
         photograph(
             surveyed, taken, camera, gnss, args.out, record=record,
@@ -103,11 +92,53 @@ def run(args: argparse.Namespace) -> int:
         )  # fmt: skip
     say(
         f"{args.out}: {len(taken)} pictures in {record['n_lines']} lines, "
-        f"{taken[-1].stamp_s:.0f} s of flight, "
-        f"{100 * record['ground_sampling_m']:.1f} cm on the ground per pixel"
+        f"{record['flight_s']:.0f} s of flight, "
+        f"{100 * camera.ground_sampling_m(pattern.height_m):.1f} cm on the ground per pixel"
     )
     write_json(args.json, record | {"n_pictures": len(taken), "folder": str(args.out)})
     return 0
+
+
+def _plan(
+    world: "World",
+    area_m: Sequence[float],
+    pattern: "PatternParameters",
+    camera: "SurveyCamera",
+) -> tuple[Sequence["Shot"], str]:
+    """Return the pictures that are wanted, and the mission that passes them."""
+    from aerotwin_core.errors import UserError
+    from aerotwin_reconstruction.survey import FlightLimits, mission_text, plan_shots
+
+    x0, y0, x1, y1 = area_m
+    ground_z_m = float(world.start_p_map[2])
+    try:
+        shots = plan_shots(pattern, camera, low_m=(x0, y0), high_m=(x1, y1), ground_z_m=ground_z_m)
+        return shots, mission_text(shots, FlightLimits(), world.start_p_map)
+    except ValueError as error:
+        raise UserError(f"{error}; see --area-m, --height-m, --overlap") from None
+
+
+def _record(
+    args: argparse.Namespace,
+    area_m: Sequence[float],
+    shots: Sequence["Shot"],
+    taken: Sequence["TakenShot"],
+    chosen: tuple["PatternParameters", "GnssNoise", "GimbalErrors"],
+) -> dict[str, Any]:
+    """Return how the survey was made."""
+    from aerotwin_core.parameters import to_mapping
+
+    pattern, gnss, gimbal = (to_mapping(parameters) for parameters in chosen)
+    return {
+        "pattern": pattern,
+        "area_m": [float(value) for value in area_m],
+        "flight": args.flight,
+        "flight_s": taken[-1].stamp_s,
+        "gnss": gnss,
+        "gimbal": gimbal,
+        "seed": args.seed,
+        "n_lines": shots[-1].line + 1,
+    }
 
 
 def _fly(
