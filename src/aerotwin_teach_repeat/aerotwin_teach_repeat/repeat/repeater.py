@@ -192,13 +192,24 @@ class Repeater:
             self._follow(fix)
         return self._steer(is_localised=fix.is_localised)
 
-    def on_tick(self, stamp_ns: int, wheel_twist: Twist | None = None) -> RepeatStep:
+    def on_tick(
+        self, stamp_ns: int, wheel_twist: Twist | None = None, heard_ns: int = 0
+    ) -> RepeatStep:
         """Return what to do at a time without a scan; call it at the rate of control.
 
         While scans come in time it repeats the last command. When the lidar is silent the way goes
         on by the wheels, as far as blind driving is allowed.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Now [ns].
+        wheel_twist : (speed, turn rate) or None
+            What the wheels say [m/s, rad/s], if known.
+        heard_ns : int
+            When the caller was last done with a scan [ns]: others may have waited meanwhile.
         """
-        silent_s = to_seconds(stamp_ns - self._end_ns)
+        silent_s = to_seconds(stamp_ns - max(self._end_ns, heard_ns))
         if self.state in DRIVING:
             if silent_s <= self._parameters.scan_timeout_s and not self._must_stop_at(stamp_ns):
                 return self._step(is_localised=False)

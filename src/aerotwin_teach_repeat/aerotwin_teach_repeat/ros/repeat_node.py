@@ -45,7 +45,7 @@ class RepeatNode(Node):
         self._route_ids = route_of(self._graph, p.start_id, p.goal_id)
         self._repeater = make_repeater(self._graph, self._route_ids, p)
         self._step: RepeatStep | None = None
-        self._n_told = self._n_localised = 0
+        self._n_told = self._n_localised = self._heard_ns = 0
         self._is_quiet = True
         self._wire()
         self._intake = ScanIntake(self, p.base_frame, self._on_scan)
@@ -80,11 +80,15 @@ class RepeatNode(Node):
         if p.publish_tf and step.T_map_base is not None and scan.T_odom_base is not None:
             T_map_odom = step.T_map_base @ invert_transform(scan.T_odom_base)
             self._publish_tf(edge_message(T_map_odom, scan.stamp_ns, (p.map_frame, p.odom_frame)))
+        self._heard_ns = 0
 
     def _on_tick(self) -> None:
         stamp_ns = self.get_clock().now().nanoseconds
         if stamp_ns > 0:
-            self._tell(self._repeater.on_tick(stamp_ns, self._intake.wheel_twist))
+            # Of the first tick after a scan: a search takes its time, and simulated time stands.
+            self._heard_ns = self._heard_ns or stamp_ns
+            wheels = self._intake.wheel_twist
+            self._tell(self._repeater.on_tick(stamp_ns, wheels, self._heard_ns))
 
     def _tell(self, step: RepeatStep) -> None:
         """Publish the command, until the vehicle of an ended repeat was told to stand."""

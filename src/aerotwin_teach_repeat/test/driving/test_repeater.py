@@ -322,6 +322,22 @@ def test_a_way_there_and_back_over_a_cusp_is_repeated():
     assert abs(stage.vehicle.x) < 0.25
 
 
+def test_scans_that_wait_while_another_is_taken_are_no_silence_of_the_lidar():
+    stage = Stage()
+    stage.repeater.start()
+    stage.run(8.0)
+    wheels, now_ns = (stage.vehicle.v, stage.vehicle.omega), 8_700_000_000
+    stage.repeater.on_tick(now_ns, wheels, heard_ns=now_ns - 100_000_000)
+    assert stage.repeater.state is RepeatState.REPEATING
+    stage.repeater.on_tick(now_ns, wheels, heard_ns=now_ns - 600_000_000)
+    assert stage.repeater.state is RepeatState.BLIND
+    stage.run(8.7)
+    # However late the caller is: what is driven meanwhile is bounded.
+    now_ns = 11_000_000_000
+    stage.repeater.on_tick(now_ns, wheels, heard_ns=now_ns - 100_000_000)
+    assert stage.repeater.state is RepeatState.STOPPED
+
+
 def test_a_scan_without_an_end_is_not_longer_than_it_was_before():
     stage = Stage()
     stage.repeater.start()
