@@ -69,8 +69,10 @@ demo-teach-repeat: setup
 	    teach $$dir/reconstruction/cloud.ply --route $$dir/marks/route.yaml --anyway -o $$dir/route \
 	    || test $$? -eq 1
 	stage "5 of 5: a robot that was never there repeats it, three times" \
-	    repeat $$dir/route --world $(DEMO_WORLD) --marks $$dir/marks/marks.csv -o $$dir/repeats
+	    repeat $$dir/route --world $(DEMO_WORLD) --marks $$dir/marks/marks.csv -o $$dir/repeats \
+	    || code=$$?
 	echo "The report is $$dir/repeats/report.html"
+	exit $${code:-0}
 
 bench: setup-dev
 	@.venv/bin/aerotwin bench --json build/bench.json
