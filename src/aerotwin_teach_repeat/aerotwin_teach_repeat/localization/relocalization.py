@@ -133,12 +133,13 @@ class PoseSearch:
     def _hits(self, points_target, T_target_vertex, headings, shifts) -> np.ndarray:
         """Return how many points fall on the map at each heading and shift (h, s)."""
         p = self.protocol
-        R, origin = T_target_vertex[:3, :3], T_target_vertex[:3, 3]
+        target = np.ascontiguousarray(points_target, dtype=np.float32)
         # In the vertex's frame headings are turns about z, whatever its tilt.
-        points = np.ascontiguousarray((points_target - origin) @ R, dtype=np.float32)
+        R, origin = np.ascontiguousarray(T_target_vertex[:3, :3]), T_target_vertex[:3, 3].copy()
+        points, (low, high) = kernels.moved_into(target, R, origin)
         margin = _MARGIN_CELLS * p.cell_m
-        low = points.min(axis=0).astype(np.float64) - margin
-        shape = np.ceil((points.max(axis=0) + margin - low) / p.cell_m).astype(np.int64)
+        low -= margin
+        shape = np.ceil((high + margin - low) / p.cell_m).astype(np.int64)
         if np.prod(shape.astype(np.float64)) > _MAX_CELLS:
             raise ValueError(
                 f"the map spans {shape} cells of {p.cell_m:g} m, at most {_MAX_CELLS} fit; use a "

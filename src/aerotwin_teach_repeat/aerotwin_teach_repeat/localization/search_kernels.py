@@ -8,6 +8,24 @@ import numpy as np
 from numba import float32, float64, int64, njit, types, uint8
 
 
+@njit(
+    types.Tuple((float32[:, ::1], float64[:, ::1]))(float32[:, ::1], float64[:, ::1], float64[::1]),
+    cache=True,
+    nogil=True,
+)
+def moved_into(points, R_a_b, p_a_b):
+    """Return points (n, 3) of a in frame b, and their box: least and greatest (2, 3)."""
+    moved, box = np.empty((len(points), 3), np.float32), np.empty((2, 3))
+    box[0], box[1] = np.inf, -np.inf
+    for p in range(len(points)):
+        x, y, z = points[p, 0] - p_a_b[0], points[p, 1] - p_a_b[1], points[p, 2] - p_a_b[2]
+        for j in range(3):
+            value = x * R_a_b[0, j] + y * R_a_b[1, j] + z * R_a_b[2, j]
+            moved[p, j] = value
+            box[0, j], box[1, j] = min(box[0, j], value), max(box[1, j], value)
+    return moved, box
+
+
 @njit(uint8[:, :, ::1](float32[:, ::1], float64[::1], float64, int64[::1]), cache=True, nogil=True)
 def occupied_cells(points, low, per_metre, shape):
     """Return an array of cells, 1 where a point lies in it or in one of its six neighbours."""

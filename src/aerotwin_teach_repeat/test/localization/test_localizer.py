@@ -18,6 +18,7 @@ from localization_cases import (
 from aerotwin_core.frames import invert_transform
 from aerotwin_teach_repeat.localization import Localizer
 from aerotwin_teach_repeat.localization.motion import T_begin_end, deskewed
+from aerotwin_teach_repeat.localization.search_kernels import moved_into
 from aerotwin_teach_repeat.route_graph import (
     DamagedSubmapError,
     Edge,
@@ -28,6 +29,7 @@ from aerotwin_teach_repeat.route_graph import (
     relative_pose,
 )
 
+SINGLE = 1e-5  # roundings of 1e-7 of some tens of metres
 N_VERTICES, EVERY = 60, 5
 PLACED_M, PLACED_DEG = 0.02, 0.15  # noise of 1 cm, walls that are sampled every 25 cm
 
@@ -169,6 +171,15 @@ def test_the_uncertainty_grows_while_nothing_matches_and_falls_when_it_does(taug
     result = found.localize(scan(T)[0], 9, T_odom)
     assert result.accepted
     assert found.covariance[0, 0] < 2.0 * sure
+
+
+def test_points_are_moved_into_a_tilted_frame_with_their_box():
+    T = moved(circle_pose(0.3), [4.0, -2.0, 1.0], 40.0)
+    points = np.random.default_rng(0).uniform(-30.0, 30.0, (500, 3)).astype(np.float32)
+    found, box = moved_into(points, np.ascontiguousarray(T[:3, :3]), T[:3, 3].copy())
+    expected = (np.column_stack([points, np.ones(500)]) @ invert_transform(T).T)[:, :3]
+    assert found == pytest.approx(expected, abs=SINGLE)
+    assert box == pytest.approx(np.array([expected.min(axis=0), expected.max(axis=0)]), abs=SINGLE)
 
 
 def test_half_a_view_is_enough(taught):
