@@ -10,6 +10,7 @@ import pytest
 
 from aerotwin_bringup.teach_repeat import RepeatStudy, run_repeat
 from aerotwin_bringup.teach_repeat.radar_page import radar_section
+from aerotwin_bringup.teach_repeat.repeat_command import _verdict
 from aerotwin_bringup.teach_repeat.sensors import RadarSensor, sensor_of
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
@@ -120,3 +121,14 @@ def test_the_report_shows_a_turn_and_the_published_figures_of_radars(graph, quer
     (table,) = section.tables
     assert all(row[2].startswith("radar") and row[-1] == "no" for row in table.rows)
     assert ("Structured-C", "312", "radar, taught by driving", "6.3", "13.3", "no") in table.rows
+
+
+def test_a_robot_that_passed_no_mark_gets_a_verdict_in_words():
+    """As that of a radar in the grassland, where little stands as high as its beam."""
+    metrics = {
+        "pte_m": {"rmse": None, "max": None},
+        "floor_m": None,
+        "localisation": {"n_failed": 3, "n": 4},
+    }
+    said = _verdict(metrics, 0, 1)
+    assert said == "0 of 1 repeats completed; no mark was passed; 3 of 4 scans not localised"

@@ -206,9 +206,12 @@ def _verdict(metrics: dict[str, Any], n_completed: int, n: int) -> str:
     pte, floor = metrics["pte_m"], metrics["floor_m"]
     beside = "" if floor is None else f" (floor {floor['rmse']:.3f} / {floor['max']:.3f} m)"
     lost = metrics["localisation"]
+    at_marks = "no mark was passed"
+    if pte["rmse"] is not None:
+        at_marks = f"at the marks RMSE {pte['rmse']:.3f} m, largest {pte['max']:.3f} m{beside}"
     return (
-        f"{n_completed} of {n} repeats completed; at the marks RMSE {pte['rmse']:.3f} m, largest "
-        f"{pte['max']:.3f} m{beside}; {lost['n_failed']} of {lost['n']} scans not localised"
+        f"{n_completed} of {n} repeats completed; {at_marks}; {lost['n_failed']} of {lost['n']} "
+        "scans not localised"
     )
 
 
