@@ -63,7 +63,8 @@ def _summary(
         verdict=f"{n_met} of {len(judged)} bars are met.",
         text="At each mark the lateral distance of the vehicle's base to the mark on the true "
         "ground is taken. The marks of a bent map lie at the exact images of their places on the "
-        "taught route; those of a driven teach where the robot truly passed when it was taught. "
+        "taught route; those of a driven teach where the robot truly passed when it was taught; "
+        "those of a survey where they were painted before. "
         "The floor is the residual of the best rigid fit within 40 m with every correspondence "
         "known.",
         headline=tuple(_headline(case, rows) for case in cases),
