@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Missions of a camera, flown in the simulator without ROS, faster than real time."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import (
+    FloatArray,
+    invert_transform,
+    make_transform,
+    transform_from_pose,
+    yaw_from_rotation,
+)
+from aerotwin_core.time import Schedule
+from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_worlds import World
+
+T_BODY_OPTICAL = make_transform([[0, 0, 1], [-1, 0, 0], [0, -1, 0]], [0.1, 0.0, 0.0])
+"""A camera that looks ahead, 10 cm before the middle of the body."""
+_ACCELERATION_M_S2, _CORNER_M = 0.5, 0.3
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CameraTrack:
+    """Where a camera was when it took its pictures.
+
+    Attributes
+    ----------
+    stamps_ns : (n,) int64 array
+    T_map_optical : (n, 4, 4) array
+        True poses.
+    T_map_optical_told : (n, 4, 4) array
+        The same by the autopilot's estimator, of inertial sensors and GNSS.
+    """
+
+    stamps_ns: np.ndarray
+    T_map_optical: FloatArray
+    T_map_optical_told: FloatArray
+
+
+def camera_mission(path: FloatArray, world: World, speed_m_s: float) -> str:
+    """Return the mission file that leads a camera along poses T_map_optical (n, 4, 4).
+
+    The vehicle takes off to the height of the first pose, and lands where it took off.
+    """
+    bodies = path @ invert_transform(T_BODY_OPTICAL)
+    x, y, z = (float(value) for value in world.start_p_map)
+    waypoints = [
+        {
+            "position_m": [round(float(v), 3) for v in T[:3, 3]],
+            "yaw_deg": round(math.degrees(yaw_from_rotation(T[:3, :3])), 3),
+        }
+        for T in bodies
+    ]
+    height = max(float(bodies[0, 2, 3]) - z, 2.0)
+    content = {
+        "takeoff_altitude_m": round(height, 3),
+        "speed_m_s": speed_m_s,
+        "climb_rate_m_s": min(1.0, speed_m_s),
+        "acceleration_m_s2": _ACCELERATION_M_S2,
+        "corner_radius_m": _CORNER_M,
+        "waypoints": [
+            *waypoints,
+            {"position_m": [round(x, 3), round(y, 3), round(z + height, 3)]},
+        ],
+    }
+    return yaml.safe_dump(content, sort_keys=False, default_flow_style=None)
+
+
+def fly_camera(
+    world: World,
+    path: FloatArray,
+    folder: Path,
+    *,
+    speed_m_s: float,
+    rate_hz: float,
+    seed: int,
+    on_progress: Callable[[float], object] = lambda share: None,
+) -> CameraTrack:
+    """Return where a camera was on a flight along poses, at its rate, from the first to the last.
+
+    Parameters
+    ----------
+    world : World
+    path : (n, 4, 4) array
+        T_map_optical.
+    folder : Path
+        Of the mission file and the autopilot's log.
+    speed_m_s, rate_hz : float
+    seed : int
+        Of all noise in flight.
+    on_progress : callable
+        Told which share of the mission is flown.
+
+    Raises
+    ------
+    aerotwin_core.errors.UserError
+        If it was not flown to its end.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    mission = folder / "mission.yaml"
+    write_text_atomically(mission, camera_mission(path, world, speed_m_s))
+    parameters = SimulatorParameters(
+        world=world.name, mission=str(mission), camera=False, record="none", seed=seed
+    )
+    simulation = Simulation(parameters, world, folder, [])
+    due, stamps, true, told = Schedule(rate_hz), [], [], []
+    try:
+        simulation.start()
+        while simulation.outcome is None:
+            simulation.advance()
+            if not due.until(simulation.stamp_ns):
+                continue
+            on_progress(simulation.progress or 0.0)
+            vehicle = simulation.vehicles[0]
+            state, estimate = vehicle.body.state, vehicle.backend.estimate
+            if estimate is None or estimate.q_map_body is None:
+                continue
+            stamps.append(simulation.stamp_ns)
+            true.append(transform_from_pose(state.p_map_body, state.q_map_body))
+            told.append(transform_from_pose(estimate.p_map, estimate.q_map_body))
+    finally:
+        simulation.close()
+    if not simulation.is_success:
+        raise UserError(f"{mission}: not flown to its end: {simulation.outcome}")
+    track = CameraTrack(
+        stamps_ns=np.array(stamps, dtype=np.int64),
+        T_map_optical=np.array(true) @ T_BODY_OPTICAL,
+        T_map_optical_told=np.array(told) @ T_BODY_OPTICAL,
+    )
+    return _between(track, path)
+
+
+def _between(track: CameraTrack, path: FloatArray) -> CameraTrack:
+    """Return the part from the first way-point to the last."""
+    ends = [np.linalg.norm(track.T_map_optical[:, :3, 3] - T[:3, 3], axis=1) for T in path[[0, -1]]]
+    first = int(np.argmin(ends[0]))
+    last = first + int(np.argmin(ends[1][first:]))
+    part = slice(first, last + 1)
+    return CameraTrack(
+        stamps_ns=track.stamps_ns[part],
+        T_map_optical=track.T_map_optical[part],
+        T_map_optical_told=track.T_map_optical_told[part],
+    )

@@ -1,0 +1,125 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The mapping flight: a stereo rig passes the wall from afar, and a map is made of what it saw."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_bringup.dense_localization.flights import CameraTrack
+from aerotwin_bringup.dense_localization.pictures import Pictures
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.frames import FloatArray
+from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
+from aerotwin_dense_localization.mapping import (
+    DenseMap,
+    Keyframe,
+    LinkParameters,
+    MapBuilder,
+    agree_poses,
+    find_links,
+    select_keyframes,
+)
+from aerotwin_registration.icp.similarity import fit_rigid
+from aerotwin_worlds import Rasteriser
+
+RIG = PinholeCamera(width=1280, height=800, fx=914.0, fy=914.0, cx=639.5, cy=399.5)
+"""70 degrees wide."""
+BASELINE_M = 0.5
+MAX_OVERLAP = 0.85
+"""Of key-frames along a line."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MadeMap:
+    """A map and what is known of how it was made.
+
+    Attributes
+    ----------
+    dense_map : DenseMap
+    keyframes : tuple of Keyframe
+        At the poses that the map was made with.
+    T_map_optical : (n, 4, 4) array
+        Their true poses.
+    n_links : int
+        Ties between them; 0 where true poses were given.
+    T_true_map : (4, 4) array
+        The rigid motion that takes the map's key-frames nearest to their true places.
+    """
+
+    dense_map: DenseMap
+    keyframes: tuple[Keyframe, ...]
+    T_map_optical: FloatArray
+    n_links: int
+    T_true_map: FloatArray
+
+    def position_errors_m(self, *, is_aligned: bool) -> np.ndarray:
+        """Return how far each key-frame is from its true place (n,) [m]."""
+        found = np.array([keyframe.T_map_optical[:3, 3] for keyframe in self.keyframes])
+        if is_aligned:
+            found = found @ self.T_true_map[:3, :3].T + self.T_true_map[:3, 3]
+        return np.linalg.norm(found - self.T_map_optical[:, :3, 3], axis=1)
+
+
+def make_map(
+    rasteriser: Rasteriser,
+    track: CameraTrack,
+    *,
+    is_truth_given: bool,
+    seed: int,
+    links: LinkParameters | None = None,
+    on_frame: Callable[[], object] = lambda: None,
+) -> MadeMap:
+    """Return the map of a flight.
+
+    Parameters
+    ----------
+    rasteriser : Rasteriser
+        Of the world.
+    track : CameraTrack
+        Where the left camera was.
+    is_truth_given : bool
+        Whether the map is made with true poses; else with those that the autopilot told, brought
+        to agree with each other.
+    seed : int
+        Of the cameras' noise.
+    links : LinkParameters, optional
+    on_frame : callable
+        Called after each frame of the track.
+    """
+    stereo = StereoDepth(RIG, BASELINE_M, StereoParameters(nearest_m=8.0))
+    pictures = Pictures(rasteriser, RIG, seed=seed)
+    frames, given = [], track.T_map_optical if is_truth_given else track.T_map_optical_told
+    for stamp_ns, T_true, T_given in zip(track.stamps_ns, track.T_map_optical, given, strict=True):
+        left, right = pictures.stereo(T_true, BASELINE_M, int(stamp_ns))
+        found = stereo.depth(left, right)
+        frames.append(
+            Keyframe(
+                stamp_ns=int(stamp_ns),
+                image=left,
+                depth=found.depth,
+                variance=found.variance,
+                camera=RIG,
+                T_map_optical=T_given,
+            )
+        )
+        on_frame()
+    chosen = select_keyframes(frames, max_overlap=MAX_OVERLAP)
+    keyframes, n_links = [frames[k] for k in chosen], 0
+    if not is_truth_given:
+        found_links = find_links(keyframes, links)
+        keyframes, n_links = agree_poses(keyframes, found_links, links), len(found_links)
+    builder = MapBuilder()
+    for keyframe in keyframes:
+        builder.add(keyframe)
+    true = track.T_map_optical[chosen]
+    return MadeMap(
+        dense_map=builder.finished(),
+        keyframes=tuple(keyframes),
+        T_map_optical=true,
+        n_links=n_links,
+        T_true_map=fit_rigid(
+            np.array([keyframe.T_map_optical[:3, 3] for keyframe in keyframes]), true[:, :3, 3]
+        ),
+    )

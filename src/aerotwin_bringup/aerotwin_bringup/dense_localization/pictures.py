@@ -1,0 +1,72 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the cameras of a flight see: rendered at true poses, spoiled as their sensor does."""
+
+import numpy as np
+
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.frames import FloatArray
+from aerotwin_sensor_models import load_preset
+from aerotwin_sensor_models.exposure import ExposureParameters
+from aerotwin_sensor_models.image_sensor import ImageSensor
+from aerotwin_worlds import Frame, Rasteriser, View
+
+LEFT, RIGHT, SCAN = range(3)
+"""Numbers of cameras, which set their noise apart."""
+CHANGING = ExposureParameters(flicker_amplitude=0.3, flicker_hz=0.13)
+"""Exposure that changes by 30 % up and down in eight seconds."""
+
+
+class Pictures:
+    """Takes pictures of a world.
+
+    Parameters
+    ----------
+    rasteriser : Rasteriser
+    camera : PinholeCamera
+    seed : int
+        Of the noise.
+    exposure : ExposureParameters, optional
+    blur_px : float
+        Standard deviation of the picture of a point [px].
+    """
+
+    def __init__(
+        self,
+        rasteriser: Rasteriser,
+        camera: PinholeCamera,
+        *,
+        seed: int,
+        exposure: ExposureParameters | None = None,
+        blur_px: float = 0.0,
+    ) -> None:
+        self._rasteriser, self._camera = rasteriser, camera
+        self._sensor = ImageSensor(
+            camera,
+            load_preset("camera_noise", "default"),
+            exposure=exposure,
+            blur_px=blur_px,
+            seed=seed,
+        )
+
+    def mono(self, T_map_optical: FloatArray, stamp_ns: int, camera_index: int) -> np.ndarray:
+        """Return the picture (h, w) uint8 from a true pose."""
+        return self._taken(self._rendered([T_map_optical])[0], stamp_ns, camera_index)
+
+    def stereo(
+        self, T_map_left: FloatArray, baseline_m: float, stamp_ns: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the pictures (h, w) uint8 of a rectified pair, from the left one's true pose."""
+        T_map_right = T_map_left.copy()
+        T_map_right[:3, 3] += baseline_m * T_map_left[:3, 0]
+        left, right = self._rendered([T_map_left, T_map_right])
+        return self._taken(left, stamp_ns, LEFT), self._taken(right, stamp_ns, RIGHT)
+
+    def _rendered(self, poses: list[FloatArray]) -> list[Frame]:
+        return self._rasteriser.render(
+            [View(camera=self._camera, T_map_optical=T, encoding="mono8") for T in poses]
+        )
+
+    def _taken(self, frame: Frame, stamp_ns: int, camera_index: int) -> np.ndarray:
+        assert frame.image is not None
+        return self._sensor.take(frame.image, stamp_ns, camera_index=camera_index)
