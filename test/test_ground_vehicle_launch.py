@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ground robot as a node, started as a user starts it; and what holds it to the wall clock."""
 
+import math
 import os
 import signal
 import subprocess
@@ -9,33 +10,20 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.messages import deserialize, serialize, twist_stamped_message
 from aerotwin_ground_dynamics import Command
+from aerotwin_simulator.ground.driven_path import STEP_M, DrivenPath
 from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
-from aerotwin_simulator.ground.robot import GroundRobotParameters
+from aerotwin_simulator.ground.robot import GroundRobotParameters, pose_at
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT_S = 120.0
-WORLD = """
-name: coarse
-generator: cliff
-parameters: {seed: 1, spacing_m: 1.0, texel_m: 0.5}
-origin: {latitude_deg: 47.4, longitude_deg: 8.5, altitude_m: 400.0}
-start: {x_m: -25.0, y_m: -10.0, yaw_deg: 90.0}
-attribution: Made in a test
-licence: Apache-2.0
-"""
 NODE = [sys.executable, "-m", "aerotwin_simulator.ros.ground_simulator_node", "--ros-args"]
 TURN_LEFT = serialize(twist_stamped_message(0, "base_link", (0.5, 0, 0), (0, 0, 0.2)))
-
-
-@pytest.fixture
-def world_file(tmp_path):
-    path = tmp_path / "coarse.yaml"
-    path.write_text(WORLD)
-    return path
 
 
 class WallClock:
@@ -46,9 +34,11 @@ class WallClock:
         return self.now
 
 
-def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_when_nobody_commands(world_file):
+def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_when_nobody_commands(
+    coarse_world,
+):
     clock = WallClock()
-    simulation = robot_in_world(GroundRobotParameters(), str(world_file), None)
+    simulation = robot_in_world(GroundRobotParameters(), str(coarse_world), None)
     robot = PacedRobot(simulation, speed=2.0, command_timeout_s=0.3, clock=clock)
     assert robot.n_steps_due() == 0
     clock.now += 0.0251
@@ -68,27 +58,17 @@ def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_when_nobody_co
     assert robot.counters["n_scans"] == 12
 
 
-@pytest.mark.ros
-def test_the_launched_robot_drives_as_cmd_vel_says_and_shows_its_topics(world_file):
+def driven(launch, words, types, command_type, command):
+    """Launch a robot and command it until it ends; return what was heard of the topics."""
     import rclpy
-    from geometry_msgs.msg import TwistStamped
-    from nav_msgs.msg import Odometry
     from rclpy.executors import SingleThreadedExecutor
-    from rosgraph_msgs.msg import Clock
-    from sensor_msgs.msg import PointCloud2
-    from tf2_msgs.msg import TFMessage
 
     from aerotwin_core.ros.qos import LATCHED, reliable
 
-    types = {
-        "truth/odom": Odometry, "odom": Odometry, "lidar/points": PointCloud2, "/clock": Clock,
-        "/tf": TFMessage, "/tf_static": TFMessage,
-    }  # fmt: skip
-    command = [sys.executable, "-m", "aerotwin_core.cli", "launch"]
-    launch = ROOT / "launch" / "ground_vehicle.launch.yaml"
+    path = str(ROOT / "launch" / launch)
     rclpy.init()
     process = subprocess.Popen(
-        [*command, str(launch), f"world:={world_file}", "seed:=3", "duration_s:=2.5"],
+        [sys.executable, "-m", "aerotwin_core.cli", "launch", path, *words],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
     )  # fmt: skip
     try:
@@ -96,13 +76,13 @@ def test_the_launched_robot_drives_as_cmd_vel_says_and_shows_its_topics(world_fi
         for name, kind in types.items():
             qos = LATCHED if name == "/tf_static" else reliable(200)
             node.create_subscription(kind, name, heard[name].append, qos, raw=True)
-        steer = node.create_publisher(TwistStamped, "cmd_vel", reliable(10))
+        steer = node.create_publisher(command_type, "cmd_vel", reliable(10))
         executor = SingleThreadedExecutor()
         executor.add_node(node)
         deadline = time.monotonic() + LIMIT_S
         while process.poll() is None and time.monotonic() < deadline:
             executor.spin_once(timeout_sec=0.05)
-            steer.publish(TURN_LEFT)
+            steer.publish(command)
         output = process.communicate(timeout=LIMIT_S)[0]
         executor.shutdown()
         node.destroy_node()
@@ -112,6 +92,23 @@ def test_the_launched_robot_drives_as_cmd_vel_says_and_shows_its_topics(world_fi
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
     assert process.returncode == 0, output
+    return heard
+
+
+@pytest.mark.ros
+def test_the_launched_robot_drives_as_cmd_vel_says_and_shows_its_topics(coarse_world):
+    from geometry_msgs.msg import TwistStamped
+    from nav_msgs.msg import Odometry
+    from rosgraph_msgs.msg import Clock
+    from sensor_msgs.msg import PointCloud2
+    from tf2_msgs.msg import TFMessage
+
+    types = {
+        "truth/odom": Odometry, "odom": Odometry, "lidar/points": PointCloud2, "/clock": Clock,
+        "/tf": TFMessage, "/tf_static": TFMessage,
+    }  # fmt: skip
+    words = [f"world:={coarse_world}", "seed:=3", "duration_s:=2.5"]
+    heard = driven("ground_vehicle.launch.yaml", words, types, TwistStamped, TURN_LEFT)
     assert all(heard.values()), {name: len(found) for name, found in heard.items()}
     first, last = (deserialize(heard["truth/odom"][k], "nav_msgs/msg/Odometry") for k in (0, -1))
     moved = last.pose.pose.position.y - first.pose.pose.position.y
@@ -128,6 +125,46 @@ def test_the_launched_robot_drives_as_cmd_vel_says_and_shows_its_topics(world_fi
     assert edge.transform.translation.z == 1.0
     (edge,) = deserialize(heard["/tf"][-1], "tf2_msgs/msg/TFMessage").transforms
     assert (edge.header.frame_id, edge.child_frame_id) == ("odom", "base_link")
+
+
+@pytest.mark.ros
+def test_a_virtual_drive_by_plain_twists_is_written_and_a_route_is_taught_from_it(
+    coarse_world, tmp_path
+):
+    from geometry_msgs.msg import Twist, Vector3
+    from nav_msgs.msg import Odometry
+
+    from aerotwin_bringup.teach_work import read_points
+    from aerotwin_teach_repeat.teaching import read_driven, teach_route
+
+    words = [f"world:={coarse_world}", f"route:={tmp_path / 'drive.tum'}", "stamped:=false"]
+    ahead = Twist(linear=Vector3(x=1.0))
+    heard = driven(
+        "teach_drive.launch.yaml", [*words, "duration_s:=3.5"], {"truth/odom": Odometry}, Twist,
+        ahead,
+    )  # fmt: skip
+    drive = read_driven(tmp_path / "drive.tum")
+    last = deserialize(heard["truth/odom"][-1], "nav_msgs/msg/Odometry").pose.pose.position
+    assert np.linalg.norm(drive.p_ref_body[-1] - [last.x, last.y, last.z]) < 2 * STEP_M
+    ways = np.linalg.norm(np.diff(drive.p_ref_body, axis=0), axis=1)
+    assert ways.sum() > 1.0 and ways.max() < 2 * STEP_M
+    graph = teach_route(read_points(str(coarse_world), 0.25, "m", False), drive.transforms())
+    assert graph.length_m() == pytest.approx(ways.sum(), abs=0.3)
+
+
+def test_a_drive_is_written_as_it_goes_and_not_over_another_file(tmp_path):
+    path = DrivenPath(tmp_path / "drive.tum")
+    for k in range(200):
+        path.add(k * 10_000_000, pose_at(0.01 * k, 5.0, 1.0, 90.0))
+    lines = (tmp_path / "drive.tum").read_text().splitlines()  # not closed yet, as after a crash
+    assert 30 <= len(lines) <= 40
+    half = math.sqrt(0.5)
+    assert [float(cell) for cell in lines[0].split()] == pytest.approx(
+        [0.0, 0.0, 5.0, 1.0, 0.0, 0.0, half, half], abs=1e-8
+    )
+    path.close()
+    with pytest.raises(UserError, match=r"cannot be written \(File exists\); name a new file"):
+        DrivenPath(tmp_path / "drive.tum")
 
 
 @pytest.mark.ros

@@ -16,33 +16,22 @@ from aerotwin_core.messages import deserialize
 
 ROOT = Path(__file__).resolve().parents[1]
 LIMIT_S = 120.0
-WORLD = """
-name: coarse
-generator: cliff
-parameters: {seed: 1, spacing_m: 1.0, texel_m: 0.5}
-origin: {latitude_deg: 47.4, longitude_deg: 8.5, altitude_m: 400.0}
-start: {x_m: -25.0, y_m: -10.0, yaw_deg: 90.0}
-attribution: Made in a test
-licence: Apache-2.0
-"""
 ROUTE = np.array([[-25.0, -10.0], [-25.0, -4.0], [-25.0, 2.0]])
 LEAST_WAY_M = 2.0
 SAMPLE_SPACING_M = 0.25
 
 
 @pytest.fixture(scope="module")
-def taught(tmp_path_factory):
-    """Return a world and the folder of a route that was taught in samples of it."""
+def graph(coarse_world, tmp_path_factory):
+    """Return the folder of a route that was taught in samples of a world."""
     from aerotwin_bringup.teach_work import read_points
     from aerotwin_teach_repeat.teaching import teach_route
 
-    folder = tmp_path_factory.mktemp("teach")
-    world = folder / "coarse.yaml"
-    world.write_text(WORLD)
-    points = read_points(str(world), SAMPLE_SPACING_M, "m", False)
+    folder = tmp_path_factory.mktemp("teach") / "graph"
+    points = read_points(str(coarse_world), SAMPLE_SPACING_M, "m", False)
     near = np.linalg.norm(points[:, :2] - ROUTE[1], axis=1) < 50.0
-    teach_route(points[near], ROUTE).save(folder / "graph")
-    return world, folder / "graph"
+    teach_route(points[near], ROUTE).save(folder)
+    return folder
 
 
 def has_come_far(truth):
@@ -55,7 +44,7 @@ def has_come_far(truth):
 
 @pytest.mark.ros
 @pytest.mark.slow
-def test_the_launched_nodes_repeat_a_taught_route_and_show_their_topics(taught):
+def test_the_launched_nodes_repeat_a_taught_route_and_show_their_topics(graph, coarse_world):
     import rclpy
     from diagnostic_msgs.msg import DiagnosticArray
     from geometry_msgs.msg import TwistStamped
@@ -66,12 +55,11 @@ def test_the_launched_nodes_repeat_a_taught_route_and_show_their_topics(taught):
 
     from aerotwin_core.ros.qos import LATCHED, reliable
 
-    world, graph = taught
     types = {
         "truth/odom": Odometry, "cmd_vel": TwistStamped, "/tf": TFMessage, "route": PathMessage,
         "/diagnostics": DiagnosticArray,
     }  # fmt: skip
-    words = [f"route_graph:={graph}", f"world:={world}", "seed:=3", "duration_s:=60.0"]
+    words = [f"route_graph:={graph}", f"world:={coarse_world}", "seed:=3", "duration_s:=60.0"]
     words += ["start_x_m:=-25.0", "start_y_m:=-10.0", "start_yaw_deg:=90.0"]
     launch = str(ROOT / "launch" / "teach_repeat.launch.yaml")
     rclpy.init()

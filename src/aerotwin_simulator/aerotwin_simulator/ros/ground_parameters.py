@@ -32,6 +32,12 @@ class GroundSimulatorParameters(GroundRobotParameters):
     duration_s: float = parameter(
         0.0, text="end after this much simulated time; 0 = never", unit="s", minimum=0.0
     )
+    is_stamped: bool = parameter(
+        True, text="cmd_vel is TwistStamped; else Twist, as teleop nodes publish unless told"
+    )
+    path_file: str = parameter(
+        "", text="TUM file to write the true path of base_link to; must not exist; empty = none"
+    )
     publish_tf: bool = parameter(True, text="publish odom -> base_link of the wheels on /tf")
 
     @property

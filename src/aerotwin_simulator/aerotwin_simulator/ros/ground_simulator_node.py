@@ -5,9 +5,10 @@
 import math
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
-from geometry_msgs.msg import TwistStamped
+from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
@@ -23,6 +24,7 @@ from aerotwin_core.ros.qos import CLOUD_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import Command, NoGroundError
 from aerotwin_simulator.ground import robot_messages
+from aerotwin_simulator.ground.driven_path import DrivenPath
 from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
 from aerotwin_simulator.ros.ground_parameters import GroundSimulatorParameters
 
@@ -36,6 +38,7 @@ class GroundSimulatorNode(Node):
     def __init__(self) -> None:
         super().__init__("ground_simulator")
         self._options = p = declare_parameters(self, GroundSimulatorParameters)
+        self._path = DrivenPath(Path(p.path_file)) if p.path_file else None
         self._robot = PacedRobot(
             robot_in_world(p, p.world, p.start),
             speed=p.speed,
@@ -60,10 +63,22 @@ class GroundSimulatorNode(Node):
         ).publish
         self._static = self.create_publisher(TFMessage, "/tf_static", LATCHED, **qos)
         self._static.publish(robot_messages.mounting_transform(self._options.T_base_lidar))
-        self.create_subscription(TwistStamped, "cmd_vel", self._on_command, deep, **qos)
+        if self._options.is_stamped:
+            self.create_subscription(TwistStamped, "cmd_vel", self._on_stamped, deep, **qos)
+        else:
+            self.create_subscription(Twist, "cmd_vel", self._on_command, deep, **qos)
 
-    def _on_command(self, message: TwistStamped) -> None:
-        v, omega = message.twist.linear.x, message.twist.angular.z
+    def destroy_node(self) -> None:
+        """Close the file with the node."""
+        if self._path is not None:
+            self._path.close()
+        super().destroy_node()
+
+    def _on_stamped(self, message: TwistStamped) -> None:
+        self._on_command(message.twist)
+
+    def _on_command(self, message: Twist) -> None:
+        v, omega = message.linear.x, message.angular.z
         if not math.isfinite(v + omega):
             self._n_refused += 1
             self.get_logger().warning("cmd_vel is not finite", throttle_duration_sec=5.0)
@@ -88,6 +103,8 @@ class GroundSimulatorNode(Node):
         self._publish_odom(robot_messages.wheel_odometry(stamp_ns, vehicle))
         if self._options.publish_tf:
             self._publish_tf(robot_messages.odometry_transform(stamp_ns, vehicle))
+        if self._path is not None:
+            self._path.add(stamp_ns, vehicle.T_map_base)
         for scan in scans:
             self._publish_cloud(robot_messages.cloud(scan))
 

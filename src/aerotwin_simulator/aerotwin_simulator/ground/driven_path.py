@@ -1,0 +1,58 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where a vehicle truly drove, as a file of poses: what a route is taught from."""
+
+from pathlib import Path
+from typing import TextIO
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import FloatArray, invert_transform, pose_from_transform
+from aerotwin_core.time import to_seconds
+
+STEP_M, STEP_RAD = 0.05, 0.02
+"""A pose is written after so much of a way, or of a turn: six to a vertex of a route."""
+
+
+class DrivenPath:
+    """Writes poses as they are driven: a drive that is cut short is there up to then.
+
+    Parameters
+    ----------
+    path : Path
+        TUM file that is made: seconds, T_map_base as x y z qx qy qz qw.
+
+    Raises
+    ------
+    aerotwin_core.errors.UserError
+        If there is such a file already, or it cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._last: FloatArray | None = None
+        try:
+            self._file: TextIO = path.open("x", encoding="utf-8", buffering=1)
+        except OSError as error:
+            raise UserError(
+                f"{path}: the path of a drive cannot be written ({error.strerror}); name a new file"
+            ) from None
+
+    def add(self, stamp_ns: int, T_map_base: FloatArray) -> None:
+        """Write a pose (4, 4), if the vehicle has moved since the last one."""
+        if self._last is not None and not _has_moved(self._last, T_map_base):
+            return
+        p, q = pose_from_transform(T_map_base)
+        numbers = " ".join(f"{value:.9f}" for value in (*p, *q))
+        self._file.write(f"{to_seconds(stamp_ns):.9f} {numbers}\n")
+        self._last = T_map_base
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+
+def _has_moved(T_a: FloatArray, T_b: FloatArray) -> bool:
+    T = invert_transform(T_a) @ T_b
+    turn = np.arctan2(T[1, 0], T[0, 0])
+    return bool(np.linalg.norm(T[:3, 3]) >= STEP_M or abs(turn) >= STEP_RAD)

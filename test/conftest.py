@@ -1,0 +1,21 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+import pytest
+
+COARSE_WORLD = """
+name: coarse
+generator: cliff
+parameters: {seed: 1, spacing_m: 1.0, texel_m: 0.5}
+origin: {latitude_deg: 47.4, longitude_deg: 8.5, altitude_m: 400.0}
+start: {x_m: -25.0, y_m: -10.0, yaw_deg: 90.0}
+attribution: Made in a test
+licence: Apache-2.0
+"""
+
+
+@pytest.fixture(scope="session")
+def coarse_world(tmp_path_factory):
+    """A world that is made in a moment: its start is at the foot of a cliff, looking north."""
+    path = tmp_path_factory.mktemp("world") / "coarse.yaml"
+    path.write_text(COARSE_WORLD)
+    return path
