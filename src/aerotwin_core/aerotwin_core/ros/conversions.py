@@ -156,6 +156,23 @@ def arrays_from_cloud(message: PointCloud2) -> dict[str, np.ndarray]:
     return point_cloud_arrays(message)
 
 
+def points_from_cloud(message: PointCloud2) -> tuple[np.ndarray, np.ndarray, int]:
+    """Return the finite points (n, 3) of a cloud, their times and how many were left out.
+
+    Times are those of the field `time` since the stamp (n,) [s], zeros without it.
+
+    Raises
+    ------
+    ValueError
+        As `messages.point_cloud_arrays`.
+    """
+    columns = arrays_from_cloud(message)
+    points = np.column_stack([columns[axis] for axis in "xyz"])
+    times = np.asarray(columns.get("time", np.zeros(len(points))), dtype=np.float64)
+    is_finite = np.isfinite(points).all(axis=1) & np.isfinite(times)
+    return points[is_finite], times[is_finite], int(np.count_nonzero(~is_finite))
+
+
 def cloud_from_points(
     points: np.ndarray, stamp_ns: int, frame_id: str, intensity: np.ndarray | None = None
 ) -> PointCloud2:

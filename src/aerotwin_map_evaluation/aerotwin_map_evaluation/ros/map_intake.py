@@ -12,7 +12,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import PointCloud2
 
-from aerotwin_core.ros.conversions import arrays_from_cloud
+from aerotwin_core.ros.conversions import points_from_cloud
 from aerotwin_core.ros.lockstep import OVERRIDABLE
 from aerotwin_core.ros.qos import LATCHED
 
@@ -47,16 +47,9 @@ def heard_cloud(message: PointCloud2) -> HeardCloud:
     ValueError
         If it has no fields x, y, z, or is shorter than it says.
     """
-    columns = arrays_from_cloud(message)
-    missing = [name for name in "xyz" if name not in columns]
-    if missing:
-        raise ValueError(f"the cloud has no field {', '.join(missing)}")
-    points = np.column_stack([columns[name] for name in "xyz"]).astype(np.float64)
-    is_finite = np.isfinite(points).all(axis=1)
+    points, _, n_invalid = points_from_cloud(message)
     return HeardCloud(
-        points=points[is_finite],
-        n_invalid=int(np.count_nonzero(~is_finite)),
-        frame_id=message.header.frame_id,
+        points=points.astype(np.float64), n_invalid=n_invalid, frame_id=message.header.frame_id
     )
 
 

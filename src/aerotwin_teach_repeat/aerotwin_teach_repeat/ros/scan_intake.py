@@ -9,24 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from sensor_msgs.msg import PointCloud2
-from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.frames import FloatArray, transform_points
-from aerotwin_core.ros.conversions import (
-    arrays_from_cloud,
-    ns_from_stamp,
-    transform_from_pose_message,
-)
+from aerotwin_core.ros.conversions import ns_from_stamp, transform_from_pose_message
 from aerotwin_core.ros.lockstep import OVERRIDABLE
-from aerotwin_core.ros.qos import CLOUD_DEPTH, IMU_DEPTH, reliable
-from aerotwin_core.ros.static_tree import StaticTree
+from aerotwin_core.ros.mounted_scans import MountedScan, MountedScans
+from aerotwin_core.ros.qos import IMU_DEPTH, reliable
 
-MAX_PENDING = 50
-"""Scans kept until tf_static is there."""
 KEPT_ODOMETRY = 200
-STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,17 +58,17 @@ class ScanIntake:
     """
 
     def __init__(self, node: Node, base_frame: str, on_scan: Callable[[BaseScan], None]) -> None:
-        self._node, self._base_frame, self._on_scan = node, base_frame, on_scan
-        self._tree = StaticTree()
-        self._pending: deque[PointCloud2] = deque()
+        self._on_scan = on_scan
         self._odometry: deque[tuple[int, Odometry]] = deque(maxlen=KEPT_ODOMETRY)
-        self.counters = {"n_scans": 0, "n_scans_skipped": 0}
-        qos = {"qos_overriding_options": OVERRIDABLE}
+        self._scans = MountedScans(node, base_frame, self._take)
         node.create_subscription(
-            PointCloud2, "lidar/points", self._on_cloud, reliable(CLOUD_DEPTH), **qos
+            Odometry, "odom", self._on_odom, reliable(IMU_DEPTH), qos_overriding_options=OVERRIDABLE
         )
-        node.create_subscription(Odometry, "odom", self._on_odom, reliable(IMU_DEPTH), **qos)
-        node.create_subscription(TFMessage, "/tf_static", self._on_static, STATIC)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Scans that were handed out and that were skipped."""
+        return self._scans.counters
 
     @property
     def wheel_twist(self) -> tuple[float, float] | None:
@@ -88,41 +78,13 @@ class ScanIntake:
     def _on_odom(self, message: Odometry) -> None:
         self._odometry.append((ns_from_stamp(message.header.stamp), message))
 
-    def _on_static(self, message: TFMessage) -> None:
-        self._tree.add(message)
-        self._process()
-
-    def _on_cloud(self, message: PointCloud2) -> None:
-        self._pending.append(message)
-        self._process()
-        if len(self._pending) > MAX_PENDING:
-            self._pending.popleft()
-            self._skip("tf_static of the lidar is missing")
-
-    def _process(self) -> None:
-        while self._pending:
-            T = self._tree.find(self._base_frame, self._pending[0].header.frame_id)
-            if T is None:
-                return
-            self._take(self._pending.popleft(), T)
-
-    def _take(self, message: PointCloud2, T_base_lidar: FloatArray) -> None:
-        try:
-            columns = arrays_from_cloud(message)
-            points = np.column_stack([columns[axis] for axis in "xyz"])
-        except (ValueError, KeyError) as error:
-            self._skip(str(error))
-            return
-        stamp_ns = ns_from_stamp(message.header.stamp)
-        times = np.asarray(columns.get("time", np.zeros(len(points))), dtype=np.float64)
-        is_finite = np.isfinite(points).all(axis=1) & np.isfinite(times)
-        odom = self._nearest(stamp_ns)
-        self.counters["n_scans"] += 1
+    def _take(self, scan: MountedScan) -> None:
+        odom = self._nearest(scan.stamp_ns)
         self._on_scan(
             BaseScan(
-                stamp_ns=stamp_ns,
-                points_base=transform_points(T_base_lidar, points[is_finite]),
-                times_s=times[is_finite],
+                stamp_ns=scan.stamp_ns,
+                points_base=transform_points(scan.T_base_lidar, scan.points_lidar),
+                times_s=scan.times_s,
                 T_odom_base=None if odom is None else transform_from_pose_message(odom.pose.pose),
                 wheel_twist=None if odom is None else _twist(odom),
             )
@@ -133,10 +95,6 @@ class ScanIntake:
         if not self._odometry:
             return None
         return min(self._odometry, key=lambda item: abs(item[0] - stamp_ns))[1]
-
-    def _skip(self, reason: str) -> None:
-        self.counters["n_scans_skipped"] += 1
-        self._node.get_logger().warning(f"scan skipped: {reason}", throttle_duration_sec=5.0)
 
 
 def _twist(message: Odometry) -> tuple[float, float]:
