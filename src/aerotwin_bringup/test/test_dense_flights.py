@@ -1,0 +1,115 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Mapping flight and scan before a painted wall, as a whole."""
+
+import cv2
+import numpy as np
+import pytest
+import yaml
+
+from aerotwin_bringup.dense_localization.flights import (
+    T_BODY_OPTICAL,
+    CameraTrack,
+    camera_mission,
+    fly_camera,
+)
+from aerotwin_bringup.dense_localization.mapping import make_map
+from aerotwin_bringup.dense_localization.pictures import CHANGING, Pictures
+from aerotwin_bringup.dense_localization.scanning import CAMERA, Scan, scan_wall
+from aerotwin_core.frames import make_transform
+from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_dense_localization.localization import Localization, Status, raster_path
+from aerotwin_worlds import Rasteriser, TexturedMesh, World
+
+WALL_Y_M, HALF_M, HIGH_M = 20.0, 14.0, 16.0
+NORTH = np.pi / 2
+
+
+def painting():
+    """Return a grey picture with something to see at every scale."""
+    rng, picture = np.random.default_rng(3), np.zeros((1024, 1792))
+    for n in (16, 48, 128, 384, 1024):
+        coarse = rng.normal(0.0, 22.0, (n, n * 7 // 4)).astype(np.float32)
+        picture += cv2.resize(coarse, (1792, 1024), interpolation=cv2.INTER_CUBIC)
+    grey = np.clip(120.0 + picture, 0, 255).astype(np.uint8)
+    return np.repeat(grey[:, :, None], 3, axis=2)
+
+
+def quad(corners, texture):
+    return TexturedMesh(
+        vertices_map=np.array(corners, float),
+        triangles=np.array([[0, 1, 2], [0, 2, 3]], np.int32),
+        uv=np.array([[0, 1], [1, 1], [1, 0], [0, 0]], np.float32),
+        texture=texture,
+    )
+
+
+@pytest.fixture(scope="module")
+def world():
+    h, y = HALF_M, WALL_Y_M
+    ground = quad([[-40, -40, 0], [40, -40, 0], [40, 40, 0], [-40, 40, 0]],
+                  np.full((8, 8, 3), 90, np.uint8))  # fmt: skip
+    wall = quad([[-h, y, 0], [h, y, 0], [h, y, HIGH_M], [-h, y, HIGH_M]], painting())
+    return World(
+        name="wall", meshes=(ground, wall), attribution="", licence="", start_p_map=np.zeros(3),
+        origin=GeodeticPoint(latitude_deg=47.4, longitude_deg=8.5, altitude_m=400.0),
+        start_yaw=NORTH,
+    )  # fmt: skip
+
+
+def test_a_mission_leads_the_camera_not_the_body(world):
+    path = raster_path([1.0, WALL_Y_M, 4.0], 5.0, 1.0, row_m=1.0, standoff_m=2.0, yaw_rad=NORTH)
+    content = yaml.safe_load(camera_mission(path, world, 0.7))
+    first = content["waypoints"][0]
+    ahead_m = T_BODY_OPTICAL[0, 3]
+    np.testing.assert_allclose(first["position_m"], [1.0, WALL_Y_M - 2.0 - ahead_m, 4.0])
+    assert first["yaw_deg"] == pytest.approx(90.0)
+    assert content["speed_m_s"] == 0.7
+    assert len(content["waypoints"]) == len(path) + 1  # and home
+
+
+def test_scores_of_a_scan_count_what_has_no_pose_or_a_wrong_one():
+    true = np.array([make_transform(np.eye(3), [k, 0.0, 0.0]) for k in range(4)])
+    off = [0.1, 0.2, 0.9, None]
+    found = tuple(
+        Localization(
+            status=Status.TRACKED if e is not None else Status.LOST,
+            T_map_cam=None if e is None else make_transform(np.eye(3), [k - 5.0, e, 0.0]),
+            covariance=None,
+            correlation=0.0,
+            overlap=0.0,
+            reason="",
+        )
+        for k, e in enumerate(off)
+    )
+    track = CameraTrack(stamps_ns=np.arange(4), T_map_optical=true, T_map_optical_told=true)
+    scan = Scan(track=track, found=found, T_true_map=make_transform(np.eye(3), [5.0, 0.0, 0.0]))
+    metrics = scan.metrics()
+    assert (metrics["n_frames"], metrics["n_lost"]) == (4, 2)
+    assert metrics["ate_mean_m"] == pytest.approx(0.4)
+    assert metrics["ate_max_m"] == pytest.approx(0.9)
+    assert metrics["ate_unaligned_mean_m"] > 4.9
+    assert metrics["turn_mean_deg"] == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("flights")
+def test_what_was_mapped_from_afar_places_a_camera_at_the_wall(world, tmp_path):
+    rasteriser = Rasteriser(world.meshes)
+    afar = raster_path([-3.0, WALL_Y_M, 5.0], 6.0, 2.0, row_m=2.0, standoff_m=11.0, yaw_rad=NORTH)
+    track = fly_camera(world, afar, tmp_path / "map", speed_m_s=2.0, rate_hz=1.0, seed=3)
+    made = make_map(rasteriser, track, is_truth_given=False, seed=3)
+    assert made.n_links >= len(made.keyframes) - 1
+    assert made.position_errors_m(is_aligned=True).mean() < 0.02
+    R, p = made.T_true_map[:3, :3], made.T_true_map[:3, 3]
+    points = made.dense_map.cloud.points @ R.T + p
+    is_wall = points[:, 2] > 1.0
+    assert np.abs(points[is_wall, 1] - WALL_Y_M).mean() < 0.05
+    near = raster_path([-2.0, WALL_Y_M, 5.0], 3.0, 0.3, row_m=0.3, standoff_m=2.0, yaw_rad=NORTH)
+    flown = fly_camera(world, near, tmp_path / "scan", speed_m_s=1.0, rate_hz=4.0, seed=3)
+    pictures = Pictures(rasteriser, CAMERA, seed=3, exposure=CHANGING)
+    metrics = scan_wall(made, near, flown, pictures, standoff_m=2.0).metrics()
+    assert metrics["n_frames"] > 10
+    assert metrics["n_lost"] == 0
+    assert metrics["ate_mean_m"] < 0.05
+    assert metrics["turn_mean_deg"] < 2.0
