@@ -85,7 +85,7 @@ def states(record):
 
 
 def test_a_silent_lidar_and_a_covered_view_stop_the_robot_which_then_goes_on(drive, study):
-    record = drive("silent:2:5", "blocked:11:4", until_m=13.0)
+    record = drive("silent:2:5", "blocked:10:4", until_m=11.0)
     assert record.is_completed, record.reason
     once = ["blind", "stopped", "relocalising", "repeating"]
     assert states(record) == ["starting", "repeating", *once, *once, "finished"]
@@ -96,19 +96,20 @@ def test_a_silent_lidar_and_a_covered_view_stop_the_robot_which_then_goes_on(dri
     assert "no scan for" in reasons and "only 0 of 0 points" in reasons
 
 
-def test_half_a_view_is_enough_to_drive_on(drive):
-    record = drive("blocked:1:20:-90:90", until_m=4.0)
+def test_half_a_view_is_enough_to_drive_on_and_a_push_is_steered_back(drive):
+    record = drive("blocked:1:20:-90:90", "kidnapped:2.05:0:0.3:5", until_m=6.0)
     assert states(record) == ["starting", "repeating", "finished"]
+    right_stamps(record)
 
 
 @pytest.mark.slow
 def test_a_kidnapped_robot_notices_is_found_and_goes_on_from_where_it_is(drive, study):
-    record = drive("kidnapped:4.05:5:-1.5:60")
+    record = drive("kidnapped:4.05:5:-1.5:60", until_m=14.0)
     assert record.is_completed, record.reason
     after = ["stopped", "relocalising", "repeating", "finished"]
     assert states(record) == ["starting", "repeating", "blind", *after]
     assert longest_blind_way(record) <= study.repeat.max_blind_m
-    assert record.truth.p_ref_body[-1, 0] == pytest.approx(ALONG_M, abs=0.5)
+    assert record.truth.p_ref_body[-1, 0] == pytest.approx(14.0, abs=0.5)
 
 
 def test_a_robot_that_is_put_down_beside_its_route_fails_and_says_how_far(drive, study):
