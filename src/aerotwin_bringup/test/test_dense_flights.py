@@ -10,6 +10,7 @@ import yaml
 from aerotwin_bringup.dense_localization.flights import (
     T_BODY_OPTICAL,
     CameraTrack,
+    _between,
     camera_mission,
     fly_camera,
 )
@@ -113,3 +114,15 @@ def test_what_was_mapped_from_afar_places_a_camera_at_the_wall(world, tmp_path):
     assert metrics["n_lost"] == 0
     assert metrics["ate_mean_m"] < 0.05
     assert metrics["turn_mean_deg"] < 2.0
+
+
+def test_a_track_ends_where_the_path_does_also_where_it_comes_by_twice():
+    x = np.concatenate(
+        [np.linspace(-3, 2, 51), np.linspace(2, -1, 31)[1:], np.linspace(-1, -3, 21)]
+    )
+    z = np.concatenate([np.zeros(51), np.full(30, 0.2), np.full(21, 0.1)])
+    poses = np.array([make_transform(np.eye(3), [a, 0.0, b]) for a, b in zip(x, z, strict=True)])
+    track = CameraTrack(stamps_ns=np.arange(len(x)), T_map_optical=poses, T_map_optical_told=poses)
+    way = [[-1.0, 0, 0], [2.0, 0, 0], [2.0, 0, 0.2], [-1.0, 0, 0.2]]
+    part = _between(track, np.array([make_transform(np.eye(3), p) for p in way]))
+    assert (part.stamps_ns[0], part.stamps_ns[-1]) == (20, 80)

@@ -26,6 +26,8 @@ from aerotwin_worlds import World
 T_BODY_OPTICAL = make_transform([[0, 0, 1], [-1, 0, 0], [0, -1, 0]], [0.1, 0.0, 0.0])
 """A camera that looks ahead, 10 cm before the middle of the body."""
 _ACCELERATION_M_S2, _CORNER_M = 0.5, 0.3
+_PASSED_M = 0.15
+"""Passings of one way-point differ by as much: the autopilot's own error."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -140,13 +142,23 @@ def fly_camera(
 
 
 def _between(track: CameraTrack, path: FloatArray) -> CameraTrack:
-    """Return the part from the first way-point to the last."""
-    ends = [np.linalg.norm(track.T_map_optical[:, :3, 3] - T[:3, 3], axis=1) for T in path[[0, -1]]]
-    first = int(np.argmin(ends[0]))
-    last = first + int(np.argmin(ends[1][first:]))
-    part = slice(first, last + 1)
+    """Return the part from the first way-point to the last, by passing all in their order."""
+    passed = [0]
+    for T in path:
+        away_m = np.linalg.norm(track.T_map_optical[passed[-1] :, :3, 3] - T[:3, 3], axis=1)
+        passed.append(passed[-1] + _first_passing(away_m))
+    part = slice(passed[1], passed[-1] + 1)
     return CameraTrack(
         stamps_ns=track.stamps_ns[part],
         T_map_optical=track.T_map_optical[part],
         T_map_optical_told=track.T_map_optical_told[part],
     )
+
+
+def _first_passing(away_m: np.ndarray) -> int:
+    """Return where a way-point is passed first: it may be come near again later."""
+    is_near = away_m <= away_m.min() + _PASSED_M
+    first = int(np.argmax(is_near))
+    left = np.flatnonzero(~is_near[first:])
+    last = first + int(left[0]) if len(left) else len(away_m)
+    return first + int(np.argmin(away_m[first:last]))
