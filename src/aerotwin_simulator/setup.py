@@ -26,5 +26,6 @@ setup(
             "lidar_node = aerotwin_simulator.ros.lidar_node:main",
             "simulator = aerotwin_simulator.start:main",
         ],
+        "aerotwin.commands": ["drive = aerotwin_simulator.drive_command"],
     },
 )

@@ -34,7 +34,7 @@ def fill(data: np.ndarray) -> array:
     """
     buffer = array("B")
     if data.size:
-        buffer.frombytes(memoryview(np.ascontiguousarray(data)).cast("B"))
+        buffer.frombytes(np.ascontiguousarray(data).data.cast("B"))
     return buffer
 
 
