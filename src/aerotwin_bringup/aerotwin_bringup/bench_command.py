@@ -27,6 +27,7 @@ BENCHMARKS = {
     "registration": "registration:registration_speed",
     "coarse": "coarse:coarse_alignment",
     "teach_repeat": "teach_repeat:teach_repeat_speed",
+    "dense": "dense:dense_localisation",
     "maps": "map_metrics:map_metrics",
     "trajectories": "trajectories:trajectory_scores",
 }

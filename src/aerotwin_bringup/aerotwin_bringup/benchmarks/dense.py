@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Dense localisation: splats, direct alignment beside Open3D's and OpenCV's, a key-frame mapped."""
+
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import cv2
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_bringup.benchmarks.result import Benchmark
+from aerotwin_bringup.benchmarks.setting import bare_world, wall_ms
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.frames import FloatArray, invert_transform, make_transform
+from aerotwin_dense_localization.alignment import DirectAlignment, View
+from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
+from aerotwin_dense_localization.mapping import Keyframe, MapBuilder, find_links
+from aerotwin_dense_localization.splats import SplatCloud, SplatRasteriser
+from aerotwin_worlds import Rasteriser, optical_pose
+from aerotwin_worlds import View as CameraView
+from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
+
+CAMERA = PinholeCamera(width=752, height=480, fx=460.0, fy=460.0, cx=375.5, cy=239.5)
+BASELINE_M = 0.5
+SEED, N_SPLATS, N_WARM, N_MOVES, N_KEYFRAMES = 1000, 500_000, 2, 12, 8
+SPACING_M, TEXEL_M = 0.15, 0.01
+SPLATS_LIMIT_MS, TRACK_LIMIT_MS, KEYFRAME_LIMIT_S = 60.0, 20.0, 0.6
+TIMES_OPEN3D, TIMES_OPENCV = 4.0, 2.0
+MOVE_M, TURN_RAD, NOISE_DN = 0.06, 0.01, 2.0
+
+
+def dense_localisation() -> list[Benchmark]:
+    """Render half a million splats; align images at a wall, in turn with peers; map key-frames."""
+    scene = _Scene()
+    return [_splats(), *_alignment(scene), _mapping(scene)]
+
+
+class _Scene:
+    """A generated cliff and a camera before it."""
+
+    def __init__(self) -> None:
+        parameters = CliffParameters(seed=SEED, spacing_m=SPACING_M, texel_m=TEXEL_M)
+        self._rasteriser = Rasteriser(bare_world("cliff", build_cliff(parameters)).meshes)
+        self._rng = np.random.default_rng(SEED)
+
+    def seen(self, T_map_optical: FloatArray) -> tuple[np.ndarray, np.ndarray]:
+        """Return a noisy picture (h, w) uint8 and its true depth (h, w) [m]."""
+        view = CameraView(camera=CAMERA, T_map_optical=T_map_optical, encoding="mono8", depth=True)
+        (frame,) = self._rasteriser.render([view])
+        assert frame.image is not None and frame.depth is not None
+        noisy = frame.image + self._rng.normal(0.0, NOISE_DN, frame.image.shape)
+        return np.clip(noisy, 0, 255).round().astype(np.uint8), frame.depth
+
+
+def _splats() -> Benchmark:
+    """Render splats of a slanted wall that fill the picture once, with colours."""
+    side = int(np.sqrt(N_SPLATS))
+    x, y = (a.ravel() for a in np.meshgrid(*(np.linspace(-1.0, 1.0, side),) * 2))
+    points = np.column_stack([4.5 * x, 2.9 * y, 5.0 + 0.9 * x])
+    sigma = 0.6 * 2 * np.array([4.5, 2.9]) / side
+    V = np.array([sigma[0] ** 2, 0, 0.2 * sigma[0] ** 2, sigma[1] ** 2, 0, 0.04 * sigma[0] ** 2])
+    colours = np.random.default_rng(SEED).uniform(0, 255, (len(points), 3))
+    cloud = SplatCloud(points=points, colours=colours, covariances=np.tile(V, (len(points), 1)))
+    rasteriser = SplatRasteriser(CAMERA)
+    times = [wall_ms(lambda: rasteriser.render(cloud, np.eye(4))) for _ in range(12)]
+    name = f"splats {len(points) / 1e6:.1f} M, 752x480, colour and depth"
+    return Benchmark.within(name, "ms", median(times[N_WARM:]), SPLATS_LIMIT_MS)
+
+
+def _alignment(scene: _Scene) -> list[Benchmark]:
+    """Align pictures 6 cm and half a degree from a view at 3 m; peers get the same pairs."""
+    T_view = optical_pose([-10.0, -2.2, 7.0], yaw=np.pi / 2, pitch_down=0.0)
+    grey, depth = scene.seen(T_view)
+    aligner = DirectAlignment(View(grey=grey.astype(np.float32), depth=depth, camera=CAMERA))
+    peers = {"Open3D": _open3d(grey, depth), "OpenCV": _opencv(grey, depth)}
+    times: dict[str, list[float]] = {name: [] for name in ("ours", *peers)}
+    errors: dict[str, list[float]] = {name: [] for name in times}
+    rng = np.random.default_rng(SEED)
+    for _ in range(N_WARM + N_MOVES):
+        T_move = make_transform(
+            Rotation.from_rotvec(rng.normal(0.0, TURN_RAD, 3)).as_matrix(),
+            rng.normal(0.0, MOVE_M / np.sqrt(3.0), 3),
+        )
+        picture, its_depth = scene.seen(T_view @ T_move)
+
+        def ours(picture: np.ndarray = picture) -> FloatArray:
+            return aligner.align(picture, CAMERA, np.eye(4)).T_view_cam
+
+        calls = {"ours": ours}
+        calls |= {name: peer(picture, its_depth) for name, peer in peers.items()}
+        for name, call in calls.items():
+            found: list[FloatArray] = []
+            times[name].append(wall_ms(lambda call=call, found=found: found.append(call())))
+            off = invert_transform(T_move) @ found[0]
+            errors[name].append(1e3 * float(np.linalg.norm(off[:3, 3])))
+    ms = {name: median(values[N_WARM:]) for name, values in times.items()}
+    mm = {name: median(values[N_WARM:]) for name, values in errors.items()}
+    name = f"direct alignment to a kept view, 752x480, median error {mm['ours']:.2f} mm"
+    rows = [Benchmark.within(name, "ms", ms["ours"], TRACK_LIMIT_MS)]
+    for peer, goal in (("Open3D", TIMES_OPEN3D), ("OpenCV", TIMES_OPENCV)):
+        rows.append(
+            Benchmark(
+                name="direct alignment, the same pairs",
+                unit="ms",
+                value=ms["ours"],
+                goal=goal,
+                peer=f"{_PEERS[peer]}, which also has the picture's depth: {mm[peer]:.2f} mm",
+                peer_value=ms[peer],
+                ratio=ms[peer] / ms["ours"],
+            )
+        )
+    return rows
+
+
+_PEERS = {"Open3D": "Open3D tensor RGB-D odometry (hybrid)", "OpenCV": "OpenCV RGB-D odometry"}
+Peer = Callable[[np.ndarray, np.ndarray], Callable[[], FloatArray]]
+
+
+def _open3d(grey: np.ndarray, depth: np.ndarray) -> Peer:
+    """Return Open3D's hybrid odometry from a picture to the view."""
+    import open3d as o3d
+
+    odometry, core = o3d.t.pipelines.odometry, o3d.core
+    K = core.Tensor(CAMERA.matrix)
+    criteria = [odometry.OdometryConvergenceCriteria(n) for n in (10, 5, 3)]
+
+    def image(picture: np.ndarray, z: np.ndarray) -> Any:
+        rgb = np.repeat(picture[:, :, None], 3, axis=2)
+        return o3d.t.geometry.RGBDImage(
+            o3d.t.geometry.Image(np.ascontiguousarray(rgb)),
+            o3d.t.geometry.Image(np.nan_to_num(z).astype(np.float32)),
+        )
+
+    target = image(grey, depth)
+
+    def peer(picture: np.ndarray, its_depth: np.ndarray) -> Callable[[], FloatArray]:
+        source = image(picture, its_depth)
+
+        def align() -> FloatArray:
+            found = odometry.rgbd_odometry_multi_scale(
+                source, target, K, core.Tensor(np.eye(4)), 1.0, 50.0, criteria,
+                odometry.Method.Hybrid,
+            )  # fmt: skip
+            return np.asarray(found.transformation.numpy())
+
+        return align
+
+    return peer
+
+
+def _opencv(grey: np.ndarray, depth: np.ndarray) -> Peer:
+    """Return OpenCV's RGB-D odometry from a picture to the view."""
+    settings = cv2.OdometrySettings()
+    settings.setCameraMatrix(CAMERA.matrix.astype(np.float32))
+    settings.setMaxDepth(50.0)
+    odometry = cv2.Odometry(cv2.OdometryType_RGB_DEPTH, settings, cv2.OdometryAlgoType_COMMON)
+
+    def peer(picture: np.ndarray, its_depth: np.ndarray) -> Callable[[], FloatArray]:
+        def align() -> FloatArray:
+            pair = [(its_depth, picture), (depth, grey)]
+            source, target = (
+                cv2.OdometryFrame(np.nan_to_num(z).astype(np.float32), p) for z, p in pair
+            )
+            odometry.prepareFrames(source, target)
+            is_found, T = odometry.compute(source, target)
+            return np.asarray(T, float) if is_found else np.full((4, 4), np.nan)
+
+        return align
+
+    return peer
+
+
+def _mapping(scene: _Scene) -> Benchmark:
+    """Take stereo key-frames into a map: depth, ties to neighbours, fusion; per key-frame."""
+    stereo = StereoDepth(CAMERA, BASELINE_M, StereoParameters(nearest_m=6.0))
+    pairs = []
+    for k in range(N_KEYFRAMES):
+        T = optical_pose([-14.0 + 1.5 * k, -12.5, 7.0], yaw=np.pi / 2, pitch_down=0.0)
+        T_right = T.copy()
+        T_right[:3, 3] += BASELINE_M * T[:3, 0]
+        pairs.append((T, scene.seen(T)[0], scene.seen(T_right)[0]))
+
+    def mapped() -> None:
+        keyframes, builder = [], MapBuilder()
+        for k, (T, left, right) in enumerate(pairs):
+            found = stereo.depth(left, right)
+            keyframes.append(
+                Keyframe(
+                    stamp_ns=k, image=left, depth=found.depth, variance=found.variance,
+                    camera=CAMERA, T_map_optical=T,
+                )
+            )  # fmt: skip
+        find_links(keyframes)
+        for keyframe in keyframes:
+            builder.add(keyframe)
+        builder.finished()
+
+    mapped()
+    seconds = 1e-3 * median(wall_ms(mapped) for _ in range(3)) / N_KEYFRAMES
+    return Benchmark.within("dense map, per 752x480 stereo key-frame", "s", seconds,
+                            KEYFRAME_LIMIT_S)  # fmt: skip
