@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 from aerotwin_core.parameters import parameter
+from aerotwin_ground_dynamics.drive import DriveParameters, speed_step
 from aerotwin_ground_dynamics.lag import lag_step
 from aerotwin_ground_dynamics.motion import Command, Twist
-from aerotwin_ground_dynamics.slip import SlipParameters
 from aerotwin_ground_dynamics.terrain import WheelParameters
 
 STANDING_M_S = 0.01
@@ -16,7 +16,7 @@ STANDING_M_S = 0.01
 
 
 @dataclass(frozen=True, kw_only=True)
-class BicycleParameters:
+class BicycleParameters(DriveParameters):
     """A car-like robot; `base_link` is the middle of the rear axle.
 
     The kinematic single-track model (Rajamani 2012, Vehicle Dynamics and Control, 2.2; Corke 2017,
@@ -24,31 +24,15 @@ class BicycleParameters:
     turns at `v tan(steering) / wheelbase`. Its tyres slip as `slip` says; forces are left out.
     """
 
-    maximum_v_m_s: float = parameter(
-        1.5, unit="m/s", minimum=0.0, maximum=40.0, text="largest speed ahead"
-    )
-    minimum_v_m_s: float = parameter(
-        -1.5, unit="m/s", minimum=-40.0, maximum=0.0, text="largest speed backwards, negative"
-    )
-    maximum_acceleration_m_s2: float = parameter(
-        1.0, unit="m/s^2", minimum=0.01, maximum=20.0, text="of the speed, driving and braking"
-    )
     maximum_steering_rad: float = parameter(
         0.6, unit="rad", minimum=0.01, maximum=1.4, text="largest angle of the front wheels"
     )
     maximum_steering_rate_rad_s: float = parameter(
         1.0, unit="rad/s", minimum=0.01, maximum=50.0, text="rate of that angle"
     )
-    v_lag_s: float = parameter(
-        0.2, unit="s", minimum=0.0, maximum=5.0, text="time constant of the speed"
-    )
     steering_lag_s: float = parameter(
         0.2, unit="s", minimum=0.0, maximum=5.0, text="time constant of the steering angle"
     )
-    command_delay_s: float = parameter(
-        0.05, unit="s", minimum=0.0, maximum=2.0, text="from a command to the motors"
-    )
-    slip: SlipParameters = parameter(SlipParameters(), text="between wheels and ground")
     wheels: WheelParameters = parameter(
         WheelParameters(base_ahead_of_rear_m=0.0), text="where it touches the ground"
     )
@@ -77,13 +61,7 @@ def bicycle_step(
     speed; within a step of 10 ms the two change too little for their product to matter.
     """
     p = parameters
-    v, v_mean = lag_step(
-        state.v_m_s,
-        min(max(command.v_m_s, p.minimum_v_m_s), p.maximum_v_m_s),
-        time_constant_s=p.v_lag_s,
-        limit_per_s=p.maximum_acceleration_m_s2,
-        dt=dt,
-    )
+    v, v_mean = speed_step(p, state.v_m_s, command.v_m_s, dt)
     steering, steering_mean = lag_step(
         state.steering_rad,
         _wanted_steering(p, state, command),

@@ -5,46 +5,28 @@
 from dataclasses import dataclass
 
 from aerotwin_core.parameters import parameter
+from aerotwin_ground_dynamics.drive import DriveParameters, speed_step
 from aerotwin_ground_dynamics.lag import lag_step
 from aerotwin_ground_dynamics.motion import Command, Twist
-from aerotwin_ground_dynamics.slip import SlipParameters
-from aerotwin_ground_dynamics.terrain import WheelParameters
 
 
 @dataclass(frozen=True, kw_only=True)
-class UnicycleParameters:
+class UnicycleParameters(DriveParameters):
     """A skid-steered or differential robot.
 
     Limits are those of VTR3's controller for a Warthog (config/ouster_warthog_default.yaml). Its
     predictive controller models the turn as a lag of 0.4 a step of 0.25 s: exp(-0.25 / 0.27) = 0.4.
     """
 
-    maximum_v_m_s: float = parameter(
-        1.5, unit="m/s", minimum=0.0, maximum=40.0, text="largest speed ahead"
-    )
-    minimum_v_m_s: float = parameter(
-        -1.5, unit="m/s", minimum=-40.0, maximum=0.0, text="largest speed backwards, negative"
-    )
     maximum_omega_rad_s: float = parameter(
         0.5, unit="rad/s", minimum=0.0, maximum=10.0, text="largest rate of turn to either side"
-    )
-    maximum_acceleration_m_s2: float = parameter(
-        1.0, unit="m/s^2", minimum=0.01, maximum=20.0, text="of the speed, driving and braking"
     )
     maximum_angular_acceleration_rad_s2: float = parameter(
         5.0, unit="rad/s^2", minimum=0.01, maximum=100.0, text="of the rate of turn"
     )
-    v_lag_s: float = parameter(
-        0.2, unit="s", minimum=0.0, maximum=5.0, text="time constant of the speed"
-    )
     omega_lag_s: float = parameter(
         0.27, unit="s", minimum=0.0, maximum=5.0, text="time constant of the rate of turn"
     )
-    command_delay_s: float = parameter(
-        0.05, unit="s", minimum=0.0, maximum=2.0, text="from a command to the motors"
-    )
-    slip: SlipParameters = parameter(SlipParameters(), text="between wheels and ground")
-    wheels: WheelParameters = parameter(WheelParameters(), text="where it touches the ground")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,13 +58,7 @@ def unicycle_step(
         Time of the step [s].
     """
     p = parameters
-    v, v_mean = lag_step(
-        state.v_m_s,
-        min(max(command.v_m_s, p.minimum_v_m_s), p.maximum_v_m_s),
-        time_constant_s=p.v_lag_s,
-        limit_per_s=p.maximum_acceleration_m_s2,
-        dt=dt,
-    )
+    v, v_mean = speed_step(p, state.v_m_s, command.v_m_s, dt)
     omega, omega_mean = lag_step(
         state.omega_rad_s,
         min(max(command.omega_rad_s, -p.maximum_omega_rad_s), p.maximum_omega_rad_s),
