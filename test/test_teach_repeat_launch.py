@@ -52,12 +52,13 @@ def test_the_launched_nodes_repeat_a_taught_route_and_show_their_topics(graph, c
     from nav_msgs.msg import Path as PathMessage
     from rclpy.executors import SingleThreadedExecutor
     from tf2_msgs.msg import TFMessage
+    from visualization_msgs.msg import MarkerArray
 
     from aerotwin_core.ros.qos import LATCHED, reliable
 
     types = {
         "truth/odom": Odometry, "cmd_vel": TwistStamped, "/tf": TFMessage, "route": PathMessage,
-        "/diagnostics": DiagnosticArray,
+        "/diagnostics": DiagnosticArray, "route_graph": MarkerArray,
     }  # fmt: skip
     words = [f"route_graph:={graph}", f"world:={coarse_world}", "seed:=3", "duration_s:=60.0"]
     words += ["start_x_m:=-25.0", "start_y_m:=-10.0", "start_yaw_deg:=90.0"]
@@ -70,7 +71,7 @@ def test_the_launched_nodes_repeat_a_taught_route_and_show_their_topics(graph, c
     try:
         node, heard = rclpy.create_node("test_teach_repeat"), {name: [] for name in types}
         for name, kind in types.items():
-            qos = LATCHED if name == "route" else reliable(200)
+            qos = LATCHED if name.startswith("route") else reliable(200)
             node.create_subscription(kind, name, heard[name].append, qos, raw=True)
         executor = SingleThreadedExecutor()
         executor.add_node(node)
@@ -100,6 +101,8 @@ def test_the_launched_nodes_repeat_a_taught_route_and_show_their_topics(graph, c
     assert corrections and corrections[-1].header.frame_id == "map"
     route = deserialize(heard["route"][-1], "nav_msgs/msg/Path")
     assert route.header.frame_id == "map" and len(route.poses) > 30
+    shown = deserialize(heard["route_graph"][-1], "visualization_msgs/msg/MarkerArray").markers
+    assert max(len(marker.points) for marker in shown) >= len(route.poses)
     told = [
         status
         for m in heard["/diagnostics"]
