@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A survey that is flown: its pictures are taken where the simulated vehicle was."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -20,6 +22,10 @@ from aerotwin_reconstruction.survey import (
 )
 from aerotwin_reconstruction.survey.flight import AIMED_DEG
 from aerotwin_worlds import TexturedMesh, World
+
+pytestmark = []
+if "PYTEST_XDIST_WORKER" in os.environ:  # with all that flies, in one process
+    pytestmark.append(pytest.mark.xdist_group("flying"))
 
 INSTANCE = 96
 CAMERA = SurveyCamera(width_px=64, height_px=48)
