@@ -265,7 +265,7 @@ class Repeater:
         near = route.project(T, self._progress.s_m, FOUND_WINDOW_M)
         s_m = self._s_of(fix.vertex_id, self._progress.s_m)
         there = route.project(T, s_m, FOUND_WINDOW_M)
-        if abs(near.lateral_m) > abs(there.lateral_m) + self._parameters.agreement_m:
+        if near.distance_m > there.distance_m + self._parameters.agreement_m:
             near = there
         self._progress = RouteProgress(route, near.s_m)
         self._note_place()

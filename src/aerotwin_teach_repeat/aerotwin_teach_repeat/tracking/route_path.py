@@ -37,11 +37,14 @@ class Projection:
         Distance from the curve, positive to the left of the direction of travel [m].
     heading_error_rad : float
         Heading of the vehicle minus that of the route's vehicle there, in [-pi, pi] [rad].
+    distance_m : float
+        Distance from that point: more than beside, where the window ends before the vehicle [m].
     """
 
     s_m: float
     lateral_m: float
     heading_error_rad: float
+    distance_m: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,6 +192,7 @@ class RoutePath:
             s_m=s,
             lateral_m=float(segment.direction * (c * dy - si * dx)),
             heading_error_rad=float(np.arctan2(np.sin(error), np.cos(error))),
+            distance_m=float(np.hypot(dx, dy)),
         )
 
     def nearest(

@@ -51,9 +51,10 @@ def test_a_start_half_a_metre_and_ten_degrees_beside_is_corrected():
     assert abs(stage.steps[250].lateral_m) < 0.03
 
 
-def test_a_start_anywhere_searches_the_whole_route():
+@pytest.mark.parametrize("k", [30, 60, 90])
+def test_a_start_anywhere_searches_the_whole_route(k):
+    """Also straight ahead of the start, beside which it is not."""
     stage = Stage()
-    k = 60
     stage.put(stage.poses[k])
     stage.repeater.start(is_anywhere=True)
     stage.run(0.25)
