@@ -59,7 +59,9 @@ def test_a_start_anywhere_searches_the_whole_route(k):
     stage.repeater.start(is_anywhere=True)
     stage.run(0.25)
     assert "relocalize" in stage.calls
-    assert stage.steps[-1].s_m == pytest.approx(stage.tracker.route.vertex_s_m[k], abs=0.05)
+    s_m = stage.tracker.route.vertex_s_m[k]
+    assert stage.repeater.transitions[-1].reason == f"found at {s_m:.1f} m of the route"
+    assert stage.steps[-1].s_m == pytest.approx(s_m, abs=0.05)
     assert stage.run(60.0).state is RepeatState.FINISHED
 
 
