@@ -54,7 +54,7 @@ def inverse_of_motion(H: FloatArray) -> FloatArray:
     """Return the inverse of H for the motion, gain and offset unknown; infinite if singular."""
     is_told = np.diag(H) > 0.0
     try:
-        return np.linalg.inv(H[np.ix_(is_told, is_told)])[:6, :6]
+        return np.asarray(np.linalg.inv(H[np.ix_(is_told, is_told)])[:6, :6], dtype=np.float64)
     except np.linalg.LinAlgError:
         return np.full((6, 6), np.inf)
 
