@@ -62,6 +62,17 @@ def test_marks_are_found_to_a_fraction_of_a_texel_and_nothing_else_is():
     assert (np.diff(found.correlation) <= 0.0).all()
 
 
+def test_marks_in_a_shadow_are_found_where_they_are():
+    dark = (road() * 0.2).astype(np.uint8)  # as dark as the black quarters
+    for offset in np.arange(0.0, 1.0, 0.25) * ORTHO_M:
+        marked = paint_marks(sheet(dark), PLACES + offset, MarkStyle(size_m=SIZE_M))
+        found = find_marks(seen(marked.world), SIZE_M)
+        order = np.argsort(found.points_map[:, 0])
+        np.testing.assert_allclose(
+            found.points_map[order, :2], marked.points_map[:, :2], atol=SUB_TEXEL_M
+        )
+
+
 def test_a_ground_without_marks_and_one_with_turned_marks_have_none():
     assert len(find_marks(seen(sheet(road(1))), SIZE_M)) == 0
     marked = paint_marks(sheet(road(2)), PLACES, MarkStyle(size_m=SIZE_M)).world.meshes[0]

@@ -27,7 +27,6 @@ LEAST_CONTRAST = 0.4
 _FEWEST_TEXELS = 6.0
 _BLUR_TEXELS = 0.7  # of a picture's pixels and the ortho's own sampling
 _SUB = 8  # samples along each side of a texel of the ideal picture
-_SADDLE_SHARE = 0.3  # of the size: half the window of the saddle, within the quarters
 _STEPS = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 50, 1e-3)
 _ORTHO_ERROR = 1e-3  # of the picture: what lays it straight over the ground
 
@@ -76,7 +75,8 @@ def find_marks(world: World, size_m: float) -> FoundMarks:
     ideal = ideal_mark(size_m / texel_m)
     places, correlation = _peaks(grey, ideal)
     if len(places):
-        half = max(round(_SADDLE_SHARE * size_m / texel_m), 2)
+        # The window's corners stay off the rim: white quarters on dark ground have edges there.
+        half = max(int((0.5 * size_m / texel_m - 1.0) / np.sqrt(2.0)), 2)
         start = np.ascontiguousarray(places, np.float32).reshape(-1, 1, 2)
         places = cv2.cornerSubPix(grey, start, (half, half), (-1, -1), _STEPS)
     xy = np.column_stack([places.reshape(-1, 2) + 0.5, np.ones(len(places))]) @ A
