@@ -3,8 +3,8 @@
 """Scores of a campaign against the bars, a row for each figure.
 
 A bar holds when it holds with every seed; the pooled figures of a case stand beside and are judged
-alike. On structured routes a mark that a run did not pass is a miss of its own: what did not come
-so far cannot be better for it.
+alike. A mark that a run did not pass is a miss of its own: what did not come so far cannot be
+better for it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -64,7 +64,7 @@ def _figures(case: Case, scores: Sequence[Scores]):
     if case.n_repeats > 1:
         yield "repeatability", "m", markers.repeatability_m, bars.repeatability_m
     n_missed = sum(one["marks"]["n_missed"] for one in scores)
-    yield "marks not passed", "", n_missed, 0 if bars.is_structured else None
+    yield "marks not passed", "", n_missed, 0
 
 
 def _interventions(cases: Iterable[Case], found: Mapping[str, Sequence[Scores]]):
