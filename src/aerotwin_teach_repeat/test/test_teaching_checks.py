@@ -343,3 +343,14 @@ def test_markers_stand_half_a_spacing_from_both_ends():
     assert len(stations) == 12
     assert stations[0] == 12.5
     assert stations[-1] == 287.5
+
+
+def test_wheels_keep_to_ground_that_was_seen():
+    straight = np.array([[0.0, 0.0], [20.0, 0.0]])
+    away = np.hypot(FLAT[:, 0] - 10.0, FLAT[:, 1] - 0.3)
+    moved = way_around(straight, FLAT[away > 0.8], is_closed=False, reach_m=3.0, vehicle=VEHICLE)
+    beside = moved[np.abs(moved[:, 0] - 10.0) < 1.1]
+    cell_m = 0.25
+    assert (beside[:, 1] < 0.3 - 0.8 - VEHICLE.width_m / 2.0 + cell_m).all()
+    small = way_around(straight, FLAT[away > 0.3], is_closed=False, reach_m=3.0, vehicle=VEHICLE)
+    assert np.abs(small[:, 1]).max() < 1e-9  # between the rays of any sensor

@@ -38,7 +38,8 @@ def way_around(
     """Return way-points that lead round what stands in the way, as near to the path as may be.
 
     Every 2 m the path may be moved to either side; of all rows of moves that keep free of what
-    is higher than a step and lower than the vehicle, the one that sways and strays least is taken
+    is higher than a step and lower than the vehicle, and of holes of the cloud, the one that sways
+    and strays least is taken
     (dynamic programming). Both ends stay; those of a loop, which are one place, move together and
     no farther than they must.
 
@@ -100,6 +101,9 @@ def _room(points_map: np.ndarray, grid: GroundGrid, vehicle: VehicleOutline) -> 
     np.add.at(n_high, (j[is_high], i[is_high]), 1)
     n_around = convolve(n_high, np.ones((3, 3), np.int64), mode="constant")
     is_blocked = ~np.isfinite(grid.height_m) | ((n_high > 0) & (n_around >= _FEWEST_HIGH))
+    # In a hole of the cloud anything may stand: the wheels keep to ground that was seen.
+    unseen_m = distance_transform_edt(~grid.is_measured) * grid.cell_m
+    is_blocked |= unseen_m > vehicle.min_clearance_m + _ROOM_M
     if not is_blocked.any():
         return np.full((ny, nx), np.inf)
     return distance_transform_edt(~is_blocked) * grid.cell_m
