@@ -19,6 +19,8 @@ _SWAY, _STRAY = 1.0, 0.02
 """Price of a change of the offset and of the offset itself, both squared."""
 _ROOM_M = 0.2
 """Beyond what the vehicle needs: the smooth path cuts between way-points [m]."""
+_UNSEEN = 100.0
+"""Price of a move over ground that was not seen: gone only where there is no other way."""
 _SAMPLES = 4
 _FEWEST_HIGH = 3
 """Points of an obstacle, its cell's neighbours counted in: fewer are noise of the cloud (of 5 cm,
@@ -38,8 +40,8 @@ def way_around(
     """Return way-points that lead round what stands in the way, as near to the path as may be.
 
     Every 2 m the path may be moved to either side; of all rows of moves that keep free of what
-    is higher than a step and lower than the vehicle, and of holes of the cloud, the one that sways
-    and strays least is taken
+    is higher than a step and lower than the vehicle, and of holes of the cloud if they can, the one
+    that sways and strays least is taken
     (dynamic programming). Both ends stay; those of a loop, which are one place, move together and
     no farther than they must.
 
@@ -73,12 +75,13 @@ def way_around(
     n = int(reach_m / OFFSET_M)
     offsets = OFFSET_M * np.arange(-n, n + 1)
     grid = GroundGrid.of(points_map, line.points_m, margin_m=reach_m + 4.0, parameters=ground)
-    room = _room(points_map, grid, vehicle)
     needed = vehicle.width_m / 2.0 + vehicle.min_clearance_m + _ROOM_M
     places = centre[:, None] + offsets[None, :, None] * left[:, None]
-    is_blocked = _blocked(places, room, grid, needed)
+    is_blocked = _blocked(places, _room(points_map, grid, vehicle), grid, needed)
+    is_unseen = _blocked(places, _room_beside_holes(grid, vehicle), grid, needed)
+    extra = np.where(is_blocked, np.inf, _UNSEEN * is_unseen)
     ends = np.argsort(np.abs(offsets), kind="stable") if is_closed else [n]
-    ways = (_cheapest(is_blocked, offsets, stations[1], int(end)) for end in ends)
+    ways = (_cheapest(extra, offsets, stations[1], int(end)) for end in ends)
     chosen = next((way for way in ways if way is not None), None)
     if chosen is None:
         raise UserError(
@@ -101,16 +104,27 @@ def _room(points_map: np.ndarray, grid: GroundGrid, vehicle: VehicleOutline) -> 
     np.add.at(n_high, (j[is_high], i[is_high]), 1)
     n_around = convolve(n_high, np.ones((3, 3), np.int64), mode="constant")
     is_blocked = ~np.isfinite(grid.height_m) | ((n_high > 0) & (n_around >= _FEWEST_HIGH))
-    # In a hole of the cloud anything may stand: the wheels keep to ground that was seen.
+    return _distance(is_blocked, grid)
+
+
+def _room_beside_holes(grid: GroundGrid, vehicle: VehicleOutline) -> FloatArray:
+    """Return the distance of every cell to the nearest hole, as `_room`: wheels may touch its rim.
+
+    In a hole of the cloud anything may stand.
+    """
     unseen_m = distance_transform_edt(~grid.is_measured) * grid.cell_m
-    is_blocked |= unseen_m > vehicle.min_clearance_m + _ROOM_M
-    if not is_blocked.any():
-        return np.full((ny, nx), np.inf)
-    return distance_transform_edt(~is_blocked) * grid.cell_m
+    return _distance(unseen_m > vehicle.min_clearance_m + _ROOM_M, grid)
+
+
+def _distance(is_there: np.ndarray, grid: GroundGrid) -> FloatArray:
+    """Return how far each cell is from the nearest of some cells [m]."""
+    if not is_there.any():
+        return np.full(is_there.shape, np.inf)
+    return distance_transform_edt(~is_there) * grid.cell_m
 
 
 def _blocked(places: FloatArray, room: FloatArray, grid: GroundGrid, needed_m: float) -> np.ndarray:
-    """Tell which moves (stations - 1, offsets, offsets) to the next station are blocked."""
+    """Tell which moves (stations - 1, offsets, offsets) to the next station lack room."""
     room = np.minimum(room, 2.0 * needed_m)  # infinite distances cannot be interpolated
     first, second = places[:-1, :, None], places[1:, None, :]
     is_blocked = np.zeros((*first.shape[:2], places.shape[1]), dtype=bool)
@@ -121,20 +135,19 @@ def _blocked(places: FloatArray, room: FloatArray, grid: GroundGrid, needed_m: f
     return is_blocked
 
 
-def _cheapest(
-    is_blocked: np.ndarray, offsets: np.ndarray, step_m: float, end: int
-) -> np.ndarray | None:
+def _cheapest(extra: np.ndarray, offsets: np.ndarray, step_m: float, end: int) -> np.ndarray | None:
     """Return which offset (stations,) each station takes, None where there is no way.
 
-    `end` is the offset that both ends take.
+    `extra` is what a move costs besides swaying and straying, infinite where it is blocked; `end`
+    is the offset that both ends take.
     """
     change = offsets[:, None] - offsets[None, :]
     price = _SWAY * change**2 + _STRAY * offsets[None, :] ** 2
     price[np.abs(change) > STEEPEST * step_m + 1e-9] = np.inf
     cost = np.where(np.arange(len(offsets)) == end, 0.0, np.inf)
     before = []
-    for blocked in is_blocked:
-        total = cost[:, None] + np.where(blocked, np.inf, price)
+    for more in extra:
+        total = cost[:, None] + price + more
         before.append(np.argmin(total, axis=0))
         cost = np.min(total, axis=0)
     if not np.isfinite(cost[end]):
