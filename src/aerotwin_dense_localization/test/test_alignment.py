@@ -78,8 +78,8 @@ def test_forth_and_back_agree(view):
 def test_slopes_are_the_numerical_derivative_of_the_view():
     grey, depth = (a.astype(np.float32) for a in plane_image(CAMERA, np.eye(4)))
     n = grey.size
-    points, slopes, normals = (np.empty((n, k), np.float32) for k in (3, 6, 3))
-    values = np.empty(n, np.float32)
+    points, normals = np.empty((n, 3), np.float32), np.empty((n, 3), np.float32)
+    slopes, values = np.empty((6, n), np.float32), np.empty(n, np.float32)
     n = select_pixels(
         grey, depth, np.zeros_like(grey), CAMERA.matrix, 7, 0.0, 1.0, points, values, slopes,
         normals,
@@ -97,8 +97,8 @@ def test_slopes_are_the_numerical_derivative_of_the_view():
                 for T in (exponential(d), exponential(-d))]  # fmt: skip
         numerical = (ends[0] - ends[1]) / (2 * h)
         # Central differences over two pixels smooth the finest waves a little.
-        assert np.abs(slopes[:n, k] - numerical).max() < 0.1 * np.abs(numerical).max()
-        assert np.corrcoef(slopes[:n, k], numerical)[0, 1] > 0.998
+        assert np.abs(slopes[k, :n] - numerical).max() < 0.1 * np.abs(numerical).max()
+        assert np.corrcoef(slopes[k, :n], numerical)[0, 1] > 0.998
     unit = NORMAL / np.linalg.norm(NORMAL)
     assert np.abs(np.abs(normals[:n] @ unit) - 1.0).max() < 1e-3
 

@@ -214,9 +214,8 @@ class DirectAlignment:
         p = self.parameters
         stride = p.stride if level == 0 else 1
         n = (grey.shape[0] // stride + 1) * (grey.shape[1] // stride + 1)
-        arrays = [np.empty((n, width), np.float32) for width in (3, 6, 3)]
-        values = np.empty(n, np.float32)
-        points, slopes, normals = arrays
+        points, normals = np.empty((n, 3), np.float32), np.empty((n, 3), np.float32)
+        slopes, values = np.empty((6, n), np.float32), np.empty(n, np.float32)
         n = select_pixels(
             grey, depth, variance, camera.matrix, stride, p.min_gradient_dn,
             p.max_depth_sigma, points, values, slopes, normals,
@@ -224,7 +223,7 @@ class DirectAlignment:
         return _Level(
             points=points[:n],
             values=values[:n],
-            slopes=slopes[:n],
+            slopes=np.ascontiguousarray(slopes[:, :n]),
             normals=normals[:n],
             median_depth_m=float(np.median(points[:n, 2])) if n else np.nan,
         )

@@ -13,6 +13,7 @@ from numba import boolean, float32, float64, int64, njit, void
 F = np.float32
 N_UNKNOWNS = 8
 """Six of the motion, gain and offset."""
+_RUN = 256
 
 
 @njit(
@@ -57,7 +58,8 @@ def select_pixels(
     """Write the pixels that tell of motion, and return their number.
 
     A pixel gives its point in the frame of the view (3), its grey value, how that changes with
-    d = (v, omega) of a point moved to X + v + omega x X (6), and the normal of its surface (3).
+    d = (v, omega) of a point moved to X + v + omega x X (a column of six), and the normal of its
+    surface (3).
     """
     height, width = grey.shape
     fx, skew, cx, fy, cy = K[0, 0], K[0, 1], K[0, 2], K[1, 1], K[1, 2]
@@ -80,10 +82,10 @@ def select_pixels(
             px, py, pz = x * z, y * z, float64(z)
             points[n, 0], points[n, 1], points[n, 2] = px, py, pz
             values[n] = value
-            slopes[n, 0], slopes[n, 1], slopes[n, 2] = a, b, c
-            slopes[n, 3] = py * c - pz * b
-            slopes[n, 4] = pz * a - px * c
-            slopes[n, 5] = px * b - py * a
+            slopes[0, n], slopes[1, n], slopes[2, n] = a, b, c
+            slopes[3, n] = py * c - pz * b
+            slopes[4, n] = pz * a - px * c
+            slopes[5, n] = px * b - py * a
             zu = 0.5 * (depth[row, column + 1] - depth[row, column - 1])
             zv = 0.5 * (depth[row + 1, column] - depth[row - 1, column])
             # Of the surface z(u, v): its tangents are dX/du and dX/dv, the normal their product.
@@ -215,53 +217,54 @@ def add_grey_equations(
 ):
     """Add the weighted normal equations of grey values to H (8, 8), upper half, and g (8).
 
-    `sums` gets what an M-estimator's covariance needs, with psi = w r / sigma: the sums of w, psi^2
-    and psi'; and what a correlation needs: n, the sums of the value, of the image, their squares
-    and their product.
+    `slopes` are rows of six. Pixels are taken in runs that stay in the cache, and sums of a run are
+    float32. `sums` gets what an M-estimator's covariance needs, with psi = w r / sigma: the sums of
+    w, psi^2 and psi'; and what a correlation needs: n, the sums of the value, of the image, their
+    squares and their product.
     """
-    row = np.empty(N_UNKNOWNS, np.float32)
-    part = np.zeros((N_UNKNOWNS, N_UNKNOWNS), np.float32)
-    right = np.zeros(N_UNKNOWNS, np.float32)
+    rows = np.zeros((N_UNKNOWNS, _RUN), np.float32)
+    w, off = np.zeros(_RUN, np.float32), np.zeros(_RUN, np.float32)
+    weighted = np.zeros(_RUN, np.float32)
     n_unknowns = N_UNKNOWNS if is_gain_free else 6
     inverse, a = F(1.0 / sigma), F(gain)
-    filled = 0
-    for i in range(start, stop):
-        r = residuals[i]
-        if math.isnan(r):
-            continue
-        scaled = r * inverse
-        w = F(nu + 1.0) / (F(nu) + scaled * scaled)
+    for first in range(start, stop, _RUN):
+        n = min(_RUN, stop - first)
+        seen = 0
+        for i in range(n):
+            r = residuals[first + i]
+            is_seen = r == r
+            off[i] = r if is_seen else F(0.0)
+            scaled = off[i] * inverse
+            square = scaled * scaled
+            weight = F(nu + 1.0) / (F(nu) + square) if is_seen else F(0.0)
+            w[i] = weight
+            value = values[first + i] if is_seen else F(0.0)
+            rows[6, i], rows[7, i] = value, F(1.0)
+            image = off[i] + a * value
+            sums[0] += weight
+            sums[1] += weight * weight * square
+            sums[2] += weight * (F(nu) - square) / (F(nu) + square)
+            sums[4] += value
+            sums[5] += image
+            sums[6] += value * value
+            sums[7] += image * image
+            sums[8] += value * image
+            seen += is_seen
+        sums[3] += seen
         for j in range(6):
-            row[j] = a * slopes[i, j]
-        row[6], row[7] = values[i], F(1.0)
+            for i in range(n):
+                rows[j, i] = a * slopes[j, first + i]
         for j in range(n_unknowns):
-            weighted = w * row[j]
-            right[j] += weighted * r
+            total = F(0.0)
+            for i in range(n):
+                weighted[i] = w[i] * rows[j, i]
+                total += weighted[i] * off[i]
+            g[j] += total
             for k in range(j, n_unknowns):
-                part[j, k] += weighted * row[k]
-        seen = float64(r) + a * float64(values[i])
-        sums[0] += w
-        sums[1] += w * w * scaled * scaled
-        sums[2] += w * (F(nu) - scaled * scaled) / (F(nu) + scaled * scaled)
-        sums[3] += 1.0
-        sums[4] += values[i]
-        sums[5] += seen
-        sums[6] += float64(values[i]) * values[i]
-        sums[7] += seen * seen
-        sums[8] += values[i] * seen
-        filled += 1
-        if filled == 256:  # float32 sums stay short, so that nothing is lost in them
-            for j in range(n_unknowns):
-                g[j] += right[j]
-                right[j] = F(0.0)
-                for k in range(j, n_unknowns):
-                    H[j, k] += part[j, k]
-                    part[j, k] = F(0.0)
-            filled = 0
-    for j in range(n_unknowns):
-        g[j] += right[j]
-        for k in range(j, n_unknowns):
-            H[j, k] += part[j, k]
+                total = F(0.0)
+                for i in range(n):
+                    total += weighted[i] * rows[k, i]
+                H[j, k] += total
 
 
 @njit(
