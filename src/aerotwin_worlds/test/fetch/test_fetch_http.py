@@ -75,7 +75,9 @@ def test_what_never_arrives_whole_is_an_error_that_names_it(server, opened, answ
     source = opened()
     with pytest.raises(FetchError, match=rf"tile\.b3dm: .*{reason}.*after {N_TRIES} tries"):
         source.read(server.url + "/tile.b3dm", max_bytes=LIMIT)
-    assert server.requests["/tile.b3dm"] == N_TRIES
+    # A try on a line that the last answer broke does not arrive.
+    n_broken = int("no connection" in reason)
+    assert N_TRIES - n_broken <= server.requests["/tile.b3dm"] <= N_TRIES
     assert source.traffic == Traffic(n_retries=N_TRIES - 1)
 
 
