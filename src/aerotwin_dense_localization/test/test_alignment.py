@@ -9,8 +9,8 @@ from scipy.stats import chi2
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import invert_transform, make_transform
+from aerotwin_core.rigid_motion import exponential
 from aerotwin_dense_localization.alignment import AlignmentParameters, DirectAlignment, View
-from aerotwin_dense_localization.alignment.equations import exponential
 from aerotwin_dense_localization.alignment.kernels import select_pixels
 
 CAMERA = PinholeCamera(width=320, height=240, fx=200.0, fy=205.0, cx=159.0, cy=121.0, skew=0.5)

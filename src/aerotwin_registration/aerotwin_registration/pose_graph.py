@@ -11,6 +11,7 @@ from scipy.sparse.linalg import splu
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray
+from aerotwin_core.rigid_motion import cross_matrix
 
 _MAX_STEPS = 30
 _SETTLED = 1e-6  # largest step of the last iteration [m, rad]
@@ -80,7 +81,7 @@ def _linearised(
     r[:, 3:] = Rotation.from_matrix(turn).as_rotvec()
     J_a, J_b = np.zeros((len(a), 6, 6)), np.zeros((len(a), 6, 6))
     J_a[:, :3, :3], J_b[:, :3, :3] = -Ra_T, Ra_T
-    J_a[:, :3, 3:] = Ra_T @ _cross_matrices(way)
+    J_a[:, :3, 3:] = Ra_T @ cross_matrix(way)
     Rb_T = np.swapaxes(poses[b, :3, :3], 1, 2)
     J_a[:, 3:, 3:], J_b[:, 3:, 3:] = -Rb_T, Rb_T
     rows = np.repeat(np.arange(6 * len(a)), 12)
@@ -89,10 +90,3 @@ def _linearised(
     values = (np.concatenate([J_a, J_b], axis=2) * weight[:, :, None]).ravel()
     J = csr_array((values, (rows, columns)), shape=(6 * len(a), 6 * len(poses)))
     return J, (r * weight).ravel()
-
-
-def _cross_matrices(w: FloatArray) -> FloatArray:
-    """Return the matrices (n, 3, 3) that take v to w x v, of vectors (n, 3)."""
-    W = np.zeros((len(w), 3, 3))
-    W[:, 0, 1], W[:, 0, 2], W[:, 1, 2] = -w[:, 2], w[:, 1], -w[:, 0]
-    return W - np.swapaxes(W, 1, 2)

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.rigid_motion import cross_matrix
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.alignment import align_umeyama
 from aerotwin_trajectory_evaluation.association import is_enclosed
@@ -284,7 +285,7 @@ def _linearise(
     turned = fit.scale * problem.p_estimate @ fit.T_reference_estimate[:3, :3].T
     moved = problem.change(turned)
     columns = [problem.change(velocity)[:, :, None], problem.change(R) @ axes]
-    columns += [_cross_matrices(moved), -moved[:, :, None]]
+    columns += [cross_matrix(moved), -moved[:, :, None]]  # of -(turn x moved) by the turn
     residuals = problem.change(point) - moved
     size = np.linalg.norm(residuals, axis=1)
     limit = max(_HUBER_CHI3 / _MEDIAN_CHI3 * float(np.median(size)), 1e-12)
@@ -325,13 +326,6 @@ def _result(tau_s: float, arm: np.ndarray, axes: np.ndarray, covariance: np.ndar
         lever_arm_std_m=np.where(untold, np.nan, std),
         reason=f"the body hardly turns across {names}: no arm along it is told" if names else "",
     )
-
-
-def _cross_matrices(v: np.ndarray) -> np.ndarray:
-    """Return [v]x of vectors (n, 3): the change of -(turn x v) by the turn."""
-    x, y, z = v.T
-    zero = np.zeros(len(v))
-    return np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(-1, 3, 3)
 
 
 def _rms(vectors: np.ndarray) -> float:

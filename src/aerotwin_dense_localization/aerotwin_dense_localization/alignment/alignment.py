@@ -19,11 +19,11 @@ import numpy as np
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_core.rigid_motion import exponential
 from aerotwin_core.threads import run_ranges
 from aerotwin_dense_localization.alignment.equations import (
     Equations,
     correlation_of,
-    exponential,
     inverse_of_motion,
     solve,
     spread_of,

@@ -1,13 +1,12 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Normal equations of an alignment: their solution, their certainty, and small motions."""
+"""Normal equations of an alignment: their solution and their certainty."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from aerotwin_core.frames import FloatArray, make_transform
+from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.alignment.kernels import N_UNKNOWNS
 
 
@@ -74,21 +73,3 @@ def correlation_of(sums: FloatArray) -> float:
     n, a, b, aa, bb, ab = sums[3:]
     spread = (n * aa - a * a) * (n * bb - b * b)
     return float((n * ab - a * b) / np.sqrt(spread)) if spread > 0.0 else 0.0
-
-
-def exponential(d: FloatArray) -> FloatArray:
-    """Return exp(d) of d = (v, omega) as a (4, 4) transform."""
-    omega = d[3:]
-    angle = float(np.linalg.norm(omega))
-    W = np.array(
-        [[0.0, -omega[2], omega[1]], [omega[2], 0.0, -omega[0]], [-omega[1], omega[0], 0.0]]
-    )
-    if angle < 1e-8:
-        V = np.eye(3) + 0.5 * W
-    else:
-        V = (
-            np.eye(3)
-            + (1.0 - np.cos(angle)) / angle**2 * W
-            + (angle - np.sin(angle)) / angle**3 * W @ W
-        )
-    return make_transform(Rotation.from_rotvec(omega).as_matrix(), V @ d[:3])

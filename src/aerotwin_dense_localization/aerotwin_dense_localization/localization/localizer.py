@@ -15,6 +15,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_core.rigid_motion import cross_matrix
 from aerotwin_dense_localization.alignment import Alignment
 from aerotwin_dense_localization.localization.virtual_views import VirtualView, VirtualViews
 
@@ -173,8 +174,7 @@ def _covariance_map(
     v + omega x p_view_cam.
     """
     R, p = T_map_view[:3, :3], T_map_cam[:3, 3] - T_map_view[:3, 3]
-    cross = np.array([[0.0, p[2], -p[1]], [-p[2], 0.0, p[0]], [p[1], -p[0], 0.0]])
     J = np.zeros((6, 6))
     J[:3, :3] = J[3:, 3:] = R
-    J[:3, 3:] = cross @ R
+    J[:3, 3:] = -cross_matrix(p) @ R
     return J @ covariance @ J.T

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_core.rigid_motion import cross_matrix
 from aerotwin_dense_localization.alignment import AlignmentParameters, DirectAlignment, View
 from aerotwin_dense_localization.mapping.keyframe import Keyframe
 from aerotwin_dense_localization.mapping.parameters import LinkParameters
@@ -127,11 +128,7 @@ def _is_near(T_found: FloatArray, T_given: FloatArray, p: LinkParameters) -> boo
 
 def _link(a: int, b: int, T_a_b: FloatArray, covariance: FloatArray, p: LinkParameters) -> Link:
     # The position of b in a's frame moves with the turn as well: C about b, not about the eye.
-    p_a_b = T_a_b[:3, 3]
-    lever = np.array(
-        [[0.0, p_a_b[2], -p_a_b[1]], [-p_a_b[2], 0.0, p_a_b[0]], [p_a_b[1], -p_a_b[0], 0.0]]
-    )
-    J = np.hstack([np.eye(3), lever])
+    J = np.hstack([np.eye(3), -cross_matrix(T_a_b[:3, 3])])
     shift = np.linalg.eigvalsh(J @ covariance @ J.T)[-1]
     turn = np.linalg.eigvalsh(covariance[3:, 3:])[-1]
     return Link(

@@ -8,21 +8,13 @@ A twist (6,) is velocity and angular velocity of the base in its own axes [m/s, 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from aerotwin_core.frames import FloatArray, invert_transform, make_transform
-
-_SMALL = 1e-9  # turns below are none [rad]
+from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_core.rigid_motion import cross_matrix, exponential, left_jacobian
 
 
 def T_begin_end(twist: FloatArray, duration_s: float) -> FloatArray:
-    """Return the pose (4, 4) after a time, in the frame at its beginning: Exp(twist t).
-
-    References
-    ----------
-    Barfoot 2017, State Estimation for Robotics, eq. 7.86.
-    """
-    w = np.asarray(twist[3:], dtype=np.float64) * duration_s
-    v = np.asarray(twist[:3], dtype=np.float64) * duration_s
-    return make_transform(Rotation.from_rotvec(w).as_matrix(), _left_jacobian(w) @ v)
+    """Return the pose (4, 4) after a time, in the frame at its beginning: Exp(twist t)."""
+    return exponential(np.asarray(twist, dtype=np.float64) * duration_s)
 
 
 def twist_between(T_odom_a: FloatArray, T_odom_b: FloatArray, duration_s: float) -> FloatArray:
@@ -37,7 +29,7 @@ def twist_between(T_odom_a: FloatArray, T_odom_b: FloatArray, duration_s: float)
         raise ValueError(f"duration_s must be positive, got {duration_s}")
     T = invert_transform(T_odom_a) @ T_odom_b
     w = Rotation.from_matrix(T[:3, :3]).as_rotvec()
-    return np.concatenate([np.linalg.solve(_left_jacobian(w), T[:3, 3]), w]) / duration_s
+    return np.concatenate([np.linalg.solve(left_jacobian(w), T[:3, 3]), w]) / duration_s
 
 
 def deskewed(points_base: np.ndarray, times_s: np.ndarray, twist: FloatArray) -> np.ndarray:
@@ -62,23 +54,8 @@ def deskewed(points_base: np.ndarray, times_s: np.ndarray, twist: FloatArray) ->
     is left is 5 mm at 30 m.
     """
     t = np.asarray(times_s, dtype=np.float32)[:, None]
-    W = _cross_matrix(np.asarray(twist[3:], dtype=np.float64)).astype(np.float32)
+    W = cross_matrix(twist[3:]).astype(np.float32)
     v = np.asarray(twist[:3], dtype=np.float32)
     points = np.asarray(points_base, dtype=np.float32)
     first = points @ W.T + v
     return points + t * first + (0.5 * t * t) * (first @ W.T)
-
-
-def _cross_matrix(w: FloatArray) -> FloatArray:
-    """Return the matrix (3, 3) that takes a to w x a."""
-    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
-
-
-def _left_jacobian(w: FloatArray) -> FloatArray:
-    """Return the left Jacobian (3, 3) of a rotation vector (Barfoot 2017, eq. 7.77)."""
-    angle = float(np.linalg.norm(w))
-    W = _cross_matrix(w)
-    if angle < _SMALL:
-        return np.eye(3) + 0.5 * W
-    a, b = (1.0 - np.cos(angle)) / angle**2, (angle - np.sin(angle)) / angle**3
-    return np.eye(3) + a * W + b * W @ W

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Small and steady motions of a rigid body, and the poses that they lead to.
+
+References
+----------
+Barfoot 2017, State Estimation for Robotics.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.frames import FloatArray, make_transform
+
+_SMALL = 1e-9  # turns below are none [rad]
+
+
+def cross_matrix(w: ArrayLike) -> FloatArray:
+    """Return the matrices (..., 3, 3) that take a to w x a, of vectors (..., 3)."""
+    x, y, z = np.moveaxis(np.asarray(w, dtype=np.float64), -1, 0)
+    zero = np.zeros_like(x)
+    rows = ((zero, -z, y), (z, zero, -x), (-y, x, zero))
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+
+
+def left_jacobian(w: FloatArray) -> FloatArray:
+    """Return the left Jacobian (3, 3) of a rotation vector (eq. 7.77)."""
+    angle = float(np.linalg.norm(w))
+    W = cross_matrix(w)
+    if angle < _SMALL:
+        return np.eye(3) + 0.5 * W
+    a, b = (1.0 - np.cos(angle)) / angle**2, (angle - np.sin(angle)) / angle**3
+    return np.eye(3) + a * W + b * W @ W
+
+
+def exponential(d: ArrayLike) -> FloatArray:
+    """Return the transform (4, 4) Exp(d) of a motion d = (v, omega) (6,) [m, rad] (eq. 7.86)."""
+    v, omega = np.asarray(d, dtype=np.float64).reshape(2, 3)
+    return make_transform(Rotation.from_rotvec(omega).as_matrix(), left_jacobian(omega) @ v)
