@@ -118,6 +118,12 @@ class _Camera:
         x, y = self._distort(points[:, :2] / depth[:, None]).T
         return np.column_stack([self.fx * x + self.skew * y + self.cx, self.fy * y + self.cy])
 
+    def shows(self, points_optical: ArrayLike) -> np.ndarray:
+        """Return which points (n, 3) [m] lie between the centres of the image's corners (n,)."""
+        pixels = self.project(points_optical)
+        is_in = (pixels >= 0.0) & (pixels <= [self.width - 1, self.height - 1])
+        return np.asarray(is_in.all(axis=1))
+
     def rays_at(self, pixels: ArrayLike) -> FloatArray:
         """Return x/z and y/z (n, 2) of the rays through pixels (n, 2); NaN where there is none."""
         u, v = np.asarray(pixels, dtype=np.float64).T

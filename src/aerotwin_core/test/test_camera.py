@@ -225,3 +225,12 @@ def test_the_turning_point_is_where_the_slope_changes_sign():
 def test_impossible_cameras_are_refused(change, message):
     with pytest.raises(ValueError, match=message):
         FisheyeCamera(**{**FISHEYE.__dict__, **change})
+
+
+def test_a_camera_shows_what_is_before_it_within_its_corners():
+    camera = PinholeCamera(width=5, height=3, fx=2.0, fy=2.0, cx=2.0, cy=1.0)
+    corners = [[-1.0, -0.5, 1.0], [1.0, 0.5, 1.0]]
+    beside = [[1.001, 0.0, 1.0], [0.0, -0.501, 1.0]]
+    behind = [[0.0, 0.0, -1.0], [0.0, 0.0, 0.0]]
+    expected = [True, True, False, False, False, False]
+    assert camera.shows(corners + beside + behind).tolist() == expected

@@ -4,40 +4,25 @@
 
 import numpy as np
 import pytest
+from painted_wall import CAMERA, Wall, pose, waves
 from scipy.spatial.transform import Rotation
 from scipy.stats import chi2
 
 from aerotwin_core.camera import PinholeCamera
-from aerotwin_core.frames import invert_transform, make_transform
+from aerotwin_core.frames import invert_transform
 from aerotwin_core.rigid_motion import exponential
 from aerotwin_dense_localization.alignment import AlignmentParameters, DirectAlignment, View
 from aerotwin_dense_localization.alignment.kernels import select_pixels
 
-CAMERA = PinholeCamera(width=320, height=240, fx=200.0, fy=205.0, cx=159.0, cy=121.0, skew=0.5)
 ZOOM = PinholeCamera(width=400, height=300, fx=330.0, fy=330.0, cx=199.5, cy=149.5)
-NORMAL, OFFSET = np.array([-0.2, 0.1, 1.0]), 3.0
-WAVES = np.random.default_rng(1).normal(0.0, 6.0, (40, 2))
-PHASES = np.random.default_rng(2).uniform(0.0, 2 * np.pi, 40)
+NORMAL, OFFSET = np.array(Wall().normal), Wall().offset_m
 SUBPIXEL_M = 0.002
 """A tenth of a pixel is 1.5 mm at 3 m; without noise the bilinear samples err by less."""
 
 
-def texture(x, y):
-    waves = np.sin(WAVES[:, 0] * x[..., None] + WAVES[:, 1] * y[..., None] + PHASES)
-    return 120.0 + 8.0 * waves.sum(axis=-1)
-
-
-def plane_image(camera, T_view_cam, paint=texture):
-    """Return grey values and depth of the plane NORMAL . X = OFFSET, painted over x and y."""
-    rays = np.concatenate([camera.rays(), np.ones((camera.height, camera.width, 1))], axis=-1)
-    directions = rays @ T_view_cam[:3, :3].T
-    z = (OFFSET - NORMAL @ T_view_cam[:3, 3]) / (directions @ NORMAL)
-    p = T_view_cam[:3, 3] + z[..., None] * directions
-    return paint(p[..., 0], p[..., 1]), z
-
-
-def moved(rotvec, p):
-    return make_transform(Rotation.from_rotvec(rotvec).as_matrix(), p)
+def plane_image(camera, T_view_cam, paint=waves):
+    """Return grey values and depth of the wall under a paint."""
+    return Wall(paint=paint).seen(camera, T_view_cam)
 
 
 def error(alignment, T_view_cam):
@@ -56,7 +41,7 @@ def view():
 @pytest.mark.parametrize("seed", range(4))
 def test_motion_gain_and_offset_are_found(view, camera, seed):
     rng = np.random.default_rng(seed)
-    T = moved(rng.normal(0, 0.02, 3), rng.normal(0, 0.06, 3))
+    T = pose(rng.normal(0, 0.02, 3), rng.normal(0, 0.06, 3))
     image = 1.3 * plane_image(camera, T)[0] - 20.0
     found = DirectAlignment(view).align(image, camera, np.eye(4))
     assert found.converged, found.reason
@@ -67,7 +52,7 @@ def test_motion_gain_and_offset_are_found(view, camera, seed):
 
 
 def test_forth_and_back_agree(view):
-    T = moved([0.01, -0.02, 0.03], [0.05, -0.03, 0.08])
+    T = pose([0.01, -0.02, 0.03], [0.05, -0.03, 0.08])
     grey, depth = plane_image(ZOOM, T)
     forth = DirectAlignment(view).align(grey, ZOOM, np.eye(4))
     other = DirectAlignment(View(grey=grey, depth=depth, camera=ZOOM))
@@ -89,7 +74,7 @@ def test_slopes_are_the_numerical_derivative_of_the_view():
     def at(pixels):  # the grey value that belongs to a ray of the unmoved view
         rays = CAMERA.rays_at(pixels)
         z = OFFSET / (rays @ NORMAL[:2] + NORMAL[2])
-        return texture(rays[:, 0] * z, rays[:, 1] * z)
+        return waves(rays[:, 0] * z, rays[:, 1] * z)
 
     for k in range(6):
         d = h * np.eye(6)[k]
@@ -106,7 +91,7 @@ def test_slopes_are_the_numerical_derivative_of_the_view():
 def test_the_covariance_says_how_wrong_the_answer_is(view):
     noise_dn, n = 4.0, 30
     align = DirectAlignment(view).align
-    T = moved([0.01, 0.0, -0.01], [0.03, 0.02, -0.03])
+    T = pose([0.01, 0.0, -0.01], [0.03, 0.02, -0.03])
     image = plane_image(CAMERA, T)[0]
     clean = align(image, CAMERA, T).T_view_cam  # the bias of sampling is not the noise's
     total = 0.0
@@ -126,7 +111,7 @@ def test_depth_holds_a_direction_that_grey_values_leave_open():
 
     grey, depth = plane_image(CAMERA, np.eye(4), stripes)
     view = View(grey=grey, depth=depth, camera=CAMERA)
-    T = moved([0.0, 0.0, 0.0], [0.02, 0.0, 0.10])
+    T = pose([0.0, 0.0, 0.0], [0.02, 0.0, 0.10])
     image, seen = plane_image(CAMERA, T, stripes)
     aligner = DirectAlignment(view)
     alone = aligner.align(image, CAMERA, np.eye(4))
@@ -141,7 +126,7 @@ def test_depth_holds_a_direction_that_grey_values_leave_open():
 def test_an_image_of_another_place_is_not_believed(view, seed):
     rng = np.random.default_rng(seed)
     shift = rng.uniform(20.0, 40.0, 2)
-    image = plane_image(CAMERA, np.eye(4), lambda x, y: texture(x + shift[0], y + shift[1]))[0]
+    image = plane_image(CAMERA, np.eye(4), lambda x, y: waves(x + shift[0], y + shift[1]))[0]
     found = DirectAlignment(view).align(image, CAMERA, np.eye(4))
     assert not found.converged
     assert found.reason
@@ -159,14 +144,14 @@ def test_nothing_to_see_is_said(view):
     found = DirectAlignment(unknown).align(view.grey, CAMERA, np.eye(4))
     assert not found.converged
     assert "pixels" in found.reason
-    away = DirectAlignment(view).align(view.grey, CAMERA, moved([0.0, np.pi, 0.0], np.zeros(3)))
+    away = DirectAlignment(view).align(view.grey, CAMERA, pose([0.0, np.pi, 0.0], np.zeros(3)))
     assert not away.converged
     assert "pixels" in away.reason
 
 
 def test_a_fixed_gain_stays(view):
     parameters = AlignmentParameters(is_gain_free=False)
-    T = moved([0.0, 0.01, 0.0], [0.03, 0.0, 0.02])
+    T = pose([0.0, 0.01, 0.0], [0.03, 0.0, 0.02])
     found = DirectAlignment(view, parameters).align(plane_image(CAMERA, T)[0], CAMERA, np.eye(4))
     assert found.converged
     assert (found.gain, found.offset) == (1.0, 0.0)

@@ -90,14 +90,9 @@ def seen(
 ) -> np.ndarray:
     """Return which places (n, 3) [m] at least one picture sees with nothing before them, (n,)."""
     found = np.zeros(len(places), bool)
-    size = np.array([camera.width - 1, camera.height - 1])
     for T in T_map_optical:
         left = np.flatnonzero(~found)
-        local = (places[left] - T[:3, 3]) @ T[:3, :3]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            pixel = local[:, :2] / local[:, 2:] * [camera.fx, camera.fy] + [camera.cx, camera.cy]
-            inside = (local[:, 2] > 0.0) & ((pixel >= 0.0) & (pixel <= size)).all(axis=1)
-        left = left[inside]
+        left = left[camera.shows((places[left] - T[:3, 3]) @ T[:3, :3])]
         if len(left):
             way = places[left] - T[:3, 3]
             reach = queries.cast(T[None, :3, 3], way)

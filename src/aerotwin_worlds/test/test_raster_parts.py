@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 
+from aerotwin_core.luma import LUMA_REC601
 from aerotwin_worlds.generated import noise
 from aerotwin_worlds.rasteriser.clusters import (
     CLUSTER_TRIANGLES,
@@ -13,7 +14,7 @@ from aerotwin_worlds.rasteriser.clusters import (
     triangles_of,
     vertices_of,
 )
-from aerotwin_worlds.rasteriser.mipmaps import LUMA_REC601, build_pyramid, texture_table
+from aerotwin_worlds.rasteriser.mipmaps import build_pyramid, texture_table
 
 ROUNDING = 1e-9
 BYTE = 0.51  # every level is rounded to bytes once, from unrounded averages

@@ -12,6 +12,7 @@ from sensor_msgs.msg import CameraInfo, Image, PointCloud2, PointField
 
 from aerotwin_core.camera import BrownCamera, CameraModel, FisheyeCamera, PinholeCamera
 from aerotwin_core.frames import FloatArray, pose_from_transform, transform_from_pose
+from aerotwin_core.luma import LUMA_REC601
 from aerotwin_core.messages import point_cloud_arrays
 from aerotwin_core.time import NANOSECONDS_PER_SECOND
 
@@ -59,9 +60,7 @@ def array_from_image(message: Image) -> np.ndarray:
     data = data[:, : width * channels]
     if channels == 1:
         return data
-    weights = np.array([0.299, 0.587, 0.114])
-    if message.encoding == "bgr8":
-        weights = weights[::-1]
+    weights = LUMA_REC601[::-1] if message.encoding == "bgr8" else LUMA_REC601
     return (data.reshape(height, width, 3) @ weights + 0.5).astype(np.uint8)
 
 

@@ -17,6 +17,7 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_core.rigid_motion import cross_matrix
 from aerotwin_dense_localization.alignment import Alignment
+from aerotwin_dense_localization.localization.scan_path import moved_ahead
 from aerotwin_dense_localization.localization.virtual_views import VirtualView, VirtualViews
 
 
@@ -107,21 +108,16 @@ class Localizer:
         self, grey: np.ndarray, expected: FloatArray | None
     ) -> Iterator[tuple[Status, VirtualView, FloatArray]]:
         """Yield views to align to, and where to begin, the likeliest first."""
-        views = self._views
+        views, setback_m = self._views, self._views.parameters.setback_m
         if expected is not None:
-            order = views.closest(expected)
-            yield Status.TRACKED, views.get(order[0]), expected
+            yield Status.TRACKED, views.get(views.closest(expected)), expected
             if self._renewed is not None:
                 yield Status.RENEWED, self._renewed, expected
-            back = np.eye(4)
-            back[2, 3] = -views.parameters.setback_m
-            self._renewed = views.render(expected @ back)
+            self._renewed = views.render(moved_ahead(expected, -setback_m))
             yield Status.RENEWED, self._renewed, expected
         for k in views.most_alike(grey, views.parameters.n_candidates):
             view = views.get(k)
-            ahead = np.eye(4)
-            ahead[2, 3] = views.parameters.setback_m
-            yield Status.RELOCALIZED, view, view.T_map_view @ ahead
+            yield Status.RELOCALIZED, view, moved_ahead(view.T_map_view, setback_m)
 
     def _expected(self) -> FloatArray | None:
         if self._last is None or self._before is None:
@@ -150,7 +146,7 @@ class Localizer:
             self._renewed = None
             following = self._expected()
             if following is not None:
-                self._views.prefetch(self._views.closest(following)[0])
+                self._views.prefetch(self._views.closest(following))
         return Localization(
             status=status,
             T_map_cam=T_map_cam,

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation, Slerp
 
 from aerotwin_core.camera import PinholeCamera
-from aerotwin_core.frames import FloatArray, make_transform
+from aerotwin_core.frames import FloatArray, invert_transform, make_transform, transform_points
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_dense_localization.splats import SplatRasteriser
 
@@ -101,9 +101,7 @@ def virtual_poses(
             chosen.append(k)
     if chosen[-1] != len(stations) - 1:
         chosen.append(len(stations) - 1)
-    back = np.eye(4)
-    back[2, 3] = -setback_m
-    return stations[chosen] @ back
+    return moved_ahead(stations[chosen], -setback_m)
 
 
 def follow_surface(
@@ -127,11 +125,10 @@ def follow_surface(
         If the map shows no surface before a part of the path.
     """
     stations = _dense(np.asarray(path, dtype=np.float64), spacing_m)
-    rasteriser, back, ahead = SplatRasteriser(_PROBE), np.eye(4), np.empty(len(stations))
-    back[2, 3] = -_PROBE_BACK_M
+    rasteriser, ahead = SplatRasteriser(_PROBE), np.empty(len(stations))
     middle = slice(31 - _PROBE_HALF_PX, 33 + _PROBE_HALF_PX)
     for k, T in enumerate(stations):
-        eye = T @ back
+        eye = moved_ahead(T, -_PROBE_BACK_M)
         depth = rasteriser.render(dense_map.visible(_PROBE, eye), eye).depth[middle, middle]
         known = depth[np.isfinite(depth)]
         ahead[k] = np.quantile(known, _NEAR_SHARE) - _PROBE_BACK_M if len(known) else np.nan
@@ -149,6 +146,11 @@ def follow_surface(
         near = places[max(k - 1, 0) : k + 2]
         stations[k, :3, 3] += (np.min((near - eyes[k]) @ axes[k]) - standoff_m) * axes[k]
     return stations
+
+
+def moved_ahead(T_map_optical: FloatArray, distance_m: float) -> FloatArray:
+    """Return poses (..., 4, 4) moved along their optical axis [m]."""
+    return T_map_optical @ make_transform(np.eye(3), [0.0, 0.0, distance_m])
 
 
 def _dense(path: FloatArray, step_m: float = _STEP_M) -> FloatArray:
@@ -170,7 +172,4 @@ def _shared(T_a: FloatArray, T_b: FloatArray, camera: PinholeCamera, distance_m:
     v, u = np.mgrid[0:9, 0:9] / 8.0
     pixels = np.column_stack([u.ravel() * (camera.width - 1), v.ravel() * (camera.height - 1)])
     points = camera.unproject(pixels, np.full(len(pixels), distance_m))
-    T = np.linalg.inv(T_a) @ T_b
-    uv = camera.project(points @ T[:3, :3].T + T[:3, 3])
-    size = [camera.width - 1, camera.height - 1]
-    return float(((uv >= 0.0) & (uv <= size)).all(axis=1).mean())
+    return float(camera.shows(transform_points(invert_transform(T_a) @ T_b, points)).mean())

@@ -13,6 +13,7 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.alignment import DirectAlignment, View
 from aerotwin_dense_localization.localization.parameters import LocalizationParameters
+from aerotwin_dense_localization.localization.scan_path import moved_ahead
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_dense_localization.splats import SplatRasteriser
 
@@ -88,14 +89,14 @@ class VirtualViews:
         """Let a virtual key-frame be rendered while others are used."""
         self._asked(k)
 
-    def closest(self, T_map_cam: FloatArray) -> list[int]:
-        """Return the virtual key-frames by their distance from a camera set back, nearest first."""
+    def closest(self, T_map_cam: FloatArray) -> int:
+        """Return the virtual key-frame that is nearest to a camera set back, turns counted in."""
         p = self.parameters
-        here = T_map_cam[:3, 3] - p.setback_m * T_map_cam[:3, 2]
+        here = moved_ahead(T_map_cam, -p.setback_m)[:3, 3]
         shift = np.linalg.norm(self.poses[:, :3, 3] - here, axis=1)
         traces = np.einsum("nij,ij->n", self.poses[:, :3, :3], T_map_cam[:3, :3])
         turn = np.arccos(np.clip(0.5 * (traces - 1.0), -1.0, 1.0))
-        return [int(k) for k in np.argsort(shift + p.turn_m_per_rad * turn, kind="stable")]
+        return int(np.argmin(shift + p.turn_m_per_rad * turn))
 
     def most_alike(self, grey: np.ndarray, n: int) -> list[int]:
         """Return the virtual key-frames whose thumbnails correlate most with an image's."""

@@ -53,7 +53,8 @@ class DenseMap:
         self.parameters = MapParameters() if parameters is None else parameters
         if not self.surfaces:
             raise ValueError("a dense map must have a surface with points")
-        self.cloud = _joined([surface.splats(self.parameters) for surface in self.surfaces])
+        splats = [surface.splats(self.parameters) for surface in self.surfaces]
+        self.cloud = SplatCloud.joined(splats)
         self._blocks = _Blocks.of(self.cloud)
 
     def __len__(self) -> int:
@@ -76,14 +77,6 @@ class DenseMap:
     def pixel_m(self) -> np.ndarray:
         """Return the size of the pixel that each splat came from (n,) float32 [m]."""
         return np.concatenate([surface.pixel_m() for surface in self.surfaces])
-
-
-def _joined(clouds: Sequence[SplatCloud]) -> SplatCloud:
-    return SplatCloud(
-        points=np.concatenate([cloud.points for cloud in clouds]),
-        colours=np.concatenate([cloud.colours for cloud in clouds]),
-        covariances=np.concatenate([cloud.covariances for cloud in clouds]),
-    )
 
 
 def _frustum(camera: CameraModel) -> FloatArray:

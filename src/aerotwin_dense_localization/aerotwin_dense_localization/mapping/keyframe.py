@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aerotwin_core.camera import PinholeCamera
-from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_core.frames import FloatArray, invert_transform, transform_points
+from aerotwin_core.luma import LUMA_REC601
 
 _GRID = 12
 """Points per edge of an image by which overlap is found."""
@@ -56,7 +57,7 @@ class Keyframe:
         """The image in grey (h, w) float32 [DN], by the luma of BT.601."""
         if self.image.ndim == 2:
             return self.image.astype(np.float32)
-        return self.image.astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
+        return self.image.astype(np.float32) @ LUMA_REC601.astype(np.float32)
 
     def at(self, T_map_optical: FloatArray) -> "Keyframe":
         """Return the key-frame at another pose."""
@@ -73,19 +74,15 @@ class Keyframe:
         known = np.isfinite(depth)
         pixels = np.column_stack([columns[known], rows[known]])
         points = self.camera.unproject(pixels, depth[known])
-        T = self.T_map_optical
-        return points @ T[:3, :3].T + T[:3, 3]
+        return transform_points(self.T_map_optical, points)
 
     def overlap_with(self, other: "Keyframe") -> float:
         """Return the share of its surface that another key-frame shows."""
         points = self.points_map()
         if len(points) == 0:
             return 0.0
-        T = invert_transform(other.T_map_optical)
-        seen = points @ T[:3, :3].T + T[:3, 3]
-        uv = other.camera.project(seen)
-        size = [other.camera.width - 1, other.camera.height - 1]
-        return float(((uv >= 0.0) & (uv <= size)).all(axis=1).mean())
+        seen = transform_points(invert_transform(other.T_map_optical), points)
+        return float(other.camera.shows(seen).mean())
 
 
 def select_keyframes(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from aerotwin_core.frames import invert_transform, transform_points
 from aerotwin_core.threads import default_thread_count, run_tasks, split_range
 from aerotwin_dense_localization.mapping.dense_map import DenseMap
 from aerotwin_dense_localization.mapping.kernels import (
@@ -78,7 +79,6 @@ class MapBuilder:
     def __init__(self, parameters: MapParameters | None = None) -> None:
         self.parameters = MapParameters() if parameters is None else parameters
         self.surfaces: list[Surface] = []
-        self._splats: dict[int, SplatCloud] = {}
 
     def add(self, keyframe: Keyframe) -> KeyframeReport:
         """Take a key-frame, whose pose stands, into the map."""
@@ -92,7 +92,6 @@ class MapBuilder:
             n_replaced += self.surfaces[k].learn(
                 (depth, variance, colours), kind, keyframe.camera, keyframe.T_map_optical, p
             )
-            self._splats.pop(k, None)
         report = self._report(keyframe, kind, n_replaced)
         if report.is_surface:
             self.surfaces.append(_new_surface(keyframe, depth, variance, colours, kind))
@@ -102,7 +101,6 @@ class MapBuilder:
         """Return the map, without the points that too few key-frames agreed on."""
         for surface in self.surfaces:
             surface.keep(surface.n_seen >= self.parameters.min_views)
-        self._splats.clear()
         return DenseMap(self.surfaces, self.parameters)
 
     def _kind(
@@ -117,8 +115,8 @@ class MapBuilder:
         p, shape = self.parameters, depth.shape
         if not near:
             return np.where(depth > 0.0, NEW, UNKNOWN).astype(np.uint8)
-        clouds = [self._tagged(k) for k in near]
-        seen = SplatRasteriser(keyframe.camera).render(_joined(clouds), keyframe.T_map_optical)
+        known = SplatCloud.joined([self._tagged(k) for k in near])
+        seen = SplatRasteriser(keyframe.camera).render(known, keyframe.T_map_optical)
         kind = np.empty(shape, np.uint8)
         arrays = (depth, variance, colours, seen.depth, seen.variance, seen.weight, seen.image)
         choices = (
@@ -131,14 +129,10 @@ class MapBuilder:
 
     def _tagged(self, k: int) -> SplatCloud:
         """Return a surface's splats with colours as they are fused, and the size of their pixel."""
-        if k not in self._splats:
-            surface = self.surfaces[k]
-            cloud = surface.splats(self.parameters)
-            tags = np.column_stack([surface.colours, surface.pixel_m()])
-            self._splats[k] = SplatCloud(
-                points=cloud.points, colours=tags, covariances=cloud.covariances
-            )
-        return self._splats[k]
+        surface = self.surfaces[k]
+        cloud = surface.splats(self.parameters)
+        tags = np.column_stack([surface.colours, surface.pixel_m()])
+        return SplatCloud(points=cloud.points, colours=tags, covariances=cloud.covariances)
 
     def _report(self, keyframe: Keyframe, kind: np.ndarray, n_replaced: int) -> KeyframeReport:
         p = self.parameters
@@ -183,8 +177,8 @@ def _meets(surface: Surface, keyframe: Keyframe) -> bool:
     chosen = np.linspace(0, len(surface) - 1, min(len(surface), 200)).astype(int)
     rows, columns = np.divmod(surface.pixels[chosen], surface.camera.width)
     points = surface.camera.unproject(np.column_stack([columns, rows]), surface.depth[chosen])
-    T = np.linalg.inv(keyframe.T_map_optical) @ surface.T_map_surface
-    uv = keyframe.camera.project(points @ T[:3, :3].T + T[:3, 3])
+    T = invert_transform(keyframe.T_map_optical) @ surface.T_map_surface
+    uv = keyframe.camera.project(transform_points(T, points))
     rim = 0.1 * keyframe.camera.width
     size = np.array([keyframe.camera.width, keyframe.camera.height])
     return bool(((uv > -rim) & (uv < size + rim)).all(axis=1).any())
@@ -223,8 +217,3 @@ def _new_surface(
         colours=colours.reshape(-1, colours.shape[-1])[chosen],
         n_seen=np.ones(len(chosen), np.int64),
     )
-
-
-def _joined(clouds: list[SplatCloud]) -> SplatCloud:
-    names = ("points", "colours", "covariances")
-    return SplatCloud(**{n: np.concatenate([getattr(c, n) for c in clouds]) for n in names})

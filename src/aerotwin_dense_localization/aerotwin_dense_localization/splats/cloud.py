@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Points that stand for a piece of surface each: where it is, how it looks, how far it extends."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -69,6 +70,12 @@ class SplatCloud:
             colours=self.colours,
             covariances=matrices[:, UPPER[0], UPPER[1]],
         )
+
+    @classmethod
+    def joined(cls, clouds: Sequence["SplatCloud"]) -> "SplatCloud":
+        """Return the splats of clouds in one frame, in their order."""
+        names = ("points", "colours", "covariances")
+        return cls(**{name: np.concatenate([getattr(c, name) for c in clouds]) for name in names})
 
     def subset(self, chosen: np.ndarray) -> "SplatCloud":
         """Return some of the splats, by index or mask (n,)."""

@@ -21,6 +21,7 @@ import numpy as np
 
 from aerotwin_core.camera import CameraModel, PinholeCamera
 from aerotwin_core.frames import FloatArray
+from aerotwin_core.luma import LUMA_REC601
 from aerotwin_core.threads import default_thread_count, run_ranges, run_tasks, split_range
 from aerotwin_dense_localization.splats.cloud import SplatCloud
 from aerotwin_dense_localization.splats.kernels import (
@@ -63,7 +64,7 @@ class SplatView:
         """The image in grey (h, w) float32 [DN], by the luma of BT.601; or its only channel."""
         if self.image.shape[2] == 1:
             return self.image[:, :, 0]
-        return self.image @ np.array([0.299, 0.587, 0.114], dtype=np.float32)
+        return self.image @ LUMA_REC601.astype(np.float32)
 
 
 class SplatRasteriser:

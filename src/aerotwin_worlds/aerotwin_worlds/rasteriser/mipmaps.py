@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
-LUMA_REC601 = np.array([0.299, 0.587, 0.114], np.float32)
+from aerotwin_core.luma import LUMA_REC601
+
 CHANNELS = {"mono8": 1, "rgb8": 3}
 # A colour texel is read as four bytes: the last one needs a byte behind it.
 PADDING = 1
@@ -58,7 +59,7 @@ def build_pyramid(texture: np.ndarray, encoding: str) -> Pyramid:
     exact area averages and rounded to bytes only for storage.
     """
     if encoding == "mono8":
-        texture = cv2.transform(texture, LUMA_REC601.reshape(1, 3))
+        texture = cv2.transform(texture, LUMA_REC601.astype(np.float32).reshape(1, 3))
     levels = [texture.reshape(-1)]
     sizes = [texture.shape[:2]]
     level = texture.astype(np.float32)
