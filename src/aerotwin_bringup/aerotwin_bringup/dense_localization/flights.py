@@ -10,20 +10,20 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from aerotwin_bringup.mission_flight import flown, mission_flight
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import (
+    R_CAM_OPTICAL,
     FloatArray,
     invert_transform,
     make_transform,
     transform_from_pose,
     yaw_from_rotation,
 )
-from aerotwin_core.time import Schedule
-from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_worlds import World
 
-T_BODY_OPTICAL = make_transform([[0, 0, 1], [-1, 0, 0], [0, -1, 0]], [0.1, 0.0, 0.0])
+T_BODY_OPTICAL = make_transform(R_CAM_OPTICAL, [0.1, 0.0, 0.0])
 """A camera that looks ahead, 10 cm before the middle of the body."""
 _ACCELERATION_M_S2, _CORNER_M = 0.5, 0.3
 _PASSED_M = 0.15
@@ -110,27 +110,16 @@ def fly_camera(
     folder.mkdir(parents=True, exist_ok=True)
     mission = folder / "mission.yaml"
     write_text_atomically(mission, camera_mission(path, world, speed_m_s))
-    parameters = SimulatorParameters(
-        world=world.name, mission=str(mission), camera=False, record="none", seed=seed
-    )
-    simulation = Simulation(parameters, world, folder, [])
-    due, stamps, true, told = Schedule(rate_hz), [], [], []
-    try:
-        simulation.start()
-        while simulation.outcome is None:
-            simulation.advance()
-            if not due.until(simulation.stamp_ns):
-                continue
-            on_progress(simulation.progress or 0.0)
-            vehicle = simulation.vehicles[0]
+    stamps, true, told = [], [], []
+    with mission_flight(world, mission, folder, seed=seed) as simulation:
+        for moment in flown(simulation, rate_hz, on_progress):
+            vehicle = moment.vehicles[0]
             state, estimate = vehicle.body.state, vehicle.backend.estimate
             if estimate is None or estimate.q_map_body is None:
                 continue
-            stamps.append(simulation.stamp_ns)
+            stamps.append(moment.stamp_ns)
             true.append(transform_from_pose(state.p_map_body, state.q_map_body))
             told.append(transform_from_pose(estimate.p_map, estimate.q_map_body))
-    finally:
-        simulation.close()
     if not simulation.is_success:
         raise UserError(f"{mission}: not flown to its end: {simulation.outcome}")
     track = CameraTrack(

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from aerotwin_bringup.mission_flight import flown, mission_flight
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import rotation_from_quaternion, yaw_from_rotation
-from aerotwin_core.time import Schedule, to_seconds
+from aerotwin_core.time import to_seconds
 from aerotwin_reconstruction.survey import FlownTrack
-from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator import Simulation
 from aerotwin_worlds import World
 
 SAMPLES_HZ = 50.0
@@ -48,21 +49,8 @@ def fly_survey(
     aerotwin_core.errors.UserError
         If the mission was not flown to its end.
     """
-    parameters = SimulatorParameters(
-        world=world.name, mission=str(mission), camera=False, record="none", seed=seed,
-        instance=instance,
-    )  # fmt: skip
-    simulation = Simulation(parameters, world, folder, [])
-    due, rows = Schedule(SAMPLES_HZ), []
-    try:
-        simulation.start()
-        while simulation.outcome is None:
-            simulation.advance()
-            if due.until(simulation.stamp_ns):
-                rows.append(_row(simulation))
-                on_progress(simulation.progress or 0.0)
-    finally:
-        simulation.close()
+    with mission_flight(world, mission, folder, seed=seed, instance=instance) as simulation:
+        rows = [_row(moment) for moment in flown(simulation, SAMPLES_HZ, on_progress)]
     if not simulation.is_success:
         raise UserError(
             f"the survey was not flown to its end: {simulation.outcome}; choose another area or "

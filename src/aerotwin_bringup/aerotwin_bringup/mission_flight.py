@@ -1,0 +1,56 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A mission flown by the embedded autopilot without ROS, faster than real time, only watched."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from aerotwin_core.time import Schedule
+from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_worlds import World
+
+
+@contextmanager
+def mission_flight(
+    world: World, mission: Path, folder: Path, *, seed: int, instance: int = 0
+) -> Iterator[Simulation]:
+    """Start a flight without cameras and recording; end it with the block.
+
+    Parameters
+    ----------
+    world : World
+    mission : Path
+        Its file.
+    folder : Path
+        Where the autopilot's log goes.
+    seed : int
+        Of all noise in flight.
+    instance : int
+        Number of the vehicle: its ports on this machine.
+    """
+    parameters = SimulatorParameters(
+        world=world.name, mission=str(mission), camera=False, record="none", seed=seed,
+        instance=instance,
+    )  # fmt: skip
+    simulation = Simulation(parameters, world, folder, [])
+    try:
+        simulation.start()
+        yield simulation
+    finally:
+        simulation.close()
+
+
+def flown(
+    simulation: Simulation, rate_hz: float, on_progress: Callable[[float], object]
+) -> Iterator[Simulation]:
+    """Fly to the end; yield the simulation at a rate, and tell which share of the mission is flown.
+
+    Whether it came to its end well is `Simulation.is_success`.
+    """
+    due = Schedule(rate_hz)
+    while simulation.outcome is None:
+        simulation.advance()
+        if due.until(simulation.stamp_ns):
+            on_progress(simulation.progress or 0.0)
+            yield simulation
