@@ -30,6 +30,7 @@ from aerotwin_core.parameters import parameter
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_sensor_models import lidar_kernels as kernels
 from aerotwin_sensor_models.counter_noise import LIDAR, counter_key, normal_table
+from aerotwin_sensor_models.turning_rays import TurningRays
 
 Cast = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray | None]]
 """What meets a world: rays (n, 6) float32 (origin and unit direction in map) give the distances
@@ -176,17 +177,13 @@ class Lidar:
             raise ValueError(f"seed and vehicle must not be negative, got {seed} and {vehicle}")
         self.parameters = p = parameters
         self._entropy = (seed, vehicle)
-        self._azimuth, self._elevation = _cosine_sine(p.azimuths), _cosine_sine(p.elevations)
-        self._offsets_ns = np.arange(p.n_columns, dtype=np.int64) * p.period_ns // p.n_columns
-        n = p.n_columns * p.n_rings
-        self._rays = np.empty((n, 6), np.float32)
-        self._plain = np.full(n, p.reflectivity, np.float32)
-        self._p, self._R = np.empty((p.n_columns, 3)), np.empty((p.n_columns, 9))
+        self._turn = TurningRays(p.azimuths, p.elevations, p.period_ns)
+        self._plain = np.full(p.n_columns * p.n_rings, p.reflectivity, np.float32)
         self._sensor = _pack(p)
 
     def column_stamps_ns(self, stamp_ns: int) -> np.ndarray:
         """Return when each column of the turn that begins at a stamp is shot, (n_columns,) [ns]."""
-        return stamp_ns + self._offsets_ns
+        return stamp_ns + self._turn.offsets_ns
 
     def rays(self, motion: Trajectory, stamp_ns: int) -> np.ndarray:
         """Return the rays of a turn in map, (n_columns n_rings, 6), column by column.
@@ -208,16 +205,7 @@ class Lidar:
         ValueError
             If the motion does not cover the turn.
         """
-        wanted = self.column_stamps_ns(stamp_ns)
-        own = motion.stamps_ns
-        if len(own) < 2 or own[0] > wanted[0] or own[-1] < wanted[-1]:
-            raise ValueError(
-                f"motion must hold two poses at least and cover {wanted[0]} to {wanted[-1]} ns, "
-                f"got {len(own)} poses from {own[:1]} to {own[-1:]}"
-            )
-        kernels.column_poses(own, motion.p_ref_body, motion.q_ref_body, wanted, self._p, self._R)
-        kernels.fill_rays(self._p, self._R, self._azimuth, self._elevation, self._rays)
-        return self._rays
+        return self._turn.cast(motion, stamp_ns)
 
     def scan(self, cast: Cast, motion: Trajectory, stamp_ns: int) -> LidarScan:
         """Return the scan of the turn that begins at a stamp.
@@ -236,17 +224,17 @@ class Lidar:
         ValueError
             If the motion does not cover the turn.
         """
-        p, rays = self.parameters, self.rays(motion, stamp_ns)
+        p, turn, rays = self.parameters, self._turn, self.rays(motion, stamp_ns)
         ranges, normals, reflectivity = cast(rays)
         hits = (ranges, normals, self._plain if reflectivity is None else reflectivity)
-        frame = np.concatenate([self._p[:1], self._R[0].reshape(3, 3).T], out=np.empty((4, 3)))
+        frame = np.concatenate([turn.p[:1], turn.R[0].reshape(3, 3).T], out=np.empty((4, 3)))
         words = np.empty((len(rays), kernels.POINT_WORDS), np.float32)
         n = kernels.write_returns(
             rays,
             *hits,
             frame,
-            self._azimuth,
-            self._elevation,
+            turn.azimuth,
+            turn.elevation,
             self._sensor,
             normal_table(),
             counter_key(LIDAR, *self._entropy, stamp_ns),
@@ -257,10 +245,6 @@ class Lidar:
         )
         cloud = words[:n].view(POINT).reshape(p.n_rings if p.is_organised else 1, -1)
         return LidarScan(stamp_ns=stamp_ns, cloud=cloud, is_organised=p.is_organised)
-
-
-def _cosine_sine(angles: np.ndarray) -> np.ndarray:
-    return np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def _pack(p: LidarParameters) -> tuple[float, ...]:

@@ -34,9 +34,10 @@ import numpy as np
 
 from aerotwin_core.parameters import parameter
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_sensor_models import lidar_kernels, radar_kernels
+from aerotwin_sensor_models import radar_kernels
 from aerotwin_sensor_models.counter_noise import RADAR, counter_key, normal_table
 from aerotwin_sensor_models.lidar import Cast
+from aerotwin_sensor_models.turning_rays import TurningRays
 
 LEVEL_DB = 0.5
 """Step of a level, as Navtech's radars send it: VTR3 and others read 255 as 127.5 dB."""
@@ -158,11 +159,8 @@ class Radar:
         n = p.n_azimuths * p.n_columns
         angles = np.pi - 2.0 * np.pi * np.arange(n) / n
         elevations = _elevations(p)
-        self._azimuth, self._elevation = _cosine_sine(angles), _cosine_sine(elevations)
-        self._offsets_ns = np.arange(n, dtype=np.int64) * p.period_ns // n
+        self._turn = TurningRays(angles, elevations, p.period_ns)
         self._columns = np.repeat(np.arange(n), p.n_rings)
-        self._rays = np.empty((n * p.n_rings, 6), np.float32)
-        self._p, self._R = np.empty((n, 3)), np.empty((n, 9))
         self._beam = _gain(_steps_over_beam(p), p.beam_azimuth_deg)
         gains = _gain(np.degrees(elevations), p.beam_elevation_deg)
         wall = 10.0 ** (p.wall_level_db / 10.0) * WALL_RANGE_M**2
@@ -186,7 +184,7 @@ class Radar:
         ValueError
             If the motion does not cover the turn.
         """
-        p, rays = self.parameters, self._cast_rays(motion, stamp_ns)
+        p, rays = self.parameters, self._turn.cast(motion, stamp_ns)
         keys = [counter_key(RADAR, *self._entropy, stamp_ns, k) for k in range(3)]
         field = np.zeros((p.n_azimuths, p.n_bins, 2), np.float32)
         ranges, normals, _ = cast(rays)
@@ -208,19 +206,6 @@ class Radar:
         )
         return RadarScan(stamp_ns=stamp_ns, levels=levels, parameters=p)
 
-    def _cast_rays(self, motion: Trajectory, stamp_ns: int) -> np.ndarray:
-        """Return the rays of a turn in map, (n, 6), column by column."""
-        wanted, own = stamp_ns + self._offsets_ns, motion.stamps_ns
-        if len(own) < 2 or own[0] > wanted[0] or own[-1] < wanted[-1]:
-            raise ValueError(
-                f"motion must hold two poses at least and cover {wanted[0]} to {wanted[-1]} ns, "
-                f"got {len(own)} poses from {own[:1]} to {own[-1:]}"
-            )
-        poses = (own, motion.p_ref_body, motion.q_ref_body)
-        lidar_kernels.column_poses(*poses, wanted, self._p, self._R)
-        lidar_kernels.fill_rays(self._p, self._R, self._azimuth, self._elevation, self._rays)
-        return self._rays
-
     def _add(self, field, rays, hits, which, before, key) -> None:
         """Add the echoes of some rays, by their places in the turn, after a way to a mirror [m]."""
         p, (ranges, normals) = self.parameters, hits
@@ -230,9 +215,9 @@ class Radar:
         mirrors = p.mirror_share if np.ndim(before) else 1.0  # once there, once back: of the power
         amplitude = mirrors * self._amplitudes[which] * np.sqrt(cosine) / np.where(is_met, way, 1.0)
         columns = self._columns[which]
-        seconds = self.parameters.period_ns * 1e-9 / len(self._p)
-        velocity = np.gradient(self._p, seconds, axis=0)[columns]
-        closing = np.einsum("ij,ij->i", velocity, self._rays[which, 3:])
+        seconds = self.parameters.period_ns * 1e-9 / len(self._turn.p)
+        velocity = np.gradient(self._turn.p, seconds, axis=0)[columns]
+        closing = np.einsum("ij,ij->i", velocity, self._turn.rays[which, 3:])
         radar_kernels.add_echoes(
             way - p.doppler_shift_s * closing,
             np.where(is_met, amplitude, 0.0),
@@ -271,7 +256,3 @@ def _mirrored(rays: np.ndarray, ranges: np.ndarray, normals: np.ndarray) -> np.n
     out[:, 3:] = d - 2.0 * np.einsum("ij,ij->i", d, normals)[:, None] * normals
     out[:, :3] = rays[:, :3] + ranges[:, None] * d + _OFF_M * out[:, 3:]
     return out
-
-
-def _cosine_sine(angles: np.ndarray) -> np.ndarray:
-    return np.column_stack([np.cos(angles), np.sin(angles)])

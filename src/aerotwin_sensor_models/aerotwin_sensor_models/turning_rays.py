@@ -1,0 +1,74 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The rays of a sensor that turns about its axis while its vehicle moves."""
+
+import numpy as np
+
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_sensor_models import lidar_kernels as kernels
+
+
+class TurningRays:
+    """Makes the rays of one turn after the other.
+
+    Parameters
+    ----------
+    azimuths : (n,) array
+        Of the columns, in the order in which they are measured [rad].
+    elevations : (m,) array
+        Of the rays of a column [rad].
+    period_ns : int
+        Time of a turn [ns].
+
+    Attributes
+    ----------
+    azimuth, elevation : (n, 2), (m, 2) arrays
+        Their cosines and sines.
+    offsets_ns : (n,) int64 array
+        When each column is measured since the turn began [ns].
+    p, R : (n, 3), (n, 9) arrays
+        Pose of the sensor in map at each column of the last turn [m].
+    rays : (n m, 6) float32 array
+        Of the last turn: origin [m] and unit direction in map.
+    """
+
+    def __init__(self, azimuths: np.ndarray, elevations: np.ndarray, period_ns: int) -> None:
+        n = len(azimuths)
+        self.azimuth, self.elevation = _cosine_sine(azimuths), _cosine_sine(elevations)
+        self.offsets_ns = np.arange(n, dtype=np.int64) * period_ns // n
+        self.p, self.R = np.empty((n, 3)), np.empty((n, 9))
+        self.rays = np.empty((n * len(elevations), 6), np.float32)
+
+    def cast(self, motion: Trajectory, stamp_ns: int) -> np.ndarray:
+        """Return the rays of the turn that begins at a stamp, (n m, 6) float32, column by column.
+
+        Parameters
+        ----------
+        motion : Trajectory
+            T_map_sensor over the whole turn; linear and slerp between its poses.
+        stamp_ns : int
+            When the turn begins [ns].
+
+        Returns
+        -------
+        (n m, 6) float32 array
+            Origin [m] and unit direction in map; written over by the next turn.
+
+        Raises
+        ------
+        ValueError
+            If the motion does not cover the turn.
+        """
+        wanted, own = stamp_ns + self.offsets_ns, motion.stamps_ns
+        if len(own) < 2 or own[0] > wanted[0] or own[-1] < wanted[-1]:
+            raise ValueError(
+                f"motion must hold two poses at least and cover {wanted[0]} to {wanted[-1]} ns, "
+                f"got {len(own)} poses from {own[:1]} to {own[-1:]}"
+            )
+        kernels.column_poses(own, motion.p_ref_body, motion.q_ref_body, wanted, self.p, self.R)
+        kernels.fill_rays(self.p, self.R, self.azimuth, self.elevation, self.rays)
+        return self.rays
+
+
+def _cosine_sine(angles: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.cos(angles), np.sin(angles)])
