@@ -14,7 +14,7 @@ from aerotwin_bringup.dense_localization.flights import (
     camera_mission,
     fly_camera,
 )
-from aerotwin_bringup.dense_localization.mapping import make_map
+from aerotwin_bringup.dense_localization.mapping import make_map, take_frames
 from aerotwin_bringup.dense_localization.pictures import CHANGING, Pictures
 from aerotwin_bringup.dense_localization.scanning import CAMERA, Scan, scan_wall
 from aerotwin_core.frames import make_transform
@@ -99,7 +99,7 @@ def test_what_was_mapped_from_afar_places_a_camera_at_the_wall(world, tmp_path):
     rasteriser = Rasteriser(world.meshes)
     afar = raster_path([-3.0, WALL_Y_M, 5.0], 6.0, 2.0, row_m=2.0, standoff_m=11.0, yaw_rad=NORTH)
     track = fly_camera(world, afar, tmp_path / "map", speed_m_s=2.0, rate_hz=1.0, seed=3)
-    made = make_map(rasteriser, track, is_truth_given=False, seed=3)
+    made = make_map(take_frames(rasteriser, track, seed=3), track, is_truth_given=False)
     assert made.n_links >= len(made.keyframes) - 1
     assert made.position_errors_m(is_aligned=True).mean() < 0.02
     R, p = made.T_true_map[:3, :3], made.T_true_map[:3, 3]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mapping flight: a stereo rig passes the wall from afar, and a map is made of what it saw."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,16 +62,14 @@ class MadeMap:
         return np.linalg.norm(found - self.T_map_optical[:, :3, 3], axis=1)
 
 
-def make_map(
+def take_frames(
     rasteriser: Rasteriser,
     track: CameraTrack,
     *,
-    is_truth_given: bool,
     seed: int,
-    links: LinkParameters | None = None,
     on_frame: Callable[[], object] = lambda: None,
-) -> MadeMap:
-    """Return the map of a flight.
+) -> list[Keyframe]:
+    """Return what the stereo rig saw on a flight, with depth, at its true poses.
 
     Parameters
     ----------
@@ -79,19 +77,14 @@ def make_map(
         Of the world.
     track : CameraTrack
         Where the left camera was.
-    is_truth_given : bool
-        Whether the map is made with true poses; else with those that the autopilot told, brought
-        to agree with each other.
     seed : int
         Of the cameras' noise.
-    links : LinkParameters, optional
     on_frame : callable
         Called after each frame of the track.
     """
     stereo = StereoDepth(RIG, BASELINE_M, StereoParameters(nearest_m=8.0))
-    pictures = Pictures(rasteriser, RIG, seed=seed)
-    frames, given = [], track.T_map_optical if is_truth_given else track.T_map_optical_told
-    for stamp_ns, T_true, T_given in zip(track.stamps_ns, track.T_map_optical, given, strict=True):
+    pictures, frames = Pictures(rasteriser, RIG, seed=seed), []
+    for stamp_ns, T_true in zip(track.stamps_ns, track.T_map_optical, strict=True):
         left, right = pictures.stereo(T_true, BASELINE_M, int(stamp_ns))
         found = stereo.depth(left, right)
         frames.append(
@@ -101,12 +94,36 @@ def make_map(
                 depth=found.depth,
                 variance=found.variance,
                 camera=RIG,
-                T_map_optical=T_given,
+                T_map_optical=T_true,
             )
         )
         on_frame()
-    chosen = select_keyframes(frames, max_overlap=MAX_OVERLAP)
-    keyframes, n_links = [frames[k] for k in chosen], 0
+    return frames
+
+
+def make_map(
+    frames: Sequence[Keyframe],
+    track: CameraTrack,
+    *,
+    is_truth_given: bool,
+    links: LinkParameters | None = None,
+) -> MadeMap:
+    """Return the map of a flight.
+
+    Parameters
+    ----------
+    frames : sequence of Keyframe
+        What the rig saw, at the moments of the track (`take_frames`).
+    track : CameraTrack
+    is_truth_given : bool
+        Whether the map is made with true poses; else with those that the autopilot told, brought
+        to agree with each other.
+    links : LinkParameters, optional
+    """
+    given = track.T_map_optical if is_truth_given else track.T_map_optical_told
+    placed = [frame.at(T) for frame, T in zip(frames, given, strict=True)]
+    chosen = select_keyframes(placed, max_overlap=MAX_OVERLAP)
+    keyframes, n_links = [placed[k] for k in chosen], 0
     if not is_truth_given:
         found_links = find_links(keyframes, links)
         keyframes, n_links = agree_poses(keyframes, found_links, links), len(found_links)
