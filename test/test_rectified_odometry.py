@@ -67,7 +67,7 @@ def calibration(lens, baseline_m, *, images_are_rectified):
 
     from aerotwin_core.camera_messages import camera_info_message
     from aerotwin_core.messages import serialize
-    from aerotwin_stereo_odometry.ros.pair_calibration import PairCalibration
+    from aerotwin_stereo_odometry.pair_calibration import PairCalibration
 
     pair = PairCalibration(images_are_rectified=images_are_rectified)
     for side, offset_m in (("left", 0.0), ("right", baseline_m)):

@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 
 from aerotwin_core.camera import BrownCamera, FisheyeCamera, PinholeCamera
-from aerotwin_core.camera_messages import camera_info_message, image_message
+from aerotwin_core.camera_messages import (
+    array_from_image,
+    camera_info_message,
+    image_message,
+    picture_from_image,
+)
 from aerotwin_core.messages import deserialize, serialize
 
 OPENCV_PX = 1e-5  # OpenCV's undistortion iterates to about that
@@ -108,3 +113,24 @@ def test_other_arrays_are_no_images():
     for image in (np.zeros((2, 2)), np.zeros((2, 2, 4), np.uint8), np.zeros(4, np.uint8)):
         with pytest.raises(ValueError, match="image must be uint8"):
             image_message(0, "optical", image)
+
+
+@pytest.mark.parametrize("encoding", ["rgb8", "bgr8"])
+def test_pictures_come_back_as_red_green_blue_and_as_grey(encoding):
+    picture = np.random.default_rng(2).integers(0, 255, (6, 8, 3), dtype=np.uint8)
+    message = image_message(0, "optical", picture if encoding == "rgb8" else picture[:, :, ::-1])
+    message.encoding = encoding
+    message = round_trip(message)
+    np.testing.assert_array_equal(picture_from_image(message), picture)
+    expected = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(int)
+    assert np.abs(array_from_image(message).astype(int) - expected).max() <= 1  # fixed-point there
+
+
+def test_a_picture_that_is_cut_off_or_of_another_encoding_is_refused():
+    message = image_message(0, "optical", np.zeros((6, 8), np.uint8))
+    message.data = message.data[:-1]
+    with pytest.raises(ValueError, match="48 bytes, got 47"):
+        picture_from_image(message)
+    message.encoding = "yuv422"
+    with pytest.raises(ValueError, match="encoding must be mono8"):
+        picture_from_image(message)

@@ -56,14 +56,14 @@ class Rectification:
             _check_view(self.sources, raw)
 
     def apply(self, image: np.ndarray) -> np.ndarray:
-        """Return the rectified picture of (h, w) uint8; the same object if nothing changes.
+        """Return the rectified picture of (h, w) or (h, w, c) uint8; the same if nothing changes.
 
         Raises
         ------
         ValueError
             If the picture has another size than the camera.
         """
-        if image.shape != self._shape:
+        if image.shape[:2] != self._shape:
             (height, width), got = self._shape, image.shape
             raise ValueError(
                 f"image must be {width} x {height} as its camera_info says, got "

@@ -21,7 +21,7 @@ def info(baseline_m=0.0, **changes):
 
 
 def pair_of(left, right, **options):
-    from aerotwin_stereo_odometry.ros.pair_calibration import PairCalibration
+    from aerotwin_stereo_odometry.pair_calibration import PairCalibration
 
     pair = PairCalibration(**{"images_are_rectified": False, **options})
     return pair, [pair.add("left", left), pair.add("right", right)]

@@ -25,11 +25,11 @@ from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, LATCHED, reliable
 from aerotwin_core.ros.static_tree import StaticTree
 from aerotwin_stereo_odometry.body import BodyOdometry, body_odometry
 from aerotwin_stereo_odometry.odometry import OdometryFrame, StereoOdometry
+from aerotwin_stereo_odometry.pair_calibration import PairCalibration
 from aerotwin_stereo_odometry.pairing import Pair, StereoPairing
 from aerotwin_stereo_odometry.ros.diagnostics import Counters, Stopwatch, diagnostics_message
 from aerotwin_stereo_odometry.ros.node_parameters import StereoOdometryNodeParameters
 from aerotwin_stereo_odometry.ros.outputs import odometry_message, tf_message
-from aerotwin_stereo_odometry.ros.pair_calibration import PairCalibration
 from aerotwin_stereo_odometry.warm_up import warm_up
 
 MAX_PENDING = 50  # pairs kept until camera_info and tf_static are there

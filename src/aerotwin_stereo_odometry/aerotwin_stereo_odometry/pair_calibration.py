@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the two camera_info of a stereo pair say: the ideal pair, and how to get its pictures."""
 
+from typing import Any
+
 import numpy as np
-from sensor_msgs.msg import CameraInfo
 
 from aerotwin_core.camera import PinholeCamera, StereoRig
-from aerotwin_core.ros.conversions import camera_from_info, raw_camera_from_info
+from aerotwin_core.camera_messages import camera_from_info, raw_camera_from_info
 from aerotwin_stereo_odometry.rectification import Rectification
 
 SAME_PX = 0.01  # differences of P between the sides that no disparity notices
@@ -43,7 +44,7 @@ class PairCalibration:
         """Whether pictures change."""
         return any(rectification.is_needed for rectification in self._rectifications.values())
 
-    def add(self, side: str, message: CameraInfo) -> str | None:
+    def add(self, side: str, message: Any) -> str | None:
         """Take the camera_info of a side; return why it is refused, if that is new.
 
         The first usable one of each side stays.
@@ -70,7 +71,7 @@ class PairCalibration:
         sides = self._rectifications
         return sides["left"].apply(left), sides["right"].apply(right)
 
-    def _take(self, side: str, message: CameraInfo) -> None:
+    def _take(self, side: str, message: Any) -> None:
         camera, offset_m = camera_from_info(message)
         eyes = {**self._eyes, side: (camera, offset_m)}
         rig, R = _rig(eyes), np.asarray(message.r, dtype=np.float64).reshape(3, 3)
