@@ -11,7 +11,7 @@ import difflib
 import math
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -140,13 +140,45 @@ def to_mapping(value: Any) -> Any:
     return value.item() if hasattr(value, "item") else value
 
 
+def flat_parameters(
+    cls: type, *, within: str = "", defaults: Any = None
+) -> Iterator[tuple[str, dataclasses.Field[Any], Any]]:
+    """Yield name, field and default of every parameter; names of nested ones are joined by dots.
+
+    Parameters
+    ----------
+    cls : type
+        As for `load_parameters`.
+    within : str
+        What stands before each name.
+    defaults : object, optional
+        An instance whose values are the defaults; those of the class else, `dataclasses.MISSING`
+        where there is none.
+    """
+    hints = typing.get_type_hints(cls)
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        name = f"{within}{field.name}"
+        default = _default(field) if defaults is None else getattr(defaults, field.name)
+        if dataclasses.is_dataclass(hints[field.name]):
+            nested = None if default is dataclasses.MISSING else default
+            yield from flat_parameters(hints[field.name], within=f"{name}.", defaults=nested)
+        else:
+            yield name, field, default
+
+
+def _default(field: dataclasses.Field[Any]) -> Any:
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory()
+    return field.default
+
+
 def parameter_table_markdown(cls: type) -> str:
     """Return the reference table of a parameters dataclass as Markdown."""
     rows = ["| parameter | default | unit | range | meaning |", "|---|---|---|---|---|"]
-    for field in dataclasses.fields(cls):
+    for name, field, value in flat_parameters(cls):
         meta = field.metadata
-        default = "required" if field.default is dataclasses.MISSING else f"`{field.default}`"
-        cells = [f"`{field.name}`", default, meta.get("unit", ""), _range(meta)]
+        default = "required" if value is dataclasses.MISSING else f"`{value}`"
+        cells = [f"`{name}`", default, meta.get("unit", ""), _range(meta)]
         rows.append("| " + " | ".join([*cells, meta.get("text", "")]) + " |")
     return "\n".join(rows)
 

@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, field
 
 import pytest
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import (
+    flat_parameters,
     load_parameters,
     load_parameters_file,
     parameter,
@@ -80,6 +81,21 @@ def test_the_table_holds_every_parameter():
     table = parameter_table_markdown(Outer)
     assert "| `rate_hz` | required | Hz | 1.0 … 10.0 | rate |" in table
     assert "| `kind` | `a` |  | `a`, `b` | kind |" in table
+    assert "| `inner.gain` | `2.0` |  | 0.0 … | gain |" in table
+
+
+def test_nested_parameters_have_names_with_dots_and_the_defaults_of_their_owner():
+    @dataclass(frozen=True, kw_only=True)
+    class Owner:
+        first: Inner = parameter(Inner(gain=7.0), text="first")
+        second: Inner = field(default_factory=lambda: Inner(gain=8.0))
+        third: Inner = parameter(text="third")
+        limit: float = parameter(text="limit")
+
+    found = {name: default for name, _, default in flat_parameters(Owner)}
+    assert found == {
+        "first.gain": 7.0, "second.gain": 8.0, "third.gain": 2.0, "limit": MISSING,
+    }  # fmt: skip
 
 
 def test_a_key_that_stands_twice_is_named_with_its_line(tmp_path):

@@ -146,7 +146,7 @@ def test_a_tum_file_is_read_with_exact_stamps(tmp_path):
     [
         ("1 2 3\n", r"tum:1: .*8 numbers expected, 3"),
         ("0 0 0 0 0 0 0 1\n1 x 0 0 0 0 0 1\n", "tum:2: .*could not convert"),
-        ("0 0 0 0 0 0 0 1\n", "2 to 10000000 poses, got 1"),
+        ("# nothing\n", "1 to 10000000 poses, got 0"),
         ("0 0 0 0 0 0 0 1\n1 nan 0 0 0 0 0 1\n", "finite"),
         ("inf 0 0 0 0 0 0 1\n1 0 0 0 0 0 0 1\n", "tum:1"),
     ],

@@ -10,7 +10,7 @@ from rclpy.exceptions import ParameterException
 from rclpy.node import Node
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.parameters import load_parameters
+from aerotwin_core.parameters import flat_parameters, load_parameters
 
 T = TypeVar("T")
 
@@ -18,31 +18,47 @@ T = TypeVar("T")
 def declare_parameters(node: Node, cls: type[T]) -> T:
     """Declare every field of cls on the node and return cls with the values given.
 
-    Integers are accepted where a float is declared; every other mismatch, and every override that
-    names no field, is a `ParameterError` (the node exits with 78).
+    Names of nested fields are joined by dots. Integers are accepted where a float is declared;
+    every other mismatch, and every override that names no field, is a `ParameterError` (the node
+    exits with 78).
     """
     where = f"parameters of node {node.get_fully_qualified_name()}"
-    given: dict[str, Any] = {}
-    fields = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
-    for name in node._parameter_overrides:
+    fields = {name: (field, default) for name, field, default in flat_parameters(cls)}
+    declared = {
+        name: _declare(node, name, field, default, where)
+        for name, (field, default) in fields.items()
+    }
+    given = {name: value for name, value in declared.items() if value is not None}
+    for name, override in node._parameter_overrides.items():
         if name not in fields and not name.startswith(("qos_overrides.", "use_sim_time")):
-            load_parameters(cls, {name: None}, where=where)
-    for name, field in fields.items():
-        value = _declare(node, name, field, where)
-        if value is not None:
-            given[name] = value
-    return load_parameters(cls, given, where=where)
+            given[name] = override.value  # which loading refuses
+    return load_parameters(cls, _nested(given), where=where)
 
 
-def _declare(node: Node, name: str, field: dataclasses.Field[Any], where: str) -> Any:
+def _nested(flat: dict[str, Any]) -> dict[str, Any]:
+    """Return values by the parts of their names, which dots divide."""
+    tree: dict[str, Any] = {}
+    for name, value in flat.items():
+        *folders, leaf = name.split(".")
+        branch = tree
+        for folder in folders:
+            if not isinstance(branch.get(folder), dict):
+                branch[folder] = {}
+            branch = branch[folder]
+        branch[leaf] = value
+    return tree
+
+
+def _declare(node: Node, name: str, field: dataclasses.Field[Any], default: Any, where: str) -> Any:
     unit = field.metadata.get("unit", "")
     descriptor = ParameterDescriptor(
         description=field.metadata.get("text", "") + (f" [{unit}]" if unit else ""),
         read_only=not field.metadata.get("live", False),
         dynamic_typing=True,
     )
-    default = None if field.default is dataclasses.MISSING else field.default
-    if isinstance(default, tuple):
+    if default is dataclasses.MISSING:
+        default = None
+    elif isinstance(default, tuple):
         default = list(default)
     try:
         value = node.declare_parameter(name, default, descriptor).value

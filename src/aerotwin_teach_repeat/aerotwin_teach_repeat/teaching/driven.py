@@ -11,10 +11,9 @@ from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_core.tum import read_tum
 
-MAX_POSES = 10_000_000
 _STILL_M = 1e-3  # steps below this are a vehicle that stands [m]
-_TUM_COLUMNS = 8
 
 
 def read_driven(source: str | Path) -> Trajectory:
@@ -33,7 +32,7 @@ def read_driven(source: str | Path) -> Trajectory:
     """
     path, _, topic = str(source).partition(":")
     if Path(path).is_file() and Path(path).suffix.lower() in (".tum", ".txt"):
-        return _read_tum(Path(path))
+        return read_tum(path)
     bag = BagReader(path)
     topics = (topic,) if topic else bag.trajectory_topics()
     if len(topics) != 1:
@@ -79,35 +78,3 @@ def along_path(T_map_base: FloatArray, spacing_m: float) -> tuple[FloatArray, Fl
     cut[:, :3, :3] = Slerp(s, Rotation.from_matrix(poses[:, :3, :3]))(wanted).as_matrix()
     cut[:, :3, 3] = np.column_stack([np.interp(wanted, s, column) for column in poses[:, :3, 3].T])
     return cut, wanted
-
-
-def _read_tum(path: Path) -> Trajectory:
-    lines = [line for line in path.read_text("utf-8", "replace").splitlines() if line.strip()]
-    rows, stamps = [], []
-    for number, line in enumerate(lines, start=1):
-        if line.lstrip().startswith("#"):
-            continue
-        words = line.split()
-        try:
-            if len(words) != _TUM_COLUMNS:
-                raise ValueError(f"{_TUM_COLUMNS} numbers expected, {len(words)} are there")
-            rows.append([float(word) for word in words[1:]])
-            stamps.append(seconds_to_ns(words[0]))
-        except (ValueError, OverflowError) as error:
-            raise UserError(f"{path}:{number}: no line of a TUM trajectory ({error})") from None
-    if len(rows) > MAX_POSES or len(rows) < 2:
-        raise UserError(f"{path}: a drive needs 2 to {MAX_POSES} poses, got {len(rows)}")
-    table = np.array(rows)
-    try:
-        return Trajectory(np.array(stamps), table[:, :3], table[:, 3:])
-    except ValueError as error:
-        raise UserError(f"{path}: {error}") from None
-
-
-def seconds_to_ns(text: str) -> int:
-    """Return a time in seconds as integer nanoseconds, without the rounding of a double."""
-    whole, _, part = text.partition(".")
-    if whole.lstrip("-").isdigit() and (part.isdigit() or not part):
-        sign = -1 if whole.startswith("-") else 1
-        return int(whole) * 1_000_000_000 + sign * int((part + "0" * 9)[:9])
-    return round(float(text) * 1e9)

@@ -16,10 +16,10 @@ from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_core.tum import seconds_to_ns
 from aerotwin_registration.ply import write_ply
 from aerotwin_teach_repeat.route_graph import relative_pose
 from aerotwin_teach_repeat.route_graph.types import rigid
-from aerotwin_teach_repeat.teaching.driven import seconds_to_ns
 
 HEADER = ("timestamp", *(f"m{i}{j}" for i in range(4) for j in range(4)))
 MAX_BYTES = 1 << 30

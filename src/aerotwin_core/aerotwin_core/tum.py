@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Trajectories as text, one pose a line: `seconds x y z qx qy qz qw`, # begins a comment.
+
+The format of the TUM RGB-D benchmark (Sturm et al. 2012).
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.trajectory import Trajectory
+
+MAX_POSES = 10_000_000
+_COLUMNS = 8
+_MAX_BYTES = 256 * MAX_POSES
+
+
+def read_tum(path: str | Path) -> Trajectory:
+    """Return the trajectory of a file.
+
+    Raises
+    ------
+    UserError
+        If it cannot be read, or a line of it; the message names it.
+    """
+    rows, stamps = [], []
+    for number, line in enumerate(_text(Path(path)).splitlines(), start=1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        try:
+            if len(words) != _COLUMNS:
+                raise ValueError(f"{_COLUMNS} numbers expected, {len(words)} are there")
+            rows.append([float(word) for word in words[1:]])
+            stamps.append(seconds_to_ns(words[0]))
+        except (ValueError, OverflowError) as error:
+            raise UserError(f"{path}:{number}: no line of a TUM trajectory ({error})") from None
+    if not 0 < len(rows) <= MAX_POSES:
+        raise UserError(f"{path}: a trajectory has 1 to {MAX_POSES} poses, got {len(rows)}")
+    table = np.array(rows)
+    try:
+        return Trajectory(np.array(stamps), table[:, :3], table[:, 3:])
+    except ValueError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+def seconds_to_ns(text: str) -> int:
+    """Return a time in seconds as integer nanoseconds, without the rounding of a double."""
+    whole, _, part = text.partition(".")
+    if whole.lstrip("-").isdigit() and (part.isdigit() or not part):
+        sign = -1 if whole.startswith("-") else 1
+        return int(whole) * 1_000_000_000 + sign * int((part + "0" * 9)[:9])
+    return round(float(text) * 1e9)
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise UserError(f"{path}: too large for a trajectory of {MAX_POSES} poses")
+        return path.read_text("utf-8", "replace")
+    except OSError as error:
+        raise UserError(
+            f"{path}: cannot be read ({error.strerror}); give a file with lines "
+            "`seconds x y z qx qy qz qw`"
+        ) from None

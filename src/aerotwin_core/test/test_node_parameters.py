@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters of nodes, the nested ones by names with dots."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+pytestmark = pytest.mark.ros
+pytest.importorskip("rclpy")
+
+import rclpy  # noqa: E402
+
+from aerotwin_core.errors import ParameterError  # noqa: E402
+from aerotwin_core.parameters import parameter  # noqa: E402
+from aerotwin_core.ros.parameters import declare_parameters  # noqa: E402
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gain:
+    gain: float = parameter(2.0, text="gain", unit="1/s", minimum=0.0)
+    n: int = parameter(3, text="how many")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    name: str = parameter(text="name")
+    inner: Gain = field(default_factory=lambda: Gain(n=5))
+
+
+def declared(*words: str):
+    arguments = [part for word in words for part in ("-p", word)]
+    rclpy.init(args=["--ros-args", *arguments])
+    try:
+        node = rclpy.create_node("tuned")
+        settings = declare_parameters(node, Settings)
+        text = node.describe_parameter("inner.gain").description
+        node.destroy_node()
+        return settings, text
+    finally:
+        rclpy.try_shutdown()
+
+
+def test_nested_parameters_are_set_by_names_with_dots():
+    settings, text = declared("name:=a", "inner.gain:=4")
+    assert settings == Settings(name="a", inner=Gain(gain=4.0, n=5))
+    assert text == "gain [1/s]"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["name:=a", "inner.gian:=4.0"], "tuned: inner: unknown key 'gian'; did you mean 'gain'"),
+        (["name:=a", "inner.gain:=-1.0"], "inner: gain: expected at least 0.0 1/s, found -1.0"),
+        (["name:=a", "inner:=1.0"], "inner: expected names with values, found 1.0"),
+        (["name:=a", "name.first:=b"], "name: expected a text"),
+        (["inner.n:=1"], "'name' is missing"),
+        (["name:=a", "nam:=b"], "unknown key 'nam'; did you mean 'name'"),
+    ],
+)
+def test_what_names_no_parameter_or_is_out_of_range_is_told(words, message):
+    with pytest.raises(ParameterError, match=message):
+        declared(*words)
