@@ -24,6 +24,12 @@ def cross_matrix(w: ArrayLike) -> FloatArray:
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
+def nearest_rotation(R: ArrayLike) -> FloatArray:
+    """Return the rotation (3, 3) nearest to a matrix: orthonormal again after many small turns."""
+    U, _, Vt = np.linalg.svd(np.asarray(R, dtype=np.float64))
+    return U @ Vt
+
+
 def left_jacobian(w: FloatArray) -> FloatArray:
     """Return the left Jacobian (3, 3) of a rotation vector (eq. 7.77)."""
     angle = float(np.linalg.norm(w))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from aerotwin_core.rigid_motion import cross_matrix, exponential, left_jacobian
+from aerotwin_core.rigid_motion import cross_matrix, exponential, left_jacobian, nearest_rotation
 
 ROUNDING = 1e-12
 
@@ -33,3 +33,9 @@ def test_the_left_jacobian_takes_velocity_to_shift():
     w, v = np.array([0.2, -0.5, 0.9]), np.array([1.0, 2.0, -1.0])
     shift = exponential(np.concatenate([v, w]))[:3, 3]
     np.testing.assert_allclose(left_jacobian(w) @ v, shift, atol=ROUNDING)
+
+
+def test_the_nearest_rotation_takes_away_what_rounding_grew():
+    R = expm(cross_matrix([0.3, -1.2, 0.8]))
+    stretched = R @ (np.eye(3) + 1e-3 * np.array([[1.0, 0.5, 0.0], [0.5, -2.0, 0.3], [0, 0.3, 1.5]]))
+    np.testing.assert_allclose(nearest_rotation(stretched), R, atol=ROUNDING)  # polar decomposition

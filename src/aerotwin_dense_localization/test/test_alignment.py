@@ -51,6 +51,14 @@ def test_motion_gain_and_offset_are_found(view, camera, seed):
     assert found.correlation > 0.99
 
 
+def test_rounding_of_the_start_does_not_live_on(view):
+    T = pose([0.01, -0.02, 0.03], [0.05, -0.03, 0.08])
+    start = np.eye(4)
+    start[:3, :3] += 1e-3 * np.array([[0.0, 1.0, 0.3], [1.0, 0.0, 0.0], [0.3, 0.0, 1.0]])
+    R = DirectAlignment(view).align(plane_image(CAMERA, T)[0], CAMERA, start).T_view_cam[:3, :3]
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=1e-12)
+
+
 def test_forth_and_back_agree(view):
     T = pose([0.01, -0.02, 0.03], [0.05, -0.03, 0.08])
     grey, depth = plane_image(ZOOM, T)

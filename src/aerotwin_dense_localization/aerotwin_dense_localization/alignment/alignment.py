@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.camera import PinholeCamera
-from aerotwin_core.frames import FloatArray, invert_transform
-from aerotwin_core.rigid_motion import exponential
+from aerotwin_core.frames import FloatArray, invert_transform, make_transform
+from aerotwin_core.rigid_motion import exponential, nearest_rotation
 from aerotwin_core.threads import run_ranges
 from aerotwin_dense_localization.alignment.equations import (
     Equations,
@@ -188,7 +188,9 @@ class DirectAlignment:
         images = grey_levels(grey, n_levels)
         depths = None if depth is None else depth_levels(depth, n_levels)
         cameras = camera_levels(camera, len(images))
-        state = _State(T=invert_transform(np.asarray(T_view_cam, dtype=np.float64)))
+        # Callers begin where products of earlier answers lead: their rounding must not grow.
+        start = make_transform(nearest_rotation(T_view_cam[:3, :3]), T_view_cam[:3, 3])
+        state = _State(T=invert_transform(start))
         equations, has_settled = None, False
         first = min(n_levels, len(images)) - 1
         for k in range(first, min(self.parameters.finest_level, first) - 1, -1):

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray
+from aerotwin_core.rigid_motion import nearest_rotation
 from aerotwin_registration.observability import OpenDirection, open_directions
 from aerotwin_teach_repeat.localization import icp_kernels as icp
 from aerotwin_teach_repeat.localization.point_grid import PointGrid
@@ -280,8 +281,7 @@ def _problems(p, facts, T, prior, n_pairs, open_ones, L) -> Iterator[str]:
 
 def _rigid(T: FloatArray) -> FloatArray:
     """Return T (3, 4) with its rotation made orthonormal again after many small turns."""
-    U, _, Vt = np.linalg.svd(T[:, :3])
-    return np.column_stack([U @ Vt, T[:, 3]])
+    return np.column_stack([nearest_rotation(T[:, :3]), T[:, 3]])
 
 
 def _checked(array: np.ndarray, shape: tuple[int, ...], name: str) -> FloatArray:
