@@ -13,7 +13,13 @@ from aerotwin_worlds import World
 
 @contextmanager
 def mission_flight(
-    world: World, mission: Path, folder: Path, *, seed: int, instance: int = 0
+    world: World,
+    mission: Path,
+    folder: Path,
+    *,
+    seed: int,
+    instance: int = 0,
+    is_on_vision: bool = False,
 ) -> Iterator[Simulation]:
     """Start a flight without cameras and recording; end it with the block.
 
@@ -28,10 +34,14 @@ def mission_flight(
         Of all noise in flight.
     instance : int
         Number of the vehicle: its ports on this machine.
+    is_on_vision : bool
+        No GNSS, from the first moment to the last: the autopilot knows its place by poses that
+        the caller gives by `SimulatedVehicle.take_pose`, and flies the mission in their frame.
     """
+    sources = {"gnss": "none", "external_vision": "topic", "anchor_mission": False}
     parameters = SimulatorParameters(
         world=world.name, mission=str(mission), camera=False, record="none", seed=seed,
-        instance=instance,
+        instance=instance, **(sources if is_on_vision else {}),
     )  # fmt: skip
     simulation = Simulation(parameters, world, folder, [])
     try:

@@ -60,7 +60,11 @@ class VisionTopic:
         if pose is None:
             self.n_refused += 1
         else:
-            self._waiting.append(pose)
+            self.take(pose)
+
+    def take(self, pose: VisionPose) -> None:
+        """Take one pose from somebody in this process."""
+        self._waiting.append(pose)
 
     def collect(self, step: TruthStep) -> list[VisionPose]:
         """Return what has come since the last step."""

@@ -14,7 +14,7 @@ from aerotwin_core.messages import diagnostics_message, serialize
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
-from aerotwin_px4_bridge import AutopilotLost, Mission
+from aerotwin_px4_bridge import AutopilotLost, Mission, VisionPose
 from aerotwin_simulator import topics
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.collision import Collision, CollisionWatch, mesh_at
@@ -107,6 +107,21 @@ class SimulatedVehicle:
         """Take a nav_msgs/Odometry of `external_odom` for the autopilot."""
         if isinstance(self._vision, VisionTopic):
             self._vision.receive(message)
+
+    def take_pose(self, pose: VisionPose) -> None:
+        """Take a pose for the autopilot from somebody in this process, as if from the topic.
+
+        Raises
+        ------
+        ValueError
+            If the parameter external_vision is not topic.
+        """
+        if not isinstance(self._vision, VisionTopic):
+            raise ValueError(
+                "a pose is taken with external_vision topic only, got "
+                f"{self.parameters.external_vision}"
+            )
+        self._vision.take(pose)
 
     @property
     def p_map_body(self) -> np.ndarray:

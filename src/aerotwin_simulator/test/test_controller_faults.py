@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from aerotwin_autopilot import load_autopilot_parameters
@@ -14,6 +15,7 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.messages import odometry_message
 from aerotwin_core.parameters import to_mapping
 from aerotwin_multirotor_dynamics import layout, load_airframe
+from aerotwin_px4_bridge import VisionPose
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.controllers.autopilot_process import make_process
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
@@ -314,6 +316,23 @@ def test_poses_in_another_frame_are_refused_counted_and_shown(flat_world, tmp_pa
     finally:
         simulation.close()
     assert values["vision_refused"] == "1"
+
+
+def test_poses_from_this_process_are_for_who_flies_on_vision(flat_world, tmp_path):
+    pose = VisionPose(time_us=0, p_map=np.zeros(3), q_map_body=np.array([0.0, 0.0, 0.0, 1.0]))
+    for kind in ("topic", "none"):
+        parameters = SimulatorParameters(camera=False, external_vision=kind, instance=INSTANCE)
+        simulation = Simulation(parameters, flat_world, tmp_path, [])
+        try:
+            vehicle = simulation.vehicles[0]
+            if kind == "none":
+                with pytest.raises(ValueError, match="external_vision topic only, got none"):
+                    vehicle.take_pose(pose)
+            else:
+                vehicle.take_pose(pose)
+                assert vehicle._vision.collect(None) == [pose]
+        finally:
+            simulation.close()
 
 
 def _iris(tmp_path: Path, **changes) -> str:
