@@ -186,6 +186,14 @@ def test_virtual_key_frames_share_what_was_asked_for(path, overlap):
         virtual_poses(path, SCAN, distance_m=1.0, overlap=1.0, setback_m=0.0)
 
 
+def test_virtual_key_frames_stand_also_along_the_way_to_the_surface():
+    ahead = np.array([pose([0, 0, 0], [0.0, 0.0, z]) for z in (0.0, 2.0)])
+    poses = virtual_poses(ahead, SCAN, distance_m=1.0, overlap=0.6, setback_m=0.5)
+    # From d nearer, (1 - d)^2 of the view is left; counted in ninths, and by stations of 5 cm.
+    steps = np.diff(poses[:-1, 2, 3])
+    np.testing.assert_allclose(steps, 1.0 - np.sqrt(0.6), atol=0.05 + 1.0 / 8)
+
+
 @pytest.mark.parametrize("detector", ["orb", "sift"])
 def test_features_find_a_camera_from_where_the_map_was_made(detector):
     references = []

@@ -78,7 +78,8 @@ def virtual_poses(
     """Return poses T_map_optical (n, 4, 4) of virtual key-frames along a path.
 
     From way-point to way-point, the next one stands where the camera's view of a surface at a
-    distance shares `overlap` with that of the last; all are set back along their axis.
+    distance shares `overlap` with that of the last, either way: one from nearer lies in that of the
+    last as a whole, but shows less of it. All are set back along their axis.
 
     Parameters
     ----------
@@ -97,7 +98,9 @@ def virtual_poses(
     stations = _dense(np.asarray(path, dtype=np.float64))
     chosen = [0]
     for k in range(1, len(stations)):
-        if _shared(stations[chosen[-1]], stations[k], camera, distance_m) < overlap:
+        last, here = stations[chosen[-1]], stations[k]
+        shares = (_shared(*pair, camera, distance_m) for pair in ((last, here), (here, last)))
+        if min(shares) < overlap:
             chosen.append(k)
     if chosen[-1] != len(stations) - 1:
         chosen.append(len(stations) - 1)
