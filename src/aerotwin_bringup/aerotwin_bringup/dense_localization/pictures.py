@@ -9,12 +9,14 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_sensor_models import load_preset
 from aerotwin_sensor_models.exposure import ExposureParameters
 from aerotwin_sensor_models.image_sensor import ImageSensor
-from aerotwin_worlds import Frame, Rasteriser, View
+from aerotwin_worlds import Rasteriser, View
 
 LEFT, RIGHT, SCAN = range(3)
 """Numbers of cameras, which set their noise apart."""
 CHANGING = ExposureParameters(flicker_amplitude=0.3, flicker_hz=0.13)
 """Exposure that changes by 30 % up and down in eight seconds."""
+BLUR_PX = 1.0
+"""Blur that goes with it, the standard deviation of a point's picture."""
 
 
 class Pictures:
@@ -51,7 +53,8 @@ class Pictures:
 
     def mono(self, T_map_optical: FloatArray, stamp_ns: int, camera_index: int) -> np.ndarray:
         """Return the picture (h, w) uint8 from a true pose."""
-        return self._taken(self._rendered([T_map_optical])[0], stamp_ns, camera_index)
+        (seen,) = self.rendered(T_map_optical)
+        return self.taken(seen, stamp_ns, camera_index)
 
     def stereo(
         self, T_map_left: FloatArray, baseline_m: float, stamp_ns: int
@@ -59,14 +62,16 @@ class Pictures:
         """Return the pictures (h, w) uint8 of a rectified pair, from the left one's true pose."""
         T_map_right = T_map_left.copy()
         T_map_right[:3, 3] += baseline_m * T_map_left[:3, 0]
-        left, right = self._rendered([T_map_left, T_map_right])
-        return self._taken(left, stamp_ns, LEFT), self._taken(right, stamp_ns, RIGHT)
+        left, right = self.rendered(T_map_left, T_map_right)
+        return self.taken(left, stamp_ns, LEFT), self.taken(right, stamp_ns, RIGHT)
 
-    def _rendered(self, poses: list[FloatArray]) -> list[Frame]:
-        return self._rasteriser.render(
+    def rendered(self, *poses: FloatArray) -> list[np.ndarray]:
+        """Return what the lens sees from true poses, (h, w) uint8 each, before the sensor."""
+        frames = self._rasteriser.render(
             [View(camera=self._camera, T_map_optical=T, encoding="mono8") for T in poses]
         )
+        return [frame.image for frame in frames if frame.image is not None]
 
-    def _taken(self, frame: Frame, stamp_ns: int, camera_index: int) -> np.ndarray:
-        assert frame.image is not None
-        return self._sensor.take(frame.image, stamp_ns, camera_index=camera_index)
+    def taken(self, seen: np.ndarray, stamp_ns: int, camera_index: int) -> np.ndarray:
+        """Return the picture (h, w) uint8 that the sensor makes of what the lens sees."""
+        return self._sensor.take(seen, stamp_ns, camera_index=camera_index)

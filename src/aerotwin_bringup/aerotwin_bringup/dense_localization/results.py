@@ -33,6 +33,7 @@ METHODS = ("dense", "orb_mapping", "sift_mapping", "orb_virtual", "sift_virtual"
 """Direct alignment; features of mapping key-frames, and of virtual ones."""
 N_PERCENTILES = 101
 MAX_BYTES = 256 * 2**20
+_WAY_OUT = "delete it and run the study anew"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,16 +282,26 @@ def read_result(path: Path) -> SeedResult:
     ParameterError
         If the file is missing, is no JSON, or has an unknown, missing or impossible value.
     """
-    way_out = "run the study anew"
+    return load_parameters(SeedResult, _content(path), where=str(path))
+
+
+def read_scans(path: Path) -> list[ScanResult]:
+    """Return the scans of a JSON list; errors as `read_result`."""
+    content = _content(path)
+    if not isinstance(content, list):
+        raise ParameterError(f"{path}: expected a list of scans; {_WAY_OUT}")
+    return [load_parameters(ScanResult, one, where=str(path)) for one in content]
+
+
+def _content(path: Path) -> Any:
     try:
         if path.stat().st_size > MAX_BYTES:
-            raise ParameterError(f"{path}: too large for a result; {way_out}")
-        content = json.loads(path.read_text(encoding="utf-8"))
+            raise ParameterError(f"{path}: too large for a result; {_WAY_OUT}")
+        return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ParameterError(f"{path}: cannot be read ({error.strerror}); {way_out}") from None
+        raise ParameterError(f"{path}: cannot be read ({error.strerror}); {_WAY_OUT}") from None
     except (ValueError, RecursionError) as error:
-        raise ParameterError(f"{path}: not JSON ({error}); {way_out}") from None
-    return load_parameters(SeedResult, content, where=str(path))
+        raise ParameterError(f"{path}: not JSON ({error}); {_WAY_OUT}") from None
 
 
 def _scale_percent(scan: Scan) -> float | None:

@@ -81,6 +81,34 @@ class Scan:
         }
 
 
+def localizer_along(
+    made: MadeMap,
+    path: FloatArray,
+    T_map_start: FloatArray,
+    *,
+    standoff_m: float,
+    parameters: LocalizationParameters | None = None,
+) -> Localizer:
+    """Return who localises `CAMERA` along a planned path, on which virtual key-frames stand.
+
+    Parameters
+    ----------
+    made : MadeMap
+    path : (n, 4, 4) array
+        T_map_optical, planned.
+    T_map_start : (4, 4) array
+        Where the flight begins, as it is told: all that it is told but the images.
+    standoff_m : float
+        Planned distance from the wall [m].
+    parameters : LocalizationParameters, optional
+    """
+    p = LocalizationParameters() if parameters is None else parameters
+    poses = virtual_poses(
+        path, CAMERA, distance_m=standoff_m, overlap=p.overlap, setback_m=p.setback_m
+    )
+    return Localizer(VirtualViews(made.dense_map, CAMERA, poses, p), T_map_start)
+
+
 def scan_wall(
     made: MadeMap,
     path: FloatArray,
@@ -93,16 +121,13 @@ def scan_wall(
 ) -> Scan:
     """Return where the images of a flight along a wall are placed in the map.
 
-    The localiser is told where the flight begins, by the autopilot's estimator, and then nothing
-    but the images.
-
     Parameters
     ----------
     made : MadeMap
     path : (n, 4, 4) array
-        The planned path, along which virtual key-frames stand.
+        The planned path.
     track : CameraTrack
-        Where the camera truly was.
+        Where the camera truly was; where it was told to be at first begins the localisation.
     pictures : Pictures
         Of `CAMERA`.
     standoff_m : float
@@ -111,16 +136,11 @@ def scan_wall(
     on_image : callable
         Called after each.
     """
-    p = LocalizationParameters() if parameters is None else parameters
-    poses = virtual_poses(
-        path, CAMERA, distance_m=standoff_m, overlap=p.overlap, setback_m=p.setback_m
-    )
-    views = VirtualViews(made.dense_map, CAMERA, poses, p)
-    localizer, found = Localizer(views, track.T_map_optical_told[0]), []
-    try:
+    found = []
+    with localizer_along(
+        made, path, track.T_map_optical_told[0], standoff_m=standoff_m, parameters=parameters
+    ) as localizer:
         for stamp_ns, T_true in zip(track.stamps_ns, track.T_map_optical, strict=True):
             found.append(localizer.localize(pictures.mono(T_true, int(stamp_ns), SCAN)))
             on_image()
-    finally:
-        views.close()
     return Scan(track=track, found=tuple(found), T_true_map=made.T_true_map)

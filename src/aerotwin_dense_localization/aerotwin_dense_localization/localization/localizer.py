@@ -10,6 +10,7 @@ look most alike.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -64,7 +65,7 @@ class Localization:
 
 
 class Localizer:
-    """Localises the images of one camera, in their order.
+    """Localises the images of one camera, in their order; closes its views where a block ends.
 
     Parameters
     ----------
@@ -79,6 +80,16 @@ class Localizer:
         self._last: FloatArray | None = T_map_cam
         self._before: FloatArray | None = None
         self._renewed: VirtualView | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the thread that renders views ahead."""
+        self._views.close()
 
     def localize(self, grey: np.ndarray, T_map_expected: FloatArray | None = None) -> Localization:
         """Return where an image (h, w) [DN] was taken.

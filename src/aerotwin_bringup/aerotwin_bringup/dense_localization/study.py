@@ -1,0 +1,300 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The paper's experiment with one seed: a map from 13 m, scans from near to far, by every method.
+
+A picture is rendered once and taken twice, plainly and with changing exposure and blur; what the
+methods and maps are given is then the same. A scan that is whole is kept: a study that was
+interrupted goes on after it.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from aerotwin_bringup.dense_localization.flights import CameraTrack, fly_camera
+from aerotwin_bringup.dense_localization.mapping import (
+    BASELINE_M,
+    MAX_OVERLAP,
+    RIG,
+    MadeMap,
+    make_map,
+    take_frames,
+)
+from aerotwin_bringup.dense_localization.pictures import BLUR_PX, CHANGING, SCAN, Pictures
+from aerotwin_bringup.dense_localization.results import (
+    IMAGES,
+    MAPPINGS,
+    ControlResult,
+    ImagePair,
+    MapResult,
+    Removal,
+    ScanResult,
+    SeedResult,
+    SurfaceScore,
+    controls_of,
+    read_scans,
+    write_result,
+)
+from aerotwin_bringup.dense_localization.scanning import CAMERA, Scan, localizer_along
+from aerotwin_core.atomic_file import atomic_file
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.frames import FloatArray, invert_transform, transform_points
+from aerotwin_core.parameters import to_mapping
+from aerotwin_dense_localization.localization import (
+    Localization,
+    LocalizationParameters,
+    follow_surface,
+    raster_path,
+)
+from aerotwin_dense_localization.mapping import LinkParameters, MapParameters
+from aerotwin_dense_localization.splats import SplatRasteriser
+from aerotwin_map_evaluation.observed import camera_view, seen_samples
+from aerotwin_map_evaluation.surface import SurfaceReference
+from aerotwin_report.metrics import versions
+from aerotwin_worlds import Rasteriser, World, load_world
+
+WORLD = "cliff@{seed}"
+WALLS = ("wall", "scan region")
+"""Meshes of the world that the wall is made of."""
+NORTH_RAD = np.pi / 2
+MAPPING_CORNER_M, MAPPING_ALONG_M, MAPPING_UP_M = (-19.0, 0.8, 4.0), 18.0, 6.0
+MAPPING_STANDOFF_M, MAPPING_ROW_M = 13.0, 3.0
+MAPPING_SPEED_M_S, MAPPING_RATE_HZ = 1.5, 1.0
+SCAN_CORNER_M, SCAN_ALONG_M, SCAN_UP_M = (-15.2, 0.8, 4.6), 10.4, 4.8
+"""Within the region of the wall that has detail of 3 mm."""
+SPACING_M = 1.0
+"""Of the places at which a path is led along the surface."""
+WITHIN_M, SAMPLE_M = 0.10, 0.10
+Progress = Callable[[str], object]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leg:
+    """A scan at a distance.
+
+    Attributes
+    ----------
+    distance_m : float
+        From the wall.
+    rate_hz, speed_m_s : float
+        Of the camera and of the flight.
+    row_m, up_m : float
+        Between rows, and height of the raster.
+    kinds : tuple of (str, str)
+        Poses of the mapping and images (`MAPPINGS`, `IMAGES`) that direct alignment is given.
+    every : int
+        Every so manieth image is also given to features; 0: none.
+    """
+
+    distance_m: float
+    rate_hz: float = 14.0
+    speed_m_s: float = 0.7
+    row_m: float = 0.8
+    up_m: float = SCAN_UP_M
+    kinds: tuple[tuple[str, str], ...] = (("told", "plain"),)
+    every: int = 20
+
+
+LEGS = (
+    Leg(distance_m=2.0, kinds=tuple(product(MAPPINGS, IMAGES))),
+    Leg(distance_m=1.0, kinds=tuple(product(MAPPINGS, ("plain",)))),
+    *(Leg(distance_m=d, row_m=2.4, rate_hz=5.0, every=5) for d in (3.0, 5.0, 8.0)),
+    *(Leg(distance_m=d, row_m=0.5, up_m=0.5, speed_m_s=0.35, every=0) for d in (0.75, 0.5)),
+)
+"""Distances of the paper's figures, its scan at 2 m with more than 1900 images, and nearer."""
+
+
+class SeedStudy:
+    """The experiment with one seed of world, flights and cameras.
+
+    Parameters
+    ----------
+    seed : int
+    folder : Path
+        Where flights, parts and the result are kept.
+    legs : sequence of Leg
+    """
+
+    def __init__(self, seed: int, folder: Path, legs: Sequence[Leg] = LEGS) -> None:
+        self.seed, self.folder, self.legs = seed, folder, tuple(legs)
+        self.world: World = load_world(WORLD.format(seed=seed))
+        self._rasteriser = Rasteriser(self.world.meshes)
+
+    def run(self, on_progress: Progress = lambda words: None) -> SeedResult:
+        """Return what was found; `result.json` holds it as well."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        on_progress("mapping flight")
+        track = self._flown("mapping", mapping_path(), MAPPING_SPEED_M_S, MAPPING_RATE_HZ)
+        on_progress("maps")
+        frames = take_frames(self._rasteriser, track, seed=self.seed)
+        made = {kind: make_map(frames, track, is_truth_given=kind == "true") for kind in MAPPINGS}
+        maps = self._judged(made, track)
+        scans: list[ScanResult] = []
+        for leg in self.legs:
+            on_progress(f"scan at {leg.distance_m:g} m")
+            scans += self._kept(leg, made)
+        result = SeedResult(
+            seed=self.seed, world=self.world.name, maps=maps, scans=tuple(scans),
+            controls=self._controls(made), pictures=self._pictures(made),
+            configuration=self._configuration(),
+        )  # fmt: skip
+        write_result(self.folder / "result.json", result)
+        return result
+
+    def _flown(self, name: str, path: FloatArray, speed_m_s: float, rate_hz: float) -> CameraTrack:
+        """Return the track of a flight; one that was flown is read."""
+        file = self.folder / f"{name}.npz"
+        if not file.is_file():
+            track = fly_camera(
+                self.world, path, self.folder / name, speed_m_s=speed_m_s, rate_hz=rate_hz,
+                seed=self.seed,
+            )  # fmt: skip
+            with atomic_file(file) as opened:
+                np.savez(opened, **vars(track))
+        with np.load(file, allow_pickle=False) as kept:
+            return CameraTrack(**kept)
+
+    def _judged(self, made: Mapping[str, MadeMap], track: CameraTrack) -> tuple[MapResult, ...]:
+        """Measure the maps to the true mesh, and how much of the wall they hold."""
+        surface = SurfaceReference.from_meshes(self.world.meshes)
+        wall = SurfaceReference.from_meshes(m for m in self.world.meshes if m.name in WALLS)
+        visible = seen_samples(
+            surface, wall.samples(SAMPLE_M), track.T_map_optical, camera_view(RIG), max_range_m=60.0
+        )
+        return tuple(_map_result(kind, one, surface, visible) for kind, one in made.items())
+
+    def _kept(self, leg: Leg, made: Mapping[str, MadeMap]) -> list[ScanResult]:
+        """Return what the scan of a leg found; one that is whole is read."""
+        file = self.folder / f"{_name(leg)}.json"
+        if not file.is_file():
+            found = to_mapping(self._scanned(leg, made))
+            write_text_atomically(file, json.dumps(found, allow_nan=False) + "\n")
+        return read_scans(file)
+
+    def _path(self, leg: Leg, made: Mapping[str, MadeMap]) -> FloatArray:
+        """Return the way of a scan: along the surface of the map that an operator would have."""
+        rough = raster_path(
+            SCAN_CORNER_M, SCAN_ALONG_M, leg.up_m, row_m=leg.row_m, standoff_m=leg.distance_m,
+            yaw_rad=NORTH_RAD,
+        )  # fmt: skip
+        return follow_surface(
+            rough, made["told"].dense_map, standoff_m=leg.distance_m, spacing_m=SPACING_M
+        )
+
+    def _scanned(self, leg: Leg, made: Mapping[str, MadeMap]) -> list[ScanResult]:
+        path = self._path(leg, made)
+        track = self._flown(_name(leg), path, leg.speed_m_s, leg.rate_hz)
+        localizers = {
+            kind: localizer_along(
+                made[kind[0]], path, track.T_map_optical_told[0], standoff_m=leg.distance_m
+            )
+            for kind in leg.kinds
+        }
+        found: dict[tuple[str, str], list[Localization]] = {kind: [] for kind in leg.kinds}
+        cameras = self._cameras()
+        for stamp_ns, T in zip(track.stamps_ns.tolist(), track.T_map_optical, strict=True):
+            (seen,) = cameras["plain"].rendered(T)
+            images = {name: cameras[name].taken(seen, stamp_ns, SCAN) for name in IMAGES}
+            for kind, localizer in localizers.items():
+                found[kind].append(localizer.localize(images[kind[1]]))
+        for localizer in localizers.values():
+            localizer.close()
+        return [
+            ScanResult.of(
+                Scan(track=track, found=tuple(found[kind]), T_true_map=made[kind[0]].T_true_map),
+                distance_m=leg.distance_m, mapping=kind[0], images=kind[1], method="dense",
+            )
+            for kind in leg.kinds
+        ]  # fmt: skip
+
+    def _cameras(self) -> dict[str, Pictures]:
+        """Return who takes pictures, by the kind of images."""
+        return {
+            "plain": Pictures(self._rasteriser, CAMERA, seed=self.seed),
+            "changing": Pictures(
+                self._rasteriser, CAMERA, seed=self.seed, exposure=CHANGING, blur_px=BLUR_PX
+            ),
+        }
+
+    def _controls(self, made: Mapping[str, MadeMap]) -> tuple[ControlResult, ...]:
+        leg = self.legs[0]
+        track = self._flown(_name(leg), self._path(leg, made), leg.speed_m_s, leg.rate_hz)
+        return controls_of(Scan(track=track, found=(), T_true_map=np.eye(4)))
+
+    def _pictures(self, made: Mapping[str, MadeMap]) -> tuple[ImagePair, ...]:
+        """Return a picture from the middle of each scan, and the map from where it was taken."""
+        pairs, camera = [], self._cameras()["plain"]
+        rasteriser, one = SplatRasteriser(CAMERA), made["told"]
+        for leg in self.legs:
+            track = self._flown(_name(leg), self._path(leg, made), leg.speed_m_s, leg.rate_hz)
+            k = len(track.stamps_ns) // 2
+            T = track.T_map_optical[k]
+            T_found = invert_transform(one.T_true_map) @ T
+            rendered = rasteriser.render(one.dense_map.visible(CAMERA, T_found), T_found).grey
+            grey = camera.mono(T, int(track.stamps_ns[k]), SCAN)
+            pairs.append(
+                ImagePair.write(self.folder, _name(leg), grey, rendered, distance_m=leg.distance_m)
+            )
+        return tuple(pairs)
+
+    def _configuration(self) -> dict[str, object]:
+        return {
+            "seed": self.seed,
+            "world": self.world.name,
+            "mapping": {
+                "standoff_m": MAPPING_STANDOFF_M, "row_m": MAPPING_ROW_M,
+                "speed_m_s": MAPPING_SPEED_M_S, "rate_hz": MAPPING_RATE_HZ,
+                "baseline_m": BASELINE_M, "max_overlap": MAX_OVERLAP,
+                "camera": _camera_words(RIG),
+            },
+            "scans": {"camera": _camera_words(CAMERA), "legs": to_mapping(self.legs)},
+            "exposure": to_mapping(CHANGING),
+            "blur_px": BLUR_PX,
+            "localization": to_mapping(LocalizationParameters()),
+            "map": to_mapping(MapParameters()),
+            "links": to_mapping(LinkParameters()),
+            "versions": versions(),
+        }  # fmt: skip
+
+
+def mapping_path() -> FloatArray:
+    """Return the way-points T_map_optical (n, 4, 4) of the mapping flight."""
+    return raster_path(
+        MAPPING_CORNER_M, MAPPING_ALONG_M, MAPPING_UP_M, row_m=MAPPING_ROW_M,
+        standoff_m=MAPPING_STANDOFF_M, yaw_rad=NORTH_RAD,
+    )  # fmt: skip
+
+
+def _name(leg: Leg) -> str:
+    return f"scan_{leg.distance_m:g}m"
+
+
+def _camera_words(camera: PinholeCamera) -> str:
+    wide = 2.0 * np.degrees(np.arctan2(0.5 * camera.width, camera.fx))
+    return f"{camera.width}x{camera.height}, {wide:.1f} deg wide"
+
+
+def _map_result(
+    kind: str, made: MadeMap, surface: SurfaceReference, visible: FloatArray
+) -> MapResult:
+    points = made.dense_map.cloud.points.astype(np.float64)
+    placed = transform_points(made.T_true_map, points)
+    away_m, _ = KDTree(placed).query(visible, distance_upper_bound=2.0 * WITHIN_M)
+    return MapResult(
+        mapping=kind,
+        n_splats=len(points),
+        n_keyframes=len(made.keyframes),
+        n_links=made.n_links,
+        points_to_mesh=SurfaceScore.of(surface.distances(placed)),
+        points_to_mesh_unaligned=SurfaceScore.of(surface.distances(points)),
+        completeness_10cm=float((away_m <= WITHIN_M).mean()),
+        keyframes_mean_m=float(made.position_errors_m(is_aligned=True).mean()),
+        keyframes_unaligned_mean_m=float(made.position_errors_m(is_aligned=False).mean()),
+        removed=Removal.of(made),
+    )
