@@ -112,7 +112,7 @@ def write_bag(sequence: KittiSequence, path: Path) -> None:
                     stamp_ns, _FRAMES[side], camera, offset_m
                 )
                 image = camera_messages.image_message(
-                    stamp_ns, _FRAMES[side], _read_image(file, camera)
+                    stamp_ns, _FRAMES[side], read_image(file, camera)
                 )
                 bag.write(f"/stereo/{name}/camera_info", stamp_ns, serialize(info))
                 bag.write(f"/stereo/{name}/image_raw", stamp_ns, serialize(image))
@@ -180,7 +180,14 @@ def _rig(path: Path, first_image: Path) -> StereoRig:
     return StereoRig(camera=camera, baseline_m=float((P0[0, 3] - P1[0, 3]) / P0[0, 0]))
 
 
-def _read_image(path: Path, camera: PinholeCamera) -> np.ndarray:
+def read_image(path: Path, camera: PinholeCamera) -> np.ndarray:
+    """Return a picture (h, w) uint8 of a sequence.
+
+    Raises
+    ------
+    UserError
+        If it is no image, or not of the camera's size.
+    """
     image = _decode(path)
     if image.shape != (camera.height, camera.width):
         raise UserError(

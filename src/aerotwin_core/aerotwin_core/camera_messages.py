@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.camera import BrownCamera, CameraModel, FisheyeCamera, PinholeCamera
-from aerotwin_core.luma import LUMA_REC601
+from aerotwin_core.luma import grey_of
 from aerotwin_core.messages import TYPESTORE, header
 
 _T = TYPESTORE.types
@@ -113,10 +113,7 @@ def array_from_image(message: Any) -> np.ndarray:
     ValueError
         If the encoding is another or the data is too short.
     """
-    picture = picture_from_image(message)
-    if picture.ndim == 2:
-        return picture
-    return (picture @ LUMA_REC601 + 0.5).astype(np.uint8)
+    return grey_of(picture_from_image(message))
 
 
 def camera_from_info(message: Any) -> tuple[PinholeCamera, float]:
