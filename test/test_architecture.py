@@ -39,7 +39,7 @@ ALLOWED = {
     "trajectory_evaluation report",
     "aerotwin_kiss_icp": "core",
     "aerotwin_reconstruction": "core registration worlds stereo_odometry",
-    "aerotwin_dense_localization": "core registration",
+    "aerotwin_dense_localization": "core registration stereo_odometry",
     "aerotwin_teach_repeat": "core registration report",
     "aerotwin_bringup": "*",
 }

@@ -22,4 +22,10 @@ setup(
     ),
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
+    entry_points={
+        "console_scripts": [
+            "localizer = aerotwin_dense_localization.ros.localizer_node:main",
+            "mapper = aerotwin_dense_localization.ros.mapper_node:main",
+        ],
+    },
 )

@@ -85,9 +85,16 @@ class Keyframe:
         return float(other.camera.shows(seen).mean())
 
 
-def select_keyframes(
-    frames: Sequence[Keyframe], *, max_overlap: float = 0.75, n_recent: int = 60
-) -> list[int]:
+N_RECENT = 60
+"""Of the key-frames taken, so many last ones are compared with."""
+
+
+def shows_enough_new(frame: Keyframe, taken: Sequence[Keyframe], *, max_overlap: float) -> bool:
+    """Tell whether a frame shares less than so much of its surface with each of those taken."""
+    return all(frame.overlap_with(other) < max_overlap for other in taken[-N_RECENT:])
+
+
+def select_keyframes(frames: Sequence[Keyframe], *, max_overlap: float = 0.75) -> list[int]:
     """Return the indices of the frames that are worth a key-frame: those that show enough new.
 
     Parameters
@@ -96,12 +103,9 @@ def select_keyframes(
         In the order of time.
     max_overlap : float
         A frame that shares more of its surface with one of those taken is left out.
-    n_recent : int
-        Of those taken, so many last ones are compared with.
     """
     taken: list[int] = []
     for k, frame in enumerate(frames):
-        recent = taken[-n_recent:]
-        if all(frame.overlap_with(frames[j]) < max_overlap for j in recent):
+        if shows_enough_new(frame, [frames[j] for j in taken], max_overlap=max_overlap):
             taken.append(k)
     return taken

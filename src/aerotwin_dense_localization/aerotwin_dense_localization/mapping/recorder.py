@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A map from a stream of stereo pairs: key-frames are kept on the way, and the map made of them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+
+from aerotwin_core.camera import StereoRig
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.parameters import parameter
+from aerotwin_core.time import from_seconds
+from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
+from aerotwin_dense_localization.mapping.dense_map import DenseMap
+from aerotwin_dense_localization.mapping.keyframe import Keyframe, shows_enough_new
+from aerotwin_dense_localization.mapping.links import agree_poses, find_links
+from aerotwin_dense_localization.mapping.map_builder import MapBuilder
+from aerotwin_dense_localization.mapping.parameters import LinkParameters, MapParameters
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecorderParameters:
+    """Which pairs become key-frames, and how the map is made of them."""
+
+    rate_hz: float = parameter(
+        1.0,
+        text="Pairs that are looked at; depth of one takes a few tenths of a second.",
+        unit="Hz",
+        minimum=0.01,
+        maximum=100.0,
+    )
+    max_overlap: float = parameter(
+        0.85,
+        text="A pair that shares more of its surface with a key-frame is left out.",
+        minimum=0.05,
+        maximum=0.99,
+    )
+    max_keyframes: int = parameter(
+        200,
+        text="More are not kept; one takes 11 bytes a pixel, 4 MB of 752x480.",
+        minimum=2,
+        maximum=10_000,
+    )
+    stereo: StereoParameters = field(default_factory=StereoParameters)
+    links: LinkParameters = field(default_factory=LinkParameters)
+    surfaces: MapParameters = field(default_factory=MapParameters)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RecordedMap:
+    """A map and what it was made of.
+
+    Attributes
+    ----------
+    dense_map : DenseMap
+    n_keyframes, n_links : int
+        Key-frames, and ties between them.
+    """
+
+    dense_map: DenseMap
+    n_keyframes: int
+    n_links: int
+
+
+class MapRecorder:
+    """Keeps key-frames of a rectified stereo rig, whose poses an ego-localisation estimates.
+
+    Parameters
+    ----------
+    rig : StereoRig
+    parameters : RecorderParameters, optional
+
+    Attributes
+    ----------
+    keyframes : list of Keyframe
+        At the poses that were given.
+    n_seen : int
+        Pairs that were looked at.
+    """
+
+    def __init__(self, rig: StereoRig, parameters: RecorderParameters | None = None) -> None:
+        self.parameters = p = RecorderParameters() if parameters is None else parameters
+        self._stereo = StereoDepth(rig.camera, rig.baseline_m, p.stereo)
+        self._period_ns = from_seconds(1.0 / p.rate_hz)
+        self._last_ns: int | None = None
+        self.keyframes: list[Keyframe] = []
+        self.n_seen = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more key-frames are kept."""
+        return len(self.keyframes) >= self.parameters.max_keyframes
+
+    def is_due(self, stamp_ns: int) -> bool:
+        """Tell whether a pair would be looked at."""
+        is_early = self._last_ns is not None and abs(stamp_ns - self._last_ns) < self._period_ns
+        return not (is_early or self.is_full)
+
+    def add(
+        self, stamp_ns: int, left: np.ndarray, right: np.ndarray, T_map_optical: FloatArray
+    ) -> Keyframe | None:
+        """Look at a pair if it is due; return the key-frame that it became, if it shows enough new.
+
+        Parameters
+        ----------
+        stamp_ns : int
+        left, right : (h, w) or (h, w, 3) uint8 arrays
+            Rectified: grey, or red, green, blue [DN].
+        T_map_optical : (4, 4) array
+            Estimated pose of the left camera's optical frame.
+
+        Raises
+        ------
+        ValueError
+            If the images are not those of the rig, or the pose is not finite.
+        """
+        if not self.is_due(stamp_ns):
+            return None
+        self._last_ns = stamp_ns
+        found = self._stereo.depth(_grey(left), _grey(right))
+        frame = Keyframe(
+            stamp_ns=stamp_ns,
+            image=np.ascontiguousarray(left),
+            depth=found.depth,
+            variance=found.variance,
+            camera=self._stereo.camera,
+            T_map_optical=T_map_optical,
+        )
+        self.n_seen += 1
+        if not shows_enough_new(frame, self.keyframes, max_overlap=self.parameters.max_overlap):
+            return None
+        self.keyframes.append(frame)
+        return frame
+
+    def finished(
+        self, on_progress: Callable[[str, float], object] = lambda *_: None
+    ) -> RecordedMap:
+        """Return the map of the key-frames, at poses that agree with each other.
+
+        Parameters
+        ----------
+        on_progress : callable
+            Told what is done, and which share of it.
+
+        Raises
+        ------
+        ValueError
+            If there is no key-frame, or no place was seen by as many as the map asks for.
+        """
+        p, n = self.parameters, len(self.keyframes)
+        if n == 0:
+            raise ValueError("there is no key-frame: no pair with a pose has come")
+        n_aligned = 0
+
+        def tell_aligned() -> None:
+            nonlocal n_aligned
+            n_aligned += 1
+            on_progress("tying key-frames", n_aligned / n)
+
+        links = find_links(self.keyframes, p.links, on_keyframe=tell_aligned)
+        builder = MapBuilder(p.surfaces)
+        for k, keyframe in enumerate(agree_poses(self.keyframes, links, p.links)):
+            builder.add(keyframe)
+            on_progress("building the map", (k + 1) / n)
+        return RecordedMap(dense_map=builder.finished(), n_keyframes=n, n_links=len(links))
+
+
+def _grey(picture: np.ndarray) -> np.ndarray:
+    return picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)

@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A body that is localised by its camera, with odometry from image to image where there is any."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_dense_localization.localization import Localization, Localizer, VirtualViews
+from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MapOdom:
+    """Where odometry begins in the map, as of one image.
+
+    Attributes
+    ----------
+    stamp_ns : int
+    T_map_odom : (4, 4) array
+    """
+
+    stamp_ns: int
+    T_map_odom: FloatArray
+
+
+class BodyLocalizer:
+    """Localises a body, image by image.
+
+    Parameters
+    ----------
+    views : VirtualViews
+    T_base_optical : (4, 4) array
+        Where the camera sits on the body.
+    odometry : PoseBuffer
+        Poses of the body, filled by others.
+    T_map_base : (4, 4) array, optional
+        Where it begins; without, the first image is looked for everywhere.
+    """
+
+    def __init__(
+        self,
+        views: VirtualViews,
+        T_base_optical: FloatArray,
+        odometry: PoseBuffer,
+        T_map_base: FloatArray | None,
+    ) -> None:
+        self._views, self._odometry = views, odometry
+        self._T_base_optical = T_base_optical
+        self.restart(T_map_base)
+
+    def restart(self, T_map_base: FloatArray | None) -> None:
+        """Begin anew at a pose of the body, or anywhere."""
+        start = None if T_map_base is None else T_map_base @ self._T_base_optical
+        self._localizer = Localizer(self._views, start)
+        self._T_map_odom: FloatArray | None = None
+        self._placed: tuple[int, FloatArray] | None = None
+
+    def localize(self, stamp_ns: int, grey: np.ndarray) -> Localization:
+        """Return where an image (h, w) was taken, expected where odometry has led since the last.
+
+        Odometry of the very moment may come later than the image: the last one before it is
+        good enough to begin with.
+        """
+        found = self._localizer.localize(grey, self._expected(stamp_ns))
+        if found.T_map_cam is not None:
+            self._placed = (stamp_ns, self.T_map_base(found.T_map_cam))
+        return found
+
+    def T_map_base(self, T_map_cam: FloatArray) -> FloatArray:
+        """Return the pose of the body for that of the camera."""
+        return T_map_cam @ invert_transform(self._T_base_optical)
+
+    def new_map_odom(self) -> MapOdom | None:
+        """Return the correction of the last image that was placed, once odometry has passed it."""
+        if self._placed is None or not self._odometry.has_passed(self._placed[0]):
+            return None
+        (stamp_ns, T_map_base), self._placed = self._placed, None
+        T_odom_base = self._odometry.at(stamp_ns)
+        if T_odom_base is None:
+            return None
+        self._T_map_odom = T_map_base @ invert_transform(T_odom_base)
+        return MapOdom(stamp_ns=stamp_ns, T_map_odom=self._T_map_odom)
+
+    def _expected(self, stamp_ns: int) -> FloatArray | None:
+        T_odom_base = self._odometry.near(stamp_ns)
+        if self._T_map_odom is None or T_odom_base is None:
+            return None
+        return self._T_map_odom @ T_odom_base @ self._T_base_optical

@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of one camera without distortion, with where it sits on the body."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from rclpy.node import Node
+from sensor_msgs.msg import CameraInfo, Image
+
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.camera_messages import array_from_image, camera_from_info, raw_camera_from_info
+from aerotwin_core.frames import FloatArray, make_transform
+from aerotwin_core.ros.conversions import ns_from_stamp
+from aerotwin_core.ros.lockstep import OVERRIDABLE
+from aerotwin_core.ros.qos import IMAGE_DEPTH, reliable
+from aerotwin_dense_localization.ros.mounting import Mounting
+from aerotwin_dense_localization.ros.node_parameters import MountedCameraParameters
+from aerotwin_stereo_odometry.rectification import Rectification
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Picture:
+    """A picture of an ideal camera.
+
+    Attributes
+    ----------
+    stamp_ns : int
+    grey : (h, w) uint8 array
+    camera : PinholeCamera
+    T_base_optical : (4, 4) array
+        Where the ideal camera sits on the body.
+    """
+
+    stamp_ns: int
+    grey: np.ndarray
+    camera: PinholeCamera
+    T_base_optical: FloatArray
+
+
+class CameraIntake:
+    """Subscribes for a node; calls back with every picture, and after every image.
+
+    Images that come before camera_info and mounting are known, or that are none, are skipped.
+
+    Parameters
+    ----------
+    node : Node
+        Whose subscriptions they are.
+    parameters : MountedCameraParameters
+    n_waiting : int
+        Images that wait for the node; the oldest give way.
+    on_picture : callable
+        Called with a `Picture`.
+    on_done : callable
+        Called with the stamp [ns] of every image when it was dealt with.
+
+    Attributes
+    ----------
+    counters : dict
+        `n_images` that were handed out, `n_images_skipped` that were not.
+    last_skip : str
+        Why the last image was skipped; empty after one that was not.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        parameters: MountedCameraParameters,
+        n_waiting: int,
+        on_picture: Callable[[Picture], None],
+        on_done: Callable[[int], None],
+    ) -> None:
+        self._node, self._parameters = node, parameters
+        self._on_picture, self._on_done = on_picture, on_done
+        self._mounting = Mounting(node, parameters.base_frame, parameters.mounting)
+        self._ideal: tuple[PinholeCamera, Rectification, FloatArray] | None = None
+        self._refusal = "camera_info has not come"
+        self.counters = {"n_images": 0, "n_images_skipped": 0}
+        self.last_skip = ""
+        for kind, name, act, depth in (
+            (CameraInfo, "camera_info", self._on_info, IMAGE_DEPTH),
+            (Image, "image_raw", self._on_image, n_waiting),
+        ):
+            node.create_subscription(
+                kind, f"camera/{name}", act, reliable(depth), qos_overriding_options=OVERRIDABLE
+            )
+
+    def _on_info(self, message: CameraInfo) -> None:
+        """Take the first calibration that can be used; tell each new reason why one cannot."""
+        if self._ideal is not None:
+            return
+        try:
+            self._ideal = ideal_camera(
+                message, images_are_rectified=self._parameters.images_are_rectified
+            )
+        except ValueError as error:
+            refusal = f"camera_info is refused: {error}"
+            if refusal != self._refusal:
+                self._node.get_logger().error(refusal)
+            self._refusal = refusal
+
+    def _on_image(self, message: Image) -> None:
+        try:
+            picture = self._picture(message)
+        except ValueError as error:
+            self.last_skip = str(error)
+            self.counters["n_images_skipped"] += 1
+            self._node.get_logger().warning(f"image skipped: {error}", throttle_duration_sec=5.0)
+        else:
+            self.last_skip = ""
+            self.counters["n_images"] += 1
+            self._on_picture(picture)
+        self._on_done(ns_from_stamp(message.header.stamp))
+
+    def _picture(self, message: Image) -> Picture:
+        if self._ideal is None:
+            raise ValueError(self._refusal)
+        frame_id = message.header.frame_id
+        T_base_optical = self._mounting.find(frame_id)
+        if T_base_optical is None:
+            raise ValueError(
+                f"/tf_static does not tell where {frame_id!r} sits on "
+                f"{self._parameters.base_frame!r}; publish it or set the parameter mounting"
+            )
+        camera, rectification, T_optical_ideal = self._ideal
+        return Picture(
+            stamp_ns=ns_from_stamp(message.header.stamp),
+            grey=np.ascontiguousarray(rectification.apply(array_from_image(message))),
+            camera=camera,
+            T_base_optical=T_base_optical @ T_optical_ideal,
+        )
+
+
+def ideal_camera(
+    message: CameraInfo, *, images_are_rectified: bool
+) -> tuple[PinholeCamera, Rectification, FloatArray]:
+    """Return the camera of P, how its pictures are got, and its pose in the header's frame.
+
+    Raises
+    ------
+    ValueError
+        If the calibration cannot be used.
+    """
+    camera, _ = camera_from_info(message)
+    if images_are_rectified:
+        return camera, Rectification(camera, camera, np.eye(3)), np.eye(4)
+    R = np.asarray(message.r, dtype=np.float64).reshape(3, 3)
+    rectification = Rectification(raw_camera_from_info(message), camera, R)
+    return camera, rectification, make_transform(R.T, np.zeros(3))

@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where a camera sits on its body: by a parameter, or by /tf_static."""
+
+from collections.abc import Callable, Sequence
+
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from tf2_msgs.msg import TFMessage
+
+from aerotwin_core.frames import FloatArray, transform_from_pose
+from aerotwin_core.ros.static_tree import StaticTree
+
+_STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Mounting:
+    """Answers where optical frames sit on a body.
+
+    Parameters
+    ----------
+    node : Node
+        Whose subscription it is.
+    base_frame : str
+        Frame of the body.
+    given : sequence of float
+        x y z [m] and quaternion x y z w of the optical frame; empty for /tf_static.
+    on_change : callable
+        Called when more may be known.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        base_frame: str,
+        given: Sequence[float],
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._base_frame, self._tree, self._on_change = base_frame, StaticTree(), on_change
+        self._given = transform_from_pose(given[:3], given[3:]) if given else None
+        if self._given is None:
+            node.create_subscription(TFMessage, "/tf_static", self._on_static, _STATIC)
+
+    def find(self, frame_id: str) -> FloatArray | None:
+        """Return T_base_optical of a frame; None while it is not known."""
+        return self._tree.find(self._base_frame, frame_id) if self._given is None else self._given
+
+    def _on_static(self, message: TFMessage) -> None:
+        self._tree.add(message)
+        self._on_change()

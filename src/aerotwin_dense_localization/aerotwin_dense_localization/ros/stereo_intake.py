@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Rectified stereo pairs with their poses, from images, camera_info, odometry and /tf_static."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from sensor_msgs.msg import CameraInfo, Image
+
+from aerotwin_core.camera import StereoRig
+from aerotwin_core.camera_messages import picture_from_image
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.ros.conversions import ns_from_stamp, transform_from_pose_message
+from aerotwin_core.ros.lockstep import OVERRIDABLE
+from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, reliable
+from aerotwin_dense_localization.ros.mounting import Mounting
+from aerotwin_dense_localization.ros.node_parameters import MountedCameraParameters
+from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer
+from aerotwin_stereo_odometry.pair_calibration import PairCalibration
+from aerotwin_stereo_odometry.pairing import Pair, StereoPairing
+
+MAX_PENDING = 10
+"""Pairs kept until camera_info, mounting and pose are there: 6 MB each, of 1280x800 in colour."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlacedPair:
+    """A rectified pair and where it was taken.
+
+    Attributes
+    ----------
+    stamp_ns : int
+    left, right : (h, w) or (h, w, 3) uint8 arrays
+        Grey, or red, green, blue.
+    rig : StereoRig
+    T_map_optical : (4, 4) array
+        Pose of the ideal left camera.
+    """
+
+    stamp_ns: int
+    left: np.ndarray
+    right: np.ndarray
+    rig: StereoRig
+    T_map_optical: FloatArray
+
+
+class StereoIntake:
+    """Subscribes for a node and calls back with the pairs that it wants, when they are placed.
+
+    Parameters
+    ----------
+    node : Node
+        Whose subscriptions they are.
+    parameters : MountedCameraParameters
+    is_wanted : callable
+        Asked with the stamp [ns] of each pair.
+    on_pair : callable
+        Called with a `PlacedPair`.
+    on_done : callable
+        Called with the stamp [ns] of every pair that came, when the node is ready for the next.
+
+    Attributes
+    ----------
+    counters : dict
+        `n_pairs` that were handed out, `n_pairs_skipped` that were wanted but not,
+        `n_odom_refused` of poses that are none or in another frame than the first.
+    map_frame : str
+        Frame of the poses.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        parameters: MountedCameraParameters,
+        *,
+        is_wanted: Callable[[int], bool],
+        on_pair: Callable[[PlacedPair], None],
+        on_done: Callable[[int], None],
+    ) -> None:
+        self._node, self._is_wanted = node, is_wanted
+        self._on_pair, self._on_done = on_pair, on_done
+        self._pairing, self._pending = StereoPairing(), deque[Pair]()
+        self._calibration = PairCalibration(images_are_rectified=parameters.images_are_rectified)
+        self._poses = PoseBuffer(parameters.max_odom_gap_s)
+        self._mounting = Mounting(
+            node, parameters.base_frame, parameters.mounting, on_change=self._process
+        )
+        self.counters = {"n_pairs": 0, "n_pairs_skipped": 0, "n_odom_refused": 0}
+        self.map_frame = ""
+        self._wire()
+
+    def _wire(self) -> None:
+        node, images = self._node, reliable(IMAGE_DEPTH)
+        node.create_subscription(
+            Odometry, "slam/odom", self._on_odom, reliable(IMU_DEPTH),
+            qos_overriding_options=OVERRIDABLE,
+        )  # fmt: skip
+        for side in ("left", "right"):
+            for kind, name, act in (
+                (CameraInfo, "camera_info", self._on_info),
+                (Image, "image_raw", self._on_image),
+            ):
+                node.create_subscription(
+                    kind, f"stereo/{side}/{name}",
+                    lambda message, side=side, act=act: act(side, message), images,
+                    qos_overriding_options=OVERRIDABLE,
+                )  # fmt: skip
+
+    def skip(self, reason: str) -> None:
+        """Count a pair that is of no use, and say why."""
+        self.counters["n_pairs_skipped"] += 1
+        self._node.get_logger().warning(f"stereo pair skipped: {reason}", throttle_duration_sec=5.0)
+
+    def _on_info(self, side: str, message: CameraInfo) -> None:
+        refusal = self._calibration.add(side, message)
+        if refusal is not None:
+            self._node.get_logger().error(f"camera_info of stereo/{side} is refused: {refusal}")
+        self._process()
+
+    def _on_odom(self, message: Odometry) -> None:
+        frame = message.header.frame_id
+        try:
+            T_map_base = transform_from_pose_message(message.pose.pose)
+        except ValueError:  # no rotation
+            T_map_base = np.full((4, 4), np.nan)
+        self.map_frame = self.map_frame or frame
+        if frame != self.map_frame or not np.isfinite(T_map_base).all():
+            self.counters["n_odom_refused"] += 1
+            return
+        self._poses.add(ns_from_stamp(message.header.stamp), T_map_base)
+        self._process()
+
+    def _on_image(self, side: str, message: Image) -> None:
+        pair = self._pairing.add(side, ns_from_stamp(message.header.stamp), message)
+        if pair is None:
+            return
+        if self._is_wanted(pair.stamp_ns):
+            self._pending.append(pair)
+        while len(self._pending) > MAX_PENDING:
+            self._pending.popleft()
+            self.skip(self._lack(pair) or "odometry has not come so far")
+        self._process()
+        self._on_done(pair.stamp_ns)
+
+    def _lack(self, pair: Pair) -> str:
+        """Return what is not known yet of the cameras of a pair."""
+        for side, refusal in self._calibration.refusals.items():
+            return f"camera_info of stereo/{side}: {refusal}"
+        if self._calibration.rig is None:
+            return "camera_info of both sides has not come"
+        frame_id = pair.left.header.frame_id
+        return "" if self._mounting.find(frame_id) is not None else f"no /tf_static of {frame_id!r}"
+
+    def _process(self) -> None:
+        """Hand out the pairs that odometry has passed."""
+        while self._pending and not self._lack(self._pending[0]):
+            if not self._poses.has_passed(self._pending[0].stamp_ns):
+                return
+            pair = self._pending.popleft()
+            if self._is_wanted(pair.stamp_ns):
+                self._place(pair)
+
+    def _place(self, pair: Pair) -> None:
+        T_map_base = self._poses.at(pair.stamp_ns)
+        if T_map_base is None:
+            self.skip("no odometry on both sides of it, or too far apart")
+            return
+        try:
+            sides: list[Any] = [picture_from_image(image) for image in (pair.left, pair.right)]
+            left, right = self._calibration.rectified(*sides)
+        except ValueError as error:
+            self.skip(str(error))
+            return
+        T_base_optical = self._mounting.find(pair.left.header.frame_id)
+        rig = self._calibration.rig
+        assert T_base_optical is not None and rig is not None
+        T_map_optical = T_map_base @ T_base_optical @ self._calibration.T_optical_rectified
+        self.counters["n_pairs"] += 1
+        self._on_pair(
+            PlacedPair(
+                stamp_ns=pair.stamp_ns, left=left, right=right, rig=rig, T_map_optical=T_map_optical
+            )
+        )

@@ -1,0 +1,274 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The node `localizer` between its topics, before the painted wall."""
+
+import numpy as np
+import pytest
+from painted_wall import Wall, pose, waves
+
+pytestmark = pytest.mark.ros
+rclpy = pytest.importorskip("rclpy")
+
+from geometry_msgs.msg import PoseWithCovarianceStamped  # noqa: E402
+from ros_partner import Partner, image_of, info_of, odometry_of  # noqa: E402
+
+from aerotwin_core.camera import BrownCamera, PinholeCamera  # noqa: E402
+from aerotwin_core.errors import ParameterError, UserError  # noqa: E402
+from aerotwin_core.ros.conversions import ns_from_stamp, pose_message  # noqa: E402
+from aerotwin_dense_localization.mapping import (  # noqa: E402
+    DenseMapError,
+    MapBuilder,
+    save_map,
+)
+from aerotwin_dense_localization.ros.localizer_node import LocalizerNode  # noqa: E402
+
+SCAN = PinholeCamera(width=300, height=200, fx=180.0, fy=180.0, cx=149.5, cy=99.5)
+WALL = Wall(normal=(0.0, 0.0, 1.0), offset_m=3.0, paint=lambda x, y: waves(2.0 * x, 2.0 * y))
+NEAR_M = 0.01
+"""From the wall's 1 m; its map has pixels of 1.5 cm."""
+RAW_M = 0.02
+"""The same of pictures that were rectified here."""
+ROUNDING = 1e-9
+T_BASE_OPTICAL = pose([0.2, -1.1, 0.4], [0.1, 0.05, -0.2])
+FRAME_NS = 50_000_000
+
+
+def taken_at(k):
+    """Return where the camera is at image k: along the wall, 1 m before it."""
+    return pose([0.0, 0.0, 0.01], [0.4 + 0.05 * k, 0.02, 2.0])
+
+
+def base_at(k):
+    return taken_at(k) @ np.linalg.inv(T_BASE_OPTICAL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return the folder of a map of the wall, with the scan path beside it."""
+    builder = MapBuilder()
+    for k in range(8):
+        T = pose([0, 0, 0], [0.4 * k, 0.0, 0.0])
+        builder.add(WALL.keyframe(T, stamp_ns=k, sigma_m=0.005, seed=k))
+    folder = tmp_path_factory.mktemp("map")
+    save_map(folder, builder.finished())
+    (folder / "path.tum").write_text("0 0.0 0 2 0 0 0 1\n1 2.8 0 2 0 0 0 1\n")
+    return folder
+
+
+@pytest.fixture
+def start(folder):
+    """Return a function that starts the node with parameters, and those of every test."""
+    partners = []
+
+    def make(**changes):
+        given = {
+            "map": folder, "path": folder / "path.tum", "standoff_m": 1.0, "setback_m": 0.5,
+            "start": "[]", **changes,
+        }  # fmt: skip
+        words = [f"{name}:={value}" for name, value in given.items() if value != "[]"]
+        rclpy.init(args=["--ros-args", *(part for word in words for part in ("-p", word))])
+        partners.append(Partner(LocalizerNode))
+        return partners[-1]
+
+    yield make
+    for partner in partners:
+        partner.close()
+    rclpy.try_shutdown()
+
+
+def show(partner, k, T=None, *, picture=None, encoding="mono8", camera=SCAN):
+    """Send an image and wait until the node is done with it."""
+    if picture is None:
+        grey = WALL.seen(camera, taken_at(k) if T is None else T)[0]
+        picture = np.clip(grey, 0, 255).round().astype(np.uint8)
+    n = len(partner.heard["step/ack"])
+    partner.send("camera/image_raw", image_of(picture, k * FRAME_NS, "scan_optical", encoding))
+    partner.spin(lambda: len(partner.heard["step/ack"]) > n)
+    assert ns_from_stamp(partner.heard["step/ack"][-1].stamp) == k * FRAME_NS
+
+
+def introduce(partner, **wrong):
+    """Tell what the camera is and where it sits: on a mast on the body."""
+    T_base_mast = pose([0.0, 0.0, 0.3], [0.0, 0.0, 0.5])
+    T_mast_optical = np.linalg.inv(T_base_mast) @ T_BASE_OPTICAL
+    partner.send_edge("mast", "scan_optical", T_mast_optical)
+    partner.send_edge("base_link", "mast", T_base_mast)
+    partner.send("camera/camera_info", info_of(SCAN, **wrong))
+    partner.spin(lambda: partner.node._camera._mounting.find("scan_optical") is not None)
+
+
+def as_lists(T):
+    p, q = pose_message(T).position, pose_message(T).orientation
+    return f"[{p.x!r}, {p.y!r}, {p.z!r}, {q.x!r}, {q.y!r}, {q.z!r}, {q.w!r}]"
+
+
+def odometry_at(k):
+    """Return where odometry, which began elsewhere, has the body."""
+    T_map_odom = pose([0.3, 0.1, -0.7], [5.0, -3.0, 1.0])
+    return np.linalg.inv(T_map_odom) @ base_at(k), T_map_odom
+
+
+def test_poses_of_the_body_and_map_to_odom_are_those_of_the_images(start):
+    partner = start()
+    introduce(partner)
+    partner.spin(lambda: partner.node._camera._ideal is not None)
+    for k in range(5):
+        show(partner, k)
+        partner.send("odom", odometry_of(k * FRAME_NS, odometry_at(k)[0]))
+        partner.spin(lambda k=k: len(partner.edges()[0]) > k)
+    messages = partner.heard["localization/odom"]
+    assert [ns_from_stamp(m.header.stamp) for m in messages] == [k * FRAME_NS for k in range(5)]
+    assert {(m.header.frame_id, m.child_frame_id) for m in messages} == {("map", "base_link")}
+    statuses = [status.message for status in partner.statuses()]
+    assert statuses == ["relocalized"] + 4 * ["tracked"]
+    names, edges = partner.edges()
+    assert names == 5 * [("map", "odom")]
+    for k, (T_map_base, T_map_odom) in enumerate(zip(partner.poses(), edges, strict=True)):
+        np.testing.assert_allclose(T_map_base[:3, 3], base_at(k)[:3, 3], atol=2 * NEAR_M)
+        T_odom_base = odometry_at(k)[0]
+        # R_map_odom = R_map_base R_odom_base^T; p_map_odom = p_map_base - R_map_odom p_odom_base
+        R = T_map_base[:3, :3] @ T_odom_base[:3, :3].T
+        np.testing.assert_allclose(T_map_odom[:3, :3], R, atol=ROUNDING)
+        p = T_map_base[:3, 3] - R @ T_odom_base[:3, 3]
+        np.testing.assert_allclose(T_map_odom[:3, 3], p, atol=ROUNDING)
+        stamp = partner.heard["/tf"][k].transforms[0].header.stamp
+        assert ns_from_stamp(stamp) == k * FRAME_NS
+    covariance = np.array(messages[-1].pose.covariance).reshape(6, 6)
+    assert np.linalg.eigvalsh(covariance).min() > 0.0
+    assert 0.02 < np.sqrt(covariance[0, 0]) < 0.1
+    assert not np.any(messages[-1].twist.covariance)
+
+
+def test_of_a_lost_image_nothing_is_published_but_why(start):
+    partner = start(mounting=as_lists(T_BASE_OPTICAL), tf="base")
+    partner.send("camera/camera_info", info_of(SCAN))
+    partner.spin(lambda: partner.node._camera._ideal is not None)
+    dark = np.zeros((SCAN.height, SCAN.width), np.uint8)
+    show(partner, 0)
+    show(partner, 1, picture=dark)
+    show(partner, 2, picture=dark)
+    show(partner, 3)
+    partner.spin(lambda: len(partner.statuses()) == 4 and len(partner.edges()[0]) == 2)
+    stamps = [ns_from_stamp(m.header.stamp) for m in partner.heard["localization/odom"]]
+    assert stamps == [0, 3 * FRAME_NS]
+    words = [status.message.partition(": ") for status in partner.statuses()]
+    assert [found for found, _, _ in words] == ["relocalized", "lost", "lost", "tracked"]
+    assert words[1][2]
+    names, edges = partner.edges()
+    assert names == 2 * [("map", "base_link")]
+    np.testing.assert_allclose(edges[1], partner.poses()[1], atol=ROUNDING)
+    np.testing.assert_allclose(edges[1][:3, 3], base_at(3)[:3, 3], atol=NEAR_M)
+
+
+def test_odometry_bridges_images_that_are_lost(start):
+    partner = start(mounting=as_lists(T_BASE_OPTICAL), n_candidates=1)
+    partner.send("camera/camera_info", info_of(SCAN))
+    partner.spin(lambda: partner.node._camera._ideal is not None)
+    dark = np.zeros((SCAN.height, SCAN.width), np.uint8)
+    for k in range(0, 30, 3):  # 1.35 m of the way
+        partner.send("odom", odometry_of(k * FRAME_NS, odometry_at(k)[0]))
+        partner.spin(lambda k=k: partner.node._odometry.has_passed(k * FRAME_NS))
+        show(partner, k, picture=None if k in (0, 27) else dark)
+    partner.spin(lambda: len(partner.statuses()) == 10)
+    assert partner.statuses()[-1].message == "tracked"
+    np.testing.assert_allclose(partner.poses()[-1][:3, 3], base_at(27)[:3, 3], atol=NEAR_M)
+
+
+def test_an_initial_pose_says_where_it_begins_anew(start):
+    partner = start(mounting=as_lists(T_BASE_OPTICAL))
+    partner.send("camera/camera_info", info_of(SCAN))
+    show(partner, 0)
+    for frame, k in (("odom", 1), ("map", 2)):
+        message = PoseWithCovarianceStamped()
+        message.header.frame_id = frame
+        message.pose.pose = pose_message(base_at(40))
+        before = partner.node._start
+        partner.send("initialpose", message)
+        partner.spin(lambda k=k, before=before: k == 1 or partner.node._start is not before)
+        show(partner, k, taken_at(40))
+    partner.spin(lambda: len(partner.statuses()) == 3)
+    # Without: 2 m from where it was, so it had to be looked for.
+    assert [s.message for s in partner.statuses()][1:] == ["relocalized", "tracked"]
+
+
+def test_a_start_is_told_by_parameter_and_holds_when_time_goes_back(start):
+    yaw_deg = 90.0
+    T_map_base = np.eye(4)
+    T_map_base[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+    T_map_base[:3, 3] = [0.5, 0.2, 0.9]
+    mounting = as_lists(np.linalg.inv(T_map_base) @ taken_at(4))
+    partner = start(mounting=mounting, start=f"[0.5, 0.2, 0.9, {yaw_deg}]")
+    partner.send("camera/camera_info", info_of(SCAN))
+    partner.spin(lambda: partner.node._camera._ideal is not None)
+    show(partner, 10, taken_at(4))
+    show(partner, 11, taken_at(40))
+    show(partner, 2, taken_at(4))
+    partner.spin(lambda: len(partner.statuses()) == 3)
+    found = [s.message for s in partner.statuses()]
+    assert found == ["tracked", "relocalized", "tracked"]
+    np.testing.assert_allclose(partner.poses()[2], T_map_base, atol=2 * NEAR_M)
+
+
+def test_what_is_no_picture_is_skipped_and_counted(start):
+    partner = start(mounting=as_lists(T_BASE_OPTICAL))
+    show(partner, 0)  # no camera_info yet
+    partner.send("camera/camera_info", info_of(SCAN, distortion_model="rational", d=[0.1] * 8))
+    show(partner, 1)
+    partner.send("camera/camera_info", info_of(SCAN))
+    partner.spin(lambda: partner.node._camera._ideal is not None)
+    show(partner, 2, picture=np.zeros((200, 300), np.float32), encoding="32FC1")
+    show(partner, 3, picture=np.zeros((100, 300), np.uint8))
+    colour = np.repeat(WALL.seen(SCAN, taken_at(4))[0][..., None], 3, axis=2).round()
+    for k, encoding in ((4, "rgb8"), (5, "bgr8")):
+        show(partner, k, picture=np.clip(colour, 0, 255).astype(np.uint8), encoding=encoding)
+    partner.spin(lambda: partner.values().get("n_images") == "2")
+    assert partner.values()["n_images_skipped"] == "4"
+    assert [s.message for s in partner.statuses()] == ["relocalized", "tracked"]
+
+
+def test_pictures_of_a_distorted_lens_are_rectified(start):
+    lens = BrownCamera(**vars(SCAN), k1=-0.25, k2=0.05, p1=0.001, p2=-0.001)
+    partner = start(mounting=as_lists(T_BASE_OPTICAL))
+    partner.send("camera/camera_info", info_of(lens))
+    partner.spin(lambda: partner.node._camera._ideal is not None)
+    for k in range(3):
+        show(partner, k, camera=lens)
+    partner.spin(lambda: len(partner.poses()) == 3)
+    np.testing.assert_allclose(partner.poses()[-1][:3, 3], base_at(2)[:3, 3], atol=RAW_M)
+
+
+def test_without_a_path_views_stand_where_the_map_was_made(start):
+    partner = start(path="''", mounting=as_lists(T_BASE_OPTICAL))
+    partner.send("camera/camera_info", info_of(SCAN))
+    far = pose([0, 0, 0], [1.0, 0.1, 0.2])
+    partner.spin(lambda: partner.node._camera._ideal is not None)
+    show(partner, 0, far)
+    partner.spin(lambda: partner.poses())
+    expected = far @ np.linalg.inv(T_BASE_OPTICAL)
+    np.testing.assert_allclose(partner.poses()[0][:3, 3], expected[:3, 3], atol=2 * NEAR_M)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"map": "nowhere"}, DenseMapError, "nowhere/manifest.json: cannot be read"),
+        ({"path": "nowhere.tum"}, UserError, "nowhere.tum: cannot be read"),
+        ({"start": "[1.0, 2.0]"}, ParameterError, "start: expected 4 numbers or none, found 2"),
+        ({"alignment.n_levels": 0}, ParameterError, "alignment: n_levels: expected at least 1"),
+    ],
+)
+def test_wrong_parameters_end_the_node_with_their_name(start, changes, error, message):
+    with pytest.raises(error, match=message):
+        start(**changes)
+
+
+def test_a_damaged_map_ends_the_node_with_the_name_of_the_file(start, folder, tmp_path):
+    import shutil
+
+    damaged = shutil.copytree(folder, tmp_path / "damaged")
+    surface = next((damaged / "surfaces").iterdir())
+    content = bytearray(surface.read_bytes())
+    content[len(content) // 2] ^= 1
+    surface.write_bytes(content)
+    with pytest.raises(DenseMapError, match=f"{surface.name}: its SHA-256"):
+        start(map=damaged)

@@ -1,0 +1,132 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the nodes are made of: odometry at the stamps of images, results as messages."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from painted_wall import CAMERA, Wall, pose
+from scipy.spatial.transform import Rotation
+
+pytestmark = pytest.mark.ros
+pytest.importorskip("rclpy")
+
+from aerotwin_core.parameters import flat_parameters, parameter_table_markdown  # noqa: E402
+from aerotwin_core.rigid_motion import exponential  # noqa: E402
+from aerotwin_dense_localization.localization import (  # noqa: E402
+    Localization,
+    LocalizationParameters,
+    Status,
+)
+from aerotwin_dense_localization.ros.node_parameters import (  # noqa: E402
+    LocalizerNodeParameters,
+    MapperNodeParameters,
+)
+from aerotwin_dense_localization.ros.outputs import (  # noqa: E402
+    body_covariance,
+    preview_points,
+    status_message,
+)
+from aerotwin_dense_localization.ros.pose_buffer import N_KEPT, PoseBuffer  # noqa: E402
+
+ROUNDING = 1e-9
+STEP_ERROR = 1e-6
+"""Of a numerical derivative with steps of 1e-6."""
+S = 1_000_000_000
+
+
+def moved(seconds):
+    """Return a pose that goes steadily: 2 m/s along x, 0.4 rad/s about z."""
+    return pose([0.0, 0.0, 0.4 * seconds], [2.0 * seconds, 1.0, 0.0])
+
+
+def test_poses_are_told_between_two_and_nowhere_else():
+    buffer = PoseBuffer(max_gap_s=0.5)
+    assert buffer.near(0) is None and not buffer.has_passed(0)
+    for seconds in (1.0, 1.2, 1.4, 3.0, 3.2):
+        buffer.add(round(seconds * S), moved(seconds))
+    for seconds in (1.0, 1.05, 1.3, 1.4, 3.1, 3.2):
+        np.testing.assert_allclose(buffer.at(round(seconds * S)), moved(seconds), atol=ROUNDING)
+    assert buffer.at(S - 1) is None  # before the first
+    assert buffer.at(2 * S) is None  # between poses too far apart
+    assert buffer.at(round(3.3 * S)) is None  # not yet
+    np.testing.assert_allclose(buffer.near(round(3.3 * S)), moved(3.2), atol=ROUNDING)
+    assert buffer.near(round(3.8 * S)) is None  # too long ago
+    assert buffer.has_passed(round(3.2 * S)) and not buffer.has_passed(round(3.2 * S) + 1)
+
+
+def test_time_that_goes_back_forgets_the_poses_and_few_are_kept():
+    buffer = PoseBuffer(max_gap_s=0.5)
+    for k in range(2 * N_KEPT):
+        buffer.add(k, np.eye(4))
+    assert buffer.at(N_KEPT - 1) is None and buffer.at(N_KEPT) is not None
+    buffer.add(5, np.eye(4))
+    assert buffer.newest_ns == 5 and buffer.at(N_KEPT) is None
+
+
+def test_the_covariance_of_the_body_is_that_of_small_motions_of_the_camera():
+    rng = np.random.default_rng(3)
+    A = rng.normal(0.0, 0.01, (6, 6))
+    covariance = A @ A.T
+    T_map_cam, T_cam_base = pose([0.3, -0.2, 1.0], [4.0, 5.0, 6.0]), pose([0, 0.5, 0], [1, -2, 3.0])
+
+    def body(d):
+        """Return place and turn of the body when the camera is shifted and turned by d in map."""
+        moved = T_map_cam.copy()
+        moved[:3, 3] += d[:3]
+        moved[:3, :3] = exponential([0, 0, 0, *d[3:]])[:3, :3] @ T_map_cam[:3, :3]
+        return moved @ T_cam_base
+
+    still, J = body(np.zeros(6)), np.empty((6, 6))
+    for k in range(6):
+        there = body(1e-6 * np.eye(6)[k])
+        turn = Rotation.from_matrix(there[:3, :3] @ still[:3, :3].T).as_rotvec()
+        J[:, k] = np.concatenate([there[:3, 3] - still[:3, 3], turn]) / 1e-6
+    lever = still[:3, 3] - T_map_cam[:3, 3]
+    found = body_covariance(covariance, lever, 0.02, 0.003)
+    expected = J @ covariance @ J.T + np.diag([0.02**2] * 3 + [0.003**2] * 3)
+    np.testing.assert_allclose(found, expected, atol=STEP_ERROR)
+
+
+@pytest.mark.parametrize(
+    ("status", "level"),
+    [("tracked", b"\x00"), ("renewed", b"\x00"), ("relocalized", b"\x01"), ("lost", b"\x02")],
+)
+def test_a_status_names_how_an_image_was_found_and_why_not(status, level):
+    reason = "too few pixels" if status == "lost" else ""
+    found = Localization(
+        status=Status(status), T_map_cam=None, covariance=None, correlation=0.5, overlap=0.25,
+        reason=reason,
+    )  # fmt: skip
+    message = status_message(1_500_000_000, found, "uav1/localizer")
+    assert (message.header.stamp.sec, message.header.stamp.nanosec) == (1, 500_000_000)
+    (told,) = message.status
+    assert (told.name, told.level) == ("uav1/localizer", level)
+    assert told.message == ("lost: too few pixels" if reason else status)
+    values = {value.key: value.value for value in told.values}
+    assert values == {
+        "status": status, "reason": reason, "correlation": "0.500", "overlap": "0.250",
+    }  # fmt: skip
+
+
+def test_the_preview_of_a_keyframe_lies_on_the_wall_in_its_grey_values():
+    wall = Wall()
+    keyframe = wall.keyframe(pose([0.1, -0.1, 0.05], [0.3, 0.2, -0.5]))
+    keyframe.depth[:100] = np.nan
+    points, grey = preview_points(keyframe)
+    assert len(points) == 18 * CAMERA.width // 8  # rows 100, 108 ... 236 have depth
+    np.testing.assert_allclose(wall.off(points), 0.0, atol=1e-5)
+    np.testing.assert_allclose(grey, wall.paint(points[:, 0], points[:, 1]), atol=1.0)
+
+
+@pytest.mark.parametrize(
+    ("cls", "told_elsewhere"),
+    [(MapperNodeParameters, ()), (LocalizerNodeParameters, (LocalizationParameters,))],
+)
+def test_the_readme_has_the_parameters_of_a_node(cls, told_elsewhere):
+    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    names = {name for other in told_elsewhere for name, _, _ in flat_parameters(other)}
+    for row in parameter_table_markdown(cls).splitlines()[2:]:
+        name = row.split("`")[1]
+        assert row in text or name in names or "." in name, row
