@@ -12,6 +12,7 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import invert_transform
 from aerotwin_core.rigid_motion import exponential
 from aerotwin_dense_localization.alignment import AlignmentParameters, DirectAlignment, View
+from aerotwin_dense_localization.alignment.equations import Equations, lengthened
 from aerotwin_dense_localization.alignment.kernels import select_pixels
 
 ZOOM = PinholeCamera(width=400, height=300, fx=330.0, fy=330.0, cx=199.5, cy=149.5)
@@ -155,6 +156,44 @@ def test_nothing_to_see_is_said(view):
     away = DirectAlignment(view).align(view.grey, CAMERA, pose([0.0, np.pi, 0.0], np.zeros(3)))
     assert not away.converged
     assert "pixels" in away.reason
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.8])
+def test_steps_that_fall_short_by_a_share_are_lengthened_to_the_end(share):
+    rng = np.random.default_rng(3)
+    A = rng.normal(0.0, 1.0, (8, 8))
+    equations = Equations(H=A @ A.T, g=np.zeros(8), overlap=1.0, correlation=1.0, spread=1.0)
+    way = rng.normal(0.0, 1.0, 6)
+    before = share * way
+    taken = 1.5 * before
+    step = share * (way - taken)
+    assert lengthened(equations, step, None, None) == 1.0
+    assert lengthened(equations, step, before, taken) == pytest.approx(min(1.0 / share, 5.0))
+    assert lengthened(equations, 2.0 * before, before, taken) == 1.0  # it became worse
+
+
+def test_a_noisy_view_leaves_nothing_of_the_way():
+    # Noise in the view's slopes makes steps short; 200 of them, however small, go to the end.
+    grey, depth = plane_image(CAMERA, np.eye(4))
+    noisy = grey + np.random.default_rng(0).normal(0.0, 10.0, grey.shape)
+    view = View(grey=noisy, depth=depth, camera=CAMERA)
+    image = plane_image(CAMERA, pose([0.01, -0.02, 0.01], [0.04, -0.03, 0.05]))[0]
+    found = DirectAlignment(view).align(image, CAMERA, np.eye(4))
+    thorough = AlignmentParameters(stop_px=1e-5, max_iterations=200)
+    end = DirectAlignment(view, thorough).align(image, CAMERA, np.eye(4))
+    assert found.converged and found.n_iterations < 30
+    assert error(found, end.T_view_cam)[0] < 0.03 * OFFSET / CAMERA.fx  # of a pixel
+
+
+def test_a_view_of_which_little_is_left_when_halved_is_aligned_at_finer_levels():
+    grey, depth = plane_image(CAMERA, np.eye(4))
+    rows, columns = np.indices(depth.shape)
+    holes = np.where((rows % 8 < 4) & (columns % 8 < 4), depth, np.nan)
+    view = View(grey=grey, depth=holes, camera=CAMERA)
+    T = pose([0.002, 0.0, 0.001], [0.006, -0.004, 0.01])
+    found = DirectAlignment(view).align(plane_image(CAMERA, T)[0], CAMERA, np.eye(4))
+    assert found.converged, found.reason
+    assert error(found, T)[0] < SUBPIXEL_M
 
 
 def test_a_fixed_gain_stays(view):

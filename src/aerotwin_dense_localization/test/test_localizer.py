@@ -4,12 +4,10 @@
 
 import numpy as np
 import pytest
-from painted_wall import CAMERA, Wall, pose, waves
+from painted_wall import Wall, pose, waves
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import PinholeCamera
-from aerotwin_core.frames import invert_transform
-from aerotwin_dense_localization.baselines import FeatureMap, Reference
 from aerotwin_dense_localization.localization import (
     LocalizationParameters,
     Localizer,
@@ -113,6 +111,21 @@ def test_a_camera_that_knows_nothing_is_found(views):
     assert off_m(found, there) < NEAR_M
 
 
+def test_a_single_image_is_placed_by_a_view_from_its_own_place(dense):
+    there, start = pose([0.0, 0.0, 0.02], [1.3, 0.02, 1.9]), pose([0.02, 0.0, 0.0], [1.2, 0.0, 1.7])
+    overlaps = []
+    for n in (0, 1):
+        views = VirtualViews(
+            dense, SCAN, start, LocalizationParameters(setback_m=0.0, n_refinements=n)
+        )
+        found = Localizer(views, start).localize(image(there))
+        views.close()
+        assert found.status is Status.TRACKED, found.reason
+        assert off_m(found, there) < NEAR_M
+        overlaps.append(found.overlap)
+    assert overlaps[0] < 0.9 and overlaps[1] > 0.99
+
+
 def test_beside_the_path_a_view_is_rendered_where_the_camera_is(views):
     beside = pose([0, 0, 0.35], [1.4, 0.35, 1.9])
     found = Localizer(views, beside).localize(image(beside))
@@ -192,38 +205,6 @@ def test_virtual_key_frames_stand_also_along_the_way_to_the_surface():
     # From d nearer, (1 - d)^2 of the view is left; counted in ninths, and by stations of 5 cm.
     steps = np.diff(poses[:-1, 2, 3])
     np.testing.assert_allclose(steps, 1.0 - np.sqrt(0.6), atol=0.05 + 1.0 / 8)
-
-
-@pytest.mark.parametrize("detector", ["orb", "sift"])
-def test_features_find_a_camera_from_where_the_map_was_made(detector):
-    references = []
-    for k in range(3):
-        frame = WALL.keyframe(pose([0, 0, 0], [0.3 * k, 0, 0]))
-        references.append(
-            Reference(
-                grey=frame.image,
-                depth=frame.depth,
-                camera=CAMERA,
-                T_map_optical=frame.T_map_optical,
-            )
-        )
-    features = FeatureMap(references, detector)
-    T = pose([0.02, -0.03, 0.05], [0.4, 0.05, 0.3])
-    grey = np.clip(WALL.seen(CAMERA, T)[0], 0, 255).astype(np.uint8)
-    found = features.localize(grey, CAMERA, T[:3, 3])
-    assert found.T_map_cam is not None
-    assert np.linalg.norm(found.T_map_cam[:3, 3] - T[:3, 3]) < 0.05
-    assert found.n_inliers >= 12
-    blank = features.localize(np.full((240, 320), 90, np.uint8), CAMERA, T[:3, 3])
-    assert blank.T_map_cam is None
-    again = features.localize(grey, CAMERA, T[:3, 3])
-    assert again.T_map_cam.tobytes() == found.T_map_cam.tobytes()
-    assert np.allclose(invert_transform(found.T_map_cam) @ found.T_map_cam, np.eye(4))
-
-
-def test_only_known_detectors_are_taken():
-    with pytest.raises(ValueError, match="detector must be one of orb, sift"):
-        FeatureMap([], "surf")
 
 
 def test_there_must_be_a_virtual_key_frame(dense):

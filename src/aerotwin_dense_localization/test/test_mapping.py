@@ -128,6 +128,24 @@ def test_what_may_be_visible_is_all_that_is_rendered():
     assert part.depth.tobytes() == whole.depth.tobytes()
 
 
+def test_far_key_frames_share_no_points_and_a_view_shows_those_near_it():
+    wall = Wall()
+    drifted = pose([0, 0, 0], [0.0, 0.0, 0.1])  # a place seen again with another pose
+    true = [pose([0, 0, 0], [x, 0.0, 0.0]) for x in (0.0, 0.02, 1.0, 1.02)]
+    frames = [wall.keyframe(T, sigma_m=0.002, seed=k) for k, T in enumerate(true)]
+    frames[2:] = [frame.at(drifted @ frame.T_map_optical) for frame in frames[2:]]
+    builder, reports = build(frames, reach_m=0.5)
+    assert [report.n_agreeing > 10_000 for report in reports] == [False, True, False, True]
+    assert not any(report.n_spurious or report.n_replaced for report in reports)
+    dense = builder.finished()
+    for frame, T_wall in ((frames[1], np.eye(4)), (frames[3], drifted)):
+        shown = dense.visible(CAMERA, frame.T_map_optical)
+        there = (shown.points - T_wall[:3, 3]) @ T_wall[:3, :3]
+        assert len(shown) > 10_000 and np.abs(wall.off(there)).max() < 0.02  # all of one place
+    whole = DenseMap(dense.surfaces).visible(CAMERA, frames[1].T_map_optical)
+    assert np.abs(wall.off(whole.points)).max() > 0.05
+
+
 def test_a_splat_is_the_image_of_its_pixel():
     rays = np.array([[0.3, -0.2]], np.float32)
     depth, slopes = np.array([4.0], np.float32), np.array([[0.7, -0.4]], np.float32)

@@ -144,6 +144,22 @@ def test_what_is_behind_or_beside_the_camera_is_not_drawn():
     assert np.isnan(view.image).all() and np.isnan(view.depth).all()
 
 
+def test_a_splat_that_is_passed_closely_is_not_smeared_over_the_view():
+    # Its far end, at three sigmas, is at x/z = 1 / 1.05; the image ends at (95 - 47) / 70.
+    sigma_m = 0.25
+    beside = SplatCloud(
+        points=[[1.0, 0.0, 0.3]],
+        colours=np.array([[250.0]]),
+        covariances=[[1e-4, 0, 0, 1e-4, 0, sigma_m**2]],
+    )
+    wall = slanted_wall()
+    rasteriser = SplatRasteriser(CAMERAS[0])
+    alone = rasteriser.render(wall, np.eye(4))
+    both = rasteriser.render(SplatCloud.joined([wall, beside]), np.eye(4))
+    assert both.depth.tobytes() == alone.depth.tobytes()
+    assert both.image.tobytes() == alone.image.tobytes()
+
+
 def test_views_do_not_depend_on_the_number_of_threads():
     cloud, views = slanted_wall(), []
     for n_threads in (1, 3):

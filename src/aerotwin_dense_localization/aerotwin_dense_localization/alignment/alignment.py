@@ -25,6 +25,7 @@ from aerotwin_dense_localization.alignment.equations import (
     Equations,
     correlation_of,
     inverse_of_motion,
+    lengthened,
     solve,
     spread_of,
 )
@@ -44,6 +45,9 @@ _FIRST_SIGMA_DN, _FIRST_SIGMA_M = 10.0, 0.05
 _SCALE_STRIDE = 7
 """Every so manieth residual tells the scale; not a divisor of usual widths."""
 _MIN_PIXELS = 200
+_LENGTHENED_PX = 0.3
+"""Steps are lengthened up to here: farther, the way is not straight."""
+_STILL_PX = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -200,9 +204,8 @@ class DirectAlignment:
                 depth=None if depths is None else depths[k],
                 depth_worth=depth_worth,
             )
+            # A coarse level of a view with holes may show too little: finer ones show more.
             equations, has_settled = self._descend(self._levels[k], target, state)
-            if equations is None:
-                break
         return self._judged(state, equations, has_settled)
 
     def _select(
@@ -237,18 +240,22 @@ class DirectAlignment:
         if len(level.points) < _MIN_PIXELS:
             return None, False
         equations, pixels_per_m = None, target.K[0, 0] / level.median_depth_m
+        before, taken = None, None
         for _ in range(self.parameters.max_iterations):
             equations = self._linearised(level, target, state)
             step = None if equations is None else solve(equations)
             if equations is None or step is None:
                 return None, False
-            state.T = state.T @ invert_transform(exponential(step[:6]))
+            moved_px = np.linalg.norm(step[:3]) * pixels_per_m
+            moved_px += np.linalg.norm(step[3:6]) * target.K[0, 0]
+            longer = lengthened(equations, step[:6], before, taken)
+            longer = min(longer, max(1.0, _LENGTHENED_PX / max(moved_px, _STILL_PX)))
+            before, taken = step[:6], longer * step[:6]
+            state.T = state.T @ invert_transform(exponential(taken))
             state.gain += step[6]
             state.offset += step[7]
             state.n_iterations += 1
-            moved_px = np.linalg.norm(step[:3]) * pixels_per_m
-            turned_px = np.linalg.norm(step[3:6]) * target.K[0, 0]
-            if moved_px + turned_px < self.parameters.stop_px:
+            if longer * moved_px < self.parameters.stop_px:
                 return equations, True
         return equations, False
 

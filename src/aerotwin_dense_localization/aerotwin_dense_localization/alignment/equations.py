@@ -9,6 +9,9 @@ import numpy as np
 from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.alignment.kernels import N_UNKNOWNS
 
+_LONGEST = 5.0
+"""Steps are lengthened by no more."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Equations:
@@ -47,6 +50,37 @@ def solve(equations: Equations) -> FloatArray | None:
     except np.linalg.LinAlgError:
         return None
     return step if np.isfinite(step).all() else None
+
+
+def lengthened(
+    equations: Equations, step: FloatArray, before: FloatArray | None, taken: FloatArray | None
+) -> float:
+    """Return by how much to lengthen a motion, as the last one turned out too short.
+
+    Noise in a view's slopes and weights that move with the residuals make H too large: steps fall
+    short by the same share again and again. Where moving by `taken` made the step that was wanted
+    `before` become this one, the way that is left follows.
+
+    Parameters
+    ----------
+    equations : Equations
+    step : (6,) array
+        That they ask for: v, omega.
+    before, taken : (6,) arrays, optional
+        What was asked for last, and how far it was gone.
+
+    References
+    ----------
+    Barzilai, Borwein: Two-point step size gradient methods. IMA J. Numerical Analysis 8, 1988;
+    the lengths here are those of H.
+    """
+    if before is None or taken is None:
+        return 1.0
+    H = equations.H[:6, :6]
+    gained = float(taken @ H @ (before - step))
+    if not gained > 0.0:
+        return 1.0
+    return float(np.clip(taken @ H @ taken / gained, 1.0, _LONGEST))
 
 
 def inverse_of_motion(H: FloatArray) -> FloatArray:

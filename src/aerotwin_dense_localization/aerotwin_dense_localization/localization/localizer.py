@@ -103,7 +103,7 @@ class Localizer:
         expected = self._expected() if T_map_expected is None else T_map_expected
         reason = "there is no pose to begin with"
         for status, view, start in self._attempts(grey, expected):
-            found = view.aligner.align(grey, self._views.camera, _from(view, start))
+            view, found = self._aligned(grey, view, start)
             T_map_cam = view.T_map_view @ found.T_view_cam
             is_bound = status is not Status.RELOCALIZED
             reason = found.reason or (self._leap(T_map_cam, start) if is_bound else "")
@@ -114,6 +114,19 @@ class Localizer:
             status=Status.LOST, T_map_cam=None, covariance=None, correlation=0.0, overlap=0.0,
             reason=reason,
         )  # fmt: skip
+
+    def _aligned(
+        self, grey: np.ndarray, view: VirtualView, start: FloatArray
+    ) -> tuple[VirtualView, Alignment]:
+        """Return what the image was aligned to last, and how: views at its own pose come last."""
+        camera = self._views.camera
+        found = view.aligner.align(grey, camera, _from(view, start))
+        for _ in range(self._views.parameters.n_refinements):
+            if not found.converged:
+                break
+            view = self._views.render(view.T_map_view @ found.T_view_cam)
+            found = view.aligner.align(grey, camera, np.eye(4))
+        return view, found
 
     def _attempts(
         self, grey: np.ndarray, expected: FloatArray | None

@@ -46,6 +46,15 @@ class LocalizationParameters:
     max_step_deg: float = parameter(
         10.0, text="Nor one turned by more.", unit="deg", minimum=0.1, maximum=180.0
     )
+    n_refinements: int = parameter(
+        0,
+        text=(
+            "An image that was placed is aligned again to so many views rendered where it was "
+            "found: for single images, that begin far from any view."
+        ),
+        minimum=0,
+        maximum=10,
+    )
     n_candidates: int = parameter(
         5,
         text="When lost: virtual key-frames whose thumbnails are most alike are tried.",

@@ -65,14 +65,20 @@ class DenseMap:
     ) -> SplatCloud:
         """Return the splats that may be in a camera's view, by their blocks.
 
-        What stands before what is the rasteriser's affair.
+        Of the surfaces those within reach of the one that stands nearest to the camera; what
+        stands before what is the rasteriser's affair.
         """
         R, p = T_map_optical[:3, :3], T_map_optical[:3, 3]
         centres, radii = (self._blocks.centres - p) @ R, self._blocks.radii
         is_seen = (centres[:, 2] + radii > 0.0) & (centres[:, 2] - radii < farthest_m)
         for normal in _frustum(camera):
             is_seen &= centres @ normal + radii > 0.0
-        return self.cloud.subset(np.repeat(is_seen, _BLOCK)[: len(self.cloud)])
+        is_shown = np.repeat(is_seen, _BLOCK)[: len(self.cloud)]
+        ways_m = np.array([np.linalg.norm(s.T_map_surface[:3, 3] - p) for s in self.surfaces])
+        is_near = ways_m <= ways_m.min() + self.parameters.reach_m
+        if not is_near.all():
+            is_shown &= np.repeat(is_near, [len(surface) for surface in self.surfaces])
+        return self.cloud.subset(is_shown)
 
     def pixel_m(self) -> np.ndarray:
         """Return the size of the pixel that each splat came from (n,) float32 [m]."""

@@ -85,7 +85,7 @@ class MapBuilder:
         p = self.parameters
         depth, variance = _without_rim(keyframe, p.margin_px)
         colours = to_lab(keyframe.image.reshape(*keyframe.image.shape[:2], -1))
-        near = [k for k, surface in enumerate(self.surfaces) if _meets(surface, keyframe)]
+        near = [k for k, surface in enumerate(self.surfaces) if _meets(surface, keyframe, p)]
         kind = self._kind(keyframe, depth, variance, colours, near)
         n_replaced = 0
         for k in near:
@@ -172,8 +172,10 @@ def _without_rim(keyframe: Keyframe, margin_px: int) -> tuple[np.ndarray, np.nda
     return depth, variance
 
 
-def _meets(surface: Surface, keyframe: Keyframe) -> bool:
-    """Tell whether a key-frame may show points of a surface, by a few of them."""
+def _meets(surface: Surface, keyframe: Keyframe, p: MapParameters) -> bool:
+    """Tell whether a key-frame may show points of a surface in its reach, by a few of them."""
+    if np.linalg.norm(surface.T_map_surface[:3, 3] - keyframe.T_map_optical[:3, 3]) > p.reach_m:
+        return False
     chosen = np.linspace(0, len(surface) - 1, min(len(surface), 200)).astype(int)
     rows, columns = np.divmod(surface.pixels[chosen], surface.camera.width)
     points = surface.camera.unproject(np.column_stack([columns, rows]), surface.depth[chosen])

@@ -55,6 +55,16 @@ class MapParameters:
     min_weight: float = parameter(
         0.01, text="Weight of splats at which a pixel is known.", minimum=1e-6, maximum=10.0
     )
+    reach_m: float = parameter(
+        1e6,
+        text=(
+            "Key-frames share points with the surfaces that stand this near to them, and a view "
+            "shows those near it: on a long way, poses that drift put one thing in many places."
+        ),
+        unit="m",
+        minimum=0.1,
+        maximum=1e6,
+    )
     new_distance_m: float = parameter(
         3.0,
         text="So far from every surface's pose a key-frame becomes a surface of its own.",

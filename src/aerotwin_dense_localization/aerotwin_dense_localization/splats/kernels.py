@@ -31,13 +31,14 @@ def _spread_along(covariances, i, x, y, z):
 @njit(
     void(
         int64, int64, float32[:, ::1], float32[:, ::1], float64[:, ::1], float64[:, ::1],
-        float32[:, :, :, ::1], float64[::1], float64, float64, float64, float32[:, ::1],
+        float32[:, :, :, ::1], float64[::1], float64, float64, float64, float64, float32[:, ::1],
     ),
     cache=True, nogil=True, error_model="numpy",
 )  # fmt: skip
 def project_splats(
-    start, stop, points, covariances, T, pixels, lens, centre, near, low_pass, cutoff, record
-):
+    start, stop, points, covariances, T, pixels, lens, centre, near, deepest, low_pass, cutoff,
+    record,
+):  # fmt: skip
     """Project splats, eq. (1): T (3, 4) takes them to the optical frame.
 
     `pixels` are the images of their centres and `lens` the derivative of the pixel by x/z and y/z
@@ -53,6 +54,10 @@ def project_splats(
         z = T[2, 0] * a + T[2, 1] * b + T[2, 2] * c + T[2, 3]
         if not z >= near:
             continue
+        sx, sy, sz = _spread_along(covariances, i, T[2, 0], T[2, 1], T[2, 2])
+        deep = T[2, 0] * sx + T[2, 1] * sy + T[2, 2] * sz
+        if not deep <= (deepest * z) ** 2:
+            continue  # what reaches towards the eye has no linear image
         x = (T[0, 0] * a + T[0, 1] * b + T[0, 2] * c + T[0, 3]) / z
         y = (T[1, 0] * a + T[1, 1] * b + T[1, 2] * c + T[1, 3]) / z
         if len(pixels):
@@ -86,10 +91,9 @@ def project_splats(
             continue
         zu = T[2, 0] * px + T[2, 1] * py + T[2, 2] * pz
         zv = T[2, 0] * qx + T[2, 1] * qy + T[2, 2] * qz
-        sx, sy, sz = _spread_along(covariances, i, T[2, 0], T[2, 1], T[2, 2])
         slope_u = (zu * vv - zv * uv) / determinant
         slope_v = (zv * uu - zu * uv) / determinant
-        variance = T[2, 0] * sx + T[2, 1] * sy + T[2, 2] * sz - zu * slope_u - zv * slope_v
+        variance = deep - zu * slope_u - zv * slope_v
         record[i, 0], record[i, 1], record[i, 2] = u, v, z
         record[i, 3], record[i, 4] = vv / determinant, -uv / determinant
         record[i, 5] = uu / determinant

@@ -49,6 +49,16 @@ class SplatParameters:
     near_m: float = parameter(
         0.1, text="Nearer than this nothing is drawn.", unit="m", minimum=1e-3, maximum=100.0
     )
+    max_depth_sigma: float = parameter(
+        0.15,
+        text=(
+            "Splats that extend along the view by more than this share of their depth are not "
+            "drawn: a projection that is linear about their centre would smear them over views "
+            "that they are not in."
+        ),
+        minimum=0.001,
+        maximum=1.0,
+    )
     min_weight: float = parameter(
         1e-6,
         text="Pixels whose weights sum to less have no surface.",

@@ -124,7 +124,8 @@ class SplatRasteriser:
         options, centre = self.parameters, self.camera.matrix[:2, 2].copy()
         run_ranges(
             project_splats, len(cloud), cloud.points, cloud.covariances, T_optical_cloud, pixels,
-            self._lens, centre, options.near_m, options.low_pass_px2, options.cutoff, record,
+            self._lens, centre, options.near_m, options.max_depth_sigma, options.low_pass_px2,
+            options.cutoff, record,
         )  # fmt: skip
         return record
 
