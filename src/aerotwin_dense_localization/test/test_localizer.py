@@ -111,21 +111,6 @@ def test_a_camera_that_knows_nothing_is_found(views):
     assert off_m(found, there) < NEAR_M
 
 
-def test_a_single_image_is_placed_by_a_view_from_its_own_place(dense):
-    there, start = pose([0.0, 0.0, 0.02], [1.3, 0.02, 1.9]), pose([0.02, 0.0, 0.0], [1.2, 0.0, 1.7])
-    overlaps = []
-    for n in (0, 1):
-        views = VirtualViews(
-            dense, SCAN, start, LocalizationParameters(setback_m=0.0, n_refinements=n)
-        )
-        found = Localizer(views, start).localize(image(there))
-        views.close()
-        assert found.status is Status.TRACKED, found.reason
-        assert off_m(found, there) < NEAR_M
-        overlaps.append(found.overlap)
-    assert overlaps[0] < 0.9 and overlaps[1] > 0.99
-
-
 def test_beside_the_path_a_view_is_rendered_where_the_camera_is(views):
     beside = pose([0, 0, 0.35], [1.4, 0.35, 1.9])
     found = Localizer(views, beside).localize(image(beside))

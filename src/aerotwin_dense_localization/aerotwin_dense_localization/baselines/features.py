@@ -1,151 +1,112 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Localisation by features: ORB or SIFT of images with depth, matched, and a pose from n points.
+"""Features of an image: ORB or SIFT, with their places and how far these can be trusted.
 
-Against the key-frames of the mapping flight this is what the localisation mode of a feature SLAM
-does; against virtual key-frames it has the same views as direct alignment.
+Thresholds are low and the best of many features kept, which favours low texture.
 
 References
 ----------
 Rublee et al.: ORB: an efficient alternative to SIFT or SURF. ICCV 2011.
-Lowe: Distinctive image features from scale-invariant keypoints. IJCV 60(2), 2004 (ratio test).
+Lowe: Distinctive image features from scale-invariant keypoints. IJCV 60(2), 2004.
+Campos et al.: ORB-SLAM3. T-RO 37(6), 2021: eight levels of 1.2, FAST threshold 20, or 7 where that
+finds too little.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
 import numpy as np
 
-from aerotwin_core.camera import PinholeCamera
-from aerotwin_core.frames import FloatArray, invert_transform, make_transform
+from aerotwin_core.frames import FloatArray
 
 DETECTORS = ("orb", "sift")
-N_FEATURES, RATIO, REPROJECTION_PX, MIN_INLIERS = 2000, 0.8, 3.0, 12
-RANSAC_TRIALS, CONFIDENCE = 300, 0.999
+_ORB_SCALE, _ORB_PATCH_PX, _ORB_FAST = 1.2, 31, 7
+_ORB_LEVELS = 12
+"""Up to 7.4 times coarser: a key-frame of 13 m has pixels 6.5 times those of a camera at 1 m."""
+_SIFT_CONTRAST = 0.01
+"""A quarter of OpenCV's."""
+_SIFT_SIZE_PX = 3.2
+"""Of a feature of the first level: twice Lowe's sigma of 1.6 px."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Reference:
-    """An image with depth at a known pose.
+class Features:
+    """Features of an image.
 
     Attributes
     ----------
-    grey : (h, w) uint8 array
-    depth : (h, w) array
-        [m]; NaN where unknown.
-    camera : PinholeCamera
-    T_map_optical : (4, 4) array
+    pixels : (n, 2) array
+        [px].
+    scales : (n,) array
+        Pixels of the image in one of the level that each was found in: its place is as uncertain.
+    descriptors : (n, k) array
+        uint8 of ORB, float32 of SIFT.
     """
 
-    grey: np.ndarray
-    depth: np.ndarray
-    camera: PinholeCamera
-    T_map_optical: FloatArray
+    pixels: FloatArray
+    scales: FloatArray
+    descriptors: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+    def take(self, which: np.ndarray) -> "Features":
+        """Return those of a mask or of indices."""
+        return Features(
+            pixels=self.pixels[which],
+            scales=self.scales[which],
+            descriptors=self.descriptors[which],
+        )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FeaturePose:
-    """What features say of an image.
-
-    Attributes
-    ----------
-    T_map_cam : (4, 4) array or None
-        None where too few agree.
-    n_matches, n_inliers : int
-    """
-
-    T_map_cam: FloatArray | None
-    n_matches: int
-    n_inliers: int
-
-
-class FeatureMap:
-    """Features with places.
+class Detector:
+    """Finds features.
 
     Parameters
     ----------
-    references : sequence of Reference
-    detector : str
+    name : str
         "orb" or "sift".
+    n_features : int
+        The best are kept.
+
+    Raises
+    ------
+    ValueError
+        If it is none of them.
     """
 
-    def __init__(self, references: Sequence[Reference], detector: str) -> None:
-        if detector not in DETECTORS:
-            raise ValueError(f"detector must be one of {', '.join(DETECTORS)}, got '{detector}'")
+    def __init__(self, name: str, n_features: int) -> None:
+        if name not in DETECTORS:
+            raise ValueError(f"detector must be one of {', '.join(DETECTORS)}, got '{name}'")
+        self._is_orb = name == "orb"
         self._detector = (
-            cv2.ORB_create(N_FEATURES) if detector == "orb" else cv2.SIFT_create(N_FEATURES)
+            cv2.ORB_create(
+                n_features,
+                _ORB_SCALE,
+                _ORB_LEVELS,
+                patchSize=_ORB_PATCH_PX,
+                fastThreshold=_ORB_FAST,
+            )
+            if self._is_orb
+            else cv2.SIFT_create(
+                n_features, contrastThreshold=_SIFT_CONTRAST, enable_precise_upscale=True
+            )
         )
-        self._norm = cv2.NORM_HAMMING if detector == "orb" else cv2.NORM_L2
-        self.positions = np.array([r.T_map_optical[:3, 3] for r in references])
-        self._known = [self._features_of(reference) for reference in references]
+        self.norm = cv2.NORM_HAMMING if self._is_orb else cv2.NORM_L2
 
-    def localize(
-        self, grey: np.ndarray, camera: PinholeCamera, near_map: FloatArray, n_references: int = 3
-    ) -> FeaturePose:
-        """Return where an image (h, w) uint8 was taken.
-
-        Parameters
-        ----------
-        grey : (h, w) uint8 array
-        camera : PinholeCamera
-        near_map : (3,) array
-            The references nearest to this place are used [m].
-        n_references : int
-        """
-        keypoints, descriptors = self._detector.detectAndCompute(grey, None)
-        if descriptors is None or len(keypoints) < MIN_INLIERS:
-            return FeaturePose(T_map_cam=None, n_matches=0, n_inliers=0)
-        pixels = np.array([keypoint.pt for keypoint in keypoints])
-        order = np.argsort(np.linalg.norm(self.positions - near_map, axis=1), kind="stable")
-        points, seen = [], []
-        for k in order[:n_references]:
-            places, known = self._known[k]
-            for mine, theirs in self._matches(descriptors, known):
-                points.append(places[theirs])
-                seen.append(pixels[mine])
-        return _pose(np.array(points).reshape(-1, 3), np.array(seen).reshape(-1, 2), camera)
-
-    def _features_of(self, reference: Reference) -> tuple[FloatArray, np.ndarray | None]:
-        """Return the places (n, 3) in the map of an image's features, and their descriptors."""
-        mask = (np.isfinite(reference.depth) & (reference.depth > 0.0)).astype(np.uint8)
-        keypoints, descriptors = self._detector.detectAndCompute(reference.grey, mask)
+    def find(self, grey: np.ndarray, is_wanted: np.ndarray | None = None) -> Features:
+        """Return the features of an image (h, w) uint8, where it is wanted (h, w) bool."""
+        # Coarse levels of the mask are kept where it is 255, not where it is 1.
+        mask = None if is_wanted is None else is_wanted.astype(np.uint8) * 255
+        keypoints, descriptors = self._detector.detectAndCompute(grey, mask)
         if descriptors is None:
-            return np.empty((0, 3)), None
+            return Features(
+                pixels=np.empty((0, 2)), scales=np.empty(0), descriptors=np.empty((0, 1), np.uint8)
+            )
         pixels = np.array([keypoint.pt for keypoint in keypoints])
-        columns, rows = pixels.round().astype(int).T
-        points = reference.camera.unproject(pixels, reference.depth[rows, columns])
-        T = reference.T_map_optical
-        return points @ T[:3, :3].T + T[:3, 3], descriptors
-
-    def _matches(self, descriptors: np.ndarray, known: np.ndarray | None) -> list[tuple[int, int]]:
-        if known is None or len(known) < 2:
-            return []
-        pairs = cv2.BFMatcher(self._norm).knnMatch(descriptors, known, k=2)
-        return [
-            (best.queryIdx, best.trainIdx)
-            for best, second in pairs
-            if best.distance < RATIO * second.distance
-        ]
-
-
-def _pose(points_map: FloatArray, pixels: FloatArray, camera: PinholeCamera) -> FeaturePose:
-    n = len(points_map)
-    if n < MIN_INLIERS:
-        return FeaturePose(T_map_cam=None, n_matches=n, n_inliers=0)
-    cv2.setRNGSeed(0)  # the same matches give the same pose
-    middle = points_map.mean(axis=0)
-    found, rotvec, shift, inliers = cv2.solvePnPRansac(
-        points_map - middle, pixels, camera.matrix, None, iterationsCount=RANSAC_TRIALS,
-        reprojectionError=REPROJECTION_PX, confidence=CONFIDENCE,
-    )  # fmt: skip
-    n_inliers = 0 if inliers is None else len(inliers)
-    if not found or n_inliers < MIN_INLIERS:
-        return FeaturePose(T_map_cam=None, n_matches=n, n_inliers=n_inliers)
-    chosen = inliers.ravel()
-    rotvec, shift = cv2.solvePnPRefineLM(
-        points_map[chosen] - middle, pixels[chosen], camera.matrix, None, rotvec, shift
-    )
-    R = cv2.Rodrigues(rotvec)[0]
-    T_cam_map = make_transform(R, shift.ravel() - R @ middle)
-    return FeaturePose(T_map_cam=invert_transform(T_cam_map), n_matches=n, n_inliers=n_inliers)
+        sizes = np.array([keypoint.size for keypoint in keypoints])
+        scales = sizes / (_ORB_PATCH_PX if self._is_orb else _SIFT_SIZE_PX)
+        if self._is_orb:
+            # OpenCV multiplies by the scale, as if a coarse pixel's middle lay at its corner.
+            pixels = pixels + 0.5 * (scales[:, None] - 1.0)
+        return Features(pixels=pixels, scales=scales, descriptors=descriptors)
