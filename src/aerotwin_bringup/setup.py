@@ -53,6 +53,8 @@ setup(
             "bag.kitti = aerotwin_bringup.kitti_bag_command",
             "evaluate.bag = aerotwin_bringup.evaluate_bag_command",
             "launch = aerotwin_bringup.launch_command",
+            "localize = aerotwin_bringup.dense_localization.localize_command",
+            "map = aerotwin_bringup.dense_localization.map_command",
             "reconstruct.marks = aerotwin_bringup.teach_repeat.marks_command",
             "repeat = aerotwin_bringup.teach_repeat.repeat_command",
             "survey = aerotwin_bringup.teach_repeat.survey_command",

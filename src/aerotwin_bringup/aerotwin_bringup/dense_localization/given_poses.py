@@ -1,0 +1,171 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where a camera was, by somebody's word: poses of a file or a topic, or of our own odometry."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from aerotwin_core.camera import StereoRig
+from aerotwin_core.frames import (
+    R_CAM_OPTICAL,
+    FloatArray,
+    invert_transform,
+    make_transform,
+    quaternion_from_rotation,
+)
+from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.luma import grey_of
+from aerotwin_core.messages import stamp_ns
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_registration.geo_reference import GnssAlignment, align_to_gnss
+from aerotwin_stereo_odometry import StereoOdometry
+
+MAX_GAP_S = 0.5
+"""Between poses that are interpolated: within it a vehicle does not turn about."""
+_NO_FIX = -1  # NavSatStatus.STATUS_NO_FIX
+
+
+class StereoPair(NamedTuple):
+    """Rectified pictures of one instant [ns]; colours of the left one are kept."""
+
+    stamp_ns: int
+    left: np.ndarray
+    right: np.ndarray
+
+
+class PosedPair(NamedTuple):
+    """A pair and the pose of its left camera's optical frame, None where nobody knows it."""
+
+    pair: StereoPair
+    T_map_left: FloatArray | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GivenPoses:
+    """Poses of a body that carries a camera.
+
+    Attributes
+    ----------
+    trajectory : Trajectory
+        Of the body.
+    T_body_cam : (4, 4) array
+        Where the camera's optical frame sits on it.
+    source : str
+        Whose word it is.
+    is_truth : bool
+        Whether they are the true poses.
+    """
+
+    trajectory: Trajectory
+    T_body_cam: FloatArray
+    source: str
+    is_truth: bool = False
+
+    def at(self, stamp_ns: int) -> FloatArray | None:
+        """Return T_map_cam at a stamp [ns], None outside of the poses or in a gap of them."""
+        T = self._body_at(stamp_ns)
+        return None if T is None else T @ self.T_body_cam
+
+    def of_camera(self, stamps_ns: np.ndarray) -> Trajectory:
+        """Return the poses of the camera at those of the stamps (n,) [ns] where they are known."""
+        known = [(stamp, T) for stamp in stamps_ns.tolist() if (T := self.at(stamp)) is not None]
+        return trajectory_of([s for s, _ in known], [T for _, T in known])
+
+    def _body_at(self, stamp_ns: int) -> FloatArray | None:
+        stamps = self.trajectory.stamps_ns
+        after = int(np.searchsorted(stamps, stamp_ns))
+        if after < len(stamps) and stamps[after] == stamp_ns:
+            return self.trajectory.take(np.array([after])).transforms()[0]
+        if after in (0, len(stamps)) or stamps[after] - stamps[after - 1] > MAX_GAP_S * 1e9:
+            return None
+        return self.trajectory.interpolate(np.array([stamp_ns])).transforms()[0]
+
+
+def posed(pairs: Iterable[StereoPair], poses: GivenPoses) -> Iterator[PosedPair]:
+    """Yield pairs with the poses that were given."""
+    for pair in pairs:
+        yield PosedPair(pair, poses.at(pair.stamp_ns))
+
+
+def trajectory_of(stamps_ns: list[int], transforms: list[FloatArray]) -> Trajectory:
+    """Return poses T_ref_body at stamps [ns] as a trajectory."""
+    T = np.array(transforms).reshape(-1, 4, 4)
+    turns = [quaternion_from_rotation(R) for R in T[:, :3, :3]]
+    return Trajectory(
+        np.array(stamps_ns, np.int64), T[:, :3, 3], np.array(turns, float).reshape(-1, 4)
+    )
+
+
+class OwnOdometry:
+    """Poses by the workspace's stereo odometry, pair by pair; `odom` is the body at the first.
+
+    Parameters
+    ----------
+    rig : StereoRig
+    T_base_left : (4, 4) array, optional
+        Where the left camera sits on the body; without, it looks ahead and level at first.
+
+    Attributes
+    ----------
+    n_lost : int
+        Pairs at which it lost its way.
+    """
+
+    def __init__(self, rig: StereoRig, T_base_left: FloatArray | None) -> None:
+        ahead = make_transform(R_CAM_OPTICAL, [0.0, 0.0, 0.0])
+        self._T_base_left = ahead if T_base_left is None else T_base_left
+        self._odometry = StereoOdometry(rig, T_odom_optical_first=self._T_base_left)
+        self._stamps: list[int] = []
+        self._bodies: list[FloatArray] = []
+        self.n_lost = 0
+
+    def follow(self, pairs: Iterable[StereoPair]) -> Iterator[PosedPair]:
+        """Yield pairs with their poses; without one where the way was lost."""
+        T_left_base = invert_transform(self._T_base_left)
+        for pair in pairs:
+            frame = self._odometry.track(pair.stamp_ns, grey_of(pair.left), pair.right)
+            self.n_lost += not frame.is_tracked
+            self._stamps.append(pair.stamp_ns)
+            self._bodies.append(frame.T_odom_optical @ T_left_base)
+            yield PosedPair(pair, frame.T_odom_optical if frame.is_tracked else None)
+
+    def align_to(
+        self, stamps_ns: np.ndarray, fixes: FloatArray, origin: GeodeticPoint
+    ) -> GnssAlignment:
+        """Return how the way so far lies over GNSS fixes: heading and shift.
+
+        Parameters
+        ----------
+        stamps_ns : (n,) int64 array
+        fixes : (n, 3) array
+            Latitude [deg], longitude [deg], height above the ellipsoid [m].
+        origin : GeodeticPoint
+            Of the map.
+        """
+        path = trajectory_of(self._stamps, self._bodies)
+        is_in = np.zeros(len(stamps_ns), bool)
+        if len(path) >= 2:
+            is_in = (stamps_ns >= path.stamps_ns[0]) & (stamps_ns <= path.stamps_ns[-1])
+        places = path.interpolate(stamps_ns[is_in]).p_ref_body if is_in.any() else np.empty((0, 3))
+        return align_to_gnss(places, fixes[is_in], origin)
+
+
+def geodetic_point(latitude_longitude_height: Sequence[float]) -> GeodeticPoint:
+    """Return a place on Earth of latitude [deg], longitude [deg], height [m]."""
+    latitude_deg, longitude_deg, altitude_m = (float(v) for v in latitude_longitude_height)
+    return GeodeticPoint(
+        latitude_deg=latitude_deg, longitude_deg=longitude_deg, altitude_m=altitude_m
+    )
+
+
+def fixes_of(messages: Iterable[Any]) -> tuple[np.ndarray, FloatArray]:
+    """Return stamps (n,) [ns] and latitude, longitude, height (n, 3) of NavSatFix with a fix."""
+    rows = [
+        (stamp_ns(m), (m.latitude, m.longitude, m.altitude))
+        for m in messages
+        if m.status.status > _NO_FIX and np.isfinite([m.latitude, m.longitude, m.altitude]).all()
+    ]
+    return np.array([s for s, _ in rows], np.int64), np.array([p for _, p in rows]).reshape(-1, 3)

@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What `aerotwin localize` does with its arguments: images in, poses and a report out."""
+
+import argparse
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from aerotwin_bringup.dense_localization import scan_task
+from aerotwin_bringup.dense_localization.localization_page import judged, numbers_of, write_page
+from aerotwin_bringup.dense_localization.located_images import LocatedImages
+from aerotwin_bringup.dense_localization.recording import LEFT, Recording
+from aerotwin_bringup.dense_localization.recording_options import (
+    flight_of,
+    is_recording,
+    pose_of,
+    reading_of,
+    refuse_foreign,
+    seed_of,
+)
+from aerotwin_bringup.dense_localization.scan_task import ScanTask
+from aerotwin_bringup.dense_localization.sources import camera_recording
+from aerotwin_bringup.dense_localization.world_flights import SCAN
+from aerotwin_core.cli import progress, say
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.parameters import load_parameters_file
+from aerotwin_dense_localization.localization import (
+    Localization,
+    LocalizationParameters,
+    Localizer,
+    VirtualViews,
+)
+from aerotwin_dense_localization.mapping import DenseMap, DenseMapError, load_map
+from aerotwin_simulator.run_folder import software_versions
+from aerotwin_worlds import load_world
+
+_OF_RECORDED_SCANS = ("camera", "start", "poses", "guided", "path", "reference")
+_OF_FLOWN_SCANS = ("speed_m_s", "rate_hz", "seed")
+_OF_RASTER = ("corner", "extent", "row_m", "yaw_deg")
+
+
+def localize(args: argparse.Namespace) -> dict[str, Any]:
+    """Localise, write the folder of the result, say what it is, and return its numbers."""
+    parameters = LocalizationParameters()
+    if args.parameters is not None:
+        parameters = load_parameters_file(LocalizationParameters, args.parameters)
+    dense_map, about = load_map(args.map)
+    with tempfile.TemporaryDirectory(prefix="aerotwin_scan_") as folder:
+        task = _task(args, dense_map, parameters, Path(folder))
+        located, seconds = _located(task, dense_map, parameters)
+    judgement, warning = judged(
+        located, task.reference, T_reference_map=_place(args, about), align=args.align
+    )
+    numbers = numbers_of(located, judgement, seconds=seconds)
+    notes = [*task.notes, *_of_map(about), *([warning] if warning else [])]
+    located.write(args.out, task.T_base_cam)
+    page = write_page(
+        args.out, located, judgement, dense_map, title=f"Localisation of {task.name}",
+        numbers=numbers, warnings=notes, configuration=_configuration(args, task, about),
+    )  # fmt: skip
+    if args.json != "-":
+        for line in (*_lines(numbers), *(f"note: {note}" for note in notes), f"report: {page}"):
+            say(line)
+    return numbers
+
+
+def _task(
+    args: argparse.Namespace, dense_map: DenseMap, parameters: LocalizationParameters, folder: Path
+) -> ScanTask:
+    """Return what is to be localised."""
+    if not is_recording(args.source):
+        refuse_foreign(args, _OF_RECORDED_SCANS, is_world=True)
+        return scan_task.world_scan(
+            load_world(args.source), dense_map, flight_of(args, SCAN), parameters, folder,
+            seed=seed_of(args), is_start_told=not args.search,
+        )  # fmt: skip
+    refuse_foreign(args, _OF_FLOWN_SCANS, is_world=False)
+    recording = camera_recording(Path(args.source), reading_of(args), args.camera or LEFT)
+    return scan_task.recorded_scan(
+        recording,
+        _virtual(args, recording, dense_map, parameters),
+        start=None if args.start is None else pose_of(args.start, "--start"),
+        poses=args.poses,
+        is_guided=args.guided,
+        reference=args.reference,
+    )
+
+
+def _virtual(
+    args: argparse.Namespace,
+    recording: Recording,
+    dense_map: DenseMap,
+    parameters: LocalizationParameters,
+) -> FloatArray:
+    """Return the virtual key-frames for a recording."""
+    flight = flight_of(args, SCAN)
+    is_raster = args.corner is not None and args.extent is not None
+    if not is_raster and any(getattr(args, name) is not None for name in _OF_RASTER):
+        raise UserError("--corner and --extent: a raster of a recording needs both")
+    if args.path is not None and is_raster:
+        raise UserError("--path and --corner: both say where views are rendered; give one of them")
+    if is_raster:
+        return scan_task.views_of_wall(flight, dense_map, recording.camera, parameters)
+    if args.path is not None:
+        return scan_task.views_along(args.path, recording, parameters, flight.standoff_m)
+    return scan_task.views_of_mapping(dense_map, parameters)
+
+
+def _located(
+    task: ScanTask, dense_map: DenseMap, parameters: LocalizationParameters
+) -> tuple[LocatedImages, float]:
+    """Return where the images were placed, and how long that took [s]."""
+    start = time.perf_counter()
+    views = VirtualViews(dense_map, task.camera, task.virtual, parameters)
+    with (
+        Localizer(views, task.T_map_start) as localizer,
+        progress(task.n_images, "images", unit="image") as bar,
+    ):
+
+        def tell(found: Localization) -> None:
+            bar.set_postfix_str(str(found.status), refresh=False)
+            bar.update(1)
+
+        located = LocatedImages.of(task.images, localizer, task.expected, tell)
+    if not located.found:
+        raise UserError(f"{task.name}: holds no images (or --frames leaves none)")
+    return located, time.perf_counter() - start
+
+
+def _place(args: argparse.Namespace, about: dict[str, Any]) -> FloatArray | None:
+    """Return where the map of a world lies in it, as far as its key-frames tell; else None."""
+    if is_recording(args.source) or about.get("source") != args.source:
+        return None
+    try:
+        T = np.array(about["T_true_map"], dtype=np.float64).reshape(4, 4)
+    except (KeyError, TypeError, ValueError):
+        T = np.full((4, 4), np.nan)
+    if not np.isfinite(T).all():
+        raise DenseMapError(f"{args.map}: T_true_map of its manifest is damaged; map again")
+    return T
+
+
+def _of_map(about: dict[str, Any]) -> list[str]:
+    poses = about.get("poses")
+    is_true = isinstance(poses, dict) and poses.get("is_truth") is True
+    return ["the map was made with true poses"] if is_true else []
+
+
+def _configuration(
+    args: argparse.Namespace, task: ScanTask, about: dict[str, Any]
+) -> dict[str, Any]:
+    """Return all that is needed to do it again."""
+    given = {name: value for name, value in vars(args).items() if name not in ("json", "out")}
+    return {
+        **{k: str(v) if isinstance(v, Path) else v for k, v in given.items() if v is not None},
+        "map_made_of": {name: about.get(name) for name in ("source", "seed", "poses")},
+        "n_virtual_keyframes": len(task.virtual),
+        "versions": software_versions(),
+    }
+
+
+def _lines(numbers: dict[str, Any]) -> list[str]:
+    """Return the summary for the terminal."""
+    ways = ", ".join(f"{n} {way}" for way, n in numbers["n_by_status"].items() if n)
+    lines = [
+        f"{numbers['n_frames']} images: {ways}; {numbers['seconds']:.0f} s, "
+        f"{numbers['frames_per_s']:.1f} images a second"
+    ]
+    if (ate := numbers["ate_m"]) is not None:
+        unaligned = numbers["ate_unaligned_m"]
+        lines.append(
+            f"against the reference: {100 * ate['mean']:.1f} cm in the mean, "
+            f"{100 * ate['max']:.1f} cm at most, {numbers['turn_deg']['mean']:.2f} degrees; with "
+            f"the map as it stands {100 * unaligned['mean']:.1f} cm; {numbers['n_lost']} lost"
+        )
+    return lines

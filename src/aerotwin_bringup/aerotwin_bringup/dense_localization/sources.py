@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings of cameras, picture after picture, whatever their length: bags and KITTI folders."""
+
+from pathlib import Path
+
+from aerotwin_bringup.dense_localization.bag_recording import bag_camera, bag_pair
+from aerotwin_bringup.dense_localization.kitti_recording import kitti_camera, kitti_pair
+from aerotwin_bringup.dense_localization.recording import Reading, Recording
+
+
+def is_kitti(path: Path) -> bool:
+    """Tell whether a folder looks like a sequence of KITTI's odometry benchmark."""
+    return (path / "calib.txt").is_file() and not (path / "metadata.yaml").is_file()
+
+
+def stereo_recording(path: Path, reading: Reading) -> Recording:
+    """Return the rectified pairs of a bag or a KITTI folder.
+
+    Raises
+    ------
+    UserError
+        If there is no usable pair, and why.
+    """
+    return kitti_pair(path, reading) if is_kitti(path) else bag_pair(path, reading)
+
+
+def camera_recording(path: Path, reading: Reading, side: str) -> Recording:
+    """Return the grey, undistorted images of one camera of a bag or a KITTI folder.
+
+    Parameters
+    ----------
+    path : Path
+    reading : Reading
+    side : str
+        `left` or `right` of a pair, or a bag's image topic.
+
+    Raises
+    ------
+    UserError
+        If there are no usable images, and why.
+    """
+    return (kitti_camera if is_kitti(path) else bag_camera)(path, reading, side)

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A map of a world's wall: flown, photographed, mapped and measured against the truth."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from aerotwin_bringup.dense_localization.keyframe_selection import MappedKeyframes
+from aerotwin_bringup.dense_localization.map_folder import FLIGHT, replaced_folder, write_map
+from aerotwin_bringup.dense_localization.mapping import make_map, take_frames
+from aerotwin_bringup.dense_localization.world_flights import WallFlight, against_the_truth, fly
+from aerotwin_core.cli import progress
+from aerotwin_core.parameters import to_mapping
+from aerotwin_simulator.run_folder import software_versions
+from aerotwin_worlds import Rasteriser, load_world
+
+
+def map_world(
+    name: str, folder: Path, flight: WallFlight, *, seed: int, is_truth_given: bool
+) -> dict[str, Any]:
+    """Fly past a world's wall, write the map of what was seen, and return its numbers.
+
+    Parameters
+    ----------
+    name : str
+        Of the world.
+    folder : Path
+        Of the map.
+    flight : WallFlight
+    seed : int
+        Of flight and cameras.
+    is_truth_given : bool
+        Whether the map is made with true poses.
+    """
+    world = load_world(name)
+    with replaced_folder(folder) as fresh:
+        with progress(100.0, "flight", unit="%") as bar:
+            track = fly(
+                world, flight.path(), flight, fresh / FLIGHT, seed=seed,
+                on_progress=lambda share: bar.update(max(100.0 * share - bar.n, 0.0)),
+            )  # fmt: skip
+        with progress(len(track.stamps_ns), "depth", unit="frame") as bar:
+            frames = take_frames(
+                Rasteriser(world.meshes), track, seed=seed, on_frame=lambda: bar.update(1)
+            )
+        start = time.perf_counter()
+        with progress(1, "map"):
+            made = make_map(frames, track, is_truth_given=is_truth_given)
+        seconds = time.perf_counter() - start
+        mapped = MappedKeyframes(
+            dense_map=made.dense_map, keyframes=made.keyframes, n_links=made.n_links
+        )
+        with progress(1, "against the truth"):
+            found = against_the_truth(world, made, flight)
+        told = "truth" if is_truth_given else "the autopilot's estimator"
+        numbers = mapped.numbers() | {
+            "n_frames": len(frames), "seconds": seconds, "map": found, "notes": [],
+            "poses": {"source": told, "is_truth": is_truth_given},
+        }  # fmt: skip
+        write_map(
+            fresh,
+            mapped,
+            {
+                "source": name, "kind": "world", "seed": seed, "flight": to_mapping(flight),
+                "T_true_map": made.T_true_map.tolist(), "world": dict(world.credits),
+                "versions": software_versions(), **numbers,
+            },
+        )  # fmt: skip
+    return numbers
