@@ -16,7 +16,6 @@ Lowe: Distinctive image features from scale-invariant keypoints. IJCV 60(2), 200
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
 from aerotwin_core.camera import PinholeCamera
@@ -118,7 +117,7 @@ class FeatureMap:
         mine, places, sigmas = [], [], []
         for k in np.argsort(-np.array(n_shown), kind="stable")[:N_REFERENCES]:
             known, near = self._known[k], _near(camera, views[k])
-            query, train = self._matches(image, known.features.take(near))
+            query, train = self._of_image.matches(image, known.features.take(near), RATIO)
             theirs = near[train]
             mine.append(query)
             places.append(known.points_map[theirs])
@@ -149,19 +148,6 @@ class FeatureMap:
             points_map=transform_points(reference.T_map_optical, points),
             sigmas_m=features.scales * depth / reference.camera.fx,
         )
-
-    def _matches(self, image: Features, known: Features) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices of pairs that are told apart from the second best."""
-        if len(image) == 0 or len(known) < 2:
-            return np.empty(0, int), np.empty(0, int)
-        matcher = cv2.BFMatcher(self._of_image.norm)
-        pairs = [
-            (best.queryIdx, best.trainIdx)
-            for best, second in matcher.knnMatch(image.descriptors, known.descriptors, k=2)
-            if best.distance < RATIO * second.distance
-        ]
-        query, train = np.array(pairs, int).reshape(-1, 2).T
-        return query, train
 
 
 def _near(camera: PinholeCamera, points_cam: FloatArray) -> np.ndarray:

@@ -39,8 +39,8 @@ class Features:
         [px].
     scales : (n,) array
         Pixels of the image in one of the level that each was found in: its place is as uncertain.
-    descriptors : (n, k) array
-        uint8 of ORB, float32 of SIFT.
+    descriptors : (n, k) uint8 array
+        Bits of ORB, histograms of SIFT, which are whole numbers as well.
     """
 
     pixels: FloatArray
@@ -92,7 +92,6 @@ class Detector:
                 n_features, contrastThreshold=_SIFT_CONTRAST, enable_precise_upscale=True
             )
         )
-        self.norm = cv2.NORM_HAMMING if self._is_orb else cv2.NORM_L2
 
     def find(self, grey: np.ndarray, is_wanted: np.ndarray | None = None) -> Features:
         """Return the features of an image (h, w) uint8, where it is wanted (h, w) bool."""
@@ -109,4 +108,19 @@ class Detector:
         if self._is_orb:
             # OpenCV multiplies by the scale, as if a coarse pixel's middle lay at its corner.
             pixels = pixels + 0.5 * (scales[:, None] - 1.0)
-        return Features(pixels=pixels, scales=scales, descriptors=descriptors)
+        return Features(pixels=pixels, scales=scales, descriptors=descriptors.astype(np.uint8))
+
+    def matches(
+        self, image: Features, known: Features, ratio: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the indices of pairs whose distance is below a share of the second best's."""
+        if len(image) == 0 or len(known) < 2:
+            return np.empty(0, int), np.empty(0, int)
+        matcher = cv2.BFMatcher(cv2.NORM_HAMMING if self._is_orb else cv2.NORM_L2)
+        kind = np.uint8 if self._is_orb else np.float32  # much slower of whole numbers
+        found = matcher.knnMatch(
+            image.descriptors.astype(kind), known.descriptors.astype(kind), k=2
+        )
+        pairs = [(a.queryIdx, a.trainIdx) for a, b in found if a.distance < ratio * b.distance]
+        query, train = np.array(pairs, int).reshape(-1, 2).T
+        return query, train
