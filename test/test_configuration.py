@@ -4,6 +4,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from aerotwin_core.parameters import load_parameters, load_parameters_file, read_yaml
@@ -14,11 +15,14 @@ PX4_PARAMETERS = sorted(CONFIG.glob("*/px4_*.yaml"))
 NODES = sorted(path for path in CONFIG.glob("*/*.yaml") if "/**" in read_yaml(path))
 AIRFRAMES = sorted(path for path in CONFIG.glob("*/*.yaml") if "rotors" in read_yaml(path))
 FROM_LAUNCH = {
+    "dense_localization_live": {"map": "map"},
     "recorded_flight": {"recording": "flight.ulg"},
     "relay": {"cases": "cases.yaml"},
     "teach_repeat": {"route_graph": "graph"},
 }
 """Parameters without a default that the launch file of a scenario gives."""
+ROUNDED_M = 0.01
+"""Places in files are written to the centimetre."""
 CASES = sorted(CONFIG.glob("relay/cases*.yaml"))
 PRESETS = sorted(path for path in CONFIG.glob("cameras/*.yaml") if "source" in read_yaml(path))
 CAMERAS = sorted(set(CONFIG.glob("cameras/*.yaml")) - set(PRESETS))
@@ -114,9 +118,11 @@ def test_a_mission_is_a_mission(path):
 @pytest.mark.ros
 @pytest.mark.parametrize("path", NODES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_the_parameters_of_a_node_are_all_known_to_it(path):
+    from aerotwin_bringup.dense_localization.mission import MissionParameters
     from aerotwin_bringup.ros.recorded_flight import RecordedFlightParameters
     from aerotwin_bringup.ros.relay import RelayParameters
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
+    from aerotwin_dense_localization.ros.node_parameters import LocalizerNodeParameters
     from aerotwin_kiss_icp.ros.node_parameters import KissIcpNodeParameters
     from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
     from aerotwin_px4_bridge.ros.parameters import BridgeParameters
@@ -129,7 +135,9 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
         "sitl_flight/simulator": SitlFlightParameters,
         "recorded_flight/simulator": RecordedFlightParameters,
         "relay/simulator": RelayParameters,
+        "dense_localization/mission": MissionParameters,
         "ground_vehicle/simulator": GroundSimulatorParameters,
+        "dense_localization_live/localizer": LocalizerNodeParameters,
         "stereo_odometry": StereoOdometryNodeParameters,
         "stereo_odometry_without_bundle": StereoOdometryNodeParameters,
         "kiss_icp": KissIcpNodeParameters,
@@ -167,3 +175,22 @@ def test_the_nodes_of_the_distributed_flight_agree_where_they_are():
     origin = [name for name in sensors if name.startswith("origin_")]
     assert {name: sensors[name] for name in origin} == {name: bridge[name] for name in origin}
     assert bridge["gnss_delay_s"] == load_preset("gnss", sensors["gnss"]).delay_s
+
+
+def test_the_views_of_a_live_scan_stand_along_its_mission():
+    from aerotwin_core.tum import read_tum
+    from aerotwin_px4_bridge import Mission
+    from aerotwin_simulator.camera_file import load_cameras
+    from aerotwin_simulator.mounting import T_body_optical
+
+    path = read_tum(CONFIG / "dense_localization_live" / "cliff_scan.tum").transforms()
+    mission = load_parameters_file(Mission, CONFIG / "missions" / "cliff_scan.yaml")
+    (camera, _), *_ = load_cameras(str(CONFIG / "cameras" / "scan.yaml"))
+    assert camera.name == "camera"  # whose topics the localiser hears
+    bodies = path @ np.linalg.inv(T_body_optical((camera.x_m, camera.y_m, camera.z_m)))
+    places = [waypoint.position_m for waypoint in mission.waypoints]
+    np.testing.assert_allclose(bodies[2:, :3, 3], places, atol=2 * ROUNDED_M)
+    np.testing.assert_allclose(
+        bodies[:, :3, 0], np.tile([0.0, 1.0, 0.0], (len(path), 1)), atol=1e-5
+    )
+    assert {waypoint.yaw_deg for waypoint in mission.waypoints} == {90.0}

@@ -41,6 +41,7 @@ setup(
     extras_require={"test": ["pytest"]},
     entry_points={
         "console_scripts": [
+            "dense_localization = aerotwin_bringup.start:dense_localization",
             "recorded_flight = aerotwin_bringup.start:recorded_flight",
             "relay = aerotwin_bringup.start:relay",
             "replay = aerotwin_bringup.start:replay",

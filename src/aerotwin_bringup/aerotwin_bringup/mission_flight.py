@@ -5,10 +5,18 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from aerotwin_core.time import Schedule
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_worlds import World
+
+_ON_VISION: dict[str, Any] = {
+    "gnss": "none",
+    "external_vision": "topic",
+    "anchor_mission": False,
+    "pin_cpu": -2,  # who makes the poses works in the same thread, and needs all processors
+}
 
 
 @contextmanager
@@ -38,10 +46,9 @@ def mission_flight(
         No GNSS, from the first moment to the last: the autopilot knows its place by poses that
         the caller gives by `SimulatedVehicle.take_pose`, and flies the mission in their frame.
     """
-    sources = {"gnss": "none", "external_vision": "topic", "anchor_mission": False}
     parameters = SimulatorParameters(
         world=world.name, mission=str(mission), camera=False, record="none", seed=seed,
-        instance=instance, **(sources if is_on_vision else {}),
+        instance=instance, **(_ON_VISION if is_on_vision else {}),
     )  # fmt: skip
     simulation = Simulation(parameters, world, folder, [])
     try:

@@ -15,6 +15,11 @@ def recorded_flight() -> None:
     run("aerotwin_bringup.ros.recorded_flight")
 
 
+def dense_localization() -> None:
+    """Run the process of launch/dense_localization.launch.yaml."""
+    run("aerotwin_bringup.ros.dense_localization")
+
+
 def relay() -> None:
     """Run the process of launch/relay.launch.yaml."""
     run("aerotwin_bringup.ros.relay")

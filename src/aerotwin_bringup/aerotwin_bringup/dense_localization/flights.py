@@ -85,6 +85,7 @@ def fly_camera(
     speed_m_s: float,
     rate_hz: float,
     seed: int,
+    instance: int = 0,
     on_progress: Callable[[float], object] = lambda share: None,
 ) -> CameraTrack:
     """Return where a camera was on a flight along poses, at its rate, from the first to the last.
@@ -99,6 +100,8 @@ def fly_camera(
     speed_m_s, rate_hz : float
     seed : int
         Of all noise in flight.
+    instance : int
+        Number of the vehicle: its ports on this machine.
     on_progress : callable
         Told which share of the mission is flown.
 
@@ -111,7 +114,7 @@ def fly_camera(
     mission = folder / "mission.yaml"
     write_text_atomically(mission, camera_mission(path, world, speed_m_s))
     stamps, true, told = [], [], []
-    with mission_flight(world, mission, folder, seed=seed) as simulation:
+    with mission_flight(world, mission, folder, seed=seed, instance=instance) as simulation:
         for moment in flown(simulation, rate_hz, on_progress):
             vehicle = moment.vehicles[0]
             state, estimate = vehicle.body.state, vehicle.backend.estimate

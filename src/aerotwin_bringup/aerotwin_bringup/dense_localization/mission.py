@@ -1,0 +1,265 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The mission as a whole: a wall is mapped from afar, then scanned from near by the map alone."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import yaml
+
+from aerotwin_bringup.dense_localization.closed_loop import (
+    LocalizedFlight,
+    LoopParameters,
+    fly_localized,
+    whole_way,
+    world_with_start,
+)
+from aerotwin_bringup.dense_localization.flights import CameraTrack, fly_camera
+from aerotwin_bringup.dense_localization.loop_scores import JudgedFlight, judge
+from aerotwin_bringup.dense_localization.mapping import MadeMap, make_map, take_frames
+from aerotwin_bringup.dense_localization.mission_page import (
+    loop_section,
+    map_section,
+    study_section,
+)
+from aerotwin_bringup.dense_localization.pictures import SCAN, Pictures
+from aerotwin_bringup.dense_localization.scanning import CAMERA, localizer_along
+from aerotwin_bringup.dense_localization.study import SeedStudy
+from aerotwin_bringup.dense_localization.world_flights import SCAN as SCAN_OF_THE_CLIFF
+from aerotwin_bringup.dense_localization.world_flights import (
+    WallFlight,
+    against_the_truth,
+    along_the_map,
+)
+from aerotwin_core.cli import progress, say, write_text_atomically
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.frames import FloatArray, invert_transform, quaternion_from_rotation
+from aerotwin_core.parameters import parameter, to_mapping
+from aerotwin_core.section import Section
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_dense_localization.mapping import save_map
+from aerotwin_dense_localization.splats import SplatRasteriser
+from aerotwin_report import write_report
+from aerotwin_simulator.run_folder import make_run_folder, run_configuration
+from aerotwin_trajectory_evaluation.files import write_tum
+from aerotwin_worlds import Rasteriser, World, WorldQueries, load_world
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissionParameters:
+    """Which wall is mapped and scanned, and how."""
+
+    world: str = parameter("cliff", text="name in worlds/ (with @SEED), or path of a world")
+    seed: int = parameter(0, text="seed of every noise: flights, sensors, cameras", minimum=0)
+    instance: int = parameter(0, text="vehicle number; shifts every port", minimum=0, maximum=200)
+    mapping: WallFlight = field(default_factory=WallFlight)
+    scan: WallFlight = SCAN_OF_THE_CLIFF
+    loop: LoopParameters = field(default_factory=LoopParameters)
+    mapping_poses: bool = parameter(
+        False, text="map with true poses in place of the autopilot's estimates; the report says so"
+    )
+    start_away_m: float = parameter(
+        6.0,
+        text="the scan takes off on the ground this far behind the first place of its path",
+        unit="m",
+        minimum=0.0,
+        maximum=50.0,
+    )
+    baselines: bool = parameter(
+        False,
+        text="also the study of this seed: distances from 8 m to 0.5 m, features beside; an hour",
+    )
+    runs_dir: str = parameter("runs", text="folder in which the run's own folder is made")
+    name: str = parameter("dense", text="second part of the run folder's name")
+
+    def __post_init__(self) -> None:
+        if self.baselines and self.world != f"cliff@{self.seed}":
+            raise ParameterError(
+                f"world: expected cliff@{self.seed} with baselines and seed {self.seed}, found "
+                f"{self.world}; the study is of that world"
+            )
+
+
+class DenseMission:
+    """A mapping flight, its map, a scan in closed loop, and the report of both.
+
+    Parameters
+    ----------
+    parameters : MissionParameters
+
+    Attributes
+    ----------
+    folder : Path
+        Of the run: `map/`, `trajectories/`, `metrics.json`, `report.html`, `config.yaml`.
+
+    Raises
+    ------
+    UserError
+        If there is no such world, or the folder cannot be made.
+    """
+
+    def __init__(self, parameters: MissionParameters) -> None:
+        self.parameters = parameters
+        self.world: World = load_world(parameters.world)
+        self._rasteriser = Rasteriser(self.world.meshes)
+        self.folder = make_run_folder(Path(parameters.runs_dir), parameters.name).resolve()
+        self._configuration = run_configuration(to_mapping(parameters), self.world)
+        write_text_atomically(self.folder / "config.yaml", self._configuration)
+
+    def run(self) -> bool:
+        """Do it all and write the report; tell whether the scan was flown to its end.
+
+        Raises
+        ------
+        UserError
+            If the mapping flight fails, or the map does not show what is to be scanned.
+        """
+        made = self._map(self._fly_mapping())
+        path = along_the_map(self.parameters.scan, made.dense_map)
+        flight = self._scan(made, path)
+        judged = judge(
+            flight, path, WorldQueries(self.world), made.T_true_map,
+            standoff_m=self.parameters.scan.standoff_m,
+        )  # fmt: skip
+        self._keep_flight(flight)
+        self._report(made, judged)
+        return flight.is_success
+
+    def _fly_mapping(self) -> CameraTrack:
+        p = self.parameters
+        with _share("mapping flight") as tell:
+            track = fly_camera(
+                self.world, p.mapping.path(), self.folder / "mapping",
+                speed_m_s=p.mapping.speed_m_s, rate_hz=p.mapping.rate_hz, seed=p.seed,
+                instance=p.instance, on_progress=tell,
+            )  # fmt: skip
+        say(f"mapping flight: {len(track.stamps_ns)} frames, {p.mapping.standoff_m:g} m off")
+        self._keep("mapping_truth", track.stamps_ns, track.T_map_optical)
+        self._keep("mapping_autopilot", track.stamps_ns, track.T_map_optical_told)
+        return track
+
+    def _map(self, track: CameraTrack) -> MadeMap:
+        p = self.parameters
+        with progress(len(track.stamps_ns), "stereo depth", unit="frame") as bar:
+            frames = take_frames(
+                self._rasteriser, track, seed=p.seed, on_frame=lambda: bar.update(1)
+            )
+        made = make_map(frames, track, is_truth_given=p.mapping_poses)
+        save_map(
+            self.folder / "map",
+            made.dense_map,
+            {"world": self.world.name, "poses": "true" if p.mapping_poses else "autopilot"},
+        )
+        keyframes = made.keyframes
+        stamps = np.array([keyframe.stamp_ns for keyframe in keyframes])
+        self._keep("keyframes", stamps, np.array([one.T_map_optical for one in keyframes]))
+        say(f"map: {len(made.dense_map):,} splats of {len(keyframes)} key-frames")
+        return made
+
+    def _scan(self, made: MadeMap, path: FloatArray) -> LocalizedFlight:
+        p = self.parameters
+        world = self._world_before(path)
+        way = whole_way(world, path)
+        pictures = Pictures(self._rasteriser, CAMERA, seed=p.seed)
+        with (
+            localizer_along(made, way, way[0], standoff_m=p.scan.standoff_m) as localizer,
+            _share("scan without GNSS") as tell,
+        ):
+            flight = fly_localized(
+                world, localizer, path, pictures, self.folder / "scan",
+                speed_m_s=p.scan.speed_m_s, rate_hz=p.scan.rate_hz, seed=p.seed,
+                instance=p.instance, parameters=p.loop, on_progress=tell,
+            )  # fmt: skip
+        say(f"scan without GNSS: {flight.outcome}, {len(flight.found)} images")
+        return flight
+
+    def _world_before(self, path: FloatArray) -> World:
+        """Return the world with its start behind the first place of a path, on the ground."""
+        ahead = path[0, :2, 2]
+        x, y = path[0, :2, 3] - self.parameters.start_away_m * ahead
+        return world_with_start(self.world, x, y, float(np.arctan2(ahead[1], ahead[0])))
+
+    def _report(self, made: MadeMap, judged: JudgedFlight) -> None:
+        p = self.parameters
+        path = write_report(
+            self.folder,
+            title=f"Dense localisation in {self.world.name}",
+            sections=[
+                loop_section(judged, made, is_truth_given=p.mapping_poses),
+                map_section(
+                    made,
+                    against_the_truth(self.world, made, p.mapping),
+                    _pair(self._rasteriser, made, judged.scan, p.seed),
+                    is_truth_given=p.mapping_poses,
+                ),
+                *self._study(),
+            ],
+            configuration=yaml.safe_load(self._configuration),
+            warnings=self._warnings(judged.flight),
+            seed=p.seed,
+            world=self.world.credits,
+        )
+        say(f"report: {path}")
+
+    def _study(self) -> list[Section]:
+        """Return the chapters of the study of this seed, where it is wanted."""
+        p = self.parameters
+        if not p.baselines:
+            return []
+        say("study: distances from 8 m to 0.5 m, and features")
+        result = SeedStudy(p.seed, self.folder / "study").run(lambda words: say(f"study: {words}"))
+        return [study_section(result)]
+
+    def _warnings(self, flight: LocalizedFlight) -> list[str]:
+        warnings = list(self.world.warnings)
+        if not flight.is_success:
+            warnings.insert(0, f"The scan was not flown to its end: {flight.outcome}")
+        if self.parameters.mapping_poses:
+            warnings.append("The map was made with true poses: no vehicle knows them.")
+        return warnings
+
+    def _keep_flight(self, flight: LocalizedFlight) -> None:
+        track = flight.track
+        is_there = np.array([found.is_localized for found in flight.found], dtype=bool)
+        localized = np.array([one.T_map_cam for one in flight.found if one.T_map_cam is not None])
+        self._keep("scan_truth", track.stamps_ns, track.T_map_optical)
+        self._keep("scan_localized", track.stamps_ns[is_there], localized)
+        for name, poses in (
+            ("scan_autopilot", track.T_map_optical_told),
+            ("scan_planned", flight.T_map_optical_wanted),
+        ):
+            is_known = np.isfinite(poses[:, 0, 3])
+            self._keep(name, track.stamps_ns[is_known], poses[is_known])
+
+    def _keep(self, name: str, stamps_ns: np.ndarray, T_map_optical: FloatArray) -> None:
+        """Write poses of the camera as trajectories/NAME.tum, if there are any."""
+        if not len(stamps_ns):
+            return
+        q = np.array([quaternion_from_rotation(T[:3, :3]) for T in T_map_optical])
+        (self.folder / "trajectories").mkdir(exist_ok=True)
+        write_tum(
+            self.folder / "trajectories" / f"{name}.tum",
+            Trajectory(stamps_ns, T_map_optical[:, :3, 3], q),
+        )
+
+
+def _pair(
+    rasteriser: Rasteriser, made: MadeMap, scan: LocalizedFlight, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return a picture from the middle of the scan, and the map from where it was taken [DN]."""
+    k = len(scan.found) // 2
+    T = scan.track.T_map_optical[k]
+    grey = Pictures(rasteriser, CAMERA, seed=seed).mono(T, int(scan.track.stamps_ns[k]), SCAN)
+    T_in_map = invert_transform(made.T_true_map) @ T
+    seen = SplatRasteriser(CAMERA).render(made.dense_map.visible(CAMERA, T_in_map), T_in_map)
+    return grey, seen.grey
+
+
+@contextmanager
+def _share(text: str) -> Iterator[Callable[[float], object]]:
+    """Show a bar; give what is told which share is done."""
+    with progress(100.0, text, unit="%") as bar:
+        yield lambda share: bar.update(max(100.0 * share - bar.n, 0.0))
