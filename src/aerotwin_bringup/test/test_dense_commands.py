@@ -9,11 +9,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
-from aerotwin_bringup.dense_localization.given_poses import GivenPoses, PosedPair, StereoPair
-from aerotwin_bringup.dense_localization.keyframe_selection import (
-    KeyframeSelection,
-    MappingParameters,
-)
+from aerotwin_bringup.dense_localization.given_poses import GivenPoses
 from aerotwin_bringup.dense_localization.map_folder import replaced_folder
 from aerotwin_bringup.dense_localization.recording import Reading
 from aerotwin_bringup.dense_localization.sources import camera_recording, stereo_recording
@@ -31,6 +27,7 @@ from aerotwin_core.frames import (
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_dense_localization.mapping import load_map
+from aerotwin_dense_localization.mapping.recorder import MapRecorder, RecorderParameters
 from aerotwin_trajectory_evaluation.files import read_trajectory
 
 CAMERA = PinholeCamera(width=320, height=240, fx=200.0, fy=200.0, cx=159.5, cy=119.5)
@@ -267,32 +264,32 @@ def test_poses_are_interpolated_but_not_over_gaps_nor_beyond_their_ends():
     assert len(given.of_camera(np.array([0, 100, 10**9]))) == 2
 
 
-def selection(**changes):
-    parameters = MappingParameters(**{"max_overlap": 0.8, **changes})
-    return KeyframeSelection(StereoRig(camera=CAMERA, baseline_m=BASELINE_M), parameters)
-
-
-def posed_pair(k, T):
-    right = T @ make_transform(np.eye(3), [BASELINE_M, 0.0, 0.0])
-    return PosedPair(StereoPair(k, seen(T), seen(right)), T)
+def recorder(**changes):
+    return MapRecorder(
+        StereoRig(camera=CAMERA, baseline_m=BASELINE_M),
+        RecorderParameters(**{"max_overlap": 0.8, "rate_hz": 100.0, **changes}),
+    )
 
 
 def test_what_stands_still_costs_no_memory():
-    chosen, T = selection(), true_base(0) @ T_BASE_OPTICAL
-    assert [chosen.add(posed_pair(k, T)) for k in range(3)] == [True, False, False]
-    assert chosen.add(posed_pair(3, true_base(12) @ T_BASE_OPTICAL))
-    assert not chosen.add(PosedPair(posed_pair(4, T).pair, None))
-    assert (chosen.n_pairs, chosen.n_without_pose, len(chosen.keyframes)) == (5, 1, 2)
-    blank = StereoPair(6, *2 * [np.full((240, 320), 90, np.uint8)])
-    assert not chosen.add(PosedPair(blank, true_base(40) @ T_BASE_OPTICAL))
-    assert chosen.n_without_depth == 1
+    chosen, T = recorder(), true_base(0) @ T_BASE_OPTICAL
+    right = make_transform(np.eye(3), [BASELINE_M, 0.0, 0.0])
+    pair = seen(T), seen(T @ right)
+    taken = [chosen.add(k * PERIOD_NS, *pair, T) is not None for k in range(3)]
+    assert taken == [True, False, False]
+    T = true_base(12) @ T_BASE_OPTICAL
+    assert chosen.add(3 * PERIOD_NS, seen(T), seen(T @ right), T) is not None
+    blank = np.full((240, 320), 90, np.uint8)
+    T = true_base(40) @ T_BASE_OPTICAL
+    assert chosen.add(4 * PERIOD_NS, blank, blank, T) is None
+    assert (chosen.n_seen, chosen.n_without_depth, len(chosen.keyframes)) == (5, 1, 2)
 
 
-def test_too_many_keyframes_are_refused():
-    chosen = selection(max_keyframes=1)
-    chosen.add(posed_pair(0, true_base(0) @ T_BASE_OPTICAL))
-    with pytest.raises(UserError, match="more than 1 key-frames after 2 pairs"):
-        chosen.add(posed_pair(1, true_base(12) @ T_BASE_OPTICAL))
+def test_too_many_keyframes_are_refused(bag, tmp_path, capsys):
+    (tmp_path / "p.yaml").write_text("max_keyframes: 2\nmax_overlap: 0.9\n")
+    words = ["--parameters", str(tmp_path / "p.yaml"), "-o", str(tmp_path / "map")]
+    assert main(["map", str(bag), *words]) == 2
+    assert "2 key-frames after" in capsys.readouterr().err
 
 
 def test_an_interrupted_map_leaves_the_one_that_was_there(tmp_path):

@@ -142,5 +142,25 @@ def progress(total: float, text: str, *, unit: str = "") -> tqdm:
     return tqdm(total=total, desc=text, unit=unit, disable=not sys.stderr.isatty(), leave=False)
 
 
+class StageBars:
+    """One progress bar after another, for the stages of a work; called with a stage and a share."""
+
+    def __init__(self) -> None:
+        self._stage, self._bar = "", progress(0.0, "")
+
+    def __enter__(self) -> "StageBars":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.close()
+
+    def __call__(self, stage: str, share: float) -> None:
+        """Show which share of a stage is done."""
+        if stage != self._stage:
+            self._bar.close()
+            self._stage, self._bar = stage, progress(100.0, stage, unit="%")
+        self._bar.update(max(100.0 * share - self._bar.n, 0.0))
+
+
 if __name__ == "__main__":
     sys.exit(main())

@@ -190,6 +190,21 @@ def test_key_frames_are_chosen_for_what_they_show_anew():
     assert all(0.3 < share < 0.7 for share in shares)
 
 
+@pytest.mark.parametrize("is_half_blind", [False, True])
+def test_what_a_camera_would_show_of_a_view_follows_from_its_pose(is_half_blind):
+    camera = PinholeCamera(width=320, height=240, fx=200.0, fy=200.0, cx=159.5, cy=119.5)
+    frame = Wall(normal=(0.0, 0.0, 1.0)).keyframe(np.eye(4), camera=camera)
+    if is_half_blind:  # the left of a stereo pair's view has no depth
+        frame.depth[:, :160] = np.nan
+    width_m = 319 / 200.0 * 3.0
+    for share in (0.25, 0.75):  # half a column of the grid, a twelfth of nine tenths, is open
+        found = frame.view_shown_from(pose([0, 0, 0], [(1.0 - share) * width_m, 0, 0]))
+        assert found == pytest.approx(share, abs=0.5 / 12 + 0.05)
+    assert frame.view_shown_from(pose([0, 0, 0], [2 * width_m, 0, 0])) == 0.0
+    frame.depth[:] = np.nan
+    assert frame.view_shown_from(np.eye(4)) == 0.0
+
+
 def test_ties_bring_wrong_poses_together_also_across_lines():
     wall, rng = Wall(normal=(0.0, 0.0, 1.0)), np.random.default_rng(3)
     true = [pose([0, 0, 0], [0.5 * k, 0.6 * line, 0.1 * line]) for line in (0, 1) for k in range(4)]

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Reconstruct and write the folder."""
-    from aerotwin_core.cli import say, write_json
+    from aerotwin_core.cli import StageBars, say, write_json
     from aerotwin_core.parameters import load_parameters
     from aerotwin_reconstruction.bundle import BundleParameters
     from aerotwin_reconstruction.dense import DenseParameters
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         DenseParameters, _given(voxel_m=args.voxel_m, scale=args.scale), where="reconstruct"
     )
     surface = load_parameters(SurfaceParameters, _given(texel_m=args.texel_m), where="reconstruct")
-    with _Bars() as bars:
+    with StageBars() as bars:
         record = reconstruct(
             args.survey,
             args.out,
@@ -82,26 +82,3 @@ def _against(found: dict) -> str:
 
 def _given(**values) -> dict:
     return {name: value for name, value in values.items() if value is not None}
-
-
-class _Bars:
-    """One progress bar after another, for the stages of a reconstruction."""
-
-    def __init__(self) -> None:
-        self._stage, self._bar = "", None
-
-    def __enter__(self) -> "_Bars":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def __call__(self, stage: str, share: float) -> None:
-        from aerotwin_core.cli import progress
-
-        if stage != self._stage:
-            self.__exit__()
-            self._stage, self._bar = stage, progress(100.0, stage, unit="%")
-        assert self._bar is not None
-        self._bar.update(max(100.0 * share - self._bar.n, 0.0))

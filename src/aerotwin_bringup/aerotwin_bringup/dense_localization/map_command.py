@@ -36,8 +36,10 @@ from aerotwin_bringup.dense_localization.recording_options import (
 )
 
 if TYPE_CHECKING:
-    from aerotwin_bringup.dense_localization.keyframe_selection import MappingParameters
+    from aerotwin_dense_localization.mapping.recorder import RecorderParameters
 
+_DEFAULTS = {"rate_hz": 100.0, "max_keyframes": 1000}
+"""Nobody waits: every pair is looked at; 4 GB of 752x480."""
 _OF_RECORDED_MAPS = ("keep_poses", "gnss", "origin", "nearest_m", "farthest_m", "parameters")
 
 
@@ -118,16 +120,16 @@ def _map_world(args: argparse.Namespace) -> dict[str, Any]:
     )
 
 
-def _parameters(args: argparse.Namespace) -> "MappingParameters":
-    from aerotwin_bringup.dense_localization.keyframe_selection import MappingParameters
+def _parameters(args: argparse.Namespace) -> "RecorderParameters":
     from aerotwin_core.parameters import load_parameters, read_yaml
+    from aerotwin_dense_localization.mapping.recorder import RecorderParameters
 
     content = {} if args.parameters is None else read_yaml(args.parameters) or {}
     asked = {"nearest_m": args.nearest_m, "farthest_m": args.farthest_m}
     given = {name: value for name, value in asked.items() if value is not None}
-    if given and isinstance(content, dict):
-        content = content | {"stereo": (content.get("stereo") or {}) | given}
-    return load_parameters(MappingParameters, content, where=args.parameters or "aerotwin map")
+    if isinstance(content, dict):
+        content = _DEFAULTS | content | {"stereo": (content.get("stereo") or {}) | given}
+    return load_parameters(RecorderParameters, content, where=args.parameters or "aerotwin map")
 
 
 def _lines(folder: Path, numbers: dict[str, Any]) -> list[str]:

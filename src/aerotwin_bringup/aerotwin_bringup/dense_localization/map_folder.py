@@ -6,14 +6,17 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from aerotwin_bringup.dense_localization.given_poses import trajectory_of
-from aerotwin_bringup.dense_localization.keyframe_selection import MappedKeyframes
 from aerotwin_core.errors import UserError
 from aerotwin_dense_localization.mapping import save_map
 from aerotwin_dense_localization.mapping.folder import MANIFEST, export_ply
+from aerotwin_dense_localization.mapping.recorder import RecordedMap
 from aerotwin_trajectory_evaluation.files import write_tum
 
 CLOUD, KEYFRAMES, FLIGHT = "cloud.ply", "keyframes.tum", "flight"
@@ -55,10 +58,25 @@ def check_target(target: Path) -> None:
         )
 
 
-def write_map(folder: Path, mapped: MappedKeyframes, about: Mapping[str, Any]) -> None:
+def write_map(folder: Path, made: RecordedMap, about: Mapping[str, Any]) -> None:
     """Write the map, its points as PLY and the poses of its key-frames."""
-    export_ply(folder / CLOUD, mapped.dense_map)
-    poses = [keyframe.T_map_optical for keyframe in mapped.keyframes]
-    stamps = [keyframe.stamp_ns for keyframe in mapped.keyframes]
+    export_ply(folder / CLOUD, made.dense_map)
+    poses = [keyframe.T_map_optical for keyframe in made.keyframes]
+    stamps = [keyframe.stamp_ns for keyframe in made.keyframes]
     write_tum(folder / KEYFRAMES, trajectory_of(stamps, poses))
-    save_map(folder, mapped.dense_map, about)
+    save_map(folder, made.dense_map, about)
+
+
+def numbers_of_map(made: RecordedMap) -> dict[str, Any]:
+    """Return what a map is in numbers.
+
+    `overlap` is the mean share of a key-frame's view that the next one shows.
+    """
+    shares = [a.view_shown_from(b.T_map_optical) for a, b in pairwise(made.keyframes)]
+    return {
+        "n_keyframes": made.n_keyframes,
+        "n_links": made.n_links,
+        "n_surfaces": len(made.dense_map.surfaces),
+        "n_splats": len(made.dense_map),
+        "overlap": float(np.mean(shares)) if shares else None,
+    }

@@ -14,20 +14,22 @@ from aerotwin_bringup.dense_localization.given_poses import (
     geodetic_point,
     posed,
 )
-from aerotwin_bringup.dense_localization.keyframe_selection import (
-    KeyframeSelection,
-    MappedKeyframes,
-    MappingParameters,
-    map_of,
+from aerotwin_bringup.dense_localization.map_folder import (
+    numbers_of_map,
+    replaced_folder,
+    write_map,
 )
-from aerotwin_bringup.dense_localization.map_folder import replaced_folder, write_map
 from aerotwin_bringup.dense_localization.recording import Reading, Recording
 from aerotwin_bringup.dense_localization.sources import stereo_recording
-from aerotwin_core.cli import progress
+from aerotwin_core.cli import StageBars, progress
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import to_mapping
-from aerotwin_dense_localization.mapping import Keyframe
+from aerotwin_dense_localization.mapping.recorder import (
+    MapRecorder,
+    RecordedMap,
+    RecorderParameters,
+)
 from aerotwin_simulator.run_folder import software_versions
 
 ODOMETRY, NO_GNSS, GNSS = "odometry", "none", "/gnss/fix"
@@ -38,7 +40,7 @@ def map_recording(
     source: Path,
     folder: Path,
     reading: Reading,
-    parameters: MappingParameters,
+    parameters: RecorderParameters,
     *,
     poses: str | None,
     are_poses_kept: bool,
@@ -52,7 +54,7 @@ def map_recording(
     source, folder : Path
         Of the recording, and of the map.
     reading : Reading
-    parameters : MappingParameters
+    parameters : RecorderParameters
     poses : str or None
         A topic, a file, `truth` or `odometry`; None: the usual ones.
     are_poses_kept : bool
@@ -71,92 +73,116 @@ def map_recording(
     start = time.perf_counter()
     recording = stereo_recording(source, reading)
     if poses == ODOMETRY:
-        keyframes, told = _by_odometry(recording, parameters, gnss, origin)
+        recorder, told = _by_odometry(recording, parameters, gnss, origin)
     elif (gnss, origin) == (None, None):
-        keyframes, told = _by_given_poses(recording, parameters, poses)
+        recorder, told = _by_given_poses(recording, parameters, poses)
     else:
         raise UserError("--gnss and --origin: are of --poses odometry alone; leave them out")
-    are_poses_kept |= told["poses"]["is_truth"]
-    with progress(2 * len(keyframes), "map", unit="step") as bar:
-        mapped = map_of(
-            keyframes, parameters, are_poses_kept=are_poses_kept, on_keyframe=lambda: bar.update(1)
-        )
-    numbers = mapped.numbers() | told | {"seconds": time.perf_counter() - start}
-    _write(folder, mapped, recording, parameters, numbers)
+    made = _finished(recorder, are_poses_kept=are_poses_kept or told["poses"]["is_truth"])
+    numbers = numbers_of_map(made) | told | {"seconds": time.perf_counter() - start}
+    _write(folder, made, recording, parameters, numbers)
     return numbers
 
 
 def _by_given_poses(
-    recording: Recording, parameters: MappingParameters, word: str | None
-) -> tuple[list[Keyframe], dict[str, Any]]:
+    recording: Recording, parameters: RecorderParameters, word: str | None
+) -> tuple[MapRecorder, dict[str, Any]]:
     """Return key-frames at poses that somebody tells, and what is to be told of them."""
     given = recording.poses(word)
-    selection = _selected(posed(recording.pictures(), given), recording, parameters)
+    pairs = posed(recording.pictures(), given)
     told = {"source": given.source, "is_truth": given.is_truth}
-    return selection.keyframes, _told(selection, told)
+    return _recorded(pairs, recording, parameters, told)
 
 
 def _by_odometry(
     recording: Recording,
-    parameters: MappingParameters,
+    parameters: RecorderParameters,
     gnss: str | None,
     origin: GeodeticPoint | None,
-) -> tuple[list[Keyframe], dict[str, Any]]:
+) -> tuple[MapRecorder, dict[str, Any]]:
     """Return key-frames at poses by our own odometry, laid over GNSS where there is some."""
     topic = _gnss_topic(recording, gnss)
     own = OwnOdometry(recording.rig, recording.T_base_cam)
-    selection = _selected(own.follow(recording.pictures()), recording, parameters)
-    told = {"source": "own stereo odometry", "is_truth": False, "n_lost": own.n_lost}
-    keyframes = selection.keyframes
-    if topic is not None and recording.bag is not None:
-        stamps, fixes = fixes_of(message for _, _, message in recording.bag.messages([topic]))
-        if not len(fixes):
-            raise UserError(f"--gnss {topic}: holds no fix; leave GNSS out with --gnss none")
-        found = own.align_to(stamps, fixes, origin or geodetic_point(fixes[0]))
-        told |= {"gnss": found.reason, "is_on_gnss": found.converged}
-        if found.converged:
-            T_map_odom = found.T_reference_estimate
-            keyframes = [keyframe.at(T_map_odom @ keyframe.T_map_optical) for keyframe in keyframes]
-    return keyframes, _told(selection, told)
+    told: dict[str, Any] = {"source": "own stereo odometry", "is_truth": False}
+    recorder, numbers = _recorded(own.follow(recording.pictures()), recording, parameters, told)
+    if own.n_lost:
+        told["n_lost"] = own.n_lost
+        numbers["notes"].append(
+            f"the odometry lost its way at {own.n_lost} pairs; the map may be bent there"
+        )
+    if topic is None or recording.bag is None:
+        return recorder, numbers
+    stamps, fixes = fixes_of(message for _, _, message in recording.bag.messages([topic]))
+    if not len(fixes):
+        raise UserError(f"--gnss {topic}: holds no fix; leave GNSS out with --gnss none")
+    found = own.align_to(stamps, fixes, origin or geodetic_point(fixes[0]))
+    told["is_on_gnss"] = found.converged
+    numbers["notes"].append(f"{topic}: {found.reason}")
+    if found.converged:
+        T = found.T_reference_estimate
+        recorder.keyframes = [k.at(T @ k.T_map_optical) for k in recorder.keyframes]
+    return recorder, numbers
 
 
-def _selected(
-    pairs: Iterator[PosedPair], recording: Recording, parameters: MappingParameters
-) -> KeyframeSelection:
-    """Return the key-frames of pairs that pass by.
+def _recorded(
+    pairs: Iterator[PosedPair],
+    recording: Recording,
+    parameters: RecorderParameters,
+    poses: dict[str, Any],
+) -> tuple[MapRecorder, dict[str, Any]]:
+    """Return the key-frames of pairs that pass by, and what is to be told.
 
     Raises
     ------
     UserError
-        If there is none.
+        If there is none, or more than may be kept.
     """
-    selection = KeyframeSelection(recording.rig, parameters)
+    try:
+        recorder = MapRecorder(recording.rig, parameters)
+    except ValueError as error:
+        raise UserError(f"{error} (--nearest-m, --farthest-m)") from None
+    n_pairs = n_without_pose = 0
     with progress(recording.n_pictures, "pairs", unit="pair") as bar:
-        for pair in pairs:
-            selection.add(pair)
+        for pair, T_map_left in pairs:
+            n_pairs += 1
+            n_without_pose += T_map_left is None
+            if T_map_left is not None:
+                _refuse_full(recorder, n_pairs)
+                recorder.add(*pair, T_map_left)
+            bar.set_postfix_str(f"{len(recorder.keyframes)} key-frames", refresh=False)
             bar.update(1)
-            bar.set_postfix_str(f"{len(selection.keyframes)} key-frames", refresh=False)
-    if not selection.keyframes:
-        raise UserError(
-            f"{recording.name}: no key-frame of {selection.n_pairs} pairs: "
-            f"{selection.n_without_pose} without a pose (their stamps must lie within those of the "
-            f"poses), {selection.n_without_depth} without enough depth (see --nearest-m and "
-            "--farthest-m)"
-        )
-    return selection
-
-
-def _told(selection: KeyframeSelection, poses: dict[str, Any]) -> dict[str, Any]:
-    found = {
-        "without a pose": selection.n_without_pose,
-        "new, but without enough depth": selection.n_without_depth,
+    left_out = {
+        "without a pose": n_without_pose,
+        "new, but without enough depth": recorder.n_without_depth,
     }
-    notes = [f"{n} of {selection.n_pairs} pairs were {why}" for why, n in found.items() if n]
-    if poses.get("n_lost"):
-        notes.append(f"the odometry lost its way at {poses['n_lost']} pairs; the map may be bent")
-    if "gnss" in poses:
-        notes.append(f"GNSS: {poses['gnss']}")
-    return {"n_frames": selection.n_pairs, "poses": poses, "notes": notes}
+    notes = [f"{n} of {n_pairs} pairs were {why}" for why, n in left_out.items() if n]
+    if not recorder.keyframes:
+        raise UserError(
+            f"{recording.name}: no key-frame of {n_pairs} pairs{''.join(f'; {n}' for n in notes)}; "
+            "stamps of images must lie within those of the poses, and surfaces between --nearest-m "
+            "and --farthest-m"
+        )
+    return recorder, {"n_frames": n_pairs, "poses": poses, "notes": notes}
+
+
+def _refuse_full(recorder: MapRecorder, n_pairs: int) -> None:
+    if recorder.is_full:
+        raise UserError(
+            f"{len(recorder.keyframes)} key-frames after {n_pairs} pairs, and no more are kept; "
+            "map a part of them (--frames), or raise max_keyframes (--parameters)"
+        )
+
+
+def _finished(recorder: MapRecorder, *, are_poses_kept: bool) -> RecordedMap:
+    with StageBars() as tell:
+        try:
+            return recorder.finished(tell, are_poses_kept=are_poses_kept)
+        except ValueError as error:
+            raise UserError(
+                f"{error}: of {len(recorder.keyframes)} key-frames no point was seen by "
+                f"{recorder.parameters.surfaces.min_views}; fly past the same wall more slowly, or "
+                "set min_views to 1 (--parameters)"
+            ) from None
 
 
 def _gnss_topic(recording: Recording, asked: str | None) -> str | None:
@@ -174,9 +200,9 @@ def _gnss_topic(recording: Recording, asked: str | None) -> str | None:
 
 def _write(
     folder: Path,
-    mapped: MappedKeyframes,
+    made: RecordedMap,
     recording: Recording,
-    parameters: MappingParameters,
+    parameters: RecorderParameters,
     numbers: dict[str, Any],
 ) -> None:
     about = {
@@ -190,4 +216,4 @@ def _write(
         **numbers,
     }
     with progress(1, "writing"), replaced_folder(folder) as fresh:
-        write_map(fresh, mapped, about)
+        write_map(fresh, made, about)

@@ -16,7 +16,7 @@ from aerotwin_bringup.dense_localization.recording import Recording
 from aerotwin_bringup.dense_localization.scanning import CAMERA
 from aerotwin_bringup.dense_localization.world_flights import WallFlight, along_the_map, fly
 from aerotwin_core.camera import PinholeCamera
-from aerotwin_core.cli import progress
+from aerotwin_core.cli import StageBars
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.localization import LocalizationParameters, virtual_poses
@@ -182,10 +182,10 @@ def world_scan(
         Whether the autopilot's estimator tells where the flight begins.
     """
     path = along_the_map(flight, dense_map)
-    with progress(100.0, "flight", unit="%") as bar:
+    with StageBars() as tell:
         track = fly(
             world, path, flight, folder, seed=seed,
-            on_progress=lambda share: bar.update(max(100.0 * share - bar.n, 0.0)),
+            on_progress=lambda share: tell("flight", share),
         )  # fmt: skip
     pictures = Pictures(Rasteriser(world.meshes), CAMERA, seed=seed)
     stamps = track.stamps_ns.tolist()

@@ -6,12 +6,17 @@ import time
 from pathlib import Path
 from typing import Any
 
-from aerotwin_bringup.dense_localization.keyframe_selection import MappedKeyframes
-from aerotwin_bringup.dense_localization.map_folder import FLIGHT, replaced_folder, write_map
+from aerotwin_bringup.dense_localization.map_folder import (
+    FLIGHT,
+    numbers_of_map,
+    replaced_folder,
+    write_map,
+)
 from aerotwin_bringup.dense_localization.mapping import make_map, take_frames
 from aerotwin_bringup.dense_localization.world_flights import WallFlight, against_the_truth, fly
-from aerotwin_core.cli import progress
+from aerotwin_core.cli import StageBars, progress
 from aerotwin_core.parameters import to_mapping
+from aerotwin_dense_localization.mapping.recorder import RecordedMap
 from aerotwin_simulator.run_folder import software_versions
 from aerotwin_worlds import Rasteriser, load_world
 
@@ -35,10 +40,10 @@ def map_world(
     """
     world = load_world(name)
     with replaced_folder(folder) as fresh:
-        with progress(100.0, "flight", unit="%") as bar:
+        with StageBars() as tell:
             track = fly(
                 world, flight.path(), flight, fresh / FLIGHT, seed=seed,
-                on_progress=lambda share: bar.update(max(100.0 * share - bar.n, 0.0)),
+                on_progress=lambda share: tell("flight", share),
             )  # fmt: skip
         with progress(len(track.stamps_ns), "depth", unit="frame") as bar:
             frames = take_frames(
@@ -48,13 +53,13 @@ def map_world(
         with progress(1, "map"):
             made = make_map(frames, track, is_truth_given=is_truth_given)
         seconds = time.perf_counter() - start
-        mapped = MappedKeyframes(
+        mapped = RecordedMap(
             dense_map=made.dense_map, keyframes=made.keyframes, n_links=made.n_links
         )
         with progress(1, "against the truth"):
             found = against_the_truth(world, made, flight)
         told = "truth" if is_truth_given else "the autopilot's estimator"
-        numbers = mapped.numbers() | {
+        numbers = numbers_of_map(mapped) | {
             "n_frames": len(frames), "seconds": seconds, "map": found, "notes": [],
             "poses": {"source": told, "is_truth": is_truth_given},
         }  # fmt: skip

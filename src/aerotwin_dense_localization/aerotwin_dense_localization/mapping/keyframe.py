@@ -65,16 +65,33 @@ class Keyframe:
 
     def points_map(self) -> FloatArray:
         """Return a few points of its surface, (n, 3) [m], even over the image."""
+        pixels, depth = self._grid()
+        known = np.isfinite(depth)
+        points = self.camera.unproject(pixels[known], depth[known])
+        return transform_points(self.T_map_optical, points)
+
+    def view_shown_from(self, T_map_optical: FloatArray) -> float:
+        """Return the share of its view that its camera would show from another pose.
+
+        Where its depth is unknown it is taken for the median of what is known.
+        """
+        pixels, depth = self._grid()
+        if not np.isfinite(depth).any():
+            return 0.0
+        points = self.camera.unproject(
+            pixels, np.where(np.isfinite(depth), depth, np.nanmedian(depth))
+        )
+        there = transform_points(invert_transform(T_map_optical) @ self.T_map_optical, points)
+        return float(self.camera.shows(there).mean())
+
+    def _grid(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return a few pixels (n, 2), even over the image, and their depth (n,) [m]."""
         v, u = (
             np.linspace(0.05, 0.95, _GRID) * (size - 1)
             for size in (self.camera.height, self.camera.width)
         )
         rows, columns = (a.ravel().round().astype(int) for a in np.meshgrid(v, u, indexing="ij"))
-        depth = self.depth[rows, columns]
-        known = np.isfinite(depth)
-        pixels = np.column_stack([columns[known], rows[known]])
-        points = self.camera.unproject(pixels, depth[known])
-        return transform_points(self.T_map_optical, points)
+        return np.column_stack([columns, rows]), self.depth[rows, columns]
 
     def overlap_with(self, other: "Keyframe") -> float:
         """Return the share of its surface that another key-frame shows."""

@@ -5,17 +5,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import cv2
 import numpy as np
 
 from aerotwin_core.camera import StereoRig
 from aerotwin_core.frames import FloatArray
+from aerotwin_core.luma import grey_of
 from aerotwin_core.parameters import parameter
 from aerotwin_core.time import from_seconds
 from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
 from aerotwin_dense_localization.mapping.dense_map import DenseMap
-from aerotwin_dense_localization.mapping.keyframe import Keyframe, shows_enough_new
-from aerotwin_dense_localization.mapping.links import agree_poses, find_links
+from aerotwin_dense_localization.mapping.keyframe import N_RECENT, Keyframe
+from aerotwin_dense_localization.mapping.links import Link, agree_poses, find_links
 from aerotwin_dense_localization.mapping.map_builder import MapBuilder
 from aerotwin_dense_localization.mapping.parameters import LinkParameters, MapParameters
 
@@ -33,9 +33,15 @@ class RecorderParameters:
     )
     max_overlap: float = parameter(
         0.85,
-        text="A pair that shares more of its surface with a key-frame is left out.",
+        text="A pair that would show more of a key-frame's view is left out.",
         minimum=0.05,
         maximum=0.99,
+    )
+    min_depth_share: float = parameter(
+        0.05,
+        text="A pair with depth at a smaller share of its pixels is left out.",
+        minimum=0.0,
+        maximum=1.0,
     )
     max_keyframes: int = parameter(
         200,
@@ -55,13 +61,20 @@ class RecordedMap:
     Attributes
     ----------
     dense_map : DenseMap
-    n_keyframes, n_links : int
-        Key-frames, and ties between them.
+    keyframes : tuple of Keyframe
+        At the poses that it was made with.
+    n_links : int
+        Ties between them.
     """
 
     dense_map: DenseMap
-    n_keyframes: int
+    keyframes: tuple[Keyframe, ...]
     n_links: int
+
+    @property
+    def n_keyframes(self) -> int:
+        """How many key-frames it was made of."""
+        return len(self.keyframes)
 
 
 class MapRecorder:
@@ -76,8 +89,8 @@ class MapRecorder:
     ----------
     keyframes : list of Keyframe
         At the poses that were given.
-    n_seen : int
-        Pairs that were looked at.
+    n_seen, n_without_depth : int
+        Pairs that were looked at; those that were new, but had too little depth.
     """
 
     def __init__(self, rig: StereoRig, parameters: RecorderParameters | None = None) -> None:
@@ -86,7 +99,7 @@ class MapRecorder:
         self._period_ns = from_seconds(1.0 / p.rate_hz)
         self._last_ns: int | None = None
         self.keyframes: list[Keyframe] = []
-        self.n_seen = 0
+        self.n_seen = self.n_without_depth = 0
 
     @property
     def is_full(self) -> bool:
@@ -119,7 +132,13 @@ class MapRecorder:
         if not self.is_due(stamp_ns):
             return None
         self._last_ns = stamp_ns
-        found = self._stereo.depth(_grey(left), _grey(right))
+        self.n_seen += 1
+        if self._is_known(T_map_optical):
+            return None
+        found = self._stereo.depth(*(np.ascontiguousarray(grey_of(p)) for p in (left, right)))
+        if np.isfinite(found.depth).mean() < self.parameters.min_depth_share:
+            self.n_without_depth += 1
+            return None
         frame = Keyframe(
             stamp_ns=stamp_ns,
             image=np.ascontiguousarray(left),
@@ -128,14 +147,21 @@ class MapRecorder:
             camera=self._stereo.camera,
             T_map_optical=T_map_optical,
         )
-        self.n_seen += 1
-        if not shows_enough_new(frame, self.keyframes, max_overlap=self.parameters.max_overlap):
-            return None
         self.keyframes.append(frame)
         return frame
 
+    def _is_known(self, T_map_optical: FloatArray) -> bool:
+        """Tell by the poses alone, before any depth is sought, whether a key-frame shows most."""
+        return any(
+            keyframe.view_shown_from(T_map_optical) >= self.parameters.max_overlap
+            for keyframe in self.keyframes[-N_RECENT:]
+        )
+
     def finished(
-        self, on_progress: Callable[[str, float], object] = lambda *_: None
+        self,
+        on_progress: Callable[[str, float], object] = lambda *_: None,
+        *,
+        are_poses_kept: bool = False,
     ) -> RecordedMap:
         """Return the map of the key-frames, at poses that agree with each other.
 
@@ -143,6 +169,8 @@ class MapRecorder:
         ----------
         on_progress : callable
             Told what is done, and which share of it.
+        are_poses_kept : bool
+            Whether the poses stand as they were given, and no ties are sought.
 
         Raises
         ------
@@ -152,20 +180,22 @@ class MapRecorder:
         p, n = self.parameters, len(self.keyframes)
         if n == 0:
             raise ValueError("there is no key-frame: no pair with a pose has come")
-        n_aligned = 0
+        links = [] if are_poses_kept else self._links(on_progress)
+        keyframes = agree_poses(self.keyframes, links, p.links) if links else self.keyframes
+        builder = MapBuilder(p.surfaces)
+        for k, keyframe in enumerate(keyframes):
+            builder.add(keyframe)
+            on_progress("building the map", (k + 1) / n)
+        return RecordedMap(
+            dense_map=builder.finished(), keyframes=tuple(keyframes), n_links=len(links)
+        )
+
+    def _links(self, on_progress: Callable[[str, float], object]) -> list[Link]:
+        n, n_aligned = len(self.keyframes), 0
 
         def tell_aligned() -> None:
             nonlocal n_aligned
             n_aligned += 1
             on_progress("tying key-frames", n_aligned / n)
 
-        links = find_links(self.keyframes, p.links, on_keyframe=tell_aligned)
-        builder = MapBuilder(p.surfaces)
-        for k, keyframe in enumerate(agree_poses(self.keyframes, links, p.links)):
-            builder.add(keyframe)
-            on_progress("building the map", (k + 1) / n)
-        return RecordedMap(dense_map=builder.finished(), n_keyframes=n, n_links=len(links))
-
-
-def _grey(picture: np.ndarray) -> np.ndarray:
-    return picture if picture.ndim == 2 else cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY)
+        return find_links(self.keyframes, self.parameters.links, on_keyframe=tell_aligned)
