@@ -192,7 +192,7 @@ class DenseMission:
                 map_section(
                     made,
                     against_the_truth(self.world, made, p.mapping),
-                    _pair(self._rasteriser, made, judged.scan, p.seed),
+                    _pair(self._rasteriser, made, judged, p.seed),
                     is_truth_given=p.mapping_poses,
                 ),
                 *self._study(),
@@ -247,12 +247,13 @@ class DenseMission:
 
 
 def _pair(
-    rasteriser: Rasteriser, made: MadeMap, scan: LocalizedFlight, seed: int
+    rasteriser: Rasteriser, made: MadeMap, judged: JudgedFlight, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a picture from the middle of the scan, and the map from where it was taken [DN]."""
-    k = len(scan.found) // 2
-    T = scan.track.T_map_optical[k]
-    grey = Pictures(rasteriser, CAMERA, seed=seed).mono(T, int(scan.track.stamps_ns[k]), SCAN)
+    track = (judged.scan if judged.score.n_scan else judged.flight).track
+    k = len(track.stamps_ns) // 2
+    T = track.T_map_optical[k]
+    grey = Pictures(rasteriser, CAMERA, seed=seed).mono(T, int(track.stamps_ns[k]), SCAN)
     T_in_map = invert_transform(made.T_true_map) @ T
     seen = SplatRasteriser(CAMERA).render(made.dense_map.visible(CAMERA, T_in_map), T_in_map)
     return grey, seen.grey

@@ -61,28 +61,7 @@ def loop_section(judged: JudgedFlight, made: MadeMap, *, is_truth_given: bool) -
         f"{removed.yaw_deg:.3f} degrees of yaw; a scale of {removed.scale_percent:.3f} % is left "
         "in.",
         headline=_loop_headline(judged, is_truth_given=is_truth_given),
-        figures=(
-            Figure(
-                title="Distance from the wall",
-                caption="Held where the true distance lies on the planned one; steps of the "
-                "planned one are relief of the rock.",
-                svg=_distances(judged),
-                is_wide=True,
-            ),
-            Figure(
-                title="Localisation from take-off to landing",
-                caption="Below: what each picture was aligned to. Grey: the scan itself.",
-                svg=_errors(judged),
-                is_wide=True,
-            ),
-            Figure(
-                title="Where the camera was",
-                caption="Looking at the wall: the true way of the scan, by the error of "
-                "localisation.",
-                svg=_way(judged),
-                is_wide=True,
-            ),
-        ),
+        figures=_loop_figures(judged),
         tables=(_loop_table(score),),
         metrics=judged.metrics(),
     )
@@ -125,6 +104,33 @@ def _loop_headline(judged: JudgedFlight, *, is_truth_given: bool) -> tuple[Headl
             computed="true positions of the camera less those found, after the rigid motion of "
             "the map",
             better="lower",
+        ),
+    )
+
+
+def _loop_figures(judged: JudgedFlight) -> tuple[Figure, ...]:
+    localisation = Figure(
+        title="Localisation from take-off to landing",
+        caption="Below: what each picture was aligned to. Grey: the scan itself.",
+        svg=_errors(judged),
+        is_wide=True,
+    )
+    if not judged.score.n_scan:
+        return (localisation,)
+    return (
+        Figure(
+            title="Distance from the wall",
+            caption="Held where the true distance lies on the planned one; steps of the planned "
+            "one are relief of the rock.",
+            svg=_distances(judged),
+            is_wide=True,
+        ),
+        localisation,
+        Figure(
+            title="Where the camera was",
+            caption="Looking at the wall: the true way of the scan, by the error of localisation.",
+            svg=_way(judged),
+            is_wide=True,
         ),
     )
 
@@ -195,8 +201,8 @@ def _errors(judged: JudgedFlight) -> str:
 
 def _way(judged: JudgedFlight) -> str:
     places = judged.scan.track.T_map_optical[:, :3, 3]
-    first = int(np.searchsorted(judged.flight.track.stamps_ns, judged.scan.track.stamps_ns[:1])[0])
-    errors = judged.errors_m[first : first + len(places)] * _CM
+    is_scan = np.isin(judged.flight.track.stamps_ns, judged.scan.track.stamps_ns)
+    errors = judged.errors_m[is_scan] * _CM
     return chart(
         "dense-way",
         lambda axes: draw_coloured_points(

@@ -18,9 +18,9 @@ from aerotwin_core.ros.parameters import declare_parameters
 EXIT_INTERRUPTED = 130
 
 
-def read_parameters() -> MissionParameters:
+def read_parameters(arguments: list[str] | None = None) -> MissionParameters:
     """Return what the node `dense_localization` was given; it does not live longer."""
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = Node("dense_localization")
         try:
