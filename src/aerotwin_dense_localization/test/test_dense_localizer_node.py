@@ -238,7 +238,7 @@ def test_pictures_of_a_distorted_lens_are_rectified(start):
 
 
 def test_without_a_path_views_stand_where_the_map_was_made(start):
-    partner = start(path="''", mounting=as_lists(T_BASE_OPTICAL))
+    partner = start(path="none", mounting=as_lists(T_BASE_OPTICAL))
     partner.send("camera/camera_info", info_of(SCAN))
     far = pose([0, 0, 0], [1.0, 0.1, 0.2])
     partner.spin(lambda: partner.node._camera._ideal is not None)

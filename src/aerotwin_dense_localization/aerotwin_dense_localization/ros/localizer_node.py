@@ -33,7 +33,7 @@ from aerotwin_dense_localization.localization import (
 from aerotwin_dense_localization.mapping import DenseMap, load_map
 from aerotwin_dense_localization.ros.body_localizer import BodyLocalizer
 from aerotwin_dense_localization.ros.camera_intake import CameraIntake, Picture
-from aerotwin_dense_localization.ros.node_parameters import LocalizerNodeParameters
+from aerotwin_dense_localization.ros.node_parameters import NO_FILE, LocalizerNodeParameters
 from aerotwin_dense_localization.ros.outputs import (
     body_covariance,
     edge_message,
@@ -53,7 +53,7 @@ class LocalizerNode(Node):
         super().__init__("localizer")
         self._settings = p = declare_parameters(self, LocalizerNodeParameters)
         self._map, _ = load_map(Path(p.map))
-        self._path = read_tum(p.path).transforms() if p.path else None
+        self._path = None if p.path == NO_FILE else read_tum(p.path).transforms()
         self._odometry = PoseBuffer(p.max_odom_gap_s)
         self._views: VirtualViews | None = None
         self._localizer: BodyLocalizer | None = None

@@ -9,6 +9,7 @@ from aerotwin_core.parameters import parameter
 from aerotwin_dense_localization.localization import LocalizationParameters
 from aerotwin_dense_localization.mapping.recorder import RecorderParameters
 
+NO_FILE = "none"
 _POSE, _START = 7, 4
 TF_EDGES = ("odom", "base", "none")
 
@@ -58,9 +59,9 @@ class LocalizerNodeParameters(MountedCameraParameters, LocalizationParameters):
 
     map: str = parameter(text="Folder of the dense map.")
     path: str = parameter(
-        "",
+        NO_FILE,
         text="TUM file of the way-points of the scan, poses of the camera's optical frame in the "
-        "map, along which virtual key-frames stand; empty = at the key-frames of the map.",
+        "map, along which virtual key-frames stand; none = at the key-frames of the map.",
     )
     standoff_m: float = parameter(
         2.0,

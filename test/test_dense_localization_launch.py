@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A vehicle that is told where it is by a camera and a dense map, started as a user starts it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aerotwin_core.messages import deserialize
+
+ROOT = Path(__file__).resolve().parents[1]
+LIMIT_S = 120.0
+NEAR_M = 0.1
+"""Places are told from 11 m away, by a map of half a metre a texel."""
+INSTANCE = 91
+
+
+@pytest.fixture(scope="module")
+def dense_map(coarse_world, tmp_path_factory):
+    """Return the folder of a map of the wall before the start, of true pictures and depth."""
+    from aerotwin_core.camera import PinholeCamera
+    from aerotwin_dense_localization.localization import raster_path
+    from aerotwin_dense_localization.mapping import Keyframe, MapBuilder, save_map
+    from aerotwin_worlds import Rasteriser, View, load_world
+
+    camera = PinholeCamera(width=480, height=320, fx=300.0, fy=300.0, cx=239.5, cy=159.5)
+    world = load_world(coarse_world)
+    x, y, z = world.start_p_map
+    builder, rasteriser = MapBuilder(), Rasteriser(world.meshes)
+    corner = [x - 1.0, y, z + 0.5]
+    for T in raster_path(corner, 2.0, 1.0, row_m=1.0, standoff_m=0.5, yaw_rad=np.pi / 2):
+        seen = rasteriser.render([View(camera=camera, T_map_optical=T, encoding="rgb8")])[0]
+        depth = np.where(np.isfinite(seen.depth), seen.depth, np.nan).astype(np.float32)
+        builder.add(
+            Keyframe(
+                stamp_ns=0, image=seen.image, depth=depth, variance=(0.01 * depth) ** 2,
+                camera=camera, T_map_optical=T,
+            )
+        )  # fmt: skip
+    folder = tmp_path_factory.mktemp("dense") / "map"
+    save_map(folder, builder.finished())
+    return folder
+
+
+def shown(message):
+    return deserialize(message, "nav_msgs/msg/Odometry")
+
+
+@pytest.mark.ros
+@pytest.mark.slow
+def test_the_launched_vehicle_knows_its_place_by_the_map_alone(dense_map, coarse_world, tmp_path):
+    import rclpy
+    from diagnostic_msgs.msg import DiagnosticArray
+    from nav_msgs.msg import Odometry
+    from rclpy.executors import SingleThreadedExecutor
+    from tf2_msgs.msg import TFMessage
+
+    from aerotwin_core.ros.qos import reliable
+    from aerotwin_worlds import load_world
+
+    start = load_world(coarse_world).start_p_map
+    types = {
+        "slam/odom": Odometry, "truth/odom": Odometry, "localization/status": DiagnosticArray,
+        "/tf": TFMessage, "/diagnostics": DiagnosticArray, "autopilot/odom": Odometry,
+    }  # fmt: skip
+    words = [f"map:={dense_map}", "path:=none", f"world:={coarse_world}", "record:=none"]
+    words += [f"start:=[{start[0]:.2f}, {start[1]:.2f}, {start[2] + 0.1:.2f}, 90.0]"]
+    words += [f"instance:={INSTANCE}", f"runs_dir:={tmp_path}"]
+    launch = str(ROOT / "launch" / "dense_localization_live.launch.yaml")
+    rclpy.init()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aerotwin_core.cli", "launch", launch, *words],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        node, heard = rclpy.create_node("test_dense_localization"), {name: [] for name in types}
+        for name, kind in types.items():
+            node.create_subscription(kind, name, heard[name].append, reliable(200), raw=True)
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+        deadline = time.monotonic() + LIMIT_S
+        while process.poll() is None and time.monotonic() < deadline:
+            executor.spin_once(timeout_sec=0.05)
+            if heard["autopilot/odom"] and heard["/diagnostics"]:
+                os.killpg(process.pid, signal.SIGINT)
+                break
+        output = process.communicate(timeout=LIMIT_S)[0]
+        executor.shutdown()
+        node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    assert process.returncode == 128 + signal.SIGINT, output
+    assert "Traceback" not in output, output
+    assert all(heard.values()), {name: len(found) for name, found in heard.items()}
+    placed = [shown(message) for message in heard["slam/odom"]]
+    assert {(m.header.frame_id, m.child_frame_id) for m in placed} == {("map", "base_link")}
+    truth = shown(heard["truth/odom"][-1]).pose.pose.position
+    for axis in "xyz":
+        found = getattr(placed[-1].pose.pose.position, axis)
+        assert found == pytest.approx(getattr(truth, axis), abs=NEAR_M)
+    # Without GNSS the autopilot has no place but the one that it is told.
+    believed = shown(heard["autopilot/odom"][-1]).pose.pose.position
+    assert believed.z == pytest.approx(truth.z, abs=2 * NEAR_M)
+    edges = [e for m in heard["/tf"] for e in deserialize(m, "tf2_msgs/msg/TFMessage").transforms]
+    assert {(e.header.frame_id, e.child_frame_id) for e in edges} == {("map", "base_link")}
+    told = [
+        deserialize(message, "diagnostic_msgs/msg/DiagnosticArray").status[0].message
+        for message in heard["localization/status"]
+    ]
+    assert set(told) <= {"tracked", "renewed"}
