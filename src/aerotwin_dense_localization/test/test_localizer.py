@@ -111,6 +111,33 @@ def test_a_camera_that_knows_nothing_is_found(views):
     assert off_m(found, there) < NEAR_M
 
 
+def test_a_camera_beside_the_views_is_found_by_its_looks(views):
+    there = pose([0, 0, -0.03], [1.45, 0.2, 2.05])
+    places = views.places(image(there))
+    assert places[0].correlation > 0.8 > 0.6 > places[-1].correlation
+    T_map_cam = views.poses[places[0].k] @ places[0].T_view_cam
+    pixel_m = 8.0 * 1.5 / SCAN.fx  # of the small view
+    assert np.linalg.norm(T_map_cam[:2, 3] - there[:2, 3]) < 1.5 * pixel_m
+    found = Localizer(views).localize(image(there))
+    assert found.status is Status.RELOCALIZED
+    assert off_m(found, there) < NEAR_M
+
+
+def test_a_single_image_is_placed_by_a_view_from_its_own_place(dense):
+    there, start = pose([0.0, 0.0, 0.02], [1.3, 0.02, 1.9]), pose([0.02, 0.0, 0.0], [1.2, 0.0, 1.7])
+    overlaps = []
+    for n in (0, 1):
+        views = VirtualViews(
+            dense, SCAN, start, LocalizationParameters(setback_m=0.0, n_refinements=n)
+        )
+        found = Localizer(views, start).localize(image(there))
+        views.close()
+        assert found.status is Status.TRACKED, found.reason
+        assert off_m(found, there) < NEAR_M
+        overlaps.append(found.overlap)
+    assert overlaps[0] < 0.9 and overlaps[1] > 0.99
+
+
 def test_beside_the_path_a_view_is_rendered_where_the_camera_is(views):
     beside = pose([0, 0, 0.35], [1.4, 0.35, 1.9])
     found = Localizer(views, beside).localize(image(beside))

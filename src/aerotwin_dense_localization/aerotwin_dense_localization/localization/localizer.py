@@ -30,7 +30,7 @@ class Status(StrEnum):
     RENEWED = "renewed"
     """Against a view rendered at the last known pose."""
     RELOCALIZED = "relocalized"
-    """Against a view that looked alike, without an expectation."""
+    """Where it looked most alike, without an expectation, and from there as well."""
     LOST = "lost"
 
 
@@ -103,10 +103,12 @@ class Localizer:
         expected = self._expected() if T_map_expected is None else T_map_expected
         reason = "there is no pose to begin with"
         for status, view, start in self._attempts(grey, expected):
-            view, found = self._aligned(grey, view, start)
+            is_sought = status is Status.RELOCALIZED
+            view, found = self._aligned(grey, view, start, is_sought=is_sought)
             T_map_cam = view.T_map_view @ found.T_view_cam
-            is_bound = status is not Status.RELOCALIZED
-            reason = found.reason or (self._leap(T_map_cam, start) if is_bound else "")
+            reason = found.reason
+            if not reason:
+                reason = self._doubt(found) if is_sought else self._leap(T_map_cam, start)
             if not reason:
                 return self._taken(status, T_map_cam, view, found)
         self._before = None  # the next one is expected where the last one was seen
@@ -116,12 +118,15 @@ class Localizer:
         )  # fmt: skip
 
     def _aligned(
-        self, grey: np.ndarray, view: VirtualView, start: FloatArray
+        self, grey: np.ndarray, view: VirtualView, start: FloatArray, *, is_sought: bool
     ) -> tuple[VirtualView, Alignment]:
-        """Return what the image was aligned to last, and how: views at its own pose come last."""
+        """Return what the image was aligned to last, and how: views at its own pose come last.
+
+        A place that was sought without an expectation is looked at from itself, in any case.
+        """
         camera = self._views.camera
         found = view.aligner.align(grey, camera, _from(view, start))
-        for _ in range(self._views.parameters.n_refinements):
+        for _ in range(max(self._views.parameters.n_refinements, int(is_sought))):
             if not found.converged:
                 break
             view = self._views.render(view.T_map_view @ found.T_view_cam)
@@ -139,14 +144,23 @@ class Localizer:
                 yield Status.RENEWED, self._renewed, expected
             self._renewed = views.render(moved_ahead(expected, -setback_m))
             yield Status.RENEWED, self._renewed, expected
-        for k in views.most_alike(grey, views.parameters.n_candidates):
-            view = views.get(k)
-            yield Status.RELOCALIZED, view, moved_ahead(view.T_map_view, setback_m)
+        for place in views.places(grey):
+            view = views.get(place.k)
+            yield Status.RELOCALIZED, view, view.T_map_view @ place.T_view_cam
 
     def _expected(self) -> FloatArray | None:
         if self._last is None or self._before is None:
             return self._last
         return self._last @ (invert_transform(self._before) @ self._last)
+
+    def _doubt(self, found: Alignment) -> str:
+        least = self._views.parameters.min_relocalized_correlation
+        if found.correlation >= least:
+            return ""
+        return (
+            f"the likeliest place has a correlation of {found.correlation:.2f}, less than "
+            f"{least:.2f}"
+        )
 
     def _leap(self, T_map_cam: FloatArray, expected: FloatArray) -> str:
         p = self._views.parameters

@@ -56,13 +56,19 @@ class LocalizationParameters:
         maximum=10,
     )
     n_candidates: int = parameter(
-        5,
-        text="When lost: virtual key-frames whose thumbnails are most alike are tried.",
+        3,
+        text="When lost: places where a small image looks most alike that are tried.",
         minimum=1,
         maximum=100,
     )
-    thumbnail_px: int = parameter(
-        48, text="Width of a thumbnail.", unit="px", minimum=8, maximum=320
+    min_relocalized_correlation: float = parameter(
+        0.7,
+        text=(
+            "A place found without an expectation is believed if a view rendered there correlates "
+            "by as much."
+        ),
+        minimum=0.0,
+        maximum=1.0,
     )
     alignment: AlignmentParameters = field(default_factory=AlignmentParameters)
     splats: SplatParameters = field(default_factory=SplatParameters)

@@ -6,13 +6,13 @@ from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
-import cv2
 import numpy as np
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.alignment import DirectAlignment, View
 from aerotwin_dense_localization.localization.parameters import LocalizationParameters
+from aerotwin_dense_localization.localization.place_search import Place, PlaceSearch
 from aerotwin_dense_localization.localization.scan_path import moved_ahead
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_dense_localization.splats import SplatRasteriser
@@ -69,7 +69,7 @@ class VirtualViews:
         self._rasteriser = SplatRasteriser(camera, self.parameters.splats)
         self._kept: OrderedDict[int, Future[VirtualView]] = OrderedDict()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="virtual view")
-        self._thumbnails: np.ndarray | None = None
+        self._search: PlaceSearch | None = None
 
     def __len__(self) -> int:
         return len(self.poses)
@@ -98,13 +98,12 @@ class VirtualViews:
         turn = np.arccos(np.clip(0.5 * (traces - 1.0), -1.0, 1.0))
         return int(np.argmin(shift + p.turn_m_per_rad * turn))
 
-    def most_alike(self, grey: np.ndarray, n: int) -> list[int]:
-        """Return the virtual key-frames whose thumbnails correlate most with an image's."""
-        if self._thumbnails is None:
-            views = [self.render(T).view.grey for T in self.poses]
-            self._thumbnails = np.array([self._thumbnail(view) for view in views])
-        scores = self._thumbnails @ self._thumbnail(grey)
-        return [int(k) for k in np.argsort(-scores, kind="stable")[:n]]
+    def places(self, grey: np.ndarray) -> list[Place]:
+        """Return where in the views an image may have been taken, the likeliest first."""
+        p = self.parameters
+        if self._search is None:
+            self._search = PlaceSearch(self._map, self.camera, self.poses, p.setback_m, p.splats)
+        return self._search.find(grey, p.n_candidates)
 
     def close(self) -> None:
         """End the thread that renders ahead."""
@@ -117,15 +116,3 @@ class VirtualViews:
         while len(self._kept) > self.parameters.n_kept_views:
             self._kept.popitem(last=False)
         return self._kept[k]
-
-    def _thumbnail(self, grey: np.ndarray) -> np.ndarray:
-        """Return a small image less its mean, of length one, flat."""
-        width = self.parameters.thumbnail_px
-        height = max(1, round(width * grey.shape[0] / grey.shape[1]))
-        known = np.asarray(grey, dtype=np.float32)
-        mean = np.nanmean(known) if np.isfinite(known).any() else 0.0
-        small = cv2.resize(
-            np.where(np.isfinite(known), known, mean), (width, height), interpolation=cv2.INTER_AREA
-        ).ravel()
-        small = small - small.mean()
-        return small / max(float(np.linalg.norm(small)), 1e-6)
