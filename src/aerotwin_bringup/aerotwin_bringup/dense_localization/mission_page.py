@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chapters of a mission's report: the scan in closed loop, and the map that it flew by."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import cv2
@@ -10,8 +10,15 @@ import numpy as np
 
 from aerotwin_bringup.dense_localization.loop_scores import JudgedFlight, LoopScore
 from aerotwin_bringup.dense_localization.mapping import MadeMap
-from aerotwin_bringup.dense_localization.results import Removal, SeedResult
+from aerotwin_bringup.dense_localization.results import (
+    ControlResult,
+    Removal,
+    SeedResult,
+    controls_of,
+)
+from aerotwin_bringup.dense_localization.scanning import Scan
 from aerotwin_core.charts import chart, draw_coloured_points, height_of_map
+from aerotwin_core.parameters import to_mapping
 from aerotwin_core.plots import (
     ACCENT,
     ALIGNED,
@@ -46,6 +53,7 @@ def loop_section(judged: JudgedFlight, made: MadeMap, *, is_truth_given: bool) -
     """Return the chapter of the scan that was flown by the map alone."""
     score = judged.score
     removed = Removal.of(made)
+    controls = _controls(judged)
     return Section(
         title="Scan without GNSS",
         name="closed_loop",
@@ -62,8 +70,9 @@ def loop_section(judged: JudgedFlight, made: MadeMap, *, is_truth_given: bool) -
         "in.",
         headline=_loop_headline(judged, is_truth_given=is_truth_given),
         figures=_loop_figures(judged),
-        tables=(_loop_table(score),),
-        metrics=judged.metrics(),
+        tables=(_loop_table(score), _controls_table(controls)),
+        warnings=_blind(controls),
+        metrics=judged.metrics() | {"controls": to_mapping(controls)},
     )
 
 
@@ -71,13 +80,13 @@ def _loop_verdict(judged: JudgedFlight) -> str:
     score, flight = judged.score, judged.flight
     if not flight.is_success:
         return f"The scan without GNSS was not flown to its end: {flight.outcome}."
-    held = (
-        f"Flown without GNSS from take-off to landing: the distance of "
-        f"{score.wanted_distance_m:g} m was held to {score.held_rmse_m * _CM:.1f} cm RMS, "
-        f"{score.held_max_m * _CM:.1f} cm at most."
+    lost = "none" if score.n_lost == 0 else str(score.n_lost)
+    return (
+        "Flown without GNSS from take-off to landing: the planned distance of "
+        f"{score.wanted_distance_m:g} m from what stands nearest was held to "
+        f"{score.held_rmse_m * _CM:.1f} cm RMS, {score.held_max_m * _CM:.1f} cm at most; of "
+        f"{score.n_images} pictures {lost} was lost."
     )
-    lost = "no picture was" if score.n_lost == 0 else f"{score.n_lost} pictures were"
-    return f"{held} Of {score.n_images} pictures {lost} lost."
 
 
 def _loop_headline(judged: JudgedFlight, *, is_truth_given: bool) -> tuple[Headline, ...]:
@@ -89,8 +98,9 @@ def _loop_headline(judged: JudgedFlight, *, is_truth_given: bool) -> tuple[Headl
             label="Distance held",
             value=f"{score.held_rmse_m * _CM:.1f}",
             unit="cm RMS",
-            meaning=f"at {score.wanted_distance_m:g} m from the wall; "
-            f"{score.held_max_m * _CM:.1f} cm at most",
+            meaning=f"of the planned one, {score.held_max_m * _CM:.1f} cm at most; asked for were "
+            f"{score.wanted_distance_m:g} m, truly {score.distance_min_m:.2f} m and more, "
+            f"{score.distance_mean_m:.2f} m on average",
             status="good" if is_held and judged.flight.is_success else "bad",
             computed="true distance less that of the set-points, along the optical axis",
             better="lower",
@@ -120,8 +130,8 @@ def _loop_figures(judged: JudgedFlight) -> tuple[Figure, ...]:
     return (
         Figure(
             title="Distance from the wall",
-            caption="Held where the true distance lies on the planned one; steps of the planned "
-            "one are relief of the rock.",
+            caption="Held where the true distance lies on the planned one. The plan keeps off what "
+            "stands out a metre to each side: where the rock recedes it is farther.",
             svg=_distances(judged),
             is_wide=True,
         ),
@@ -156,6 +166,32 @@ def _loop_table(score: LoopScore) -> Table:
         measure("least distance from anything", score.clearance_m, "m", "of the camera"),
     )  # fmt: skip
     return Table(title="The scan in figures", columns=MEASURE_COLUMNS, rows=rows)
+
+
+def _controls(judged: JudgedFlight) -> tuple[ControlResult, ...]:
+    """Return the negative controls of the scan; none without one."""
+    if judged.score.n_scan < 2:
+        return ()
+    return controls_of(Scan(track=judged.scan.track, found=(), T_true_map=np.eye(4)))
+
+
+def _controls_table(controls: Sequence[ControlResult]) -> Table:
+    rows = tuple(
+        (one.name, f"{one.expected_m:.3f}", f"{one.measured_m:.3f}", one.seen_by or "not seen")
+        for one in controls
+    )
+    return Table(
+        title="Negative controls",
+        columns=("what was done to the true way", "expected [m]", "measured [m]", "seen by"),
+        rows=rows,
+        caption="A score is worth what it sees of errors that were put in; RMS, unaligned.",
+    )
+
+
+def _blind(controls: Sequence[ControlResult]) -> tuple[str, ...]:
+    if all(one.is_detected for one in controls):
+        return ()
+    return ("A negative control was not seen by the score.",)
 
 
 def _seconds(stamps_ns: np.ndarray) -> np.ndarray:
