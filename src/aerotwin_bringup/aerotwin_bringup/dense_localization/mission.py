@@ -147,6 +147,7 @@ class DenseMission:
             frames = take_frames(
                 self._rasteriser, track, seed=p.seed, on_frame=lambda: bar.update(1)
             )
+        say("map: key-frames are chosen, tied to each other and merged")
         made = make_map(frames, track, is_truth_given=p.mapping_poses)
         save_map(
             self.folder / "map",

@@ -45,7 +45,10 @@ def main() -> None:
     except (UserError, OSError) as error:
         say_fatal(error)
         code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        # CPython's word for a compiled kernel that came back from an interrupt is SystemError.
+        if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
+            raise
         say("stopped: what was whole is in the run folder, there is no report")
         code = EXIT_INTERRUPTED
     sys.exit(code)
