@@ -138,7 +138,7 @@ def test_a_bag_becomes_a_map_with_poses_that_agree(made):
     assert numbers["n_links"] >= numbers["n_keyframes"] - 1
     assert numbers["n_splats"] == len(dense_map) > 20_000
     assert 0.5 < numbers["overlap"] < 0.95
-    assert about["poses"] == {"source": "/slam/odom", "is_truth": False}
+    assert about["poses"] == {"source": "/slam/odom", "is_truth": False, "frame": "map"}
     assert about["source"].endswith("bag") and "numpy" in about["versions"]
     assert np.abs(dense_map.cloud.points[:, 1] - WALL_Y_M).mean() < PLACED_M
     keyframes = read_trajectory(folder / "keyframes.tum")

@@ -89,6 +89,7 @@ class _Seat:
             T_body_cam=self.T_body_cam(found.child_frame, source),
             source=source,
             is_truth=word == TRUTH,
+            frame=found.frame,
         )
 
     def _source(self, word: str | None) -> str:

@@ -57,12 +57,15 @@ class GivenPoses:
         Whose word it is.
     is_truth : bool
         Whether they are the true poses.
+    frame : str
+        That they are told in; empty if it is not known.
     """
 
     trajectory: Trajectory
     T_body_cam: FloatArray
     source: str
     is_truth: bool = False
+    frame: str = ""
 
     def at(self, stamp_ns: int) -> FloatArray | None:
         """Return T_map_cam at a stamp [ns], None outside of the poses or in a gap of them."""

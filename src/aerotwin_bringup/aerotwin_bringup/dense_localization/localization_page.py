@@ -193,11 +193,12 @@ def _scene(located: LocatedImages, dense_map: DenseMap) -> Scene:
     shown = np.random.default_rng(0).permutation(len(cloud))[:_SHOWN_POINTS]
     path = PathLayer(
         name="camera", points_map=located.trajectory().p_ref_body,
-        values=100.0 * located.sigma_m[located.is_placed], unit="cm",
+        values=100.0 * located.sigma_m[located.is_placed], unit="cm", quantity="predicted error",
     )  # fmt: skip
     wall = PointLayer(
         name="map", points_map=cloud.points[shown].astype(np.float64),
         values=cloud.colours[shown].mean(axis=1).astype(np.float64), unit="DN",
+        quantity="brightness",
     )  # fmt: skip
     return Scene(
         title="The camera before the map",

@@ -57,10 +57,10 @@ def localize(args: argparse.Namespace) -> dict[str, Any]:
         located, task.reference, T_reference_map=_place(args, about), align=args.align
     )
     numbers = numbers_of(located, judgement, seconds=seconds)
-    notes = [*task.notes, *_of_map(about), *([warning] if warning else [])]
+    notes = [*task.notes, *_of_map(about, task), *([warning] if warning else [])]
     located.write(args.out, task.T_base_cam)
     page = write_page(
-        args.out, located, judgement, dense_map, title=f"Localisation of {task.name}",
+        args.out, located, judgement, dense_map, title=f"Localisation of {args.source}",
         numbers=numbers, warnings=notes, configuration=_configuration(args, task, about),
     )  # fmt: skip
     if args.json != "-":
@@ -145,10 +145,18 @@ def _place(args: argparse.Namespace, about: dict[str, Any]) -> FloatArray | None
     return T
 
 
-def _of_map(about: dict[str, Any]) -> list[str]:
+def _of_map(about: dict[str, Any], task: ScanTask) -> list[str]:
+    """Return what the poses that a map was made with mean for this result."""
     poses = about.get("poses")
-    is_true = isinstance(poses, dict) and poses.get("is_truth") is True
-    return ["the map was made with true poses"] if is_true else []
+    if not isinstance(poses, dict):
+        return []
+    notes = ["the map was made with true poses"] if poses.get("is_truth") is True else []
+    frame = poses.get("frame") or ""
+    others = sorted({given for given in task.frames if given and frame and given != frame})
+    return notes + [
+        f"poses in frame {other} were taken for poses in {frame}, that of the map"
+        for other in others
+    ]
 
 
 def _configuration(

@@ -90,7 +90,7 @@ def _by_given_poses(
     """Return key-frames at poses that somebody tells, and what is to be told of them."""
     given = recording.poses(word)
     pairs = posed(recording.pictures(), given)
-    told = {"source": given.source, "is_truth": given.is_truth}
+    told = {"source": given.source, "is_truth": given.is_truth, "frame": given.frame}
     return _recorded(pairs, recording, parameters, told)
 
 
@@ -103,7 +103,9 @@ def _by_odometry(
     """Return key-frames at poses by our own odometry, laid over GNSS where there is some."""
     topic = _gnss_topic(recording, gnss)
     own = OwnOdometry(recording.rig, recording.T_base_cam)
-    told: dict[str, Any] = {"source": "own stereo odometry", "is_truth": False}
+    told: dict[str, Any] = {
+        "source": "own stereo odometry", "is_truth": False, "frame": "odom",
+    }  # fmt: skip
     recorder, numbers = _recorded(own.follow(recording.pictures()), recording, parameters, told)
     if own.n_lost:
         told["n_lost"] = own.n_lost
@@ -119,6 +121,7 @@ def _by_odometry(
     told["is_on_gnss"] = found.converged
     numbers["notes"].append(f"{topic}: {found.reason}")
     if found.converged:
+        told["frame"] = "map"
         T = found.T_reference_estimate
         recorder.keyframes = [k.at(T @ k.T_map_optical) for k in recorder.keyframes]
     return recorder, numbers

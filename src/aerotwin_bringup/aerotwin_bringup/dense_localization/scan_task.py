@@ -51,6 +51,8 @@ class ScanTask:
         To compare with.
     notes : tuple of str
         What a reader should know.
+    frames : tuple of str
+        Of the poses that begin, guide and judge.
     """
 
     name: str
@@ -63,6 +65,7 @@ class ScanTask:
     expected: Callable[[int], FloatArray | None] = lambda stamp_ns: None
     reference: GivenPoses | None = None
     notes: tuple[str, ...] = ()
+    frames: tuple[str, ...] = ()
 
 
 def recorded_scan(
@@ -97,21 +100,24 @@ def recorded_scan(
         If poses, or how the camera sits on what they are of, are not known.
     """
     judge = None if reference is None else recording.poses(reference)
-    notes: tuple[str, ...] = ()
-    images, T_map_start, expected = recording.pictures(), None, _nothing
+    images, notes = recording.pictures(), []
+    T_map_start, expected, given = None, _nothing, None
     if start is not None:
         T_map_start = start @ mounting_of(recording, "--start")
     elif poses is not None:
         given = recording.poses(poses)
         T_map_start, images, n_before = _begun(images, given, recording.name)
         expected = given.at if is_guided else _nothing
-        notes += (f"{n_before} images before the first of the poses are left out",) * bool(n_before)
-        told = "where each image is expected" if is_guided else "where it begins"
-        notes += (f"{told} is told by {given.source}, the TRUTH",) * given.is_truth
+        if n_before:
+            notes.append(f"{n_before} images before the first of the poses are left out")
+        if given.is_truth:
+            told = "where each image is expected" if is_guided else "where it begins"
+            notes.append(f"{told} is told by {given.source}, the TRUTH")
     return ScanTask(
         name=recording.name, camera=recording.camera, images=images,
         n_images=recording.n_pictures, T_base_cam=recording.T_base_cam, T_map_start=T_map_start,
-        virtual=virtual, expected=expected, reference=judge, notes=notes,
+        virtual=virtual, expected=expected, reference=judge, notes=tuple(notes),
+        frames=tuple(one.frame for one in (given, judge) if one is not None),
     )  # fmt: skip
 
 
