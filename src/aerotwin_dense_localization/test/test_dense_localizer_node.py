@@ -10,6 +10,7 @@ pytestmark = pytest.mark.ros
 rclpy = pytest.importorskip("rclpy")
 
 from geometry_msgs.msg import PoseWithCovarianceStamped  # noqa: E402
+from rclpy.qos import HistoryPolicy  # noqa: E402
 from ros_partner import Partner, image_of, info_of, odometry_of  # noqa: E402
 
 from aerotwin_core.camera import BrownCamera, PinholeCamera  # noqa: E402
@@ -172,6 +173,14 @@ def test_odometry_bridges_images_that_are_lost(start):
     partner.spin(lambda: len(partner.statuses()) == 10)
     assert partner.statuses()[-1].message == "tracked"
     np.testing.assert_allclose(partner.poses()[-1][:3, 3], base_at(27)[:3, 3], atol=NEAR_M)
+
+
+@pytest.mark.parametrize("n_waiting", [1, 4])
+def test_of_images_that_wait_only_the_last_ones_are_kept(start, n_waiting):
+    partner = start(mounting=as_lists(T_BASE_OPTICAL), n_waiting_images=n_waiting)
+    (images,) = (s for s in partner.node.subscriptions if s.topic_name == "/camera/image_raw")
+    assert images.qos_profile.depth == n_waiting
+    assert images.qos_profile.history == HistoryPolicy.KEEP_LAST
 
 
 def test_an_initial_pose_says_where_it_begins_anew(start):

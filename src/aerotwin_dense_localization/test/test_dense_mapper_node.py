@@ -134,12 +134,16 @@ def test_a_flight_past_the_wall_leaves_its_map(start, tmp_path):
     assert finish(partner).message == "it is finished already"
 
 
-def test_a_node_that_ends_leaves_the_map_of_what_it_saw(start, tmp_path):
+def test_a_node_that_ends_leaves_the_map_of_what_it_saw(start, tmp_path, capfd):
     partner = start(rate_hz=2.0, max_keyframes=2)
     fly(partner, 6)
     partner.spin(lambda: partner.values().get("n_keyframes") == "2")
     assert partner.node._recorder.n_seen < 6  # it is full
+    rclpy.try_shutdown()  # as a signal does
     partner.node.destroy_node()
+    told = capfd.readouterr()
+    assert "of 2 key-frames with 1 ties in" in told.out
+    assert "rosout" not in told.err
     assert load_map(tmp_path / "map")[1]["n_keyframes"] == 2
 
 

@@ -12,8 +12,12 @@ from scipy.spatial.transform import Rotation
 pytestmark = pytest.mark.ros
 pytest.importorskip("rclpy")
 
+from geometry_msgs.msg import Quaternion  # noqa: E402
+from nav_msgs.msg import Odometry  # noqa: E402
+
 from aerotwin_core.parameters import flat_parameters, parameter_table_markdown  # noqa: E402
 from aerotwin_core.rigid_motion import exponential  # noqa: E402
+from aerotwin_core.ros.conversions import pose_message  # noqa: E402
 from aerotwin_dense_localization.localization import (  # noqa: E402
     Localization,
     LocalizationParameters,
@@ -23,6 +27,7 @@ from aerotwin_dense_localization.ros.node_parameters import (  # noqa: E402
     LocalizerNodeParameters,
     MapperNodeParameters,
 )
+from aerotwin_dense_localization.ros.odometry_input import pose_of  # noqa: E402
 from aerotwin_dense_localization.ros.outputs import (  # noqa: E402
     body_covariance,
     preview_points,
@@ -83,10 +88,37 @@ def test_the_covariance_of_the_body_is_that_of_small_motions_of_the_camera():
         there = body(1e-6 * np.eye(6)[k])
         turn = Rotation.from_matrix(there[:3, :3] @ still[:3, :3].T).as_rotvec()
         J[:, k] = np.concatenate([there[:3, 3] - still[:3, 3], turn]) / 1e-6
-    lever = still[:3, 3] - T_map_cam[:3, 3]
-    found = body_covariance(covariance, lever, 0.02, 0.003)
+    found = body_covariance(covariance, T_map_cam, still, 0.02, 0.003)
     expected = J @ covariance @ J.T + np.diag([0.02**2] * 3 + [0.003**2] * 3)
     np.testing.assert_allclose(found, expected, atol=STEP_ERROR)
+
+
+@pytest.mark.parametrize(
+    ("frames", "values", "message"),
+    [
+        (("map", "base_link"), {}, "it is of 'map' and 'base_link', not of 'odom' and 'base_link'"),
+        (("odom", "base_link_truth"), {}, "not of 'odom' and 'base_link'"),
+        (("odom", ""), {"x": np.nan}, "its pose is not finite"),
+        (("", "base_link"), {"w": 0.0}, "zero norm"),
+    ],
+)
+def test_odometry_that_is_unsound_or_of_other_frames_is_refused(frames, values, message):
+    told = Odometry(child_frame_id=frames[1])
+    told.header.frame_id = frames[0]
+    told.pose.pose = pose_message(moved(0.5))
+    if values:
+        told.pose.pose.position.x = values.get("x", 1.0)
+        told.pose.pose.orientation = Quaternion(x=0.0, y=0.0, z=0.0, w=values.get("w", 1.0))
+    with pytest.raises(ValueError, match=message):
+        pose_of(told, "odom", "base_link")
+
+
+def test_odometry_of_the_frames_that_are_meant_tells_its_pose():
+    for frames in (("odom", "base_link"), ("", "")):
+        told = Odometry(child_frame_id=frames[1])
+        told.header.frame_id = frames[0]
+        told.pose.pose = pose_message(moved(0.5))
+        np.testing.assert_allclose(pose_of(told, "odom", "base_link"), moved(0.5), atol=ROUNDING)
 
 
 @pytest.mark.parametrize(

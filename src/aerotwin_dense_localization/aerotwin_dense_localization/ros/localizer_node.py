@@ -34,6 +34,7 @@ from aerotwin_dense_localization.mapping import DenseMap, load_map
 from aerotwin_dense_localization.ros.body_localizer import BodyLocalizer
 from aerotwin_dense_localization.ros.camera_intake import CameraIntake, Picture
 from aerotwin_dense_localization.ros.node_parameters import NO_FILE, LocalizerNodeParameters
+from aerotwin_dense_localization.ros.odometry_input import pose_of
 from aerotwin_dense_localization.ros.outputs import (
     body_covariance,
     edge_message,
@@ -126,10 +127,8 @@ class LocalizerNode(Node):
     def _publish_pose(self, stamp_ns: int, T_map_cam: FloatArray, covariance: FloatArray) -> None:
         assert self._localizer is not None
         p, T_map_base = self._settings, self._localizer.T_map_base(T_map_cam)
-        lever = T_map_base[:3, 3] - T_map_cam[:3, 3]
-        of_body = body_covariance(
-            covariance, lever, p.map_sigma_m, float(np.radians(p.map_sigma_deg))
-        )
+        sigmas = (p.map_sigma_m, float(np.radians(p.map_sigma_deg)))
+        of_body = body_covariance(covariance, T_map_cam, T_map_base, *sigmas)
         frames = (p.map_frame, p.base_frame)
         self._publish_odom(odometry_message(stamp_ns, T_map_base, of_body, frames))
         if p.tf == "base":
@@ -144,12 +143,12 @@ class LocalizerNode(Node):
             self._publish_tf(edge_message(correction.stamp_ns, correction.T_map_odom, frames))
 
     def _on_odom(self, message: Odometry) -> None:
+        p = self._settings
         try:
-            T_odom_base = transform_from_pose_message(message.pose.pose)
-        except ValueError:  # no rotation
-            T_odom_base = np.full((4, 4), np.nan)
-        if not np.isfinite(T_odom_base).all():
+            T_odom_base = pose_of(message, p.odom_frame, p.base_frame)
+        except ValueError as error:
             self._counts["n_odom_refused"] += 1
+            self.get_logger().warning(f"odom refused: {error}", throttle_duration_sec=5.0)
             return
         self._odometry.add(ns_from_stamp(message.header.stamp), T_odom_base)
         self._publish_correction()

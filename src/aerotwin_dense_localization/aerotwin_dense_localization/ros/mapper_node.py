@@ -3,6 +3,7 @@
 """Node `mapper`: stereo pairs and odometry of a flight in; slam/map and a dense map on disk out."""
 
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from sensor_msgs.msg import PointCloud2
 from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 
+from aerotwin_core.cli import say
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.ros.conversions import cloud_from_points, stamp_from_ns
 from aerotwin_core.ros.lockstep import OVERRIDABLE, publish_diagnostics
@@ -25,6 +27,7 @@ from aerotwin_dense_localization.ros.outputs import preview_points
 from aerotwin_dense_localization.ros.stereo_intake import PlacedPair, StereoIntake
 
 OK, WARN = 0, 1
+PROGRESS_PERIOD_S = 2.0
 
 
 class MapperNode(Node):
@@ -38,6 +41,7 @@ class MapperNode(Node):
             raise ParameterError(f"map: {p.map} holds a map already; name another folder")
         self._recorder: MapRecorder | None = None
         self._is_recording, self._last = True, "no key-frame yet"
+        self._told_s = 0.0
         self._preview: list[tuple[np.ndarray, np.ndarray]] = []
         self._wire()
         self._intake = StereoIntake(
@@ -110,18 +114,24 @@ class MapperNode(Node):
             save_map(self._folder, made.dense_map, about)
         except (ValueError, OSError) as error:
             self._last = f"the map was not made: {error}"
-            self.get_logger().error(self._last)
+            self._say(self._last)
             return None
         self._is_recording = False
         self._last = (
             f"{len(made.dense_map)} splats of {made.n_keyframes} key-frames with {made.n_links} "
             f"ties in {self._folder}"
         )
-        self.get_logger().info(self._last)
+        self._say(self._last)
         return made
 
     def _tell_progress(self, what: str, share: float) -> None:
-        self.get_logger().info(f"{what}: {share:.0%}", throttle_duration_sec=1.0)
+        if time.monotonic() - self._told_s > PROGRESS_PERIOD_S:
+            self._told_s = time.monotonic()
+            self._say(f"{what}: {share:.0%}")
+
+    def _say(self, text: str) -> None:
+        """Log, or print where the end of the node has closed /rosout already."""
+        (self.get_logger().info if self.context.ok() else say)(text)
 
     def _acknowledge(self, stamp_ns: int) -> None:
         self._publish_ack(Header(stamp=stamp_from_ns(stamp_ns)))

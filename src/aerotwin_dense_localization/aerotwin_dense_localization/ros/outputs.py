@@ -20,7 +20,11 @@ _LEVELS = {Status.RELOCALIZED: DiagnosticStatus.WARN, Status.LOST: DiagnosticSta
 
 
 def body_covariance(
-    covariance_cam: FloatArray, lever_map: FloatArray, sigma_m: float, sigma_rad: float
+    covariance_cam: FloatArray,
+    T_map_cam: FloatArray,
+    T_map_base: FloatArray,
+    sigma_m: float,
+    sigma_rad: float,
 ) -> FloatArray:
     """Return the covariance (6, 6) of a body's pose: position, then turns about the map's axes.
 
@@ -28,13 +32,13 @@ def body_covariance(
     ----------
     covariance_cam : (6, 6) array
         Of shift and turn of the camera, in axes of the map [m, rad].
-    lever_map : (3,) array
-        From the camera to the body, in axes of the map [m].
+    T_map_cam, T_map_base : (4, 4) arrays
+        Poses of the camera and of the body that carries it.
     sigma_m, sigma_rad : float
         What the map itself may be off by.
     """
     of_map = np.diag(np.repeat([sigma_m, sigma_rad], 3) ** 2)
-    return compose_covariance(covariance_cam, lever_map, of_map)
+    return compose_covariance(covariance_cam, T_map_base[:3, 3] - T_map_cam[:3, 3], of_map)
 
 
 def odometry_message(

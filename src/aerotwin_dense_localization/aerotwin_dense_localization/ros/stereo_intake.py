@@ -15,11 +15,12 @@ from sensor_msgs.msg import CameraInfo, Image
 from aerotwin_core.camera import StereoRig
 from aerotwin_core.camera_messages import picture_from_image
 from aerotwin_core.frames import FloatArray
-from aerotwin_core.ros.conversions import ns_from_stamp, transform_from_pose_message
+from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_core.ros.lockstep import OVERRIDABLE
 from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, reliable
 from aerotwin_dense_localization.ros.mounting import Mounting
 from aerotwin_dense_localization.ros.node_parameters import MountedCameraParameters
+from aerotwin_dense_localization.ros.odometry_input import pose_of
 from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer
 from aerotwin_stereo_odometry.pair_calibration import PairCalibration
 from aerotwin_stereo_odometry.pairing import Pair, StereoPairing
@@ -68,7 +69,7 @@ class StereoIntake:
     ----------
     counters : dict
         `n_pairs` that were handed out, `n_pairs_skipped` that were wanted but not,
-        `n_odom_refused` of poses that are none or in another frame than the first.
+        `n_odom_refused` of poses that are none, or of other frames.
     map_frame : str
         Frame of the poses.
     """
@@ -86,6 +87,7 @@ class StereoIntake:
         self._on_pair, self._on_done = on_pair, on_done
         self._pairing, self._pending = StereoPairing(), deque[Pair]()
         self._calibration = PairCalibration(images_are_rectified=parameters.images_are_rectified)
+        self._base_frame = parameters.base_frame
         self._poses = PoseBuffer(parameters.max_odom_gap_s)
         self._mounting = Mounting(
             node, parameters.base_frame, parameters.mounting, on_change=self._process
@@ -123,14 +125,14 @@ class StereoIntake:
         self._process()
 
     def _on_odom(self, message: Odometry) -> None:
-        frame = message.header.frame_id
+        self.map_frame = self.map_frame or message.header.frame_id
         try:
-            T_map_base = transform_from_pose_message(message.pose.pose)
-        except ValueError:  # no rotation
-            T_map_base = np.full((4, 4), np.nan)
-        self.map_frame = self.map_frame or frame
-        if frame != self.map_frame or not np.isfinite(T_map_base).all():
+            T_map_base = pose_of(message, self.map_frame, self._base_frame)
+        except ValueError as error:
             self.counters["n_odom_refused"] += 1
+            self._node.get_logger().warning(
+                f"slam/odom refused: {error}", throttle_duration_sec=5.0
+            )
             return
         self._poses.add(ns_from_stamp(message.header.stamp), T_map_base)
         self._process()
