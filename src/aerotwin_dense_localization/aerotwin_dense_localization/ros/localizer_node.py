@@ -143,9 +143,8 @@ class LocalizerNode(Node):
             self._publish_tf(edge_message(correction.stamp_ns, correction.T_map_odom, frames))
 
     def _on_odom(self, message: Odometry) -> None:
-        p = self._settings
         try:
-            T_odom_base = pose_of(message, p.odom_frame, p.base_frame)
+            T_odom_base = pose_of(message, self._settings.odom_frame)
         except ValueError as error:
             self._counts["n_odom_refused"] += 1
             self.get_logger().warning(f"odom refused: {error}", throttle_duration_sec=5.0)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The pose that an odometry message tells, if it is sound and of the frames that are meant."""
+"""The pose that an odometry message tells, if it is sound and in the frame that is meant."""
 
 import numpy as np
 from nav_msgs.msg import Odometry
@@ -9,20 +9,17 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.ros.conversions import transform_from_pose_message
 
 
-def pose_of(message: Odometry, parent: str, child: str) -> FloatArray:
-    """Return T_parent_child (4, 4) of a message; empty frames in it are taken for those meant.
+def pose_of(message: Odometry, frame: str) -> FloatArray:
+    """Return T_frame_base (4, 4) of a message; its child's name may be any: who estimates, names.
 
     Raises
     ------
     ValueError
-        If it is of other frames, not finite, or no rotation.
+        If it is of another frame, not finite, or no rotation.
     """
-    for found, meant in ((message.header.frame_id, parent), (message.child_frame_id, child)):
-        if found not in ("", meant):
-            raise ValueError(
-                f"it is of {message.header.frame_id!r} and {message.child_frame_id!r}, not of "
-                f"{parent!r} and {child!r}; name its frames by parameters"
-            )
+    found = message.header.frame_id
+    if found not in ("", frame):
+        raise ValueError(f"its frame must be {frame!r}, got {found!r}")
     T = transform_from_pose_message(message.pose.pose)
     if not np.isfinite(T).all():
         raise ValueError("its pose is not finite")

@@ -69,7 +69,7 @@ class StereoIntake:
     ----------
     counters : dict
         `n_pairs` that were handed out, `n_pairs_skipped` that were wanted but not,
-        `n_odom_refused` of poses that are none, or of other frames.
+        `n_odom_refused` of poses that are none, or in another frame than the first.
     map_frame : str
         Frame of the poses.
     """
@@ -87,7 +87,6 @@ class StereoIntake:
         self._on_pair, self._on_done = on_pair, on_done
         self._pairing, self._pending = StereoPairing(), deque[Pair]()
         self._calibration = PairCalibration(images_are_rectified=parameters.images_are_rectified)
-        self._base_frame = parameters.base_frame
         self._poses = PoseBuffer(parameters.max_odom_gap_s)
         self._mounting = Mounting(
             node, parameters.base_frame, parameters.mounting, on_change=self._process
@@ -127,7 +126,7 @@ class StereoIntake:
     def _on_odom(self, message: Odometry) -> None:
         self.map_frame = self.map_frame or message.header.frame_id
         try:
-            T_map_base = pose_of(message, self.map_frame, self._base_frame)
+            T_map_base = pose_of(message, self.map_frame)
         except ValueError as error:
             self.counters["n_odom_refused"] += 1
             self._node.get_logger().warning(
