@@ -6,6 +6,9 @@ coarse: 100 maps by a SLAM, any yaw and 20 m off, are aligned to where they belo
 wrong and believed, 10 s each at most.
 consistency: is the embedded autopilot's estimator as wrong as it says? 50 flights in process with
 each GNSS, normalised errors (NEES) against their chi-square bounds; the picture lies in --runs.
+dense: a cliff is mapped from 13 m and scanned from 8 to 0.5 m with one camera, with three seeds,
+by direct alignment and by features; errors and maps against their bars. Scans are kept, a second
+call goes on where the first ended.
 flights: each seed flies the cliff mission in the cliff of that seed, with the shipped SLAM, and is
 judged like any flight. Runs are kept; a second call goes on where the first ended.
 fuzz: 500 damaged files of every format that the evaluators read: none may crash a reader, hang,
@@ -24,6 +27,7 @@ of XTDrone; the tables of the study lie in --runs.
 
   aerotwin verify --json build/verify.json
   aerotwin verify consistency
+  aerotwin verify dense --seeds 1000
   aerotwin verify fuzz --files 100
   aerotwin verify lounge --data ../shared/data
   aerotwin verify flights --seeds 1000 1001 --runs build/verify
@@ -36,12 +40,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-NAMES = ("coarse", "consistency", "flights", "fuzz", "kitti", "lounge", "repeats", "slams")
+NAMES = (
+    "coarse", "consistency", "dense", "flights", "fuzz", "kitti", "lounge", "repeats", "slams",
+)  # fmt: skip
 REPEAT_CASES = ("driven", "campus_warp", "route_warp", "grassland_warp", "survey")
 """Those of `verification.repeats.CASES`."""
 FIRST_SEED, N_SEEDS, N_CONSISTENCY_SEEDS, N_LOUNGE_SEEDS = 1000, 5, 50, 20
 N_KITTI_SEEDS = 10
-N_REPEAT_SEEDS = 3
+N_REPEAT_SEEDS = N_DENSE_SEEDS = 3
 CONSISTENCY_S = 60.0
 GNSS = ("white", "gnss_default")
 
@@ -54,7 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--seeds", type=int, nargs="+",
-        help="of flights, slams (1000 to 1004) and repeats (1000 to 1002): 1000 and above",
+        help="of flights, slams (1000 to 1004), dense and repeats (1000 to 1002): 1000 and above",
     )  # fmt: skip
     parser.add_argument(
         "--workers", type=int, default=1, metavar="N", help="processes of the repeats (1)"
@@ -93,6 +99,9 @@ def run(arguments: argparse.Namespace) -> int:
     if "consistency" in names:
         found["consistency"] = _consistency(arguments.runs, is_quiet=is_quiet)
         rows += found["consistency"]
+    if "dense" in names:
+        found["dense"] = _dense(arguments, is_quiet=is_quiet)
+        rows += found["dense"]
     if "fuzz" in names:
         found["fuzz"] = _fuzz(arguments.files, is_quiet=is_quiet)
         rows += found["fuzz"]
@@ -196,6 +205,14 @@ def _repeats(
         cases, arguments.seeds or _first(N_REPEAT_SEEDS), arguments.runs / "repeats",
         n_workers=arguments.workers, is_quiet=is_quiet,
     )  # fmt: skip
+
+
+def _dense(arguments: argparse.Namespace, *, is_quiet: bool) -> list[dict[str, Any]]:
+    """Map and scan the cliffs."""
+    from aerotwin_bringup.verification.dense import verify_dense
+
+    seeds = arguments.seeds or _first(N_DENSE_SEEDS)
+    return verify_dense(seeds, arguments.runs / "dense", is_quiet=is_quiet)
 
 
 def _flights(arguments: argparse.Namespace, *, is_quiet: bool) -> dict[str, Any]:

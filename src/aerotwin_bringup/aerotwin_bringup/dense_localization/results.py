@@ -29,8 +29,11 @@ MAPPINGS = ("told", "true")
 """Poses that the map was made with: those that the autopilot told, or the true ones."""
 IMAGES = ("plain", "changing")
 """As the sensor takes them; or with an exposure that changes by 30 % and a blur of 1 px."""
-METHODS = ("dense", "orb_mapping", "sift_mapping", "orb_virtual", "sift_virtual")
+FEATURES = ("orb_mapping", "sift_mapping", "orb_virtual", "sift_virtual")
+METHODS = ("dense", *FEATURES)
 """Direct alignment; features of mapping key-frames, and of virtual ones."""
+RESULT = "result.json"
+"""File of the result in the folder of its seed."""
 N_PERCENTILES = 101
 MAX_BYTES = 256 * 2**20
 _WAY_OUT = "delete it and run the study anew"

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import KDTree
 
+from aerotwin_bringup.dense_localization.features import FeatureBaselines
 from aerotwin_bringup.dense_localization.flights import CameraTrack, fly_camera
 from aerotwin_bringup.dense_localization.mapping import (
     BASELINE_M,
@@ -27,8 +28,10 @@ from aerotwin_bringup.dense_localization.mapping import (
 )
 from aerotwin_bringup.dense_localization.pictures import BLUR_PX, CHANGING, SCAN, Pictures
 from aerotwin_bringup.dense_localization.results import (
+    FEATURES,
     IMAGES,
     MAPPINGS,
+    RESULT,
     ControlResult,
     ImagePair,
     MapResult,
@@ -127,7 +130,7 @@ class SeedStudy:
         self._rasteriser = Rasteriser(self.world.meshes)
 
     def run(self, on_progress: Progress = lambda words: None) -> SeedResult:
-        """Return what was found; `result.json` holds it as well."""
+        """Return what was found; the file `RESULT` holds it as well."""
         self.folder.mkdir(parents=True, exist_ok=True)
         on_progress("mapping flight")
         track = self._flown("mapping", mapping_path(), MAPPING_SPEED_M_S, MAPPING_RATE_HZ)
@@ -144,7 +147,7 @@ class SeedStudy:
             controls=self._controls(made), pictures=self._pictures(made),
             configuration=self._configuration(),
         )  # fmt: skip
-        write_result(self.folder / "result.json", result)
+        write_result(self.folder / RESULT, result)
         return result
 
     def _flown(self, name: str, path: FloatArray, speed_m_s: float, rate_hz: float) -> CameraTrack:
@@ -197,10 +200,11 @@ class SeedStudy:
             for kind in leg.kinds
         }
         found: dict[tuple[str, str], list[Localization]] = {kind: [] for kind in leg.kinds}
-        cameras = self._cameras()
+        pictures, cameras = [], self._cameras()
         for stamp_ns, T in zip(track.stamps_ns.tolist(), track.T_map_optical, strict=True):
             (seen,) = cameras["plain"].rendered(T)
             images = {name: cameras[name].taken(seen, stamp_ns, SCAN) for name in IMAGES}
+            pictures.append(images["plain"])
             for kind, localizer in localizers.items():
                 found[kind].append(localizer.localize(images[kind[1]]))
         for localizer in localizers.values():
@@ -211,7 +215,7 @@ class SeedStudy:
                 distance_m=leg.distance_m, mapping=kind[0], images=kind[1], method="dense",
             )
             for kind in leg.kinds
-        ]  # fmt: skip
+        ] + _by_features(leg, made["told"], path, track, pictures)  # fmt: skip
 
     def _cameras(self) -> dict[str, Pictures]:
         """Return who takes pictures, by the kind of images."""
@@ -269,6 +273,34 @@ def mapping_path() -> FloatArray:
         MAPPING_CORNER_M, MAPPING_ALONG_M, MAPPING_UP_M, row_m=MAPPING_ROW_M,
         standoff_m=MAPPING_STANDOFF_M, yaw_rad=NORTH_RAD,
     )  # fmt: skip
+
+
+def _by_features(
+    leg: Leg, made: MadeMap, path: FloatArray, track: CameraTrack, pictures: Sequence[np.ndarray]
+) -> list[ScanResult]:
+    """Return where features place every so manieth picture.
+
+    They are told the true place, to choose what they search: no sequence helps them.
+    """
+    if not leg.every:
+        return []
+    some = slice(None, None, leg.every)
+    part = CameraTrack(**{name: values[some] for name, values in vars(track).items()})
+    baselines = FeatureBaselines(made, path, leg.distance_m)
+    T_map_true = invert_transform(made.T_true_map)
+    found = [
+        baselines.localize(grey, T_map_true @ T)
+        for grey, T in zip(pictures[some], part.T_map_optical, strict=True)
+    ]
+    return [
+        ScanResult.of(
+            Scan(
+                track=part, found=tuple(one[method] for one in found), T_true_map=made.T_true_map
+            ),
+            distance_m=leg.distance_m, mapping="told", images="plain", method=method,
+        )
+        for method in FEATURES
+    ]  # fmt: skip
 
 
 def _name(leg: Leg) -> str:
