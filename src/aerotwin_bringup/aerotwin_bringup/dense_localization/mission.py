@@ -23,8 +23,8 @@ from aerotwin_bringup.dense_localization.mapping import MadeMap, make_map, take_
 from aerotwin_bringup.dense_localization.mission_page import (
     loop_section,
     map_section,
-    study_section,
 )
+from aerotwin_bringup.dense_localization.page import sections_of
 from aerotwin_bringup.dense_localization.pictures import SCAN, Pictures
 from aerotwin_bringup.dense_localization.scanning import CAMERA, localizer_along
 from aerotwin_bringup.dense_localization.study import SeedStudy
@@ -202,6 +202,9 @@ class DenseMission:
             warnings=self._warnings(judged.flight),
             seed=p.seed,
             world=self.world.credits,
+            summary=f"A wall is mapped in stereo from {p.mapping.standoff_m:g} m with GNSS, then "
+            f"scanned from {p.scan.standoff_m:g} m with one camera and without. Both flights are "
+            "simulated: this checks the method and is no twin result.",
         )
         say(f"report: {path}")
 
@@ -212,7 +215,7 @@ class DenseMission:
             return []
         say("study: distances from 8 m to 0.5 m, and features")
         result = SeedStudy(p.seed, self.folder / "study").run(lambda words: say(f"study: {words}"))
-        return [study_section(result)]
+        return sections_of([result], self.folder / "study")
 
     def _warnings(self, flight: LocalizedFlight) -> list[str]:
         warnings = list(self.world.warnings)

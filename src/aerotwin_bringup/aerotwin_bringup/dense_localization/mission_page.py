@@ -8,12 +8,13 @@ from typing import Any
 import cv2
 import numpy as np
 
+from aerotwin_bringup.dense_localization.bars import BARS
 from aerotwin_bringup.dense_localization.loop_scores import JudgedFlight, LoopScore
 from aerotwin_bringup.dense_localization.mapping import MadeMap
 from aerotwin_bringup.dense_localization.results import (
+    MAPPINGS,
     ControlResult,
     Removal,
-    SeedResult,
     controls_of,
 )
 from aerotwin_bringup.dense_localization.scanning import Scan
@@ -36,10 +37,6 @@ from aerotwin_dense_localization.localization import Status
 
 HELD_SHARE = 0.1
 """The distance counts as held where its largest error is less than this share of it."""
-BAR_ATE_M = {True: 0.03, False: 0.05}
-BAR_MAP_M, BAR_NEAR = {True: 0.05, False: 0.06}, {True: 0.90, False: 0.85}
-BAR_COMPLETE = 0.95
-"""Bars with true (True) and with estimated poses of the map."""
 _CM = 100.0
 _STATUS_COLOURS = {
     Status.TRACKED: ALIGNED,
@@ -92,7 +89,9 @@ def _loop_verdict(judged: JudgedFlight) -> str:
 def _loop_headline(judged: JudgedFlight, *, is_truth_given: bool) -> tuple[Headline, ...]:
     score = judged.score
     is_held = score.held_max_m <= HELD_SHARE * score.wanted_distance_m
-    is_near = score.ate_mean_m <= BAR_ATE_M[is_truth_given] and score.n_scan_lost == 0
+    is_near = (
+        score.ate_mean_m <= _limit("ATE at 2 m, mean", is_truth_given) and score.n_scan_lost == 0
+    )
     return (
         Headline(
             label="Distance held",
@@ -273,6 +272,10 @@ def map_section(
         else f"poses of the autopilot and {made.n_links} ties between key-frames"
     )  # fmt: skip
     mean_m, near, complete = (scores[k] for k in ("mean_m", "share_10cm", "completeness"))
+    is_near = mean_m <= _limit("map points to the true mesh, mean", is_truth_given)
+    is_near &= near >= _limit("map points nearer than 10 cm", is_truth_given)
+    least = _limit("visible wall with a point within 10 cm", is_truth_given)
+    is_complete = complete is not None and complete >= least
     return Section(
         title="Map",
         name="map",
@@ -287,8 +290,7 @@ def map_section(
                 value=f"{mean_m * _CM:.1f}",
                 unit="cm",
                 meaning=f"mean distance of all points; {100 * near:.1f} % within 10 cm",
-                status="good" if mean_m <= BAR_MAP_M[is_truth_given]
-                and near >= BAR_NEAR[is_truth_given] else "bad",
+                status="good" if is_near else "bad",
                 computed="distance of each point to the true mesh, nothing left out",
                 better="lower",
             ),
@@ -298,7 +300,7 @@ def map_section(
                 unit="%",
                 meaning="of the region, as far as key-frames could see it, is within 10 cm of a "
                 "point",
-                status="good" if complete is not None and complete >= BAR_COMPLETE else "bad",
+                status="good" if is_complete else "bad",
                 better="higher",
             ),
         ),
@@ -335,24 +337,10 @@ def _map_table(made: MadeMap, scores: Mapping[str, Any]) -> Table:
     return Table(title="The map in figures", columns=MEASURE_COLUMNS, rows=rows)
 
 
-def study_section(result: SeedResult) -> Section:
-    """Return the chapter of a study: every distance, map, kind of images and method."""
-    rows = tuple(
-        (
-            f"{scan.distance_m:g}", scan.method, scan.mapping, scan.images, str(scan.n_frames),
-            str(scan.n_lost), "–" if scan.ate_mean_m is None else f"{scan.ate_mean_m * _CM:.1f}",
-        )
-        for scan in sorted(result.scans, key=lambda one: (-one.distance_m, one.method))
-    )  # fmt: skip
-    columns = ("distance [m]", "method", "mapping poses", "images", "pictures", "lost", "ATE [cm]")
-    return Section(
-        title="By distance and by method",
-        name="study",
-        text="Scans from near to far on GNSS, all methods given the same pictures. An ATE is that "
-        "of the pictures with a pose; lost are those without one, or more than 0.5 m off.",
-        tables=(Table(title="Scans", columns=columns, rows=rows),),
-        metrics={"n_scans": len(result.scans)},
-    )
+def _limit(figure: str, is_truth_given: bool) -> float:
+    """Return the bar of a figure, for maps of told or of true poses."""
+    (limits,) = (bar.limits for bar in BARS if bar.figure == figure)
+    return limits[MAPPINGS.index("true" if is_truth_given else "told")]
 
 
 def _side_by_side(left: np.ndarray, right: np.ndarray) -> bytes:
