@@ -224,6 +224,14 @@ def test_what_was_not_measured_is_not_met(results):
     assert (tile.value, tile.status) == ("not measured", "warn")
 
 
+def test_a_study_without_scans_and_pictures_has_a_page(results, tmp_path):
+    empty = dataclasses.replace(results[0], scans=(), controls=())
+    write_result(tmp_path / "result.json", empty)
+    text = write_page(tmp_path, [tmp_path / "result.json"]).read_text()
+    assert "4 of 20 bars are met, seed by seed, 14 were not measured." in text
+    assert "nearest to the wall" not in text
+
+
 def test_the_closest_distance_is_one_that_every_seed_holds(results):
     assert closest_distance_m(results, "told") == 1.0
     spoilt = scan(1.0, "told", "plain", "dense", 0.01, N_FEW, 1)

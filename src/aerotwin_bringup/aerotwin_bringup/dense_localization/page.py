@@ -200,15 +200,11 @@ def _distances(results: Results) -> Section:
 def _distance_verdict(results: Results) -> str:
     nearest = []
     for method in METHODS:
-        held = [
-            distance_m
-            for distance_m in figures.distances_of(results)
-            if (scans := method_scans(results, method, distance_m))
-            and not any(scan.n_lost for scan in scans)
-        ]
-        name = NAMES[method]
-        nearest.append(f"{name} {f'{min(held):g} m' if held else 'at no distance'}")
-    return f"No image lost, nearest to the wall: {'; '.join(nearest)}."
+        flown = [(d, method_scans(results, method, d)) for d in figures.distances_of(results)]
+        held = [d for d, scans in flown if scans and not any(scan.n_lost for scan in scans)]
+        if any(scans for _, scans in flown):
+            nearest.append(f"{NAMES[method]} {f'{min(held):g} m' if held else 'at no distance'}")
+    return f"No image lost, nearest to the wall: {'; '.join(nearest)}." if nearest else ""
 
 
 def _map(results: Results) -> Section:
