@@ -188,7 +188,7 @@ def test_what_the_alignment_removed_stands_beside_aligned_and_unaligned_scores(p
     rows = table(text, "Scans")
     assert len(rows) == 1 + len(SEEDS) * 14
     assert rows[1] == [
-        "1000", "2", "direct alignment", "estimated", "plain", "1901", "0", "0", "0", "1.00",
+        "1000", "2", "dense", "estimated", "plain", "1901", "0", "0", "0", "1.00",
         "1.04", "1.50", "31.00", "0.123", "0.045",
     ]  # fmt: skip
     assert table(text, "Negative controls")[1][1:] == ["1 % scale", "0.080", "0.081", "APE"]

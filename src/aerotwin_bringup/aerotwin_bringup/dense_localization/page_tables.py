@@ -126,10 +126,11 @@ def scans(results: Results) -> Table:
         title="Scans",
         columns=(
             "seed", "wall [m]", "method", "poses", "images", "n", "lost", "renewed", "relocalised",
-            "ATE [cm]", "RMSE [cm]", "largest [cm]", "unaligned [cm]", "turn [deg]", "scale [%]",
+            "ATE [cm]", "RMSE [cm]", "max [cm]", "unaligned [cm]", "turn [deg]", "scale [%]",
         ),
         rows=tuple(rows),
-        caption="ATE is the mean. Errors are of all images with a pose, also where it is more than "
+        caption="Methods: dense is direct alignment; features are of mapping or virtual key-frames. "
+        "ATE is the mean. Errors are of all images with a pose, also where it is more than "
         "0.5 m off. Turn is the mean error of attitude, scale what would bring images nearest to "
         "the truth.",
     )  # fmt: skip
@@ -204,7 +205,7 @@ def _alignment_cells(one: MapResult) -> tuple[Cell, ...]:
 def _scan_cells(scan: ScanResult) -> tuple[Cell, ...]:
     lengths = (scan.ate_mean_m, scan.ate_rmse_m, scan.ate_max_m, scan.ate_unaligned_mean_m)
     return (
-        f"{scan.distance_m:g}", NAMES[scan.method], POSES[scan.mapping], scan.images,
+        f"{scan.distance_m:g}", scan.method, POSES[scan.mapping], scan.images,
         scan.n_frames, scan.n_lost, scan.n_renewed, scan.n_relocalized,
         *("–" if one is None else f"{one * _CM:.2f}" for one in lengths),
         "–" if scan.turn_mean_deg is None else f"{scan.turn_mean_deg:.3f}",
