@@ -129,7 +129,7 @@ def scans(results: Results) -> Table:
             "ATE [cm]", "RMSE [cm]", "max [cm]", "unaligned [cm]", "turn [deg]", "scale [%]",
         ),
         rows=tuple(rows),
-        caption="Methods: dense is direct alignment; features are of mapping or virtual key-frames. "
+        caption="Method dense is direct alignment; features are of mapping or virtual key-frames. "
         "ATE is the mean. Errors are of all images with a pose, also where it is more than "
         "0.5 m off. Turn is the mean error of attitude, scale what would bring images nearest to "
         "the truth.",
