@@ -23,7 +23,8 @@ from aerotwin_core.frames import R_CAM_OPTICAL, make_transform, pose_from_transf
 from aerotwin_core.messages import serialize
 
 LEFT, RIGHT = "image_l", "image_r"
-_FOLDERS = ((LEFT, RIGHT), ("image_0", "image_1"))
+FOLDERS = ((LEFT, RIGHT), ("image_0", "image_1"))
+"""Left and right pictures: under the names of some copies, and of the benchmark."""
 _FRAMES = ("stereo_left_optical", "stereo_right_optical")
 
 
@@ -56,7 +57,7 @@ def read_sequence(folder: Path) -> KittiSequence:
     UserError
         Naming the file that is missing or does not fit.
     """
-    pairs = [(folder / left, folder / right) for left, right in _FOLDERS]
+    pairs = [(folder / left, folder / right) for left, right in FOLDERS]
     found = next((pair for pair in pairs if pair[0].is_dir() and pair[1].is_dir()), None)
     if found is None:
         raise UserError(

@@ -180,10 +180,13 @@ def test_a_start_is_of_the_base_or_of_the_camera_as_it_is_said(made, bag, tmp_pa
     scores = []
     for whose, T in (("base", true_base(0)), ("optical", true_base(0) @ T_BASE_OPTICAL)):
         start = [str(v) for part in pose_from_transform(T) for v in part]
-        words = ["--start", *start, "--poses-of", whose, "--frames", "0:2", "--json", "-"]
+        words = ["--start", *start, "--poses-of", whose, "--frames", "0:2"]
+        words += ["--reference", "truth", "--json", str(tmp_path / "j")]
         out = tmp_path / whose
         assert main(["localize", str(made[0]), str(bag), *words, "-o", str(out)]) == 0
         scores.append(read_trajectory(out / "camera.tum").p_ref_body[0])
+        # A topic says of which frame its poses are, whatever is said of the start.
+        assert json.loads((tmp_path / "j").read_text())["ate_m"]["max"] < PLACED_M
     np.testing.assert_allclose(scores[0], scores[1], atol=ROUNDING)
     np.testing.assert_allclose(scores[0], (true_base(0) @ T_BASE_OPTICAL)[:3, 3], atol=PLACED_M)
 
@@ -201,8 +204,8 @@ def test_truth_maps_only_if_it_is_asked_for_by_that_word(bag, tmp_path, capsys):
 
 def test_own_odometry_is_laid_over_gnss(bag, tmp_path):
     out = tmp_path / "map"
-    origin = [str(v) for v in (ORIGIN.latitude_deg, ORIGIN.longitude_deg, ORIGIN.altitude_m)]
-    words = ["--poses", "odometry", "--origin", *origin, "-o", str(out)]
+    origin = f"{ORIGIN.latitude_deg},{ORIGIN.longitude_deg},{ORIGIN.altitude_m}"
+    words = ["--poses", "odometry", "--origin", origin, "-o", str(out)]
     assert main(["map", str(bag), *words]) == 0
     about = load_map(out)[1]
     assert about["poses"]["is_on_gnss"] and not about["poses"]["is_truth"]
@@ -329,7 +332,7 @@ def test_a_damaged_map_is_refused_by_name(made, bag, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["map", "no_such_world"], "no_such_world"),
+        (["map", "no_such_world"], "nor is it a bag or a KITTI folder"),
         (["map", "BAG", "--poses", "/no/topic"], "neither poses of the bag nor a file"),
         (["map", "BAG", "--corner", "1", "2", "3"], "--corner: is for a world"),
         (["map", "BAG", "--gnss", "gnss/fix"], "are of --poses odometry alone"),

@@ -67,19 +67,20 @@ class _Seat:
 
     def T_body_cam(self, child_frame: str, source: str) -> FloatArray:
         """Return where the camera sits on the frame whose poses a source tells."""
-        if self.reading.poses_of == OPTICAL or child_frame == self.frame:
+        if child_frame == self.frame:
             return self.T_optical_rectified
-        if child_frame and not child_frame.startswith(BODY):
-            T = self.bag.fixed_transform(child_frame, self.frame)
-            if T is not None:
-                return T @ self.T_optical_rectified
-        if self.T_base_cam is None:
+        if child_frame.startswith(BODY) and self.T_base_cam is not None:
+            return self.T_base_cam
+        T = self.bag.fixed_transform(child_frame, self.frame) if child_frame else None
+        if T is not None:
+            return T @ self.T_optical_rectified
+        if self.T_given_cam is None:
             raise UserError(
                 f"{source}: its poses are of {child_frame or BODY}, and /tf_static does not say "
                 f"how the camera ({self.frame or 'without a frame'}) sits on it; give --mounting, "
                 "or --poses-of optical if they are those of the camera"
             )
-        return self.T_base_cam
+        return self.T_given_cam
 
     def poses(self, word: str | None) -> GivenPoses:
         source = self._source(word)

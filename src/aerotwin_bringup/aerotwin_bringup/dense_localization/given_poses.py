@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a camera was, by somebody's word: poses of a file or a topic, or of our own odometry."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -156,9 +156,9 @@ class OwnOdometry:
         return align_to_gnss(places, fixes[is_in], origin)
 
 
-def geodetic_point(latitude_longitude_height: Sequence[float]) -> GeodeticPoint:
-    """Return a place on Earth of latitude [deg], longitude [deg], height [m]."""
-    latitude_deg, longitude_deg, altitude_m = (float(v) for v in latitude_longitude_height)
+def place_of(fix: FloatArray) -> GeodeticPoint:
+    """Return the place of a fix (3,): latitude [deg], longitude [deg], height [m]."""
+    latitude_deg, longitude_deg, altitude_m = fix.tolist()
     return GeodeticPoint(
         latitude_deg=latitude_deg, longitude_deg=longitude_deg, altitude_m=altitude_m
     )

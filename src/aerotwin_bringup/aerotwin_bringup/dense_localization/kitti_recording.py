@@ -38,7 +38,7 @@ def kitti_pair(path: Path, reading: Reading) -> Recording:
         name=str(path), camera=sequence.rig.camera, baseline_m=sequence.rig.baseline_m,
         T_base_cam=np.eye(4), T_body_cam=np.eye(4),
         n_pictures=reading.n_of(len(sequence.left)), pictures=pairs,
-        poses=lambda word: _kitti_poses(path, sequence, word, np.eye(4)),
+        poses=lambda word: _kitti_poses(path, sequence, word, np.eye(4), np.eye(4)),
     )  # fmt: skip
 
 
@@ -59,14 +59,18 @@ def kitti_camera(path: Path, reading: Reading, side: str) -> Recording:
     return Recording(
         name=f"{path} {side}", camera=sequence.rig.camera, T_base_cam=T_left_cam,
         T_body_cam=T_body_cam, n_pictures=reading.n_of(len(files)), pictures=images,
-        poses=lambda word: _kitti_poses(path, sequence, word, T_body_cam),
+        poses=lambda word: _kitti_poses(path, sequence, word, T_left_cam, T_body_cam),
     )  # fmt: skip
 
 
 def _kitti_poses(
-    path: Path, sequence: KittiSequence, word: str | None, T_body_cam: FloatArray
+    path: Path,
+    sequence: KittiSequence,
+    word: str | None,
+    T_left_cam: FloatArray,
+    T_body_cam: FloatArray,
 ) -> GivenPoses:
-    """Return poses of the left camera: poses.txt is what KITTI's GPS and IMU say, the truth."""
+    """Return the poses that a word names; those of poses.txt are KITTI's truth, by GPS and IMU."""
     true_file = path / "poses.txt"
     if word is None:
         raise UserError(
@@ -82,7 +86,7 @@ def _kitti_poses(
         raise UserError(f"{word}: these are the true poses; say so by the word truth")
     trajectory = _truth(true_file, sequence) if word == TRUTH else _of_file(Path(word), sequence)
     return GivenPoses(
-        trajectory=trajectory, T_body_cam=T_body_cam,
+        trajectory=trajectory, T_body_cam=T_left_cam if word == TRUTH else T_body_cam,
         source=str(true_file if word == TRUTH else word), is_truth=word == TRUTH,
     )  # fmt: skip
 

@@ -61,8 +61,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--parameters", metavar="YAML", help="choices of the localisation, of all parts")
     configure_recording(parser)
     configure_flight(
-        parser, "or, of a recording, the raster along which views are rendered; the defaults are "
-        "those of the cliff at 2 m",
+        parser, "its defaults are those of the cliff at 2 m.\nOf a recording --corner, --extent, "
+        "--standoff-m, --row-m and --yaw-deg\nsay along which raster views are rendered",
     )  # fmt: skip
     add("--json", metavar="FILE", help="the numbers; - for standard output")
 

@@ -23,7 +23,7 @@ from aerotwin_bringup.dense_localization.recording_options import (
     seed_of,
 )
 from aerotwin_bringup.dense_localization.scan_task import ScanTask
-from aerotwin_bringup.dense_localization.sources import camera_recording
+from aerotwin_bringup.dense_localization.sources import camera_recording, world_of
 from aerotwin_bringup.dense_localization.world_flights import SCAN
 from aerotwin_core.cli import progress, say
 from aerotwin_core.errors import UserError
@@ -37,7 +37,6 @@ from aerotwin_dense_localization.localization import (
 )
 from aerotwin_dense_localization.mapping import DenseMap, DenseMapError, load_map
 from aerotwin_simulator.run_folder import software_versions
-from aerotwin_worlds import load_world
 
 _OF_RECORDED_SCANS = ("camera", "start", "poses", "guided", "path", "reference")
 _OF_FLOWN_SCANS = ("speed_m_s", "rate_hz", "seed")
@@ -76,7 +75,7 @@ def _task(
     if not is_recording(args.source):
         refuse_foreign(args, _OF_RECORDED_SCANS, is_world=True)
         return scan_task.world_scan(
-            load_world(args.source), dense_map, flight_of(args, SCAN), parameters, folder,
+            world_of(args.source), dense_map, flight_of(args, SCAN), parameters, folder,
             seed=seed_of(args), is_start_told=not args.search,
         )  # fmt: skip
     refuse_foreign(args, _OF_FLOWN_SCANS, is_world=False)

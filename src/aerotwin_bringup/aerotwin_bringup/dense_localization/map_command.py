@@ -54,8 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--farthest-m", type=float, metavar="M", help="largest (40)")
     add("--parameters", metavar="YAML", help="choices of the map, of all parts")
     add("--gnss", metavar="TOPIC", help="fixes for --poses odometry, or none (gnss/fix)")
-    add("--origin", type=float, nargs=3, metavar=("LAT", "LON", "ALT"),
-        help="of the map under GNSS [deg, deg, m above the ellipsoid] (the first fix)")  # fmt: skip
+    add("--origin", metavar="LAT,LON[,ALT]", help="of the map under GNSS (the first fix)")
     configure_recording(parser)
     configure_flight(parser, "the defaults are those of the cliff")
     add("--json", metavar="FILE", help="the numbers; - for standard output")
@@ -78,15 +77,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _map_recording(args: argparse.Namespace) -> dict[str, Any]:
-    from aerotwin_bringup.dense_localization.given_poses import geodetic_point
     from aerotwin_bringup.dense_localization.recorded_map import map_recording
     from aerotwin_bringup.dense_localization.recording_options import reading_of
-    from aerotwin_core.errors import UserError
+    from aerotwin_map_evaluation.starts import geodetic_point
 
-    try:
-        origin = None if args.origin is None else geodetic_point(args.origin)
-    except ValueError as error:
-        raise UserError(f"--origin: {error}") from None
     return map_recording(
         Path(args.source),
         args.out,
@@ -95,7 +89,7 @@ def _map_recording(args: argparse.Namespace) -> dict[str, Any]:
         poses=args.poses,
         are_poses_kept=args.keep_poses,
         gnss=args.gnss,
-        origin=origin,
+        origin=None if args.origin is None else geodetic_point(args.origin),
     )
 
 

@@ -11,7 +11,7 @@ from aerotwin_bringup.dense_localization.given_poses import (
     OwnOdometry,
     PosedPair,
     fixes_of,
-    geodetic_point,
+    place_of,
     posed,
 )
 from aerotwin_bringup.dense_localization.map_folder import (
@@ -117,7 +117,7 @@ def _by_odometry(
     stamps, fixes = fixes_of(message for _, _, message in recording.bag.messages([topic]))
     if not len(fixes):
         raise UserError(f"--gnss {topic}: holds no fix; leave GNSS out with --gnss none")
-    found = own.align_to(stamps, fixes, origin or geodetic_point(fixes[0]))
+    found = own.align_to(stamps, fixes, origin or place_of(fixes[0]))
     told["is_on_gnss"] = found.converged
     numbers["notes"].append(f"{topic}: {found.reason}")
     if found.converged:

@@ -1,17 +1,34 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of cameras, picture after picture, whatever their length: bags and KITTI folders."""
+"""What a source is: a bag or a KITTI folder, read picture after picture, or else a world."""
 
 from pathlib import Path
 
 from aerotwin_bringup.dense_localization.bag_recording import bag_camera, bag_pair
 from aerotwin_bringup.dense_localization.kitti_recording import kitti_camera, kitti_pair
 from aerotwin_bringup.dense_localization.recording import Reading, Recording
+from aerotwin_bringup.kitti_bag import FOLDERS
+from aerotwin_core.errors import UserError
+from aerotwin_worlds import World, load_world
 
 
 def is_kitti(path: Path) -> bool:
     """Tell whether a folder looks like a sequence of KITTI's odometry benchmark."""
-    return (path / "calib.txt").is_file() and not (path / "metadata.yaml").is_file()
+    return any((path / left).is_dir() for left, _ in FOLDERS)
+
+
+def world_of(source: str) -> World:
+    """Return the world that a source names, as it is no recording.
+
+    Raises
+    ------
+    UserError
+        If it names none, either.
+    """
+    try:
+        return load_world(source)
+    except UserError as error:
+        raise UserError(f"{error} (nor is it a bag or a KITTI folder)") from None
 
 
 def stereo_recording(path: Path, reading: Reading) -> Recording:

@@ -13,12 +13,13 @@ from aerotwin_bringup.dense_localization.map_folder import (
     write_map,
 )
 from aerotwin_bringup.dense_localization.mapping import make_map, take_frames
+from aerotwin_bringup.dense_localization.sources import world_of
 from aerotwin_bringup.dense_localization.world_flights import WallFlight, against_the_truth, fly
 from aerotwin_core.cli import StageBars, progress
 from aerotwin_core.parameters import to_mapping
 from aerotwin_dense_localization.mapping.recorder import RecordedMap
 from aerotwin_simulator.run_folder import software_versions
-from aerotwin_worlds import Rasteriser, load_world
+from aerotwin_worlds import Rasteriser
 
 
 def map_world(
@@ -38,7 +39,7 @@ def map_world(
     is_truth_given : bool
         Whether the map is made with true poses.
     """
-    world = load_world(name)
+    world = world_of(name)
     with replaced_folder(folder) as fresh:
         with StageBars() as tell:
             track = fly(
