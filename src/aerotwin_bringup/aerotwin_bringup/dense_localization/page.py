@@ -149,9 +149,9 @@ def _scan(results: Results) -> Section:
         name="dense_scan",
         text="Each image is localised against views rendered from the map; nothing accumulates, as "
         "the errors along the way show. The map is the one made with estimated poses.\n\n"
-        "Features are favoured: they are told where each image is expected, search only what is "
-        "seen from there and 1 m around, and need 12 matches that agree. They see every so manieth "
-        "image of the same ones.",
+        "Features are favoured: for each image they are told its true place, search only what is "
+        "seen from there and 1 m around, and need 12 matches that agree. They are given some of "
+        "the same images, evenly spaced; their way is measured from one to the next.",
         figures=(
             Figure(
                 title="Direct alignment along the scan",

@@ -70,7 +70,7 @@ def methods_by_distance(results: Results) -> tuple[Table, ...]:
     kinds = (
         ("Images localised [%]", _share, "Less than 0.5 m from the truth."),
         ("Mean error of the images localised [cm]", _error, "Aligned; to be read with the share."),
-        ("Images", _count, "Features are given every so manieth image of the same flight."),
+        ("Images", _count, "Features are given some of the same images, evenly spaced."),
     )
     return tuple(
         Table(
