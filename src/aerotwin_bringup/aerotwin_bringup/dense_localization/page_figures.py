@@ -66,7 +66,7 @@ _IMAGE_LOOKS = {
 _BAR = {"color": BAD, "ls": "--", "lw": 1.2}
 _PAPER = {"color": TRUTH, "ls": ":", "lw": 1.8}
 _CM, _PERCENT = 100.0, 100.0
-_ERROR_LIMITS_CM, _LOST_AT_CM = (0.1, 250.0), 160.0
+_ERROR_LIMITS_CM, _LOST_AT_CM = (0.03, 250.0), 160.0
 """Images that were lost stand at the upper edge, however far off they are."""
 _BAR_DISTANCES_M = (2.0, 1.0)
 _BESIDE = 0.07
@@ -148,16 +148,18 @@ def over_distance(results: Results, bar_m: float) -> str:
 
 def errors_of_distances(results: Results) -> str:
     """Draw which share of the images is at most so wrong, at each distance."""
-    series = []
+    series, farthest_cm = [], [1.0]
     distances = [d for d in distances_of(results) if dense_scans(results, d, "told", "plain")]
     for distance_m, colour in zip(distances, colours(len(distances)), strict=True):
         scans = dense_scans(results, distance_m, "told", "plain")
         n_lost = sum(scan.errors_m.count(None) for scan in scans)
-        errors = np.r_[pooled_errors_m(scans) * _CM, np.full(n_lost, _NEVER_CM)]
+        known = pooled_errors_m(scans) * _CM
+        errors = np.r_[known, np.full(n_lost, _NEVER_CM)]
+        farthest_cm.append(float(np.quantile(known, 0.98)) if len(known) else 0.0)
         series.append(Series(label=f"{distance_m:g} m", values=errors, colour=colour))
 
     def draw(axes) -> None:
-        draw_cumulative(axes, series, limits=(0.0, 8.0), quantity="error", unit="cm")
+        draw_cumulative(axes, series, limits=(0.0, max(farthest_cm)), quantity="error", unit="cm")
 
     return chart("dense-errors-of-distances", draw)
 
