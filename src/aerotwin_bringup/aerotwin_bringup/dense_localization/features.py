@@ -5,7 +5,7 @@
 import numpy as np
 
 from aerotwin_bringup.dense_localization.mapping import MadeMap
-from aerotwin_bringup.dense_localization.scanning import CAMERA
+from aerotwin_bringup.dense_localization.scanning import CAMERA, parameters_at
 from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.baselines import FeatureMap, FeaturePose, Reference
 from aerotwin_dense_localization.localization import (
@@ -45,7 +45,7 @@ class FeatureBaselines:
         standoff_m: float,
         parameters: LocalizationParameters | None = None,
     ) -> None:
-        p = LocalizationParameters() if parameters is None else parameters
+        p = parameters_at(standoff_m) if parameters is None else parameters
         poses = virtual_poses(
             path, CAMERA, distance_m=standoff_m, overlap=p.overlap, setback_m=p.setback_m
         )

@@ -81,6 +81,15 @@ class Scan:
         }
 
 
+def parameters_at(standoff_m: float) -> LocalizationParameters:
+    """Return how to localise at a distance from the wall [m].
+
+    From nearer than 2 m, views that stand farther behind the path than half the distance would
+    show little of what an image shows.
+    """
+    return LocalizationParameters(setback_m=min(1.0, 0.5 * standoff_m))
+
+
 def localizer_along(
     made: MadeMap,
     path: FloatArray,
@@ -101,8 +110,9 @@ def localizer_along(
     standoff_m : float
         Planned distance from the wall [m].
     parameters : LocalizationParameters, optional
+        `parameters_at` the distance.
     """
-    p = LocalizationParameters() if parameters is None else parameters
+    p = parameters_at(standoff_m) if parameters is None else parameters
     poses = virtual_poses(
         path, CAMERA, distance_m=standoff_m, overlap=p.overlap, setback_m=p.setback_m
     )

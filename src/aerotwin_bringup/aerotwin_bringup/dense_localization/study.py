@@ -43,7 +43,12 @@ from aerotwin_bringup.dense_localization.results import (
     read_scans,
     write_result,
 )
-from aerotwin_bringup.dense_localization.scanning import CAMERA, Scan, localizer_along
+from aerotwin_bringup.dense_localization.scanning import (
+    CAMERA,
+    Scan,
+    localizer_along,
+    parameters_at,
+)
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.cli import write_text_atomically
@@ -51,7 +56,6 @@ from aerotwin_core.frames import FloatArray, invert_transform, transform_points
 from aerotwin_core.parameters import to_mapping
 from aerotwin_dense_localization.localization import (
     Localization,
-    LocalizationParameters,
     follow_surface,
     raster_path,
 )
@@ -260,7 +264,10 @@ class SeedStudy:
             "scans": {"camera": _camera_words(CAMERA), "legs": to_mapping(self.legs)},
             "exposure": to_mapping(CHANGING),
             "blur_px": BLUR_PX,
-            "localization": to_mapping(LocalizationParameters()),
+            "localization": {
+                f"{leg.distance_m:g} m": to_mapping(parameters_at(leg.distance_m))
+                for leg in self.legs
+            },
             "map": to_mapping(MapParameters()),
             "links": to_mapping(LinkParameters()),
             "versions": versions(),
