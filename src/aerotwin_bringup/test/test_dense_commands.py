@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 import pytest
 
+from aerotwin_bringup.dense_localization import localize_work
 from aerotwin_bringup.dense_localization.given_poses import GivenPoses
 from aerotwin_bringup.dense_localization.map_folder import replaced_folder
 from aerotwin_bringup.dense_localization.recording import Reading
@@ -28,7 +29,7 @@ from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_dense_localization.mapping import load_map
 from aerotwin_dense_localization.mapping.recorder import MapRecorder, RecorderParameters
-from aerotwin_trajectory_evaluation.files import read_trajectory
+from aerotwin_trajectory_evaluation.files import read_trajectory, write_tum
 
 CAMERA = PinholeCamera(width=320, height=240, fx=200.0, fy=200.0, cx=159.5, cy=119.5)
 LENS = BrownCamera(width=320, height=240, fx=200.0, fy=200.0, cx=159.5, cy=119.5, k1=-0.1)
@@ -130,6 +131,12 @@ def made(bag, tmp_path_factory):
     return folder / "map", json.loads((folder / "j").read_text())
 
 
+@pytest.fixture
+def no_page(monkeypatch):
+    """Draw no report: one test looks at one."""
+    monkeypatch.setattr(localize_work, "write_page", lambda folder, *_, **__: folder)
+
+
 def test_a_bag_becomes_a_map_with_poses_that_agree(made):
     folder, numbers = made
     dense_map, about = load_map(folder)
@@ -176,7 +183,7 @@ def test_images_are_localised_in_the_map_and_scored(made, bag, tmp_path):
     assert (out / "report.html").is_file()
 
 
-def test_a_start_is_of_the_base_or_of_the_camera_as_it_is_said(made, bag, tmp_path):
+def test_a_start_is_of_the_base_or_of_the_camera_as_it_is_said(made, bag, tmp_path, no_page):
     scores = []
     for whose, T in (("base", true_base(0)), ("optical", true_base(0) @ T_BASE_OPTICAL)):
         start = [str(v) for part in pose_from_transform(T) for v in part]
@@ -189,6 +196,22 @@ def test_a_start_is_of_the_base_or_of_the_camera_as_it_is_said(made, bag, tmp_pa
         assert json.loads((tmp_path / "j").read_text())["ate_m"]["max"] < PLACED_M
     np.testing.assert_allclose(scores[0], scores[1], atol=ROUNDING)
     np.testing.assert_allclose(scores[0], (true_base(0) @ T_BASE_OPTICAL)[:3, 3], atol=PLACED_M)
+
+
+def test_views_stand_along_a_path_or_a_raster_over_the_wall(made, bag, tmp_path, no_page):
+    write_tum(tmp_path / "plan.tum", stereo_recording(bag, Reading()).poses("truth").trajectory)
+    along = {
+        "path": ["--path", str(tmp_path / "plan.tum"), "--standoff-m", "5.8"],
+        "raster": ["--corner", "0", str(WALL_Y_M), "1.6", "--extent", "2", "0.6",
+                   "--standoff-m", "5.5", "--row-m", "0.6"],
+    }  # fmt: skip
+    for name, words in along.items():
+        words += ["--poses", "slam/odom", "--reference", "truth", "--frames", "3:5"]
+        words += ["-o", str(tmp_path / name), "--json", str(tmp_path / "j")]
+        assert main(["localize", str(made[0]), str(bag), *words]) == 0
+        numbers = json.loads((tmp_path / "j").read_text())
+        assert numbers["n_by_status"]["tracked"] == 2
+        assert numbers["ate_m"]["max"] < PLACED_M
 
 
 def test_truth_maps_only_if_it_is_asked_for_by_that_word(bag, tmp_path, capsys):
@@ -361,7 +384,9 @@ def test_wrong_arguments_are_refused_with_a_way_out(made, bag, tmp_path, capsys,
     assert not out.exists()
 
 
-def test_odd_right_images_of_kitti_are_localised_in_a_map_of_even_pairs(shared_data, tmp_path):
+def test_odd_right_images_of_kitti_are_localised_in_a_map_of_even_pairs(
+    shared_data, tmp_path, no_page
+):
     folder = str(shared_data("image_sequences/kitti_seq_1"))
     words = ["--poses", "truth", "--frames", "0:5:2", "-o", str(tmp_path / "map")]
     assert main(["map", folder, *words]) == 0

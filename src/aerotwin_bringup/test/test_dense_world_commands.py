@@ -54,6 +54,8 @@ def stage(monkeypatch):
         monkeypatch.setattr(module, "RIG", RIG)
     monkeypatch.setattr(world_flights, "fly_camera", planned)
     monkeypatch.setattr(scan_task, "CAMERA", CAMERA)
+    # Its page is drawn in the tests of recordings.
+    monkeypatch.setattr(localize_work, "write_page", lambda folder, *_, **__: folder)
 
 
 def test_a_wall_is_mapped_measured_and_a_scan_of_it_is_placed(stage, tmp_path):
