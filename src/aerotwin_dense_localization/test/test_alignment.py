@@ -14,6 +14,7 @@ from aerotwin_core.rigid_motion import exponential
 from aerotwin_dense_localization.alignment import AlignmentParameters, DirectAlignment, View
 from aerotwin_dense_localization.alignment.equations import Equations, lengthened
 from aerotwin_dense_localization.alignment.kernels import select_pixels
+from aerotwin_dense_localization.alignment.pyramid import depth_levels, grey_levels
 
 ZOOM = PinholeCamera(width=400, height=300, fx=330.0, fy=330.0, cx=199.5, cy=149.5)
 NORMAL, OFFSET = np.array(Wall().normal), Wall().offset_m
@@ -208,3 +209,20 @@ def test_a_fixed_gain_stays(view):
 def test_shapes_must_be_those_of_the_camera(view):
     with pytest.raises(ValueError, match="depth must be"):
         View(grey=view.grey, depth=view.depth[1:], camera=CAMERA)
+
+
+def test_halves_are_means_of_what_is_known_and_of_one_surface():
+    nan, rng = np.nan, np.random.default_rng(0)
+    full = rng.uniform(0.0, 255.0, (32, 48)).astype(np.float32)
+    expected = full.reshape(16, 2, 24, 2).mean(axis=(1, 3))
+    np.testing.assert_allclose(grey_levels(full, 2)[1], expected, rtol=1e-6)
+    blocks = {(0, 0): ([4.0, nan, nan, 4.1], 4.05), (0, 1): ([4.0, nan, nan, nan], nan),
+              (1, 0): ([4.0, 4.1, nan, 4.4], nan), (1, 1): ([nan] * 4, nan)}  # fmt: skip
+    depth = np.full((32, 32), 7.0, np.float32)
+    for (row, column), (values, _) in blocks.items():
+        depth[2 * row : 2 * row + 2, 2 * column : 2 * column + 2] = np.reshape(values, (2, 2))
+    half = depth_levels(depth, 2)[1]
+    for place, (_, mean) in blocks.items():
+        np.testing.assert_allclose(half[place], mean, rtol=1e-6)
+    assert half[2, 2] == 7.0
+    np.testing.assert_allclose(grey_levels(depth, 2)[1][1, 0], 12.5 / 3.0, rtol=1e-6)

@@ -22,6 +22,7 @@ from aerotwin_bringup.kitti_bag import read_image, read_sequence
 from aerotwin_core.camera import StereoRig
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, make_transform
+from aerotwin_dense_localization.alignment import AlignmentParameters
 from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
 from aerotwin_dense_localization.localization import (
     LocalizationParameters,
@@ -42,8 +43,11 @@ STEREO = StereoParameters(nearest_m=5.0, farthest_m=80.0)
 SURFACES = MapParameters(reach_m=3.0)
 """Steps of the given poses lead a quarter of a degree beside where the pictures go, and 0.7 % less
 far: in one map, what is seen from ten metres apart stands twice, 8 cm from each other."""
-LOCALIZATION = LocalizationParameters(setback_m=0.0, n_refinements=1)
-"""The path looks where it goes: there is nothing to step back from."""
+LOCALIZATION = LocalizationParameters(
+    setback_m=0.0, n_refinements=1, alignment=AlignmentParameters(n_levels=5)
+)
+"""The path looks where it goes: there is nothing to step back from. The starts move what is near by
+60 px, four at the coarsest of five levels."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

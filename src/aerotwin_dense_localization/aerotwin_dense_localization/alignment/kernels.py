@@ -14,6 +14,20 @@ F = np.float32
 N_UNKNOWNS = 8
 """Six of the motion, gain and offset."""
 _RUN = 256
+_LEAST_KNOWN = 2
+"""Of four pixels that become one: views of a map have holes, which would eat the small images."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _known(a, b, d, e):
+    """Return the mean and the spread of the values that are known; NaN where too few are."""
+    total, n, low, high = F(0.0), 0, F(np.inf), F(-np.inf)
+    for value in (a, b, d, e):
+        if value == value:
+            total += value
+            n += 1
+            low, high = min(low, value), max(high, value)
+    return (total / F(n) if n >= _LEAST_KNOWN else F(np.nan)), high - low
 
 
 @njit(
@@ -21,13 +35,13 @@ _RUN = 256
     cache=True, nogil=True, error_model="numpy",
 )  # fmt: skip
 def halve(top, bottom, image, half):
-    """Write the means of 2 x 2 pixels; NaN where one of them is."""
+    """Write the means of 2 x 2 pixels; NaN where fewer than two of them are known."""
     for row in range(top, bottom):
         for column in range(half.shape[1]):
             r, c = 2 * row, 2 * column
-            half[row, column] = F(0.25) * (
-                image[r, c] + image[r, c + 1] + image[r + 1, c] + image[r + 1, c + 1]
-            )
+            a, b, d, e = image[r, c], image[r, c + 1], image[r + 1, c], image[r + 1, c + 1]
+            mean = F(0.25) * (a + b + d + e)
+            half[row, column] = mean if mean == mean else _known(a, b, d, e)[0]
 
 
 @njit(
@@ -35,13 +49,12 @@ def halve(top, bottom, image, half):
     cache=True, nogil=True, error_model="numpy",
 )  # fmt: skip
 def halve_depth(top, bottom, depth, max_step, half):
-    """Write the means of 2 x 2 depths; NaN where one is, or where they step by a share of it."""
+    """Write the means of 2 x 2 depths, as `halve`; NaN where they step by a share of it."""
     for row in range(top, bottom):
         for column in range(half.shape[1]):
             r, c = 2 * row, 2 * column
             a, b, d, e = depth[r, c], depth[r, c + 1], depth[r + 1, c], depth[r + 1, c + 1]
-            mean = F(0.25) * (a + b + d + e)
-            spread = max(max(a, b), max(d, e)) - min(min(a, b), min(d, e))
+            mean, spread = _known(a, b, d, e)
             half[row, column] = mean if spread <= max_step * mean else F(np.nan)
 
 
