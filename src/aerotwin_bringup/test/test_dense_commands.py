@@ -4,118 +4,45 @@
 
 import csv
 import json
-from functools import lru_cache
 
 import numpy as np
 import pytest
+from wall_bag import (
+    BASELINE_M,
+    CAMERA,
+    ORIGIN,
+    PERIOD_NS,
+    T_BASE_OPTICAL,
+    WALL_Y_M,
+    N,
+    seen,
+    true_base,
+    write_bag,
+)
 
 from aerotwin_bringup.dense_localization import localize_work
 from aerotwin_bringup.dense_localization.given_poses import GivenPoses
 from aerotwin_bringup.dense_localization.map_folder import replaced_folder
 from aerotwin_bringup.dense_localization.recording import Reading
 from aerotwin_bringup.dense_localization.sources import camera_recording, stereo_recording
-from aerotwin_core import camera_messages, messages
-from aerotwin_core.bag import BagWriter
-from aerotwin_core.camera import BrownCamera, PinholeCamera, StereoRig
+from aerotwin_core.camera import BrownCamera, StereoRig
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import (
-    R_CAM_OPTICAL,
     invert_transform,
     make_transform,
     pose_from_transform,
 )
-from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_dense_localization.mapping import load_map
 from aerotwin_dense_localization.mapping.recorder import MapRecorder, RecorderParameters
 from aerotwin_trajectory_evaluation.files import read_trajectory, write_tum
 
-CAMERA = PinholeCamera(width=320, height=240, fx=200.0, fy=200.0, cx=159.5, cy=119.5)
 LENS = BrownCamera(width=320, height=240, fx=200.0, fy=200.0, cx=159.5, cy=119.5, k1=-0.1)
-BASELINE_M, WALL_Y_M, STEP_M, PERIOD_NS, N = 0.4, 6.0, 0.3, 200_000_000, 10
-NORTH = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-T_BASE_OPTICAL = make_transform(R_CAM_OPTICAL, [0.2, 0.0, 0.1])
-ORIGIN = GeodeticPoint(latitude_deg=47.4, longitude_deg=8.5, altitude_m=400.0)
-ODOMETRY_M = 0.02
-"""Standard deviation of the poses that slam/odom tells."""
 PLACED_M = 0.05
 """Bound on the mean error: 5 cm at 6 m, half a pixel of disparity."""
 ROUNDING = 1e-6
-WAVES = np.random.default_rng(1).normal(0.0, 6.0, (24, 2))
-PHASES = np.random.default_rng(2).uniform(0.0, 2 * np.pi, 24)
 HALF = np.sqrt(0.5)
-
-
-def waves(x, z):
-    """Return a grey value that changes everywhere on the wall, at scales from 0.3 m."""
-    sines = np.sin(WAVES[:, 0] * x[..., None] + WAVES[:, 1] * z[..., None] + PHASES)
-    return 120.0 + 10.0 * sines.sum(axis=-1)
-
-
-@lru_cache
-def rays_of(camera):
-    return np.concatenate([camera.rays(), np.ones((camera.height, camera.width, 1))], axis=-1)
-
-
-def seen(T_map_optical, camera=CAMERA):
-    """Return the picture of the painted wall y = 6 m."""
-    ways = rays_of(camera) @ T_map_optical[:3, :3].T
-    p = T_map_optical[:3, 3]
-    depth = (WALL_Y_M - p[1]) / ways[..., 1]
-    grey = waves(p[0] + depth * ways[..., 0], p[2] + depth * ways[..., 2])
-    return np.clip(grey.round(), 0, 255).astype(np.uint8)
-
-
-def true_base(k):
-    """Return T_map_base: it looks north and moves east, a little up and down."""
-    return make_transform(NORTH, [STEP_M * k, 0.0, 2.0 + 0.1 * np.sin(k)])
-
-
-def write_bag(path, lens=CAMERA, n=N):
-    rng = np.random.default_rng(4)
-    kinds = {"image_raw": "sensor_msgs/msg/Image", "camera_info": "sensor_msgs/msg/CameraInfo"}
-    plane = LocalTangentPlane(ORIGIN)
-    with BagWriter(path) as bag:
-        bag.add_topic("/tf_static", "tf2_msgs/msg/TFMessage", latched=True)
-        for side in ("left", "right"):
-            for name, kind in kinds.items():
-                bag.add_topic(f"/stereo/{side}/{name}", kind)
-        for name in ("/slam/odom", "/truth/odom"):
-            bag.add_topic(name, "nav_msgs/msg/Odometry")
-        bag.add_topic("/gnss/fix", "sensor_msgs/msg/NavSatFix")
-        edge = messages.transform_stamped(
-            0, "base_link", "left_optical", *pose_from_transform(T_BASE_OPTICAL)
-        )
-        bag.write("/tf_static", 0, messages.serialize(messages.transform_message([edge])))
-
-        def put(topic, stamp_ns, message):
-            bag.write(topic, stamp_ns, messages.serialize(message))
-
-        for k in range(n):
-            stamp_ns, T_map_base = (k + 1) * PERIOD_NS, true_base(k)
-            T_left = T_map_base @ T_BASE_OPTICAL
-            for side, offset_m in (("left", 0.0), ("right", BASELINE_M)):
-                T = T_left @ make_transform(np.eye(3), [offset_m, 0.0, 0.0])
-                frame = f"{side}_optical"
-                info = camera_messages.camera_info_message(stamp_ns, frame, lens, offset_m)
-                image = camera_messages.image_message(stamp_ns, frame, seen(T, lens))
-                put(f"/stereo/{side}/camera_info", stamp_ns, info)
-                put(f"/stereo/{side}/image_raw", stamp_ns, image)
-            told = T_map_base.copy()
-            told[:3, 3] += rng.normal(0.0, ODOMETRY_M, 3)
-            for topic, T, body in (
-                ("/truth/odom", T_map_base, "base_link_truth"),
-                ("/slam/odom", told, "base_link"),
-            ):
-                still = np.zeros(3), np.zeros(3)
-                put(topic, stamp_ns, messages.odometry_message(
-                    stamp_ns, "map", body, *pose_from_transform(T), *still,
-                    twist_variances=(1e6,) * 6))  # fmt: skip
-            at = plane.to_geodetic(T_map_base[:3, 3])
-            put("/gnss/fix", stamp_ns, messages.nav_sat_fix_message(
-                stamp_ns, "gnss", *at, [1, 1, 1]))  # fmt: skip
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -327,6 +254,9 @@ def test_an_interrupted_map_leaves_the_one_that_was_there(tmp_path):
         raise KeyboardInterrupt
     assert (target / "manifest.json").read_text() == "first"
     assert [f.name for f in tmp_path.iterdir()] == ["map"]
+    with pytest.raises(FileNotFoundError), replaced_folder(target) as fresh:
+        fresh.rmdir()  # the disk fails when the new one is put in place
+    assert (target / "manifest.json").read_text() == "first"
     with replaced_folder(target) as fresh:
         (fresh / "manifest.json").write_text("third")
     assert (target / "manifest.json").read_text() == "third"

@@ -90,7 +90,7 @@ def _rig(eyes: dict[str, tuple[PinholeCamera, float]]) -> StereoRig | None:
         return None
     (left, left_m), (right, right_m) = eyes["left"], eyes["right"]
     size, values = [(c.width, c.height) for c in (left, right)], [left.matrix, right.matrix]
-    if size[0] != size[1] or not np.allclose(*values, rtol=0.0, atol=SAME_PX):
+    if size[0] != size[1] or not np.allclose(values[0], values[1], rtol=0.0, atol=SAME_PX):
         raise ValueError(
             f"P must be one camera on both sides, got {left} and {right}; rectify both to one"
         )

@@ -43,6 +43,8 @@ def replaced_folder(target: Path) -> Iterator[Path]:
             target.rename(old)
         fresh.rename(target)
     finally:
+        if old.exists() and not target.exists():
+            old.rename(target)
         shutil.rmtree(beside, ignore_errors=True)
 
 

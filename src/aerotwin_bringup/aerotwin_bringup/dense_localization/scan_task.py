@@ -229,5 +229,5 @@ def _begun(images: Images, given: GivenPoses, name: str) -> tuple[FloatArray, Im
     )
 
 
-def _nothing(stamp_ns: int) -> None:
+def _nothing(stamp_ns: int) -> FloatArray | None:
     return None
