@@ -58,9 +58,9 @@ class Cut:
     def __init__(self, localizer, n_pictures):
         self._localizer, self._left = localizer, n_pictures
 
-    def localize(self, grey):
+    def localize(self, grey, T_map_expected=None):
         self._left -= 1
-        return self._localizer.localize(grey) if self._left >= 0 else LOST
+        return self._localizer.localize(grey, T_map_expected) if self._left >= 0 else LOST
 
 
 @pytest.fixture(scope="module")
@@ -122,16 +122,22 @@ def test_poses_are_handed_over_when_their_latency_is_over():
     )
     state = SimpleNamespace(p_map_body=np.zeros(3), q_map_body=np.array([0.0, 0.0, 0.0, 1.0]))
     taken = []
+    estimate = SimpleNamespace(p_map=np.array([9.0, 0.0, 0.0]), q_map_body=state.q_map_body)
     vehicle = SimpleNamespace(
         body=SimpleNamespace(state=state),
-        backend=SimpleNamespace(estimate=None, setpoint=None),
+        backend=SimpleNamespace(estimate=estimate, setpoint=None),
         take_pose=lambda pose: taken.append((simulation.stamp_ns, pose)),
     )
     simulation = SimpleNamespace(vehicles=[vehicle], stamp_ns=0, outcome=None, is_success=False)
-    answers = chain([found, LOST], repeat(found))
+    answers, expected = chain([found, LOST], repeat(found)), []
+
+    def localize(grey, T_map_expected):
+        expected.append(T_map_expected)
+        return next(answers)
+
     loop = _Loop(
         simulation,
-        SimpleNamespace(localize=lambda grey: next(answers)),
+        SimpleNamespace(localize=localize),
         SimpleNamespace(mono=lambda T_map_optical, stamp_ns, camera: None),
         20.0,
         LoopParameters(latency_s=0.1),
@@ -143,6 +149,9 @@ def test_poses_are_handed_over_when_their_latency_is_over():
     assert [stamp // 1_000_000 for stamp, _ in taken] == [152, 252, 300]
     assert [pose.time_us // 1000 for _, pose in taken] == [52, 152, 200]
     np.testing.assert_allclose(taken[0][1].p_map, [1.0, 2.0, 3.0], atol=ROUNDING)
+    # After a lost picture the autopilot's estimate says where the next one is expected.
+    assert [T is None for T in expected] == [True, True, False, True, True, True]
+    np.testing.assert_allclose(expected[2][:3, 3], [9.0 + T_BODY_OPTICAL[0, 3], 0.0, 0.0])
     assert [one.is_localized for one in loop.flight().found] == [True, False, *[True] * 4]
 
 

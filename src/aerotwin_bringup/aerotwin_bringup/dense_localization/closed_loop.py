@@ -4,7 +4,8 @@
 
 In lockstep, so that the result does not depend on the machine: at each due moment a picture is
 taken from the true pose and localised; the body's pose is handed to the autopilot when a latency
-of simulated time has passed. An image that is lost hands over nothing.
+of simulated time has passed. An image that is lost hands over nothing, and the next one is expected
+where the autopilot believes to be by then, by its inertial sensors.
 """
 
 import dataclasses
@@ -71,8 +72,8 @@ class LoopParameters:
 class ImageLocalizer(Protocol):
     """Tells where images were taken."""
 
-    def localize(self, grey: np.ndarray) -> Localization:
-        """Return where an image (h, w) was taken."""
+    def localize(self, grey: np.ndarray, T_map_expected: FloatArray | None = None) -> Localization:
+        """Return where an image (h, w) was taken, and T_map_optical (4, 4) may be expected."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -186,7 +187,7 @@ def fly_localized(
     mission = folder / "mission.yaml"
     write_text_atomically(mission, camera_mission(path, world, speed_m_s))
     with mission_flight(
-        world, mission, folder, seed=seed, instance=instance, is_on_vision=True
+        world, mission, folder, seed=seed, instance=instance, positioning="given"
     ) as simulation:
         loop = _Loop(simulation, localizer, pictures, rate_hz, p)
         for _ in flown(simulation, STEPS_HZ, on_progress):
@@ -227,13 +228,16 @@ class _Loop:
     def _see(self, now_ns: int) -> None:
         state = self._vehicle.body.state
         T_true = transform_from_pose(state.p_map_body, state.q_map_body) @ T_BODY_OPTICAL
-        found = self._localizer.localize(self._pictures.mono(T_true, now_ns, SCAN))
+        grey, told = self._pictures.mono(T_true, now_ns, SCAN), self._believed()
+        is_lost = bool(self._found) and not self._found[-1].is_localized
+        is_told = is_lost and bool(np.isfinite(told).all())
+        found = self._localizer.localize(grey, told if is_told else None)
         if found.is_localized:
             pose = vision_pose(found, now_ns, self._parameters)
             self._under_way.append((now_ns + self._latency_ns, pose))
         self._stamps.append(now_ns)
         self._true.append(T_true)
-        self._told.append(self._believed())
+        self._told.append(told)
         self._wanted.append(self._meant())
         self._found.append(found)
 

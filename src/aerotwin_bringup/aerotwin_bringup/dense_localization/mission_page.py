@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The chapters of a mission's report: the scan in closed loop, and the map that it flew by."""
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -38,6 +40,7 @@ from aerotwin_dense_localization.localization import Status
 HELD_SHARE = 0.1
 """The distance counts as held where its largest error is less than this share of it."""
 _CM = 100.0
+_DIGITS = re.compile(r"[0-9.]*[0-9]")
 _STATUS_COLOURS = {
     Status.TRACKED: ALIGNED,
     Status.RENEWED: ESTIMATE,
@@ -67,7 +70,7 @@ def loop_section(judged: JudgedFlight, made: MadeMap, *, is_truth_given: bool) -
         "in.",
         headline=_loop_headline(judged, is_truth_given=is_truth_given),
         figures=_loop_figures(judged),
-        tables=(_loop_table(score), _controls_table(controls)),
+        tables=(_loop_table(score), _status_table(judged), _controls_table(controls)),
         warnings=_blind(controls),
         metrics=judged.metrics() | {"controls": to_mapping(controls)},
     )
@@ -77,12 +80,12 @@ def _loop_verdict(judged: JudgedFlight) -> str:
     score, flight = judged.score, judged.flight
     if not flight.is_success:
         return f"The scan without GNSS was not flown to its end: {flight.outcome}."
-    lost = "none" if score.n_lost == 0 else str(score.n_lost)
+    lost = {0: "none was", 1: "1 was"}.get(score.n_lost, f"{score.n_lost} were")
     return (
         "Flown without GNSS from take-off to landing: the planned distance of "
         f"{score.wanted_distance_m:g} m from what stands nearest was held to "
         f"{score.held_rmse_m * _CM:.1f} cm RMS, {score.held_max_m * _CM:.1f} cm at most; of "
-        f"{score.n_images} pictures {lost} was lost."
+        f"{score.n_images} pictures {lost} lost."
     )
 
 
@@ -165,6 +168,24 @@ def _loop_table(score: LoopScore) -> Table:
         measure("least distance from anything", score.clearance_m, "m", "of the camera"),
     )  # fmt: skip
     return Table(title="The scan in figures", columns=MEASURE_COLUMNS, rows=rows)
+
+
+def _status_table(judged: JudgedFlight) -> Table:
+    """Return what the pictures were aligned to, and why some were not."""
+    whole, scan = (
+        Counter((one.status, _DIGITS.sub("…", one.reason)) for one in flight.found)
+        for flight in (judged.flight, judged.scan)
+    )
+    order = list(_STATUS_COLOURS)
+    rows = tuple(
+        (status.value, str(whole[status, reason]), str(scan[status, reason]), reason)
+        for status, reason in sorted(whole, key=lambda key: (order.index(key[0]), key[1]))
+    )
+    return Table(
+        title="What the pictures were aligned to",
+        columns=("status", "pictures", "of the scan", "why not"),
+        rows=rows,
+    )
 
 
 def _controls(judged: JudgedFlight) -> tuple[ControlResult, ...]:
