@@ -189,6 +189,14 @@ def test_the_camera_without_a_mounting_asks_for_it(bag):
     np.testing.assert_allclose(given.at(PERIOD_NS), true_base(0) @ T_right, atol=ROUNDING)
 
 
+def test_poses_of_a_frame_that_nobody_knows_are_refused(tmp_path):
+    path = write_bag(tmp_path / "bag", n=2, body="imu")
+    with pytest.raises(UserError, match="its poses are of imu"):
+        stereo_recording(path, Reading()).poses(None)
+    given = stereo_recording(path, Reading(poses_of="optical")).poses(None)
+    np.testing.assert_array_equal(given.T_body_cam, np.eye(4))
+
+
 def test_pairs_come_by_stamp_and_those_that_were_asked_for(bag):
     pairs = list(stereo_recording(bag, Reading(part=slice(1, 8, 3))).pictures())
     assert [pair.stamp_ns // PERIOD_NS - 1 for pair in pairs] == [1, 4, 7]

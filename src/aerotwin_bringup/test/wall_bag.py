@@ -48,7 +48,7 @@ def true_base(k):
     return make_transform(NORTH, [STEP_M * k, 0.0, 2.0 + 0.1 * np.sin(k)])
 
 
-def write_bag(path, lens=CAMERA, n=N):
+def write_bag(path, lens=CAMERA, n=N, body="base_link"):
     rng = np.random.default_rng(4)
     kinds = {"image_raw": "sensor_msgs/msg/Image", "camera_info": "sensor_msgs/msg/CameraInfo"}
     plane = LocalTangentPlane(ORIGIN)
@@ -80,13 +80,13 @@ def write_bag(path, lens=CAMERA, n=N):
                 put(f"/stereo/{side}/image_raw", stamp_ns, image)
             told = T_map_base.copy()
             told[:3, 3] += rng.normal(0.0, ODOMETRY_M, 3)
-            for topic, T, body in (
+            for topic, T, child in (
                 ("/truth/odom", T_map_base, "base_link_truth"),
-                ("/slam/odom", told, "base_link"),
+                ("/slam/odom", told, body),
             ):
                 still = np.zeros(3), np.zeros(3)
                 put(topic, stamp_ns, messages.odometry_message(
-                    stamp_ns, "map", body, *pose_from_transform(T), *still,
+                    stamp_ns, "map", child, *pose_from_transform(T), *still,
                     twist_variances=(1e6,) * 6))  # fmt: skip
             at = plane.to_geodetic(T_map_base[:3, 3])
             put("/gnss/fix", stamp_ns, messages.nav_sat_fix_message(

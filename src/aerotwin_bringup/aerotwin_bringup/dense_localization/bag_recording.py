@@ -74,7 +74,9 @@ class _Seat:
         T = self.bag.fixed_transform(child_frame, self.frame) if child_frame else None
         if T is not None:
             return T @ self.T_optical_rectified
-        if self.T_given_cam is None:
+        is_foreign = child_frame != "" and not child_frame.startswith(BODY)
+        is_said = self.reading.poses_of == OPTICAL or self.reading.T_base_cam is not None
+        if self.T_given_cam is None or (is_foreign and not is_said):
             raise UserError(
                 f"{source}: its poses are of {child_frame or BODY}, and /tf_static does not say "
                 f"how the camera ({self.frame or 'without a frame'}) sits on it; give --mounting, "
