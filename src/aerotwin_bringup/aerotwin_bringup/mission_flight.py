@@ -5,17 +5,25 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from aerotwin_core.time import Schedule
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_worlds import World
 
-_ON_VISION: dict[str, Any] = {
-    "gnss": "none",
-    "external_vision": "topic",
-    "anchor_mission": False,
-    "pin_cpu": -2,  # who makes the poses works in the same thread, and needs all processors
+Positioning = Literal["gnss", "tracker", "given"]
+"""How the autopilot knows its place: by GNSS; by a tracker on the ground, such as a motion capture;
+or by poses that the caller gives by `SimulatedVehicle.take_pose`, and flies the mission in their
+frame. With the last two there is no GNSS, from the first moment to the last."""
+_CHOICES: dict[Positioning, dict[str, Any]] = {
+    "gnss": {},
+    "tracker": {"gnss": "none", "external_vision": "simulated", "anchor_mission": False},
+    "given": {
+        "gnss": "none",
+        "external_vision": "topic",
+        "anchor_mission": False,
+        "pin_cpu": -2,  # who makes the poses works in the same thread, and needs all processors
+    },
 }
 
 
@@ -27,7 +35,7 @@ def mission_flight(
     *,
     seed: int,
     instance: int = 0,
-    is_on_vision: bool = False,
+    positioning: Positioning = "gnss",
 ) -> Iterator[Simulation]:
     """Start a flight without cameras and recording; end it with the block.
 
@@ -42,13 +50,11 @@ def mission_flight(
         Of all noise in flight.
     instance : int
         Number of the vehicle: its ports on this machine.
-    is_on_vision : bool
-        No GNSS, from the first moment to the last: the autopilot knows its place by poses that
-        the caller gives by `SimulatedVehicle.take_pose`, and flies the mission in their frame.
+    positioning : str
     """
     parameters = SimulatorParameters(
         world=world.name, mission=str(mission), camera=False, record="none", seed=seed,
-        instance=instance, **(_ON_VISION if is_on_vision else {}),
+        instance=instance, **_CHOICES[positioning],
     )  # fmt: skip
     simulation = Simulation(parameters, world, folder, [])
     try:

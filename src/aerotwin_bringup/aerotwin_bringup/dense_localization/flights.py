@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from aerotwin_bringup.mission_flight import flown, mission_flight
+from aerotwin_bringup.mission_flight import Positioning, flown, mission_flight
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import (
@@ -86,6 +86,7 @@ def fly_camera(
     rate_hz: float,
     seed: int,
     instance: int = 0,
+    positioning: Positioning = "gnss",
     on_progress: Callable[[float], object] = lambda share: None,
 ) -> CameraTrack:
     """Return where a camera was on a flight along poses, at its rate, from the first to the last.
@@ -102,6 +103,8 @@ def fly_camera(
         Of all noise in flight.
     instance : int
         Number of the vehicle: its ports on this machine.
+    positioning : str
+        How the autopilot knows its place.
     on_progress : callable
         Told which share of the mission is flown.
 
@@ -114,7 +117,9 @@ def fly_camera(
     mission = folder / "mission.yaml"
     write_text_atomically(mission, camera_mission(path, world, speed_m_s))
     stamps, true, told = [], [], []
-    with mission_flight(world, mission, folder, seed=seed, instance=instance) as simulation:
+    with mission_flight(
+        world, mission, folder, seed=seed, instance=instance, positioning=positioning
+    ) as simulation:
         for moment in flown(simulation, rate_hz, on_progress):
             vehicle = moment.vehicles[0]
             state, estimate = vehicle.body.state, vehicle.backend.estimate

@@ -49,6 +49,7 @@ from aerotwin_bringup.dense_localization.scanning import (
     localizer_along,
     parameters_at,
 )
+from aerotwin_bringup.mission_flight import Positioning
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.cli import write_text_atomically
@@ -97,6 +98,9 @@ class Leg:
         Poses of the mapping and images (`MAPPINGS`, `IMAGES`) that direct alignment is given.
     every : int
         Every so manieth image is also given to features; 0: none.
+    positioning : str
+        How the autopilot knows its place. GNSS is off by as much as the nearest scans are away
+        from the wall: on these the vehicle is led by a tracker, along the map at its true place.
     """
 
     distance_m: float
@@ -106,13 +110,17 @@ class Leg:
     up_m: float = SCAN_UP_M
     kinds: tuple[tuple[str, str], ...] = (("told", "plain"),)
     every: int = 20
+    positioning: Positioning = "gnss"
 
 
 LEGS = (
     Leg(distance_m=2.0, kinds=tuple(product(MAPPINGS, IMAGES))),
-    Leg(distance_m=1.0, kinds=tuple(product(MAPPINGS, ("plain",)))),
+    Leg(distance_m=1.0, kinds=tuple(product(MAPPINGS, ("plain",))), positioning="tracker"),
     *(Leg(distance_m=d, row_m=2.4, rate_hz=5.0, every=5) for d in (3.0, 5.0, 8.0)),
-    *(Leg(distance_m=d, row_m=0.5, up_m=0.5, speed_m_s=0.35, every=0) for d in (0.75, 0.5)),
+    *(
+        Leg(distance_m=d, row_m=0.5, up_m=0.5, speed_m_s=0.35, every=0, positioning="tracker")
+        for d in (0.75, 0.5)
+    ),
 )
 """Distances of the paper's figures, its scan at 2 m with more than 1900 images, and nearer."""
 
@@ -137,7 +145,7 @@ class SeedStudy:
         """Return what was found; the file `RESULT` holds it as well."""
         self.folder.mkdir(parents=True, exist_ok=True)
         on_progress("mapping flight")
-        track = self._flown("mapping", mapping_path(), MAPPING_SPEED_M_S, MAPPING_RATE_HZ)
+        track = self._flown("mapping", mapping_path(), MAPPING_SPEED_M_S, MAPPING_RATE_HZ, "gnss")
         on_progress("maps")
         frames = take_frames(self._rasteriser, track, seed=self.seed)
         made = {kind: make_map(frames, track, is_truth_given=kind == "true") for kind in MAPPINGS}
@@ -154,13 +162,20 @@ class SeedStudy:
         write_result(self.folder / RESULT, result)
         return result
 
-    def _flown(self, name: str, path: FloatArray, speed_m_s: float, rate_hz: float) -> CameraTrack:
+    def _flown(
+        self,
+        name: str,
+        path: FloatArray,
+        speed_m_s: float,
+        rate_hz: float,
+        positioning: Positioning,
+    ) -> CameraTrack:
         """Return the track of a flight; one that was flown is read."""
         file = self.folder / f"{name}.npz"
         if not file.is_file():
             track = fly_camera(
                 self.world, path, self.folder / name, speed_m_s=speed_m_s, rate_hz=rate_hz,
-                seed=self.seed,
+                seed=self.seed, positioning=positioning,
             )  # fmt: skip
             with atomic_file(file) as opened:
                 np.savez(opened, **vars(track))
@@ -184,25 +199,33 @@ class SeedStudy:
             write_text_atomically(file, json.dumps(found, allow_nan=False) + "\n")
         return read_scans(file)
 
-    def _path(self, leg: Leg, made: Mapping[str, MadeMap]) -> FloatArray:
-        """Return the way of a scan: along the surface of the map that an operator would have."""
+    def _flight(self, leg: Leg, made: Mapping[str, MadeMap]) -> tuple[CameraTrack, FloatArray]:
+        """Return the track of a scan, and the way along the surface that was to be flown.
+
+        It is led along the map that an operator would have: by GNSS as the map has it, by a
+        tracker at its true place.
+        """
         rough = raster_path(
             SCAN_CORNER_M, SCAN_ALONG_M, leg.up_m, row_m=leg.row_m, standoff_m=leg.distance_m,
             yaw_rad=NORTH_RAD,
         )  # fmt: skip
-        return follow_surface(
-            rough, made["told"].dense_map, standoff_m=leg.distance_m, spacing_m=SPACING_M
-        )
+        one = made["told"]
+        path = follow_surface(rough, one.dense_map, standoff_m=leg.distance_m, spacing_m=SPACING_M)
+        if leg.positioning == "tracker":
+            path = one.T_true_map @ path
+        flight = (path, leg.speed_m_s, leg.rate_hz, leg.positioning)
+        return self._flown(_name(leg), *flight), path
 
     def _scanned(self, leg: Leg, made: Mapping[str, MadeMap]) -> list[ScanResult]:
-        path = self._path(leg, made)
-        track = self._flown(_name(leg), path, leg.speed_m_s, leg.rate_hz)
+        track, path = self._flight(leg, made)
         localizers = {
             kind: localizer_along(
-                made[kind[0]], path, track.T_map_optical_told[0], standoff_m=leg.distance_m
+                made[kind[0]], _in_map(path, leg, made[kind[0]]),
+                _in_map(track.T_map_optical_told[0], leg, made[kind[0]]),
+                standoff_m=leg.distance_m,
             )
             for kind in leg.kinds
-        }
+        }  # fmt: skip
         found: dict[tuple[str, str], list[Localization]] = {kind: [] for kind in leg.kinds}
         pictures, cameras = [], self._cameras()
         for stamp_ns, T in zip(track.stamps_ns.tolist(), track.T_map_optical, strict=True):
@@ -219,7 +242,9 @@ class SeedStudy:
                 distance_m=leg.distance_m, mapping=kind[0], images=kind[1], method="dense",
             )
             for kind in leg.kinds
-        ] + _by_features(leg, made["told"], path, track, pictures)  # fmt: skip
+        ] + _by_features(
+            leg, made["told"], _in_map(path, leg, made["told"]), track, pictures
+        )  # fmt: skip
 
     def _cameras(self) -> dict[str, Pictures]:
         """Return who takes pictures, by the kind of images."""
@@ -231,8 +256,7 @@ class SeedStudy:
         }
 
     def _controls(self, made: Mapping[str, MadeMap]) -> tuple[ControlResult, ...]:
-        leg = self.legs[0]
-        track = self._flown(_name(leg), self._path(leg, made), leg.speed_m_s, leg.rate_hz)
+        track, _ = self._flight(self.legs[0], made)
         return controls_of(Scan(track=track, found=(), T_true_map=np.eye(4)))
 
     def _pictures(self, made: Mapping[str, MadeMap]) -> tuple[ImagePair, ...]:
@@ -240,7 +264,7 @@ class SeedStudy:
         pairs, camera = [], self._cameras()["plain"]
         rasteriser, one = SplatRasteriser(CAMERA), made["told"]
         for leg in self.legs:
-            track = self._flown(_name(leg), self._path(leg, made), leg.speed_m_s, leg.rate_hz)
+            track, _ = self._flight(leg, made)
             k = len(track.stamps_ns) // 2
             T = track.T_map_optical[k]
             T_found = invert_transform(one.T_true_map) @ T
@@ -280,6 +304,13 @@ def mapping_path() -> FloatArray:
         MAPPING_CORNER_M, MAPPING_ALONG_M, MAPPING_UP_M, row_m=MAPPING_ROW_M,
         standoff_m=MAPPING_STANDOFF_M, yaw_rad=NORTH_RAD,
     )  # fmt: skip
+
+
+def _in_map(T_told: FloatArray, leg: Leg, made: MadeMap) -> FloatArray:
+    """Return poses as one who uses a map has them: a tracker's frame is tied to it, GNSS is not."""
+    if leg.positioning == "tracker":
+        return invert_transform(made.T_true_map) @ T_told
+    return T_told
 
 
 def _by_features(
