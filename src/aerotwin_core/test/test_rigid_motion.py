@@ -37,5 +37,6 @@ def test_the_left_jacobian_takes_velocity_to_shift():
 
 def test_the_nearest_rotation_takes_away_what_rounding_grew():
     R = expm(cross_matrix([0.3, -1.2, 0.8]))
-    stretched = R @ (np.eye(3) + 1e-3 * np.array([[1.0, 0.5, 0.0], [0.5, -2.0, 0.3], [0, 0.3, 1.5]]))
+    strain = 1e-3 * np.array([[1.0, 0.5, 0.0], [0.5, -2.0, 0.3], [0.0, 0.3, 1.5]])
+    stretched = R @ (np.eye(3) + strain)
     np.testing.assert_allclose(nearest_rotation(stretched), R, atol=ROUNDING)  # polar decomposition
