@@ -12,10 +12,12 @@ from scipy.spatial.transform import Rotation
 from wall_stage import NORTH, WALL_Y_M, wall_world
 
 from aerotwin_bringup.dense_localization.closed_loop import (
+    LIFT_M,
     LocalizedFlight,
     LoopParameters,
     _Loop,
     fly_localized,
+    standing_camera,
     vision_pose,
     whole_way,
     world_with_start,
@@ -85,7 +87,9 @@ def fly(stage, folder, n_pictures):
     p = LocalizationParameters(alignment=AlignmentParameters(n_levels=3))
     way = whole_way(world, path)
     poses = virtual_poses(way, CAMERA, distance_m=STANDOFF_M, overlap=p.overlap, setback_m=1.0)
-    with Localizer(VirtualViews(made.dense_map, CAMERA, poses, p), way[0]) as localizer:
+    with Localizer(
+        VirtualViews(made.dense_map, CAMERA, poses, p), standing_camera(world)
+    ) as localizer:
         return fly_localized(
             world, Cut(localizer, n_pictures), path, Pictures(rasteriser, CAMERA, seed=3), folder,
             speed_m_s=0.7, rate_hz=RATE_HZ, seed=3,
@@ -210,9 +214,10 @@ def test_the_way_of_the_camera_begins_where_the_vehicle_stands():
     path = raster_path([0.0, WALL_Y_M, 4.0], 2.0, 0.1, row_m=1.0, standoff_m=2.0, yaw_rad=NORTH)
     way = whole_way(world, path)
     assert len(way) == len(path) + 3
-    x, y, z = way[0, :3, 3]
+    x, y, z = standing_camera(world)[:3, 3]
     assert (x, y) == pytest.approx((2.0, 9.0 + T_BODY_OPTICAL[0, 3]), abs=1e-6)
-    assert 0.0 < z < 0.3
+    assert 0.0 < z < 0.3  # as high as the vehicle stands on its legs
+    np.testing.assert_allclose(way[0, :3, 3], [x, y, z + LIFT_M], atol=1e-9)
     np.testing.assert_allclose(way[0, :3, 2], [0.0, 1.0, 0.0], atol=1e-9)
     np.testing.assert_allclose(way[1, :3, 3], [x, y, 4.0], atol=1e-9)
     np.testing.assert_allclose(way[-1], way[1])

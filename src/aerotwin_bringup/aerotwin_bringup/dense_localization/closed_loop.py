@@ -42,6 +42,7 @@ from aerotwin_px4_bridge import VisionPose
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_worlds import World, WorldQueries
 
+LIFT_M = 0.5
 STEPS_HZ = 250.0
 """Of the simulation with an autopilot: poses are handed over between two steps."""
 
@@ -125,12 +126,8 @@ def world_with_start(world: World, x_m: float, y_m: float, yaw_rad: float) -> Wo
     return dataclasses.replace(world, start_p_map=np.array([x_m, y_m, height]), start_yaw=yaw_rad)
 
 
-def whole_way(world: World, path: FloatArray) -> FloatArray:
-    """Return poses T_map_optical (n, 4, 4) from where the vehicle stands along a path and back.
-
-    It stands at the world's start, climbs to the height of the first pose, and lands where it took
-    off: as `camera_mission` leads it.
-    """
+def standing_camera(world: World) -> FloatArray:
+    """Return T_map_optical (4, 4) of the camera while the vehicle stands at the world's start."""
     x, y, z = world.start_p_map
     point, normal = WorldQueries(world).ground_plane([x, y, z + 1.0])
     standing = standing_pose(
@@ -139,9 +136,21 @@ def whole_way(world: World, path: FloatArray) -> FloatArray:
         ground_normal=normal,
         yaw_rad=world.start_yaw,
     )
-    start = transform_from_pose(*standing) @ T_BODY_OPTICAL
-    above = make_transform(path[0, :3, :3], [*start[:2, 3], path[0, 2, 3]])
-    return np.concatenate([[start, above], path, [above]])
+    return transform_from_pose(*standing) @ T_BODY_OPTICAL
+
+
+def whole_way(world: World, path: FloatArray) -> FloatArray:
+    """Return poses T_map_optical (n, 4, 4) from take-off along a path and back, as it is flown.
+
+    The vehicle climbs from the world's start to the height of the first pose, and lands where it
+    took off: as `camera_mission` leads it. The lowest pose is `LIFT_M` above the camera of a
+    vehicle that stands: virtual key-frames would else look along the ground, or from below it
+    where the map is not quite in its place.
+    """
+    low = standing_camera(world)
+    low[2, 3] += LIFT_M
+    above = make_transform(path[0, :3, :3], [*low[:2, 3], path[0, 2, 3]])
+    return np.concatenate([[low, above], path, [above]])
 
 
 def fly_localized(

@@ -14,6 +14,7 @@ from aerotwin_bringup.dense_localization.closed_loop import (
     LocalizedFlight,
     LoopParameters,
     fly_localized,
+    standing_camera,
     whole_way,
     world_with_start,
 )
@@ -163,10 +164,10 @@ class DenseMission:
     def _scan(self, made: MadeMap, path: FloatArray) -> LocalizedFlight:
         p = self.parameters
         world = self._world_before(path)
-        way = whole_way(world, path)
+        way, start = whole_way(world, path), standing_camera(world)
         pictures = Pictures(self._rasteriser, CAMERA, seed=p.seed)
         with (
-            localizer_along(made, way, way[0], standoff_m=p.scan.standoff_m) as localizer,
+            localizer_along(made, way, start, standoff_m=p.scan.standoff_m) as localizer,
             _share("scan without GNSS") as tell,
         ):
             flight = fly_localized(
