@@ -59,7 +59,7 @@ def loop_section(judged: JudgedFlight, made: MadeMap, *, is_truth_given: bool) -
         name="closed_loop",
         verdict=_loop_verdict(judged),
         text="From take-off to landing the autopilot knows its place by external vision alone: "
-        "20 times a second a picture is taken from where the vehicle truly is, localised in the "
+        "at the rate of its camera a picture is taken from where it truly is, localised in the "
         "map, and its pose handed over after the latency. There is no GNSS receiver. Time is the "
         "simulation's: the result does not depend on the speed of the machine.\n\n"
         "The true distance from the wall is that of the nearest fifth of what stands before the "
