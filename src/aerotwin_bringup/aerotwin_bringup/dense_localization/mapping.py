@@ -27,8 +27,9 @@ from aerotwin_worlds import Rasteriser
 RIG = PinholeCamera(width=1280, height=800, fx=914.0, fy=914.0, cx=639.5, cy=399.5)
 """70 degrees wide."""
 BASELINE_M = 0.5
-MAX_OVERLAP = 0.85
-"""Of key-frames along a line."""
+MAX_OVERLAP = 0.97
+"""Of key-frames along a line: the map keeps what two of them saw, so that at its rim they must
+follow closely."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -105,7 +105,9 @@ class MapResult:
     points_to_mesh: SurfaceScore = parameter(text="after the rigid motion that is told below")
     points_to_mesh_unaligned: SurfaceScore = parameter(text="as mapped")
     completeness_10cm: float = parameter(
-        text="share of the visible wall with a point within 10 cm", minimum=0.0, maximum=1.0
+        text="share of the wall that both cameras saw at once with a point within 10 cm",
+        minimum=0.0,
+        maximum=1.0,
     )
     keyframes_mean_m: float = parameter(
         text="mean error of the key-frames' positions, aligned", unit="m", minimum=0.0

@@ -187,7 +187,7 @@ class SeedStudy:
         surface = SurfaceReference.from_meshes(self.world.meshes)
         wall = SurfaceReference.from_meshes(m for m in self.world.meshes if m.name in WALLS)
         visible = seen_samples(
-            surface, wall.samples(SAMPLE_M), track.T_map_optical, camera_view(RIG), max_range_m=60.0
+            surface, wall.samples(SAMPLE_M), track.T_map_optical, _in_both, max_range_m=60.0
         )
         return tuple(_map_result(kind, one, surface, visible) for kind, one in made.items())
 
@@ -348,6 +348,12 @@ def _name(leg: Leg) -> str:
 def _camera_words(camera: PinholeCamera) -> str:
     wide = 2.0 * np.degrees(np.arctan2(0.5 * camera.width, camera.fx))
     return f"{camera.width}x{camera.height}, {wide:.1f} deg wide"
+
+
+def _in_both(points_optical: FloatArray) -> np.ndarray:
+    """Tell which points, from the left camera, both cameras of the rig have in their pictures."""
+    in_view = camera_view(RIG)
+    return in_view(points_optical) & in_view(points_optical - [BASELINE_M, 0.0, 0.0])
 
 
 def _map_result(
