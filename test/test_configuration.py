@@ -118,7 +118,7 @@ def test_a_mission_is_a_mission(path):
 @pytest.mark.ros
 @pytest.mark.parametrize("path", NODES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_the_parameters_of_a_node_are_all_known_to_it(path):
-    from aerotwin_bringup.dense_localization.mission import MissionParameters
+    from aerotwin_bringup.dense_localization.mission.mission import MissionParameters
     from aerotwin_bringup.ros.recorded_flight import RecordedFlightParameters
     from aerotwin_bringup.ros.relay import RelayParameters
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters

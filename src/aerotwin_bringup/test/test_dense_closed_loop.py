@@ -11,7 +11,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 from wall_stage import NORTH, WALL_Y_M, wall_world
 
-from aerotwin_bringup.dense_localization.closed_loop import (
+from aerotwin_bringup.dense_localization.flights import T_BODY_OPTICAL, CameraTrack
+from aerotwin_bringup.dense_localization.mapping import make_map, take_frames
+from aerotwin_bringup.dense_localization.mission.closed_loop import (
     LIFT_M,
     LocalizedFlight,
     LoopParameters,
@@ -22,9 +24,7 @@ from aerotwin_bringup.dense_localization.closed_loop import (
     whole_way,
     world_with_start,
 )
-from aerotwin_bringup.dense_localization.flights import T_BODY_OPTICAL, CameraTrack
-from aerotwin_bringup.dense_localization.loop_scores import judge, wall_distances
-from aerotwin_bringup.dense_localization.mapping import make_map, take_frames
+from aerotwin_bringup.dense_localization.mission.loop_scores import judge, wall_distances
 from aerotwin_bringup.dense_localization.pictures import Pictures
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import R_CAM_OPTICAL, invert_transform, make_transform

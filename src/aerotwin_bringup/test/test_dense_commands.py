@@ -20,11 +20,14 @@ from wall_bag import (
     write_bag,
 )
 
-from aerotwin_bringup.dense_localization import localize_work
-from aerotwin_bringup.dense_localization.given_poses import GivenPoses
-from aerotwin_bringup.dense_localization.map_folder import replaced_folder
-from aerotwin_bringup.dense_localization.recording import Reading
-from aerotwin_bringup.dense_localization.sources import camera_recording, stereo_recording
+from aerotwin_bringup.dense_localization.commands import localize_work
+from aerotwin_bringup.dense_localization.commands.map_folder import replaced_folder
+from aerotwin_bringup.dense_localization.recordings.given_poses import GivenPoses
+from aerotwin_bringup.dense_localization.recordings.recording import Reading
+from aerotwin_bringup.dense_localization.recordings.sources import (
+    camera_recording,
+    stereo_recording,
+)
 from aerotwin_core.camera import BrownCamera, StereoRig
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError

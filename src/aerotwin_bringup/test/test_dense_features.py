@@ -7,12 +7,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 from wall_stage import NORTH, WALL_Y_M, wall_world
 
-from aerotwin_bringup.dense_localization.features import FeatureBaselines
 from aerotwin_bringup.dense_localization.flights import CameraTrack
 from aerotwin_bringup.dense_localization.mapping import make_map, take_frames
 from aerotwin_bringup.dense_localization.pictures import SCAN, Pictures
-from aerotwin_bringup.dense_localization.results import METHODS
 from aerotwin_bringup.dense_localization.scanning import CAMERA
+from aerotwin_bringup.dense_localization.study.features import FeatureBaselines
+from aerotwin_bringup.dense_localization.study.results import METHODS
 from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import Status, raster_path
 from aerotwin_worlds import Rasteriser

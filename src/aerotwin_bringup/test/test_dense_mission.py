@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from wall_stage import NORTH, WALL_Y_M, wall_world
 
-from aerotwin_bringup.dense_localization import mission
-from aerotwin_bringup.dense_localization.closed_loop import LocalizedFlight
 from aerotwin_bringup.dense_localization.flights import CameraTrack
-from aerotwin_bringup.dense_localization.loop_scores import judge
 from aerotwin_bringup.dense_localization.mapping import MadeMap
-from aerotwin_bringup.dense_localization.mission import DenseMission, MissionParameters
-from aerotwin_bringup.dense_localization.mission_page import loop_section, map_section
+from aerotwin_bringup.dense_localization.mission import mission
+from aerotwin_bringup.dense_localization.mission.closed_loop import LocalizedFlight
+from aerotwin_bringup.dense_localization.mission.loop_scores import judge
+from aerotwin_bringup.dense_localization.mission.mission import DenseMission, MissionParameters
+from aerotwin_bringup.dense_localization.mission.mission_page import loop_section, map_section
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import Localization, Status, raster_path

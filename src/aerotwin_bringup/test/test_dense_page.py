@@ -10,16 +10,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from aerotwin_bringup.dense_localization.bars import (
+from aerotwin_bringup.dense_localization.study.bars import (
     BARS,
     NOT_COMPARABLE,
     closest_distance_m,
     rows_of,
     words,
 )
-from aerotwin_bringup.dense_localization.page import _bars, _evidence, write_page
-from aerotwin_bringup.dense_localization.page_figures import NAMES, pair_picture
-from aerotwin_bringup.dense_localization.results import (
+from aerotwin_bringup.dense_localization.study.page import _bars, _evidence, write_page
+from aerotwin_bringup.dense_localization.study.page_figures import NAMES, pair_picture
+from aerotwin_bringup.dense_localization.study.results import (
     IMAGES,
     MAPPINGS,
     METHODS,

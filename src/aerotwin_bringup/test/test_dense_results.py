@@ -13,7 +13,8 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_bringup.dense_localization.flights import CameraTrack
 from aerotwin_bringup.dense_localization.mapping import MadeMap
-from aerotwin_bringup.dense_localization.results import (
+from aerotwin_bringup.dense_localization.scanning import Scan
+from aerotwin_bringup.dense_localization.study.results import (
     ImagePair,
     MapResult,
     Removal,
@@ -24,7 +25,6 @@ from aerotwin_bringup.dense_localization.results import (
     read_result,
     write_result,
 )
-from aerotwin_bringup.dense_localization.scanning import Scan
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import Localization, Status

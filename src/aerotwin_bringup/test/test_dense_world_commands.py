@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from wall_stage import HIGH_M, WALL_Y_M, wall_world
 
-from aerotwin_bringup.dense_localization import (
+from aerotwin_bringup.dense_localization import mapping
+from aerotwin_bringup.dense_localization.commands import (
     localize_work,
-    mapping,
     scan_task,
     world_flights,
     world_map,

@@ -9,7 +9,7 @@ import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from aerotwin_bringup.dense_localization.mission import DenseMission, MissionParameters
+from aerotwin_bringup.dense_localization.mission.mission import DenseMission, MissionParameters
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from aerotwin_bringup.dense_localization.bars import Row, rows_of, words
-from aerotwin_bringup.dense_localization.page import write_page
-from aerotwin_bringup.dense_localization.results import RESULT, read_result
-from aerotwin_bringup.dense_localization.study import SeedStudy
+from aerotwin_bringup.dense_localization.study.bars import Row, rows_of, words
+from aerotwin_bringup.dense_localization.study.page import write_page
+from aerotwin_bringup.dense_localization.study.results import RESULT, read_result
+from aerotwin_bringup.dense_localization.study.seed_study import SeedStudy
 
 
 def verify_dense(seeds: Sequence[int], runs: Path, *, is_quiet: bool) -> list[dict[str, Any]]:

@@ -8,7 +8,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from aerotwin_bringup.dense_localization.bars import (
+from aerotwin_bringup.dense_localization.scanning import LOST_M
+from aerotwin_bringup.dense_localization.study.bars import (
     PAPER_ATE_M,
     PAPER_DISTANCE_M,
     PAPER_NEAR_SHARE,
@@ -18,7 +19,7 @@ from aerotwin_bringup.dense_localization.bars import (
     maps_of,
     pooled_errors_m,
 )
-from aerotwin_bringup.dense_localization.results import (
+from aerotwin_bringup.dense_localization.study.results import (
     MAPPINGS,
     METHODS,
     N_PERCENTILES,
@@ -26,7 +27,6 @@ from aerotwin_bringup.dense_localization.results import (
     MapResult,
     ScanResult,
 )
-from aerotwin_bringup.dense_localization.scanning import LOST_M
 from aerotwin_core.charts import Series, chart, draw_cumulative, thinned
 from aerotwin_core.errors import UserError
 from aerotwin_core.plots import (

@@ -9,12 +9,16 @@ from pathlib import Path
 
 import numpy as np
 
+from aerotwin_bringup.dense_localization.commands.world_flights import (
+    WallFlight,
+    along_the_map,
+    fly,
+)
 from aerotwin_bringup.dense_localization.flights import T_BODY_OPTICAL
-from aerotwin_bringup.dense_localization.given_poses import GivenPoses, trajectory_of
 from aerotwin_bringup.dense_localization.pictures import SCAN, Pictures
-from aerotwin_bringup.dense_localization.recording import Recording
+from aerotwin_bringup.dense_localization.recordings.given_poses import GivenPoses, trajectory_of
+from aerotwin_bringup.dense_localization.recordings.recording import Recording
 from aerotwin_bringup.dense_localization.scanning import CAMERA
-from aerotwin_bringup.dense_localization.world_flights import WallFlight, along_the_map, fly
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.cli import StageBars
 from aerotwin_core.errors import UserError

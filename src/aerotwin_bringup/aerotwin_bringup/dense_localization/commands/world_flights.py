@@ -12,7 +12,7 @@ from scipy.spatial import KDTree
 
 from aerotwin_bringup.dense_localization.flights import CameraTrack, fly_camera
 from aerotwin_bringup.dense_localization.mapping import RIG, MadeMap
-from aerotwin_bringup.dense_localization.study import (
+from aerotwin_bringup.dense_localization.study.seed_study import (
     MAPPING_ALONG_M,
     MAPPING_CORNER_M,
     MAPPING_RATE_HZ,

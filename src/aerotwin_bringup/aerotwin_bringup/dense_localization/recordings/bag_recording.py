@@ -11,8 +11,8 @@ import numpy as np
 
 from aerotwin_bringup.bag_camera import BODY, mounting
 from aerotwin_bringup.bag_evaluation.roles import CAMERA_INFO, IMAGE, find_roles
-from aerotwin_bringup.dense_localization.given_poses import GivenPoses, StereoPair
-from aerotwin_bringup.dense_localization.recording import (
+from aerotwin_bringup.dense_localization.recordings.given_poses import GivenPoses, StereoPair
+from aerotwin_bringup.dense_localization.recordings.recording import (
     LEFT,
     OPTICAL,
     RIGHT,

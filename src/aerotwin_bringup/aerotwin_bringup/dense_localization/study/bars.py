@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aerotwin_bringup.dense_localization.results import (
+from aerotwin_bringup.dense_localization.study.results import (
     MAPPINGS,
     MapResult,
     ScanResult,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from aerotwin_bringup.dense_localization.given_poses import GivenPoses
+from aerotwin_bringup.dense_localization.recordings.given_poses import GivenPoses
 from aerotwin_core.bag import BagReader
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.frames import FloatArray

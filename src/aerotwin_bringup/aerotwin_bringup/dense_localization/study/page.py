@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from aerotwin_bringup.dense_localization import page_figures as figures
-from aerotwin_bringup.dense_localization import page_tables as tables
-from aerotwin_bringup.dense_localization.bars import (
+from aerotwin_bringup.dense_localization.study import page_figures as figures
+from aerotwin_bringup.dense_localization.study import page_tables as tables
+from aerotwin_bringup.dense_localization.study.bars import (
     BARS,
     Results,
     Row,
@@ -17,8 +17,8 @@ from aerotwin_bringup.dense_localization.bars import (
     rows_of,
     words,
 )
-from aerotwin_bringup.dense_localization.page_figures import NAMES, POSES, method_scans
-from aerotwin_bringup.dense_localization.results import METHODS, SeedResult, read_result
+from aerotwin_bringup.dense_localization.study.page_figures import NAMES, POSES, method_scans
+from aerotwin_bringup.dense_localization.study.results import METHODS, SeedResult, read_result
 from aerotwin_core.section import Figure, Headline, Section
 from aerotwin_report import write_report
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_bringup.dense_localization.given_poses import GivenPoses
-from aerotwin_bringup.dense_localization.located_images import LocatedImages
+from aerotwin_bringup.dense_localization.commands.located_images import LocatedImages
+from aerotwin_bringup.dense_localization.recordings.given_poses import GivenPoses
 from aerotwin_bringup.dense_localization.scanning import LOST_M
 from aerotwin_core.charts import chart, say
 from aerotwin_core.errors import UserError

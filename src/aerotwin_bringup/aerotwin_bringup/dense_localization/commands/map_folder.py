@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_bringup.dense_localization.given_poses import trajectory_of
+from aerotwin_bringup.dense_localization.recordings.given_poses import trajectory_of
 from aerotwin_core.errors import UserError
 from aerotwin_dense_localization.mapping import save_map
 from aerotwin_dense_localization.mapping.folder import MANIFEST, export_ply

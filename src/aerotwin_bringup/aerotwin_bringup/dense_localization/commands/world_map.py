@@ -6,15 +6,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from aerotwin_bringup.dense_localization.map_folder import (
+from aerotwin_bringup.dense_localization.commands.map_folder import (
     FLIGHT,
     numbers_of_map,
     replaced_folder,
     write_map,
 )
+from aerotwin_bringup.dense_localization.commands.world_flights import (
+    WallFlight,
+    against_the_truth,
+    fly,
+)
 from aerotwin_bringup.dense_localization.mapping import make_map, take_frames
-from aerotwin_bringup.dense_localization.sources import world_of
-from aerotwin_bringup.dense_localization.world_flights import WallFlight, against_the_truth, fly
+from aerotwin_bringup.dense_localization.recordings.sources import world_of
 from aerotwin_core.cli import StageBars, progress
 from aerotwin_core.parameters import to_mapping
 from aerotwin_dense_localization.mapping.recorder import RecordedMap

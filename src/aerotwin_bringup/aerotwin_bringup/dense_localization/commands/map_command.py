@@ -27,7 +27,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aerotwin_bringup.dense_localization.recording_options import (
+from aerotwin_bringup.dense_localization.recordings.recording_options import (
     OF_FLIGHTS,
     configure_flight,
     configure_recording,
@@ -62,7 +62,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the map, write its folder, say what it is."""
-    from aerotwin_bringup.dense_localization.map_folder import check_target
+    from aerotwin_bringup.dense_localization.commands.map_folder import check_target
     from aerotwin_core.cli import say, write_json
 
     is_world = not is_recording(args.source)
@@ -77,8 +77,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _map_recording(args: argparse.Namespace) -> dict[str, Any]:
-    from aerotwin_bringup.dense_localization.recorded_map import map_recording
-    from aerotwin_bringup.dense_localization.recording_options import reading_of
+    from aerotwin_bringup.dense_localization.recordings.recorded_map import map_recording
+    from aerotwin_bringup.dense_localization.recordings.recording_options import reading_of
     from aerotwin_map_evaluation.starts import geodetic_point
 
     return map_recording(
@@ -94,10 +94,10 @@ def _map_recording(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _map_world(args: argparse.Namespace) -> dict[str, Any]:
-    from aerotwin_bringup.dense_localization.recording import TRUTH
-    from aerotwin_bringup.dense_localization.recording_options import flight_of, seed_of
-    from aerotwin_bringup.dense_localization.world_flights import WallFlight
-    from aerotwin_bringup.dense_localization.world_map import map_world
+    from aerotwin_bringup.dense_localization.commands.world_flights import WallFlight
+    from aerotwin_bringup.dense_localization.commands.world_map import map_world
+    from aerotwin_bringup.dense_localization.recordings.recording import TRUTH
+    from aerotwin_bringup.dense_localization.recordings.recording_options import flight_of, seed_of
     from aerotwin_core.errors import UserError
 
     if args.poses not in (None, TRUTH):

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from aerotwin_bringup.dense_localization.given_poses import (
+from aerotwin_bringup.dense_localization.commands.map_folder import (
+    numbers_of_map,
+    replaced_folder,
+    write_map,
+)
+from aerotwin_bringup.dense_localization.recordings.given_poses import (
     OwnOdometry,
     PosedPair,
     fixes_of,
     place_of,
     posed,
 )
-from aerotwin_bringup.dense_localization.map_folder import (
-    numbers_of_map,
-    replaced_folder,
-    write_map,
-)
-from aerotwin_bringup.dense_localization.recording import Reading, Recording
-from aerotwin_bringup.dense_localization.sources import stereo_recording
+from aerotwin_bringup.dense_localization.recordings.recording import Reading, Recording
+from aerotwin_bringup.dense_localization.recordings.sources import stereo_recording
 from aerotwin_core.cli import StageBars, progress
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint

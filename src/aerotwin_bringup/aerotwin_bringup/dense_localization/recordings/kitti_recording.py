@@ -7,8 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from aerotwin_bringup.dense_localization.given_poses import GivenPoses, StereoPair, trajectory_of
-from aerotwin_bringup.dense_localization.recording import (
+from aerotwin_bringup.dense_localization.recordings.given_poses import (
+    GivenPoses,
+    StereoPair,
+    trajectory_of,
+)
+from aerotwin_bringup.dense_localization.recordings.recording import (
     LEFT,
     OPTICAL,
     RIGHT,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from aerotwin_core.errors import UserError
 
 if TYPE_CHECKING:
-    from aerotwin_bringup.dense_localization.recording import Reading
-    from aerotwin_bringup.dense_localization.world_flights import WallFlight
+    from aerotwin_bringup.dense_localization.commands.world_flights import WallFlight
+    from aerotwin_bringup.dense_localization.recordings.recording import Reading
     from aerotwin_core.frames import FloatArray
 
 POSE = ("X", "Y", "Z", "QX", "QY", "QZ", "QW")
@@ -83,7 +83,7 @@ def refuse_foreign(args: argparse.Namespace, names: Sequence[str], *, is_world: 
 
 def is_recording(source: str) -> bool:
     """Tell whether a source is a bag or a KITTI folder; else it names a world."""
-    from aerotwin_bringup.dense_localization.sources import is_kitti
+    from aerotwin_bringup.dense_localization.recordings.sources import is_kitti
     from aerotwin_core.bag.metadata import is_storage_file
 
     path = Path(source)
@@ -96,7 +96,7 @@ def is_recording(source: str) -> bool:
 def reading_of(args: argparse.Namespace) -> "Reading":
     """Return how a recording is read."""
     from aerotwin_bringup.bag_evaluation.roles import parse_renames
-    from aerotwin_bringup.dense_localization.recording import BASE, Reading
+    from aerotwin_bringup.dense_localization.recordings.recording import BASE, Reading
 
     return Reading(
         topics=parse_renames(args.topic),
@@ -109,7 +109,7 @@ def reading_of(args: argparse.Namespace) -> "Reading":
 
 def flight_of(args: argparse.Namespace, defaults: "WallFlight") -> "WallFlight":
     """Return the flight that was asked for."""
-    from aerotwin_bringup.dense_localization.world_flights import WallFlight
+    from aerotwin_bringup.dense_localization.commands.world_flights import WallFlight
     from aerotwin_core.parameters import load_parameters, to_mapping
 
     asked = {

@@ -10,11 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_bringup.dense_localization import scan_task
-from aerotwin_bringup.dense_localization.localization_page import judged, numbers_of, write_page
-from aerotwin_bringup.dense_localization.located_images import LocatedImages
-from aerotwin_bringup.dense_localization.recording import LEFT, Recording
-from aerotwin_bringup.dense_localization.recording_options import (
+from aerotwin_bringup.dense_localization.commands import scan_task
+from aerotwin_bringup.dense_localization.commands.localization_page import (
+    judged,
+    numbers_of,
+    write_page,
+)
+from aerotwin_bringup.dense_localization.commands.located_images import LocatedImages
+from aerotwin_bringup.dense_localization.commands.scan_task import ScanTask
+from aerotwin_bringup.dense_localization.commands.world_flights import SCAN
+from aerotwin_bringup.dense_localization.recordings.recording import LEFT, Recording
+from aerotwin_bringup.dense_localization.recordings.recording_options import (
     flight_of,
     is_recording,
     pose_of,
@@ -22,9 +28,7 @@ from aerotwin_bringup.dense_localization.recording_options import (
     refuse_foreign,
     seed_of,
 )
-from aerotwin_bringup.dense_localization.scan_task import ScanTask
-from aerotwin_bringup.dense_localization.sources import camera_recording, world_of
-from aerotwin_bringup.dense_localization.world_flights import SCAN
+from aerotwin_bringup.dense_localization.recordings.sources import camera_recording, world_of
 from aerotwin_core.cli import progress, say
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aerotwin_bringup.dense_localization.closed_loop import LocalizedFlight
+from aerotwin_bringup.dense_localization.mission.closed_loop import LocalizedFlight
 from aerotwin_bringup.dense_localization.scanning import Scan
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import parameter, to_mapping

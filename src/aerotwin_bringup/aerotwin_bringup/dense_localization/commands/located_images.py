@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from aerotwin_bringup.dense_localization.given_poses import trajectory_of
+from aerotwin_bringup.dense_localization.recordings.given_poses import trajectory_of
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.frames import FloatArray, invert_transform, pose_from_transform
 from aerotwin_core.trajectory import Trajectory

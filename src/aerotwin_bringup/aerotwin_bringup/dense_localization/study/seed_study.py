@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import KDTree
 
-from aerotwin_bringup.dense_localization.features import FeatureBaselines
 from aerotwin_bringup.dense_localization.flights import CameraTrack, fly_camera
 from aerotwin_bringup.dense_localization.mapping import (
     BASELINE_M,
@@ -27,7 +26,14 @@ from aerotwin_bringup.dense_localization.mapping import (
     take_frames,
 )
 from aerotwin_bringup.dense_localization.pictures import BLUR_PX, CHANGING, SCAN, Pictures
-from aerotwin_bringup.dense_localization.results import (
+from aerotwin_bringup.dense_localization.scanning import (
+    CAMERA,
+    Scan,
+    localizer_along,
+    parameters_at,
+)
+from aerotwin_bringup.dense_localization.study.features import FeatureBaselines
+from aerotwin_bringup.dense_localization.study.results import (
     FEATURES,
     IMAGES,
     MAPPINGS,
@@ -42,12 +48,6 @@ from aerotwin_bringup.dense_localization.results import (
     controls_of,
     read_scans,
     write_result,
-)
-from aerotwin_bringup.dense_localization.scanning import (
-    CAMERA,
-    Scan,
-    localizer_along,
-    parameters_at,
 )
 from aerotwin_bringup.mission_flight import Positioning
 from aerotwin_core.atomic_file import atomic_file

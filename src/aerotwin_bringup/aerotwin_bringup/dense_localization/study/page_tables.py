@@ -6,14 +6,19 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from aerotwin_bringup.dense_localization.bars import BARS, NOT_COMPARABLE, Results, Row, words
-from aerotwin_bringup.dense_localization.page_figures import (
+from aerotwin_bringup.dense_localization.study.bars import BARS, NOT_COMPARABLE, Results, Row, words
+from aerotwin_bringup.dense_localization.study.page_figures import (
     NAMES,
     POSES,
     distances_of,
     method_scans,
 )
-from aerotwin_bringup.dense_localization.results import MAPPINGS, METHODS, MapResult, ScanResult
+from aerotwin_bringup.dense_localization.study.results import (
+    MAPPINGS,
+    METHODS,
+    MapResult,
+    ScanResult,
+)
 from aerotwin_core.section import Cell, Table
 
 _CM = 100.0

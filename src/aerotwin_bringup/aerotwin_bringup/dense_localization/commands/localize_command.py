@@ -31,7 +31,7 @@ Exit code 1 when no image was localised.
 import argparse
 from pathlib import Path
 
-from aerotwin_bringup.dense_localization.recording_options import (
+from aerotwin_bringup.dense_localization.recordings.recording_options import (
     POSE,
     configure_flight,
     configure_recording,
@@ -69,7 +69,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Localise image by image, judge, write."""
-    from aerotwin_bringup.dense_localization.localize_work import localize
+    from aerotwin_bringup.dense_localization.commands.localize_work import localize
     from aerotwin_core.cli import write_json
 
     _check(args)

@@ -10,7 +10,15 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from aerotwin_bringup.dense_localization.closed_loop import (
+from aerotwin_bringup.dense_localization.commands.world_flights import SCAN as SCAN_OF_THE_CLIFF
+from aerotwin_bringup.dense_localization.commands.world_flights import (
+    WallFlight,
+    against_the_truth,
+    along_the_map,
+)
+from aerotwin_bringup.dense_localization.flights import CameraTrack, fly_camera
+from aerotwin_bringup.dense_localization.mapping import MadeMap, make_map, take_frames
+from aerotwin_bringup.dense_localization.mission.closed_loop import (
     LocalizedFlight,
     LoopParameters,
     fly_localized,
@@ -18,23 +26,15 @@ from aerotwin_bringup.dense_localization.closed_loop import (
     whole_way,
     world_with_start,
 )
-from aerotwin_bringup.dense_localization.flights import CameraTrack, fly_camera
-from aerotwin_bringup.dense_localization.loop_scores import JudgedFlight, judge
-from aerotwin_bringup.dense_localization.mapping import MadeMap, make_map, take_frames
-from aerotwin_bringup.dense_localization.mission_page import (
+from aerotwin_bringup.dense_localization.mission.loop_scores import JudgedFlight, judge
+from aerotwin_bringup.dense_localization.mission.mission_page import (
     loop_section,
     map_section,
 )
-from aerotwin_bringup.dense_localization.page import sections_of
 from aerotwin_bringup.dense_localization.pictures import SCAN, Pictures
 from aerotwin_bringup.dense_localization.scanning import CAMERA, localizer_along
-from aerotwin_bringup.dense_localization.study import SeedStudy
-from aerotwin_bringup.dense_localization.world_flights import SCAN as SCAN_OF_THE_CLIFF
-from aerotwin_bringup.dense_localization.world_flights import (
-    WallFlight,
-    against_the_truth,
-    along_the_map,
-)
+from aerotwin_bringup.dense_localization.study.page import sections_of
+from aerotwin_bringup.dense_localization.study.seed_study import SeedStudy
 from aerotwin_core.cli import progress, say, write_text_atomically
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import FloatArray, invert_transform, quaternion_from_rotation

@@ -10,16 +10,16 @@ from typing import Any
 import cv2
 import numpy as np
 
-from aerotwin_bringup.dense_localization.bars import BARS
-from aerotwin_bringup.dense_localization.loop_scores import JudgedFlight, LoopScore
 from aerotwin_bringup.dense_localization.mapping import MadeMap
-from aerotwin_bringup.dense_localization.results import (
+from aerotwin_bringup.dense_localization.mission.loop_scores import JudgedFlight, LoopScore
+from aerotwin_bringup.dense_localization.scanning import Scan
+from aerotwin_bringup.dense_localization.study.bars import BARS
+from aerotwin_bringup.dense_localization.study.results import (
     MAPPINGS,
     ControlResult,
     Removal,
     controls_of,
 )
-from aerotwin_bringup.dense_localization.scanning import Scan
 from aerotwin_core.charts import chart, draw_coloured_points, height_of_map
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.plots import (
