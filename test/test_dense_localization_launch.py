@@ -2,20 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A vehicle that is told where it is by a camera and a dense map, started as a user starts it."""
 
-import os
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from launch_listening import listen_to_launch
 
 from aerotwin_core.messages import deserialize
 
 ROOT = Path(__file__).resolve().parents[1]
-LIMIT_S = 120.0
 NEAR_M = 0.1
 """Places are told from 11 m away, by a map of half a metre a texel."""
 INSTANCE = 91
@@ -55,13 +51,10 @@ def shown(message):
 @pytest.mark.ros
 @pytest.mark.slow
 def test_the_launched_vehicle_knows_its_place_by_the_map_alone(dense_map, coarse_world, tmp_path):
-    import rclpy
     from diagnostic_msgs.msg import DiagnosticArray
     from nav_msgs.msg import Odometry
-    from rclpy.executors import SingleThreadedExecutor
     from tf2_msgs.msg import TFMessage
 
-    from aerotwin_core.ros.qos import reliable
     from aerotwin_worlds import load_world
 
     start = load_world(coarse_world).start_p_map
@@ -72,33 +65,12 @@ def test_the_launched_vehicle_knows_its_place_by_the_map_alone(dense_map, coarse
     words = [f"map:={dense_map}", "path:=none", f"world:={coarse_world}", "record:=none"]
     words += [f"start:=[{start[0]:.2f}, {start[1]:.2f}, {start[2] + 0.1:.2f}, 90.0]"]
     words += [f"instance:={INSTANCE}", f"runs_dir:={tmp_path}"]
-    launch = str(ROOT / "launch" / "dense_localization_live.launch.yaml")
-    rclpy.init()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "aerotwin_core.cli", "launch", launch, *words],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    heard = listen_to_launch(
+        "dense_localization_live.launch.yaml", words, types,
+        is_enough=lambda said: bool(said["autopilot/odom"] and said["/diagnostics"]),
     )  # fmt: skip
-    try:
-        node, heard = rclpy.create_node("test_dense_localization"), {name: [] for name in types}
-        for name, kind in types.items():
-            node.create_subscription(kind, name, heard[name].append, reliable(200), raw=True)
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        deadline = time.monotonic() + LIMIT_S
-        while process.poll() is None and time.monotonic() < deadline:
-            executor.spin_once(timeout_sec=0.05)
-            if heard["autopilot/odom"] and heard["/diagnostics"]:
-                os.killpg(process.pid, signal.SIGINT)
-                break
-        output = process.communicate(timeout=LIMIT_S)[0]
-        executor.shutdown()
-        node.destroy_node()
-    finally:
-        rclpy.try_shutdown()
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    assert process.returncode == 128 + signal.SIGINT, output
+    output, heard, returncode = heard.output, heard.messages, heard.returncode
+    assert returncode == 128 + signal.SIGINT, output
     assert "Traceback" not in output, output
     assert all(heard.values()), {name: len(found) for name, found in heard.items()}
     placed = [shown(message) for message in heard["slam/odom"]]

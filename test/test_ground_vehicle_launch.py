@@ -3,15 +3,13 @@
 """A ground robot as a node, started as a user starts it; and what holds it to the wall clock."""
 
 import math
-import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from launch_listening import LIMIT_S, listen_to_launch
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import deserialize, serialize, twist_stamped_message
@@ -21,7 +19,6 @@ from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
 from aerotwin_simulator.ground.robot import GroundRobotParameters, pose_at
 
 ROOT = Path(__file__).resolve().parents[1]
-LIMIT_S = 120.0
 NODE = [sys.executable, "-m", "aerotwin_simulator.ros.ground_simulator_node", "--ros-args"]
 TURN_LEFT = serialize(twist_stamped_message(0, "base_link", (0.5, 0, 0), (0, 0, 0.2)))
 
@@ -60,39 +57,11 @@ def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_when_nobody_co
 
 def driven(launch, words, types, command_type, command):
     """Launch a robot and command it until it ends; return what was heard of the topics."""
-    import rclpy
-    from rclpy.executors import SingleThreadedExecutor
-
-    from aerotwin_core.ros.qos import LATCHED, reliable
-
-    path = str(ROOT / "launch" / launch)
-    rclpy.init()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "aerotwin_core.cli", "launch", path, *words],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
-    )  # fmt: skip
-    try:
-        node, heard = rclpy.create_node("test_ground_vehicle"), {name: [] for name in types}
-        for name, kind in types.items():
-            qos = LATCHED if name == "/tf_static" else reliable(200)
-            node.create_subscription(kind, name, heard[name].append, qos, raw=True)
-        steer = node.create_publisher(command_type, "cmd_vel", reliable(10))
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        deadline = time.monotonic() + LIMIT_S
-        while process.poll() is None and time.monotonic() < deadline:
-            executor.spin_once(timeout_sec=0.05)
-            steer.publish(command)
-        output = process.communicate(timeout=LIMIT_S)[0]
-        executor.shutdown()
-        node.destroy_node()
-    finally:
-        rclpy.try_shutdown()
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    assert process.returncode == 0, output
-    return heard
+    heard = listen_to_launch(
+        launch, words, types, latched=["/tf_static"], command=("cmd_vel", command_type, command)
+    )
+    assert heard.returncode == 0, heard.output
+    return heard.messages
 
 
 @pytest.mark.ros

@@ -2,20 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A taught route repeated by nodes, started as a user starts it."""
 
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from launch_listening import LIMIT_S, listen_to_launch
 
 from aerotwin_core.messages import deserialize
 
 ROOT = Path(__file__).resolve().parents[1]
-LIMIT_S = 120.0
 ROUTE = np.array([[-25.0, -10.0], [-25.0, -4.0], [-25.0, 2.0]])
 LEAST_WAY_M = 2.0
 SAMPLE_SPACING_M = 0.25
@@ -45,16 +43,12 @@ def has_come_far(truth):
 @pytest.mark.ros
 @pytest.mark.slow
 def test_the_launched_nodes_repeat_a_taught_route_and_show_their_topics(graph, coarse_world):
-    import rclpy
     from diagnostic_msgs.msg import DiagnosticArray
     from geometry_msgs.msg import TwistStamped
     from nav_msgs.msg import Odometry
     from nav_msgs.msg import Path as PathMessage
-    from rclpy.executors import SingleThreadedExecutor
     from tf2_msgs.msg import TFMessage
     from visualization_msgs.msg import MarkerArray
-
-    from aerotwin_core.ros.qos import LATCHED, reliable
 
     types = {
         "truth/odom": Odometry, "cmd_vel": TwistStamped, "/tf": TFMessage, "route": PathMessage,
@@ -62,34 +56,12 @@ def test_the_launched_nodes_repeat_a_taught_route_and_show_their_topics(graph, c
     }  # fmt: skip
     words = [f"route_graph:={graph}", f"world:={coarse_world}", "seed:=3", "duration_s:=60.0"]
     words += ["start_x_m:=-25.0", "start_y_m:=-10.0", "start_yaw_deg:=90.0"]
-    launch = str(ROOT / "launch" / "teach_repeat.launch.yaml")
-    rclpy.init()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "aerotwin_core.cli", "launch", launch, *words],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+    heard = listen_to_launch(
+        "teach_repeat.launch.yaml", words, types, latched=["route", "route_graph"],
+        is_enough=lambda said: bool(has_come_far(said["truth/odom"]) and said["/diagnostics"]),
     )  # fmt: skip
-    try:
-        node, heard = rclpy.create_node("test_teach_repeat"), {name: [] for name in types}
-        for name, kind in types.items():
-            qos = LATCHED if name.startswith("route") else reliable(200)
-            node.create_subscription(kind, name, heard[name].append, qos, raw=True)
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-        deadline = time.monotonic() + LIMIT_S
-        while process.poll() is None and time.monotonic() < deadline:
-            executor.spin_once(timeout_sec=0.05)
-            if has_come_far(heard["truth/odom"]) and heard["/diagnostics"]:
-                os.killpg(process.pid, signal.SIGINT)
-                break
-        output = process.communicate(timeout=LIMIT_S)[0]
-        executor.shutdown()
-        node.destroy_node()
-    finally:
-        rclpy.try_shutdown()
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    assert process.returncode == 128 + signal.SIGINT, output
+    output, heard, returncode = heard.output, heard.messages, heard.returncode
+    assert returncode == 128 + signal.SIGINT, output
     assert all(heard.values()), {name: len(found) for name, found in heard.items()}
     assert "starting -> repeating: found at" in output
     last = deserialize(heard["truth/odom"][-1], "nav_msgs/msg/Odometry")
