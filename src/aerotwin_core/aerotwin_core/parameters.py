@@ -173,12 +173,12 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def parameter_table_markdown(cls: type) -> str:
-    """Return the reference table of a parameters dataclass as Markdown."""
+    """Return the reference table of a parameters dataclass as Markdown; nested ones are a row."""
     rows = ["| parameter | default | unit | range | meaning |", "|---|---|---|---|---|"]
-    for name, field, value in flat_parameters(cls):
+    for field in dataclasses.fields(cls):
         meta = field.metadata
-        default = "required" if value is dataclasses.MISSING else f"`{value}`"
-        cells = [f"`{name}`", default, meta.get("unit", ""), _range(meta)]
+        default = "required" if field.default is dataclasses.MISSING else f"`{field.default}`"
+        cells = [f"`{field.name}`", default, meta.get("unit", ""), _range(meta)]
         rows.append("| " + " | ".join([*cells, meta.get("text", "")]) + " |")
     return "\n".join(rows)
 
