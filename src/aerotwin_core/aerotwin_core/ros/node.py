@@ -42,6 +42,10 @@ def run_node(make_node: Callable[[], Node], arguments: list[str] | None = None) 
         # CPython's word for a compiled kernel that came back from an interrupt.
         if not isinstance(error.__cause__, KeyboardInterrupt):
             raise
+    except RuntimeError:
+        # pybind11's word for an interrupt while a message was taken; rclpy is down by then.
+        if rclpy.ok():
+            raise
     except UserError as error:
         code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
         say_fatal(error)
