@@ -51,6 +51,7 @@ def mission_flight(
     instance : int
         Number of the vehicle: its ports on this machine.
     positioning : str
+        How the autopilot knows its place: see `Positioning`.
     """
     parameters = SimulatorParameters(
         world=world.name, mission=str(mission), camera=False, record="none", seed=seed,
