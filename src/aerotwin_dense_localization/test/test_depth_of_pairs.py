@@ -62,6 +62,23 @@ def test_depth_is_that_of_the_plane_and_as_certain_as_it_says(seen, parameters):
     np.testing.assert_allclose(spread, sigma[INSIDE][both] / (CAMERA.fx * BASELINE_M), rtol=0.2)
 
 
+def test_depth_reaches_as_far_left_as_both_cameras_see(seen):
+    left, right, true = seen
+    column = np.arange(CAMERA.width, dtype=float)[None, :]
+    in_right_px = (column - CAMERA.fx * BASELINE_M / true)[20:-20]
+    disparity, _ = StereoDepth(CAMERA, BASELINE_M, StereoParameters(nearest_m=1.5)).disparity(
+        left, right
+    )
+    known = np.isfinite(disparity[20:-20])
+    half_px = StereoParameters().refine_px // 2 + 1  # of the patch that is refined
+    assert known[(in_right_px > half_px) & (in_right_px < 60.0)].mean() > 0.95
+    assert not known[in_right_px < half_px - 2].any()
+    matched, _ = StereoDepth(
+        CAMERA, BASELINE_M, StereoParameters(nearest_m=1.5, refine_px=1)
+    ).disparity(left, right)
+    assert not (matched > column).any()  # nothing is matched outside of the right image
+
+
 def test_refinement_beats_the_matchers_parabola(seen):
     left, right, true = seen
     expected = CAMERA.fx * BASELINE_M / true

@@ -3,7 +3,6 @@
 """The dense map of a painted plane."""
 
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,7 +18,6 @@ from aerotwin_dense_localization.mapping import (
     MapParameters,
     agree_poses,
     find_links,
-    select_keyframes,
 )
 from aerotwin_dense_localization.mapping.kernels import make_splats
 from aerotwin_dense_localization.mapping.surface import from_lab, to_lab
@@ -180,14 +178,6 @@ def test_colours_survive_their_fusion():
     np.testing.assert_array_equal(from_lab(to_lab(grey)), grey)
     white = to_lab(np.full((1, 3), 255.0))
     np.testing.assert_allclose(white, [[255.0, 0.0, 0.0]], atol=0.5)
-
-
-def test_key_frames_are_chosen_for_what_they_show_anew():
-    frames = [Wall().keyframe(T, stamp_ns=k) for k, T in enumerate(poses_along(20, 0.2))]
-    taken = select_keyframes(frames, max_overlap=0.7)
-    assert taken[0] == 0 and 3 <= len(taken) <= 8
-    shares = [frames[b].overlap_with(frames[a]) for a, b in pairwise(taken)]
-    assert all(0.3 < share < 0.7 for share in shares)
 
 
 @pytest.mark.parametrize("is_half_blind", [False, True])

@@ -19,7 +19,6 @@ from aerotwin_dense_localization.mapping import (
     MapBuilder,
     agree_poses,
     find_links,
-    select_keyframes,
 )
 from aerotwin_registration.icp.similarity import fit_rigid
 from aerotwin_worlds import Rasteriser
@@ -27,9 +26,6 @@ from aerotwin_worlds import Rasteriser
 RIG = PinholeCamera(width=1280, height=800, fx=914.0, fy=914.0, cx=639.5, cy=399.5)
 """70 degrees wide."""
 BASELINE_M = 0.5
-MAX_OVERLAP = 0.97
-"""Of key-frames along a line: the map keeps what two of them saw, so that at its rim they must
-follow closely."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,7 +105,9 @@ def make_map(
     is_truth_given: bool,
     links: LinkParameters | None = None,
 ) -> MadeMap:
-    """Return the map of a flight.
+    """Return the map of a flight, with every frame as a key-frame.
+
+    The map keeps what two of them agree on: of its rim, that is what the last ones of a line saw.
 
     Parameters
     ----------
@@ -122,22 +120,21 @@ def make_map(
     links : LinkParameters, optional
     """
     given = track.T_map_optical if is_truth_given else track.T_map_optical_told
-    placed = [frame.at(T) for frame, T in zip(frames, given, strict=True)]
-    chosen = select_keyframes(placed, max_overlap=MAX_OVERLAP)
-    keyframes, n_links = [placed[k] for k in chosen], 0
+    keyframes = [frame.at(T) for frame, T in zip(frames, given, strict=True)]
+    n_links = 0
     if not is_truth_given:
         found_links = find_links(keyframes, links)
         keyframes, n_links = agree_poses(keyframes, found_links, links), len(found_links)
     builder = MapBuilder()
     for keyframe in keyframes:
         builder.add(keyframe)
-    true = track.T_map_optical[chosen]
     return MadeMap(
         dense_map=builder.finished(),
         keyframes=tuple(keyframes),
-        T_map_optical=true,
+        T_map_optical=track.T_map_optical,
         n_links=n_links,
         T_true_map=fit_rigid(
-            np.array([keyframe.T_map_optical[:3, 3] for keyframe in keyframes]), true[:, :3, 3]
+            np.array([keyframe.T_map_optical[:3, 3] for keyframe in keyframes]),
+            track.T_map_optical[:, :3, 3],
         ),
     )

@@ -78,6 +78,7 @@ class StereoDepth:
                 f"{baseline_m:g} m need {n} disparities, possible are 16 to "
                 f"{min(_MOST_DISPARITIES, camera.width)}; choose nearest_m greater"
             )
+        self._pad_px = self._lowest + n
         self._matcher = _matcher(p, self._lowest, n)
 
     def depth(self, left: np.ndarray, right: np.ndarray) -> DepthMap:
@@ -105,9 +106,7 @@ class StereoDepth:
                     f"the {name} image must be {shape} uint8, got {image.shape} {image.dtype}"
                 )
         p = self.parameters
-        found = self._matcher.compute(left, right)
-        disparity = np.where(found > 16 * (self._lowest - 1), found, np.nan) / np.float32(16.0)
-        disparity = np.ascontiguousarray(disparity, dtype=np.float32)
+        disparity = self._matched(left, right)
         if p.refine_px == 1:
             sigma = np.where(np.isfinite(disparity), np.float32(p.max_sigma_px), np.nan)
             return disparity, sigma.astype(np.float32)
@@ -121,6 +120,21 @@ class StereoDepth:
         is_vague = ~(sigma <= p.max_sigma_px)
         refined[is_vague], sigma[is_vague] = np.nan, np.nan
         return refined, sigma
+
+    def _matched(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Return the matcher's disparities (h, w) float32, NaN where there is none.
+
+        OpenCV leaves out the columns from which the greatest disparity would lead out of the right
+        image; with images made wider by that, it matches what both cameras see of them.
+        """
+        wider = (
+            cv2.copyMakeBorder(image, 0, 0, self._pad_px, 0, cv2.BORDER_REPLICATE)
+            for image in (left, right)
+        )
+        found = self._matcher.compute(*wider)[:, self._pad_px :] / np.float32(16.0)
+        is_seen_by_both = found <= np.arange(self.camera.width, dtype=np.float32)
+        is_matched = (found > self._lowest - 1) & is_seen_by_both
+        return np.where(is_matched, found, np.float32(np.nan))
 
 
 def _matcher(p: StereoParameters, lowest: int, n: int) -> cv2.StereoMatcher:

@@ -4,7 +4,7 @@
 
 from aerotwin_dense_localization.mapping.dense_map import DenseMap
 from aerotwin_dense_localization.mapping.folder import DenseMapError, load_map, save_map
-from aerotwin_dense_localization.mapping.keyframe import Keyframe, select_keyframes
+from aerotwin_dense_localization.mapping.keyframe import Keyframe
 from aerotwin_dense_localization.mapping.links import Link, agree_poses, find_links
 from aerotwin_dense_localization.mapping.map_builder import KeyframeReport, MapBuilder
 from aerotwin_dense_localization.mapping.parameters import LinkParameters, MapParameters
@@ -24,5 +24,4 @@ __all__ = [
     "find_links",
     "load_map",
     "save_map",
-    "select_keyframes",
 ]

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A key-frame: an image with depth and the pose that an ego-localisation gave it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -100,29 +99,3 @@ class Keyframe:
             return 0.0
         seen = transform_points(invert_transform(other.T_map_optical), points)
         return float(other.camera.shows(seen).mean())
-
-
-N_RECENT = 60
-"""Of the key-frames taken, so many last ones are compared with."""
-
-
-def shows_enough_new(frame: Keyframe, taken: Sequence[Keyframe], *, max_overlap: float) -> bool:
-    """Tell whether a frame shares less than so much of its surface with each of those taken."""
-    return all(frame.overlap_with(other) < max_overlap for other in taken[-N_RECENT:])
-
-
-def select_keyframes(frames: Sequence[Keyframe], *, max_overlap: float = 0.75) -> list[int]:
-    """Return the indices of the frames that are worth a key-frame: those that show enough new.
-
-    Parameters
-    ----------
-    frames : sequence of Keyframe
-        In the order of time.
-    max_overlap : float
-        A frame that shares more of its surface with one of those taken is left out.
-    """
-    taken: list[int] = []
-    for k, frame in enumerate(frames):
-        if shows_enough_new(frame, [frames[j] for j in taken], max_overlap=max_overlap):
-            taken.append(k)
-    return taken

@@ -73,13 +73,13 @@ class MapParameters:
         maximum=1e6,
     )
     new_overlap: float = parameter(
-        0.95,
+        0.995,
         text="Or if a smaller share of its pixels is known.",
         minimum=0.0,
         maximum=1.0,
     )
     new_saliency: float = parameter(
-        0.95,
+        0.995,
         text="Or of its salience (OpenCV's spectral residual).",
         minimum=0.0,
         maximum=1.0,
@@ -91,7 +91,7 @@ class MapParameters:
         maximum=100,
     )
     margin_px: int = parameter(
-        8, text="Rim of a key-frame that is not used.", unit="px", minimum=0, maximum=200
+        4, text="Rim of a key-frame that is not used.", unit="px", minimum=0, maximum=200
     )
 
 

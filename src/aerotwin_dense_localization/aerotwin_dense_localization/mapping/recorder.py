@@ -14,10 +14,13 @@ from aerotwin_core.parameters import parameter
 from aerotwin_core.time import from_seconds
 from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
 from aerotwin_dense_localization.mapping.dense_map import DenseMap
-from aerotwin_dense_localization.mapping.keyframe import N_RECENT, Keyframe
+from aerotwin_dense_localization.mapping.keyframe import Keyframe
 from aerotwin_dense_localization.mapping.links import Link, agree_poses, find_links
 from aerotwin_dense_localization.mapping.map_builder import MapBuilder
 from aerotwin_dense_localization.mapping.parameters import LinkParameters, MapParameters
+
+N_RECENT = 60
+"""A pair is compared with so many last key-frames."""
 
 
 @dataclass(frozen=True, kw_only=True)

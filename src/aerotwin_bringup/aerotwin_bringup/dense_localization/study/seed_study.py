@@ -19,7 +19,6 @@ from scipy.spatial import KDTree
 from aerotwin_bringup.dense_localization.flights import CameraTrack, fly_camera
 from aerotwin_bringup.dense_localization.mapping import (
     BASELINE_M,
-    MAX_OVERLAP,
     RIG,
     MadeMap,
     make_map,
@@ -38,7 +37,6 @@ from aerotwin_bringup.dense_localization.study.results import (
     IMAGES,
     MAPPINGS,
     RESULT,
-    ControlResult,
     ImagePair,
     MapResult,
     Removal,
@@ -125,6 +123,24 @@ LEGS = (
 """Distances of the paper's figures, its scan at 2 m with more than 1900 images, and nearer."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScanFlight:
+    """A scan as it was flown.
+
+    Attributes
+    ----------
+    leg : Leg
+    path : (n, 4, 4) array
+        T_map_optical: the way along the surface that was to be flown.
+    track : CameraTrack
+        Where the camera was.
+    """
+
+    leg: Leg
+    path: FloatArray
+    track: CameraTrack
+
+
 class SeedStudy:
     """The experiment with one seed of world, flights and cameras.
 
@@ -150,14 +166,15 @@ class SeedStudy:
         frames = take_frames(self._rasteriser, track, seed=self.seed)
         made = {kind: make_map(frames, track, is_truth_given=kind == "true") for kind in MAPPINGS}
         maps = self._judged(made, track)
-        scans: list[ScanResult] = []
+        flights, scans = [], []
         for leg in self.legs:
             on_progress(f"scan at {leg.distance_m:g} m")
-            scans += self._kept(leg, made)
+            flights.append(self._flight(leg, made["told"]))
+            scans += self._kept(flights[-1], made)
         result = SeedResult(
             seed=self.seed, world=self.world.name, maps=maps, scans=tuple(scans),
-            controls=self._controls(made), pictures=self._pictures(made),
-            configuration=self._configuration(),
+            controls=controls_of(Scan(track=flights[0].track, found=(), T_true_map=np.eye(4))),
+            pictures=self._pictures(flights, made["told"]), configuration=self._configuration(),
         )  # fmt: skip
         write_result(self.folder / RESULT, result)
         return result
@@ -191,16 +208,16 @@ class SeedStudy:
         )
         return tuple(_map_result(kind, one, surface, visible) for kind, one in made.items())
 
-    def _kept(self, leg: Leg, made: Mapping[str, MadeMap]) -> list[ScanResult]:
-        """Return what the scan of a leg found; one that is whole is read."""
-        file = self.folder / f"{_name(leg)}.json"
+    def _kept(self, flight: ScanFlight, made: Mapping[str, MadeMap]) -> list[ScanResult]:
+        """Return what the scan of a flight found; one that is whole is read."""
+        file = self.folder / f"{_name(flight.leg)}.json"
         if not file.is_file():
-            found = to_mapping(self._scanned(leg, made))
+            found = to_mapping(self._scanned(flight, made))
             write_text_atomically(file, json.dumps(found, allow_nan=False) + "\n")
         return read_scans(file)
 
-    def _flight(self, leg: Leg, made: Mapping[str, MadeMap]) -> tuple[CameraTrack, FloatArray]:
-        """Return the track of a scan, and the way along the surface that was to be flown.
+    def _flight(self, leg: Leg, made: MadeMap) -> ScanFlight:
+        """Return the flight of a scan.
 
         It is led along the map that an operator would have: by GNSS as the map has it, by a
         tracker at its true place.
@@ -209,15 +226,14 @@ class SeedStudy:
             SCAN_CORNER_M, SCAN_ALONG_M, leg.up_m, row_m=leg.row_m, standoff_m=leg.distance_m,
             yaw_rad=NORTH_RAD,
         )  # fmt: skip
-        one = made["told"]
-        path = follow_surface(rough, one.dense_map, standoff_m=leg.distance_m, spacing_m=SPACING_M)
+        path = follow_surface(rough, made.dense_map, standoff_m=leg.distance_m, spacing_m=SPACING_M)
         if leg.positioning == "tracker":
-            path = one.T_true_map @ path
-        flight = (path, leg.speed_m_s, leg.rate_hz, leg.positioning)
-        return self._flown(_name(leg), *flight), path
+            path = made.T_true_map @ path
+        track = self._flown(_name(leg), path, leg.speed_m_s, leg.rate_hz, leg.positioning)
+        return ScanFlight(leg=leg, path=path, track=track)
 
-    def _scanned(self, leg: Leg, made: Mapping[str, MadeMap]) -> list[ScanResult]:
-        track, path = self._flight(leg, made)
+    def _scanned(self, flight: ScanFlight, made: Mapping[str, MadeMap]) -> list[ScanResult]:
+        leg, path, track = flight.leg, flight.path, flight.track
         localizers = {
             kind: localizer_along(
                 made[kind[0]], _in_map(path, leg, made[kind[0]]),
@@ -239,12 +255,13 @@ class SeedStudy:
         return [
             ScanResult.of(
                 Scan(track=track, found=tuple(found[kind]), T_true_map=made[kind[0]].T_true_map),
-                distance_m=leg.distance_m, mapping=kind[0], images=kind[1], method="dense",
+                distance_m=leg.distance_m,
+                mapping=kind[0],
+                images=kind[1],
+                method="dense",
             )
             for kind in leg.kinds
-        ] + _by_features(
-            leg, made["told"], _in_map(path, leg, made["told"]), track, pictures
-        )  # fmt: skip
+        ] + _by_features(flight, made["told"], pictures)
 
     def _cameras(self) -> dict[str, Pictures]:
         """Return who takes pictures, by the kind of images."""
@@ -255,20 +272,15 @@ class SeedStudy:
             ),
         }
 
-    def _controls(self, made: Mapping[str, MadeMap]) -> tuple[ControlResult, ...]:
-        track, _ = self._flight(self.legs[0], made)
-        return controls_of(Scan(track=track, found=(), T_true_map=np.eye(4)))
-
-    def _pictures(self, made: Mapping[str, MadeMap]) -> tuple[ImagePair, ...]:
+    def _pictures(self, flights: Sequence[ScanFlight], made: MadeMap) -> tuple[ImagePair, ...]:
         """Return a picture from the middle of each scan, and the map from where it was taken."""
-        pairs, camera = [], self._cameras()["plain"]
-        rasteriser, one = SplatRasteriser(CAMERA), made["told"]
-        for leg in self.legs:
-            track, _ = self._flight(leg, made)
+        pairs, camera, rasteriser = [], self._cameras()["plain"], SplatRasteriser(CAMERA)
+        for flight in flights:
+            leg, track = flight.leg, flight.track
             k = len(track.stamps_ns) // 2
             T = track.T_map_optical[k]
-            T_found = invert_transform(one.T_true_map) @ T
-            rendered = rasteriser.render(one.dense_map.visible(CAMERA, T_found), T_found).grey
+            T_found = invert_transform(made.T_true_map) @ T
+            rendered = rasteriser.render(made.dense_map.visible(CAMERA, T_found), T_found).grey
             grey = camera.mono(T, int(track.stamps_ns[k]), SCAN)
             pairs.append(
                 ImagePair.write(self.folder, _name(leg), grey, rendered, distance_m=leg.distance_m)
@@ -282,7 +294,7 @@ class SeedStudy:
             "mapping": {
                 "standoff_m": MAPPING_STANDOFF_M, "row_m": MAPPING_ROW_M,
                 "speed_m_s": MAPPING_SPEED_M_S, "rate_hz": MAPPING_RATE_HZ,
-                "baseline_m": BASELINE_M, "max_overlap": MAX_OVERLAP,
+                "baseline_m": BASELINE_M,
                 "camera": _camera_words(RIG),
             },
             "scans": {"camera": _camera_words(CAMERA), "legs": to_mapping(self.legs)},
@@ -314,17 +326,18 @@ def _in_map(T_told: FloatArray, leg: Leg, made: MadeMap) -> FloatArray:
 
 
 def _by_features(
-    leg: Leg, made: MadeMap, path: FloatArray, track: CameraTrack, pictures: Sequence[np.ndarray]
+    flight: ScanFlight, made: MadeMap, pictures: Sequence[np.ndarray]
 ) -> list[ScanResult]:
     """Return where features place every so manieth picture.
 
     They are told the true place, to choose what they search: no sequence helps them.
     """
+    leg = flight.leg
     if not leg.every:
         return []
     some = slice(None, None, leg.every)
-    part = CameraTrack(**{name: values[some] for name, values in vars(track).items()})
-    baselines = FeatureBaselines(made, path, leg.distance_m)
+    part = CameraTrack(**{name: values[some] for name, values in vars(flight.track).items()})
+    baselines = FeatureBaselines(made, _in_map(flight.path, leg, made), leg.distance_m)
     T_map_true = invert_transform(made.T_true_map)
     found = [
         baselines.localize(grey, T_map_true @ T)
