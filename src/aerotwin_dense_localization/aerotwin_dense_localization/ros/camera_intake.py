@@ -10,14 +10,14 @@ from rclpy.node import Node
 from sensor_msgs.msg import CameraInfo, Image
 
 from aerotwin_core.camera import PinholeCamera
-from aerotwin_core.camera_messages import array_from_image, camera_from_info, raw_camera_from_info
-from aerotwin_core.frames import FloatArray, make_transform
+from aerotwin_core.camera_messages import array_from_image
+from aerotwin_core.frames import FloatArray
 from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_core.ros.lockstep import OVERRIDABLE
 from aerotwin_core.ros.qos import IMAGE_DEPTH, reliable
 from aerotwin_dense_localization.ros.mounting import Mounting
 from aerotwin_dense_localization.ros.node_parameters import MountedCameraParameters
-from aerotwin_stereo_odometry.rectification import Rectification
+from aerotwin_stereo_odometry.ideal_camera import IdealCamera
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,7 +75,7 @@ class CameraIntake:
         self._node, self._parameters = node, parameters
         self._on_picture, self._on_done = on_picture, on_done
         self._mounting = Mounting(node, parameters.base_frame, parameters.mounting)
-        self._ideal: tuple[PinholeCamera, Rectification, FloatArray] | None = None
+        self._ideal: IdealCamera | None = None
         self._refusal = "camera_info has not come"
         self.counters = {"n_images": 0, "n_images_skipped": 0}
         self.last_skip = ""
@@ -92,7 +92,7 @@ class CameraIntake:
         if self._ideal is not None:
             return
         try:
-            self._ideal = ideal_camera(
+            self._ideal = IdealCamera.from_info(
                 message, images_are_rectified=self._parameters.images_are_rectified
             )
         except ValueError as error:
@@ -124,28 +124,10 @@ class CameraIntake:
                 f"/tf_static does not tell where {frame_id!r} sits on "
                 f"{self._parameters.base_frame!r}; publish it or set the parameter mounting"
             )
-        camera, rectification, T_optical_ideal = self._ideal
+        grey = self._ideal.rectification.apply(array_from_image(message))
         return Picture(
             stamp_ns=ns_from_stamp(message.header.stamp),
-            grey=np.ascontiguousarray(rectification.apply(array_from_image(message))),
-            camera=camera,
-            T_base_optical=T_base_optical @ T_optical_ideal,
+            grey=np.ascontiguousarray(grey),
+            camera=self._ideal.camera,
+            T_base_optical=T_base_optical @ self._ideal.T_optical_ideal,
         )
-
-
-def ideal_camera(
-    message: CameraInfo, *, images_are_rectified: bool
-) -> tuple[PinholeCamera, Rectification, FloatArray]:
-    """Return the camera of P, how its pictures are got, and its pose in the header's frame.
-
-    Raises
-    ------
-    ValueError
-        If the calibration cannot be used.
-    """
-    camera, _ = camera_from_info(message)
-    if images_are_rectified:
-        return camera, Rectification(camera, camera, np.eye(3)), np.eye(4)
-    R = np.asarray(message.r, dtype=np.float64).reshape(3, 3)
-    rectification = Rectification(raw_camera_from_info(message), camera, R)
-    return camera, rectification, make_transform(R.T, np.zeros(3))

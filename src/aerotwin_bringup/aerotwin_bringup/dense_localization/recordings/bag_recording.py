@@ -21,19 +21,14 @@ from aerotwin_bringup.dense_localization.recordings.recording import (
     Recording,
 )
 from aerotwin_core.bag import BagReader
-from aerotwin_core.camera import PinholeCamera
-from aerotwin_core.camera_messages import (
-    camera_from_info,
-    picture_from_image,
-    raw_camera_from_info,
-)
+from aerotwin_core.camera_messages import picture_from_image
 from aerotwin_core.errors import UserError
-from aerotwin_core.frames import FloatArray, make_transform
+from aerotwin_core.frames import FloatArray
 from aerotwin_core.luma import grey_of
 from aerotwin_core.messages import stamp_ns
+from aerotwin_stereo_odometry.ideal_camera import IdealCamera
 from aerotwin_stereo_odometry.pair_calibration import PairCalibration
 from aerotwin_stereo_odometry.pairing import StereoPairing
-from aerotwin_stereo_odometry.rectification import Rectification
 from aerotwin_trajectory_evaluation.slam_poses import read_poses
 
 ESTIMATES = ("/slam/odom", "/autopilot/odom")
@@ -200,7 +195,7 @@ def bag_camera(path: Path, reading: Reading, side: str) -> Recording:
     topic, info_topic = _topics_of(bag, reading, side)
     info = _first(bag, info_topic)
     try:
-        rectification, camera, R = _ideal(info, is_rectified=reading.is_rectified)
+        ideal = IdealCamera.from_info(info, images_are_rectified=reading.is_rectified)
     except ValueError as error:
         raise UserError(f"{path}: topic {info_topic}: {error}") from None
 
@@ -208,33 +203,16 @@ def bag_camera(path: Path, reading: Reading, side: str) -> Recording:
         for _, _, message in bag.messages([topic]):
             grey = grey_of(_picture(bag, topic, message))
             try:
-                yield stamp_ns(message), rectification.apply(grey)
+                yield stamp_ns(message), ideal.rectification.apply(grey)
             except ValueError as error:
                 raise UserError(f"{path}: {topic} at {stamp_ns(message)} ns: {error}") from None
 
     seat = _Seat(
         bag=bag, frame=_first(bag, topic).header.frame_id.lstrip("/"),
-        T_optical_rectified=make_transform(R.T, np.zeros(3)), reading=reading,
+        T_optical_rectified=ideal.T_optical_ideal, reading=reading,
     )  # fmt: skip
     return Recording(
-        name=f"{path} {topic}", camera=camera, T_base_cam=seat.T_base_cam,
+        name=f"{path} {topic}", camera=ideal.camera, T_base_cam=seat.T_base_cam,
         T_body_cam=seat.T_given_cam, n_pictures=reading.n_of(bag.counts[topic]), bag=bag,
         pictures=lambda: reading.taken(images()), poses=seat.poses,
     )  # fmt: skip
-
-
-def _ideal(info: Any, *, is_rectified: bool) -> tuple[Rectification, PinholeCamera, np.ndarray]:
-    """Return what takes the distortion out, the camera without it, and R."""
-    if is_rectified:
-        camera, _ = camera_from_info(info)
-        return Rectification(camera, camera, np.eye(3)), camera, np.eye(3)
-    raw, R = raw_camera_from_info(info), np.asarray(info.r, float).reshape(3, 3)
-    if info.p[0] > 0.0:
-        camera, _ = camera_from_info(info)
-    else:  # a camera that was calibrated alone: K without its distortion
-        camera = PinholeCamera(
-            width=raw.width, height=raw.height, fx=raw.matrix[0, 0], fy=raw.matrix[1, 1],
-            cx=raw.matrix[0, 2], cy=raw.matrix[1, 2],
-        )  # fmt: skip
-    R = R if R.any() else np.eye(3)
-    return Rectification(raw, camera, R), camera, R
