@@ -7,10 +7,10 @@ import time
 import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import TransformStamped, Vector3
 from nav_msgs.msg import Odometry
 from rclpy.executors import SingleThreadedExecutor
-from sensor_msgs.msg import CameraInfo, Image, PointCloud2
+from sensor_msgs.msg import CameraInfo, Image, Imu, PointCloud2
 from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
@@ -114,4 +114,13 @@ def odometry_of(stamp_ns, T, frame_id="odom"):
     message = Odometry(child_frame_id="base_link")
     message.header.stamp, message.header.frame_id = stamp_from_ns(stamp_ns), frame_id
     message.pose.pose = pose_message(T)
+    return message
+
+
+def imu_of(stamp_ns, omega, force):
+    message = Imu(
+        angular_velocity=Vector3(**dict(zip("xyz", map(float, omega), strict=True))),
+        linear_acceleration=Vector3(**dict(zip("xyz", map(float, force), strict=True))),
+    )
+    message.header.stamp, message.header.frame_id = stamp_from_ns(stamp_ns), "imu_link"
     return message

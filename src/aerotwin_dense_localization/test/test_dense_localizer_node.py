@@ -11,7 +11,7 @@ rclpy = pytest.importorskip("rclpy")
 
 from geometry_msgs.msg import PoseWithCovarianceStamped  # noqa: E402
 from rclpy.qos import HistoryPolicy  # noqa: E402
-from ros_partner import Partner, image_of, info_of, odometry_of  # noqa: E402
+from ros_partner import Partner, image_of, imu_of, info_of, odometry_of  # noqa: E402
 
 from aerotwin_core.camera import BrownCamera, PinholeCamera  # noqa: E402
 from aerotwin_core.errors import ParameterError, UserError  # noqa: E402
@@ -21,6 +21,7 @@ from aerotwin_dense_localization.mapping import (  # noqa: E402
     MapBuilder,
     save_map,
 )
+from aerotwin_dense_localization.ros.imu_intake import reading_of  # noqa: E402
 from aerotwin_dense_localization.ros.localizer_node import LocalizerNode  # noqa: E402
 
 SCAN = PinholeCamera(width=300, height=200, fx=180.0, fy=180.0, cx=149.5, cy=99.5)
@@ -32,6 +33,11 @@ RAW_M = 0.02
 ROUNDING = 1e-9
 T_BASE_OPTICAL = pose([0.2, -1.1, 0.4], [0.1, 0.05, -0.2])
 FRAME_NS = 50_000_000
+T_BASE_IMU = pose([0.1, 0.2, -0.3], [0.05, -0.1, 0.02])
+IMU_NS = 4_000_000
+AHEAD_M_S2, GRAVITY_M_S2 = 2.0, 9.80665
+NEAR_M_S, NEAR_RAD_S = 0.06, 0.02
+"""Of ten images that are off by up to NEAR_M, in half a second; of a bias of 0.009 rad/s."""
 
 
 def taken_at(k):
@@ -173,6 +179,81 @@ def test_odometry_bridges_images_that_are_lost(start):
     partner.spin(lambda: len(partner.statuses()) == 10)
     assert partner.statuses()[-1].message == "tracked"
     np.testing.assert_allclose(partner.poses()[-1][:3, 3], base_at(27)[:3, 3], atol=NEAR_M)
+
+
+def faster_at(seconds):
+    """Return where the camera is, and how fast the body: speeding up along the map's x."""
+    T = taken_at(0.5 * AHEAD_M_S2 * seconds**2 / 0.05)
+    v_map = np.array([AHEAD_M_S2 * seconds, 0.0, 0.0])
+    return T, base_at(0)[:3, :3].T @ v_map
+
+
+def sense(partner, begin_ns, end_ns):
+    """Send what the IMU reads after one time up to another, all at once."""
+    R_map_imu = base_at(0)[:3, :3] @ T_BASE_IMU[:3, :3]
+    force = R_map_imu.T @ [AHEAD_M_S2, 0.0, GRAVITY_M_S2]
+    for stamp_ns in range(begin_ns + IMU_NS, end_ns + 1, IMU_NS):
+        partner.send("imu/data_raw", imu_of(stamp_ns, [0.0, 0.0, 0.0], force))
+
+
+def test_with_an_imu_images_are_expected_where_it_leads_and_the_twist_is_told(start):
+    partner = start(mounting=as_lists(T_BASE_OPTICAL), imu=True, n_candidates=1, map_sigma_m=0.0)
+    partner.send_edge("base_link", "imu_link", T_BASE_IMU)
+    partner.send("camera/camera_info", info_of(SCAN))
+    partner.spin(lambda: partner.node._camera._ideal is not None)
+    partner.spin(lambda: partner.node._imu._mounting.find("imu_link") is not None)
+    dark = np.zeros((SCAN.height, SCAN.width), np.uint8)
+    last_ns = -IMU_NS
+    for k in (*range(11), 15, 19, 20):  # blind for half a second, in which it moves on by 75 cm
+        sense(partner, last_ns, last_ns := k * FRAME_NS // IMU_NS * IMU_NS)
+        show(partner, k, faster_at(k * 0.05)[0], picture=dark if k in (15, 19) else None)
+    n_sent = last_ns // IMU_NS + 1
+    assert partner.node._imu.counters == {"n_imu": n_sent, "n_imu_refused": 0}
+    sense(partner, last_ns, 21 * FRAME_NS)
+    show(partner, 21, faster_at(0.3)[0])  # this cannot be
+    partner.spin(lambda: len(partner.statuses()) == 15)
+    statuses = [status.message.partition(":")[0] for status in partner.statuses()]
+    assert statuses == ["relocalized"] + 10 * ["tracked"] + 2 * ["lost"] + ["tracked", "lost"]
+    assert "from where the IMU led" in partner.statuses()[-1].message
+    messages = partner.heard["localization/odom"]
+    assert len(messages) == 12
+    T_map_cam, v_base = faster_at(1.0)
+    expected = T_map_cam @ np.linalg.inv(T_BASE_OPTICAL)
+    np.testing.assert_allclose(partner.poses()[-1], expected, atol=2 * NEAR_M)
+    twist = messages[-1].twist
+    v, omega = twist.twist.linear, twist.twist.angular
+    np.testing.assert_allclose([v.x, v.y, v.z], v_base, atol=NEAR_M_S)
+    np.testing.assert_allclose([omega.x, omega.y, omega.z], 0.0, atol=NEAR_RAD_S)
+    for covariance, largest in ((twist.covariance, NEAR_M_S), (messages[-1].pose.covariance, 0.02)):
+        variances = np.linalg.eigvalsh(np.reshape(covariance, (6, 6)))
+        assert variances.min() > 0.0 and variances.max() < largest**2
+    partner.spin(lambda: partner.values().get("n_imu_refused") == "0")
+    assert partner.values()["inertial"] == "fused"
+
+
+def test_samples_of_an_imu_that_are_of_no_use_are_told(start, capfd):
+    partner = start(mounting=as_lists(T_BASE_OPTICAL), imu=True)
+    partner.send("camera/camera_info", info_of(SCAN))
+    partner.spin(lambda: partner.node._camera._ideal is not None)
+    level = ([0.0, 0.0, 0.0], [0.0, 0.0, GRAVITY_M_S2])
+    partner.send("imu/data_raw", imu_of(0, *level))  # nobody says where it sits
+    partner.spin(lambda: partner.node._imu.counters["n_imu_refused"] == 1)
+    assert "/tf_static does not tell where 'imu_link' sits on 'base_link'" in capfd.readouterr().err
+    partner.send_edge("base_link", "imu_link", T_BASE_IMU)
+    partner.spin(lambda: partner.node._imu._mounting.find("imu_link") is not None)
+    partner.send("imu/data_raw", imu_of(0, [0.0, np.nan, 0.0], level[1]))
+    for name in ("angular_velocity", "linear_acceleration"):
+        without = imu_of(0, *level)
+        getattr(without, f"{name}_covariance")[0] = -1.0
+        with pytest.raises(ValueError, match=f"it has no {name}"):
+            reading_of(without)
+        partner.send("imu/data_raw", without)
+    show(partner, 0)
+    assert partner.node._imu.counters == {"n_imu": 0, "n_imu_refused": 4}
+    partner.spin(lambda: partner.values().get("n_images") == "1")
+    assert partner.values()["inertial"] == "no sample of the IMU has come"
+    partner.spin(partner.poses)
+    assert not np.any(partner.heard["localization/odom"][0].twist.covariance)
 
 
 @pytest.mark.parametrize("n_waiting", [1, 4])

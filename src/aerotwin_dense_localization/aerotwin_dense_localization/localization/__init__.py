@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Localisation of a camera in a dense map, by views that are rendered along its path."""
 
+from aerotwin_dense_localization.localization.inertial import BodyEstimate, InertialFilter
+from aerotwin_dense_localization.localization.inertial_parameters import InertialParameters
 from aerotwin_dense_localization.localization.localizer import (
     Localization,
     Localizer,
@@ -16,6 +18,9 @@ from aerotwin_dense_localization.localization.scan_path import (
 from aerotwin_dense_localization.localization.virtual_views import VirtualViews
 
 __all__ = [
+    "BodyEstimate",
+    "InertialFilter",
+    "InertialParameters",
     "Localization",
     "LocalizationParameters",
     "Localizer",

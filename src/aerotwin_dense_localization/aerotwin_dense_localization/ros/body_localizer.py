@@ -1,13 +1,21 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A body that is localised by its camera, with odometry from image to image where there is any."""
+"""A body that is localised by its camera, with an IMU or odometry from image to image, if any."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from aerotwin_core.frames import FloatArray, invert_transform
-from aerotwin_dense_localization.localization import Localization, Localizer, VirtualViews
+from aerotwin_dense_localization.localization import (
+    BodyEstimate,
+    InertialFilter,
+    Localization,
+    Localizer,
+    Status,
+    VirtualViews,
+)
+from aerotwin_dense_localization.ros.outputs import body_covariance
 from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer
 
 
@@ -35,8 +43,10 @@ class BodyLocalizer:
         Where the camera sits on the body.
     odometry : PoseBuffer
         Poses of the body, filled by others.
-    T_map_base : (4, 4) array, optional
-        Where it begins; without, the first image is looked for everywhere.
+    T_map_base : (4, 4) array or None
+        Where it begins; None: the first image is looked for everywhere.
+    inertial : InertialFilter, optional
+        Fuses the poses with samples of an IMU, which others add.
     """
 
     def __init__(
@@ -45,8 +55,9 @@ class BodyLocalizer:
         T_base_optical: FloatArray,
         odometry: PoseBuffer,
         T_map_base: FloatArray | None,
+        inertial: InertialFilter | None = None,
     ) -> None:
-        self._views, self._odometry = views, odometry
+        self._views, self._odometry, self._inertial = views, odometry, inertial
         self._T_base_optical = T_base_optical
         self.restart(T_map_base)
 
@@ -56,21 +67,28 @@ class BodyLocalizer:
         self._localizer = Localizer(self._views, start)
         self._T_map_odom: FloatArray | None = None
         self._placed: tuple[int, FloatArray] | None = None
+        if self._inertial is not None:
+            self._inertial.restart("no image was placed yet")
 
-    def localize(self, stamp_ns: int, grey: np.ndarray) -> Localization:
-        """Return where an image (h, w) was taken, expected where odometry has led since the last.
+    def localize(self, stamp_ns: int, grey: np.ndarray) -> tuple[Localization, BodyEstimate | None]:
+        """Return how an image (h, w) was placed, and where the body is; None when it is lost.
 
-        Odometry of the very moment may come later than the image: the last one before it is
-        good enough to begin with.
+        The image is expected where the IMU, or else odometry, has led since the last. Odometry of
+        the very moment may come later than the image: the last one before it is good enough to
+        begin with.
         """
         found = self._localizer.localize(grey, self._expected(stamp_ns))
-        if found.T_map_cam is not None:
-            self._placed = (stamp_ns, self.T_map_base(found.T_map_cam))
-        return found
-
-    def T_map_base(self, T_map_cam: FloatArray) -> FloatArray:
-        """Return the pose of the body for that of the camera."""
-        return T_map_cam @ invert_transform(self._T_base_optical)
+        if found.T_map_cam is None or found.covariance is None:
+            return found, None
+        T_map_base = found.T_map_cam @ invert_transform(self._T_base_optical)
+        covariance = body_covariance(found.covariance, found.T_map_cam, T_map_base)
+        seen = BodyEstimate(T_map_base=T_map_base, covariance=covariance)
+        if self._inertial is not None:
+            if refusal := self._inertial.correct(stamp_ns, T_map_base, covariance):
+                return _unbelieved(found, refusal), None
+            seen = self._inertial.estimate() or seen
+        self._placed = (stamp_ns, seen.T_map_base)
+        return found, seen
 
     def new_map_odom(self) -> MapOdom | None:
         """Return the correction of the last image that was placed, once odometry has passed it."""
@@ -84,7 +102,15 @@ class BodyLocalizer:
         return MapOdom(stamp_ns=stamp_ns, T_map_odom=self._T_map_odom)
 
     def _expected(self, stamp_ns: int) -> FloatArray | None:
+        T_map_base = None if self._inertial is None else self._inertial.advance(stamp_ns)
         T_odom_base = self._odometry.near(stamp_ns)
-        if self._T_map_odom is None or T_odom_base is None:
-            return None
-        return self._T_map_odom @ T_odom_base @ self._T_base_optical
+        if T_map_base is None and self._T_map_odom is not None and T_odom_base is not None:
+            T_map_base = self._T_map_odom @ T_odom_base
+        return None if T_map_base is None else T_map_base @ self._T_base_optical
+
+
+def _unbelieved(found: Localization, reason: str) -> Localization:
+    return replace(
+        found, status=Status.LOST, T_map_cam=None, covariance=None, correlation=0.0, overlap=0.0,
+        reason=reason,
+    )  # fmt: skip

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Node `localizer`: images of one camera in; its body's pose in a dense map and map -> odom out."""
+"""Node `localizer`: images of one camera in; its body's pose in a dense map and map -> odom out.
+
+With an IMU, the pose is fused with it, and the body's twist is told.
+"""
 
 import sys
 import time
@@ -25,6 +28,8 @@ from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, reliable
 from aerotwin_core.tum import read_tum
 from aerotwin_dense_localization.localization import (
+    BodyEstimate,
+    InertialFilter,
     Localization,
     Status,
     VirtualViews,
@@ -33,10 +38,10 @@ from aerotwin_dense_localization.localization import (
 from aerotwin_dense_localization.mapping import DenseMap, load_map
 from aerotwin_dense_localization.ros.body_localizer import BodyLocalizer
 from aerotwin_dense_localization.ros.camera_intake import CameraIntake, Picture
+from aerotwin_dense_localization.ros.imu_intake import ImuIntake
 from aerotwin_dense_localization.ros.node_parameters import NO_FILE, LocalizerNodeParameters
 from aerotwin_dense_localization.ros.odometry_input import pose_of
 from aerotwin_dense_localization.ros.outputs import (
-    body_covariance,
     edge_message,
     odometry_message,
     status_message,
@@ -56,6 +61,7 @@ class LocalizerNode(Node):
         self._map, _ = load_map(Path(p.map))
         self._path = None if p.path == NO_FILE else read_tum(p.path).transforms()
         self._odometry = PoseBuffer(p.max_odom_gap_s)
+        self._inertial = InertialFilter(p.inertial) if p.imu else None
         self._views: VirtualViews | None = None
         self._localizer: BodyLocalizer | None = None
         self._start = level_pose(p.start)
@@ -63,6 +69,9 @@ class LocalizerNode(Node):
         self._counts: Counter[str] = Counter()
         self._wall_s = 0.0
         self._wire()
+        self._imu = None
+        if self._inertial is not None:
+            self._imu = ImuIntake(self, p.base_frame, self._inertial)
         self._camera = CameraIntake(
             self, p, p.n_waiting_images, self._on_picture, self._acknowledge_stamp
         )
@@ -99,8 +108,9 @@ class LocalizerNode(Node):
             self.get_logger().warning("time went back: localisation begins anew")
             localizer.restart(self._start)
         self._last_ns = picture.stamp_ns
-        found = localizer.localize(picture.stamp_ns, picture.grey)
-        self._tell(picture, found)
+        if self._imu is not None:
+            self._imu.take_waiting()
+        self._tell(picture.stamp_ns, *localizer.localize(picture.stamp_ns, picture.grey))
         self._wall_s += time.perf_counter() - begin_s
 
     def _prepared(self, picture: Picture) -> BodyLocalizer:
@@ -109,30 +119,31 @@ class LocalizerNode(Node):
             poses = virtual_keyframes(self._map, self._path, picture.camera, self._settings)
             self._views = VirtualViews(self._map, picture.camera, poses, self._settings)
             self._localizer = BodyLocalizer(
-                self._views, picture.T_base_optical, self._odometry, self._start
+                self._views,
+                picture.T_base_optical,
+                self._odometry,
+                self._start,
+                self._inertial,
             )
             self.get_logger().info(f"{len(poses)} virtual key-frames of {picture.camera}")
         return self._localizer
 
-    def _tell(self, picture: Picture, found: Localization) -> None:
+    def _tell(self, stamp_ns: int, found: Localization, body: BodyEstimate | None) -> None:
         """Publish the pose of the body, if there is one, and how it was found."""
-        assert self._localizer is not None
         self._counts[found.status] += 1
         self._last = f"{found.status}: {found.reason}" if found.reason else str(found.status)
-        if found.T_map_cam is not None and found.covariance is not None:
-            self._publish_pose(picture.stamp_ns, found.T_map_cam, found.covariance)
+        if body is not None:
+            self._publish_body(stamp_ns, body)
         name = self.get_fully_qualified_name().lstrip("/")
-        self._publish_status(status_message(picture.stamp_ns, found, name))
+        self._publish_status(status_message(stamp_ns, found, name))
 
-    def _publish_pose(self, stamp_ns: int, T_map_cam: FloatArray, covariance: FloatArray) -> None:
-        assert self._localizer is not None
-        p, T_map_base = self._settings, self._localizer.T_map_base(T_map_cam)
-        sigmas = (p.map_sigma_m, float(np.radians(p.map_sigma_deg)))
-        of_body = body_covariance(covariance, T_map_cam, T_map_base, *sigmas)
+    def _publish_body(self, stamp_ns: int, body: BodyEstimate) -> None:
+        p = self._settings
+        of_map = np.diag(np.repeat([p.map_sigma_m, np.radians(p.map_sigma_deg)], 3) ** 2)
         frames = (p.map_frame, p.base_frame)
-        self._publish_odom(odometry_message(stamp_ns, T_map_base, of_body, frames))
+        self._publish_odom(odometry_message(stamp_ns, body, of_map, frames))
         if p.tf == "base":
-            self._publish_tf(edge_message(stamp_ns, T_map_base, frames))
+            self._publish_tf(edge_message(stamp_ns, body.T_map_base, frames))
         self._publish_correction()
 
     def _publish_correction(self) -> None:
@@ -178,6 +189,9 @@ class LocalizerNode(Node):
         values = {name: str(n) for name, n in self._camera.counters.items()}
         values |= {f"n_{status}": str(self._counts[status]) for status in Status}
         values["n_odom_refused"] = str(self._counts["n_odom_refused"])
+        if self._imu is not None and self._inertial is not None:
+            values |= {name: str(n) for name, n in self._imu.counters.items()}
+            values["inertial"] = self._inertial.reason or "fused"
         values["image_ms"] = f"{1e3 * self._wall_s / max(n_images, 1):.1f}"
         if self._camera.last_skip:
             return WARN, f"image skipped: {self._camera.last_skip}", values

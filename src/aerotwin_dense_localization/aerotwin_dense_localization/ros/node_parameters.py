@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of the nodes: those of the algorithms, and where input and results are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter
-from aerotwin_dense_localization.localization import LocalizationParameters
+from aerotwin_dense_localization.localization import InertialParameters, LocalizationParameters
 from aerotwin_dense_localization.mapping.recorder import RecorderParameters
 
 NO_FILE = "none"
@@ -92,6 +92,12 @@ class LocalizerNodeParameters(MountedCameraParameters, LocalizationParameters):
     map_sigma_deg: float = parameter(
         0.2, text="The same of its turn.", unit="deg", minimum=0.0, maximum=30.0
     )
+    imu: bool = parameter(
+        False,
+        text="imu/data_raw is listened to: it says where images are expected, poses are fused with "
+        "it, and the twist is told. The map must stand level.",
+    )
+    inertial: InertialParameters = field(default_factory=InertialParameters)
     n_waiting_images: int = parameter(
         1,
         text="Images that wait while one is placed; the oldest give way. 1 takes the newest, in "

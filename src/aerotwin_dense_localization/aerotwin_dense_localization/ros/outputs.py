@@ -4,13 +4,13 @@
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from geometry_msgs.msg import TransformStamped
+from geometry_msgs.msg import TransformStamped, Vector3
 from nav_msgs.msg import Odometry
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.frames import FloatArray, transform_points
 from aerotwin_core.ros.conversions import message_from_transform, pose_message, stamp_from_ns
-from aerotwin_dense_localization.localization import Localization, Status
+from aerotwin_dense_localization.localization import BodyEstimate, Localization, Status
 from aerotwin_dense_localization.mapping import Keyframe
 from aerotwin_stereo_odometry.covariance import compose_covariance
 
@@ -20,11 +20,7 @@ _LEVELS = {Status.RELOCALIZED: DiagnosticStatus.WARN, Status.LOST: DiagnosticSta
 
 
 def body_covariance(
-    covariance_cam: FloatArray,
-    T_map_cam: FloatArray,
-    T_map_base: FloatArray,
-    sigma_m: float,
-    sigma_rad: float,
+    covariance_cam: FloatArray, T_map_cam: FloatArray, T_map_base: FloatArray
 ) -> FloatArray:
     """Return the covariance (6, 6) of a body's pose: position, then turns about the map's axes.
 
@@ -34,21 +30,31 @@ def body_covariance(
         Of shift and turn of the camera, in axes of the map [m, rad].
     T_map_cam, T_map_base : (4, 4) arrays
         Poses of the camera and of the body that carries it.
-    sigma_m, sigma_rad : float
-        What the map itself may be off by.
     """
-    of_map = np.diag(np.repeat([sigma_m, sigma_rad], 3) ** 2)
-    return compose_covariance(covariance_cam, T_map_base[:3, 3] - T_map_cam[:3, 3], of_map)
+    return compose_covariance(covariance_cam, T_map_base[:3, 3] - T_map_cam[:3, 3], 0.0)
 
 
 def odometry_message(
-    stamp_ns: int, T_map_base: FloatArray, covariance: FloatArray, frames: tuple[str, str]
+    stamp_ns: int, found: BodyEstimate, of_map: FloatArray, frames: tuple[str, str]
 ) -> Odometry:
-    """Return a pose in `frames` (map, base); its twist is unknown: all zero, covariance too."""
+    """Return pose and twist in `frames` (map, base); a twist that is not known is all zero.
+
+    Parameters
+    ----------
+    stamp_ns : int
+    found : BodyEstimate
+    of_map : (6, 6) array
+        What the map itself may be off by, added to the covariance of the pose.
+    frames : (str, str)
+    """
     message = Odometry(child_frame_id=frames[1])
     message.header.stamp, message.header.frame_id = stamp_from_ns(stamp_ns), frames[0]
-    message.pose.pose = pose_message(T_map_base)
-    message.pose.covariance = covariance.ravel().tolist()
+    message.pose.pose = pose_message(found.T_map_base)
+    message.pose.covariance = (found.covariance + of_map).ravel().tolist()
+    x, y, z, *omega = found.twist.tolist()
+    message.twist.twist.linear = Vector3(x=x, y=y, z=z)
+    message.twist.twist.angular = Vector3(x=omega[0], y=omega[1], z=omega[2])
+    message.twist.covariance = found.twist_covariance.ravel().tolist()
     return message
 
 

@@ -1,0 +1,262 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Poses of a body in a map, fused with its IMU: where it is between them, and how fast it moves.
+
+References
+----------
+Sola 2017, Quaternion kinematics for the error-state Kalman filter, arXiv:1711.02508: sections 5.4
+and 6 with the global angular errors of section 7.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.transform import Rotation
+from scipy.stats import chi2
+
+from aerotwin_core.frames import FloatArray, invert_transform, make_transform
+from aerotwin_core.time import to_seconds
+from aerotwin_dense_localization.localization.inertial_parameters import InertialParameters
+from aerotwin_dense_localization.localization.inertial_samples import InertialSamples
+from aerotwin_dense_localization.localization.strapdown import (
+    GYRO,
+    N_ERRORS,
+    TURN,
+    InertialState,
+    P,
+    body_twist,
+    stepped,
+    transition,
+)
+from aerotwin_stereo_odometry.covariance import compose_covariance
+
+_POSE = np.r_[P, TURN]
+_OF_POSE = np.ix_(_POSE, _POSE)
+"""Where the errors of a pose stand among all."""
+_LARGEST = np.repeat([200.0, 2000.0], 3)
+"""Beyond the range of inertial sensors for vehicles: 4000 deg/s and 32 g, three to six times."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BodyEstimate:
+    """Where a body is and how it moves.
+
+    Attributes
+    ----------
+    T_map_base : (4, 4) array
+    covariance : (6, 6) array
+        Of position, then of turns about the map's axes [m, rad].
+    twist : (6,) array
+        Velocity v_map_base_in_base [m/s], then omega_map_base_in_base [rad/s].
+    twist_covariance : (6, 6) array
+        All zero where the twist is not known.
+    """
+
+    T_map_base: FloatArray
+    covariance: FloatArray
+    twist: FloatArray = field(default_factory=lambda: np.zeros(6))
+    twist_covariance: FloatArray = field(default_factory=lambda: np.zeros((6, 6)))
+
+
+class InertialFilter:
+    """Carries a body's motion from pose to pose through the samples of its IMU.
+
+    The map stands level: gravity is along its -z. It begins at the first pose that is given, with
+    an unknown velocity, and begins anew where it has lost its way.
+
+    Parameters
+    ----------
+    parameters : InertialParameters, optional
+    T_base_imu : (4, 4) array, optional
+        Where the IMU sits on the body; without, its axes are the body's.
+
+    Attributes
+    ----------
+    reason : str
+        Why it tells nothing now; empty when it does.
+
+    Notes
+    -----
+    Readings are taken to be linear between samples, and the last one to hold until an image. It
+    moves with the IMU, so that no angular acceleration is needed. Left out: that errors of turn
+    refer to another attitude once one is taken in (section 6.3), half of it.
+    """
+
+    def __init__(
+        self, parameters: InertialParameters | None = None, T_base_imu: FloatArray | None = None
+    ) -> None:
+        self.parameters = p = InertialParameters() if parameters is None else parameters
+        self._gate = float(chi2.ppf(p.gate_probability, len(_POSE)))
+        self._pose_noise = np.diag(
+            np.repeat([p.pose_sigma_m, np.radians(p.pose_sigma_deg)], 3) ** 2
+        )
+        self._growth = _diagonal(
+            v=p.accel_noise_m_s2_sqrt_hz, turn=p.gyro_noise_rad_s_sqrt_hz,
+            gyro=p.gyro_bias_walk_rad_s2_sqrt_hz, accel=p.accel_bias_walk_m_s3_sqrt_hz,
+        )  # fmt: skip
+        self._prior = _diagonal(
+            v=p.speed_std_m_s, turn=0.0, gyro=p.gyro_bias_std_rad_s, accel=p.accel_bias_std_m_s2
+        )
+        self._samples = InertialSamples(p.max_gap_s)
+        self.mount(np.eye(4) if T_base_imu is None else T_base_imu)
+
+    def mount(self, T_base_imu: FloatArray) -> None:
+        """Say where the IMU sits on the body; what came before is forgotten."""
+        self.T_base_imu = T_base_imu
+        self._samples.clear()
+        self.restart("no pose has come")
+
+    def restart(self, reason: str) -> None:
+        """Begin anew at the next pose."""
+        self._state: InertialState | None = None
+        self._covariance = self._prior
+        self._stamp_ns, self._posed_ns, self._n_refused = 0, 0, 0
+        self.reason = reason
+
+    def add(self, stamp_ns: int, omega_imu: ArrayLike, force_imu: ArrayLike) -> None:
+        """Take a sample: angular velocity [rad/s] and specific force [m/s^2] in axes of the IMU.
+
+        One that is late by up to `max_gap_s` is left out; when time goes back farther, all before
+        is forgotten.
+
+        Raises
+        ------
+        ValueError
+            If no IMU can read it.
+        """
+        reading = np.concatenate([omega_imu, force_imu])
+        if not (np.abs(reading) <= _LARGEST).all():  # so is NaN
+            raise ValueError(
+                f"its reading must be finite, at most {_LARGEST[0]:g} rad/s and "
+                f"{_LARGEST[-1]:g} m/s^2, got {reading.tolist()}"
+            )
+        if not self._samples.add(stamp_ns, reading):
+            self.restart("the time of the IMU went back")
+
+    def advance(self, stamp_ns: int) -> FloatArray | None:
+        """Return T_map_base (4, 4) at a time [ns], not before that of the last call.
+
+        None where it has lost its way: `reason` says why.
+        """
+        if lack := self._lack(stamp_ns):
+            self.restart(lack)
+        state = self._state
+        if state is None:
+            return None
+        for dt, reading in zip(*self._samples.means(self._stamp_ns, stamp_ns)):
+            F = transition(state, reading, dt)
+            self._covariance = F @ self._covariance @ F.T + dt * self._growth
+            state = stepped(state, reading, dt)
+        self._hold(stamp_ns, state)
+        return self._T_map_base(state)
+
+    def correct(self, stamp_ns: int, T_map_base: FloatArray, covariance: FloatArray) -> str:
+        """Take a pose of the body at a time [ns], not before that of the last call.
+
+        Parameters
+        ----------
+        stamp_ns : int
+        T_map_base : (4, 4) array
+        covariance : (6, 6) array
+            Of its position, then of turns about the map's axes [m, rad].
+
+        Returns
+        -------
+        str
+            Why it is refused; empty when it is taken, or begun with.
+        """
+        T_map_imu = T_map_base @ self.T_base_imu
+        lever = T_map_imu[:3, 3] - T_map_base[:3, 3]
+        noise = compose_covariance(covariance + self._pose_noise, lever, 0.0)
+        is_lost = self.advance(stamp_ns) is None
+        if self._state is None or is_lost or self._n_refused >= self.parameters.max_refused:
+            self._begin(stamp_ns, T_map_imu, noise)
+            return ""
+        turn = Rotation.from_matrix(T_map_imu[:3, :3] @ self._state.R.T).as_rotvec()
+        innovation = np.concatenate([T_map_imu[:3, 3] - self._state.p, turn])
+        precision = np.linalg.inv(self._covariance[_OF_POSE] + noise)
+        distance2 = float(innovation @ precision @ innovation)
+        if not distance2 <= self._gate:
+            self._n_refused += 1
+            return (
+                f"{np.linalg.norm(innovation[:3]):.2f} m and {np.degrees(np.linalg.norm(turn)):.1f}"
+                f" degrees from where the IMU led: {distance2:.0f} squared sigmas, more than "
+                f"{self._gate:.0f}"
+            )
+        self._take(self._state, innovation, self._covariance[:, _POSE] @ precision, noise)
+        return ""
+
+    def estimate(self) -> BodyEstimate | None:
+        """Return the motion of the body at the time of the last call; None when it is lost."""
+        state = self._state
+        if state is None:
+            return None
+        omega_imu = self._samples.at(self._stamp_ns)[:3]
+        twist, J = body_twist(state, omega_imu, self.T_base_imu)
+        read = self.parameters.gyro_noise_rad_s_sqrt_hz**2 / self._samples.period_s
+        T_map_base = self._T_map_base(state)
+        lever = T_map_base[:3, 3] - state.p
+        return BodyEstimate(
+            T_map_base=T_map_base,
+            covariance=compose_covariance(self._covariance[_OF_POSE], lever, 0.0),
+            twist=twist,
+            twist_covariance=J @ self._covariance @ J.T + read * J[:, GYRO] @ J[:, GYRO].T,
+        )
+
+    def _lack(self, stamp_ns: int) -> str:
+        """Return why the motion cannot be brought to a time; empty if it can, or is not known."""
+        if self._state is None:
+            return ""
+        if stamp_ns < self._stamp_ns:
+            return "the time of the images went back"
+        longest_s = self.parameters.max_dead_reckoning_s
+        if to_seconds(stamp_ns - self._posed_ns) > longest_s:
+            return f"no pose was taken for more than {longest_s:g} s"
+        gap_s = self._samples.gap_s(self._stamp_ns, stamp_ns)
+        return _without_samples(gap_s) if gap_s > self.parameters.max_gap_s else ""
+
+    def _begin(self, stamp_ns: int, T_map_imu: FloatArray, noise: FloatArray) -> None:
+        """Take a pose as it is; of the rest only the prior is known."""
+        self._samples.has_passed(stamp_ns)
+        gap_s = self._samples.gap_s(stamp_ns, stamp_ns)
+        if gap_s > self.parameters.max_gap_s:
+            self.restart(_without_samples(gap_s))
+            return
+        self.restart("")
+        self._covariance = self._prior.copy()
+        self._covariance[_OF_POSE] = noise
+        still, R = np.zeros(3), T_map_imu[:3, :3]
+        self._posed_ns = stamp_ns
+        self._hold(
+            stamp_ns,
+            InertialState(p=T_map_imu[:3, 3], v=still, R=R, gyro_bias=still, accel_bias=still),
+        )
+
+    def _take(
+        self, state: InertialState, innovation: FloatArray, gain: FloatArray, noise: FloatArray
+    ) -> None:
+        """Take an innovation in, with the covariance in Joseph's form (section 6.1)."""
+        kept = np.eye(N_ERRORS)
+        kept[:, _POSE] -= gain
+        self._covariance = kept @ self._covariance @ kept.T + gain @ noise @ gain.T
+        self._state = state.corrected(gain @ innovation)
+        self._posed_ns, self._n_refused = self._stamp_ns, 0
+
+    def _hold(self, stamp_ns: int, state: InertialState) -> None:
+        self._state, self._stamp_ns = state, stamp_ns
+        self._samples.has_passed(stamp_ns)
+
+    def _T_map_base(self, state: InertialState) -> FloatArray:
+        return make_transform(state.R, state.p) @ invert_transform(self.T_base_imu)
+
+
+def _diagonal(*, v: float, turn: float, gyro: float, accel: float) -> FloatArray:
+    """Return the covariance (15, 15) of these standard deviations; position has none."""
+    return np.diag(np.repeat([0.0, v, turn, gyro, accel], 3) ** 2)
+
+
+def _without_samples(gap_s: float) -> str:
+    if np.isinf(gap_s):
+        return "no sample of the IMU has come"
+    return f"no sample of the IMU came for {gap_s:.2f} s"

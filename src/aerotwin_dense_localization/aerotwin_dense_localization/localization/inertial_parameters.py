@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Every choice of the fusion with an IMU."""
+
+from dataclasses import dataclass
+
+from aerotwin_core.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class InertialParameters:
+    """What an IMU is trusted with; noise is that of the ADIS16448, as the autopilot expects it."""
+
+    gyro_noise_rad_s_sqrt_hz: float = parameter(
+        3.5e-4, text="Noise density of the gyroscope.", unit="rad/s/sqrt(Hz)",
+        minimum=1e-8, maximum=1.0,
+    )  # fmt: skip
+    accel_noise_m_s2_sqrt_hz: float = parameter(
+        0.0041, text="Noise density of the accelerometer.", unit="m/s^2/sqrt(Hz)",
+        minimum=1e-6, maximum=10.0,
+    )  # fmt: skip
+    gyro_bias_walk_rad_s2_sqrt_hz: float = parameter(
+        4.0e-5, text="Random walk of the gyroscope's bias.", unit="rad/s^2/sqrt(Hz)",
+        minimum=0.0, maximum=1.0,
+    )  # fmt: skip
+    accel_bias_walk_m_s3_sqrt_hz: float = parameter(
+        0.006, text="Random walk of the accelerometer's bias.", unit="m/s^3/sqrt(Hz)",
+        minimum=0.0, maximum=10.0,
+    )  # fmt: skip
+    gyro_bias_std_rad_s: float = parameter(
+        0.009, text="The gyroscope's bias when it begins, 1 sigma.", unit="rad/s",
+        minimum=0.0, maximum=1.0,
+    )  # fmt: skip
+    accel_bias_std_m_s2: float = parameter(
+        0.21, text="The accelerometer's bias when it begins, 1 sigma.", unit="m/s^2",
+        minimum=0.0, maximum=10.0,
+    )  # fmt: skip
+    speed_std_m_s: float = parameter(
+        2.0, text="Speed along each axis when it begins, 1 sigma.", unit="m/s",
+        minimum=0.01, maximum=1000.0,
+    )  # fmt: skip
+    pose_sigma_m: float = parameter(
+        0.003, text="What poses may be off by besides their covariance.", unit="m",
+        minimum=0.0, maximum=10.0,
+    )  # fmt: skip
+    pose_sigma_deg: float = parameter(
+        0.05, text="The same of their turns.", unit="deg", minimum=0.0, maximum=30.0
+    )
+    gate_probability: float = parameter(
+        0.9999,
+        text="A pose is refused that is farther from where the IMU leads than so great a share of "
+        "sound ones (chi-square of 6 degrees of freedom).",
+        minimum=0.5,
+        maximum=1.0,
+    )
+    max_refused: int = parameter(
+        5, text="After so many refused poses in a row it begins anew.", minimum=0, maximum=1000
+    )
+    max_dead_reckoning_s: float = parameter(
+        2.0, text="Longest way without a pose; then it begins anew.", unit="s",
+        minimum=0.01, maximum=60.0,
+    )  # fmt: skip
+    max_gap_s: float = parameter(
+        0.1,
+        text="Between samples, and from the last one to an image; across more nothing is told.",
+        unit="s",
+        minimum=1e-3,
+        maximum=1.0,
+    )

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Samples of an IMU that wait until somebody asks what was read up to a time."""
+
+from collections import deque
+
+import numpy as np
+
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.time import from_seconds, to_seconds
+
+N_KEPT = 5000
+"""5 s at 1 kHz."""
+
+
+class InertialSamples:
+    """Keeps the last samples: linear between them, held before the first and after the last.
+
+    Parameters
+    ----------
+    max_gap_s : float
+        Samples that are late by no more are left out [s].
+
+    Attributes
+    ----------
+    period_s : float
+        Between the last two samples; infinite before.
+    """
+
+    def __init__(self, max_gap_s: float) -> None:
+        self._max_gap_ns = from_seconds(max_gap_s)
+        self._kept: deque[tuple[int, FloatArray]] = deque(maxlen=N_KEPT)
+        self.period_s = float("inf")
+
+    def add(self, stamp_ns: int, reading: FloatArray) -> bool:
+        """Take a sample; False if time went back, and all before is forgotten."""
+        since_ns = stamp_ns - self._kept[-1][0] if self._kept else 0
+        has_gone_back = since_ns < -self._max_gap_ns
+        if has_gone_back:
+            self._kept.clear()
+        if since_ns > 0:
+            self.period_s = to_seconds(since_ns)
+        if since_ns > 0 or not self._kept:
+            self._kept.append((stamp_ns, reading))
+        return not has_gone_back
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._kept.clear()
+
+    def has_passed(self, begin_ns: int) -> None:
+        """Forget what was before a time [ns], but the last sample."""
+        while len(self._kept) > 1 and self._kept[1][0] <= begin_ns:
+            self._kept.popleft()
+
+    def gap_s(self, begin_ns: int, end_ns: int) -> float:
+        """Return the longest time without a sample in an interval [s]; infinite without any.
+
+        It is counted from the last sample before the interval, and up to the first that there is.
+        """
+        if not self._kept:
+            return float("inf")
+        first_ns = self._kept[0][0]
+        knots_ns = [min(begin_ns, first_ns), *self._inside(begin_ns, end_ns), end_ns]
+        return to_seconds(max(int(np.diff(knots_ns).max()), first_ns - end_ns))
+
+    def means(self, begin_ns: int, end_ns: int) -> tuple[np.ndarray, FloatArray]:
+        """Return times (n,) [s] that fill an interval, and the mean readings (n, m) in them."""
+        knots_ns = np.array([begin_ns, *self._inside(begin_ns, end_ns), end_ns], dtype=np.int64)
+        readings = self._at(knots_ns)
+        return np.diff(knots_ns) * 1e-9, 0.5 * (readings[1:] + readings[:-1])
+
+    def at(self, stamp_ns: int) -> FloatArray:
+        """Return the reading (m,) at a time [ns]."""
+        return self._at(np.array([stamp_ns], dtype=np.int64))[0]
+
+    def _inside(self, begin_ns: int, end_ns: int) -> list[int]:
+        return [at_ns for at_ns, _ in self._kept if begin_ns < at_ns < end_ns]
+
+    def _at(self, stamps_ns: np.ndarray) -> FloatArray:
+        first_ns = self._kept[0][0]
+        known = [at_ns - first_ns for at_ns, _ in self._kept]
+        columns = np.array([reading for _, reading in self._kept]).T
+        return np.column_stack([np.interp(stamps_ns - first_ns, known, one) for one in columns])

@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Samples of an IMU for the filter that fuses them, from `imu/data_raw` and /tf_static."""
+
+import numpy as np
+from rclpy.node import Node
+from sensor_msgs.msg import Imu
+
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.ros.conversions import ns_from_stamp
+from aerotwin_core.ros.lockstep import OVERRIDABLE
+from aerotwin_core.ros.qos import IMU_DEPTH, reliable
+from aerotwin_dense_localization.localization import InertialFilter
+from aerotwin_dense_localization.ros.mounting import Mounting
+
+_NOT_GIVEN = -1.0
+
+
+class ImuIntake:
+    """Subscribes for a node and feeds a filter.
+
+    Parameters
+    ----------
+    node : Node
+        Whose subscriptions they are.
+    base_frame : str
+        Frame of the body that carries the IMU.
+    inertial : InertialFilter
+
+    Attributes
+    ----------
+    counters : dict
+        `n_imu` samples that were taken, `n_imu_refused` that were not.
+    """
+
+    def __init__(self, node: Node, base_frame: str, inertial: InertialFilter) -> None:
+        self._node, self._base_frame, self._inertial = node, base_frame, inertial
+        self._mounting = Mounting(node, base_frame, ())
+        self._mounted: FloatArray | None = None
+        self.counters = {"n_imu": 0, "n_imu_refused": 0}
+        self._subscription = node.create_subscription(
+            Imu, "imu/data_raw", self._on_imu, reliable(IMU_DEPTH),
+            qos_overriding_options=OVERRIDABLE,
+        )  # fmt: skip
+
+    def take_waiting(self) -> None:
+        """Take what has come while the node was busy: an image must not overtake its samples."""
+        handle = self._subscription.handle
+        with handle:
+            while (taken := handle.take_message(Imu, False)) is not None:
+                self._on_imu(taken[0])
+
+    def _on_imu(self, message: Imu) -> None:
+        try:
+            self._mount(message.header.frame_id)
+            self._inertial.add(ns_from_stamp(message.header.stamp), *reading_of(message))
+        except ValueError as error:
+            self.counters["n_imu_refused"] += 1
+            self._node.get_logger().warning(f"imu refused: {error}", throttle_duration_sec=5.0)
+        else:
+            self.counters["n_imu"] += 1
+
+    def _mount(self, frame_id: str) -> None:
+        """Tell the filter where the IMU sits when that is new.
+
+        Raises
+        ------
+        ValueError
+            If nobody says so.
+        """
+        T_base_imu = self._mounting.find(frame_id)
+        if T_base_imu is None:
+            raise ValueError(
+                f"/tf_static does not tell where {frame_id!r} sits on {self._base_frame!r}; "
+                "publish it"
+            )
+        if self._mounted is None or not np.array_equal(T_base_imu, self._mounted):
+            self._inertial.mount(T_base_imu)
+            self._mounted = T_base_imu
+
+
+def reading_of(message: Imu) -> tuple[list[float], list[float]]:
+    """Return angular velocity [rad/s] and specific force [m/s^2] in axes of the IMU.
+
+    Raises
+    ------
+    ValueError
+        If one of them is not given (REP-145: the first covariance is -1).
+    """
+    for name in ("angular_velocity", "linear_acceleration"):
+        if getattr(message, f"{name}_covariance")[0] == _NOT_GIVEN:
+            raise ValueError(f"it has no {name} ({name}_covariance[0] is -1); both are needed")
+    omega, force = message.angular_velocity, message.linear_acceleration
+    return [omega.x, omega.y, omega.z], [force.x, force.y, force.z]
