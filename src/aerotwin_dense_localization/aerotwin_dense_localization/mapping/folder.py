@@ -116,7 +116,7 @@ def _manifest(path: Path) -> dict[str, Any]:
             f"{path}: cannot be read ({error.strerror}); name the folder of a dense map, as "
             "aerotwin map writes it"
         ) from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DenseMapError(f"{path}: not JSON ({error}); map again") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DenseMapError(f"{path}: format must be '{FORMAT}'; it is of something else")
