@@ -137,12 +137,15 @@ class InertialFilter:
     def advance(self, stamp_ns: int) -> FloatArray | None:
         """Return T_map_base (4, 4) at a time [ns], not before that of the last call.
 
-        None where it has lost its way: `reason` says why.
+        None where samples have not come so far, and where it has lost its way: `reason` says it.
         """
-        if lack := self._lack(stamp_ns):
-            self.restart(lack)
+        if loss := self._loss(stamp_ns):
+            self.restart(loss)
         state = self._state
         if state is None:
+            return None
+        self.reason = self._lateness(stamp_ns)
+        if self.reason:
             return None
         for dt, reading in zip(*self._samples.means(self._stamp_ns, stamp_ns)):
             F = transition(state, reading, dt)
@@ -154,6 +157,8 @@ class InertialFilter:
     def correct(self, stamp_ns: int, T_map_base: FloatArray, covariance: FloatArray) -> str:
         """Take a pose of the body at a time [ns], not before that of the last call.
 
+        One that the samples have not come up to is left out.
+
         Parameters
         ----------
         stamp_ns : int
@@ -164,14 +169,16 @@ class InertialFilter:
         Returns
         -------
         str
-            Why it is refused; empty when it is taken, or begun with.
+            Why it is refused; empty otherwise.
         """
         T_map_imu = T_map_base @ self.T_base_imu
         lever = T_map_imu[:3, 3] - T_map_base[:3, 3]
         noise = compose_covariance(covariance + self._pose_noise, lever, 0.0)
-        is_lost = self.advance(stamp_ns) is None
-        if self._state is None or is_lost or self._n_refused >= self.parameters.max_refused:
+        is_there = self.advance(stamp_ns) is not None
+        if self._state is None or (is_there and self._n_refused >= self.parameters.max_refused):
             self._begin(stamp_ns, T_map_imu, noise)
+            return ""
+        if not is_there:
             return ""
         turn = Rotation.from_matrix(T_map_imu[:3, :3] @ self._state.R.T).as_rotvec()
         innovation = np.concatenate([T_map_imu[:3, 3] - self._state.p, turn])
@@ -187,10 +194,10 @@ class InertialFilter:
         self._take(self._state, innovation, self._covariance[:, _POSE] @ precision, noise)
         return ""
 
-    def estimate(self) -> BodyEstimate | None:
-        """Return the motion of the body at the time of the last call; None when it is lost."""
+    def estimate(self, stamp_ns: int) -> BodyEstimate | None:
+        """Return the motion of the body at the time [ns] of the last call; None if it is lost."""
         state = self._state
-        if state is None:
+        if state is None or stamp_ns != self._stamp_ns:
             return None
         omega_imu = self._samples.at(self._stamp_ns)[:3]
         twist, J = body_twist(state, omega_imu, self.T_base_imu)
@@ -204,8 +211,8 @@ class InertialFilter:
             twist_covariance=J @ self._covariance @ J.T + read * J[:, GYRO] @ J[:, GYRO].T,
         )
 
-    def _lack(self, stamp_ns: int) -> str:
-        """Return why the motion cannot be brought to a time; empty if it can, or is not known."""
+    def _loss(self, stamp_ns: int) -> str:
+        """Return why the motion is not known any more at a time; empty if it is, or never was."""
         if self._state is None:
             return ""
         if stamp_ns < self._stamp_ns:
@@ -213,15 +220,29 @@ class InertialFilter:
         longest_s = self.parameters.max_dead_reckoning_s
         if to_seconds(stamp_ns - self._posed_ns) > longest_s:
             return f"no pose was taken for more than {longest_s:g} s"
-        gap_s = self._samples.gap_s(self._stamp_ns, stamp_ns)
-        return _without_samples(gap_s) if gap_s > self.parameters.max_gap_s else ""
+        return self._gap(self._stamp_ns, stamp_ns)
+
+    def _gap(self, begin_ns: int, end_ns: int) -> str:
+        """Return how long samples lack within an interval; empty if that is bridged."""
+        gap_s = self._samples.gap_s(begin_ns, end_ns)
+        return (
+            f"no sample of the IMU for {gap_s:.2f} s" if gap_s > self.parameters.max_gap_s else ""
+        )
+
+    def _lateness(self, stamp_ns: int) -> str:
+        """Return how far samples are behind a time; empty if the last one may be held."""
+        lag_s = self._samples.lag_s(stamp_ns)
+        if lag_s <= self.parameters.max_hold_s:
+            return ""
+        if np.isinf(lag_s):
+            return "no sample of the IMU has come"
+        return f"the last sample of the IMU is {lag_s:.2f} s older than the image"
 
     def _begin(self, stamp_ns: int, T_map_imu: FloatArray, noise: FloatArray) -> None:
         """Take a pose as it is; of the rest only the prior is known."""
         self._samples.has_passed(stamp_ns)
-        gap_s = self._samples.gap_s(stamp_ns, stamp_ns)
-        if gap_s > self.parameters.max_gap_s:
-            self.restart(_without_samples(gap_s))
+        if lack := self._lateness(stamp_ns) or self._gap(stamp_ns, stamp_ns):
+            self.restart(lack)
             return
         self.restart("")
         self._covariance = self._prior.copy()
@@ -254,9 +275,3 @@ class InertialFilter:
 def _diagonal(*, v: float, turn: float, gyro: float, accel: float) -> FloatArray:
     """Return the covariance (15, 15) of these standard deviations; position has none."""
     return np.diag(np.repeat([0.0, v, turn, gyro, accel], 3) ** 2)
-
-
-def _without_samples(gap_s: float) -> str:
-    if np.isinf(gap_s):
-        return "no sample of the IMU has come"
-    return f"no sample of the IMU came for {gap_s:.2f} s"

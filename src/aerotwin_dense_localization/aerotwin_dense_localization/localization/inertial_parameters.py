@@ -61,9 +61,13 @@ class InertialParameters:
         minimum=0.01, maximum=60.0,
     )  # fmt: skip
     max_gap_s: float = parameter(
-        0.1,
-        text="Between samples, and from the last one to an image; across more nothing is told.",
+        0.1, text="Between samples; across more it begins anew.", unit="s",
+        minimum=1e-3, maximum=1.0,
+    )  # fmt: skip
+    max_hold_s: float = parameter(
+        0.03,
+        text="From the last sample to an image; one that is farther ahead is not fused.",
         unit="s",
-        minimum=1e-3,
+        minimum=0.0,
         maximum=1.0,
     )

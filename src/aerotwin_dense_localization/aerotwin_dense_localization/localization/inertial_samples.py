@@ -54,15 +54,19 @@ class InertialSamples:
             self._kept.popleft()
 
     def gap_s(self, begin_ns: int, end_ns: int) -> float:
-        """Return the longest time without a sample in an interval [s]; infinite without any.
+        """Return the longest time between the samples around and in an interval [s].
 
-        It is counted from the last sample before the interval, and up to the first that there is.
+        It ends at the last sample: `lag_s` tells what lacks then.
         """
-        if not self._kept:
-            return float("inf")
-        first_ns = self._kept[0][0]
-        knots_ns = [min(begin_ns, first_ns), *self._inside(begin_ns, end_ns), end_ns]
-        return to_seconds(max(int(np.diff(knots_ns).max()), first_ns - end_ns))
+        before = [at_ns for at_ns, _ in self._kept if at_ns < end_ns]
+        after = [at_ns for at_ns, _ in self._kept if at_ns >= end_ns][:1]
+        known_ns = [*before, *after]
+        first_ns = [begin_ns] if known_ns and known_ns[0] > begin_ns else []
+        return to_seconds(int(np.diff([*first_ns, *known_ns]).max(initial=0)))
+
+    def lag_s(self, stamp_ns: int) -> float:
+        """Return how long before a time the last sample was [s]; infinite without any."""
+        return to_seconds(stamp_ns - self._kept[-1][0]) if self._kept else float("inf")
 
     def means(self, begin_ns: int, end_ns: int) -> tuple[np.ndarray, FloatArray]:
         """Return times (n,) [s] that fill an interval, and the mean readings (n, m) in them."""

@@ -86,7 +86,7 @@ class BodyLocalizer:
         if self._inertial is not None:
             if refusal := self._inertial.correct(stamp_ns, T_map_base, covariance):
                 return _unbelieved(found, refusal), None
-            seen = self._inertial.estimate() or seen
+            seen = self._inertial.estimate(stamp_ns) or seen
         self._placed = (stamp_ns, seen.T_map_base)
         return found, seen
 

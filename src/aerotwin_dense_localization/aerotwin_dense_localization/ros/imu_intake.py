@@ -4,16 +4,20 @@
 
 import numpy as np
 from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import Imu
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_core.ros.lockstep import OVERRIDABLE
-from aerotwin_core.ros.qos import IMU_DEPTH, reliable
+from aerotwin_core.ros.qos import IMU_DEPTH
 from aerotwin_dense_localization.localization import InertialFilter
 from aerotwin_dense_localization.ros.mounting import Mounting
 
 _NOT_GIVEN = -1.0
+_SAMPLES = QoSProfile(depth=IMU_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
+"""A sample that is lost is bridged. Reliable, those after it wait until it is sent again: in flights
+they then came 0.2 to 0.6 s after their images."""
 
 
 class ImuIntake:
@@ -39,9 +43,8 @@ class ImuIntake:
         self._mounted: FloatArray | None = None
         self.counters = {"n_imu": 0, "n_imu_refused": 0}
         self._subscription = node.create_subscription(
-            Imu, "imu/data_raw", self._on_imu, reliable(IMU_DEPTH),
-            qos_overriding_options=OVERRIDABLE,
-        )  # fmt: skip
+            Imu, "imu/data_raw", self._on_imu, _SAMPLES, qos_overriding_options=OVERRIDABLE
+        )
 
     def take_waiting(self) -> None:
         """Take what has come while the node was busy: an image must not overtake its samples."""

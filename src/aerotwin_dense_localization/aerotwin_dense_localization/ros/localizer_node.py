@@ -136,6 +136,10 @@ class LocalizerNode(Node):
             self._publish_body(stamp_ns, body)
         name = self.get_fully_qualified_name().lstrip("/")
         self._publish_status(status_message(stamp_ns, found, name))
+        if self._inertial is not None and self._inertial.reason:
+            self.get_logger().warning(
+                f"not fused with the IMU: {self._inertial.reason}", throttle_duration_sec=5.0
+            )
 
     def _publish_body(self, stamp_ns: int, body: BodyEstimate) -> None:
         p = self._settings
