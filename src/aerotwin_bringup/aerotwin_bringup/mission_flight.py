@@ -1,12 +1,14 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A mission flown by the embedded autopilot without ROS, faster than real time, only watched."""
+"""A mission flown by an autopilot without ROS, faster than real time, only watched."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from aerotwin_core.parameters import parameter
 from aerotwin_core.time import Schedule
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_worlds import World
@@ -27,6 +29,17 @@ _CHOICES: dict[Positioning, dict[str, Any]] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class AutopilotChoice:
+    """Who flies."""
+
+    controller: str = parameter("embedded", text="who flies", choices=("embedded", "px4"))
+    px4_dir: str = parameter("", text="PX4 source folder with a built SITL (controller px4)")
+
+
+EMBEDDED = AutopilotChoice()
+
+
 @contextmanager
 def mission_flight(
     world: World,
@@ -36,6 +49,7 @@ def mission_flight(
     seed: int,
     instance: int = 0,
     positioning: Positioning = "gnss",
+    autopilot: AutopilotChoice = EMBEDDED,
 ) -> Iterator[Simulation]:
     """Start a flight without cameras and recording; end it with the block.
 
@@ -52,10 +66,12 @@ def mission_flight(
         Number of the vehicle: its ports on this machine.
     positioning : str
         How the autopilot knows its place: see `Positioning`.
+    autopilot : AutopilotChoice
     """
     parameters = SimulatorParameters(
         world=world.name, mission=str(mission), camera=False, record="none", seed=seed,
-        instance=instance, **_CHOICES[positioning],
+        instance=instance, controller=autopilot.controller, px4_dir=autopilot.px4_dir,
+        **_CHOICES[positioning],
     )  # fmt: skip
     simulation = Simulation(parameters, world, folder, [])
     try:

@@ -10,7 +10,13 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from aerotwin_bringup.mission_flight import Positioning, flown, mission_flight
+from aerotwin_bringup.mission_flight import (
+    EMBEDDED,
+    AutopilotChoice,
+    Positioning,
+    flown,
+    mission_flight,
+)
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import (
@@ -87,6 +93,7 @@ def fly_camera(
     seed: int,
     instance: int = 0,
     positioning: Positioning = "gnss",
+    autopilot: AutopilotChoice = EMBEDDED,
     on_progress: Callable[[float], object] = lambda share: None,
 ) -> CameraTrack:
     """Return where a camera was on a flight along poses, at its rate, from the first to the last.
@@ -105,6 +112,7 @@ def fly_camera(
         Number of the vehicle: its ports on this machine.
     positioning : str
         How the autopilot knows its place.
+    autopilot : AutopilotChoice
     on_progress : callable
         Told which share of the mission is flown.
 
@@ -118,8 +126,9 @@ def fly_camera(
     write_text_atomically(mission, camera_mission(path, world, speed_m_s))
     stamps, true, told = [], [], []
     with mission_flight(
-        world, mission, folder, seed=seed, instance=instance, positioning=positioning
-    ) as simulation:
+        world, mission, folder, seed=seed, instance=instance, positioning=positioning,
+        autopilot=autopilot,
+    ) as simulation:  # fmt: skip
         for moment in flown(simulation, rate_hz, on_progress):
             vehicle = moment.vehicles[0]
             state, estimate = vehicle.body.state, vehicle.backend.estimate

@@ -23,7 +23,7 @@ from aerotwin_bringup.dense_localization.flights import (
     camera_mission,
 )
 from aerotwin_bringup.dense_localization.pictures import SCAN, Pictures
-from aerotwin_bringup.mission_flight import flown, mission_flight
+from aerotwin_bringup.mission_flight import EMBEDDED, AutopilotChoice, flown, mission_flight
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.frames import (
     FloatArray,
@@ -164,6 +164,7 @@ def fly_localized(
     rate_hz: float,
     seed: int,
     instance: int = 0,
+    autopilot: AutopilotChoice = EMBEDDED,
     parameters: LoopParameters | None = None,
     on_progress: Callable[[float], object] = lambda share: None,
 ) -> LocalizedFlight:
@@ -187,6 +188,7 @@ def fly_localized(
         Of all noise in flight.
     instance : int
         Number of the vehicle: its ports on this machine.
+    autopilot : AutopilotChoice
     parameters : LoopParameters, optional
     on_progress : callable
         Told which share of the mission is flown.
@@ -196,8 +198,9 @@ def fly_localized(
     mission = folder / "mission.yaml"
     write_text_atomically(mission, camera_mission(path, world, speed_m_s))
     with mission_flight(
-        world, mission, folder, seed=seed, instance=instance, positioning="given"
-    ) as simulation:
+        world, mission, folder, seed=seed, instance=instance, positioning="given",
+        autopilot=autopilot,
+    ) as simulation:  # fmt: skip
         loop = _Loop(simulation, localizer, pictures, rate_hz, p)
         for _ in flown(simulation, STEPS_HZ, on_progress):
             loop.step()

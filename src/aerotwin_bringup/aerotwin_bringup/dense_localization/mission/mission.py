@@ -35,6 +35,7 @@ from aerotwin_bringup.dense_localization.pictures import SCAN, Pictures
 from aerotwin_bringup.dense_localization.scanning import CAMERA, localizer_along
 from aerotwin_bringup.dense_localization.study.page import sections_of
 from aerotwin_bringup.dense_localization.study.seed_study import SeedStudy
+from aerotwin_bringup.mission_flight import AutopilotChoice
 from aerotwin_core.cli import progress, say, write_text_atomically
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import FloatArray, invert_transform, quaternion_from_rotation
@@ -50,7 +51,7 @@ from aerotwin_worlds import Rasteriser, World, WorldQueries, load_world
 
 
 @dataclass(frozen=True, kw_only=True)
-class MissionParameters:
+class MissionParameters(AutopilotChoice):
     """Which wall is mapped and scanned, and how."""
 
     world: str = parameter("cliff", text="name in worlds/ (with @SEED), or path of a world")
@@ -135,7 +136,7 @@ class DenseMission:
             track = fly_camera(
                 self.world, p.mapping.path(), self.folder / "mapping",
                 speed_m_s=p.mapping.speed_m_s, rate_hz=p.mapping.rate_hz, seed=p.seed,
-                instance=p.instance, on_progress=tell,
+                instance=p.instance, autopilot=p, on_progress=tell,
             )  # fmt: skip
         say(f"mapping flight: {len(track.stamps_ns)} frames, {p.mapping.standoff_m:g} m off")
         self._keep("mapping_truth", track.stamps_ns, track.T_map_optical)
@@ -148,7 +149,7 @@ class DenseMission:
             frames = take_frames(
                 self._rasteriser, track, seed=p.seed, on_frame=lambda: bar.update(1)
             )
-        say("map: key-frames are chosen, tied to each other and merged")
+        say("map: its frames are tied to each other and merged")
         made = make_map(frames, track, is_truth_given=p.mapping_poses)
         save_map(
             self.folder / "map",
@@ -173,7 +174,7 @@ class DenseMission:
             flight = fly_localized(
                 world, localizer, path, pictures, self.folder / "scan",
                 speed_m_s=p.scan.speed_m_s, rate_hz=p.scan.rate_hz, seed=p.seed,
-                instance=p.instance, parameters=p.loop, on_progress=tell,
+                instance=p.instance, autopilot=p, parameters=p.loop, on_progress=tell,
             )  # fmt: skip
         say(f"scan without GNSS: {flight.outcome}, {len(flight.found)} images")
         return flight
