@@ -14,6 +14,8 @@ from aerotwin_core.messages import deserialize
 ROOT = Path(__file__).resolve().parents[1]
 NEAR_M = 0.1
 """Places are told from 11 m away, by a map of half a metre a texel."""
+SURE_M_S = 0.1
+"""So well is the velocity known at least, fused with the IMU."""
 INSTANCE = 91
 
 
@@ -63,6 +65,7 @@ def test_the_launched_vehicle_knows_its_place_by_the_map_alone(dense_map, coarse
         "/tf": TFMessage, "/diagnostics": DiagnosticArray, "autopilot/odom": Odometry,
     }  # fmt: skip
     words = [f"map:={dense_map}", "path:=none", f"world:={coarse_world}", "record:=none"]
+    words += ["imu:=true"]
     words += [f"start:=[{start[0]:.2f}, {start[1]:.2f}, {start[2] + 0.1:.2f}, 90.0]"]
     words += [f"instance:={INSTANCE}", f"runs_dir:={tmp_path}"]
     heard = listen_to_launch(
@@ -79,6 +82,9 @@ def test_the_launched_vehicle_knows_its_place_by_the_map_alone(dense_map, coarse
     for axis in "xyz":
         found = getattr(placed[-1].pose.pose.position, axis)
         assert found == pytest.approx(getattr(truth, axis), abs=NEAR_M)
+    twist = placed[-1].twist
+    assert 0.0 < np.sqrt(twist.covariance[0]) < SURE_M_S
+    assert twist.twist.linear.x == pytest.approx(0.0, abs=5 * SURE_M_S)  # it stands
     # Without GNSS the autopilot has no place but the one that it is told.
     believed = shown(heard["autopilot/odom"][-1]).pose.pose.position
     assert believed.z == pytest.approx(truth.z, abs=2 * NEAR_M)

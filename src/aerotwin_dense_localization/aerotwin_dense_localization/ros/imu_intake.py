@@ -16,8 +16,8 @@ from aerotwin_dense_localization.ros.mounting import Mounting
 
 _NOT_GIVEN = -1.0
 _SAMPLES = QoSProfile(depth=IMU_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
-"""A sample that is lost is bridged. Reliable, those after it wait until it is sent again: in flights
-they then came 0.2 to 0.6 s after their images."""
+"""A lost sample is bridged. Reliable, those after it wait until it is sent again: in flights they
+came 0.2 to 0.6 s late."""
 
 
 class ImuIntake:
