@@ -225,6 +225,15 @@ def test_between_poses_a_body_is_where_its_imu_leads(exact):
     assert np.linalg.eigvalsh(gained).min() > 0.0
 
 
+def test_the_covariance_of_a_pose_is_that_of_the_body_not_of_its_imu(exact):
+    rng = np.random.default_rng(5)
+    A = rng.normal(0.0, 0.01, (6, 6))
+    inertial = InertialFilter(EXACT, pose([0.3, -0.2, 1.1], [3.0, -2.0, 1.0]))
+    inertial.add(0, *np.split(exact.values[0], 2))
+    assert inertial.correct(0, Motion().base(0.3), A @ A.T) == ""
+    np.testing.assert_allclose(inertial.estimate(0).covariance, A @ A.T, atol=ROUNDING)
+
+
 def test_errors_are_as_large_as_the_filter_says_and_biases_are_found():
     motion, seconds, n = Motion(), 4.0, 10
     nees, biases = [], []
