@@ -78,9 +78,9 @@ class InertialFilter:
 
     Notes
     -----
-    Readings are taken to be linear between samples, and the last one to hold until an image. It
-    moves with the IMU, so that no angular acceleration is needed. Left out: that errors of turn
-    refer to another attitude once one is taken in (section 6.3), half of it.
+    Readings are taken to be linear between samples, and the last one to hold until an image. The
+    state is that of the IMU, so that no angular acceleration is needed. Left out is the reset of
+    section 6.3: it changes the covariance by half of the small turn that a pose corrects.
     """
 
     def __init__(
@@ -186,11 +186,7 @@ class InertialFilter:
         distance2 = float(innovation @ precision @ innovation)
         if not distance2 <= self._gate:
             self._n_refused += 1
-            return (
-                f"{np.linalg.norm(innovation[:3]):.2f} m and {np.degrees(np.linalg.norm(turn)):.1f}"
-                f" degrees from where the IMU led: {distance2:.0f} squared sigmas, more than "
-                f"{self._gate:.0f}"
-            )
+            return self._refusal(innovation, distance2)
         self._take(self._state, innovation, self._covariance[:, _POSE] @ precision, noise)
         return ""
 
@@ -252,6 +248,13 @@ class InertialFilter:
         self._hold(
             stamp_ns,
             InertialState(p=T_map_imu[:3, 3], v=still, R=R, gyro_bias=still, accel_bias=still),
+        )
+
+    def _refusal(self, innovation: FloatArray, distance2: float) -> str:
+        shift_m, turn_rad = np.linalg.norm(innovation.reshape(2, 3), axis=1)
+        return (
+            f"{shift_m:.2f} m and {np.degrees(turn_rad):.1f} degrees from where the IMU led: "
+            f"{distance2:.0f} squared sigmas, more than {self._gate:.0f}"
         )
 
     def _take(
