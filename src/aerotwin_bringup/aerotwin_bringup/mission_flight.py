@@ -49,6 +49,7 @@ def mission_flight(
     seed: int,
     instance: int = 0,
     positioning: Positioning = "gnss",
+    vision_delay_s: float = 0.0,
     autopilot: AutopilotChoice = EMBEDDED,
 ) -> Iterator[Simulation]:
     """Start a flight without cameras and recording; end it with the block.
@@ -66,12 +67,14 @@ def mission_flight(
         Number of the vehicle: its ports on this machine.
     positioning : str
         How the autopilot knows its place: see `Positioning`.
+    vision_delay_s : float
+        Age of the poses that the caller gives, when they are given [s].
     autopilot : AutopilotChoice
     """
     parameters = SimulatorParameters(
         world=world.name, mission=str(mission), camera=False, record="none", seed=seed,
         instance=instance, controller=autopilot.controller, px4_dir=autopilot.px4_dir,
-        **_CHOICES[positioning],
+        vision_delay_s=vision_delay_s, **_CHOICES[positioning],
     )  # fmt: skip
     simulation = Simulation(parameters, world, folder, [])
     try:

@@ -101,6 +101,14 @@ class SimulatorParameters:
         text="pose from outside for the autopilot; topic takes external_odom",
         choices=("none", "simulated", "topic"),
     )
+    vision_delay_s: float = parameter(
+        0.0,
+        text="age of the poses of external_odom when they come: PX4 is told, the embedded "
+        "autopilot reads their stamps",
+        unit="s",
+        minimum=0.0,
+        maximum=0.5,
+    )
     vision: str = parameter("default", text="preset of the simulated external vision")
     extra_sensors: tuple[str, ...] = parameter(
         (), text="sensors of one's own: module:Class or module:Class@parameters.yaml"

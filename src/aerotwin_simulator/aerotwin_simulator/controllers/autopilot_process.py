@@ -147,7 +147,7 @@ def _gnss_delay_s(parameters: SimulatorParameters) -> float:
 
 def _vision_delay_s(parameters: SimulatorParameters) -> float:
     if parameters.external_vision != "simulated":
-        return 0.0
+        return parameters.vision_delay_s
     return float(load_preset("external_vision", parameters.vision).delay_s)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.frames import FloatArray
 from aerotwin_px4_bridge import (
     AutopilotEstimate,
     HilLink,
@@ -71,6 +72,7 @@ class MavlinkAutopilot:
         self.has_end = setup.mission is not None
         self._client_due_ns = self._origin_due_ns = 0
         self._is_blind = parameters.gnss == NO_GNSS
+        self._p_map_seen: FloatArray | None = None
         self._frame = np.zeros(FRAME_BYTES, np.uint8)
         self._frame_bytes = memoryview(self._frame)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
         self.process = make_process(setup)
@@ -120,6 +122,7 @@ class MavlinkAutopilot:
             self._tell_origin(stamp_ns)
         for pose in readings.vision:
             self.client.link.send_external_vision(pose)
+            self._p_map_seen = np.asarray(pose.p_map)
         time_us = stamp_ns // 1000
         frames: list[bytes | memoryview] = [_hil_gps(time_us, fix) for fix in readings.fixes]
         frames += self._start_frames(stamp_ns)
@@ -143,12 +146,19 @@ class MavlinkAutopilot:
             link.send_global_origin()
 
     def _start_frames(self, stamp_ns: int) -> list[bytes]:
-        """Show PX4 without GNSS the place of its start, until it knows where map lies."""
-        is_wanted = self._is_blind and self._setup.parameters.controller == "px4"
+        """Show PX4 without GNSS where it stands, until it knows where map lies.
+
+        That is its surveyed mark, or where vision sees it if the mission is in the frame of that.
+        """
+        parameters = self._setup.parameters
+        is_wanted = self._is_blind and parameters.controller == "px4"
         if not (is_wanted and stamp_ns >= self._origin_due_ns and self.client.link.needs_fix):
             return []
+        p_map = self._setup.p_map_start if parameters.anchor_mission else self._p_map_seen
+        if p_map is None:
+            return []
         self._origin_due_ns = stamp_ns + START_FIX_PERIOD_NS
-        place = self._setup.plane.to_geodetic(self._setup.p_map_start)
+        place = self._setup.plane.to_geodetic(p_map)
         return [pack_hil_gps(stamp_ns // 1000, *place, (0.0, 0.0, 0.0))]
 
     def _sensor_frame(self, time_us: int, readings: Readings) -> memoryview:

@@ -199,7 +199,7 @@ def fly_localized(
     write_text_atomically(mission, camera_mission(path, world, speed_m_s))
     with mission_flight(
         world, mission, folder, seed=seed, instance=instance, positioning="given",
-        autopilot=autopilot,
+        vision_delay_s=p.latency_s, autopilot=autopilot,
     ) as simulation:  # fmt: skip
         loop = _Loop(simulation, localizer, pictures, rate_hz, p)
         for _ in flown(simulation, STEPS_HZ, on_progress):
