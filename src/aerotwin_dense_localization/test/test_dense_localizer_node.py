@@ -16,12 +16,12 @@ from ros_partner import Partner, image_of, imu_of, info_of, odometry_of  # noqa:
 from aerotwin_core.camera import BrownCamera, PinholeCamera  # noqa: E402
 from aerotwin_core.errors import ParameterError, UserError  # noqa: E402
 from aerotwin_core.ros.conversions import ns_from_stamp, pose_message  # noqa: E402
+from aerotwin_dense_localization.localization import reading_of  # noqa: E402
 from aerotwin_dense_localization.mapping import (  # noqa: E402
     DenseMapError,
     MapBuilder,
     save_map,
 )
-from aerotwin_dense_localization.ros.imu_intake import reading_of  # noqa: E402
 from aerotwin_dense_localization.ros.localizer_node import LocalizerNode  # noqa: E402
 
 SCAN = PinholeCamera(width=300, height=200, fx=180.0, fy=180.0, cx=149.5, cy=99.5)

@@ -22,6 +22,7 @@ from aerotwin_dense_localization.localization import (  # noqa: E402
     Localization,
     LocalizationParameters,
     Status,
+    body_covariance,
 )
 from aerotwin_dense_localization.ros.node_parameters import (  # noqa: E402
     LocalizerNodeParameters,
@@ -29,7 +30,6 @@ from aerotwin_dense_localization.ros.node_parameters import (  # noqa: E402
 )
 from aerotwin_dense_localization.ros.odometry_input import pose_of  # noqa: E402
 from aerotwin_dense_localization.ros.outputs import (  # noqa: E402
-    body_covariance,
     preview_points,
     status_message,
 )

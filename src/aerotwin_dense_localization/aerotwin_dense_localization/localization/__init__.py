@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Localisation of a camera in a dense map, by views that are rendered along its path."""
 
+from aerotwin_dense_localization.localization.body_tracker import BodyTracker, body_covariance
 from aerotwin_dense_localization.localization.inertial import BodyEstimate, InertialFilter
 from aerotwin_dense_localization.localization.inertial_parameters import InertialParameters
+from aerotwin_dense_localization.localization.inertial_samples import reading_of
 from aerotwin_dense_localization.localization.localizer import (
     Localization,
     Localizer,
@@ -19,6 +21,7 @@ from aerotwin_dense_localization.localization.virtual_views import VirtualViews
 
 __all__ = [
     "BodyEstimate",
+    "BodyTracker",
     "InertialFilter",
     "InertialParameters",
     "Localization",
@@ -26,7 +29,9 @@ __all__ = [
     "Localizer",
     "Status",
     "VirtualViews",
+    "body_covariance",
     "follow_surface",
     "raster_path",
+    "reading_of",
     "virtual_poses",
 ]

@@ -3,6 +3,7 @@
 """Samples of an IMU that wait until somebody asks what was read up to a time."""
 
 from collections import deque
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from aerotwin_core.time import from_seconds, to_seconds
 
 N_KEPT = 5000
 """5 s at 1 kHz."""
+_NOT_GIVEN = -1.0
 
 
 class InertialSamples:
@@ -86,3 +88,22 @@ class InertialSamples:
         known = [at_ns - first_ns for at_ns, _ in self._kept]
         columns = np.array([reading for _, reading in self._kept]).T
         return np.column_stack([np.interp(stamps_ns - first_ns, known, one) for one in columns])
+
+
+def reading_of(message: Any) -> tuple[list[float], list[float]]:
+    """Return angular velocity [rad/s] and specific force [m/s^2] in axes of the IMU.
+
+    Parameters
+    ----------
+    message : sensor_msgs/Imu
+
+    Raises
+    ------
+    ValueError
+        If one of them is not given (REP-145: the first covariance is -1).
+    """
+    for name in ("angular_velocity", "linear_acceleration"):
+        if getattr(message, f"{name}_covariance")[0] == _NOT_GIVEN:
+            raise ValueError(f"it has no {name} ({name}_covariance[0] is -1); both are needed")
+    omega, force = message.angular_velocity, message.linear_acceleration
+    return [omega.x, omega.y, omega.z], [force.x, force.y, force.z]

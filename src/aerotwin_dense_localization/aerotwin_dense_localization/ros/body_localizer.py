@@ -2,20 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A body that is localised by its camera, with an IMU or odometry from image to image, if any."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_dense_localization.localization import (
     BodyEstimate,
+    BodyTracker,
     InertialFilter,
     Localization,
     Localizer,
-    Status,
     VirtualViews,
 )
-from aerotwin_dense_localization.ros.outputs import body_covariance
 from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer
 
 
@@ -64,7 +63,9 @@ class BodyLocalizer:
     def restart(self, T_map_base: FloatArray | None) -> None:
         """Begin anew at a pose of the body, or anywhere."""
         start = None if T_map_base is None else T_map_base @ self._T_base_optical
-        self._localizer = Localizer(self._views, start)
+        self._tracker = BodyTracker(
+            Localizer(self._views, start), self._T_base_optical, self._inertial
+        )
         self._T_map_odom: FloatArray | None = None
         self._placed: tuple[int, FloatArray] | None = None
         if self._inertial is not None:
@@ -77,17 +78,9 @@ class BodyLocalizer:
         the very moment may come later than the image: the last one before it is good enough to
         begin with.
         """
-        found = self._localizer.localize(grey, self._expected(stamp_ns))
-        if found.T_map_cam is None or found.covariance is None:
-            return found, None
-        T_map_base = found.T_map_cam @ invert_transform(self._T_base_optical)
-        covariance = body_covariance(found.covariance, found.T_map_cam, T_map_base)
-        seen = BodyEstimate(T_map_base=T_map_base, covariance=covariance)
-        if self._inertial is not None:
-            if refusal := self._inertial.correct(stamp_ns, T_map_base, covariance):
-                return _unbelieved(found, refusal), None
-            seen = self._inertial.estimate(stamp_ns) or seen
-        self._placed = (stamp_ns, seen.T_map_base)
+        found, seen = self._tracker.localize(stamp_ns, grey, self._led_by_odometry(stamp_ns))
+        if seen is not None:
+            self._placed = (stamp_ns, seen.T_map_base)
         return found, seen
 
     def new_map_odom(self) -> MapOdom | None:
@@ -101,16 +94,8 @@ class BodyLocalizer:
         self._T_map_odom = T_map_base @ invert_transform(T_odom_base)
         return MapOdom(stamp_ns=stamp_ns, T_map_odom=self._T_map_odom)
 
-    def _expected(self, stamp_ns: int) -> FloatArray | None:
-        T_map_base = None if self._inertial is None else self._inertial.advance(stamp_ns)
+    def _led_by_odometry(self, stamp_ns: int) -> FloatArray | None:
         T_odom_base = self._odometry.near(stamp_ns)
-        if T_map_base is None and self._T_map_odom is not None and T_odom_base is not None:
-            T_map_base = self._T_map_odom @ T_odom_base
-        return None if T_map_base is None else T_map_base @ self._T_base_optical
-
-
-def _unbelieved(found: Localization, reason: str) -> Localization:
-    return replace(
-        found, status=Status.LOST, T_map_cam=None, covariance=None, correlation=0.0, overlap=0.0,
-        reason=reason,
-    )  # fmt: skip
+        if self._T_map_odom is None or T_odom_base is None:
+            return None
+        return self._T_map_odom @ T_odom_base

@@ -11,10 +11,9 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.ros.conversions import ns_from_stamp
 from aerotwin_core.ros.lockstep import OVERRIDABLE
 from aerotwin_core.ros.qos import IMU_DEPTH
-from aerotwin_dense_localization.localization import InertialFilter
+from aerotwin_dense_localization.localization import InertialFilter, reading_of
 from aerotwin_dense_localization.ros.mounting import Mounting
 
-_NOT_GIVEN = -1.0
 _SAMPLES = QoSProfile(depth=IMU_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT)
 """A lost sample is bridged. Reliable, those after it wait until it is sent again: in flights they
 came 0.2 to 0.6 s late."""
@@ -80,18 +79,3 @@ class ImuIntake:
         if self._mounted is None or not np.array_equal(T_base_imu, self._mounted):
             self._inertial.mount(T_base_imu)
             self._mounted = T_base_imu
-
-
-def reading_of(message: Imu) -> tuple[list[float], list[float]]:
-    """Return angular velocity [rad/s] and specific force [m/s^2] in axes of the IMU.
-
-    Raises
-    ------
-    ValueError
-        If one of them is not given (REP-145: the first covariance is -1).
-    """
-    for name in ("angular_velocity", "linear_acceleration"):
-        if getattr(message, f"{name}_covariance")[0] == _NOT_GIVEN:
-            raise ValueError(f"it has no {name} ({name}_covariance[0] is -1); both are needed")
-    omega, force = message.angular_velocity, message.linear_acceleration
-    return [omega.x, omega.y, omega.z], [force.x, force.y, force.z]

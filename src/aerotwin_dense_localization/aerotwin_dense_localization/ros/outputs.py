@@ -12,26 +12,10 @@ from aerotwin_core.frames import FloatArray, transform_points
 from aerotwin_core.ros.conversions import message_from_transform, pose_message, stamp_from_ns
 from aerotwin_dense_localization.localization import BodyEstimate, Localization, Status
 from aerotwin_dense_localization.mapping import Keyframe
-from aerotwin_stereo_odometry.covariance import compose_covariance
 
 PREVIEW_STEP_PX = 8
 """Of a key-frame every so manieth pixel of a row and of a column is shown."""
 _LEVELS = {Status.RELOCALIZED: DiagnosticStatus.WARN, Status.LOST: DiagnosticStatus.ERROR}
-
-
-def body_covariance(
-    covariance_cam: FloatArray, T_map_cam: FloatArray, T_map_base: FloatArray
-) -> FloatArray:
-    """Return the covariance (6, 6) of a body's pose: position, then turns about the map's axes.
-
-    Parameters
-    ----------
-    covariance_cam : (6, 6) array
-        Of shift and turn of the camera, in axes of the map [m, rad].
-    T_map_cam, T_map_base : (4, 4) arrays
-        Poses of the camera and of the body that carries it.
-    """
-    return compose_covariance(covariance_cam, T_map_base[:3, 3] - T_map_cam[:3, 3], 0.0)
 
 
 def odometry_message(

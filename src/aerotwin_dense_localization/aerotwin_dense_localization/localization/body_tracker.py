@@ -1,0 +1,86 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A body that is localised by its camera, image by image; its IMU, if any, leads between them."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_dense_localization.localization.inertial import BodyEstimate, InertialFilter
+from aerotwin_dense_localization.localization.localizer import Localization, Localizer, Status
+from aerotwin_stereo_odometry.covariance import compose_covariance
+
+
+class BodyTracker:
+    """Expects each image where the IMU led, and tells the IMU's filter where it was placed.
+
+    Parameters
+    ----------
+    localizer : Localizer
+        Of the camera.
+    T_base_optical : (4, 4) array
+        Where the camera sits on the body.
+    inertial : InertialFilter, optional
+        Fuses the poses with samples of an IMU, which others add.
+    """
+
+    def __init__(
+        self,
+        localizer: Localizer,
+        T_base_optical: FloatArray,
+        inertial: InertialFilter | None = None,
+    ) -> None:
+        self._localizer, self._inertial = localizer, inertial
+        self._T_base_optical = T_base_optical
+
+    def localize(
+        self, stamp_ns: int, grey: np.ndarray, T_map_expected: FloatArray | None = None
+    ) -> tuple[Localization, BodyEstimate | None]:
+        """Return how an image (h, w) was placed, and where the body is; None when it is lost.
+
+        Parameters
+        ----------
+        stamp_ns : int
+            Not before that of the last call.
+        grey : (h, w) array
+        T_map_expected : (4, 4) array, optional
+            Where the body is expected by others, should the IMU not know.
+        """
+        led = None if self._inertial is None else self._inertial.advance(stamp_ns)
+        T_map_base = T_map_expected if led is None else led
+        found = self._localizer.localize(
+            grey, None if T_map_base is None else T_map_base @ self._T_base_optical
+        )
+        if found.T_map_cam is None or found.covariance is None:
+            return found, None
+        T_map_base = found.T_map_cam @ invert_transform(self._T_base_optical)
+        covariance = body_covariance(found.covariance, found.T_map_cam, T_map_base)
+        seen = BodyEstimate(T_map_base=T_map_base, covariance=covariance)
+        if self._inertial is None:
+            return found, seen
+        if refusal := self._inertial.correct(stamp_ns, T_map_base, covariance):
+            return _unbelieved(found, refusal), None
+        return found, self._inertial.estimate(stamp_ns) or seen
+
+
+def body_covariance(
+    covariance_cam: FloatArray, T_map_cam: FloatArray, T_map_base: FloatArray
+) -> FloatArray:
+    """Return the covariance (6, 6) of a body's pose: position, then turns about the map's axes.
+
+    Parameters
+    ----------
+    covariance_cam : (6, 6) array
+        Of shift and turn of the camera, in axes of the map [m, rad].
+    T_map_cam, T_map_base : (4, 4) arrays
+        Poses of the camera and of the body that carries it.
+    """
+    return compose_covariance(covariance_cam, T_map_base[:3, 3] - T_map_cam[:3, 3], 0.0)
+
+
+def _unbelieved(found: Localization, reason: str) -> Localization:
+    return replace(
+        found, status=Status.LOST, T_map_cam=None, covariance=None, correlation=0.0, overlap=0.0,
+        reason=reason,
+    )  # fmt: skip
