@@ -309,6 +309,11 @@ def test_a_damaged_map_is_refused_by_name(made, bag, tmp_path, capsys):
         (["map", "cliff", "--poses", "vio.tum"], "are those of its autopilot"),
         (["map", "cliff", "--frames", "::2"], "--frames: is for a recording"),
         (["localize", "MAP", "BAG", "--guided"], "--guided: needs poses"),
+        (["localize", "MAP", "BAG", "--imu", "imu"], "no sensor_msgs/msg/Imu on it"),
+        (
+            ["localize", "MAP", "BAG", "--poses", "slam/odom", "--guided", "--imu", "imu"],
+            "both say",
+        ),
         (["localize", "MAP", "BAG", "--align", "se3"], "name a --reference"),
         (["localize", "MAP", "BAG", "--speed-m-s", "1"], "--speed-m-s: is for a world"),
         (["localize", "MAP", "BAG", "--corner", "1", "2", "3"], "needs both"),

@@ -5,6 +5,7 @@
 from functools import lru_cache
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from aerotwin_core import camera_messages, messages
 from aerotwin_core.bag import BagWriter
@@ -15,6 +16,9 @@ from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 CAMERA = PinholeCamera(width=320, height=240, fx=200.0, fy=200.0, cx=159.5, cy=119.5)
 BASELINE_M, WALL_Y_M, STEP_M, PERIOD_NS, N = 0.4, 6.0, 0.3, 200_000_000, 10
 NORTH = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+GRAVITY = np.array([0.0, 0.0, 9.80665])
+SPARSE_NS = 400_000_000
+T_BASE_IMU = make_transform(Rotation.from_rotvec([1.1, 0.3, -0.2]).as_matrix(), [-0.3, 0.2, 0.1])
 T_BASE_OPTICAL = make_transform(R_CAM_OPTICAL, [0.2, 0.0, 0.1])
 ORIGIN = GeodeticPoint(latitude_deg=47.4, longitude_deg=8.5, altitude_m=400.0)
 ODOMETRY_M = 0.02
@@ -36,6 +40,12 @@ def rays_of(camera):
 
 def seen(T_map_optical, camera=CAMERA):
     """Return the picture of the painted wall y = 6 m."""
+    return _seen(T_map_optical.tobytes(), camera)
+
+
+@lru_cache(maxsize=64)
+def _seen(pose, camera):
+    T_map_optical = np.frombuffer(pose).reshape(4, 4)
     ways = rays_of(camera) @ T_map_optical[:3, :3].T
     p = T_map_optical[:3, 3]
     depth = (WALL_Y_M - p[1]) / ways[..., 1]
@@ -48,7 +58,36 @@ def true_base(k):
     return make_transform(NORTH, [STEP_M * k, 0.0, 2.0 + 0.1 * np.sin(k)])
 
 
-def write_bag(path, lens=CAMERA, n=N, body="base_link"):
+def swaying_base(k):
+    """Return T_map_base at k times `SPARSE_NS`: from rest, to and fro, turning its head."""
+    to_and_fro = 1.0 - np.cos(2.2 * k * SPARSE_NS * 1e-9)
+    turn = Rotation.from_euler("ZY", [0.1 * to_and_fro, 0.05 * to_and_fro]).as_matrix()
+    return make_transform(
+        turn @ NORTH, [0.3 + 1.2 * to_and_fro, 0.2 * to_and_fro, 2.0 + 0.1 * to_and_fro]
+    )
+
+
+def imu_messages(n, frame="imu_link", delay_ns=0):
+    """Yield what an IMU reads in the time of n pictures from `swaying_base`, at 100 Hz.
+
+    By differences of where it is: over 1 ms, so that they are 1e-6 off at most.
+    """
+    h = 1e6 / SPARSE_NS
+    for stamp_ns in range(SPARSE_NS, n * SPARSE_NS + 1, 10_000_000):
+        k = stamp_ns / SPARSE_NS - 1.0
+        before, now, after = (swaying_base(k + step) @ T_BASE_IMU for step in (-h, 0.0, h))
+        turn = Rotation.from_matrix(before[:3, :3].T @ after[:3, :3]).as_rotvec()
+        a = (before + after - 2.0 * now)[:3, 3] / 1e-6
+        force = now[:3, :3].T @ (a + GRAVITY)
+        yield messages.imu_message(
+            stamp_ns + delay_ns, frame, force, turn / 2e-3,
+            specific_force_std=0.1, angular_velocity_std=0.01,
+        )  # fmt: skip
+
+
+def write_bag(
+    path, lens=CAMERA, n=N, body="base_link", base=true_base, period_ns=PERIOD_NS, imu=()
+):
     rng = np.random.default_rng(4)
     kinds = {"image_raw": "sensor_msgs/msg/Image", "camera_info": "sensor_msgs/msg/CameraInfo"}
     plane = LocalTangentPlane(ORIGIN)
@@ -60,16 +99,20 @@ def write_bag(path, lens=CAMERA, n=N, body="base_link"):
         for name in ("/slam/odom", "/truth/odom"):
             bag.add_topic(name, "nav_msgs/msg/Odometry")
         bag.add_topic("/gnss/fix", "sensor_msgs/msg/NavSatFix")
-        edge = messages.transform_stamped(
-            0, "base_link", "left_optical", *pose_from_transform(T_BASE_OPTICAL)
-        )
-        bag.write("/tf_static", 0, messages.serialize(messages.transform_message([edge])))
+        bag.add_topic("/imu", "sensor_msgs/msg/Imu")
+        edges = [
+            messages.transform_stamped(0, "base_link", frame, *pose_from_transform(T))
+            for frame, T in (("left_optical", T_BASE_OPTICAL), ("imu_link", T_BASE_IMU))
+        ]
+        bag.write("/tf_static", 0, messages.serialize(messages.transform_message(edges)))
 
         def put(topic, stamp_ns, message):
             bag.write(topic, stamp_ns, messages.serialize(message))
 
+        for message in imu:
+            put("/imu", messages.stamp_ns(message), message)
         for k in range(n):
-            stamp_ns, T_map_base = (k + 1) * PERIOD_NS, true_base(k)
+            stamp_ns, T_map_base = (k + 1) * period_ns, base(k)
             T_left = T_map_base @ T_BASE_OPTICAL
             for side, offset_m in (("left", 0.0), ("right", BASELINE_M)):
                 T = T_left @ make_transform(np.eye(3), [offset_m, 0.0, 0.0])

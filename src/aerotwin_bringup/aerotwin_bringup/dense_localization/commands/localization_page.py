@@ -103,12 +103,12 @@ def judged(
 
 
 def numbers_of(
-    located: LocatedImages, judgement: Judgement | None, *, seconds: float
+    located: LocatedImages, judgement: Judgement | None, *, n_fused: int | None, seconds: float
 ) -> dict[str, Any]:
     """Return the result in numbers.
 
     Lost are images without a pose, and those that are placed more than 0.5 m off where a
-    reference says so.
+    reference says so. `n_fused` of them were fused with an IMU; None without one.
     """
     scores: dict[str, Any] = {"ate_m": None, "ate_unaligned_m": None, "turn_deg": None}
     scores |= {} if judgement is None else judgement.metrics()
@@ -119,6 +119,7 @@ def numbers_of(
         "n_frames": n,
         "n_lost": int((~placed).sum()) + n_wrong,
         "n_without_pose": int((~placed).sum()),
+        "n_fused": n_fused,
         "n_by_status": {str(status): located.count(status) for status in Status},
         "sigma_median_m": _median(located.sigma_m[placed]),
         "correlation_median": _median(np.array([f.correlation for f in located.found])[placed]),
@@ -151,7 +152,12 @@ def localization_section(
     located: LocatedImages, dense_map: DenseMap, numbers: Mapping[str, Any]
 ) -> Section:
     """Return the chapter on how the images were localised."""
-    n, n_without = numbers["n_frames"], numbers["n_without_pose"]
+    n, n_without, n_fused = numbers["n_frames"], numbers["n_without_pose"], numbers["n_fused"]
+    led = (
+        ""
+        if n_fused is None
+        else f" An IMU led from one to the next; {n_fused} were fused with it."
+    )
     placed = located.is_placed
     return Section(
         title="Localisation",
@@ -159,7 +165,7 @@ def localization_section(
         verdict=f"{n - n_without} of {n} images were localised in the map.",
         text="Each image is aligned to a view rendered from the map: to the closest virtual "
         "key-frame, else to one rendered at the last pose, else to those that look most alike. "
-        "Nothing accumulates: each pose is found by itself.",
+        "Nothing accumulates: each pose is found by itself." + led,
         headline=_headline(numbers),
         scenes=(_scene(located, dense_map),) if placed.any() else (),
         figures=(_certainty(located),) if placed.any() else (),

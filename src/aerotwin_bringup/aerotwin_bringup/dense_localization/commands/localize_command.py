@@ -9,7 +9,10 @@ their camera_info says (plumb_bob, equidistant).
 Where it begins: --start, or --poses (its first pose; with --guided every image is expected where
 they say); a scan in a world begins where its autopilot believes to be. Without, or with --search,
 the first image is looked for everywhere. Images should follow each other within 0.1 m or so; where
-they do not, guide them.
+they do not, guide them, or let an IMU of the bag lead from one to the next (--imu): /tf_static says
+where it sits on base_link, and the map must stand level. An image placed where the IMU cannot have
+led is lost. Poses stay those of the images; what the IMU is trusted with is `inertial` of
+--parameters.
 
 Views are rendered along the way that the camera takes: --path FILE, or a raster over a wall
 (--corner, --extent); else behind the poses from which the map was seen.
@@ -18,6 +21,7 @@ DIR then holds camera.tum (poses of the optical frame), base.tum (of base_link, 
 is known; of a KITTI folder the left camera), localization.csv, metrics.json and report.html.
 
   aerotwin localize build/map my_bag --poses /autopilot/odom -o build/scan
+  aerotwin localize build/map my_bag --poses /autopilot/odom --imu /imu/data_raw -o build/scan
   aerotwin localize build/map my_bag --camera /scan/image_raw --start 1 2 3 0 0 0 1 \
       --corner -15 0.8 4.6 --extent 10 4.8 --standoff-m 2 -o build/scan
   aerotwin localize build/map my_bag --poses vio.tum --path plan.tum --reference truth -o build/scan
@@ -54,6 +58,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="pose in the map at the first image: of base_link, or see --poses-of")  # fmt: skip
     add("--poses", metavar="WORD", help="topic, file or truth: where it begins instead")
     add("--guided", action="store_true", help="expect every image where --poses says")
+    add("--imu", metavar="TOPIC", help="of a bag: expect every image where this IMU led")
     add("--search", action="store_true", help="do not tell where it begins: look everywhere")
     add("--path", type=Path, metavar="FILE", help="poses along which views are rendered (TUM, ...)")
     add("--reference", metavar="WORD", help="topic, file or truth to compare with")
@@ -90,5 +95,7 @@ def _check(args: argparse.Namespace) -> None:
         raise UserError("--search looks everywhere; leave --start and --poses out")
     if args.guided and args.poses is None:
         raise UserError("--guided: needs poses for every image; name them with --poses")
+    if args.guided and args.imu is not None:
+        raise UserError("--guided and --imu: both say where images are expected; give one of them")
     if args.align != "none" and args.reference is None and is_recording(args.source):
         raise UserError("--align: there is nothing to align to; name a --reference")

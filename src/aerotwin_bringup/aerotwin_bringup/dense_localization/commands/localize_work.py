@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_bringup.dense_localization.commands import scan_task
+from aerotwin_bringup.dense_localization.commands.fused_images import FusedImages, ScanParameters
 from aerotwin_bringup.dense_localization.commands.localization_page import (
     judged,
     numbers_of,
@@ -42,25 +43,28 @@ from aerotwin_dense_localization.localization import (
 from aerotwin_dense_localization.mapping import DenseMap, DenseMapError, load_map
 from aerotwin_simulator.run_folder import software_versions
 
-_OF_RECORDED_SCANS = ("camera", "start", "poses", "guided", "path", "reference")
+_OF_RECORDED_SCANS = ("camera", "start", "poses", "guided", "imu", "path", "reference")
 _OF_FLOWN_SCANS = ("speed_m_s", "rate_hz", "seed")
 _OF_RASTER = ("corner", "extent", "row_m", "yaw_deg")
 
 
 def localize(args: argparse.Namespace) -> dict[str, Any]:
     """Localise, write the folder of the result, say what it is, and return its numbers."""
-    parameters = LocalizationParameters()
+    parameters = ScanParameters()
     if args.parameters is not None:
-        parameters = load_parameters_file(LocalizationParameters, args.parameters)
+        parameters = load_parameters_file(ScanParameters, args.parameters)
     dense_map, about = load_map(args.map)
     with tempfile.TemporaryDirectory(prefix="aerotwin_scan_") as folder:
         task = _task(args, dense_map, parameters, Path(folder))
-        located, seconds = _located(task, dense_map, parameters)
+        located, fused, seconds = _located(task, dense_map, parameters)
+        of_imu = [] if fused is None else fused.notes(int(located.stamps_ns[-1]))
     judgement, warning = judged(
         located, task.reference, T_reference_map=_place(args, about), align=args.align
     )
-    numbers = numbers_of(located, judgement, seconds=seconds)
-    notes = [*task.notes, *_of_map(about, task), *([warning] if warning else [])]
+    numbers = numbers_of(
+        located, judgement, n_fused=None if fused is None else fused.n_fused, seconds=seconds
+    )
+    notes = [*task.notes, *of_imu, *_of_map(about, task), *([warning] if warning else [])]
     located.write(args.out, task.T_base_cam)
     page = write_page(
         args.out, located, judgement, dense_map, title=f"Localisation of {args.source}",
@@ -90,6 +94,7 @@ def _task(
         start=None if args.start is None else pose_of(args.start, "--start"),
         poses=args.poses,
         is_guided=args.guided,
+        imu=args.imu,
         reference=args.reference,
     )
 
@@ -115,9 +120,9 @@ def _virtual(
 
 
 def _located(
-    task: ScanTask, dense_map: DenseMap, parameters: LocalizationParameters
-) -> tuple[LocatedImages, float]:
-    """Return where the images were placed, and how long that took [s]."""
+    task: ScanTask, dense_map: DenseMap, parameters: ScanParameters
+) -> tuple[LocatedImages, FusedImages | None, float]:
+    """Return where the images were placed, what the IMU did, and how long that took [s]."""
     start = time.perf_counter()
     views = VirtualViews(dense_map, task.camera, task.virtual, parameters)
     with (
@@ -129,10 +134,17 @@ def _located(
             bar.set_postfix_str(str(found.status), refresh=False)
             bar.update(1)
 
-        located = LocatedImages.of(task.images, localizer, task.expected, tell)
+        def alone(stamp_ns: int, grey: np.ndarray) -> Localization:
+            return localizer.localize(grey, task.expected(stamp_ns))
+
+        fused = None
+        if task.imu is not None:
+            fused = FusedImages(localizer, task.imu, parameters.inertial)
+        place = alone if fused is None else fused.localize
+        located = LocatedImages.of(task.images, place, tell)
     if not located.found:
         raise UserError(f"{task.name}: holds no images (or --frames leaves none)")
-    return located, time.perf_counter() - start
+    return located, fused, time.perf_counter() - start
 
 
 def _place(args: argparse.Namespace, about: dict[str, Any]) -> FloatArray | None:
@@ -182,6 +194,8 @@ def _lines(numbers: dict[str, Any]) -> list[str]:
         f"{numbers['n_frames']} images: {ways}; {numbers['seconds']:.0f} s, "
         f"{numbers['frames_per_s']:.1f} images a second"
     ]
+    if (n_fused := numbers["n_fused"]) is not None:
+        lines.append(f"{n_fused} of {numbers['n_frames']} were fused with the IMU")
     if (ate := numbers["ate_m"]) is not None:
         unaligned = numbers["ate_unaligned_m"]
         lines.append(

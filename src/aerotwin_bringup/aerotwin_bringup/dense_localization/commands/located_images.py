@@ -14,7 +14,7 @@ from aerotwin_bringup.dense_localization.recordings.given_poses import trajector
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.frames import FloatArray, invert_transform, pose_from_transform
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_dense_localization.localization import Localization, Localizer, Status
+from aerotwin_dense_localization.localization import Localization, Status
 from aerotwin_trajectory_evaluation.files import write_tum
 
 CAMERA_FILE, BASE_FILE, TABLE = "camera.tum", "base.tum", "localization.csv"
@@ -42,8 +42,7 @@ class LocatedImages:
     def of(
         cls,
         images: Iterable[tuple[int, np.ndarray]],
-        localizer: Localizer,
-        expected: Callable[[int], FloatArray | None] = lambda stamp_ns: None,
+        localize: Callable[[int, np.ndarray], Localization],
         on_image: Callable[[Localization], object] = lambda found: None,
     ) -> "LocatedImages":
         """Localise images as they come; none is kept. One that repeats a stamp is left out.
@@ -51,10 +50,8 @@ class LocatedImages:
         Parameters
         ----------
         images : iterable of (stamp_ns, image)
-        localizer : Localizer
-        expected : callable
-            Returns T_map_cam where an image is expected at a stamp; None: where the last motion
-            leads.
+        localize : callable
+            Returns where an image of a stamp [ns] was taken.
         on_image : callable
             Told what was found of each.
         """
@@ -62,7 +59,7 @@ class LocatedImages:
         found: list[Localization] = []
         for stamp_ns, grey in images:
             if not stamps or stamp_ns > stamps[-1]:
-                found.append(localizer.localize(grey, expected(stamp_ns)))
+                found.append(localize(stamp_ns, grey))
                 stamps.append(stamp_ns)
                 on_image(found[-1])
         return cls(stamps_ns=np.array(stamps, np.int64), found=tuple(found))

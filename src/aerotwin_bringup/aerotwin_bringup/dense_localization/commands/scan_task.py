@@ -17,6 +17,7 @@ from aerotwin_bringup.dense_localization.commands.world_flights import (
 from aerotwin_bringup.dense_localization.flights import T_BODY_OPTICAL
 from aerotwin_bringup.dense_localization.pictures import SCAN, Pictures
 from aerotwin_bringup.dense_localization.recordings.given_poses import GivenPoses, trajectory_of
+from aerotwin_bringup.dense_localization.recordings.recorded_imu import RecordedImu
 from aerotwin_bringup.dense_localization.recordings.recording import Recording
 from aerotwin_bringup.dense_localization.scanning import CAMERA
 from aerotwin_core.camera import PinholeCamera
@@ -47,8 +48,10 @@ class ScanTask:
         Where the camera's optical frame sits on the vehicle, if known.
     T_map_start : (4, 4) array or None
         Where the camera begins; None: it is looked for everywhere.
+    imu : RecordedImu or None
+        Of the body that carries the camera; it says where images are expected.
     expected : callable
-        Returns where an image is expected at a stamp; None: where the last motion leads.
+        Else: returns where an image is expected at a stamp; None: where the last motion leads.
     virtual : (n, 4, 4) array
         T_map_optical of the virtual key-frames.
     reference : GivenPoses or None
@@ -66,6 +69,7 @@ class ScanTask:
     T_base_cam: FloatArray | None
     T_map_start: FloatArray | None
     virtual: FloatArray
+    imu: RecordedImu | None = None
     expected: Callable[[int], FloatArray | None] = lambda stamp_ns: None
     reference: GivenPoses | None = None
     notes: tuple[str, ...] = ()
@@ -79,6 +83,7 @@ def recorded_scan(
     start: FloatArray | None,
     poses: str | None,
     is_guided: bool,
+    imu: str | None,
     reference: str | None,
 ) -> ScanTask:
     """Return what is to be localised of a recording.
@@ -95,15 +100,18 @@ def recorded_scan(
         Instead: a word for poses, the first of which begins.
     is_guided : bool
         Whether each image is expected where these poses say.
+    imu : str or None
+        Topic of an IMU that says it instead.
     reference : str or None
         A word for the poses to compare with.
 
     Raises
     ------
     UserError
-        If poses, or how the camera sits on what they are of, are not known.
+        If poses or samples, or how the camera sits on what they are of, are not known.
     """
     judge = None if reference is None else recording.poses(reference)
+    samples = None if imu is None else RecordedImu(recording, imu)
     images, notes = recording.pictures(), []
     T_map_start, expected, given = None, _nothing, None
     if start is not None:
@@ -120,7 +128,7 @@ def recorded_scan(
     return ScanTask(
         name=recording.name, camera=recording.camera, images=images,
         n_images=recording.n_pictures, T_base_cam=recording.T_base_cam, T_map_start=T_map_start,
-        virtual=virtual, expected=expected, reference=judge, notes=tuple(notes),
+        virtual=virtual, imu=samples, expected=expected, reference=judge, notes=tuple(notes),
         frames=tuple(one.frame for one in (given, judge) if one is not None),
     )  # fmt: skip
 
