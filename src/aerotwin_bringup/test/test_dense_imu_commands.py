@@ -93,6 +93,7 @@ def test_an_image_where_the_imu_cannot_have_led_is_lost_and_says_so(
     assert (numbers["n_fused"], numbers["n_lost"]) == (2, 1)
     said = capsys.readouterr().out
     assert "2 of 4 were fused with the IMU" in said
+    assert "1 images are lost because the IMU led elsewhere" in said
     assert "1 placed images were not fused with the IMU, the last one: the last sample" in said
     assert "2 samples of the IMU were refused, the last one: its frame is 'other', not" in said
     (tmp_path / "p.yaml").write_text("inertial: {gate_probability: 1.0}\n")

@@ -23,6 +23,11 @@ class BodyTracker:
         Where the camera sits on the body.
     inertial : InertialFilter, optional
         Fuses the poses with samples of an IMU, which others add.
+
+    Attributes
+    ----------
+    n_refused : int
+        Images whose poses it refused.
     """
 
     def __init__(
@@ -33,6 +38,7 @@ class BodyTracker:
     ) -> None:
         self._localizer, self._inertial = localizer, inertial
         self._T_base_optical = T_base_optical
+        self.n_refused = 0
 
     def localize(
         self, stamp_ns: int, grey: np.ndarray, T_map_expected: FloatArray | None = None
@@ -60,6 +66,7 @@ class BodyTracker:
         if self._inertial is None:
             return found, seen
         if refusal := self._inertial.correct(stamp_ns, T_map_base, covariance):
+            self.n_refused += 1
             return _unbelieved(found, refusal), None
         return found, self._inertial.estimate(stamp_ns) or seen
 

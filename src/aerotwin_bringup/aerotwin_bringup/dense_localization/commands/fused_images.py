@@ -77,7 +77,13 @@ class FusedImages:
         """
         self._imu.refuse_later(last_ns)
         told = {
-            "placed images were not fused with the IMU": (self._n_apart, self._why_apart),
-            "samples of the IMU were refused": (self._imu.n_refused, self._imu.refusal),
+            "images are lost because the IMU led elsewhere; if it is the map that is off, of poses "
+            "that drift, raise pose_sigma_m of inertial (--parameters)": self._tracker.n_refused,
+            f"placed images were not fused with the IMU, the last one: {self._why_apart}": (
+                self._n_apart
+            ),
+            f"samples of the IMU were refused, the last one: {self._imu.refusal}": (
+                self._imu.n_refused
+            ),
         }
-        return [f"{n} {what}, the last one: {why}" for what, (n, why) in told.items() if n]
+        return [f"{n} {what}" for what, n in told.items() if n]
