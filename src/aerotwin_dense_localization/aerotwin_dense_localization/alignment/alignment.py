@@ -24,6 +24,7 @@ from aerotwin_core.threads import run_ranges
 from aerotwin_dense_localization.alignment.equations import (
     Equations,
     correlation_of,
+    image_shifts,
     inverse_of_motion,
     lengthened,
     solve,
@@ -48,6 +49,8 @@ _MIN_PIXELS = 200
 _LENGTHENED_PX = 0.3
 """Steps are lengthened up to here: farther, the way is not straight."""
 _STILL_PX = 1e-6
+_N_SHIFTED = 300
+"""Points by which the shift of an image is told."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -118,13 +121,13 @@ class Alignment:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Level:
-    """What a view offers at one level of the pyramid."""
+    """What a view offers at one level of the pyramid; `shifts` as `image_shifts` has them."""
 
     points: np.ndarray
     values: np.ndarray
     slopes: np.ndarray
     normals: np.ndarray
-    median_depth_m: float
+    shifts: np.ndarray
 
 
 @dataclass(kw_only=True)
@@ -230,7 +233,7 @@ class DirectAlignment:
             values=values[:n],
             slopes=np.ascontiguousarray(slopes[:, :n]),
             normals=normals[:n],
-            median_depth_m=float(np.median(points[:n, 2])) if n else np.nan,
+            shifts=image_shifts(points[: n : max(n // _N_SHIFTED, 1)]),
         )
 
     def _descend(
@@ -239,15 +242,14 @@ class DirectAlignment:
         """Improve the estimate until steps are small; tell whether they became so."""
         if len(level.points) < _MIN_PIXELS:
             return None, False
-        equations, pixels_per_m = None, target.K[0, 0] / level.median_depth_m
+        p, equations = self.parameters, None
         before, taken = None, None
-        for _ in range(self.parameters.max_iterations):
+        for _ in range(p.max_iterations):
             equations = self._linearised(level, target, state)
             step = None if equations is None else solve(equations)
             if equations is None or step is None:
                 return None, False
-            moved_px = np.linalg.norm(step[:3]) * pixels_per_m
-            moved_px += np.linalg.norm(step[3:6]) * target.K[0, 0]
+            moved_px = target.K[0, 0] * np.sqrt(step[:6] @ level.shifts @ step[:6])
             longer = lengthened(equations, step[:6], before, taken)
             longer = min(longer, max(1.0, _LENGTHENED_PX / max(moved_px, _STILL_PX)))
             before, taken = step[:6], longer * step[:6]
@@ -255,7 +257,7 @@ class DirectAlignment:
             state.gain += step[6]
             state.offset += step[7]
             state.n_iterations += 1
-            if longer * moved_px < self.parameters.stop_px:
+            if longer * moved_px < p.stop_px or step @ equations.H @ step < p.stop_sigmas**2:
                 return equations, True
         return equations, False
 

@@ -37,6 +37,31 @@ class Equations:
     spread: float
 
 
+def image_shifts(points: np.ndarray) -> FloatArray:
+    """Return M (6, 6): a motion d = (v, omega) shifts points in the image by d M d in mean square.
+
+    Where a turn makes good what a shift does, as before a plain wall, little of a long motion
+    shows.
+
+    Parameters
+    ----------
+    points : (n, 3) array
+        In the optical frame [m].
+
+    Returns
+    -------
+    (6, 6) array
+        For shifts in units of the focal length.
+    """
+    if len(points) == 0:
+        return np.zeros((6, 6))
+    x, y, z = np.asarray(points, dtype=np.float64).T
+    x, y, none, one = x / z, y / z, np.zeros(len(z)), np.ones(len(z))
+    of_x = np.column_stack([one / z, none, -x / z, -x * y, one + x * x, -y])
+    of_y = np.column_stack([none, one / z, -y / z, -(one + y * y), x * y, x])
+    return (of_x.T @ of_x + of_y.T @ of_y) / len(z)
+
+
 def solve(equations: Equations) -> FloatArray | None:
     """Return the step; unknowns that nothing tells of, as a fixed gain, stay."""
     H, scale = equations.H, np.sqrt(np.diag(equations.H))

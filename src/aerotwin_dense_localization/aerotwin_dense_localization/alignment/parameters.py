@@ -23,13 +23,20 @@ class AlignmentParameters:
         minimum=1,
         maximum=8,
     )
-    max_iterations: int = parameter(30, text="At each level.", minimum=1, maximum=200)
+    max_iterations: int = parameter(60, text="At each level.", minimum=1, maximum=200)
     stop_px: float = parameter(
         0.01,
         text="A level is done when a step moves the image by less.",
         unit="px",
         minimum=1e-5,
         maximum=1.0,
+    )
+    stop_sigmas: float = parameter(
+        0.1,
+        text="Or when one moves the answer by less than so many standard deviations: along what "
+        "hardly shows in the image, steps stay long.",
+        minimum=0.0,
+        maximum=10.0,
     )
     degrees_of_freedom: float = parameter(
         5.0,
@@ -58,7 +65,11 @@ class AlignmentParameters:
         maximum=100.0,
     )
     min_overlap: float = parameter(
-        0.3, text="Share of the view that must lie in the image.", minimum=0.0, maximum=1.0
+        0.15,
+        text="Share of the view that must lie in the image: one from nearer shows less of it, 0.44 "
+        "from two thirds of the distance.",
+        minimum=0.0,
+        maximum=1.0,
     )
     min_correlation: float = parameter(
         0.5,
