@@ -20,6 +20,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import Localization, Status, raster_path
 from aerotwin_report import write_report
+from aerotwin_report.runs import document_faults
 from aerotwin_trajectory_evaluation.files import read_trajectory
 from aerotwin_worlds import WorldQueries
 
@@ -114,10 +115,12 @@ def test_the_report_says_what_was_held_and_what_the_map_was_made_with(
     told = map_section(made, SCORES, (picture, picture), is_truth_given=False)
     assert "poses of the autopilot and 7 ties" in told.verdict
     write_report(tmp_path, title="Test", sections=[loop, of_map], configuration={}, seed=1)
-    sections = json.loads((tmp_path / "metrics.json").read_text())["sections"]
+    document = json.loads((tmp_path / "metrics.json").read_text())
+    assert document_faults(document) == []
+    sections = document["sections"]
     assert sections["closed_loop"]["is_flown"] is True
     assert all(one["seen_by"] for one in sections["closed_loop"]["controls"])
-    assert sections["map"]["is_truth_given"] is True
+    assert sections["mission_map"]["is_truth_given"] is True
 
 
 def test_a_flight_that_ended_early_is_no_success_and_has_no_figures(path, queries, made):

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The result of `aerotwin localize`: its numbers, its chapter, and its score against poses."""
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 from aerotwin_bringup.dense_localization.commands.located_images import LocatedImages
 from aerotwin_bringup.dense_localization.recordings.given_poses import GivenPoses
@@ -27,6 +29,7 @@ from aerotwin_trajectory_evaluation.sections import section as trajectory_sectio
 MANY_RENEWED = 0.5
 """Share of images beside the virtual key-frames from which these stand in the wrong place."""
 _SHOWN_POINTS = 60_000
+_WALL_COLOUR = "#b4b4b4"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,10 +42,13 @@ class Judgement:
         Of the images that have a pose here and there.
     unaligned_m : (m,) array
         Errors of their positions with the map as it stands [m].
+    T_reference_map : (4, 4) array or None
+        Where the map lies in the reference's frame, if it was moved there before.
     """
 
     evaluation: TrajectoryEvaluation
     unaligned_m: np.ndarray
+    T_reference_map: np.ndarray | None
 
     @classmethod
     def of(
@@ -77,7 +83,7 @@ class Judgement:
         known = dict(zip(estimate.stamps_ns.tolist(), estimate.p_ref_body, strict=True))
         found = np.array([known[stamp] for stamp in evaluation.reference.stamps_ns.tolist()])
         away = np.linalg.norm(found - evaluation.reference.p_ref_body, axis=1)
-        return cls(evaluation=evaluation, unaligned_m=away)
+        return cls(evaluation=evaluation, unaligned_m=away, T_reference_map=T_reference_map)
 
     def metrics(self) -> dict[str, Any]:
         """Return the figures of the bars."""
@@ -142,9 +148,25 @@ def write_page(
     """Write `report.html` and `metrics.json`, and return the path of the former."""
     sections = [localization_section(located, dense_map, numbers)]
     if judgement is not None:
-        sections.append(trajectory_section(judgement.evaluation, title="Against the reference"))
+        sections.append(_against_reference(judgement))
     return write_report(
         folder, title=title, sections=sections, configuration=configuration, warnings=warnings
+    )
+
+
+def _against_reference(judgement: Judgement) -> Section:
+    """Return the chapter of the score; it says what was done to the map before."""
+    section = trajectory_section(judgement.evaluation, title="Against the reference")
+    T = judgement.T_reference_map
+    if T is None:
+        return section
+    turn_deg = np.degrees(Rotation.from_matrix(T[:3, :3]).magnitude())
+    return dataclasses.replace(
+        section,
+        text=f"Before all, the map was moved by {np.linalg.norm(T[:3, 3]):.2f} m and "
+        f"{turn_deg:.2f} degrees: the rigid motion that takes its key-frames to their true places. "
+        f"What this chapter calls given is after it; with the map as it stands the mean error is "
+        f"{100.0 * judgement.unaligned_m.mean():.1f} cm. {section.text}",
     )
 
 
@@ -191,6 +213,13 @@ def _headline(numbers: Mapping[str, Any]) -> tuple[Headline, ...]:
                 meaning="median over the images of the worst standard deviation of a position",
             )
         )  # fmt: skip
+    if (unaligned := numbers["ate_unaligned_m"]) is not None:
+        tiles.append(
+            Headline(
+                label="Error, map as it stands", value=f"{100 * unaligned['mean']:.1f}", unit="cm",
+                better="lower", meaning="mean distance to the reference, nothing moved nor fitted",
+            )
+        )  # fmt: skip
     return tuple(tiles)
 
 
@@ -202,13 +231,11 @@ def _scene(located: LocatedImages, dense_map: DenseMap) -> Scene:
         values=100.0 * located.sigma_m[located.is_placed], unit="cm", quantity="predicted error",
     )  # fmt: skip
     wall = PointLayer(
-        name="map", points_map=cloud.points[shown].astype(np.float64),
-        values=cloud.colours[shown].mean(axis=1).astype(np.float64), unit="DN",
-        quantity="brightness",
-    )  # fmt: skip
+        name="map", points_map=cloud.points[shown].astype(np.float64), colour=_WALL_COLOUR
+    )
     return Scene(
         title="The camera before the map",
-        caption="The path is coloured by the predicted error, the map by its brightness.",
+        caption="The path is coloured by the predicted error.",
         layers=(path, wall),
     )
 

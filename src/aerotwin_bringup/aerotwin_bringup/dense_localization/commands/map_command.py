@@ -48,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("source", metavar="SOURCE", help="a bag, a KITTI folder or a world")
     add("-o", "--out", type=Path, required=True, metavar="MAP_FOLDER", help="takes all of it")
-    add("--poses", metavar="WORD", help="topic, file, odometry or truth (see above)")
+    add("--poses", metavar="WORD", help="topic, file, odometry or truth (see below)")
     add("--keep-poses", action="store_true", help="take the poses as they are: no ties are sought")
     add("--nearest-m", type=float, metavar="M", help="least distance of what is mapped (4)")
     add("--farthest-m", type=float, metavar="M", help="largest (40)")

@@ -299,7 +299,7 @@ def map_section(
     is_complete = complete is not None and complete >= least
     return Section(
         title="Map",
-        name="map",
+        name="mission_map",
         verdict=f"Of the map's {len(made.dense_map):,} points {100 * near:.1f} % lie within 10 cm "
         f"of the true surface, {mean_m * _CM:.1f} cm on average; it was made with {poses}.",
         text="A stereo pair passes the wall from afar; its depth is merged into splats. All points "
