@@ -254,7 +254,8 @@ def _certainty(located: LocatedImages) -> Figure:
 
     return Figure(
         title="How certain the positions are",
-        caption="Worst standard deviation of each position, by the alignment's own covariance.",
+        caption="Worst standard deviation of each position, by the alignment's own covariance: it "
+        "is that of the images' noise, and does not know what the map is off by.",
         svg=chart("localization-certainty", draw, width_in=WIDE_IN, height_in=3.0),
         is_wide=True,
     )
