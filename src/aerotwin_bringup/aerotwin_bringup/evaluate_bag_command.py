@@ -321,6 +321,7 @@ def _judge_recorded(
         truth=arguments.truth or roles.truth or TRUTH,
         estimates=tuple(dict.fromkeys(arguments.estimate)) or roles.estimates[:1] or (SLAM_ODOM,),
         map=arguments.map or roles.map or SLAM_MAP,
+        is_map_expected=bool(arguments.map),
         frames=(arguments.frames,)
         if arguments.frames
         else tuple(filter(None, (roles.left, roles.lidar))),

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How well the vehicle flew: its path against truth, control and estimation error apart."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,9 +92,14 @@ def _spread(errors: np.ndarray) -> dict[str, float]:
 
 
 def flight_section(
-    errors: PathErrors | None, *, outcome: str, duration_s: float, real_time_factor: float
+    errors: PathErrors | None,
+    *,
+    outcome: str,
+    duration_s: float,
+    real_time_factor: float,
+    parameters: Mapping[str, Any],
 ) -> Section:
-    """Return the chapter about the flight itself."""
+    """Return the chapter about the flight itself; its texts name what `parameters` had on board."""
     metrics: dict[str, Any] = {
         "outcome": outcome,
         "duration_s": duration_s,
@@ -111,10 +117,11 @@ def flight_section(
     text = (
         "The autopilot flies by its sensors alone. The control error is set-point minus its own "
         "estimate, the estimation error its estimate minus truth; cross-track is the distance of "
-        "the truth to the planned path as a line, whenever it is there. With anchor_mission the "
-        "mission starts at a surveyed mark, which takes the GNSS error at the moment of arming "
-        "out of path and estimate alike; what changes later stays in."
+        "the truth to the planned path as a line, whenever it is there."
     )
+    sensors = sensors_on_board(parameters)
+    if "GNSS" in sensors:
+        text += _ANCHOR
     if errors is None:
         return Section(
             title="Flight", name="flight", text=text, headline=tuple(headline), metrics=metrics
@@ -134,9 +141,12 @@ def flight_section(
         measure("cross-track, RMS", cross["rms"], "m", "distance of truth to the planned path"),
         measure("cross-track, largest", cross["max"], "m", "the worst moment"),
     ]
-    for key, name in (("control_error_m", "control"), ("estimation_error_m", "estimation")):
+    for key, name, meaning in (
+        ("control_error_m", "control", _CONTROL),
+        ("estimation_error_m", "estimation", _ESTIMATION.format(sensors)),
+    ):
         value = metrics[key]
-        rows.append(measure(f"{name} error, RMS", value["rms"], "m", _MEANING[name]))
+        rows.append(measure(f"{name} error, RMS", value["rms"], "m", meaning))
         rows.append(measure(f"{name} error, largest", value["max"], "m", "the worst moment"))
     return Section(
         title="Flight",
@@ -149,15 +159,24 @@ def flight_section(
     )
 
 
-_MEANING = {
-    "control": "set-point minus the autopilot's estimate: what the controller leaves",
-    "estimation": "the autopilot's estimate minus truth: what GNSS, baro and IMU leave",
-}
+_CONTROL = "set-point minus the autopilot's estimate: what the controller leaves"
+_ESTIMATION = "the autopilot's estimate minus truth: what {} leave"
+_ANCHOR = (
+    " With anchor_mission the mission starts at a surveyed mark, which takes the GNSS error at the "
+    "moment of arming out of path and estimate alike; what changes later stays in."
+)
+_AIDS = (("gnss", "GNSS"), ("external_vision", "external vision"))
+
+
+def sensors_on_board(parameters: Mapping[str, Any]) -> str:
+    """Return what the autopilot's estimate rests on, in words, by the parameters of the flight."""
+    aids = [name for key, name in _AIDS if parameters.get(key, "none") != "none"]
+    return f"{', '.join([*aids, 'barometer', 'magnetometer'])} and IMU"
 
 
 def _figure(errors: PathErrors) -> Figure:
     seconds = errors.stamps_ns * 1e-9
-    figure = plots.new_figure(7.2, 2.6)
+    figure = plots.new_figure(plots.WIDE_IN, 4.2)
     with plots.style():
         axes = figure.add_subplot()
         control = np.linalg.norm(errors.setpoint - errors.estimate, axis=1)
@@ -168,10 +187,10 @@ def _figure(errors: PathErrors) -> Figure:
         axes.set_xlabel("simulated time [s]")
         axes.set_ylabel("[m]")
         axes.set_ylim(bottom=0.0)
-        axes.legend(ncols=3, loc="upper left")
+        figure.legend(loc="outside upper left", ncols=3)
     return Figure(
         title="Path errors over time",
-        caption="Cross-track stays near the larger of the two others: control, or GNSS.",
+        caption="Cross-track stays near the larger of the two others: control, or estimation.",
         svg=plots.render_svg(figure, "path-errors"),
         is_wide=True,
     )

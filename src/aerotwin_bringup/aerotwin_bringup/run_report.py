@@ -4,7 +4,7 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,6 @@ from aerotwin_bringup.space_section import space_section
 from aerotwin_core.bag import BagReader, PoseTopic
 from aerotwin_core.errors import UserError
 from aerotwin_core.section import Section
-from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation import (
     ResourceUsage,
     TrajectoryEvaluation,
@@ -27,7 +26,7 @@ from aerotwin_trajectory_evaluation import (
     resource_section,
 )
 from aerotwin_trajectory_evaluation import section as trajectory_section
-from aerotwin_trajectory_evaluation.slam_poses import frames_of_estimate, read_poses, start_pose
+from aerotwin_trajectory_evaluation.slam_poses import frames_of_estimate, place_estimate, read_poses
 
 if TYPE_CHECKING:
     from aerotwin_bringup.map_chapters import MapChapters
@@ -38,6 +37,7 @@ MAX_DRIFT_PERCENT = 3.0
 LEFT_IMAGE, LIDAR_POINTS = "/stereo/left/image_raw", "/lidar/points"
 JUDGED = ("trajectory", "map")
 """Chapters without which nothing was judged."""
+NO_MAP = "no map was published on {}, and none is judged"
 NOTHING_JUDGED = "Nothing was judged: neither a trajectory nor a map. Below stands why."
 
 
@@ -53,6 +53,8 @@ class RunTopics:
         The same of the SLAM's bag; the first is the one whose map and cost are judged with it.
     map : str
         PointCloud2 of the SLAM's bag.
+    is_map_expected : bool
+        Whether the SLAM is known to publish one: that none came is then a warning, else a remark.
     frames : tuple of str
         Topics of the truth's bag whose messages may be the frames; which of them an estimate was
         computed from is told by its stamps.
@@ -61,6 +63,7 @@ class RunTopics:
     truth: str = TRUTH
     estimates: tuple[str, ...] = (SLAM_ODOM,)
     map: str = SLAM_MAP
+    is_map_expected: bool = True
     frames: tuple[str, ...] = (LEFT_IMAGE, LIDAR_POINTS)
 
 
@@ -124,7 +127,7 @@ class RunRecord:
 class _Inputs:
     """What the chapters on the SLAM need beside the record."""
 
-    truth: Trajectory
+    truth: PoseTopic
     frames: tuple[np.ndarray, ...]
     warnings: list[str]
     say: Callable[[str], None]
@@ -216,7 +219,7 @@ def _slam_sections(
         )
         return []
     stamps = tuple(each.stamps_within(record.span_ns) for each in frames)
-    inputs = _Inputs(within_span, stamps, warnings, say)
+    inputs = _Inputs(replace(truth, trajectory=within_span), stamps, warnings, say)
     sections, first = _trajectory_sections(record, inputs)
     maps = None if first is None else _map_chapters(record, inputs)
     cloud = None if maps is None else maps.evaluation
@@ -246,36 +249,39 @@ def _trajectory_sections(
     for number, source in enumerate(sources):
         inputs.say(f"trajectory {source}")
         try:
-            evaluation = _evaluate(record, inputs, source)
+            evaluation, placed = _evaluate(record, inputs, source)
         except UserError as error:
             inputs.warnings.append(f"The trajectory is not judged: {error}")
             continue
         first = evaluation if number == 0 else first
+        has_no_map = number == 0 and _has_no_map(record)
         sections.append(
             trajectory_section(
                 evaluation,
                 title="Trajectory" if len(sources) == 1 else f"Trajectory {source}",
                 name="trajectory" if number == 0 else f"trajectory_{_key(source)}",
                 max_drift_percent=MAX_DRIFT_PERCENT,
+                notes=(placed, NO_MAP.format(record.topics.map)) if has_no_map else (placed,),
             )
         )
     return sections, first
 
 
-def _evaluate(record: RunRecord, inputs: _Inputs, source: str) -> TrajectoryEvaluation:
+def _evaluate(record: RunRecord, inputs: _Inputs, source: str) -> tuple[TrajectoryEvaluation, str]:
+    """Return the evaluation of an estimate, and how it came into the frame of the truth."""
     assert record.slam_bag is not None
     found = within(_read(record, record.slam_bag, source), record.span_ns)
     inputs.warnings.extend(found.problems)
-    return evaluate_trajectory(
-        inputs.truth,
+    placement = place_estimate(inputs.truth, found, source, record.topics.truth)
+    evaluation = evaluate_trajectory(
+        inputs.truth.trajectory,
         found.trajectory,
         protocol=trajectory_protocol(record.protocol),
         covariances=found.covariances,
         frame_stamps_ns=frames_of_estimate(inputs.frames, found.trajectory.stamps_ns),
-        T_reference_estimate=start_pose(
-            inputs.truth, found.trajectory, source, record.topics.truth
-        ),
+        T_reference_estimate=placement.T_reference_estimate,
     )
+    return evaluation, placement.text
 
 
 def _key(source: str) -> str:
@@ -300,23 +306,30 @@ def _cost_sections(
     return [resource_section(usage, n_frames=n_frames, simulated_s=record.duration_s, error=error)]
 
 
+def _has_no_map(record: RunRecord) -> bool:
+    """Tell whether there is no map where none was expected: nothing is wrong then."""
+    assert record.slam_bag is not None
+    topics = record.topics
+    return not topics.is_map_expected and record.slam_bag.counts.get(topics.map, 0) == 0
+
+
 def _map_chapters(record: RunRecord, inputs: _Inputs) -> "MapChapters | None":
     """Judge the map where there is a surface to judge it by."""
-    if record.world is None or record.is_partial:
+    if record.world is None or record.is_partial or _has_no_map(record):
         return None
     from aerotwin_bringup.map_chapters import map_chapters
 
     assert record.slam_bag is not None
     found = _read(record, record.slam_bag, record.topics.estimates[0])
-    estimate = within(found, record.span_ns).trajectory
+    placement = place_estimate(inputs.truth, within(found, record.span_ns))
     chapters = map_chapters(
         record.folder,
         record.slam_bag,
         record.topics.map,
         world=record.world,
         truth_bag=record.truth_bag,
-        truth=inputs.truth,
-        T_map_odom=start_pose(inputs.truth, estimate),
+        truth=inputs.truth.trajectory,
+        T_map_odom=placement.T_reference_estimate,
         protocol=record.protocol,
         on_step=inputs.say,
     )

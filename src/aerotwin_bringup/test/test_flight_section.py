@@ -9,6 +9,7 @@ from aerotwin_core.bag import BagReader, BagWriter
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)
 ZERO = (0.0, 0.0, 0.0)
+ENDED = {"outcome": "stopped", "duration_s": 1.0, "real_time_factor": 2.0}
 RESAMPLING_M = 1e-3  # the planned line is resampled every 5 cm: 0.05^2 / (8 * 0.4) at most
 
 
@@ -55,6 +56,26 @@ def test_a_bag_without_a_path_gives_a_chapter_without_errors(tmp_path):
     with BagWriter(tmp_path / "bag") as bag:
         bag.add_topic("/truth/odom", "nav_msgs/msg/Odometry")
     assert path_errors(BagReader(tmp_path / "bag")) is None
-    chapter = flight_section(None, outcome="stopped", duration_s=1.0, real_time_factor=2.0)
+    chapter = flight_section(None, **ENDED, parameters={})
     assert chapter.metrics["outcome"] == "stopped"
     assert not chapter.figures
+
+
+@pytest.mark.parametrize(
+    ("parameters", "leaves"),
+    [
+        ({"gnss": "gnss_default"}, "GNSS, barometer, magnetometer and IMU leave"),
+        (
+            {"gnss": "none", "external_vision": "topic"},
+            "what external vision, barometer, magnetometer and IMU leave",
+        ),
+        ({"gnss": "none", "external_vision": "none"}, "what barometer, magnetometer and IMU leave"),
+    ],
+)
+def test_the_chapter_names_what_the_flight_had_on_board(tmp_path, parameters, leaves):
+    bag = _bag(tmp_path / "bag", truth_offset=np.zeros(3), estimate_offset=np.zeros(3))
+    chapter = flight_section(path_errors(bag), **ENDED, parameters=parameters)
+    meanings = [row[3] for row in chapter.tables[0].rows]
+    assert sum(leaves in text for text in meanings) == 1
+    says_gnss = "GNSS" in repr((chapter.text, meanings, chapter.figures[0].caption))
+    assert says_gnss is (parameters["gnss"] != "none")

@@ -18,9 +18,9 @@ from aerotwin_core.parameters import read_yaml
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.slam_poses import (
     frames_of_estimate,
+    place_estimate,
     read_frame_stamps,
     read_poses,
-    start_pose,
 )
 
 TRUTH = "/truth/odom"
@@ -117,12 +117,15 @@ class RunFolder:
         return found
 
     def start_pose(self) -> np.ndarray | None:
-        """Return T_map_odom (4, 4) from the truth at the first pose of the SLAM, None without."""
-        truth = self.truth()
-        if truth is None:
+        """Return T_map_odom (4, 4) from the truth at the first pose of the SLAM, None without.
+
+        It is the identity for a SLAM whose poses are in the frame of the truth.
+        """
+        if self.bag.counts.get(TRUTH, 0) < 2:
             return None
         try:
-            return start_pose(truth, self.estimate(), SLAM_ODOM, TRUTH)
+            found = read_poses(self.bag, SLAM_ODOM)
+            return place_estimate(self.bag.poses(TRUTH), found).T_reference_estimate
         except UserError:
             return None
 

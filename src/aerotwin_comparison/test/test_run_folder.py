@@ -25,7 +25,7 @@ N_POSES = 40
 LEVEL, ZERO = (0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
 
 
-def write_run(folder, *, variance=0.01, lost_variance=1e6):
+def write_run(folder, *, variance=0.01, lost_variance=1e6, frame="odom", shift_m=0.0):
     """Write a flight along x; after each pose of the SLAM stands one that it reports as lost."""
     with BagWriter(folder / "bag") as bag:
         for topic in (runs.TRUTH, runs.SLAM_ODOM):
@@ -34,11 +34,11 @@ def write_run(folder, *, variance=0.01, lost_variance=1e6):
             stamp, p = k * 100 * MS, np.array([0.5 * k, 0.0, 1.0])
             for topic, at, where, said in (
                 (runs.TRUTH, stamp, p, 0.01),
-                (runs.SLAM_ODOM, stamp, p, variance),
+                (runs.SLAM_ODOM, stamp, p + shift_m, variance),
                 (runs.SLAM_ODOM, stamp + MS, p + 9.0, lost_variance),
             ):
                 odometry = odometry_message(
-                    at, "odom", "base_link", where, LEVEL, ZERO, ZERO, pose_variances=(said,) * 6
+                    at, frame, "base_link", where, LEVEL, ZERO, ZERO, pose_variances=(said,) * 6
                 )
                 bag.write(topic, at, serialize(odometry))
     (folder / "config.yaml").write_text("parameters: {world: w, mission: m.yaml, seed: 3}\n")
@@ -52,6 +52,14 @@ def test_frames_reported_as_lost_are_no_poses_however_that_is_said(tmp_path, var
     with pytest.raises(UserError, match="no pose on /slam/odom was tracked"):
         open_run_folder(tmp_path / "two").estimate()
     assert open_run_folder(tmp_path / "two").start_pose() is None
+
+
+@pytest.mark.parametrize(("frame", "moves_m"), [("odom", -0.25), ("map", 0.0)])
+def test_a_run_in_the_frame_of_the_truth_starts_as_it_stands(tmp_path, frame, moves_m):
+    write_run(tmp_path, frame=frame, shift_m=0.25)
+    start = np.eye(4)
+    start[:3, 3] = moves_m
+    np.testing.assert_array_equal(open_run_folder(tmp_path).start_pose(), start)
 
 
 def test_a_flight_that_failed_is_a_failed_run_however_well_it_was_tracked(tmp_path):

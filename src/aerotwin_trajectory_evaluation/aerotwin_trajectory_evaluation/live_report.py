@@ -20,6 +20,8 @@ from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 from aerotwin_trajectory_evaluation.sections import section
 from aerotwin_trajectory_evaluation.slam_poses import start_pose
 
+JOINED = "the estimate's first pose was put onto the truth, whatever frame its headers name"
+
 
 def write_live_report(
     folder: Path,
@@ -68,7 +70,7 @@ def live_sections(snapshot: LiveSnapshot, protocol: Protocol[TrajectoryProtocol]
         text="What stood on /diagnostics last; truth was interpolated at the estimate's stamps.",
         metrics=snapshot.values,
     )
-    chapters = [section(evaluation), running]
+    chapters = [section(evaluation, notes=(JOINED,)), running]
     if snapshot.points is not None and len(snapshot.points):
         chapters.append(_map_section(snapshot.points, T_reference_estimate, truth))
     return chapters

@@ -9,6 +9,7 @@ start, and which frames they were computed from: reports, twins and studies read
 import dataclasses
 import struct
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from aerotwin_trajectory_evaluation.live import LOST_VARIANCE_M2
 SAME_FRAME_NS = 1_000_000
 """Stamps that differ by less are of one frame: some drivers round them."""
 _MIN_SHARE = 0.9
+_BEGINS_ANYWHERE = "odom"  # REP-105: its origin is wherever the odometry began
 _WITH_COVARIANCE = ("nav_msgs/msg/Odometry", "geometry_msgs/msg/PoseWithCovarianceStamped")
 _LITTLE, _BIG = struct.Struct("<iI"), struct.Struct(">iI")
 _LITTLE_ENDIAN = 1
@@ -113,6 +115,55 @@ def start_pose(
     first = int(np.argmax(inside))
     T_map_base = truth.interpolate(estimate.stamps_ns[first : first + 1]).transforms()[0]
     return T_map_base @ invert_transform(estimate.transforms()[first])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Where the frame of an estimate lies in that of the truth, and how that is known.
+
+    Attributes
+    ----------
+    T_reference_estimate : (4, 4) array
+        Pose of the estimate's frame in the truth's.
+    text : str
+        What was done, for the reader of a report.
+    """
+
+    T_reference_estimate: np.ndarray
+    text: str
+
+
+def place_estimate(
+    truth: PoseTopic,
+    estimate: PoseTopic,
+    source: str = "the estimate",
+    truth_source: str = "the truth",
+) -> Placement:
+    """Return how an estimate comes into the frame of the truth.
+
+    One whose headers name the truth's frame is there already and is judged as it stands: where it
+    is off, that is its error. Any other begins in a frame of its own, which the true pose at its
+    first stamp places. So does one in `odom`, whatever the truth's frame is called: that name says
+    nothing of where its origin is (REP-105).
+
+    Raises
+    ------
+    UserError
+        If one must be placed and truth does not cover its stamps; the names are those of the
+        sources.
+    """
+    frame, of_truth = (found.frame.lstrip("/") for found in (estimate, truth))
+    if frame and frame == of_truth and frame.rpartition("/")[2] != _BEGINS_ANYWHERE:
+        text = f"the estimate is in the frame of the truth, {frame}, and is judged as it stands"
+        return Placement(T_reference_estimate=np.eye(4), text=text)
+    return Placement(
+        T_reference_estimate=start_pose(
+            truth.trajectory, estimate.trajectory, source, truth_source
+        ),
+        text=f"the frame of the estimate ({frame or 'not named'}) is not known to be that of the "
+        f"truth ({of_truth or 'not named'}): its first pose was put onto the truth, and nothing "
+        "else was fitted before the unaligned scores",
+    )
 
 
 def header_stamp_ns(cdr: bytes) -> int:

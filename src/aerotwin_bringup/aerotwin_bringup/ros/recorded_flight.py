@@ -75,7 +75,7 @@ class RecordedFlightScenario:
         """Write the report and say where it is."""
         if parameters.record == "none":
             return exit_code(result)
-        record = flight_record(result, world, None, is_judged=False)
+        record = flight_record(result, world, None, slam="none")
         record = dataclasses.replace(record, title=f"Recorded flight in {world.name}")
         chapter, warning = self._compare(record.truth_bag)
         record = dataclasses.replace(

@@ -11,7 +11,7 @@ from aerotwin_bringup.fleet_section import fleet_section, read_member
 from aerotwin_bringup.flight_section import flight_section, path_errors
 from aerotwin_bringup.px4_log_section import TOPICS as PX4_LOG_TOPICS
 from aerotwin_bringup.px4_log_section import px4_log_section
-from aerotwin_bringup.run_report import RunRecord, write_run_report
+from aerotwin_bringup.run_report import RunRecord, RunTopics, write_run_report
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
@@ -106,24 +106,29 @@ class SitlFlight:
         usage = self._recorder.stop() if self._recorder is not None else None
         if parameters.record == "none":
             return exit_code(result)
-        is_judged = isinstance(parameters, SitlFlightParameters) and parameters.is_judged
-        record = flight_record(result, world, usage, is_judged=is_judged)
+        slam = "none"
+        if isinstance(parameters, SitlFlightParameters) and parameters.is_judged:
+            slam = parameters.slam
+        record = flight_record(result, world, usage, slam=slam)
         path = write_run_report(record)
         say(f"report: {path}")
         return exit_code(result)
 
 
 def flight_record(
-    result: FlightResult, world: World, usage: ResourceUsage | None, *, is_judged: bool
+    result: FlightResult, world: World, usage: ResourceUsage | None, *, slam: str
 ) -> RunRecord:
-    """Return what the report of a flight is made from."""
+    """Return what the report of a flight is made from; without a SLAM (none) it is not judged."""
     bag = BagReader(result.folder / "bag")
+    text = (result.folder / "config.yaml").read_text(encoding="utf-8")
+    configuration = yaml.safe_load(text)
     chapters = [
         flight_section(
             path_errors(bag),
             outcome=result.outcome,
             duration_s=result.duration_s,
             real_time_factor=result.real_time_factor,
+            parameters=configuration["parameters"],
         )
     ]
     if len(result.vehicles) > 1:
@@ -136,16 +141,16 @@ def flight_record(
     warnings = list(result.warnings)
     if not result.is_success and not result.is_interrupted:
         warnings.insert(0, f"The flight failed: {result.outcome}")
-    configuration = yaml.safe_load((result.folder / "config.yaml").read_text(encoding="utf-8"))
     return RunRecord(
         folder=result.folder,
         title=f"Flight in {world.name}",
         truth_bag=bag,
-        slam_bag=bag if is_judged else None,
+        slam_bag=None if slam == "none" else bag,
         world=world,
         configuration=configuration,
         usage=usage,
         duration_s=result.duration_s,
+        topics=RunTopics(is_map_expected=slam in (SHIPPED, OF_LIDAR)),
         lead=tuple(chapters),
         warnings=tuple(warnings),
         is_partial=result.is_interrupted,
