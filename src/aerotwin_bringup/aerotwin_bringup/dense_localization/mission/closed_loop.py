@@ -34,9 +34,8 @@ from aerotwin_core.frames import (
     transform_from_pose,
 )
 from aerotwin_core.parameters import parameter
-from aerotwin_core.rigid_motion import cross_matrix
 from aerotwin_core.time import Schedule, from_seconds
-from aerotwin_dense_localization.localization import Localization
+from aerotwin_dense_localization.localization import Localization, body_covariance
 from aerotwin_multirotor_dynamics import load_airframe, standing_pose
 from aerotwin_px4_bridge import VisionPose
 from aerotwin_simulator import Simulation, SimulatorParameters
@@ -284,19 +283,16 @@ class _Loop:
 def vision_pose(found: Localization, stamp_ns: int, parameters: LoopParameters) -> VisionPose:
     """Return the pose of the body that an image tells, with its covariance.
 
-    The body's shift is that of the camera and what the camera's turn makes at the arm between
-    them; what the map itself may be off by comes on top.
+    What the map itself may be off by comes on top of that of the image.
     """
     assert found.T_map_cam is not None and found.covariance is not None
     T_map_body = found.T_map_cam @ invert_transform(T_BODY_OPTICAL)
-    arm = T_map_body[:3, 3] - found.T_map_cam[:3, 3]
-    J = np.eye(6)
-    J[:3, 3:] = -cross_matrix(arm)
+    of_image = body_covariance(found.covariance, found.T_map_cam, T_map_body)
     sigmas = np.repeat([parameters.map_sigma_m, np.radians(parameters.map_sigma_deg)], 3)
     p_map, q_map_body = pose_from_transform(T_map_body)
     return VisionPose(
         time_us=stamp_ns // 1000,
         p_map=p_map,
         q_map_body=q_map_body,
-        pose_covariance_map=J @ found.covariance @ J.T + np.diag(sigmas**2),
+        pose_covariance_map=of_image + np.diag(sigmas**2),
     )

@@ -135,7 +135,8 @@ def _topics_of(bag: BagReader, reading: Reading, side: str) -> tuple[str, str]:
     return image, info
 
 
-def _first(bag: BagReader, topic: str) -> Any:
+def first_message(bag: BagReader, topic: str) -> Any:
+    """Return the first message of a topic that is there; `UserError` if none can be read."""
     message = next((m for _, _, m in bag.messages([topic])), None)
     if message is None:
         raise UserError(f"{bag.path}: topic {topic}: no message of it can be read")
@@ -156,7 +157,7 @@ def bag_pair(path: Path, reading: Reading) -> Recording:
     images = {}
     for side in _NAMES:
         images[side], info = _topics_of(bag, reading, side)
-        refusal = calibration.add(side, _first(bag, info))
+        refusal = calibration.add(side, first_message(bag, info))
         if refusal is not None:
             raise UserError(f"{path}: topic {info}: {refusal}")
     rig = calibration.rig
@@ -178,7 +179,7 @@ def bag_pair(path: Path, reading: Reading) -> Recording:
             yield StereoPair(last, left, grey_of(right))
 
     seat = _Seat(
-        bag=bag, frame=_first(bag, images[LEFT]).header.frame_id.lstrip("/"),
+        bag=bag, frame=first_message(bag, images[LEFT]).header.frame_id.lstrip("/"),
         T_optical_rectified=calibration.T_optical_rectified, reading=reading,
     )  # fmt: skip
     n = min(bag.counts[topic] for topic in sides)
@@ -193,7 +194,7 @@ def bag_camera(path: Path, reading: Reading, side: str) -> Recording:
     """Return the images of a side of a pair, or of a topic, without distortion."""
     bag = BagReader(path)
     topic, info_topic = _topics_of(bag, reading, side)
-    info = _first(bag, info_topic)
+    info = first_message(bag, info_topic)
     try:
         ideal = IdealCamera.from_info(info, images_are_rectified=reading.is_rectified)
     except ValueError as error:
@@ -208,7 +209,7 @@ def bag_camera(path: Path, reading: Reading, side: str) -> Recording:
                 raise UserError(f"{path}: {topic} at {stamp_ns(message)} ns: {error}") from None
 
     seat = _Seat(
-        bag=bag, frame=_first(bag, topic).header.frame_id.lstrip("/"),
+        bag=bag, frame=first_message(bag, topic).header.frame_id.lstrip("/"),
         T_optical_rectified=ideal.T_optical_ideal, reading=reading,
     )  # fmt: skip
     return Recording(

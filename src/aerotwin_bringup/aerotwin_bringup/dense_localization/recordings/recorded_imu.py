@@ -5,6 +5,7 @@
 from typing import Any
 
 from aerotwin_bringup.bag_camera import BODY
+from aerotwin_bringup.dense_localization.recordings.bag_recording import first_message
 from aerotwin_bringup.dense_localization.recordings.recording import Recording
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
@@ -46,7 +47,7 @@ class RecordedImu:
         bag, self.T_base_cam = _carried(recording, word)
         self._where = f"--imu {word}"
         topic = _topic(bag, word)
-        self._frame = _frame(bag, topic)
+        self._frame = str(first_message(bag, topic).header.frame_id)
         T_base_imu = bag.fixed_transform(BODY, self._frame)
         if T_base_imu is None:
             raise UserError(
@@ -131,10 +132,3 @@ def _topic(bag: BagReader, word: str) -> str:
             f"--imu {word}: no {IMU} on it; {bag.path} holds {', '.join(sorted(held)) or 'none'}"
         )
     return topic
-
-
-def _frame(bag: BagReader, topic: str) -> str:
-    message = next((m for _, _, m in bag.messages([topic])), None)
-    if message is None:
-        raise UserError(f"{bag.path}: topic {topic}: no message of it can be read")
-    return str(message.header.frame_id)
