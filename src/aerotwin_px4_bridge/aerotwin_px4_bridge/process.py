@@ -16,6 +16,8 @@ EMBEDDED_COMMAND = "embedded_autopilot"
 PX4_MODEL = "none_iris"
 FASTEST = 30.0
 """The real-time factor to prepare PX4 for when none is wanted: the most seen in flight."""
+_FUNCTION_MOTOR_1, _MOST_ROTORS = 101, 12
+"""PX4 v1.14, src/lib/mixer_module/output_functions.yaml and control_allocator module.yaml."""
 PX4_BUILD = Path("build/px4_sitl_default")
 
 
@@ -138,7 +140,10 @@ def px4_process(
 def rotor_parameters(
     rotors: Sequence[tuple[Sequence[float], int]], torque_per_thrust_m: float
 ) -> dict[str, float]:
-    """Return the PX4 parameters that describe these rotors to its control allocation.
+    """Return the PX4 parameters that describe these rotors and the outputs that drive them.
+
+    Output i of the simulator link drives motor i (functions 101 to 112): the start-up script of
+    PX4's own airframe assigns four outputs only, so that six rotors would get four commands.
 
     Parameters
     ----------
@@ -146,9 +151,20 @@ def rotor_parameters(
         Position in body axes FLU [m]; spin +1 when it turns counter-clockwise seen from above.
     torque_per_thrust_m : float
         Reaction torque per thrust [m].
+
+    Raises
+    ------
+    UserError
+        If there are more rotors than PX4's control allocation knows.
     """
+    if len(rotors) > _MOST_ROTORS:
+        raise UserError(
+            f"airframe: PX4 flies at most {_MOST_ROTORS} rotors, found {len(rotors)}; fly it with "
+            "another controller"
+        )
     values: dict[str, float] = {"CA_ROTOR_COUNT": len(rotors)}
     for i, ((x, y, _), spin) in enumerate(rotors):
+        values[f"PWM_MAIN_FUNC{i + 1}"] = _FUNCTION_MOTOR_1 + i
         values[f"CA_ROTOR{i}_PX"] = x
         values[f"CA_ROTOR{i}_PY"] = -y
         values[f"CA_ROTOR{i}_KM"] = spin * torque_per_thrust_m

@@ -14,6 +14,7 @@ import pytest
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import (
+    Airframe,
     Multirotor,
     hover_command,
     load_airframe,
@@ -51,19 +52,20 @@ GNSS_STEPS, MAG_STEPS, BARO_STEPS = 25, 3, 5
 HOME = GeodeticPoint(latitude_deg=47.397742, longitude_deg=8.545594, altitude_m=488.0)
 PLANE = LocalTangentPlane(HOME)
 IRIS = load_airframe("iris")
-ROTORS = rotor_parameters(
-    [(rotor.position_m, rotor.spin) for rotor in IRIS.rotors],
-    IRIS.propeller.torque_per_thrust_m,
-)
-ROTORS["MPC_THR_HOVER"] = hover_command(IRIS)
-"""none_iris has another geometry and thrust than the iris of gazebo-classic."""
 CPU = max(os.sched_getaffinity(0))
 CONNECT_S = 120.0  # the first start of the embedded autopilot compiles its kernels
 VISION_STD_M, VISION_STD_YAW = 0.02, 0.01
 
 
+def px4_parameters(airframe: Airframe) -> dict[str, float]:
+    """What PX4 must know of an airframe: none_iris has another geometry and thrust than any."""
+    rotors = [(rotor.position_m, rotor.spin) for rotor in airframe.rotors]
+    values = rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m)
+    return {**values, "MPC_THR_HOVER": hover_command(airframe)}
+
+
 class HilVehicle:
-    """An iris on level ground whose sensors go over a HIL link, one 4 ms step at a time."""
+    """A multirotor on level ground whose sensors go over a HIL link, one 4 ms step at a time."""
 
     def __init__(
         self,
@@ -72,13 +74,14 @@ class HilVehicle:
         start: tuple[float, float, float] = (0.0, 0.0, 0.0),
         has_gnss: bool = True,
         wind: Callable[[float], tuple[float, float, float]] = lambda t: (0.0, 0.0, 0.0),
+        airframe: Airframe = IRIS,
     ) -> None:
-        p, q = standing_pose(IRIS, ground_point=np.array(start))
-        self.multirotor = Multirotor(IRIS, p_map_body=p, q_map_body=q)
+        p, q = standing_pose(airframe, ground_point=np.array(start))
+        self.multirotor = Multirotor(airframe, p_map_body=p, q_map_body=q)
         self.has_gnss, self.wind, self.start = has_gnss, wind, start
         self.shows_start = False
         self.stamp_ns = self.n_steps = 0
-        self.command: tuple[float, ...] = (0.0,) * len(IRIS.rotors)
+        self.command: tuple[float, ...] = (0.0,) * len(airframe.rotors)
         self.is_armed = False
         self.rng = np.random.default_rng(seed)
         seeds = [seed_sequence(seed, 0, name) for name in ("imu", "baro", "mag", "gnss")]
@@ -166,6 +169,7 @@ def connect(tmp_path, serial_line) -> Iterator[Callable[..., tuple[HilLink, Auto
             instance: int = INSTANCE,
             *,
             timeouts: HilTimeouts | None = None,
+            airframe: Airframe = IRIS,
             **px4_options,
         ) -> tuple[HilLink, AutopilotProcess]:
             port: int | str = hil_port(instance)
@@ -175,7 +179,8 @@ def connect(tmp_path, serial_line) -> Iterator[Callable[..., tuple[HilLink, Auto
             link = HilLink(port, free_run=kind == "px4", timeouts=timeouts)
             stack.enter_context(link)
             if kind == "px4":
-                options = {"speed_factor": 0.0, "parameters": ROTORS, "cpu": CPU, **px4_options}
+                parameters = px4_parameters(airframe)
+                options = {"speed_factor": 0.0, "parameters": parameters, "cpu": CPU, **px4_options}
                 process = px4_process(Path(PX4_DIR), instance, tmp_path, home=HOME, **options)
             else:
                 process = embedded_process(instance, tmp_path, cpu=CPU, command=EMBEDDED)
@@ -235,4 +240,4 @@ def fly() -> Callable[..., FlightLog]:
 @pytest.fixture
 def rotors() -> dict[str, float]:
     """Return the PX4 parameters of the vehicle's rotors."""
-    return ROTORS
+    return px4_parameters(IRIS)

@@ -203,6 +203,8 @@ def test_rotors_are_told_to_px4_in_front_right_down():
     values = rotor_parameters([((0.13, -0.22, 0.02), 1), ((0.13, 0.22, 0.02), -1)], 0.06)
     assert values == {
         "CA_ROTOR_COUNT": 2,
+        "PWM_MAIN_FUNC1": 101,
+        "PWM_MAIN_FUNC2": 102,
         "CA_ROTOR0_PX": 0.13,
         "CA_ROTOR0_PY": 0.22,
         "CA_ROTOR0_KM": 0.06,
@@ -210,6 +212,12 @@ def test_rotors_are_told_to_px4_in_front_right_down():
         "CA_ROTOR1_PY": -0.22,
         "CA_ROTOR1_KM": -0.06,
     }
+
+
+def test_more_rotors_than_px4_allocates_are_refused():
+    rotors = [((0.1, 0.1, 0.0), 1)] * 13
+    with pytest.raises(UserError, match="at most 12 rotors, found 13"):
+        rotor_parameters(rotors, 0.06)
 
 
 def test_a_folder_without_px4_is_told_with_what_was_looked_for(tmp_path):

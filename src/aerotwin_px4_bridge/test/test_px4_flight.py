@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
+from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import Mission, MissionClient, OnboardLink, Waypoint
 from aerotwin_px4_bridge.mission_upload import (
     LAND,
@@ -79,6 +80,33 @@ def test_it_flies_over_way_points_in_wind_lands_and_disarms(
     process.stop()
     if kind == "px4":
         assert collect_ulog(tmp_path, INSTANCE).stat().st_size > 100_000
+
+
+@px4_only
+@pytest.mark.parametrize("name", ["x500", "hummingbird", "firefly"])  # the iris flies above
+def test_px4_flies_every_packaged_airframe(kind, name, connect, make_vehicle, fly):
+    """Each with its own number of rotors: the sixth motor of the firefly turns as well."""
+    airframe = load_airframe(name)
+    mission = Mission(
+        takeoff_altitude_m=4.0,
+        waypoints=(
+            Waypoint(position_m=(6.0, 0.0, 4.0), yaw_deg=90.0),
+            Waypoint(position_m=(6.0, 4.0, 5.0)),
+        ),
+    )
+    link, _ = connect(kind, airframe=airframe)
+    vehicle = make_vehicle(airframe=airframe)
+    client = MissionClient(mission, PLANE, INSTANCE)
+    turning = np.zeros(len(airframe.rotors))
+
+    def watch() -> None:
+        turning[:] = np.maximum(turning, vehicle.command)
+
+    log = fly(vehicle, link, client, limit_s=120.0, before_step=watch)
+    assert (turning > 0.1).all(), f"motors that never turned: {np.flatnonzero(turning <= 0.1)}"
+    distances = _distance_to_path(np.array(log.estimate)[::10], client.path.p_map)
+    assert np.sqrt(np.mean(distances**2)) < CONTROL_ERROR_M
+    assert np.linalg.norm(vehicle.p_map[:2] - client.path.p_map[-1, :2]) < LANDED_WITHIN_M
 
 
 class PlanClient:
