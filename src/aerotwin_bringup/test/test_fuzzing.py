@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The damaged files themselves, few of each format; `aerotwin verify fuzz` reads 500 of each."""
+"""The crafted files, and few damaged ones of each format; `aerotwin verify fuzz` reads 500 each."""
+
+import time
 
 import numpy as np
 import pytest
 
-from aerotwin_bringup.fuzzing import FORMATS, campaign, run_fuzz
+from aerotwin_bringup.fuzzing import FORMATS, campaign, run_fuzz, worker
+from aerotwin_bringup.fuzzing.crafted import CRAFTED
 from aerotwin_bringup.fuzzing.formats import Format
 from aerotwin_bringup.fuzzing.mutations import MUTATIONS
 from aerotwin_bringup.fuzzing.worker import _try, make_damaged
@@ -16,13 +19,14 @@ SEED = 7
 
 
 @pytest.mark.slow
-def test_no_reader_fails_on_a_few_damaged_files_of_every_format():
+def test_no_reader_fails_on_the_crafted_and_a_few_damaged_files_of_every_format():
     rows = run_fuzz((), N_FILES, SEED)
     assert [row["name"] for row in rows] == [f"fuzz {name}" for name in FORMATS]
     for row in rows:
         assert row["met"], row["failures"]
         n_good = sum(row[outcome] for outcome in campaign.GOOD)
-        assert n_good == row["n_files"] == N_FILES
+        assert n_good == row["n_files"] == campaign.count_files(row["name"].split()[1], N_FILES)
+        assert [file["damage"] for file in row["crafted"]] == list(CRAFTED.get(row["name"][5:], ()))
     assert sum(row["refused"] for row in rows) > len(rows)
 
 
@@ -53,12 +57,12 @@ def _format_with(read) -> Format:
     return Format(write=(write,), read=read, is_checked=True)
 
 
-def _outcomes(tmp_path, read) -> set[str]:
-    """Return what is said of a reader of eight damaged files."""
+def _outcomes(tmp_path, read, *, n_files=8) -> set[str]:
+    """Return what is said of a reader of damaged files."""
     form = _format_with(read)
     sound = bytes(range(200))
     found = set()
-    for k in range(8):
+    for k in range(n_files):
         found.add(_try(form, "x", SEED, k, tmp_path, [(sound, set())])["outcome"])
     return found
 
@@ -73,12 +77,44 @@ def test_every_way_to_fail_is_noticed(tmp_path):
     def take_all(path):
         raise MemoryError
 
+    def hide_that_memory_ran_out(path):
+        try:
+            take_all(path)
+        except MemoryError:
+            raise UserError(f"{path.name}: damaged") from None
+
     assert _outcomes(tmp_path, crash) == {"exception"}
     assert _outcomes(tmp_path, say_nothing_of_the_file) == {"unnamed"}
-    assert _outcomes(tmp_path, take_all) == {"memory"}
+    for read in (take_all, hide_that_memory_ran_out):
+        assert _outcomes(tmp_path, read) == {"memory"}
     assert _outcomes(tmp_path, lambda path: (path.read_bytes(), ())) == {"silent"}
     assert _outcomes(tmp_path, lambda path: (path.read_bytes(), ("odd",))) == {"said"}
     assert _outcomes(tmp_path, lambda _: (bytes(range(200)), ())) == {"whole"}
+
+
+def test_memory_beyond_the_limit_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "MEMORY_BYTES", 1 << 25)
+
+    def take_much(path):
+        return bytes(range(200)), (str(np.ones(1 << 27, dtype=np.uint8)[-1]),)
+
+    assert _outcomes(tmp_path, take_much, n_files=1) == {"memory"}
+
+
+def test_cpu_time_beyond_the_limit_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "CPU_LIMIT_S", 0.05)
+
+    def work(path):
+        start = time.process_time()
+        while time.process_time() - start < 0.1:
+            pass
+        return bytes(range(200)), ()
+
+    assert _outcomes(tmp_path, work, n_files=1) == {"slow"}
+
+
+def test_every_crafted_file_is_of_a_known_format():
+    assert set(CRAFTED) <= set(FORMATS)
 
 
 def test_a_format_that_is_not_known_is_named():

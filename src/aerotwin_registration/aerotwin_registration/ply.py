@@ -8,6 +8,7 @@ from typing import BinaryIO
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import whole_number
 from aerotwin_registration.ply_body import AsciiBody, BinaryBody, Column, PlyElement
 
 _TYPES = {
@@ -111,8 +112,11 @@ def _header(data: bytes, path: Path) -> tuple[str, list[PlyElement], int]:
         words = line.split()
         if words[:1] == ["format"] and len(words) == 3:
             order = _ORDER.get(words[1])
-        elif words[:1] == ["element"] and len(words) == 3 and words[2].isdigit():
-            elements.append(PlyElement(name=words[1], count=int(words[2]), properties=()))
+        elif words[:1] == ["element"]:
+            count = whole_number(words[2]) if len(words) == 3 else None
+            if count is None:
+                raise UserError(f"{path}: '{line[:60]}' must be an element, its name and its count")
+            elements.append(PlyElement(name=words[1], count=count, properties=()))
         elif words[:1] == ["property"] and elements:
             elements[-1] = _with_property(elements[-1], words, path)
     if order is None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import whole_number
 
 _COMMENTS = ("#", "//", ";", "%")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
@@ -71,7 +72,7 @@ def _split_names(lines: list[str]) -> tuple[list[str], list[str]]:
         lines = lines[1:]
     elif not all(_NUMBER.fullmatch(cell.strip()) for cell in cells if cell.strip()):
         lines = lines[1:] if not _is_decimal_comma(lines[0]) else lines
-    elif len(cells) == 1 and cells[0].isdigit() and int(cells[0]) == len(lines) - 1:
+    elif len(cells) == 1 and whole_number(cells[0]) == len(lines) - 1:
         lines = lines[1:]  # PTS
     if not lines:
         raise ValueError("no line with a point follows its first")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Run the damaged files of all formats and sum up what became of them."""
+"""Run the crafted and damaged files of all formats and sum up what became of them."""
 
 import json
 import os
@@ -15,16 +15,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from aerotwin_bringup.fuzzing.crafted import CRAFTED
 from aerotwin_bringup.fuzzing.formats import FORMATS
 from aerotwin_core.errors import UserError
 
 N_FILES = 500
 FILE_LIMIT_S = 60.0
-"""Longest time for one file; start and compilation come before the first."""
+"""Longest wait for one file, however busy the machine; its CPU time has a limit of its own."""
 START_LIMIT_S = 300.0
-GOOD = ("refused", "whole", "said", "altered")
-"""Outcomes that are as they should be: `altered` is data that differ where no format could tell."""
-BAD = ("exception", "crash", "hang", "memory", "unnamed", "silent")
+GOOD = ("refused", "whole", "said", "altered", "read")
+"""Outcomes that are as they should be: `altered` is data that differ where no format could tell,
+`read` a crafted file that could be read within the limits."""
+BAD = ("exception", "crash", "hang", "slow", "memory", "unnamed", "silent")
 _SHOWN, _WORDS = 10, 600
 _WORKER = "aerotwin_bringup.fuzzing.worker"
 
@@ -38,14 +40,14 @@ def run_fuzz(
     n_parallel: int = 2,
     on_file: Callable[[int], None] | None = None,
 ) -> list[dict[str, Any]]:
-    """Damage and read files of formats.
+    """Read crafted and damaged files of formats.
 
     Parameters
     ----------
     names : sequence of str
         Of `FORMATS`; all without.
     n_files : int
-        Of each format.
+        Damaged files of each format; the crafted ones come before.
     seed : int
         Of what is damaged and how; the same seed damages the same bytes.
     folder : path, optional
@@ -58,8 +60,9 @@ def run_fuzz(
     Returns
     -------
     list of dict
-        For each format `name`, `n_files`, the counts of outcomes (`GOOD` and `BAD`), up to ten
-        `failures` (file, damage, outcome, words) and `met`: whether there were none.
+        For each format `name`, `n_files`, the counts of outcomes (`GOOD` and `BAD`), the `crafted`
+        files and up to ten `failures` (file, damage, outcome, words, peak_mb, cpu_s) and `met`:
+        whether there were no failures.
 
     Raises
     ------
@@ -85,15 +88,21 @@ def run_fuzz(
     return [found[f"fuzz {name}"] for name in wanted]
 
 
+def count_files(name: str, n_files: int) -> int:
+    """Return how many files of a format are read: the crafted ones and n_files damaged ones."""
+    return len(CRAFTED.get(name, ())) + n_files
+
+
 def _run_group(
     names: list[str], n_files: int, seed: int, folder: Path, on_file: Callable[[int], None] | None
 ) -> list[dict[str, Any]]:
     """Read the files of formats in one child, or more where files end it."""
     folder.mkdir(parents=True, exist_ok=True)
     results: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-    while any(len(found) < n_files for found in results.values()):
+    n_of = {name: count_files(name, n_files) for name in names}
+    while any(len(found) < n_of[name] for name, found in results.items()):
         # A child that ended goes on behind the file that ended it.
-        jobs = [[name, len(found), n_files - len(found)] for name, found in results.items()]
+        jobs = [[name, len(found), n_of[name] - len(found)] for name, found in results.items()]
         for result in _child([job for job in jobs if job[2]], seed, folder):
             results[result["format"]].append(result)
             if on_file is not None:
@@ -109,6 +118,7 @@ def _row(name: str, results: list[dict[str, Any]], seed: int) -> dict[str, Any]:
         "n_files": len(results),
         "seed": seed,
         **counts,
+        "crafted": results[: len(CRAFTED.get(name, ()))],
         "failures": failures[:_SHOWN],
         "met": not failures,
     }
@@ -141,7 +151,7 @@ def _child(jobs: list[list[Any]], seed: int, folder: Path) -> Iterator[dict[str,
     if "file" not in last or "outcome" in last:
         raise UserError(f"fuzz: the reader of sound files failed after {last}: {words}")
     outcome = "hang" if watch.is_late else "crash"
-    about = {"damage": "?", "target": "?", "outcome": outcome}
+    about = {"target": "?", "outcome": outcome, "peak_mb": None, "cpu_s": None}
     yield {**last, **about, "words": f"exit {process.returncode}; {words}"}
 
 

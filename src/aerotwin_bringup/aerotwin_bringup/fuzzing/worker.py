@@ -6,6 +6,7 @@ python -m aerotwin_bringup.fuzzing.worker SEED FOLDER '[["ply", 0, 500], …]'
 """
 
 import json
+import os
 import resource
 import shutil
 import sys
@@ -16,12 +17,17 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_bringup.fuzzing.crafted import CRAFTED
 from aerotwin_bringup.fuzzing.formats import FORMATS, Format
 from aerotwin_bringup.fuzzing.mutations import MUTATIONS
 from aerotwin_core.errors import UserError
 
 MEMORY_BYTES = 1 << 30
-"""What reading a damaged file of a few kilobytes may take beyond what a sound one takes."""
+"""What reading a file may take beyond what the process has."""
+CPU_LIMIT_S = 10.0
+"""CPU time that reading a file may take, that of child processes included."""
+_ADDRESS_BYTES = 4 << 30
+"""Address space that a file may claim: above the limit of memory, for the sake of the machine."""
 _MAX_WORDS = 400
 
 
@@ -33,11 +39,17 @@ def main(arguments: list[str]) -> None:
         form, place = FORMATS[name], Path(folder) / name
         _limit_memory(None)
         sound = [_read_sound(form, variant, place / "sound") for variant in range(len(form.write))]
-        _limit_memory(MEMORY_BYTES)
+        _limit_memory(_ADDRESS_BYTES)
+        crafted = list(CRAFTED.get(name, ()))
         for k in range(first, first + n_files):
-            _say({"format": name, "file": k})
-            found = _try(form, name, int(seed), k, place, sound)
-            _say({"format": name, "file": k, **found})
+            about = {"format": name, "file": k}
+            if k < len(crafted):
+                _say({**about, "damage": crafted[k]})
+                found = try_crafted(form, name, crafted[k], place / "crafted")
+            else:
+                _say({**about, "damage": "?"})
+                found = _try(form, name, int(seed), k - len(crafted), place, sound)
+            _say({**about, **found})
 
 
 def make_damaged(form: Format, name: str, seed: int, k: int, folder: Path) -> tuple[Path, str, str]:
@@ -49,6 +61,15 @@ def make_damaged(form: Format, name: str, seed: int, k: int, folder: Path) -> tu
     damage = list(MUTATIONS)[int(rng.integers(len(MUTATIONS)))]
     target.write_bytes(MUTATIONS[damage](rng, target.read_bytes()))
     return files[0], target.name, damage
+
+
+def try_crafted(form: Format, name: str, damage: str, folder: Path) -> dict:
+    """Write a crafted file into a folder, read it, and return what became of it."""
+    _clear(folder)
+    files = CRAFTED[name][damage](folder)
+    found, _ = _read(form, files[0], {file.name for file in files})
+    shutil.rmtree(folder)  # some are large
+    return {"damage": damage, "target": files[0].name, "outcome": "read", "words": "", **found}
 
 
 def _read_sound(form: Format, variant: int, folder: Path) -> tuple[Any, set[str]]:
@@ -69,24 +90,78 @@ def _try(
     folder = place / "damaged"
     _clear(folder)
     path, target, damage = make_damaged(form, name, seed, k, folder)
-    about = {"damage": damage, "target": target}
-    try:
-        content, said = form.read(path)
-    except UserError as error:
-        is_named = any(part in str(error) for part in (path.name, target))
-        return {**about, "outcome": "refused" if is_named else "unnamed", "words": _cut(str(error))}
-    except MemoryError:
-        return {**about, "outcome": "memory", "words": _cut(traceback.format_exc())}
-    except BaseException:
-        return {**about, "outcome": "exception", "words": _cut(traceback.format_exc())}
+    found, answer = _read(form, path, {path.name, target})
+    about = {"damage": damage, "target": target, "words": "", **found}
+    if "outcome" in found:
+        return about
+    content, said = answer
     sound_content, sound_said = sound[k % len(sound)]
     if content == sound_content:
-        return {**about, "outcome": "whole", "words": ""}
+        return {**about, "outcome": "whole"}
     said = tuple(line for line in said if line.replace(str(folder), "") not in sound_said)
     if said:
         return {**about, "outcome": "said", "words": _cut("; ".join(said))}
     is_noticeable = form.is_checked or (form.counts and damage == "cut")
-    return {**about, "outcome": "silent" if is_noticeable else "altered", "words": ""}
+    return {**about, "outcome": "silent" if is_noticeable else "altered"}
+
+
+def _read(form: Format, path: Path, names: set[str]) -> tuple[dict, Any]:
+    """Read a file; return what it took, with an outcome unless it could be read, and its content.
+
+    Parameters
+    ----------
+    form : Format
+    path : path
+    names : set of str
+        A refusal has to hold one of them.
+    """
+    answer: Any = None
+    found: dict = {}
+    start_s, start_bytes = _cpu_s(), _reset_peak()
+    try:
+        answer = form.read(path)
+    except BaseException as error:
+        found = _outcome_of(error, names)
+    cpu_s, peak_bytes = _cpu_s() - start_s, _status_bytes("VmHWM") - start_bytes
+    if peak_bytes > MEMORY_BYTES:
+        found["outcome"] = "memory"
+    elif cpu_s > CPU_LIMIT_S and found.get("outcome") != "memory":
+        found["outcome"] = "slow"
+    return {**found, "peak_mb": round(peak_bytes / 1e6, 1), "cpu_s": round(cpu_s, 2)}, answer
+
+
+def _outcome_of(error: BaseException, names: set[str]) -> dict[str, str]:
+    if _ran_out_of_memory(error):
+        return {"outcome": "memory", "words": _cut("".join(traceback.format_exception(error)))}
+    if not isinstance(error, UserError):
+        return {"outcome": "exception", "words": _cut("".join(traceback.format_exception(error)))}
+    is_named = any(name in str(error) for name in names)
+    return {"outcome": "refused" if is_named else "unnamed", "words": _cut(str(error))}
+
+
+def _ran_out_of_memory(error: BaseException | None) -> bool:
+    """Tell whether memory was asked for that is not there, whatever was made of it afterwards."""
+    while error is not None:
+        if isinstance(error, MemoryError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _cpu_s() -> float:
+    """Return the CPU time of this process and its children so far [s]."""
+    return sum(os.times()[:4])
+
+
+def _reset_peak() -> int:
+    """Begin to measure the peak of memory anew; return what is in use [bytes]."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    return _status_bytes("VmRSS")
+
+
+def _status_bytes(name: str) -> int:
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) << 10 for line in lines if line.startswith(f"{name}:"))
 
 
 def _limit_memory(room_bytes: int | None) -> None:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """PLY files: one cube in every format, colours, textures, odd properties, refusals."""
 
-import contextlib
 import struct
 
 import cv2
@@ -193,18 +192,46 @@ def test_what_is_no_usable_file_is_refused(tmp_path, data, message):
         read_ply_mesh(tmp_path / "bad.ply")
 
 
+def _whole(order):
+    return ply(order, (*XYZ, *RGB), [(*v, 1, 2, 3) for v in VERTICES], [(q,) for q in MIXED])
+
+
 @pytest.mark.parametrize("order", ["", "<", ">"])
-def test_damaged_files_never_get_through(tmp_path, order):
-    whole = ply(order, (*XYZ, *RGB), [(*v, 1, 2, 3) for v in VERTICES], [(q,) for q in MIXED])
+def test_a_file_that_is_cut_off_anywhere_is_refused(tmp_path, order):
+    whole = _whole(order).rstrip()  # the blank and newline at the end of text hold nothing
+    path = tmp_path / "x.ply"
+    for n in range(len(whole)):
+        path.write_bytes(whole[:n])
+        with pytest.raises(UserError, match=r"x\.ply"):
+            read_ply_mesh(path)
+    path.write_bytes(whole)
+    assert len(read_ply(path).vertices) == len(VERTICES)
+
+
+@pytest.mark.parametrize("order", ["", "<", ">"])
+def test_changed_bytes_are_refused_or_change_values_only(tmp_path, order):
+    whole = _whole(order)
+    n_header = whole.index(b"end_header") + len(b"end_header\n")
+    replacements = np.arange(256) if order else np.frombuffer(b"0123456789 .-", np.uint8)
     rng = np.random.default_rng(7)
     path = tmp_path / "x.ply"
+    n_refused = 0
     for _ in range(60):
-        data = bytearray(whole[: rng.integers(len(whole) // 2, len(whole) + 1)])
-        for at in rng.integers(0, len(data), 3):
-            data[at] = rng.integers(256)
+        data = bytearray(whole)
+        for at in rng.integers(n_header, len(data), 3):
+            data[at] = rng.choice(replacements)
         path.write_bytes(data)
-        with contextlib.suppress(UserError):
-            read_ply_mesh(path)
+        try:
+            content = read_ply(path)
+        except UserError:
+            n_refused += 1
+            continue
+        assert content.vertices.shape == (len(VERTICES), 3)
+        assert np.isfinite(content.vertices).all()
+        assert sum(len(faces.corners) for faces in content.polygons.values()) <= len(MIXED)
+        for faces in content.polygons.values():
+            assert faces.corners.min() >= 0 and faces.corners.max() < len(VERTICES)
+    assert 0 < n_refused < 60
 
 
 def test_the_real_cloud_is_read_as_its_readme_says(shared_data):
