@@ -15,6 +15,8 @@ become a world).
 
 With -o a folder receives world.yaml, to be used as world:=FOLDER or `aerotwin world info FOLDER`.
 The tiles stay where they are. A provider's key is read from an environment variable, never written.
+A tileset from a server may refer to hosts of the public internet and to the host that it came from;
+to addresses of private networks and of this computer only with --allow-private-hosts.
 
   aerotwin world tiles ../shared/data/worlds/lunar_pit_landform
   aerotwin world tiles ../shared/data/worlds/lunar_pit_landform --max-error-m 0 \
@@ -54,6 +56,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--memory-limit-mb", type=float, default=4000.0, help="of the tiles in memory (4000)")
     add("--max-tiles", type=int, default=200_000, help="most tiles to look at (200000)")
     add("--key-env", default="", metavar="NAME", help="environment variable with the key")
+    add(
+        "--allow-private-hosts",
+        action="store_true",
+        help="follow references to private networks and this computer",
+    )
     add("--no-read", action="store_true", help="look at the documents only, read no tile")
     add("--name", help="of the world (the tileset's folder)")
     add("--attribution", default="", help="whom to credit, beside those that the tiles name")
@@ -120,6 +127,7 @@ def _description(args: argparse.Namespace) -> "TilesDescription":
         "memory_limit_mb": args.memory_limit_mb,
         "max_tiles": args.max_tiles,
         "key_env": args.key_env,
+        "http": {"allow_private_hosts": True} if args.allow_private_hosts else None,
     }
     return load_parameters(TilesDescription, values, where="arguments")
 
@@ -214,6 +222,8 @@ def _write_world(
             )
     else:
         chosen["tileset"] = os.path.relpath(Path(args.tileset).resolve(), args.out.resolve())
+    if args.allow_private_hosts:
+        chosen["http"] = {"allow_private_hosts": True}
     if isinstance(chosen.get("region"), dict):
         chosen["region"] = {k: v for k, v in chosen["region"].items() if v is not None}
     named = record.get("selection", record["tileset"])["attributions"]

@@ -13,13 +13,17 @@ import os
 import time
 import weakref
 from collections.abc import Mapping
+from contextlib import suppress
 from email.utils import parsedate_tz
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from cachecontrol import CacheControlAdapter, CacheController
 from cachecontrol.cache import BaseCache
+from requests.utils import select_proxy
 
 from aerotwin_worlds.fetch.connections import OpenConnections
+from aerotwin_worlds.fetch.private_hosts import PrivateHosts
 
 _KEPT_FOR_ASKING_S = 14 * 86400
 """How long stale content is kept to ask "is it still this?" (CacheControl's own figure)."""
@@ -144,18 +148,35 @@ class CachingAdapter(CacheControlAdapter):
     cache : CacheFolder
     connections : OpenConnections
         Where its connections are kept, so that they can be ended.
+    hosts : PrivateHosts
+        Decides which hosts a proxy may be asked for.
     """
 
-    def __init__(self, cache: CacheFolder, connections: OpenConnections) -> None:
+    def __init__(
+        self, cache: CacheFolder, connections: OpenConnections, hosts: PrivateHosts
+    ) -> None:
         super().__init__(cache, controller_class=_Controller)
-        self._connections = connections
+        self._connections, self._hosts = connections, hosts
         connections.watch(self.poolmanager)
 
     def proxy_manager_for(self, proxy, **options):
         """Return the connections through a proxy, watched as the others."""
+        is_new = proxy not in self.proxy_manager
         manager = super().proxy_manager_for(proxy, **options)
-        self._connections.watch(manager)
+        if is_new:
+            self._connections.watch(manager, is_proxy=True)
         return manager
+
+    def get_connection_with_tls_context(self, request, verify, proxies=None, cert=None):
+        """Return the connections for a request; a proxy is not asked for a private host.
+
+        A name that only the proxy can resolve is left to it.
+        """
+        if select_proxy(request.url, proxies):
+            parts = urlsplit(request.url)
+            with suppress(OSError):
+                self._hosts.addresses(parts.hostname or "", parts.port or 0)
+        return super().get_connection_with_tls_context(request, verify, proxies, cert)
 
     def forget(self, url: str) -> None:
         """Remove what is stored for an address, as its content turned out to be broken."""

@@ -5,11 +5,10 @@
 import logging
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import nullcontext
 from email.utils import parsedate_to_datetime
-from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import requests
 import urllib3
@@ -22,9 +21,10 @@ from aerotwin_worlds.fetch.address import (
     with_parameter,
     without_parameter,
 )
-from aerotwin_worlds.fetch.cache import CacheFolder, CachingAdapter, default_cache_folder
-from aerotwin_worlds.fetch.connections import OpenConnections
+from aerotwin_worlds.fetch.cache import CacheFolder, default_cache_folder
 from aerotwin_worlds.fetch.content import missing_part, unpacked
+from aerotwin_worlds.fetch.line import Line
+from aerotwin_worlds.fetch.private_hosts import PrivateHosts
 from aerotwin_worlds.fetch.settings import HttpSettings
 from aerotwin_worlds.fetch.source import FetchError, Traffic, TrafficCounter
 
@@ -86,9 +86,11 @@ class HttpSource:
         self._root_uri = self._resolve(plain, plain)
         self._cache = _open_cache(cache_dir or default_cache_folder(), self._settings)
         self._counter = TrafficCounter()
+        self._hosts = PrivateHosts(
+            urlsplit(self._root_uri).hostname or "", are_allowed=self._settings.allow_private_hosts
+        )
         self._thread = threading.local()
-        self._connections = OpenConnections()
-        self._sessions: list[requests.Session] = []
+        self._lines: list[Line] = []
         self._lock = threading.Lock()
         self._closed = threading.Event()
         _keep_secrets_out_of_logs()
@@ -120,7 +122,15 @@ class HttpSource:
 
     def read(self, uri: str, *, max_bytes: int) -> bytes:
         """Return the content at an address; see `Source.read`."""
-        settings, reason = self._settings, ""
+        limit_s = self._settings.total_timeout_s
+        with (
+            self._line.connections.limited(limit_s),
+            self._hosts.reading_root() if uri == self._root_uri else nullcontext(),
+        ):
+            return self._read_in_time(uri, max_bytes)
+
+    def _read_in_time(self, uri: str, max_bytes: int) -> bytes:
+        settings, connections, reason = self._settings, self._line.connections, ""
         for n_tried in range(settings.n_tries):
             if self._closed.is_set():
                 raise FetchError(f"{self._masked(uri)}: its source was closed; open it again")
@@ -130,9 +140,17 @@ class HttpSource:
                 reason, wait_s = str(failure), failure.wait_s
             if n_tried + 1 < settings.n_tries:
                 pause = max(settings.backoff_s * 2.0**n_tried, wait_s)
-                if self._closed.wait(min(pause, settings.longest_wait_s)):
+                pause = min(pause, settings.longest_wait_s, connections.left_s)
+                if connections.is_late or self._closed.wait(max(pause, 0.0)):
                     break
                 self._counter.add(n_retries=1)
+        if connections.is_late:
+            limit_s = settings.total_timeout_s
+            raise FetchError(
+                f"{self._masked(uri)}: expected the whole file, found one that is not whole after "
+                f"{limit_s:g} s ({self._masked(reason)}); raise total_timeout_s if the server is "
+                "that slow"
+            )
         raise FetchError(
             f"{self._masked(uri)}: expected the whole file, found: {self._masked(reason)}, "
             f"after {settings.n_tries} tries; try again later"
@@ -141,11 +159,10 @@ class HttpSource:
     def close(self) -> None:
         """Give the connections back; what still waits, for a server or to retry, ends."""
         self._closed.set()
-        self._connections.end()
         with self._lock:
-            for session in self._sessions:
-                session.close()
-            self._sessions.clear()
+            for line in self._lines:
+                line.close()
+            self._lines.clear()
 
     def _read_once(self, uri: str, max_bytes: int) -> bytes:
         """Ask once, redirects followed, and check what arrives."""
@@ -154,6 +171,8 @@ class HttpSource:
                 data = self._body(response, uri, max_bytes)
                 from_cache = bool(getattr(response, "from_cache", False))
                 url = response.request.url or uri
+            if self._line.connections.is_late:  # a body without a length may end anywhere
+                raise _Retry("a body that was cut off")
         except (requests.exceptions.InvalidURL, UnicodeError):
             raise FetchError(f"{self._masked(uri)}: is no address; correct it") from None
         except (requests.RequestException, urllib3.exceptions.HTTPError, OSError) as error:
@@ -164,21 +183,18 @@ class HttpSource:
         except ValueError as error:
             lacking = str(error)
         if lacking:
-            self._adapter.forget(url)
+            self._line.adapter.forget(url)
             raise _Retry(f"{len(data)} bytes, but {lacking}")
         self._counter.add(n_read=1, n_bytes=len(data), n_from_cache=int(from_cache))
         return data
 
     def _answer(self, uri: str) -> requests.Response:
         """Return the answer "200 OK" for an address, or where it redirects to."""
-        url = uri
+        url, headers = uri, {}
+        if uri == self._root_uri and self._hosts.is_root_private(urlsplit(uri).port or 0):
+            headers = {"Cache-Control": "no-cache"}  # where it comes from must be seen
         for _ in range(self._settings.n_redirects + 1):
-            response = self._session.get(
-                self._with_key(url),
-                stream=True,
-                allow_redirects=False,
-                timeout=(self._settings.connect_timeout_s, self._settings.read_timeout_s),
-            )
+            response = self._ask(url, headers)
             if response.status_code in _OK:
                 return response
             target = response.headers.get("location", "")
@@ -190,6 +206,18 @@ class HttpSource:
             f"{self._masked(uri)}: expected at most {self._settings.n_redirects} redirects, "
             "found more; check the address"
         )
+
+    def _ask(self, url: str, headers: dict[str, str]) -> requests.Response:
+        try:
+            return self._line.session.get(
+                self._with_key(url),
+                headers=headers,
+                stream=True,
+                allow_redirects=False,
+                timeout=(self._settings.connect_timeout_s, self._settings.read_timeout_s),
+            )
+        except FetchError as error:
+            raise FetchError(f"{self._masked(url)}: {error}") from None
 
     def _refusal(self, response: requests.Response, uri: str) -> Exception:
         status = f"{response.status_code} {response.reason or ''}".strip()
@@ -207,13 +235,12 @@ class HttpSource:
         size = int(length) if length.isdigit() and len(length) < 20 else 0
         data = bytearray()
         if size <= max_bytes:
-            with _deadline(response, self._settings.total_timeout_s):
-                for chunk in response.iter_content(_CHUNK_BYTES):
-                    data += chunk
-                    if len(data) > max_bytes:
-                        break
-                else:
-                    return bytes(data)
+            for chunk in response.iter_content(_CHUNK_BYTES):
+                data += chunk
+                if len(data) > max_bytes:
+                    break
+            else:
+                return bytes(data)
         raise FetchError(
             f"{self._masked(uri)}: expected at most {max_bytes} bytes, found "
             f"{max(size, len(data))} or more; raise the limit if the file is right"
@@ -227,61 +254,16 @@ class HttpSource:
         return masked(text.replace(self._key, "***") if self._key else text)
 
     @property
-    def _session(self) -> requests.Session:
-        """The connection of this thread."""
-        session = getattr(self._thread, "session", None)
-        if session is None:
-            session = self._thread.session = _new_session(self._adapter)
+    def _line(self) -> Line:
+        """The connections of this thread."""
+        line: Line | None = getattr(self._thread, "line", None)
+        if line is None:
+            line = self._thread.line = Line(self._cache, self._hosts)
             with self._lock:
-                self._sessions.append(session)
-        return session
-
-    @property
-    def _adapter(self) -> CachingAdapter:
-        """The transport of this thread."""
-        if not hasattr(self._thread, "adapter"):
-            self._thread.adapter = CachingAdapter(self._cache, self._connections)
-        return self._thread.adapter
-
-
-class _Session(requests.Session):
-    """A session that leaves redirects alone: it would read their bodies, of any size."""
-
-    def get_redirect_target(self, resp: requests.Response) -> None:
-        return None
-
-
-def _new_session(adapter: CachingAdapter) -> requests.Session:
-    session = _Session()
-    session.mount("http://", adapter)
-    session.mount("https://", adapter)
-    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    session.headers["User-Agent"] = "aerotwin (3-D Tiles reader)"
-    session.headers["Accept-Encoding"] = "gzip, deflate"
-    return session
-
-
-@contextmanager
-def _deadline(response: requests.Response, seconds: float) -> Iterator[None]:
-    """End the reading of a body that comes too slowly, however steadily it drips."""
-    is_late = threading.Event()
-
-    def stop() -> None:
-        is_late.set()
-        with suppress(ValueError, RuntimeError, OSError):  # it ended at this very moment
-            response.raw.shutdown()
-
-    timer = threading.Timer(seconds, stop)
-    timer.start()
-    try:
-        yield
-    except (requests.RequestException, urllib3.exceptions.HTTPError, OSError):
-        if not is_late.is_set():
-            raise
-    finally:
-        timer.cancel()
-    if is_late.is_set():
-        raise _Retry(f"a body that is not whole after {seconds} s")
+                self._lines.append(line)
+                if self._closed.is_set():
+                    line.close()
+        return line
 
 
 def _open_cache(folder: Path, settings: HttpSettings) -> CacheFolder:

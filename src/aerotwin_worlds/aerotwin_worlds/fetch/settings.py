@@ -35,11 +35,21 @@ class HttpSettings:
         default=30.0, text="Longest silence of the server.", unit="s", minimum=0.05, maximum=600
     )
     total_timeout_s: float = parameter(
-        default=300.0, text="Longest time for one body.", unit="s", minimum=0.05, maximum=86400
+        default=300.0,
+        text="Longest time for one file, from before its first request to its last byte, retries "
+        "and pauses included.",
+        unit="s",
+        minimum=0.05,
+        maximum=86400,
     )
     n_redirects: int = parameter(
         default=5, text="Redirects followed for one file.", minimum=0, maximum=20
     )
     cache_limit_mb: int = parameter(
         default=2048, text="Size of the cache's folder.", unit="MiB", minimum=0, maximum=10**6
+    )
+    allow_private_hosts: bool = parameter(
+        default=False,
+        text="Let a tileset of another place refer to hosts of private networks and of this "
+        "computer.",
     )

@@ -20,6 +20,7 @@ QUICK = HttpSettings(
     read_timeout_s=5.0,
     total_timeout_s=10.0,
     n_redirects=3,
+    allow_private_hosts=True,  # the server is on loopback
 )
 
 
@@ -91,11 +92,23 @@ class Server:
 
 
 @pytest.fixture
-def server(monkeypatch):
+def server_on(monkeypatch):
+    """A function that starts a server on a host."""
     monkeypatch.setenv("NO_PROXY", "*")
-    server = Server()
-    yield server
-    server.close()
+    servers = []
+
+    def start(host):
+        servers.append(Server(host))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture
+def server(server_on):
+    return server_on("127.0.0.1")
 
 
 @pytest.fixture
@@ -120,8 +133,6 @@ def stored(tmp_path):
 
 
 @pytest.fixture
-def other_server(server):
+def other_server(server_on):
     """A server of another name and another port."""
-    other = Server("localhost")
-    yield other
-    other.close()
+    return server_on("localhost")

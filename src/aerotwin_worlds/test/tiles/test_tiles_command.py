@@ -93,6 +93,14 @@ def test_the_world_it_writes_can_be_loaded(terrain, tmp_path, capsys):
     np.testing.assert_allclose(world.bounds_m, [[3, 3, 0], [7, 7, 0]], atol=1e-6)
 
 
+def test_the_world_it_writes_follows_what_it_followed(terrain, tmp_path):
+    out = tmp_path / "world"
+    assert run(terrain, *ORIGIN, "--allow-private-hosts", "-o", out) == 0
+    tiles = yaml.safe_load((out / "world.yaml").read_text())["tiles"]
+    assert tiles["http"] == {"allow_private_hosts": True}
+    assert load_world(out).n_triangles > 0
+
+
 def test_a_streaming_world_can_be_loaded(terrain, tmp_path):
     out = tmp_path / "world"
     assert run(terrain, *ORIGIN, "--stream", "--memory-limit-mb", 50, "-o", out) == 0
