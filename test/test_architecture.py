@@ -77,10 +77,15 @@ def imports(path: Path, *, at_start_only: bool = False) -> Iterator[str]:
     """Yield the absolute dotted names that a file imports, those inside functions included."""
     tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
     for node in tree.body if at_start_only else ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        yield from imported(node)
+
+
+def imported(node: ast.AST) -> Iterator[str]:
+    """Yield the absolute dotted names that a statement imports."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.level == 0:
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def foreign_imports(package: str) -> set[str]:
@@ -193,6 +198,20 @@ def test_no_source_file_asks_to_be_two():
 def test_test_files_have_names_of_their_own():
     names = [path.name for path in [*SOURCE.glob("*/test/test_*.py"), *ROOT.glob("test/test_*.py")]]
     assert sorted(names) == sorted(set(names))
+
+
+def test_children_of_this_python_do_not_import_from_the_working_folder():
+    """`python_command` starts them, or an interpreter that is isolated anyhow."""
+    safe = {SOURCE / "aerotwin_core/aerotwin_core/child_python.py"}
+    for path in (path for package in PACKAGES for path in modules(package) if path not in safe):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+            words = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+            texts = [ast.unparse(word) for word in words]
+            is_open = "sys.executable" in texts and not {"'-P'", "'-I'"} & {*texts}
+            is_spawn = any(name.partition(".")[0] == "multiprocessing" for name in imported(node))
+            where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', '')}"
+            assert not is_open, f"{where}: use aerotwin_core.child_python.python_command"
+            assert not is_spawn, f"{where}: use aerotwin_core.child_python.spawning_context"
 
 
 def yaml_files() -> list[Path]:

@@ -9,6 +9,8 @@ import importlib
 import subprocess
 import sys
 
+from aerotwin_core.child_python import python_command
+
 COARSE_M = 0.4
 COMPILED_ON_IMPORT = (
     "aerotwin_autopilot.embedded_autopilot",
@@ -74,7 +76,7 @@ def warm_up_flight() -> None:
 def main() -> int:
     """Run both halves side by side; they compile different kernels."""
     halves = [
-        subprocess.Popen([sys.executable, "-c", f"from {__spec__.name} import {name} as f; f()"])
+        subprocess.Popen(python_command("-c", f"from {__spec__.name} import {name} as f; f()"))
         for name in (warm_up_images.__name__, warm_up_flight.__name__)
     ]
     return max(abs(half.wait()) for half in halves)

@@ -10,9 +10,13 @@ What a package says in a report is a `section.Section`; its pictures come from `
 colours, `render_svg`) and from the charts that most sections need, in `charts`: `Series`, `chart`,
 `draw_histograms`, `draw_cumulative`, `draw_boxes`, `draw_coloured_points`, and `default_limits`,
 `height_of_map`, `sampled`, `thinned`, `say` for those who draw themselves.
+
+The working folder decides nothing: what numba and Fast DDS would read from it (the folder of
+compiled kernels, which are pickles; the network) is set in the environment, where it is not yet.
 """
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
     from aerotwin_core.errors import ParameterError, UserError
     from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
     from aerotwin_core.trajectory import Trajectory
+
+os.environ.setdefault("NUMBA_CACHE_DIR", "")
+os.environ.setdefault("SKIP_DEFAULT_XML_FILE", "1")
 
 __all__ = [
     "BrownCamera",

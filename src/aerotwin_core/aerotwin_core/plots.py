@@ -114,10 +114,10 @@ def new_figure(width_in: float = HALF_IN, height_in: float = 3.8) -> PlotFigure:
 
 
 def style():
-    """Return a context in which axes get the project's style."""
-    import matplotlib
+    """Return a context in which axes get the project's style, whatever a `matplotlibrc` says."""
+    from matplotlib.style import context
 
-    return matplotlib.rc_context(_STYLE)
+    return context(["default", _STYLE])
 
 
 @contextmanager

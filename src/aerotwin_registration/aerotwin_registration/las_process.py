@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError
 from aerotwin_registration.las import CoordinateSystem, LasContent, read_las_here
 
@@ -65,7 +66,8 @@ def child(path: str, out: str) -> None:
 
 def _run(path: Path, out: Path) -> None:
     here = str(Path(__file__).parent)
-    command = [sys.executable, "-c", _CODE, json.dumps(sys.path), here, str(path), str(out)]
+    folders = json.dumps([folder for folder in sys.path if folder])
+    command = python_command("-c", _CODE, folders, here, str(path), str(out))
     limit_s = _START_S + path.stat().st_size / _BYTES_PER_S
     try:
         ended = subprocess.run(

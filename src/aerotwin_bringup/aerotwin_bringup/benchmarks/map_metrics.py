@@ -11,6 +11,7 @@ from statistics import median
 import numpy as np
 
 from aerotwin_bringup.benchmarks.result import Benchmark
+from aerotwin_core.child_python import python_command
 from aerotwin_map_evaluation import CloudScores, MapProtocol, evaluate_map, voxel_distances
 from aerotwin_voxel_cloud import voxelise
 
@@ -53,9 +54,7 @@ def _one_million() -> list[Benchmark]:
 def _ten_million() -> list[Benchmark]:
     """Measure in a process of its own, so that its peak memory is that of the metrics."""
     command = f"from {__name__} import child; child(10_000_000)"
-    done = subprocess.run(
-        [sys.executable, "-c", command], check=True, capture_output=True, text=True
-    )
+    done = subprocess.run(python_command("-c", command), check=True, capture_output=True, text=True)
     found = json.loads(done.stdout)
     name = "map metrics both ways, 10 M / 10 M points"
     return [

@@ -5,11 +5,11 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from statistics import median
 
 from aerotwin_bringup.benchmarks.result import Benchmark
+from aerotwin_core.child_python import python_command
 
 N_RUNS = 3
 N_TILES = 293
@@ -45,7 +45,7 @@ def tileset_loading() -> list[Benchmark]:
 def _run(tileset: Path) -> tuple[float, float]:
     """Return seconds and peak memory [MB] of a process that loads the tileset."""
     child = subprocess.run(
-        [sys.executable, "-c", _CHILD, str(tileset)], check=True, capture_output=True, text=True
+        python_command("-c", _CHILD, str(tileset)), check=True, capture_output=True, text=True
     )
     n_tiles, seconds, peak_mb = json.loads(child.stdout)
     if n_tiles != N_TILES:

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_bringup.benchmarks.result import Benchmark
+from aerotwin_core.child_python import python_command
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation import TrajectoryProtocol
 from aerotwin_trajectory_evaluation.alignment import align_trajectories
@@ -109,7 +110,7 @@ def _command() -> list[Benchmark]:
     if folder is None:
         return [Benchmark.within(name, "s", None, COMMAND_LIMIT_S)]
     files = [str(folder / file) for file in FILES]
-    ours = [sys.executable, "-m", "aerotwin_core.cli", "evaluate", "trajectory", *files]
+    ours = python_command("-m", "aerotwin_core.cli", "evaluate", "trajectory", *files)
     evo_ape = shutil.which("evo_ape", path=str(Path(sys.executable).parent)) or "evo_ape"
     evo = [evo_ape, "tum", *files, "-a"]
     seconds: dict[str, list[float]] = {"ours": [], "evo": []}

@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 
 from aerotwin_bringup.fuzzing.crafted import CRAFTED
 from aerotwin_bringup.fuzzing.formats import FORMATS
+from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError
 
 N_FILES = 500
@@ -128,7 +128,7 @@ def _child(jobs: list[list[Any]], seed: int, folder: Path) -> Iterator[dict[str,
     """Yield the results of files from a child process, and how it ended if not by itself."""
     with (folder / "stderr.txt").open("wb") as errors:
         process = subprocess.Popen(
-            [sys.executable, "-m", _WORKER, str(seed), str(folder), json.dumps(jobs)],
+            python_command("-m", _WORKER, str(seed), str(folder), json.dumps(jobs)),
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,

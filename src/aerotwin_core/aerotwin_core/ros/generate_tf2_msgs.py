@@ -244,7 +244,7 @@ def _try_out(work: Path) -> None:
         "LD_LIBRARY_PATH": libraries,
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
     }
-    _call([sys.executable, "-c", PROBE], env=environment)
+    _call([sys.executable, "-P", "-c", PROBE], env=environment)
 
 
 def _assemble_share(share: Path, sources: Path) -> Path:

@@ -3,10 +3,10 @@
 """The autopilot process that the parameters of the node name."""
 
 import importlib.util
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import read_yaml
 from aerotwin_px4_bridge.process import AutopilotProcess, embedded_process, px4_process
@@ -30,7 +30,7 @@ def make_autopilot(parameters: BridgeParameters) -> AutopilotProcess | None:
                 "autopilot embedded: package aerotwin_autopilot is not on PYTHONPATH; build it "
                 "and source the workspace, or set autopilot to px4 or external"
             )
-        command = [sys.executable, "-m", EMBEDDED_MODULE]
+        command = python_command("-m", EMBEDDED_MODULE)
         return embedded_process(parameters.instance, folder, command=command)
     if parameters.autopilot == "px4":
         return px4_process(

@@ -4,7 +4,6 @@
 
 import dataclasses
 import os
-import sys
 from pathlib import Path
 
 from aerotwin_autopilot import (
@@ -13,6 +12,7 @@ from aerotwin_autopilot import (
     load_autopilot_parameters,
     parameters_text,
 )
+from aerotwin_core.child_python import python_command
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters, to_mapping
@@ -70,7 +70,7 @@ def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
     path = setup.folder / f"autopilot_{instance}.yaml"
     text = parameters_text(believed_airframe(setup.airframe), _told(setup.parameters))
     write_text_atomically(path, text)
-    command = [sys.executable, "-m", "aerotwin_autopilot.embedded_autopilot"]
+    command = python_command("-m", "aerotwin_autopilot.embedded_autopilot")
     return embedded_process(
         instance,
         setup.folder,

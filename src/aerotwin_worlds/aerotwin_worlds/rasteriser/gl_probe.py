@@ -4,10 +4,10 @@
 
 import os
 import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
+from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError
 
 BACKENDS = ("auto", "cpu", "egl")
@@ -47,7 +47,7 @@ def opengl_renderer() -> str | None:
     environment = {**os.environ, "EGL_LOG_LEVEL": "fatal"}
     try:
         answer = subprocess.run(
-            [sys.executable, "-c", _PROGRAM],
+            python_command("-c", _PROGRAM),
             capture_output=True,
             text=True,
             check=True,

@@ -12,7 +12,6 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from aerotwin_bringup.teach_repeat import RepeatStudy, run_repeat
 from aerotwin_bringup.teach_repeat.judging import Route, evaluate_runs
 from aerotwin_bringup.teach_repeat.record import RECORD, read_run
 from aerotwin_bringup.verification.repeats.case import Case
+from aerotwin_core.child_python import spawning_context
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_worlds import WorldQueries
@@ -123,7 +123,7 @@ def campaign(
 
 def _do_together(works: Sequence[Work], n_workers: int, on_done: Callable[[], Any]) -> None:
     """Do works in processes, each on a core of its own."""
-    context = get_context("spawn")
+    context = spawning_context()
     cores = context.Queue()
     available = sorted(os.sched_getaffinity(0))
     for k in range(n_workers):

@@ -9,7 +9,6 @@ painted, for the tape measure.
 """
 
 import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from aerotwin_bringup.teach_command import EXIT_NOT_PASSABLE
 from aerotwin_bringup.teach_repeat.judging import route_through_marks
 from aerotwin_bringup.teach_repeat.survey_marks import ROUTE, SCORE
 from aerotwin_bringup.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph
+from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError
 from aerotwin_worlds import load_world
 
@@ -77,7 +77,7 @@ def _call(*words: object, log: Path, allowed: int = 0) -> None:
         file.write(f"aerotwin {' '.join(line)}\n")
         file.flush()
         code = subprocess.run(
-            [sys.executable, "-m", "aerotwin_core.cli", *line],
+            python_command("-m", "aerotwin_core.cli", *line),
             stdout=file,
             stderr=file,
             check=False,
