@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a fleet flew: each vehicle's path and errors, and how close they came to each other."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -28,8 +28,8 @@ class FleetMember:
         How its flight ended, in one line.
     n_missed : int
         Lockstep answers that did not come in time.
-    truth : Trajectory
-        Where it was.
+    truth : Trajectory or None
+        Where it was, None when the bag does not hold it: the flight ended as it began.
     errors : PathErrors or None
         Along its planned path, None when it had none.
     """
@@ -37,41 +37,45 @@ class FleetMember:
     name: str
     outcome: str
     n_missed: int
-    truth: Trajectory
+    truth: Trajectory | None
     errors: PathErrors | None
 
 
-def read_member(bag: BagReader, name: str, *, outcome: str, n_missed: int) -> FleetMember | None:
-    """Return a vehicle of a recorded fleet, None when the bag holds no truth of it."""
+def read_member(bag: BagReader, name: str, *, outcome: str, n_missed: int) -> FleetMember:
+    """Return a vehicle of a recorded fleet."""
     topic = f"/{name}/truth/odom"
-    if bag.counts.get(topic, 0) < 2:
-        return None
+    has_truth = bag.counts.get(topic, 0) >= 2
     return FleetMember(
         name=name,
         outcome=outcome,
         n_missed=n_missed,
-        truth=bag.trajectory(topic),
-        errors=path_errors(bag, name),
+        truth=bag.trajectory(topic) if has_truth else None,
+        errors=path_errors(bag, name) if has_truth else None,
     )
 
 
 def separations(members: Sequence[FleetMember]) -> dict[tuple[str, str], np.ndarray]:
     """Return for each pair the distance [m] between the centres of mass at the first's stamps."""
     found = {}
-    for one, other in combinations(members, 2):
-        begin = max(one.truth.stamps_ns[0], other.truth.stamps_ns[0])
-        end = min(one.truth.stamps_ns[-1], other.truth.stamps_ns[-1])
-        inside = (one.truth.stamps_ns >= begin) & (one.truth.stamps_ns <= end)
+    for (name, one), (other_name, other) in combinations(_tracks(members).items(), 2):
+        begin = max(one.stamps_ns[0], other.stamps_ns[0])
+        end = min(one.stamps_ns[-1], other.stamps_ns[-1])
+        inside = (one.stamps_ns >= begin) & (one.stamps_ns <= end)
         if inside.any():
-            there = other.truth.interpolate(one.truth.stamps_ns[inside]).p_ref_body
-            apart = np.linalg.norm(one.truth.p_ref_body[inside] - there, axis=1)
-            found[one.name, other.name] = apart
+            there = other.interpolate(one.stamps_ns[inside]).p_ref_body
+            apart = np.linalg.norm(one.p_ref_body[inside] - there, axis=1)
+            found[name, other_name] = apart
     return found
+
+
+def _tracks(members: Sequence[FleetMember]) -> dict[str, Trajectory]:
+    """Return the recorded tracks by vehicle."""
+    return {member.name: member.truth for member in members if member.truth is not None}
 
 
 def fleet_section(members: Sequence[FleetMember]) -> Section:
     """Return the chapter on the vehicles of a fleet."""
-    apart = separations(members)
+    apart, tracks = separations(members), _tracks(members)
     metrics: dict[str, Any] = {"vehicles": {m.name: _member_metrics(m) for m in members}}
     headline = []
     if apart:
@@ -93,7 +97,7 @@ def fleet_section(members: Sequence[FleetMember]) -> Section:
             "controller, sensors, ports and home."
         ),
         headline=tuple(headline),
-        figures=(_plan_figure(members), _height_figure(members)),
+        figures=(_plan_figure(tracks), _height_figure(tracks)) if tracks else (),
         tables=(_table(members),),
         metrics=metrics,
     )
@@ -121,18 +125,18 @@ def _table(members: Sequence[FleetMember]) -> Table:
     )
 
 
-def _plan_figure(members: Sequence[FleetMember]) -> Figure:
+def _plan_figure(tracks: Mapping[str, Trajectory]) -> Figure:
     figure = plots.new_figure(height_in=4.2)
     with plots.style():
         axes = figure.add_subplot()
-        for member, colour in zip(members, plots.colours(len(members)), strict=True):
-            east, north, _ = member.truth.p_ref_body.T
-            axes.plot(east, north, color=colour, label=member.name, lw=1.3)
+        for (name, track), colour in zip(tracks.items(), plots.colours(len(tracks)), strict=True):
+            east, north, _ = track.p_ref_body.T
+            axes.plot(east, north, color=colour, label=name, lw=1.3)
             axes.plot(east[0], north[0], "o", color=colour, ms=4)
         axes.set_aspect("equal", adjustable="datalim")
         axes.set_xlabel("east [m]")
         axes.set_ylabel("north [m]")
-        axes.legend(loc="best")
+        figure.legend(loc="outside upper left", ncols=5)
     return Figure(
         title="Where they flew",
         caption="True tracks from above; dots are the starts.",
@@ -140,16 +144,16 @@ def _plan_figure(members: Sequence[FleetMember]) -> Figure:
     )
 
 
-def _height_figure(members: Sequence[FleetMember]) -> Figure:
+def _height_figure(tracks: Mapping[str, Trajectory]) -> Figure:
     figure = plots.new_figure(height_in=4.2)
     with plots.style():
         axes = figure.add_subplot()
-        for member, colour in zip(members, plots.colours(len(members)), strict=True):
-            seconds = member.truth.stamps_ns * 1e-9
-            axes.plot(seconds, member.truth.p_ref_body[:, 2], color=colour, label=member.name)
+        for (name, track), colour in zip(tracks.items(), plots.colours(len(tracks)), strict=True):
+            seconds = track.stamps_ns * 1e-9
+            axes.plot(seconds, track.p_ref_body[:, 2], color=colour, label=name, lw=1.3)
         axes.set_xlabel("simulated time [s]")
         axes.set_ylabel("height in map [m]")
-        axes.legend(loc="best")
+        figure.legend(loc="outside upper left", ncols=5)
     return Figure(
         title="Heights over time",
         caption="Take-off, flight and landing of each vehicle.",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from aerotwin_bringup.fleet_section import FleetMember, fleet_section, read_member
+from aerotwin_core import plots
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.trajectory import Trajectory
 
@@ -38,7 +39,22 @@ def test_vehicles_that_never_flew_at_once_have_no_distance():
     assert section.headline == ()
 
 
-def test_a_vehicle_without_recorded_truth_is_none(tmp_path):
+def test_a_fleet_of_ten_has_a_name_and_a_colour_for_each():
+    figures = fleet_section([member(f"uav{k}", 3.0 * k) for k in range(10)]).figures
+    for figure in figures:
+        assert all(f">uav{k}<" in figure.svg for k in range(10))
+    assert len(set(plots.colours(10))) == 10
+
+
+def test_vehicles_without_recorded_truth_are_listed_but_not_drawn(tmp_path):
     with BagWriter(tmp_path / "bag") as bag:
         bag.add_topic("/uav0/truth/odom", "nav_msgs/msg/Odometry")
-    assert read_member(BagReader(tmp_path / "bag"), "uav0", outcome="", n_missed=0) is None
+    bag = BagReader(tmp_path / "bag")
+    lost = read_member(bag, "uav0", outcome="it was lost", n_missed=0)
+    assert lost.truth is None
+    section = fleet_section([lost])
+    assert [row[:2] for row in section.tables[0].rows] == [("uav0", "it was lost")]
+    assert section.figures == ()
+    beside = fleet_section([lost, member("a", 0.0), member("b", 1.0)])
+    assert ">uav0<" not in beside.figures[0].svg
+    assert beside.metrics["separation_min_m"] == pytest.approx(1.0)

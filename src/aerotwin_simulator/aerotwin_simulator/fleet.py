@@ -95,6 +95,8 @@ class VehiclePlan:
 def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
     """Return the vehicles that the parameters ask for.
 
+    Like vehicles all start where the world says: `place_side_by_side` finds room for them in it.
+
     Raises
     ------
     ParameterError
@@ -124,14 +126,14 @@ def side_by_side(mission: Mission, plan: VehiclePlan) -> Mission:
     ParameterError
         If the mission of several has a track, which belongs to one vehicle.
     """
-    east, north = plan.start_east_m, plan.start_north_m
-    if not plan.is_alike or (east == 0.0 and north == 0.0):
+    if not plan.is_alike:
         return mission
     if mission.track:
         raise ParameterError(
             f"instances: expected 1 with a track ({mission.track}), found more; give each vehicle "
             "of a fleet file a mission of its own"
         )
+    east, north = plan.start_east_m, plan.start_north_m
     moved = []
     for waypoint in mission.waypoints:
         x, y, z = waypoint.position_m
@@ -141,9 +143,7 @@ def side_by_side(mission: Mission, plan: VehiclePlan) -> Mission:
 
 def _like(parameters: SimulatorParameters, k: int) -> VehiclePlan:
     changed = dataclasses.replace(parameters, instance=parameters.instance + k, instances=1)
-    return VehiclePlan(
-        name=f"uav{k}", parameters=changed, start_north_m=SPACING_M * k, is_alike=True
-    )
+    return VehiclePlan(name=f"uav{k}", parameters=changed, is_alike=True)
 
 
 def _from_file(parameters: SimulatorParameters, k: int, entry: FleetVehicle) -> VehiclePlan:

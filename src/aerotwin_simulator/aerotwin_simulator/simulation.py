@@ -22,6 +22,7 @@ from aerotwin_core.time import Schedule, to_seconds
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.autopilot_process import loop_cpu
 from aerotwin_simulator.fleet import plan_vehicles
+from aerotwin_simulator.fleet_starts import place_side_by_side
 from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.renderer import Renderer
@@ -102,7 +103,7 @@ class Simulation:
         queries, plane = WorldQueries(self.world), LocalTangentPlane(self.world.origin)
         renderer = Renderer(self.world)
         self._follower = WorldFollower(self.world, [renderer, queries])
-        plans = plan_vehicles(self.parameters)
+        plans = place_side_by_side(plan_vehicles(self.parameters), self.world, queries)
         leader = next((plan for plan in plans if plan.parameters.has_cameras), plans[0])
         scanner = next((plan for plan in plans if plan.parameters.has_lidar), None)
         try:

@@ -180,6 +180,7 @@ class SimulatedVehicle:
             around.queries, self._airframe, self._mover.inputs, parameters.step_s
         )
         self._collision: Collision | None = None
+        self._refuse_touching_start()
         self._step = TruthStep(stamp_ns, stamp_ns, self._mover.previous, self._mover.state)
         self._readings = self._sensors.first_readings(self._step)
         self.outcome: str | None = None
@@ -199,6 +200,18 @@ class SimulatedVehicle:
             )
         )
         self.backend.motors.values = self._mover.inputs[layout.COMMAND :]
+
+    def _refuse_touching_start(self) -> None:
+        """Refuse a start in or at a wall: the first step would be a crash."""
+        state = self._mover.state
+        self._surface.look(state)
+        if (met := self._watch.look(state)) is not None:
+            x, y = state[layout.POSITION][:2]
+            raise ParameterError(
+                f"{self.title}: its start ({x:.1f}, {y:.1f}) m in map touches {met.what} of the "
+                f"world {self._surroundings.world.name}; choose another start_east_m and "
+                "start_north_m, or move the world's start"
+            )
 
     def reset(self, stamp_ns: int) -> None:
         """Put it back at its start, with a fresh controller; `start` and `wait` follow."""

@@ -132,11 +132,11 @@ def flight_record(
         )
     ]
     if len(result.vehicles) > 1:
-        found = (
+        members = [
             read_member(bag, v.name, outcome=v.outcome, n_missed=v.n_missed)
             for v in result.vehicles
-        )
-        chapters.append(fleet_section([member for member in found if member is not None]))
+        ]
+        chapters.append(fleet_section(members))
     chapters += px4_log_chapters(result, bag, world)
     warnings = list(result.warnings)
     if not result.is_success and not result.is_interrupted:
