@@ -8,8 +8,8 @@ from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
 MAX_GAP_S = TrajectoryProtocol().max_gap_s
-# A gap longer than this many usual periods counts as lost time.
 LOST_PERIODS = 3.0
+"""A gap longer than this many usual periods counts as lost time."""
 
 
 def pair(
@@ -104,11 +104,16 @@ def coverage_of_time(reference: Trajectory, estimate: Trajectory) -> float:
     if len(reference) < 2 or len(estimate) < 2:
         return 0.0
     first, last = int(reference.stamps_ns[0]), int(reference.stamps_ns[-1])
-    steps = np.diff(estimate.stamps_ns)
     low = np.clip(estimate.stamps_ns[:-1], first, last)
     high = np.clip(estimate.stamps_ns[1:], first, last)
-    tracked = steps <= LOST_PERIODS * np.median(steps)
+    tracked = ~is_pause(estimate.stamps_ns)
     return float(np.sum((high - low)[tracked]) / (last - first))
+
+
+def is_pause(stamps_ns: np.ndarray) -> np.ndarray:
+    """Return (n - 1,) which steps between stamps (n,) are longer than three usual ones."""
+    steps = np.diff(stamps_ns)
+    return steps > LOST_PERIODS * max(float(np.median(steps)), 1.0) if len(steps) else steps > 0
 
 
 def is_covered(estimate: Trajectory, stamps_ns: np.ndarray) -> np.ndarray:
@@ -116,7 +121,6 @@ def is_covered(estimate: Trajectory, stamps_ns: np.ndarray) -> np.ndarray:
     own = estimate.stamps_ns
     if len(own) < 2:
         return np.zeros(len(stamps_ns), dtype=bool)
-    steps = np.diff(own)
     after = np.clip(np.searchsorted(own, stamps_ns, side="left"), 1, len(own) - 1)
     inside = (stamps_ns >= own[0]) & (stamps_ns <= own[-1])
-    return inside & (steps[after - 1] <= LOST_PERIODS * np.median(steps))
+    return inside & ~is_pause(own)[after - 1]

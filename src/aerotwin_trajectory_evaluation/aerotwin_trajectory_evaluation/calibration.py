@@ -4,9 +4,10 @@
 
 An estimate may be stamped by another clock, and be of another point of the body (a camera, an IMU)
 than the reference. Both look like errors of the SLAM. They are told apart from it here by what
-they do to displacements over one second, in which drift hardly shows:
+they do to displacements and turns over one second, in which drift hardly shows.
 
-    p_ref(t + tau) + R_ref(t + tau) l = s R p_est(t) + c
+The time offset is everywhere what must be ADDED to the estimate's stamps, as evo's --t_offset: an
+estimate whose stamps are 50 ms too late has -0.050 s.
 
 Nothing here changes a score: who wants that asks for it (`apply_time_offset`, `apply_lever_arm`).
 """
@@ -17,35 +18,28 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_core.rigid_motion import cross_matrix
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_trajectory_evaluation.alignment import align_umeyama
-from aerotwin_trajectory_evaluation.association import is_enclosed
+from aerotwin_trajectory_evaluation.displacements import (
+    DisplacementFit,
+    Samples,
+    fit_displacements,
+)
+from aerotwin_trajectory_evaluation.offset_witness import (
+    DISPUTED,
+    LEAST_SHARE,
+    NO_WITNESS,
+    NOBODY,
+    SIGNIFICANT,
+    TURNS,
+    Decision,
+    Witness,
+    decide,
+)
 from aerotwin_trajectory_evaluation.rate_correlation import coarse_time_offset_s
+from aerotwin_trajectory_evaluation.turn_offset import offset_of_turns
 
-DISPLACEMENT_S = 1.0
-"""Displacements are taken over this time."""
-_MAX_SAMPLES = 1500
-_MAX_STEPS = 30
-_STEP_S = 0.01  # of the central difference that gives the reference's velocity
-_GAP_S = 0.25  # longer gaps of the reference are not interpolated
-# Huber's constant for 95 % efficiency in one dimension, 1.345, at the 97 % quantile of the norm of
-# three normal numbers; and the median of that norm.
-_HUBER_CHI3, _MEDIAN_CHI3 = 3.0, 1.538
-# The sums of this many stretches of time give the covariance (clustered sandwich, Cameron and
-# Miller 2015, eq. 11): neighbouring errors are alike, so poses do not count one by one.
-_MAX_BLOCKS, _MIN_BLOCKS = 30, 8
-# Least changes within a second that tell a time (of velocity) or a direction of the arm (of
-# attitude, chord of the turn).
-_LEAST_VELOCITY_M_S, _LEAST_TURN = 0.02, 0.02
-_SIGNIFICANT = 3.0
-# Of the unknowns' information, each in its own unit: beyond it nothing but rounding is left.
-_WORST_CONDITION = 1e12
-# What explains less of the errors than this may be anything that is alike on many stretches.
-_LEAST_SHARE = 0.1
-# Below these there is nothing but rounding: stamps of four decimals, positions of four [s, m]; and
-# the least part of the displacements' error that is any [m].
-_LEAST_OFFSET_S, _LEAST_ARM_M, _LEAST_EXPLAINED_M = 1e-4, 1e-4, 1e-6
+_LEAST_ARM_M = 1e-4
+"""Below there is nothing but rounding: positions of four decimals [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,43 +49,50 @@ class Calibration:
     Attributes
     ----------
     time_offset_s, time_offset_std_s : float or None
-        What must be added to the estimate's stamps to meet the reference's clock, and its standard
-        deviation [s]; None where the motion does not tell.
+        What must be added to the estimate's stamps to meet the reference's clock (negative where
+        its stamps are too late), and its standard deviation [s]; None where the motion does not
+        determine it.
+    certainty : str
+        One of `offset_witness.CERTAINTIES`: whether turns and displacements agree on the offset.
+    is_offset_significant : bool
+        Whether it is above 0.1 ms and three standard deviations, and explains errors.
+    by_turns, by_displacements : Witness
+        What each says alone.
     lever_arm_m, lever_arm_std_m : (3,) array or None
         Position of the estimate's point in the reference's body axes [m]; NaN along axes that the
-        flight did not turn about enough to tell.
-    time_offset_share, lever_arm_share : float
-        Share of the squared error of the displacements that each explains.
+        flight did not turn about enough.
+    lever_arm_share : float
+        Share of the squared error of the displacements that it explains.
     reason : str
-        What is not determined and why; empty where all is.
+        What is not determined and why, or where the two witnesses differ; empty where all is well.
     """
 
     time_offset_s: float | None = None
     time_offset_std_s: float | None = None
+    certainty: str = NOBODY
+    is_offset_significant: bool = False
+    by_turns: Witness = NO_WITNESS
+    by_displacements: Witness = NO_WITNESS
     lever_arm_m: np.ndarray | None = None
     lever_arm_std_m: np.ndarray | None = None
-    time_offset_share: float = 0.0
     lever_arm_share: float = 0.0
     reason: str = ""
     applied_time_offset: bool = False
     applied_lever_arm: bool = False
 
     @property
-    def is_offset_significant(self) -> bool:
-        """Whether the offset is above 0.1 ms and three standard deviations, and explains errors."""
-        if self.time_offset_s is None or self.time_offset_std_s is None:
-            return False
-        least_s = max(_LEAST_OFFSET_S, _SIGNIFICANT * self.time_offset_std_s)
-        return abs(self.time_offset_s) > least_s and self.time_offset_share > _LEAST_SHARE
+    def time_offset_share(self) -> float:
+        """Share of the squared error of the displacements that the offset explains."""
+        return self.by_displacements.share
 
     @property
     def is_lever_arm_significant(self) -> bool:
         """Whether an axis is above 0.1 mm and three standard deviations, and it explains errors."""
         if self.lever_arm_m is None or self.lever_arm_std_m is None:
             return False
-        least_m = np.maximum(_LEAST_ARM_M, _SIGNIFICANT * self.lever_arm_std_m)
+        least_m = np.maximum(_LEAST_ARM_M, SIGNIFICANT * self.lever_arm_std_m)
         is_sure = np.any(np.abs(self.lever_arm_m) > least_m)
-        return bool(is_sure) and self.lever_arm_share > _LEAST_SHARE
+        return bool(is_sure) and self.lever_arm_share > LEAST_SHARE
 
     def plain(self) -> dict[str, Any]:
         """Return a mapping for JSON."""
@@ -103,6 +104,9 @@ class Calibration:
             "lever_arm_share": self.lever_arm_share,
             "time_offset_significant": self.is_offset_significant,
             "time_offset_applied": self.applied_time_offset,
+            "time_offset_certainty": self.certainty,
+            "by_turns": self.by_turns.plain(),
+            "by_displacements": self.by_displacements.plain(),
             "lever_arm_m": listed(self.lever_arm_m),
             "lever_arm_std_m": listed(self.lever_arm_std_m),
             "lever_arm_significant": self.is_lever_arm_significant,
@@ -125,16 +129,64 @@ def find_calibration(
 
     Notes
     -----
-    The offset is sought on the rates of turn, or the speeds, by cross-correlation; then offset,
-    arm, rotation and scale are fitted to the displacements by Gauss-Newton under Huber's cost.
+    The offset is sought on the rates of turn, or the speeds, by cross-correlation; then it is
+    fitted to the turns and, with arm, rotation and scale, to the displacements. Where the two
+    differ the turns count, and the arm is fitted again with their offset.
     """
-    coarse, reason = coarse_time_offset_s(reference, estimate, max_offset_s=max_offset_s)
+    near = _within_reach(reference, estimate, max_offset_s)
+    coarse, reason = coarse_time_offset_s(reference, near, max_offset_s=max_offset_s)
     if coarse is None:
         return Calibration(reason=reason)
-    problem = _Displacements.of(reference, estimate, max_offset_s)
-    if problem is None:
-        return Calibration(reason="too short: displacements over one second are needed in 16 s")
-    return _solve(problem, coarse)
+    samples = Samples.of(reference, near, max_offset_s)
+    if isinstance(samples, str):
+        return Calibration(reason=samples)
+    by_turns = offset_of_turns(samples, near, coarse)
+    fit = fit_displacements(samples, coarse)
+    decision = decide(by_turns, fit.witness)
+    if decision.offset_s is not None and decision.certainty in (TURNS, DISPUTED):
+        arm = fit_displacements(samples, decision.offset_s, is_offset_known=True)
+        fit = dataclasses.replace(arm, witness=fit.witness)
+    return Calibration(
+        time_offset_s=decision.offset_s,
+        time_offset_std_s=decision.std_s,
+        certainty=decision.certainty,
+        is_offset_significant=decision.is_significant,
+        by_turns=by_turns,
+        by_displacements=fit.witness,
+        lever_arm_m=fit.arm_m,
+        lever_arm_std_m=fit.arm_std_m,
+        lever_arm_share=fit.arm_share,
+        reason=_reason(decision, by_turns, fit),
+    )
+
+
+def _within_reach(reference: Trajectory, estimate: Trajectory, max_offset_s: float) -> Trajectory:
+    """Return the poses of the estimate that some offset brings into the reference's time."""
+    margin_ns = int(max_offset_s * 1e9)
+    first, last = reference.stamps_ns[0] - margin_ns, reference.stamps_ns[-1] + margin_ns
+    inside = (estimate.stamps_ns >= first) & (estimate.stamps_ns <= last)
+    return estimate.take(np.flatnonzero(inside))
+
+
+def _reason(decision: Decision, turns: Witness, fit: DisplacementFit) -> str:
+    """Return what is not determined, or disputed, and why."""
+    displacements = fit.witness
+    parts = []
+    if decision.certainty == NOBODY:
+        parts.append(f"no time offset is determined: {turns.reason}, and {displacements.reason}")
+    elif decision.certainty == DISPUTED:
+        parts.append(
+            f"turns and displacements differ on the time offset ({turns.text} and "
+            f"{displacements.text}): the turns count, which neither scale nor drift of the "
+            "positions can change, with a deviation for the difference"
+        )
+    elif turns.reason or displacements.reason:
+        parts.append(
+            f"the time offset rests on {decision.certainty}: {turns.reason or displacements.reason}"
+        )
+    if fit.arm_m is None and fit.witness.reason and decision.certainty in (NOBODY, TURNS):
+        parts.append("the lever arm is not determined")
+    return "; ".join([*parts, fit.arm_reason] if fit.arm_reason else parts)
 
 
 def apply_calibration(
@@ -156,177 +208,3 @@ def apply_calibration(
         reference = dataclasses.replace(reference, p_ref_body=moved)
         calibration = dataclasses.replace(calibration, applied_lever_arm=True)
     return reference, estimate, calibration
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Displacements:
-    """The estimate's poses, thinned, and which two of them make a displacement."""
-
-    reference: Trajectory
-    max_offset_s: float
-    stamps_ns: np.ndarray
-    p_estimate: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
-    block: np.ndarray
-
-    @classmethod
-    def of(
-        cls, reference: Trajectory, estimate: Trajectory, max_offset_s: float
-    ) -> "_Displacements | None":
-        margin_ns = int((max_offset_s + 2 * _STEP_S) * 1e9)
-        low, high = reference.stamps_ns[0] + margin_ns, reference.stamps_ns[-1] - margin_ns
-        inside = (estimate.stamps_ns >= low) & (estimate.stamps_ns <= high)
-        inside &= is_enclosed(reference, estimate.stamps_ns, _GAP_S)
-        index = np.flatnonzero(inside)
-        index = index[:: max(1, -(-len(index) // _MAX_SAMPLES))]
-        stamps = estimate.stamps_ns[index]
-        second = np.searchsorted(stamps, stamps + int(DISPLACEMENT_S * 1e9))
-        first = np.flatnonzero(second < len(stamps))
-        second = second[first]
-        near = stamps[second] - stamps[first] <= 1.5e9 * DISPLACEMENT_S
-        first, second = first[near], second[near]
-        if len(first) < 3 * _MIN_BLOCKS:
-            return None
-        seconds = (stamps[first] - stamps[first[0]]) * 1e-9
-        n_blocks = int(min(_MAX_BLOCKS, seconds[-1] / (2.0 * DISPLACEMENT_S)))
-        if n_blocks < _MIN_BLOCKS:
-            return None
-        block = np.minimum((seconds / seconds[-1] * n_blocks).astype(np.int64), n_blocks - 1)
-        return cls(
-            reference=reference,
-            max_offset_s=max_offset_s,
-            stamps_ns=stamps,
-            p_estimate=estimate.p_ref_body[index],
-            first=first,
-            second=second,
-            block=block,
-        )
-
-    def reference_at(self, tau_s: float, arm: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return point (n, 3), its velocity and the attitudes (n, 3, 3) at stamps shifted by tau_s.
-
-        At most by max_offset_s: the samples keep that far from the ends of the reference.
-        """
-        poses = [
-            self.reference.interpolate(self.stamps_ns + round((tau_s + d) * 1e9))
-            for d in (0.0, _STEP_S, -_STEP_S)
-        ]
-        now, after, before = (pose.p_ref_body + pose.R_ref_body @ arm for pose in poses)
-        return now, (after - before) / (2.0 * _STEP_S), poses[0].R_ref_body
-
-    def change(self, values: np.ndarray) -> np.ndarray:
-        """Return the change of values (n, ...) over each displacement."""
-        return values[self.second] - values[self.first]
-
-
-def _solve(problem: _Displacements, tau_s: float) -> Calibration:
-    arm = np.zeros(3)
-    _, velocity, R = problem.reference_at(tau_s, arm)
-    if _rms(problem.change(velocity)) < _LEAST_VELOCITY_M_S:
-        return Calibration(reason="the velocity hardly changes: neither offset nor arm is told")
-    axes = _axes_told(problem.change(R))
-    for _ in range(_MAX_STEPS):
-        J, residuals, weights = _linearise(problem, tau_s, arm, axes)
-        H = np.einsum("n,nij,nik->jk", weights, J, J)
-        if _is_singular(H):
-            return Calibration(reason="the motion does not tell offset, arm and frame apart")
-        step = -np.linalg.solve(H, np.einsum("n,nij,ni->j", weights, J, residuals))
-        tau_s, arm = tau_s + float(step[0]), arm + axes @ step[1 : 1 + axes.shape[1]]
-        if not abs(tau_s) <= problem.max_offset_s:
-            return Calibration(reason="the fit runs away: the paths differ too much")
-        if np.abs(step[: 1 + axes.shape[1]]).max() < 1e-7:
-            break
-    covariance = _clustered_covariance(J, residuals, weights, H, problem.block)
-    shares = _explained(residuals, weights, H, (tau_s, *(axes.T @ arm)))
-    found = _result(tau_s, arm, axes, covariance)
-    return dataclasses.replace(found, time_offset_share=shares[0], lever_arm_share=shares[1])
-
-
-def _is_singular(H: np.ndarray) -> bool:
-    diagonal = np.diag(H)
-    if not np.isfinite(H).all() or diagonal.min() <= 0.0:
-        return True
-    return bool(np.linalg.cond(H / np.sqrt(np.outer(diagonal, diagonal))) > _WORST_CONDITION)
-
-
-def _explained(
-    residuals: np.ndarray,
-    weights: np.ndarray,
-    H: np.ndarray,
-    values: tuple[float, ...],
-) -> tuple[float, float]:
-    """Return which share of the squares would come on top without the offset, without the arm.
-
-    What the other unknowns could take over of it is left out (Schur complement of H).
-    """
-    left = float(np.einsum("n,ni,ni->", weights, residuals, residuals))
-    least = float(weights.sum()) * _LEAST_EXPLAINED_M**2
-    shares = []
-    for part in (np.arange(1), np.arange(1, len(values))):
-        others = np.setdiff1d(np.arange(len(H)), part)
-        cross = H[np.ix_(part, others)]
-        alone = H[np.ix_(part, part)] - cross @ np.linalg.solve(H[np.ix_(others, others)], cross.T)
-        value = np.array(values)[part]
-        gain = float(value @ alone @ value)
-        shares.append(gain / (gain + left) if gain > least else 0.0)
-    return shares[0], shares[1]
-
-
-def _linearise(
-    problem: _Displacements, tau_s: float, arm: np.ndarray, axes: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return Jacobian (m, 3, k), residuals (m, 3) and Huber's weights (m,) of the displacements.
-
-    Columns: time offset, arm along `axes` (3, k'), rotation of the estimate (3), its scale.
-    """
-    point, velocity, R = problem.reference_at(tau_s, arm)
-    fit = align_umeyama(point, problem.p_estimate, "sim3")
-    turned = fit.scale * problem.p_estimate @ fit.T_reference_estimate[:3, :3].T
-    moved = problem.change(turned)
-    columns = [problem.change(velocity)[:, :, None], problem.change(R) @ axes]
-    columns += [cross_matrix(moved), -moved[:, :, None]]  # of -(turn x moved) by the turn
-    residuals = problem.change(point) - moved
-    size = np.linalg.norm(residuals, axis=1)
-    limit = max(_HUBER_CHI3 / _MEDIAN_CHI3 * float(np.median(size)), 1e-12)
-    return np.concatenate(columns, axis=2), residuals, limit / np.maximum(size, limit)
-
-
-def _axes_told(change_of_R: np.ndarray) -> np.ndarray:
-    """Return the directions (3, k) of the body along which the turns tell an arm."""
-    information = np.einsum("nij,nik->jk", change_of_R, change_of_R) / len(change_of_R)
-    values, vectors = np.linalg.eigh(information)
-    return vectors[:, values > _LEAST_TURN**2]
-
-
-def _clustered_covariance(
-    J: np.ndarray, residuals: np.ndarray, weights: np.ndarray, H: np.ndarray, block: np.ndarray
-) -> np.ndarray:
-    n_blocks = int(block.max()) + 1
-    scores = np.zeros((n_blocks, J.shape[2]))
-    np.add.at(scores, block, np.einsum("n,nij,ni->nj", weights, J, residuals))
-    inverse = np.linalg.inv(H)
-    return inverse @ (scores.T @ scores) @ inverse * (n_blocks / (n_blocks - 1))
-
-
-def _result(tau_s: float, arm: np.ndarray, axes: np.ndarray, covariance: np.ndarray) -> Calibration:
-    std_tau = float(np.sqrt(covariance[0, 0]))
-    if axes.shape[1] == 0:
-        reason = "the attitude hardly changes: the lever arm is not told"
-        return Calibration(time_offset_s=tau_s, time_offset_std_s=std_tau, reason=reason)
-    of_arm = covariance[1 : 1 + axes.shape[1], 1 : 1 + axes.shape[1]]
-    std = np.sqrt(np.diag(axes @ of_arm @ axes.T))
-    # An axis is told when the directions that are told hold most of it.
-    untold = np.sum(axes**2, axis=1) < 0.5
-    names = ", ".join(name for name, is_untold in zip("xyz", untold, strict=True) if is_untold)
-    return Calibration(
-        time_offset_s=tau_s,
-        time_offset_std_s=std_tau,
-        lever_arm_m=np.where(untold, np.nan, arm),
-        lever_arm_std_m=np.where(untold, np.nan, std),
-        reason=f"the body hardly turns across {names}: no arm along it is told" if names else "",
-    )
-
-
-def _rms(vectors: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(np.sum(vectors**2, axis=1))))

@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a reader must know before believing the scores of a trajectory."""
 
+from aerotwin_trajectory_evaluation.calibration import Calibration
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
+from aerotwin_trajectory_evaluation.offset_witness import DISPUTED
+from aerotwin_trajectory_evaluation.words import CERTAINTY_TEXT, late_or_early
 
 MIN_COVERAGE = 0.9
 MIN_PAIRED = 0.9
@@ -31,11 +34,7 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
     warnings += _as_large_as_the_step(evaluation)
     found = evaluation.calibration
     if found.is_offset_significant and not found.applied_time_offset:
-        assert found.time_offset_s is not None
-        warnings.append(
-            f"The stamps of the estimate are {found.time_offset_s * 1e3:+.1f} ms from those of "
-            "the truth; the scores hold that error (--apply-time-offset takes it out)."
-        )
+        warnings.append(_offset_text(found))
     if found.is_lever_arm_significant and not found.applied_lever_arm:
         warnings.append(
             "Truth and estimate seem to be of different points of the body: the lever arm of the "
@@ -46,6 +45,20 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
     if missed:
         warnings.append(f"Negative control not seen by the scores: {', '.join(missed)}.")
     return warnings
+
+
+def _offset_text(found: Calibration) -> str:
+    """Say how late or early the estimate is, what to add to its stamps, and how sure that is."""
+    assert found.time_offset_s is not None
+    assert found.time_offset_std_s is not None
+    is_disputed = found.certainty == DISPUTED
+    return (
+        f"The stamps of the estimate are {'probably ' if is_disputed else ''}"
+        f"{late_or_early(found)}: {found.time_offset_s * 1e3:+.1f} ± "
+        f"{found.time_offset_std_s * 1e3:.1f} ms must be added to them "
+        f"({CERTAINTY_TEXT[found.certainty]}). The scores hold that error; --apply-time-offset "
+        "takes it out."
+    )
 
 
 def _as_large_as_the_step(evaluation: TrajectoryEvaluation) -> list[str]:

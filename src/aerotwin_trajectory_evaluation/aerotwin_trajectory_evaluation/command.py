@@ -5,7 +5,8 @@
 Files are TUM, KITTI, EuRoC, CSV with named columns (told apart by their columns) or rosbag2 bags,
 as BAG:TOPIC or BAG:/tf:PARENT.CHILD. The scores are evo's unless a protocol says otherwise; the
 unaligned score and what the alignment removed always stand beside. Time offset and lever arm are
-estimated and shown, and applied only when asked for.
+estimated and shown, and applied only when asked for. The offset is what must be added to the
+estimate's stamps, as evo's --t_offset: an estimate that is 50 ms late has -50 ms.
 
 --t-start and --t-end count seconds from the reference's first pose, as the time axes of the report
 do; with --t-absolute they are stamps as in the files, as evo's --t_start and --t_end. Several
@@ -121,7 +122,7 @@ def _configure_choices(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--rpe-frames", type=int, metavar="N", help="frames of an RPE pair")
     for name, text in (
         ("rpe-all-pairs", "RPE pairs from every pose on"),
-        ("apply-time-offset", "shift the estimate by the time offset that was found"),
+        ("apply-time-offset", "add the time offset that was found to the estimate's stamps"),
         ("apply-lever-arm", "move the reference by the lever arm that was found"),
     ):
         group.add_argument(f"--{name}", action="store_true", default=None, help=text)
@@ -295,14 +296,22 @@ def _print(
 
 
 def _print_scores(evaluation: "TrajectoryEvaluation", camera: "StereoCamera | None") -> None:
-    from aerotwin_trajectory_evaluation.cautions import cautions
-    from aerotwin_trajectory_evaluation.words import score_rows, verdict
+    from aerotwin_trajectory_evaluation.words import score_rows
 
     for row in score_rows(evaluation, camera):
         print(f"{row.label:40} {row.text:>12} {row.unit}")
-    print(verdict(evaluation))
+    _print_verdict(evaluation)
+
+
+def _print_verdict(evaluation: "TrajectoryEvaluation", name: str = "") -> None:
+    from aerotwin_trajectory_evaluation.cautions import cautions
+    from aerotwin_trajectory_evaluation.words import verdict
+
+    print(f"\n{name}: {verdict(evaluation)}" if name else verdict(evaluation))
     for warning in cautions(evaluation):
         print(f"caution: {warning}")
+    if evaluation.calibration.reason:
+        print(f"note: {evaluation.calibration.reason}")
 
 
 def _print_side_by_side(
@@ -311,13 +320,9 @@ def _print_side_by_side(
     own_coverage: Mapping[str, float],
 ) -> None:
     from aerotwin_report.plain_tables import table_text
-    from aerotwin_trajectory_evaluation.cautions import cautions
     from aerotwin_trajectory_evaluation.comparison import comparison_verdict, score_table
-    from aerotwin_trajectory_evaluation.words import verdict
 
     print(table_text(score_table(evaluations, camera, own_coverage)))
     for name, evaluation in evaluations.items():
-        print(f"\n{name}: {verdict(evaluation)}")
-        for warning in cautions(evaluation):
-            print(f"caution: {warning}")
+        _print_verdict(evaluation, name)
     print(f"\n{comparison_verdict(evaluations)}")

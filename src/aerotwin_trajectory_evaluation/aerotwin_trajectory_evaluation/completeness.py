@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_trajectory_evaluation.association import LOST_PERIODS
+from aerotwin_trajectory_evaluation.association import LOST_PERIODS, is_pause
 from aerotwin_trajectory_evaluation.pairs import travelled
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
@@ -109,6 +109,7 @@ def judge_completeness(
     reference: Trajectory,
     estimate: Trajectory,
     paired: Trajectory,
+    index: np.ndarray,
     errors_m: np.ndarray,
     step_errors_m: np.ndarray,
     *,
@@ -123,6 +124,8 @@ def judge_completeness(
         Before pairing, on one clock.
     paired : Trajectory
         The reference at the pairs.
+    index : (n,) integer array
+        Which of the estimate's poses they are.
     errors_m : (n,) array
         Aligned error of each pair [m].
     step_errors_m : (n - 1,) array
@@ -140,7 +143,7 @@ def judge_completeness(
     found += _jumps(seconds, step_errors_m, protocol.jump_m)
     found.sort(key=lambda incident: (incident.from_s, incident.kind))
     return Completeness(
-        tracked_path=_tracked_path(reference, estimate, paired, is_lost),
+        tracked_path=_tracked_path(reference, estimate, paired, index, is_lost),
         not_lost=float(np.mean(~is_lost)),
         n_without_reference=max(len(estimate) - len(paired), 0),
         auc=coverage * float(np.mean(np.clip(1.0 - errors_m / protocol.auc_m, 0.0, 1.0))),
@@ -202,12 +205,17 @@ def _runs(kind: str, seconds: np.ndarray, holds: np.ndarray, sizes: np.ndarray) 
 
 
 def _tracked_path(
-    reference: Trajectory, estimate: Trajectory, paired: Trajectory, is_lost: np.ndarray
+    reference: Trajectory,
+    estimate: Trajectory,
+    paired: Trajectory,
+    index: np.ndarray,
+    is_lost: np.ndarray,
 ) -> float:
-    """Return the share of the path between neighbouring pairs that are near in time and not lost.
+    """Return the share of the path between neighbouring pairs that are there and not lost.
 
-    The path of the pairs is counted on the reference's own poses, so that a thin estimate does not
-    shorten it.
+    There is the estimate where it does not pause between the two pairs, however far apart the
+    reference's own poses are. The path of the pairs is counted on the reference's own poses, so
+    that a thin estimate does not shorten it.
     """
     periods = np.diff(reference.stamps_ns)
     steps = np.diff(travelled(reference.p_ref_body))
@@ -218,7 +226,6 @@ def _tracked_path(
         return float(np.mean(~is_lost)) if len(is_lost) else 0.0
     start = reference.stamps_ns[0]
     at = np.interp(paired.stamps_ns - start, reference.stamps_ns - start, path)
-    usual = float(np.median(np.diff(estimate.stamps_ns)))
-    near = np.diff(paired.stamps_ns) <= LOST_PERIODS * max(usual, 1.0)
-    good = near & ~is_lost[1:] & ~is_lost[:-1]
+    pauses = np.concatenate([[0], np.cumsum(is_pause(estimate.stamps_ns))])[index]
+    good = (np.diff(pauses) == 0) & ~is_lost[1:] & ~is_lost[:-1]
     return float(min(np.sum(np.diff(at)[good]) / path[-1], 1.0))

@@ -275,6 +275,7 @@ def evaluate_trajectory(
             reference,
             estimate,
             paired,
+            index,
             ape.trans_m,
             _step_errors_m(paired, aligned),
             coverage=coverage,

@@ -8,6 +8,8 @@ It refers to definitions of `aerotwin_report`; `unit` and `better` say how runs 
 from collections.abc import Mapping
 from typing import Any
 
+from aerotwin_trajectory_evaluation.offset_witness import CERTAINTIES
+
 Schema = dict[str, Any]
 
 _NUMBER, _SHARE = {"$ref": "#/$defs/number"}, {"$ref": "#/$defs/share"}
@@ -42,12 +44,19 @@ _ALIGNMENT = _object(
     inlier_share=_NUMBER,
     removed=_object(offset_m=_NUMBER, yaw_deg=_NUMBER, tilt_deg=_NUMBER, scale_percent=_NUMBER),
 )
+_WITNESS = _object(time_offset_s=_NUMBER, time_offset_std_s=_NUMBER, share=_SHARE, reason=_TEXT)
 _CALIBRATION = _object(
-    time_offset_s=_NUMBER,
+    time_offset_s={
+        "description": "to be added to the estimate's stamps: negative where they are too late",
+        **_NUMBER,
+    },
     time_offset_std_s=_NUMBER,
     time_offset_share=_SHARE,
     time_offset_significant=_FLAG,
     time_offset_applied=_FLAG,
+    time_offset_certainty={"enum": list(CERTAINTIES)},
+    by_turns=_WITNESS,
+    by_displacements=_WITNESS,
     lever_arm_m=_AXES,
     lever_arm_std_m=_AXES,
     lever_arm_share=_SHARE,

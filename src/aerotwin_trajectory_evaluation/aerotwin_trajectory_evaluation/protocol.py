@@ -48,7 +48,9 @@ class TrajectoryProtocol:
         0, text="only the first pairs take part in the fit; 0 = all", minimum=0
     )
     apply_time_offset: bool = parameter(
-        False, text="shift the estimate's stamps by the time offset that was found"
+        False,
+        text="add the time offset that was found to the estimate's stamps (negative where they "
+        "are too late)",
     )
     apply_lever_arm: bool = parameter(
         False, text="carry the reference to the estimate's point by the lever arm that was found"

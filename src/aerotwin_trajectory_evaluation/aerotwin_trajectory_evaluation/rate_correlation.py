@@ -27,7 +27,7 @@ def coarse_time_offset_s(
     if min(len(reference), len(estimate)) < 3:
         return None, "a time offset needs three poses"
     if (estimate.stamps_ns[-1] - estimate.stamps_ns[0]) * 1e-9 < _MIN_S:
-        return None, f"the estimate lasts less than {_MIN_S:g} s: no time offset is told"
+        return None, f"the estimate lasts less than {_MIN_S:g} s: no time offset is determined"
     first = int(reference.stamps_ns[0])
     best, best_correlation = 0.0, -1.0
     for rate in (_rates_of_turn, _speeds):
@@ -37,7 +37,7 @@ def coarse_time_offset_s(
     if best_correlation < _LEAST_CORRELATION:
         return None, (
             f"neither rates of turn nor speeds are alike within {max_offset_s:g} s "
-            f"(correlation {max(best_correlation, 0.0):.2f}): no time offset is told"
+            f"(correlation {max(best_correlation, 0.0):.2f}): no time offset is determined"
         )
     return best, ""
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_trajectory_evaluation.bound import SEGMENT_M, StereoCamera, stereo_bound
+from aerotwin_trajectory_evaluation.calibration import Calibration
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
+from aerotwin_trajectory_evaluation.offset_witness import AGREED, DISPLACEMENTS, DISPUTED, TURNS
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
 MODE_TEXT = {
@@ -19,6 +21,13 @@ MODE_TEXT = {
     "sim3": "shift, rotation and scale fitted",
     "robust": "shift and rotation fitted to what agrees",
 }
+CERTAINTY_TEXT = {
+    AGREED: "turns and displacements agree",
+    DISPUTED: "turns and displacements differ, the turns count",
+    TURNS: "by the turns alone",
+    DISPLACEMENTS: "by the displacements alone",
+}
+"""How sure a time offset is."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,9 +224,10 @@ def _calibration(evaluation: TrajectoryEvaluation) -> list[Score]:
                 label="time offset",
                 value=found.time_offset_s * 1e3,
                 unit=f"ms ± {found.time_offset_std_s * 1e3:.1f}",
-                meaning=f"to be added to the estimate's stamps; {state}",
-                computed="the shift in time with which the displacements over one second agree "
-                "best; ± one standard deviation, in which errors close in time count as one",
+                meaning="to be added to the estimate's stamps; negative: they are too late; "
+                f"{CERTAINTY_TEXT[found.certainty]}; {state}",
+                computed="the shift in time with which turns and displacements over one second "
+                "agree best; ± one standard deviation, in which errors close in time count as one",
                 digits=1,
             )
         )
@@ -319,13 +329,27 @@ def _troubles(evaluation: TrajectoryEvaluation) -> list[str]:
     if named:
         troubles.append(f"with {', '.join(named)}")
     found = evaluation.calibration
-    if found.is_offset_significant and found.time_offset_s is not None:
+    if found.is_offset_significant:
         state = "taken out" if found.applied_time_offset else "not taken out"
-        troubles.append(f"a time offset of {found.time_offset_s * 1e3:.0f} ms is {state}")
+        probably = "probably " if found.certainty == DISPUTED else ""
+        troubles.append(f"its stamps are {probably}{late_or_early(found)}, {state}")
     for name, test in evaluation.consistency.items():
         if name == "position" and test.verdict != "consistent":
             troubles.append(f"its own uncertainty is {test.verdict}")
     return troubles
+
+
+def late_or_early(found: Calibration) -> str:
+    """Return a time offset in words: how late or early the estimate's stamps are.
+
+    Examples
+    --------
+    >>> late_or_early(Calibration(time_offset_s=-0.05))
+    '50.0 ms too late'
+    """
+    assert found.time_offset_s is not None
+    offset_ms = found.time_offset_s * 1e3
+    return f"{abs(offset_ms):.1f} ms too {'late' if offset_ms < 0.0 else 'early'}"
 
 
 def metres(value: float) -> str:

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_trajectory_evaluation import TrajectoryProtocol, evaluate_trajectory
+from aerotwin_trajectory_evaluation import (
+    TrajectoryProtocol,
+    evaluate_trajectory,
+    read_trajectory,
+)
 
 RATE_HZ = 20
 CHOICES = TrajectoryProtocol(align="none", max_time_offset_s=0.0)
@@ -107,3 +111,30 @@ def test_silence_of_the_truth_is_not_held_against_the_estimate():
     assert result.completeness.tracked_path == pytest.approx(1.0, abs=0.01)
     assert result.completeness.n_without_reference == 201
     assert result.completeness.incidents == ()
+
+
+@pytest.mark.parametrize("every", [1, 5, 40])
+def test_truth_that_is_sparser_than_the_estimate_tracks_it_all_the_same(every):
+    truth = flight()
+    sparse = truth.take(np.arange(0, len(truth), every))
+    found = evaluate_trajectory(sparse, truth, protocol=CHOICES)
+    assert found.completeness.tracked_path == pytest.approx(1.0)
+    assert found.coverage == pytest.approx(1.0)
+    # What is not there is left out, to the truth's own period at either end of it.
+    t = truth.stamps_ns * 1e-9
+    gappy = truth.take(np.flatnonzero((t <= 20.0) | (t >= 30.0)))
+    share = evaluate_trajectory(sparse, gappy, protocol=CHOICES).completeness.tracked_path
+    assert share == pytest.approx(1.0 - 10.0 / 59.95, abs=2 * every / RATE_HZ / 59.95 + 0.01)
+
+
+def test_a_real_estimate_is_tracked_alike_by_dense_and_by_sparse_truth(shared_data):
+    """EuRoC V1_02 against every 200th line of its truth: one pose a second."""
+    folder = shared_data("trajectories")
+    truth = read_trajectory(folder / "evo/V102_groundtruth.csv")
+    sparse = truth.take(np.arange(0, len(truth), 200))
+    assert evaluate_trajectory(sparse, truth).completeness.tracked_path == pytest.approx(1.0)
+    estimate = read_trajectory(folder / "evo/V102.txt")
+    dense = evaluate_trajectory(truth, estimate).completeness.tracked_path
+    thin = evaluate_trajectory(sparse, estimate).completeness.tracked_path
+    # At either end a second of 76 m in 83 s is not judged.
+    assert thin == pytest.approx(dense, abs=0.03)

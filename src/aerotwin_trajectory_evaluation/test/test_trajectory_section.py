@@ -80,11 +80,19 @@ def test_a_late_estimate_is_warned_of_until_its_offset_is_taken_out():
     protocol = TrajectoryProtocol(max_gap_s=0.03)
     given = evaluate_trajectory(truth, late, protocol=protocol)
     assert any("-120" in line and "--apply-time-offset" in line for line in cautions(given))
-    assert "a time offset of -120 ms is not taken out" in verdict(given)
+    assert any("120.0 ms too late: -120.0 ± " in line for line in cautions(given))
+    assert "its stamps are 120.0 ms too late, not taken out" in verdict(given)
+    assert given.metrics()["calibration"]["time_offset_s"] == pytest.approx(-0.12, abs=1e-3)
+    (row,) = [row for row in score_rows(given) if row.label == "time offset"]
+    assert float(row.text) == pytest.approx(-120.0, abs=1.0)
+    assert "negative: they are too late" in row.meaning
+    early = dataclasses.replace(estimate(), stamps_ns=truth.stamps_ns - 120_000_000)
+    said = verdict(evaluate_trajectory(truth, early, protocol=protocol))
+    assert "its stamps are 120.0 ms too early, not taken out" in said
     applied = dataclasses.replace(protocol, apply_time_offset=True)
     mended = evaluate_trajectory(truth, late, protocol=applied)
     assert cautions(mended) == []
-    assert "is taken out" in verdict(mended)
+    assert "its stamps are 120.0 ms too late, taken out" in verdict(mended)
 
 
 def test_another_point_of_the_body_is_warned_of():
