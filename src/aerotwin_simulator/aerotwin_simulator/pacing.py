@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 LONGEST_SLEEP_S = 0.05
-"""Sleeps are cut so that services and Ctrl-C are answered."""
+"""Sleeps are cut so that Ctrl-C is answered."""
 
 
 class Pacer:
@@ -17,7 +17,8 @@ class Pacer:
     speed : float
         Simulated over wall time.
     clock, sleep : callable
-        Monotonic wall clock [s] and sleep, replaceable in tests.
+        Monotonic wall clock [s], and what passes wall time [s]. A sleep may end early and may set
+        `speed`: what is due is reckoned anew after each.
     """
 
     def __init__(
@@ -45,20 +46,22 @@ class Pacer:
         """Forget the past (after a pause or a wait), so that lost time is not caught up."""
         self._anchor = None
 
-    def keep(self, stamp_ns: int, meanwhile: Callable[[], None]) -> None:
-        """Sleep until simulated time stamp_ns is due; `meanwhile` runs between the sleeps."""
-        if self._speed <= 0.0:
-            return
-        if self._anchor is None:
-            self._anchor = (self._clock(), stamp_ns)
-        wall, start_ns = self._anchor
-        due = wall + (stamp_ns - start_ns) * 1e-9 / self._speed
-        while (ahead := due - self._clock()) > 0.0:
+    def keep(self, stamp_ns: int) -> None:
+        """Sleep until simulated time stamp_ns is due."""
+        while (ahead := self._ahead_s(stamp_ns)) > 0.0:
             self._sleep(min(ahead, LONGEST_SLEEP_S))
-            if ahead > LONGEST_SLEEP_S:
-                meanwhile()
         if ahead < -1.0:  # more than a second late: run on from here rather than race
             self._anchor = None
+
+    def _ahead_s(self, stamp_ns: int) -> float:
+        """Return how much wall time is left until simulated time stamp_ns [s]."""
+        if self._speed <= 0.0:
+            return 0.0
+        now = self._clock()
+        if self._anchor is None:
+            self._anchor = (now, stamp_ns)
+        wall, start_ns = self._anchor
+        return wall + (stamp_ns - start_ns) * 1e-9 / self._speed - now
 
 
 class RealTimeFactor:

@@ -12,6 +12,7 @@ from aerotwin_core.bag import BagReader
 from aerotwin_simulator import topics
 
 pytestmark = pytest.mark.ros
+MAX_WAITS = 25  # one, and one for each of the node's services and topics that wakes it
 
 CLOSES_BADLY = textwrap.dedent(
     """
@@ -74,6 +75,21 @@ def test_a_controller_that_fails_to_close_leaves_a_whole_bag_and_is_told(fly_nod
 def test_listeners_are_counted_anew_when_the_start_is_over(fly_node):
     node, _ = fly_node(controller="ros2")
     assert node.n_recounts == 1
+
+
+def test_a_flight_that_nobody_talks_to_leaves_the_middleware_alone(fly_node, monkeypatch):
+    from rclpy.executors import SingleThreadedExecutor
+
+    waits, spin_once = [], SingleThreadedExecutor._spin_once_impl
+
+    def count(executor, *arguments, **options):
+        waits.append(executor)
+        return spin_once(executor, *arguments, **options)
+
+    monkeypatch.setattr(SingleThreadedExecutor, "_spin_once_impl", count)
+    _, result = fly_node(controller="ros2", speed=100.0, duration_s=20.0, record="none")
+    assert result.is_success
+    assert 0 < len(waits) <= MAX_WAITS  # of 5000 steps
 
 
 def test_a_topic_that_is_declared_twice_has_one_publisher():

@@ -30,26 +30,26 @@ def test_the_loop_is_held_back_to_the_speed(speed):
     wall = Wall()
     pacer = Pacer(speed, clock=wall, sleep=wall.sleep)
     for k in range(501):
-        pacer.keep(k * 4_000_000, lambda: None)
+        pacer.keep(k * 4_000_000)
     assert wall.now - 100.0 == pytest.approx(2.0 / speed, abs=ROUNDING_S)
 
 
 def test_speed_0_never_sleeps():
     wall = Wall()
     pacer = Pacer(0.0, clock=wall, sleep=wall.sleep)
-    pacer.keep(10**12, lambda: None)
+    pacer.keep(10**12)
     assert wall.now == 100.0
 
 
 def test_after_a_long_pause_time_is_not_caught_up():
     wall = Wall()
     pacer = Pacer(1.0, clock=wall, sleep=wall.sleep)
-    pacer.keep(0, lambda: None)
+    pacer.keep(0)
     wall.now += 30.0
-    pacer.keep(4_000_000, lambda: None)  # 30 s late: run on from here
-    pacer.keep(8_000_000, lambda: None)
+    pacer.keep(4_000_000)  # 30 s late: run on from here
+    pacer.keep(8_000_000)
     before = wall.now
-    pacer.keep(1_008_000_000, lambda: None)
+    pacer.keep(1_008_000_000)
     assert wall.now - before == pytest.approx(1.0, abs=ROUNDING_S)
 
 

@@ -113,7 +113,6 @@ class Relay:
 
     def _end(self, node: SimulatorNode) -> None:
         self._node = None
-        node.executor_.shutdown()
         node.destroy_node()
 
     def _report(

@@ -13,17 +13,17 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.pacing import RealTimeFactor
 from aerotwin_simulator.recording import BagOutlet
-from aerotwin_simulator.ros.simulator_node import IDLE_SPIN_S, SimulatorNode
+from aerotwin_simulator.ros.simulator_node import IDLE_S, SimulatorNode
 from aerotwin_simulator.simulation import Simulation
 from aerotwin_simulator.status_line import StatusLine
 from aerotwin_worlds import World
 
-SPIN_PERIOD_S = 0.01
-"""Wall time between two looks at services and other nodes' messages."""
+LOOK_PERIOD_S = 0.05
+"""Wall time between two looks at the pace."""
 THINNED_ABOVE = 1.2
 """Real-time factor above which topics are thinned; a run held at real time stays below."""
-N_LAST_SPINS = 20
-"""Rounds of IDLE_SPIN_S for the final map, which follows the last frame."""
+LAST_MESSAGES_S = 0.4
+"""Wall time for the final map, which follows the last frame."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
             outlets,
             before_frame=None if parameters.waits_at_scans else pass_on,
             before_scan=pass_on if parameters.waits_at_scans else None,
-            spin=node.spin_once,
+            spin=node.calls.wait,
         )
         node.listen_for(simulation)
         status.update(0, 0.0, "starting the autopilot", None)
@@ -118,8 +118,9 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
         if gate is not None:
             status.update(simulation.stamp_ns, factor.recent, "last answers", 1.0)
             gate.drain()
-            for _ in range(N_LAST_SPINS):
-                node.spin_briefly(IDLE_SPIN_S)
+            until = time.monotonic() + LAST_MESSAGES_S
+            while time.monotonic() < until:
+                node.calls.wait(IDLE_S)
     except _Stopped:
         pass
     except AutopilotLost as error:
@@ -149,18 +150,18 @@ def _close(simulation: Simulation, not_ended: list[str]) -> None:
 def _run(
     node: SimulatorNode, simulation: Simulation, factor: RealTimeFactor, status: StatusLine
 ) -> None:
-    next_spin_s = 0.0
+    next_look_s = 0.0
     while simulation.outcome is None and not node.is_stop_wanted:
         if not node.advance(simulation, lambda _: _raise_if_stopped(node)):
             continue
-        node.pacer.keep(simulation.stamp_ns, lambda: node.spin_briefly())
-        if time.monotonic() >= next_spin_s:
-            next_spin_s = time.monotonic() + SPIN_PERIOD_S
-            node.spin_briefly()
+        node.pacer.keep(simulation.stamp_ns)
+        node.calls.run()
+        if time.monotonic() >= next_look_s:
             factor.update(simulation.stamp_ns)
             _keep_pace(node, simulation, factor)
             phase, progress = simulation.phase, simulation.progress
             status.update(simulation.stamp_ns, factor.recent, phase, progress)
+            next_look_s = time.monotonic() + LOOK_PERIOD_S
 
 
 def _keep_pace(node: SimulatorNode, simulation: Simulation, factor: RealTimeFactor) -> None:
@@ -241,6 +242,6 @@ class _Stopped(Exception):
 
 
 def _raise_if_stopped(node: SimulatorNode) -> None:
-    node.spin_briefly()
+    node.calls.run()
     if node.is_stop_wanted:
         raise _Stopped

@@ -11,7 +11,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import AccelStamped, PoseStamped, TwistStamped
 from nav_msgs.msg import Odometry
-from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos_overriding_options import QoSOverridingOptions
@@ -56,6 +56,9 @@ MESSAGE_CLASSES: dict[str, Any] = {
 }
 """rclpy's class of each message type that `topics` names."""
 _COUNT_PERIOD_S = 0.2
+_NO_EVENTS = PublisherEventCallbacks(use_default_callbacks=False)
+"""A subscriber with another QoS is warned by its own node; each event of each publisher would have
+a part in every wait of the executor."""
 _STAMP = struct.Struct("<iI")
 _ENCAPSULATION = 4
 
@@ -92,6 +95,7 @@ class RosOutlet:
             topic.name,
             LATCHED if topic.is_latched else reliable(depth),
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
+            event_callbacks=_NO_EVENTS,
         )
 
     def n_subscribers(self, topic: Topic) -> int:

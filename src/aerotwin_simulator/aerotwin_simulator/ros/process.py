@@ -85,7 +85,6 @@ def run_simulator(
         if scenario is not None:
             scenario.begin(node)
         result = fly(node, world, folder)
-        node.executor_.shutdown()
         node.destroy_node()
         rclpy.try_shutdown()
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -1,12 +1,18 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator as a node: topics, services, pace. `flight.fly` runs one flight to its end."""
+"""The simulator as a node: topics, services, pace. `flight.fly` runs one flight to its end.
+
+The loop runs on the main thread and publishes from there. Requests and messages of other nodes are
+received on a `CallbackThread` and handed over as `LoopCalls`, which the loop makes between its
+steps and wherever it waits: nothing of a simulation is touched by two threads, and a flight that
+nobody talks to pays nothing for its services.
+"""
 
 import time
 from collections.abc import Callable
+from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
@@ -14,8 +20,10 @@ from std_srvs.srv import SetBool, Trigger
 from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_simulator import topics
 from aerotwin_simulator.frame_gate import FrameGate
+from aerotwin_simulator.loop_calls import LoopCalls
 from aerotwin_simulator.pacing import Pacer
 from aerotwin_simulator.recording import BagOutlet
+from aerotwin_simulator.ros.callback_thread import CallbackThread
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
 from aerotwin_simulator.ros.outlets import ForeignTopics, RosOutlet, header_stamp_ns
 from aerotwin_simulator.ros.vehicle_services import VehicleInputs, offer_services
@@ -23,7 +31,9 @@ from aerotwin_simulator.simulation import Simulation
 from aerotwin_simulator.status_line import StatusLine
 from aerotwin_simulator.topics import Topic
 
-IDLE_SPIN_S = 0.02
+IDLE_S = 0.02
+"""Longest wait for a call while time stands still, so that the status line and Ctrl-C go on."""
+_ANSWER_S = 0.005
 
 
 class SimulatorNode(Node):
@@ -37,9 +47,9 @@ class SimulatorNode(Node):
         self._n_single_steps = 0
         self._is_reset_wanted = False
         self._stamp_ns = 0
-        self.pacer = Pacer(self.parameters.speed)
-        self.executor_ = SingleThreadedExecutor()
-        self.executor_.add_node(self)
+        self.calls = LoopCalls()
+        self.pacer = Pacer(self.parameters.speed, sleep=self.calls.wait)
+        self._callbacks: CallbackThread | None = None
         self.outlet = RosOutlet(self)
         self.gate: FrameGate | None = None
         if self.parameters.is_followed:
@@ -47,19 +57,22 @@ class SimulatorNode(Node):
                 frames_in_flight=self.parameters.frames_in_flight,
                 limit_s=self.parameters.wait_frame_s,
                 first_limit_s=self.parameters.wait_start_s,
-                meanwhile=self._spin_while_waiting,
+                meanwhile=self._wait_for_answer,
             )
         self.bag: BagOutlet | None = None
         self.simulation: Simulation | None = None
         self._wait_for, self._last_of_frame = self.parameters.wait_for, topics.RIGHT_IMAGE
         self.foreign: ForeignTopics | None = None
         self.add_on_set_parameters_callback(self._set_parameters)
-        self.create_service(SetBool, "~/pause", self._pause)
-        self.create_service(Trigger, "~/step", self._step)
-        self.create_service(Trigger, "~/reset", self._reset)
+        self.create_service(SetBool, "~/pause", self._on_loop(self._pause))
+        self.create_service(Trigger, "~/step", self._on_loop(self._step))
+        self.create_service(Trigger, "~/reset", self._on_loop(self._reset))
 
     def listen_for(self, simulation: Simulation) -> None:
-        """Offer the services of the vehicles of a simulation, and hear what concerns them."""
+        """Offer the services of the vehicles of a simulation, and hear what concerns them.
+
+        From here on callbacks come, on a thread of their own; `calls` must be made.
+        """
         self._inputs = VehicleInputs(self, simulation.vehicles, self.parameters.wait_for)
         if self.bag is not None:
             for topic in self._inputs.topics:
@@ -70,11 +83,22 @@ class SimulatorNode(Node):
             place = topics.below(leader.name)
             self._wait_for = place(topics.ANSWERS[self._wait_for]).name
             self._last_of_frame = place(topics.LIDAR_POINTS) if is_scan else leader.last_of_frame
-        self.foreign = ForeignTopics(self, self._inputs.topics, self._receive_foreign)
+        self.foreign = ForeignTopics(self, self._inputs.topics, self._hand_over)
         for vehicle in simulation.vehicles:
-            offer_services(self, vehicle)
+            offer_services(self, vehicle, self._on_loop)
+        self._callbacks = CallbackThread(self, self.calls)
+
+    def destroy_node(self) -> None:
+        """End the callbacks before the node."""
+        if self._callbacks is not None:
+            self._callbacks.close()
+        super().destroy_node()
 
     # -- callbacks ----------------------------------------------------------------------------
+
+    def _on_loop(self, callback: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a callback that is made on the loop and answered from there."""
+        return lambda *arguments: self.calls.ask(callback, *arguments)
 
     def _set_parameters(self, parameters: list[Parameter]) -> SetParametersResult:
         for parameter in parameters:
@@ -83,8 +107,11 @@ class SimulatorNode(Node):
                 if not isinstance(value, int | float) or not 0.0 <= value <= 100.0:
                     reason = f"speed must be 0 (free) to 100, got {value}"
                     return SetParametersResult(successful=False, reason=reason)
-                self.pacer.speed = float(value)
+                self.calls.put(lambda value=value: self._set_speed(float(value)))
         return SetParametersResult(successful=True)
+
+    def _set_speed(self, speed: float) -> None:
+        self.pacer.speed = speed
 
     def _pause(self, request: SetBool.Request, reply: SetBool.Response) -> SetBool.Response:
         self._is_paused = request.data
@@ -103,6 +130,9 @@ class SimulatorNode(Node):
         reply.success, reply.message = True, "the vehicle goes back to its start; time goes on"
         return reply
 
+    def _hand_over(self, topic: Topic, cdr: bytes) -> None:
+        self.calls.put(lambda: self._receive_foreign(topic, cdr))
+
     def _receive_foreign(self, topic: Topic, cdr: bytes) -> None:
         if self.gate is not None and topic.name == self._wait_for:
             self.gate.answer(header_stamp_ns(cdr))
@@ -110,20 +140,10 @@ class SimulatorNode(Node):
         if self.bag is not None:
             self.bag.emit(topic, self._stamp_ns, cdr)
 
-    def _spin_while_waiting(self) -> None:
-        self.executor_.spin_once(timeout_sec=0.005)
+    def _wait_for_answer(self) -> None:
+        self.calls.wait(_ANSWER_S)
         if self.is_stop_wanted and self.gate is not None:
             self.gate.is_open = True
-
-    def spin_once(self, timeout_s: float) -> None:
-        """Deliver one message, waiting for it at most this long."""
-        self.executor_.spin_once(timeout_sec=timeout_s)
-
-    def spin_briefly(self, timeout_s: float = 0.0) -> None:
-        """Deliver what has come, up to a handful of messages."""
-        for _ in range(8):
-            self.executor_.spin_once(timeout_sec=timeout_s)
-            timeout_s = 0.0
 
     # -- the flight ---------------------------------------------------------------------------
 
@@ -143,7 +163,7 @@ class SimulatorNode(Node):
                 self.outlet.recount()
                 return True
             status.update(0, 0.0, f"waiting for {self._wait_for}", None)
-            self.spin_briefly(IDLE_SPIN_S)
+            self.calls.wait(IDLE_S)
         self.gate.is_open = True
         return False
 
@@ -158,7 +178,7 @@ class SimulatorNode(Node):
             self.outlet.recount()
             self.pacer.restart()
         if self._is_paused and self._n_single_steps == 0:
-            self.spin_briefly(IDLE_SPIN_S)
+            self.calls.wait(IDLE_S)
             return False
         self._n_single_steps = max(0, self._n_single_steps - 1)
         simulation.advance()

@@ -20,16 +20,27 @@ from aerotwin_simulator.vehicle import SimulatedVehicle
 TAKEOFF_HEIGHT_M = 2.5
 """MIS_TAKEOFF_ALT of PX4, for the service `takeoff`."""
 Send = Callable[[onboard.OnboardLink], None]
+Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-def offer_services(node: Node, vehicle: SimulatedVehicle) -> None:
-    """Offer `arm`, `takeoff`, `land` and `hold` of one vehicle."""
+def offer_services(node: Node, vehicle: SimulatedVehicle, on_loop: Wrap) -> None:
+    """Offer `arm`, `takeoff`, `land` and `hold` of one vehicle.
+
+    Parameters
+    ----------
+    node : Node
+        Who offers them.
+    vehicle : SimulatedVehicle
+        Whom they command.
+    on_loop : callable
+        Makes a callback one that is run by the loop, to which the vehicle belongs.
+    """
     prefix = f"{vehicle.name}/" if vehicle.name else ""
 
     def arm(request: SetBool.Request, reply: SetBool.Response) -> SetBool.Response:
         return _command(vehicle, lambda link: onboard.send_arm(link, request.data), reply)
 
-    node.create_service(SetBool, f"{prefix}arm", arm)
+    node.create_service(SetBool, f"{prefix}arm", on_loop(arm))
     sends: tuple[tuple[str, Send], ...] = (
         ("takeoff", lambda link: onboard.send_takeoff(link, TAKEOFF_HEIGHT_M)),
         ("land", onboard.send_land),
@@ -39,7 +50,7 @@ def offer_services(node: Node, vehicle: SimulatedVehicle) -> None:
         node.create_service(
             Trigger,
             f"{prefix}{name}",
-            lambda _, reply, send=send: _command(vehicle, send, reply),
+            on_loop(lambda _, reply, send=send: _command(vehicle, send, reply)),
         )
 
 
