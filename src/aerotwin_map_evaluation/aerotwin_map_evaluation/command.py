@@ -29,12 +29,14 @@ EXIT_NOT_ALIGNED = 1
 ALIASES = {
     "map_rmse_m": "surface.unaligned.rmse_m",
     "map_aligned_rmse_m": "surface.aligned.rmse_m",
+    "map_plane_rmse_m": "planes.distance.rmse_m",
     "map_mean_m": "correspondences.mean_m",
     "map_share": "correspondences.share",
     "chamfer_m": "both_ways.chamfer.mean_m",
     "accuracy_m": "both_ways.accuracy.mean_m",
     "completeness_m": "both_ways.completeness.mean_m",
     "hausdorff95_m": "both_ways.hausdorff.symmetric_m.p95",
+    "spacing_m": "planes.spacing_m",
     "awd_m": "wasserstein.mean_m",
     "mme": "entropy.mme",
     "precision": "middle.precision",
@@ -84,6 +86,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="XYZ…",
         help="float32 columns of .bin files: xyz, or xyzi as KITTI's",
     )
+    parser.add_argument(
+        "--reference-bin-columns",
+        default="",
+        metavar="XYZ…",
+        help="of REFERENCE, where it has others than ESTIMATE",
+    )
     _configure_alignment(parser)
     _configure_view(parser)
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="report, numbers, cloud")
@@ -99,6 +107,11 @@ def _configure_alignment(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--align", choices=("none", "icp", "coarse"), help="how the map is aligned")
     group.add_argument(
         "--method", choices=("point_to_point", "point_to_plane", "gicp"), help="of the ICP"
+    )
+    group.add_argument(
+        "--distance",
+        choices=("points", "boxes", "planes", "surface"),
+        help="what correspondences are measured to; planes leave out the spacing of a cloud",
     )
     group.add_argument(
         "--thin-m", type=float, metavar="M", help="the ICP takes one point per cell of this edge"
@@ -177,14 +190,19 @@ def run(args: argparse.Namespace) -> int:
             bar.update(1)
 
         next_step("reading")
-        options = {"drop_invalid": args.drop_invalid, "bin_columns": args.bin_columns}
-        estimate = load_map(args.estimate, unit=args.unit, **options)
+        estimate = load_map(
+            args.estimate,
+            unit=args.unit,
+            drop_invalid=args.drop_invalid,
+            bin_columns=args.bin_columns,
+        )
         estimate = points_of(estimate, protocol.choices.floor_spacing_m)
         given = load_map(
             args.reference,
             unit=args.reference_unit,
             unit_option="--reference-unit",
-            **options,
+            drop_invalid=args.drop_invalid,
+            bin_columns=args.reference_bin_columns or args.bin_columns,
         )
         beside = surface_beside(args)
         reference = MapReference.of(
@@ -261,6 +279,7 @@ def _protocol(args: argparse.Namespace):
     given = {
         "align": args.align,
         "method": args.method,
+        "distance": args.distance,
         "thin_m": args.thin_m,
         "with_scale": args.scale,
         "regions_m": regions,
@@ -285,7 +304,7 @@ def _arguments(args: argparse.Namespace) -> dict[str, object]:
 def _print(evaluation, notes: list[str]) -> None:
     """Print the scores; of a map that is nowhere only why."""
     from aerotwin_map_evaluation.tables import score_rows
-    from aerotwin_map_evaluation.verdict import verdict
+    from aerotwin_map_evaluation.verdict import verdict, warnings
 
     for note in notes:
         print(note)
@@ -307,3 +326,5 @@ def _print(evaluation, notes: list[str]) -> None:
         state = "aligned" if evaluation.registration.converged else "NOT ALIGNED"
         print(f"{state}: {reason}")
     print(verdict(evaluation))
+    for warning in warnings(evaluation):
+        print(f"caution: {warning}")

@@ -15,6 +15,7 @@ from aerotwin_map_evaluation.controls import MapControl, negative_controls
 from aerotwin_map_evaluation.entropy import map_entropy
 from aerotwin_map_evaluation.floor import aligned_distances, floor_of
 from aerotwin_map_evaluation.neighbours import nearest
+from aerotwin_map_evaluation.planes import PlaneScores
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference, checked_points
 from aerotwin_map_evaluation.result import MapEvaluation, ReferenceSamples, judged_motion
@@ -116,6 +117,7 @@ def evaluate_map(
         S_surface=S_surface,
         open_on_surface=() if to_surface is None else to_surface.open_directions,
         floor=floor,
+        planes=_to_planes(transform_points(S_judged, points_map), against, both_ways, chosen),
         samples=samples,
         scores=both_ways,
         wasserstein=voxel_distances(
@@ -227,6 +229,15 @@ def _both_ways(
     forward = nearest(against.tree, estimate) if to_surface is None else to_surface
     backward = nearest(estimate, samples.points_map)
     return CloudScores(forward=forward, backward=backward, thresholds_m=protocol.within_m)
+
+
+def _to_planes(
+    points: np.ndarray, against: MapReference, scores: CloudScores, protocol: MapProtocol
+) -> PlaneScores | None:
+    if against.surface is not None or against.planes is None:
+        return None
+    is_near = scores.forward <= protocol.cut_m
+    return PlaneScores.of(against.planes, against.tree, points, is_near)
 
 
 def _to_boxes(

@@ -9,8 +9,9 @@ from aerotwin_core.errors import UserError
 NO_REFERENCE = "-"
 _OF_POSES = ("camera", "lidar", "mount", "range_m")
 _OF_REFERENCE = (
-    "surface", "reference_unit", "surface_unit", "align", "method", "thin_m", "scale", "initial",
-    "origin", "reference_origin", "placed", "region", "cut_m", "poses", *_OF_POSES,
+    "surface", "reference_unit", "reference_bin_columns", "surface_unit", "align", "distance",
+    "method", "thin_m", "scale", "initial", "origin", "reference_origin", "placed", "region",
+    "cut_m", "poses", *_OF_POSES,
 )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from aerotwin_registration import IcpProtocol
 from aerotwin_registration.icp.protocol import METHODS
 
 ALIGNMENTS = ("none", "icp", "coarse")
-DISTANCES = ("points", "boxes", "surface")
+DISTANCES = ("points", "boxes", "planes", "surface")
 _BOX_NUMBERS = 6
 
 
@@ -49,7 +49,7 @@ class MapProtocol:
     distance: str = parameter(
         "points",
         text="what a correspondence is measured to: voxel centres or points, voxels as boxes, "
-        "or the surface",
+        "planes through the points of a cloud, or the surface",
         choices=DISTANCES,
     )
     cut_m: float = parameter(

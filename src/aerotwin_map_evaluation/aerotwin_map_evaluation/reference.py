@@ -9,6 +9,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_map_evaluation.neighbours import nearest, nearest_cubes
 from aerotwin_map_evaluation.observed import SURFACE_TOLERANCE_M, InView, seen_samples
+from aerotwin_map_evaluation.planes import N_AROUND, Planes
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.surface import SurfaceReference
 from aerotwin_registration import voxel_downsample
@@ -84,6 +85,13 @@ class MapReference:
         """The points, prepared for search."""
         return PointTree(self.points)
 
+    @cached_property
+    def planes(self) -> Planes | None:
+        """Planes through the points of a cloud; None of voxels, and of a handful of points."""
+        if self.edge_m is not None or len(self.points) <= N_AROUND:
+            return None
+        return Planes(self.tree)
+
     @property
     def what(self) -> str:
         """What the points are, in words."""
@@ -97,12 +105,12 @@ class MapReference:
         Parameters
         ----------
         points : (n, 3) array
-        kind : {"points", "boxes", "surface"}
+        kind : {"points", "boxes", "planes", "surface"}
 
         Raises
         ------
         UserError
-            If the reference has no voxels, or no surface.
+            If the reference has no voxels, no planes, or no surface.
         """
         if kind == "points":
             return nearest(self.tree, points, limit_m=limit_m)
@@ -113,6 +121,14 @@ class MapReference:
                     "on no lattice; use points"
                 )
             return nearest_cubes(self.tree, points, edge_m=self.edge_m, limit_m=limit_m)
+        if kind == "planes":
+            if self.planes is None:
+                raise UserError(
+                    "distance: planes needs a cloud of 9 points or more that lie on no lattice; "
+                    "use points or boxes"
+                )
+            found = self.planes.distances(points)
+            return np.where(found <= limit_m, found, np.inf)
         if self.surface is None:
             raise UserError(
                 "distance: surface needs triangles, and the reference is a cloud; use points, or "

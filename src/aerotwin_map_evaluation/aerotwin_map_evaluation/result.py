@@ -14,6 +14,7 @@ from aerotwin_map_evaluation.cloud_scores import CloudScores
 from aerotwin_map_evaluation.controls import MapControl
 from aerotwin_map_evaluation.entropy import MapEntropy
 from aerotwin_map_evaluation.floor import Floor
+from aerotwin_map_evaluation.planes import PlaneScores
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_map_evaluation.sensitivity import Response
@@ -71,6 +72,9 @@ class MapEvaluation:
         What that alignment left as it was: the surface does not oppose it.
     floor : Floor or None
         None without a surface.
+    planes : PlaneScores or None
+        Distances of the judged map to planes through the points of a cloud, and what its spacing
+        adds to the others; None of voxels, and where the surface is known.
     samples : ReferenceSamples
         The part of the reference that the map is asked for.
     scores : CloudScores
@@ -100,6 +104,7 @@ class MapEvaluation:
     S_surface: np.ndarray | None
     open_on_surface: tuple[OpenDirection, ...]
     floor: Floor | None
+    planes: PlaneScores | None
     samples: ReferenceSamples
     scores: CloudScores
     wasserstein: VoxelDistances
@@ -199,6 +204,7 @@ class MapEvaluation:
             "correspondences": self._correspondences(),
             "floor": self._floor(),
             "boxes": None if self.box_distances is None else self._boxes(self.box_distances),
+            "planes": None if self.planes is None else self.planes.plain(self.protocol.within_m),
             "surface": self._surface(),
             "rejection_curve": self.rejection_curve(),
             "completeness": self.completeness,

@@ -70,6 +70,20 @@ MAP_SCHEMA: dict[str, Any] = _object(
         histogram=_object(edges_m={"type": "array"}, counts={"type": "array"}),
     ),
     floor=_optional(_object(mean_m=_DISTANCE, std_m=_DISTANCE, region={"type": "string"})),
+    planes=_optional(
+        _object(
+            spacing_m=_DISTANCE,
+            share=_SHARE,
+            distance={
+                **_ALL_POINTS,
+                "properties": {
+                    **_ALL_POINTS["properties"],
+                    "rmse_m": _compared("map error to planes, RMSE", "m", "lower"),
+                },
+            },
+            floor=_object(mean_m=_DISTANCE, std_m=_DISTANCE, rmse_m=_DISTANCE),
+        )
+    ),
     surface=_optional(
         _object(
             unaligned={

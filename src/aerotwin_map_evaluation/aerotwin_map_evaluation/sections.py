@@ -8,7 +8,7 @@ from aerotwin_map_evaluation import figures, tables
 from aerotwin_map_evaluation.no_reference import MapStatistics
 from aerotwin_map_evaluation.result import MapEvaluation
 from aerotwin_map_evaluation.schema import MAP_SCHEMA, STATISTICS_SCHEMA
-from aerotwin_map_evaluation.verdict import verdict, warnings
+from aerotwin_map_evaluation.verdict import VOXEL_MEAN, VOXEL_STD, verdict, warnings
 
 _MAX_REFERENCE_POINTS = 300_000
 # With fewer neighbourhoods judged, sharpness is that of a few clumps and not of the map.
@@ -63,15 +63,24 @@ def _text(evaluation: MapEvaluation) -> str:
         "correspondences, as in Beam et al. 2024."
     )
     if evaluation.reference.surface is None:
-        return (
-            f"{text}\n\nThe true surface was not given: how much of a distance is the map's and "
-            "how much is the spacing of the reference cannot be told apart. A perfect map scores "
-            "0.480 of an edge against voxel centres, with a standard deviation of 0.139."
-        )
+        return f"{text}\n\nThe true surface was not given. {_without_surface(evaluation)}"
     return (
         f"{text}\n\nRead it with the floor: a perfect map does not score zero against voxel "
         "centres, but about half a voxel, and noise hardly shows. Judge by the distance to the "
         "true surface."
+    )
+
+
+def _without_surface(evaluation: MapEvaluation) -> str:
+    """Say what of a distance to voxels or points is not the map's."""
+    if evaluation.planes is None:
+        return (
+            f"A perfect map scores {VOXEL_MEAN:.3f} of an edge against voxel centres, with a "
+            f"standard deviation of {VOXEL_STD:.3f}."
+        )
+    return (
+        "A perfect map does not score zero against points, but about half of their spacing: the "
+        "floor of the table. The distance to planes through them leaves the spacing out."
     )
 
 
@@ -105,6 +114,21 @@ def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
                 better="lower",
             )
         )
+    planes = numbers["planes"]
+    if planes is not None:
+        tiles.append(
+            Headline(
+                label="Map to planes",
+                value=f"{planes['distance']['rmse_m']:.3g}",
+                unit="m",
+                meaning="RMS distance of all map points to planes through the reference points"
+                + ("" if evaluation.is_pose_given else ", aligned to them"),
+                computed="plane through the nearest reference point and the eight around it: the "
+                "spacing of the reference is left out",
+                better="lower",
+            )
+        )
+        floor = planes["floor"]
     mean = pairs["mean_m"]
     beside = f"; a perfect map scores {floor['mean_m']:.2f} m" if floor and floor["mean_m"] else ""
     what = tables.TO.get(evaluation.protocol.distance, evaluation.reference.what)

@@ -11,7 +11,11 @@ Row = tuple[tuple[Any, ...], str]
 """A row of quantity, value, unit, meaning; and how its value was computed."""
 
 _UNMOVED, _MOVED = "where the SLAM put it", "moved onto the surface: its shape alone"
-TO = {"boxes": "voxels as boxes", "surface": "the true surface"}
+TO = {
+    "boxes": "voxels as boxes",
+    "planes": "planes through the reference points",
+    "surface": "the true surface",
+}
 
 
 def score_rows(evaluation: MapEvaluation) -> list[Row]:
@@ -20,6 +24,7 @@ def score_rows(evaluation: MapEvaluation) -> list[Row]:
         *_surface_rows(evaluation),
         *_correspondence_rows(evaluation),
         *_floor_rows(evaluation),
+        *_plane_rows(evaluation),
         *_removed_rows(evaluation),
     ]
 
@@ -139,6 +144,37 @@ def _floor_rows(evaluation: MapEvaluation) -> list[Row]:
             measure("floor, offset by its alignment", floor["removed"]["offset_m"], "m",
                     "an error of the voxels"),
             "how far the alignment moves the centre of those samples, which should not move",
+        ),
+    ]  # fmt: skip
+
+
+def _plane_rows(evaluation: MapEvaluation) -> list[Row]:
+    planes = evaluation.metrics()["planes"]
+    if planes is None:
+        return []
+    through = (
+        "plane through the nearest reference point and the eight around it; where there is none "
+        f"({1.0 - planes['share']:.0%} of the map) to the nearest point"
+    )
+    return [
+        (
+            measure("spacing of the reference", planes["spacing_m"], "m", "what it cannot show"),
+            "root of the median area of a reference point, by the reach of its eight neighbours",
+        ),
+        (
+            measure("floor by that spacing, mean", planes["floor"]["mean_m"], "m",
+                    "what a perfect map scores"),
+            "the map's points within the cut, moved onto the planes, to the nearest point",
+        ),
+        (
+            measure("to planes through the reference, mean", planes["distance"]["mean_m"], "m",
+                    "the spacing left out"),
+            f"mean distance of all map points to the {through}",
+        ),
+        (
+            measure("to planes through the reference, RMSE", planes["distance"]["rmse_m"], "m",
+                    "judge by this one"),
+            f"root of the mean square distance of all map points to the {through}",
         ),
     ]  # fmt: skip
 

@@ -7,6 +7,10 @@ from aerotwin_map_evaluation.statistics import describe
 
 # Of random points within the cut of a reference that fills space: errata_and_protocols, 1 m cut.
 UNIFORM_MEAN, UNIFORM_STD = 0.500, 0.289
+# Of points on surfaces of all orientations against voxel centres one apart: errata_and_protocols.
+VOXEL_MEAN, VOXEL_STD = 0.480, 0.139
+# A floor above this share of the distance is worth a word, above that a warning.
+_FLOOR_SHOWS, _FLOOR_RULES = 0.2, 0.5
 # As close as this to the floor, or to random points, a figure is that and not the map's.
 _CLOSE = 0.05
 _FEW_KEPT = 0.5
@@ -46,8 +50,57 @@ def _against_points(evaluation: MapEvaluation) -> str:
         return f"No map point lies within {cut} of the {what} {state}"
     return (
         f"{judged['share']:.0%} of the map lies within {cut} of the {what} {state}, "
-        f"{judged['mean_m']:.3f} m away on average"
+        f"{judged['mean_m']:.3f} m away on average{_spacing_words(evaluation, judged['mean_m'])}"
     )
+
+
+def _spacing_words(evaluation: MapEvaluation, mean_m: float) -> str:
+    """Say how much of a mean distance is the spacing of the reference, where it shows."""
+    edge, planes = evaluation.reference.edge_m, evaluation.metrics()["planes"]
+    if edge is not None:
+        floor_m = VOXEL_MEAN * edge
+        return (
+            f" (a perfect map would be about {floor_m:.3f} m away: they lie {edge:.3g} m apart)"
+            if floor_m > _FLOOR_SHOWS * mean_m
+            else ""
+        )
+    floor_m = None if planes is None else planes["floor"]["mean_m"]
+    if floor_m is None or floor_m < _FLOOR_SHOWS * mean_m:
+        return ""
+    return (
+        f" (a perfect map would be {floor_m:.3f} m away: they lie {planes['spacing_m']:.2g} m "
+        f"apart), {planes['distance']['rmse_m']:.3f} m (RMS) from planes through them"
+    )
+
+
+def spacing_warnings(evaluation: MapEvaluation) -> list[str]:
+    """Return a warning where the figures are those of the reference's spacing, not the map's."""
+    numbers = evaluation.metrics()
+    mean_m, edge, planes = (
+        numbers["both_ways"]["accuracy"]["mean_m"],
+        evaluation.reference.edge_m,
+        numbers["planes"],
+    )
+    if evaluation.surface_distances is not None or not evaluation.is_judged:
+        return []
+    if edge is not None and VOXEL_MEAN * edge > _FLOOR_RULES * mean_m:
+        return [
+            f"Most of the distance is that of the voxels: a perfect map scores about "
+            f"{VOXEL_MEAN * edge:.3f} m against centres {edge:.3g} m apart. Judge by --distance "
+            "boxes, or give the true surface (--surface)."
+        ]
+    if planes is None or planes["floor"]["mean_m"] is None:
+        return []
+    floor_m, spacing_m = planes["floor"]["mean_m"], planes["spacing_m"]
+    # Far below the spacing the map holds the reference's own points: no floor of others.
+    if floor_m > max(_FLOOR_RULES * mean_m, _FLOOR_SHOWS * spacing_m):
+        return [
+            f"Most of the distance is the spacing of the reference, about "
+            f"{spacing_m:.2g} m: a perfect map scores {floor_m:.3f} m there, "
+            "and precision, F, Chamfer and Hausdorff hold it, too. Judge by the distance "
+            "to planes (--distance planes), or give a denser reference or the surface (--surface)."
+        ]
+    return []
 
 
 def _floor_words(evaluation: MapEvaluation) -> str:
@@ -94,6 +147,7 @@ def warnings(evaluation: MapEvaluation) -> list[str]:
             f"{'; '.join(d.text for d in evaluation.open_on_surface)}: the aligned figures do not "
             "see an error of that kind."
         )
+    found += spacing_warnings(evaluation)
     if _is_like_noise(evaluation):
         found.append(
             f"Random points would score {UNIFORM_MEAN:g} and {UNIFORM_STD:g} of the cut too: the "

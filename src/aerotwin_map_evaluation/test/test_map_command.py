@@ -13,6 +13,9 @@ from aerotwin_registration import read_cloud, write_cloud
 from aerotwin_registration.ply import read_ply
 from aerotwin_report.schema_check import faults
 
+OF_CLOUD = {"map_plane_rmse_m", "spacing_m"}
+"""Short names of numbers that a reference with a surface has not."""
+
 
 def parse(*words):
     parser = argparse.ArgumentParser()
@@ -53,6 +56,38 @@ def test_the_verb_writes_the_agreed_keys_and_pictures(mesh, tmp_path, capsys):
     assert faults(result, MAP_SCHEMA) == []
     assert (out / "report.html").read_text().count("<svg") >= 8
     assert len(read_cloud(out / "map_error.ply")) == len(points)
+
+
+def test_a_sparse_reference_is_warned_of_where_the_scores_are_printed(tmp_path, capsys):
+    rng = np.random.default_rng(1000)
+    for name, n in (("sparse", 900), ("map", 20_000)):
+        ground = rng.uniform(-15.0, 15.0, (n, 2))
+        height = np.sin(0.1 * ground[:, 0]) + np.cos(0.13 * ground[:, 1])
+        write_cloud(tmp_path / f"{name}.ply", np.column_stack([ground, height]))
+    args = parse(tmp_path / "sparse.ply", tmp_path / "map.ply", "--placed")
+    assert command.run(args) == 0
+    printed = capsys.readouterr().out
+    assert "spacing of the reference" in printed
+    assert "caution: Most of the distance is the spacing of the reference" in printed
+    args = parse(tmp_path / "sparse.ply", tmp_path / "map.ply", "--placed", "--distance", "planes",
+                 "--fail-if", "map_plane_rmse_m > 0.1", "--fail-if", "map_mean_m > 0.1",
+                 "--fail-if", "spacing_m > 1.2", "--json", "-")  # fmt: skip
+    assert command.run(args) == 0
+    pairs = json.loads(capsys.readouterr().out)["correspondences"]
+    assert pairs["to"] == "planes"
+
+
+def test_columns_of_the_two_clouds_may_differ(tmp_path, capsys):
+    rng = np.random.default_rng(1000)
+    points = rng.uniform(-5.0, 5.0, (2000, 3)).astype(np.float32)
+    points.tofile(tmp_path / "map.bin")
+    np.column_stack([points, points[:, 0]]).astype(np.float32).tofile(tmp_path / "reference.bin")
+    words = (tmp_path / "reference.bin", tmp_path / "map.bin", "--bin-columns", "xyz", "--align",
+             "none", "--json", "-")  # fmt: skip
+    assert command.run(parse(*words, "--reference-bin-columns", "xyzi")) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["n_points"] == result["n_voxels"] == len(points)
+    assert result["both_ways"]["accuracy"]["max_m"] == 0.0
 
 
 def test_a_failed_alignment_ends_with_exit_code_1(mesh, tmp_path, capsys):
@@ -120,7 +155,8 @@ def test_conditions_fail_the_command_with_their_own_code(mesh, tmp_path, capsys)
 def test_every_short_name_is_a_number_of_the_result(mesh, tmp_path, capsys):
     path, points = mesh
     write_cloud(tmp_path / "map.ply", np.vstack([points + 0.01 * k for k in range(12)]))
-    conditions = [word for name in command.ALIASES for word in ("--fail-if", f"{name} < -1e9")]
+    of_surface = command.ALIASES.keys() - OF_CLOUD
+    conditions = [word for name in of_surface for word in ("--fail-if", f"{name} < -1e9")]
     code, _ = judged(capsys, path, tmp_path / "map.ply", "--protocol", quick(tmp_path), *conditions)
     assert code == 0  # a name that is not judged would fail
 

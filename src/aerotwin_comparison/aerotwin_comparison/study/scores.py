@@ -70,6 +70,13 @@ QUANTITIES = (
     Quantity(key="map_mean_m", label="map mean", unit="m", digits=4, hint="of correspondences"),
     Quantity(key="map_std_m", label="map deviation", unit="m", digits=4, hint="likewise"),
     Quantity(
+        key="map_plane_rmse_m",
+        label="map to planes",
+        unit="m",
+        digits=4,
+        hint="RMS distance to planes through a cloud: its spacing is left out",
+    ),
+    Quantity(
         key="map_share_percent",
         label="map kept",
         unit="%",
@@ -223,11 +230,14 @@ def map_scores(run: StudyRun, protocol: Protocol[MapProtocol]) -> dict[str, floa
     kept = found.kept(found.voxel_distances)
     if len(kept) == 0:
         raise UserError("no point of the map lies within the cut")
-    return {
+    scores = {
         "map_mean_m": float(kept.mean()),
         "map_std_m": float(kept.std()),
         "map_share_percent": 100.0 * len(kept) / len(found.points_map),
     }
+    if found.planes is not None:
+        scores["map_plane_rmse_m"] = float(np.sqrt(np.mean(found.planes.to_planes**2)))
+    return scores
 
 
 def _cost(run: StudyRun, folder: RunFolder | None) -> dict[str, float]:

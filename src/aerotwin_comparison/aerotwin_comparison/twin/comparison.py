@@ -31,6 +31,7 @@ from aerotwin_core.protocol import DEFAULT, Protocol
 from aerotwin_core.statistics import Equivalence
 from aerotwin_map_evaluation import MapEvaluation, MapProtocol, SurfaceReference, evaluate_map
 from aerotwin_map_evaluation.reference import MapReference
+from aerotwin_map_evaluation.verdict import spacing_warnings
 
 SIMULATED_BOTH = "both flights are simulated, so that this checks the method only"
 ONE_FLIGHT_EACH = (
@@ -125,6 +126,8 @@ class TwinComparison:
             found.append("Both are real recordings: two maps are compared, not a simulation.")
         found += [*self.a.notes, *self.b.notes, *self.model_notes]
         found += _not_settled(self.judged)
+        for side, m in ((self.a, self.map_a), (self.b, self.map_b)):
+            found += [f"{side.label}: {text}" for text in spacing_warnings(m)]
         for side, share in ((self.a, self.overlap[0]), (self.b, self.overlap[1])):
             if share < _LEAST_OVERLAP:
                 found.append(

@@ -20,6 +20,7 @@ from aerotwin_map_evaluation.inputs import reference_of
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference
 from aerotwin_map_evaluation.ros.map_intake import HeardCloud, heard_cloud, subscribe_clouds
+from aerotwin_map_evaluation.verdict import spacing_warnings
 from aerotwin_voxel_cloud import load_map
 
 _DIAGNOSTICS_DEPTH = 10
@@ -134,6 +135,12 @@ def _judge(
             None, heard.points, protocol=protocol, reference_points=reference.points
         )
         numbers = evaluation.metrics()
+        if evaluation.planes is not None:
+            values |= {
+                "spacing_reference_m": numbers["planes"]["spacing_m"],
+                "to_planes_rmse_m": numbers["planes"]["distance"]["rmse_m"],
+            }
+        doubts += spacing_warnings(evaluation)
         values |= {**numbers["correspondences"], **numbers["alignment"]["removed"]}
         status.message = evaluation.registration.reason
         if not evaluation.registration.converged:
