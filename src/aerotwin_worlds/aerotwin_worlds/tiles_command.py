@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--origin-deg", nargs=3, type=float, metavar=("LAT", "LON", "ALT_M"), help="of the map")
     add("--stream", action="store_true", help="let the world's tiles follow the sensor")
     add("--memory-limit-mb", type=float, default=4000.0, help="of the tiles in memory (4000)")
-    add("--max-tiles", type=int, default=200_000, help="most tiles to look at (200000)")
+    add("--max-tiles", type=int, default=20_000, help="most tiles to look at (20000)")
     add("--key-env", default="", metavar="NAME", help="environment variable with the key")
     add(
         "--allow-private-hosts",

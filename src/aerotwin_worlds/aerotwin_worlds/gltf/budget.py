@@ -6,8 +6,16 @@ A small file can ask for any amount: a compressed picture, a mesh that thousands
 an accessor without data. Each such amount is taken from a budget before the memory is.
 """
 
-DEFAULT_BYTES = 2**30
-"""Far above what tiles hold (an 8192 x 8192 texture has 0.2e9 bytes)."""
+DEFAULT_BYTES = 3 * 2**28
+"""Far above what tiles hold (an 8192 x 8192 texture has 0.2e9 bytes), below 1 GB with what is held
+beside what is counted."""
+LARGEST_BYTES = 2**32
+"""What a world's file may unfold to, however large it is itself."""
+_UNFOLDED = 20
+"""A JPEG unfolds to ten to twenty times its size; what a large file may take, for each byte."""
+BYTES_PER_NODE, BYTES_PER_PART = 10_000, 40_000
+"""What a node of a scene, and a mesh of it, counts for: more than its memory, by the time that it
+takes, here and wherever each mesh is looked at (30 and 100 us)."""
 
 
 class MemoryBudget:
@@ -16,12 +24,23 @@ class MemoryBudget:
     Parameters
     ----------
     n_bytes : int
-        What it may take in all.
+        What it may take in all, whatever its size.
+    largest_bytes : int
+        What a large file may take; see `note_read`.
     """
 
-    def __init__(self, n_bytes: int = DEFAULT_BYTES) -> None:
+    def __init__(self, n_bytes: int = DEFAULT_BYTES, *, largest_bytes: int = 0) -> None:
         self._whole = n_bytes
         self._left = n_bytes
+        self._largest = largest_bytes
+        self._n_read = 0
+
+    def note_read(self, n_bytes: int) -> None:
+        """Let a file unfold in proportion to its size, as far as large files may at all."""
+        self._n_read += n_bytes
+        grown = max(min(_UNFOLDED * self._n_read, self._largest) - self._whole, 0)
+        self._whole += grown
+        self._left += grown
 
     def take(self, n_bytes: int, what: str) -> None:
         """Take bytes for what is named.
@@ -33,7 +52,7 @@ class MemoryBudget:
         """
         if n_bytes > self._left:
             raise ValueError(
-                f"{what} needs {n_bytes / 1e6:.0f} MB of memory, {self._left / 1e6:.0f} MB are "
-                f"left of the {self._whole / 1e6:.0f} MB that one file may take"
+                f"{what} needs {n_bytes / 1e6:.3g} MB of memory, {self._left / 1e6:.3g} MB are "
+                f"left of the {self._whole / 1e6:.3g} MB that one file may take; simplify it"
             )
         self._left -= n_bytes

@@ -17,6 +17,10 @@ LARGEST_INTEGER = 2**53
 """The largest range in which JSON numbers are whole everywhere (RFC 8259, clause 6)."""
 LARGEST_FLOAT = 2**1023
 """Whole numbers beyond it have no float64 (IEEE 754)."""
+MAX_TREE_BYTES = 800_000_000
+"""What the tree of one JSON text may take: that of a tileset.json of some 80 MB."""
+_BYTES_OF = {b"{": 72, b"[": 96, b":": 120, b",": 32, b'"': 32}
+"""What CPython takes at most for each object, array, member, value and text, by its mark."""
 _REQUIRED: Any = object()
 _SHOWN_CHARACTERS = 40
 
@@ -137,8 +141,15 @@ def parse_json(data: bytes | memoryview, where: str) -> JsonElement:
     Raises
     ------
     ValueError
-        If it is not UTF-8 JSON, not an object, holds NaN or infinity, or is nested too deep.
+        If it is not UTF-8 JSON, not an object, holds NaN or infinity, is nested too deep, or would
+        take more than `MAX_TREE_BYTES`.
     """
+    data = bytes(data)
+    if (n_bytes := _tree_bytes(data)) > MAX_TREE_BYTES:
+        raise ValueError(
+            f"the JSON of {where} unfolds to up to {n_bytes / 1e6:.0f} MB, expected at most "
+            f"{MAX_TREE_BYTES / 1e6:.0f} MB; split it"
+        )
     try:
         tree = json.loads(str(data, "utf-8-sig"), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
@@ -146,6 +157,13 @@ def parse_json(data: bytes | memoryview, where: str) -> JsonElement:
     if not isinstance(tree, dict):
         raise ValueError(f"the JSON of {where} must be an object, got {type(tree).__name__}")
     return JsonElement(tree, where)
+
+
+def _tree_bytes(data: bytes) -> int:
+    """Return what the tree of a JSON text takes at most, found without making it."""
+    is_narrow = data.isascii() and b"\\u" not in data
+    text_bytes = 2 * len(data) * (1 if is_narrow else 4)  # the text and the texts in it (PEP 393)
+    return text_bytes + sum(data.count(mark) * n_bytes for mark, n_bytes in _BYTES_OF.items())
 
 
 def _refuse_constant(name: str) -> None:

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from aerotwin_core.errors import UserError
-from aerotwin_worlds.gltf.budget import MemoryBudget
+from aerotwin_worlds.gltf.budget import BYTES_PER_PART, LARGEST_BYTES, MemoryBudget
 from aerotwin_worlds.gltf.document import Resolve, open_document
 from aerotwin_worlds.gltf.materials import Materials
 from aerotwin_worlds.gltf.primitives import PointSet, Surface, read_primitive
@@ -17,8 +17,6 @@ from aerotwin_worlds.gltf.scene import placed_meshes
 from aerotwin_worlds.mesh import TexturedMesh
 
 MAX_FILE_BYTES = 2**31
-MAX_WORLD_BYTES = 2**32
-"""What one world file may unfold into; a world is one file, a tile is one of thousands."""
 MAP_FROM_GLTF = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]], float)
 """glTF has y up, the map z (glTF 2.0, clause 3.4): x_map = x, y_map = -z, z_map = y."""
 
@@ -122,9 +120,10 @@ def read_gltf(path: Path) -> tuple[TexturedMesh, ...]:
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
             raise ValueError(f"more than {MAX_FILE_BYTES} bytes")
-        budget = MemoryBudget(MAX_WORLD_BYTES)
+        budget = MemoryBudget(largest_bytes=LARGEST_BYTES)
+        budget.note_read(path.stat().st_size)
         with np.errstate(over="ignore", invalid="ignore"):  # what comes of it is refused
-            scene = read_scene(path.read_bytes(), resolve=_beside(path), budget=budget)
+            scene = read_scene(path.read_bytes(), resolve=_beside(path, budget), budget=budget)
             meshes = _world_meshes(scene, path.stem, budget)
     except (ValueError, OSError) as error:
         raise UserError(f"{path}: not a usable glTF file ({error}); export it again") from None
@@ -140,7 +139,7 @@ def _world_meshes(scene: GltfScene, stem: str, budget: MemoryBudget) -> tuple[Te
         if isinstance(shape, PointSet):
             continue
         for T_scene_mesh in part.T_scene_mesh:
-            budget.take(shape.positions.nbytes, "an instance")
+            budget.take(shape.positions.nbytes + BYTES_PER_PART, "an instance")
             T_map_mesh = MAP_FROM_GLTF @ T_scene_mesh
             vertices, triangles = transformed(shape.positions, shape.triangles, T_map_mesh)
             meshes.append(
@@ -157,7 +156,7 @@ def _world_meshes(scene: GltfScene, stem: str, budget: MemoryBudget) -> tuple[Te
     return tuple(meshes)
 
 
-def _beside(path: Path) -> Resolve:
+def _beside(path: Path, budget: MemoryBudget) -> Resolve:
     """Return a function that reads files in the folder of another, and none outside it."""
     folder = path.parent.resolve()
 
@@ -169,6 +168,7 @@ def _beside(path: Path) -> Resolve:
             raise ValueError(f"{uri} is missing in {folder}")
         if file.stat().st_size > MAX_FILE_BYTES:
             raise ValueError(f"{uri} has more than {MAX_FILE_BYTES} bytes")
+        budget.note_read(file.stat().st_size)
         return file.read_bytes()
 
     return read

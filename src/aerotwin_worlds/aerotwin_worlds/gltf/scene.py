@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import rotation_from_quaternion
 from aerotwin_worlds.gltf.accessors import read_floats
+from aerotwin_worlds.gltf.budget import BYTES_PER_NODE
 from aerotwin_worlds.gltf.document import GltfDocument
 from aerotwin_worlds.gltf.json_element import JsonElement
 
@@ -61,6 +62,7 @@ def placed_meshes(document: GltfDocument) -> Iterator[PlacedMesh]:
         if depth > MAX_DEPTH:
             raise ValueError(f"{node.where} is nested more than {MAX_DEPTH} deep")
         seen.add(index)
+        document.budget.take(BYTES_PER_NODE, node.where)
         T_scene_node = T_scene_parent @ _node_transform(node)
         children = node.integers("children")
         todo += [(child, T_scene_node, depth + 1) for child in reversed(children)]

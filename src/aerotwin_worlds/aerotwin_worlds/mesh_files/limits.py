@@ -9,8 +9,6 @@ from aerotwin_core.errors import UserError
 MAX_FILE_BYTES = 2**31
 MAX_VERTICES = 30_000_000
 MAX_TRIANGLES = 30_000_000
-MAX_BYTES_IN_MEMORY = 2**32
-"""What the textures of one file may unfold into."""
 
 
 def read_file(path: Path) -> bytes:

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
-from aerotwin_worlds.gltf.budget import MemoryBudget
+from aerotwin_worlds.gltf.budget import LARGEST_BYTES, MemoryBudget
 from aerotwin_worlds.inside import file_inside
 from aerotwin_worlds.mesh import TexturedMesh
-from aerotwin_worlds.mesh_files.limits import MAX_BYTES_IN_MEMORY, check_counts, read_file
+from aerotwin_worlds.mesh_files.limits import check_counts, read_file
 from aerotwin_worlds.mesh_files.mtl import Material, read_mtl
 from aerotwin_worlds.mesh_files.polygons import triangulated
 from aerotwin_worlds.mesh_files.textures import GREY, coloured, plain, read_texture, textured
@@ -146,7 +146,7 @@ class _Surfaces:
     def __init__(self, path: Path, content: _Content) -> None:
         self.missing: list[str] = []
         self._path = path
-        self._budget = MemoryBudget(MAX_BYTES_IN_MEMORY)
+        self._budget = MemoryBudget(largest_bytes=LARGEST_BYTES)
         self._textures: dict[str, np.ndarray] = {}
         self._colours = _vertex_colours(path, content)
         self._uv = np.array(content.texture_vertices, np.float64).reshape(-1, 2)

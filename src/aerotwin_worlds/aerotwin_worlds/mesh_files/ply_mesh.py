@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
-from aerotwin_worlds.gltf.budget import MemoryBudget
+from aerotwin_worlds.gltf.budget import LARGEST_BYTES, MemoryBudget
 from aerotwin_worlds.mesh import TexturedMesh
-from aerotwin_worlds.mesh_files.limits import MAX_BYTES_IN_MEMORY, check_counts
+from aerotwin_worlds.mesh_files.limits import check_counts
 from aerotwin_worlds.mesh_files.ply import PlyContent, PlyFaces, read_ply
 from aerotwin_worlds.mesh_files.polygons import triangulated
 from aerotwin_worlds.mesh_files.textures import GREY, coloured, plain, read_texture, textured
@@ -33,7 +33,7 @@ def read_ply_mesh(path: Path) -> tuple[tuple[TexturedMesh, ...], tuple[str, ...]
     n_triangles = sum(len(f.corners) * (k - 2) for k, f in content.polygons.items())
     check_counts(path, len(content.vertices), n_triangles)
     triangles = _triangles(content)
-    budget, missing = MemoryBudget(MAX_BYTES_IN_MEMORY), []
+    budget, missing = MemoryBudget(largest_bytes=LARGEST_BYTES), []
     meshes = []
     has_uv = triangles.uv is not None
     for number in np.unique(triangles.texture) if has_uv and content.textures else [0]:

@@ -35,6 +35,7 @@ def read_texture(folder: Path, name: str, *, where: str, budget: MemoryBudget) -
     try:
         if path.stat().st_size > MAX_IMAGE_BYTES:
             raise ValueError(f"more than {MAX_IMAGE_BYTES} bytes")
+        budget.note_read(path.stat().st_size)
         return decode_image(path.read_bytes(), path.name, budget)
     except (ValueError, OSError) as error:
         raise UserError(

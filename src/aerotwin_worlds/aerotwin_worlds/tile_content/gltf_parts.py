@@ -4,6 +4,7 @@
 
 import numpy as np
 
+from aerotwin_worlds.gltf.budget import BYTES_PER_PART
 from aerotwin_worlds.gltf.primitives import PointSet, Surface
 from aerotwin_worlds.gltf.reader import GltfScene, ScenePart, read_scene, transformed
 from aerotwin_worlds.tile_content.parts import ContentContext, TileMesh, TilePart, TilePoints
@@ -34,7 +35,8 @@ def _placed(
 ) -> list[TilePart]:
     shape = part.shape
     n = len(T_tile_scene) * len(part.T_scene_mesh)
-    context.budget.take(n * shape.positions.nbytes, "its instances")
+    # In the tile's frame, and then in the map's.
+    context.budget.take(n * (2 * shape.positions.nbytes + BYTES_PER_PART), "its instances")
     T_tile_mesh = (T_tile_scene[:, None] @ part.T_scene_mesh[None]).reshape(n, 4, 4)
     name = f"{context.uri}#{part.name}" if part.name else context.uri
     names = [name] if n == 1 else [f"{name}[{i}]" for i in range(n)]

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from aerotwin_worlds.fetch import FetchError, Source
+from aerotwin_worlds.fetch import FetchError
 from aerotwin_worlds.gltf.json_element import JsonElement, parse_json
+from aerotwin_worlds.tiles.documents import MAX_JSON_BYTES, DocumentSource
 from aerotwin_worlds.tiles.implicit import implicit_branch
 from aerotwin_worlds.tiles.tile import (
     Branch,
@@ -28,8 +29,6 @@ from aerotwin_worlds.tiles.tile import (
 )
 from aerotwin_worlds.tiles.volumes import volume_from_json
 
-MAX_JSON_BYTES = 2**27
-"""Largest tileset.json; the largest found in the field have some 50 MB."""
 MAX_LINKS = 64
 """Longest chain of external tilesets; Google's Photorealistic 3D Tiles have about ten."""
 _VERSIONS = ("0.0", "1.0", "1.1")  # 0.0: the drafts; CesiumJS accepts the same three
@@ -67,7 +66,7 @@ class Asset:
 class Document:
     """One tileset.json: makes its tiles."""
 
-    source: Source
+    source: DocumentSource
     assets: list[Asset]
     uri: str
     links: tuple[str, ...]
@@ -140,6 +139,11 @@ class ExplicitBranch:
     children: tuple[JsonElement, ...]
     is_link: ClassVar[bool] = False
 
+    @property
+    def n_listed(self) -> int:
+        """How many children there are."""
+        return len(self.children)
+
     def grow(self, tile: Tile) -> tuple[Tile, ...]:
         """Return the children."""
         return tuple(
@@ -160,6 +164,11 @@ class ExternalBranch:
     contents: tuple[Content, ...]
     children: tuple[JsonElement, ...]
     is_link: ClassVar[bool] = True
+
+    @property
+    def n_listed(self) -> int:
+        """How many children there are."""
+        return len(self.uris) + bool(self.contents) + len(self.children)
 
     def grow(self, tile: Tile) -> tuple[Tile, ...]:
         """Return the roots of the further tilesets, the other contents, the children."""
@@ -194,7 +203,7 @@ class ExternalBranch:
 
 
 def read_document(
-    source: Source,
+    source: DocumentSource,
     uri: str,
     *,
     assets: list[Asset],
@@ -205,7 +214,7 @@ def read_document(
 
     Parameters
     ----------
-    source : Source
+    source : DocumentSource
     uri : str
     assets : list of Asset
         Where to note what the document says of itself.
@@ -248,18 +257,12 @@ def read_document(
     return Document(source=source, assets=assets, uri=uri, links=links, up_axis=own_axis, root=root)
 
 
-def is_tileset(uri: str, source: Source) -> bool:
+def is_tileset(uri: str, source: DocumentSource) -> bool:
     """Tell whether an address is that of a tileset: by its ending, or by what lies there."""
     suffix = PurePosixPath(urlsplit(uri).path).suffix.lower()
     if suffix in _MESH_SUFFIXES:
         return False
-    if suffix == ".json":
-        return True
-    try:
-        head = source.read(uri, max_bytes=MAX_JSON_BYTES)
-    except FetchError:
-        return False  # it is missed, and named, when it is loaded
-    return head.lstrip()[:1] == b"{" and b'"root"' in head and b'"geometricError"' in head
+    return suffix == ".json" or source.is_tileset(uri)
 
 
 def _name(contents: tuple[Content, ...], branch: Branch | None, path: tuple[int, ...]) -> str:

@@ -129,6 +129,7 @@ class ImplicitRoot:
 
     tiling: ImplicitTiling
     is_link: ClassVar[bool] = True
+    n_listed: ClassVar[int] = 0
 
     def grow(self, tile: Tile) -> tuple[Tile, ...]:
         """Return the root of the implicit tree, if it exists."""
@@ -158,6 +159,7 @@ class ImplicitBranch:
     cell: Cell
     subtree: Subtree | None = None
     is_link: ClassVar[bool] = False
+    n_listed: ClassVar[int] = 0
 
     def grow(self, tile: Tile) -> tuple[Tile, ...]:
         """Return the children that exist."""

@@ -247,7 +247,15 @@ def select(
     workers: Workers,
     read: Callable[[Tile], LoadedTile | TileError],
 ) -> Selection:
-    """Choose the wanted tiles and read them, until all that is shown can be had."""
+    """Choose the wanted tiles and read them, until all that is shown can be had.
+
+    Raises
+    ------
+    UserError
+        If more is read than may be shown: a few large files that many tiles refer to.
+    """
+    source, limit_mb = tileset.tree.source, description.memory_limit_mb
+    start_bytes = source.traffic.n_bytes
     selection = Selection(
         tree=tileset.tree, region=tileset.region, max_error_m=description.max_error_m
     )
@@ -255,6 +263,12 @@ def select(
     while wanted := [node for node in selection.shown() if node.loaded is None]:
         answers = workers.each(read, [node.tile for node in wanted], "loading tiles")
         for node, answer in zip(wanted, answers, strict=True):
+            if source.traffic.n_bytes - start_bytes > limit_mb * _MEGABYTE:
+                raise UserError(
+                    f"{tileset.tree.address}: the files of what is wanted have more than "
+                    f"memory_limit_mb = {limit_mb:g}; choose a smaller region or a larger "
+                    "max_error_m, or raise it"
+                )
             if isinstance(answer, TileError):
                 node.problem, node.is_broken = str(answer), True
             else:

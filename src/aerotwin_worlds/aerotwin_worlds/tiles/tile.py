@@ -44,6 +44,11 @@ class Branch(Protocol):
         """Whether the children are the tile itself in another document: see `Tile.is_link`."""
         ...
 
+    @property
+    def n_listed(self) -> int:
+        """How many children a document lists; 0 where their number shows only as they are made."""
+        ...
+
     def grow(self, tile: "Tile") -> "tuple[Tile, ...]":
         """Return the children; raises ValueError or FetchError."""
         ...

@@ -4,12 +4,14 @@
 
 import json
 import struct
+import tracemalloc
 
 import DracoPy
 import numpy as np
 import pytest
 
-from aerotwin_worlds.gltf import MemoryBudget
+from aerotwin_worlds.gltf import MemoryBudget, json_element
+from aerotwin_worlds.gltf.json_element import parse_json
 from aerotwin_worlds.tile_content import ContentError
 
 MUTANTS = 700
@@ -133,6 +135,47 @@ def test_a_small_file_cannot_take_all_memory(quad_file, content, which):
         content(quad_file.glb(), max_bytes=2**28)
     assert name
     assert "tile.bin" in str(error.value)
+
+
+def test_nodes_that_share_a_mesh_have_a_budget(quad_file, content):
+    quad_file.tree["nodes"] *= 100_000
+    quad_file.tree["scenes"][0]["nodes"] = list(range(100_000))
+    with pytest.raises(ContentError, match=r"nodes\[\d+\] needs .* that one file may take"):
+        content(quad_file.glb())
+
+
+@pytest.mark.parametrize(
+    "item",
+    ["{}", "[]", "[0]", '{"a":0}', '{"a":0.5,"b":1.5,"c":2.5,"d":3.5,"e":4.5,"f":[]}', "0.25",
+     "123456789", '"ab"', '"\U0001f600ab"', '"\\ud83d\\ude00ab"', '"abcdefghijklmnop"'],
+)  # fmt: skip
+def test_what_json_unfolds_to_is_known_before(item):
+    text = f'{{"items": [{", ".join([item] * 20_000)}]}}'.encode()
+    tracemalloc.start()
+    tree = parse_json(text, "test")
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(tree.values["items"]) == 20_000
+    assert kept <= json_element._tree_bytes(text) < 12 * kept + 3 * len(text)
+
+
+def test_json_that_unfolds_too_far_is_refused(monkeypatch):
+    monkeypatch.setattr(json_element, "MAX_TREE_BYTES", 10_000)
+    with pytest.raises(ValueError, match=r"JSON of test unfolds to up to .* MB; split it"):
+        parse_json(b'{"a": [' + b"{}," * 100 + b"{}]}", "test")
+    assert parse_json(b'{"a": [{}, {}]}', "test").values == {"a": [{}, {}]}
+
+
+def test_a_large_file_may_unfold_farther():
+    budget = MemoryBudget(100, largest_bytes=1000)
+    budget.note_read(4)  # twenty times that are less than what any file may take
+    budget.take(100, "all")
+    budget.note_read(16)
+    budget.take(300, "what 20 bytes may")
+    budget.note_read(10_000)
+    budget.take(600, "what the largest may")
+    with pytest.raises(ValueError, match="that one file may take"):
+        budget.take(1, "more")
 
 
 def test_a_budget_counts_down():

@@ -4,14 +4,15 @@
 
 import json
 import re
+import struct
 
 import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_worlds.fetch import FetchError
-from aerotwin_worlds.tiles import TileError
-from aerotwin_worlds.tiles.document import MAX_LINKS
+from aerotwin_worlds.tiles import TileError, documents
+from aerotwin_worlds.tiles.document import MAX_LINKS, Document
 
 ROUNDING = 1e-12
 
@@ -120,6 +121,40 @@ def test_the_number_of_tiles_has_a_limit(site):
     with pytest.raises(UserError, match=r"more than 9 tiles.*max_tiles"):
         site.names(max_tiles=9)
     assert len(site.names(max_tiles=10)[0]) == 9
+
+
+def test_listed_tiles_are_counted_before_they_are_made(site, monkeypatch):
+    site.write(site.tile("", error=1.0, children=[site.tile("a.glb") for _ in range(9)]))
+    tree = site.tree(max_tiles=9)
+    monkeypatch.setattr(Document, "tile", None)  # making one would fail
+    with pytest.raises(UserError, match="more than 9 tiles"):
+        tree.children(tree.root)
+
+
+def test_a_document_that_many_tiles_refer_to_counts_each_time(site, monkeypatch):
+    monkeypatch.setattr(documents, "MAX_JSON_BYTES", 0)  # what every tileset may have
+    links = [site.tile("", error=1.0) | {"content": {"uri": "b.json"}} for _ in range(9)]
+    site.write(site.tile("", error=1.0, children=links))
+    site.write(site.tile("a.glb"), name="b.json")
+    assert len(site.names(max_tiles=30)[0]) == 9
+    site.write(site.tile("a.glb", extras={"padding": "x" * 10_000}), name="b.json")
+    with pytest.raises(UserError, match=r"b\.json: .*documents are larger than 20 tiles need"):
+        site.names(max_tiles=20)
+    assert len(site.names(max_tiles=40)[0]) == 9
+
+
+def test_contents_that_many_tiles_refer_to_count_each_time(site):
+    site.content("a.glb")
+    padded = site.folder / "a.b3dm"
+    body = (site.folder / "a.glb").read_bytes()
+    tables = bytes(200_000)  # of a batch table, which is not used
+    header = struct.pack("<4s6I", b"b3dm", 1, 28 + len(tables) + len(body), 0, 0, 0, len(tables))
+    padded.write_bytes(header + tables + body)
+    tiles = [site.tile("a.b3dm", has_file=False) for _ in range(9)]
+    site.write(site.tile("", error=1.0, children=tiles))
+    assert len(site.names(memory_limit_mb=2)[0]) == 9
+    with pytest.raises(UserError, match=r"files of what is wanted have more than memory_limit_mb"):
+        site.names(memory_limit_mb=1)
 
 
 def test_a_link_cannot_leave_the_folder(site):
