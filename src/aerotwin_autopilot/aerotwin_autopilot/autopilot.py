@@ -4,6 +4,7 @@
 
 from collections import deque
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -14,10 +15,12 @@ from aerotwin_autopilot.control.kernel import collective_thrust
 from aerotwin_autopilot.estimator.filter import MAXIMUM_STEP_S, Estimator
 from aerotwin_autopilot.estimator.layout import GRAVITY
 from aerotwin_autopilot.estimator.pose import VisionPose
+from aerotwin_autopilot.flight_log import ARMED, NAVIGATION_STATES, FlightLog
 from aerotwin_autopilot.kernel import FIELDS_BARO, FIELDS_IMU, FIELDS_MAG, read, step
 from aerotwin_autopilot.modes import FlightModes
 from aerotwin_autopilot.parameters import AutopilotParameters
-from aerotwin_px4_bridge.messages import HilGps, HilSensor
+from aerotwin_core.frames import quat_wxyz_ned_frd_from_map_body
+from aerotwin_px4_bridge.messages import HilGps, HilSensor, ned_from_enu, yaw_ned_from_map
 
 NOMINAL_STEP_S = 0.004
 DECIDE_EVERY = 5
@@ -57,10 +60,12 @@ class Autopilot:
         self.fix: HilGps | None = None
         self.n_refused = 0
         self.texts: deque[StatusText] = deque(maxlen=50)
+        self.log = FlightLog(parameters.airframe.name)
         self._inbox = bytearray(PAYLOAD_LENGTH + 7)
         self.sensor_values = np.frombuffer(self._inbox, "<f4", 13, 8)
         self.sensor_fields = 0
         self._last_dt = NOMINAL_STEP_S
+        self._epoch_us = epoch_us(parameters.estimator.magnetic_model_year)
         self._start()
 
     def _start(self) -> None:
@@ -85,6 +90,18 @@ class Autopilot:
     def time_s(self) -> float:
         """Simulated time of the last sample [s]."""
         return self.time_us * 1e-6
+
+    @property
+    def unix_us(self) -> int:
+        """Time of GNSS since 1970 [us]: the date of the magnetic model at the start; else 0."""
+        if self.fix is None or self.fix.fix_type < FULL_FIX:
+            return 0
+        return self._epoch_us + self.time_us
+
+    @property
+    def finished_logs(self) -> list[bytearray]:
+        """The logs of past flights (ULog)."""
+        return self.log.files[: len(self.log.files) - self.modes.is_armed]
 
     @property
     def arrival_s(self) -> float:
@@ -180,9 +197,26 @@ class Autopilot:
             self.controller.reset()
         is_still = modes.is_landed and not modes.is_armed
         self.estimator.context[at.K_STILL] = 1.0 if is_still else 0.0
+        self._write_log()
         if not (self._was_ready or modes.is_armed) and not modes.refusals():
             self._was_ready = True
             self._notify("Ready for takeoff!", False)
+
+    def _write_log(self) -> None:
+        """Add a row to the flight log when one is due, in PX4's axes."""
+        modes = self.modes
+        if not self.log.step(self.time_us, is_armed=modes.is_armed):
+            return
+        o, v = self.estimator.output.tolist(), modes.setpoint.values.tolist()
+        battery = modes.battery
+        self.log.add(
+            self.time_us,
+            (*ned_from_enu(o[0:3]), *ned_from_enu(o[3:6]), yaw_ned_from_map(modes.yaw)),
+            quat_wxyz_ned_frd_from_map_body(np.array(o[6:10])).tolist(),
+            (*ned_from_enu(v[0:3]), *ned_from_enu(v[3:6]), yaw_ned_from_map(v[9])),
+            (battery.voltage_v, battery.current_a, self.battery_share),
+            (ARMED, NAVIGATION_STATES[modes.mode]),
+        )
 
     def say(self, text: str, *, is_warning: bool) -> None:
         """Tell the pilot something, on all links."""
@@ -190,3 +224,10 @@ class Autopilot:
 
     def _notify(self, text: str, is_warning: bool) -> None:
         self.texts.append(StatusText(severity=4 if is_warning else 6, text=text))
+        self.log.say(self.time_us, text, is_warning=is_warning)
+
+
+def epoch_us(year: float) -> int:
+    """Return the microseconds from 1970 to a decimal year (UTC)."""
+    start, end = (datetime(int(year) + k, 1, 1, tzinfo=UTC).timestamp() for k in (0, 1))
+    return round((start + (year - int(year)) * (end - start)) * 1e6)

@@ -10,10 +10,18 @@ import numpy as np
 from aerotwin_autopilot.control.guidance import Guidance
 from aerotwin_autopilot.mission import (
     CHANGE_SPEED,
+    DELAY,
+    JUMP,
     LAND,
     LOITER,
+    LOITER_TIME,
+    PAYLOAD,
     PLACES,
     RETURN,
+    ROI_LOCATION,
+    ROI_NONE,
+    ROI_OLDER,
+    ROI_OLDEST,
     TAKEOFF,
     WAYPOINT,
     Mission,
@@ -28,6 +36,9 @@ NOSE_AHEAD_M = 1.0
 """Legs longer than this are flown with the nose ahead (as PX4's MIS_YAWMODE 1)."""
 WITH_HEADING = (WAYPOINT, LOITER, LAND)
 """Items whose fourth parameter is the heading (common.xml; a LOITER_TIME's is not)."""
+ROIS = (ROI_LOCATION, ROI_NONE, ROI_OLDER, ROI_OLDEST)
+CLIMB_FIRST = (WAYPOINT, LOITER, LOITER_TIME)
+"""Items before which a vehicle on the ground takes off straight up (as PX4)."""
 PER_DECISION = 100
 """Items that need no flying, done in one decision at most."""
 
@@ -57,11 +68,14 @@ class MissionFlight:
         self._settings = settings
         self._begun = -1
         self._reached_at: float | None = None
+        self._is_on_ground = self._is_climbing = False
 
-    def restart(self) -> None:
+    def restart(self, *, from_ground: bool = False) -> None:
         """Begin the present item again: mode, plan or item have changed."""
         self._begun = -1
         self._reached_at = None
+        self._is_on_ground = from_ground
+        self._is_climbing = False
 
     def step(
         self,
@@ -77,12 +91,23 @@ class MissionFlight:
             item = self._mission.item
             if item is None:
                 return MissionStep(mode=Mode.HOLD, text="finished, holding", speed=speed)
+            if item.command == JUMP:
+                self._mission.jump()
+                self._reached_at = None
+                continue
             if item.command == CHANGE_SPEED:
                 speed = item.parameters[1] if item.parameters[1] > 0.0 else speed
+            elif item.command in ROIS:
+                self._mission.roi = (
+                    (item.latitude_deg, item.longitude_deg) if item.has_place else None
+                )
             elif item.command == RETURN:
                 self._mission.advance()
                 return MissionStep(mode=Mode.RETURN, text="returning", speed=speed)
-            elif not self._is_done(item, guidance, position, plane, home, time_s):
+            elif item.command not in PAYLOAD and not self._is_done(
+                item, guidance, position, plane, home, time_s
+            ):
+                self._look_at_roi(guidance, position, plane)
                 return MissionStep(speed=speed)
             self._mission.advance()
             self._reached_at = None
@@ -102,15 +127,38 @@ class MissionFlight:
         time_s: float,
     ) -> bool:
         """Set out for the place of an item, once; return whether it is reached and waited for."""
+        if item.command == DELAY:
+            self._reached_at = time_s if self._reached_at is None else self._reached_at
+            return time_s - self._reached_at >= item.hold_s
         if self._begun != self._mission.current:
             self._begun = self._mission.current
-            home_altitude = plane.to_geodetic(home)[2]
-            self._set_out(item, guidance, np.array(item.local(plane, home_altitude)))
+            place = np.array(item.local(plane, plane.to_geodetic(home)[2]))
+            self._is_climbing = self._is_on_ground and item.command in CLIMB_FIRST
+            self._is_on_ground = False
+            if self._is_climbing:
+                height = position[2] + self._settings.takeoff_altitude_m
+                guidance.target[:] = *guidance.reference[:2], max(place[2], height)
+            else:
+                self._set_out(item, guidance, place)
         if self._reached_at is None:
             if np.linalg.norm(guidance.target - position) > self._radius(item):
                 return False
+            if self._is_climbing:
+                self._is_climbing, self._begun = False, -1
+                return False
             self._reached_at = time_s
         return time_s - self._reached_at >= item.hold_s
+
+    def _look_at_roi(
+        self, guidance: Guidance, position: np.ndarray, plane: LocalTangentPlane
+    ) -> None:
+        """Turn the nose to the region of interest, unless it is right below."""
+        if self._mission.roi is None:
+            return
+        east, north = plane.from_geodetic(*self._mission.roi, plane.origin.altitude_m)[:2]
+        way = east - position[0], north - position[1]
+        if math.hypot(*way) > self._settings.acceptance_radius_m:
+            guidance.yaw = math.atan2(way[1], way[0])
 
     def _set_out(self, item: MissionItem, guidance: Guidance, place: np.ndarray) -> None:
         """Write the target: a take-off goes straight up, a landing first flies above its place."""

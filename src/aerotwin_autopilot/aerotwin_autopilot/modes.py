@@ -13,22 +13,17 @@ from collections.abc import Callable
 import numpy as np
 
 from aerotwin_autopilot import arena as at
-from aerotwin_autopilot.control.guidance import Guidance
-from aerotwin_autopilot.control.setpoint import Setpoint
+from aerotwin_autopilot.course import Course
 from aerotwin_autopilot.estimator.filter import Estimator
-from aerotwin_autopilot.estimator.layout import O_ATTITUDE, O_POSITION, O_VELOCITY
 from aerotwin_autopilot.failsafe import Battery, Failsafe
+from aerotwin_autopilot.geofence import TERMINATE, Geofence
 from aerotwin_autopilot.landing import GroundContact
-from aerotwin_autopilot.mission import Mission
-from aerotwin_autopilot.mission_flight import MissionFlight
-from aerotwin_autopilot.offboard import AttitudeTarget, OffboardStream
+from aerotwin_autopilot.offboard import AttitudeTarget
+from aerotwin_autopilot.orbit import Orbit
 from aerotwin_autopilot.parameters import FlightParameters
 from aerotwin_autopilot.px4_modes import Mode
-from aerotwin_autopilot.return_flight import ARRIVED_M, ReturnFlight
 from aerotwin_autopilot.settings import Settings
 
-LAND_SLOW_BELOW_M, LAND_FAST_ABOVE_M = 5.0, 10.0
-"""Between these heights above home the descent slows to the landing speed."""
 LEAVE_GROUND_M_S = 0.3
 """A wished climb faster than this lifts an armed vehicle off the ground."""
 LIFTING_THRUST, SINKING_THRUST = 0.6, 0.5
@@ -59,22 +54,17 @@ class FlightModes:
         weight_share: Callable[[float], float],
         notify: Notice,
     ) -> None:
-        block = estimator.arena.block
         self.settings = Settings(parameters)
         self.mode = Mode.HOLD
         self.is_armed = False
         self.is_landed = True
         self.is_urgent = True
-        self.offboard = OffboardStream()
-        self.mission = Mission()
+        self.course = course = Course(estimator, self.settings)
+        self.guidance, self.setpoint = course.guidance, course.setpoint
+        self.offboard, self.mission = course.offboard, course.mission
         self.battery = Battery(self.settings)
         self.failsafe = Failsafe(self.settings, self.battery)
-        self.guidance = Guidance(block(at.A_GUIDANCE, at.N_GUIDANCE))
-        self.setpoint = Setpoint(block(at.A_SETPOINT, at.N_SETPOINT))
-        self.home: np.ndarray | None = None
-        self.home_yaw = 0.0
-        self._flight = MissionFlight(self.mission, self.settings)
-        self._return = ReturnFlight(self.settings)
+        self.geofence = Geofence(self.settings)
         self._estimator = estimator
         self._notify = notify
         self._weight_share = weight_share
@@ -83,8 +73,6 @@ class FlightModes:
         self._armed_at = -math.inf
         self._landed_at: float | None = None
         self._lifted_from = -math.inf
-        self._takeoff_altitude: float | None = None
-        self._speed = math.nan
         self._is_blind = False
 
     # --- what others ask -------------------------------------------------------------------
@@ -92,18 +80,31 @@ class FlightModes:
     @property
     def position(self) -> np.ndarray:
         """Estimated position, local axes [m]."""
-        return self._estimator.output[O_POSITION:O_VELOCITY]
+        return self.course.position
 
     @property
     def velocity(self) -> np.ndarray:
         """Estimated velocity, local axes [m/s]."""
-        return self._estimator.output[O_VELOCITY:O_ATTITUDE]
+        return self.course.velocity
 
     @property
     def yaw(self) -> float:
         """Estimated yaw from east [rad]."""
-        x, y, z, w = self._estimator.output[O_ATTITUDE : O_ATTITUDE + 4].tolist()
-        return math.atan2(2.0 * (x * y + z * w), 1.0 - 2.0 * (y * y + z * z))
+        return self.course.yaw
+
+    @property
+    def home(self) -> np.ndarray | None:
+        """Where it returns to, local axes [m]; None before the first position."""
+        return self.course.haven.home
+
+    @home.setter
+    def home(self, place: np.ndarray) -> None:
+        self.course.haven.home = place
+
+    @property
+    def home_yaw(self) -> float:
+        """Yaw at home, from east [rad]."""
+        return self.course.haven.yaw
 
     @property
     def is_spinning_up(self) -> bool:
@@ -112,7 +113,12 @@ class FlightModes:
 
     def refusals(self) -> list[str]:
         """Return why arming would be refused; empty when it would not."""
-        return self._estimator.refusals() + self.failsafe.refusals(self._time)
+        fence = self.geofence.breach(self.position, self._estimator.plane, self.home)
+        return [
+            *self._estimator.refusals(),
+            *self.failsafe.refusals(self._time),
+            *([fence] if fence and self.settings.fence_action else []),
+        ]
 
     def state_of_landing(self) -> int:
         """Return MAV_LANDED_STATE: 1 on ground, 2 in air, 3 taking off, 4 landing."""
@@ -127,7 +133,9 @@ class FlightModes:
         if self.is_armed:
             return ""
         reasons = self.refusals()
-        if self.mode is Mode.OFFBOARD and not self.offboard.is_alive(self._time):
+        if self.mode is Mode.OFFBOARD and not self.offboard.is_alive(
+            self._time, self.settings.offboard_timeout_s
+        ):
             reasons.append("no offboard set-points")
         if self.mode is Mode.MISSION and self.mission.is_finished:
             reasons.append("no mission left to fly")
@@ -137,7 +145,7 @@ class FlightModes:
         self._armed_at = self._time
         self.failsafe.restart()
         self._set_home()
-        self._begin_mode()
+        self._enter(self.mode)
         self._notify("Armed by external command", False)
         return ""
 
@@ -157,28 +165,35 @@ class FlightModes:
 
     def set_mode(self, mode: Mode) -> str:
         """Switch the mode; return the reason of a refusal, or an empty text."""
-        if mode is Mode.OFFBOARD and not self.offboard.is_alive(self._time):
-            return "Offboard denied: no set-points at 2 Hz"
+        reason = self._refusal_of(mode) if self.is_armed else ""
+        if reason:
+            return reason
         if mode is Mode.MISSION and self.mission.is_finished:
-            if not self.mission.items:
-                return "Mission mode denied: no mission"
-            self.mission.current = 0
-        if not self._estimator.is_position_valid and (
-            mode is not Mode.OFFBOARD or self.offboard.needs_position
-        ):
-            return f"Mode {mode.name} denied: no position"
+            self.mission.set_current(0)
         if mode is not self.mode or mode in (Mode.HOLD, Mode.TAKEOFF):
-            self.mode = mode
-            self._takeoff_altitude = None
-            self._begin_mode()
+            self.course.takeoff_altitude = None
+            self._enter(mode)
+        return ""
+
+    def _refusal_of(self, mode: Mode) -> str:
+        """Return why an armed vehicle cannot enter a mode; disarmed, arming says it (as PX4)."""
+        if mode is Mode.OFFBOARD and not self.offboard.is_alive(
+            self._time, self.settings.offboard_timeout_s
+        ):
+            return "Offboard denied: no set-points"
+        if mode is Mode.MISSION and not self.mission.items:
+            return "Mission mode denied: no mission"
+        needs_position = mode is not Mode.OFFBOARD or self.offboard.needs_position
+        if needs_position and not self._estimator.is_position_valid:
+            return f"Mode {mode.name} denied: no position"
         return ""
 
     def take_off(self, altitude: float | None) -> str:
         """Enter take-off to a local height, or to the set height above home."""
         reason = self.set_mode(Mode.TAKEOFF)
         if not reason:
-            self._takeoff_altitude = altitude
-            self._begin_mode()
+            self.course.takeoff_altitude = altitude
+            self._enter(Mode.TAKEOFF)
         return reason
 
     def go_to(self, position: np.ndarray, yaw: float, speed: float) -> str:
@@ -191,18 +206,30 @@ class FlightModes:
         target = self.guidance.target
         np.copyto(target, position, where=np.isfinite(position))
         self.guidance.yaw = yaw if math.isfinite(yaw) else self.guidance.yaw
-        self._speed = speed if speed > 0.0 else math.nan
+        self.course.speed = speed if speed > 0.0 else math.nan
         self.is_urgent = True
         return ""
 
+    def circle(self, orbit: Orbit) -> str:
+        """Fly round a place; return the reason of a refusal, or an empty text."""
+        if not orbit.is_possible:
+            return "Orbit denied: radius out of range"
+        if not self.is_armed or self.is_landed:
+            return "Orbit denied: not flying"
+        reason = self._refusal_of(Mode.ORBIT)
+        if not reason:
+            self.course.orbit.request = orbit
+            self._enter(Mode.ORBIT)
+        return reason
+
     def change_speed(self, speed: float) -> bool:
         """Set the speed between points; False when it is out of range."""
-        self._speed = math.nan
+        self.course.speed = math.nan
         return self.settings.set("MPC_XY_CRUISE", speed)
 
     def restart_mission_item(self) -> None:
         """Take up the present item again: plan or item have changed."""
-        self._flight.restart()
+        self.course.restart_mission_item()
         self.is_urgent = True
 
     # --- the decision ----------------------------------------------------------------------
@@ -228,9 +255,21 @@ class FlightModes:
         if self.is_landed:
             self.guidance.kind = at.STAND
             return
-        self._choose_guidance()
+        self._steer()
         is_settled = self.position[2] > self._lifted_from + SETTLED_CLIMB_M
         self.guidance.values[at.G_INTEGRATES] = float(is_settled)
+
+    def _steer(self) -> None:
+        """Let the mode choose the guidance; where it is at its end, the next one does."""
+        following = self.course.step(self.mode, self._time, is_blind=self._is_blind)
+        if following is None:
+            return
+        self._notify(following.text, following.is_warning)
+        if following.keeps_target:
+            self.mode = following.mode
+        else:
+            self._enter(following.mode)
+            self.course.step(self.mode, self._time, is_blind=self._is_blind)
 
     def _watch_ground(self, dt: float, thrust_share: float) -> None:
         if self._contact.step(dt, self._wished_climb(), float(self.velocity[2]), thrust_share):
@@ -249,12 +288,15 @@ class FlightModes:
         elif is_valid and self._is_blind:
             self._is_blind = False
             self._notify("Position regained", False)
-            self._begin_mode()
-        mode, text = self.failsafe.act(self._time)
-        if text:
-            self._notify(text, True)
-        if mode and not self._is_blind and self.mode is not Mode.LAND:
-            self._enter(mode)
+            self._enter(self.mode)
+        fence = self.geofence.act(self.position, self._estimator.plane, self.home)
+        for mode, text in (self.failsafe.act(self._time), fence):
+            if text:
+                self._notify(text, True)
+            if mode and not self._is_blind and self.mode is not Mode.LAND:
+                self._enter(mode)
+        if fence[1] and self.settings.fence_action == TERMINATE:
+            self.disarm(force=True)
 
     def _wait_on_ground(self) -> None:
         if self.is_spinning_up:
@@ -289,7 +331,8 @@ class FlightModes:
         self._lifted_from = float(self.position[2])
         self._contact.reset()
         self.setpoint.hold(self.position, self.yaw)
-        self._begin_mode()
+        self._enter(self.mode)
+        self.course.lift_off()
         self._notify("Takeoff detected", False)
 
     def _wished_climb(self) -> float:
@@ -309,92 +352,11 @@ class FlightModes:
             self._enter(Mode.HOLD)
 
     def _set_home(self) -> None:
-        self.home = self.position.copy()
-        self.home_yaw = self.yaw
+        haven = self.course.haven
+        haven.home, haven.yaw = self.position.copy(), self.yaw
 
     def _enter(self, mode: Mode) -> None:
+        """Begin a mode: its reference, its target."""
         self.mode = mode
-        self._begin_mode()
-
-    def _begin_mode(self) -> None:
-        """Set the reference and the target of the mode that has just been entered."""
-        if not self._estimator.is_initialised:
-            return
-        guidance, target = self.guidance, self.guidance.target
         self.is_urgent = True
-        self._speed = math.nan
-        self._return.restart()
-        self._flight.restart()
-        guidance.yaw = self.yaw
-        start = self.position if self.is_landed else self._reference_position()
-        guidance.start(start, np.zeros(3) if self.is_landed else self.velocity)
-        if self.mode is Mode.TAKEOFF:
-            ground = self.home if self.home is not None else self.position
-            altitude = self._takeoff_altitude
-            if altitude is None:
-                altitude = float(ground[2]) + self.settings.takeoff_altitude_m
-            target[2] = max(altitude, start[2])
-        elif not self.is_landed:
-            speed = self.velocity
-            target[:] = start + speed * (
-                np.linalg.norm(speed) / (2.0 * self.settings.acceleration_m_s2) + 0.3
-            )
-
-    def _reference_position(self) -> np.ndarray:
-        """Return where a new reference starts: the old set-point while it is near, else here."""
-        old = self.setpoint.position
-        is_near = np.all(np.isfinite(old)) and np.linalg.norm(old - self.position) < 1.0
-        return (old if is_near else self.position).copy()
-
-    def _choose_guidance(self) -> None:
-        guidance, s = self.guidance, self.settings
-        guidance.kind = at.TRAVEL
-        guidance.limit(
-            speed=s.cruise_speed_m_s if math.isnan(self._speed) else self._speed,
-            climb=s.takeoff_speed_m_s if self.mode is Mode.TAKEOFF else s.climb_speed_m_s,
-            descent=s.descent_speed_m_s, acceleration=s.acceleration_m_s2, jerk=s.jerk_m_s3,
-        )  # fmt: skip
-        if self.mode is Mode.OFFBOARD:
-            self.offboard.write(guidance)
-        elif self.mode is Mode.MISSION:
-            self._fly_mission()
-        elif self.mode is Mode.RETURN:
-            self._fly_home()
-        elif self.mode is Mode.TAKEOFF and (guidance.target[2] - guidance.reference[2] < ARRIVED_M):
-            self.mode = Mode.HOLD
-            self._notify("Takeoff complete: holding", False)
-        if self.mode is Mode.LAND:
-            self._descend()
-
-    def _fly_mission(self) -> None:
-        flight, plane = self._flight, self._estimator.plane
-        if plane is None or self.home is None:
-            self._notify("Mission: no place on Earth known, holding", True)
-            self._enter(Mode.HOLD)
-            return
-        step = flight.step(self.guidance, self.position, plane, self.home, self._time)
-        if not math.isnan(step.speed):
-            self._speed = step.speed
-        if step.mode is not None:
-            self._notify(f"Mission: {step.text}", False)
-            self._enter(step.mode)
-
-    def _descend(self) -> None:
-        """Sink, slower near the ground; without a position, where the drift goes."""
-        s, guidance = self.settings, self.guidance
-        ground = self.home[2] if self.home is not None else 0.0
-        span = LAND_FAST_ABOVE_M - LAND_SLOW_BELOW_M
-        share = (self.position[2] - ground - LAND_SLOW_BELOW_M) / span
-        share = 0.0 if self._is_blind else min(max(float(share), 0.0), 1.0)
-        slow = min(s.land_speed_m_s, s.descent_speed_m_s)
-        guidance.values[at.G_SINK] = -(slow + share * (s.descent_speed_m_s - slow))
-        guidance.kind = at.DESCEND
-        if self._is_blind:
-            guidance.target[:] = math.nan
-
-    def _fly_home(self) -> None:
-        if self.home is None:
-            self._enter(Mode.LAND)
-        elif self._return.step(self.guidance, self.position, self.home):
-            self._notify("Home reached: landing", False)
-            self._enter(Mode.LAND)
+        self.course.begin(mode, is_landed=self.is_landed)

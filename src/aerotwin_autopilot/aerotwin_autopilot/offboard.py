@@ -9,8 +9,6 @@ from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.control.guidance import Guidance
 
 NAN = math.nan
-STREAM_GAP_S = 0.5
-"""Offboard needs a stream of at least 2 Hz before it is entered (as PX4)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,21 +64,17 @@ class OffboardStream:
     def __init__(self) -> None:
         self.target: OffboardTarget | AttitudeTarget | None = None
         self.received_s = -math.inf
-        self._previous_s = -math.inf
 
     def receive(self, target: OffboardTarget | AttitudeTarget, time_s: float) -> None:
         """Take a set-point; one that asks for nothing is dropped."""
         if not target.is_usable:
             return
         self.target = target
-        self._previous_s, self.received_s = self.received_s, time_s
+        self.received_s = time_s
 
-    def is_alive(self, time_s: float) -> bool:
-        """True when set-points stream at 2 Hz or more."""
-        return (
-            time_s - self.received_s <= STREAM_GAP_S
-            and self.received_s - self._previous_s <= STREAM_GAP_S
-        )
+    def is_alive(self, time_s: float, timeout_s: float) -> bool:
+        """Return whether the last set-point is recent enough (as PX4: COM_OF_LOSS_T)."""
+        return self.silence(time_s) <= timeout_s
 
     @property
     def needs_position(self) -> bool:

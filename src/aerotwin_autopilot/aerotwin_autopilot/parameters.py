@@ -256,6 +256,27 @@ class FlightParameters:
         minimum=1.0,
         maximum=300.0,
     )
+    fence_action: int = parameter(
+        2,
+        text="when the geofence is breached: 0 nothing, 1 warn, 2 hold, 3 return, 4 stop the "
+        "rotors, 5 land (GF_ACTION)",
+        minimum=0,
+        maximum=5,
+    )
+    fence_radius_m: float = parameter(
+        0.0,
+        text="largest distance from home, 0 for any (GF_MAX_HOR_DIST)",
+        unit="m",
+        minimum=0.0,
+        maximum=10000.0,
+    )
+    fence_height_m: float = parameter(
+        0.0,
+        text="largest height above home, 0 for any (GF_MAX_VER_DIST)",
+        unit="m",
+        minimum=0.0,
+        maximum=10000.0,
+    )
     low_battery_action: int = parameter(
         3,
         text="0 warn, 1 and 2 land when critical, 3 return when critical and land in an "

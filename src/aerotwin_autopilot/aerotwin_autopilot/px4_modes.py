@@ -9,6 +9,7 @@ class Mode(Enum):
     """A flight mode as (main mode, sub mode) of PX4's custom mode."""
 
     POSITION = (3, 0)
+    ORBIT = (3, 1)
     TAKEOFF = (4, 2)
     HOLD = (4, 3)
     MISSION = (4, 4)
@@ -25,7 +26,7 @@ class Mode(Enum):
     @property
     def base_mode(self) -> int:
         """The flags in HEARTBEAT.base_mode, without the armed bit (MAV_MODE_FLAG)."""
-        if self is Mode.POSITION:
+        if self in (Mode.POSITION, Mode.ORBIT):
             return CUSTOM | STABILISED | GUIDED_FLAG | MANUAL
         return CUSTOM | STABILISED | GUIDED_FLAG | AUTO
 

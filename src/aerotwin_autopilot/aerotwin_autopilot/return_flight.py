@@ -19,15 +19,22 @@ class ReturnFlight:
     ----------
     settings : Settings
         The return height.
+
+    Attributes
+    ----------
+    goal : (3,) array or None
+        Where this return flies to; None until somebody has chosen.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._leg = 0
+        self.goal: np.ndarray | None = None
 
     def restart(self) -> None:
-        """Begin with the climb."""
+        """Begin with the climb, and with the choice of the goal."""
         self._leg = 0
+        self.goal = None
 
     def step(self, guidance: Guidance, position: np.ndarray, home: np.ndarray) -> bool:
         """Write the target of the present leg; True when the vehicle is above home."""

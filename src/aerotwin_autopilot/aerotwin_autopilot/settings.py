@@ -25,6 +25,9 @@ PX4_NAMES: dict[str, str] = {
     "NAV_ACC_RAD": "acceptance_radius_m",
     "NAV_DLL_ACT": "link_loss_action",
     "COM_DL_LOSS_T": "link_timeout_s",
+    "GF_ACTION": "fence_action",
+    "GF_MAX_HOR_DIST": "fence_radius_m",
+    "GF_MAX_VER_DIST": "fence_height_m",
     "COM_LOW_BAT_ACT": "low_battery_action",
     "BAT_LOW_THR": "battery_low_share",
     "BAT_CRIT_THR": "battery_critical_share",
@@ -32,7 +35,7 @@ PX4_NAMES: dict[str, str] = {
 }
 """Parameter name on the wire -> field of `FlightParameters`."""
 
-INTEGERS = frozenset({"NAV_DLL_ACT", "COM_LOW_BAT_ACT"})
+INTEGERS = frozenset({"NAV_DLL_ACT", "COM_LOW_BAT_ACT", "GF_ACTION"})
 """Names whose values are whole numbers on the wire (as in PX4)."""
 
 
@@ -56,6 +59,9 @@ class Settings:
     acceptance_radius_m: float
     link_loss_action: int
     link_timeout_s: float
+    fence_action: int
+    fence_radius_m: float
+    fence_height_m: float
     low_battery_action: int
     battery_low_share: float
     battery_critical_share: float

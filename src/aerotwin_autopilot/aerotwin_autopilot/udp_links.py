@@ -112,13 +112,14 @@ class UdpLinks:
         for index, link in enumerate(server.links):
             if not link.outbox:
                 continue
-            data = server.take_outbox(index)
+            datagrams = server.take_datagrams(index)
             if not link.is_heard:
                 self._probed.add(index)
-            try:
-                self._sockets[index].sendto(data, self._partners[index])
-            except OSError:  # nobody there, or its buffer is full: telemetry may be lost
-                continue
+            for data in datagrams:
+                try:
+                    self._sockets[index].sendto(data, self._partners[index])
+                except OSError:  # nobody there, or its buffer is full: telemetry may be lost
+                    continue
 
     def close(self) -> None:
         """Close the sockets."""

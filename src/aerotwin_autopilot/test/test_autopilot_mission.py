@@ -61,6 +61,11 @@ def item(seq: int, command: int, p=(0.0, 0.0, 0.0, NAN), place=(0.0, 0.0, 0.0), 
     )  # fmt: skip
 
 
+def order(command: int, *p: float):
+    """An item without a place: MAV_FRAME_MISSION."""
+    return item(0, command, p=(*p, *[0.0] * (4 - len(p))), frame=MISSION_FRAME)
+
+
 @pytest.fixture
 def station(flight) -> Station:
     flight.make_ready()
@@ -193,8 +198,13 @@ def test_what_was_uploaded_comes_down_again(flight, station):
         (item(0, plan.WAYPOINT, place=(47.0, 195.0, 5.0)), plan.INVALID_PARAM6),
         (item(0, plan.WAYPOINT, place=(47.0, 8.0, NAN)), plan.INVALID_PARAM7),
         (item(0, plan.WAYPOINT, place=(47.0, 8.0, 1e9)), plan.INVALID_PARAM7),
-        (item(0, plan.CHANGE_SPEED, p=(1.0, -3.0, 0.0, 0.0)), plan.INVALID_PARAM2),
-        (item(0, plan.CHANGE_SPEED, p=(2.0, 3.0, 0.0, 0.0)), plan.INVALID_PARAM1),
+        (item(0, plan.CHANGE_SPEED, p=(1.0, 3.0, 0.0, 0.0)), plan.UNSUPPORTED),
+        (order(plan.CHANGE_SPEED, 1.0, -3.0), plan.INVALID_PARAM2),
+        (order(plan.CHANGE_SPEED, 2.0, 3.0), plan.INVALID_PARAM1),
+        (order(plan.WAYPOINT), plan.UNSUPPORTED),
+        (order(plan.JUMP, -1.0, 1.0), plan.INVALID_PARAM1),
+        (order(plan.ROI_OLDER, 3.0), plan.INVALID_PARAM1),
+        (order(211, 1.0, 1.0), plan.UNSUPPORTED),  # a gripper is not there to wait for
     ],
 )
 def test_a_wrong_item_ends_the_upload_with_its_reason(flight, station, bad, result):
@@ -220,11 +230,11 @@ def test_a_missing_item_is_asked_for_again_and_given_up_in_the_end(flight, stati
     assert station.upload(square(flight)) == plan.ACCEPTED
 
 
-def test_fences_and_rally_points_are_not_supported(station):
-    (ack,) = station.send(common.MAVLink_mission_count_message(1, 1, 3, 1))
-    assert (ack.type, ack.mission_type) == (plan.UNSUPPORTED, 1)
-    (count,) = station.send(common.MAVLink_mission_request_list_message(1, 1, 2))
-    assert (count.count, count.mission_type) == (0, 2)
+def test_a_plan_of_a_kind_that_does_not_exist_is_not_supported(station):
+    (ack,) = station.send(common.MAVLink_mission_count_message(1, 1, 3, 7))
+    assert (ack.type, ack.mission_type) == (plan.UNSUPPORTED, 7)
+    (count,) = station.send(common.MAVLink_mission_request_list_message(1, 1, 7))
+    assert (count.count, count.mission_type) == (0, 7)
 
 
 def test_too_many_items_have_no_room(station):
@@ -248,7 +258,8 @@ def test_clearing_leaves_nothing_to_fly(flight, station):
     (ack,) = station.send(common.MAVLink_mission_clear_all_message(1, 1, 0))
     assert ack.type == plan.ACCEPTED
     assert flight.modes.mission.items == ()
-    assert flight.modes.set_mode(Mode.MISSION) == "Mission mode denied: no mission"
+    assert flight.modes.set_mode(Mode.MISSION) == ""  # disarmed, as PX4
+    assert flight.modes.arm() == "no mission left to fly"
 
 
 def test_the_present_item_can_be_chosen(flight, station):
@@ -259,6 +270,103 @@ def test_the_present_item_can_be_chosen(flight, station):
     assert flight.modes.mission.current == 2
     station.send(common.MAVLink_mission_set_current_message(1, 1, 9))
     assert flight.modes.mission.current == 2
+
+
+def test_a_fence_and_rally_points_go_up_come_down_and_are_cleared(flight, station):
+    place = place_of(flight, 20.0, 0.0, 0.0)
+    fence = item(0, 5003, p=(30.0, 0.0, 0.0, 0.0), place=place)
+    rally = item(0, 5100, place=place)
+    for kind, sent in ((1, fence), (2, rally)):
+        sent.mission_type = kind
+        (request,) = station.send(common.MAVLink_mission_count_message(1, 1, 1, kind))
+        assert (request.get_type(), request.mission_type) == ("MISSION_REQUEST_INT", kind)
+        (ack,) = station.send(sent)
+        assert (ack.type, ack.mission_type) == (plan.ACCEPTED, kind)
+        (count,) = station.send(common.MAVLink_mission_request_list_message(1, 1, kind))
+        assert (count.count, count.mission_type) == (1, kind)
+        (got,) = station.send(common.MAVLink_mission_request_int_message(1, 1, 0, kind))
+        assert (got.command, got.x, got.y, got.param1) == (
+            sent.command, sent.x, sent.y, sent.param1,
+        )  # fmt: skip
+    assert len(flight.modes.mission.items) == 0
+    (ack,) = station.send(common.MAVLink_mission_clear_all_message(1, 1, 255))
+    assert ack.type == plan.ACCEPTED
+    assert (flight.modes.geofence.items, flight.modes.course.haven.rally) == ((), ())
+
+
+def test_a_fence_that_is_none_leaves_the_old_one(flight, station):
+    bad = item(0, 5001, p=(4.0, 0.0, 0.0, 0.0), place=place_of(flight, 1.0, 0.0, 0.0))
+    bad.mission_type = 1
+    station.send(common.MAVLink_mission_count_message(1, 1, 1, 1))
+    (ack,) = station.send(bad)
+    assert (ack.type, ack.mission_type) == (plan.INVALID_PARAM1, 1)  # three corners are missing
+    assert flight.modes.geofence.items == ()
+
+
+def test_old_clients_get_and_send_items_with_floating_point_places(flight, station):
+    latitude, longitude, altitude = place_of(flight, 8.0, 0.0, 4.0)
+    station.send(common.MAVLink_mission_count_message(1, 1, 1, 0))
+    (ack,) = station.send(
+        common.MAVLink_mission_item_message(
+            1, 1, 0, 3, plan.WAYPOINT, 0, 1, 0, 0, 0, NAN, latitude, longitude, altitude, 0
+        )
+    )
+    assert ack.type == plan.ACCEPTED
+    (got,) = station.send(common.MAVLink_mission_request_message(1, 1, 0, 0))
+    assert got.get_type() == "MISSION_ITEM"
+    assert (got.x, got.y) == pytest.approx((latitude, longitude), rel=1e-7)  # a float32
+
+
+def survey(flight) -> list:
+    """Camera, trigger and gimbal between way-points, a pause, a region of interest, a jump."""
+    rows = [
+        order(530, 0.0, 2.0),
+        item(0, plan.WAYPOINT, place=place_of(flight, 6.0, 0.0, 4.0)),
+        order(206, 5.0, 0.0, 1.0),
+        item(0, plan.ROI_LOCATION, place=place_of(flight, 6.0, 50.0, 0.0)),
+        order(plan.DELAY, 3.0, -1.0, -1.0, -1.0),
+        order(205, -90.0),
+        item(0, plan.WAYPOINT, p=(0.0, 0.0, 0.0, NAN), place=place_of(flight, 0.0, 0.0, 4.0)),
+        order(plan.JUMP, 5.0, 1.0),
+        order(plan.ROI_NONE),
+        order(2001),
+    ]
+    for seq, row in enumerate(rows):
+        row.seq = seq
+    return rows
+
+
+def test_a_survey_is_flown_with_its_pause_and_each_item_counted(flight, station):
+    assert station.upload(survey(flight)) == plan.ACCEPTED
+    station.heard.clear()
+    flight.modes.set_mode(Mode.MISSION)
+    flight.modes.arm()
+    flight.run(lambda: flight.modes.mission.current == 4, 40.0)
+    began, at = flight.time_s, flight.modes.position.copy()
+    flight.run(lambda: flight.modes.mission.current > 4, 10.0)
+    assert flight.time_s - began == pytest.approx(3.0, abs=0.021)  # decided at 50 Hz
+    assert flight.modes.position == pytest.approx(at, abs=1.5)  # it stops, and stays
+    flight.wait(2.0)  # on the way to item 6
+    assert flight.modes.mission.current == 6
+    north = math.pi / 2.0
+    assert flight.modes.yaw == pytest.approx(north, abs=0.3)  # to the region of interest
+    flight.run(lambda: flight.modes.mission.is_finished, 30.0)
+    flight.wait(0.1)
+    reached = [m.seq for m in station.heard if m.get_type() == "MISSION_ITEM_REACHED"]
+    assert reached == [0, 1, 2, 3, 4, 5, 6, 5, 6, 8, 9]  # a jump is no item reached
+    current = [m.seq for m in station.heard if m.get_type() == "MISSION_CURRENT"]
+    assert {1, 4, 6, 9} <= set(current)
+    assert flight.modes.mission.roi is None
+
+
+def test_a_plan_that_begins_with_a_way_point_takes_off_straight_up(flight, station):
+    station.upload([item(0, plan.WAYPOINT, place=place_of(flight, 10.0, 0.0, 5.0))])
+    flight.modes.set_mode(Mode.MISSION)
+    flight.modes.arm()
+    home = flight.modes.home
+    flight.run(lambda: flight.modes.position[2] - home[2] > 3.5, 20.0)
+    assert np.hypot(*(flight.modes.position - home)[:2]) < 0.5
+    flight.run(lambda: flight.modes.mission.is_finished, 20.0)
 
 
 def test_items_hold_for_ever_or_for_their_time():

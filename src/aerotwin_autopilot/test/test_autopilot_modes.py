@@ -138,7 +138,15 @@ def test_a_set_point_that_asks_for_nothing_is_no_stream():
     stream = OffboardStream()
     for k in range(5):
         stream.receive(OffboardTarget(), 0.1 * k)
-    assert not stream.is_alive(0.4)
+    assert not stream.is_alive(0.4, timeout_s=1.0)
+
+
+def test_one_set_point_is_enough_until_it_is_too_old():
+    """PX4 asks for one within COM_OF_LOSS_T; MAVSDK sends one, then starts."""
+    stream = OffboardStream()
+    stream.receive(OffboardTarget(position=(0.0, 0.0, 3.0)), 0.0)
+    assert stream.is_alive(1.0, timeout_s=1.0)
+    assert not stream.is_alive(1.01, timeout_s=1.0)
 
 
 @pytest.mark.parametrize(
@@ -161,4 +169,5 @@ def test_modes_carry_the_numbers_of_px4():
     assert Mode.RETURN.custom_mode == 0x05040000
     assert Mode.OFFBOARD.custom_mode == 0x00060000
     assert Mode.POSITION.custom_mode == 0x00030000
+    assert Mode.ORBIT.custom_mode == 0x01030000
     assert mode_from_numbers(4, 99) is None

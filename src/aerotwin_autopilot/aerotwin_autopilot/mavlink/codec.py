@@ -15,6 +15,15 @@ from pymavlink.dialects.v20.common import mcrf4xx, x25crc
 _HEADER = struct.Struct("<BBBBBBB")
 
 
+UNFINISHED = {
+    "PROTOCOL_VERSION": (300, "<HHH8s8s", 217),
+    "COMPONENT_METADATA": (397, "<II100s", 182),
+    "COMPONENT_INFORMATION": (395, "<III100s100s", 0),
+}
+"""Messages that common.xml marks as work in progress, and pymavlink leaves out: id, wire format
+and checksum seed. Ground stations ask for them."""
+
+
 def _checksum(data: bytes) -> int:
     return mcrf4xx(data) if mcrf4xx is not None else x25crc(data).crc
 
@@ -29,11 +38,16 @@ class Layout:
     """Id, wire format and checksum seed of one message of the common dialect."""
 
     def __init__(self, name: str) -> None:
-        message = getattr(common, f"MAVLink_{name.lower()}_message")
-        self.id: int = message.id
         self.name = name
-        self._struct: struct.Struct = message.unpacker
-        self._seed = bytes((message.crc_extra,))
+        self.id: int
+        self._struct: struct.Struct
+        if name in UNFINISHED:
+            self.id, wire, seed = UNFINISHED[name]
+            self._struct = struct.Struct(wire)
+        else:
+            message = getattr(common, f"MAVLink_{name.lower()}_message")
+            self.id, self._struct, seed = message.id, message.unpacker, message.crc_extra
+        self._seed = bytes((seed,))
         self._id_bytes = self.id.to_bytes(3, "little")
 
     def payload(self, *values: float | int | bytes) -> bytes:
@@ -102,7 +116,10 @@ NAMES = (
     "HIGHRES_IMU", "TIMESYNC", "ALTITUDE", "BATTERY_STATUS", "AUTOPILOT_VERSION",
     "ESTIMATOR_STATUS", "HOME_POSITION", "MESSAGE_INTERVAL", "EXTENDED_SYS_STATE", "STATUSTEXT",
     "ODOMETRY", "MISSION_REQUEST_INT", "MISSION_ITEM_INT", "MISSION_CURRENT",
-    "MISSION_ITEM_REACHED", "NAMED_VALUE_FLOAT",
+    "MISSION_ITEM_REACHED", "NAMED_VALUE_FLOAT", "MISSION_ITEM", "PARAM_ERROR", "LOG_ENTRY",
+    "LOG_DATA", "FILE_TRANSFER_PROTOCOL", "ORBIT_EXECUTION_STATUS", "SERVO_OUTPUT_RAW",
+    "SCALED_PRESSURE", "FLIGHT_INFORMATION", "STORAGE_INFORMATION",
+    *UNFINISHED,
 )  # fmt: skip
 LAYOUTS = {name: Layout(name) for name in NAMES}
 NAME_OF_ID = {layout.id: name for name, layout in LAYOUTS.items()}

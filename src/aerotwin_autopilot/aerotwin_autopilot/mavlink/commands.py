@@ -3,12 +3,14 @@
 """MAV_CMD: what each command does and what is answered."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from aerotwin_autopilot import mission as plan
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.mission import HIGHEST_M, HORIZONTAL_SPEEDS, LOWEST_M
+from aerotwin_autopilot.orbit import Orbit
 from aerotwin_autopilot.px4_modes import Mode, mode_from_numbers
 from aerotwin_px4_bridge.messages import yaw_map_from_ned
 
@@ -152,6 +154,41 @@ def _change_speed(a: Autopilot, c: Command) -> tuple[int, str]:
     return ACCEPTED, ""
 
 
+def _orbit(a: Autopilot, c: Command) -> tuple[int, str]:
+    """Circle a place. Whatever the frame, its altitude is above sea level, as PX4 has it."""
+    radius, speed, behaviour, _ = c.parameters
+    place = _local(a, replace(c, frame=FRAMES[0]))
+    if not _is_plausible(a, place):
+        return DENIED, "Orbit denied: place not plausible"
+    return _result(
+        a.modes.circle(
+            Orbit(
+                radius_m=finite(radius, math.nan),
+                speed_m_s=finite(speed, math.nan),
+                yaw_behaviour=round(finite(behaviour)),
+                centre=tuple(place.tolist()),
+            )
+        )
+    )
+
+
+def _look_at(a: Autopilot, c: Command) -> tuple[int, str]:
+    """Point the nose at a place while a mission is flown; no place ends it."""
+    has_place = math.isfinite(c.latitude_deg) and math.isfinite(c.longitude_deg)
+    is_place = c.number == plan.ROI_LOCATION or c.parameters[0] == plan.ROI_AT_LOCATION
+    if is_place and not has_place:
+        return DENIED, "Region of interest: no place given"
+    a.modes.mission.roi = (c.latitude_deg, c.longitude_deg) if is_place else None
+    return ACCEPTED, ""
+
+
+def _store(_: Autopilot, c: Command) -> tuple[int, str]:
+    """Save or load parameters: they live as long as this process does."""
+    if c.parameters[0] not in (0.0, 1.0):
+        return DENIED, "Storage: only loading and saving of parameters is known"
+    return ACCEPTED, ""
+
+
 def _set_home(a: Autopilot, c: Command) -> tuple[int, str]:
     if a.estimator.plane is None:
         return REJECTED, "Set home denied: no position"
@@ -232,6 +269,7 @@ def _result(reason: str) -> tuple[int, str]:
 
 HANDLERS = {
     20: _return,
+    34: _orbit,
     21: _land,
     22: _take_off,
     176: _set_mode,
@@ -240,12 +278,16 @@ HANDLERS = {
     185: _terminate,
     192: _reposition,
     193: _pause_or_go_on,
+    195: _look_at,
+    197: _look_at,
+    201: _look_at,
     224: _set_mission_current,
+    245: _store,
     300: _start_mission,
     400: _arm_disarm,
     401: _check_arming,
 }
 """MAV_CMD number -> what it does; requests for messages are the server's."""
 
-WITH_PLACE = (22, 179, 192)
+WITH_PLACE = (22, 34, 179, 192, 195, 201)
 """Commands that read latitude, longitude or altitude: these need a frame that is known."""

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The MAVLink mission protocol: upload, download, clear, choice of the present item.
 
-MAVLink developer guide, "Mission Protocol". Items travel as MISSION_ITEM_INT; fences and rally
-points are not supported and are answered so. Timeouts run in simulated time.
+MAVLink developer guide, "Mission Protocol", for missions, fences and rally points. Items are asked
+for as MISSION_ITEM_INT; MISSION_REQUEST is answered by MISSION_ITEM, and such items are taken, too.
+Timeouts run in simulated time.
 """
 
 import math
@@ -12,47 +13,54 @@ from typing import Any
 
 from aerotwin_autopilot import mission as plan
 from aerotwin_autopilot.autopilot import Autopilot
-from aerotwin_autopilot.mission import MissionItem
+from aerotwin_autopilot.mavlink.plans import ALL, MISSION, PlanStore, plan_stores
+from aerotwin_autopilot.mission import MISSION_FRAME, MissionItem
 from aerotwin_autopilot.px4_modes import Mode
 
-PLAN_TYPE = 0
 RETRY_S = 1.0
 MAXIMUM_RETRIES = 5
 NOT_GIVEN = -0x80000000
 NAN = math.nan
+DEGREE_1E7 = 1e-7
 
 Send = Callable[..., None]
+Partner = tuple[int, int]
 
 
 def item_from_message(message: Any) -> MissionItem:
-    """Return the item of a MISSION_ITEM_INT; latitude and longitude 0, 0 mean: not given."""
+    """Return the item of a MISSION_ITEM_INT or MISSION_ITEM; place 0, 0 means: not given."""
     m = message
-    is_given = m.x != NOT_GIVEN and m.y != NOT_GIVEN and (m.x != 0 or m.y != 0)
+    scale = DEGREE_1E7 if m.get_type() == "MISSION_ITEM_INT" else 1.0
+    has_place = m.frame != MISSION_FRAME and m.x != NOT_GIVEN and m.y != NOT_GIVEN
+    has_place = has_place and (m.x != 0 or m.y != 0)
     return MissionItem(
         command=m.command,
         frame=m.frame,
         parameters=(m.param1, m.param2, m.param3, m.param4),
-        latitude_deg=m.x * 1e-7 if is_given else NAN,
-        longitude_deg=m.y * 1e-7 if is_given else NAN,
+        latitude_deg=m.x * scale if has_place else NAN,
+        longitude_deg=m.y * scale if has_place else NAN,
         altitude_m=m.z,
         autocontinue=bool(m.autocontinue),
+        x=0 if has_place else round(m.x),
+        y=0 if has_place else round(m.y),
     )
-
-
-def _scaled(angle_deg: float) -> int:
-    return round(angle_deg * 1e7) if math.isfinite(angle_deg) else 0
 
 
 class Upload:
     """A plan on its way in: who sends it, what has come, what is asked for since when."""
 
-    def __init__(self, link: Any, partner: tuple[int, int], count: int, time_s: float) -> None:
+    def __init__(self, link: Any, partner: Partner, kind: int, count: int, time_s: float) -> None:
         self.link = link
         self.partner = partner
+        self.kind = kind
         self.count = count
         self.items: list[MissionItem] = []
         self.asked_at = time_s
         self.n_retries = 0
+
+    def is_from(self, link: Any, partner: Partner) -> bool:
+        """Return whether somebody is the one who sends it."""
+        return self.link is link and self.partner == partner
 
 
 class MissionProtocol:
@@ -61,7 +69,7 @@ class MissionProtocol:
     Parameters
     ----------
     autopilot : Autopilot
-        Whose mission it is.
+        Whose plans they are.
     send : callable
         Called with (link, message name, values in wire order).
     """
@@ -76,6 +84,7 @@ class MissionProtocol:
             "MISSION_REQUEST": self._on_request,
             "MISSION_COUNT": self._on_count,
             "MISSION_ITEM_INT": self._on_item,
+            "MISSION_ITEM": self._on_item,
             "MISSION_CLEAR_ALL": self._on_clear,
             "MISSION_SET_CURRENT": self._on_set_current,
             "MISSION_ACK": self._on_ack,
@@ -86,14 +95,17 @@ class MissionProtocol:
         """True while a plan is on its way in."""
         return self._upload is not None
 
+    @property
+    def _stores(self) -> dict[int, PlanStore]:
+        return plan_stores(self._autopilot.modes)
+
     def keep_going(self, time_s: float) -> None:
         """Ask again for an item that does not come, and give up in the end."""
         upload = self._upload
         if upload is None or time_s - upload.asked_at < RETRY_S:
             return
         if upload.n_retries >= MAXIMUM_RETRIES:
-            self._upload = None
-            self._ack(upload.link, upload.partner, plan.CANCELLED)
+            self._end(upload, plan.CANCELLED)
             self._autopilot.say("Mission upload given up: items missing", is_warning=True)
             return
         upload.n_retries += 1
@@ -102,37 +114,36 @@ class MissionProtocol:
     # --- upload ----------------------------------------------------------------------------
 
     def _on_count(self, link: Any, message: Any) -> None:
-        partner = _partner(message)
-        if message.mission_type != PLAN_TYPE:
-            self._ack(link, partner, plan.UNSUPPORTED, message.mission_type)
-            return
-        upload = self._upload
-        if upload is not None and (upload.link is not link or upload.partner != partner):
-            self._ack(link, partner, plan.DENIED)
-        elif message.count > plan.MAXIMUM_ITEMS:
-            self._ack(link, partner, plan.NO_SPACE)
+        partner, kind = _partner(message), message.mission_type
+        store, upload = self._stores.get(kind), self._upload
+        if store is None:
+            self._ack(link, partner, plan.UNSUPPORTED, kind)
+        elif upload is not None and not upload.is_from(link, partner):
+            self._ack(link, partner, plan.DENIED, kind)
+        elif message.count > store.maximum:
+            self._ack(link, partner, plan.NO_SPACE, kind)
         elif message.count == 0:
-            self._store([])
-            self._ack(link, partner, plan.ACCEPTED)
+            store.store([])
+            self._ack(link, partner, plan.ACCEPTED, kind)
         else:
-            self._upload = Upload(link, partner, message.count, self._autopilot.time_s)
+            self._upload = Upload(link, partner, kind, message.count, self._autopilot.time_s)
             self._ask(self._upload, self._autopilot.time_s)
 
     def _on_item(self, link: Any, message: Any) -> None:
-        upload, partner = self._upload, _partner(message)
-        if message.mission_type != PLAN_TYPE:
-            self._ack(link, partner, plan.UNSUPPORTED, message.mission_type)
+        upload, partner, kind = self._upload, _partner(message), message.mission_type
+        store = self._stores.get(kind)
+        if store is None:
+            self._ack(link, partner, plan.UNSUPPORTED, kind)
             return
-        if upload is None or upload.link is not link or upload.partner != partner:
-            self._ack(link, partner, plan.INVALID_SEQUENCE)
+        if upload is None or not upload.is_from(link, partner) or kind != upload.kind:
+            self._ack(link, partner, plan.INVALID_SEQUENCE, kind)
             return
         if message.seq != len(upload.items):  # sent twice, or too early: the request stands
             return
         item = item_from_message(message)
-        fault = item.fault()
+        fault = store.fault(item)
         if fault != plan.ACCEPTED:
-            self._upload = None
-            self._ack(link, partner, fault)
+            self._end(upload, fault)
             self._autopilot.say(f"Mission item {message.seq} refused", is_warning=True)
             return
         upload.items.append(item)
@@ -140,51 +151,62 @@ class MissionProtocol:
         if len(upload.items) < upload.count:
             self._ask(upload, self._autopilot.time_s)
             return
-        self._upload = None
-        self._store(upload.items)
-        self._ack(link, partner, plan.ACCEPTED)
+        fault = store.plan_fault(upload.items)
+        if fault == plan.ACCEPTED:
+            store.store(upload.items)
+        self._end(upload, fault)
 
     def _ask(self, upload: Upload, time_s: float) -> None:
         upload.asked_at = time_s
         self._send(
-            upload.link, "MISSION_REQUEST_INT", len(upload.items), *upload.partner, PLAN_TYPE
+            upload.link, "MISSION_REQUEST_INT", len(upload.items), *upload.partner, upload.kind
         )
 
-    def _store(self, items: list[MissionItem]) -> None:
-        modes = self._autopilot.modes
-        modes.mission.store(items)
-        modes.restart_mission_item()
+    def _end(self, upload: Upload, result: int) -> None:
+        self._upload = None
+        self._ack(upload.link, upload.partner, result, upload.kind)
 
     def _on_clear(self, link: Any, message: Any) -> None:
-        if message.mission_type in (PLAN_TYPE, 255):
+        kind, stores = message.mission_type, self._stores
+        kinds = tuple(stores) if kind == ALL else (kind,)
+        if not set(kinds) <= set(stores):
+            self._ack(link, _partner(message), plan.UNSUPPORTED, kind)
+            return
+        if self._upload is not None and self._upload.kind in kinds:
             self._upload = None
-            self._store([])
-        self._ack(link, _partner(message), plan.ACCEPTED, message.mission_type)
+        for each in kinds:
+            stores[each].store([])
+        self._ack(link, _partner(message), plan.ACCEPTED, kind)
 
     # --- download --------------------------------------------------------------------------
 
     def _on_list(self, link: Any, message: Any) -> None:
-        is_plan = message.mission_type == PLAN_TYPE
-        count = len(self._autopilot.modes.mission.items) if is_plan else 0
+        store = self._stores.get(message.mission_type)
+        count = len(store.items()) if store is not None else 0
         self._send(link, "MISSION_COUNT", count, *_partner(message), message.mission_type)
 
     def _on_request(self, link: Any, message: Any) -> None:
-        mission, partner = self._autopilot.modes.mission, _partner(message)
-        if message.mission_type != PLAN_TYPE or message.seq >= len(mission.items):
-            self._ack(link, partner, plan.INVALID_SEQUENCE, message.mission_type)
+        partner, kind = _partner(message), message.mission_type
+        store = self._stores.get(kind)
+        items = store.items() if store is not None else ()
+        if message.seq >= len(items):
+            self._ack(link, partner, plan.INVALID_SEQUENCE, kind)
             return
-        i = mission.items[message.seq]
+        i, is_int = items[message.seq], message.get_type() == "MISSION_REQUEST_INT"
+        x, y = (i.latitude_deg, i.longitude_deg) if i.has_place else (i.x, i.y)
+        if is_int and i.has_place:
+            x, y = round(x * 1e7), round(y * 1e7)
+        current = int(kind == MISSION and message.seq == self._autopilot.modes.mission.current)
         self._send(
-            link, "MISSION_ITEM_INT",
-            *i.parameters, _scaled(i.latitude_deg), _scaled(i.longitude_deg), i.altitude_m,
-            message.seq, i.command, *partner, i.frame, int(message.seq == mission.current),
-            int(i.autocontinue), PLAN_TYPE,
+            link, "MISSION_ITEM_INT" if is_int else "MISSION_ITEM",
+            *i.parameters, x, y, i.altitude_m, message.seq, i.command, *partner, i.frame,
+            current, int(i.autocontinue), kind,
         )  # fmt: skip
 
     def _on_ack(self, link: Any, message: Any) -> None:
         """End an upload that its sender cancels; the end of a download needs nothing."""
         upload = self._upload
-        if upload is not None and upload.link is link and upload.partner == _partner(message):
+        if upload is not None and upload.is_from(link, _partner(message)):
             self._upload = None
 
     def _on_set_current(self, link: Any, message: Any) -> None:
@@ -195,10 +217,8 @@ class MissionProtocol:
             self._autopilot.say(f"Mission: no item {message.seq}", is_warning=True)
         self._send(link, "MISSION_CURRENT", *mission_current(self._autopilot))
 
-    def _ack(
-        self, link: Any, partner: tuple[int, int], result: int, mission_type: int = PLAN_TYPE
-    ) -> None:
-        self._send(link, "MISSION_ACK", *partner, result, mission_type)
+    def _ack(self, link: Any, partner: Partner, result: int, kind: int) -> None:
+        self._send(link, "MISSION_ACK", *partner, result, kind)
 
 
 def mission_current(autopilot: Autopilot) -> tuple[int, int, int, int]:
@@ -215,5 +235,5 @@ def mission_current(autopilot: Autopilot) -> tuple[int, int, int, int]:
     return min(mission.current, max(total - 1, 0)), total or 65535, state, 1 if is_flying else 2
 
 
-def _partner(message: Any) -> tuple[int, int]:
+def _partner(message: Any) -> Partner:
     return message.get_srcSystem(), message.get_srcComponent()

@@ -23,6 +23,10 @@ EMPTY_CELL_MV = 3500
 UNKNOWN_U16 = 65535
 UNKNOWN_U32 = 0
 LOCKED_3D = 3
+PRESSURE_FIELD = 0x200
+"""Bit of HIL_SENSOR.fields_updated."""
+DISARMED_US, IDLE_US, FULL_US = 900, 1000, 2000
+"""Pulse widths of PX4's PWM outputs: PWM_MAIN_DIS, _MIN, _MAX."""
 
 GYRO, ACCEL, MAG, ABSOLUTE_PRESSURE, GPS = 0x01, 0x02, 0x04, 0x08, 0x20
 MOTORS, AHRS, BATTERY, PREARM = 0x8000, 0x200000, 0x2000000, 0x10000000
@@ -32,12 +36,6 @@ PRESENT = (
     | RATE_CONTROL | ATTITUDE | YAW | ALTITUDE | POSITION
 )  # fmt: skip
 """Bits of MAV_SYS_STATUS_SENSOR."""
-
-# MAV_PROTOCOL_CAPABILITY: float parameters, MISSION_ITEM_INT, COMMAND_INT, set attitude target,
-# local and global position targets, flight termination, MAVLink 2.
-CAPABILITIES = 0x0002 | 0x0004 | 0x0008 | 0x0040 | 0x0080 | 0x0100 | 0x0800 | 0x2000
-FIRMWARE_VERSION = 1 << 24 | 14 << 16 | 3 << 8 | 255
-"""Says PX4 1.14.3 (release): clients read behaviour from it, and that is the one met here."""
 
 
 def heartbeat_values(autopilot: Autopilot) -> tuple[Any, ...]:
@@ -136,8 +134,9 @@ def _origin(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
     )  # fmt: skip
 
 
-def _system_time(a: Autopilot, _: Any) -> tuple[Any, ...]:
-    return a.time_us, a.time_us // 1000 & 0xFFFFFFFF
+def _system_time(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
+    """Return the time of GNSS; nothing before the first fix (as PX4 while it has none)."""
+    return (a.unix_us, a.time_us // 1000 & 0xFFFFFFFF) if a.unix_us else None
 
 
 def _estimator_status(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
@@ -176,13 +175,6 @@ def _mission_current(a: Autopilot, _: Any) -> tuple[Any, ...]:
     return mission_current(a)
 
 
-def _autopilot_version(a: Autopilot, _: Any) -> tuple[Any, ...]:
-    return (
-        CAPABILITIES, a.instance + 1, FIRMWARE_VERSION, FIRMWARE_VERSION, 0, 0, 0, 0,
-        *[0] * 8, *[0] * 8, *[0] * 8, a.instance + 1, *[0] * 17,
-    )  # fmt: skip
-
-
 def _highres_imu(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
     """Return the last HIL_SENSOR again: it is already in these units and axes."""
     if not a.time_us:
@@ -190,6 +182,22 @@ def _highres_imu(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
     *values, _, altitude, temperature = a.sensor_values.tolist()
     fields = a.sensor_fields & 0x1FFF
     return a.time_us, *values, 0.0, altitude, temperature, fields, 0
+
+
+def _scaled_pressure(a: Autopilot, _: Any) -> tuple[Any, ...] | None:
+    if not a.sensor_fields & PRESSURE_FIELD:
+        return None
+    *_, pressure, _difference, _altitude, temperature = a.sensor_values.tolist()
+    centi_c = clipped(temperature * 100.0, 16)
+    return a.time_us // 1000 & 0xFFFFFFFF, pressure, 0.0, centi_c, 0
+
+
+def _servo_output(a: Autopilot, _: Any) -> tuple[Any, ...]:
+    """Return the rotor commands as pulse widths."""
+    idle, full = (IDLE_US, FULL_US) if a.modes.is_armed else (DISARMED_US, DISARMED_US)
+    pulses = [round(idle + (full - idle) * command) for command in a.commands.tolist()]
+    pulses += [0] * (16 - len(pulses))
+    return (a.time_us & 0xFFFFFFFF, *pulses[:8], 0, *pulses[8:])
 
 
 STATUS_BUILDERS = {
@@ -202,8 +210,9 @@ STATUS_BUILDERS = {
     "GPS_GLOBAL_ORIGIN": _origin,
     "SYSTEM_TIME": _system_time,
     "ESTIMATOR_STATUS": _estimator_status,
-    "AUTOPILOT_VERSION": _autopilot_version,
     "HIGHRES_IMU": _highres_imu,
+    "SCALED_PRESSURE": _scaled_pressure,
+    "SERVO_OUTPUT_RAW": _servo_output,
     "MISSION_CURRENT": _mission_current,
     "NAMED_VALUE_FLOAT": _innovations,
 }

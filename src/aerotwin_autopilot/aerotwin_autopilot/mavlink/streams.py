@@ -19,6 +19,11 @@ ONBOARD_HZ: dict[str, float] = {
     "BATTERY_STATUS": 0.5, "VFR_HUD": 5, "ODOMETRY": 20, "ESTIMATOR_STATUS": 1,
     "SYSTEM_TIME": 1, "POSITION_TARGET_LOCAL_NED": 5, "MISSION_CURRENT": 1,
 }  # fmt: skip
+OFFBOARD_HZ: dict[str, float] = {
+    **ONBOARD_HZ, "HIGHRES_IMU": 50, "SERVO_OUTPUT_RAW": 10,
+    "SCALED_PRESSURE": 1, "ORBIT_EXECUTION_STATUS": 5,
+}  # fmt: skip
+"""The link of MAVSDK and MAVROS carries what PX4's does."""
 PAYLOAD_HZ: dict[str, float] = {**ONBOARD_HZ, "NAMED_VALUE_FLOAT": 5}
 """The link to a companion computer carries the innovations of the estimator, too."""
 QUIET_HZ: dict[str, float] = {"HEARTBEAT": 1}
@@ -29,6 +34,7 @@ GROUND_HZ: dict[str, float] = {
     "GPS_GLOBAL_ORIGIN": 0.2, "GPS_RAW_INT": 1, "ALTITUDE": 1, "EXTENDED_SYS_STATE": 1,
     "BATTERY_STATUS": 0.5, "VFR_HUD": 4, "ESTIMATOR_STATUS": 0.5, "SYSTEM_TIME": 1,
     "POSITION_TARGET_LOCAL_NED": 1, "MISSION_CURRENT": 1,
+    "SERVO_OUTPUT_RAW": 1, "SCALED_PRESSURE": 1, "ORBIT_EXECUTION_STATUS": 2,
 }  # fmt: skip
 
 
@@ -82,13 +88,16 @@ class Streams:
             stream.due_us = 0
 
     def set_interval(self, message_id: int, interval_us: float, time_us: int) -> bool:
-        """Set an interval: -1 stops, 0 is the default; False when it is too long or not known."""
+        """Set an interval: -1 stops, 0 is the default.
+
+        False, and nothing changes, when it is too long, when the message is not known, and for
+        HEARTBEAT: without it the link counts as lost.
+        """
         name = NAME_OF_ID.get(message_id)
-        if name is None or name not in KNOWN or interval_us > LONGEST_US:
+        if name not in KNOWN or name == "HEARTBEAT" or interval_us > LONGEST_US:
             return False
+        assert name is not None
         interval = self._defaults.get(name, 0) if interval_us == 0.0 else max(0, round(interval_us))
-        if name == "HEARTBEAT":  # always on: without it the link counts as lost
-            interval = min(max(interval or SECOND_US, SECOND_US // 50), SECOND_US)
         self._streams[name] = Stream(interval, time_us)
         self.earliest_us = 0
         return True

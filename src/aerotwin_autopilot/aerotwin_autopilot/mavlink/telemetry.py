@@ -9,13 +9,15 @@ from typing import Any
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.estimator import layout as at
 from aerotwin_autopilot.mavlink.codec import LAYOUTS, clipped
+from aerotwin_autopilot.mavlink.identity import IDENTITY_BUILDERS
 from aerotwin_autopilot.mavlink.odometry import odometry_payload
 from aerotwin_autopilot.mavlink.status import STATUS_BUILDERS
+from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_px4_bridge.messages import yaw_ned_from_map
 
 NAN = math.nan
 HALF = math.sqrt(0.5)
-FRAME_LOCAL_NED = 1
+FRAME_GLOBAL, FRAME_LOCAL_NED = 0, 1
 IGNORE_NOTHING = 0
 UNKNOWN_U16 = 65535
 
@@ -125,6 +127,17 @@ def _position_target(a: Autopilot, n: Navigation) -> tuple[Any, ...] | None:
     )  # fmt: skip
 
 
+def _orbit(a: Autopilot, _: Navigation) -> tuple[Any, ...] | None:
+    plane, orbit = a.estimator.plane, a.modes.course.orbit
+    if a.modes.mode is not Mode.ORBIT or plane is None:
+        return None
+    latitude, longitude, altitude = plane.to_geodetic(orbit.centre)
+    return (
+        a.time_us, orbit.radius_m, round(latitude * 1e7), round(longitude * 1e7), altitude,
+        FRAME_GLOBAL,
+    )  # fmt: skip
+
+
 BUILDERS: dict[str, Builder] = {
     "ATTITUDE": _attitude,
     "ATTITUDE_QUATERNION": _attitude_quaternion,
@@ -133,7 +146,9 @@ BUILDERS: dict[str, Builder] = {
     "ALTITUDE": _altitude,
     "VFR_HUD": _vfr_hud,
     "POSITION_TARGET_LOCAL_NED": _position_target,
+    "ORBIT_EXECUTION_STATUS": _orbit,
     **STATUS_BUILDERS,
+    **IDENTITY_BUILDERS,
 }
 """Message name -> values in wire order, or None while there is nothing true to say."""
 

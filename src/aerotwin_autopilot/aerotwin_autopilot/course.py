@@ -1,0 +1,205 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where each mode flies to: the reference, the target and the limits of the guidance law."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_autopilot import arena as at
+from aerotwin_autopilot.control.guidance import Guidance
+from aerotwin_autopilot.control.setpoint import Setpoint
+from aerotwin_autopilot.estimator.filter import Estimator
+from aerotwin_autopilot.estimator.layout import O_ATTITUDE, O_POSITION, O_VELOCITY
+from aerotwin_autopilot.mission import Mission, MissionItem
+from aerotwin_autopilot.mission_flight import MissionFlight
+from aerotwin_autopilot.offboard import OffboardStream
+from aerotwin_autopilot.orbit import OrbitFlight
+from aerotwin_autopilot.px4_modes import Mode
+from aerotwin_autopilot.return_flight import ARRIVED_M, ReturnFlight
+from aerotwin_autopilot.settings import Settings
+from aerotwin_core.geodesy import LocalTangentPlane
+
+LAND_SLOW_BELOW_M, LAND_FAST_ABOVE_M = 5.0, 10.0
+"""Between these heights above home the descent slows to the landing speed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Next:
+    """What a mode that has come to its end asks for: another mode, and why.
+
+    `keeps_target` says that the next mode goes on to the same target.
+    """
+
+    mode: Mode
+    text: str
+    is_warning: bool = False
+    keeps_target: bool = False
+
+
+@dataclass
+class Haven:
+    """Where the vehicle may return to.
+
+    Attributes
+    ----------
+    home : (3,) array or None
+        Where it was armed, or where DO_SET_HOME says, in local axes [m].
+    yaw : float
+        Its yaw there, from east [rad].
+    rally : tuple of MissionItem
+        Rally points; return flies to the nearest of these and home (PX4's RTL_TYPE 0).
+    """
+
+    home: np.ndarray | None = None
+    yaw: float = 0.0
+    rally: tuple[MissionItem, ...] = ()
+
+    def nearest(self, position: np.ndarray, plane: LocalTangentPlane | None) -> np.ndarray | None:
+        """Return the place to return to from a position; None where no home is known."""
+        if self.home is None:
+            return None
+        goals = [self.home]
+        if plane is not None:
+            ground = plane.to_geodetic(self.home)[2]
+            goals += [np.array(item.local(plane, ground)) for item in self.rally]
+        return min(goals, key=lambda goal: float(np.hypot(*(goal - position)[:2])))
+
+
+class Course:
+    """Writes what each mode asks for into the guidance.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        Where the vehicle believes to be; its arena holds guidance and set-point.
+    settings : Settings
+        Speeds and heights.
+    """
+
+    def __init__(self, estimator: Estimator, settings: Settings) -> None:
+        block = estimator.arena.block
+        self.guidance = Guidance(block(at.A_GUIDANCE, at.N_GUIDANCE))
+        self.setpoint = Setpoint(block(at.A_SETPOINT, at.N_SETPOINT))
+        self.offboard = OffboardStream()
+        self.mission = Mission()
+        self.orbit = OrbitFlight(settings)
+        self.haven = Haven()
+        self.takeoff_altitude: float | None = None
+        self.speed = math.nan
+        self._flight = MissionFlight(self.mission, settings)
+        self._return = ReturnFlight(settings)
+        self._settings = settings
+        self._estimator = estimator
+
+    @property
+    def position(self) -> np.ndarray:
+        """Estimated position, local axes [m]."""
+        return self._estimator.output[O_POSITION:O_VELOCITY]
+
+    @property
+    def velocity(self) -> np.ndarray:
+        """Estimated velocity, local axes [m/s]."""
+        return self._estimator.output[O_VELOCITY:O_ATTITUDE]
+
+    @property
+    def yaw(self) -> float:
+        """Estimated yaw from east [rad]."""
+        x, y, z, w = self._estimator.output[O_ATTITUDE : O_ATTITUDE + 4].tolist()
+        return math.atan2(2.0 * (x * y + z * w), 1.0 - 2.0 * (y * y + z * z))
+
+    def restart_mission_item(self) -> None:
+        """Begin the present item again: plan or item have changed."""
+        self._flight.restart()
+
+    def lift_off(self) -> None:
+        """Let a mission begin straight up: the vehicle has just left the ground."""
+        self._flight.restart(from_ground=True)
+
+    def begin(self, mode: Mode, *, is_landed: bool) -> None:
+        """Set the reference and the target of a mode that has just been entered."""
+        if not self._estimator.is_initialised:
+            return
+        guidance, target = self.guidance, self.guidance.target
+        self.speed = math.nan
+        self._return.restart()
+        self._flight.restart()
+        guidance.yaw = self.yaw
+        start = self.position if is_landed else self._reference_position()
+        guidance.start(start, np.zeros(3) if is_landed else self.velocity)
+        if mode is Mode.TAKEOFF:
+            ground = self.haven.home if self.haven.home is not None else self.position
+            altitude = self.takeoff_altitude
+            if altitude is None:
+                altitude = float(ground[2]) + self._settings.takeoff_altitude_m
+            target[2] = max(altitude, start[2])
+        elif mode is Mode.ORBIT:
+            self.orbit.begin(self.position, self.yaw)
+        elif not is_landed:
+            speed = self.velocity
+            target[:] = start + speed * (
+                np.linalg.norm(speed) / (2.0 * self._settings.acceleration_m_s2) + 0.3
+            )
+
+    def _reference_position(self) -> np.ndarray:
+        """Return where a new reference starts: the old set-point while it is near, else here."""
+        old = self.setpoint.position
+        is_near = np.all(np.isfinite(old)) and np.linalg.norm(old - self.position) < 1.0
+        return (old if is_near else self.position).copy()
+
+    def step(self, mode: Mode, time_s: float, *, is_blind: bool) -> Next | None:
+        """Choose the guidance law of a mode; return what comes next where it is at its end."""
+        guidance, s = self.guidance, self._settings
+        guidance.kind = at.TRAVEL
+        guidance.limit(
+            speed=s.cruise_speed_m_s if math.isnan(self.speed) else self.speed,
+            climb=s.takeoff_speed_m_s if mode is Mode.TAKEOFF else s.climb_speed_m_s,
+            descent=s.descent_speed_m_s, acceleration=s.acceleration_m_s2, jerk=s.jerk_m_s3,
+        )  # fmt: skip
+        if mode is Mode.OFFBOARD:
+            self.offboard.write(guidance)
+        elif mode is Mode.ORBIT:
+            self.orbit.step(guidance, self.position, time_s)
+        elif mode is Mode.MISSION:
+            return self._fly_mission(time_s)
+        elif mode is Mode.RETURN:
+            return self._fly_home()
+        elif mode is Mode.TAKEOFF and guidance.target[2] - guidance.reference[2] < ARRIVED_M:
+            return Next(mode=Mode.HOLD, text="Takeoff complete: holding", keeps_target=True)
+        elif mode is Mode.LAND:
+            self._descend(is_blind=is_blind)
+        return None
+
+    def _fly_mission(self, time_s: float) -> Next | None:
+        plane, home = self._estimator.plane, self.haven.home
+        if plane is None or home is None:
+            text = "Mission: no place on Earth known, holding"
+            return Next(mode=Mode.HOLD, text=text, is_warning=True)
+        step = self._flight.step(self.guidance, self.position, plane, home, time_s)
+        if not math.isnan(step.speed):
+            self.speed = step.speed
+        return None if step.mode is None else Next(mode=step.mode, text=f"Mission: {step.text}")
+
+    def _descend(self, *, is_blind: bool) -> None:
+        """Sink, slower near the ground; without a position, where the drift goes."""
+        s, guidance, home = self._settings, self.guidance, self.haven.home
+        ground = home[2] if home is not None else 0.0
+        span = LAND_FAST_ABOVE_M - LAND_SLOW_BELOW_M
+        share = (self.position[2] - ground - LAND_SLOW_BELOW_M) / span
+        share = 0.0 if is_blind else min(max(float(share), 0.0), 1.0)
+        slow = min(s.land_speed_m_s, s.descent_speed_m_s)
+        guidance.values[at.G_SINK] = -(slow + share * (s.descent_speed_m_s - slow))
+        guidance.kind = at.DESCEND
+        if is_blind:
+            guidance.target[:] = math.nan
+
+    def _fly_home(self) -> Next | None:
+        goal = self._return.goal
+        if goal is None:
+            goal = self._return.goal = self.haven.nearest(self.position, self._estimator.plane)
+        if goal is None:
+            return Next(mode=Mode.LAND, text="Return: no home known, landing", is_warning=True)
+        if self._return.step(self.guidance, self.position, goal):
+            return Next(mode=Mode.LAND, text="Home reached: landing")
+        return None

@@ -1,0 +1,98 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The log messages of MAVLink: list the flight logs, fetch one, erase them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from aerotwin_autopilot.autopilot import Autopilot
+from aerotwin_autopilot.mavlink.link import Link
+
+CHUNK = 90
+"""Bytes in a LOG_DATA."""
+PER_STEP = 10
+"""LOG_DATA per step and link: 225 kB per simulated second."""
+
+
+@dataclass
+class Transfer:
+    """What a link still has to be sent of a log."""
+
+    number: int
+    offset: int
+    end: int
+
+
+class LogProtocol:
+    """Serves the logs of past flights; that of the present one is listed when it has ended.
+
+    Parameters
+    ----------
+    autopilot : Autopilot
+        Whose flights they are.
+    send : callable
+        Called with (link, message name, values in wire order).
+    """
+
+    def __init__(self, autopilot: Autopilot, send: Callable[..., None]) -> None:
+        self._autopilot = autopilot
+        self._send = send
+        self._transfers: dict[int, tuple[Link, Transfer]] = {}
+        self.handlers = {
+            "LOG_REQUEST_LIST": self._on_list,
+            "LOG_REQUEST_DATA": self._on_data,
+            "LOG_REQUEST_END": self._on_end,
+            "LOG_ERASE": self._on_erase,
+        }
+
+    @property
+    def is_busy(self) -> bool:
+        """True while somebody fetches a log."""
+        return bool(self._transfers)
+
+    @property
+    def _files(self) -> list[bytearray]:
+        return self._autopilot.finished_logs
+
+    def _on_list(self, link: Link, message: Any) -> None:
+        files = self._files
+        wanted = range(message.start, min(message.end + 1, len(files)))
+        for number in wanted:
+            size, utc_s = len(files[number]), self._autopilot.unix_us // 1_000_000
+            last = len(files) - 1
+            self._send(link, "LOG_ENTRY", utc_s, size, number, len(files), last)
+        if not wanted:
+            self._send(link, "LOG_ENTRY", 0, 0, 0, len(files), max(len(files) - 1, 0))
+
+    def _on_data(self, link: Link, message: Any) -> None:
+        files = self._files
+        size = len(files[message.id]) if message.id < len(files) else 0
+        if message.ofs >= size:
+            self._send(link, "LOG_DATA", message.ofs, message.id, 0, *bytes(CHUNK))
+            return
+        end = min(message.ofs + message.count, size)
+        self._transfers[id(link)] = link, Transfer(message.id, message.ofs, end)
+
+    def _on_end(self, link: Link, _: Any) -> None:
+        self._transfers.pop(id(link), None)
+
+    def _on_erase(self, _: Link, __: Any) -> None:
+        self._transfers.clear()
+        self._autopilot.log.erase()
+
+    def send_next(self) -> None:
+        """Send the next pieces of what is fetched."""
+        for key, (link, transfer) in list(self._transfers.items()):
+            content = self._files[transfer.number]
+            for _ in range(PER_STEP):
+                stop = min(transfer.offset + CHUNK, transfer.end)
+                piece = bytes(content[transfer.offset : stop])
+                self._send(
+                    link, "LOG_DATA", transfer.offset, transfer.number, len(piece),
+                    *piece.ljust(CHUNK, b"\0"),
+                )  # fmt: skip
+                transfer.offset = stop
+                if stop >= transfer.end:
+                    del self._transfers[key]
+                    break
