@@ -62,7 +62,9 @@ PEERS = {"rotorpy", "torch"}
 RUNS_ALONE = SOURCE / "aerotwin_core/aerotwin_core/ros/generate_tf2_msgs.py"
 LONGEST_FILE_LINES = 400
 # Files that may be longer: path relative to src -> why.
-LONG_FILES: dict[str, str] = {}
+LONG_FILES: dict[str, str] = {
+    "aerotwin_px4_bridge/test/test_mission.py": "every way through one script, on one stand-in",
+}
 
 
 def modules(package: str) -> list[Path]:

@@ -32,7 +32,11 @@ _MICROSECOND_NS = 1000
 
 
 def px4_log_section(
-    log: PX4Log, truth: Trajectory, plane: LocalTangentPlane, vehicle: str = ""
+    log: PX4Log,
+    truth: Trajectory,
+    plane: LocalTangentPlane,
+    vehicle: str = "",
+    number: int = 0,
 ) -> Section:
     """Return the chapter on one ULog.
 
@@ -46,7 +50,13 @@ def px4_log_section(
         The map.
     vehicle : str
         Its name in a fleet.
+    number : int
+        Which of its logs, from 0: PX4 begins one at each arming.
     """
+    name = "_".join(["px4_log", *filter(None, [vehicle]), *([str(number + 1)] if number else [])])
+    of_which = "".join(
+        f", {part}" for part in (vehicle, f"log {number + 1}" * bool(number)) if part
+    )
     metrics: dict[str, Any] = {"file": log.path.name, "n_messages": len(log.messages)}
     headline, figures = [], []
     error = _position_error(log, truth, plane)
@@ -57,7 +67,7 @@ def px4_log_section(
         metrics["estimate_error_m"] = {"rms": rms, "max": float(distance.max())}
         headline.append(
             Headline(
-                label=f"PX4's estimate{f', {vehicle}' if vehicle else ''}",
+                label=f"PX4's estimate{of_which}",
                 value=f"{rms:.2f}",
                 unit="m RMS",
                 meaning="position of EKF2 against truth over the whole log",
@@ -78,8 +88,8 @@ def px4_log_section(
     if motors is not None:
         figures.append(_motor_figure(*motors, log.path.stem))
     return Section(
-        title=f"PX4's own log{f', {vehicle}' if vehicle else ''}",
-        name=f"px4_log_{vehicle}" if vehicle else "px4_log",
+        title=f"PX4's own log{of_which}",
+        name=name,
         text=(
             "From the ULog that PX4 wrote; the file lies in the run folder and opens in Flight "
             "Review and PlotJuggler. Its clock is the simulated time. The position is EKF2's, "

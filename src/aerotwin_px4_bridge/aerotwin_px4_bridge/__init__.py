@@ -3,9 +3,9 @@
 """MAVLink between the simulator and a flight controller, PX4 or the embedded autopilot.
 
 `link` steps an autopilot in lockstep over the HIL TCP port or a serial line, `process` starts and
-stops it, `mission` flies it over the onboard UDP link, and `messages`, `external_vision`, `onboard`
-are the border where NED, FRD, gauss, hPa and 1e7 degrees end: everything on this side is ENU, FLU
-and SI.
+stops it, `mission_client` flies it over the onboard UDP link, and `messages`, `hil_extras`,
+`external_vision`, `onboard` are the border where NED, FRD, gauss, hPa and 1e7 degrees end:
+everything on this side is ENU, FLU and SI.
 """
 
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
@@ -24,7 +24,8 @@ from aerotwin_px4_bridge.messages import (
     parse_hil_gps,
     parse_hil_sensor,
 )
-from aerotwin_px4_bridge.mission import Mission, MissionClient, Waypoint
+from aerotwin_px4_bridge.mission import Mission, Waypoint
+from aerotwin_px4_bridge.mission_client import MissionClient
 from aerotwin_px4_bridge.mission_upload import MissionItem, MissionUpload
 from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.process import (
@@ -34,7 +35,7 @@ from aerotwin_px4_bridge.process import (
     px4_process,
     rotor_parameters,
 )
-from aerotwin_px4_bridge.px4_files import collect_ulog, offboard_port
+from aerotwin_px4_bridge.px4_files import collect_ulogs, offboard_port
 
 __all__ = [
     "ActuatorControls",
@@ -53,7 +54,7 @@ __all__ = [
     "OnboardLink",
     "VisionPose",
     "Waypoint",
-    "collect_ulog",
+    "collect_ulogs",
     "embedded_process",
     "external_vision_parameters",
     "hil_port",

@@ -19,8 +19,8 @@ _ALL, _LITHIUM_POLYMER = 1, 1
 _MOST_CELLS = 10
 
 
-def pack_battery_status(charge: float, voltage_v: float, current_a: float, *, cells: int) -> bytes:
-    """Return a BATTERY_STATUS frame of the simulator.
+def battery_payload(charge: float, voltage_v: float, current_a: float, *, cells: int) -> bytes:
+    """Return the payload of a BATTERY_STATUS.
 
     Parameters
     ----------
@@ -56,9 +56,14 @@ def pack_battery_status(charge: float, voltage_v: float, current_a: float, *, ce
         )
     except struct.error as error:
         raise ValueError(f"a value does not fit BATTERY_STATUS: {error}") from error
+    return payload.ljust(KNOWN[BATTERY_STATUS][0], b"\0")
+
+
+def pack_battery_status(charge: float, voltage_v: float, current_a: float, *, cells: int) -> bytes:
+    """Return a BATTERY_STATUS frame of the simulator, of values as for `battery_payload`."""
     return pack_frame(
         BATTERY_STATUS,
-        payload.ljust(KNOWN[BATTERY_STATUS][0], b"\0"),
+        battery_payload(charge, voltage_v, current_a, cells=cells),
         system_id=SIMULATOR_SYSTEM_ID,
         component_id=SIMULATOR_COMPONENT_ID,
     )

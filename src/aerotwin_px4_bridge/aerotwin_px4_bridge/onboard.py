@@ -23,9 +23,11 @@ from aerotwin_core.frames import R_FLU_FRD, FloatArray, map_body_from_quat_wxyz_
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge import telemetry
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate, AutopilotState
+from aerotwin_px4_bridge.battery_status import battery_payload
 from aerotwin_px4_bridge.external_vision import VisionPose, pack_odometry, parse_odometry
 from aerotwin_px4_bridge.mavlink2 import (
     ATTITUDE_QUATERNION,
+    BATTERY_STATUS,
     COMMAND_ACK,
     COMMAND_LONG,
     ESTIMATOR_STATUS,
@@ -54,6 +56,7 @@ from aerotwin_px4_bridge.setpoint_messages import global_target
 LOCAL_PORT = 14030
 REMOTE_PORT = 14280
 ONBOARD_COMPONENT_ID = 191
+BATTERY_COMPONENT_ID = 180
 ONBOARD_CONTROLLER = 18
 NO_AUTOPILOT = 8
 ACTIVE = 4
@@ -216,6 +219,16 @@ class OnboardLink:
         """Send an ODOMETRY: what a camera or a motion capture says of the vehicle's pose."""
         self.send(ODOMETRY, pack_odometry(pose))
 
+    def send_battery(
+        self, charge: float, voltage_v: float, current_a: float, *, cells: int
+    ) -> None:
+        """Send a BATTERY_STATUS as a smart battery of the vehicle does; see `battery_payload`.
+
+        PX4 reads batteries on its MAVLink ports and none on its simulator link.
+        """
+        payload = battery_payload(charge, voltage_v, current_a, cells=cells)
+        self.send(BATTERY_STATUS, payload, component_id=BATTERY_COMPONENT_ID)
+
     @property
     def needs_fix(self) -> bool:
         """Whether it flies on relative positions only and has told no global one.
@@ -242,14 +255,16 @@ class OnboardLink:
         )
         self.send(SET_GPS_GLOBAL_ORIGIN, payload)
 
-    def send(self, message_id: int, payload: bytes) -> None:
+    def send(
+        self, message_id: int, payload: bytes, *, component_id: int = ONBOARD_COMPONENT_ID
+    ) -> None:
         """Send any message of `mavlink2.KNOWN`; it may be lost when nobody listens."""
         data = pack_frame(
             message_id,
             payload,
             sequence=self._sequence,
             system_id=self.system_id,
-            component_id=ONBOARD_COMPONENT_ID,
+            component_id=component_id,
         )
         self._sequence += 1
         try:

@@ -68,6 +68,7 @@ def px4_process(
     model: str = PX4_MODEL,
     namespace: str | None = None,
     links: Sequence[str] | None = None,
+    has_battery: bool = False,
     cpu: int | None = None,
 ) -> AutopilotProcess:
     """Return a PX4 SITL, ready to start.
@@ -97,6 +98,9 @@ def px4_process(
         MAVLink ports besides the onboard one: any of `px4_files.LINKS`. Default: all in real time,
         none otherwise. Each that nobody listens to costs 5 to 20 us of every step, all together as
         much as half of PX4.
+    has_battery : bool
+        Whether the simulator reports a battery on the onboard link (`OnboardLink.send_battery`):
+        PX4's own simulated one is then stopped.
     cpu : int, optional
         The core it shares with the simulator: three times faster than spread over two.
 
@@ -109,10 +113,13 @@ def px4_process(
     folder = (Path(run_folder) / f"px4_{instance}").resolve()
     if links is None:
         links = tuple(LINKS) if speed_factor == 1.0 else ()
-    chosen = {"EKF2_GPS_DELAY": 1000.0 * gnss_delay_s, **(parameters or {})}
+    chosen = {"EKF2_GPS_DELAY": 1000.0 * gnss_delay_s}
+    if has_battery:
+        chosen |= BATTERY_PARAMETERS
+    chosen |= parameters or {}
     scripts = {
         "px4-rc.params": parameter_script(chosen),
-        "px4-rc.mavlink": mavlink_script(links),
+        "px4-rc.mavlink": mavlink_script(links, has_battery=has_battery),
     }
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in scripts.items():
@@ -193,6 +200,22 @@ def external_vision_parameters(
         values |= {"EKF2_GPS_CTRL": 0, "EKF2_HGT_REF": 3, "EKF2_GPS_CHECK": 0}
         values["EKF2_MAG_TYPE"] = 5  # none: its declination is not known without a place on Earth
     return values
+
+
+OPTICAL_FLOW_PARAMETERS = {"EKF2_OF_CTRL": 1}
+"""What PX4 needs to fuse the flow of the simulator link; a range finder it fuses by default."""
+BATTERY_PARAMETERS = {"RTL_TIME_MARGIN": -1e6}
+"""PX4 v1.14 takes the remaining flight time of a battery on MAVLink for zero and returns at once
+(`MavlinkReceiver::handle_message_battery_status` leaves it out): this keeps the check from failing.
+Its thresholds on the charge (BAT_LOW_THR, ...) and COM_LOW_BAT_ACT act as ever."""
+RC_PARAMETERS = {
+    "COM_RC_IN_MODE": 0,
+    "RC_MAP_ROLL": 1,
+    "RC_MAP_PITCH": 2,
+    "RC_MAP_THROTTLE": 3,
+    "RC_MAP_YAW": 4,
+}
+"""What PX4 needs to fly by the channels of `pack_rc_channels`."""
 
 
 def _beside_python(program: str) -> str:

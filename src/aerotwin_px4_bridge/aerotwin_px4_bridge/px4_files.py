@@ -16,7 +16,8 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 
-from aerotwin_core.errors import UserError
+from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.parameters import read_yaml
 
 MANY = 10
 """From this instance on a vehicle's offboard port follows another rule: 14540 + 10 is already the
@@ -64,8 +65,11 @@ def offboard_port(instance: int) -> int:
     return (_OFFBOARD_PORT if instance < MANY else _OFFBOARD_PORT_OF_MANY) + instance
 
 
-def mavlink_script(links: Sequence[str]) -> str:
+def mavlink_script(links: Sequence[str], *, has_battery: bool = False) -> str:
     """Return the start-up script that opens the onboard link and these.
+
+    PX4 sources it after its modules have started: with `has_battery` its own simulated battery is
+    stopped, so that the one of the airframe, on the onboard link, is the only one.
 
     Raises
     ------
@@ -77,7 +81,8 @@ def mavlink_script(links: Sequence[str]) -> str:
         raise UserError(
             f"PX4 links: expected some of {', '.join(LINKS)}, found {', '.join(sorted(unknown))}"
         )
-    lines = [_ONBOARD, *(line for name in LINKS if name in links for line in LINKS[name])]
+    battery = ["battery_simulator stop"] if has_battery else []
+    lines = [*battery, _ONBOARD, *(line for name in LINKS if name in links for line in LINKS[name])]
     return "#!/bin/sh\n" + "\n".join(lines) + "\n"
 
 
@@ -98,8 +103,27 @@ def parameter_script(parameters: Mapping[str, float]) -> str:
     return "#!/bin/sh\n" + "\n".join(lines) + "\n"
 
 
-def collect_ulog(run_folder: Path, instance: int) -> Path | None:
-    """Copy the last ULog of a PX4 that has ended beside the other files of the run.
+def read_px4_parameters(path: str) -> dict[str, float]:
+    """Return PX4 parameters by name from a YAML file; none when no file is named.
+
+    Raises
+    ------
+    ParameterError
+        If it holds anything but numbers by name.
+    """
+    content = read_yaml(path) if path else {}
+    if not isinstance(content, Mapping):
+        raise ParameterError(f"{path}: expected names with numbers, found {type(content).__name__}")
+    for name, value in content.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ParameterError(f"{path}: {name}: expected a number, found {value!r}")
+    return {str(name): float(value) for name, value in content.items()}
+
+
+def collect_ulogs(run_folder: Path, instance: int) -> list[Path]:
+    """Copy the ULogs of a PX4 that has ended beside the other files of the run.
+
+    PX4 begins a log at each arming (or at boot, as SDLOG_MODE says).
 
     Parameters
     ----------
@@ -110,16 +134,21 @@ def collect_ulog(run_folder: Path, instance: int) -> Path | None:
 
     Returns
     -------
-    Path or None
-        `px4_<instance>.ulg` in the run folder; None when PX4 wrote none (it logs from arming or
-        boot on, as SDLOG_MODE says).
+    list of Path
+        `px4_<instance>.ulg`, then `px4_<instance>_2.ulg` and so on, in the order in which they
+        were begun; empty when PX4 wrote none.
     """
     logs = (Path(run_folder) / f"px4_{instance}" / "log").glob("**/*.ulg")
-    found = [path for path in logs if path.stat().st_size > 0]
-    if not found:
-        return None
-    target = Path(run_folder) / f"px4_{instance}.ulg"
-    unfinished = target.with_suffix(".ulg.part")
-    shutil.copyfile(max(found, key=lambda path: path.stat().st_mtime_ns), unfinished)
-    os.replace(unfinished, target)
-    return target
+    found = sorted(path for path in logs if path.stat().st_size > 0)  # named by date and time
+    targets = [ulog_path(run_folder, instance, number) for number in range(len(found))]
+    for source, target in zip(found, targets, strict=True):
+        unfinished = target.with_suffix(".ulg.part")
+        shutil.copyfile(source, unfinished)
+        os.replace(unfinished, target)
+    return targets
+
+
+def ulog_path(run_folder: Path, instance: int, number: int = 0) -> Path:
+    """Return where `collect_ulogs` puts log `number` (from 0) of a vehicle."""
+    suffix = f"_{number + 1}" if number else ""
+    return Path(run_folder) / f"px4_{instance}{suffix}.ulg"

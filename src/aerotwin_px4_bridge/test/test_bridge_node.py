@@ -26,8 +26,8 @@ from aerotwin_px4_bridge.messages import (
     parse_hil_sensor,
 )
 from aerotwin_px4_bridge.onboard import AutopilotEstimate
+from aerotwin_px4_bridge.px4_files import read_px4_parameters
 from aerotwin_px4_bridge.ros import conversions as convert
-from aerotwin_px4_bridge.ros.autopilot import read_px4_parameters
 from aerotwin_px4_bridge.ros.flight import BridgeFlight
 from aerotwin_px4_bridge.ros.parameters import BridgeParameters
 

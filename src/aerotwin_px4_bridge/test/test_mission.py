@@ -13,7 +13,8 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import load_parameters
-from aerotwin_px4_bridge.mission import Mission, MissionClient, Waypoint
+from aerotwin_px4_bridge.mission import Mission, Waypoint
+from aerotwin_px4_bridge.mission_client import MissionClient
 from aerotwin_px4_bridge.onboard import OnboardLink
 
 STEP_NS = 4_000_000
@@ -332,8 +333,51 @@ def test_leaving_offboard_by_itself_ends_the_mission(pair):
             autopilot.mode = LOITER
 
     _fly(autopilot, client, on_step=fail_safe)
-    assert "left offboard by itself (mode 4, 3)" in client.failure
+    assert "left OFFBOARD for PX4's mode (4, 3): a fail-safe" in client.failure
     assert client.setpoint_p_map is None
+
+
+def test_a_held_mission_stands_still_and_goes_on_where_it_was(pair):
+    autopilot, client = pair
+    progress = []
+
+    def hold_at_half(stamp_ns: int) -> None:
+        if client.phase == "flying" and client.progress > 0.5 and not progress:
+            client.hold()
+        if client.phase == "holding" and autopilot.mode == LOITER:
+            progress.append(client.progress)
+            if len(progress) == 500:
+                client.resume()
+
+    _fly(autopilot, client, on_step=hold_at_half)
+    assert client.failure is None
+    assert client.is_finished
+    assert max(progress) - min(progress) == 0.0
+    assert 0.5 < progress[0] < 0.6
+
+
+@pytest.mark.parametrize("is_held", [False, True])
+def test_a_mission_can_be_landed_on_its_way(pair, is_held):
+    autopilot, client = pair
+
+    def land_at_half(stamp_ns: int) -> None:
+        if is_held and client.phase == "flying" and client.progress > 0.4:
+            client.hold()
+        elif client.phase in ("flying", "holding") and client.progress > 0.4:
+            client.land()
+
+    _fly(autopilot, client, on_step=land_at_half)
+    assert "landed by request after 4" in client.failure
+    assert not autopilot.is_armed
+
+
+def test_only_a_mission_in_flight_is_interrupted(pair):
+    _, client = pair
+    for request in (client.hold, client.land):
+        with pytest.raises(UserError, match="waiting for the autopilot"):
+            request()
+    with pytest.raises(UserError, match="not held"):
+        client.resume()
 
 
 def test_silence_in_flight_ends_the_mission(pair):

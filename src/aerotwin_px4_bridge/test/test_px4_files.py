@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What PX4 reads and leaves. Oracle: a shell that runs the scripts with commands of its own."""
 
-import os
 import subprocess
 from math import inf, nan
 
@@ -12,7 +11,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_px4_bridge.process import external_vision_parameters
 from aerotwin_px4_bridge.px4_files import (
     LINKS,
-    collect_ulog,
+    collect_ulogs,
     mavlink_script,
     offboard_port,
     parameter_script,
@@ -101,19 +100,19 @@ def test_external_vision_alone_replaces_gnss_and_height():
     assert "EKF2_GPS_CTRL" not in external_vision_parameters(with_gnss=True)
 
 
-def test_the_last_log_is_copied_into_the_run_folder(tmp_path):
+def test_every_log_is_copied_into_the_run_folder_in_order(tmp_path):
+    """PX4 begins a log at each arming; an empty one is none."""
     folder = tmp_path / "px4_3" / "log"
     for n, name in enumerate(["1970-01-01/00_00_01.ulg", "1970-01-02/00_00_00.ulg"]):
         path = folder / name
         path.parent.mkdir(parents=True)
         path.write_bytes(b"ULog" + bytes([n]))
-        os.utime(path, (1000 + n, 1000 + n))
     (folder / "empty.ulg").touch()
-    copied = collect_ulog(tmp_path, 3)
-    assert copied == tmp_path / "px4_3.ulg"
-    assert copied.read_bytes() == b"ULog\x01"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["px4_3", "px4_3.ulg"]
+    copied = collect_ulogs(tmp_path, 3)
+    assert copied == [tmp_path / "px4_3.ulg", tmp_path / "px4_3_2.ulg"]
+    assert [path.read_bytes() for path in copied] == [b"ULog\x00", b"ULog\x01"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["px4_3", "px4_3.ulg", "px4_3_2.ulg"]
 
 
 def test_no_log_is_no_file(tmp_path):
-    assert collect_ulog(tmp_path, 0) is None
+    assert collect_ulogs(tmp_path, 0) == []

@@ -48,9 +48,11 @@ from aerotwin_sensor_models.magnetometer import (
     magnetic_field_enu_tesla,
 )
 from aerotwin_sensor_models.noise import seed_sequence
+from aerotwin_sensor_models.optical_flow import FlowReading, OpticalFlow, OpticalFlowParameters
 from aerotwin_sensor_models.presets import load_preset, preset_names, preset_source
 from aerotwin_sensor_models.radar import Radar, RadarParameters, RadarScan
 from aerotwin_sensor_models.radar_image import polar_image
+from aerotwin_sensor_models.range_finder import RangeFinder, RangeFinderParameters
 from aerotwin_sensor_models.vignetting import VignettingParameters, relative_illumination
 
 __all__ = [
@@ -68,6 +70,7 @@ __all__ = [
     "ExternalVisionParameters",
     "ExternalVisionSample",
     "ExtraSensor",
+    "FlowReading",
     "Gnss",
     "GnssParameters",
     "GnssSample",
@@ -81,9 +84,13 @@ __all__ = [
     "LidarScan",
     "Magnetometer",
     "MagnetometerParameters",
+    "OpticalFlow",
+    "OpticalFlowParameters",
     "Radar",
     "RadarParameters",
     "RadarScan",
+    "RangeFinder",
+    "RangeFinderParameters",
     "SensorTruth",
     "TriadParameters",
     "TruthPlaces",

@@ -7,7 +7,8 @@ A class and a line of YAML (`extra_sensors: ["my_package.sonar:Sonar"]`) put a s
 """
 
 import importlib
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -42,6 +43,9 @@ class SensorTruth:
         Velocity of the air in map axes [m/s].
     altitude_amsl_m : float
         Altitude above mean sea level [m].
+    cast : callable
+        `cast(p_map, direction_map)` returns how far [m] it is from a point to the first surface of
+        the world in a direction, infinity if there is none.
     """
 
     p_map_body: np.ndarray
@@ -52,6 +56,7 @@ class SensorTruth:
     specific_force_in_body: np.ndarray
     wind_map: np.ndarray
     altitude_amsl_m: float
+    cast: Callable[[np.ndarray, np.ndarray], float] = lambda p_map, direction_map: math.inf
 
 
 class ExtraSensor(Protocol):

@@ -16,7 +16,9 @@ from aerotwin_sensor_models.gnss import GnssParameters
 from aerotwin_sensor_models.imu import ImuParameters
 from aerotwin_sensor_models.lidar import LidarParameters
 from aerotwin_sensor_models.magnetometer import MagnetometerParameters
+from aerotwin_sensor_models.optical_flow import OpticalFlowParameters
 from aerotwin_sensor_models.radar import RadarParameters
+from aerotwin_sensor_models.range_finder import RangeFinderParameters
 
 PARAMETERS_OF: dict[str, type] = {
     "imu": ImuParameters,
@@ -25,6 +27,8 @@ PARAMETERS_OF: dict[str, type] = {
     "gnss": GnssParameters,
     "external_vision": ExternalVisionParameters,
     "airspeed": AirspeedParameters,
+    "range_finder": RangeFinderParameters,
+    "optical_flow": OpticalFlowParameters,
     "camera": CameraParameters,
     "camera_noise": CameraNoiseParameters,
     "lidar": LidarParameters,

@@ -1,25 +1,33 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Sensors that a user brings: each sampled at its exact due times, its messages handed out."""
+"""Sensors beside the inertial ones, packaged or a user's: sampled at their exact due times."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.messages import serialize
+from aerotwin_core.parameters import to_mapping
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_sensor_models import (
+    Airspeed,
     ExtraSensor,
+    OpticalFlow,
+    RangeFinder,
     SensorTruth,
     extra_message,
+    load_preset,
     make_extra_sensor,
+    seed_sequence,
 )
 from aerotwin_simulator import topics
 from aerotwin_simulator.outlets import Outlets
-from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.parameters import NO_PRESET, SimulatorParameters
 from aerotwin_simulator.truth import TruthStep, rotation
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
@@ -31,8 +39,36 @@ _TAKEN = frozenset(
         *topics.FROM_SLAM,
         topics.EXTERNAL_ODOM,
         topics.ROTOR_COMMAND,
+        topics.JOY,
     )
 )
+
+
+PACKAGED: dict[str, Callable[..., Any]] = {
+    "range_finder": RangeFinder,
+    "optical_flow": OpticalFlow,
+    "airspeed": Airspeed,
+}
+"""Parameter that names a preset -> the sensor that it puts on the vehicle."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraReading:
+    """One sample of a sensor, as an autopilot may want it.
+
+    Attributes
+    ----------
+    sensor : ExtraSensor
+        Which.
+    stamp_ns : int
+        When [ns].
+    fields : mapping
+        Fields of its message.
+    """
+
+    sensor: ExtraSensor
+    stamp_ns: int
+    fields: Mapping[str, Any]
 
 
 class SensorFailed(Exception):
@@ -40,7 +76,7 @@ class SensorFailed(Exception):
 
 
 class ExtraSensors:
-    """The sensors that the parameter `extra_sensors` names.
+    """The packaged sensors that parameters name, and those of `extra_sensors`.
 
     Parameters
     ----------
@@ -50,6 +86,8 @@ class ExtraSensors:
         Altitude of the origin of map above mean sea level [m].
     inputs : (m,) array
         Inputs of the dynamics, for the wind.
+    cast : callable
+        As `SensorTruth.cast`.
     outlets : Outlets
         Who gets the messages.
     vehicle : str
@@ -73,12 +111,14 @@ class ExtraSensors:
         parameters: SimulatorParameters,
         origin_altitude_m: float,
         inputs: np.ndarray,
+        cast: Callable[[np.ndarray, np.ndarray], float],
         outlets: Outlets,
         vehicle: str = "",
         start_ns: int = 0,
     ) -> None:
         self._altitude = origin_altitude_m
         self._wind = inputs[layout.WIND : layout.WIND + 3]
+        self._cast = cast
         self._outlets = outlets
         sensors = make_extra_sensors(parameters)
         place = topics.below(vehicle)
@@ -89,19 +129,22 @@ class ExtraSensors:
         dues = [Schedule(float(sensor.rate_hz), start_ns) for sensor in sensors]
         self._entries = list(zip(sensors, self.topics, dues, strict=True))
 
-    def sample(self, step: TruthStep) -> None:
-        """Sample what is due in a step and hand it out.
+    def sample(self, step: TruthStep) -> list[ExtraReading]:
+        """Sample what is due in a step, hand it out and return it.
 
         Raises
         ------
         SensorFailed
             If a sensor raises, or returns what is not the fields of its message.
         """
+        readings: list[ExtraReading] = []
         for sensor, topic, due in self._entries:
             for stamp_ns in due.until(step.end_ns):
-                cdr = _message(sensor, stamp_ns, self._truth(step.at(stamp_ns)))
-                if cdr is not None:
-                    self._outlets.emit(topic, stamp_ns, cdr)
+                fields = _sample(sensor, stamp_ns, self._truth(step.at(stamp_ns)))
+                if fields is not None:
+                    self._outlets.emit(topic, stamp_ns, _message(sensor, stamp_ns, fields))
+                    readings.append(ExtraReading(sensor, stamp_ns, fields))
+        return readings
 
     def _truth(self, state: np.ndarray) -> SensorTruth:
         return SensorTruth(
@@ -113,6 +156,7 @@ class ExtraSensors:
             specific_force_in_body=state[layout.SPECIFIC_FORCE].copy(),
             wind_map=self._wind.copy(),
             altitude_amsl_m=self._altitude + float(state[layout.POSITION.start + 2]),
+            cast=self._cast,
         )
 
 
@@ -125,7 +169,7 @@ def make_extra_sensors(parameters: SimulatorParameters) -> Sequence[ExtraSensor]
         If one cannot be found or made, or its topic is no relative name of its own.
     """
     seed, vehicle = parameters.seed, parameters.instance
-    sensors: list[ExtraSensor] = []
+    sensors = _packaged(parameters)
     for line in parameters.extra_sensors:
         sensor = make_extra_sensor(line, seed=seed, vehicle=vehicle)
         _check_topic(line, sensor.topic, [other.topic for other in sensors])
@@ -147,15 +191,34 @@ def _check_topic(line: str, name: object, others: Sequence[str]) -> None:
         )
 
 
-def _message(sensor: ExtraSensor, stamp_ns: int, truth: SensorTruth) -> bytes | None:
-    """Return the serialised message of a sample; whatever a user's class does is told."""
+def _packaged(parameters: SimulatorParameters) -> list[ExtraSensor]:
+    sensors: list[ExtraSensor] = []
+    for name, make in PACKAGED.items():
+        preset = getattr(parameters, name)
+        if preset != NO_PRESET:
+            values = to_mapping(load_preset(name, preset))
+            rng = seed_sequence(parameters.seed, parameters.instance, name)
+            sensors.append(make(values, rng))
+    return sensors
+
+
+def _sample(sensor: ExtraSensor, stamp_ns: int, truth: SensorTruth) -> Mapping[str, Any] | None:
     try:
-        fields = sensor.sample(stamp_ns, truth)
-        if fields is None:
-            return None
+        return sensor.sample(stamp_ns, truth)
+    except Exception as error:
+        raise _failed(sensor, stamp_ns, error) from error
+
+
+def _message(sensor: ExtraSensor, stamp_ns: int, fields: Mapping[str, Any]) -> bytes:
+    try:
         return bytes(serialize(extra_message(sensor, stamp_ns, fields)))
     except Exception as error:
-        raise SensorFailed(
-            f"extra sensor {type(sensor).__name__} failed at t = {stamp_ns * 1e-9:.3f} s: "
-            f"{type(error).__name__}: {error}"
-        ) from error
+        raise _failed(sensor, stamp_ns, error) from error
+
+
+def _failed(sensor: ExtraSensor, stamp_ns: int, error: Exception) -> SensorFailed:
+    """Return what is said when a user's class raises, or its fields are not those of a message."""
+    return SensorFailed(
+        f"extra sensor {type(sensor).__name__} failed at t = {stamp_ns * 1e-9:.3f} s: "
+        f"{type(error).__name__}: {error}"
+    )

@@ -40,6 +40,7 @@ class FleetVehicle:
     controller_options: str | None = parameter(None, text="likewise")
     px4_dir: str | None = parameter(None, text="likewise")
     px4_model: str | None = parameter(None, text="likewise")
+    px4_parameters: str | None = parameter(None, text="likewise")
     mission: str | None = parameter(None, text="likewise")
     anchor_mission: bool | None = parameter(None, text="likewise")
     imu: str | None = parameter(None, text="likewise")
@@ -49,6 +50,10 @@ class FleetVehicle:
     external_vision: str | None = parameter(
         None, text="likewise", choices=(None, "none", "simulated", "topic")
     )
+    range_finder: str | None = parameter(None, text="likewise")
+    optical_flow: str | None = parameter(None, text="likewise")
+    airspeed: str | None = parameter(None, text="likewise")
+    rc: str | None = parameter(None, text="likewise", choices=(None, "none", "joy"))
     extra_sensors: tuple[str, ...] | None = parameter(None, text="likewise")
     camera: bool | None = parameter(None, text="likewise")
 

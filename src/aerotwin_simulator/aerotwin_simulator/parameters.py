@@ -44,6 +44,9 @@ class SimulatorParameters:
     )
     px4_dir: str = parameter("", text="PX4 source folder with a built SITL (controller px4)")
     px4_model: str = parameter("none_iris", text="PX4_SIM_MODEL, PX4's own airframe")
+    px4_parameters: str = parameter(
+        "", text="path of a YAML file of PX4 parameters by name, set at its start; empty = none"
+    )
     mission: str = parameter(
         "none",
         text="path of a mission file; none = wait for an outside client; controllers ros2 and "
@@ -89,6 +92,14 @@ class SimulatorParameters:
     autopilot_wait_s: float = parameter(
         120.0, text="longest wait for the autopilot to connect", unit="s wall", minimum=0.1
     )
+    autopilot_answer_s: float = parameter(
+        1.0,
+        text="longest wait for the autopilot's answer to a step, three times in a row before it "
+        "is lost; more for one that is stopped in a debugger",
+        unit="s wall",
+        minimum=0.01,
+        maximum=86400.0,
+    )
     pin_cpu: int = parameter(
         -1, text="processor that loop and autopilot share; -1 = the last allowed one", minimum=-2
     )
@@ -110,6 +121,14 @@ class SimulatorParameters:
         maximum=0.5,
     )
     vision: str = parameter("default", text="preset of the simulated external vision")
+    range_finder: str = parameter(NO_PRESET, text="range finder preset; none = none")
+    optical_flow: str = parameter(NO_PRESET, text="optical flow preset; none = none")
+    airspeed: str = parameter(NO_PRESET, text="airspeed preset; none = none")
+    rc: str = parameter(
+        "none",
+        text="radio control of a PX4: joy sends the axes of the topic joy as its channels",
+        choices=("none", "joy"),
+    )
     extra_sensors: tuple[str, ...] = parameter(
         (), text="sensors of one's own: module:Class or module:Class@parameters.yaml"
     )
@@ -197,6 +216,11 @@ class SimulatorParameters:
             raise ParameterError(
                 f"external_vision: expected none or simulated with controller {kind}, found topic; "
                 "only an autopilot takes poses, let the controller's node subscribe to them itself"
+            )
+        if self.rc != "none" and self.controller != "px4":
+            raise ParameterError(
+                f"rc: expected none with controller {kind}, found {self.rc}; only PX4 reads radio "
+                "control on its simulator link"
             )
         if self.instance + self.instances - 1 > MAX_INSTANCE:
             raise ParameterError(

@@ -9,6 +9,7 @@ import numpy as np
 from aerotwin_px4_bridge.external_vision import VisionPose
 from aerotwin_sensor_models import GnssSample
 from aerotwin_simulator.battery import BatteryReport
+from aerotwin_simulator.extra_sensors import ExtraReading
 from aerotwin_simulator.truth import TruthStep
 
 FORCE, RATE, FIELD = slice(0, 3), slice(3, 6), slice(6, 9)
@@ -39,6 +40,8 @@ class Readings:
         The battery's report, when one is due.
     vision : list of VisionPose
         What external vision delivered in this step.
+    extra : list of ExtraReading
+        What other sensors read in this step: range finder, optical flow, airspeed, a user's own.
     """
 
     step: TruthStep
@@ -51,3 +54,4 @@ class Readings:
     fixes: list[GnssSample] = field(default_factory=list)
     battery: BatteryReport | None = None
     vision: list[VisionPose] = field(default_factory=list)
+    extra: list[ExtraReading] = field(default_factory=list)

@@ -107,6 +107,7 @@ STEP_ACK = Topic("step/ack", "std_msgs/msg/Header")
 ANSWERS = {topic.name: topic for topic in (SLAM_ODOM, STEP_ACK)}
 """Topics of nodes that keep pace: a message with the stamp of a frame answers it."""
 EXTERNAL_ODOM = Topic("external_odom", "nav_msgs/msg/Odometry")
+JOY = Topic("joy", "sensor_msgs/msg/Joy")
 ROTOR_COMMAND = Topic("command/rotors", "sensor_msgs/msg/JointState")
 FROM_SLAM = (
     SLAM_ODOM,

@@ -168,7 +168,13 @@ class SimulatedVehicle:
         )
         altitude = around.world.origin.altitude_m
         self._extra = ExtraSensors(
-            parameters, altitude, self._mover.inputs, self._outlets, self.name, stamp_ns
+            parameters,
+            altitude,
+            self._mover.inputs,
+            around.queries.cast_one,
+            self._outlets,
+            self.name,
+            stamp_ns,
         )
         self._outlets.add(self._extra.topics)
         self._surface = Surface(around.queries, self._mover.inputs)
@@ -274,7 +280,7 @@ class SimulatedVehicle:
                 self._outlets.emit(self._lidar.topic, stamp_ns, cdr)
         self._sensors.collect(self._readings)
         try:
-            self._extra.sample(step)
+            self._readings.extra = self._extra.sample(step)
         except SensorFailed as error:
             self.end(str(error), is_success=False)
         self._readings.battery = self._battery.report(end_ns, step.end)

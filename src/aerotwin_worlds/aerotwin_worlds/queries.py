@@ -109,6 +109,10 @@ class WorldQueries:
         """Return the distance (n,) [m] along rays to the surface; see `cast_rays`."""
         return self.cast_rays(origins, directions).distance_m
 
+    def cast_one(self, p_map: np.ndarray, direction_map: np.ndarray) -> float:
+        """Return how far [m] it is from a point (3,) to the surface in a direction (3,)."""
+        return float(self.cast(p_map[None], direction_map[None])[0])
+
     def cast_rays(self, origins: ArrayLike, directions: ArrayLike) -> SurfaceHits:
         """Return what rays meet first.
 

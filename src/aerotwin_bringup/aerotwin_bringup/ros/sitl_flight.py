@@ -4,6 +4,7 @@
 
 import sys
 from dataclasses import dataclass
+from itertools import count
 
 import yaml
 
@@ -18,6 +19,7 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.parameters import parameter
 from aerotwin_core.section import Section
+from aerotwin_px4_bridge.px4_files import ulog_path
 from aerotwin_px4_bridge.ulog import read_ulog
 from aerotwin_simulator import topics
 from aerotwin_simulator.ros.flight import FlightResult
@@ -158,20 +160,24 @@ def flight_record(
 
 
 def px4_log_chapters(result: FlightResult, bag: BagReader, world: World) -> list[Section]:
-    """Return a chapter for each PX4 that left its log in the run folder."""
+    """Return a chapter for each log that a PX4 left in the run folder."""
     chapters = []
+    plane = LocalTangentPlane(world.origin)
     for vehicle in result.vehicles:
-        path = result.folder / f"px4_{vehicle.instance}.ulg"
         topic = f"/{vehicle.name}/truth/odom" if vehicle.name else "/truth/odom"
-        if not path.is_file() or bag.counts.get(topic, 0) < 2:
+        if bag.counts.get(topic, 0) < 2:
             continue
-        try:
-            log = read_ulog(path, PX4_LOG_TOPICS)
-        except UserError as error:
-            result.warnings.append(f"PX4's log is not shown: {error}")
-            continue
-        plane = LocalTangentPlane(world.origin)
-        chapters.append(px4_log_section(log, bag.trajectory(topic), plane, vehicle.name))
+        for number in count():
+            path = ulog_path(result.folder, vehicle.instance, number)
+            if not path.is_file():
+                break
+            try:
+                log = read_ulog(path, PX4_LOG_TOPICS)
+            except UserError as error:
+                result.warnings.append(f"PX4's log is not shown: {error}")
+                continue
+            truth = bag.trajectory(topic)
+            chapters.append(px4_log_section(log, truth, plane, vehicle.name, number))
     return chapters
 
 

@@ -3,13 +3,12 @@
 """The autopilot process that the parameters of the node name."""
 
 import importlib.util
-from collections.abc import Mapping
 from pathlib import Path
 
 from aerotwin_core.child_python import python_command
-from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_core.parameters import read_yaml
+from aerotwin_core.errors import UserError
 from aerotwin_px4_bridge.process import AutopilotProcess, embedded_process, px4_process
+from aerotwin_px4_bridge.px4_files import read_px4_parameters
 from aerotwin_px4_bridge.ros.parameters import BridgeParameters
 
 EMBEDDED_MODULE = "aerotwin_autopilot.embedded_autopilot"
@@ -43,20 +42,3 @@ def make_autopilot(parameters: BridgeParameters) -> AutopilotProcess | None:
             model=parameters.px4_model,
         )
     return None
-
-
-def read_px4_parameters(path: str) -> dict[str, float]:
-    """Return PX4 parameters by name from a YAML file; none when no file is named.
-
-    Raises
-    ------
-    ParameterError
-        If it holds anything but numbers by name.
-    """
-    content = read_yaml(path) if path else {}
-    if not isinstance(content, Mapping):
-        raise ParameterError(f"{path}: expected names with numbers, found {type(content).__name__}")
-    for name, value in content.items():
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise ParameterError(f"{path}: {name}: expected a number, found {value!r}")
-    return {str(name): float(value) for name, value in content.items()}

@@ -13,7 +13,8 @@ from aerotwin_px4_bridge.hil_socket import AutopilotLost
 from aerotwin_px4_bridge.link import HilLink, hil_port
 from aerotwin_px4_bridge.listener import Listener
 from aerotwin_px4_bridge.messages import Vector, pack_hil_gps, pack_hil_sensor
-from aerotwin_px4_bridge.mission import Mission, MissionClient
+from aerotwin_px4_bridge.mission import Mission
+from aerotwin_px4_bridge.mission_client import MissionClient
 from aerotwin_px4_bridge.ros.autopilot import make_autopilot
 from aerotwin_px4_bridge.ros.conversions import (
     Fix,

@@ -23,10 +23,16 @@ from aerotwin_px4_bridge import (
     hil_port,
     px4_process,
 )
-from aerotwin_px4_bridge.process import external_vision_parameters, rotor_parameters
+from aerotwin_px4_bridge.process import (
+    OPTICAL_FLOW_PARAMETERS,
+    RC_PARAMETERS,
+    external_vision_parameters,
+    rotor_parameters,
+)
+from aerotwin_px4_bridge.px4_files import read_px4_parameters
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers.backend import BackendSetup
-from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
+from aerotwin_simulator.parameters import NO_GNSS, NO_PRESET, SimulatorParameters
 
 _OUTSIDE_LINKS = ("ground", "offboard")
 """What PX4 opens for outside clients when no mission flies it."""
@@ -124,6 +130,11 @@ def _px4(setup: BackendSetup) -> AutopilotProcess:
         chosen |= external_vision_parameters(
             delay_s=_vision_delay_s(parameters), with_gnss=parameters.gnss != NO_GNSS
         )
+    if parameters.optical_flow != NO_PRESET:
+        chosen |= OPTICAL_FLOW_PARAMETERS
+    if parameters.rc != "none":
+        chosen |= RC_PARAMETERS
+    chosen |= read_px4_parameters(parameters.px4_parameters)
     return px4_process(
         Path(parameters.px4_dir or "PX4-Autopilot"),
         parameters.instance,
@@ -135,6 +146,7 @@ def _px4(setup: BackendSetup) -> AutopilotProcess:
         model=parameters.px4_model,
         namespace=setup.vehicle or None,
         links=_OUTSIDE_LINKS if setup.mission is None else None,
+        has_battery=airframe.battery.capacity_ah > 0.0,
         cpu=loop_cpu(parameters),
     )
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_px4_bridge import (
     AutopilotEstimate,
     HilLink,
+    HilTimeouts,
     MissionClient,
 )
 from aerotwin_px4_bridge.battery_status import pack_battery_status
@@ -28,10 +30,13 @@ from aerotwin_px4_bridge.messages import (
     SIMULATOR_SYSTEM_ID,
     pack_hil_gps,
 )
-from aerotwin_px4_bridge.px4_files import collect_ulog
+from aerotwin_px4_bridge.px4_files import collect_ulogs
 from aerotwin_sensor_models import GnssSample
+from aerotwin_simulator.battery import BatteryReport
+from aerotwin_simulator.controllers import onboard
 from aerotwin_simulator.controllers.autopilot_process import hil_endpoint, make_process
 from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup, Motors
+from aerotwin_simulator.controllers.simulator_link import SimulatorLink
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import FORCE, RATE, Readings
 
@@ -75,8 +80,14 @@ class MavlinkAutopilot:
         self._p_map_seen: FloatArray | None = None
         self._frame = np.zeros(FRAME_BYTES, np.uint8)
         self._frame_bytes = memoryview(self._frame)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
+        is_px4 = parameters.controller == "px4"
+        self.simulator_link = SimulatorLink(setup.plane) if is_px4 else None
         self.process = make_process(setup)
-        self.link = HilLink(hil_endpoint(parameters), free_run=parameters.controller != "embedded")
+        self.link = HilLink(
+            hil_endpoint(parameters),
+            free_run=parameters.controller != "embedded",
+            timeouts=HilTimeouts(answer_s=parameters.autopilot_answer_s),
+        )
         try:
             self.client = self._make_client()
         except BaseException:
@@ -126,12 +137,20 @@ class MavlinkAutopilot:
         time_us = stamp_ns // 1000
         frames: list[bytes | memoryview] = [_hil_gps(time_us, fix) for fix in readings.fixes]
         frames += self._start_frames(stamp_ns)
-        battery = readings.battery
-        if battery is not None:
-            report = battery.charge, battery.voltage_v, battery.current_a
-            frames.append(pack_battery_status(*report, cells=battery.cells))
+        if self.simulator_link is not None:
+            frames += self.simulator_link.frames(readings)
+        if readings.battery is not None:
+            frames += self._battery_frames(readings.battery)
         frames.append(self._sensor_frame(time_us, readings))
         self.link.send(time_us, frames)
+
+    def _battery_frames(self, battery: BatteryReport) -> list[bytes]:
+        """Return what tells an autopilot of its battery; PX4 is told on its onboard link."""
+        report = battery.charge, battery.voltage_v, battery.current_a
+        if self._setup.parameters.controller == "px4":
+            self.client.link.send_battery(*report, cells=battery.cells)
+            return []
+        return [pack_battery_status(*report, cells=battery.cells)]
 
     def _tell_origin(self, stamp_ns: int) -> None:
         """Tell an embedded autopilot without GNSS once a second where map lies, until it is ready.
@@ -188,6 +207,44 @@ class MavlinkAutopilot:
             motors = self.motors
             motors.values[:] = answer.controls[: len(motors.values)]
             motors.kind = THROTTLES if answer.is_armed else OFF
+
+    def hold(self) -> None:
+        """Hover here: the mission waits, or whoever commands the autopilot loses it to HOLD.
+
+        Raises
+        ------
+        UserError
+            If the mission cannot be held now.
+        """
+        if isinstance(self.client, MissionClient):
+            self.client.hold()
+        else:
+            onboard.send_hold(self.client.link)
+
+    def resume(self) -> None:
+        """Go on with the mission after `hold`.
+
+        Raises
+        ------
+        UserError
+            If no mission is held.
+        """
+        if not isinstance(self.client, MissionClient):
+            raise UserError("resume: no mission is flown here; command the mode from your client")
+        self.client.resume()
+
+    def land(self) -> None:
+        """Land here; a mission is given up.
+
+        Raises
+        ------
+        UserError
+            If the mission cannot be interrupted now.
+        """
+        if isinstance(self.client, MissionClient):
+            self.client.land()
+        else:
+            onboard.send_land(self.client.link)
 
     @property
     def phase(self) -> str:
@@ -251,7 +308,7 @@ class MavlinkAutopilot:
         """Close both links and end the process; PX4's log is put beside the bag."""
         with ExitStack() as stack:  # the last entry first, and each whatever becomes of the others
             if self._setup.parameters.controller == "px4":
-                stack.callback(collect_ulog, self._setup.folder, self._setup.parameters.instance)
+                stack.callback(collect_ulogs, self._setup.folder, self._setup.parameters.instance)
             stack.callback(self.process.stop)
             stack.callback(self.client.close)
             stack.callback(self.link.close)

@@ -11,7 +11,7 @@ from std_srvs.srv import SetBool, Trigger
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import deserialize, stamp_ns
 from aerotwin_simulator import topics
-from aerotwin_simulator.controllers import onboard
+from aerotwin_simulator.controllers import Backend, onboard
 from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.topics import Topic
@@ -19,12 +19,12 @@ from aerotwin_simulator.vehicle import SimulatedVehicle
 
 TAKEOFF_HEIGHT_M = 2.5
 """MIS_TAKEOFF_ALT of PX4, for the service `takeoff`."""
-Send = Callable[[onboard.OnboardLink], None]
+Send = Callable[[MavlinkAutopilot], None]
 Wrap = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 def offer_services(node: Node, vehicle: SimulatedVehicle, on_loop: Wrap) -> None:
-    """Offer `arm`, `takeoff`, `land` and `hold` of one vehicle.
+    """Offer `arm`, `takeoff`, `land`, `hold` and `resume` of one vehicle.
 
     Parameters
     ----------
@@ -38,13 +38,16 @@ def offer_services(node: Node, vehicle: SimulatedVehicle, on_loop: Wrap) -> None
     prefix = f"{vehicle.name}/" if vehicle.name else ""
 
     def arm(request: SetBool.Request, reply: SetBool.Response) -> SetBool.Response:
-        return _command(vehicle, lambda link: onboard.send_arm(link, request.data), reply)
+        return _command(
+            vehicle, lambda pilot: onboard.send_arm(pilot.client.link, request.data), reply
+        )
 
     node.create_service(SetBool, f"{prefix}arm", on_loop(arm))
     sends: tuple[tuple[str, Send], ...] = (
-        ("takeoff", lambda link: onboard.send_takeoff(link, TAKEOFF_HEIGHT_M)),
-        ("land", onboard.send_land),
-        ("hold", onboard.send_hold),
+        ("takeoff", lambda pilot: onboard.send_takeoff(pilot.client.link, TAKEOFF_HEIGHT_M)),
+        ("land", MavlinkAutopilot.land),
+        ("hold", MavlinkAutopilot.hold),
+        ("resume", MavlinkAutopilot.resume),
     )
     for name, send in sends:
         node.create_service(
@@ -60,7 +63,7 @@ def _command(vehicle: SimulatedVehicle, send: Send, reply: Any) -> Any:
         reply.success, reply.message = False, "no autopilot is connected"
         return reply
     try:
-        send(backend.client.link)
+        send(backend)
     except UserError as error:
         reply.success, reply.message = False, str(error)
         return reply
@@ -92,6 +95,7 @@ class VehicleInputs:
         self._node = node
         self._commanded: dict[str, SimulatedVehicle] = {}
         self._seeing: dict[str, SimulatedVehicle] = {}
+        self._steered: dict[str, SimulatedVehicle] = {}
         wanted: list[Topic] = []
         for vehicle in vehicles:
             place = topics.below(vehicle.name)
@@ -106,17 +110,31 @@ class VehicleInputs:
             if vehicle.parameters.external_vision == "topic":
                 wanted.append(place(topics.EXTERNAL_ODOM))
                 self._seeing[wanted[-1].name] = vehicle
+            if vehicle.parameters.rc == "joy":
+                wanted.append(place(topics.JOY))
+                self._steered[wanted[-1].name] = vehicle
         self.topics = list(dict.fromkeys(wanted))
 
     def receive(self, topic: Topic, cdr: bytes) -> None:
         """Take one message."""
         if topic.name in self._seeing:
             self._seeing[topic.name].see(deserialize(cdr, topic.msgtype))
+        elif topic.name in self._steered:
+            self._steer(self._steered[topic.name].backend, deserialize(cdr, topic.msgtype))
         elif topic.name in self._commanded:
             backend = self._commanded[topic.name].backend
             if isinstance(backend, TopicCommands):
                 message = deserialize(cdr, topic.msgtype)
                 backend.receive(stamp_ns(message), message.velocity.tolist())
+
+    def _steer(self, backend: Backend, message: Any) -> None:
+        """Pass the axes of a sensor_msgs/Joy on; warn of those that are no stick positions."""
+        if not isinstance(backend, MavlinkAutopilot) or backend.simulator_link is None:
+            return
+        try:
+            backend.simulator_link.set_sticks(message.axes.tolist())
+        except ValueError as error:
+            self._node.get_logger().warning(f"joy: {error}", throttle_duration_sec=1.0)
 
     def _is_published(self, name: str) -> bool:
         return bool(self._node.count_publishers(self._node.resolve_topic_name(name)))

@@ -1,0 +1,282 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""HIL messages beside the inertial ones: truth, range finder, flow, airspeed, radio.
+
+The border to FRD, NED, centimetres and microseconds of PWM, as `messages` is for the others.
+
+References
+----------
+MAVLink common.xml, messages 65, 114, 115, 132; PX4 v1.14 SimulatorMavlink.cpp for what PX4 reads.
+"""
+
+import struct
+from collections.abc import Iterable, Sequence
+from math import isfinite
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from aerotwin_core.frames import quat_wxyz_ned_frd_from_map_body
+from aerotwin_px4_bridge.mavlink2 import (
+    DISTANCE_SENSOR,
+    HIL_OPTICAL_FLOW,
+    HIL_SENSOR,
+    HIL_STATE_QUATERNION,
+    RC_CHANNELS,
+    pack_frame,
+)
+from aerotwin_px4_bridge.messages import (
+    PASCAL_PER_HPA,
+    SIMULATOR_COMPONENT_ID,
+    SIMULATOR_SYSTEM_ID,
+    ned_from_enu,
+)
+
+_STATE = struct.Struct("<Q4f3f3i3h2H3h")
+_DISTANCE = struct.Struct("<IHHHBBBBff4fB")
+_FLOW = struct.Struct("<QIfffffIfhBB")
+_RC = struct.Struct("<I18HBB")
+
+_SENSOR = struct.Struct("<Q13fIB")
+_DIFFERENTIAL_PRESSURE = 10
+FIELDS_DIFFERENTIAL_PRESSURE = 1 << 10
+LASER = 0  # MAV_DISTANCE_SENSOR
+_ORIENTATIONS = {  # MAV_SENSOR_ORIENTATION of a beam along each axis of the body, FLU
+    (1, 0, 0): 0,
+    (0, 1, 0): 6,
+    (-1, 0, 0): 12,  # turned about y, which PX4 takes for backward; about z it does not
+    (0, -1, 0): 2,
+    (0, 0, 1): 24,
+    (0, 0, -1): 25,
+}
+_INT16, _UINT16 = 32767, 65535
+_RC_CHANNELS, _RC_UNUSED = 18, 65535
+RC_CENTRE_US, RC_SPAN_US = 1500.0, 500.0
+RC_FULL_STRENGTH = 254
+
+
+def pack_hil_state(
+    time_us: int,
+    place: tuple[float, float, float],
+    q_map_body: ArrayLike,
+    v_map_body: Iterable[float],
+    omega_map_body_in_body: Iterable[float],
+    a_map_body: Iterable[float],
+) -> bytes:
+    """Return a HIL_STATE_QUATERNION: the truth, which PX4 writes to its log as ground truth.
+
+    Parameters
+    ----------
+    time_us : int
+        Simulated time [us].
+    place : (float, float, float)
+        Latitude, longitude [deg] and altitude above mean sea level [m].
+    q_map_body : (4,) array
+        Attitude, xyzw.
+    v_map_body, a_map_body : (3,) sequence
+        Velocity [m/s] and acceleration [m/s^2] in map axes. The acceleration is sent as PX4 and
+        Gazebo read the field, in mm/s^2 along NED, and stays at its limit of 32.8 m/s^2.
+    omega_map_body_in_body : (3,) sequence
+        Angular velocity in body axes [rad/s].
+
+    Raises
+    ------
+    ValueError
+        If a value is not finite.
+    """
+    latitude_deg, longitude_deg, altitude_m = place
+    p, q, r = omega_map_body_in_body
+    values = [*quat_wxyz_ned_frd_from_map_body(q_map_body).tolist(), p, -q, -r]
+    velocity = [_int16(100.0 * v) for v in ned_from_enu(v_map_body)]
+    acceleration = [_int16(1e3 * a) for a in ned_from_enu(a_map_body)]
+    return _frame(
+        HIL_STATE_QUATERNION,
+        _STATE,
+        [
+            time_us,
+            *values,
+            round(latitude_deg * 1e7),
+            round(longitude_deg * 1e7),
+            round(altitude_m * 1e3),
+            *velocity,
+            _UINT16,
+            _UINT16,
+            *acceleration,
+        ],
+    )
+
+
+def pack_distance_sensor(
+    time_us: int,
+    distance_m: float,
+    *,
+    least_m: float,
+    most_m: float,
+    direction_body: Sequence[float],
+    std_m: float = 0.0,
+    number: int = 0,
+) -> bytes:
+    """Return a DISTANCE_SENSOR.
+
+    Parameters
+    ----------
+    time_us : int
+        Simulated time [us].
+    distance_m : float
+        What it reads [m]; infinite when nothing is in reach, which is sent as one centimetre more
+        than the longest distance with signal quality 1 (invalid).
+    least_m, most_m : float
+        Its range of measurement [m].
+    direction_body : (3,) sequence
+        Where it looks in body axes FLU: one of the six axes.
+    std_m : float
+        Standard deviation of the reading [m].
+    number : int
+        Which of several sensors.
+
+    Raises
+    ------
+    ValueError
+        If it does not look along an axis, or a value does not fit its field.
+    """
+    axis = tuple(round(float(value)) for value in direction_body)
+    if axis not in _ORIENTATIONS or not np.allclose(axis, direction_body, atol=1e-6):
+        raise ValueError(f"direction_body must be along an axis of the body, got {direction_body}")
+    is_there = isfinite(distance_m) and least_m <= distance_m <= most_m
+    most_cm = round(100.0 * most_m)
+    reading_cm = round(100.0 * distance_m) if isfinite(distance_m) else most_cm + 1
+    variance_cm2 = min(max(round((100.0 * std_m) ** 2), 1), 254)
+    return _frame(
+        DISTANCE_SENSOR,
+        _DISTANCE,
+        [
+            time_us // 1000,
+            round(100.0 * least_m),
+            most_cm,
+            min(max(reading_cm, 0), _UINT16),
+            LASER,
+            number,
+            _ORIENTATIONS[axis],
+            variance_cm2,
+            *[0.0] * 6,
+            100 if is_there else 1,
+        ],
+    )
+
+
+def pack_optical_flow(
+    time_us: int,
+    interval_s: float,
+    flow_body_rad: Iterable[float],
+    turn_body_rad: Iterable[float],
+    quality: int,
+    distance_m: float = -1.0,
+) -> bytes:
+    """Return a HIL_OPTICAL_FLOW of a sensor that looks down.
+
+    Parameters
+    ----------
+    time_us : int
+        Simulated time at the end of the interval [us].
+    interval_s : float
+        Over which flow and turn are integrated [s].
+    flow_body_rad : (2,) sequence
+        Turn of the picture about the body's x and y axes, FLU [rad]: a sensor that turns about
+        +x has a positive flow about x.
+    turn_body_rad : (3,) sequence
+        What the sensor's own gyroscope integrated, FLU [rad].
+    quality : int
+        0 (nothing) to 255.
+    distance_m : float
+        To the ground [m], negative when not known.
+
+    Raises
+    ------
+    ValueError
+        If a value is not finite or does not fit its field.
+    """
+    about_x, about_y = flow_body_rad
+    x, y, z = turn_body_rad
+    return _frame(
+        HIL_OPTICAL_FLOW,
+        _FLOW,
+        [
+            time_us,
+            round(1e6 * interval_s),
+            about_x,
+            -about_y,
+            x,
+            -y,
+            -z,
+            0,
+            distance_m,
+            0,
+            0,
+            quality,
+        ],
+    )
+
+
+def pack_differential_pressure(time_us: int, pressure_pa: float) -> bytes:
+    """Return a HIL_SENSOR of a second unit that holds the pressure of a Pitot tube alone [Pa].
+
+    PX4 answers, and takes its clock from, the first unit only.
+
+    Raises
+    ------
+    ValueError
+        If the pressure is not finite.
+    """
+    values = [0.0] * 13
+    values[_DIFFERENTIAL_PRESSURE] = pressure_pa / PASCAL_PER_HPA
+    return _frame(HIL_SENSOR, _SENSOR, [time_us, *values, FIELDS_DIFFERENTIAL_PRESSURE, 1])
+
+
+def pack_rc_channels(time_us: int, sticks: Sequence[float]) -> bytes:
+    """Return RC_CHANNELS of a transmitter with these positions of sticks and switches.
+
+    Parameters
+    ----------
+    time_us : int
+        Simulated time [us].
+    sticks : sequence of float
+        At most 18, each in [-1, 1] (1000 to 2000 us); roll right, pitch forward, throttle up and
+        yaw right are positive, as PX4 takes them by default.
+
+    Raises
+    ------
+    ValueError
+        If there are too many, or one is not finite.
+    """
+    if len(sticks) > _RC_CHANNELS:
+        raise ValueError(f"sticks must be at most {_RC_CHANNELS}, got {len(sticks)}")
+    if not isfinite(sum(sticks)):
+        raise ValueError(f"sticks must be finite, got {list(sticks)}")
+    pulses_us = [round(RC_CENTRE_US + RC_SPAN_US * min(max(s, -1.0), 1.0)) for s in sticks]
+    unused = [_RC_UNUSED] * (_RC_CHANNELS - len(pulses_us))
+    return _frame(
+        RC_CHANNELS,
+        _RC,
+        [time_us // 1000, *pulses_us, *unused, len(pulses_us), RC_FULL_STRENGTH],
+    )
+
+
+def _int16(value: float) -> int:
+    if not isfinite(value):
+        raise ValueError(f"truth must be finite, got {value}")
+    return round(min(max(value, -_INT16), _INT16))
+
+
+def _frame(message_id: int, layout: struct.Struct, values: Sequence[float]) -> bytes:
+    if not isfinite(sum(values)):
+        raise ValueError(f"message {message_id} must hold finite values, got {values}")
+    try:
+        payload = layout.pack(*values)
+    except struct.error as error:
+        raise ValueError(f"a value does not fit message {message_id}: {error}") from error
+    return pack_frame(
+        message_id,
+        payload,
+        system_id=SIMULATOR_SYSTEM_ID,
+        component_id=SIMULATOR_COMPONENT_ID,
+    )

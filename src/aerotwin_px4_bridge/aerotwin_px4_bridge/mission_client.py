@@ -1,0 +1,379 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A flight as commands over MAVLink: ready, take off, offboard along a path, land, disarm.
+
+It is a script in simulated time, the same for PX4 and the embedded autopilot. It depends only on
+the stamps it is given and the messages that come, never on a clock.
+"""
+
+from collections.abc import Callable, Generator, Iterator
+from math import inf, nan
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pymavlink.dialects.v20 import common as mavlink
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import FloatArray, rotation_from_quaternion, yaw_from_rotation
+from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_px4_bridge.mission import Mission
+from aerotwin_px4_bridge.onboard import STREAMS_US, AutopilotEstimate, OnboardLink
+from aerotwin_px4_bridge.path import PATH_STEP_S, SampledPath, Setpoint
+
+MODE_OFFBOARD = (6, 0)
+MODE_HOLD = (4, 3)
+MODE_LAND = (4, 6)
+
+FLYING, HOLDING = "flying", "holding"
+"""Phases in which a mission can be interrupted."""
+_SECOND = 1_000_000_000
+_RESEND_S = 1.0
+_HEARTBEAT_LIMIT_S = 5.0
+_SETPOINT_LEAD_S = 1.0
+_SHORT_OF_HEIGHT_M = 1.0  # PX4 ends a take-off up to NAV_MC_ALT_RAD = 0.8 m below
+_SETTLED_M_S = 0.3
+_SETTLED_FOR_S = 0.5
+
+
+class _MissionFailed(Exception):
+    """A step of the script did not succeed within its limit."""
+
+
+class MissionClient:
+    """Fly a mission on the onboard link of one autopilot.
+
+    Call `poll` once per simulation step, before the HIL messages of the step are sent.
+
+    Parameters
+    ----------
+    mission : Mission
+        What to fly.
+    plane : LocalTangentPlane
+        The map frame.
+    instance : int
+        Number of the autopilot.
+    host, local_port, remote_port
+        As `OnboardLink`.
+    p_map_start : (3,) array, optional
+        Where the vehicle is known to stand when it arms [m]: the mission is anchored there, as one
+        that starts at a surveyed mark. Default: the autopilot's own position is taken as it is.
+
+    Attributes
+    ----------
+    phase : str
+        What it does now, in words.
+    failure : str or None
+        Why it gave up.
+    path : SampledPath or None
+        The planned path, from when the take-off has ended.
+    path_start_ns : int or None
+        When the path began.
+    """
+
+    def __init__(
+        self,
+        mission: Mission,
+        plane: LocalTangentPlane,
+        instance: int = 0,
+        *,
+        host: str = "127.0.0.1",
+        local_port: int | None = None,
+        remote_port: int | None = None,
+        p_map_start: ArrayLike | None = None,
+    ) -> None:
+        self.mission = mission
+        self._p_map_start = p_map_start
+        self.link = OnboardLink(
+            plane, instance, host=host, local_port=local_port, remote_port=remote_port
+        )
+        self.phase = "waiting for the autopilot"
+        self.failure: str | None = None
+        self.is_finished = False
+        self.path: SampledPath | None = None
+        self.path_start_ns: int | None = None
+        self._is_held = self._is_landing_requested = False
+        self._track_begins = 0.0
+        self.setpoint: Setpoint | None = None
+        self._now_ns = 0
+        self._heartbeat_due_ns = 0
+        self._setpoint_due_ns = 0
+        self._script = self._fly()
+
+    @property
+    def setpoint_p_map(self) -> FloatArray | None:
+        """Where the vehicle should be now (3,) [m]; None outside the path."""
+        return None if self.setpoint is None else self.setpoint.p_map
+
+    @property
+    def estimate(self) -> AutopilotEstimate | None:
+        """The autopilot's own estimate as last received."""
+        return self.link.state.estimate
+
+    @property
+    def estimate_p_map(self) -> FloatArray | None:
+        """Where the autopilot believes to be (3,) [m]."""
+        return None if self.estimate is None else self.estimate.p_map
+
+    @property
+    def progress(self) -> float:
+        """Share of the path's time flown, in [0, 1]."""
+        if self.is_finished:
+            return 1.0
+        if self.path is None or self.path_start_ns is None:
+            return 0.0
+        return min((self._now_ns - self.path_start_ns) / _SECOND / self.path.duration, 1.0)
+
+    @property
+    def track_start_ns(self) -> int | None:
+        """When the track began or will begin; None before the path has begun."""
+        if self.path_start_ns is None:
+            return None
+        return self.path_start_ns + round(self._track_begins * _SECOND)
+
+    def poll(self, stamp_ns: int) -> None:
+        """Read what has come, go on with the script, send what is due; never wait."""
+        self._now_ns = stamp_ns
+        self.link.receive(stamp_ns)
+        if self.is_finished or self.failure is not None:
+            return
+        if stamp_ns >= self._heartbeat_due_ns:
+            self.link.send_heartbeat()
+            self._heartbeat_due_ns = stamp_ns + _SECOND
+        try:
+            next(self._script)
+        except StopIteration:
+            self.is_finished = True
+            self.phase = "finished"
+        except _MissionFailed as failure:
+            self.failure = self._in_words(str(failure))
+            self.phase = "failed"
+            self.setpoint = None
+
+    def hold(self) -> None:
+        """Stop on the path and hover there; `resume` goes on with it.
+
+        Raises
+        ------
+        UserError
+            If the vehicle does not fly along its path now.
+        """
+        self._require_flying("hold")
+        self._is_held = True
+
+    def resume(self) -> None:
+        """Go on with the path after `hold`.
+
+        Raises
+        ------
+        UserError
+            If the mission is not held.
+        """
+        if not self._is_held:
+            raise UserError(f"resume: the mission is not held, it is {self.phase}")
+        self._is_held = False
+
+    def land(self) -> None:
+        """Give up the path and land here.
+
+        Raises
+        ------
+        UserError
+            If the vehicle does not fly along its path now.
+        """
+        self._require_flying("land")
+        self._is_held, self._is_landing_requested = False, True
+
+    def _require_flying(self, request: str) -> None:
+        if self.phase not in (FLYING, HOLDING):
+            raise UserError(
+                f"{request}: the mission is {self.phase}; interrupt it while it is {FLYING}"
+            )
+
+    def close(self) -> None:
+        """Free the port."""
+        self.link.close()
+
+    def _fly(self) -> Iterator[None]:
+        """Run through the flight; each yield is the end of one step."""
+        state = self.link.state
+        yield from self._until(
+            lambda: state.heartbeat_ns is not None,
+            self.mission.ready_timeout_s,
+            "no HEARTBEAT on the onboard link",
+        )
+        yield from self._request_streams()
+        self.phase = "waiting until it can arm"
+        yield from self._until(
+            lambda: state.is_ready and state.estimate is not None,
+            self.mission.ready_timeout_s,
+            "the autopilot did not become ready to arm",
+        )
+        yield from self._take_off()
+        path = yield from self._fly_path()
+        share = self.progress
+        self.phase = "landing"
+        for _ in self._set_mode(MODE_LAND, "LAND"):
+            self._send_setpoint(path.at(share * path.duration))
+            yield
+        self.setpoint = None
+        yield from self._until(
+            lambda: not state.is_armed, self._landing_limit_s(), "it did not land and disarm"
+        )
+        if self._is_landing_requested:
+            raise _MissionFailed(f"it was landed by request after {share:.0%} of its path")
+
+    def _request_streams(self) -> Iterator[None]:
+        for message_id, interval_us in STREAMS_US.items():
+            yield from self._command(
+                f"the stream of message {message_id}",
+                mavlink.MAV_CMD_SET_MESSAGE_INTERVAL,
+                message_id,
+                interval_us,
+            )
+
+    def _take_off(self) -> Iterator[None]:
+        state, mission = self.link.state, self.mission
+        self.phase = "taking off"
+        if self._p_map_start is not None:
+            self.link.anchor(self._p_map_start)
+        ground_amsl = state.altitude_amsl_m or 0.0
+        altitude = ground_amsl + mission.takeoff_altitude_m
+        yield from self._command(
+            "take-off", mavlink.MAV_CMD_NAV_TAKEOFF, nan, 0.0, 0.0, nan, nan, nan, altitude
+        )
+        yield from self._command("arming", mavlink.MAV_CMD_COMPONENT_ARM_DISARM, 1.0)
+        enough = altitude - _SHORT_OF_HEIGHT_M
+        yield from self._until(
+            lambda: (state.altitude_amsl_m or -inf) >= enough,
+            30.0 + 2.0 * mission.takeoff_altitude_m,
+            f"it did not climb to {mission.takeoff_altitude_m:g} m above the start",
+        )
+        self.phase = "settling"
+        yield from self._settle()
+
+    def _settle(self) -> Iterator[None]:
+        """Wait until the vehicle hovers, 15 s at most: then go on all the same."""
+        calm_since = limit_ns = self._now_ns
+        limit_ns += 15 * _SECOND
+        while self._now_ns - calm_since < _SETTLED_FOR_S * _SECOND and self._now_ns < limit_ns:
+            estimate = self.estimate
+            if estimate is None or np.linalg.norm(estimate.v_map) > _SETTLED_M_S:
+                calm_since = self._now_ns
+            yield
+
+    def _fly_path(self) -> Generator[None, None, SampledPath]:
+        estimate = self.estimate
+        if estimate is None or estimate.q_map_body is None:
+            raise _MissionFailed("no attitude on the onboard link")
+        yaw = yaw_from_rotation(rotation_from_quaternion(estimate.q_map_body))
+        path, track_begins = self.mission.plan(estimate.p_map, yaw)
+        self.path, self._track_begins = path, track_begins
+        self.phase = "entering offboard"
+        lead_ns = self._now_ns + round(_SETPOINT_LEAD_S * _SECOND)
+        while self._now_ns < lead_ns:
+            self._send_setpoint(path.at(0.0))
+            yield
+        yield from self._enter_offboard(path.at(0.0))
+        self.phase = FLYING
+        self.path_start_ns = self._now_ns
+        while (t := (self._now_ns - self.path_start_ns) / _SECOND) <= path.duration:
+            if self._is_held:
+                yield from self._hold(path.at(t))
+            if self._is_landing_requested:
+                break
+            self._check_in_flight(MODE_OFFBOARD)
+            self._send_setpoint(path.at(t))
+            yield
+        return path
+
+    def _enter_offboard(self, setpoint: Setpoint) -> Iterator[None]:
+        for _ in self._set_mode(MODE_OFFBOARD, "OFFBOARD"):
+            self._send_setpoint(setpoint)
+            yield
+
+    def _hold(self, setpoint: Setpoint) -> Iterator[None]:
+        """Hover until the path is resumed or given up; its time stands still meanwhile."""
+        assert self.path_start_ns is not None
+        held_ns, self.phase = self._now_ns, HOLDING
+        elapsed_ns = held_ns - self.path_start_ns
+        for _ in self._set_mode(MODE_HOLD, "HOLD"):
+            self._send_setpoint(setpoint)
+            self.path_start_ns = self._now_ns - elapsed_ns
+            yield
+        while self._is_held:
+            self._check_in_flight(MODE_HOLD)
+            self._send_setpoint(setpoint)  # offboard is entered from a stream of set-points only
+            self.path_start_ns = self._now_ns - elapsed_ns
+            yield
+        if not self._is_landing_requested:
+            for _ in self._enter_offboard(setpoint):
+                self.path_start_ns = self._now_ns - elapsed_ns
+                yield
+            self.phase = FLYING
+        self.path_start_ns = self._now_ns - elapsed_ns
+
+    def _check_in_flight(self, mode: tuple[int, int]) -> None:
+        state = self.link.state
+        if not state.is_armed:
+            raise _MissionFailed("it disarmed in flight")
+        if state.mode != mode:
+            main, sub = state.mode
+            name = "OFFBOARD" if mode == MODE_OFFBOARD else "HOLD"
+            raise _MissionFailed(
+                f"it left {name} for PX4's mode ({main}, {sub}): a fail-safe, or a client that is "
+                "not this mission"
+            )
+        if self._now_ns - (state.heartbeat_ns or 0) > _HEARTBEAT_LIMIT_S * _SECOND:
+            raise _MissionFailed(f"no HEARTBEAT for {_HEARTBEAT_LIMIT_S:g} s")
+
+    def _send_setpoint(self, setpoint: Setpoint) -> None:
+        """Send at the rate of the path's samples; remember it at every step."""
+        self.setpoint = setpoint
+        if self._now_ns >= self._setpoint_due_ns:
+            self.link.send_setpoint(setpoint, self._now_ns)
+            self._setpoint_due_ns = self._now_ns + round(PATH_STEP_S * _SECOND)
+
+    def _set_mode(self, mode: tuple[int, int], name: str) -> Iterator[None]:
+        yield from self._command(f"mode {name}", mavlink.MAV_CMD_DO_SET_MODE, 1.0, *mode)
+        yield from self._until(
+            lambda: self.link.state.mode == mode, 5.0, f"it did not change to mode {name}"
+        )
+
+    def _command(
+        self, name: str, command: int, *parameters: float, limit_s: float = 20.0
+    ) -> Iterator[None]:
+        """Send a command until it is accepted; a stream that does not exist is no failure."""
+        is_stream = command == mavlink.MAV_CMD_SET_MESSAGE_INTERVAL
+        limit_ns = self._now_ns + round(limit_s * _SECOND)
+        self.link.acks.pop(command, None)
+        due_ns, attempt, answer = self._now_ns, 0, "no answer"
+        while True:
+            if self._now_ns >= due_ns:
+                self.link.send_command(command, *parameters, confirmation=attempt)
+                due_ns, attempt = self._now_ns + round(_RESEND_S * _SECOND), attempt + 1
+            yield
+            result = self.link.acks.pop(command, None)
+            if result == mavlink.MAV_RESULT_ACCEPTED or (is_stream and result is not None):
+                return
+            if result is not None:
+                known = mavlink.enums["MAV_RESULT"].get(result)
+                answer = known.name.removeprefix("MAV_RESULT_") if known else f"result {result}"
+            if self._now_ns >= limit_ns:
+                raise _MissionFailed(f"{name} was not accepted within {limit_s:g} s ({answer})")
+
+    def _until(self, condition: Callable[[], bool], limit_s: float, failure: str) -> Iterator[None]:
+        limit_ns = self._now_ns + round(limit_s * _SECOND)
+        while not condition():
+            if self._now_ns >= limit_ns:
+                raise _MissionFailed(f"{failure} within {limit_s:g} s of simulated time")
+            yield
+
+    def _landing_limit_s(self) -> float:
+        assert self.path is not None
+        highest = float(self.path.p_map[:, 2].max() - self.path.p_map[0, 2])
+        return 60.0 + 3.0 * (highest + self.mission.takeoff_altitude_m)
+
+    def _in_words(self, failure: str) -> str:
+        said = f"; the autopilot says: {' | '.join(self.link.texts)}" if self.link.texts else ""
+        place = f"{self.phase} at t = {self._now_ns / 1e9:.2f} s"
+        return f"mission failed while {place}: {failure}{said}"

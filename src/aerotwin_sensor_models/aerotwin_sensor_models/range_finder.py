@@ -1,0 +1,102 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A laser range finder: one beam along an axis of the body, through the real world."""
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_core.parameters import load_parameters, parameter
+from aerotwin_sensor_models.extra_sensor import SensorTruth
+
+_INFRARED = 1  # sensor_msgs/Range: optical
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RangeFinderParameters:
+    """A range finder; its beam begins at `position_m` in body axes (FLU)."""
+
+    rate_hz: float = parameter(20.0, unit="Hz", minimum=0.1, text="samples per second")
+    least_m: float = parameter(0.05, unit="m", minimum=0.0, text="shortest distance it measures")
+    most_m: float = parameter(40.0, unit="m", minimum=0.1, text="longest distance it measures")
+    noise_m: float = parameter(0.0, unit="m", minimum=0.0, text="white noise, sigma of a sample")
+    noise_share: float = parameter(
+        0.0, minimum=0.0, maximum=1.0, text="white noise that grows with distance, sigma over it"
+    )
+    resolution_m: float = parameter(
+        0.0, unit="m", minimum=0.0, text="quantisation step; 0 is continuous"
+    )
+    field_of_view_deg: float = parameter(
+        0.5, unit="deg", minimum=0.0, maximum=90.0, text="divergence, as reported"
+    )
+    position_m: tuple[float, float, float] = parameter(
+        (0.0, 0.0, -0.05), unit="m", text="where the beam begins, in body axes"
+    )
+    direction: tuple[float, float, float] = parameter(
+        (0.0, 0.0, -1.0), text="along which axis of the body it looks; (0, 0, -1) is down"
+    )
+
+    def __post_init__(self) -> None:
+        if sorted(map(abs, self.direction)) != [0.0, 0.0, 1.0]:
+            raise ParameterError(
+                f"direction: expected an axis of the body, such as (0, 0, -1), found "
+                f"{self.direction}"
+            )
+        if not self.least_m < self.most_m:
+            raise ParameterError(
+                f"least_m: expected less than most_m ({self.most_m:g} m), found {self.least_m:g} m"
+            )
+
+
+class RangeFinder:
+    """Distance along the beam to the first surface; infinite beyond its reach.
+
+    Parameters
+    ----------
+    parameters : mapping
+        Values of `RangeFinderParameters` by name.
+    rng : numpy.random.Generator
+        Its own source of randomness.
+    """
+
+    topic = "range"
+    msgtype = "sensor_msgs/msg/Range"
+    frame_id = "range_finder"
+
+    def __init__(self, parameters: Mapping[str, Any], rng: np.random.Generator) -> None:
+        self.parameters = load_parameters(RangeFinderParameters, parameters, where="range_finder")
+        self.rate_hz = self.parameters.rate_hz
+        self.direction_body = self.parameters.direction
+        self._position = np.array(self.parameters.position_m)
+        self._rng = rng
+
+    def sample(self, stamp_ns: int, truth: SensorTruth) -> dict[str, float]:
+        """Return the fields of sensor_msgs/Range: -inf is nearer, inf farther than it measures."""
+        p = self.parameters
+        origin = truth.p_map_body + truth.R_map_body @ self._position
+        distance = truth.cast(origin, truth.R_map_body @ np.array(p.direction))
+        std = math.hypot(p.noise_m, p.noise_share * min(distance, p.most_m))
+        distance += std * float(self._rng.standard_normal())
+        if p.resolution_m:
+            distance = round_to(distance, p.resolution_m)
+        if distance < p.least_m:
+            distance = -math.inf
+        elif distance > p.most_m:
+            distance = math.inf
+        return {
+            "radiation_type": _INFRARED,
+            "field_of_view": math.radians(p.field_of_view_deg),
+            "min_range": p.least_m,
+            "max_range": p.most_m,
+            "range": distance,
+            "variance": std**2,
+        }
+
+
+def round_to(value: float, step: float) -> float:
+    """Return the multiple of a step nearest to a value; infinite stays infinite."""
+    return step * round(value / step) if math.isfinite(value) else value

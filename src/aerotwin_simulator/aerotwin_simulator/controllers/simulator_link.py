@@ -1,0 +1,100 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What PX4 gets on its simulator link beside IMU, barometer, magnetometer and GNSS."""
+
+from collections.abc import Iterator, Sequence
+
+from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_multirotor_dynamics import layout
+from aerotwin_px4_bridge.hil_extras import (
+    pack_differential_pressure,
+    pack_distance_sensor,
+    pack_hil_state,
+    pack_optical_flow,
+    pack_rc_channels,
+)
+from aerotwin_sensor_models import Airspeed, OpticalFlow
+from aerotwin_simulator.extra_sensors import ExtraReading
+from aerotwin_simulator.readings import Readings
+from aerotwin_simulator.truth import TruthStep
+
+TRUTH_PERIOD_NS = 20_000_000
+"""At this interval PX4 v1.14 logs the true position (logged_topics.cpp); more is not kept."""
+RC_PERIOD_NS = 20_000_000
+"""A common receiver sends a frame each 20 ms."""
+RC_SILENCE_NS = 500_000_000
+"""A transmitter that says nothing for so long is out of reach; COM_RC_LOSS_T of PX4."""
+RANGE = "sensor_msgs/msg/Range"
+
+
+class SimulatorLink:
+    """Packs what is due of truth, further sensors and radio control.
+
+    Parameters
+    ----------
+    plane : LocalTangentPlane
+        The map frame.
+    """
+
+    def __init__(self, plane: LocalTangentPlane) -> None:
+        self._plane = plane
+        self._truth_due_ns = self._rc_due_ns = 0
+        self._sticks: Sequence[float] = ()
+        self._sticks_ns: int | None = None
+        self._now_ns = 0
+
+    def set_sticks(self, sticks: Sequence[float]) -> None:
+        """Set the positions of the transmitter's sticks and switches; see `pack_rc_channels`.
+
+        Raises
+        ------
+        ValueError
+            If they are none.
+        """
+        pack_rc_channels(0, sticks)
+        self._sticks, self._sticks_ns = list(sticks), self._now_ns
+
+    def frames(self, readings: Readings) -> Iterator[bytes]:
+        """Return the frames of a step, to be sent before its HIL_SENSOR."""
+        now_ns = self._now_ns = readings.step.end_ns
+        for reading in readings.extra:
+            yield from self._sensor_frames(reading)
+        is_heard = self._sticks_ns is not None and now_ns - self._sticks_ns < RC_SILENCE_NS
+        if is_heard and now_ns >= self._rc_due_ns:
+            self._rc_due_ns = now_ns + RC_PERIOD_NS
+            yield pack_rc_channels(now_ns // 1000, self._sticks)
+        if now_ns >= self._truth_due_ns:
+            self._truth_due_ns = now_ns + TRUTH_PERIOD_NS
+            yield self._truth_frame(readings.step)
+
+    def _truth_frame(self, step: TruthStep) -> bytes:
+        state = step.end
+        return pack_hil_state(
+            step.end_ns // 1000,
+            self._plane.to_geodetic(state[layout.POSITION]),
+            state[layout.QUATERNION],
+            state[layout.VELOCITY],
+            state[layout.ANGULAR_VELOCITY],
+            state[layout.ACCELERATION],
+        )
+
+    def _sensor_frames(self, reading: ExtraReading) -> Iterator[bytes]:
+        """Return what PX4 reads of a sensor; any range finder that says where it looks counts."""
+        sensor, fields, time_us = reading.sensor, reading.fields, reading.stamp_ns // 1000
+        direction = getattr(sensor, "direction_body", None)
+        if isinstance(sensor, OpticalFlow):
+            flow = sensor.reading
+            yield pack_optical_flow(
+                time_us, flow.interval_s, flow.flow_rad, flow.turn_rad, flow.quality
+            )
+        elif isinstance(sensor, Airspeed):
+            yield pack_differential_pressure(time_us, float(fields["fluid_pressure"]))
+        elif sensor.msgtype == RANGE and direction is not None:
+            yield pack_distance_sensor(
+                time_us,
+                float(fields["range"]),
+                least_m=float(fields["min_range"]),
+                most_m=float(fields["max_range"]),
+                direction_body=direction,
+                std_m=float(fields.get("variance", 0.0)) ** 0.5,
+            )
