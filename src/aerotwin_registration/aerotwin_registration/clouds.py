@@ -9,6 +9,7 @@ import numpy as np
 
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_format import refuse_foreign_format
 from aerotwin_registration.numpy_cloud import read_numpy_cloud
 from aerotwin_registration.pcd import read_pcd, write_pcd
 from aerotwin_registration.ply import read_ply, write_ply
@@ -148,8 +149,9 @@ def _columns(path: Path) -> dict[str, np.ndarray]:
             f"{path}: a file without header; say what its float32 columns are, such as xyzi for "
             "KITTI or xyz (--bin-columns)"
         )
+    refuse_foreign_format(path, f"a cloud ({' '.join(CLOUD_SUFFIXES)})")
     raise UserError(
-        f"{path}: unknown cloud format '{suffix}'; known are {' '.join(CLOUD_SUFFIXES)}"
+        f"{path}: unknown cloud format '{suffix}'; known are {' '.join(CLOUD_SUFFIXES)}; convert it"
     )
 
 

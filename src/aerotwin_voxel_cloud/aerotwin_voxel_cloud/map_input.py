@@ -22,6 +22,7 @@ import numpy as np
 from aerotwin_core.bag import BagReader
 from aerotwin_core.bag.metadata import is_storage_file
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_format import DESCRIPTION_ENDINGS, refuse_foreign_format
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_registration.bag_clouds import read_bag_cloud
 from aerotwin_registration.clouds import CLOUD_SUFFIXES, Cloud, read_cloud
@@ -30,6 +31,12 @@ from aerotwin_voxel_cloud.binvox import read_binvox
 from aerotwin_voxel_cloud.grid import OccupancyGrid
 from aerotwin_voxel_cloud.surface import Surface, load_surface, surface_of_tileset
 
+ACCEPTED = (
+    f"a world, a mesh (.obj .ply .gltf .glb), a tileset.json, .binvox, a bag, or a cloud "
+    f"({' '.join(CLOUD_SUFFIXES)})"
+)
+"""What is read, for messages."""
+SURFACE_ENDINGS = (".obj", ".ply", ".gltf", ".glb", *DESCRIPTION_ENDINGS)
 METRES_PER_UNIT = {
     "m": 1.0,
     "mm": 0.001,
@@ -270,6 +277,7 @@ def _of_file(
     if suffix in CLOUD_SUFFIXES or suffix == ".bin":
         cloud = read_cloud(path, drop_invalid=drop_invalid, bin_columns=bin_columns)
         return _of_cloud(text, f"cloud ({suffix[1:]})", cloud, is_unit_open=is_unit_open)
+    refuse_foreign_format(path, ACCEPTED, SURFACE_ENDINGS)
     surface = load_surface(text)
     return _of_surface(text, surface, unit="m (glTF)" if suffix in (".gltf", ".glb") else "")
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_format import refuse_foreign_format
 from aerotwin_registration.clouds import CLOUD_SUFFIXES
 from aerotwin_registration.ply import count_faces
 from aerotwin_voxel_cloud.binvox import read_binvox
 from aerotwin_voxel_cloud.frame import GridFrame, frame_of_bounds, frame_of_box
 from aerotwin_voxel_cloud.grid import OccupancyGrid, grid_of_points, point_means
-from aerotwin_voxel_cloud.map_input import load_map
+from aerotwin_voxel_cloud.map_input import ACCEPTED, SURFACE_ENDINGS, load_map
 from aerotwin_voxel_cloud.parallel import OnDone
 from aerotwin_voxel_cloud.surface import Surface, load_surface
 from aerotwin_voxel_cloud.voxelise import surface_points, voxelise
@@ -48,6 +49,7 @@ def load_content(source: str | Path, *, dialect: str = "auto") -> Content:
         return load_surface(path)
     if suffix in CLOUD_SUFFIXES:
         return load_map(path).points
+    refuse_foreign_format(path, ACCEPTED, SURFACE_ENDINGS)
     return load_surface(source)
 
 

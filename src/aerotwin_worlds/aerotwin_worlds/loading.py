@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_format import DESCRIPTION_ENDINGS, refuse_foreign_format
 from aerotwin_core.parameters import load_parameters, read_yaml
 from aerotwin_worlds.description import WorldDescription
 from aerotwin_worlds.geometry import Geometry
@@ -20,7 +21,6 @@ from aerotwin_worlds.world import World, origin_given, world_from_description
 
 WORLD_FILE = "world.yaml"
 _TILESET_FILE = "tileset.json"
-_TILE_KINDS = (".b3dm", ".cmpt", ".i3dm", ".pnts")
 
 
 def load_world(spec: str | Path, *, seed: int | None = None, show_progress: bool = False) -> World:
@@ -97,19 +97,13 @@ def _refuse_what_is_no_description(path: Path) -> None:
     """Raise `UserError` where a path leads to shapes, which a world's YAML file has to name."""
     from aerotwin_worlds.mesh_files import KINDS
 
-    kind = path.suffix.lower()
     if path.name == _TILESET_FILE:
-        way_out = f"a 3-D Tiles tileset; make a world of it: aerotwin world tiles {path} -o FOLDER"
-    elif kind in _TILE_KINDS:
-        way_out = (
-            "one tile of a 3-D Tiles tileset; make a world of its tileset: "
-            f"aerotwin world tiles {path.parent / _TILESET_FILE} -o FOLDER"
-        )
-    elif kind in KINDS:
-        way_out = f"a mesh; write a {WORLD_FILE} beside it with 'mesh: {path.name}', see README"
-    else:
-        return
-    raise UserError(f"{path}: expected a world's YAML file, found {way_out}")
+        found = f"a 3-D Tiles tileset; make a world of it: aerotwin world tiles {path} -o FOLDER"
+        raise UserError(f"{path}: expected a world's YAML file, found {found}")
+    if path.suffix.lower() in KINDS:
+        found = f"a mesh; write a {WORLD_FILE} beside it with 'mesh: {path.name}', see README"
+        raise UserError(f"{path}: expected a world's YAML file, found {found}")
+    refuse_foreign_format(path, "a world's YAML file", DESCRIPTION_ENDINGS)
 
 
 def _looked_in(path: Path) -> list[Path]:

@@ -11,7 +11,9 @@ import pytest
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_worlds import load_world, loading, world_record
+from aerotwin_worlds.fetch import open_source
 from aerotwin_worlds.generated.cliff import CliffParameters
+from aerotwin_worlds.tiles.tree import TileTree
 
 WORLDS = Path(__file__).resolve().parents[3] / "worlds"
 COARSE_CLIFF = """
@@ -145,3 +147,12 @@ def test_meshes_refuse_wrong_arrays(quad):
     ):
         with pytest.raises(ValueError):
             dataclasses.replace(mesh, **change)
+
+
+@pytest.mark.parametrize("name", ["a.vtk", "a.sdf", "a.3tz", "a.b3dm", "a.stl", "a.foo"])
+def test_a_file_of_another_format_is_named_with_a_way_out(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"x ASCII")
+    for load in (load_world, lambda path: TileTree(open_source(path))):
+        with pytest.raises(UserError, match=rf"{name}: (expected .*; |the JSON of a\.foo)"):
+            load(path)

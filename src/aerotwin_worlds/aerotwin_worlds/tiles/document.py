@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from aerotwin_core.foreign_format import HEAD_BYTES, foreign_format
 from aerotwin_worlds.fetch import FetchError
 from aerotwin_worlds.gltf.json_element import JsonElement, parse_json
 from aerotwin_worlds.tiles.documents import MAX_JSON_BYTES, DocumentSource
@@ -233,7 +234,12 @@ def read_document(
         raise ValueError(f"{name} leads back to itself; external tilesets must form a tree")
     if len(links) >= MAX_LINKS:
         raise ValueError(f"more than {MAX_LINKS} external tilesets in a row, the last is {name}")
-    json = parse_json(source.read(uri, max_bytes=MAX_JSON_BYTES), name)
+    data = source.read(uri, max_bytes=MAX_JSON_BYTES)
+    found = foreign_format(urlsplit(uri).path, data[:HEAD_BYTES])
+    if found is not None and not data.lstrip().startswith(b"{"):
+        way_out = found.way_out.format(path=name, folder=".")
+        raise ValueError(f"expected a tileset.json, found {found.name}; {way_out}")
+    json = parse_json(data, name)
     asset = json.element("asset")
     root = json.element("root")
     if asset is None or root is None:
