@@ -73,7 +73,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="the same of the estimate: what the SLAM publishes (slam/odom), or, without --slam, "
         "what of the bag is judged; then it may be given several times",
     )
-    parser.add_argument("--map", default="", metavar="TOPIC", help="map of the SLAM (slam/map)")
+    parser.add_argument(
+        "--map",
+        default="",
+        metavar="TOPIC",
+        help="map of the SLAM (slam/map); of another source than the estimate only if named here",
+    )
     parser.add_argument(
         "--world", help="world whose surface is the true map (default: that of the bag's own run)"
     )
@@ -309,23 +314,15 @@ def _span(
 def _judge_recorded(
     arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles", folder: Path
 ) -> int:
-    from aerotwin_bringup.bag_evaluation.roles import SLAM_MAP, SLAM_ODOM, TRUTH
-    from aerotwin_bringup.run_report import RunRecord, RunTopics, write_run_report
+    from aerotwin_bringup.bag_evaluation.recorded_topics import recorded_topics
+    from aerotwin_bringup.run_report import RunRecord, is_judged, write_run_report
     from aerotwin_core.cli import progress, say, say_fatal
     from aerotwin_core.errors import UserError
     from aerotwin_map_evaluation.evaluation import STEPS
     from aerotwin_simulator.run_folder import software_versions
     from aerotwin_worlds import load_world
 
-    topics = RunTopics(
-        truth=arguments.truth or roles.truth or TRUTH,
-        estimates=tuple(dict.fromkeys(arguments.estimate)) or roles.estimates[:1] or (SLAM_ODOM,),
-        map=arguments.map or roles.map or SLAM_MAP,
-        is_map_expected=bool(arguments.map),
-        frames=(arguments.frames,)
-        if arguments.frames
-        else tuple(filter(None, (roles.left, roles.lidar))),
-    )
+    topics = recorded_topics(arguments, bag, roles)
     record = RunRecord(
         folder=folder,
         title=f"Evaluation of {bag.path.resolve().name}",
@@ -337,6 +334,7 @@ def _judge_recorded(
             "world": arguments.world,
             "truth": topics.truth,
             "estimates": list(topics.estimates),
+            "map": topics.map,
             "versions": software_versions(),
         },
         topics=topics,
@@ -346,7 +344,7 @@ def _judge_recorded(
     )
     quiet = arguments.json == "-"
     if not quiet:
-        say(f"judges {', '.join(topics.estimates)} against {topics.truth}")
+        say(f"judges {', '.join(topics.estimates)} against {topics.truth or 'no truth'}")
     n_of_maps = 0 if record.world is None else 2 * len(STEPS)
     with progress(2 + len(topics.estimates) + n_of_maps, "evaluate bag") as bar:
 
@@ -358,8 +356,6 @@ def _judge_recorded(
     if not quiet:
         say(f"report: {path}")
     metrics = _metrics(folder)
-    from aerotwin_bringup.run_report import is_judged
-
     assert metrics is not None
     if is_judged(metrics):
         return 0

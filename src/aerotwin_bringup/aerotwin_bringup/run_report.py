@@ -26,6 +26,7 @@ from aerotwin_trajectory_evaluation import (
     resource_section,
 )
 from aerotwin_trajectory_evaluation import section as trajectory_section
+from aerotwin_trajectory_evaluation.evaluation import JOINED
 from aerotwin_trajectory_evaluation.slam_poses import frames_of_estimate, place_estimate, read_poses
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ LEFT_IMAGE, LIDAR_POINTS = "/stereo/left/image_raw", "/lidar/points"
 JUDGED = ("trajectory", "map")
 """Chapters without which nothing was judged."""
 NO_MAP = "no map was published on {}, and none is judged"
+NO_TRUTH = (
+    "There is no truth, the SLAM is not judged: no topic is called truth, gt, vicon, mocap or "
+    "alike; the bag holds {}. Name one of them, or a trajectory file, by --truth"
+)
 NOTHING_JUDGED = "Nothing was judged: neither a trajectory nor a map. Below stands why."
 
 
@@ -48,11 +53,16 @@ class RunTopics:
     Attributes
     ----------
     truth : str
-        As `read_poses` takes it: a topic of the truth's bag, /tf:PARENT.CHILD, or a file.
+        As `read_poses` takes it: a topic of the truth's bag, /tf:PARENT.CHILD, or a file; empty
+        where none is known.
     estimates : tuple of str
         The same of the SLAM's bag; the first is the one whose map and cost are judged with it.
     map : str
         PointCloud2 of the SLAM's bag.
+    map_poses : str
+        Poses in whose frame the map is, where they are not the first estimate's.
+    map_note : str
+        What is to be known of where the map is from, or why none is judged; `map` is empty then.
     is_map_expected : bool
         Whether the SLAM is known to publish one: that none came is then a warning, else a remark.
     frames : tuple of str
@@ -63,6 +73,8 @@ class RunTopics:
     truth: str = TRUTH
     estimates: tuple[str, ...] = (SLAM_ODOM,)
     map: str = SLAM_MAP
+    map_poses: str = ""
+    map_note: str = ""
     is_map_expected: bool = True
     frames: tuple[str, ...] = (LEFT_IMAGE, LIDAR_POINTS)
 
@@ -202,6 +214,10 @@ def _slam_sections(
     if not any(_has_poses(record.slam_bag, source) for source in record.topics.estimates):
         warnings.append("No SLAM output was recorded: neither trajectory nor map is judged.")
         return []
+    if not record.topics.truth:
+        held = ", ".join(record.truth_bag.trajectory_topics()) or "no poses at all"
+        warnings.append(NO_TRUTH.format(held))
+        return []
     try:
         truth = _read(record, record.truth_bag, record.topics.truth)
     except UserError as error:
@@ -222,7 +238,10 @@ def _slam_sections(
     inputs = _Inputs(replace(truth, trajectory=within_span), stamps, warnings, say)
     sections, first = _trajectory_sections(record, inputs)
     maps = None if first is None else _map_chapters(record, inputs)
-    cloud = None if maps is None else maps.evaluation
+    if record.topics.map_note:
+        inputs.warnings.append(record.topics.map_note)
+    # What two sources made is not drawn as one.
+    cloud = None if maps is None or record.topics.map_poses else maps.evaluation
     space = space_section(first, cloud, has_paths=any(section.scenes for section in sections))
     sections[1:1] = () if maps is None else maps.sections
     cost = _cost_sections(record, inputs, first)
@@ -254,14 +273,13 @@ def _trajectory_sections(
             inputs.warnings.append(f"The trajectory is not judged: {error}")
             continue
         first = evaluation if number == 0 else first
-        has_no_map = number == 0 and _has_no_map(record)
         sections.append(
             trajectory_section(
                 evaluation,
                 title="Trajectory" if len(sources) == 1 else f"Trajectory {source}",
                 name="trajectory" if number == 0 else f"trajectory_{_key(source)}",
                 max_drift_percent=MAX_DRIFT_PERCENT,
-                notes=(placed, NO_MAP.format(record.topics.map)) if has_no_map else (placed,),
+                notes=(placed, *_map_notes(record)) if number == 0 else (placed,),
             )
         )
     return sections, first
@@ -280,6 +298,7 @@ def _evaluate(record: RunRecord, inputs: _Inputs, source: str) -> tuple[Trajecto
         covariances=found.covariances,
         frame_stamps_ns=frames_of_estimate(inputs.frames, found.trajectory.stamps_ns),
         T_reference_estimate=placement.T_reference_estimate,
+        start=JOINED,
     )
     return evaluation, placement.text
 
@@ -306,11 +325,20 @@ def _cost_sections(
     return [resource_section(usage, n_frames=n_frames, simulated_s=record.duration_s, error=error)]
 
 
+def _map_notes(record: RunRecord) -> tuple[str, ...]:
+    """Return what the reader of the trajectory must know of the map."""
+    if record.topics.map_note:
+        return (record.topics.map_note,)
+    return (NO_MAP.format(record.topics.map),) if _has_no_map(record) else ()
+
+
 def _has_no_map(record: RunRecord) -> bool:
     """Tell whether there is no map where none was expected: nothing is wrong then."""
     assert record.slam_bag is not None
     topics = record.topics
-    return not topics.is_map_expected and record.slam_bag.counts.get(topics.map, 0) == 0
+    return not topics.map or (
+        not topics.is_map_expected and record.slam_bag.counts.get(topics.map, 0) == 0
+    )
 
 
 def _map_chapters(record: RunRecord, inputs: _Inputs) -> "MapChapters | None":
@@ -320,7 +348,7 @@ def _map_chapters(record: RunRecord, inputs: _Inputs) -> "MapChapters | None":
     from aerotwin_bringup.map_chapters import map_chapters
 
     assert record.slam_bag is not None
-    found = _read(record, record.slam_bag, record.topics.estimates[0])
+    found = _read(record, record.slam_bag, record.topics.map_poses or record.topics.estimates[0])
     placement = place_estimate(inputs.truth, within(found, record.span_ns))
     chapters = map_chapters(
         record.folder,

@@ -10,6 +10,7 @@ from aerotwin_core.plots import TRUTH
 from aerotwin_core.scene import PathLayer, PointLayer, Scene
 from aerotwin_core.section import Section
 from aerotwin_trajectory_evaluation import TrajectoryEvaluation
+from aerotwin_trajectory_evaluation.evaluation import AS_GIVEN
 
 if TYPE_CHECKING:
     from aerotwin_map_evaluation import MapEvaluation
@@ -43,7 +44,7 @@ def space_section(
             Scene(
                 title="What the SLAM made of the place",
                 caption=(
-                    "Both as the SLAM gave them, joined to truth at the first pose. The path is "
+                    f"Both as the SLAM gave them, {_placed(trajectory)}. The path is "
                     "coloured by its distance to the true one, map points by their distance to "
                     "the reference."
                 ),
@@ -51,6 +52,10 @@ def space_section(
             ),
         ),
     )
+
+
+def _placed(trajectory: TrajectoryEvaluation) -> str:
+    return "in the frame of truth" if trajectory.start == AS_GIVEN else trajectory.start
 
 
 def _map_layer(cloud: "MapEvaluation") -> PointLayer:

@@ -58,10 +58,10 @@ def _spacing_words(evaluation: MapEvaluation, mean_m: float) -> str:
     """Say how much of a mean distance is the spacing of the reference, where it shows."""
     edge, planes = evaluation.reference.edge_m, evaluation.metrics()["planes"]
     if edge is not None:
-        floor_m = VOXEL_MEAN * edge
+        of_voxels_m = VOXEL_MEAN * edge
         return (
-            f" (a perfect map would be about {floor_m:.3f} m away: they lie {edge:.3g} m apart)"
-            if floor_m > _FLOOR_SHOWS * mean_m
+            f" (a perfect map would be about {of_voxels_m:.3f} m away: they lie {edge:.3g} m apart)"
+            if of_voxels_m > _FLOOR_SHOWS * mean_m
             else ""
         )
     floor_m = None if planes is None else planes["floor"]["mean_m"]

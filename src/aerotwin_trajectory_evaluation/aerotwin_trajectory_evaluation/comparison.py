@@ -100,7 +100,7 @@ def comparison_verdict(evaluations: Evaluations) -> str:
     rmse = {name: _short(e)["ape_rmse_m"] or 0.0 for name, e in evaluations.items()}
     ranked = sorted(rmse, key=lambda name: rmse[name])
     first = next(iter(evaluations.values()))
-    how = "as given" if first.alignment.mode == "none" else "aligned"
+    how = first.start if first.alignment.mode == "none" else "aligned"
     others = ", ".join(f"{name} {metres(rmse[name])}" for name in ranked[1:])
     return (
         f"{ranked[0]} is nearest to truth: {metres(rmse[ranked[0]])} RMS {how}, {others}; all "
@@ -185,8 +185,9 @@ def _scene(evaluations: Evaluations) -> Scene:
 
 
 def _how(evaluations: Evaluations) -> str:
-    mode = next(iter(evaluations.values())).alignment.mode
-    return ", as given" if mode == "none" else f", aligned ({mode})"
+    first = next(iter(evaluations.values()))
+    mode = first.alignment.mode
+    return f", {first.start}" if mode == "none" else f", aligned ({mode})"
 
 
 def _figures(evaluations: Evaluations) -> tuple[Figure, ...]:

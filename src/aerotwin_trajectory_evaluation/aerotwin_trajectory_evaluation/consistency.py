@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_trajectory_evaluation.alignment import TrajectoryAlignment, align_trajectories
 
 PROBABILITY = 0.95
 _LEAST_SAMPLES = 10
+# A first variance below this share of the usual one is that of an odometry.
+_GROWS_FROM = 0.1
 # A verdict that hangs on the last digit of a number of samples is none.
 _MAX_LAG_SHARE = 0.25
 
@@ -73,6 +76,33 @@ class ChiSquareTest:
             "factor": self.factor,
             **{name: getattr(self, name) for name in names},
         }
+
+
+def consistency_of(
+    paired: Trajectory,
+    guess: Trajectory,
+    covariances: np.ndarray | None,
+    *,
+    alignment: TrajectoryAlignment,
+    R_given: np.ndarray,
+) -> dict[str, ChiSquareTest]:
+    """Return the NEES of the aligned estimate, of an odometry with first poses joined.
+
+    Its covariance grows from about zero: a least-squares fit would move the first poses by the
+    drift of the last ones, and nothing could cover that.
+    """
+    if covariances is None:
+        return {}
+    variances = np.trace(covariances[:, :3, :3], axis1=1, axis2=2)
+    if alignment.mode != "none" and variances[0] < _GROWS_FROM * np.nanmedian(variances):
+        alignment = align_trajectories(paired, guess, "origin")
+    return pose_nees(
+        paired,
+        alignment.apply(guess),
+        covariances,
+        R_reference_estimate=alignment.T_reference_estimate[:3, :3] @ R_given,
+        scale=alignment.scale,
+    )
 
 
 def pose_nees(

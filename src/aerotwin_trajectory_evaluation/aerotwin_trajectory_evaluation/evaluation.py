@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.frames import invert_transform, transform_points
 from aerotwin_core.protocol import Protocol
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.alignment import TrajectoryAlignment, align_trajectories
@@ -20,7 +21,7 @@ from aerotwin_trajectory_evaluation.calibration import (
     find_calibration,
 )
 from aerotwin_trajectory_evaluation.completeness import Completeness, judge_completeness
-from aerotwin_trajectory_evaluation.consistency import ChiSquareTest, pose_nees
+from aerotwin_trajectory_evaluation.consistency import ChiSquareTest, consistency_of
 from aerotwin_trajectory_evaluation.controls import Control, negative_controls
 from aerotwin_trajectory_evaluation.metrics import (
     PoseErrors,
@@ -39,8 +40,8 @@ from aerotwin_trajectory_evaluation.protocol import (
 )
 
 _HASH_DIGITS = 16
-GROWS_FROM = 0.1
-"""A first variance below this share of the usual one is that of an odometry."""
+AS_GIVEN, JOINED, PLACED = "as given", "first poses joined", "placed by the known pose of its frame"
+"""How an estimate stands before anything is fitted."""
 ALIASES = {
     "ape_rmse_m": "ape.trans_m.rmse",
     "ape_max_m": "ape.trans_m.max",
@@ -71,7 +72,11 @@ class TrajectoryEvaluation:
     Attributes
     ----------
     reference, estimate, aligned : Trajectory
-        Paired poses: truth, the estimate as given, the estimate aligned.
+        Paired poses: truth, the estimate where `start` puts it, the estimate aligned.
+    start : str
+        How the estimate stands before the alignment: as given, or how it was placed.
+    T_start : (4, 4) array
+        The pose of the estimate's frame in the reference's that placed it; identity as given.
     truth : Trajectory
         The whole reference, poses without a pair included.
     reference_hash : str
@@ -83,7 +88,7 @@ class TrajectoryEvaluation:
     n_reference, n_estimate : int
         Poses before pairing.
     ape, ape_unaligned : PoseErrors
-        Per pose, aligned and as given.
+        Per pose, aligned and before the alignment.
     rpe_frame, rpe_metre : PoseErrors
         Over `rpe_frames` poses and over `rpe_m` of path of the aligned estimate.
     drift : tuple of SegmentDrift
@@ -104,6 +109,8 @@ class TrajectoryEvaluation:
 
     reference: Trajectory
     estimate: Trajectory
+    start: str
+    T_start: np.ndarray
     aligned: Trajectory
     truth: Trajectory
     reference_hash: str
@@ -143,6 +150,13 @@ class TrajectoryEvaluation:
         joined = np.concatenate(parts) if parts else np.empty(0)
         return float(np.median(joined)) if len(joined) else None
 
+    @property
+    def as_given_rmse_m(self) -> float:
+        """RMS distance to truth of the estimate's numbers as given, in whatever frame [m]."""
+        p_given = transform_points(invert_transform(self.T_start), self.estimate.p_ref_body)
+        away = np.linalg.norm(p_given - self.reference.p_ref_body, axis=1)
+        return float(np.sqrt(np.mean(away**2)))
+
     def metrics(self) -> dict[str, Any]:
         """Return the numbers for JSON."""
         duration_ns = int(self.reference.stamps_ns[-1] - self.reference.stamps_ns[0])
@@ -161,6 +175,11 @@ class TrajectoryEvaluation:
             "max_gap_s": self.max_gap_s,
             "path_m": self.reference.path_length_m,
             "duration_s": duration_ns * 1e-9,
+            "start": {
+                "state": self.start,
+                "T_reference_estimate": self.T_start.tolist(),
+                "as_given_rmse_m": self.as_given_rmse_m,
+            },
             "alignment": self.alignment.plain(self.estimate.p_ref_body),
             "calibration": self.calibration.plain(),
             "ape": self.ape.plain(),
@@ -206,6 +225,7 @@ def evaluate_trajectory(
     align: str | None = None,
     frame_stamps_ns: np.ndarray | None = None,
     T_reference_estimate: np.ndarray | None = None,
+    start: str = PLACED,
     max_gap_s: float | None = None,
     covariances: np.ndarray | None = None,
     coverage: float | None = None,
@@ -225,6 +245,8 @@ def evaluate_trajectory(
     T_reference_estimate : (4, 4) array, optional
         Known pose of the estimate's frame in the reference's (a start pose), applied first;
         the "unaligned" scores are then those that count.
+    start : str
+        How that pose is known, for the reader: `JOINED` where it puts the first pose onto truth.
     covariances : (n, 6, 6) array, optional
         Of the estimate's poses, as in geometry_msgs/PoseWithCovariance, for their consistency.
     coverage : float, optional
@@ -257,6 +279,8 @@ def evaluate_trajectory(
     return TrajectoryEvaluation(
         reference=paired,
         estimate=guess,
+        start=AS_GIVEN if np.array_equal(given.T_reference_estimate, np.eye(4)) else start,
+        T_start=given.T_reference_estimate,
         aligned=aligned,
         truth=reference,
         reference_hash=reference_hash,
@@ -282,7 +306,7 @@ def evaluate_trajectory(
             protocol=choices,
         ),
         calibration=calibration,
-        consistency=_consistency(
+        consistency=consistency_of(
             paired,
             guess,
             None if covariances is None else covariances[index],
@@ -341,33 +365,6 @@ def _why_not_sought(choices: TrajectoryProtocol) -> str:
 def _step_errors_m(paired: Trajectory, aligned: Trajectory) -> np.ndarray:
     steps = np.arange(len(paired) - 1)
     return relative_errors(paired, aligned, steps, steps + 1).trans_m
-
-
-def _consistency(
-    paired: Trajectory,
-    guess: Trajectory,
-    covariances: np.ndarray | None,
-    *,
-    alignment: TrajectoryAlignment,
-    R_given: np.ndarray,
-) -> dict[str, ChiSquareTest]:
-    """Return the NEES of the aligned estimate, of an odometry with first poses joined.
-
-    Its covariance grows from about zero: a least-squares fit would move the first poses by the
-    drift of the last ones, and nothing could cover that.
-    """
-    if covariances is None:
-        return {}
-    variances = np.trace(covariances[:, :3, :3], axis1=1, axis2=2)
-    if alignment.mode != "none" and variances[0] < GROWS_FROM * np.nanmedian(variances):
-        alignment = align_trajectories(paired, guess, "origin")
-    return pose_nees(
-        paired,
-        alignment.apply(guess),
-        covariances,
-        R_reference_estimate=alignment.T_reference_estimate[:3, :3] @ R_given,
-        scale=alignment.scale,
-    )
 
 
 def _no_pairs(reference: Trajectory, estimate: Trajectory, n: int, max_gap_s: float) -> str:

@@ -104,7 +104,7 @@ def _paths(evaluation: TrajectoryEvaluation) -> list[_Path]:
 
 
 def _shown_estimates(evaluation: TrajectoryEvaluation) -> list[tuple[Trajectory, str, str]]:
-    given = (evaluation.estimate, ESTIMATE, "estimate as given")
+    given = (evaluation.estimate, ESTIMATE, f"estimate, {evaluation.start}")
     mode = evaluation.alignment.mode
     if mode == "none":
         return [given]
@@ -215,11 +215,11 @@ def _error_curves(evaluation: TrajectoryEvaluation):
     """Return errors, colour and label; as given only where both fit into one picture."""
     aligned, given = evaluation.ape, evaluation.ape_unaligned
     if evaluation.alignment.mode == "none":
-        return [(given, ESTIMATE, "as given")]
+        return [(given, ESTIMATE, evaluation.start)]
     curves = [(aligned, ALIGNED, "aligned")]
     # A curve twenty times as high would press the other onto the axis.
     if np.median(given.trans_m) < 20.0 * max(float(np.median(aligned.trans_m)), 1e-9):
-        curves.insert(0, (given, ESTIMATE, "as given"))
+        curves.insert(0, (given, ESTIMATE, evaluation.start))
     return curves
 
 

@@ -14,13 +14,13 @@ from aerotwin_core.protocol import Protocol
 from aerotwin_core.scene import PathLayer, PointLayer, Scene
 from aerotwin_core.section import Section
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_trajectory_evaluation.evaluation import evaluate_trajectory
+from aerotwin_trajectory_evaluation.evaluation import JOINED, evaluate_trajectory
 from aerotwin_trajectory_evaluation.live import LiveSnapshot
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 from aerotwin_trajectory_evaluation.sections import section
 from aerotwin_trajectory_evaluation.slam_poses import start_pose
 
-JOINED = "the estimate's first pose was put onto the truth, whatever frame its headers name"
+JOINED_NOTE = "the estimate's first pose was put onto the truth, whatever frame its headers name"
 
 
 def write_live_report(
@@ -62,7 +62,11 @@ def live_sections(snapshot: LiveSnapshot, protocol: Protocol[TrajectoryProtocol]
         raise UserError(f"{len(truth)} true and {len(estimate)} estimated poses came, two needed")
     T_reference_estimate = start_pose(truth, estimate)
     evaluation = evaluate_trajectory(
-        truth, estimate, protocol=protocol, T_reference_estimate=T_reference_estimate
+        truth,
+        estimate,
+        protocol=protocol,
+        T_reference_estimate=T_reference_estimate,
+        start=JOINED,
     )
     running = Section(
         title="As it ran",
@@ -70,7 +74,7 @@ def live_sections(snapshot: LiveSnapshot, protocol: Protocol[TrajectoryProtocol]
         text="What stood on /diagnostics last; truth was interpolated at the estimate's stamps.",
         metrics=snapshot.values,
     )
-    chapters = [section(evaluation, notes=(JOINED,)), running]
+    chapters = [section(evaluation, notes=(JOINED_NOTE,)), running]
     if snapshot.points is not None and len(snapshot.points):
         chapters.append(_map_section(snapshot.points, T_reference_estimate, truth))
     return chapters

@@ -123,6 +123,9 @@ TRAJECTORY_SCHEMA: Schema = _object(
     max_gap_s=_NUMBER,
     path_m=_NUMBER,
     duration_s=_NUMBER,
+    start=_object(
+        state=_TEXT, T_reference_estimate={"$ref": "#/$defs/transform"}, as_given_rmse_m=_NUMBER
+    ),
     alignment=_ALIGNMENT,
     calibration=_CALIBRATION,
     ape={"title": "APE aligned", "better": "lower", **_ERRORS},
@@ -141,7 +144,7 @@ AS_GIVEN_SCHEMA: Schema = {
     **TRAJECTORY_SCHEMA,
     "properties": {
         **TRAJECTORY_SCHEMA["properties"],
-        "ape": {"title": "APE as given", "better": "lower", **_ERRORS},
+        "ape": {"title": "APE without alignment", "better": "lower", **_ERRORS},
         "ape_unaligned": _ERRORS,
     },
 }

@@ -12,7 +12,14 @@ from aerotwin_trajectory_evaluation.controls import NOT_SEEN
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.metrics_schema import AS_GIVEN_SCHEMA, TRAJECTORY_SCHEMA
-from aerotwin_trajectory_evaluation.words import MODE_TEXT, score_rows, segment_text, verdict
+from aerotwin_trajectory_evaluation.words import (
+    MODE_TEXT,
+    before_text,
+    mode_text,
+    score_rows,
+    segment_text,
+    verdict,
+)
 
 _MAX_INCIDENT_ROWS = 20
 KIND = "trajectory"
@@ -63,12 +70,12 @@ def section(
 
 
 def scene(evaluation: TrajectoryEvaluation, title: str = "The paths in space") -> Scene:
-    """Return the view into space: truth, the estimate as given, and aligned, coloured by error."""
+    """Return the view into space: truth, the estimate before and after the fit, by its error."""
     mode = evaluation.alignment.mode
     layers = [
         PathLayer(name="truth", points_map=evaluation.truth.p_ref_body, colour=TRUTH),
         PathLayer(
-            name=f"estimate, {MODE_TEXT[mode]}",
+            name=f"estimate, {mode_text(evaluation)}",
             points_map=evaluation.aligned.p_ref_body,
             values=evaluation.ape.trans_m,
             unit="m",
@@ -77,7 +84,7 @@ def scene(evaluation: TrajectoryEvaluation, title: str = "The paths in space") -
     if mode != "none":
         layers.append(
             PathLayer(
-                name="estimate as given",
+                name=f"estimate, {evaluation.start}",
                 points_map=evaluation.estimate.p_ref_body,
                 colour=ESTIMATE,
                 is_shown=figures.is_given_shown(evaluation),
@@ -98,7 +105,7 @@ def _text(evaluation: TrajectoryEvaluation, notes: tuple[str, ...]) -> str:
     )
     mode = evaluation.alignment.mode
     aligned = (
-        "Nothing was aligned."
+        f"Nothing was aligned; the estimate stands {evaluation.start}."
         if mode == "none"
         else f"Aligned scores ({mode}): {MODE_TEXT[mode]}. The unaligned score is the one to trust "
         "where both are in one frame, as when the start pose was given; the aligned one shows the "
@@ -125,7 +132,7 @@ def _headline(
             label="APE, RMSE" if mode == "none" else "APE unaligned, RMSE",
             value=_short(given.rmse),
             unit="m",
-            meaning=f"RMS distance to truth over {path:.0f} m, nothing fitted",
+            meaning=f"RMS distance to truth over {path:.0f} m, {before_text(evaluation)}",
             computed="root of the mean square over all pairs of poses",
             better="lower",
         ),
@@ -183,7 +190,7 @@ def _figures(evaluation: TrajectoryEvaluation, name: str) -> tuple[Figure, ...]:
         Figure(
             title="Seen from above and along the path",
             caption="Truth and the estimate in the plane of the motion; below, the third axis over "
-            "the path. An estimate that as given lies far off is not drawn.",
+            "the path. What lies far off before anything is fitted is not drawn.",
             svg=figures.top_down(evaluation, f"{name}-top"),
             is_wide=True,
         ),

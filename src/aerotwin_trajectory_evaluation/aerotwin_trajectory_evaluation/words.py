@@ -8,13 +8,13 @@ import numpy as np
 
 from aerotwin_trajectory_evaluation.bound import SEGMENT_M, StereoCamera, stereo_bound
 from aerotwin_trajectory_evaluation.calibration import Calibration
-from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
+from aerotwin_trajectory_evaluation.evaluation import AS_GIVEN, TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.offset_witness import AGREED, DISPLACEMENTS, DISPUTED, TURNS
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
 MODE_TEXT = {
-    "none": "as given",
+    "none": "nothing fitted",
     "origin": "first poses joined",
     "yaw": "shift and yaw fitted",
     "se3": "shift and rotation fitted",
@@ -48,6 +48,19 @@ class Score:
         if self.value is None or self.value != self.value:
             return "–"
         return f"{self.value:.{self.digits}f}"
+
+
+def mode_text(evaluation: TrajectoryEvaluation) -> str:
+    """Return what was fitted, or how the estimate stands where nothing was."""
+    mode = evaluation.alignment.mode
+    return evaluation.start if mode == "none" else MODE_TEXT[mode]
+
+
+def before_text(evaluation: TrajectoryEvaluation) -> str:
+    """Return how the estimate stands before anything is fitted."""
+    if evaluation.start == AS_GIVEN:
+        return "nothing fitted"
+    return f"{evaluation.start}, nothing else fitted"
 
 
 def score_rows(evaluation: TrajectoryEvaluation, camera: StereoCamera | None = None) -> list[Score]:
@@ -115,13 +128,17 @@ def _absolute(evaluation: TrajectoryEvaluation) -> list[Score]:
     assert turn is not None
     mode = evaluation.alignment.mode
     every = f"root of the mean square over {aligned.n} pairs of poses"
+    before = before_text(evaluation)
     rows = [
-        ("APE unaligned, RMSE", given.rmse, "m", "distance to truth, nothing fitted", every),
-        ("APE unaligned, largest", given.max, "m", "worst moment, nothing fitted", "of all pairs"),
+        ("APE unaligned, RMSE", given.rmse, "m", f"distance to truth, {before}", every),
+        ("APE unaligned, largest", given.max, "m", f"worst moment, {before}", "of all pairs"),
     ]
     ape, attitude, how = "APE aligned", "attitude error aligned", f", {MODE_TEXT[mode]}"
     if mode == "none":
-        rows, ape, attitude, how = [], "APE", "attitude error", ", nothing fitted"
+        rows, ape, attitude, how = [], "APE", "attitude error", f", {before}"
+    if evaluation.start != AS_GIVEN:
+        as_given = "the numbers of the estimate against truth's, in whatever frame they are"
+        rows.insert(0, ("APE as given, RMSE", evaluation.as_given_rmse_m, "m", as_given, every))
     rows += [
         (f"{ape}, RMSE", aligned.rmse, "m", f"distance to truth{how}", every),
         (f"{ape}, median", aligned.median, "m", "half of the poses are nearer to truth", ""),
@@ -298,16 +315,21 @@ def verdict(evaluation: TrajectoryEvaluation) -> str:
     assert given is not None
     path = evaluation.reference.path_length_m
     share = f" ({aligned.rmse / path:.2%} of it)" if path > 0.0 else ""
-    mode = MODE_TEXT[evaluation.alignment.mode]
     parts = [
         f"The estimate is {metres(aligned.rmse)} RMS from truth over {path:.0f} m of path{share}, "
-        f"{mode}"
+        f"{mode_text(evaluation)}"
     ]
     if evaluation.alignment.mode != "none":
-        parts.append(f"{metres(given.rmse)} as given")
+        parts.append(f"{metres(given.rmse)} {_with(evaluation.start)}")
+    if evaluation.start != AS_GIVEN:
+        parts.append(f"{metres(evaluation.as_given_rmse_m)} {AS_GIVEN}")
     parts.append(f"it covers {evaluation.coverage:.0%} of the reference")
     parts += _troubles(evaluation)
     return "; ".join(parts) + "."
+
+
+def _with(start: str) -> str:
+    return start if start == AS_GIVEN else f"with {start}"
 
 
 def _troubles(evaluation: TrajectoryEvaluation) -> list[str]:

@@ -219,7 +219,7 @@ def test_without_an_alignment_nothing_is_called_aligned():
     }
     assert faults(chapter.metrics, rooted) == []
     found = {measure.label for measure in measures(chapter.metrics, rooted)}
-    assert "APE as given, position, RMSE" in found
+    assert "APE without alignment, position, RMSE" in found
     assert not any("aligned" in label for label in found)
 
 

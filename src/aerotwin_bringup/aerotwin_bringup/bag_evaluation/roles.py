@@ -113,6 +113,28 @@ def find_roles(topics: Mapping[str, str], counts: Mapping[str, int]) -> BagRoles
     )
 
 
+def are_of_one_source(topics: Iterable[str], poses: str, cloud: str) -> bool:
+    """Tell whether poses and a map may be of one SLAM: topics of a bag in one first namespace.
+
+    Poses of a file, or of transforms, are of nobody who is known.
+
+    Examples
+    --------
+    >>> are_of_one_source(["/slam/odom", "/vio/odom"], "/slam/odom", "/slam/map")
+    True
+    >>> are_of_one_source(["/slam/odom", "/vio/odom"], "/vio/odom", "/slam/map")
+    False
+    >>> are_of_one_source(["/slam/odom"], "other_slam.tum", "/slam/map")
+    False
+    """
+    return poses in set(topics) and _first_namespace(poses) == _first_namespace(cloud)
+
+
+def _first_namespace(topic: str) -> str:
+    first, _, rest = topic.strip("/").partition("/")
+    return first if rest else ""
+
+
 def parse_renames(words: Iterable[str]) -> dict[str, str]:
     """Return topic of the bag by the name under which it is played, from NAME:=TOPIC words.
 

@@ -14,7 +14,6 @@ from rclpy.signals import SignalHandlerOptions
 from aerotwin_bringup.bag_evaluation.poses import on_header_clock
 from aerotwin_bringup.bag_evaluation.protocols import map_protocol, trajectory_protocol
 from aerotwin_bringup.bag_evaluation.replay_record import ReplayRecord, replay_section
-from aerotwin_bringup.bag_evaluation.roles import TRUTH
 from aerotwin_bringup.ros.replay_node import ReplayNode
 from aerotwin_bringup.ros.replay_parameters import ReplayParameters
 from aerotwin_bringup.run_report import RunRecord, RunTopics, is_judged, write_run_report
@@ -107,7 +106,7 @@ def _record(
     usage: ResourceUsage | None,
 ) -> RunRecord:
     parameters = node.parameters
-    truth, slam_bag = parameters.truth or node.roles.truth or TRUTH, BagReader(folder / "bag")
+    truth, slam_bag = parameters.truth or node.roles.truth or "", BagReader(folder / "bag")
     clocks = (node.source, truth), (slam_bag, node.estimate)
     is_part = node.is_stop_wanted or parameters.start_s > 0.0 or parameters.duration_s > 0.0
     return RunRecord(
