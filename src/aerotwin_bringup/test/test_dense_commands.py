@@ -21,6 +21,8 @@ from wall_bag import (
 )
 
 from aerotwin_bringup.dense_localization.commands import localize_work
+from aerotwin_bringup.dense_localization.commands.localization_page import Judgement, numbers_of
+from aerotwin_bringup.dense_localization.commands.located_images import LocatedImages
 from aerotwin_bringup.dense_localization.commands.map_folder import replaced_folder
 from aerotwin_bringup.dense_localization.recordings.given_poses import GivenPoses
 from aerotwin_bringup.dense_localization.recordings.recording import Reading
@@ -37,6 +39,7 @@ from aerotwin_core.frames import (
     pose_from_transform,
 )
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_dense_localization.localization import Localization, Status
 from aerotwin_dense_localization.mapping import load_map
 from aerotwin_dense_localization.mapping.recorder import MapRecorder, RecorderParameters
 from aerotwin_trajectory_evaluation.files import read_trajectory, write_tum
@@ -88,6 +91,30 @@ def test_the_cloud_of_a_map_goes_to_the_map_evaluator(made, tmp_path):
     out = tmp_path / "j"
     assert main(["evaluate", "map", "-", str(made[0] / "cloud.ply"), "--json", str(out)]) == 0
     assert json.loads(out.read_text())["n_points"] == made[1]["n_splats"]
+
+
+def test_the_counts_on_the_command_line_are_those_of_the_file():
+    def placed(x_m):
+        T = None if x_m is None else make_transform(np.eye(3), [x_m, 0.0, 0.0])
+        status = Status.LOST if T is None else Status.RELOCALIZED
+        return Localization(
+            status=status, T_map_cam=T, covariance=None if T is None else 1e-4 * np.eye(6),
+            correlation=0.9, overlap=1.0, reason="",
+        )  # fmt: skip
+
+    stamps = np.arange(1, 6) * 10**8
+    located = LocatedImages(
+        stamps_ns=stamps, found=tuple(placed(x) for x in (0.1, 0.2, None, 2.4, None))
+    )
+    p_map = np.outer(np.arange(1, 6), [0.1, 0.0, 0.0])
+    truth = Trajectory(stamps, p_map, np.tile([0.0, 0.0, 0.0, 1.0], (5, 1)))
+    reference = GivenPoses(trajectory=truth, T_body_cam=np.eye(4), source="truth", is_truth=True)
+    judgement = Judgement.of(located, reference, T_reference_map=None, align="none")
+    numbers = numbers_of(located, judgement, n_fused=None, seconds=1.0)
+    assert (numbers["n_lost"], numbers["n_without_pose"], numbers["n_wrong"]) == (3, 2, 1)
+    first, second = localize_work._lines(numbers)
+    assert first.startswith("5 images: 3 relocalized, 2 lost;")
+    assert second.endswith("1 of them more than 0.5 m off")
 
 
 def test_images_are_localised_in_the_map_and_scored(made, bag, tmp_path):
@@ -340,7 +367,7 @@ def test_odd_right_images_of_kitti_are_localised_in_a_map_of_even_pairs(
     words += ["--reference", "truth", "-o", str(tmp_path / "scan"), "--json", str(tmp_path / "j")]
     assert main(["localize", str(tmp_path / "map"), folder, *words]) == 0
     numbers = json.loads((tmp_path / "j").read_text())
-    assert (numbers["n_frames"], numbers["n_lost"]) == (2, 0)
+    assert (numbers["n_frames"], numbers["n_lost"], numbers["n_wrong"]) == (2, 0, 0)
     assert numbers["ate_m"]["max"] < 0.15  # 95 % are below 10 cm over the whole sequence
     right = read_trajectory(tmp_path / "scan/camera.tum").transforms()
     left = read_trajectory(tmp_path / "scan/base.tum").transforms()

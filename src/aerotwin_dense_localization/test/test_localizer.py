@@ -2,12 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A camera near a painted wall, localised in a map that was made from afar."""
 
+import dataclasses
+import re
+
+import cv2
 import numpy as np
 import pytest
 from painted_wall import Wall, pose, waves
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.frames import invert_transform
+from aerotwin_dense_localization.alignment import DirectAlignment, View
 from aerotwin_dense_localization.localization import (
     LocalizationParameters,
     Localizer,
@@ -17,7 +23,9 @@ from aerotwin_dense_localization.localization import (
     raster_path,
     virtual_poses,
 )
+from aerotwin_dense_localization.localization import localizer as localizer_module
 from aerotwin_dense_localization.localization.localizer import _covariance_map
+from aerotwin_dense_localization.localization.witness import halves, witnessed
 from aerotwin_dense_localization.mapping import MapBuilder
 
 SCAN = PinholeCamera(width=300, height=200, fx=180.0, fy=180.0, cx=149.5, cy=99.5)
@@ -25,13 +33,14 @@ WALL = Wall(normal=(0.0, 0.0, 1.0), offset_m=3.0, paint=lambda x, y: waves(2.0 *
 NEAR_M = 0.01
 """From the wall's 1 m; its map has pixels of 1.5 cm."""
 PARAMETERS = LocalizationParameters(setback_m=0.5)
+FLOWN = [pose([0, 0, 0], [0.4 * k, 0.0, 0.0]) for k in range(8)]
+"""Where the wall was mapped from."""
 
 
 @pytest.fixture(scope="module")
 def dense():
     builder = MapBuilder()
-    for k in range(8):
-        T = pose([0, 0, 0], [0.4 * k, 0.0, 0.0])
+    for k, T in enumerate(FLOWN):
         builder.add(WALL.keyframe(T, stamp_ns=k, sigma_m=0.005, seed=k))
     return builder.finished()
 
@@ -136,6 +145,95 @@ def test_a_single_image_is_placed_by_a_view_from_its_own_place(dense):
         assert off_m(found, there) < NEAR_M
         overlaps.append(found.overlap)
     assert overlaps[0] < 0.9 and overlaps[1] > 0.99
+
+
+def test_of_two_places_that_look_alike_none_is_believed():
+    def again(x, y):  # every 0.9 m
+        phase = 2.0 * np.pi * x / 0.9
+        return (
+            120.0
+            + 30.0 * np.sin(phase)
+            + 20.0 * np.sin(2.0 * phase + 3.0 * y)
+            + 10.0 * np.sin(7.0 * y)
+        )
+
+    wall = dataclasses.replace(WALL, paint=again)
+    views = views_of(wall)
+    grey = wall.seen(SCAN, pose([0, 0, 0], [1.3, 0.0, 2.0]))[0]
+    noise = np.random.default_rng(0).normal(0, 4.0, grey.shape)
+    found = Localizer(views).localize(grey + noise)
+    views.close()
+    assert found.status is Status.LOST
+    assert re.search(r"two places (0\.9|1\.8|2\.7)\d m apart look alike", found.reason)
+
+
+def views_of(wall):
+    """Return views 0.5 m behind a scan at 1 m from a wall that was mapped."""
+    builder = MapBuilder()
+    for k, T in enumerate(FLOWN):
+        builder.add(wall.keyframe(T, stamp_ns=k, sigma_m=0.005, seed=k))
+    path = np.array([pose([0, 0, 0], [x, 0.0, 2.0]) for x in (0.0, 2.8)])
+    poses = virtual_poses(path, SCAN, distance_m=1.0, overlap=0.6, setback_m=0.5)
+    parameters = dataclasses.replace(PARAMETERS, n_candidates=len(poses))
+    return VirtualViews(builder.finished(), SCAN, poses, parameters)
+
+
+def test_a_place_that_half_of_the_image_does_not_find_is_not_believed(views):
+    here, there = pose([0, 0, 0], [1.4, 0.0, 2.0]), pose([0, 0, 0], [2.1, 0.1, 2.0])
+    view = views.render(here)
+    first, other = halves(image(there))
+    mixed = np.where(np.isnan(first), image(here), first)
+    alone = view.aligner.align(mixed, SCAN, np.eye(4))
+    believed = dataclasses.replace(alone, converged=True, reason="")
+    judged = witnessed(view.aligner, mixed, SCAN, believed)
+    assert not judged.converged
+    assert judged.reason.startswith("half of the image alone finds no place there")
+    assert np.isnan(other).sum() + np.isnan(first).sum() == first.size
+
+
+def test_after_a_place_without_expectation_what_looks_alike_near_it_needs_a_witness(views):
+    places, n = flight(), []
+
+    def counted(*arguments):
+        n.append(1)
+        return witnessed(*arguments)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(localizer_module, "witnessed", counted)
+        localizer = Localizer(views)
+        for T, n_more in zip(places, (1, 1, 0), strict=False):
+            before = len(n)
+            assert localizer.localize(image(T)).is_localized
+            assert (len(n) - before >= 1) is bool(n_more)
+
+
+def test_the_covariance_of_a_witnessed_place_grows_with_what_view_and_image_disagree():
+    """Images are bent smoothly, as by a map that is: errors are then not those of noise.
+
+    Of six unknowns the squared errors over the covariance are drawn from F(6, 6), which has a
+    median of 1, and 95 % below 4.3, where bends of both halves are independent.
+    """
+    rng = np.random.default_rng(11)
+    here = pose([0, 0, 0], [1.4, 0.0, 2.0])
+    grey, depth = WALL.seen(SCAN, here)
+    aligner = DirectAlignment(View(grey=grey, depth=depth, camera=SCAN))
+    ratios, alone = [], []
+    for _ in range(30):
+        bends = [cv2.GaussianBlur(rng.normal(0, 1, grey.shape), (0, 0), 25.0) for _ in range(2)]
+        u, v = (b / b.std() + n for b, n in zip(bends, np.indices(grey.shape)[::-1], strict=True))
+        bent = cv2.remap(
+            grey.astype(np.float32), u.astype(np.float32), v.astype(np.float32), cv2.INTER_LINEAR
+        )
+        found = aligner.align(bent, SCAN, np.eye(4))
+        assert found.converged, found.reason
+        E = invert_transform(found.T_view_cam)
+        d = np.concatenate([E[:3, 3], Rotation.from_matrix(E[:3, :3]).as_rotvec()])
+        honest = witnessed(aligner, bent, SCAN, found)
+        assert honest.converged, honest.reason
+        ratios.append(d @ np.linalg.solve(honest.covariance, d) / 6.0)
+        alone.append(d @ np.linalg.solve(found.covariance, d) / 6.0)
+    assert np.median(alone) > 20.0
+    assert 0.3 < np.median(ratios) < 3.0  # sigmas are right within a factor of 1.7
 
 
 def test_beside_the_path_a_view_is_rendered_where_the_camera_is(views):

@@ -20,6 +20,12 @@ from aerotwin_core.rigid_motion import cross_matrix
 from aerotwin_dense_localization.alignment import Alignment
 from aerotwin_dense_localization.localization.scan_path import moved_ahead
 from aerotwin_dense_localization.localization.virtual_views import VirtualView, VirtualViews
+from aerotwin_dense_localization.localization.witness import witnessed
+
+APART_M = 0.5
+"""Places farther from each other are two: by so much an image is called lost everywhere here."""
+LARGEST_RATIO = 0.8
+"""Of the best to the second best, from which on neither is believed (Lowe, IJCV 60, 2004, 7.1)."""
 
 
 class Status(StrEnum):
@@ -30,7 +36,8 @@ class Status(StrEnum):
     RENEWED = "renewed"
     """Against a view rendered at the last known pose."""
     RELOCALIZED = "relocalized"
-    """Where it looked most alike, without an expectation, and from there as well."""
+    """Where it looked most alike, without an expectation: both halves of the image find it, and no
+    place elsewhere explains the image nearly as well."""
     LOST = "lost"
 
 
@@ -80,6 +87,9 @@ class Localizer:
         self._last: FloatArray | None = T_map_cam
         self._before: FloatArray | None = None
         self._renewed: VirtualView | None = None
+        # Where it was found anew, and where it was lost, how it moves is not known: what looks
+        # alike near there is no evidence, and must be witnessed as a place without expectation.
+        self._is_sure = T_map_cam is not None
 
     def __enter__(self) -> Self:
         return self
@@ -101,21 +111,44 @@ class Localizer:
             Where it is expected, of other sensors; else the last motion is taken to go on.
         """
         expected = self._expected() if T_map_expected is None else T_map_expected
+        is_sure = self._is_sure or T_map_expected is not None
         reason = "there is no pose to begin with"
-        for status, view, start in self._attempts(grey, expected):
-            is_sought = status is Status.RELOCALIZED
-            view, found = self._aligned(grey, view, start, is_sought=is_sought)
-            T_map_cam = view.T_map_view @ found.T_view_cam
-            reason = found.reason
+        for status, view, start in self._attempts(expected):
+            view, found = self._aligned(grey, view, start, is_sought=False)
+            reason = found.reason or self._leap(view.T_map_view @ found.T_view_cam, start)
+            if not reason and not is_sure:
+                found = witnessed(view.aligner, grey, self._views.camera, found)
+                reason = found.reason
             if not reason:
-                reason = self._doubt(found) if is_sought else self._leap(T_map_cam, start)
-            if not reason:
-                return self._taken(status, T_map_cam, view, found)
+                return self._taken(status, view, found)
+        places, reason = self._sought(grey, reason)
+        if places and not (reason := _rivalry(places)):
+            return self._taken(Status.RELOCALIZED, *places[0])
         self._before = None  # the next one is expected where the last one was seen
+        self._is_sure = False
         return Localization(
             status=Status.LOST, T_map_cam=None, covariance=None, correlation=0.0, overlap=0.0,
             reason=reason,
         )  # fmt: skip
+
+    def _sought(
+        self, grey: np.ndarray, reason: str
+    ) -> tuple[list[tuple[VirtualView, Alignment]], str]:
+        """Return the places that bear a second look, the best first; or why the last does not."""
+        kept = []
+        for place in self._views.places(grey):
+            view = self._views.get(place.k)
+            start = view.T_map_view @ place.T_view_cam
+            view, found = self._aligned(grey, view, start, is_sought=True)
+            doubt = found.reason or self._doubt(found)
+            if not doubt:
+                found = witnessed(view.aligner, grey, self._views.camera, found)
+                doubt = found.reason
+            if doubt:
+                reason = doubt
+            else:
+                kept.append((view, found))
+        return sorted(kept, key=lambda one: -one[1].correlation), reason
 
     def _aligned(
         self, grey: np.ndarray, view: VirtualView, start: FloatArray, *, is_sought: bool
@@ -134,9 +167,9 @@ class Localizer:
         return view, found
 
     def _attempts(
-        self, grey: np.ndarray, expected: FloatArray | None
+        self, expected: FloatArray | None
     ) -> Iterator[tuple[Status, VirtualView, FloatArray]]:
-        """Yield views to align to, and where to begin, the likeliest first."""
+        """Yield views near an expected pose to align to, and where to begin."""
         views, setback_m = self._views, self._views.parameters.setback_m
         if expected is not None:
             yield Status.TRACKED, views.get(views.closest(expected)), expected
@@ -144,9 +177,6 @@ class Localizer:
                 yield Status.RENEWED, self._renewed, expected
             self._renewed = views.render(moved_ahead(expected, -setback_m))
             yield Status.RENEWED, self._renewed, expected
-        for place in views.places(grey):
-            view = views.get(place.k)
-            yield Status.RELOCALIZED, view, view.T_map_view @ place.T_view_cam
 
     def _expected(self) -> FloatArray | None:
         if self._last is None or self._before is None:
@@ -174,12 +204,12 @@ class Localizer:
             )
         return ""
 
-    def _taken(
-        self, status: Status, T_map_cam: FloatArray, view: VirtualView, found: Alignment
-    ) -> Localization:
+    def _taken(self, status: Status, view: VirtualView, found: Alignment) -> Localization:
+        T_map_cam = view.T_map_view @ found.T_view_cam
         # From where it was to where it was found anew is no motion that goes on.
         self._before = None if status is Status.RELOCALIZED else self._last
         self._last = T_map_cam
+        self._is_sure = status is not Status.RELOCALIZED
         if status is Status.TRACKED:
             self._renewed = None
             following = self._expected()
@@ -193,6 +223,28 @@ class Localizer:
             overlap=found.overlap,
             reason="",
         )
+
+
+def _rivalry(places: list[tuple[VirtualView, Alignment]]) -> str:
+    """Return which place elsewhere explains an image nearly as well as the first; empty if none.
+
+    The share of the image's variance that a place leaves unexplained is compared as distances of
+    features are.
+    """
+    T_best, left = places[0][0].T_map_view @ places[0][1].T_view_cam, _unexplained(places[0][1])
+    for view, found in places[1:]:
+        T_rival = view.T_map_view @ found.T_view_cam
+        apart_m = float(np.linalg.norm(T_rival[:3, 3] - T_best[:3, 3]))
+        if apart_m > APART_M and left > LARGEST_RATIO * _unexplained(found):
+            return (
+                f"two places {apart_m:.2f} m apart look alike, with correlations of "
+                f"{places[0][1].correlation:.2f} and {found.correlation:.2f}"
+            )
+    return ""
+
+
+def _unexplained(found: Alignment) -> float:
+    return 1.0 - found.correlation**2
 
 
 def _from(view: VirtualView, T_map_cam: FloatArray) -> FloatArray:

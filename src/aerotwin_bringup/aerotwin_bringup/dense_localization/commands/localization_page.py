@@ -113,12 +113,13 @@ def numbers_of(
 ) -> dict[str, Any]:
     """Return the result in numbers.
 
-    Lost are images without a pose, and those that are placed more than 0.5 m off where a
-    reference says so. `n_fused` of them were fused with an IMU; None without one.
+    `n_lost` are images without a pose (`n_without_pose`, the status `lost`), and those that are
+    placed more than 0.5 m off (`n_wrong`, None without a reference). `n_fused` of them were fused with an
+    IMU; None without one.
     """
-    scores: dict[str, Any] = {"ate_m": None, "ate_unaligned_m": None, "turn_deg": None}
+    scores: dict[str, Any] = dict.fromkeys(("ate_m", "ate_unaligned_m", "turn_deg", "n_wrong"))
     scores |= {} if judgement is None else judgement.metrics()
-    n_wrong = scores.pop("n_wrong", 0)
+    n_wrong = scores["n_wrong"] or 0
     n = len(located.found)
     placed = located.is_placed
     return scores | {
@@ -198,12 +199,14 @@ def localization_section(
 
 
 def _headline(numbers: Mapping[str, Any]) -> tuple[Headline, ...]:
-    n, n_lost, sigma_m = numbers["n_frames"], numbers["n_lost"], numbers["sigma_median_m"]
+    n, n_lost, n_wrong = numbers["n_frames"], numbers["n_lost"], numbers["n_wrong"]
+    sigma_m = numbers["sigma_median_m"]
     tiles = [
         Headline(
             label="Images lost", value=f"{n_lost}", unit=f"of {n}", better="lower",
             status="good" if n_lost == 0 else "bad" if n_lost > 0.05 * n else "warn",
-            meaning="without a pose, or more than 0.5 m off where a reference says so",
+            meaning=f"{numbers['n_without_pose']} without a pose"
+            + ("" if n_wrong is None else f", {n_wrong} more than {LOST_M:g} m off the reference"),
         )
     ]  # fmt: skip
     if sigma_m is not None:

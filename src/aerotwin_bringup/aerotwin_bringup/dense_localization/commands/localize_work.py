@@ -30,6 +30,7 @@ from aerotwin_bringup.dense_localization.recordings.recording_options import (
     seed_of,
 )
 from aerotwin_bringup.dense_localization.recordings.sources import camera_recording, world_of
+from aerotwin_bringup.dense_localization.scanning import LOST_M
 from aerotwin_core.cli import progress, say
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
@@ -201,6 +202,7 @@ def _lines(numbers: dict[str, Any]) -> list[str]:
         lines.append(
             f"against the reference: {100 * ate['mean']:.1f} cm in the mean, "
             f"{100 * ate['max']:.1f} cm at most, {numbers['turn_deg']['mean']:.2f} degrees; with "
-            f"the map as it stands {100 * unaligned['mean']:.1f} cm; {numbers['n_lost']} lost"
+            f"the map as it stands {100 * unaligned['mean']:.1f} cm; {numbers['n_wrong']} of them "
+            f"more than {LOST_M:g} m off"
         )
     return lines
