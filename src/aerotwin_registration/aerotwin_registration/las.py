@@ -23,6 +23,8 @@ _GEOGRAPHIC_KEY, _PROJECTED_KEY, _LINEAR_UNITS_KEY = 2048, 3072, 3076
 _GEO_KEYS_RECORD, _WKT_RECORD = 34735, 2112
 _METRES_OF_UNIT = {9001: 1.0, 9002: 0.3048, 9003: 1200.0 / 3937.0}
 """EPSG units of length: metre, foot, US survey foot."""
+# A code with its brackets, a quoted text, or a bracket.
+_WKT_MARK = re.compile(r'\b(?:AUTHORITY|ID)\s*\[\s*"EPSG"\s*,\s*"?(\d+)"?[^\]]*\]|"[^"]*"|[\[\]]')
 # Public header of LAS 1.0 and of 1.4; heads of the records behind it and at the end of the file.
 _SHORTEST_HEADER_BYTES, _HEADER_BYTES = 227, 375
 _RECORD_BYTES, _EXTENDED_RECORD_BYTES = 54, 60
@@ -188,15 +190,35 @@ def _coordinate_system(header: Any) -> CoordinateSystem:
 def _of_wkt(text: str) -> CoordinateSystem:
     name = re.match(r'\s*\w+\s*\[\s*"([^"]*)"', text)
     horizontal = text.split("VERT_CS")[0].split("VERTCRS")[0]
-    codes = re.findall(r'(?:AUTHORITY|ID)\s*\[\s*"EPSG"\s*,\s*"?(\d+)"?', horizontal)
+    code = _own_code(text)
     units = re.findall(r'(?:\bUNIT|LENGTHUNIT)\s*\[\s*"([^"]*)"\s*,\s*([0-9.eE+-]+)', horizontal)
     lengths = [float(value) for unit, value in units if not unit.lower().startswith(("deg", "rad"))]
     is_projected = "PROJCS" in text or "PROJCRS" in text
     return CoordinateSystem(
-        name=f"EPSG:{codes[-1]}" if codes else name[1] if name else "",
+        name=f"EPSG:{code}" if code else name[1] if name else "",
         metres_per_unit=lengths[-1] if is_projected and lengths else None,
         is_geographic=not is_projected and ("GEOGCS" in text or "GEOGCRS" in text),
     )
+
+
+def _own_code(text: str) -> str:
+    """Return the EPSG code of the horizontal system in a WKT itself; "" if it has none.
+
+    Its parts have codes, too: ellipsoid, meridian, unit (9001 is the metre, 9002 the foot).
+    """
+    start = re.search(r"\bPROJC(?:S|RS)\s*\[", text) or re.search(
+        r"\b(?:GEOGCS|GEOGCRS|GEODCRS)\s*\[", text
+    )
+    depth = 0
+    for mark in _WKT_MARK.finditer(text, start.start() if start else 0):
+        if mark[1]:
+            if depth == 1:
+                return mark[1]
+        elif mark[0] in "[]":
+            depth += 1 if mark[0] == "[" else -1
+            if depth == 0:
+                break
+    return ""
 
 
 def _of_geo_keys(data: bytes) -> CoordinateSystem:

@@ -216,6 +216,26 @@ WKT = (
         ((2112, WKT.format(unit="metre", metres=1).encode()), "EPSG:32633", 1.0),
         ((2112, WKT.format(unit="foot", metres=0.3048).encode()), "EPSG:32633", 0.3048),
         ((2112, b'PROJCS["Campus grid"]\x00'), "Campus grid", None),
+        # Codes of parts, the unit's the last of all, are not the system's.
+        (
+            (
+                2112,
+                b'PROJCS["Feet [local]",GEOGCS["NAD83",UNIT["degree",0.01,AUTHORITY["EPSG","9122"]],'
+                b'AUTHORITY["EPSG","4269"]],UNIT["foot",0.3048,AUTHORITY["EPSG","9002"]]]',
+            ),
+            "Feet [local]",
+            0.3048,
+        ),
+        (
+            (
+                2112,
+                b'COMPOUNDCRS["c",PROJCRS["p",BASEGEOGCRS["NAD83",ID["EPSG",4269]],CONVERSION["v",'
+                b'ID["EPSG",15307]],LENGTHUNIT["foot",0.3048,ID["EPSG",9002]],ID["EPSG",2225]],'
+                b'VERTCRS["z",LENGTHUNIT["metre",1,ID["EPSG",9001]],ID["EPSG",5703]]]',
+            ),
+            "EPSG:2225",
+            0.3048,
+        ),
     ],
 )
 def test_the_coordinate_system_of_las_is_reported(las_file, record, name, metres):

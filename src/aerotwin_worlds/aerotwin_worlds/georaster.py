@@ -18,6 +18,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 
 MAX_PIXELS = 4 * 10**8
+"""Of any raster, whatever its reader allows."""
 MOST_UNPACKED = 1100
 """Deflate packs 1032 : 1 at best; a header that promises more is no true one."""
 _SMALL_BYTES = 2**20
@@ -27,6 +28,8 @@ BLACK_RIM, RIM_PX = 90, 5
 """JPEG smears holes into their rims: there, within half of RIM_PX, a pixel must be brighter."""
 _PIXEL_SCALE, _TIEPOINT, _TRANSFORM, _GEO_KEYS, _NO_DATA = 33550, 33922, 34264, 34735, 42113
 _RASTER_TYPE, _GEOGRAPHIC_CRS, _PROJECTED_CRS, _LINEAR_UNIT = 1025, 2048, 3072, 3076
+_PNG_CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
+"""By PNG's colour type: grey, colour, grey and alpha, colour and alpha."""
 _PIXEL_IS_POINT, _METRE, _USER_DEFINED = 2, 9001, 32767
 
 
@@ -55,15 +58,21 @@ class Raster:
     epsg: int | None = None
 
 
-def read_geotiff(path: Path) -> Raster:
+def read_geotiff(path: Path, *, max_pixels: int = MAX_PIXELS) -> Raster:
     """Read a (Geo)TIFF of heights [m], 32-bit floating point or integer.
+
+    Parameters
+    ----------
+    path : path
+    max_pixels : int
+        More are refused before any is read.
 
     Raises
     ------
     UserError
         If it is no TIFF of one band, is too large, is turned, or holds no heights.
     """
-    values, tags = _read_tiff(path)
+    values, tags = _read_tiff(path, max_pixels)
     keys = _geo_keys(tags.get(_GEO_KEYS, ()))
     if keys.get(_LINEAR_UNIT, _METRE) != _METRE:
         raise UserError(f"{path}: its unit must be the metre; reproject it")
@@ -84,7 +93,7 @@ def read_geotiff(path: Path) -> Raster:
     )
 
 
-def _read_tiff(path: Path) -> tuple[np.ndarray, dict[int, Any]]:
+def _read_tiff(path: Path, max_pixels: int) -> tuple[np.ndarray, dict[int, Any]]:
     import tifffile
 
     tifffile.logger().setLevel(logging.CRITICAL)  # it complains of no-data that rounds to float32
@@ -93,8 +102,7 @@ def _read_tiff(path: Path) -> tuple[np.ndarray, dict[int, Any]]:
             page = file.pages[0]
             if page.ndim != 2:
                 raise UserError(f"{path}: expected one band of heights, found shape {page.shape}")
-            if page.shape[0] * page.shape[1] > MAX_PIXELS:
-                raise UserError(f"{path}: {page.shape} pixels are more than {MAX_PIXELS}; crop it")
+            _check_pixels(path, page.shape[1], page.shape[0], max_pixels)
             if page.nbytes > MOST_UNPACKED * path.stat().st_size + _SMALL_BYTES:
                 raise UserError(f"{path}: a file of that size cannot hold {page.shape} pixels")
             tags = {tag.code: tag.value for tag in page.tags.values()}
@@ -147,35 +155,58 @@ def _number(no_data: Any, path: Path) -> np.float32:
         ) from None
 
 
-def read_grey_png(path: Path) -> np.ndarray:
+def _check_pixels(path: Path, width: int, height: int, max_pixels: int) -> None:
+    if width * height > min(max_pixels, MAX_PIXELS):
+        way_out = "raise it, or crop or shrink the file" if max_pixels < MAX_PIXELS else "crop it"
+        raise UserError(
+            f"{path}: {width} x {height} pixels are more than max_pixels = "
+            f"{min(max_pixels, MAX_PIXELS)}; {way_out}"
+        )
+
+
+def read_grey_png(path: Path, *, max_pixels: int = MAX_PIXELS) -> np.ndarray:
     """Return the values of a grey PNG, (h, w) uint8 or uint16.
+
+    Colours count as grey where all channels are equal, as many programs export it; transparency is
+    not used.
 
     Raises
     ------
     UserError
-        If it is none.
+        If it is none, or too large.
     """
     with path.open("rb") as file:
         head = file.read(26)
     if len(head) < 26 or head[:8] != b"\x89PNG\r\n\x1a\n" or head[12:16] != b"IHDR":
         raise UserError(f"{path}: not a PNG file; convert it")
     width, height, depth, colour_type = struct.unpack_from(">2I2B", head, 16)
-    if colour_type not in (0, 4) or depth not in (8, 16):
+    if colour_type not in _PNG_CHANNELS or depth not in (8, 16):
         raise UserError(
             f"{path}: expected grey of 8 or 16 bit, found {depth} bit of PNG colour type "
             f"{colour_type}; convert it"
         )
-    if width * height > MAX_PIXELS or min(width, height) < 2:
-        raise UserError(f"{path}: {width} x {height} pixels, expected 2 x 2 to {MAX_PIXELS}")
-    if width * height > MOST_UNPACKED * path.stat().st_size + _SMALL_BYTES:
+    if min(width, height) < 2:
+        raise UserError(f"{path}: {width} x {height} pixels, expected 2 x 2 or more")
+    n_channels = _PNG_CHANNELS[colour_type]
+    _check_pixels(path, width, height, max_pixels // max(n_channels * depth // 32, 1))
+    if width * height * n_channels > MOST_UNPACKED * path.stat().st_size + _SMALL_BYTES:
         raise UserError(f"{path}: a file of that size cannot hold {width} x {height} pixels")
-    values = cv2.imread(str(path), cv2.IMREAD_GRAYSCALE | cv2.IMREAD_ANYDEPTH)
-    if values is None or values.shape != (height, width):
+    values = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+    if values is None or values.shape[:2] != (height, width):
         raise UserError(f"{path}: a damaged PNG file; export it again")
-    return values
+    if values.ndim == 2:
+        return values
+    grey = np.ascontiguousarray(values[..., 0])
+    if (values[..., 1] != grey).any() or (values[..., 2] != grey).any():
+        raise UserError(
+            f"{path}: expected grey, found colours that differ; heights are not read from colours: "
+            "export them as grey of 16 bit, and decode heights that are packed into colours "
+            "(terrain RGB) before"
+        )
+    return grey
 
 
-def read_picture(path: Path) -> np.ndarray:
+def read_picture(path: Path, *, max_pixels: int = MAX_PIXELS) -> np.ndarray:
     """Return a JPEG or PNG picture from above, (h, w, 3) uint8 RGB.
 
     Raises
@@ -189,8 +220,7 @@ def read_picture(path: Path) -> np.ndarray:
         width, height = image_size(memoryview(path.read_bytes()), path.name)
     except (ValueError, OSError) as error:
         raise UserError(f"{path}: not a readable image ({error}); export it again") from None
-    if width * height > MAX_PIXELS:
-        raise UserError(f"{path}: {width} x {height} pixels are more than {MAX_PIXELS}; shrink it")
+    _check_pixels(path, width, height, max_pixels)
     pixels = cv2.imread(str(path), cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION)
     if pixels is None:
         raise UserError(f"{path}: not a readable image; export it again")

@@ -54,10 +54,24 @@ def grid_of(epsg: int) -> Grid:
     try:
         return utm(epsg)
     except ValueError:
-        raise ValueError(
-            f"EPSG:{epsg} is not read, only WGS84 / UTM (326xx, 327xx) and geographic "
-            f"{', '.join(map(str, GEOGRAPHIC))}"
-        ) from None
+        raise ValueError(what_is_read(epsg)) from None
+
+
+def is_read(epsg: int) -> bool:
+    """Tell whether `grid_of` knows a coordinate system."""
+    try:
+        grid_of(epsg)
+    except ValueError:
+        return False
+    return True
+
+
+def what_is_read(epsg: int) -> str:
+    """Say that a coordinate system is not read, and which ones are."""
+    return (
+        f"EPSG:{epsg} is not read, only WGS84 / UTM (326xx, 327xx) and geographic "
+        f"{', '.join(map(str, GEOGRAPHIC))}"
+    )
 
 
 def place_on_earth(

@@ -12,8 +12,14 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import parameter
 from aerotwin_worlds.geometry import Geometry
-from aerotwin_worlds.georaster import Raster, read_geotiff, read_grey_png, read_picture
-from aerotwin_worlds.georeference import place_on_earth
+from aerotwin_worlds.georaster import (
+    MAX_PIXELS,
+    Raster,
+    read_geotiff,
+    read_grey_png,
+    read_picture,
+)
+from aerotwin_worlds.georeference import is_read, place_on_earth, what_is_read
 from aerotwin_worlds.height_colours import painted
 from aerotwin_worlds.height_grid import (
     MAX_TRIANGLES,
@@ -36,7 +42,7 @@ class HeightMapDescription:
     size_m: tuple[float, float] | None = parameter(
         default=None,
         text="Extent east and north, from the outer edges of the pixels; the middle is the map's "
-        "origin. Needed unless the file says where on Earth it lies.",
+        "origin. Needed unless the file says where on Earth it lies, in a system that is read.",
         unit="m",
         minimum=0.001,
         maximum=1e6,
@@ -59,6 +65,12 @@ class HeightMapDescription:
         text="Heights are averaged to a grid of at most so many.",
         minimum=2,
         maximum=MAX_TRIANGLES,
+    )
+    max_pixels: int = parameter(
+        default=25_000_000,
+        text="Larger rasters and pictures are refused; reading takes some 30 bytes a pixel.",
+        minimum=4,
+        maximum=MAX_PIXELS,
     )
 
 
@@ -114,22 +126,35 @@ def _read(description: HeightMapDescription, path: Path, where: str) -> Raster:
             f"{path}: heights must be less than {FARTHEST_HEIGHT_M:.0f} m, found "
             f"{np.abs(raster.values[raster.is_known]).max():g} m; give its no_data value"
         )
-    if (raster.epsg is None) != (description.size_m is not None):
-        states = "no coordinate system" if raster.epsg is None else f"EPSG:{raster.epsg}"
-        raise UserError(
-            f"{where}: height_map: size_m must be given for a file without a known coordinate "
-            f"system and for no other, '{path.name}' states {states}; "
-            f"{'add' if raster.epsg is None else 'remove'} it"
-        )
     if description.size_m is None:
+        _refuse_without_size(raster, path, where)
         return raster
+    if raster.epsg is not None and is_read(raster.epsg):
+        raise UserError(
+            f"{where}: height_map: size_m must not be given for a file that says where it lies, "
+            f"'{path.name}' states EPSG:{raster.epsg}; remove it"
+        )
     h, w = raster.values.shape
     (x, y) = description.size_m
-    return dataclasses.replace(raster, west=-x / 2, north=y / 2, pixel=(x / w, y / h))
+    return dataclasses.replace(raster, west=-x / 2, north=y / 2, pixel=(x / w, y / h), epsg=None)
+
+
+def _refuse_without_size(raster: Raster, path: Path, where: str) -> None:
+    """Raise `UserError` unless a raster says where on Earth it lies, in a system that is read."""
+    if raster.epsg is None:
+        raise UserError(
+            f"{where}: height_map: size_m must be given for a file that does not say where on "
+            f"Earth it lies, '{path.name}' states no coordinate system; add it"
+        )
+    if not is_read(raster.epsg):
+        raise UserError(
+            f"{path}: {what_is_read(raster.epsg)}; reproject it (gdalwarp -t_srs EPSG:4326), or "
+            f"give height_map: size_m, and the world's origin, in {where}"
+        )
 
 
 def _read_png(description: HeightMapDescription, path: Path) -> Raster:
-    grey = read_grey_png(path)
+    grey = read_grey_png(path, max_pixels=description.max_pixels)
     low, high = description.height_range_m or (0.0, 0.0)
     shares = grey.astype(np.float64) / np.iinfo(grey.dtype).max
     is_known = np.ones(grey.shape, bool)
@@ -147,7 +172,7 @@ def _read_png(description: HeightMapDescription, path: Path) -> Raster:
 
 
 def _read_tiff(description: HeightMapDescription, path: Path) -> Raster:
-    raster = read_geotiff(path)
+    raster = read_geotiff(path, max_pixels=description.max_pixels)
     if description.no_data is None:
         return raster
     is_known = raster.is_known & (raster.values != np.float32(description.no_data))
@@ -177,7 +202,7 @@ def _texture(
     notes: tuple[str, ...] = ()
     if description.image:
         path = file_inside(folder, description.image, where=f"{where}: height_map: image")
-        picture = read_picture(path)
+        picture = read_picture(path, max_pixels=description.max_pixels)
         colours = fitting_texture(picture)
         if colours is not picture:
             notes = (f"{path.name}: shrunk to {colours.shape[1]} x {colours.shape[0]} pixels",)

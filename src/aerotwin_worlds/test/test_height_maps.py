@@ -13,7 +13,7 @@ import tifffile
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_worlds import load_world
-from aerotwin_worlds.georaster import read_geotiff
+from aerotwin_worlds.georaster import read_geotiff, read_grey_png
 from aerotwin_worlds.georeference import enu_from_geodetic, grid_of
 from aerotwin_worlds.height_map import HeightMapDescription, read_height_map
 
@@ -212,6 +212,30 @@ def test_a_png_may_name_a_value_without_height(folder):
     assert geometry.meshes[0].vertices_map[: 60 * 4, 2].max() in (0.0, 255.0)
 
 
+@pytest.mark.parametrize("depth", [8, 16])
+@pytest.mark.parametrize("n_channels", [3, 4])
+def test_grey_that_was_saved_as_colours_is_read(tmp_path, depth, n_channels):
+    grey = np.arange(12 * 9, dtype=f"uint{depth}").reshape(12, 9) * (2 ** (depth - 7) - 1)
+    channels = np.repeat(grey[..., None], n_channels, axis=2)
+    channels[..., 3:] = 77  # transparency says nothing of heights
+    cv2.imwrite(str(tmp_path / "grey.png"), channels)
+    assert np.array_equal(read_grey_png(tmp_path / "grey.png"), grey)
+    channels[3, 4, 1] += 1
+    cv2.imwrite(str(tmp_path / "colour.png"), channels)
+    with pytest.raises(UserError, match=r"colour\.png: expected grey, found colours that differ"):
+        read_grey_png(tmp_path / "colour.png")
+
+
+def test_a_file_in_a_system_that_is_not_read_takes_a_given_size(tmp_path):
+    write_tiff(tmp_path / "dem.tif", heights(), keys=((3072, 32234),))  # WGS 72 / UTM
+    description = HeightMapDescription(file="dem.tif", size_m=(70.0, 50.0))
+    (mesh,) = read_height_map(description, tmp_path, ORIGIN, where="w").meshes
+    np.testing.assert_allclose(mesh.bounds_m[:, :2], [[-30.0, -20.0], [30.0, 20.0]], atol=EXACT_M)
+    description = HeightMapDescription(file="dem.tif")
+    with pytest.raises(UserError, match=r"EPSG:32234 is not read.*gdalwarp.*give .*size_m"):
+        read_height_map(description, tmp_path, ORIGIN, where="w")
+
+
 def test_heights_are_averaged_to_the_limit(folder):
     description = HeightMapDescription(
         file="grey8.png", size_m=(60, 30), height_range_m=(0, 1), max_triangles=900
@@ -242,7 +266,8 @@ def test_steep_ground_is_grey_and_flat_ground_is_green(folder):
     [
         ({"file": "gone.tif"}, "'gone.tif' does not exist.*holds.*dem.tif"),
         ({"file": "../dem.tif"}, "must lie in"),
-        ({"file": "picture.png", "height_range_m": (0, 1)}, "expected grey of 8 or 16 bit"),
+        ({"file": "picture.png", "height_range_m": (0, 1)}, "expected grey, found colours"),
+        ({"max_pixels": 100}, "50 x 40 pixels are more than max_pixels = 100; raise it"),
         ({"file": "grey8.png"}, "height_range_m must be given for a PNG.*add it"),
         ({"height_range_m": (0.0, 1.0)}, "height_range_m .*remove it"),
         ({"size_m": (10.0, 10.0)}, "size_m .*EPSG:32632; remove it"),
