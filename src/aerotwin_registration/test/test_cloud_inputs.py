@@ -220,7 +220,7 @@ WKT = (
         (
             (
                 2112,
-                b'PROJCS["Feet [local]",GEOGCS["NAD83",UNIT["degree",0.01,AUTHORITY["EPSG","9122"]],'
+                b'PROJCS["Feet [local]",GEOGCS["NAD83",UNIT["degree",0.1,AUTHORITY["EPSG","9122"]],'
                 b'AUTHORITY["EPSG","4269"]],UNIT["foot",0.3048,AUTHORITY["EPSG","9002"]]]',
             ),
             "Feet [local]",
