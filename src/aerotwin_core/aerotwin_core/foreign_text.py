@@ -2,8 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Text that somebody else wrote (files, servers, topics): read as numbers and shown to a person."""
 
+import reprlib
+from collections.abc import Iterable
+from typing import Any
+
 _MOST_DIGITS = 18
 """All of an int64 fit."""
+_MOST_NAMES, _MOST_SHOWN = 20, 60
+_short = reprlib.Repr()
+_short.maxlevel, _short.maxstring, _short.maxother = 2, _MOST_SHOWN, _MOST_SHOWN
 
 
 def whole_number(text: str) -> int | None:
@@ -19,3 +26,53 @@ def whole_number(text: str) -> int | None:
     """
     is_count = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
     return int(text) if is_count else None
+
+
+def printable(text: str, most: int | None = None, *, keep: str = "") -> str:
+    """Return text as a terminal may get it: control characters escaped, too long ones cut.
+
+    An escape sequence in a topic's name or a server's answer would move the cursor, rewrite lines
+    above or set the title of the window. Characters that turn the direction of writing are escaped,
+    too.
+
+    Parameters
+    ----------
+    text : str
+    most : int, optional
+        Characters to keep at most; the middle is left out.
+    keep : str
+        Control characters that stay as they are, such as a newline.
+
+    Examples
+    --------
+    >>> printable("a\\x1b[2Jb")
+    'a\\\\x1b[2Jb'
+    """
+    if most is not None and len(text) > most:
+        head = most * 2 // 3
+        text = f"{text[:head]} … {text[len(text) - (most - head) :]}"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def shown(value: Any) -> str:
+    """Return a value as an error message shows it: cut before it is written out, with its type."""
+    return f"{printable(_short.repr(value), _MOST_SHOWN)} ({type(value).__name__})"
+
+
+def listed(names: Iterable[object], most: int = _MOST_NAMES) -> str:
+    """Return names joined by commas, and how many more there are.
+
+    Examples
+    --------
+    >>> listed("abcd", 2)
+    'a, b and 2 more'
+    """
+    found = [str(name) for name in names]
+    text = ", ".join(found[:most])
+    return text if len(found) <= most else f"{text} and {len(found) - most} more"

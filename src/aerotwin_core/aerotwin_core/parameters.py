@@ -15,11 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
-
+from aerotwin_core.documents import MAX_BYTES, DocumentError, parse_yaml
 from aerotwin_core.errors import ParameterError
+from aerotwin_core.foreign_text import printable, shown
 
 T = TypeVar("T")
+_MOST_LETTERS = 60
+"""Of a name that is not known, as a message shows it."""
 
 
 def parameter(
@@ -66,11 +68,12 @@ def load_parameters(cls: type[T], mapping: Mapping[str, Any] | None, *, where: s
     """
     values = {} if mapping is None else mapping
     if not isinstance(values, Mapping):
-        raise ParameterError(f"{where}: expected names with values, found {_show(values)}")
+        raise ParameterError(f"{where}: expected names with values, found {shown(values)}")
     fields = {f.name: f for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
     for key in values:
         if key not in fields:
-            raise ParameterError(f"{where}: unknown key '{key}'; {_nearest(str(key), fields)}")
+            name = printable(str(key), _MOST_LETTERS)
+            raise ParameterError(f"{where}: unknown key '{name}'; {_nearest(name, fields)}")
     hints = typing.get_type_hints(cls)
     loaded: dict[str, Any] = {}
     for name, field in fields.items():
@@ -104,25 +107,12 @@ def read_yaml(path: str | Path) -> Any:
         If the file is missing, is not YAML or has a key twice; the message names path and line.
     """
     try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_UniqueKeysLoader)
+        with Path(path).open("rb") as file:
+            return parse_yaml(file.read(MAX_BYTES + 1))
     except OSError as error:
         raise ParameterError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ParameterError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
-
-
-class _UniqueKeysLoader(yaml.SafeLoader):
-    """Refuses a key that a mapping has twice: YAML 1.2 (3.2.1.3) forbids it, PyYAML does not."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        seen = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
-                if (key.tag, key.value) in seen:
-                    problem = f"the key '{key.value}' is there twice; remove one"
-                    raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
-                seen.add((key.tag, key.value))
-        return super().construct_mapping(node, deep)
+    except DocumentError as error:
+        raise ParameterError(f"{path}: not valid YAML ({error})") from None
 
 
 def to_mapping(value: Any) -> Any:
@@ -205,14 +195,14 @@ def _convert(value: Any, hint: Any, place: str) -> Any:
         return _convert_tuple(value, arguments, place)
     if origin is dict or hint is dict:
         if not isinstance(value, Mapping):
-            raise ParameterError(f"{place}: expected names with values, found {_show(value)}")
+            raise ParameterError(f"{place}: expected names with values, found {shown(value)}")
         return dict(value)
     return _convert_scalar(value, hint, place)
 
 
 def _convert_tuple(value: Any, arguments: tuple[Any, ...], place: str) -> tuple[Any, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
-        raise ParameterError(f"{place}: expected a list, found {_show(value)}")
+        raise ParameterError(f"{place}: expected a list, found {shown(value)}")
     if len(arguments) == 2 and arguments[1] is Ellipsis:
         kinds: Sequence[Any] = [arguments[0]] * len(value)
     else:
@@ -236,7 +226,7 @@ def _convert_scalar(value: Any, hint: Any, place: str) -> Any:
     if not exact:
         names = {float: "a number", int: "an integer", str: "a text", bool: "true or false"}
         expected = names.get(hint, getattr(hint, "__name__", str(hint)))
-        raise ParameterError(f"{place}: expected {expected}, found {_show(value)}")
+        raise ParameterError(f"{place}: expected {expected}, found {shown(value)}")
     return value
 
 
@@ -245,7 +235,7 @@ def _check(value: Any, field: dataclasses.Field[Any], place: str) -> Any:
     choices = meta.get("choices")
     if choices and value not in choices:
         listed = ", ".join(str(choice) for choice in choices)
-        raise ParameterError(f"{place}: expected one of {listed}, found {_show(value)}")
+        raise ParameterError(f"{place}: expected one of {listed}, found {shown(value)}")
     numbers = value if isinstance(value, tuple) else (value,)
     unit = f" {meta['unit']}" if meta.get("unit") else ""
     for number in numbers:
@@ -260,11 +250,6 @@ def _check(value: Any, field: dataclasses.Field[Any], place: str) -> Any:
                 f"{place}: expected at most {meta['maximum']}{unit}, found {number}"
             )
     return value
-
-
-def _show(value: Any) -> str:
-    text = repr(value)
-    return f"{text if len(text) < 60 else text[:57] + '...'} ({type(value).__name__})"
 
 
 def _nearest(key: str, names: Mapping[str, Any]) -> str:

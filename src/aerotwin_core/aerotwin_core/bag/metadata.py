@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
 from aerotwin_core.bag.compression import SUFFIXES
+from aerotwin_core.documents import MAX_BYTES, DocumentError, parse_yaml
 from aerotwin_core.errors import UserError
 
 STORAGE_SUFFIXES = (".mcap", ".db3")
-MAX_METADATA_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,26 +114,19 @@ def _information(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ValueError("is missing")
     try:
-        if path.stat().st_size > MAX_METADATA_BYTES:
-            raise ValueError(f"is larger than {MAX_METADATA_BYTES} bytes")
-        loaded = yaml.load(path.read_bytes(), Loader=_Loader)
-    except (OSError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"cannot be read ({type(error).__name__})") from error
+        if path.stat().st_size > MAX_BYTES:
+            raise ValueError(f"is larger than {MAX_BYTES} bytes")
+        loaded = parse_yaml(path.read_bytes())
+    except OSError as error:
+        raise ValueError(f"cannot be read ({error.strerror or error})") from error
+    except DocumentError as error:
+        raise ValueError(f"is not valid YAML ({error})") from error
     information = loaded.get("rosbag2_bagfile_information") if isinstance(loaded, dict) else None
     if not isinstance(information, dict):
         raise ValueError("holds no rosbag2_bagfile_information")
     if not isinstance(information.get("relative_file_paths"), list):
         raise ValueError("lists no files (relative_file_paths)")
     return information
-
-
-class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Reads plain values; a file cannot multiply itself through anchors."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not read")
-        return super().compose_node(parent, index)
 
 
 def _natural(path: Path) -> tuple[str, int, str]:

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""YAML and JSON from anywhere: what a document expands to is known before it is built.
+
+A hundred bytes of YAML aliases stand for more values than a machine holds, 50,000 brackets end the
+stack, and an integer of 5,000 digits cannot be printed. A document here has at most `MAX_NODES`
+values with its aliases written out, `MAX_DEPTH` levels and `MAX_DIGITS` digits in an integer.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from aerotwin_core.foreign_text import printable
+
+MAX_BYTES = 16 << 20
+MAX_NODES = 500_000
+"""A bag of a thousand topics has about 20,000 in its metadata."""
+MAX_DEPTH = 100
+MAX_DIGITS = 100
+"""Of an integer: more than any number that is meant, fewer than Python refuses to print."""
+_MOST_LETTERS = 300
+_BaseLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class DocumentError(ValueError):
+    """A document is not valid, or larger than documents may be; the text is one line."""
+
+
+def parse_yaml(data: bytes | str) -> Any:
+    """Return the content of a YAML document.
+
+    Raises
+    ------
+    DocumentError
+        If it is not valid, has a key twice in a mapping, or is beyond the limits above.
+    """
+    _check_size(data)
+    try:
+        _check_events(data)
+        return yaml.load(data, Loader=_Loader)
+    except DocumentError:
+        raise
+    except (yaml.YAMLError, ArithmeticError, AttributeError, TypeError, ValueError) as error:
+        # The constructors of PyYAML raise the last four, for instance at a 13th month.
+        raise DocumentError(_one_line(error)) from None
+
+
+def parse_json(data: bytes | str) -> Any:
+    """Return the content of a JSON document.
+
+    Raises
+    ------
+    DocumentError
+        If it is not valid, or beyond the limits above.
+    """
+    _check_size(data)
+    try:
+        return json.loads(data, parse_int=_integer)
+    except DocumentError:
+        raise
+    except RecursionError:
+        raise DocumentError("its values are nested too deep") from None
+    except ValueError as error:
+        raise DocumentError(_one_line(error)) from None
+
+
+def read_json(path: str | Path) -> Any:
+    """Return the content of a JSON file.
+
+    Raises
+    ------
+    DocumentError
+        As `parse_json`.
+    OSError
+        If the file cannot be read.
+    """
+    with Path(path).open("rb") as file:
+        return parse_json(file.read(MAX_BYTES + 1))
+
+
+def _check_size(data: bytes | str) -> None:
+    if len(data) > MAX_BYTES:
+        raise DocumentError(f"it has more than {MAX_BYTES} bytes")
+
+
+def _integer(text: str) -> int:
+    if len(text) > MAX_DIGITS:
+        raise DocumentError(f"an integer has {len(text)} digits, at most {MAX_DIGITS} are read")
+    return int(text)
+
+
+def _one_line(error: Exception) -> str:
+    return printable(" ".join(str(error).split()), _MOST_LETTERS)
+
+
+def _check_events(data: bytes | str) -> None:
+    """Raise DocumentError if a YAML document nests too deep or expands to too many values.
+
+    The events of the parser come one by one, without recursion.
+    """
+    n_nodes, open_nodes, of_anchor = 0, [], {}
+    for event in yaml.parse(data, Loader=_BaseLoader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = open_nodes.pop()
+            of_anchor[anchor] = n_nodes - before
+            continue
+        if isinstance(event, yaml.AliasEvent):
+            n_nodes += of_anchor.get(event.anchor, 0)
+            if any(anchor == event.anchor for anchor, _ in open_nodes):
+                raise DocumentError(f"the alias *{event.anchor[:40]} holds itself")
+        elif isinstance(event, yaml.NodeEvent):
+            n_nodes += 1
+            if isinstance(event, yaml.CollectionStartEvent):
+                open_nodes.append((event.anchor, n_nodes - 1))
+            elif event.anchor is not None:
+                of_anchor[event.anchor] = 1
+        if len(open_nodes) > MAX_DEPTH:
+            raise DocumentError(f"its values are nested more than {MAX_DEPTH} deep")
+        if n_nodes > MAX_NODES:
+            raise DocumentError(f"it stands for more than {MAX_NODES} values")
+
+
+class _Loader(_BaseLoader):  # type: ignore[misc, valid-type]
+    """Refuses what no document needs.
+
+    A key that a mapping has twice: YAML 1.2 (3.2.1.3) forbids it, PyYAML does not.
+    """
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        seen = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
+                if (key.tag, key.value) in seen:
+                    problem = f"the key '{key.value}' is there twice; remove one"
+                    raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+                seen.add((key.tag, key.value))
+        return super().construct_mapping(node, deep)
+
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        n_digits = len(str(node.value))
+        if n_digits > MAX_DIGITS:
+            problem = f"an integer has {n_digits} digits, at most {MAX_DIGITS} are read"
+            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+        return super().construct_yaml_int(node)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)

@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How much memory reading one file may take, known before it is taken.
+
+A few kilobytes may claim, unpack to or expand to far more than a machine holds. Readers estimate
+from headers what a file will take and ask `check_memory` first. Large files may take in proportion:
+the limit is for what multiplies. The environment variable `AEROTWIN_MAX_MEMORY_MB` raises it.
+"""
+
+import os
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import whole_number
+
+VARIABLE = "AEROTWIN_MAX_MEMORY_MB"
+DEFAULT_MB = 900
+"""With what the estimates leave out, reading stays below 1 GB."""
+TIMES_FILE = 16
+"""A file of float32 points takes 8 times its size: once read, as float64, checked and copied."""
+
+
+def memory_limit(file_bytes: int = 0) -> int:
+    """Return how many bytes of memory a file of a size may take.
+
+    Raises
+    ------
+    UserError
+        If the environment variable is no whole number of megabytes.
+    """
+    text = os.environ.get(VARIABLE, str(DEFAULT_MB))
+    limit_mb = whole_number(text.strip())
+    if not limit_mb:
+        raise UserError(f"{VARIABLE}: expected a number of megabytes, found '{text[:40]}'")
+    return max(limit_mb * 1_000_000, TIMES_FILE * file_bytes)
+
+
+def check_memory(n_bytes: int, *, file_bytes: int = 0, where: object, what: str) -> None:
+    """Refuse what would take more memory than a file may.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Estimated peak [bytes].
+    file_bytes : int
+        Size of the file as it lies on the disk.
+    where : object
+        The file, for the message.
+    what : str
+        What takes the memory, a plural.
+
+    Raises
+    ------
+    UserError
+        If the estimate is above `memory_limit`.
+    """
+    limit = memory_limit(file_bytes)
+    if n_bytes > limit:
+        needed_mb = -(-n_bytes // 1_000_000)
+        raise UserError(
+            f"{where}: {what} would take {needed_mb} MB of memory, at most {limit // 1_000_000} MB "
+            f"are allowed for a file of this size; if you trust it, set {VARIABLE}={needed_mb}"
+        )
