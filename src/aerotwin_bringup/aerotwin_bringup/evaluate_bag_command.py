@@ -154,6 +154,7 @@ def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
     from aerotwin_bringup.bag_evaluation.metric_names import aliases
     from aerotwin_bringup.bag_evaluation.slam_launch import check_pattern, is_launch_file
     from aerotwin_core.errors import UserError
+    from aerotwin_core.foreign_text import listed
     from aerotwin_core.gate import check_gate_names
 
     for name in ("start_s", "duration_s", "rate"):
@@ -164,7 +165,7 @@ def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
     if arguments.output is not None and arguments.output.exists() and not arguments.output.is_dir():
         raise UserError(f"-o {arguments.output}: is no folder; name one, or nothing")
     if arguments.frames and arguments.frames not in bag.topics:
-        held = ", ".join(sorted(bag.topics)) or "nothing"
+        held = listed(sorted(bag.topics)) or "nothing"
         raise UserError(f"--frames {arguments.frames}: no topic of the bag; it holds {held}")
     if arguments.words and not is_launch_file(slam):
         raise UserError(

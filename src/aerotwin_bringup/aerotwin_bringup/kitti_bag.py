@@ -21,6 +21,7 @@ from aerotwin_core.cli import progress
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import R_CAM_OPTICAL, make_transform, pose_from_transform
 from aerotwin_core.messages import serialize
+from aerotwin_core.picture_size import check_picture
 
 LEFT, RIGHT = "image_l", "image_r"
 FOLDERS = ((LEFT, RIGHT), ("image_0", "image_1"))
@@ -199,6 +200,7 @@ def read_image(path: Path, camera: PinholeCamera) -> np.ndarray:
 
 
 def _decode(path: Path) -> np.ndarray:
+    check_picture(path)
     image = cv2.imread(str(path), cv2.IMREAD_GRAYSCALE)
     if image is None:
         raise UserError(f"{path}: not a readable image")

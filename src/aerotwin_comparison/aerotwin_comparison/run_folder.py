@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a run of aerotwin left behind: its bag, configuration and numbers."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.bag import BagReader
+from aerotwin_core.documents import read_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import point_cloud_arrays
 from aerotwin_core.parameters import read_yaml
@@ -89,10 +89,8 @@ class RunFolder:
         path = self.path / "metrics.json"
         if not path.is_file():
             return {}
-        if path.stat().st_size > _LARGEST_METRICS_BYTES:
-            raise UserError(f"{path}: expected at most 64 MB, found more; is it of a run?")
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = read_json(path, max_bytes=_LARGEST_METRICS_BYTES)
         except (OSError, ValueError) as error:
             raise UserError(f"{path}: cannot be read as JSON ({error})") from None
         return document if isinstance(document, dict) else {}

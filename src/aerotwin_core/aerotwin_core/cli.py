@@ -13,31 +13,45 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 from tqdm import tqdm
 
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import printable
 
 GROUP = "aerotwin.commands"
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
+_MOST_LETTERS = 2000
+"""Of an error: more than any message that is meant to be read."""
+_LAYOUT = "\n\r\t"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one verb and return the exit code."""
+    """Run one verb and return the exit code.
+
+    Whatever a verb prints may hold text of files, servers and topics: all of it is escaped here.
+    """
+    out, errors = PrintableStream(sys.stdout), PrintableStream(sys.stderr)
+    with redirect_stdout(cast(TextIO, out)), redirect_stderr(cast(TextIO, errors)):
+        return _main(sys.argv[1:] if arguments is None else arguments)
+
+
+def _main(arguments: Sequence[str]) -> int:
     verbs = {tuple(entry.name.split(".")): entry for entry in entry_points(group=GROUP)}
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(arguments)
     path = _longest_verb(words, verbs)
     if path is None:
         return _explain(words, verbs)
     try:
         return _run(verbs[path], path, words[len(path) :])
     except UserError as error:
-        print(f"aerotwin {' '.join(path)}: {error}", file=sys.stderr)
+        print(f"aerotwin {' '.join(path)}: {_line(error)}", file=sys.stderr)
         return EXIT_USAGE
     except KeyboardInterrupt:
         print(f"aerotwin {' '.join(path)}: interrupted", file=sys.stderr)
@@ -109,7 +123,26 @@ def say(text: str) -> None:
 
 def say_fatal(error: Exception) -> None:
     """Print why the process ends, as one line on standard error."""
-    print(f"fatal: {error}", file=sys.stderr, flush=True)
+    print(f"fatal: {_line(error)}", file=sys.stderr, flush=True)
+
+
+def _line(error: Exception) -> str:
+    return printable(str(error), _MOST_LETTERS)
+
+
+class PrintableStream:
+    """A text stream that escapes control characters, but for those that lay out text."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write text; return how many characters of it."""
+        self._stream.write(printable(text, keep=_LAYOUT))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 def write_json(path: str | None, payload: Any) -> None:

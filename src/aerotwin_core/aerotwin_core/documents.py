@@ -37,7 +37,7 @@ def parse_yaml(data: bytes | str) -> Any:
     DocumentError
         If it is not valid, has a key twice in a mapping, or is beyond the limits above.
     """
-    _check_size(data)
+    _check_size(data, MAX_BYTES)
     try:
         _check_events(data)
         return yaml.load(data, Loader=_Loader)
@@ -48,15 +48,15 @@ def parse_yaml(data: bytes | str) -> Any:
         raise DocumentError(_one_line(error)) from None
 
 
-def parse_json(data: bytes | str) -> Any:
-    """Return the content of a JSON document.
+def parse_json(data: bytes | str, *, max_bytes: int = MAX_BYTES) -> Any:
+    """Return the content of a JSON document of at most so many bytes.
 
     Raises
     ------
     DocumentError
         If it is not valid, or beyond the limits above.
     """
-    _check_size(data)
+    _check_size(data, max_bytes)
     try:
         return json.loads(data, parse_int=_integer)
     except DocumentError:
@@ -67,8 +67,8 @@ def parse_json(data: bytes | str) -> Any:
         raise DocumentError(_one_line(error)) from None
 
 
-def read_json(path: str | Path) -> Any:
-    """Return the content of a JSON file.
+def read_json(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
+    """Return the content of a JSON file of at most so many bytes.
 
     Raises
     ------
@@ -78,12 +78,12 @@ def read_json(path: str | Path) -> Any:
         If the file cannot be read.
     """
     with Path(path).open("rb") as file:
-        return parse_json(file.read(MAX_BYTES + 1))
+        return parse_json(file.read(max_bytes + 1), max_bytes=max_bytes)
 
 
-def _check_size(data: bytes | str) -> None:
-    if len(data) > MAX_BYTES:
-        raise DocumentError(f"it has more than {MAX_BYTES} bytes")
+def _check_size(data: bytes | str, max_bytes: int) -> None:
+    if len(data) > max_bytes:
+        raise DocumentError(f"it has more than {max_bytes} bytes")
 
 
 def _integer(text: str) -> int:
@@ -93,7 +93,8 @@ def _integer(text: str) -> int:
 
 
 def _one_line(error: Exception) -> str:
-    return printable(" ".join(str(error).split()), _MOST_LETTERS)
+    text = " ".join(str(error).split()).replace('in "<byte string>",', "at")
+    return printable(text, _MOST_LETTERS)
 
 
 def _check_events(data: bytes | str) -> None:

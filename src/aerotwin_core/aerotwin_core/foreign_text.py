@@ -29,7 +29,7 @@ def whole_number(text: str) -> int | None:
 
 
 def printable(text: str, most: int | None = None, *, keep: str = "") -> str:
-    """Return text as a terminal may get it: control characters escaped, too long ones cut.
+    r"""Return text as a terminal may get it: control characters escaped, too long ones cut.
 
     An escape sequence in a topic's name or a server's answer would move the cursor, rewrite lines
     above or set the title of the window. Characters that turn the direction of writing are escaped,
@@ -45,8 +45,8 @@ def printable(text: str, most: int | None = None, *, keep: str = "") -> str:
 
     Examples
     --------
-    >>> printable("a\\x1b[2Jb")
-    'a\\\\x1b[2Jb'
+    >>> printable("a\x1b[2Jb")
+    'a\\x1b[2Jb'
     """
     if most is not None and len(text) > most:
         head = most * 2 // 3

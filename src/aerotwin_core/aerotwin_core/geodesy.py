@@ -17,6 +17,8 @@ from aerotwin_core.frames import FloatArray
 WGS84_SEMI_MAJOR_AXIS_M = 6378137.0
 WGS84_FLATTENING = 1.0 / 298.257223563
 """NIMA TR8350.2, table 3.1."""
+HIGHEST_ALTITUDE_M = 1e8
+"""Beyond every satellite of a GNSS (3.6e7); nothing that is meant for a position is above."""
 _E2 = WGS84_FLATTENING * (2.0 - WGS84_FLATTENING)
 PX4_EARTH_RADIUS_M = 6371000.0
 """CONSTANTS_RADIUS_OF_EARTH of PX4-Autopilot, src/lib/geo/geo.h."""
@@ -44,8 +46,20 @@ class GeodeticPoint:
             raise ValueError(f"latitude_deg must be in [-90, 90], got {self.latitude_deg}")
         if not -180.0 <= self.longitude_deg <= 180.0:
             raise ValueError(f"longitude_deg must be in [-180, 180], got {self.longitude_deg}")
-        if not np.isfinite(self.altitude_m):
-            raise ValueError(f"altitude_m must be finite, got {self.altitude_m}")
+        if not -WGS84_SEMI_MAJOR_AXIS_M < self.altitude_m <= HIGHEST_ALTITUDE_M:
+            raise ValueError(
+                f"altitude_m must lie above the Earth's centre and up to {HIGHEST_ALTITUDE_M:g}, "
+                f"got {self.altitude_m}"
+            )
+
+
+def is_geodetic(latitude_deg: float, longitude_deg: float, altitude_m: float) -> bool:
+    """Tell whether numbers of somebody else can be a `GeodeticPoint`; False for NaN."""
+    try:
+        GeodeticPoint(latitude_deg=latitude_deg, longitude_deg=longitude_deg, altitude_m=altitude_m)
+    except ValueError:
+        return False
+    return True
 
 
 def ecef_from_geodetic(latitude_deg: float, longitude_deg: float, altitude_m: float) -> FloatArray:

@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 from aerotwin_core import cli
+from aerotwin_core.errors import UserError
 
 
 @pytest.fixture
@@ -41,3 +42,39 @@ def test_an_error_without_a_file_says_what_it_knows(verb, capsys):
     verb(refuse)
     assert cli.main(["break"]) == cli.EXIT_USAGE
     assert capsys.readouterr().err == "aerotwin break: no such device\n"
+
+
+HOSTILE = "topic \x1b]0;title\x07\x1b[2J\u202e"
+ESCAPED = r"topic \x1b]0;title\x07\x1b[2J\u202e"
+
+
+def test_foreign_text_in_an_error_is_escaped_and_one_line(verb, capsys):
+    def refuse():
+        raise UserError(f"{HOSTILE}\n{'x' * 100_000}")
+
+    verb(refuse)
+    assert cli.main(["break"]) == cli.EXIT_USAGE
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"aerotwin break: {ESCAPED}\\nxxx")
+    assert printed.endswith("x\n") and printed[:-1].isprintable() and len(printed) < 5000
+
+
+def test_foreign_text_that_a_verb_prints_is_escaped_and_laid_out(verb, capsys):
+    def talk():
+        print(f"{HOSTILE}\n\tsecond line")
+        sys.stderr.write(f"10 %\r20 % {HOSTILE}\n")
+        cli.say(HOSTILE)
+        return 0
+
+    verb(talk)
+    stdout = sys.stdout
+    assert cli.main(["break"]) == 0
+    assert sys.stdout is stdout
+    printed = capsys.readouterr()
+    assert printed.out == f"{ESCAPED}\n\tsecond line\n{ESCAPED}\n"
+    assert printed.err == f"10 %\r20 % {ESCAPED}\n"
+
+
+def test_why_a_node_ends_is_one_escaped_line(capsys):
+    cli.say_fatal(UserError(f"{HOSTILE}\nmore"))
+    assert capsys.readouterr().err == f"fatal: {ESCAPED}\\nmore\n"

@@ -12,6 +12,7 @@ from aerotwin_core.geodesy import (
     LocalTangentPlane,
     ecef_from_geodetic,
     geodetic_from_ecef,
+    is_geodetic,
 )
 
 MILLIMETRE = 1.5e-3  # the published point is printed to the millimetre
@@ -157,3 +158,16 @@ def test_the_sphere_keeps_distance_and_direction_from_the_origin():
     assert 2.0 * PX4_EARTH_RADIUS_M * math.asin(math.sqrt(h)) == pytest.approx(50e3, abs=1e-6)
     assert longitude > 8.0
     assert latitude < 47.0
+
+
+@pytest.mark.parametrize("altitude_m", [1e308, 1e30, -7e6, float("nan"), float("inf")])
+def test_an_altitude_that_is_nowhere_near_earth_is_refused(altitude_m):
+    with pytest.raises(ValueError, match="altitude_m"):
+        GeodeticPoint(latitude_deg=47.0, longitude_deg=8.0, altitude_m=altitude_m)
+    assert not is_geodetic(47.0, 8.0, altitude_m)
+
+
+def test_numbers_of_a_place_are_geodetic():
+    assert is_geodetic(47.0, 8.0, 3.6e7)
+    assert not is_geodetic(91.0, 8.0, 0.0)
+    assert not is_geodetic(47.0, 181.0, 0.0)

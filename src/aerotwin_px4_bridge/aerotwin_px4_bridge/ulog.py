@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.ulog import open_ulog
 
 _ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _MAGIC = b"ULog\x01\x12\x35"
@@ -65,8 +66,6 @@ def read_ulog(path: str | Path, topics: Collection[str] | None = None) -> PX4Log
     UserError
         If there is no such file, or it is no ULog file, or it is damaged at its start.
     """
-    from pyulog import ULog  # loaded here: most flights need it not at all
-
     path = Path(path)
     if not path.is_file():
         raise UserError(f"{path}: there is no such file; give the path of a ULog file (.ulg)")
@@ -74,10 +73,7 @@ def read_ulog(path: str | Path, topics: Collection[str] | None = None) -> PX4Log
         start = file.read(len(_MAGIC))
     if start != _MAGIC:
         raise UserError(f"{path}: expected a ULog file (it begins with 'ULog'), found {start!r}")
-    try:
-        log = ULog(str(path), None if topics is None else list(topics))
-    except Exception as error:  # pyulog raises what its parsing runs into
-        raise UserError(f"{path}: the ULog file is damaged ({error}); use another") from error
+    log = open_ulog(path, topics)
     return PX4Log(
         path=path,
         topics={d.name: dict(d.data) for d in reversed(log.data_list) if d.multi_id == 0},

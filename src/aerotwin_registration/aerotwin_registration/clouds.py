@@ -10,6 +10,7 @@ import numpy as np
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_format import refuse_foreign_format
+from aerotwin_core.foreign_text import listed
 from aerotwin_registration.numpy_cloud import read_numpy_cloud
 from aerotwin_registration.pcd import read_pcd, write_pcd
 from aerotwin_registration.ply import read_ply, write_ply
@@ -176,7 +177,7 @@ def _checked(
 ) -> tuple[np.ndarray, np.ndarray | None, tuple[str, ...]]:
     """Return points, intensity, and what was left out."""
     if not {"x", "y", "z"} <= columns.keys():
-        raise UserError(f"{path}: needs columns x, y and z; found {', '.join(columns) or 'none'}")
+        raise UserError(f"{path}: needs columns x, y and z; found {listed(columns) or 'none'}")
     with np.errstate(invalid="ignore", over="ignore"):  # such values are found below
         points = np.column_stack([columns[name].astype(np.float64) for name in "xyz"])
     name = next((n for n in _INTENSITY_NAMES if n in columns), None)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import check_memory
 
 _CHUNK_POINTS = 1_000_000
 _GEOGRAPHIC_KEY, _PROJECTED_KEY, _LINEAR_UNITS_KEY = 2048, 3072, 3076
@@ -69,6 +70,12 @@ class LasContent:
     doubt: str = ""
 
 
+_BYTES_PER_POINT = 100
+"""Integers of the file, coordinates as float64, and both once more while they are joined."""
+_LAZ_RATIO = 4
+"""LAZ packs points by so much, and not points of nothing alone."""
+
+
 def read_las_here(path: Path) -> LasContent:
     """Return the content of a LAS file, read in this process.
 
@@ -86,6 +93,12 @@ def read_las_here(path: Path) -> LasContent:
         with laspy.open(path) as reader:
             header = reader.header
             _check(header, path.stat().st_size)
+            check_memory(
+                _BYTES_PER_POINT * int(header.point_count),
+                file_bytes=_LAZ_RATIO * path.stat().st_size,
+                where=path,
+                what=f"its {header.point_count} points",
+            )
             system = _coordinate_system(header)
             raw: list[tuple[np.ndarray, ...]] = [
                 (np.array(chunk.X), np.array(chunk.Y), np.array(chunk.Z), np.array(chunk.intensity))

@@ -9,12 +9,15 @@ from typing import BinaryIO
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import check_memory
 
 _MAX_HEADER_BYTES = 65536
 _MAX_POINTS = 500_000_000
 _MAX_COUNT = 65_536
 # LZF packs at most 264 bytes into three.
 _MAX_RATIO = 90
+_COPIES = 5
+"""As it is unpacked, and as float64 in columns and in one table."""
 
 
 def read_pcd(path: Path) -> dict[str, np.ndarray]:
@@ -40,6 +43,12 @@ def read_pcd(path: Path) -> dict[str, np.ndarray]:
             rows = np.frombuffer(data, kind, n, start)
             return {name: rows[name] for name in kind.names or () if rows[name].ndim == 1}
         if mode == "binary_compressed":
+            check_memory(
+                _COPIES * n * kind.itemsize,
+                file_bytes=len(data),
+                where=path,
+                what=f"its {n} points",
+            )
             return _compressed(data, start, kind, n)
         raise ValueError(f"DATA {mode} is unknown")
     except KeyError as error:

@@ -6,6 +6,7 @@ import sys
 import time
 from typing import TextIO
 
+from aerotwin_core.foreign_text import printable
 from aerotwin_core.time import to_seconds
 
 REFRESH_S = 0.5
@@ -37,7 +38,7 @@ class StatusLine:
             bar = f"[{'█' * full}{'░' * (BAR_WIDTH - full)}] "
         text = (
             f"{bar}flight {to_seconds(stamp_ns):6.1f} s | "
-            f"{real_time_factor:5.2f} x real time | {phase}"
+            f"{real_time_factor:5.2f} x real time | {printable(phase)}"
         )
         self._stream.write(f"\r\x1b[2K{text}" if self._is_terminal else f"{text}\n")
         self._stream.flush()

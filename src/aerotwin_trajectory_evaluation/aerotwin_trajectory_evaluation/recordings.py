@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import listed
+from aerotwin_core.geodesy import HIGHEST_ALTITUDE_M
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.files import read_trajectory
 from aerotwin_trajectory_evaluation.ulog_recording import read_ulog_recording
@@ -70,6 +72,12 @@ class Recording:
             raise UserError(f"{self.path}: holds {len(self.t)} positions, a flight needs three")
         if not (np.isfinite(self.position).all() and (np.diff(self.t) > 0.0).all()):
             raise UserError(f"{self.path}: positions must be finite and their stamps increase")
+        highest_m = float(np.abs(self.position[:, 2]).max())
+        if self.is_geodetic and highest_m > HIGHEST_ALTITUDE_M:
+            raise UserError(
+                f"{self.path}: an altitude of {highest_m:.3g} m is beyond {HIGHEST_ALTITUDE_M:g}; "
+                "check its unit"
+            )
 
 
 def read_recording(path: str | Path, *, topic: str | None = None) -> Recording:
@@ -135,7 +143,7 @@ def _gnss_columns(head: bytes) -> dict[str, int] | None:
     if missing:
         raise UserError(
             f"the CSV names latitude and longitude but no {' and no '.join(missing)}; its columns "
-            f"are {', '.join(names)}; name a column time_us (or _s, _ms, _ns) and alt"
+            f"are {listed(names)}; name a column time_us (or _s, _ms, _ns) and alt"
         )
     unit = names[found["time"]].rpartition("_")[2]
     found["unit"] = list(_UNITS).index(unit) if unit in _UNITS else -1

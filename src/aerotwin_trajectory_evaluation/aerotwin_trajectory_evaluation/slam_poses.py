@@ -16,6 +16,7 @@ import numpy as np
 
 from aerotwin_core.bag import BagReader, PoseTopic
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import listed
 from aerotwin_core.frames import invert_transform
 from aerotwin_core.messages import stamp_ns
 from aerotwin_core.time import NANOSECONDS_PER_SECOND
@@ -86,8 +87,8 @@ def require_poses(bag: BagReader, source: str) -> None:
         Listing what there is.
     """
     if source.partition(":")[0] not in bag.topics and not Path(source).exists():
-        listed = ", ".join(bag.trajectory_topics()) or "none"
-        raise UserError(f"{source}: neither poses of the bag nor a file; {bag.path} holds {listed}")
+        topics = listed(bag.trajectory_topics()) or "none"
+        raise UserError(f"{source}: neither poses of the bag nor a file; {bag.path} holds {topics}")
 
 
 def start_pose(

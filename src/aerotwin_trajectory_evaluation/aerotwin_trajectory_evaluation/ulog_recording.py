@@ -10,6 +10,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import R_ENU_NED
 from aerotwin_core.geodesy import AzimuthalEquidistant, GeodeticPoint
+from aerotwin_core.ulog import open_ulog
 
 _LOCAL, _GLOBAL = "vehicle_local_position", "vehicle_global_position"
 _GNSS = ("vehicle_gps_position", "sensor_gps")
@@ -46,13 +47,7 @@ def read_ulog_recording(path: Path) -> dict[str, Any]:
 
 
 def _topics(path: Path) -> Topics:
-    from pyulog import ULog
-
-    wanted = [_LOCAL, _GLOBAL, *_GNSS, _ATTITUDE]
-    try:
-        log = ULog(str(path), message_name_filter_list=wanted, disable_str_exceptions=True)
-    except Exception as error:  # pyulog raises whatever a damaged file makes its parser meet
-        raise UserError(f"{path}: not a readable ULog ({error}); record it anew") from error
+    log = open_ulog(path, [_LOCAL, _GLOBAL, *_GNSS, _ATTITUDE])
     topics: Topics = {}
     for data in log.data_list:
         topics.setdefault(data.name, data.data)  # the first instance

@@ -9,6 +9,7 @@ import numpy as np
 
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import check_memory
 from aerotwin_voxel_cloud.binvox_header import (
     MAX_HEADER_BYTES,
     BinvoxHeader,
@@ -22,6 +23,8 @@ from aerotwin_voxel_cloud.parallel import OnDone, run_slabs
 from aerotwin_voxel_cloud.voxelise import bricks_in_use, grid_of_slabs
 
 MAX_FILE_BYTES = 2_000_000_000
+_BYTES_PER_BRICK = 192
+"""Of 512 cells as bits in a slab, among those in use, and in the grid."""
 # The runs of so many slabs are held before they are written.
 _SLABS_AT_ONCE = 32
 _RUNS_AT_ONCE = 1_000_000
@@ -59,15 +62,24 @@ def read_binvox(
 
     path = Path(path)
     header, pairs = _load(path, dialect)
-    frame = header.frame(resolution_m=resolution_m, origin_m=origin_m)
+    try:
+        frame = header.frame(resolution_m=resolution_m, origin_m=origin_m)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
     _, ny, nz = frame.dims
     starts = np.zeros((frame.n_bricks[0], 2), dtype=np.int64)
-    n_found, _ = find_slabs(pairs, 8 * ny * nz, starts)
+    n_found, n_occupied = find_slabs(pairs, 8 * ny * nz, starts)
     if n_found != frame.n_cells:
         raise UserError(
             f"{path}: the data fill {n_found} cells, dim says {frame.n_cells}; the file is "
             f"{'cut off' if n_found < frame.n_cells else 'too long'} or its header is not its own"
         )
+    check_memory(
+        _BYTES_PER_BRICK * min(n_occupied, int(np.prod(frame.n_bricks))),
+        file_bytes=len(pairs),
+        where=path,
+        what=f"its {n_occupied} occupied cells",
+    )
     tasks = [(pairs, frame, slab, starts[slab]) for slab in range(len(starts))]
     return grid_of_slabs(frame, _decoded_bricks, tasks, on_done), header
 

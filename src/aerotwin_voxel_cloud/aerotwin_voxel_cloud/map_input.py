@@ -24,6 +24,7 @@ from aerotwin_core.bag.metadata import is_storage_file
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_format import DESCRIPTION_ENDINGS, refuse_foreign_format
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.limits import check_memory
 from aerotwin_registration.bag_clouds import read_bag_cloud
 from aerotwin_registration.clouds import CLOUD_SUFFIXES, Cloud, read_cloud
 from aerotwin_registration.ply import count_faces
@@ -51,6 +52,8 @@ METRES_PER_UNIT = {
 _LARGEST_EXTENT_M = 1e5
 # Ten times round the Earth in millimetres taken for metres; doubles still tell 0.1 mm apart.
 _FARTHEST_M = 4e11
+_BYTES_PER_CENTRE = 84
+"""Three int32 of a cell, and three float64 of its centre in three steps."""
 # Degrees of longitude and latitude: a place of 10 km spans a tenth of a degree.
 _LARGEST_DEGREES = 0.2
 
@@ -317,9 +320,15 @@ def _of_surface(text: str, surface: Surface, unit: str = "") -> MapInput:
 
 
 def _of_grid(text: str, grid: OccupancyGrid, dialect: str) -> MapInput:
-    points = grid.centres()
-    if len(points) == 0:
+    if grid.n_occupied == 0:
         raise UserError(f"{text}: no cell of the grid is occupied")
+    check_memory(
+        _BYTES_PER_CENTRE * grid.n_occupied,
+        file_bytes=Path(text).stat().st_size,
+        where=text,
+        what=f"the centres of its {grid.n_occupied} occupied cells",
+    )
+    points = grid.centres()
     note = f"centres of cells of {grid.resolution_m:g} m"
     frame = "ENU" if dialect == "airsim" else "of the file"
     return MapInput(

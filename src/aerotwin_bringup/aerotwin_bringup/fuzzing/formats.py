@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aerotwin_bringup.fuzzing import readers, samples
+from aerotwin_bringup.fuzzing import folder_samples, readers, samples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,5 +51,12 @@ FORMATS: dict[str, Format] = {
     "csv-cloud": Format(write=samples.CSV_CLOUD, read=readers.read_map),
     "bag-mcap": Format(write=samples.BAG_MCAP, read=readers.read_bag, counts=True, is_checked=True),
     "bag-sqlite3": Format(write=samples.BAG_SQLITE, read=readers.read_bag),
+    "ulog": Format(write=folder_samples.ULOG, read=readers.read_flight),
+    "gnss-csv": Format(write=folder_samples.GNSS_CSV, read=readers.read_flight),
+    "submap": Format(write=folder_samples.SUBMAP, read=readers.read_submap),
+    "dense-map": Format(write=folder_samples.DENSE_MAP, read=readers.read_dense_map),
+    "survey": Format(write=folder_samples.SURVEY, read=readers.read_survey),
+    "airframe-yaml": Format(write=folder_samples.AIRFRAME, read=readers.read_airframe),
+    "metrics-json": Format(write=folder_samples.METRICS, read=readers.read_metrics),
     "protocol-yaml": Format(write=samples.PROTOCOL, read=readers.read_protocol),
 }

@@ -5,6 +5,7 @@
 Each function raises `AssertionError` where what a reader returned is not what it promises.
 """
 
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -100,3 +101,56 @@ def read_protocol(path: Path) -> Answer:
     from aerotwin_map_evaluation.protocol import MapProtocol
 
     return load_protocol(MapProtocol, "map", path, {}).plain(), ()
+
+
+def read_flight(path: Path) -> Answer:
+    """Read a flight that was recorded, as `recorded_flight` does."""
+    from aerotwin_trajectory_evaluation.recordings import read_recording
+
+    found = read_recording(path)
+    assert np.isfinite(found.position).all() and (np.diff(found.t) > 0).all()
+    return [found.t.tobytes(), found.position.tobytes(), found.is_geodetic], found.notes
+
+
+def read_submap(path: Path) -> Answer:
+    """Read a submap whose checksum is that of the file: whoever sent it made both."""
+    from aerotwin_teach_repeat.route_graph.submap_files import FolderSubmaps, SubmapRecord
+
+    data = path.read_bytes()
+    record = SubmapRecord(
+        vertex_id=0, n_points=0, n_bytes=len(data), sha256=hashlib.sha256(data).hexdigest()
+    )
+    found = FolderSubmaps(path.parent.parent, "npz", {0: record}).load(0)
+    return [found.points.tobytes(), found.normals.tobytes()], ()
+
+
+def read_dense_map(path: Path) -> Answer:
+    """Read the map of a manifest's folder."""
+    from aerotwin_dense_localization.mapping.folder import load_map
+
+    found, about = load_map(path.parent)
+    surfaces = [[getattr(s, n).tobytes() for n in ("pixels", "depth")] for s in found.surfaces]
+    return [surfaces, about], ()
+
+
+def read_survey(path: Path) -> Answer:
+    """Read the pictures of a survey and what they say of themselves."""
+    from aerotwin_reconstruction.bundle.features import read_picture
+    from aerotwin_reconstruction.survey import read_photos
+
+    photos = read_photos(path)
+    return [[str(photo.tag), read_picture(photo.path).tobytes()] for photo in photos], ()
+
+
+def read_airframe(path: Path) -> Answer:
+    """Read the parameters of a vehicle."""
+    from aerotwin_multirotor_dynamics.airframe import load_airframe
+
+    return load_airframe(path), ()
+
+
+def read_metrics(path: Path) -> Answer:
+    """Read the results of a run, of which nothing is checked but that they are JSON."""
+    from aerotwin_report.runs import read_document
+
+    return read_document(path), ()

@@ -10,6 +10,8 @@ import os
 import shutil
 from typing import BinaryIO
 
+from aerotwin_core.foreign_text import printable
+
 ERASE_LINE = b"\r\x1b[2K"
 MAX_LINE_BYTES = 1_000_000
 STDOUT, STDERR = 1, 2
@@ -31,7 +33,8 @@ class Screen:
     def message(self, level: str, name: str, text: str) -> None:
         """Write one line of the runner itself, errors to standard error."""
         descriptor = STDERR if level in ("ERROR", "WARNING") else STDOUT
-        self._write(f"[{level}] [{name}]: {text}\n".encode(errors="replace"), descriptor)
+        line = printable(f"[{level}] [{name}]: {text}", keep="\n")
+        self._write(f"{line}\n".encode(errors="replace"), descriptor)
 
     def draw(self, label: str, text: bytes) -> None:
         """Show the unfinished line of a process that has a terminal."""

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scores of one run; a run that cannot be scored has failed, with a reason."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,13 +13,13 @@ from aerotwin_comparison.run_folder import RunFolder, open_run_folder
 from aerotwin_comparison.study.protocol import StudyProtocol
 from aerotwin_comparison.study.runs import StudyRun
 from aerotwin_comparison.twin.sides import read_path
+from aerotwin_core.documents import read_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.protocol import Protocol
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation import MapProtocol
 from aerotwin_trajectory_evaluation import TrajectoryProtocol, evaluate_trajectory
 
-_LARGEST_JSON_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,10 +262,8 @@ def _cost(run: StudyRun, folder: RunFolder | None) -> dict[str, float]:
 def _read_json(path: Path) -> Any:
     if not path.is_file():
         return None
-    if path.stat().st_size > _LARGEST_JSON_BYTES:
-        raise UserError(f"{path}: expected at most 16 MB of JSON, found more")
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return read_json(path)
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: cannot be read as JSON ({error})") from None
 

@@ -16,9 +16,13 @@ from typing import BinaryIO
 import lz4.frame
 from backports import zstd
 
+from aerotwin_core.limits import memory_limit
+
 ZSTD_MAGIC, LZ4_MAGIC = b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"
 SUFFIXES = (".zstd", ".zst", ".lz4")
-MAX_MESSAGE_BYTES = 1 << 30
+_COPIES = 3
+"""Pieces, the whole of them, and the messages that are cut out of it."""
+_TIMES_LIMIT, _TIMES_PACKED = 4, 100
 _STEP_BYTES = 1 << 20
 _MAX_WINDOW_LOG = 27  # what `zstd --long` writes
 
@@ -27,14 +31,36 @@ class CompressionError(ValueError):
     """Compressed data are damaged, cut off or larger than allowed."""
 
 
-def decompress(data: bytes, kind: str, max_bytes: int = MAX_MESSAGE_BYTES) -> bytes:
+def most_at_once(n_packed: int) -> int:
+    """Return how many bytes may come out of so many at once."""
+    return memory_limit(n_packed) // _COPIES
+
+
+def most_in_all(n_packed: int) -> int:
+    """Return how many bytes may come out of a file of so many, piece by piece.
+
+    Recordings shrink to a tenth; depth images of one colour to a hundredth.
+    """
+    return _TIMES_LIMIT * memory_limit() + _TIMES_PACKED * n_packed
+
+
+def decompress(data: bytes, kind: str, max_bytes: int | None = None) -> bytes:
     """Return the content of a `zstd` or `lz4` frame.
+
+    Parameters
+    ----------
+    data : bytes
+    kind : {"zstd", "lz4"}
+    max_bytes : int, optional
+        Most that may come out; `most_at_once` if not given, and never more than that.
 
     Raises
     ------
     CompressionError
         If the frame is damaged, cut off or holds more than max_bytes.
     """
+    limit = most_at_once(len(data))
+    max_bytes = limit if max_bytes is None else min(max_bytes, limit)
     parts, size = [], 0
     for part in _parts(io.BytesIO(data), kind):
         parts.append(part)
@@ -59,19 +85,19 @@ def decompressed_message(data: bytes) -> bytes:
 def decompress_file(path: Path, folder: Path) -> tuple[Path, str]:
     """Write the content of a compressed file into a folder; return its place and what is wrong.
 
-    A damaged or cut file gives what comes out before the damage. At most half of the free space of
-    the folder's disk is taken.
+    A damaged or cut file gives what comes out before the damage. At most `most_in_all` and half of
+    the free space of the folder's disk are taken.
     """
     out = folder / path.stem
     kind = "lz4" if path.suffix == ".lz4" else "zstd"
-    limit = shutil.disk_usage(folder).free // 2
+    limit = min(most_in_all(path.stat().st_size), shutil.disk_usage(folder).free // 2)
     size = 0
     with path.open("rb") as file, out.open("wb") as sink:
         try:
             for part in _parts(file, kind):
                 size += len(part)
                 if size > limit:
-                    return out, f"more than the {limit} bytes come out that the disk can take"
+                    return out, f"more than {limit} bytes come out"
                 sink.write(part)
         except CompressionError as error:
             return out, f"the compressed file is damaged after {size} bytes of content ({error})"

@@ -7,12 +7,19 @@ import struct
 import zlib
 from bisect import bisect_left
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
 from mcap.opcode import Opcode
 
-from aerotwin_core.bag.compression import CompressionError, decompress, decompressed_message
+from aerotwin_core.bag.compression import (
+    CompressionError,
+    decompress,
+    decompressed_message,
+    most_at_once,
+    most_in_all,
+)
 from aerotwin_core.bag.mcap_records import (
     FOOTER,
     HEAD,
@@ -31,6 +38,7 @@ from aerotwin_core.bag.mcap_records import (
 from aerotwin_core.bag.mcap_walk import walk
 from aerotwin_core.bag.storage import ENCODING, RawMessage
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import VARIABLE
 
 _CHUNK_HEAD_BYTES = 64
 _N_FOOTER_BYTES = HEAD.size + FOOTER.size + len(MAGIC)
@@ -49,9 +57,11 @@ class McapFile:
         self.path = path
         self.problems: list[str] = []
         self._damaged: set[int] = set()
+        self._sizes: dict[int, int] = {}
         try:
             with path.open("rb") as file:
                 n_bytes = os.fstat(file.fileno()).st_size
+                self._n_left = most_in_all(n_bytes)
                 if file.read(len(MAGIC)) != MAGIC:
                     raise UserError(f"{path}: not an MCAP file (it does not begin as one)")
                 content = _by_index(file, n_bytes)
@@ -109,14 +119,20 @@ class McapFile:
 
     def _of_block(self, file: BinaryIO, block: Block, wanted: dict[int, str]) -> list[RawMessage]:
         found: list[RawMessage] = []
+        n_packed = block.stop - block.start
+        n_left = most_at_once(n_packed)
         try:
-            for opcode, at, records in records_of(self._load(file, block)):
+            for opcode, at, records in records_of(self._load(file, block), n_packed):
                 if opcode != Opcode.MESSAGE:
                     continue
                 channel, _, stamp, _ = MESSAGE_HEAD.unpack_from(records, at)
                 if channel in wanted:
                     data = records[at + MESSAGE_HEAD.size : at + length_at(records, at)]
-                    found.append((wanted[channel], stamp, decompressed_message(data)))
+                    message = decompressed_message(data)
+                    n_left -= len(message)
+                    if n_left < 0:
+                        raise DamagedRecordError("its messages unpack to more than is read")
+                    found.append((wanted[channel], stamp, message))
         except (CompressionError, DamagedRecordError, struct.error) as error:
             if block.start not in self._damaged:
                 self._damaged.add(block.start)
@@ -140,6 +156,7 @@ class McapFile:
             raise DamagedRecordError("no whole chunk is there")
         head = read_chunk_head(body[:_CHUNK_HEAD_BYTES], length)
         _, _, size, checksum, compression, packed, at = head
+        self._account(block, size)
         records = body[at : at + packed]
         if compression:
             records = decompress(records, compression, size)
@@ -148,6 +165,23 @@ class McapFile:
         if checksum and zlib.crc32(records) != checksum:
             raise DamagedRecordError("its checksum is wrong")
         return records
+
+    def _account(self, block: Block, size: int) -> None:
+        """Refuse a file whose chunks unpack to more than it can be meant to hold.
+
+        Raises
+        ------
+        UserError
+            If this chunk is one too many.
+        """
+        if block.start not in self._sizes:
+            self._sizes[block.start] = size
+            self._n_left -= size
+        if self._n_left < 0:
+            raise UserError(
+                f"{self.path}: its chunks unpack to more than {sum(self._sizes.values())} bytes; "
+                f"if you trust it, set {VARIABLE} higher"
+            )
 
     def _say(self, words: str) -> None:
         self.problems.append(f"{self.path.name}: {words}")
@@ -199,6 +233,13 @@ def _content_of(summary: bytes, start: int) -> Content | None:
         and (n_chunks > 0 or n_messages == 0)
         and all(c.schema in content.schemas for c in content.channels.values())
         and all(block.stop <= start for block in content.blocks)
+        and _are_apart(content.blocks)
     )
     content.span_ns = span if n_messages else None
     return content if is_full else None
+
+
+def _are_apart(blocks: list[Block]) -> bool:
+    """Tell whether no byte of a file belongs to two blocks, which would be read twice."""
+    by_start = sorted(blocks, key=lambda block: block.start)
+    return all(a.stop <= b.start for a, b in pairwise(by_start))

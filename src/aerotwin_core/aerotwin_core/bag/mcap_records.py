@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 
 from mcap.opcode import Opcode
 
+from aerotwin_core.bag.compression import most_at_once
+
 MAGIC = b"\x89MCAP0\r\n"
 HEAD = struct.Struct("<BQ")
 """Opcode and length of the content that follows."""
@@ -22,7 +24,7 @@ FOOTER = struct.Struct("<QQI")
 _STATISTICS = struct.Struct("<QHIIIIQQ")
 _CHUNK_INDEX = struct.Struct("<QQQQ")
 _COMPRESSIONS = ("", "lz4", "zstd")
-MAX_CHUNK_BYTES = 1 << 30
+_N_FREE_RECORDS = 1000
 
 
 class DamagedRecordError(ValueError):
@@ -171,27 +173,39 @@ def read_chunk_head(data: bytes, length: int) -> tuple[int, int, int, int, str, 
     packed = fields.number(8)
     if fields.place + packed != length:
         raise DamagedRecordError("its sizes disagree")
-    if size > MAX_CHUNK_BYTES:
-        raise DamagedRecordError(f"it claims {size} bytes, at most {MAX_CHUNK_BYTES} are read")
+    if size > most_at_once(length):
+        raise DamagedRecordError(f"it claims {size} bytes, at most {most_at_once(length)} are read")
     return first, last, size, checksum, compression, packed, fields.place
 
 
-def records_of(records: bytes) -> Iterator[tuple[int, int, bytes]]:
+def records_of(records: bytes, n_packed: int | None = None) -> Iterator[tuple[int, int, bytes]]:
     """Yield opcode, place of the content, and the bytes given, for each record.
+
+    Parameters
+    ----------
+    records : bytes
+    n_packed : int, optional
+        How many bytes in the file they come from: as many records may come out, and a thousand.
 
     Raises
     ------
     DamagedRecordError
-        At a record that reaches beyond the end.
+        At a record that reaches beyond the end, or that no such kind exists of, or at one too many.
     """
     at, end = 0, len(records)
+    n_left = end if n_packed is None else n_packed + _N_FREE_RECORDS
     while at < end:
+        n_left -= 1
+        if n_left < 0:
+            raise DamagedRecordError(f"more records come out of its {n_packed} bytes than can be")
         if at + HEAD.size > end:
             raise DamagedRecordError("a record is cut off")
         opcode, length = HEAD.unpack_from(records, at)
         at += HEAD.size
         if at + length > end or (opcode == Opcode.MESSAGE and length < MESSAGE_HEAD.size):
             raise DamagedRecordError("a record reaches beyond its chunk")
+        if opcode == 0:
+            raise DamagedRecordError("a record is of kind 0, which is none")
         yield opcode, at, records
         at += length
 

@@ -110,18 +110,18 @@ class _Walk:
             return False
         block = Block(start=at, stop=stop, first_ns=head[0], last_ns=head[1])
         try:
-            self._learn(self._load(self._file, block))
+            self._learn(self._load(self._file, block), stop - at)
         except (DamagedRecordError, CompressionError, struct.error) as error:
             self._say(f"the chunk at byte {at} is damaged ({error}); it is left out")
         else:
             self._content.blocks.append(block)
         return True
 
-    def _learn(self, records: bytes) -> None:
+    def _learn(self, records: bytes, n_packed: int) -> None:
         """Take over the schemas, channels and counts of a chunk, all or nothing."""
         counts: dict[int, int] = {}
         stamps: list[int] = []
-        for opcode, at, data in records_of(records):
+        for opcode, at, data in records_of(records, n_packed):
             if opcode == Opcode.MESSAGE:
                 channel, _, stamp, _ = MESSAGE_HEAD.unpack_from(data, at)
                 counts[channel] = counts.get(channel, 0) + 1

@@ -3,6 +3,7 @@
 """Turn CDR into messages by the definitions in the bag, or those of its ROS distribution."""
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -11,6 +12,7 @@ from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_
 from rosbags.typesys.store import Typestore
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import printable
 from aerotwin_core.messages import TYPESTORE
 
 _STORES = {
@@ -23,9 +25,12 @@ _STORES = {
 _TYPE_NAME = re.compile(r"[A-Za-z]\w*(/[A-Za-z]\w*){1,2}", re.ASCII)
 _IDL_FILE = re.compile(r"={80}\nIDL: [^\n]*\n")
 _INCLUDE = re.compile(r"^[ \t]*#[^\n]*$", re.MULTILINE)
-# The code that reads a message is generated from its definition: both are kept small.
-_MAX_DEFINITION_CHARACTERS = 1_000_000
-_MAX_ARRAY_LENGTH = 100_000
+# The code that reads a message is generated from its definition. Each field takes steps, each item
+# of an array that is no number is written out, and reading the text takes a step for some letters.
+_MAX_STEPS_OF_TYPE, _MAX_STEPS_OF_BAG = 5_000, 12_000
+_LETTERS_PER_STEP = 50
+_MAX_TYPES = 150
+"""In one definition: types in types take the stack of the generator."""
 
 
 class MessageError(ValueError):
@@ -51,6 +56,8 @@ class MessageTypes:
     def __init__(self, definitions: dict[str, tuple[str, str]], distro: str = "") -> None:
         self._definitions, self._distro = definitions, distro
         self._stores: dict[str, Typestore] = {}
+        self._own: dict[str, dict[str, Any]] = {}
+        self._steps_left = _MAX_STEPS_OF_BAG
         self.problems: list[str] = []
 
     def deserialize(self, cdr: bytes, msgtype: str) -> Any:
@@ -101,7 +108,9 @@ class MessageTypes:
         return self._stores[msgtype]
 
     def _make_store(self, msgtype: str) -> Typestore:
-        own = self._own_types(msgtype)
+        if msgtype not in self._own:
+            self._own[msgtype] = self._own_types(msgtype)
+        own = self._own[msgtype]
         if own and any(not _is_standard(name, entry) for name, entry in own.items()):
             store = Typestore()
             store.fielddefs.update({k: v for k, v in TYPESTORE.fielddefs.items() if k not in own})
@@ -127,7 +136,7 @@ class MessageTypes:
         encoding, text = self._definitions.get(msgtype, ("", ""))
         if not text or encoding not in ("ros2msg", "ros2idl"):
             return {}
-        if not _TYPE_NAME.fullmatch(msgtype) or len(text) > _MAX_DEFINITION_CHARACTERS:
+        if not _TYPE_NAME.fullmatch(msgtype) or not self._spend(msgtype, len(text)):
             return {}
         try:
             parsed = get_types_from_msg(text, msgtype) if encoding == "ros2msg" else _of_idl(text)
@@ -135,8 +144,22 @@ class MessageTypes:
             return {}
         # Constants are not needed, and would be written into generated code.
         types = {name: ([], fields) for name, (_, fields) in parsed.items()}
-        is_usable = msgtype in types and all(map(_is_small, types.values()))
-        return types if is_usable and _is_closed(types) else {}
+        if msgtype not in types or not self._spend(msgtype, 0, types):
+            return {}
+        return types if _is_closed(types) else {}
+
+    def _spend(self, msgtype: str, n_letters: int, types: Mapping[str, Any] = {}) -> bool:
+        """Take the steps that a definition costs; False, and said, if it costs too many."""
+        n_steps = n_letters // _LETTERS_PER_STEP + sum(map(_n_steps, types.values()))
+        most = min(_MAX_STEPS_OF_TYPE, self._steps_left)
+        if n_steps <= most and len(types) <= _MAX_TYPES:
+            self._steps_left -= n_steps
+            return True
+        self.problems.append(
+            f"the bag's definition of {printable(msgtype, 80)} is too large to be read ("
+            f"{len(types)} types, {n_steps} steps; at most {_MAX_TYPES} and {most})"
+        )
+        return False
 
 
 def _of_idl(text: str) -> dict[str, Any]:
@@ -158,10 +181,17 @@ def _is_standard(name: str, entry: Any) -> bool:
     return known is not None and known[1] == entry[1]
 
 
-def _is_small(entry: Any) -> bool:
-    """Tell whether no array is so long that code for each of its items would fill memory."""
-    lengths = [desc[1][1] for _, desc in entry[1] if desc[0] == Nodetype.ARRAY]
-    return sum(lengths) <= _MAX_ARRAY_LENGTH
+def _n_steps(entry: Any) -> int:
+    """Return how many pieces of code are generated for a type."""
+    return sum(1 + _n_written_out(desc) for _, desc in entry[1])
+
+
+def _n_written_out(desc: Any) -> int:
+    """Return how many items of an array are read one by one; numbers are read at once."""
+    if desc[0] != Nodetype.ARRAY:
+        return 0
+    (kind, name), length = desc[1]
+    return length if kind == Nodetype.NAME or name[0] in ("string", "wstring") else 0
 
 
 def _is_closed(types: dict[str, Any]) -> bool:

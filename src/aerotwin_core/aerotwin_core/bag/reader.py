@@ -29,6 +29,7 @@ from aerotwin_core.bag.sqlite_file import SqliteFile
 from aerotwin_core.bag.storage import RawMessage, StorageFile
 from aerotwin_core.bag.transforms import TransformTree
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import listed
 from aerotwin_core.trajectory import Trajectory
 
 
@@ -226,8 +227,8 @@ class BagReader:
 
     def _kind_of(self, name: str) -> str:
         if name not in self.topics:
-            listed = ", ".join(sorted(self.topics)) or "none"
-            raise UserError(f"{self.path}: no topic {name}; the bag holds {listed}")
+            topics = listed(sorted(self.topics)) or "none"
+            raise UserError(f"{self.path}: no topic {name}; the bag holds {topics}")
         return self.topics[name]
 
     def _open(self, file: Path) -> StorageFile:

@@ -23,7 +23,10 @@ import numpy as np
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.documents import read_json
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import check_memory
+from aerotwin_core.numpy_files import ERRORS, NpzFile
 from aerotwin_core.parameters import load_parameters, to_mapping
 from aerotwin_dense_localization.mapping.dense_map import DenseMap
 from aerotwin_dense_localization.mapping.parameters import MapParameters
@@ -31,12 +34,19 @@ from aerotwin_dense_localization.mapping.surface import Surface
 from aerotwin_registration.ply import write_ply
 
 FORMAT, VERSION, MANIFEST = "aerotwin dense map", 1, "manifest.json"
-MAX_MANIFEST_BYTES, MAX_SURFACE_BYTES = 64 << 20, 2 << 30
+MAX_SURFACE_BYTES = 2 << 30
+_COPIES = 2
 _LENS = ("width", "height", "fx", "fy", "cx", "cy", "skew")
 _ARRAYS: dict[str, tuple[type, int]] = {
     "pixels": (np.int32, 1), "depth": (np.float32, 1), "variance": (np.float32, 1),
     "slopes": (np.float32, 2), "colours": (np.float32, 2), "n_seen": (np.int64, 1),
 }  # fmt: skip
+
+
+_POINT_BYTES = 48
+"""Of all arrays of a point."""
+_PIXEL_BYTES = 8
+"""Of a point's number in an image."""
 
 
 class DenseMapError(UserError):
@@ -87,6 +97,7 @@ def load_map(folder: Path) -> tuple[DenseMap, dict[str, Any]]:
     where = str(Path(folder) / MANIFEST)
     try:
         parameters = load_parameters(MapParameters, manifest["parameters"], where=where)
+        _check_files(manifest["surfaces"], where)
         surfaces = [_surface(Path(folder), record) for record in manifest["surfaces"]]
         about = dict(manifest["about"])
     except (KeyError, TypeError, ValueError) as error:
@@ -108,15 +119,13 @@ def export_ply(path: Path, dense_map: DenseMap) -> None:
 
 def _manifest(path: Path) -> dict[str, Any]:
     try:
-        if path.stat().st_size > MAX_MANIFEST_BYTES:
-            raise DenseMapError(f"{path}: too large for a manifest")
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except OSError as error:
         raise DenseMapError(
             f"{path}: cannot be read ({error.strerror}); name the folder of a dense map, as "
             "aerotwin map writes it"
         ) from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise DenseMapError(f"{path}: not JSON ({error}); map again") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DenseMapError(f"{path}: format must be '{FORMAT}'; it is of something else")
@@ -128,14 +137,31 @@ def _manifest(path: Path) -> dict[str, Any]:
     return content
 
 
+def _check_files(records: list[dict[str, Any]], where: str) -> None:
+    """Refuse a map that takes more memory than its files may: all of it is held at once.
+
+    Files of which another size is in the manifest are refused when they are read.
+    """
+    files = {Path(record["file"]).name: int(record["n_bytes"]) for record in records}
+    if len(files) < len(records):
+        raise ValueError("two of its surfaces have one file")
+    check_memory(
+        _COPIES * _POINT_BYTES * sum(int(record["n_points"]) for record in records),
+        file_bytes=sum(files.values()),
+        where=where,
+        what="its surfaces",
+    )
+
+
 def _surface(folder: Path, record: dict[str, Any]) -> Surface:
     path = folder / "surfaces" / Path(record["file"]).name
     camera = PinholeCamera(**{key: record["camera"][key] for key in _LENS})
     T = np.array(record["T_map_surface"], dtype=np.float64).reshape(4, 4)
     if not np.isfinite(T).all():
         raise ValueError(f"T_map_surface of {path.name} must be finite")
-    arrays = _arrays(path, record)
     n, n_pixels = int(record["n_points"]), camera.width * camera.height
+    check_memory(_PIXEL_BYTES * n_pixels, where=path, what=f"the {n_pixels} pixels of its camera")
+    arrays = _arrays(path, record)
     for name, (dtype, n_dimensions) in _ARRAYS.items():
         array = arrays[name]
         if array.dtype != dtype or array.ndim != n_dimensions or len(array) != n:
@@ -164,5 +190,7 @@ def _arrays(path: Path, record: dict[str, Any]) -> dict[str, np.ndarray]:
         raise DenseMapError(
             f"{path}: its SHA-256 is not that of the manifest: it is damaged; map again"
         )
-    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-        return {name: arrays[name] for name in _ARRAYS}
+    try:
+        return NpzFile(io.BytesIO(content), path).read(_ARRAYS, copies=_COPIES)
+    except ERRORS as error:
+        raise DenseMapError(f"{path}: not the arrays of a surface ({error}); map again") from error

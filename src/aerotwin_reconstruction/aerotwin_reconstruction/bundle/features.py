@@ -9,8 +9,7 @@ import cv2
 import numpy as np
 
 from aerotwin_core.errors import UserError
-
-_MAX_PIXELS = 1 << 28
+from aerotwin_core.picture_size import check_picture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,11 +35,12 @@ def read_picture(path: Path, *, grey: bool = False) -> np.ndarray:
     Raises
     ------
     UserError
-        If it cannot be read.
+        If it cannot be read, or is too large.
     """
+    check_picture(path)
     how = cv2.IMREAD_GRAYSCALE if grey else cv2.IMREAD_COLOR
     image = cv2.imread(str(path), how | cv2.IMREAD_IGNORE_ORIENTATION)
-    if image is None or image.size > _MAX_PIXELS:
+    if image is None:
         raise UserError(f"{path}: cannot be read as a picture; remove it")
     return image if grey else np.ascontiguousarray(image[..., ::-1])
 

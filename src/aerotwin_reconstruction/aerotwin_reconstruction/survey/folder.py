@@ -9,7 +9,6 @@ to judge by, never to compute with.
 
 import csv
 import io
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.documents import read_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_reconstruction.survey.photo import PhotoTag, read_photo_tag
@@ -24,7 +24,6 @@ from aerotwin_reconstruction.survey.photo import PhotoTag, read_photo_tag
 IMAGES, RECORD, MISSION, TRUTH = "images", "survey.json", "mission.yaml", "truth.csv"
 _TRUTH_COLUMNS = ("name", *(f"m{i}{j}" for i in range(3) for j in range(4)))
 _SUFFIXES = (".jpg", ".jpeg")
-_MAX_RECORD = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,9 +88,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     """
     path = folder / RECORD
     try:
-        if path.stat().st_size > _MAX_RECORD:
-            raise ValueError(f"{path.stat().st_size} bytes")
-        record = json.loads(path.read_text("utf-8"))
+        record = read_json(path)
         if not isinstance(record, dict):
             raise ValueError(type(record).__name__)
     except (ValueError, OSError) as error:

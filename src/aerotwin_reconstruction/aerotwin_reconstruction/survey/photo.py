@@ -8,12 +8,13 @@ infinite and impossible values are refused with the file's name.
 
 import math
 import re
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 from PIL.TiffImagePlugin import IFDRational
 from scipy.spatial.transform import Rotation
 
@@ -21,6 +22,7 @@ from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import R_CAM_OPTICAL
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.picture_size import check_picture
 from aerotwin_reconstruction.survey.camera import FULL_FRAME_DIAGONAL_MM, SurveyCamera
 
 JPEG_QUALITY = 95
@@ -99,11 +101,12 @@ def read_photo_tag(path: Path) -> PhotoTag:
     UserError
         If it is no picture, or does not say where it was taken.
     """
+    size = check_picture(path)
     try:
-        with Image.open(path) as image:
-            exif, size, xmp = image.getexif(), image.size, image.info.get("xmp", b"")
+        with warnings.catch_warnings(action="ignore"), Image.open(path) as image:
+            exif, xmp = image.getexif(), image.info.get("xmp", b"")
             gps, details = dict(exif.get_ifd(_GPS)), dict(exif.get_ifd(_EXIF))
-    except (OSError, UnidentifiedImageError, SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError) as error:
         raise UserError(f"{path}: not a picture that can be read ({error}); remove it") from None
     text = bytes(xmp[:_MAX_XMP]).decode("utf-8", "replace")
     try:

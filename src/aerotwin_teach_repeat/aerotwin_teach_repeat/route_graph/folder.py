@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.documents import read_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, pose_from_transform, transform_from_pose
 from aerotwin_teach_repeat.route_graph.submap_files import FolderSubmaps, SubmapRecord
@@ -120,15 +121,13 @@ def read_manifest(folder: Path) -> Manifest:
     """Return the manifest of a route graph; `RouteGraphError` if there is none or it is damaged."""
     path = folder / MANIFEST
     try:
-        if path.stat().st_size > MAX_TABLE_BYTES:
-            raise RouteGraphError(f"{path}: too large for a manifest")
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path)
     except OSError as error:
         raise RouteGraphError(
             f"{folder}: no route graph there ({MANIFEST}: {error.strerror}); name the folder that "
             "`aerotwin teach` wrote"
         ) from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise RouteGraphError(f"{path}: not valid JSON ({error}); the file is damaged") from None
     if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
         raise RouteGraphError(f"{path}: its 'format' must be '{FORMAT}'; this is something else")

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import listed
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_core.tum import read_tum
@@ -38,7 +39,7 @@ def read_driven(source: str | Path) -> Trajectory:
     if len(topics) != 1:
         raise UserError(
             f"{path}: name the topic of the drive (BAG:TOPIC); those with poses are "
-            f"{', '.join(topics) or 'none'}"
+            f"{listed(topics) or 'none'}"
         )
     return bag.trajectory(topics[0])
 

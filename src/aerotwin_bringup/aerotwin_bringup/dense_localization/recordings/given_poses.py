@@ -16,7 +16,7 @@ from aerotwin_core.frames import (
     make_transform,
     quaternion_from_rotation,
 )
-from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.geodesy import GeodeticPoint, is_geodetic
 from aerotwin_core.luma import grey_of
 from aerotwin_core.messages import stamp_ns
 from aerotwin_core.trajectory import Trajectory
@@ -169,6 +169,6 @@ def fixes_of(messages: Iterable[Any]) -> tuple[np.ndarray, FloatArray]:
     rows = [
         (stamp_ns(m), (m.latitude, m.longitude, m.altitude))
         for m in messages
-        if m.status.status > _NO_FIX and np.isfinite([m.latitude, m.longitude, m.altitude]).all()
+        if m.status.status > _NO_FIX and is_geodetic(m.latitude, m.longitude, m.altitude)
     ]
     return np.array([s for s, _ in rows], np.int64), np.array([p for _, p in rows]).reshape(-1, 3)

@@ -1,0 +1,40 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The size of a picture by its header, checked before its pixels take memory."""
+
+import warnings
+from pathlib import Path
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.limits import check_memory
+
+_BYTES_PER_PIXEL = 6
+"""Decoded in three colours, and once more in another order or as grey."""
+
+
+def check_picture(path: Path) -> tuple[int, int]:
+    """Return width and height of a picture file whose pixels fit the memory of a file.
+
+    Raises
+    ------
+    UserError
+        If it is no picture, or its pixels would take more memory than a file may.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(path) as image:
+                width, height = image.size
+    except Image.DecompressionBombError as error:
+        raise UserError(f"{path}: its header claims too many pixels ({error}); shrink it") from None
+    except (OSError, UnidentifiedImageError, SyntaxError, ValueError) as error:
+        raise UserError(f"{path}: not a picture that can be read ({error}); remove it") from None
+    check_memory(
+        _BYTES_PER_PIXEL * width * height,
+        file_bytes=path.stat().st_size,
+        where=path,
+        what=f"its {width} x {height} pixels",
+    )
+    return width, height
