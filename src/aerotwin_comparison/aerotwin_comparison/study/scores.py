@@ -21,7 +21,6 @@ from aerotwin_map_evaluation import MapProtocol
 from aerotwin_trajectory_evaluation import TrajectoryProtocol, evaluate_trajectory
 
 
-
 @dataclass(frozen=True, kw_only=True)
 class Quantity:
     """One score: key in JSON and CSV, heading, unit, digits after the point, which is better."""
