@@ -114,7 +114,7 @@ def numbers_of(
     """Return the result in numbers.
 
     `n_lost` are images without a pose (`n_without_pose`, the status `lost`), and those that are
-    placed more than 0.5 m off (`n_wrong`, None without a reference). `n_fused` of them were fused with an
+    placed more than 0.5 m off (`n_wrong`, None without a reference). `n_fused` were fused with an
     IMU; None without one.
     """
     scores: dict[str, Any] = dict.fromkeys(("ate_m", "ate_unaligned_m", "turn_deg", "n_wrong"))
