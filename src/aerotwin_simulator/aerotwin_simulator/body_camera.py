@@ -98,6 +98,13 @@ class BodyCamera:
         What makes the perfect pictures.
     seed : int
         Seed of the noise.
+
+    Attributes
+    ----------
+    eyes : tuple of Eye
+    rate_hz : float
+    infos : list of sensor_msgs/CameraInfo
+        Of each eye, without a stamp.
     """
 
     def __init__(
@@ -114,11 +121,11 @@ class BodyCamera:
         self._lens = parameters.lens()
         self._image_sensor = parameters.image_sensor(seed)
         self._depth_sensor = parameters.depth_sensor(seed)
-        self._rate_hz, self._schedule = rate_hz, Schedule(rate_hz)
+        self.rate_hz, self._schedule = rate_hz, Schedule(rate_hz)
         self._bands = _bands(parameters)
         self._shots: deque[_Shot] = deque()
         self._n_threads = default_thread_count()
-        self._infos = [
+        self.infos = [
             camera_info_message(0, eye.frame_id, self._lens, eye.baseline_m) for eye in self.eyes
         ]
 
@@ -135,7 +142,7 @@ class BodyCamera:
     def restart(self, after_ns: int) -> None:
         """Forget frames that are not complete; the next one is due after an instant [ns]."""
         self._shots.clear()
-        self._schedule = Schedule(self._rate_hz, after_ns)
+        self._schedule = Schedule(self.rate_hz, after_ns)
 
     def frames(self, motion: Motion) -> Iterator[tuple[int, list[tuple[Topic, bytes]]]]:
         """Yield (stamp_ns, messages) for each frame that is complete at the end of the motion.
@@ -193,7 +200,7 @@ class BodyCamera:
             for kind in eye.outlets
         ]
         pictures = iter(run_tasks(self._measured, wanted, self._n_threads))
-        for eye, info in zip(self.eyes, self._infos, strict=True):
+        for eye, info in zip(self.eyes, self.infos, strict=True):
             for outlets in eye.outlets.values():
                 message = image_message(shot.stamp_ns, eye.frame_id, next(pictures))
                 info.header.stamp = message.header.stamp

@@ -69,6 +69,8 @@ class InertialSensors:
         IMU, magnetometer and barometer.
     in_step : int
         Which of them are sampled at every step: a sum of `aerotwin_sensor_models.layout.IMU` etc.
+    imu_rate_hz : float
+        How often the IMU is sampled [Hz].
     """
 
     def __init__(
@@ -87,6 +89,7 @@ class InertialSensors:
         step_hz = 1.0 / parameters.step_s
         # Every HIL_SENSOR must hold the IMU: an autopilot gets one per step, whatever its preset.
         imu_hz = step_hz if parameters.is_mavlink else imu.parameters.rate_hz
+        self.imu_rate_hz = imu_hz
         rates_hz = (imu_hz, magnetometer.parameters.rate_hz, barometer.parameters.rate_hz)
         self.in_step = sum(1 << k for k, rate_hz in enumerate(rates_hz) if rate_hz == step_hz)
         self._dues = tuple(_Due(rate_hz, start_ns) for rate_hz in rates_hz)

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bag as an outlet of the loop."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from aerotwin_core.bag import BagWriter
+from aerotwin_simulator.sensor_setup import Setup, flat
 from aerotwin_simulator.topics import Topic, resolve
 
 
@@ -39,6 +41,12 @@ class BagOutlet:
         name = self._names.get(topic.name)
         if name is not None:
             self.writer.write(name, stamp_ns, cdr)
+
+    def describe(self, setups: Mapping[str, Setup]) -> None:
+        """Write the sensors of vehicles as metadata records, `sensors` or `<vehicle>/sensors`."""
+        for vehicle, setup in setups.items():
+            name = f"{vehicle}/sensors" if vehicle else "sensors"
+            self.writer.add_metadata(name, flat(setup))
 
     def close(self) -> None:
         """End the bag whole."""

@@ -3,6 +3,7 @@
 """The folder of one run, and the configuration that repeats it."""
 
 import platform
+from collections.abc import Mapping
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -10,8 +11,10 @@ from typing import Any
 
 import yaml
 
+from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import read_yaml
+from aerotwin_simulator.sensor_setup import Setup
 from aerotwin_worlds import World
 
 _VERSIONS_OF = ("numpy", "scipy", "numba", "open3d-cpu", "opencv-contrib-python-headless", "evo")
@@ -59,6 +62,19 @@ def run_configuration(parameters: dict[str, Any], world: World) -> str:
         "versions": software_versions(),
     }
     return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+
+
+def add_sensors(folder: Path, setups: Mapping[str, Setup]) -> None:
+    """Add the sensors of vehicles by name to the configuration in a run folder, if there is one.
+
+    A single vehicle has no name: its sensors stand below `sensors` themselves.
+    """
+    path = folder / "config.yaml"
+    if path.is_file():
+        content = read_yaml(path)
+        content["sensors"] = setups.get("", dict(setups))
+        text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+        write_text_atomically(path, text)
 
 
 def software_versions() -> dict[str, str]:

@@ -56,6 +56,7 @@ GNSS_FIX = Topic("gnss/fix", "sensor_msgs/msg/NavSatFix", 10.0)
 GNSS_VELOCITY = Topic("gnss/velocity", "geometry_msgs/msg/TwistStamped", 10.0)
 TRUTH_ODOM = Topic("truth/odom", "nav_msgs/msg/Odometry", 100.0)
 TRUTH_ACCEL = Topic("truth/accel", "geometry_msgs/msg/AccelStamped", 100.0)
+TRUTH_IMU_BIAS = Topic("truth/imu_bias", "sensor_msgs/msg/Imu", 10.0)
 ROTORS = Topic("rotors", "sensor_msgs/msg/JointState", 100.0)
 BATTERY = Topic("battery", "sensor_msgs/msg/BatteryState", 1.0)
 AUTOPILOT_ODOM = Topic("autopilot/odom", "nav_msgs/msg/Odometry", 20.0)
@@ -77,6 +78,7 @@ OF_A_VEHICLE = (
     GNSS_VELOCITY,
     TRUTH_ODOM,
     TRUTH_ACCEL,
+    TRUTH_IMU_BIAS,
     ROTORS,
     BATTERY,
     AUTOPILOT_ODOM,

@@ -12,6 +12,7 @@ from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.frames import make_transform
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.state import interpolate_vector
+from aerotwin_sensor_models import Imu
 from aerotwin_simulator import topics
 
 TRUTH_FRAME = "base_link_truth"
@@ -59,7 +60,7 @@ def transform(state: np.ndarray) -> np.ndarray:
 
 
 class TruthMessages:
-    """Serialises truth/odom, truth/accel and rotors of state arrays.
+    """Serialises truth/odom, truth/accel and rotors of state arrays, and truth/imu_bias.
 
     Parameters
     ----------
@@ -72,7 +73,9 @@ class TruthMessages:
     def __init__(self, n_rotors: int, vehicle: str = "") -> None:
         truth_frame = topics.frame(vehicle, TRUTH_FRAME)
         base_frame = topics.frame(vehicle, "base_link")
+        imu_frame = topics.frame(vehicle, "imu_link")
         place = topics.below(vehicle)
+        self._bias_topic = place(topics.TRUTH_IMU_BIAS)
         self._topics = [place(t) for t in (topics.TRUTH_ODOM, topics.TRUTH_ACCEL, topics.ROTORS)]
         names = [f"rotor_{i}" for i in range(n_rotors)]
 
@@ -87,8 +90,14 @@ class TruthMessages:
         def rotors(stamp_ns: int, v: Sequence[float]) -> object:
             return messages.joint_state_message(stamp_ns, base_frame, names, v)
 
+        def imu_bias(stamp_ns: int, v: Sequence[float]) -> object:
+            return messages.imu_message(
+                stamp_ns, imu_frame, v[:3], v[3:], specific_force_std=0.0, angular_velocity_std=0.0
+            )
+
         self._odometry = FixedLayout(odometry, 13)
         self._accel = FixedLayout(accel, 6)
+        self._imu_bias = FixedLayout(imu_bias, 6)
         self._rotors = FixedLayout(rotors, n_rotors)
         self._speeds = slice(layout.N_HEAD, layout.N_HEAD + n_rotors)
 
@@ -111,3 +120,11 @@ class TruthMessages:
             self._rotors.pack(stamp_ns, values[self._speeds]),
         )
         return list(zip(self._topics, cdr, strict=True))
+
+    def imu_bias(self, stamp_ns: int, imu: Imu) -> tuple[topics.Topic, bytes]:
+        """Return what the biases of an IMU are now, in its axes, as a reading of nothing else.
+
+        They are those of its last sample, which a stamp is at most one step before.
+        """
+        biases = [*imu.accelerometer_bias.tolist(), *imu.gyroscope_bias.tolist()]
+        return self._bias_topic, self._imu_bias.pack(stamp_ns, biases)

@@ -28,6 +28,7 @@ from aerotwin_simulator.inertial_step import InertialVehicle
 from aerotwin_simulator.lidar import BodyLidar, lidar_transform, make_lidar
 from aerotwin_simulator.mounting import eye_transforms, imu_transform
 from aerotwin_simulator.readings import Readings
+from aerotwin_simulator.sensor_setup import Setup, sensor_setup
 from aerotwin_simulator.surroundings import Air, Surface, Surroundings
 from aerotwin_simulator.truth import TruthMessages, TruthStep
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
@@ -85,6 +86,7 @@ class SimulatedVehicle:
             self._mission = side_by_side(mission, plan)
         self._cameras = make_vehicle_cameras(parameters, surroundings.renderer, plan.name)
         self._truth_due = Schedule(parameters.truth_rate_hz)
+        self._bias_due = Schedule(topics.TRUTH_IMU_BIAS.rate_hz)
         self._estimate_due = Schedule(ESTIMATE_RATE_HZ)
         self._frame_due = Schedule(parameters.camera_rate_hz)
         self._truth = TruthMessages(self._n_rotors, plan.name)
@@ -186,7 +188,7 @@ class SimulatedVehicle:
             around.queries, self._airframe, self._mover.inputs, parameters.step_s
         )
         self._collision: Collision | None = None
-        self._refuse_touching_start()
+        self._refuse_touching_start(x, y)
         self._step = TruthStep(stamp_ns, stamp_ns, self._mover.previous, self._mover.state)
         self._readings = self._sensors.first_readings(self._step)
         self.outcome: str | None = None
@@ -207,12 +209,10 @@ class SimulatedVehicle:
         )
         self.backend.motors.values = self._mover.inputs[layout.COMMAND :]
 
-    def _refuse_touching_start(self) -> None:
+    def _refuse_touching_start(self, x: float, y: float) -> None:
         """Refuse a start in or at a wall: the first step would be a crash."""
-        state = self._mover.state
-        self._surface.look(state)
-        if (met := self._watch.look(state)) is not None:
-            x, y = state[layout.POSITION][:2]
+        self._surface.look(self._mover.state)
+        if (met := self._watch.look(self._mover.state)) is not None:
             raise ParameterError(
                 f"{self.title}: its start ({x:.1f}, {y:.1f}) m in map touches {met.what} of the "
                 f"world {self._surroundings.world.name}; choose another start_east_m and "
@@ -243,6 +243,11 @@ class SimulatedVehicle:
             edges.append(lidar_transform(self.parameters, self.name))
         return edges
 
+    def sensor_setup(self) -> Setup:
+        """Return what an estimator must know of its IMU and cameras, true biases among it."""
+        sensors = self._sensors
+        return sensor_setup(self.name, sensors.unit.imu, sensors.imu_rate_hz, self._cameras)
+
     @property
     def last_of_frame(self) -> topics.Topic:
         """The last topic of a frame that nodes are waited for; the truth if others render."""
@@ -272,6 +277,9 @@ class SimulatedVehicle:
             for stamp_ns in self._truth_due.until(end_ns):
                 for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
                     self._outlets.emit(topic, stamp_ns, cdr)
+            for stamp_ns in self._bias_due.until(end_ns):
+                topic, cdr = self._truth.imu_bias(stamp_ns, self._sensors.unit.imu)
+                self._outlets.emit(topic, stamp_ns, cdr)
         self._take_pictures(step)
         if self._lidar is not None:
             for begin_ns, stamp_ns, cdr in self._lidar.clouds(step):

@@ -24,6 +24,8 @@ from mcap.records import (
     Footer,
     Header,
     McapRecord,
+    Metadata,
+    MetadataIndex,
     Schema,
     Statistics,
     SummaryOffset,
@@ -63,6 +65,7 @@ class McapWriter:
         self._schemas: list[Schema] = []
         self._channels: list[Channel] = []
         self._chunks: list[ChunkIndex] = []
+        self._metadata: list[MetadataIndex] = []
         self._chunk = bytearray()
         self._index: dict[int, list[int]] = {}
         self.counts: dict[int, int] = {}
@@ -105,6 +108,12 @@ class McapWriter:
         chunk += data
         if len(chunk) >= self._chunk_size:
             self._close_chunk()
+
+    def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
+        """Write a metadata record: names with texts, which readers find by the record's name."""
+        start = self._position
+        self._write(_bytes(Metadata(name=name, metadata=dict(values))))
+        self._metadata.append(MetadataIndex(offset=start, length=self._position - start, name=name))
 
     @property
     def span_ns(self) -> tuple[int, int] | None:
@@ -179,6 +188,7 @@ class McapWriter:
             (Opcode.CHANNEL, list(self._channels)),
             (Opcode.STATISTICS, [self._statistics()]),
             (Opcode.CHUNK_INDEX, list(self._chunks)),
+            (Opcode.METADATA_INDEX, list(self._metadata)),
         ]
         summary, offsets = b"", b""
         for opcode, records in groups:
@@ -198,7 +208,7 @@ class McapWriter:
             message_count=sum(self.counts.values()),
             message_end_time=last,
             message_start_time=first,
-            metadata_count=0,
+            metadata_count=len(self._metadata),
             schema_count=len(self._schemas),
         )
 

@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -104,6 +105,21 @@ class BagWriter:
         channel = self._file.add_channel(name, "cdr", schema, metadata)
         self._topics[name] = (channel, msgtype, latched)
         self._write_metadata()
+
+    def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
+        """Write a metadata record of MCAP: what holds for all of the recording, names with texts.
+
+        Raises
+        ------
+        UserError
+            If the disk is full.
+        """
+        assert self._is_open, "the bag is closed"
+        try:
+            self._file.add_metadata(name, values)
+        except OSError as error:
+            self._abandon()
+            raise _disk_error(self.path, error) from error
 
     def write(self, topic: str, stamp_ns: int, cdr: bytes) -> None:
         """Append one serialised message received at stamp_ns [ns, simulated].

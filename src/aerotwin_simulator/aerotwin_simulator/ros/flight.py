@@ -14,6 +14,7 @@ from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.pacing import RealTimeFactor
 from aerotwin_simulator.recording import BagOutlet
 from aerotwin_simulator.ros.simulator_node import IDLE_S, SimulatorNode
+from aerotwin_simulator.run_folder import add_sensors
 from aerotwin_simulator.simulation import Simulation
 from aerotwin_simulator.status_line import StatusLine
 from aerotwin_worlds import World
@@ -107,6 +108,10 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
             before_scan=pass_on if parameters.waits_at_scans else None,
             spin=node.calls.wait,
         )
+        setups = {vehicle.name: vehicle.sensor_setup() for vehicle in simulation.vehicles}
+        add_sensors(folder, setups)
+        if node.bag is not None:
+            node.bag.describe(setups)
         node.listen_for(simulation)
         status.update(0, 0.0, "starting the autopilot", None)
         simulation.start(lambda _: _raise_if_stopped(node))
