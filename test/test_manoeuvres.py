@@ -121,14 +121,18 @@ def test_a_recorded_flight_is_flown_again_where_it_was_recorded(tmp_path):
             {"placement": "geodetic"},
             "placement:=start",
         ),
-        ("1 2 3\n", {}, "no trajectory"),
-        (None, {}, "no such file"),
+        # The world could not be loaded: it is never reached.
+        ("1 2 3\n", {"world": "world.yaml"}, "no trajectory"),
+        (None, {"world": "world.yaml"}, "no such file"),
     ],
 )
 def test_a_recording_that_cannot_be_flown_is_one_clear_line(tmp_path, text, arguments, message):
     path = tmp_path / "flight.csv"
     if text is not None:
         path.write_text(text)
+    (tmp_path / "world.yaml").write_text("name: w\nmesh: missing.obj\n")
+    if "world" in arguments:
+        arguments = {**arguments, "world": tmp_path / arguments["world"]}
     done = launch(
         tmp_path, "recorded_flight.launch.yaml", recording=path, instance=INSTANCE, **arguments
     )

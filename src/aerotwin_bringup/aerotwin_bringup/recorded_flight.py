@@ -17,9 +17,9 @@ from aerotwin_trajectory_evaluation import (
     RecordedTrack,
     TrackOptions,
     make_track,
-    read_recording,
 )
 from aerotwin_trajectory_evaluation.recorded_track import STEP_S
+from aerotwin_trajectory_evaluation.recordings import Recording
 from aerotwin_worlds import World, WorldQueries
 
 TAKEOFF_M = 2.5
@@ -28,14 +28,14 @@ assert STEP_S == PATH_STEP_S, "a track is sampled as a path is"
 
 
 def plan_recorded_flight(
-    recording: str, topic: str, options: TrackOptions, world: World
+    recording: Recording, options: TrackOptions, world: World
 ) -> tuple[RecordedTrack, World]:
     """Return the track of a recording, and the world with its start below the track's.
 
     Raises
     ------
     UserError
-        If the recording cannot be read or cannot be flown there.
+        If the recording cannot be flown there.
     """
     queries = WorldQueries(world)
 
@@ -43,7 +43,7 @@ def plan_recorded_flight(
         return np.asarray(queries.height(x, y))
 
     track = make_track(
-        read_recording(recording, topic=topic or None),
+        recording,
         options,
         plane=LocalTangentPlane(world.origin),
         start_p_map=world.start_p_map,

@@ -65,6 +65,23 @@ def _seconds(stamps_ns: np.ndarray) -> np.ndarray:
     return whole + rest * 1e-9
 
 
+def interpolation_hint(reference: Trajectory, protocol: TrajectoryProtocol) -> str:
+    """Return the options that judge poses between the reference's; empty where they help nothing.
+
+    They do where the nearest pose of the reference is often farther than a pair may be. The gap is
+    three of its usual periods, rounded up to two digits.
+    """
+    if protocol.association == "interpolate" or len(reference) < 2:
+        return ""
+    period_s = float(np.median(np.diff(reference.stamps_ns))) * 1e-9
+    if period_s <= 2.0 * protocol.max_gap_s:
+        return ""
+    gap_s = LOST_PERIODS * period_s
+    digit_s = 10.0 ** (np.floor(np.log10(gap_s)) - 1.0)
+    gap_s = float(np.ceil(gap_s / digit_s - 1e-6) * digit_s)
+    return f"--association interpolate --max-gap-s {gap_s:.2g}"
+
+
 def _interpolated(
     reference: Trajectory, estimate: Trajectory, max_gap_s: float
 ) -> tuple[Trajectory, Trajectory, np.ndarray]:

@@ -2,15 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a reader must know before believing the scores of a trajectory."""
 
+from aerotwin_trajectory_evaluation.alignment import align_umeyama
+from aerotwin_trajectory_evaluation.association import interpolation_hint
 from aerotwin_trajectory_evaluation.calibration import Calibration
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
-from aerotwin_trajectory_evaluation.metrics import summarise
+from aerotwin_trajectory_evaluation.metrics import absolute_errors, summarise
 from aerotwin_trajectory_evaluation.offset_witness import DISPUTED
 from aerotwin_trajectory_evaluation.words import CERTAINTY_TEXT, late_or_early
 
 MIN_COVERAGE = 0.9
 MIN_PAIRED = 0.9
 """Share of the shorter trajectory that must have found a pose of the other."""
+LEAST_SCALE, SCALED_SHARE = 0.02, 0.5
+"""A scale is worth a word beyond this, where it leaves less than this share of the error."""
 ODD_ATTITUDE_DEG = 30.0
 """No estimate that follows the path turns so far from truth; other axes do."""
 
@@ -27,10 +31,13 @@ def cautions(evaluation: TrajectoryEvaluation) -> list[str]:
         )
     n_pairs, n_poses = len(evaluation.reference), evaluation.n_estimate
     if n_pairs < MIN_PAIRED * min(n_poses, evaluation.n_reference):
+        hint = interpolation_hint(evaluation.truth, evaluation.protocol.choices)
         warnings.append(
             f"Only {n_pairs} of {n_poses} poses of the estimate were judged: the others have none "
-            f"of the truth's {evaluation.n_reference} near enough in time."
+            f"of the truth's {evaluation.n_reference} near enough in time"
+            + (f"; {hint} judges those between two of the truth's." if hint else ".")
         )
+    warnings += _of_another_scale(evaluation)
     warnings += _as_large_as_the_step(evaluation)
     found = evaluation.calibration
     if found.is_offset_significant and not found.applied_time_offset:
@@ -59,6 +66,27 @@ def _offset_text(found: Calibration) -> str:
         f"({CERTAINTY_TEXT[found.certainty]}). The scores hold that error; --apply-time-offset "
         "takes it out."
     )
+
+
+def _of_another_scale(evaluation: TrajectoryEvaluation) -> list[str]:
+    """Say when a scale alone would take most of the error away, as of a monocular SLAM."""
+    if evaluation.alignment.mode == "sim3":
+        return []
+    paired = evaluation.reference.p_ref_body, evaluation.estimate.p_ref_body
+    rigid, similar = (align_umeyama(*paired, mode) for mode in ("se3", "sim3"))
+    if not similar.is_determined or abs(similar.scale - 1.0) < LEAST_SCALE:
+        return []
+    before, after = (
+        summarise(absolute_errors(evaluation.reference, fit.apply(evaluation.estimate)).trans_m)
+        for fit in (rigid, similar)
+    )
+    if before is None or after is None or after.rmse > SCALED_SHARE * before.rmse:
+        return []
+    return [
+        f"The estimate has another scale: times {similar.scale:.3g} it is {after.rmse:.3g} m from "
+        f"truth (RMS, aligned), as it is {before.rmse:.3g} m. --align sim3 fits the scale, as a "
+        "monocular SLAM needs."
+    ]
 
 
 def _as_large_as_the_step(evaluation: TrajectoryEvaluation) -> list[str]:

@@ -14,7 +14,12 @@ from aerotwin_core.frames import invert_transform, transform_points
 from aerotwin_core.protocol import Protocol
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.alignment import TrajectoryAlignment, align_trajectories
-from aerotwin_trajectory_evaluation.association import coverage_of_frames, coverage_of_time, pair
+from aerotwin_trajectory_evaluation.association import (
+    coverage_of_frames,
+    coverage_of_time,
+    interpolation_hint,
+    pair,
+)
 from aerotwin_trajectory_evaluation.calibration import (
     Calibration,
     apply_calibration,
@@ -268,7 +273,7 @@ def evaluate_trajectory(
     reference, estimate, calibration = _calibrated(reference, estimate, choices)
     paired, guess, index = pair(reference, estimate, choices)
     if len(paired) < 2:
-        raise UserError(_no_pairs(reference, estimate, len(paired), choices.max_gap_s))
+        raise UserError(_no_pairs(reference, estimate, len(paired), choices))
     alignment = align_trajectories(paired, guess, choices.align, n_to_align=choices.n_to_align)
     aligned = alignment.apply(guess)
     ape = absolute_errors(paired, aligned)
@@ -367,8 +372,10 @@ def _step_errors_m(paired: Trajectory, aligned: Trajectory) -> np.ndarray:
     return relative_errors(paired, aligned, steps, steps + 1).trans_m
 
 
-def _no_pairs(reference: Trajectory, estimate: Trajectory, n: int, max_gap_s: float) -> str:
-    spans = []
+def _no_pairs(
+    reference: Trajectory, estimate: Trajectory, n: int, choices: TrajectoryProtocol
+) -> str:
+    max_gap_s, spans = choices.max_gap_s, []
     for trajectory in (reference, estimate):
         if len(trajectory):
             first, last = trajectory.stamps_ns[[0, -1]] * 1e-9
@@ -377,5 +384,16 @@ def _no_pairs(reference: Trajectory, estimate: Trajectory, n: int, max_gap_s: fl
             spans.append("no pose")
     return (
         f"only {n} poses have stamps within {max_gap_s:g} s of each other; the reference has "
-        f"{spans[0]}, the estimate {spans[1]}; check clocks and units"
+        f"{spans[0]}, the estimate {spans[1]}; {_way_to_pairs(reference, estimate, choices)}"
     )
+
+
+def _way_to_pairs(reference: Trajectory, estimate: Trajectory, choices: TrajectoryProtocol) -> str:
+    """Return what finds pairs: interpolation where the two cover one time, else their clocks."""
+    hint = interpolation_hint(reference, choices)
+    inside = (estimate.stamps_ns >= reference.stamps_ns[:1].sum()) & (
+        estimate.stamps_ns <= reference.stamps_ns[-1:].sum()
+    )
+    if hint and np.count_nonzero(inside) > 1:
+        return f"{hint} judges the {np.count_nonzero(inside)} between the reference's poses"
+    return "check clocks and units"

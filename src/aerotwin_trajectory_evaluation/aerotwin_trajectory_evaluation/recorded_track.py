@@ -150,6 +150,34 @@ def make_track(
     return track
 
 
+def check_recording(recording: Recording, options: TrackOptions) -> None:
+    """Refuse what no world could change, before one is loaded.
+
+    Where a recording with GNSS lies, and so how high it flies, the world says.
+
+    Raises
+    ------
+    UserError
+        As `make_track`.
+    """
+    t, position, yaw = _cut_times(recording, options)
+    _refuse_local(recording, options)
+    if recording.is_geodetic and options.placement != "start":
+        return
+    t, p_map, yaw = _cut_low(
+        recording, t, _from_start(recording, position, np.zeros(3)), yaw, options
+    )
+    _retimed(recording, t - t[0], p_map, np.zeros(len(t)) if yaw is None else yaw, options, [])
+
+
+def _refuse_local(recording: Recording, options: TrackOptions) -> None:
+    if options.placement == "geodetic" and not recording.is_geodetic:
+        raise ParameterError(
+            f"placement: {recording.path} has positions in a local frame only ({recording.kind}); "
+            "give placement:=start to fly it from the world's start"
+        )
+
+
 def _cut_times(
     recording: Recording, options: TrackOptions
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -191,11 +219,7 @@ def _place(
         return _from_start(recording, position, start_p_map), [
             "It has no GNSS, so its first point was put at the world's start (placement auto)."
         ]
-    if not recording.is_geodetic:
-        raise ParameterError(
-            f"placement: {recording.path} has positions in a local frame only ({recording.kind}); "
-            "give placement:=start to fly it from the world's start"
-        )
+    _refuse_local(recording, options)
     p_map = np.array([plane.from_geodetic(*row) for row in position])
     ground = ground_height(p_map[:, 0], p_map[:, 1])
     if not np.isfinite(ground).any() and is_free:

@@ -14,9 +14,8 @@ from aerotwin_core.foreign_text import listed
 from aerotwin_core.geodesy import HIGHEST_ALTITUDE_M
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.files import read_trajectory
-from aerotwin_trajectory_evaluation.ulog_recording import read_ulog_recording
+from aerotwin_trajectory_evaluation.ulog_recording import ULOG_MAGIC, read_ulog_recording
 
-ULOG_MAGIC = b"ULog\x01\x12\x35"
 MAX_BYTES = 4_000_000_000
 _ALIASES = {
     "time": ("time", "timestamp", "stamp", "t", "time_usec", "time_boot", "datetime"),

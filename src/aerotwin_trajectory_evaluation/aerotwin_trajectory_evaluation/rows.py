@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_format import foreign_format
+from aerotwin_trajectory_evaluation.ulog_recording import ULOG_MAGIC
 
 MAX_BYTES = 4 * 2**30
 _SECONDS_DIGITS = {"s": 9, "ms": 6, "us": 3, "ns": 0}
@@ -112,7 +114,7 @@ def read_rows(path: Path) -> Rows:
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     if b"\0" in content[:4096]:
-        raise UserError(f"{path}: a binary file; TUM, KITTI, EuRoC and CSV are text")
+        raise UserError(_what_it_is(path, content[:4096]))
     text = content.decode("utf-8", errors="replace").removeprefix("\ufeff").splitlines()
     numbered = [(n, line) for n, line in enumerate(text, 1) if line and not line.isspace()]
     rows = [(n, line) for n, line in numbered if line.lstrip()[0] not in "#%"]
@@ -131,6 +133,19 @@ def read_rows(path: Path) -> Rows:
         numbers_of_lines=[n for n, _ in rows],
         is_comma_separated="," in rows[0][1],
     )
+
+
+def _what_it_is(path: Path, head: bytes) -> str:
+    """Return what a binary file is, and the way out."""
+    text = "TUM, KITTI, EuRoC and CSV are text"
+    if head.startswith(ULOG_MAGIC):
+        return (
+            f"{path}: a PX4 log (ULog), {text}; write its vehicle_local_position and "
+            "vehicle_attitude as TUM (stamp x y z qx qy qz qw), or fly it again and compare: "
+            f"aerotwin launch launch/recorded_flight.launch.yaml recording:={path}"
+        )
+    found = foreign_format(path.name, head)
+    return f"{path}: {'a binary file' if found is None else found.name}; {text}"
 
 
 def stamps_of(rows: Rows, column: int, unit: str) -> np.ndarray:

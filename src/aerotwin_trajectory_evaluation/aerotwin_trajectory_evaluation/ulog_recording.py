@@ -12,6 +12,7 @@ from aerotwin_core.frames import R_ENU_NED
 from aerotwin_core.geodesy import AzimuthalEquidistant, GeodeticPoint
 from aerotwin_core.ulog import open_ulog
 
+ULOG_MAGIC = b"ULog\x01\x12\x35"
 _LOCAL, _GLOBAL = "vehicle_local_position", "vehicle_global_position"
 _GNSS = ("vehicle_gps_position", "sensor_gps")
 _ATTITUDE = "vehicle_attitude"

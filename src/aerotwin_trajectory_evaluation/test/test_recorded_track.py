@@ -18,7 +18,7 @@ from aerotwin_trajectory_evaluation import (
     make_track,
     recorded_section,
 )
-from aerotwin_trajectory_evaluation.recorded_track import STEP_S
+from aerotwin_trajectory_evaluation.recorded_track import STEP_S, check_recording
 
 PLANE = LocalTangentPlane(GeodeticPoint(latitude_deg=47.0, longitude_deg=8.0, altitude_m=500.0))
 START = np.array([10.0, -5.0, 2.0])
@@ -167,6 +167,30 @@ def test_without_attitude_the_yaw_of_the_start_is_kept():
 def test_what_cannot_be_flown_names_the_option_that_helps(recording, options, message):
     with pytest.raises((ParameterError, UserError), match=message):
         _track(_recording(**recording), **options)
+
+
+@pytest.mark.parametrize(
+    ("recording", "options", "message"),
+    [
+        ({}, {"placement": "geodetic"}, "local frame only"),
+        ({}, {"lowest_m": 9.0}, "rises 4.00 m above"),
+        ({"geodetic": True}, {"lowest_m": 9.0}, "rises 4.00 m above"),
+        ({}, {"from_s": 100.0}, "lasts 40.0 s"),
+        ({"p": lambda t: 1e3 * _flight(t)}, {}, "would last .* raise smoothing_s"),
+    ],
+)
+def test_what_no_world_could_change_is_refused_without_one(recording, options, message):
+    with pytest.raises(ParameterError, match=message):
+        check_recording(_recording(**recording), TrackOptions(**{"placement": "start", **options}))
+
+
+def test_what_a_world_may_allow_is_not_refused_without_one():
+    for recording, options in (
+        ({"p": lambda t: 8.0 * _flight(t)}, {}),
+        ({"geodetic": True}, {"placement": "auto", "lowest_m": 9.0}),
+        ({"yaw": None}, {}),
+    ):
+        check_recording(_recording(**recording), TrackOptions(**options))
 
 
 @pytest.mark.parametrize(

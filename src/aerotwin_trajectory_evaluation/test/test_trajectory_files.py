@@ -236,3 +236,17 @@ def test_a_bag_is_not_read_as_another_format(tmp_path, file_format):
     bag = a_bag(tmp_path / "bag", [1, 2, 3])
     with pytest.raises(UserError, match=f"a bag, not a file of format {file_format}"):
         load_trajectory(bag, topic="/odom", file_format=file_format)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("flight.ulg", b"ULog\x01\x12\x35\x01" + bytes(64), "PX4 log .ULog.*recording:="),
+        ("flight.zip", b"PK\x03\x04" + bytes(64), "a ZIP archive"),
+        ("flight.dat", bytes(64), "a binary file"),
+    ],
+)
+def test_a_binary_file_is_named_with_the_way_out(tmp_path, name, content, words):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(UserError, match=words):
+        read_trajectory(tmp_path / name)

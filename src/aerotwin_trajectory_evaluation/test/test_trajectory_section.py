@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.charts import thinned
+from aerotwin_core.errors import UserError
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_report import faults, measures, schema, write_report
 from aerotwin_trajectory_evaluation import (
@@ -93,6 +94,36 @@ def test_a_late_estimate_is_warned_of_until_its_offset_is_taken_out():
     mended = evaluate_trajectory(truth, late, protocol=applied)
     assert cautions(mended) == []
     assert "its stamps are 120.0 ms too late, taken out" in verdict(mended)
+
+
+def test_another_scale_is_warned_of_with_the_option_that_fits_it():
+    truth = flight()
+    small = dataclasses.replace(estimate(), p_ref_body=estimate().p_ref_body / 2.2)
+    (line,) = [
+        text for text in cautions(evaluate_trajectory(truth, small)) if "another scale" in text
+    ]
+    assert "another scale: times 2.2 it is 0.034" in line
+    assert "--align sim3" in line
+    fitted = evaluate_trajectory(truth, small, protocol=TrajectoryProtocol(align="sim3"))
+    assert not any("another scale" in text for text in cautions(fitted))
+
+
+def test_few_pairs_come_with_the_options_that_find_more():
+    truth = flight()  # at 20 Hz
+    between = truth.interpolate(truth.stamps_ns[:-1] + 24_000_000)
+    some = truth.stamps_ns[:-1].copy()
+    some[::2] += 24_000_000
+    mixed = truth.interpolate(some)
+    (line,) = [text for text in cautions(evaluate_trajectory(truth, mixed)) if "judged" in text]
+    option = "--association interpolate --max-gap-s 0.15"
+    assert f"{option} judges those between" in line
+    with pytest.raises(UserError, match=f"{option} judges the 1199 between"):
+        evaluate_trajectory(truth, between)
+    better = TrajectoryProtocol(association="interpolate", max_gap_s=0.15)
+    assert len(evaluate_trajectory(truth, between, protocol=better).reference) == 1199
+    elsewhere = dataclasses.replace(between, stamps_ns=between.stamps_ns + 10**12)
+    with pytest.raises(UserError, match="check clocks and units"):
+        evaluate_trajectory(truth, elsewhere)
 
 
 def test_another_point_of_the_body_is_warned_of():

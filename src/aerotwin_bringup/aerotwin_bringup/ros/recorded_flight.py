@@ -22,8 +22,11 @@ from aerotwin_trajectory_evaluation import (
     RecordedTrack,
     TrackOptions,
     compare_recorded,
+    read_recording,
     recorded_section,
 )
+from aerotwin_trajectory_evaluation.recorded_track import check_recording
+from aerotwin_trajectory_evaluation.recordings import Recording
 from aerotwin_worlds import World
 
 EXIT_FAILURE = 1
@@ -42,18 +45,24 @@ class RecordedFlightScenario:
     """Turns the recording into a mission before the flight, and compares the two after it."""
 
     def __init__(self) -> None:
+        self._recording: Recording | None = None
         self._track: RecordedTrack | None = None
         self._node: SimulatorNode | None = None
+
+    def check(self, parameters: FlightParameters) -> None:
+        """Read the recording, and refuse what no world could change before one is loaded."""
+        assert isinstance(parameters, RecordedFlightParameters)
+        self._recording = read_recording(parameters.recording, topic=parameters.topic or None)
+        check_recording(self._recording, parameters)
 
     def prepare(
         self, parameters: FlightParameters, world: World, folder: Path
     ) -> tuple[FlightParameters, World]:
         """Return the parameters with the mission, and the world with its start at the track's."""
         assert isinstance(parameters, RecordedFlightParameters)
+        assert self._recording is not None
         try:
-            track, world = plan_recorded_flight(
-                parameters.recording, parameters.topic, parameters, world
-            )
+            track, world = plan_recorded_flight(self._recording, parameters, world)
             ground_m = float(world.start_p_map[2])
             mission = write_mission(track, folder.resolve(), ground_m=ground_m)
         except UserError:
@@ -101,7 +110,9 @@ def main() -> None:
     """Entry point of the executable `recorded_flight`."""
     scenario = RecordedFlightScenario()
     try:
-        code = run_simulator(scenario, RecordedFlightParameters, prepare=scenario.prepare)
+        code = run_simulator(
+            scenario, RecordedFlightParameters, check=scenario.check, prepare=scenario.prepare
+        )
     except UserError as error:
         say_fatal(error)
         code = EXIT_FAILURE

@@ -49,10 +49,12 @@ def run_simulator(
     scenario: Scenario | None = None,
     parameters_type: type[FlightParameters] = FlightParameters,
     *,
+    check: Callable[[FlightParameters], None] | None = None,
     prepare: Prepare | None = None,
 ) -> int:
     """Make the node, fly, and let the scenario report; return the exit code.
 
+    `check` gets the parameters before the world is loaded, to refuse what it would not change;
     `prepare` gets parameters, world and run folder before the flight and returns both as flown.
     SIGINT and SIGTERM end the flight, not the process: the bag is closed and the report made.
     """
@@ -72,6 +74,8 @@ def run_simulator(
         node.is_stop_wanted = bool(wanted)
         parameters = node.parameters
         check_before_flight(parameters)
+        if check is not None:
+            check(parameters)
         world = load_world(parameters.world)
         if wanted:
             return EXIT_INTERRUPTED
