@@ -100,3 +100,13 @@ def read_all(descriptor):
     finally:
         os.close(descriptor)
     return shown
+
+
+def test_a_line_keeps_its_colours_and_nothing_else_that_controls_a_terminal():
+    screen = Recording(is_terminal=False)
+    line = "\x1b[33mWARN\x1b[0m\t/odom\x1b]0;title\x07\x1b[2J \x9b31m café"
+    screen.line("x-1", line.encode())
+    expected = "[x-1] \x1b[33mWARN\x1b[0m\t/odom" + r"\x1b]0;title\x07\x1b[2J \x9b31m" + " café\n"
+    assert screen.written == [expected.encode()]
+    screen.message("INFO", "launch", "\x1b[2Jhello")
+    assert screen.written[1] == rb"[INFO] [launch]: \x1b[2Jhello" + b"\n"

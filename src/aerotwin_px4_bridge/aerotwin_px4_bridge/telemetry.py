@@ -16,6 +16,7 @@ import struct
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from aerotwin_core.foreign_text import printable
 from aerotwin_px4_bridge.mavlink2 import (
     ATTITUDE_QUATERNION,
     CHECKSUM_LENGTH,
@@ -162,7 +163,7 @@ def _position(payload: bytes) -> GlobalPosition:
 
 
 def _text(field: bytes) -> str:
-    return field.partition(b"\0")[0].decode("utf-8", "replace").strip()
+    return printable(field.partition(b"\0")[0].decode("utf-8", "replace").strip())
 
 
 DECODERS: dict[int, Callable[[bytes], Any]] = {

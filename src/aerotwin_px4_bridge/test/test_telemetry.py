@@ -47,6 +47,11 @@ def _attitude() -> mavlink.MAVLink_message:
     )
 
 
+def test_a_text_that_would_clear_the_terminal_is_escaped():
+    text = _read(mavlink.MAVLink_statustext_message(4, b"\x1b[2Jarming \x07denied"))
+    assert text == (4, r"\x1b[2Jarming \x07denied")
+
+
 def test_every_message_is_read_as_pymavlink_packs_it():
     assert _read(mavlink.MAVLink_heartbeat_message(2, 12, 0x9D, 0x03040000, 4, 3)) == (
         0x03040000, 2, 12, 0x9D,

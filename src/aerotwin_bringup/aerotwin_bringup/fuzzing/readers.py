@@ -6,6 +6,7 @@ Each function raises `AssertionError` where what a reader returned is not what i
 """
 
 import hashlib
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +75,7 @@ def read_bag(path: Path) -> Answer:
     from aerotwin_registration.bag_clouds import read_bag_cloud
 
     bag = BagReader(path)
-    content: list[Any] = [(topic, stamp, cdr) for topic, stamp, cdr in bag.raw()]
+    content: list[Any] = [(topic, stamp, zlib.crc32(cdr)) for topic, stamp, cdr in bag.raw()]
     said: list[str] = []
     for read in (_bag_poses, _bag_cloud):
         try:

@@ -7,6 +7,7 @@ unfinished line stays at the bottom of the screen while the lines of the others 
 """
 
 import os
+import re
 import shutil
 from typing import BinaryIO
 
@@ -15,6 +16,8 @@ from aerotwin_core.foreign_text import printable
 ERASE_LINE = b"\r\x1b[2K"
 MAX_LINE_BYTES = 1_000_000
 STDOUT, STDERR = 1, 2
+# Colours, and what erases the line that a status line draws anew.
+_COLOURS = re.compile(r"(\x1b\[[0-9;]*[mK])")
 
 
 class Screen:
@@ -28,7 +31,7 @@ class Screen:
     def line(self, label: str, text: bytes, descriptor: int = STDOUT) -> None:
         """Write one line of a process."""
         self._live.pop(label, None)
-        self._write(b"[%b] %b\n" % (label.encode(), text), descriptor)
+        self._write(b"[%b] %b\n" % (label.encode(), _shown(text)), descriptor)
 
     def message(self, level: str, name: str, text: str) -> None:
         """Write one line of the runner itself, errors to standard error."""
@@ -40,7 +43,7 @@ class Screen:
         """Show the unfinished line of a process that has a terminal."""
         if self.is_terminal:
             self._live.pop(label, None)
-            self._live[label] = text  # the one drawn last is shown
+            self._live[label] = _shown(text)  # the one drawn last is shown
             self._write(b"", STDOUT)
 
     def forget(self, label: str) -> None:
@@ -114,6 +117,16 @@ class LineReader:
                 self.log = None
                 if self.screen:
                     self.screen.message("WARNING", self.label, f"no more log: {error.strerror}")
+
+
+def _shown(line: bytes) -> bytes:
+    """Return a line of a process with its colours; other control characters are escaped.
+
+    A node logs names of topics and frames, an autopilot texts that came over its link.
+    """
+    parts = _COLOURS.split(line.decode("utf-8", "replace"))
+    parts[::2] = (printable(part, keep="\t") for part in parts[::2])
+    return "".join(parts).encode()
 
 
 def _last_drawn(line: bytes) -> bytes:

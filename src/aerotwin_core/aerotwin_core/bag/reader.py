@@ -32,6 +32,8 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import listed
 from aerotwin_core.trajectory import Trajectory
 
+_MOST_PROBLEMS = 100
+
 
 class BagReader:
     """A bag opened for reading: a rosbag2 folder, or one `.mcap` or `.db3` file.
@@ -89,7 +91,11 @@ class BagReader:
         """
         lines = [*self._problems, *(line for file in self._files for line in file.problems)]
         lines += [f"{self.path}: {line}" for line in self._types.problems]
-        return tuple(dict.fromkeys(lines))
+        lines = list(dict.fromkeys(lines))
+        if len(lines) > _MOST_PROBLEMS:
+            n_more = len(lines) - _MOST_PROBLEMS
+            lines[_MOST_PROBLEMS:] = [f"{self.path}: and {n_more} more problems"]
+        return tuple(lines)
 
     @property
     def is_complete(self) -> bool:

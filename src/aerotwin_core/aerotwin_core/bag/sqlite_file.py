@@ -18,9 +18,11 @@ from urllib.parse import quote
 
 import numpy as np
 
-from aerotwin_core.bag.compression import CompressionError, decompressed_message
+from aerotwin_core.bag.compression import CompressionError, decompressed_message, most_in_all
 from aerotwin_core.bag.storage import ENCODING, RawMessage
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import listed
+from aerotwin_core.limits import VARIABLE
 
 MAGIC = b"SQLite format 3\x00"
 # Around a damaged page, rows are searched for by halves, with so many queries at most.
@@ -88,10 +90,16 @@ class SqliteFile:
         wanted = [n for n, name in self._names.items() if topics is None or name in topics]
         rows = self._rows[np.isin(self._rows["topic"], wanted)]
         rows = rows[np.argsort(rows["stamp"], kind="stable")]
-        n_lost = 0
+        n_lost, n_left = 0, most_in_all(self._opened.stat().st_size)
         with closing(self._connect()) as connection:
             for number, topic, stamp in zip(*(rows[name].tolist() for name in _ROW.names or ())):
                 data = _data(connection, number)
+                n_left -= 0 if data is None else len(data)
+                if n_left < 0:
+                    raise UserError(
+                        f"{self.path}: its messages unpack to far more than the file; if you "
+                        f"trust it, set {VARIABLE} higher"
+                    )
                 if data is None:
                     n_lost += 1
                 else:
@@ -143,7 +151,7 @@ class SqliteFile:
         }
         if not {"topics", "messages"} <= tables:
             raise UserError(
-                f"{self.path}: not a bag: its tables are {', '.join(sorted(map(str, tables)))}, "
+                f"{self.path}: not a bag: its tables are {listed(sorted(map(str, tables)))}, "
                 "topics and messages are needed"
             )
         self._has_definitions = "message_definitions" in tables

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hostile recordings: definitions that expand, chunks that unpack, messages that claim."""
 
+import sqlite3
 import struct
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -146,6 +148,29 @@ def _many_topics(folder: Path) -> list[Path]:
     return _written(folder, [_chunk([b"".join(definitions)])])
 
 
+_TOPICS = "topics(id INTEGER PRIMARY KEY, name TEXT, type TEXT, serialization_format TEXT)"
+_ROW = "INSERT INTO topics VALUES(1, '/odom', 'nav_msgs/msg/Odometry', 'cdr')"
+
+
+def _sqlite(*statements: str) -> Writer:
+    """Return a writer of a bag that statements make."""
+
+    def write(folder: Path) -> list[Path]:
+        with closing(sqlite3.connect(folder / "bag.db3")) as base, base:
+            for statement in statements:
+                base.execute(statement)
+        return [folder / "bag.db3"]
+
+    return write
+
+
+_ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT"
+_COMPUTED = "messages(id INTEGER PRIMARY KEY, topic_id INTEGER, timestamp INTEGER, data BLOB AS "
+_HUNDRED_THOUSAND = (
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) "
+    "INSERT INTO messages(id, topic_id, timestamp) SELECT i, 1, i FROM n"
+)
+
 CRAFTED: dict[str, dict[str, Writer]] = {
     "bag-mcap": {
         "array of 100,000 types": _defined(_array(100_000)),
@@ -163,5 +188,24 @@ CRAFTED: dict[str, dict[str, Writer]] = {
         "cloud of 4 billion points of nothing": _cloud_of_nothing,
         "topic that clears the terminal": _terminal,
         "60,000 topics": _many_topics,
+    },
+    "bag-sqlite3": {
+        "endless view of messages": _sqlite(
+            f"CREATE TABLE {_TOPICS}",
+            _ROW,
+            f"CREATE VIEW messages AS {_ENDLESS} i AS id, 1 AS topic_id, i AS timestamp, "
+            "x'00' AS data FROM n",
+        ),
+        "endless view of topics": _sqlite(
+            "CREATE TABLE messages(id INTEGER PRIMARY KEY)",
+            f"CREATE VIEW topics AS {_ENDLESS} i AS id, '/t' AS name, 'x' AS type, 'cdr' AS "
+            "serialization_format FROM n",
+        ),
+        "100,000 computed messages of 0.9 MB": _sqlite(
+            f"CREATE TABLE {_TOPICS}",
+            _ROW,
+            f"CREATE TABLE {_COMPUTED} (zeroblob(900000)) VIRTUAL)",
+            _HUNDRED_THOUSAND,
+        ),
     },
 }
