@@ -81,6 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Collect what is wanted, print and write it; 1 if a bar is missed."""
     from aerotwin_core.cli import write_json
     from aerotwin_core.errors import UserError
+    from aerotwin_core.output_lock import hold_output
 
     names, cases = chosen(arguments.names)
     tuned_on = [seed for seed in arguments.seeds or () if seed < FIRST_SEED]
@@ -90,6 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workers < 1:
         raise UserError(f"--workers: expected 1 and above, found {arguments.workers}")
     make_folder(arguments.runs)
+    hold_output(arguments.runs)
     is_quiet = arguments.json == "-"
     found: dict[str, Any] = {}
     rows: list[dict[str, Any]] = []

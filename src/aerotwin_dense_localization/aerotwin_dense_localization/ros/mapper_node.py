@@ -14,6 +14,7 @@ from std_srvs.srv import Trigger
 
 from aerotwin_core.cli import say
 from aerotwin_core.errors import ParameterError
+from aerotwin_core.output_lock import hold_output
 from aerotwin_core.ros.conversions import cloud_from_points, stamp_from_ns
 from aerotwin_core.ros.lockstep import OVERRIDABLE, publish_diagnostics
 from aerotwin_core.ros.node import run_node
@@ -39,6 +40,7 @@ class MapperNode(Node):
         self._folder = Path(p.map)
         if (self._folder / MANIFEST).exists():
             raise ParameterError(f"map: {p.map} holds a map already; name another folder")
+        hold_output(self._folder)
         self._recorder: MapRecorder | None = None
         self._is_recording, self._last = True, "no key-frame yet"
         self._told_s = 0.0

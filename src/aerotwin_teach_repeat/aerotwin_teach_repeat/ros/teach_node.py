@@ -8,6 +8,7 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.output_lock import hold_output
 from aerotwin_core.ros.lockstep import publish_diagnostics
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import declare_parameters
@@ -27,6 +28,7 @@ class TeachNode(Node):
     def __init__(self) -> None:
         super().__init__("teach")
         self._settings = p = declare_parameters(self, TeachNodeParameters)
+        hold_output(p.route_graph)
         self._teacher = DriveTeacher(p.route_graph)
         self._is_recording, self._last = True, "no scan yet"
         self._n_refused = 0

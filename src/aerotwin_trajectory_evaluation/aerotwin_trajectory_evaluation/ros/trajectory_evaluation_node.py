@@ -24,6 +24,7 @@ from sensor_msgs.msg import PointCloud2
 from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.gate import Condition, exit_code_of_gates, parse_condition
+from aerotwin_core.output_lock import hold_output
 from aerotwin_core.parameters import parameter, to_mapping
 from aerotwin_core.ros.conversions import arrays_from_cloud, ns_from_stamp
 from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer, publish_diagnostics
@@ -183,6 +184,7 @@ def _run_folder(parameters: TrajectoryEvaluationParameters) -> Path:
     """Make the folder at once: what cannot be written is said before the flight."""
     name = parameters.output or f"{parameters.runs_dir}/{datetime.now():%Y%m%d-%H%M%S}-live"
     folder = Path(name)
+    hold_output(folder)
     text = yaml.safe_dump({"parameters": to_mapping(parameters)}, sort_keys=False)
     write_text_atomically(folder / "config.yaml", text)
     return folder
