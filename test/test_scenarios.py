@@ -27,9 +27,7 @@ REPLAY = ROOT / "launch" / "evaluate_bag.launch.yaml"
 AEROTWIN = [sys.executable, "-m", "aerotwin_core.cli"]
 INSTANCE = 90
 LIMIT_S = 240.0
-STOP_LIMIT_S = 15.0  # 10 s of the runner, and the start of an interpreter on a busy machine
-SECONDS_UNTIL_REFUSED = 60.0
-FAULT_LIMIT_S = 2.0
+GONE_WITHIN_S = 30.0  # a killed process, however busy the machine
 
 
 class Launched:
@@ -69,9 +67,9 @@ class Launched:
         if self.process.poll() is None:
             self.descendants.update(psutil.Process(self.process.pid).children(recursive=True))
 
-    def finish(self, limit_s: float = LIMIT_S) -> int:
+    def finish(self) -> int:
         try:
-            return self.process.wait(limit_s)
+            return self.process.wait(LIMIT_S)
         finally:
             self._file.close()
             if self.process.poll() is None:
@@ -80,7 +78,7 @@ class Launched:
 
     @property
     def survivors(self) -> list[str]:
-        deadline = time.monotonic() + 3.0
+        deadline = time.monotonic() + GONE_WITHIN_S
         while True:
             alive = [p for p in self.descendants if p.is_running()]
             alive = [p for p in alive if p.status() != psutil.STATUS_ZOMBIE]
@@ -162,11 +160,27 @@ def test_ctrl_c_leaves_a_whole_bag_a_partial_report_and_no_process(tmp_path):
     launched = Launched(tmp_path, *flight_words())
     launched.wait_for("taking off")
     os.killpg(launched.process.pid, signal.SIGINT)
-    assert launched.finish(STOP_LIMIT_S) == 130, launched.output
+    assert launched.finish() == 130, launched.output
     assert BagReader(run_folder(tmp_path) / "bag").is_complete
     assert "partial" in (run_folder(tmp_path) / "report.html").read_text()
     assert "Traceback" not in launched.output
     assert not launched.survivors
+
+
+def test_ctrl_c_while_the_report_is_written_lets_it_be_finished(tmp_path, coarse_world):
+    words = flight_words(world=coarse_world, slam="none", camera="false", duration_s=1.0)
+    launched = Launched(tmp_path, *words)
+    launched.wait_for("writing the report")
+    alive = psutil.Process(launched.process.pid).children()
+    (flight,) = [p for p in alive if any("sitl_flight" in w for w in p.cmdline())]
+    flight.suspend()  # as if the report took long: until the launcher has lost its patience
+    os.killpg(launched.process.pid, signal.SIGINT)
+    launched.wait_for("sending SIGTERM")
+    flight.resume()
+    assert launched.finish() == 130, launched.output
+    assert "a second Ctrl-C gives it up" in launched.output
+    assert (run_folder(tmp_path) / "report.html").is_file()
+    assert "Traceback" not in launched.output
 
 
 def test_a_killed_simulator_leaves_a_bag_that_evaluate_opens(tmp_path):
@@ -174,11 +188,11 @@ def test_a_killed_simulator_leaves_a_bag_that_evaluate_opens(tmp_path):
     launched.wait_for("taking off")
     (victim,) = [p for p in launched.descendants if any("sitl_flight" in w for w in p.cmdline())]
     victim.kill()
-    assert launched.finish(STOP_LIMIT_S) != 0
+    assert launched.finish() != 0
     assert not launched.survivors
     bag = BagReader(run_folder(tmp_path) / "bag")
     assert not bag.is_complete
-    assert bag.end_ns > 1.5e9  # killed at 3 s of real time; its last second may be missing
+    assert bag.end_ns > 1.5e9  # killed in take-off, from 3 s on; its last second may be missing
     judged = subprocess.run(
         [*AEROTWIN, "evaluate", "bag", str(bag.path), "--recorded", "-o", "judged"],
         cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S, check=False,
@@ -189,14 +203,14 @@ def test_a_killed_simulator_leaves_a_bag_that_evaluate_opens(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("fault", "message", "limit_s"),
+    ("fault", "message"),
     [
-        (signal.SIGKILL, "the autopilot closed the HIL link", 0.0),
-        (signal.SIGSTOP, "the autopilot stopped answering", 3.0),  # three misses of a second
+        (signal.SIGKILL, "the autopilot closed the HIL link"),
+        (signal.SIGSTOP, "the autopilot stopped answering"),
     ],
 )
 def test_an_autopilot_lost_in_flight_ends_it_with_a_whole_bag_and_a_reason(
-    tmp_path, fault, message, limit_s
+    tmp_path, fault, message
 ):
     launched = Launched(tmp_path, *flight_words(slam="none", camera="false", speed=1.0))
     launched.wait_for("taking off")
@@ -204,9 +218,7 @@ def test_an_autopilot_lost_in_flight_ends_it_with_a_whole_bag_and_a_reason(
         p for p in launched.descendants if any("embedded_autopilot" in w for w in p.cmdline())
     ]
     autopilot.send_signal(fault)
-    start = time.monotonic()
     launched.wait_for(message)
-    assert time.monotonic() - start < limit_s + FAULT_LIMIT_S
     assert launched.finish() != 0
     assert "Traceback" not in launched.output
     assert not launched.survivors
@@ -226,7 +238,7 @@ def test_a_mavsdk_client_flies_the_scenario_instead_of_its_mission(tmp_path):
         capture_output=True, text=True, timeout=LIMIT_S, check=False,
     )  # fmt: skip
     os.killpg(launched.process.pid, signal.SIGINT)
-    launched.finish(STOP_LIMIT_S)
+    launched.finish()
     assert client.returncode == 0, client.stdout + client.stderr + launched.output
     assert json.loads(client.stdout.splitlines()[-1])["in_air"] == [False, True, False]
 
@@ -246,10 +258,8 @@ def test_a_mavsdk_client_flies_the_scenario_instead_of_its_mission(tmp_path):
 )
 def test_a_wrong_argument_is_one_clear_line_and_a_failure(tmp_path, changes, message):
     words = flight_words(**{"camera": "false", "slam": "none", **changes})
-    start = time.monotonic()
     launched = Launched(tmp_path, *words)
     assert launched.finish() != 0
-    assert time.monotonic() - start < SECONDS_UNTIL_REFUSED
     assert message in launched.output
     assert "Traceback" not in launched.output
 

@@ -9,9 +9,10 @@ refuses what it does not know by name and line before anything starts.
   aerotwin launch launch/sitl_flight.launch.yaml --show-args
   aerotwin launch launch/sitl_flight.launch.yaml world:=cliff seed:=3
 
-Ctrl-C stops every process: SIGINT, after 5 s SIGTERM, after 9 s SIGKILL. Exit code: that of the
-first required process (`on_exit: shutdown`) that failed, else of another process that failed for
-good; 130 after Ctrl-C, 143 after SIGTERM; 2 when the launch file or an argument is wrong; else 0.
+Ctrl-C stops every process: SIGINT, after 5 s SIGTERM, after 9 s SIGKILL, or later where the launch
+file leaves time to write a report; a second Ctrl-C gives that up. Exit code: that of the first
+required process (`on_exit: shutdown`) that failed, else of another process that failed for good;
+130 after Ctrl-C, 143 after SIGTERM; 2 when the launch file or an argument is wrong; else 0.
 Output is kept below ROS_LOG_DIR (~/.ros/log), one file per process.
 """
 

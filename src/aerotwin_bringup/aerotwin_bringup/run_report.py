@@ -17,6 +17,7 @@ from aerotwin_bringup.bag_evaluation.roles import SLAM_MAP, SLAM_ODOM, TRUTH
 from aerotwin_bringup.frames_section import frames_section
 from aerotwin_bringup.space_section import space_section
 from aerotwin_core.bag import BagReader, PoseTopic
+from aerotwin_core.cli import say
 from aerotwin_core.errors import UserError
 from aerotwin_core.section import Section
 from aerotwin_trajectory_evaluation import (
@@ -142,7 +143,7 @@ class _Inputs:
     truth: PoseTopic
     frames: tuple[np.ndarray, ...]
     warnings: list[str]
-    say: Callable[[str], None]
+    step: Callable[[str], None]
 
 
 def write_run_report(record: RunRecord, *, on_step: Callable[[str], None] | None = None) -> Path:
@@ -157,18 +158,18 @@ def write_run_report(record: RunRecord, *, on_step: Callable[[str], None] | None
     """
     from aerotwin_report import write_report
 
-    say = on_step or (lambda text: None)
+    step = on_step or (lambda text: None)
     warnings = list(record.warnings)
     if record.world is not None:
         warnings += record.world.warnings
     if record.is_partial:
         warnings.insert(0, "This report is partial: the run was stopped before its end.")
-    say("frames")
+    step("frames")
     frames = _frames(record)
-    judged = _slam_sections(record, frames, warnings, say)
+    judged = _slam_sections(record, frames, warnings, step)
     if record.slam_bag is not None and not any(s.name.startswith(JUDGED) for s in judged):
         warnings.insert(0, NOTHING_JUDGED)
-    say("report")
+    step("report")
     sections = [*record.lead, *judged]
     pictures = [] if record.is_partial else [frames_section(each) for each in frames]
     sections += [section for section in pictures if section is not None][:1]
@@ -182,6 +183,11 @@ def write_run_report(record: RunRecord, *, on_step: Callable[[str], None] | None
         world=None if record.world is None else record.world.credits,
     )
     return record.folder / "report.html"
+
+
+def say_step(name: str) -> None:
+    """Say which part of a report is worked on: it may take minutes."""
+    say(f"writing the report: {name}")
 
 
 def _frames(record: RunRecord) -> list[FrameCollector]:
@@ -206,7 +212,7 @@ def _slam_sections(
     record: RunRecord,
     frames: list[FrameCollector],
     warnings: list[str],
-    say: Callable[[str], None],
+    step: Callable[[str], None],
 ) -> list[Section]:
     """Return the chapters on trajectory, map and cost; what is missing becomes a warning."""
     if record.slam_bag is None:
@@ -235,7 +241,7 @@ def _slam_sections(
         )
         return []
     stamps = tuple(each.stamps_within(record.span_ns) for each in frames)
-    inputs = _Inputs(replace(truth, trajectory=within_span), stamps, warnings, say)
+    inputs = _Inputs(replace(truth, trajectory=within_span), stamps, warnings, step)
     sections, first = _trajectory_sections(record, inputs)
     maps = None if first is None else _map_chapters(record, inputs)
     if record.topics.map_note:
@@ -266,7 +272,7 @@ def _trajectory_sections(
     first = None
     sources = record.topics.estimates
     for number, source in enumerate(sources):
-        inputs.say(f"trajectory {source}")
+        inputs.step(f"trajectory {source}")
         try:
             evaluation, placed = _evaluate(record, inputs, source)
         except UserError as error:
@@ -359,7 +365,7 @@ def _map_chapters(record: RunRecord, inputs: _Inputs) -> "MapChapters | None":
         truth=inputs.truth.trajectory,
         T_map_odom=placement.T_reference_estimate,
         protocol=record.protocol,
-        on_step=inputs.say,
+        on_step=inputs.step,
     )
     if chapters.warning:
         inputs.warnings.append(chapters.warning)

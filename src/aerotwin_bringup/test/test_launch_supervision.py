@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from aerotwin_core.stop_request import ONE_PRESS_S
+
 
 def script(text, **keys):
     return text, keys
@@ -57,6 +59,45 @@ def test_a_second_ctrl_c_does_not_break_the_shutdown(start_launch):
     assert code == 128 + signal.SIGINT
     assert "already stopping; still there: " in err
     assert (launch.folder / "saved").exists()
+    assert launch.survivors() == []
+
+
+WRITES = script(  # a report that takes for ever; a second SIGINT gives it up
+    "trap \"touch writing; trap 'touch given.up; exit 0' INT\" INT; trap '' TERM\n"
+    "touch writes.ready; while true; do sleep 0.05; done",
+    sigterm_timeout=0.1,
+    sigkill_timeout=3600.0,
+)
+
+
+def test_what_is_left_much_time_ends_at_the_second_ctrl_c(start_launch):
+    launch = start_launch(WRITES, waits("b"))
+    launch.wait_for("writes.ready", "b.ready")
+    launch.process.send_signal(signal.SIGINT)
+    launch.wait_for("writing")
+    launch.process.terminate()  # gives up nothing
+    time.sleep(1.5 * ONE_PRESS_S)
+    assert launch.process.poll() is None and not (launch.folder / "given.up").exists()
+    launch.process.send_signal(signal.SIGINT)
+    code, _, _ = launch.end()
+    assert code == 128 + signal.SIGINT
+    assert (launch.folder / "given.up").exists()
+    assert launch.survivors() == []
+
+
+def test_what_does_not_heed_a_second_ctrl_c_is_killed(start_launch):
+    stubborn = script(
+        "trap 'touch asked' INT; trap '' TERM; touch deaf.ready; while true; do sleep 0.05; done",
+        sigterm_timeout=0.1,
+        sigkill_timeout=3600.0,
+    )
+    launch = start_launch(stubborn)
+    launch.wait_for("deaf.ready")
+    launch.process.send_signal(signal.SIGINT)
+    launch.wait_for("asked")
+    time.sleep(1.5 * ONE_PRESS_S)
+    launch.process.send_signal(signal.SIGINT)
+    assert launch.end()[0] == 128 + signal.SIGKILL
     assert launch.survivors() == []
 
 

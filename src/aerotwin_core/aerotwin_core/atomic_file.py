@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 from aerotwin_core.errors import UserError
 
+_UNFINISHED: set[Path] = set()
+
 
 @contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
@@ -23,6 +25,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _UNFINISHED.add(temporary)
         with temporary.open("wb") as file:
             yield file
         os.replace(temporary, path)
@@ -31,4 +34,12 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
         raise UserError(f"{path}: cannot be written ({reason}); {way_out}") from error
     finally:
         with suppress(OSError):  # it was renamed, or never there
+            temporary.unlink()
+        _UNFINISHED.discard(temporary)
+
+
+def discard_unfinished() -> None:
+    """Remove what is being written: the process ends on the spot."""
+    for temporary in [*_UNFINISHED]:
+        with suppress(OSError):
             temporary.unlink()

@@ -4,7 +4,7 @@
 
 A verb is an entry point of the group `aerotwin.commands`; nested verbs have dotted names
 (`evaluate.map`). Its value is a module with a docstring (its help), `configure(parser)` and
-`run(args) -> int`.
+`run(args) -> int`. What the option `-o` names is written by one process at a time.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, TextIO, cast
@@ -23,10 +23,11 @@ from tqdm import tqdm
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import printable
+from aerotwin_core.output_lock import locked_output
+from aerotwin_core.stop_request import EXIT_INTERRUPTED, is_interrupt
 
 GROUP = "aerotwin.commands"
 EXIT_USAGE = 2
-EXIT_INTERRUPTED = 130
 _MOST_LETTERS = 2000
 """Of an error: more than any message that is meant to be read."""
 _LAYOUT = "\n\r\t"
@@ -53,7 +54,9 @@ def _main(arguments: Sequence[str]) -> int:
     except UserError as error:
         print(f"aerotwin {' '.join(path)}: {_line(error)}", file=sys.stderr)
         return EXIT_USAGE
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interrupt(error):
+            raise
         print(f"aerotwin {' '.join(path)}: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
     except BrokenPipeError:
@@ -81,7 +84,18 @@ def _run(entry: EntryPoint, path: tuple[str, ...], words: list[str]) -> int:
         allow_abbrev=False,
     )
     module.configure(parser)
-    return int(module.run(parser.parse_args(words)))
+    args = parser.parse_args(words)
+    with _held_output(parser, args):
+        return int(module.run(args))
+
+
+def _held_output(
+    parser: argparse.ArgumentParser, args: argparse.Namespace
+) -> AbstractContextManager[None]:
+    """Return the lock on what `-o` names, for as long as the verb runs."""
+    names = (action.dest for action in parser._actions if "-o" in action.option_strings)
+    output = next((getattr(args, name, None) for name in names), None)
+    return nullcontext() if output is None or str(output) == "-" else locked_output(output)
 
 
 def _longest_verb(

@@ -3,22 +3,15 @@
 """Start a program whose imports take seconds: Ctrl-C meanwhile ends it without a traceback."""
 
 import importlib
-import os
-import signal
-from types import FrameType
 
-EXIT_INTERRUPTED = 130
+from aerotwin_core.stop_request import StopRequest
 
 
 def run(module: str) -> None:
     """Import a module and call its `main`.
 
-    SIGINT ends the process at once and in silence until the program sets a handler of its own:
-    nothing has been made by then that would have to be put away.
+    SIGINT and SIGTERM end the process at once and in silence until the program sets handlers of
+    its own: nothing has been made by then that would have to be put away.
     """
-    signal.signal(signal.SIGINT, _leave)
+    StopRequest(ends_at_once=True)
     importlib.import_module(module).main()
-
-
-def _leave(number: int, frame: FrameType | None) -> None:
-    os._exit(EXIT_INTERRUPTED)

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import BinaryIO
 
 from aerotwin_bringup.launch_runner import kernel
-from aerotwin_bringup.launch_runner.plan import ProcessSpec
+from aerotwin_bringup.launch_runner.plan import SIGKILL_TIMEOUT_S, ProcessSpec
 from aerotwin_bringup.launch_runner.screen import STDERR, STDOUT, LineReader, Screen
 
 READ_BYTES = 65536
@@ -41,6 +41,7 @@ class Child:
     ) -> None:
         self.spec = spec
         self._screen = screen
+        self._hurry = asyncio.Event()
         self._open: set[int] = set()
         self._terminal: int | None = None
         own_ends = self._open_output(log)
@@ -146,7 +147,8 @@ class Child:
     async def stop(self, report: Callable[[str], None]) -> bool:
         """End the whole process group; return whether it had to be killed.
 
-        SIGINT, then SIGTERM, then SIGKILL, each as soon as the time of the one before is over.
+        SIGINT, then SIGTERM, then SIGKILL, each as soon as the time of the one before is over, and
+        SIGKILL soon after `hurry`.
         """
         spec = self.spec
         kernel.signal_group(self.pid, signal.SIGINT)
@@ -160,10 +162,18 @@ class Child:
         kernel.signal_group(self.pid, signal.SIGKILL)
         return True
 
+    def hurry(self) -> None:
+        """Pass on a second Ctrl-C, which gives up what keeps a process that is being stopped."""
+        self._hurry.set()
+        kernel.signal_group(self.pid, signal.SIGINT)
+
     async def _ends_within(self, duration: float) -> bool:
         loop = asyncio.get_running_loop()
-        until = loop.time() + duration
+        until, is_hurried = loop.time() + duration, False
         while self._group_lives():
+            if self._hurry.is_set() and not is_hurried:
+                is_hurried = True
+                until = min(until, loop.time() + SIGKILL_TIMEOUT_S)
             if loop.time() >= until:
                 return False
             await asyncio.sleep(POLL_S)

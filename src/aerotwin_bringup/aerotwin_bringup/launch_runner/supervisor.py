@@ -22,14 +22,14 @@ from aerotwin_bringup.launch_runner.errors import LaunchError
 from aerotwin_bringup.launch_runner.guard import Guard
 from aerotwin_bringup.launch_runner.plan import Plan, ProcessSpec
 from aerotwin_bringup.launch_runner.screen import Screen
+from aerotwin_core.stop_request import ONE_PRESS_S
 
 EXIT_CANNOT_START = 126
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # How a process may end that was asked to: on its own, or by the very signal.
 ENDED_AS_ASKED = {0, -signal.SIGINT, -signal.SIGTERM, 128 + signal.SIGINT, 128 + signal.SIGTERM}
-# Processes that left their session get this much after the others have gone, within the 10 s.
+# Processes that left their session get this much after the others have gone.
 STRAY_PATIENCE_S = 1.0
-STOP_WITHIN_S = 9.5
 
 
 def run_plan(plan: Plan, log_folder: Path, *, name: str = "launch") -> int:
@@ -58,7 +58,7 @@ class _Supervisor:
         self.required_code: int | None = None
         self.other_code: int | None = None
         self.signal_number: int | None = None
-        self.stop_began: float | None = None
+        self.first_signal = 0.0
         self.stopping = asyncio.Event()
         self.stop_tasks: set[asyncio.Task] = set()
 
@@ -156,11 +156,21 @@ class _Supervisor:
 
     def _on_signal(self, number: int) -> None:
         if self.signal_number is not None:
-            left = ", ".join(label for label, child in self.children.items() if child.is_running)
-            self._say("WARNING", self.name, f"already stopping; still there: {left or 'none'}")
+            self._on_further_signal(number)
             return
         self.signal_number = number
+        self.first_signal = asyncio.get_running_loop().time()
         self._stop_all(f"{signal.Signals(number).name} received")
+
+    def _on_further_signal(self, number: int) -> None:
+        """Name who is still there; a second Ctrl-C goes on to them."""
+        left = [child for child in self.children.values() if child.is_running]
+        names = ", ".join(child.spec.label for child in left) or "none"
+        self._say("WARNING", self.name, f"already stopping; still there: {names}")
+        is_press = asyncio.get_running_loop().time() - self.first_signal > ONE_PRESS_S
+        if number == signal.SIGINT and is_press:
+            for child in left:
+                child.hurry()
 
     def _on_resize(self) -> None:
         for child in self.children.values():
@@ -170,7 +180,6 @@ class _Supervisor:
         if self.stopping.is_set():
             return
         self.stopping.set()
-        self.stop_began = asyncio.get_running_loop().time()
         self._say("INFO", self.name, f"{reason}: stopping every process")
         for child in self.children.values():
             if child.is_running:
@@ -188,8 +197,7 @@ class _Supervisor:
         if strays:
             listing = ", ".join(map(str, sorted(strays)))
             self._say("WARNING", self.name, f"stopping processes that were left behind: {listing}")
-            began = self.stop_began if self.stop_began is not None else loop.time()
-            until = min(loop.time() + STRAY_PATIENCE_S, began + STOP_WITHIN_S)
+            until = loop.time() + STRAY_PATIENCE_S
             kernel.signal_processes(strays, signal.SIGTERM)
             while self._strays() and loop.time() < until:
                 await asyncio.sleep(POLL_S)

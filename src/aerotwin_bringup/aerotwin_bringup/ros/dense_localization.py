@@ -14,8 +14,7 @@ from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
 from aerotwin_core.ros.parameters import declare_parameters
-
-EXIT_INTERRUPTED = 130
+from aerotwin_core.stop_request import EXIT_INTERRUPTED, is_interrupt
 
 
 def read_parameters(arguments: list[str] | None = None) -> MissionParameters:
@@ -32,6 +31,8 @@ def read_parameters(arguments: list[str] | None = None) -> MissionParameters:
 
 
 def _stop(number: int, frame: object) -> None:
+    for each in (signal.SIGINT, signal.SIGTERM):  # another one must not break the ending
+        signal.signal(each, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
@@ -46,8 +47,7 @@ def main() -> None:
         say_fatal(error)
         code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
     except (KeyboardInterrupt, SystemError) as error:
-        # CPython's word for a compiled kernel that came back from an interrupt is SystemError.
-        if isinstance(error, SystemError) and not isinstance(error.__cause__, KeyboardInterrupt):
+        if not is_interrupt(error):
             raise
         say("stopped: what was whole is in the run folder, there is no report")
         code = EXIT_INTERRUPTED

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from aerotwin_bringup.recorded_flight import plan_recorded_flight, write_mission
 from aerotwin_bringup.ros.sitl_flight import flight_record
-from aerotwin_bringup.run_report import write_run_report
+from aerotwin_bringup.run_report import say_step, write_run_report
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter
@@ -90,7 +90,7 @@ class RecordedFlightScenario:
         record = dataclasses.replace(
             record, lead=(*chapter, *record.lead), warnings=(*record.warnings, *warning)
         )
-        say(f"report: {write_run_report(record)}")
+        say(f"report: {write_run_report(record, on_step=say_step)}")
         return exit_code(result)
 
     def _compare(self, bag) -> tuple[tuple, tuple[str, ...]]:

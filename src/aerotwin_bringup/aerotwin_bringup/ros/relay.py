@@ -6,7 +6,6 @@ Each case is a flight of its own, with its own step, in a folder of its own belo
 """
 
 import dataclasses
-import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,17 +27,17 @@ from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import parameter, to_mapping
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
+from aerotwin_core.stop_request import EXIT_INTERRUPTED, StopRequest
 from aerotwin_flight_control.relay_evaluation import RelayResult, relay_sides
 from aerotwin_flight_control.relay_section import relay_section
 from aerotwin_report import write_report
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.ros.flight import fly
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
+from aerotwin_simulator.ros.process import WRITING
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_simulator.run_folder import make_run_folder, run_configuration
 from aerotwin_worlds import World, load_world
-
-EXIT_INTERRUPTED = 130
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +58,7 @@ class Relay:
         self.is_stop_wanted = False
         self._node: SimulatorNode | None = None
 
-    def stop(self, *_: object) -> None:
+    def stop(self) -> None:
         """End the flight that is under way, and fly no more."""
         self.is_stop_wanted = True
         if self._node is not None:
@@ -166,8 +165,7 @@ def main() -> None:
     """Entry point of the executable `relay`."""
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     relay = Relay()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, relay.stop)
+    StopRequest(relay.stop).announce(WRITING)
     try:
         code = relay.run()
     except (UserError, OSError) as error:

@@ -3,7 +3,6 @@
 """The process of launch/evaluate_bag.launch.yaml: replay a bag, record the answers, report."""
 
 import json
-import signal
 import sys
 from pathlib import Path
 
@@ -16,41 +15,39 @@ from aerotwin_bringup.bag_evaluation.protocols import map_protocol, trajectory_p
 from aerotwin_bringup.bag_evaluation.replay_record import ReplayRecord, replay_section
 from aerotwin_bringup.ros.replay_node import ReplayNode
 from aerotwin_bringup.ros.replay_parameters import ReplayParameters
-from aerotwin_bringup.run_report import RunRecord, RunTopics, is_judged, write_run_report
+from aerotwin_bringup.run_report import RunRecord, RunTopics, is_judged, say_step, write_run_report
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.output_lock import hold_output
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
+from aerotwin_core.stop_request import EXIT_INTERRUPTED, StopRequest
+from aerotwin_simulator.ros.process import WRITING
 from aerotwin_simulator.run_folder import make_run_folder, software_versions
 from aerotwin_simulator.status_line import StatusLine
 from aerotwin_trajectory_evaluation import ResourceUsage
 from aerotwin_trajectory_evaluation.slam_poses import require_poses
 from aerotwin_worlds import World, load_world
 
-EXIT_INTERRUPTED = 130
-
 
 def main() -> None:
     """Entry point of the executable `replay`."""
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node: ReplayNode | None = None
-    is_ready = False
 
-    def stop(number: int, _: object) -> None:
-        # There is nothing to report before the first frame, and no time for it after a SIGTERM.
-        if node is None or not is_ready or (number == signal.SIGTERM and node.is_stop_wanted):
-            sys.exit(EXIT_INTERRUPTED)
-        node.is_stop_wanted = True
+    def end_replay() -> None:
+        if node is not None:
+            node.is_stop_wanted = True
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
+    stop = StopRequest(end_replay, ends_at_once=True)
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     code = EXIT_FAILURE
     try:
         node = ReplayNode()
         _check(node)
         world = load_world(node.parameters.world) if node.parameters.world else None
-        is_ready = True
+        stop.ends_at_once = False
+        stop.announce(WRITING)
         code = _replay_and_report(node, world)
     except (UserError, OSError) as error:
         say_fatal(error)
@@ -87,8 +84,8 @@ def _replay_and_report(node: ReplayNode, world: World | None) -> int:
             status.close()
             usage = None if node.recorder is None else node.recorder.stop()
     record = _record(node, world, folder, configuration, replayed, usage)
-    say(f"report: {write_run_report(record)}")
-    if node.is_stop_wanted:
+    say(f"report: {write_run_report(record, on_step=say_step)}")
+    if record.is_partial:
         return EXIT_INTERRUPTED
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     if is_judged(metrics):
@@ -144,4 +141,5 @@ def _run_folder(parameters: ReplayParameters) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"{folder} cannot be made ({error.strerror}); name another") from error
+    hold_output(folder)
     return folder

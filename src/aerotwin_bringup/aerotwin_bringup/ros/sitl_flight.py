@@ -12,7 +12,7 @@ from aerotwin_bringup.fleet_section import fleet_section, read_member
 from aerotwin_bringup.flight_section import flight_section, path_errors
 from aerotwin_bringup.px4_log_section import TOPICS as PX4_LOG_TOPICS
 from aerotwin_bringup.px4_log_section import px4_log_section
-from aerotwin_bringup.run_report import RunRecord, RunTopics, write_run_report
+from aerotwin_bringup.run_report import RunRecord, RunTopics, say_step, write_run_report
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
@@ -111,8 +111,9 @@ class SitlFlight:
         slam = "none"
         if isinstance(parameters, SitlFlightParameters) and parameters.is_judged:
             slam = parameters.slam
+        say_step("flight")
         record = flight_record(result, world, usage, slam=slam)
-        path = write_run_report(record)
+        path = write_run_report(record, on_step=say_step)
         say(f"report: {path}")
         return exit_code(result)
 

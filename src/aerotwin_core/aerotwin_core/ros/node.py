@@ -2,55 +2,57 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a node: start, spin, and end cleanly whatever signal comes, once or twice."""
 
-import signal
 from collections.abc import Callable
 
 import rclpy
+from rclpy.clock import Clock, ClockType
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 
 from aerotwin_core.cli import say_fatal
 from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.stop_request import StopRequest
 
 EXIT_PARAMETER = 78
 """EX_CONFIG of sysexits.h."""
 EXIT_FAILURE = 1
+LOOK_S = 0.1
+"""Between two looks at whether the node is to end, while nothing happens."""
 
 
 def run_node(make_node: Callable[[], Node], arguments: list[str] | None = None) -> int:
     """Initialise rclpy, spin the node until shutdown and return the exit code.
 
-    Under `ros2 launch` a Ctrl-C reaches a node twice (kernel and launcher): SIGINT is ignored
-    from the moment the shutdown begins. SIGTERM ends the node like SIGINT.
+    SIGINT and SIGTERM are heard between two callbacks: neither a callback nor the node's
+    `destroy_node`, which may save what the node has made, is cut short, and the context stays
+    valid for both. Until the node is made a signal ends the process at once (exit code 130), and
+    so does a second Ctrl-C later on.
 
     Parameters
     ----------
     make_node : callable
         Makes the node; a `ParameterError` in it ends with code 78 and one fatal line.
     """
-    rclpy.init(args=arguments)
+    stop = StopRequest(ends_at_once=True)
+    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     node: Node | None = None
     code = 0
     try:
         node = make_node()
+        stop.ends_at_once = False
+        # It only wakes the executor, which would wait for messages for ever.
+        node.create_timer(LOOK_S, lambda: None, clock=Clock(clock_type=ClockType.STEADY_TIME))
         executor = SingleThreadedExecutor()
         executor.add_node(node)
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
+        while rclpy.ok() and not stop.is_requested:
+            executor.spin_once()
+    except ExternalShutdownException:
         pass
-    except SystemError as error:
-        # CPython's word for a compiled kernel that came back from an interrupt.
-        if not isinstance(error.__cause__, KeyboardInterrupt):
-            raise
-    except RuntimeError:
-        # pybind11's word for an interrupt while a message was taken; rclpy is down by then.
-        if rclpy.ok():
-            raise
     except UserError as error:
         code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
         say_fatal(error)
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The simulator as a process: signals, run folder, one flight, and what a scenario adds to it."""
 
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +14,7 @@ from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
+from aerotwin_core.stop_request import EXIT_INTERRUPTED, StopRequest
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.ros.flight import FlightResult, fly
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
@@ -22,7 +22,7 @@ from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_simulator.run_folder import make_run_folder, run_configuration
 from aerotwin_worlds import World, load_world
 
-EXIT_INTERRUPTED = 130
+WRITING = "the report is being written; a second Ctrl-C gives it up"
 
 
 def exit_code(result: FlightResult) -> int:
@@ -56,29 +56,25 @@ def run_simulator(
 
     `check` gets the parameters before the world is loaded, to refuse what it would not change;
     `prepare` gets parameters, world and run folder before the flight and returns both as flown.
-    SIGINT and SIGTERM end the flight, not the process: the bag is closed and the report made.
+    SIGINT and SIGTERM end the flight, not the process: the bag is closed and the report made,
+    however long that takes. A second Ctrl-C gives it up.
     """
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     node: SimulatorNode | None = None
-    wanted: list[int] = []
 
-    def stop(number: int, _: object) -> None:
-        wanted.append(number)
+    def end_flight() -> None:
         if node is not None:
             node.is_stop_wanted = True
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
+    stop = StopRequest(end_flight, ends_at_once=True)
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = SimulatorNode(parameters_type)
-        node.is_stop_wanted = bool(wanted)
         parameters = node.parameters
         check_before_flight(parameters)
         if check is not None:
             check(parameters)
         world = load_world(parameters.world)
-        if wanted:
-            return EXIT_INTERRUPTED
+        stop.ends_at_once = False
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name)
         if prepare is not None:
             parameters, world = prepare(parameters, world, folder)
@@ -91,19 +87,14 @@ def run_simulator(
         result = fly(node, world, folder)
         node.destroy_node()
         rclpy.try_shutdown()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if not result.is_interrupted:  # from here on a signal ends the process
-                signal.signal(number, signal.default_int_handler)
         say(f"flight: {result.outcome} ({result.duration_s:.1f} s, {folder})")
         if scenario is not None:
+            stop.announce(WRITING)
             return scenario.end(result, parameters, world)
         return exit_code(result)
     except (UserError, OSError) as error:
         say_fatal(error)
         return EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
-    except KeyboardInterrupt:
-        say("stopped while the report was made; the bag is whole")
-        return EXIT_INTERRUPTED
     finally:
         rclpy.try_shutdown()
 

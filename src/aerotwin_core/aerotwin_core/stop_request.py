@@ -1,0 +1,92 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Ctrl-C and SIGTERM as a flag: what is under way ends orderly, a second Ctrl-C gives it up.
+
+A handler that raises breaks whatever runs: a callback, or a compiled function, which then returns
+"a result with an exception set". A process that is to leave something whole makes a
+`StopRequest` before anything else and asks it where it can stop; plain commands keep Python's
+KeyboardInterrupt, and tell by `is_interrupt` what has become of it.
+"""
+
+import math
+import os
+import signal
+import time
+from collections.abc import Callable
+from types import FrameType
+
+from aerotwin_core.atomic_file import discard_unfinished
+
+EXIT_INTERRUPTED = 130
+"""128 + SIGINT, as shells say it."""
+ONE_PRESS_S = 1.0
+"""SIGINTs within this time are one Ctrl-C: terminal, launcher and `timeout` each send their own."""
+
+
+class StopRequest:
+    """Whether this process was asked to end; hears SIGINT and SIGTERM from its making on.
+
+    Parameters
+    ----------
+    on_request : callable, optional
+        Called when the flag goes up, between any two instructions: it sets other flags, no more.
+
+    Attributes
+    ----------
+    is_requested : bool
+        Whether the flag is up.
+    ends_at_once : bool
+        Whether the first signal ends the process: while it loads there is nothing to put away.
+    """
+
+    def __init__(
+        self, on_request: Callable[[], None] | None = None, *, ends_at_once: bool = False
+    ) -> None:
+        self.is_requested = False
+        self.ends_at_once = ends_at_once
+        self._on_request = on_request
+        self._notice = ""
+        self._pressed_s = math.inf  # of the first Ctrl-C
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._hear)
+
+    def announce(self, notice: str) -> None:
+        """Say what goes on although the end was asked for: now, or when it is."""
+        self._notice = notice
+        if self.is_requested:
+            _print(notice)
+
+    def _hear(self, number: int, frame: FrameType | None) -> None:
+        if self.ends_at_once:
+            os._exit(EXIT_INTERRUPTED)
+        # Launchers send SIGTERM by themselves when the end takes long: it gives up nothing.
+        if number == signal.SIGINT:
+            now_s = time.monotonic()
+            if now_s - self._pressed_s > ONE_PRESS_S:
+                give_up()
+            self._pressed_s = min(self._pressed_s, now_s)
+        if not self.is_requested:
+            self.is_requested = True
+            if self._on_request is not None:
+                self._on_request()
+            if self._notice:
+                _print(self._notice)
+
+
+def give_up() -> None:
+    """End the process at once; files that are not whole are removed."""
+    discard_unfinished()
+    _print("given up by a second Ctrl-C")
+    os._exit(EXIT_INTERRUPTED)
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Tell whether an exception is Ctrl-C, or what a compiled function made of it."""
+    if isinstance(error, SystemError):  # CPython's word for "a result with an exception set"
+        return isinstance(error.__cause__ or error.__context__, KeyboardInterrupt)
+    return isinstance(error, KeyboardInterrupt)
+
+
+def _print(text: str) -> None:
+    """Write past Python's buffers, which may be in use when a handler runs."""
+    os.write(2, f"{text}\n".encode())
