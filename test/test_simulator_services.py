@@ -17,9 +17,11 @@ pytestmark = [pytest.mark.ros, pytest.mark.slow]
 
 FLIGHT = Path(__file__).resolve().parent.parent / "launch" / "sitl_flight.launch.yaml"
 INSTANCE = 91
-LIMIT_S = 120.0
+LIMIT_S = 240.0
 CLOCK_STEPS_NS = 20_000_000  # /clock ticks at 100 Hz, before and after
-SPEED_MARGIN = 0.35  # a busy machine is late; a wrong factor is off by 1 and more
+STEP_NS, N_STEPS = 4_000_000, 50
+SLOW = 0.1
+LATE_S = 0.5  # simulated time of what is under way when the test begins to listen
 
 
 class Client:
@@ -65,12 +67,15 @@ class Client:
         self.node.destroy_client(client)
         return future.result()
 
-    def rate(self, seconds: float) -> float:
-        """Return simulated over wall time."""
-        self.spin(0.3)
-        first_ns, start = self.clock_ns, time.monotonic()
+    def advance(self, seconds: float) -> float:
+        """Return by how much the clock moves within some wall time [s]."""
+        first_ns = self.clock_ns
         self.spin(seconds)
-        return (self.clock_ns - first_ns) * 1e-9 / (time.monotonic() - start)
+        return (self.clock_ns - first_ns) * 1e-9
+
+    def wait_for_standstill(self) -> None:
+        """Wait until what was under way has come."""
+        self.wait(lambda: self.advance(1.0) == 0.0, "the clock to stand still")
 
     def close(self) -> None:
         import rclpy
@@ -96,7 +101,7 @@ def client(tmp_path: Path) -> Iterator[Client]:
     finally:
         client.close()
         os.killpg(flight.pid, signal.SIGINT)
-        flight.wait(30.0)
+        flight.wait(LIMIT_S)
 
 
 def test_a_flight_is_paused_stepped_sped_up_and_reset(client):
@@ -104,22 +109,29 @@ def test_a_flight_is_paused_stepped_sped_up_and_reset(client):
     from rcl_interfaces.srv import SetParameters
     from std_srvs.srv import SetBool, Trigger
 
-    assert client.rate(2.0) == pytest.approx(1.0, abs=SPEED_MARGIN)
+    def set_speed(factor: float) -> None:
+        value = ParameterValue(type=3, double_value=factor)
+        request = SetParameters.Request(parameters=[Parameter(name="speed", value=value)])
+        (result,) = client.call(SetParameters, "/simulator/set_parameters", request).results
+        assert result.successful
 
     assert client.call(SetBool, "/simulator/pause", SetBool.Request(data=True)).success
-    assert client.rate(1.0) == 0.0
+    client.wait_for_standstill()
     paused_ns = client.clock_ns
-    for _ in range(50):
+    for _ in range(N_STEPS):
         assert client.call(Trigger, "/simulator/step", Trigger.Request()).success
-    client.spin(0.5)
-    assert abs(client.clock_ns - paused_ns - 50 * 4_000_000) <= CLOCK_STEPS_NS
+    client.wait_for_standstill()
+    assert abs(client.clock_ns - paused_ns - N_STEPS * STEP_NS) <= CLOCK_STEPS_NS
     assert client.call(SetBool, "/simulator/pause", SetBool.Request(data=False)).success
+    client.wait(lambda: client.clock_ns > paused_ns + 2 * N_STEPS * STEP_NS, "the flight to go on")
 
-    value = ParameterValue(type=3, double_value=2.0)
-    request = SetParameters.Request(parameters=[Parameter(name="speed", value=value)])
-    (result,) = client.call(SetParameters, "/simulator/set_parameters", request).results
-    assert result.successful
-    assert client.rate(2.0) == pytest.approx(2.0, abs=2.0 * SPEED_MARGIN)
+    # How fast a machine flies is its own; how slow it flies on request is not.
+    set_speed(SLOW)
+    client.spin(1.0)
+    start = time.monotonic()
+    advanced_s = client.advance(5.0)
+    assert 0.0 < advanced_s < SLOW * (time.monotonic() - start) + LATE_S
+    set_speed(0.0)
 
     ground_m = client.height_m
     assert client.call(Trigger, "/takeoff", Trigger.Request()).success
@@ -129,5 +141,4 @@ def test_a_flight_is_paused_stepped_sped_up_and_reset(client):
     before_ns = client.clock_ns
     assert client.call(Trigger, "/simulator/reset", Trigger.Request()).success
     client.wait(lambda: client.height_m < ground_m + 0.1, "the reset")
-    client.spin(1.0)
-    assert client.clock_ns > before_ns
+    client.wait(lambda: client.clock_ns > before_ns + 10**9, "time to go on")

@@ -115,7 +115,7 @@ def test_signals_end_it_quietly(number):
         connection, _ = server.accept()
         with connection:
             process.send_signal(number)
-            _, errors = process.communicate(timeout=10.0)
+            _, errors = process.communicate(timeout=60.0)
     assert process.returncode == 0
     assert errors == ""
 

@@ -12,7 +12,7 @@ SCRIPT = Path(__file__).parents[1] / "aerotwin_core/ros/generate_tf2_msgs.py"
 TFMESSAGE = "tf2_msgs/msg/TFMessage"
 # What other programs computed for the same message: an independent implementation.
 UPSTREAM_HASH = get_typestore(Stores.ROS2_JAZZY).hash_rihs01(TFMESSAGE)
-PATIENCE_S = 10.0
+PATIENCE_S = 120.0  # of a loaded machine; no test waits for it to pass
 
 pytestmark = pytest.mark.ros
 

@@ -36,7 +36,7 @@ INSTANCE = 171
 STEP_NS = 4_000_000
 FLOAT32 = 1e-6
 FORCE, RATE = (0.1, 0.2, 9.8), (0.01, 0.02, 0.03)
-PATIENCE_S = 10.0
+PATIENCE_S = 120.0  # of a loaded machine; no test waits for it to pass
 
 
 def test_sensor_messages_become_values():
