@@ -94,9 +94,12 @@ def evaluate_map(
     say(STEPS[4])
     S_surface = None if to_surface is None else to_surface.S_surface
     S_judged = judged_motion(is_given, S_surface, registration)
-    estimate = PointTree(transform_points(S_judged, points_map))
+    judged_points = transform_points(S_judged, points_map)
+    estimate = PointTree(judged_points)
     samples = _samples(against, observed, chosen)
     judged = None if to_surface is None else to_surface.judged(is_given)
+    if judged is None and chosen.distance == "planes":
+        judged = against.distances(judged_points, "planes")
     both_ways = _both_ways(estimate, samples, against, judged, chosen)
     say(STEPS[5])
     noise: tuple[Response, ...] = ()
@@ -117,7 +120,7 @@ def evaluate_map(
         S_surface=S_surface,
         open_on_surface=() if to_surface is None else to_surface.open_directions,
         floor=floor,
-        planes=_to_planes(transform_points(S_judged, points_map), against, both_ways, chosen),
+        planes=_to_planes(judged_points, against, chosen),
         samples=samples,
         scores=both_ways,
         wasserstein=voxel_distances(
@@ -222,22 +225,24 @@ def _both_ways(
     estimate: PointTree,
     samples: ReferenceSamples,
     against: MapReference,
-    to_surface: np.ndarray | None,
+    to_what: np.ndarray | None,
     protocol: MapProtocol,
 ) -> CloudScores:
-    """Return the distances from the map to surface or points, and from the samples to the map."""
-    forward = nearest(against.tree, estimate) if to_surface is None else to_surface
+    """Return the distances from the map to the reference, and from the samples to the map.
+
+    To the nearest point of it unless distances to something else are given.
+    """
+    forward = nearest(against.tree, estimate) if to_what is None else to_what
     backward = nearest(estimate, samples.points_map)
     return CloudScores(forward=forward, backward=backward, thresholds_m=protocol.within_m)
 
 
 def _to_planes(
-    points: np.ndarray, against: MapReference, scores: CloudScores, protocol: MapProtocol
+    points: np.ndarray, against: MapReference, protocol: MapProtocol
 ) -> PlaneScores | None:
     if against.surface is not None or against.planes is None:
         return None
-    is_near = scores.forward <= protocol.cut_m
-    return PlaneScores.of(against.planes, against.tree, points, is_near)
+    return PlaneScores.of(against.planes, against.tree, points, cut_m=protocol.cut_m)
 
 
 def _to_boxes(

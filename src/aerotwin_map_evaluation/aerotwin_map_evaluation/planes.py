@@ -102,10 +102,11 @@ class PlaneScores:
 
     @classmethod
     def of(
-        cls, planes: Planes, tree: PointTree, points: np.ndarray, is_near: np.ndarray
+        cls, planes: Planes, tree: PointTree, points: np.ndarray, *, cut_m: float
     ) -> "PlaneScores":
-        """Return the scores of map points (n, 3), the floor of those that are near (n,)."""
+        """Return the scores of map points (n, 3); the floor of those within a cut of a point."""
         feet, has_plane = planes.feet(points)
+        is_near = nearest(tree, points) <= cut_m
         return cls(
             spacing_m=planes.spacing_m,
             to_planes=planes.distances(points),

@@ -108,7 +108,7 @@ def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
                 label="Map error",
                 value=f"{accuracy['rmse_m']:.2f}",
                 unit="m",
-                meaning=f"RMS distance of all map points to the {evaluation.reference.what}, "
+                meaning=f"RMS distance of all map points to the {tables.measured_to(evaluation)}, "
                 "nothing fitted",
                 computed="root mean square over all points of the distance to the nearest one",
                 better="lower",
@@ -126,7 +126,7 @@ def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
                 computed="plane through the nearest reference point and the eight around it: the "
                 "spacing of the reference is left out",
                 better="lower",
-            )
+            ),
         )
         floor = planes["floor"]
     mean = pairs["mean_m"]
@@ -184,7 +184,7 @@ def scene(evaluation: MapEvaluation) -> Scene:
 def _meaning(evaluation: MapEvaluation) -> str:
     if evaluation.surface_distances is None:
         state = "the map where it stands" if evaluation.is_pose_given else "after alignment"
-        return f"distance to the nearest of the {evaluation.reference.what}, {state}"
+        return f"distance to the nearest of the {tables.measured_to(evaluation)}, {state}"
     if evaluation.is_pose_given:
         return "distance to the true surface, the map where it stands"
     return "distance to the true surface after alignment to it"

@@ -18,6 +18,12 @@ TO = {
 }
 
 
+def measured_to(evaluation: MapEvaluation) -> str:
+    """Return what all distances are to where no surface is known: points, or planes of them."""
+    is_to_planes = evaluation.protocol.distance == "planes"
+    return TO["planes"] if is_to_planes else evaluation.reference.what
+
+
 def score_rows(evaluation: MapEvaluation) -> list[Row]:
     """Return the main scores."""
     return [
@@ -76,7 +82,7 @@ def _surface_rows(evaluation: MapEvaluation) -> list[Row]:
 def _unaligned_rows(evaluation: MapEvaluation) -> list[Row]:
     """Return the distances of a placed map to a reference without surface."""
     accuracy = evaluation.metrics()["both_ways"]["accuracy"]
-    what = evaluation.reference.what
+    what = measured_to(evaluation)
     hint = f"distance of every map point to the nearest of the {what}; none is left out"
     return [
         (measure(f"to {what}, unaligned, RMSE", accuracy["rmse_m"], "m", _UNMOVED),

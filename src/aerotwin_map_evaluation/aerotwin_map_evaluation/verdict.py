@@ -4,6 +4,7 @@
 
 from aerotwin_map_evaluation.result import MapEvaluation
 from aerotwin_map_evaluation.statistics import describe
+from aerotwin_map_evaluation.tables import measured_to
 
 # Of random points within the cut of a reference that fills space: errata_and_protocols, 1 m cut.
 UNIFORM_MEAN, UNIFORM_STD = 0.500, 0.289
@@ -44,19 +45,22 @@ def verdict(evaluation: MapEvaluation) -> str:
 
 def _against_points(evaluation: MapEvaluation) -> str:
     judged = describe(evaluation.kept(evaluation.judged_distances), len(evaluation.points_map))
-    what, cut = evaluation.reference.what, f"{evaluation.protocol.cut_m:g} m"
+    what = measured_to(evaluation)
+    cut = f"{evaluation.protocol.cut_m:g} m"
     state = "where it stands" if evaluation.is_pose_given else "after alignment"
     if judged["mean_m"] is None:
         return f"No map point lies within {cut} of the {what} {state}"
     return (
         f"{judged['share']:.0%} of the map lies within {cut} of the {what} {state}, "
-        f"{judged['mean_m']:.3f} m away on average{_spacing_words(evaluation, judged['mean_m'])}"
+        f"{judged['mean_m']:.3f} m away on average" + _spacing_words(evaluation, judged["mean_m"])
     )
 
 
 def _spacing_words(evaluation: MapEvaluation, mean_m: float) -> str:
     """Say how much of a mean distance is the spacing of the reference, where it shows."""
     edge, planes = evaluation.reference.edge_m, evaluation.metrics()["planes"]
+    if evaluation.protocol.distance == "planes":
+        return ""
     if edge is not None:
         of_voxels_m = VOXEL_MEAN * edge
         return (
@@ -81,7 +85,8 @@ def spacing_warnings(evaluation: MapEvaluation) -> list[str]:
         evaluation.reference.edge_m,
         numbers["planes"],
     )
-    if evaluation.surface_distances is not None or not evaluation.is_judged:
+    is_to_points = evaluation.protocol.distance == "points"
+    if evaluation.surface_distances is not None or not (is_to_points and evaluation.is_judged):
         return []
     if edge is not None and VOXEL_MEAN * edge > _FLOOR_RULES * mean_m:
         return [

@@ -98,9 +98,19 @@ def test_a_dense_cloud_is_believed():
 
 def test_correspondences_can_be_measured_to_planes():
     found = judged(strewn(), flat_map(), dataclasses.replace(STILL, distance="planes"))
-    pairs = found.metrics()["correspondences"]
+    pairs, both_ways = (found.metrics()[key] for key in ("correspondences", "both_ways"))
     assert pairs["to"] == "planes"
-    assert pairs["rmse_m"] == pytest.approx(NOISE_M, rel=0.05)
+    # Precision, error cloud and verdict go by the planes, too.
+    for rmse in (pairs["rmse_m"], both_ways["accuracy"]["rmse_m"]):
+        assert rmse == pytest.approx(NOISE_M, rel=0.05)
+    assert both_ways["precision_recall"][0]["precision"] == 1.0
+    assert np.sqrt(np.mean(found.judged_distances**2)) == pytest.approx(NOISE_M, rel=0.05)
+    assert "100% of the map lies within 3 m of the planes through the reference points" in verdict(
+        found
+    )
+    assert spacing_warnings(found) == []
+    floor = found.metrics()["planes"]["floor"]["mean_m"]
+    assert floor == pytest.approx(RANDOM_MEAN, abs=CLOUD_ERROR)
 
 
 def test_beyond_the_cloud_and_on_a_line_there_is_no_plane():
