@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aerotwin_bringup.fuzzing import folder_samples, readers, samples
+from aerotwin_bringup.fuzzing import folder_samples, places, readers, samples
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +44,8 @@ FORMATS: dict[str, Format] = {
     "obj": Format(write=samples.OBJ, read=readers.read_map),
     "gltf": Format(write=samples.GLTF, read=readers.read_map, counts=True),
     "b3dm-tileset": Format(write=samples.TILESET, read=readers.read_map),
+    "world": Format(write=places.WORLD, read=places.read_world),
+    "http-answer": Format(write=places.HTTP_ANSWER, read=places.read_http_answer, counts=True),
     "tum": Format(write=samples.TUM, read=readers.read_tum),
     "kitti": Format(write=samples.KITTI, read=readers.read_kitti),
     "euroc": Format(write=samples.EUROC, read=readers.read_euroc),

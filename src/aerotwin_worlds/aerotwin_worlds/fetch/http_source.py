@@ -179,7 +179,8 @@ class HttpSource:
             raise _Retry(_reason(error)) from None
         try:
             data = unpacked(data, max_bytes=max_bytes)
-            lacking = missing_part(data)
+            # Headers that are cut off pass for an answer without content.
+            lacking = missing_part(data) if data else "there is nothing in it"
         except ValueError as error:
             lacking = str(error)
         if lacking:

@@ -49,7 +49,7 @@ class CampusParameters:
         default=0.4, text="Vertex spacing of the ground.", unit="m", minimum=0.15, maximum=4
     )
     texel_m: float = parameter(
-        default=0.03, text="Texel size of ground and walls.", unit="m", minimum=0.01, maximum=0.5
+        default=0.03, text="Texel size of ground and walls.", unit="m", minimum=0.0225, maximum=0.5
     )
 
 

@@ -42,10 +42,10 @@ class CliffParameters:
 
     seed: int = parameter(default=7, text="Seed of all shapes and colours.", minimum=0)
     spacing_m: float = parameter(
-        default=0.075, text="Vertex spacing of the wall's front.", unit="m", minimum=0.02, maximum=1
+        default=0.075, text="Vertex spacing of the wall's front.", unit="m", minimum=0.05, maximum=1
     )
     texel_m: float = parameter(
-        default=0.01, text="Texel size of the wall's front.", unit="m", minimum=0.003, maximum=0.5
+        default=0.01, text="Texel size of the wall's front.", unit="m", minimum=0.0075, maximum=0.5
     )
     scan_x_m: float = parameter(
         default=-10.0, text="Middle of the region to be scanned.", unit="m", minimum=-25, maximum=25
@@ -60,10 +60,10 @@ class CliffParameters:
         default=6.0, text="Height of the region.", unit="m", minimum=0.5, maximum=12
     )
     scan_texel_m: float = parameter(
-        default=0.003, text="Texel size in the region.", unit="m", minimum=0.002, maximum=0.1
+        default=0.003, text="Texel size in the region.", unit="m", minimum=0.003, maximum=0.1
     )
     scan_spacing_m: float = parameter(
-        default=0.03, text="Vertex spacing in the region.", unit="m", minimum=0.01, maximum=0.5
+        default=0.03, text="Vertex spacing in the region.", unit="m", minimum=0.02, maximum=0.5
     )
 
 

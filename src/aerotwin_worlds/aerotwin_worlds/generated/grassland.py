@@ -41,7 +41,7 @@ class GrasslandParameters:
         default=0.5, text="Vertex spacing of the ground.", unit="m", minimum=0.2, maximum=4
     )
     texel_m: float = parameter(
-        default=0.03, text="Texel size of the ground.", unit="m", minimum=0.01, maximum=0.5
+        default=0.03, text="Texel size of the ground.", unit="m", minimum=0.02, maximum=0.5
     )
     bushes_per_hectare: float = parameter(
         default=22.0,

@@ -52,13 +52,13 @@ class RouteParameters:
 
     seed: int = parameter(default=7, text="Seed of all shapes and colours.", minimum=0)
     spacing_m: float = parameter(
-        default=0.8, text="Vertex spacing of the ground.", unit="m", minimum=0.3, maximum=5
+        default=0.8, text="Vertex spacing of the ground.", unit="m", minimum=0.4, maximum=5
     )
     texel_m: float = parameter(
         default=0.05,
         text="Texel size of walls and of the ground near the road; six times that elsewhere.",
         unit="m",
-        minimum=0.015,
+        minimum=0.033,
         maximum=0.5,
     )
 

@@ -44,11 +44,11 @@ class StadiumParameters:
         default=0.7,
         text="Vertex spacing of ground and stands; 0.27 makes 2 million triangles.",
         unit="m",
-        minimum=0.2,
+        minimum=0.25,
         maximum=5,
     )
     texel_m: float = parameter(
-        default=0.035, text="Texel size of ground and walls.", unit="m", minimum=0.01, maximum=0.5
+        default=0.035, text="Texel size of ground and walls.", unit="m", minimum=0.033, maximum=0.5
     )
 
 

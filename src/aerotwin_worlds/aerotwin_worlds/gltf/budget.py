@@ -52,7 +52,7 @@ class MemoryBudget:
         """
         if n_bytes > self._left:
             raise ValueError(
-                f"{what} needs {n_bytes / 1e6:.3g} MB of memory, {self._left / 1e6:.3g} MB are "
-                f"left of the {self._whole / 1e6:.3g} MB that one file may take; simplify it"
+                f"{what} needs {n_bytes / 1e6:.6g} MB of memory, {self._left / 1e6:.6g} MB are "
+                f"left of the {self._whole / 1e6:.6g} MB that one file may take; simplify it"
             )
         self._left -= n_bytes

@@ -59,6 +59,7 @@ CHUNKED = {"Transfer-Encoding": "chunked"}
         # What is sent beyond the length stays on the line and may break the next answer.
         ((200, {"length": 150}, TILE), "(150 bytes, but its header says 200|no connection)"),
         ((200, {"length": None}, TILE[:90]), "90 bytes, but its header says 200"),
+        ((200, {"length": None}, b""), "0 bytes, but there is nothing in it"),
         ((200, CHUNKED, b"c8\r\n" + TILE[:90]), "a body that ends too early"),
         ((200, CHUNKED, b"zz\r\n" + TILE), "a body that ends too early"),
         ((200, {"Content-Encoding": "gzip"}, b"no gzip"), "a packed body that is broken"),

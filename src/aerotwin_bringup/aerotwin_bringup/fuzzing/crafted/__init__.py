@@ -9,9 +9,9 @@ it writes is the same at every call.
 from collections.abc import Callable
 from pathlib import Path
 
-from aerotwin_bringup.fuzzing.crafted import bags, clouds, documents, folders, logs
+from aerotwin_bringup.fuzzing.crafted import bags, clouds, documents, folders, logs, places
 
 CRAFTED: dict[str, dict[str, Callable[[Path], list[Path]]]] = {}
-for _module in (clouds, bags, logs, documents, folders):
+for _module in (clouds, bags, logs, documents, folders, places):
     for _format, _files in _module.CRAFTED.items():
         CRAFTED[_format] = {**CRAFTED.get(_format, {}), **_files}
