@@ -93,13 +93,19 @@ class EstimatorParameters:
         (0.051, 0.1005), text="GNSS velocity noise, horizontal and vertical", unit="m/s"
     )
     barometer_std_m: float = parameter(
-        0.2, text="barometric height noise per sample", unit="m", minimum=1e-4
+        5.5,
+        text="barometric height noise per sample; 0.55 m over 1 s weighs as much at 50 Hz",
+        unit="m",
+        minimum=1e-4,
     )
     barometer_walk_m_sqrt_s: float = parameter(
-        0.015, text="drift of the barometric height", unit="m/sqrt(s)", minimum=0.0
+        0.039, text="drift of the barometric height", unit="m/sqrt(s)", minimum=0.0
     )
     heading_std_rad: float = parameter(
-        0.03, text="magnetic heading noise per sample", unit="rad", minimum=1e-4
+        0.2,
+        text="magnetic heading noise per sample; 0.01 rad of iron over some seconds weighs as much",
+        unit="rad",
+        minimum=1e-4,
     )
     vision_position_std_m: float = parameter(
         0.05, text="vision position noise where the sender gives none", unit="m", minimum=1e-4

@@ -18,6 +18,7 @@ from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import (
     Multirotor,
+    RotorVibration,
     Wind,
     WindParameters,
     load_airframe,
@@ -56,12 +57,16 @@ class SimulatedVehicle:
     time_us: int = 0
     sensor: HilSensor | None = None
     fix: HilGps | None = None
+    _last_us: dict = field(default_factory=dict)
     _past: deque = field(default_factory=lambda: deque(maxlen=64))
 
     def __post_init__(self) -> None:
         airframe = load_airframe(self.airframe)
         p, q = standing_pose(airframe, ground_point=(3.0, -2.0, 0.0), yaw_rad=self.yaw)
-        self.body = Multirotor(airframe, p_map_body=p, q_map_body=q)
+        self.body = Multirotor(
+            airframe, p_map_body=p, q_map_body=q, origin_altitude_m=HOME.altitude_m
+        )
+        self.vibration = RotorVibration(airframe, seed_sequence(self.seed, 0, "vibration"))
         self.plane = LocalTangentPlane(HOME)
         generators = [seed_sequence(self.seed, 0, name) for name in ("imu", "baro", "mag", "gnss")]
         self.imu = Imu(load_preset("imu", "adis16448"), generators[0])
@@ -85,17 +90,38 @@ class SimulatedVehicle:
         self.time_us += STEP_US
         state = self.body.state
         self._past.append((state.p_map_body, state.v_map_body))
-        imu = self.imu.sample(STEP_S, state.specific_force_in_body, state.omega_map_body_in_body)
-        air = self.barometer.sample(STEP_S, HOME.altitude_m + state.p_map_body[2])
+        force, rate, turning = self.vibration.felt(STEP_S, self.body.state_vector).reshape(3, 3)
+        imu = self.imu.sample(STEP_S, force, rate, alpha_body=turning)
         self.sensor = HilSensor(
             self.time_us,
             tuple(imu.specific_force.tolist()),
             tuple(imu.angular_velocity.tolist()),
-            tuple(self.magnetometer.sample(STEP_S, state.R_map_body, self.field).tolist()),
-            air.pressure_pa,
-            air.temperature_k,
+            self._sample_field(),
+            *self._sample_air(),
         )
         self.fix = self._sample_gnss()
+
+    def _elapsed_s(self, sensor) -> float | None:
+        """Time since the last sample of a sensor, None before its next one is due."""
+        elapsed = (self.time_us - self._last_us.get(sensor, 0)) * 1e-6
+        if elapsed * sensor.parameters.rate_hz < 1.0 - 1e-6:
+            return None
+        self._last_us[sensor] = self.time_us
+        return elapsed
+
+    def _sample_field(self) -> tuple[float, ...] | None:
+        elapsed = self._elapsed_s(self.magnetometer)
+        if elapsed is None:
+            return None
+        sample = self.magnetometer.sample(elapsed, self.body.R_map_body, self.field)
+        return tuple(sample.tolist())
+
+    def _sample_air(self) -> tuple[float | None, float | None]:
+        elapsed = self._elapsed_s(self.barometer)
+        if elapsed is None:
+            return None, None
+        height = float(self.body.state_vector[2])
+        return tuple(self.barometer.sample(elapsed, HOME.altitude_m + height))
 
     def _sample_gnss(self) -> HilGps | None:
         if self.time_us // STEP_US % self._gnss_steps:

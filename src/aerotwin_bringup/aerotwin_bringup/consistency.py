@@ -28,7 +28,13 @@ from aerotwin_autopilot import Autopilot, load_autopilot_parameters
 from aerotwin_autopilot.offboard import OffboardTarget
 from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
-from aerotwin_multirotor_dynamics import Multirotor, load_airframe, standing_pose
+from aerotwin_multirotor_dynamics import (
+    Multirotor,
+    MultirotorState,
+    RotorVibration,
+    load_airframe,
+    standing_pose,
+)
 from aerotwin_px4_bridge.messages import HilGps, HilSensor
 from aerotwin_sensor_models import (
     Barometer,
@@ -49,6 +55,7 @@ BLOCKS = ("position", "velocity", "attitude")
 DEGREES = 3
 """Of freedom in each block."""
 JUDGED_AFTER_S = 20.0
+ROUNDING = 1e-6
 EVERY = 10
 """Steps between two looks: 25 Hz."""
 TAKEOFF_AT_S, MOVE_AT_S = 3.0, 9.0
@@ -79,7 +86,10 @@ class Twin:
     def __init__(self, seed: int, gnss: GnssParameters) -> None:
         airframe = load_airframe("iris")
         p, q = standing_pose(airframe, ground_point=(3.0, -2.0, 0.0), yaw_rad=math.pi / 2)
-        self.body = Multirotor(airframe, p_map_body=p, q_map_body=q)
+        self.body = Multirotor(
+            airframe, p_map_body=p, q_map_body=q, origin_altitude_m=HOME.altitude_m
+        )
+        self._vibration = RotorVibration(airframe, seed_sequence(seed, 0, "vibration"))
         self.plane = LocalTangentPlane(HOME)
         imu, air, field, fix = (
             seed_sequence(seed, 0, name) for name in ("imu", "baro", "mag", "gnss")
@@ -91,7 +101,7 @@ class Twin:
         self._field = magnetic_field_enu_tesla(HOME, YEAR)
         self._past: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=128)
         self._steps_per_fix = round(1.0 / gnss.rate_hz / STEP_S)
-        self.time_us = 0
+        self._air_us = self._field_us = self.time_us = 0
 
     def step(self, commands: Sequence[float], *, is_armed: bool) -> tuple[HilSensor, HilGps | None]:
         """Advance one step; return what the autopilot gets."""
@@ -99,18 +109,35 @@ class Twin:
         self.time_us += STEP_US
         state = self.body.state
         self._past.append((state.p_map_body, state.v_map_body))
-        imu = self._imu.sample(STEP_S, state.specific_force_in_body, state.omega_map_body_in_body)
-        air = self._barometer.sample(STEP_S, HOME.altitude_m + float(state.p_map_body[2]))
-        field = self._magnetometer.sample(STEP_S, state.R_map_body, self._field)
+        force, rate, turning = self._vibration.felt(STEP_S, self.body.state_vector).reshape(3, 3)
+        imu = self._imu.sample(STEP_S, force, rate, alpha_body=turning)
         sensor = HilSensor(
             self.time_us,
             tuple(imu.specific_force.tolist()),
             tuple(imu.angular_velocity.tolist()),
-            tuple(field.tolist()),
-            air.pressure_pa,
-            air.temperature_k,
+            self._read_field(state),
+            *self._read_air(state),
         )
         return sensor, self._fix()
+
+    def _read_air(self, state: MultirotorState) -> tuple[float | None, float | None]:
+        """Return pressure and temperature, None where none is due in this step."""
+        elapsed_s = (self.time_us - self._air_us) * 1e-6
+        if elapsed_s * self._barometer.parameters.rate_hz < 1.0 - ROUNDING:
+            return None, None
+        self._air_us = self.time_us
+        altitude = HOME.altitude_m + float(state.p_map_body[2])
+        air = self._barometer.sample(elapsed_s, altitude)
+        return air.pressure_pa, air.temperature_k
+
+    def _read_field(self, state: MultirotorState) -> tuple[float, float, float] | None:
+        """Return the magnetic field, None where none is due in this step."""
+        elapsed_s = (self.time_us - self._field_us) * 1e-6
+        if elapsed_s * self._magnetometer.parameters.rate_hz < 1.0 - ROUNDING:
+            return None
+        self._field_us = self.time_us
+        x, y, z = self._magnetometer.sample(elapsed_s, state.R_map_body, self._field).tolist()
+        return x, y, z
 
     def _fix(self) -> HilGps | None:
         """Return the fix that arrives now: of an instant the delay ago, between two steps."""

@@ -15,13 +15,16 @@ from aerotwin_multirotor_dynamics.airframe import (
     Contact,
     Motor,
     Rotor,
+    Vibration,
     airframe_names,
     load_airframe,
 )
 from aerotwin_multirotor_dynamics.batch import MultirotorBatch
 from aerotwin_multirotor_dynamics.derived import (
     DerivedQuantities,
+    air_density_ratio,
     allocation_matrix,
+    at_altitude,
     derived_quantities,
     hover_command,
     hover_speed_rad_s,
@@ -35,6 +38,7 @@ from aerotwin_multirotor_dynamics.propeller import (
     propeller_from_blade,
 )
 from aerotwin_multirotor_dynamics.state import MultirotorState, interpolate, interpolate_vector
+from aerotwin_multirotor_dynamics.vibration import RotorVibration
 from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 
 __all__ = [
@@ -50,10 +54,14 @@ __all__ = [
     "MultirotorState",
     "Propeller",
     "Rotor",
+    "RotorVibration",
+    "Vibration",
     "Wind",
     "WindParameters",
+    "air_density_ratio",
     "airframe_names",
     "allocation_matrix",
+    "at_altitude",
     "coefficients_from_blade",
     "derived_quantities",
     "hover_command",

@@ -13,6 +13,14 @@ from aerotwin_multirotor_dynamics import layout as at
 
 LOWEST_HUB_RADII = 0.5
 """Below this height, in rotor radii, ground effect grows no more (Cheeseman and Bennett 1955)."""
+HIGHEST_RADII = 40.0
+"""From this height of the vehicle on there is no ground effect: it would be 4e-5 of the thrust."""
+SEA_LEVEL_TEMPERATURE_K = 288.15
+LAPSE_RATE_K_PER_M = 0.0065
+DENSITY_EXPONENT = 9.80665 / (LAPSE_RATE_K_PER_M * 287.05287) - 1.0
+"""g_0 / (R L) - 1 of the standard atmosphere (ICAO Doc 7488/3, 1993)."""
+EARTH_RADIUS_M = 6356766.0
+TROPOPAUSE_M = 11000.0
 
 LEAN = {"error_model": "numpy", "fastmath": {"contract"}, "_nrt": False}
 """Options of compilation for what makes no arrays and takes no slices of them.
@@ -57,6 +65,24 @@ def to_body(R, x, y, z):
         R[1] * x + R[4] * y + R[7] * z,
         R[2] * x + R[5] * y + R[8] * z,
     )
+
+
+@part
+def density_ratio(altitude_m):
+    """Return the density of the standard atmosphere over that at sea level; 1 for NaN.
+
+    rho / rho_0 = (1 - L H / T_0)^4.256 with the geopotential altitude H = r h / (r + h), up to
+    the tropopause; above, that of the tropopause.
+
+    References
+    ----------
+    ICAO Doc 7488/3, Manual of the ICAO Standard Atmosphere, 1993.
+    """
+    if math.isnan(altitude_m):
+        return 1.0
+    geopotential = EARTH_RADIUS_M * altitude_m / (EARTH_RADIUS_M + altitude_m)
+    fall = LAPSE_RATE_K_PER_M * min(geopotential, TROPOPAUSE_M) / SEA_LEVEL_TEMPERATURE_K
+    return math.exp(DENSITY_EXPONENT * math.log1p(-fall))
 
 
 @part
@@ -155,11 +181,13 @@ def make_air_wrench(thrust_model, drag_model):
         mx, my, mz = 0.0, 0.0, 0.0
         spin_speed, spin_rate = 0.0, 0.0
         n_rotors = int(c[at.N_ROTORS])
+        n = at.GROUND_NORMAL
         has_ground_effect = c[at.GROUND_EFFECT] > 0.0
         height, ux, uy, uz = 0.0, 0.0, 0.0, 0.0
         if has_ground_effect:
-            n = at.GROUND_NORMAL
             height = height_above_ground(y[0], y[1], y[2], u)
+            has_ground_effect = height < HIGHEST_RADII * c[at.ROTOR_RADIUS]
+        if has_ground_effect:
             ux, uy, uz = to_body(R, u[n], u[n + 1], u[n + 2])
         for i in range(n_rotors):
             j = at.ROTORS + at.PER_ROTOR * i
@@ -180,9 +208,10 @@ def make_air_wrench(thrust_model, drag_model):
             if c[at.ROTOR_INERTIA] > 0.0:
                 spin_speed += spin * omega
                 spin_rate += spin * speed_rate(omega, wanted, c)
-        mx -= c[at.ROTOR_INERTIA] * spin_speed * q
-        my += c[at.ROTOR_INERTIA] * spin_speed * p
-        mz -= c[at.ROTOR_INERTIA] * spin_rate
-        return fx, fy, fz, mx, my, mz
+        air = state[at.AIR_DENSITY]
+        mx = air * mx - c[at.ROTOR_INERTIA] * spin_speed * q
+        my = air * my + c[at.ROTOR_INERTIA] * spin_speed * p
+        mz = air * mz - c[at.ROTOR_INERTIA] * spin_rate
+        return air * fx, air * fy, air * fz, mx, my, mz
 
     return air_wrench

@@ -15,6 +15,8 @@ from aerotwin_multirotor_dynamics.propeller import Blade, Propeller, coefficient
 GRAVITY = 9.81
 """Acceleration of free fall used for every vehicle [m/s^2], as the Gazebo worlds of PX4 do."""
 
+SEA_LEVEL, STANDARD_ATMOSPHERE = "sea_level", "standard_atmosphere"
+
 _INERTIA_ROUNDING = 1e-3  # moments are published with three digits and more
 
 Vector = tuple[float, float, float]
@@ -63,6 +65,12 @@ class Battery:
     motor_efficiency: float = parameter(
         0.75, minimum=0.01, maximum=1.0, text="shaft power over electric power, with controllers"
     )
+    shaft_torque_per_thrust_m: float = parameter(
+        0.0,
+        unit="m",
+        minimum=0.0,
+        text="torque per thrust that the motors pay for; 0: that of the propeller",
+    )
     idle_power_w: float = parameter(0.0, unit="W", minimum=0.0, text="of everything but motors")
     initial_charge: float = parameter(1.0, minimum=0.0, maximum=1.0, text="at the start")
 
@@ -82,6 +90,38 @@ class Battery:
     def empty_voltage_v(self) -> float:
         """Open-circuit voltage of the empty battery [V]."""
         return self.cells * self.empty_cell_v
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Vibration:
+    """How the rotors shake the body: once per turn by imbalance, and as the blades pass."""
+
+    imbalance_kg_m: float = parameter(
+        0.0, unit="kg m", minimum=0.0, text="mass times eccentricity of each rotor; 0 is off"
+    )
+    axial_share: float = parameter(
+        0.0,
+        minimum=0.0,
+        text="force along the axis once per turn, over that of the imbalance: blades out of track",
+    )
+    n_blades: int = parameter(2, minimum=1, maximum=8, text="blades of a rotor")
+    thrust_ripple: float = parameter(
+        0.0,
+        minimum=0.0,
+        maximum=1.0,
+        text="amplitude of the thrust as the blades pass, over the thrust; 0 is off",
+    )
+    damage_kg_m: tuple[float, ...] = parameter(
+        (),
+        unit="kg m",
+        minimum=0.0,
+        text="further imbalance of each rotor: mass broken off times its distance from the axis",
+    )
+
+    @property
+    def is_off(self) -> bool:
+        """Whether nothing shakes."""
+        return not (self.imbalance_kg_m or self.thrust_ripple or any(self.damage_kg_m))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -107,6 +147,9 @@ class Contact:
         50.0, unit="N s/m", minimum=0.0, text="damper of each point along the ground"
     )
     friction: float = parameter(0.8, minimum=0.0, text="Coulomb coefficient")
+    spans_rotors: bool = parameter(
+        True, text="whether walls meet the rotors' discs, too, or these points alone"
+    )
     damping_depth_m: float = parameter(
         0.002, unit="m", minimum=1e-6, text="depth over which the damper fades in at touch-down"
     )
@@ -143,6 +186,12 @@ class Airframe:
     rotors: tuple[Rotor, ...] = parameter(text="rotors in the order of the motor outputs")
     contact: Contact = parameter(text="ground contact")
     battery: Battery = parameter(Battery(), text="energy on board")
+    vibration: Vibration = parameter(Vibration(), text="how the rotors shake the body")
+    air_density: str = parameter(
+        SEA_LEVEL,
+        choices=(SEA_LEVEL, STANDARD_ATMOSPHERE),
+        text="of the forces of the air: that of sea level, or falling with the altitude",
+    )
     thrust_model: str = parameter(
         "", text="`module:function` of one's own in the place of C_T; empty: the built-in law"
     )
@@ -157,6 +206,11 @@ class Airframe:
         if not self.rotors:
             raise ValueError("rotors must hold at least one rotor, got none")
         self._check_inertia()
+        if len(self.vibration.damage_kg_m) not in (0, len(self.rotors)):
+            raise ValueError(
+                f"vibration: damage_kg_m must hold {len(self.rotors)} numbers, one for each rotor, "
+                f"or none, got {len(self.vibration.damage_kg_m)}"
+            )
         if len(self.model_parameters) > N_MODEL_PARAMETERS:
             raise ValueError(
                 f"model_parameters must hold at most {N_MODEL_PARAMETERS} numbers, "

@@ -7,7 +7,13 @@ import math
 
 import numpy as np
 
-from aerotwin_multirotor_dynamics.airframe import GRAVITY, Airframe
+from aerotwin_multirotor_dynamics.aerodynamics import density_ratio
+from aerotwin_multirotor_dynamics.airframe import (
+    GRAVITY,
+    SEA_LEVEL,
+    STANDARD_ATMOSPHERE,
+    Airframe,
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -41,8 +47,55 @@ class DerivedQuantities:
     hover_shaft_power_w: float
 
 
-def derived_quantities(airframe: Airframe, *, gravity: float = GRAVITY) -> DerivedQuantities:
+def air_density_ratio(airframe: Airframe, altitude_m: float) -> float:
+    """Return the density of the air that an airframe feels over that at sea level.
+
+    >>> from aerotwin_multirotor_dynamics import load_airframe
+    >>> round(air_density_ratio(load_airframe("iris"), 1000.0), 4)
+    0.9075
+    """
+    is_standard = airframe.air_density == STANDARD_ATMOSPHERE
+    return float(density_ratio(altitude_m)) if is_standard else 1.0
+
+
+def at_altitude(airframe: Airframe, altitude_m: float) -> Airframe:
+    """Return an airframe whose coefficients are those in the air of an altitude above sea level.
+
+    What a controller knows that was trimmed where it starts.
+
+    >>> from aerotwin_multirotor_dynamics import load_airframe
+    >>> iris = load_airframe("iris")
+    >>> high = at_altitude(iris, 1000.0)
+    >>> round(hover_speed_rad_s(high) / hover_speed_rad_s(iris), 3)
+    1.05
+    """
+    density = air_density_ratio(airframe, altitude_m)
+    names = (
+        "thrust_coefficient_n_s2",
+        "drag_coefficient_n_s2_per_m",
+        "rolling_coefficient_n_s2",
+        "axial_drag_coefficient_n_s2_per_m",
+        "translational_lift_n_s2_per_m2",
+    )
+    propeller = airframe.propeller
+    scaled = {name: density * getattr(propeller, name) for name in names}
+    drags = airframe.linear_drag_n_s_per_m, airframe.quadratic_drag_n_s2_per_m2
+    linear, quadratic = ((density * x, density * y, density * z) for x, y, z in drags)
+    return dataclasses.replace(
+        airframe,
+        propeller=dataclasses.replace(propeller, **scaled),
+        linear_drag_n_s_per_m=linear,
+        quadratic_drag_n_s2_per_m2=quadratic,
+        air_density=SEA_LEVEL,
+    )
+
+
+def derived_quantities(
+    airframe: Airframe, *, gravity: float = GRAVITY, altitude_m: float = 0.0
+) -> DerivedQuantities:
     """Return hover and strength of an airframe by the built-in quadratic thrust law.
+
+    The altitude is above sea level.
 
     >>> from aerotwin_multirotor_dynamics import load_airframe
     >>> x500 = derived_quantities(load_airframe("x500"))
@@ -51,7 +104,8 @@ def derived_quantities(airframe: Airframe, *, gravity: float = GRAVITY) -> Deriv
     """
     motor, propeller = airframe.motor, airframe.propeller
     weight = airframe.mass_kg * gravity
-    lift_per_speed2 = len(airframe.rotors) * propeller.thrust_coefficient_n_s2
+    density = air_density_ratio(airframe, altitude_m)
+    lift_per_speed2 = density * len(airframe.rotors) * propeller.thrust_coefficient_n_s2
     hover = math.sqrt(weight / lift_per_speed2)
     at_full = motor.speed_per_command_rad_s + motor.armed_speed_rad_s
     fastest = min(at_full, motor.maximum_speed_rad_s)
@@ -76,14 +130,16 @@ def hover_speed_rad_s(airframe: Airframe, *, gravity: float = GRAVITY) -> float:
     return derived_quantities(airframe, gravity=gravity).hover_speed_rad_s
 
 
-def hover_command(airframe: Airframe, *, gravity: float = GRAVITY) -> float:
-    """Return the motor command in [0, 1] that hovers in still air.
+def hover_command(
+    airframe: Airframe, *, gravity: float = GRAVITY, altitude_m: float = 0.0
+) -> float:
+    """Return the motor command in [0, 1] that hovers in still air at an altitude above sea level.
 
     >>> from aerotwin_multirotor_dynamics import load_airframe
     >>> round(hover_command(load_airframe("iris")), 3)
     0.707
     """
-    return derived_quantities(airframe, gravity=gravity).hover_command
+    return derived_quantities(airframe, gravity=gravity, altitude_m=altitude_m).hover_command
 
 
 def thrust_to_weight(airframe: Airframe, *, gravity: float = GRAVITY) -> float:

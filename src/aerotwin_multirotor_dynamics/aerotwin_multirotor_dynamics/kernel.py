@@ -19,6 +19,7 @@ from aerotwin_multirotor_dynamics import layout as at
 from aerotwin_multirotor_dynamics.aerodynamics import (
     LEAN,
     body_drag,
+    density_ratio,
     lagged_speed,
     make_air_wrench,
     part,
@@ -174,8 +175,8 @@ def drain(state, c, h):
         return
     power = c[at.IDLE_POWER]
     for i in range(at.N_HEAD, at.N_HEAD + int(c[at.N_ROTORS])):
-        torque = c[at.C_TORQUE] * c[at.C_THRUST] * state[i] * state[i]
-        power += torque * state[i] * c[at.PER_EFFICIENCY]
+        torque = c[at.SHAFT_TORQUE] * c[at.C_THRUST] * state[i] * state[i]
+        power += state[at.AIR_DENSITY] * torque * state[i] * c[at.PER_EFFICIENCY]
     span = c[at.FULL_VOLTAGE] - c[at.EMPTY_VOLTAGE]
     open_circuit = c[at.EMPTY_VOLTAGE] + span * state[at.BATTERY_CHARGE]
     # the smaller root of R I^2 - V_0 I + P = 0, written so that R may be zero; at most V_0 / 2R
@@ -213,7 +214,8 @@ def make_refresh(derivative):
 
     @part
     def refresh(state, c, u):
-        """Write accelerations, specific force and rotation that belong to the present state."""
+        """Write air density, accelerations, specific force and rotation of the present state."""
+        state[at.AIR_DENSITY] = density_ratio(c[at.DATUM_ALTITUDE] + state[2])
         y = moving_part(state)
         rate = derivative(y, state, c, u, 1.0, 1.0, False)
         R = rotation_from_quaternion(y[3], y[4], y[5], y[6])

@@ -44,7 +44,9 @@ BATTERY_VOLTAGE = 35
 """Voltage at the battery's terminals [V]; that of a full one without a battery."""
 BATTERY_CURRENT = 36
 """Current out of the battery [A]; 0 without a battery."""
-N_HEAD = 37
+AIR_DENSITY = 37
+"""Density of the air over that at sea level; it holds for the step that follows."""
+N_HEAD = 38
 """Length of the part above; rotor speeds [rad/s], their set-points and the anchors follow."""
 
 N_MOVING = 13  # position, quaternion, velocity, angular velocity: what the integrator carries
@@ -71,7 +73,10 @@ CRASH_SPEED, CRASH_COS_TILT, REACH = 31, 32, 33
 CAPACITY, FULL_VOLTAGE, EMPTY_VOLTAGE, RESISTANCE, PER_EFFICIENCY, IDLE_POWER = range(34, 40)
 N_ROTORS, N_POINTS, N_FEET = 40, 41, 42
 PER_INERTIA = 43
-MODEL_PARAMETERS = 46
+DATUM_ALTITUDE = 46
+"""Altitude of the origin of map above sea level [m]; NaN: air of sea level everywhere."""
+SHAFT_TORQUE = 47  # per thrust, what the battery pays for
+MODEL_PARAMETERS = 48
 """First of the numbers that an airframe gives to models of one's own."""
 N_MODEL_PARAMETERS = 8
 ROTORS = MODEL_PARAMETERS + N_MODEL_PARAMETERS  # each rotor: x y z spin and its rolling moment
@@ -80,7 +85,9 @@ PER_ROTOR = 5  # then x y z of each contact point
 SECONDS_PER_HOUR = 3600.0
 
 
-def pack_constants(airframe: "Airframe", *, gravity: float) -> np.ndarray:
+def pack_constants(
+    airframe: "Airframe", *, gravity: float, origin_altitude_m: float | None = None
+) -> np.ndarray:
     """Return the constants of an airframe as the kernel reads them."""
     contact = airframe.contact
     points = [*contact.feet_m, *contact.hull_m]
@@ -91,6 +98,8 @@ def pack_constants(airframe: "Airframe", *, gravity: float) -> np.ndarray:
     c[DRAG : DRAG + 3] = airframe.linear_drag_n_s_per_m
     c[QUADRATIC_DRAG : QUADRATIC_DRAG + 3] = airframe.quadratic_drag_n_s2_per_m2
     c[N_ROTORS], c[N_POINTS] = len(airframe.rotors), len(points)
+    has_altitude = airframe.air_density == "standard_atmosphere" and origin_altitude_m is not None
+    c[DATUM_ALTITUDE] = origin_altitude_m if has_altitude else np.nan
     own = airframe.model_parameters
     c[MODEL_PARAMETERS : MODEL_PARAMETERS + len(own)] = own
     _pack_propulsion(airframe, c)
@@ -127,6 +136,7 @@ def _pack_propulsion(airframe: "Airframe", c: np.ndarray) -> None:
         1.0 / battery.motor_efficiency,
         battery.idle_power_w,
     )
+    c[SHAFT_TORQUE] = battery.shaft_torque_per_thrust_m or propeller.torque_per_thrust_m
     for i, rotor in enumerate(airframe.rotors):
         turn = rotor.spin if propeller.rolling_moment_follows_spin else 1
         rolling = turn * propeller.rolling_coefficient_n_s2

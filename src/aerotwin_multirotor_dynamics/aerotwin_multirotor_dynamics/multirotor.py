@@ -40,6 +40,9 @@ class Multirotor:
         Height of level ground in map, until a step names another plane.
     gravity : float
         Acceleration of free fall [m/s^2].
+    origin_altitude_m : float, optional
+        Altitude of the origin of map above sea level [m], for airframes whose forces of the air
+        fall with its density. None: air of sea level everywhere.
     """
 
     def __init__(
@@ -53,11 +56,14 @@ class Multirotor:
         rotor_speed_rad_s: ArrayLike = 0.0,
         ground_height_m: float = 0.0,
         gravity: float = GRAVITY,
+        origin_altitude_m: float | None = None,
     ) -> None:
         self.airframe = airframe
         self._n_rotors = len(airframe.rotors)
         self.step_state, self._refresh_state = kernels(airframe)
-        self.constants = at.pack_constants(airframe, gravity=gravity)
+        self.constants = at.pack_constants(
+            airframe, gravity=gravity, origin_altitude_m=origin_altitude_m
+        )
         self.inputs = np.zeros(at.COMMAND + self._n_rotors)
         self._wind = self.inputs[at.WIND : at.WIND + 3]
         self._ground_point = self.inputs[at.GROUND_POINT : at.GROUND_POINT + 3]

@@ -32,6 +32,8 @@ class MultirotorState:
         Crash flag (latched), points that touch the ground, speed of the last touch into the ground.
     battery_charge, battery_voltage_v, battery_current_a
         What is left, 0 to 1; voltage at the terminals [V]; current out of it [A].
+    air_density
+        Density of the air over that at sea level.
     """
 
     p_map_body: np.ndarray
@@ -48,6 +50,7 @@ class MultirotorState:
     battery_charge: float = 1.0
     battery_voltage_v: float = 0.0
     battery_current_a: float = 0.0
+    air_density: float = 1.0
 
     @property
     def R_map_body(self) -> np.ndarray:
@@ -73,6 +76,7 @@ class MultirotorState:
             battery_charge=float(v[at.BATTERY_CHARGE]),
             battery_voltage_v=float(v[at.BATTERY_VOLTAGE]),
             battery_current_a=float(v[at.BATTERY_CURRENT]),
+            air_density=float(v[at.AIR_DENSITY]),
         )
 
     def to_vector(self) -> np.ndarray:
@@ -82,7 +86,8 @@ class MultirotorState:
         contact = (self.is_crashed, self.impact_speed_m_s, self.n_contacts)
         rotation = self.R_map_body.ravel()
         battery = (self.battery_charge, self.battery_voltage_v, self.battery_current_a)
-        parts = (*moving, *rates, rotation, contact, battery, self.rotor_speed_rad_s)
+        air = (self.air_density,)
+        parts = (*moving, *rates, rotation, contact, battery, air, self.rotor_speed_rad_s)
         return np.concatenate([np.asarray(part, float) for part in parts])
 
 

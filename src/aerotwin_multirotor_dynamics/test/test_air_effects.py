@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from aerotwin_multirotor_dynamics import GRAVITY, Multirotor, hover_speed_rad_s, load_airframe
+from aerotwin_multirotor_dynamics import (
+    GRAVITY,
+    Multirotor,
+    derived_quantities,
+    hover_speed_rad_s,
+    load_airframe,
+)
 
 ROUNDING = 1e-9  # relative, some thousand steps of double arithmetic
 DT = 0.004
@@ -257,3 +263,47 @@ def test_a_long_step_is_divided_into_steps_of_four_milliseconds_at_most():
     for _ in range(5):
         many.step(np.full(4, 0.6), 0.004)
     np.testing.assert_allclose(one.state_vector[:13], many.state_vector[:13], rtol=1e-12)
+
+
+# -- density of the air -----------------------------------------------------------------------
+
+# ICAO Doc 7488/3, table 1: density over that at sea level by geometric altitude
+ISA_DENSITY = [
+    (0.0, 1.0),
+    (500.0, 0.95287),
+    (1000.0, 0.90748),
+    (3000.0, 0.74225),
+    (9000.0, 0.38128),
+]
+
+
+@pytest.mark.parametrize(("altitude", "ratio"), ISA_DENSITY)
+def test_every_force_of_the_air_falls_with_its_density(iris, altitude, ratio):
+    thin = dataclasses.replace(iris, air_density="standard_atmosphere")
+    start = {
+        "v_map_body": (4.0, -2.0, 1.0),
+        "omega_map_body_in_body": (0.3, 0.2, -0.4),
+        "rotor_speed_rad_s": (700.0, 720.0, 760.0, 740.0),
+    }
+    force, moment = wrench(iris, p_map_body=(0, 0, 100), **start)
+    here, moment_here = wrench(
+        thin, p_map_body=(0, 0, 100), origin_altitude_m=altitude - 100.0, **start
+    )
+    np.testing.assert_allclose(here, ratio * force, rtol=2e-5)  # five digits in the table
+    np.testing.assert_allclose(moment_here, ratio * moment, rtol=2e-5, atol=1e-9)
+
+
+def test_it_hovers_faster_in_thin_air(iris):
+    thin = dataclasses.replace(iris, air_density="standard_atmosphere")
+    speed = derived_quantities(thin, altitude_m=3000.0).hover_speed_rad_s
+    assert speed == pytest.approx(hover_speed_rad_s(iris) / math.sqrt(0.74225), rel=2e-5)
+    force, _ = wrench(
+        thin, p_map_body=(0, 0, 50), origin_altitude_m=2950.0, rotor_speed_rad_s=speed
+    )
+    assert force[2] == pytest.approx(iris.mass_kg * GRAVITY, rel=1e-6)
+
+
+def test_without_the_altitude_of_the_origin_the_air_is_that_of_sea_level(iris):
+    thin = dataclasses.replace(iris, air_density="standard_atmosphere")
+    for alike in (wrench(thin, rotor_speed_rad_s=800.0), wrench(iris, rotor_speed_rad_s=800.0)):
+        assert alike[0][2] == pytest.approx(4 * 5.84e-6 * 800.0**2, rel=1e-9)

@@ -20,11 +20,14 @@ from aerotwin_multirotor_dynamics import (
     Multirotor,
     Propeller,
     Rotor,
+    Vibration,
     WindParameters,
     airframe_names,
+    derived_quantities,
     load_airframe,
 )
 
+USABLE_CHARGE = 0.8  # as pilots leave a lithium polymer battery
 README = Path(__file__).resolve().parents[1] / "README.md"
 
 
@@ -34,6 +37,30 @@ def test_every_airframe_loads_names_its_source_and_has_balanced_rotors(name):
     assert airframe.name == name
     assert len(airframe.source) > 40
     assert sum(rotor.spin for rotor in airframe.rotors) == 0
+
+
+@pytest.mark.parametrize("name", airframe_names())
+def test_every_airframe_has_a_battery_ground_effect_vibration_and_air_that_thins(name):
+    """A minute of hover costs what leads to the 12 to 22 minutes of the vehicles' data sheets."""
+    airframe = load_airframe(name)
+    assert airframe.propeller.ground_effect > 0.0
+    assert not airframe.vibration.is_off
+    assert airframe.air_density == "standard_atmosphere"
+    hover = derived_quantities(airframe)
+    vehicle = Multirotor(airframe, p_map_body=(0, 0, 99), rotor_speed_rad_s=hover.hover_speed_rad_s)
+    command = np.full(len(airframe.rotors), hover.hover_command)
+    for _ in range(1000):
+        vehicle.step(command, 0.004)
+    minutes = 4.0 / 60.0 / (1.0 - vehicle.state.battery_charge)
+    assert 12.0 < USABLE_CHARGE * minutes < 23.0
+
+
+def test_damage_is_given_for_every_rotor_or_for_none(tmp_path):
+    text = (Path(README.parent) / "aerotwin_multirotor_dynamics/airframes/iris.yaml").read_text()
+    own = tmp_path / "own.yaml"
+    own.write_text(text.replace("  n_blades: 2\n", "  damage_kg_m: [1.0e-5]\n"))
+    with pytest.raises(ParameterError, match="damage_kg_m must hold 4 numbers"):
+        load_airframe(own)
 
 
 def test_an_unknown_airframe_is_refused_with_the_names_there_are():
@@ -116,7 +143,7 @@ def test_a_multirotor_need_not_be_a_quadrotor(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "cls", [Airframe, Propeller, Blade, Motor, Battery, Rotor, Contact, WindParameters]
+    "cls", [Airframe, Propeller, Blade, Motor, Battery, Rotor, Contact, Vibration, WindParameters]
 )
 def test_the_readme_shows_the_parameters_as_they_are(cls):
     assert parameter_table_markdown(cls) in README.read_text(encoding="utf-8")
@@ -127,5 +154,5 @@ def test_the_examples_of_the_readme_run():
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     for block in blocks:
         exec(compile(block, str(README), "exec"), names)
-    assert len(blocks) == 4
+    assert len(blocks) == 5
     assert names["vehicle"].is_on_ground is False

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 from aerotwin_multirotor_dynamics import GRAVITY, Battery, Multirotor, layout, load_airframe
 
 ROUNDING = 1e-9
+ORIGIN_ALTITUDE = 1500.0
 UP = np.array([0.0, 0.0, 1.0])
 REACH_AND_A_CENTIMETRE = 0.01
 
@@ -24,6 +25,7 @@ class SlowTwin:
 
     def __init__(self, airframe, p, q, v, omega, speed):
         self.airframe = airframe
+        self.start = p
         self.y = np.concatenate([p, q / np.linalg.norm(q), v, omega])
         self.speed = np.array(speed, float)
         self.wanted = self.speed.copy()
@@ -43,20 +45,28 @@ class SlowTwin:
         air = R.T @ (y[7:10] - wind)
         force = -np.array(a.linear_drag_n_s_per_m) * air
         force = force - np.array(a.quadratic_drag_n_s2_per_m2) * np.linalg.norm(air) * air
-        moment = np.zeros(3)
+        moment, density = np.zeros(3), self.density()
         for rotor, w in zip(a.rotors, speed, strict=True):
             r = np.array(rotor.position_m)
             height = normal @ (y[:3] + R @ r - ground)
             gain = self.ground_gain(height, (R @ UP) @ normal)
             f, m = self.rotor_wrench(rotor.spin, w, air + np.cross(omega, r), gain)
             force, moment = force + f, moment + np.cross(r, f) + m
-        moment = moment + self.rotor_momentum(speed, omega)
-        force = R @ force
+        moment = density * moment + self.rotor_momentum(speed, omega)
+        force = density * R @ force
         for i in range(len(self.points)):
             f, _, _ = self.contact(i, y, ground, normal)
             force = force + f
             moment = moment + np.cross(self.points[i], R.T @ f)
         return force, moment
+
+    def density(self):
+        """Return the density ratio of the air at the step's start (ICAO's troposphere)."""
+        if self.airframe.air_density == "sea_level":
+            return 1.0
+        altitude = ORIGIN_ALTITUDE + self.start[2]
+        geopotential = 6356766.0 * altitude / (6356766.0 + altitude)
+        return (1.0 - 0.0065 * geopotential / 288.15) ** (9.80665 / (0.0065 * 287.05287) - 1.0)
 
     def rotor_wrench(self, spin, w, v, gain):
         p = self.airframe.propeller
@@ -148,7 +158,8 @@ class SlowTwin:
         b, p = self.airframe.battery, self.airframe.propeller
         if b.capacity_ah == 0.0:
             return
-        torque = p.torque_per_thrust_m * p.thrust_coefficient_n_s2 * self.speed**2
+        shaft = b.shaft_torque_per_thrust_m or p.torque_per_thrust_m
+        torque = self.density() * shaft * p.thrust_coefficient_n_s2 * self.speed**2
         power = b.idle_power_w + (torque * self.speed).sum() / b.motor_efficiency
         roots = np.roots([b.resistance_ohm, -self.open_circuit(), power])
         self.current = roots.real.min()
@@ -165,6 +176,7 @@ class SlowTwin:
         n = 1 if is_clear else math.ceil(dt / 0.001 - 1e-6)
         for _ in range(n):
             self.small_step(command, dt / n, (wind, ground, normal), is_speed)
+        self.start = self.y[:3].copy()
 
     def small_step(self, command, h, s, is_speed):
         self.ask(command, is_speed)
@@ -206,12 +218,18 @@ def with_every_effect(airframe):
         ground_effect=1.3,
     )
     battery = Battery(
-        capacity_ah=0.005, resistance_ohm=0.05, idle_power_w=8.0, initial_charge=0.9, cells=6
+        capacity_ah=0.005,
+        resistance_ohm=0.05,
+        idle_power_w=8.0,
+        initial_charge=0.9,
+        cells=6,
+        shaft_torque_per_thrust_m=0.05,
     )
     return dataclasses.replace(
         airframe,
         propeller=propeller,
         battery=battery,
+        air_density="standard_atmosphere",
         linear_drag_n_s_per_m=(0.3, 0.2, 0.1),
         quadratic_drag_n_s2_per_m2=(0.02, 0.03, 0.04),
     )
@@ -227,6 +245,7 @@ def both(airframe, height, speed):
         v_map_body=v,
         omega_map_body_in_body=omega,
         rotor_speed_rad_s=speed,
+        origin_altitude_m=ORIGIN_ALTITUDE,
     )
     return SlowTwin(airframe, p, q, v, omega, np.full(len(airframe.rotors), speed)), vehicle
 

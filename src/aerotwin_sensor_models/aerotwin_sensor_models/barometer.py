@@ -13,7 +13,7 @@ from aerotwin_sensor_models import layout as at
 from aerotwin_sensor_models.atmosphere import outside_atmosphere, pressure_altitude_m
 from aerotwin_sensor_models.block import SensorBlock
 from aerotwin_sensor_models.kernels import sample_barometer
-from aerotwin_sensor_models.noise import gauss_markov, require_step
+from aerotwin_sensor_models.noise import gauss_markov, reading_std, require_step
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -30,12 +30,33 @@ class BarometerParameters:
     drift_correlation_time_s: float = parameter(
         600.0, unit="s", minimum=1e-3, text="correlation time of the drift"
     )
+    airflow_sigma_pa: float = parameter(
+        0.0,
+        unit="Pa",
+        minimum=0.0,
+        text="standard deviation of what the air about the vehicle adds, Gauss-Markov as well",
+    )
+    airflow_correlation_time_s: float = parameter(
+        1.0, unit="s", minimum=1e-3, text="correlation time of that"
+    )
+    turn_on_bias_sigma_pa: float = parameter(
+        0.0, unit="Pa", minimum=0.0, text="constant bias, drawn once"
+    )
     drift_rate_pa_s: float = parameter(
         0.0, unit="Pa/s", text="steady drift: weather or warming; the reading is off by rate * time"
     )
     resolution_pa: float = parameter(
         0.0, unit="Pa", minimum=0.0, text="quantisation step; 0 is continuous"
     )
+
+    def reading_std(self, rate_hz: float) -> float:
+        """Return the standard deviation of a reading about the truth, over many switchings-on [Pa].
+
+        White noise, both Gauss-Markov errors, turn-on bias and rounding; not the steady drift.
+        """
+        white = self.noise_density_pa * math.sqrt(rate_hz)
+        parts = white, self.drift_sigma_pa, self.airflow_sigma_pa, self.turn_on_bias_sigma_pa
+        return reading_std(*parts, resolution=self.resolution_pa)
 
 
 class BarometerSample(NamedTuple):
@@ -66,11 +87,13 @@ class Barometer:
 
     def __init__(self, parameters: BarometerParameters, rng: np.random.Generator) -> None:
         self.parameters = parameters
-        drift = parameters.drift_sigma_pa * float(rng.standard_normal())
-        active = [parameters.noise_density_pa > 0.0, parameters.drift_sigma_pa > 0.0]
+        normals = rng.standard_normal(3)
+        sigmas = parameters.drift_sigma_pa, parameters.airflow_sigma_pa
+        active = [parameters.noise_density_pa > 0.0, *(sigma > 0.0 for sigma in sigmas)]
         self.block = SensorBlock(rng, at.N_BAROMETER, sum(active))
         self.block.view(at.BAROMETER_ERRORS + at.RESOLUTION, 1)[0] = parameters.resolution_pa
-        self.block.view(at.BAROMETER_DRIFT, 1)[0] = drift
+        errors = self.block.view(at.BAROMETER_DRIFT, 3)
+        errors[:] = normals * (*sigmas, parameters.turn_on_bias_sigma_pa)
         self._dt = -1.0
         self.look_up()
 
@@ -100,8 +123,8 @@ class Barometer:
 
     @property
     def drift_pa(self) -> float:
-        """Return how far the reading is off now for drift alone [Pa], for the evaluation."""
-        return float(self.block.view(at.BAROMETER_DRIFT, 2).sum())
+        """Return how far the reading is off now, white noise apart [Pa], for the evaluation."""
+        return float(self.block.view(at.BAROMETER_DRIFT, 3).sum())
 
     def tune(self, dt: float) -> None:
         """Set the noise for samples dt [s] apart; `sample` does it by itself."""
@@ -111,5 +134,8 @@ class Barometer:
         sigma = parameters.noise_density_pa / math.sqrt(dt)
         noise = self.block.view(at.BAROMETER_ERRORS + at.DECAY, 3)
         noise[:] = decay, gain * parameters.drift_sigma_pa, sigma
+        decay, gain = gauss_markov(dt, parameters.airflow_correlation_time_s)
+        noise = self.block.view(at.BAROMETER_AIRFLOW_DECAY, 2)
+        noise[:] = decay, gain * parameters.airflow_sigma_pa
         self.block.view(at.BAROMETER_TREND_STEP, 1)[0] = parameters.drift_rate_pa_s * dt
         self._dt = dt

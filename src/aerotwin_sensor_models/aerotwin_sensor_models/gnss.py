@@ -43,6 +43,12 @@ class GnssParameters:
     walk_correlation_time_s: float = parameter(
         60.0, unit="s", minimum=1e-3, text="correlation time of the Gauss-Markov error"
     )
+    turn_on_horizontal_m: float = parameter(
+        0.0, unit="m", minimum=0.0, text="constant error of east and north, drawn once, sigma each"
+    )
+    turn_on_vertical_m: float = parameter(
+        0.0, unit="m", minimum=0.0, text="constant error of the altitude, drawn once, sigma"
+    )
     velocity_horizontal_m_s: float = parameter(
         0.0, unit="m/s", minimum=0.0, text="white noise of east and north velocity, each"
     )
@@ -88,8 +94,9 @@ class GnssSample:
     """One reading: WGS84 position, velocity in map axes [m/s], and their standard deviations.
 
     The standard deviations are along east, north and up [m], [m/s], and are those of the errors
-    that the model really makes, white and correlated together. Multipath is not among them: a
-    receiver does not know of it. Without a fix (`has_fix` false) position and velocity are NaN.
+    that the model really makes, white, correlated and constant together. Multipath is not among
+    them: a receiver does not know of it. Without a fix (`has_fix` false) position and velocity are
+    NaN.
     """
 
     latitude_deg: float
@@ -135,11 +142,13 @@ class Gnss:
             p.velocity_walk_horizontal_m_s, p.velocity_walk_vertical_m_s
         )
         self._reflection_sigma = _east_north_up(p.multipath_horizontal_m, p.multipath_vertical_m)
-        first = rng.standard_normal((3, 3))
+        turn_on_sigma = _east_north_up(p.turn_on_horizontal_m, p.turn_on_vertical_m)
+        first = rng.standard_normal((4, 3))
         self._walk = self._walk_sigma * first[0]
         self._velocity_walk = self._velocity_sigma * first[1]
         self._reflection = self._reflection_sigma * first[2]
-        self._position_std = np.hypot(self._white, self._walk_sigma)
+        self._turn_on = turn_on_sigma * first[3]
+        self._position_std = np.hypot(np.hypot(self._white, self._walk_sigma), turn_on_sigma)
         self._velocity_std = np.hypot(self._velocity_white, self._velocity_sigma)
         self._time_s = 0.0
 
@@ -151,7 +160,7 @@ class Gnss:
         self._wander(dt, normals, self._rng.random())
         if any(start <= self._time_s < end for start, end in self.parameters.outages_s):
             return self._no_fix()
-        error = self._walk + self.multipath_m + self._white * normals[0]
+        error = self.correlated_error_m + self.multipath_m + self._white * normals[0]
         latitude, longitude, altitude = self._projection.to_geodetic(np.add(p_map, error))
         velocity_error = self._velocity_walk + self._velocity_white * normals[1]
         return GnssSample(
@@ -165,8 +174,9 @@ class Gnss:
 
     @property
     def correlated_error_m(self) -> np.ndarray:
-        """Return the correlated part of the position error now [m], for the evaluation."""
-        return self._walk.copy()
+        """Return the position error now but for white noise and multipath [m], to evaluate."""
+        error: np.ndarray = self._walk + self._turn_on
+        return error
 
     @property
     def correlated_velocity_error_m_s(self) -> np.ndarray:

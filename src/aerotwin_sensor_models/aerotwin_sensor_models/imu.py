@@ -13,7 +13,7 @@ from aerotwin_core.parameters import parameter
 from aerotwin_sensor_models import layout as at
 from aerotwin_sensor_models.block import SensorBlock, triad_numbers
 from aerotwin_sensor_models.kernels import sample_imu
-from aerotwin_sensor_models.noise import gauss_markov, require_step
+from aerotwin_sensor_models.noise import gauss_markov, reading_std, require_step
 
 GRAVITY = 9.81
 """Acceleration of free fall [m/s^2], the same as in the vehicle dynamics."""
@@ -63,6 +63,20 @@ class TriadParameters:
     resolution: float = parameter(
         0.0, unit="U", minimum=0.0, text="quantisation step; 0 is continuous"
     )
+
+    @property
+    def bias_sigma(self) -> float:
+        """Standard deviation of the Gauss-Markov bias [U]."""
+        return self.random_walk * math.sqrt(self.correlation_time_s / 2.0)
+
+    def reading_std(self, rate_hz: float) -> float:
+        """Return the standard deviation of a reading about the truth, over many switchings-on [U].
+
+        White noise, both biases and rounding; not scale and misalignment, which go with the truth.
+        """
+        white = self.noise_density * math.sqrt(rate_hz)
+        parts = white, self.bias_sigma, self.turn_on_bias_sigma
+        return reading_std(*parts, resolution=self.resolution)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -148,9 +162,7 @@ class Imu:
         self.parameters = parameters
         self._triads = (parameters.accelerometer, parameters.gyroscope)
         self.R_body_imu = parameters.R_body_imu
-        self._bias_sigma = [
-            t.random_walk * math.sqrt(t.correlation_time_s / 2) for t in self._triads
-        ]
+        self._bias_sigma = [t.bias_sigma for t in self._triads]
         first = rng.standard_normal((2, 15))
         active = [t.noise_density > 0.0 for t in self._triads]
         active += [sigma > 0.0 for sigma in self._bias_sigma]

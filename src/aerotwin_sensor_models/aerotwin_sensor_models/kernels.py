@@ -146,14 +146,19 @@ def read_barometer(arena, block, altitude_m, out):
         blank(arena, out, 2)
         return
     errors, drift = block + at.BAROMETER_ERRORS, block + at.BAROMETER_DRIFT
-    trend = block + at.BAROMETER_TREND
+    airflow, trend = block + at.BAROMETER_AIRFLOW, block + at.BAROMETER_TREND
     n = take_normals(arena, block)
     pressure, arena[out + 1] = troposphere(altitude_m)
     if arena[errors + at.GAIN] > 0.0:
         arena[drift] = arena[errors + at.DECAY] * arena[drift] + arena[errors + at.GAIN] * arena[n]
         n += 1
+    gain = arena[block + at.BAROMETER_AIRFLOW_GAIN]
+    if gain > 0.0:
+        decay = arena[block + at.BAROMETER_AIRFLOW_DECAY]
+        arena[airflow] = decay * arena[airflow] + gain * arena[n]
+        n += 1
     arena[trend] += arena[block + at.BAROMETER_TREND_STEP]
-    pressure += arena[drift] + arena[trend]
+    pressure += arena[drift] + arena[airflow] + arena[trend]
     if arena[errors + at.SIGMA] > 0.0:
         pressure += arena[errors + at.SIGMA] * arena[n]
     if arena[errors + at.RESOLUTION] > 0.0:

@@ -13,7 +13,7 @@ from aerotwin_core.parameters import parameter
 from aerotwin_sensor_models import layout as at
 from aerotwin_sensor_models.block import SensorBlock, triad_numbers
 from aerotwin_sensor_models.kernels import sample_magnetometer
-from aerotwin_sensor_models.noise import gauss_markov, require_step
+from aerotwin_sensor_models.noise import gauss_markov, reading_std, require_step
 
 Vector = tuple[float, float, float]
 Matrix = tuple[float, float, float, float, float, float, float, float, float]
@@ -34,6 +34,9 @@ class MagnetometerParameters:
     correlation_time_s: float = parameter(
         600.0, unit="s", minimum=1e-3, text="tau of the Gauss-Markov bias"
     )
+    turn_on_bias_sigma_t: float = parameter(
+        0.0, unit="T", minimum=0.0, text="constant bias, drawn once per axis"
+    )
     hard_iron_t: Vector = parameter(
         (0.0, 0.0, 0.0), unit="T", text="field of the vehicle itself, body axes"
     )
@@ -41,6 +44,19 @@ class MagnetometerParameters:
         (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0),
         text="how the vehicle bends the field: a matrix row by row, body axes; also scale errors",
     )
+
+    @property
+    def bias_sigma_t(self) -> float:
+        """Standard deviation of the Gauss-Markov bias [T]."""
+        return self.random_walk_t * math.sqrt(self.correlation_time_s / 2.0)
+
+    def reading_std(self, rate_hz: float) -> float:
+        """Return the standard deviation of a reading about the truth, over many switchings-on [T].
+
+        White noise and both biases; not the iron of the vehicle.
+        """
+        white = self.noise_density_t * math.sqrt(rate_hz)
+        return reading_std(white, self.bias_sigma_t, self.turn_on_bias_sigma_t)
 
 
 @functools.cache
@@ -89,7 +105,7 @@ def magnetic_field_enu_tesla(point: GeodeticPoint, decimal_year: float) -> np.nd
 class Magnetometer:
     """A magnetometer that lives through time (its bias wanders).
 
-    reading = soft iron @ R^T B + hard iron + bias + white noise, in body axes.
+    reading = soft iron @ R^T B + hard iron + biases + white noise, in body axes.
 
     Parameters
     ----------
@@ -101,15 +117,15 @@ class Magnetometer:
 
     def __init__(self, parameters: MagnetometerParameters, rng: np.random.Generator) -> None:
         self.parameters = parameters
-        self._bias_sigma = parameters.random_walk_t * math.sqrt(parameters.correlation_time_s / 2.0)
-        bias = self._bias_sigma * rng.standard_normal(3)
+        self._bias_sigma = parameters.bias_sigma_t
+        bias, turn_on = rng.standard_normal((2, 3))
         active = [parameters.noise_density_t > 0.0, self._bias_sigma > 0.0]
         self.block = SensorBlock(rng, at.N_MAGNETOMETER, 3 * sum(active))
         self.block.view(at.MAGNETOMETER_TRIAD, at.N_TRIAD)[:] = triad_numbers(
             limit=math.inf,
             resolution=0.0,
-            bias=bias,
-            offset=parameters.hard_iron_t,
+            bias=self._bias_sigma * bias,
+            offset=parameters.hard_iron_t + parameters.turn_on_bias_sigma_t * turn_on,
             matrix=parameters.soft_iron,
         )
         self._dt = -1.0

@@ -51,6 +51,17 @@ def gauss_markov(dt: float, tau: float) -> tuple[float, float]:
     return decay, math.sqrt(-math.expm1(-2.0 * dt / tau))
 
 
+def reading_std(*parts: float, resolution: float = 0.0) -> float:
+    """Return the standard deviation of a reading about the truth, of independent parts.
+
+    Rounding to a step is one of them: step / sqrt(12).
+
+    >>> reading_std(3.0, 4.0)
+    5.0
+    """
+    return math.hypot(*parts, resolution / math.sqrt(12.0))
+
+
 def require_step(dt: float) -> None:
     """Refuse a time step that is not positive and finite."""
     if not 0.0 < dt < math.inf:

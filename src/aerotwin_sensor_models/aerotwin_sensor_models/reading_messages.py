@@ -3,17 +3,11 @@
 """Readings as standard messages in CDR bytes, for the simulator and the sensors node alike."""
 
 from collections.abc import Sequence
-from math import sqrt
 
 from aerotwin_core import messages
 from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.messages import serialize
 from aerotwin_sensor_models.gnss import GnssSample
-
-
-def white_std(density: float, rate_hz: float) -> float:
-    """Return the standard deviation of one sample of white noise of a density."""
-    return density * sqrt(rate_hz)
 
 
 def imu_layout(frame: str, force_std: float, rate_std: float) -> FixedLayout:

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation, Slerp
 from aerotwin_core import messages
 from aerotwin_core.frames import rotation_from_quaternion
 from aerotwin_core.parameters import parameter_table_markdown
+from aerotwin_sensor_models import load_preset
 from aerotwin_sensor_models.ros.conversions import truth_from_messages
 from aerotwin_sensor_models.ros.parameters import SensorsParameters
 from aerotwin_sensor_models.ros.sensor_suite import SensorSuite
@@ -151,12 +152,15 @@ def test_the_imu_tells_the_variance_it_has_at_the_rate_of_its_truth(interval_ns)
     imu = [read(suite, truth_at(k * interval_ns))["imu/data_raw"][0] for k in range(1, n + 1)][1:]
     force = np.array([m.linear_acceleration.x for m in imu])
     rate = np.array([m.angular_velocity.x for m in imu])
-    # Differences of neighbours hold twice the white noise, and none of the bias that wanders.
-    for values, told in (
-        (force, imu[-1].linear_acceleration_covariance[0]),
-        (rate, imu[-1].angular_velocity_covariance[0]),
+    preset = load_preset("imu", "adis16448")
+    # Differences of neighbours hold twice the white noise and rounding, and none of the biases.
+    for values, published, triad in (
+        (force, imu[-1].linear_acceleration_covariance[0], preset.accelerometer),
+        (rate, imu[-1].angular_velocity_covariance[0], preset.gyroscope),
     ):
-        assert 0.5 * np.var(np.diff(values)) == pytest.approx(told, rel=VARIANCE_ERROR)
+        biases = triad.bias_sigma**2 + triad.turn_on_bias_sigma**2
+        white = 0.5 * np.var(np.diff(values))
+        assert white == pytest.approx(published - biases, rel=VARIANCE_ERROR)
 
 
 def test_a_receiver_without_fix_says_so_and_tells_no_velocity(tmp_path):

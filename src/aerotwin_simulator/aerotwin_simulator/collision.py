@@ -143,7 +143,7 @@ def frame_lines(airframe: Airframe) -> tuple[np.ndarray, np.ndarray]:
     which is convex, seen from above, around rotor discs and contact points; its rim joins the
     corners.
     """
-    radius = airframe.propeller.radius_m
+    radius = airframe.propeller.radius_m if airframe.contact.spans_rotors else 0.0
     rotors = np.array([rotor.position_m for rotor in airframe.rotors])
     contacts = np.array([*airframe.contact.feet_m, *airframe.contact.hull_m])
     corners = np.array(

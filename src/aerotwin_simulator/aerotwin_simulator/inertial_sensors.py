@@ -3,12 +3,13 @@
 """IMU, barometer, magnetometer and GNSS of one vehicle, each sampled at its exact due time."""
 
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
-from aerotwin_multirotor_dynamics import layout
+from aerotwin_multirotor_dynamics import Airframe, Multirotor, RotorVibration, layout
 from aerotwin_sensor_models import (
     Barometer,
     Gnss,
@@ -21,8 +22,8 @@ from aerotwin_sensor_models import (
     seed_sequence,
 )
 from aerotwin_sensor_models import layout as sensed
-from aerotwin_sensor_models.reading_messages import white_std
 from aerotwin_simulator.inertial_messages import InertialMessages
+from aerotwin_simulator.inertial_step import InertialVehicle
 from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
 from aerotwin_simulator.readings import FIELD, FORCE, PRESSURE, RATE, TEMPERATURE, Readings
@@ -44,6 +45,14 @@ class _Due:
         return elapsed
 
 
+def make_vibration(parameters: SimulatorParameters, airframe: Airframe) -> RotorVibration | None:
+    """Return what the rotors of an airframe make the IMU feel, None where that is off."""
+    if parameters.vibration == 0.0 or airframe.vibration.is_off:
+        return None
+    rng = seed_sequence(parameters.seed, parameters.instance, "vibration")
+    return RotorVibration(airframe, rng, level=parameters.vibration)
+
+
 class InertialSensors:
     """The sensors that the controller flies by.
 
@@ -62,6 +71,8 @@ class InertialSensors:
         Name in a fleet, "" for a single vehicle.
     start_ns : int
         When the sensors are switched on [ns].
+    airframe : Airframe, optional
+        Whose rotors shake the IMU.
 
     Attributes
     ----------
@@ -80,8 +91,11 @@ class InertialSensors:
         outlets: Outlets,
         vehicle: str = "",
         start_ns: int = 0,
+        airframe: Airframe | None = None,
     ) -> None:
         self._outlets = outlets
+        self._vibration = None if airframe is None else make_vibration(parameters, airframe)
+        self._step_s = parameters.step_s
         self._origin = origin
         self._field_map = magnetic_field_enu_tesla(origin, parameters.date)
         self.unit = self._make_unit(parameters)
@@ -117,6 +131,16 @@ class InertialSensors:
             ),
             field_map_tesla=self._field_map,
             origin_altitude_m=self._origin.altitude_m,
+        )
+
+    def on(self, body: Multirotor) -> InertialVehicle:
+        """Return a body with those sensors on it that are sampled at every step."""
+        return InertialVehicle(
+            body,
+            self.unit,
+            step_s=self._step_s,
+            due=self.in_step,
+            vibration=self._vibration if self.in_step & sensed.IMU else None,
         )
 
     def first_readings(self, step: TruthStep) -> Readings:
@@ -164,17 +188,20 @@ class InertialSensors:
     def _sample_imu(self, step: TruthStep, readings: Readings) -> None:
         due, readings.has_imu = self._dues[0], False
         for stamp_ns in due.times(step):
-            truth = step.at(stamp_ns)
-            sample = self.unit.imu.sample(
-                due.elapsed_s(stamp_ns),
-                truth[layout.SPECIFIC_FORCE],
-                truth[layout.ANGULAR_VELOCITY],
-                alpha_body=truth[layout.ANGULAR_ACCELERATION],
-            )
+            elapsed = due.elapsed_s(stamp_ns)
+            force, rate, turning = self._felt(elapsed, step.at(stamp_ns))
+            sample = self.unit.imu.sample(elapsed, force, rate, alpha_body=turning)
             readings.values[FORCE] = sample.specific_force
             readings.values[RATE] = sample.angular_velocity
             readings.has_imu, readings.imu_ns = True, stamp_ns
             self._emit_imu(stamp_ns, readings)
+
+    def _felt(self, elapsed_s: float, truth: np.ndarray) -> Sequence[np.ndarray]:
+        """Return specific force, angular velocity and its rate as the IMU feels them."""
+        if self._vibration is not None:
+            return list(self._vibration.felt(elapsed_s, truth).reshape(3, 3))
+        places = layout.SPECIFIC_FORCE, layout.ANGULAR_VELOCITY, layout.ANGULAR_ACCELERATION
+        return [truth[place] for place in places]
 
     def _sample_magnetometer(self, step: TruthStep, readings: Readings) -> None:
         due, readings.has_field = self._dues[1], False
@@ -219,8 +246,8 @@ def _messages(
     magnetometer, barometer = unit.magnetometer.parameters, unit.barometer.parameters
     return InertialMessages(
         vehicle,
-        specific_force_std=white_std(imu.accelerometer.noise_density, imu_hz),
-        angular_velocity_std=white_std(imu.gyroscope.noise_density, imu_hz),
-        field_std=white_std(magnetometer.noise_density_t, magnetometer_hz),
-        pressure_std=white_std(barometer.noise_density_pa, barometer_hz),
+        specific_force_std=imu.accelerometer.reading_std(imu_hz),
+        angular_velocity_std=imu.gyroscope.reading_std(imu_hz),
+        field_std=magnetometer.reading_std(magnetometer_hz),
+        pressure_std=barometer.reading_std(barometer_hz),
     )

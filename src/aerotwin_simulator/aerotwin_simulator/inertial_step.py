@@ -10,15 +10,16 @@ step. The numbers are the same to the last bit as those of the models one by one
 import numpy as np
 from numba import float64, int64, njit
 
-from aerotwin_multirotor_dynamics import Multirotor, layout
+from aerotwin_multirotor_dynamics import Multirotor, RotorVibration, layout
 from aerotwin_multirotor_dynamics.kernel import step_state
+from aerotwin_multirotor_dynamics.vibration import FELT, feel
 from aerotwin_sensor_models import InertialUnit, TruthPlaces, sample_inertial
 from aerotwin_sensor_models import layout as sensed
 
-DT, DUE, STATE, INPUTS, CONSTANTS, UNIT = range(6)
+DT, DUE, STATE, INPUTS, CONSTANTS, UNIT, VIBRATION = range(7)
 """Head of the arena: the step [s], which sensors it samples, and where each part starts. The state
-before the step stands between STATE and INPUTS, behind the state itself."""
-N_HEAD = 6
+before the step stands between STATE and INPUTS, behind the state itself; VIBRATION is 0 without."""
+N_HEAD = 7
 NOT_FINITE = 16
 """Added to the status when the state is not finite."""
 
@@ -42,6 +43,8 @@ def step_and_sample(arena):
     )
     if not is_finite:
         return NOT_FINITE
+    if arena[VIBRATION] > 0.0:
+        feel(arena, int64(arena[VIBRATION]), state, arena[DT])
     return sample_inertial(arena, unit, int64(arena[DUE]))
 
 
@@ -59,6 +62,8 @@ class InertialVehicle:
         Time of a step [s].
     due : int
         Which sensors are sampled: a sum of `aerotwin_sensor_models.layout.IMU` and so on.
+    vibration : RotorVibration, optional
+        What the IMU feels beside the motion, if it is sampled at every step; it moves, too.
 
     Attributes
     ----------
@@ -73,7 +78,13 @@ class InertialVehicle:
     """
 
     def __init__(
-        self, body: Multirotor, unit: InertialUnit, *, step_s: float, due: int = sensed.ALL
+        self,
+        body: Multirotor,
+        unit: InertialUnit,
+        *,
+        step_s: float,
+        due: int = sensed.ALL,
+        vibration: RotorVibration | None = None,
     ) -> None:
         if not step_s > 0.0:
             raise ValueError(f"step_s must be positive, got {step_s}")
@@ -82,15 +93,20 @@ class InertialVehicle:
         inputs = N_HEAD + 2 * n
         constants = inputs + len(body.inputs)
         start = constants + len(body.constants)
-        self._arena = arena = np.zeros(start + unit.length)
-        arena[:N_HEAD] = (step_s, due, N_HEAD, inputs, constants, start)
+        shaking = start + unit.length if vibration is not None else 0
+        self._arena = arena = np.zeros(
+            start + unit.length + (0 if vibration is None else vibration.length)
+        )
+        arena[:N_HEAD] = (step_s, due, N_HEAD, inputs, constants, start, shaking)
         self.state, self.previous = arena[N_HEAD : N_HEAD + n], arena[N_HEAD + n : inputs]
         self.inputs = arena[inputs:constants]
         self.state[:], self.inputs[:] = body.state_vector, body.inputs
         arena[constants:start] = body.constants
         body.state_vector, body.inputs = self.state, self.inputs
         body.constants = arena[constants:start]
-        unit.move(arena, start, _places(N_HEAD))
+        if vibration is not None:
+            vibration.move(arena, shaking)
+        unit.move(arena, start, _places(N_HEAD, shaking))
         unit.tune(imu_dt=step_s, magnetometer_dt=step_s, barometer_dt=step_s)
         self.readings = unit.readings
         self._advance = step_and_sample
@@ -117,6 +133,8 @@ class InertialVehicle:
         self.previous[:] = self.state
         if not body.step_state(self.state, self.inputs, body.constants, arena[DT]):
             return NOT_FINITE
+        if arena[VIBRATION]:
+            feel(arena, int(arena[VIBRATION]), N_HEAD, arena[DT])
         return int(sample_inertial(arena, int(arena[UNIT]), int(arena[DUE])))
 
     def _attend(self, status: int) -> None:
@@ -127,12 +145,17 @@ class InertialVehicle:
         self.unit.attend(status)
 
 
-def _places(start: int) -> TruthPlaces:
-    """Return where the sensors find the truth of a state that starts at an index."""
+def _places(state: int, vibration: int) -> TruthPlaces:
+    """Return where the sensors find the truth of a state, and of a vibration if there is one."""
+    felt = vibration + FELT
+    force, rate, turning = felt, felt + 3, felt + 6
+    if not vibration:
+        force, rate = state + layout.SPECIFIC_FORCE.start, state + layout.ANGULAR_VELOCITY.start
+        turning = state + layout.ANGULAR_ACCELERATION.start
     return TruthPlaces(
-        specific_force=start + layout.SPECIFIC_FORCE.start,
-        angular_velocity=start + layout.ANGULAR_VELOCITY.start,
-        angular_acceleration=start + layout.ANGULAR_ACCELERATION.start,
-        rotation=start + layout.ROTATION.start,
-        height=start + layout.POSITION.start + 2,
+        specific_force=force,
+        angular_velocity=rate,
+        angular_acceleration=turning,
+        rotation=state + layout.ROTATION.start,
+        height=state + layout.POSITION.start + 2,
     )

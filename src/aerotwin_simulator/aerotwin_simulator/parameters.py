@@ -107,6 +107,12 @@ class SimulatorParameters:
     barometer: str = parameter("default", text="barometer preset")
     magnetometer: str = parameter("default", text="magnetometer preset")
     gnss: str = parameter("gnss_default", text="GNSS preset; none = no receiver")
+    vibration: float = parameter(
+        1.0,
+        text="vibration by the rotors over that of the airframe; 0 = the IMU feels none",
+        minimum=0.0,
+        maximum=100.0,
+    )
     external_vision: str = parameter(
         "none",
         text="pose from outside for the autopilot; topic takes external_odom",

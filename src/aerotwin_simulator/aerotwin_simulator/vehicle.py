@@ -24,7 +24,6 @@ from aerotwin_simulator.external_vision import VisionTopic, make_vision
 from aerotwin_simulator.extra_sensors import ExtraSensors, SensorFailed
 from aerotwin_simulator.fleet import VehiclePlan, side_by_side
 from aerotwin_simulator.inertial_sensors import InertialSensors
-from aerotwin_simulator.inertial_step import InertialVehicle
 from aerotwin_simulator.lidar import BodyLidar, lidar_transform, make_lidar
 from aerotwin_simulator.mounting import eye_transforms, imu_transform
 from aerotwin_simulator.readings import Readings
@@ -159,19 +158,18 @@ class SimulatedVehicle:
             yaw_rad=around.world.start_yaw if yaw is None else radians(yaw),
         )
         self._p_map_start = position
-        self.body = Multirotor(self._airframe, p_map_body=position, q_map_body=attitude)
+        origin, airframe = around.world.origin, self._airframe
+        place = {"p_map_body": position, "q_map_body": attitude}
+        self.body = Multirotor(airframe, **place, origin_altitude_m=origin.altitude_m)
         self._sensors = InertialSensors(
-            parameters, around.world.origin, self._outlets, self.name, stamp_ns
+            parameters, origin, self._outlets, self.name, stamp_ns, airframe
         )
         self._battery = BatteryMonitor(self._airframe, self._outlets, self.name, stamp_ns)
         self._vision = make_vision(parameters, self._outlets, self.name, stamp_ns)
-        self._mover = InertialVehicle(
-            self.body, self._sensors.unit, step_s=parameters.step_s, due=self._sensors.in_step
-        )
-        altitude = around.world.origin.altitude_m
+        self._mover = self._sensors.on(self.body)
         self._extra = ExtraSensors(
             parameters,
-            altitude,
+            origin.altitude_m,
             self._mover.inputs,
             around.queries.cast_one,
             self._outlets,

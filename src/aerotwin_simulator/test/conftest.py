@@ -14,12 +14,17 @@ from aerotwin_worlds import TexturedMesh, World
 
 CLIMBER = textwrap.dedent(
     """
+    from aerotwin_multirotor_dynamics import hover_speed_rad_s
+
+
     class Climber:
         '''Climbs to a height and says so; a level vehicle in still air needs no more.'''
 
         def __init__(self, context):
             self.context, self.samples, self.phase = context, [], "climbing"
-            self.hover = context.options.get("hover_rad_s", 806.8)
+            self.hover = context.options.get(
+                "hover_rad_s", hover_speed_rad_s(context.airframe)
+            )
             self.height = context.options.get("height_m", 2.0)
             self.is_finished = False
 

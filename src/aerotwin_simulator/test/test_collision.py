@@ -210,7 +210,11 @@ def test_the_frame_of_an_airframe_spans_its_rotors_and_contact_points():
     _, ends = frame_lines(IRIS)
     assert np.abs(ends[:, :2]).max() == HALF_WIDTH
     assert sorted(set(ends[:, 2])) == [-0.055, 0.055]
-    wide = replace(IRIS, propeller=replace(IRIS.propeller, radius_m=0.127))
+    wide = replace(
+        IRIS,
+        propeller=replace(IRIS.propeller, radius_m=0.127),
+        contact=replace(IRIS.contact, spans_rotors=True),
+    )
     starts, ends = frame_lines(wide)
     assert ends[:, 1].max() == pytest.approx(0.22 + 0.127)
     assert ends[:, 0].max() == pytest.approx(0.13 + 0.127)

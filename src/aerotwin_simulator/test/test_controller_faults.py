@@ -12,6 +12,7 @@ import pytest
 
 from aerotwin_autopilot import load_autopilot_parameters
 from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.messages import odometry_message
 from aerotwin_core.parameters import to_mapping
 from aerotwin_multirotor_dynamics import layout, load_airframe
@@ -174,6 +175,7 @@ def _setup(tmp_path: Path, **parameters) -> SimpleNamespace:
     return SimpleNamespace(
         parameters=SimulatorParameters(**parameters),
         airframe=load_airframe("iris"),
+        home=GeodeticPoint(latitude_deg=47.0, longitude_deg=8.0, altitude_m=488.0),
         folder=tmp_path,
         title="vehicle 0",
         spin=lambda _: None,

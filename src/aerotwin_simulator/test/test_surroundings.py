@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wind, ground, battery and external vision, as a flight meets them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import odometry_message
-from aerotwin_multirotor_dynamics import layout, load_airframe
+from aerotwin_multirotor_dynamics import Battery, layout, load_airframe
 from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 from aerotwin_sensor_models import load_preset, seed_sequence
 from aerotwin_simulator import SimulatorParameters
@@ -115,7 +117,8 @@ def test_a_battery_reports_once_a_second(tmp_path):
 
 
 def test_an_airframe_without_a_battery_reports_none():
-    monitor = BatteryMonitor(load_airframe("iris"), Outlets([]))
+    airframe = replace(load_airframe("iris"), battery=Battery())
+    monitor = BatteryMonitor(airframe, Outlets([]))
     assert all(monitor.report(k * 10**9, _state()) is None for k in range(1, 4))
 
 

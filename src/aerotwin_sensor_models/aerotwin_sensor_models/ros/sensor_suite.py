@@ -99,8 +99,8 @@ class SensorSuite:
         triads, rate_hz = imu.parameters, 1.0 / to_seconds(interval_ns)
         return reading_messages.imu_layout(
             self._p.imu_frame,
-            reading_messages.white_std(triads.accelerometer.noise_density, rate_hz),
-            reading_messages.white_std(triads.gyroscope.noise_density, rate_hz),
+            triads.accelerometer.reading_std(rate_hz),
+            triads.gyroscope.reading_std(rate_hz),
         )
 
     def _make_magnetometer(self) -> None:
@@ -108,7 +108,7 @@ class SensorSuite:
         if preset := self._preset("magnetometer"):
             p, rng = preset
             self._magnetometer = _Timed(Magnetometer(p, rng), p.rate_hz)
-            std = reading_messages.white_std(p.noise_density_t, p.rate_hz)
+            std = p.reading_std(p.rate_hz)
             self._field_layout = reading_messages.magnetic_field_layout(self._p.body_frame, std)
 
     def _make_barometer(self) -> None:
@@ -116,7 +116,7 @@ class SensorSuite:
         if preset := self._preset("barometer"):
             p, rng = preset
             self._barometer = _Timed(Barometer(p, rng), p.rate_hz)
-            std = reading_messages.white_std(p.noise_density_pa, p.rate_hz)
+            std = p.reading_std(p.rate_hz)
             self._pressure_layout = reading_messages.pressure_layout(self._p.body_frame, std)
 
     def _make_gnss(self) -> None:

@@ -16,7 +16,7 @@ from aerotwin_core.child_python import python_command
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters, to_mapping
-from aerotwin_multirotor_dynamics import Airframe, hover_command
+from aerotwin_multirotor_dynamics import Airframe, at_altitude, hover_command
 from aerotwin_px4_bridge import (
     AutopilotProcess,
     embedded_process,
@@ -74,7 +74,8 @@ def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
         return _px4(setup)
     instance = setup.parameters.instance
     path = setup.folder / f"autopilot_{instance}.yaml"
-    text = parameters_text(believed_airframe(setup.airframe), _told(setup.parameters))
+    believed = believed_airframe(at_altitude(setup.airframe, setup.home.altitude_m))
+    text = parameters_text(believed, _told(setup.parameters))
     write_text_atomically(path, text)
     command = python_command("-m", "aerotwin_autopilot.embedded_autopilot")
     return embedded_process(
@@ -125,7 +126,7 @@ def _px4(setup: BackendSetup) -> AutopilotProcess:
     rotors = [(rotor.position_m, rotor.spin) for rotor in airframe.rotors]
     chosen = rotor_parameters(rotors, airframe.propeller.torque_per_thrust_m)
     # PX4 starts from 0.5: on the ground its controller would wind up until the vehicle tips.
-    chosen["MPC_THR_HOVER"] = hover_command(airframe)
+    chosen["MPC_THR_HOVER"] = hover_command(airframe, altitude_m=setup.home.altitude_m)
     if parameters.external_vision != "none":
         chosen |= external_vision_parameters(
             delay_s=_vision_delay_s(parameters), with_gnss=parameters.gnss != NO_GNSS

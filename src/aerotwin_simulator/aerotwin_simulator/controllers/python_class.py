@@ -15,7 +15,7 @@ import numpy as np
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.interfaces import ControllerContext, ControllerSample
 from aerotwin_core.parameters import read_yaml
-from aerotwin_multirotor_dynamics import layout
+from aerotwin_multirotor_dynamics import at_altitude, layout
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_simulator.controllers.backend import OFF, SPEEDS, BackendSetup, Motors
 from aerotwin_simulator.parameters import PYTHON, SimulatorParameters
@@ -62,7 +62,7 @@ class PythonController:
         context = ControllerContext(
             vehicle=setup.vehicle,
             instance=parameters.instance,
-            airframe=airframe,
+            airframe=at_altitude(airframe, setup.home.altitude_m),
             step_s=parameters.step_s,
             seed=parameters.seed,
             options=load_options(parameters),
