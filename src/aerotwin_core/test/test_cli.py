@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the command `aerotwin` ends when the system refuses something."""
 
+import signal
 import sys
 from importlib.metadata import EntryPoint
 from types import ModuleType
 
+import numba
 import pytest
 
 from aerotwin_core import cli
@@ -42,6 +44,38 @@ def test_an_error_without_a_file_says_what_it_knows(verb, capsys):
     verb(refuse)
     assert cli.main(["break"]) == cli.EXIT_USAGE
     assert capsys.readouterr().err == "aerotwin break: no such device\n"
+
+
+@numba.njit
+def count(n):
+    total = 0
+    for k in range(n):
+        total += (k * k) % 7
+    return total
+
+
+def test_ctrl_c_in_a_compiled_function_is_one_line_and_exit_code_130(verb, capsys):
+    count(1)
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        verb(lambda: signal.setitimer(signal.ITIMER_REAL, 0.1) and count(10**9))
+        assert cli.main(["break"]) == 130
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert capsys.readouterr().err == "aerotwin break: interrupted\n"
+
+
+@pytest.mark.parametrize(("cause", "is_ctrl_c"), [(KeyboardInterrupt, True), (ValueError, False)])
+def test_what_a_compiled_function_makes_of_ctrl_c_is_told_from_a_fault(verb, cause, is_ctrl_c):
+    def fail():
+        raise SystemError("returned a result with an exception set") from cause()
+
+    verb(fail)
+    if is_ctrl_c:
+        assert cli.main(["break"]) == 130
+    else:
+        with pytest.raises(SystemError):
+            cli.main(["break"])
 
 
 HOSTILE = "topic \x1b]0;title\x07\x1b[2J\u202e"

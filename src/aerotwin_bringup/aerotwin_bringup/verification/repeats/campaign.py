@@ -9,6 +9,7 @@ interrupted is driven again, what failed is kept like any other.
 
 import json
 import os
+import signal
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -137,5 +138,9 @@ def _do_together(works: Sequence[Work], n_workers: int, on_done: Callable[[], An
 
 
 def _take_core(cores: Any) -> None:
-    """Keep this process, and all pools of threads in it, to one core."""
+    """Keep this process, and all pools of threads in it, to one core.
+
+    Ctrl-C ends it in silence: as an exception it would end the work under way, not the next one.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.sched_setaffinity(0, {cores.get()})
