@@ -12,6 +12,7 @@ import shutil
 import sys
 import traceback
 import zlib
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -184,9 +185,11 @@ def _cut(words: str) -> str:
 
 
 def _say(line: dict) -> None:
-    sys.stdout.write(json.dumps(line) + "\n")
-    sys.stdout.flush()
+    assert sys.__stdout__ is not None
+    sys.__stdout__.write(json.dumps(line) + "\n")
+    sys.__stdout__.flush()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    with redirect_stdout(sys.stderr):  # libraries print, too
+        main(sys.argv[1:])

@@ -20,7 +20,7 @@ from aerotwin_core.limits import memory_limit
 
 ZSTD_MAGIC, LZ4_MAGIC = b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"
 SUFFIXES = (".zstd", ".zst", ".lz4")
-_COPIES = 3
+COPIES = 3
 """Pieces, the whole of them, and the messages that are cut out of it."""
 _TIMES_LIMIT, _TIMES_PACKED = 4, 100
 _STEP_BYTES = 1 << 20
@@ -33,7 +33,7 @@ class CompressionError(ValueError):
 
 def most_at_once(n_packed: int) -> int:
     """Return how many bytes may come out of so many at once."""
-    return memory_limit(n_packed) // _COPIES
+    return memory_limit(n_packed) // COPIES
 
 
 def most_in_all(n_packed: int) -> int:

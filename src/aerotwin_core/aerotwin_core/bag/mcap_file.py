@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read MCAP files: by their index where it stands, else record by record around any damage."""
 
+import heapq
 import os
 import struct
 import zlib
-from bisect import bisect_left
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import BinaryIO
 from mcap.opcode import Opcode
 
 from aerotwin_core.bag.compression import (
+    COPIES,
     CompressionError,
     decompress,
     decompressed_message,
@@ -38,9 +39,11 @@ from aerotwin_core.bag.mcap_records import (
 from aerotwin_core.bag.mcap_walk import walk
 from aerotwin_core.bag.storage import ENCODING, RawMessage
 from aerotwin_core.errors import UserError
-from aerotwin_core.limits import VARIABLE
+from aerotwin_core.limits import VARIABLE, check_memory
 
 _CHUNK_HEAD_BYTES = 64
+_MESSAGE_BYTES = 300
+"""Of Python's objects for a message."""
 _N_FOOTER_BYTES = HEAD.size + FOOTER.size + len(MAGIC)
 
 
@@ -60,7 +63,7 @@ class McapFile:
         self._sizes: dict[int, int] = {}
         try:
             with path.open("rb") as file:
-                n_bytes = os.fstat(file.fileno()).st_size
+                n_bytes = self._n_bytes = os.fstat(file.fileno()).st_size
                 self._n_left = most_in_all(n_bytes)
                 if file.read(len(MAGIC)) != MAGIC:
                     raise UserError(f"{path}: not an MCAP file (it does not begin as one)")
@@ -107,22 +110,30 @@ class McapFile:
         if not wanted:
             return
         blocks = sorted(self._content.blocks, key=lambda block: (block.first_ns, block.start))
-        pending: list[tuple[int, int, RawMessage]] = []  # stamp, place of the block, message
+        pending: list[tuple[int, int, int, RawMessage]] = []  # a heap by stamp, block and place
+        n_pending = 0
         with self.path.open("rb") as file:
             for block in blocks:
-                n_due = bisect_left(pending, block.first_ns, key=lambda entry: entry[0])
-                yield from (message for _, _, message in pending[:n_due])
-                found = self._of_block(file, block, wanted)
-                pending = pending[n_due:] + [(m[1], block.start, m) for m in found]
-                pending.sort(key=lambda entry: entry[:2])
-        yield from (message for _, _, message in pending)
+                while pending and pending[0][0] < block.first_ns:
+                    *_, message = heapq.heappop(pending)
+                    n_pending -= len(message[2])
+                    yield message
+                n_held = n_pending + _MESSAGE_BYTES * len(pending)
+                for k, message in enumerate(self._of_block(file, block, wanted, n_held)):
+                    heapq.heappush(pending, (message[1], block.start, k, message))
+                    n_pending += len(message[2])
+        while pending:
+            yield heapq.heappop(pending)[3]
 
-    def _of_block(self, file: BinaryIO, block: Block, wanted: dict[int, str]) -> list[RawMessage]:
+    def _of_block(
+        self, file: BinaryIO, block: Block, wanted: dict[int, str], n_held: int
+    ) -> list[RawMessage]:
+        """Return the messages of a block, while so many bytes of earlier ones are held."""
         found: list[RawMessage] = []
         n_packed = block.stop - block.start
         n_left = most_at_once(n_packed)
         try:
-            for opcode, at, records in records_of(self._load(file, block), n_packed):
+            for opcode, at, records in records_of(self._load(file, block, n_held), n_packed):
                 if opcode != Opcode.MESSAGE:
                     continue
                 channel, _, stamp, _ = MESSAGE_HEAD.unpack_from(records, at)
@@ -142,7 +153,7 @@ class McapFile:
                 )
         return found
 
-    def _load(self, file: BinaryIO, block: Block) -> bytes:
+    def _load(self, file: BinaryIO, block: Block, n_held: int = 0) -> bytes:
         """Return the records of a block, unpacked and checked against their checksum."""
         file.seek(block.start)
         data = file.read(block.stop - block.start)
@@ -156,7 +167,7 @@ class McapFile:
             raise DamagedRecordError("no whole chunk is there")
         head = read_chunk_head(body[:_CHUNK_HEAD_BYTES], length)
         _, _, size, checksum, compression, packed, at = head
-        self._account(block, size)
+        self._account(block, size, n_held)
         records = body[at : at + packed]
         if compression:
             records = decompress(records, compression, size)
@@ -166,8 +177,10 @@ class McapFile:
             raise DamagedRecordError("its checksum is wrong")
         return records
 
-    def _account(self, block: Block, size: int) -> None:
+    def _account(self, block: Block, size: int, n_held: int) -> None:
         """Refuse a file whose chunks unpack to more than it can be meant to hold.
+
+        All together, and those at once that overlap in time.
 
         Raises
         ------
@@ -182,6 +195,12 @@ class McapFile:
                 f"{self.path}: its chunks unpack to more than {sum(self._sizes.values())} bytes; "
                 f"if you trust it, set {VARIABLE} higher"
             )
+        check_memory(
+            n_held + COPIES * size,
+            file_bytes=self._n_bytes,
+            where=self.path,
+            what="the messages of its chunks that overlap in time",
+        )
 
     def _say(self, words: str) -> None:
         self.problems.append(f"{self.path.name}: {words}")

@@ -4,11 +4,13 @@
 
 import struct
 
+import numpy as np
 import pytest
 from backports import zstd
+from mcap.reader import make_reader
 
 from aerotwin_core import limits
-from aerotwin_core.bag import message_types
+from aerotwin_core.bag import BagReader, message_types
 from aerotwin_core.bag.compression import CompressionError, decompress, decompress_file
 from aerotwin_core.bag.mcap_records import HEAD, DamagedRecordError, records_of
 from aerotwin_core.bag.message_types import MessageError, MessageTypes
@@ -101,3 +103,40 @@ def test_a_definition_of_a_standard_name_gives_way_when_it_is_too_large():
     cdr = b"\x00\x01\x00\x00" + struct.pack("<I", 3) + b"ab\x00"
     assert types.deserialize(cdr, "std_msgs/msg/String").data == "ab"
     assert "too large" in types.problems[0]
+
+
+@pytest.fixture
+def overlapping(tmp_path, write_mcap):
+    """Return a bag whose chunks overlap in time, and its messages in the order of the file."""
+    stamps = np.random.default_rng(3).integers(0, 300, 1000).tolist()
+    entries = [
+        ("/a", stamp, struct.pack("<4xI", k) + bytes(1000)) for k, stamp in enumerate(stamps)
+    ]
+    write_mcap(tmp_path / "bag.mcap", entries, chunk_size=20_000, enable_crcs=False)
+    return tmp_path / "bag.mcap", entries
+
+
+def test_overlapping_chunks_are_read_by_stamp_and_equal_stamps_as_recorded(overlapping):
+    path, entries = overlapping
+    assert list(BagReader(path).raw()) == sorted(entries, key=lambda entry: entry[1])
+
+
+def test_what_overlaps_is_held_within_the_limit_of_memory(overlapping, monkeypatch):
+    path, _ = overlapping
+    monkeypatch.setenv(limits.VARIABLE, "1")
+    monkeypatch.setattr(limits, "TIMES_FILE", 1)
+    with pytest.raises(UserError, match=r"bag\.mcap: the messages of its chunks that overlap"):
+        list(BagReader(path).raw())
+
+
+def test_an_index_that_names_a_chunk_twice_is_not_believed(overlapping):
+    path, entries = overlapping
+    with path.open("rb") as stream:
+        index = make_reader(stream).get_summary().chunk_indexes
+    data = path.read_bytes()
+    places = [struct.pack("<Q", chunk.chunk_start_offset) for chunk in index]
+    at = data.rindex(places[1])
+    path.write_bytes(data[:at] + places[0] + data[at + 8 :])
+    bag = BagReader(path)
+    assert len(list(bag.raw())) == len(entries)
+    assert any("index is damaged" in line for line in bag.problems)

@@ -43,7 +43,7 @@ def _message(number: int, cdr: bytes) -> bytes:
     return _record(5, MESSAGE_HEAD.pack(number, 0, _STAMP, _STAMP) + cdr)
 
 
-def _chunk(content: Sequence[bytes], n_times: int = 1) -> bytes:
+def _chunk(content: Sequence[bytes], n_times: int = 1, *, first_ns: int = _STAMP) -> bytes:
     """Return a Zstandard chunk of records, each given so often."""
     packer = zstd.ZstdCompressor()
     packed, size, checksum = b"", 0, 0
@@ -53,7 +53,7 @@ def _chunk(content: Sequence[bytes], n_times: int = 1) -> bytes:
             size += len(part)
             checksum = zlib.crc32(part, checksum)
     packed += packer.flush()
-    head = CHUNK_HEAD.pack(_STAMP, _STAMP, size, checksum) + _text("zstd")
+    head = CHUNK_HEAD.pack(first_ns, _STAMP, size, checksum) + _text("zstd")
     return _record(6, head + struct.pack("<Q", len(packed)) + packed)
 
 
@@ -125,6 +125,18 @@ def _packed_messages(folder: Path) -> list[Path]:
     return _written(folder, [*definitions, _chunk([_message(1, packed) * 40])])
 
 
+def _overlapping(n_chunks: int, n_messages: int, n_bytes: int) -> Writer:
+    """Return a writer of chunks that all claim to begin at zero: none of them is due."""
+
+    def write(folder: Path) -> list[Path]:
+        definitions = [_schema(1, "std_msgs/msg/String", "string data"), _channel(1, "/odom")]
+        cdr = b"\x00\x01\x00\x00" + bytes(n_bytes)
+        chunk = _chunk([_message(1, cdr)], n_messages, first_ns=0)
+        return _written(folder, [*definitions, *[chunk] * n_chunks])
+
+    return write
+
+
 def _cloud_of_nothing(folder: Path) -> list[Path]:
     """A cloud of four billion points that take no byte each."""
     cloud = messages.point_cloud_message(_STAMP, "base_link", np.ones((1, 3)))
@@ -185,6 +197,8 @@ CRAFTED: dict[str, dict[str, Writer]] = {
         "25 million records in a chunk": _private_records,
         "5 million messages in a chunk": _same_messages,
         "40 messages of 200 MB in a chunk": _packed_messages,
+        "14 overlapping chunks of 200 MB": _overlapping(14, 2, 100_000_000),
+        "2,000 overlapping chunks of 900 messages": _overlapping(2_000, 900, 8),
         "cloud of 4 billion points of nothing": _cloud_of_nothing,
         "topic that clears the terminal": _terminal,
         "60,000 topics": _many_topics,
