@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from painted_wall import CAMERA, Wall, pose
+from scipy.ndimage import gaussian_filter, map_coordinates, uniform_filter
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import invert_transform
@@ -20,6 +21,7 @@ from aerotwin_dense_localization.mapping import (
     find_links,
 )
 from aerotwin_dense_localization.mapping.kernels import make_splats
+from aerotwin_dense_localization.mapping.map_builder import _salience
 from aerotwin_dense_localization.mapping.surface import from_lab, to_lab
 from aerotwin_dense_localization.splats import SplatRasteriser
 from aerotwin_dense_localization.splats.cloud import UPPER
@@ -178,6 +180,93 @@ def test_colours_survive_their_fusion():
     np.testing.assert_array_equal(from_lab(to_lab(grey)), grey)
     white = to_lab(np.full((1, 3), 255.0))
     np.testing.assert_allclose(white, [[255.0, 0.0, 0.0]], atol=0.5)
+
+
+TABLE_DN = 1.0
+"""OpenCV takes the gamma of sRGB from a table."""
+
+
+def lab_of(rgb):
+    """Return CIE L*a*b* of sRGB 0 to 255, times 2.55, as IEC 61966-2-1 and CIE 15 have them."""
+    c = np.asarray(rgb, float) / 255.0
+    linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+    to_xyz = np.array(
+        [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    )
+    t = linear @ to_xyz.T / [0.9505, 1.0, 1.0891]
+    f = np.where(t > (6 / 29) ** 3, np.cbrt(t), t / (3 * (6 / 29) ** 2) + 4 / 29)
+    x, y, z = np.moveaxis(f, -1, 0)
+    return 2.55 * np.stack([116 * y - 16, 500 * (x - y), 200 * (y - z)], axis=-1)
+
+
+def test_a_fused_colour_is_the_mean_of_what_was_seen_in_lab():
+    rng = np.random.default_rng(4)
+    frame = Wall().keyframe(np.eye(4))
+    images = rng.integers(0, 256, (3, *frame.depth.shape, 3), dtype=np.uint8)
+    builder, _ = build(
+        [replace(frame, stamp_ns=k, image=image) for k, image in enumerate(images)], min_views=3
+    )
+    (surface,) = builder.surfaces
+    assert (surface.n_seen == 3).all()
+    seen = images.reshape(3, -1, 3)[:, surface.pixels]
+    np.testing.assert_allclose(surface.colours, lab_of(seen).mean(axis=0), atol=TABLE_DN)
+    other = lab_of(seen.mean(axis=0))
+    assert np.abs(surface.colours - other).mean() > 5.0  # it is not the mean of red, green, blue
+
+
+def bilinear(image, shape):
+    """Return an image sampled at the middles of as many pixels as the shape has."""
+    rows, columns = ((np.arange(n) + 0.5) * m / n - 0.5 for n, m in zip(shape, image.shape))
+    grid = np.meshgrid(rows, columns, indexing="ij")
+    return map_coordinates(np.asarray(image, float), grid, order=1, mode="nearest")
+
+
+def spectral_residual(grey):
+    """Return the saliency of Hou and Zhang (CVPR 2007), eq. 8 to 11, of 64 x 64 pixels."""
+    spectrum = np.fft.fft2(bilinear(grey, (64, 64)))
+    log = np.log(np.abs(spectrum))
+    rest = np.exp(log - uniform_filter(log, 3, mode="mirror"))
+    power = np.abs(np.fft.ifft2(rest * np.exp(1j * np.angle(spectrum)))) ** 2
+    smooth = gaussian_filter(power, 8.0, radius=2, mode="mirror")
+    return bilinear(smooth / smooth.max(), np.shape(grey))
+
+
+LUMA = [0.299, 0.587, 0.114]
+RED_AT, BLUE_AT = np.s_[60:90, 40:80], np.s_[150:180, 220:260]
+
+
+def conspicuous():
+    """Return a dull colour image with a red and a blue thing on it."""
+    image = np.random.default_rng(0).integers(90, 110, (240, 320, 3), dtype=np.uint8)
+    image[RED_AT], image[BLUE_AT] = (250, 20, 20), (20, 20, 250)
+    return image
+
+
+def test_salience_is_the_spectral_residual_of_the_luma():
+    frame = replace(Wall().keyframe(np.eye(4)), image=conspicuous())
+    for keyframe in (frame, replace(frame, image=np.rint(frame.grey).astype(np.uint8))):
+        expected = spectral_residual(conspicuous() @ LUMA)
+        # OpenCV treats the rim of the spectrum otherwise; red and blue exchanged have -0.07.
+        assert np.corrcoef(_salience(keyframe).ravel(), expected.ravel())[0, 1] > 0.95
+
+
+def test_a_small_thing_makes_a_surface_where_it_draws_the_eye():
+    frame = replace(Wall().keyframe(np.eye(4)), image=conspicuous())
+    salience = spectral_residual(conspicuous() @ LUMA)
+    salience /= salience.sum()
+    dull = np.s_[150:180, 40:80]
+    between = 0.5 * float(salience[BLUE_AT].sum() + salience[dull].sum())
+    choices = {
+        "new_distance_m": 10.0, "new_overlap": 0.5, "new_saliency": 1.0 - between, "margin_px": 0
+    }  # fmt: skip
+    for place, is_surface in ((BLUE_AT, True), (dull, False)):
+        without = replace(frame, depth=frame.depth.copy())
+        without.depth[place] = np.nan
+        _, (_, report) = build([without, frame], **choices)
+        assert report.overlap > 0.98
+        share = pytest.approx(salience[place].sum(), rel=0.25)  # as alike as the oracle is
+        assert 1.0 - report.saliency == share
+        assert report.is_surface is is_surface
 
 
 @pytest.mark.parametrize("is_half_blind", [False, True])

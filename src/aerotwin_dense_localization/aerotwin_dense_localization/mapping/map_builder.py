@@ -188,8 +188,9 @@ def _meets(surface: Surface, keyframe: Keyframe, p: MapParameters) -> bool:
 
 def _salience(keyframe: Keyframe) -> np.ndarray:
     """Return how much each pixel draws the eye (h, w), by OpenCV's spectral residual."""
+    # Of the luma: OpenCV would read a colour image as blue, green, red.
     found, salience = cv2.saliency.StaticSaliencySpectralResidual_create().computeSaliency(
-        keyframe.image
+        keyframe.grey
     )
     if not found:
         return np.ones(keyframe.depth.shape, np.float32)
