@@ -190,12 +190,14 @@ def _removed_rows(evaluation: MapEvaluation) -> list[Row]:
     removed = alignment["removed"]
     how = "from the transform of the alignment, at the centre of the map"
     rows = [
-        (measure("removed: offset", removed["offset_m"], "m", "shift taken away"), how),
-        (measure("removed: yaw", removed["yaw_deg"], "deg", "turn about the vertical"), how),
-        (measure("removed: tilt", removed["tilt_deg"], "deg", "tilt of the vertical"), how),
+        (measure("removed: offset", removed["offset_m"], "m", "how far the map was shifted"), how),
+        (measure("removed: yaw", removed["yaw_deg"], "deg", "turned about the vertical"), how),
+        (measure("removed: tilt", removed["tilt_deg"], "deg", "and tilted"), how),
     ]
     if evaluation.protocol.with_scale:
-        scale = measure("removed: scale", removed["scale_percent"], "%", "size that was wrong")
+        scale = measure(
+            "removed: scale", removed["scale_percent"], "%", "how much larger the map was made"
+        )
         rows.append((scale, "scale of the similarity (Sim(3)) minus one"))
     return rows
 

@@ -50,9 +50,10 @@ class TrajectoryAlignment:
     inlier_share: float | None = None
 
     def removed(self, p_estimate: np.ndarray) -> dict[str, float]:
-        """Return what the alignment took away from a path (n, 3).
+        """Return what the alignment did to a path (n, 3): the opposite of the estimate's error.
 
-        Offset [m] of the path's mean, yaw about the vertical and tilt of it [deg], and scale [%].
+        Offset [m] of the path's mean, yaw about the vertical and tilt of it [deg], and scale [%]:
+        of an estimate that is turned by +10 deg and half as large, -10 deg and +100 %.
         """
         R = self.T_reference_estimate[:3, :3]
         mean = p_estimate.mean(axis=0)

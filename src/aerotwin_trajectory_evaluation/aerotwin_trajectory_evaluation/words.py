@@ -216,10 +216,15 @@ def _removed(evaluation: TrajectoryEvaluation) -> list[Score]:
         return []
     removed = alignment.removed(evaluation.estimate.p_ref_body)
     rows = [
-        ("removed: offset", "offset_m", "m", "shift of the path that the alignment took away"),
-        ("removed: yaw", "yaw_deg", "deg", "turn about the vertical that it took away"),
-        ("removed: tilt", "tilt_deg", "deg", "tilt of the vertical that it took away"),
-        ("removed: scale", "scale_percent", "%", "0 unless the scale was fitted too (sim3)"),
+        ("removed: offset", "offset_m", "m", "how far the alignment shifted the estimate"),
+        ("removed: yaw", "yaw_deg", "deg", "how far it turned the estimate about the vertical"),
+        ("removed: tilt", "tilt_deg", "deg", "how far it tilted the estimate"),
+        (
+            "removed: scale",
+            "scale_percent",
+            "%",
+            "how much larger it made the estimate; 0 unless fitted (sim3)",
+        ),
     ]
     scores = [
         Score(label=label, value=removed[key], unit=unit, meaning=meaning)

@@ -108,6 +108,22 @@ def test_another_scale_is_warned_of_with_the_option_that_fits_it():
     assert not any("another scale" in text for text in cautions(fitted))
 
 
+def test_what_was_removed_is_the_opposite_of_the_error():
+    truth = flight()
+    turn = Rotation.from_euler("z", 10.0, degrees=True)
+    turned = dataclasses.replace(
+        truth,
+        p_ref_body=0.5 * turn.apply(truth.p_ref_body),
+        q_ref_body=(turn * Rotation.from_quat(truth.q_ref_body)).as_quat(),
+    )
+    found = evaluate_trajectory(truth, turned, protocol=TrajectoryProtocol(align="sim3"))
+    removed = found.metrics()["alignment"]["removed"]
+    assert removed["yaw_deg"] == pytest.approx(-10.0)
+    assert removed["scale_percent"] == pytest.approx(100.0)
+    said = {row.label: row.meaning for row in score_rows(found)}
+    assert said["removed: yaw"] == "how far it turned the estimate about the vertical"
+
+
 def test_few_pairs_come_with_the_options_that_find_more():
     truth = flight()  # at 20 Hz
     between = truth.interpolate(truth.stamps_ns[:-1] + 24_000_000)
