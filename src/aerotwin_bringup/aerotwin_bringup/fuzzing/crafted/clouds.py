@@ -34,13 +34,13 @@ def write_npz_of_zeros(path: Path, arrays: Mapping[str, tuple[str, tuple[int, ..
 
 
 def _npz_zeros(folder: Path) -> list[Path]:
-    write_npz_of_zeros(folder / "cloud.npz", {"points": ("<f8", (140_000_000, 3))})
+    write_npz_of_zeros(folder / "cloud.npz", {"points": ("<f8", (50_000_000, 3))})
     return [folder / "cloud.npz"]
 
 
 def _npz_many(folder: Path) -> list[Path]:
     """Thirty arrays, each below any limit for one."""
-    arrays = {f"a{k}": ("<f8", (4_000_000, 3)) for k in range(30)}
+    arrays = {f"a{k}": ("<f8", (2_000_000, 3)) for k in range(30)}
     write_npz_of_zeros(folder / "cloud.npz", arrays)
     return [folder / "cloud.npz"]
 
@@ -141,7 +141,7 @@ CRAFTED: dict[str, dict[str, Callable[[Path], list[Path]]]] = {
     "laz": {"15 million equal points": _laz_of_one_point},
     "xyz": {"number of 5,000 digits": _text_of_digits},
     "npy": {"shape of 24 TB": _npy_shape},
-    "npz": {"3.4 GB of zeros": _npz_zeros, "thirty arrays of 96 MB": _npz_many},
+    "npz": {"1.2 GB of zeros": _npz_zeros, "thirty arrays of 48 MB": _npz_many},
     "binvox": {
         "1000^3 full cells": _binvox_full,
         "a layer of 31,600^2 full cells": _binvox_layer(31_600),

@@ -15,7 +15,7 @@ Writer = Callable[[Path], list[Path]]
 
 
 def _submap_of_zeros(folder: Path) -> list[Path]:
-    n = 100_000_000
+    n = 50_000_000
     arrays = {"step_m": ("<f8", ()), "points": ("<i2", (n, 3)), "normals": ("i1", (n, 3))}
     path = folder / "submaps" / "0000000.npz"
     path.parent.mkdir()
@@ -43,7 +43,7 @@ def _dense_map(folder: Path, change: Callable[[dict[str, Any]], None]) -> list[P
 
 
 def _large_surface(folder: Path) -> list[Path]:
-    n = 80_000_000
+    n = 25_000_000
 
     def change(manifest: dict[str, Any]) -> None:
         _surface_of_zeros(folder / "surfaces" / "00000.npz", n)
@@ -97,9 +97,9 @@ def _claiming_pictures(width: int, height: int) -> Writer:
 
 
 CRAFTED: dict[str, dict[str, Writer]] = {
-    "submap": {"900 MB of zeros": _submap_of_zeros},
+    "submap": {"450 MB of zeros": _submap_of_zeros},
     "dense-map": {
-        "3 GB of zeros": _large_surface,
+        "1 GB of zeros": _large_surface,
         "fifty surfaces of 80 MB": _many_surfaces,
         "a file named 100,000 times": _one_file_often,
         "camera of 10^12 pixels": _large_camera,
