@@ -19,6 +19,8 @@ from aerotwin_core.errors import UserError
 
 MAX_PIXELS = 4 * 10**8
 """Of any raster, whatever its reader allows."""
+DEFAULT_MAX_PIXELS = 25_000_000
+"""Of a world's raster and picture: reading takes 30 to 40 bytes a pixel, 1 GB then."""
 MOST_UNPACKED = 1100
 """Deflate packs 1032 : 1 at best; a header that promises more is no true one."""
 _SMALL_BYTES = 2**20
@@ -227,9 +229,9 @@ def read_picture(path: Path, *, max_pixels: int = MAX_PIXELS) -> np.ndarray:
     return pixels
 
 
-def read_orthophoto(image: Path, summary: Path) -> Raster:
+def read_orthophoto(image: Path, summary: Path, *, max_pixels: int = MAX_PIXELS) -> Raster:
     """Read a picture seen from above that spans the bounds in a PDAL summary file exactly."""
-    pixels = read_picture(image)
+    pixels = read_picture(image, max_pixels=max_pixels)
     try:
         bounds = json.loads(summary.read_text(encoding="utf-8"))["summary"]["bounds"]
         west, east, south, north = (float(bounds[k]) for k in ("minx", "maxx", "miny", "maxy"))

@@ -13,6 +13,7 @@ from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import parameter
 from aerotwin_worlds.geometry import Geometry
 from aerotwin_worlds.georaster import (
+    DEFAULT_MAX_PIXELS,
     MAX_PIXELS,
     Raster,
     read_geotiff,
@@ -67,7 +68,7 @@ class HeightMapDescription:
         maximum=MAX_TRIANGLES,
     )
     max_pixels: int = parameter(
-        default=25_000_000,
+        default=DEFAULT_MAX_PIXELS,
         text="Larger rasters and pictures are refused; reading takes some 30 bytes a pixel.",
         minimum=4,
         maximum=MAX_PIXELS,

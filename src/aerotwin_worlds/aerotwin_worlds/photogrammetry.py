@@ -16,7 +16,13 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import parameter
 from aerotwin_worlds.geometry import Geometry
-from aerotwin_worlds.georaster import Raster, read_geotiff, read_orthophoto
+from aerotwin_worlds.georaster import (
+    DEFAULT_MAX_PIXELS,
+    MAX_PIXELS,
+    Raster,
+    read_geotiff,
+    read_orthophoto,
+)
 from aerotwin_worlds.georeference import place_on_earth
 from aerotwin_worlds.height_grid import (
     MAX_TEXTURE_PX,
@@ -65,6 +71,12 @@ class PhotogrammetryDescription:
         minimum=1000,
         maximum=MAX_TRIANGLES,
     )
+    max_pixels: int = parameter(
+        default=DEFAULT_MAX_PIXELS,
+        text="Larger rasters and pictures are refused; reading takes some 40 bytes a pixel.",
+        minimum=4,
+        maximum=MAX_PIXELS,
+    )
 
     def __post_init__(self) -> None:
         if bool(self.orthophoto) == bool(self.cloud):
@@ -112,7 +124,7 @@ def read_photogrammetry(
     """
     place = f"{where}: photogrammetry"
     path = file_inside(folder, description.surface, where=f"{place}: surface", kinds="*.tif")
-    surface = read_geotiff(path)
+    surface = read_geotiff(path, max_pixels=description.max_pixels)
     if surface.epsg is None:
         raise UserError(f"{path}: names no coordinate system; expected WGS84 / UTM")
     colours = _colours(description, folder, surface, place)
@@ -149,7 +161,11 @@ def _colours(
         return file_inside(folder, getattr(description, key), where=f"{place}: {key}")
 
     if description.orthophoto:
-        return read_orthophoto(inside("orthophoto"), inside("orthophoto_bounds"))
+        return read_orthophoto(
+            inside("orthophoto"),
+            inside("orthophoto_bounds"),
+            max_pixels=description.max_pixels,
+        )
     return _cloud_seen_from_above(description, inside("cloud"), surface)
 
 

@@ -194,6 +194,22 @@ def _heights(make: Callable[[], bytes]) -> Writer:
     return _world(text, heights=make)
 
 
+def _survey(folder: Path) -> list[Path]:
+    """Write a surface model whose strips all lie at the same bytes (TIFF 6.0, section 8)."""
+    side, rows = 16_000, 250
+    strip, n = zlib.compress(bytes(4 * side * rows), 9), side // rows
+    start = 8 + 2 + 9 * 12 + 4
+    entries = ((256, 4, 1, side), (257, 4, 1, side), (258, 3, 1, 32), (259, 3, 1, 8),
+               (273, 4, n, start), (277, 3, 1, 1), (278, 4, 1, rows), (279, 4, n, start + 4 * n),
+               (339, 3, 1, 3))  # fmt: skip
+    table = struct.pack("<2sHIH", b"II", 42, 8, len(entries))
+    table += b"".join(struct.pack("<2H2I", *entry) for entry in entries) + bytes(4)
+    offsets, sizes = [start + 8 * n] * n, [len(strip)] * n
+    (folder / "dsm.tif").write_bytes(table + struct.pack(f"<{2 * n}I", *offsets, *sizes) + strip)
+    text = "photogrammetry: {surface: dsm.tif, cloud: cloud.ply}"
+    return [*_world(text)(folder), folder / "dsm.tif"]
+
+
 def _generated(name: str, **parameters: float) -> Writer:
     return _world(f"generator: {name}\nparameters: {json.dumps(parameters)}")
 
@@ -271,6 +287,7 @@ CRAFTED: dict[str, dict[str, Writer]] = {
         "a stadium of texels of 1 cm": _generated("stadium", texel_m=0.01, spacing_m=0.2),
         "heights that claim 60,000 x 60,000": _heights(lambda: _png(60_000, 1)),
         "black heights of 16,000 x 16,000": _heights(lambda: _png(16_000, 16_000)),
+        "a survey of 16,000 x 16,000 zeros": _survey,
     },
     "http-answer": {
         "a status line without end": _answer(b"HTTP/1.1 200 ", b"O"),
