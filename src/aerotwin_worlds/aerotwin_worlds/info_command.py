@@ -10,6 +10,8 @@ What could not be loaded is listed under "missing", what was assumed or filled i
 
 import argparse
 
+_MOST_LINES = 20
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -22,6 +24,7 @@ def run(args: argparse.Namespace) -> int:
     import sys
 
     from aerotwin_core.cli import write_json
+    from aerotwin_core.foreign_text import printable
     from aerotwin_worlds.loading import load_world
     from aerotwin_worlds.world import world_record
 
@@ -32,6 +35,8 @@ def run(args: argparse.Namespace) -> int:
         for key, value in record.items():
             is_text = isinstance(value, list) and all(isinstance(item, str) for item in value)
             lines = (value or ["-"]) if is_text else [value]
-            for i, line in enumerate(lines):
-                print(f"{'' if i else key:18} {line}")
+            for i, line in enumerate(lines[:_MOST_LINES]):
+                print(f"{'' if i else key:18} {printable(str(line))}")
+            if len(lines) > _MOST_LINES:
+                print(f"{'':18} and {len(lines) - _MOST_LINES} more, all with --json")
     return 0

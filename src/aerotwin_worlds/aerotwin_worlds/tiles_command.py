@@ -35,10 +35,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aerotwin_core.foreign_text import printable
+
 if TYPE_CHECKING:
     from aerotwin_core.geodesy import GeodeticPoint
     from aerotwin_worlds.tiles import TilesDescription
     from aerotwin_worlds.tiles.loading import OpenTileset
+
+
+_MOST_LINES = 20
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -172,7 +177,7 @@ def _print_tileset(record: dict[str, Any]) -> None:
             f"{place['altitude_m']:.2f} m"
         )
     print(f"extent           {record['low_m']} to {record['high_m']} m in the map")
-    print(f"attribution      {'; '.join(record['attributions']) or 'none stated'}")
+    print(f"attribution      {printable('; '.join(record['attributions'])) or 'none stated'}")
     print(f"levels           (refine {record['refine']})")
     print("     level    tiles  with content  geometric error [m]")
     for level in record["levels"]:
@@ -181,8 +186,7 @@ def _print_tileset(record: dict[str, Any]) -> None:
         counts = f"{level['level']:5d} {level['n_tiles']:8d} {level['n_with_content']:13d}"
         print(f"     {counts}  {errors}")
     for label in ("notes", "problems"):
-        for line in record[label]:
-            print(f"{label[:-1]:16} {line}")
+        _print_lines(label[:-1], record[label])
 
 
 def _print_selection(record: dict[str, Any], description: "TilesDescription") -> None:
@@ -192,9 +196,16 @@ def _print_selection(record: dict[str, Any], description: "TilesDescription") ->
     print(f"triangles        {record['n_triangles']} in {record['n_meshes']} meshes")
     print(f"memory           {record['memory_mb']:.1f} MB with what the renderer makes of them")
     print(f"extent           {record['low_m']} to {record['high_m']} m in the map")
-    print(f"attribution      {'; '.join(record['attributions']) or 'none stated'}")
-    for line in record["missing"]:
-        print(f"missing          {line}")
+    print(f"attribution      {printable('; '.join(record['attributions'])) or 'none stated'}")
+    _print_lines("missing", record["missing"])
+
+
+def _print_lines(label: str, lines: list[str]) -> None:
+    """Print what a tileset's files and servers had a part in: escaped, and not without end."""
+    for line in lines[:_MOST_LINES]:
+        print(f"{label:16} {printable(line)}")
+    if len(lines) > _MOST_LINES:
+        print(f"{label:16} and {len(lines) - _MOST_LINES} more, all with --json")
 
 
 def _write_world(

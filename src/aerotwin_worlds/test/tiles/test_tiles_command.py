@@ -101,6 +101,16 @@ def test_the_world_it_writes_follows_what_it_followed(terrain, tmp_path):
     assert load_world(out).n_triangles > 0
 
 
+def test_what_files_say_reaches_the_terminal_escaped_and_cut(site, capsys):
+    tiles = [site.tile(f"\x1b[2J{i}.glb", has_file=False) for i in range(50)]
+    root = site.tile("a.glb", error=3.0, children=tiles, refine="ADD")
+    site.write(root, asset={"copyright": "\x1b]0;title\x07"})
+    assert run(site.folder, "--max-error-m", 0) == 0
+    printed = capsys.readouterr().out
+    assert "\x1b" not in printed and "\\x1b]0; title\\x07" in printed
+    assert printed.count("2J") == 20 and "and 30 more, all with --json" in printed
+
+
 def test_a_streaming_world_can_be_loaded(terrain, tmp_path):
     out = tmp_path / "world"
     assert run(terrain, *ORIGIN, "--stream", "--memory-limit-mb", 50, "-o", out) == 0
