@@ -13,6 +13,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 
 from aerotwin_core.atomic_file import discard_unfinished
@@ -89,4 +90,5 @@ def is_interrupt(error: BaseException) -> bool:
 
 def _print(text: str) -> None:
     """Write past Python's buffers, which may be in use when a handler runs."""
-    os.write(2, f"{text}\n".encode())
+    with suppress(OSError):  # nobody listens any more
+        os.write(2, f"{text}\n".encode())
