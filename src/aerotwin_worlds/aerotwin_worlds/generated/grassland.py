@@ -47,10 +47,10 @@ class GrasslandParameters:
         default=22.0,
         text="Bushes on 100 m by 100 m; a fifth as many trees.",
         minimum=0,
-        maximum=500,
+        maximum=200,
     )
     stones_per_hectare: float = parameter(
-        default=40.0, text="Stones on 100 m by 100 m.", minimum=0, maximum=1000
+        default=40.0, text="Stones on 100 m by 100 m.", minimum=0, maximum=400
     )
 
 
