@@ -62,6 +62,7 @@ PEERS = {"rotorpy", "torch"}
 RUNS_ALONE = SOURCE / "aerotwin_core/aerotwin_core/ros/generate_tf2_msgs.py"
 LONGEST_FILE_LINES = 400
 # Files that may be longer: path relative to src -> why.
+NETWORK_INCLUDE = {"file": "$(dirname)/network.launch.yaml"}
 LONG_FILES: dict[str, str] = {
     "aerotwin_px4_bridge/test/test_mission.py": "every way through one script, on one stand-in",
 }
@@ -214,6 +215,30 @@ def test_children_of_this_python_do_not_import_from_the_working_folder():
             where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', '')}"
             assert not is_open, f"{where}: use aerotwin_core.child_python.python_command"
             assert not is_spawn, f"{where}: use aerotwin_core.child_python.spawning_context"
+
+
+def test_nodes_choose_their_network():
+    """By `init_rclpy`; a context of one's own calls `choose_network` before."""
+    for path in (path for package in PACKAGES for path in modules(package)):
+        text = path.read_text(encoding="utf-8")
+        if path.name in ("generate_tf2_msgs.py", "node.py"):
+            continue
+        assert "rclpy.init(" not in text, f"{path.relative_to(ROOT)}: use init_rclpy"
+        assert "rclpy.Context(" not in text or "choose_network()" in text, path.relative_to(ROOT)
+
+
+def test_launch_files_let_the_user_choose_the_network():
+    files = sorted((ROOT / "launch").glob("*.launch.yaml"))
+    for path in files:
+        if path.name == "network.launch.yaml":
+            continue
+        actions = yaml.safe_load(path.read_text(encoding="utf-8"))["launch"]
+        (argument,) = (a["arg"] for a in actions if a.get("arg", {}).get("name") == "network")
+        assert argument["default"] == "$(env AEROTWIN_NETWORK loopback)"
+        assert [choice["value"] for choice in argument["choice"]] == ["loopback", "lan"]
+        kinds = [next(iter(action)) for action in actions]
+        (at,) = (k for k, a in enumerate(actions) if a.get("include") == NETWORK_INCLUDE)
+        assert at < min(k for k, kind in enumerate(kinds) if kind in ("node", "group")), path.name
 
 
 def yaml_files() -> list[Path]:

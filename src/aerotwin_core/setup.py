@@ -11,6 +11,7 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
+        (f"share/{PACKAGE}/network", ["network/lan.xml", "network/loopback.xml"]),
         ("bin", ["bin/aerotwin"]),
     ],
     install_requires=["setuptools"],

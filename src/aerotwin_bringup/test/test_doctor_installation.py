@@ -133,6 +133,9 @@ def test_little_shared_memory_fails_and_left_overs_are_told(tmp_path):
         ({"FASTDDS_DEFAULT_PROFILES_FILE": "nowhere.xml"}, FAIL),
         ({"ROS_AUTOMATIC_DISCOVERY_RANGE": "OFF"}, FAIL),
         ({"ROS_LOCALHOST_ONLY": "1"}, WARN),
+        ({"AEROTWIN_NETWORK": "loopback"}, OK),
+        ({"AEROTWIN_NETWORK": "lan"}, WARN),
+        ({"AEROTWIN_NETWORK": "moon"}, FAIL),
     ],
 )
 def test_settings_of_dds(environment, status):

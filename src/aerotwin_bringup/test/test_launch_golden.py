@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ament_index_python.packages import get_package_prefix
 
 from aerotwin_bringup.launch_runner import LaunchError, expand_launch_file
 from aerotwin_bringup.launch_runner.arguments import split_words
@@ -27,6 +28,7 @@ from aerotwin_bringup.launch_runner.schema import load_actions
 FOLDER = Path(__file__).parent / "launch_golden"
 GOLDEN = FOLDER / "golden"
 WORKSPACE = sorted((FOLDER.parents[1] / "launch").glob("*.launch.yaml"))
+WORKSPACE = [path for path in WORKSPACE if path.name != "network.launch.yaml"]  # only included
 CASES = yaml.safe_load((FOLDER / "cases.yaml").read_text())
 REAL = os.environ.get("AEROTWIN_REAL_ROS2_LAUNCH")
 RECORDS = os.environ.get("AEROTWIN_RECORD_LAUNCH_GOLDEN") == "1"
@@ -234,7 +236,8 @@ def test_the_launch_files_of_the_workspace_run(path, prefix_of, launch_environme
     actions = load_actions(path)
     nodes = [action for action in every_action(actions) if action.kind == "node"]
     prefix = prefix_of([(node.get("pkg").literal, node.get("exec").literal) for node in nodes])
-    environment = launch_environment | {"AMENT_PREFIX_PATH": str(prefix)}
+    profiles = get_package_prefix("aerotwin_core")  # network.launch.yaml names them
+    environment = launch_environment | {"AMENT_PREFIX_PATH": f"{prefix}{os.pathsep}{profiles}"}
     words = [
         f"{argument.name}:={(argument.choices or ['value'])[0]}"
         for argument in declared_arguments(actions)

@@ -83,8 +83,11 @@ PARTNER = textwrap.dedent(
 
 @pytest.fixture
 def environment():
-    profile = ROOT / "config" / "fastdds_shm.xml"
-    return {**os.environ, "FASTDDS_DEFAULT_PROFILES_FILE": str(profile)}
+    from aerotwin_core.network import choose_network
+
+    found = dict(os.environ)
+    choose_network(found)
+    return found
 
 
 def node_command(tmp_path, **parameters):

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from aerotwin_bringup.doctor.check import Check, fail, ok, warn
+from aerotwin_core.network import LAN, LOOPBACK, NETWORK
 
 MIB, GIB = 1 << 20, 1 << 30
 LITTLE_DISK, TOO_LITTLE_DISK = 5 * GIB, GIB // 4
 """A flight of a minute with cameras leaves 1.5 GB."""
 SEGMENT = 32 * MIB
-"""config/fastdds_shm.xml: shared memory of each node."""
+"""aerotwin_core/network/*.xml: shared memory of each node."""
 N_NODES = 6
 STALE_SHARED = 256 * MIB
 DDS_BASE_PORT, DDS_PORTS_PER_DOMAIN = 7400, 250
@@ -85,16 +86,24 @@ def dds_settings_check(environment: Mapping[str, str] = os.environ) -> Check:
             "ROS_AUTOMATIC_DISCOVERY_RANGE=OFF: nodes on one machine do not find each other",
             "set it to LOCALHOST",
         )
-    old = [name for name in ("FASTRTPS_DEFAULT_PROFILES_FILE", "ROS_LOCALHOST_ONLY")
-           if name in environment]  # fmt: skip
-    if old:
+    if "ROS_LOCALHOST_ONLY" in environment:
         return warn(
             name,
-            f"{', '.join(old)} is of another time",
-            "FASTDDS_DEFAULT_PROFILES_FILE and ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST replace it",
+            "ROS_LOCALHOST_ONLY is deprecated",
+            "ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST replaces it",
+        )
+    network = environment.get(NETWORK, LOOPBACK)
+    if network not in (LOOPBACK, LAN):
+        return fail(name, f"{NETWORK}={network}", f"set it to {LOOPBACK} or {LAN}, or unset it")
+    if network == LAN:
+        return warn(
+            name,
+            f"{NETWORK}={LAN}: everybody on the network can hear and command the nodes",
+            f"unset it; network:={LAN} opens a single launch",
         )
     rmw = environment.get("RMW_IMPLEMENTATION", "the default")
-    return ok(name, f"RMW {rmw}, profiles {profiles or 'none (the launch files set theirs)'}")
+    text = f"nodes are heard on this machine only (network:={LAN} opens a launch to the network)"
+    return ok(name, f"RMW {rmw}; {text}")
 
 
 def domain_check(mavlink_ports: set[int], environment: Mapping[str, str] = os.environ) -> Check:

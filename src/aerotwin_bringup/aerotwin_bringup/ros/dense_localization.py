@@ -12,14 +12,14 @@ from rclpy.signals import SignalHandlerOptions
 from aerotwin_bringup.dense_localization.mission.mission import DenseMission, MissionParameters
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
+from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, is_interrupt
 
 
 def read_parameters(arguments: list[str] | None = None) -> MissionParameters:
     """Return what the node `dense_localization` was given; it does not live longer."""
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
+    init_rclpy(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = Node("dense_localization")
         try:

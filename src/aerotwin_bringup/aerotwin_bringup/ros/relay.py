@@ -26,7 +26,7 @@ from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import parameter, to_mapping
-from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
+from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, StopRequest
 from aerotwin_flight_control.relay_evaluation import RelayResult, relay_sides
 from aerotwin_flight_control.relay_section import relay_section
@@ -163,7 +163,7 @@ def _judge(case: RelayCase, node: SimulatorNode, folder: Path) -> RelayResult:
 
 def main() -> None:
     """Entry point of the executable `relay`."""
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    init_rclpy(signal_handler_options=SignalHandlerOptions.NO)
     relay = Relay()
     StopRequest(relay.stop).announce(WRITING)
     try:

@@ -3,6 +3,7 @@
 """Run a node: start, spin, and end cleanly whatever signal comes, once or twice."""
 
 from collections.abc import Callable
+from typing import Any
 
 import rclpy
 from rclpy.clock import Clock, ClockType
@@ -12,6 +13,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from aerotwin_core.cli import say_fatal
 from aerotwin_core.errors import ParameterError, UserError
+from aerotwin_core.network import choose_network
 from aerotwin_core.stop_request import StopRequest
 
 EXIT_PARAMETER = 78
@@ -19,6 +21,12 @@ EXIT_PARAMETER = 78
 EXIT_FAILURE = 1
 LOOK_S = 0.1
 """Between two looks at whether the node is to end, while nothing happens."""
+
+
+def init_rclpy(**options: Any) -> None:
+    """Initialise rclpy on the chosen network; the options are those of `rclpy.init`."""
+    choose_network()
+    rclpy.init(**options)
 
 
 def run_node(make_node: Callable[[], Node], arguments: list[str] | None = None) -> int:
@@ -35,10 +43,10 @@ def run_node(make_node: Callable[[], Node], arguments: list[str] | None = None) 
         Makes the node; a `ParameterError` in it ends with code 78 and one fatal line.
     """
     stop = StopRequest(ends_at_once=True)
-    rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     node: Node | None = None
     code = 0
     try:
+        init_rclpy(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
         node = make_node()
         stop.ends_at_once = False
         # It only wakes the executor, which would wait for messages for ever.

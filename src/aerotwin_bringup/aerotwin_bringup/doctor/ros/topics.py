@@ -8,6 +8,7 @@ import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.executors import SingleThreadedExecutor
 
+from aerotwin_core.network import choose_network
 from aerotwin_core.ros.qos import reliable
 
 TOPIC = "/diagnostics"
@@ -26,6 +27,7 @@ class DiagnosticsWatch:
 
     def __init__(self) -> None:
         self.statuses: dict[str, list[Any]] = {}
+        choose_network()
         self._context = rclpy.Context()
         self._context.init()
         self._node = rclpy.create_node("aerotwin_doctor", context=self._context)

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Who hears the nodes of this workspace: this machine, unless the network was opened.
+
+`AEROTWIN_NETWORK` says which, `loopback` or `lan`; launch files set it from their argument
+`network`. Everything else that DDS reads follows from it, for nodes of ours here, and for those of
+others that a launch file starts in launch/network.launch.yaml, which must say the same.
+"""
+
+import os
+from collections.abc import MutableMapping
+from pathlib import Path
+from xml.etree import ElementTree
+
+from aerotwin_core.errors import ParameterError
+
+NETWORK = "AEROTWIN_NETWORK"
+LOOPBACK, LAN = "loopback", "lan"
+PROFILES = "FASTDDS_DEFAULT_PROFILES_FILE"
+PROFILES_2 = "FASTRTPS_DEFAULT_PROFILES_FILE"
+"""What Fast DDS 2 (Jazzy) reads; Fast DDS 3 (Kilted) warns of it."""
+DISCOVERY_RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
+FIRST_RMW_OF_FAST_DDS_3 = 9
+"""Major version of rmw_fastrtps_cpp: 8.4 in Jazzy, 9.3 in Kilted."""
+_DEPRECATED = "ROS_LOCALHOST_ONLY"
+
+
+def choose_network(environment: MutableMapping[str, str] = os.environ) -> str:
+    """Set what DDS reads when the first node of a process is made; return which network it is.
+
+    On the loopback, profiles and discovery range of the environment are replaced; on the LAN they
+    are kept where there are any. Fast DDS is held to the loopback by its profile alone: with
+    ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST ROS adds a transport that opens sockets on every
+    network card. Another middleware is held by that variable.
+
+    Raises
+    ------
+    ParameterError
+        If AEROTWIN_NETWORK is neither.
+    """
+    from ament_index_python.packages import get_package_share_directory
+
+    network = environment.get(NETWORK, LOOPBACK)
+    if network not in (LOOPBACK, LAN):
+        raise ParameterError(f"{NETWORK}: expected {LOOPBACK} or {LAN}, found '{network}'")
+    path = f"{get_package_share_directory('aerotwin_core')}/network/{network}.xml"
+    if network == LAN:
+        path = environment.get(PROFILES, path)
+    else:
+        environment.pop(_DEPRECATED, None)
+        is_fast = "fastrtps" in environment.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp")
+        environment[DISCOVERY_RANGE] = "SUBNET" if is_fast else "LOCALHOST"
+    environment[PROFILES] = path
+    if _is_fast_dds_2():
+        environment[PROFILES_2] = path
+    else:
+        environment.pop(PROFILES_2, None)
+    return network
+
+
+def _is_fast_dds_2() -> bool:
+    """Tell by the version of ROS's package on top of it."""
+    from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+
+    try:
+        manifest = Path(get_package_share_directory("rmw_fastrtps_cpp")) / "package.xml"
+        version = ElementTree.parse(manifest).findtext("version", "")
+    except (PackageNotFoundError, OSError, ElementTree.ParseError):
+        return False
+    return int(version.partition(".")[0] or 0) < FIRST_RMW_OF_FAST_DDS_3
