@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters of nodes, the nested ones by names with dots."""
 
+import sys
 from dataclasses import dataclass, field
 
 import pytest
@@ -20,6 +21,15 @@ from aerotwin_core.ros.parameters import declare_parameters  # noqa: E402
 class Gain:
     gain: float = parameter(2.0, text="gain", unit="1/s", minimum=0.0)
     n: int = parameter(3, text="how many")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranged:
+    speed: float = parameter(1.0, text="speed", minimum=0.0, maximum=100.0, live=True)
+    n: int = parameter(1, text="how many", minimum=1)
+    cut: float | None = parameter(None, text="cut", maximum=2.5)
+    mode: str = parameter("a", text="mode", choices=("a", "b"))
+    free: float = parameter(0.0, text="free")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,3 +71,24 @@ def test_nested_parameters_are_set_by_names_with_dots():
 def test_what_names_no_parameter_or_is_out_of_range_is_told(words, message):
     with pytest.raises(ParameterError, match=message):
         declared(*words)
+
+
+def test_ranges_and_choices_are_declared_for_the_tools_of_ros():
+    rclpy.init()
+    try:
+        node = rclpy.create_node("ranged")
+        declare_parameters(node, Ranged)
+        found = {name: node.describe_parameter(name) for name in ("speed", "n", "cut", "mode")}
+        refused = node.set_parameters([rclpy.Parameter("speed", value=101.0)])
+        assert not node.describe_parameter("free").floating_point_range
+        node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+    (speed,) = found["speed"].floating_point_range
+    assert (speed.from_value, speed.to_value) == (0.0, 100.0)
+    (n,) = found["n"].integer_range
+    assert (n.from_value, n.to_value) == (1, 2**63 - 1)
+    (cut,) = found["cut"].floating_point_range
+    assert (cut.from_value, cut.to_value) == (-sys.float_info.max, 2.5)
+    assert found["mode"].additional_constraints == "one of 'a', 'b'"
+    assert not refused[0].successful

@@ -127,9 +127,7 @@ class Simulation:
     def _declare_topics(self) -> None:
         self._outlets.add(topics.OF_THE_WORLD)
         for vehicle in self.vehicles:
-            place = topics.below(vehicle.name)
-            of_all = [place(topic) for topic in topics.OF_A_VEHICLE]
-            self._outlets.add(list(dict.fromkeys([*of_all, *vehicle.camera_topics])))
+            self._outlets.add(vehicle.published)
 
     @property
     def leader(self) -> SimulatedVehicle:

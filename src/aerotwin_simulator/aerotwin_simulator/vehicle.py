@@ -26,6 +26,7 @@ from aerotwin_simulator.fleet import VehiclePlan, side_by_side
 from aerotwin_simulator.inertial_sensors import InertialSensors
 from aerotwin_simulator.lidar import BodyLidar, lidar_transform, make_lidar
 from aerotwin_simulator.mounting import eye_transforms, imu_transform
+from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.sensor_setup import Setup, sensor_setup
 from aerotwin_simulator.surroundings import Air, Surface, Surroundings
@@ -252,9 +253,17 @@ class SimulatedVehicle:
         return self._cameras[0].topics[-1] if self._cameras else self._place(topics.TRUTH_ODOM)
 
     @property
-    def camera_topics(self) -> list[topics.Topic]:
-        """The topics of its cameras."""
-        return [topic for camera in self._cameras for topic in camera.topics]
+    def published(self) -> list[topics.Topic]:
+        """The topics of what it has on board, those of sensors of one's own apart."""
+        found = list(topics.OF_A_VEHICLE)
+        if self.parameters.gnss != NO_GNSS:
+            found += topics.OF_A_GNSS
+        if self._battery.is_there:
+            found.append(topics.BATTERY)
+        if self._lidar is not None:
+            found.append(topics.LIDAR_POINTS)
+        of_cameras = [topic for camera in self._cameras for topic in camera.topics]
+        return [*map(self._place, found), *of_cameras]
 
     def close(self) -> None:
         """End its controller."""

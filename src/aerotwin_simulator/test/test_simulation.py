@@ -13,6 +13,7 @@ from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import stamp_ns
+from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_simulator import Simulation, SimulatorParameters, topics
 from aerotwin_simulator.recording import BagOutlet
 from aerotwin_worlds import World
@@ -152,6 +153,42 @@ def test_one_seed_gives_the_same_sensor_bytes_and_another_seed_others(tmp_path, 
     assert {name for name, _, _ in first} == set(names)
     assert first == again
     assert first != other
+
+
+class Declared:
+    """An outlet that takes note of its topics."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def add(self, topic: topics.Topic) -> None:
+        self.names.add(topic.name)
+
+    def emit(self, topic: topics.Topic, stamp_ns: int, cdr: bytes) -> None:
+        assert topic.name in self.names
+
+
+@pytest.mark.parametrize(
+    ("changes", "optional"),
+    [
+        ({"camera": False, "gnss": "none"}, ()),
+        ({"camera": False}, topics.OF_A_GNSS),
+        ({"gnss": "none"}, topics.OF_A_STEREO_PAIR),
+        ({"camera": False, "gnss": "none", "lidar": "spinning_16"}, (topics.LIDAR_POINTS,)),
+    ],
+)
+def test_a_vehicle_advertises_what_it_has_on_board(tmp_path, flat_world, changes, optional):
+    outlet = Declared()
+    simulation = Simulation(
+        parameters(tmp_path, controller="ros2", **changes), flat_world, tmp_path, [outlet]
+    )
+    with_battery = load_airframe(simulation.parameters.airframe).battery.capacity_ah > 0.0
+    battery = (topics.BATTERY,) if with_battery else ()
+    for _ in range(50):
+        simulation.advance()
+    simulation.close()
+    always = (*topics.OF_THE_WORLD, *topics.OF_A_VEHICLE)
+    assert outlet.names == {topic.name for topic in (*always, *battery, *optional)}
 
 
 def test_a_reset_puts_the_vehicle_back_and_time_goes_on(tmp_path, flat_world):

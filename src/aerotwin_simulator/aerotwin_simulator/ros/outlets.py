@@ -101,8 +101,9 @@ class RosOutlet:
         )
 
     def n_subscribers(self, topic: Topic) -> int:
-        """Return how many subscriptions are matched."""
-        return int(self._publishers[topic.name].get_subscription_count())
+        """Return how many subscriptions are matched; none of a topic that is not published."""
+        publisher = self._publishers.get(topic.name)
+        return 0 if publisher is None else int(publisher.get_subscription_count())
 
     def recount(self) -> None:
         """Look at the next message, not within 0.2 s, who listens: somebody new is known to."""
