@@ -64,6 +64,7 @@ NETWORK_INCLUDE = {"file": "$(dirname)/network.launch.yaml"}
 LONGEST_FILE_LINES = 400
 # Files that may be longer: path relative to src -> why.
 LONG_FILES: dict[str, str] = {
+    "aerotwin_simulator/aerotwin_simulator/vehicle.py": "one vehicle; its parts are files already",
     "aerotwin_px4_bridge/test/test_mission.py": "every way through one script, on one stand-in",
 }
 

@@ -21,7 +21,7 @@ from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.output_lock import hold_output
 from aerotwin_core.parameters import to_mapping
-from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
+from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, StopRequest
 from aerotwin_simulator.ros.process import WRITING
 from aerotwin_simulator.run_folder import make_run_folder, software_versions
@@ -40,7 +40,7 @@ def main() -> None:
             node.is_stop_wanted = True
 
     stop = StopRequest(end_replay, ends_at_once=True)
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    init_rclpy(signal_handler_options=SignalHandlerOptions.NO)
     code = EXIT_FAILURE
     try:
         node = ReplayNode()

@@ -13,7 +13,7 @@ from rclpy.signals import SignalHandlerOptions
 from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import to_mapping
-from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER
+from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, StopRequest
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.ros.flight import FlightResult, fly
@@ -66,7 +66,7 @@ def run_simulator(
             node.is_stop_wanted = True
 
     stop = StopRequest(end_flight, ends_at_once=True)
-    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    init_rclpy(signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = SimulatorNode(parameters_type)
         parameters = node.parameters
