@@ -25,6 +25,15 @@ EVERYTHING = {
     "mission": "none", "speed": 1.0, "lidar": "spinning_16", "voxel_cloud_m": 1.0,
     "slam": "stereo_odometry", "record": "none",
 }  # fmt: skip
+WORLD = """
+name: coarse
+generator: cliff
+parameters: {seed: 1, spacing_m: 1.0, texel_m: 0.5}
+origin: {latitude_deg: 47.4, longitude_deg: 8.5, altitude_m: 400.0}
+start: {x_m: -25.0, y_m: -10.0}
+attribution: Made in a test
+licence: Apache-2.0
+"""
 SDP_GROUP = "239.255.0.1"
 """Where DDS participants announce themselves (RTPS 2.5, 9.6.2.4)."""
 
@@ -92,7 +101,10 @@ def groups() -> set[str]:
 @pytest.fixture
 def flight(tmp_path) -> Iterator[int]:
     """The process id of a launched flight with everything on."""
-    words = [f"{name}:={value}" for name, value in EVERYTHING.items()]
+    world = tmp_path / "coarse.yaml"
+    world.write_text(WORLD)
+    everything = {**EVERYTHING, "world": world}
+    words = [f"{name}:={value}" for name, value in everything.items()]
     environment = {k: v for k, v in os.environ.items() if k != "ROS_AUTOMATIC_DISCOVERY_RANGE"}
     launched = subprocess.Popen(
         [sys.executable, "-m", "aerotwin_core.cli", "launch", str(FLIGHT), *words,
