@@ -252,12 +252,14 @@ def test_the_present_is_the_delayed_state_carried_through_the_samples(simulated_
 
 
 def feed(estimator: Estimator, sensor, force) -> None:
-    estimator.reading[:] = (
-        *force, *sensor.angular_velocity_body, *sensor.magnetic_field_body_tesla,
-        pressure_altitude(sensor.pressure_pa),
-    )  # fmt: skip
+    given = 0
+    estimator.reading[:6] = (*force, *sensor.angular_velocity_body)
+    if sensor.magnetic_field_body_tesla is not None:
+        estimator.reading[6:9], given = sensor.magnetic_field_body_tesla, 1
+    if sensor.pressure_pa is not None:
+        estimator.reading[9], given = pressure_altitude(sensor.pressure_pa), given | 2
     estimator.context[K_STILL] = 1.0
-    estimator.step(sensor.time_us * 1e-6, DT, 3)
+    estimator.step(sensor.time_us * 1e-6, DT, given)
 
 
 def test_standing_still_brings_the_velocity_to_zero(state, covariance):
