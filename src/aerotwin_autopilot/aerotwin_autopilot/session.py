@@ -4,6 +4,7 @@
 
 import socket
 import struct
+import sys
 
 import numpy as np
 from fastcrc import crc16
@@ -94,12 +95,20 @@ class Session:
             for message_id, payload in self.frames(data):
                 if message_id == HIL_SENSOR:
                     udp.drain(self.server)
+                    self._write_commanders()
                     answer = self.answer(payload)
                     udp.flush(self.server)  # before the answer: who waits for it finds all said
                     if not _sent(link, answer):
                         return
                 else:
                     self.take(message_id, payload)
+
+    def _write_commanders(self) -> None:
+        """Write down who commands the vehicle from outside, at once: the log outlives a crash."""
+        unsaid = self.server.senders.unsaid
+        while unsaid:
+            sys.stdout.write(f"{unsaid.pop(0).line()}\n")
+            sys.stdout.flush()
 
     def frames(self, data: bytes) -> list[tuple[int, bytes]]:
         """Return (message id, full payload) of the frames in data, in order.

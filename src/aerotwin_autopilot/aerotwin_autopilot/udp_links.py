@@ -12,6 +12,8 @@ from aerotwin_px4_bridge import offboard_port
 HOST = "127.0.0.1"
 LOCAL_PORTS = {"offboard": 14580, "onboard": 14280, "ground": 18570}
 ONBOARD_PORT, GROUND_PORT = 14030, 14550
+OWN_LINK = "onboard"
+"""The link of the scenario's own client; whoever else commands the vehicle is an outside client."""
 DATAGRAM_BYTES = 65536
 DATAGRAMS_PER_STEP = 200
 """A flood on a UDP port must not stop the flight: the rest waits for the next step."""
@@ -28,6 +30,9 @@ def remote_port(name: str, instance: int) -> int:
 
 class UdpLinks:
     """The three UDP sockets; each sends to its usual partner, or to who spoke last.
+
+    The onboard link stays with its usual partner as long as somebody listens there: another client
+    must not take the scenario's telemetry away.
 
     A link whose partner's port is closed carries a heartbeat a second until somebody is there:
     telemetry that nobody reads is a quarter of the work of a flight.
@@ -49,6 +54,8 @@ class UdpLinks:
         self._poll = select.epoll()
         self._index: dict[int, int] = {}
         self._probed: set[int] = set()
+        self._own = HOST, remote_port(OWN_LINK, instance)
+        self._own_index = LINK_NAMES.index(OWN_LINK)
         for name in LINK_NAMES:
             local = LOCAL_PORTS[name] + instance
             remote = remote_port(name, instance)
@@ -95,9 +102,11 @@ class UdpLinks:
                 data, partner = self._sockets[index].recvfrom(DATAGRAM_BYTES)
             except (BlockingIOError, ConnectionRefusedError):
                 return
-            self._partners[index] = partner
-            server.links[index].is_heard = True
-            server.receive(index, data)
+            is_own = index == self._own_index and partner == self._own
+            if is_own or index != self._own_index or not server.links[index].is_heard:
+                self._partners[index] = partner
+                server.links[index].is_heard = True
+            server.receive(index, data, "" if is_own else f"{partner[0]}:{partner[1]}")
 
     def _take_errors(self, index: int) -> None:
         """Empty the socket's queue of errors; it would be told again at every step."""

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """How well the vehicle flew: its path against truth, control and estimation error apart."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from aerotwin_core import plots
 from aerotwin_core.bag import BagReader
 from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_px4_bridge.commanders import Commander
 
 PATH_SPACING_M = 0.05
 BAR_CROSS_TRACK_M = 0.6
@@ -98,12 +99,17 @@ def flight_section(
     duration_s: float,
     real_time_factor: float,
     parameters: Mapping[str, Any],
+    commanders: Sequence[Commander] = (),
 ) -> Section:
-    """Return the chapter about the flight itself; its texts name what `parameters` had on board."""
+    """Return the chapter about the flight itself; its texts name what `parameters` had on board.
+
+    `commanders` are the outside clients that commanded a vehicle.
+    """
     metrics: dict[str, Any] = {
         "outcome": outcome,
         "duration_s": duration_s,
         "real_time_factor": real_time_factor,
+        "outside_commanders": [asdict(commander) for commander in commanders],
     }
     headline = [
         Headline(label="Flight", value=f"{duration_s:.1f}", unit="s", meaning=outcome),

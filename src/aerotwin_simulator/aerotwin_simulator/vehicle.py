@@ -15,6 +15,7 @@ from aerotwin_core.parameters import load_parameters_file
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
 from aerotwin_px4_bridge import AutopilotLost, Mission, VisionPose
+from aerotwin_px4_bridge.commanders import Commander
 from aerotwin_simulator import topics
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.collision import Collision, CollisionWatch, mesh_at
@@ -92,6 +93,7 @@ class SimulatedVehicle:
         self._truth = TruthMessages(self._n_rotors, plan.name)
         self._messages = ControllerMessages(plan.name)
         self._n_missed_before = 0
+        self._commanders_before: list[Commander] = []
         self.has_commander: Callable[[], bool] = lambda: True
         self._put(0)
 
@@ -104,6 +106,11 @@ class SimulatedVehicle:
     def n_missed(self) -> int:
         """Steps for which no command came in time, over all resets."""
         return self._n_missed_before + self.backend.n_missed
+
+    @property
+    def commanders(self) -> list[Commander]:
+        """Outside clients that commanded it, over all resets; the last are known when it ends."""
+        return [*self._commanders_before, *self.backend.commanders]
 
     def see(self, message: Any) -> None:
         """Take a nav_msgs/Odometry of `external_odom` for the autopilot."""
@@ -222,6 +229,7 @@ class SimulatedVehicle:
         """Put it back at its start, with a fresh controller; `start` and `wait` follow."""
         self.backend.close()
         self._n_missed_before = self.n_missed
+        self._commanders_before = self.commanders
         for camera in self._cameras:
             camera.restart(stamp_ns)
         self._put(stamp_ns)

@@ -19,6 +19,7 @@ from aerotwin_autopilot.mavlink.log_protocol import LogProtocol
 from aerotwin_autopilot.mavlink.mission_protocol import MissionProtocol, mission_current
 from aerotwin_autopilot.mavlink.parameter_protocol import ParameterProtocol
 from aerotwin_autopilot.mavlink.requests import REQUESTS, MessageRequests
+from aerotwin_autopilot.mavlink.senders import Senders
 from aerotwin_autopilot.mavlink.streams import GROUND_HZ, OFFBOARD_HZ, PAYLOAD_HZ
 from aerotwin_autopilot.mavlink.telemetry import Navigation, payloads
 
@@ -47,6 +48,8 @@ class MavlinkServer:
         Messages that came damaged or with numbers that cannot be.
     n_unsaid : int
         Messages that were due and whose numbers did not fit.
+    senders : Senders
+        Outside clients that commanded the vehicle.
     """
 
     def __init__(self, autopilot: Autopilot) -> None:
@@ -54,6 +57,8 @@ class MavlinkServer:
         self.system_id = autopilot.instance + 1
         self.links = [Link(OFFBOARD_HZ), Link(PAYLOAD_HZ), Link(GROUND_HZ)]
         self.n_bad = self.n_unsaid = 0
+        self.senders = Senders()
+        self._sender = ""
         self._condition: tuple[Any, ...] = ()
         self._mission_current: tuple[int, ...] = ()
         self._last_time_us = self._next_us = 0
@@ -83,9 +88,13 @@ class MavlinkServer:
 
     # --- in --------------------------------------------------------------------------------
 
-    def receive(self, link_index: int, data: bytes) -> None:
-        """Take a datagram; damaged frames are counted and dropped."""
+    def receive(self, link_index: int, data: bytes, sender: str = "") -> None:
+        """Take a datagram; damaged frames are counted and dropped.
+
+        `sender` is the address of an outside client, whose orders are noted.
+        """
         link = self.links[link_index]
+        self._sender = sender
         self.autopilot.modes.is_urgent = True
         self._next_us = 0
         if self._receive_one(link, data):
@@ -99,7 +108,8 @@ class MavlinkServer:
         for message in messages:
             name = message.get_type()
             self.n_bad += name == "BAD_DATA"
-            self._handle(link, name, message)
+            source = message.get_srcSystem(), message.get_srcComponent()
+            self._handle(link, name, message, source)
 
     def _receive_one(self, link: Link, data: bytes) -> bool:
         """Take a datagram that is one frame of a frequent message; False when it is not."""
@@ -111,16 +121,18 @@ class MavlinkServer:
         record = reader.read(data)
         if record is None:
             return False
-        self._handle(link, reader.name, record)
+        self._handle(link, reader.name, record, (data[5], data[6]))
         return True
 
-    def _handle(self, link: Link, name: str, message: Any) -> None:
+    def _handle(self, link: Link, name: str, message: Any, source: tuple[int, int]) -> None:
         handler = self._handlers.get(name)
         if handler is None:
             return
         target = getattr(message, "target_system", self.system_id)
         component = getattr(message, "target_component", COMPONENT_ID)
         if target in (BROADCAST, self.system_id) and component in (BROADCAST, COMPONENT_ID):
+            if self._sender:
+                self.senders.note(name, message, source, self._sender, self.autopilot.arrival_s)
             try:
                 handler(link, message)
             except IMPOSSIBLE:

@@ -132,6 +132,7 @@ def flight_record(
             duration_s=result.duration_s,
             real_time_factor=result.real_time_factor,
             parameters=configuration["parameters"],
+            commanders=[c for vehicle in result.vehicles for c in vehicle.commanders],
         )
     ]
     if len(result.vehicles) > 1:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The face of every back-end, and what each is made from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,6 +12,7 @@ import numpy as np
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import Airframe
 from aerotwin_px4_bridge import AutopilotEstimate, Mission
+from aerotwin_px4_bridge.commanders import Commander
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.readings import Readings
 
@@ -85,6 +86,9 @@ class Backend(Protocol):
 
     motors: Motors
     """The present command."""
+
+    commanders: Sequence[Commander]
+    """Outside clients that commanded it, known once it is closed."""
 
     @property
     def phase(self) -> str:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """PX4 or the embedded autopilot: its process, its HIL link in lockstep, and its mission client."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -17,6 +17,7 @@ from aerotwin_px4_bridge import (
     MissionClient,
 )
 from aerotwin_px4_bridge.battery_status import pack_battery_status
+from aerotwin_px4_bridge.commanders import Commander, find_commanders
 from aerotwin_px4_bridge.hil_kernels import (
     FRAME_BYTES,
     HAS_FIELD,
@@ -75,6 +76,7 @@ class MavlinkAutopilot:
         self._setup = setup
         self.motors = Motors(np.zeros(len(setup.airframe.rotors)))
         self.has_end = setup.mission is not None
+        self.commanders: Sequence[Commander] = ()
         self._client_due_ns = self._origin_due_ns = 0
         self._is_blind = parameters.gnss == NO_GNSS
         self._p_map_seen: FloatArray | None = None
@@ -281,6 +283,12 @@ class MavlinkAutopilot:
         """Lockstep answers whose wait ran out."""
         return self.link.n_missed
 
+    def _find_commanders(self) -> None:
+        parameters = self._setup.parameters
+        self.commanders = find_commanders(
+            self._setup.folder, parameters.instance, parameters.controller
+        )
+
     def counters(self) -> dict[str, str]:
         """Return the link's counters, and what the autopilot says of its estimator."""
         counters = self.link.counters
@@ -307,6 +315,7 @@ class MavlinkAutopilot:
     def close(self) -> None:
         """Close both links and end the process; PX4's log is put beside the bag."""
         with ExitStack() as stack:  # the last entry first, and each whatever becomes of the others
+            stack.callback(self._find_commanders)
             if self._setup.parameters.controller == "px4":
                 stack.callback(collect_ulogs, self._setup.folder, self._setup.parameters.instance)
             stack.callback(self.process.stop)

@@ -4,7 +4,7 @@
 
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
 from numbers import Real
 from traceback import extract_tb
@@ -17,6 +17,7 @@ from aerotwin_core.interfaces import ControllerContext, ControllerSample
 from aerotwin_core.parameters import read_yaml
 from aerotwin_multirotor_dynamics import at_altitude, layout
 from aerotwin_px4_bridge import AutopilotLost
+from aerotwin_px4_bridge.commanders import Commander
 from aerotwin_simulator.controllers.backend import OFF, SPEEDS, BackendSetup, Motors
 from aerotwin_simulator.parameters import PYTHON, SimulatorParameters
 from aerotwin_simulator.readings import FIELD, FORCE, PRESSURE, RATE, Readings
@@ -45,6 +46,7 @@ class PythonController:
 
     estimate = None
     n_missed = 0
+    commanders: Sequence[Commander] = ()
 
     def __init__(self, setup: BackendSetup) -> None:
         parameters, airframe = setup.parameters, setup.airframe

@@ -14,6 +14,7 @@ from time import monotonic
 import numpy as np
 
 from aerotwin_px4_bridge import AutopilotLost
+from aerotwin_px4_bridge.commanders import Commander
 from aerotwin_simulator.controllers.backend import OFF, SPEEDS, BackendSetup, Motors
 from aerotwin_simulator.readings import Readings
 
@@ -37,6 +38,8 @@ class TopicCommands:
     failure = None
     is_finished = False
     has_end = False
+
+    commanders: Sequence[Commander] = ()
 
     def __init__(self, setup: BackendSetup) -> None:
         parameters = setup.parameters

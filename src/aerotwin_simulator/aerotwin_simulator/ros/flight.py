@@ -9,6 +9,7 @@ from pathlib import Path
 
 from aerotwin_core.errors import UserError
 from aerotwin_px4_bridge import AutopilotLost
+from aerotwin_px4_bridge.commanders import Commander, outside_commands
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.pacing import RealTimeFactor
@@ -43,6 +44,8 @@ class VehicleResult:
         Its task is done, or nothing ended it before the flight did.
     n_missed : int
         Steps for which no command came in time.
+    commanders : tuple of Commander
+        Outside clients that commanded it.
     """
 
     name: str
@@ -50,6 +53,7 @@ class VehicleResult:
     outcome: str
     is_success: bool
     n_missed: int
+    commanders: tuple[Commander, ...] = ()
 
 
 @dataclass
@@ -215,6 +219,10 @@ def _result(
                 f"{vehicle.title}: {vehicle.n_missed} lockstep answers were missed: this run is "
                 "not repeatable to the byte"
             )
+        warnings += [
+            f"{vehicle.title}: {text}: this run is not repeatable to the byte"
+            for text in outside_commands(vehicle.commanders)
+        ]
     lost = {} if node.foreign is None else node.foreign.n_lost
     warnings += [
         f"{n} messages on {name} were lost: they came faster than they were taken"
@@ -236,6 +244,7 @@ def _result(
                 outcome=vehicle.outcome or f"flew until the end: {vehicle.backend.phase}",
                 is_success=vehicle.outcome is None or vehicle.is_success,
                 n_missed=vehicle.n_missed,
+                commanders=tuple(vehicle.commanders),
             )
             for vehicle in simulation.vehicles
         ],

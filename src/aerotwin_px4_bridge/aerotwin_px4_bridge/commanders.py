@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Who commanded a vehicle from outside: what autopilots write down, and what a report says of it.
+
+Any process of this machine can send MAVLink. The embedded autopilot writes a line into its log for
+each kind of order of each client but the scenario's own; of PX4 the ULog tells commands and the ids
+of their senders, not where they came from, nor set-points, plans and parameters.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pymavlink.dialects.v20 import common
+
+from aerotwin_core.errors import UserError
+from aerotwin_px4_bridge.onboard import ONBOARD_COMPONENT_ID
+from aerotwin_px4_bridge.ulog import read_ulog
+
+_LINE = re.compile(
+    r"^commanded by system (\d+) component (\d+) from (\S+): (.+) at (\d+\.\d+) s$", re.MULTILINE
+)
+_UNKNOWN = "unknown"
+_NAMED = 3
+"""Orders that a text names; the rest is counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commander:
+    """The first order of one kind from one client.
+
+    Attributes
+    ----------
+    system_id, component_id : int
+        Who it says it is.
+    address : str
+        From where, as host:port; "unknown" where nobody wrote it down.
+    order : str
+        A MAV_CMD without its prefix, or the name of the message.
+    time_s : float
+        When it came first, in simulated time.
+    """
+
+    system_id: int
+    component_id: int
+    address: str
+    order: str
+    time_s: float
+
+    @property
+    def client(self) -> str:
+        """Who and from where, in words."""
+        return f"system {self.system_id} component {self.component_id} from {self.address}"
+
+    def line(self) -> str:
+        """Return what an autopilot's log says of it."""
+        return f"commanded by {self.client}: {self.order} at {self.time_s:.3f} s"
+
+
+def command_name(number: int) -> str:
+    """Return the name of a MAV_CMD without its prefix.
+
+    >>> command_name(400)
+    'COMPONENT_ARM_DISARM'
+    """
+    entry = common.enums["MAV_CMD"].get(number)
+    return entry.name.removeprefix("MAV_CMD_") if entry is not None else f"command {number}"
+
+
+def commanders_in_log(path: Path) -> list[Commander]:
+    """Return the clients that an embedded autopilot wrote down; none where there is no log."""
+    if not path.is_file():
+        return []
+    return [
+        Commander(
+            system_id=int(system),
+            component_id=int(component),
+            address=address,
+            order=order,
+            time_s=float(time),
+        )
+        for system, component, address, order, time in _LINE.findall(
+            path.read_text(encoding="utf-8", errors="replace")
+        )
+    ]
+
+
+def commanders_in_ulogs(paths: Sequence[Path], instance: int) -> list[Commander]:
+    """Return the senders of commands in PX4's logs, without PX4 itself and the scenario's client.
+
+    Raises
+    ------
+    UserError
+        If a log is damaged at its start.
+    """
+    found: dict[tuple[int, int, int], float] = {}
+    for path in paths:
+        commands = read_ulog(path, ["vehicle_command"]).topics.get("vehicle_command")
+        if commands is None:
+            continue
+        columns = ("source_system", "source_component", "command", "timestamp", "from_external")
+        for row in zip(*(commands[name].tolist() for name in columns), strict=True):
+            system, component, number, time_us, is_external = row
+            is_own = (system, component) == (instance + 1, ONBOARD_COMPONENT_ID)
+            if is_external and not is_own:
+                key = system, component, number
+                found[key] = min(found.get(key, time_us * 1e-6), time_us * 1e-6)
+    return [
+        Commander(
+            system_id=system,
+            component_id=component,
+            address=_UNKNOWN,
+            order=command_name(number),
+            time_s=time_s,
+        )
+        for (system, component, number), time_s in sorted(found.items(), key=lambda at: at[1])
+    ]
+
+
+def find_commanders(run_folder: Path, instance: int, controller: str) -> list[Commander]:
+    """Return who commanded a vehicle whose autopilot has ended.
+
+    Parameters
+    ----------
+    run_folder : Path
+        Where its autopilot wrote.
+    instance : int
+        Number of the vehicle.
+    controller : str
+        `embedded` or `px4`; of any other nothing is known.
+
+    Raises
+    ------
+    UserError
+        If a log cannot be read.
+    """
+    if controller == "embedded":
+        return commanders_in_log(run_folder / f"autopilot_{instance}.log")
+    if controller != "px4":
+        return []
+    logs = sorted((run_folder / f"px4_{instance}" / "log").glob("**/*.ulg"))
+    try:
+        return commanders_in_ulogs([path for path in logs if path.stat().st_size], instance)
+    except UserError as error:
+        raise UserError(
+            f"{error}; whether an outside client commanded the vehicle is not known"
+        ) from error
+
+
+def outside_commands(commanders: Sequence[Commander]) -> list[str]:
+    """Return one text per client: what it ordered first, and when."""
+    by_client: dict[str, list[Commander]] = {}
+    for commander in commanders:
+        by_client.setdefault(commander.client, []).append(commander)
+    texts = []
+    for client, orders in by_client.items():
+        named = ", ".join(f"{o.order} at {o.time_s:.1f} s" for o in orders[:_NAMED])
+        rest = f" and {len(orders) - _NAMED} kinds more" if len(orders) > _NAMED else ""
+        texts.append(f"an outside client commanded the vehicle: {client}: {named}{rest}")
+    return texts
