@@ -244,7 +244,7 @@ def flight() -> Flight:
     return Flight(SimulatedVehicle(seed=1))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def simulated_vehicle() -> type[SimulatedVehicle]:
     """Return the class; a test makes vehicles of its own seeds."""
     return SimulatedVehicle

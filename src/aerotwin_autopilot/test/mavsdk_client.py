@@ -77,6 +77,7 @@ class Client:
         """Take off where it stands on the ground."""
         if self.telemetry.in_air():
             return
+        self.action.hold()  # PX4 stays in the mode that it landed in, and is not armed in RETURN
         self.wait(self.healthy, "health")
         self.action.set_takeoff_altitude(ALTITUDE_M)
         self.action.arm()

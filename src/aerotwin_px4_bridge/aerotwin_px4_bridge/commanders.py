@@ -21,7 +21,7 @@ from aerotwin_px4_bridge.ulog import read_ulog
 _LINE = re.compile(
     r"^commanded by system (\d+) component (\d+) from (\S+): (.+) at (\d+\.\d+) s$", re.MULTILINE
 )
-_UNKNOWN = "unknown"
+_UNKNOWN = "an unknown address"
 _NAMED = 3
 """Orders that a text names; the rest is counted."""
 
@@ -35,7 +35,7 @@ class Commander:
     system_id, component_id : int
         Who it says it is.
     address : str
-        From where, as host:port; "unknown" where nobody wrote it down.
+        From where, as host:port; an unknown one of PX4.
     order : str
         A MAV_CMD without its prefix, or the name of the message.
     time_s : float

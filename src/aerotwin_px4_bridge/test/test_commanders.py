@@ -60,8 +60,8 @@ def test_of_px4_the_senders_of_commands_are_told_without_itself_and_the_scenario
     write_ulog(tmp_path / f"px4_{INSTANCE}" / "log" / "day" / "a.ulg", rows)
     found = find_commanders(tmp_path, INSTANCE, "px4")
     assert [(c.system_id, c.component_id, c.order, c.time_s, c.address) for c in found] == [
-        (245, 190, "COMPONENT_ARM_DISARM", 3.5, "unknown"),
-        (255, 190, "DO_SET_MODE", 4.5, "unknown"),
+        (245, 190, "COMPONENT_ARM_DISARM", 3.5, "an unknown address"),
+        (255, 190, "DO_SET_MODE", 4.5, "an unknown address"),
     ]
     assert commanders_in_ulogs([], INSTANCE) == []
     assert find_commanders(tmp_path, INSTANCE, "python:a:B") == []
