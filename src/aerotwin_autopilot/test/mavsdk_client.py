@@ -24,6 +24,8 @@ LIMIT_S = 60.0
 """Wall time for each wait; the simulation runs faster than real time."""
 METRES_PER_DEGREE = 111_180.0
 ALTITUDE_M = 5.0
+OFFBOARD_GAP_S = 30.0
+"""In simulated time: MAVSDK sends set-points by the wall clock of a machine that may be busy."""
 
 
 class Client:
@@ -73,6 +75,16 @@ class Client:
             home.longitude_deg + east_m / scale,
         )
 
+    @property
+    def from_home(self) -> tuple[float, float]:
+        """North and east of home [m]; each arming makes another home."""
+        home, here = self.telemetry.home(), self.telemetry.position()
+        scale = METRES_PER_DEGREE * math.cos(math.radians(home.latitude_deg))
+        return (
+            (here.latitude_deg - home.latitude_deg) * METRES_PER_DEGREE,
+            (here.longitude_deg - home.longitude_deg) * scale,
+        )
+
     def be_flying(self) -> None:
         """Take off where it stands on the ground."""
         if self.telemetry.in_air():
@@ -80,6 +92,7 @@ class Client:
         self.action.hold()  # PX4 stays in the mode that it landed in, and is not armed in RETURN
         self.wait(self.healthy, "health")
         self.action.set_takeoff_altitude(ALTITUDE_M)
+        self.params.set_param_float("COM_OF_LOSS_T", OFFBOARD_GAP_S)
         self.action.arm()
         self.action.takeoff()
         height = self.telemetry.position

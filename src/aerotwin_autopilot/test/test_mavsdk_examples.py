@@ -53,7 +53,7 @@ EXPECTED = {
     "info": {"version": [1, 14, 3], "product": "SUCCESS", "identification": "SUCCESS"},
     "params": {
         "set": "SUCCESS", "kept": True, "restored": "SUCCESS", "integer": "SUCCESS",
-        "wrong type": "WRONG_TYPE", "unknown": "DOES_NOT_EXIST", "all": True,
+        "unknown": "DOES_NOT_EXIST", "all": True,
     },
     "ftp": {
         "list": "SUCCESS", "no such folder": "FILE_DOES_NOT_EXIST",

@@ -13,7 +13,7 @@ from aerotwin_core import plots
 from aerotwin_core.bag import BagReader
 from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_px4_bridge.commanders import Commander
+from aerotwin_px4_bridge import Commander
 
 PATH_SPACING_M = 0.05
 BAR_CROSS_TRACK_M = 0.6

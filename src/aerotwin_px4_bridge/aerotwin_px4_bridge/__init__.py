@@ -9,6 +9,7 @@ everything on this side is ENU, FLU and SI.
 """
 
 from aerotwin_px4_bridge.autopilot_state import AutopilotEstimate
+from aerotwin_px4_bridge.commanders import Commander
 from aerotwin_px4_bridge.external_vision import VisionPose
 from aerotwin_px4_bridge.hil_socket import AutopilotLost
 from aerotwin_px4_bridge.link import HilLink, HilTimeouts, hil_port
@@ -42,6 +43,7 @@ __all__ = [
     "AutopilotEstimate",
     "AutopilotLost",
     "AutopilotProcess",
+    "Commander",
     "FrameReader",
     "HilGps",
     "HilLink",

@@ -14,8 +14,7 @@ from aerotwin_core.messages import diagnostics_message, serialize
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
-from aerotwin_px4_bridge import AutopilotLost, Mission, VisionPose
-from aerotwin_px4_bridge.commanders import Commander
+from aerotwin_px4_bridge import AutopilotLost, Commander, Mission, VisionPose
 from aerotwin_simulator import topics
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.collision import Collision, CollisionWatch, mesh_at
@@ -93,7 +92,7 @@ class SimulatedVehicle:
         self._truth = TruthMessages(self._n_rotors, plan.name)
         self._messages = ControllerMessages(plan.name)
         self._n_missed_before = 0
-        self._commanders_before: list[Commander] = []
+        self.commanders: tuple[Commander, ...] = ()  # from outside, known once it has ended
         self.has_commander: Callable[[], bool] = lambda: True
         self._put(0)
 
@@ -106,11 +105,6 @@ class SimulatedVehicle:
     def n_missed(self) -> int:
         """Steps for which no command came in time, over all resets."""
         return self._n_missed_before + self.backend.n_missed
-
-    @property
-    def commanders(self) -> list[Commander]:
-        """Outside clients that commanded it, over all resets; the last are known when it ends."""
-        return [*self._commanders_before, *self.backend.commanders]
 
     def see(self, message: Any) -> None:
         """Take a nav_msgs/Odometry of `external_odom` for the autopilot."""
@@ -227,9 +221,8 @@ class SimulatedVehicle:
 
     def reset(self, stamp_ns: int) -> None:
         """Put it back at its start, with a fresh controller; `start` and `wait` follow."""
-        self.backend.close()
+        self.close()
         self._n_missed_before = self.n_missed
-        self._commanders_before = self.commanders
         for camera in self._cameras:
             camera.restart(stamp_ns)
         self._put(stamp_ns)
@@ -276,6 +269,7 @@ class SimulatedVehicle:
     def close(self) -> None:
         """End its controller."""
         self.backend.close()
+        self.commanders = (*dict.fromkeys((*self.commanders, *self.backend.commanders)),)
 
     # -- one step -----------------------------------------------------------------------------
 
@@ -372,9 +366,8 @@ class SimulatedVehicle:
         if impact > self._airframe.contact.crash_speed_m_s:
             return f"it hit {ground} at {impact:.1f} m/s, {where}"
         speed = float(np.linalg.norm(state[layout.VELOCITY]))
-        return (
-            f"it tipped over or touched {ground} with its hull, moving at {speed:.1f} m/s, {where}"
-        )
+        how = f"it tipped over or touched {ground} with its hull"
+        return f"{how}, moving at {speed:.1f} m/s, {where}"
 
     def end(self, outcome: str, *, is_success: bool) -> None:
         """Take note of how its flight ended; the first note stands."""

@@ -11,8 +11,7 @@ import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import Airframe
-from aerotwin_px4_bridge import AutopilotEstimate, Mission
-from aerotwin_px4_bridge.commanders import Commander
+from aerotwin_px4_bridge import AutopilotEstimate, Commander, Mission
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.readings import Readings
 

@@ -13,8 +13,7 @@ from time import monotonic
 
 import numpy as np
 
-from aerotwin_px4_bridge import AutopilotLost
-from aerotwin_px4_bridge.commanders import Commander
+from aerotwin_px4_bridge import AutopilotLost, Commander
 from aerotwin_simulator.controllers.backend import OFF, SPEEDS, BackendSetup, Motors
 from aerotwin_simulator.readings import Readings
 

@@ -244,7 +244,7 @@ def _result(
                 outcome=vehicle.outcome or f"flew until the end: {vehicle.backend.phase}",
                 is_success=vehicle.outcome is None or vehicle.is_success,
                 n_missed=vehicle.n_missed,
-                commanders=tuple(vehicle.commanders),
+                commanders=vehicle.commanders,
             )
             for vehicle in simulation.vehicles
         ],
