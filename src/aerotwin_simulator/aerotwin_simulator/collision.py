@@ -170,6 +170,18 @@ def _name(queries: WorldQueries, mesh: int) -> str:
     return queries.meshes[mesh].name or f"mesh {mesh} of the world"
 
 
+def describe_ground_crash(queries: WorldQueries, state: np.ndarray, crash_speed_m_s: float) -> str:
+    """Return in words how a vehicle of this state array came to grief on the ground."""
+    impact, p_map = float(state[layout.IMPACT_SPEED]), state[layout.POSITION]
+    ground = f"the ground ({mesh_at(queries, p_map)})"
+    x, y, z = p_map
+    where = f"at ({x:.1f}, {y:.1f}, {z:.1f}) m"
+    if impact > crash_speed_m_s:
+        return f"it hit {ground} at {impact:.1f} m/s, {where}"
+    speed = float(np.linalg.norm(state[layout.VELOCITY]))
+    return f"it tipped over or touched {ground} with its hull, moving at {speed:.1f} m/s, {where}"
+
+
 def mesh_at(queries: WorldQueries, p_map: Sequence[float] | np.ndarray) -> str:
     """Return the name of the mesh that is nearest to a place in map."""
     _, hits = queries.nearest(np.asarray(p_map, np.float64)[None])

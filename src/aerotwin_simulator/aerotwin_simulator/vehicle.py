@@ -17,7 +17,7 @@ from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, stan
 from aerotwin_px4_bridge import AutopilotLost, Commander, Mission, VisionPose
 from aerotwin_simulator import topics
 from aerotwin_simulator.battery import BatteryMonitor
-from aerotwin_simulator.collision import Collision, CollisionWatch, mesh_at
+from aerotwin_simulator.collision import Collision, CollisionWatch, describe_ground_crash
 from aerotwin_simulator.controller_messages import ControllerMessages
 from aerotwin_simulator.controllers import Backend, BackendSetup, make_backend
 from aerotwin_simulator.external_vision import VisionTopic, make_vision
@@ -161,8 +161,12 @@ class SimulatedVehicle:
         )
         self._p_map_start = position
         origin, airframe = around.world.origin, self._airframe
-        place = {"p_map_body": position, "q_map_body": attitude}
-        self.body = Multirotor(airframe, **place, origin_altitude_m=origin.altitude_m)
+        self.body = Multirotor(
+            airframe,
+            p_map_body=position,
+            q_map_body=attitude,
+            origin_altitude_m=origin.altitude_m,
+        )
         self._sensors = InertialSensors(
             parameters, origin, self._outlets, self.name, stamp_ns, airframe
         )
@@ -358,16 +362,8 @@ class SimulatedVehicle:
     def _crash(self) -> str:
         if self._collision is not None:
             return str(self._collision)
-        state = self._mover.state
-        impact, p_map = float(state[layout.IMPACT_SPEED]), state[layout.POSITION]
-        ground = f"the ground ({mesh_at(self._surroundings.queries, p_map)})"
-        x, y, z = p_map
-        where = f"at ({x:.1f}, {y:.1f}, {z:.1f}) m"
-        if impact > self._airframe.contact.crash_speed_m_s:
-            return f"it hit {ground} at {impact:.1f} m/s, {where}"
-        speed = float(np.linalg.norm(state[layout.VELOCITY]))
-        how = f"it tipped over or touched {ground} with its hull"
-        return f"{how}, moving at {speed:.1f} m/s, {where}"
+        crash_speed_m_s = self._airframe.contact.crash_speed_m_s
+        return describe_ground_crash(self._surroundings.queries, self._mover.state, crash_speed_m_s)
 
     def end(self, outcome: str, *, is_success: bool) -> None:
         """Take note of how its flight ended; the first note stands."""
