@@ -15,7 +15,7 @@ from aerotwin_bringup.benchmarks.result import Benchmark
 
 BENCHMARKS = {
     "vehicle": "dynamics:vehicle_steps",
-    "flight": "flight:inertial_flight",
+    "flight": "flight:embedded_flight",
     "px4": "flight:px4_flight",
     "images": "images:stereo_pairs",
     "odometry": "images:stereo_pipeline",

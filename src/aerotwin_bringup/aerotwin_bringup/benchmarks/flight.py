@@ -1,74 +1,54 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Flights without cameras against real time, and the simulator's own cost of a step."""
+"""Flights as a user launches them, beside the same loop without ROS in the same run.
+
+The launched flight publishes its topics, offers its services and records all but images; its speed
+is the one that its report says. The loop beside it flies and records the same without any node.
+"""
 
 import os
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from pathlib import Path
-from statistics import median
 from tempfile import TemporaryDirectory
-
-from ament_index_python.packages import get_package_share_directory
+from typing import Any
 
 from aerotwin_bringup.benchmarks.result import Benchmark
+from aerotwin_bringup.kept_flights import read_metrics
+from aerotwin_bringup.launch_command import launch_scenario
+from aerotwin_core.parameters import load_parameters
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.recording import BagOutlet
 from aerotwin_worlds import load_world
 
-GOAL_SPEED = 20.0
-LIMIT_OWN_US, LIMIT_RECORDING_US = 20.0, 60.0
-WARM_UP_S = 2.0
+GOAL_SHARE = 0.8
+"""Least share of the loop without ROS."""
+N_ROUNDS = 2
+"""Both in turn, the best of each: other programs slow both down, and not together."""
+EMBEDDED_DURATION_S = {1: 60.0, 6: 20.0, 10: 15.0}
+PX4_DURATION_S = {1: 30.0, 6: 10.0}
+"""Simulated time by number of vehicles [s]."""
 PX4_INSTANCE = 8
 
 
-@dataclass(frozen=True, kw_only=True)
-class FlightCost:
-    """What a flight cost.
-
-    Attributes
-    ----------
-    real_time_factor : float
-        Simulated over wall time.
-    own_us : float
-        Median wall time of a step without the wait for the autopilot's answer.
-    answer_us : float
-        Median of that wait.
-    n_steps, n_missed : int
-        Steps measured, and those whose answer did not come in time.
-    """
-
-    real_time_factor: float
-    own_us: float
-    answer_us: float
-    n_steps: int
-    n_missed: int
-
-
-def inertial_flight() -> list[Benchmark]:
-    """Fly the cliff mission with the embedded autopilot: silent, then recording all but images."""
-    parameters = _parameters()
-    silent, recorded = fly(parameters, is_recorded=False), fly(parameters, is_recorded=True)
-    recording_us = recorded.own_us - silent.own_us
+def embedded_flight() -> list[Benchmark]:
+    """Fly past the cliff with the embedded autopilot: one vehicle, six and ten."""
     return [
-        *_against_real_time("flight, embedded autopilot", recorded),
-        Benchmark.within("one step, simulator's own", "us", silent.own_us, LIMIT_OWN_US),
-        Benchmark.within("one step, recording", "us", recording_us, LIMIT_RECORDING_US),
+        flight_row("embedded autopilot", {"instances": n}, duration_s)
+        for n, duration_s in EMBEDDED_DURATION_S.items()
     ]
 
 
 def px4_flight() -> list[Benchmark]:
-    """Fly it with a real PX4, and say how far below PX4's own limit that is."""
+    """Fly past it with real PX4s: one and six; and say how fast one PX4 alone can be stepped."""
     px4_dir = os.environ.get("PX4_DIR")
-    name = "flight, PX4"
     if px4_dir is None:
         return [
             Benchmark(
-                name=name,
+                name="flight, PX4",
                 unit="x real time",
                 value=None,
-                goal=GOAL_SPEED,
+                goal=GOAL_SHARE,
                 peer="PX4, where PX4_DIR names a built one",
                 peer_value=None,
                 ratio=None,
@@ -76,98 +56,110 @@ def px4_flight() -> list[Benchmark]:
         ]
     from aerotwin_px4_bridge.limit import px4_limit
 
+    rows = []
+    for n, duration_s in PX4_DURATION_S.items():
+        flown = {"instances": n, "autopilot": "px4", "px4_dir": px4_dir, "instance": PX4_INSTANCE}
+        rows.append(flight_row("PX4", flown, duration_s))
     limit = px4_limit(Path(px4_dir), instance=PX4_INSTANCE)
-    cost = fly(
-        replace(_parameters(), controller="px4", px4_dir=px4_dir, instance=PX4_INSTANCE),
-        is_recorded=True,
-    )
-    return [
-        *_against_real_time(name, cost),
+    speed = rows[0].value
+    rows.append(
         Benchmark(
             name="flight, PX4, to PX4 alone",
             unit="x real time",
-            value=cost.real_time_factor,
+            value=speed,
             goal=None,
             peer="PX4 alone, at rest",
             peer_value=limit,
-            ratio=cost.real_time_factor / limit,
-        ),
-    ]
+            ratio=None if speed is None else speed / limit,
+        )
+    )
+    return rows
 
 
-def _parameters() -> SimulatorParameters:
-    share = Path(get_package_share_directory("aerotwin_bringup"))
-    return SimulatorParameters(
-        camera=False, mission=str(share / "config" / "missions" / "cliff.yaml")
+def flight_row(who: str, arguments: Mapping[str, Any], duration_s: float) -> Benchmark:
+    """Return the speed of a launched flight beside that of its loop.
+
+    Parameters
+    ----------
+    who : str
+        Who flies, for the name.
+    arguments : mapping
+        Of launch/sitl_flight.launch.yaml, beside those of every flight here.
+    duration_s : float
+        Simulated time [s].
+    """
+    everywhere = {"camera": "false", "slam": "none", "record": "inertial"}
+    given = {**everywhere, **arguments, "duration_s": duration_s}
+    launched, bare = [], []
+    for _ in range(N_ROUNDS):
+        with TemporaryDirectory(prefix="aerotwin-bench-") as folder:
+            run = launch_flight(given, Path(folder))
+            launched.append(read_metrics(run)["sections"]["flight"]["real_time_factor"])
+            bare.append(fly_without_ros(run))
+    n = int(arguments["instances"])
+    return Benchmark(
+        name=f"flight, {who}, {n} vehicle{'s' if n > 1 else ''}, as launched",
+        unit="x real time",
+        value=max(launched),
+        goal=GOAL_SHARE,
+        peer="the same loop without ROS",
+        peer_value=max(bare),
+        ratio=max(launched) / max(bare),
     )
 
 
-def fly(parameters: SimulatorParameters, *, is_recorded: bool) -> FlightCost:
-    """Fly a mission to its end as fast as it goes.
+def launch_flight(arguments: Mapping[str, Any], folder: Path) -> Path:
+    """Fly launch/sitl_flight.launch.yaml to its end and return the run's folder.
 
     Raises
     ------
     RuntimeError
-        If the flight does not end well.
+        If it does not end well.
     """
+    given = {name: str(value) for name, value in arguments.items()}
+    code = launch_scenario("sitl_flight.launch.yaml", {**given, "runs_dir": str(folder)})
+    runs = [path.parent for path in folder.glob("*/metrics.json")]
+    if code != 0 or len(runs) != 1:
+        raise RuntimeError(f"the benchmark's flight failed with exit code {code}")
+    return runs[0]
+
+
+def fly_without_ros(run: Path) -> float:
+    """Fly what a run flew, recording as it did, without a node; return simulated over wall time.
+
+    Raises
+    ------
+    RuntimeError
+        If it does not end well.
+    """
+    parameters = _parameters_of(run)
     world = load_world(parameters.world)
     with TemporaryDirectory(prefix="aerotwin-bench-") as folder:
-        bag = BagOutlet(Path(folder) / "bag", record="inertial") if is_recorded else None
-        simulation = Simulation(parameters, world, Path(folder), [] if bag is None else [bag])
+        bag = BagOutlet(Path(folder) / "bag", record=parameters.record)
+        simulation = Simulation(parameters, world, Path(folder), [bag])
         try:
-            return _fly(simulation)
+            return _speed(simulation)
         finally:
             simulation.close()
-            if bag is not None:
-                bag.close()
+            bag.close()
 
 
-def _fly(simulation: Simulation) -> FlightCost:
+def _parameters_of(run: Path) -> SimulatorParameters:
+    """Return the simulator's own among the parameters of a run."""
+    recorded = read_metrics(run)["configuration"]["parameters"]
+    names = SimulatorParameters.__dataclass_fields__
+    own = {name: value for name, value in recorded.items() if name in names}
+    return load_parameters(SimulatorParameters, own, where=f"parameters of {run}")
+
+
+def _speed(simulation: Simulation) -> float:
+    """Return simulated over wall time from the first step on, as a report counts it."""
     simulation.start()
-    while simulation.stamp_ns < WARM_UP_S * 1e9:
-        simulation.advance()
-    autopilot = simulation.vehicles[0].backend
-    assert isinstance(autopilot, MavlinkAutopilot)
-    counters = autopilot.link.counters
-    own, answers, first_ns = [], [], simulation.stamp_ns
-    start = before = time.perf_counter()
-    waited = counters.total_wait_s
+    simulation.advance()
+    begin_ns, begin = simulation.stamp_ns, time.perf_counter()
     while simulation.outcome is None:
         simulation.advance()
-        now, wait = time.perf_counter(), counters.total_wait_s
-        answers.append(wait - waited)
-        own.append(now - before - answers[-1])
-        before, waited = now, wait
+    wall_s = time.perf_counter() - begin
     if not simulation.is_success:
         raise RuntimeError(f"the benchmark's flight failed: {simulation.outcome}")
-    return FlightCost(
-        real_time_factor=(simulation.stamp_ns - first_ns) * 1e-9 / (before - start),
-        own_us=median(own) * 1e6,
-        answer_us=median(answers) * 1e6,
-        n_steps=len(own),
-        n_missed=simulation.n_missed,
-    )
-
-
-def _against_real_time(name: str, cost: FlightCost) -> list[Benchmark]:
-    """Return the speed, and whether every step was answered: a miss is a wait of a second."""
-    return [
-        Benchmark(
-            name=name,
-            unit="x real time",
-            value=cost.real_time_factor,
-            goal=GOAL_SPEED,
-            peer="real time",
-            peer_value=1.0,
-            ratio=cost.real_time_factor,
-        ),
-        Benchmark(
-            name=f"{name}: steps",
-            unit="answered",
-            value=float(cost.n_steps - cost.n_missed),
-            goal=1.0,
-            peer="steps",
-            peer_value=float(cost.n_steps),
-            ratio=1.0 - cost.n_missed / cost.n_steps,
-        ),
-    ]
+    return (simulation.stamp_ns - begin_ns) * 1e-9 / wall_s
