@@ -15,7 +15,8 @@ from typing import Any
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters_file, parameter
 from aerotwin_px4_bridge import Mission
-from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.loop_cpu import loop_cpu
+from aerotwin_simulator.parameters import CHOSEN_CPU, SimulatorParameters
 
 SPACING_M = 3.0
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")  # what a ROS namespace allows
@@ -108,9 +109,11 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
         If the fleet file is wrong, two vehicles share a name or an instance, or both `fleet` and
         `instances` are given.
     """
+    if parameters.fleet == "none" and parameters.instances == 1:
+        return [VehiclePlan(name="", parameters=parameters)]
+    if parameters.pin_cpu == CHOSEN_CPU:  # one for all, not one by each instance
+        parameters = dataclasses.replace(parameters, pin_cpu=loop_cpu(parameters))
     if parameters.fleet == "none":
-        if parameters.instances == 1:
-            return [VehiclePlan(name="", parameters=parameters)]
         return [_like(parameters, k) for k in range(parameters.instances)]
     if parameters.instances != 1:
         raise ParameterError("instances: expected 1 beside a fleet file; name vehicles in the file")

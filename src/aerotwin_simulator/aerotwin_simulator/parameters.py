@@ -18,6 +18,7 @@ PYTHON = "python:"
 NO_GNSS = "none"
 NO_PRESET = "none"
 NO_FILE = "none"
+CHOSEN_CPU, NO_CPU = -1, -2
 MAX_INSTANCE = 200
 """The last vehicle number: every one has MAVLink ports of its own."""
 
@@ -101,7 +102,10 @@ class SimulatorParameters:
         maximum=86400.0,
     )
     pin_cpu: int = parameter(
-        -1, text="processor that loop and autopilot share; -1 = the last allowed one", minimum=-2
+        CHOSEN_CPU,
+        text="processor that loop and autopilots share; -1 = counted from the last allowed one "
+        "back by the instance, -2 = any",
+        minimum=NO_CPU,
     )
     imu: str = parameter("adis16448", text="IMU preset")
     barometer: str = parameter("default", text="barometer preset")

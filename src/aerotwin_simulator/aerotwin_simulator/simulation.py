@@ -20,9 +20,9 @@ from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import serialize
 from aerotwin_core.time import Schedule, to_seconds
 from aerotwin_simulator import topics
-from aerotwin_simulator.controllers.autopilot_process import loop_cpu
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.fleet_starts import place_side_by_side
+from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.renderer import Renderer

@@ -3,7 +3,6 @@
 """The autopilot process that a vehicle asks for, and the processor it shares with the loop."""
 
 import dataclasses
-import os
 from pathlib import Path
 
 from aerotwin_autopilot import (
@@ -14,7 +13,6 @@ from aerotwin_autopilot import (
 )
 from aerotwin_core.child_python import python_command
 from aerotwin_core.cli import write_text_atomically
-from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters, to_mapping
 from aerotwin_multirotor_dynamics import Airframe, at_altitude, hover_command
 from aerotwin_px4_bridge import (
@@ -32,6 +30,7 @@ from aerotwin_px4_bridge.process import (
 from aerotwin_px4_bridge.px4_files import read_px4_parameters
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers.backend import BackendSetup
+from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.parameters import NO_GNSS, NO_PRESET, SimulatorParameters
 
 _OUTSIDE_LINKS = ("ground", "offboard")
@@ -162,25 +161,3 @@ def _vision_delay_s(parameters: SimulatorParameters) -> float:
     if parameters.external_vision != "simulated":
         return parameters.vision_delay_s
     return float(load_preset("external_vision", parameters.vision).delay_s)
-
-
-def loop_cpu(parameters: SimulatorParameters) -> int | None:
-    """Return the processor that loop and autopilot share, None if they are not pinned.
-
-    One processor for both is three times faster than two: the cost of a step is waking the other
-    side.
-
-    Raises
-    ------
-    ParameterError
-        If this process may not use the wanted one.
-    """
-    if parameters.pin_cpu == -2:
-        return None
-    allowed = sorted(os.sched_getaffinity(0))
-    if parameters.pin_cpu >= 0 and parameters.pin_cpu not in allowed:
-        raise ParameterError(
-            f"pin_cpu: expected one of the processors {allowed}, -1 or -2 (none), "
-            f"found {parameters.pin_cpu}"
-        )
-    return allowed[-1] if parameters.pin_cpu == -1 else parameters.pin_cpu

@@ -5,15 +5,12 @@
 from aerotwin_core.errors import ParameterError
 from aerotwin_multirotor_dynamics import Airframe, hover_command
 from aerotwin_px4_bridge import HilLink
-from aerotwin_simulator.controllers.autopilot_process import (
-    hil_endpoint,
-    loop_cpu,
-    make_process,
-)
+from aerotwin_simulator.controllers.autopilot_process import hil_endpoint, make_process
 from aerotwin_simulator.controllers.backend import Backend, BackendSetup
 from aerotwin_simulator.controllers.mavlink_autopilot import MavlinkAutopilot
 from aerotwin_simulator.controllers.python_class import PythonController, load_class, load_options
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
+from aerotwin_simulator.loop_cpu import loop_cpu
 from aerotwin_simulator.parameters import PYTHON
 
 MAX_ROTORS = 16

@@ -1,0 +1,35 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The processor that a flight's loop and its autopilots share.
+
+One processor for both is three times faster than two: the cost of a step is waking the other side.
+"""
+
+import os
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_simulator.parameters import CHOSEN_CPU, NO_CPU, SimulatorParameters
+
+
+def loop_cpu(parameters: SimulatorParameters) -> int | None:
+    """Return the processor of a flight, None if it is not pinned.
+
+    Simulators that are started beside each other have different instances (their ports follow from
+    it): from the last allowed processor on, each takes the one before.
+
+    Raises
+    ------
+    ParameterError
+        If this process may not use the requested one.
+    """
+    if parameters.pin_cpu == NO_CPU:
+        return None
+    allowed = sorted(os.sched_getaffinity(0))
+    if parameters.pin_cpu == CHOSEN_CPU:
+        return allowed[-1 - parameters.instance % len(allowed)]
+    if parameters.pin_cpu not in allowed:
+        raise ParameterError(
+            f"pin_cpu: expected one of the processors {allowed}, {CHOSEN_CPU} (chosen by instance) "
+            f"or {NO_CPU} (none), found {parameters.pin_cpu}"
+        )
+    return parameters.pin_cpu

@@ -1,0 +1,38 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which processor a flight shares with its autopilots, on a machine of four."""
+
+import os
+
+import pytest
+
+from aerotwin_core.errors import ParameterError
+from aerotwin_simulator import SimulatorParameters
+from aerotwin_simulator.fleet import plan_vehicles
+from aerotwin_simulator.loop_cpu import loop_cpu
+
+
+@pytest.fixture(autouse=True)
+def four_processors(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {4, 5, 6, 7})
+
+
+def test_simulators_beside_each_other_take_different_processors():
+    chosen = [loop_cpu(SimulatorParameters(instance=k)) for k in range(5)]
+    assert chosen == [7, 6, 5, 4, 7]
+
+
+def test_a_fleet_shares_one():
+    fleet = SimulatorParameters(instances=3, instance=1)
+    chosen = {loop_cpu(plan.parameters) for plan in plan_vehicles(fleet)}
+    assert chosen == {loop_cpu(fleet)} == {6}
+
+
+def test_one_can_be_named_or_none():
+    assert loop_cpu(SimulatorParameters(pin_cpu=5)) == 5
+    assert loop_cpu(SimulatorParameters(pin_cpu=-2)) is None
+
+
+def test_one_that_is_not_there_is_refused_with_those_that_are():
+    with pytest.raises(ParameterError, match=r"one of the processors \[4, 5, 6, 7\].* found 2"):
+        loop_cpu(SimulatorParameters(pin_cpu=2))
