@@ -15,7 +15,7 @@ from typing import Any
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters_file, parameter
 from aerotwin_px4_bridge import Mission
-from aerotwin_simulator.loop_cpu import loop_cpu
+from aerotwin_simulator.loop_cpu import cpu_of_instance
 from aerotwin_simulator.parameters import CHOSEN_CPU, SimulatorParameters
 
 SPACING_M = 3.0
@@ -112,7 +112,7 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
     if parameters.fleet == "none" and parameters.instances == 1:
         return [VehiclePlan(name="", parameters=parameters)]
     if parameters.pin_cpu == CHOSEN_CPU:  # one for all, not one by each instance
-        parameters = dataclasses.replace(parameters, pin_cpu=loop_cpu(parameters))
+        parameters = dataclasses.replace(parameters, pin_cpu=cpu_of_instance(parameters.instance))
     if parameters.fleet == "none":
         return [_like(parameters, k) for k in range(parameters.instances)]
     if parameters.instances != 1:

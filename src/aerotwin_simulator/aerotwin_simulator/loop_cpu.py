@@ -14,9 +14,6 @@ from aerotwin_simulator.parameters import CHOSEN_CPU, NO_CPU, SimulatorParameter
 def loop_cpu(parameters: SimulatorParameters) -> int | None:
     """Return the processor of a flight, None if it is not pinned.
 
-    Simulators that are started beside each other have different instances (their ports follow from
-    it): from the last allowed processor on, each takes the one before.
-
     Raises
     ------
     ParameterError
@@ -24,12 +21,22 @@ def loop_cpu(parameters: SimulatorParameters) -> int | None:
     """
     if parameters.pin_cpu == NO_CPU:
         return None
-    allowed = sorted(os.sched_getaffinity(0))
     if parameters.pin_cpu == CHOSEN_CPU:
-        return allowed[-1 - parameters.instance % len(allowed)]
+        return cpu_of_instance(parameters.instance)
+    allowed = sorted(os.sched_getaffinity(0))
     if parameters.pin_cpu not in allowed:
         raise ParameterError(
             f"pin_cpu: expected one of the processors {allowed}, {CHOSEN_CPU} (chosen by instance) "
             f"or {NO_CPU} (none), found {parameters.pin_cpu}"
         )
     return parameters.pin_cpu
+
+
+def cpu_of_instance(instance: int) -> int:
+    """Return the processor of a simulator that is left to choose.
+
+    Those that are started beside each other have different instances (their ports follow from it):
+    from the last allowed processor on, each takes the one before.
+    """
+    allowed = sorted(os.sched_getaffinity(0))
+    return allowed[-1 - instance % len(allowed)]
