@@ -36,7 +36,8 @@ TRIALS_PER_WORLD = 5
 N_TRIALS = len(PLACES) * len(WORLD_SEEDS) * TRIALS_PER_WORLD
 PEER_TRIALS_PER_PLACE = 2
 MAX_OFFSET_M, MAX_LIFT_M = 20.0, 3.0
-LIMIT_S, GOAL_SHARE = 10.0, 0.95
+GOAL_SHARE, TIMES_PEER, TIMES_PEER_LONGEST = 0.95, 1.3, 1.0
+"""Measured 2.0 times as fast as the peer on two busy cores, 1.5 for the longest."""
 VOXEL_M, SURFACE_SPACING_M = 1.0, 0.5
 NEAR_SURFACE_M, NEAR_VOXELS_M, NEAR_DEG = 0.5, 1.0, 2.0
 SAME_END_M, SAME_END_DEG = 0.05, 0.2
@@ -117,15 +118,21 @@ def _figures(
             peer_value=0.0,
             ratio=0.0 if any(is_believed) else 1.0,
         ),
-        Benchmark.within(f"{name}: longest", "s", max(seconds), LIMIT_S),
-        Benchmark(
-            name=f"{name}: median",
-            unit="s",
-            value=float(np.median(seconds)),
-            goal=None,
+        Benchmark.beside(
+            f"{name}: longest",
+            "s",
+            max(seconds),
+            peer=peer,
+            peer_value=max(peer_seconds),
+            goal=TIMES_PEER_LONGEST,
+        ),
+        Benchmark.beside(
+            f"{name}: median",
+            "s",
+            float(np.median(seconds)),
             peer=peer,
             peer_value=float(np.median(peer_seconds)),
-            ratio=float(np.median(peer_seconds) / np.median(seconds)),
+            goal=TIMES_PEER,
         ),
         Benchmark(
             name=f"{name}: correct, beside a peer",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rendering stereo pairs against the frame rate and Mesa; odometry against the frame period."""
+"""Rendering stereo pairs beside Mesa; stereo odometry beside OpenCV's ORB."""
 
 import time
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
+import cv2
 import numpy as np
 
 from aerotwin_bringup.benchmarks.result import Benchmark
@@ -17,14 +18,16 @@ from aerotwin_simulator import SimulatorParameters
 from aerotwin_stereo_odometry import StereoOdometry, StereoOdometryParameters
 from aerotwin_worlds import Rasteriser, TexturedMesh, View, load_world, optical_pose
 from aerotwin_worlds.generated import GENERATORS
+from aerotwin_worlds.rasteriser.gl_probe import has_graphics_card
 
 N_FRAMES = 40
+"""Of the odometry."""
 N_PEER_FRAMES = 8
-FRAME_PERIOD_MS = 50.0
 STEP_M = 0.15
-# At least 25 pairs a second in grey, 17 in colour.
-LIMIT_MS = {"mono8": 40.0, "rgb8": 1000.0 / 17.0}
-TIMES_MESA = 2.0
+TIMES_MESA = {"mono8": 2.5, "rgb8": 2.0}
+"""Measured 4.0 and 3.1 on two busy cores, where it is least: the cliff."""
+TIMES_ORB, N_ORB = 2.0, 1000
+"""Measured 3.2 on two busy cores, both with one thread."""
 SEED = 1000
 _CONTEXT = 3
 
@@ -78,30 +81,26 @@ def _scene_rows(scene: Scene, rig: StereoRig) -> list[Benchmark]:
     ours, mesa = Rasteriser(meshes, backend="cpu"), _mesa(meshes)
     n_millions = sum(len(mesh.triangles) for mesh in meshes) / 1e6
     rows = []
-    for encoding, limit_ms in LIMIT_MS.items():
+    for encoding, goal in TIMES_MESA.items():
         name = f"stereo pair, {scene.generator}, {n_millions:.1f} M triangles, {encoding}"
         ours_ms, mesa_ms = [], []
-        for k in range(N_FRAMES):
+        # Both draw the same pairs in turn: the machine may be slower or faster later.
+        for k in range(N_PEER_FRAMES + _CONTEXT):
             views = scene.views(k, rig, encoding)
             ours_ms.append(_milliseconds(ours, views))
-            if mesa and k < N_PEER_FRAMES + _CONTEXT:
+            if mesa:
                 mesa_ms.append(_milliseconds(mesa, views))
-        value = median(ours_ms[_CONTEXT:])
-        # Of the same frames: the machine may be slower or faster later.
-        paired = median(ours_ms[_CONTEXT : N_PEER_FRAMES + _CONTEXT])
-        peer_ms = median(mesa_ms[_CONTEXT:]) if mesa else None
-        rows += [
-            Benchmark.within(name, "ms", value, limit_ms),
-            Benchmark(
-                name=f"{name}, against OpenGL",
-                unit="ms",
-                value=paired,
-                goal=TIMES_MESA if encoding == "mono8" else None,
+        rows.append(
+            Benchmark.beside(
+                name,
+                "ms",
+                median(ours_ms[_CONTEXT:]),
                 peer="OpenGL through EGL (moderngl), same clusters and mip-maps",
-                peer_value=peer_ms,
-                ratio=peer_ms / paired if peer_ms else None,
-            ),
-        ]
+                peer_value=median(mesa_ms[_CONTEXT:]) if mesa else None,
+                # The peer is Mesa on the CPU: a graphics card answers to no goal.
+                goal=None if has_graphics_card() else goal,
+            )
+        )
     return rows
 
 
@@ -120,16 +119,39 @@ def _milliseconds(rasteriser: Rasteriser, views: Sequence[View]) -> float:
 
 
 def stereo_pipeline() -> list[Benchmark]:
-    """Run the SLAM on a flight past the cliff."""
+    """Run the SLAM on a flight past the cliff, in turn with OpenCV's features."""
     rig, world = SimulatorParameters().rig, load_world("cliff")
     rasteriser = Rasteriser(world.meshes)
     odometry = StereoOdometry(rig, StereoOdometryParameters())
     scene = replace(SCENES[0], start=optical_pose([-15.0, -9.5, 8.0], yaw=np.pi / 2))
-    track_ms = []
+    track_ms, orb_ms, before = [], [], None
     for k in range(N_FRAMES):
-        left, right = rasteriser.render(scene.views(k, rig, "mono8"))
+        frames = rasteriser.render(scene.views(k, rig, "mono8"))
+        left, right = (np.asarray(frame.image) for frame in frames)
         start = time.perf_counter()
-        odometry.track(k * 50_000_000, left.image, right.image)
+        odometry.track(k * 50_000_000, left, right)
         track_ms.append((time.perf_counter() - start) * 1e3)
-    track = median(track_ms[_CONTEXT:])
-    return [Benchmark.within("stereo odometry per frame", "ms", track, FRAME_PERIOD_MS)]
+        start = time.perf_counter()
+        before = _orb_matched(left, right, before)
+        orb_ms.append((time.perf_counter() - start) * 1e3)
+    return [
+        Benchmark.beside(
+            "stereo odometry per frame",
+            "ms",
+            median(track_ms[_CONTEXT:]),
+            peer=f"OpenCV's ORB, {N_ORB} a picture, matched to the right and to the frame before",
+            peer_value=median(orb_ms[_CONTEXT:]),
+            goal=TIMES_ORB,
+        )
+    ]
+
+
+def _orb_matched(left: np.ndarray, right: np.ndarray, before: np.ndarray | None) -> np.ndarray:
+    """Do what a feature-based odometry does before it solves; return the left descriptors."""
+    orb = cv2.ORB_create(N_ORB)
+    here, there = (orb.detectAndCompute(picture, None)[1] for picture in (left, right))
+    matcher = cv2.BFMatcher(cv2.NORM_HAMMING, crossCheck=True)
+    for other in (there, before):
+        if other is not None:
+            matcher.match(here, other)
+    return here

@@ -1,20 +1,20 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A turn of a lidar over a stadium of 2 million triangles, against its limit and bare Embree."""
+"""A turn of a lidar over a stadium of 2 million triangles, beside bare Embree."""
 
-from collections.abc import Callable
 from statistics import median
 
 import numpy as np
 
 from aerotwin_bringup.benchmarks.result import Benchmark
-from aerotwin_bringup.benchmarks.setting import bare_world, wall_ms
+from aerotwin_bringup.benchmarks.setting import bare_world, embree_cast, wall_ms
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_sensor_models import Lidar, load_preset
 from aerotwin_worlds import WorldQueries
 from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
 
-LIMIT_MS = 10.0
+GOAL_SHARE = 0.5
+"""Noise, normals and reflectivity cost no more than the cast; measured 0.74 to 0.96."""
 SPACING_M, TEXEL_M = 0.25, 0.2
 """Two million triangles; a lidar has no use for fine textures."""
 PLACES_M = ((0.0, 0.0, 3.0), (30.0, -20.0, 8.0), (-50.0, 35.0, 15.0))
@@ -30,7 +30,7 @@ def lidar_scan() -> list[Benchmark]:
     scan_ms, cast_ms = [], []
     for place in PLACES_M:
         motion = _motion(place)
-        bare = _bare_cast(queries, lidar.rays(motion, 0).copy())
+        bare = embree_cast(queries, lidar.rays(motion, 0).copy())
         for k in range(N_WARM + N_TURNS):
             times = (wall_ms(lambda m=motion: lidar.scan(queries.beams, m, 0)), wall_ms(bare))
             if k >= N_WARM:
@@ -40,27 +40,15 @@ def lidar_scan() -> list[Benchmark]:
     n_triangles = sum(len(mesh.triangles) for mesh in meshes)
     name = f"lidar turn 64x1024, {n_triangles / 1e6:.1f} M triangles"
     return [
-        Benchmark.within(name, "ms", scan, LIMIT_MS),
-        Benchmark(
-            name=f"{name}, beside its rays",
-            unit="ms",
-            value=scan,
-            goal=None,
+        Benchmark.beside(
+            name,
+            "ms",
+            scan,
             peer="Embree (Open3D) casting the same rays and nothing else",
             peer_value=cast,
-            ratio=cast / scan,
-        ),
+            goal=GOAL_SHARE,
+        )
     ]
-
-
-def _bare_cast(queries: WorldQueries, rays: np.ndarray) -> Callable[[], object]:
-    import open3d as o3d
-
-    scene = o3d.t.geometry.RaycastingScene()
-    for mesh in queries.meshes:
-        scene.add_triangles(mesh.vertices_map.astype(np.float32), mesh.triangles.astype(np.uint32))
-    tensor = o3d.core.Tensor.from_numpy(rays)
-    return lambda: scene.cast_rays(tensor)
 
 
 def _motion(place_m: tuple[float, float, float]) -> Trajectory:

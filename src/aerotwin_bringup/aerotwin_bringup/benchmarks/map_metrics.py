@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Map metrics of large clouds against limits and Open3D; the paper's case; peak memory."""
+"""Map metrics of large clouds beside Open3D; the paper's case; growth with size; peak memory."""
 
 import json
 import subprocess
@@ -10,6 +10,7 @@ from statistics import median
 
 import numpy as np
 
+from aerotwin_bringup.benchmarks.registration import open3d_icp
 from aerotwin_bringup.benchmarks.result import Benchmark
 from aerotwin_core.child_python import python_command
 from aerotwin_map_evaluation import CloudScores, MapProtocol, evaluate_map, voxel_distances
@@ -18,8 +19,9 @@ from aerotwin_voxel_cloud import voxelise
 N_RUNS = 3
 THRESHOLDS_M = (0.1, 0.25, 0.5, 1.0)
 AWD_VOXEL_M, AWD_MIN_POINTS = 3.0, 100
-LIMIT_1M_S, LIMIT_10M_S, LIMIT_MEMORY_GB = 8.0, 90.0, 6.0
-PAPER_POINTS, PAPER_VOXELS, PAPER_LIMIT_S = 84_029, 158_446, 1.0
+GOAL_1M, GOAL_10M, GOAL_MEMORY, GOAL_PAPER = 1.7, 0.5, 0.2, 0.5
+"""Measured 2.7, 0.77, 0.28 and 0.76 on two busy cores; trees do not fit caches at 10 M points."""
+PAPER_POINTS, PAPER_VOXELS = 84_029, 158_446
 """Beam et al. 2024: table II, and section IV-B."""
 POINTS_PER_M2 = 25.0
 RANGE_NOISE_M = 0.02
@@ -28,50 +30,62 @@ SEED = 1000
 
 def map_metrics() -> list[Benchmark]:
     """Accuracy, completeness, F, Chamfer, Hausdorff and AWD both ways of 1 M and 10 M points."""
-    return [*_one_million(), *_ten_million(), _paper_case()]
+    one_million = _one_million()
+    return [one_million, *_ten_million(one_million.value), _paper_case()]
 
 
-def _one_million() -> list[Benchmark]:
+def _one_million() -> Benchmark:
     a, b = _scene(1_000_000, SEED), _scene(1_000_000, SEED + 1)
     all_metrics(a[:1000], b[:1000])
     seconds = median(_seconds(all_metrics, a, b) for _ in range(N_RUNS))
     name = "map metrics both ways, 1 M / 1 M points"
     peer = _seconds(_peer_metrics, a, b)
-    return [
-        Benchmark.within(name, "s", seconds, LIMIT_1M_S),
-        Benchmark(
-            name=name,
-            unit="s",
-            value=seconds,
-            goal=1.0,
-            peer="Open3D compute_point_cloud_distance and AWD in numpy",
-            peer_value=peer,
-            ratio=peer / seconds,
-        ),
-    ]
+    return Benchmark.beside(
+        name,
+        "s",
+        seconds,
+        peer="Open3D compute_point_cloud_distance and AWD in numpy",
+        peer_value=peer,
+        goal=GOAL_1M,
+    )
 
 
-def _ten_million() -> list[Benchmark]:
+def _ten_million(seconds_1m: float | None) -> list[Benchmark]:
     """Measure in a process of its own, so that its peak memory is that of the metrics."""
     command = f"from {__name__} import child; child(10_000_000)"
     done = subprocess.run(python_command("-c", command), check=True, capture_output=True, text=True)
     found = json.loads(done.stdout)
     name = "map metrics both ways, 10 M / 10 M points"
     return [
-        Benchmark.within(name, "s", found["seconds"], LIMIT_10M_S),
-        Benchmark.within(f"{name}: peak memory", "GB", found["peak_gb"], LIMIT_MEMORY_GB),
+        Benchmark.beside(
+            name,
+            "s",
+            found["seconds"],
+            peer="ten times the 1 M points",
+            peer_value=10.0 * seconds_1m if seconds_1m else None,
+            goal=GOAL_10M,
+        ),
+        Benchmark.beside(
+            f"{name}: peak memory",
+            "GB",
+            found["peak_gb"],
+            peer="the two clouds alone",
+            peer_value=found["clouds_gb"],
+            goal=GOAL_MEMORY,
+        ),
     ]
 
 
 def child(n: int) -> None:
-    """Print seconds and peak resident memory [GB] of the metrics of n and n points as JSON."""
+    """Print seconds of the metrics of n and n points, peak memory and their own [GB] as JSON."""
     import resource
 
     a, b = _scene(n, SEED), _scene(n, SEED + 1)
     all_metrics(a[:1000], b[:1000])
     seconds = _seconds(all_metrics, a, b)
     peak_gb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
-    sys.stdout.write(json.dumps({"seconds": seconds, "peak_gb": peak_gb}))
+    figures = {"seconds": seconds, "peak_gb": peak_gb, "clouds_gb": (a.nbytes + b.nbytes) / 1e9}
+    sys.stdout.write(json.dumps(figures))
 
 
 def all_metrics(a: np.ndarray, b: np.ndarray) -> dict[str, object]:
@@ -127,9 +141,20 @@ def _paper_case() -> Benchmark:
     def run() -> None:
         evaluate_map(None, points, reference_points=centres, protocol=protocol).metrics()
 
+    def peer() -> None:
+        open3d_icp(points, centres)
+        _peer_metrics(points, centres)
+
     seconds = median(_seconds(run) for _ in range(N_RUNS))
     name = f"ICP and map metrics, {PAPER_POINTS} points onto {PAPER_VOXELS} voxels"
-    return Benchmark.within(name, "s", seconds, PAPER_LIMIT_S)
+    return Benchmark.beside(
+        name,
+        "s",
+        seconds,
+        peer="Open3D registration_icp and compute_point_cloud_distance, AWD in numpy",
+        peer_value=_seconds(peer),
+        goal=GOAL_PAPER,
+    )
 
 
 def _paper_voxels() -> np.ndarray:

@@ -37,16 +37,25 @@ class Benchmark:
     ratio: float | None
 
     @classmethod
-    def within(cls, name: str, unit: str, value: float | None, limit: float) -> "Benchmark":
-        """Return a figure that should be at most a limit; None where nothing can be measured."""
+    def beside(
+        cls,
+        name: str,
+        unit: str,
+        value: float | None,
+        *,
+        peer: str,
+        peer_value: float | None,
+        goal: float | None = None,
+    ) -> "Benchmark":
+        """Return a time, a size or an error, of which less is better, beside its peer's."""
         return cls(
             name=name,
             unit=unit,
             value=value,
-            goal=1.0,
-            peer=f"limit of {limit:.3g} {unit}",
-            peer_value=limit,
-            ratio=limit / value if value else None,
+            goal=goal,
+            peer=peer,
+            peer_value=peer_value,
+            ratio=peer_value / value if value and peer_value is not None else None,
         )
 
     @property

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the benchmarks of scans and maps share: a world of bare meshes, and a stop-watch."""
+"""What the benchmarks of scans and maps share: bare meshes, Embree's bare cast, a stop-watch."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_worlds import TexturedMesh, World, WorldQueries
 
 
 def bare_world(name: str, meshes: Sequence[TexturedMesh]) -> World:
@@ -22,6 +22,17 @@ def bare_world(name: str, meshes: Sequence[TexturedMesh]) -> World:
         start_p_map=np.zeros(3),
         start_yaw=0.0,
     )
+
+
+def embree_cast(queries: WorldQueries, rays: np.ndarray) -> Callable[[], object]:
+    """Return a call by which Embree (Open3D) casts rays (n, 6) at a world and does nothing else."""
+    import open3d as o3d
+
+    scene = o3d.t.geometry.RaycastingScene()
+    for mesh in queries.meshes:
+        scene.add_triangles(mesh.vertices_map.astype(np.float32), mesh.triangles.astype(np.uint32))
+    tensor = o3d.core.Tensor.from_numpy(rays)
+    return lambda: scene.cast_rays(tensor)
 
 
 def wall_ms(call: Callable[[], object]) -> float:

@@ -27,11 +27,13 @@ from aerotwin_worlds.generated.route import RouteParameters, build_route, route_
 
 SEED = 1000
 TEXEL_M = 0.5  # no lidar sees textures
-LIMITS_MS = {"spinning_64": 50.0, "spinning_16": 15.0}
-LIMIT_TEACH_S, N_TEACH_POINTS = 10.0, 5_000_000
+TIMES_KISS = {"spinning_64": 3.0, "spinning_16": 1.5}
+"""Measured 12 and 3 on two busy cores; quiet ones help KISS-ICP, which uses all of them, more."""
+N_TEACH_POINTS, PEER_VOXEL_M, GOAL_TEACH = 5_000_000, 0.2, 2.0
+"""Measured 3.2 on two busy cores."""
 N_CAMPUS_POINTS, NOISE_M = 2_000_000, 0.05
-LIMIT_ERROR_CM = 3.0
-"""Of noise of 5 cm in the map and 3 cm in the scan little is left: a wrong place would show."""
+GOAL_ERROR = 5.0
+"""Of noise of 5 cm in the map and 3 cm in the scan little is left, measured a ninth."""
 FIRST_M, SPEED_M_S, LIDAR_M = 5.0, 1.2, 1.0
 STEP_S, TURN_S, SMOOTH_STEPS, HIGH_M = 0.02, 0.1, 10, 100.0
 N_WARM, N_SCANS = 10, 60
@@ -64,13 +66,13 @@ def teach_repeat_speed() -> list[Benchmark]:
     poses = _drive(queries)
     graph = teach_route(_cloud(meshes, N_CAMPUS_POINTS), poses)
     results = []
-    for preset, limit_ms in LIMITS_MS.items():
-        results += _localisation(preset, limit_ms, graph, _scans(preset, queries, poses))
+    for preset, goal in TIMES_KISS.items():
+        results += _localisation(preset, goal, graph, _scans(preset, queries, poses))
     return [*results, _teach_map()]
 
 
 def _localisation(
-    preset: str, limit_ms: float, graph: RouteGraph, scans: Sequence[_Scan]
+    preset: str, goal: float, graph: RouteGraph, scans: Sequence[_Scan]
 ) -> list[Benchmark]:
     localizer, errors = Localizer(graph, list(graph.ids)), []
     T_vertex_map = invert_transform(graph.vertices[0].T_map_vertex)
@@ -97,25 +99,26 @@ def _localisation(
     p = load_preset("lidar", preset)
     name = f"localisation of a {p.n_rings}x{p.n_columns} scan"
     return [
-        Benchmark.within(name, "ms", localise_ms, limit_ms),
-        _beside_kiss_icp(f"{name}, beside", localise_ms, kiss_ms, 1.0),
-        _beside_kiss_icp(f"odometry of a {p.n_rings}x{p.n_columns} scan", odometry_ms, kiss_ms),
-        Benchmark.within(f"{name}: median error", "cm", 100.0 * median(errors), LIMIT_ERROR_CM),
+        Benchmark.beside(name, "ms", localise_ms, peer=_KISS, peer_value=kiss_ms, goal=goal),
+        Benchmark.beside(
+            f"odometry of a {p.n_rings}x{p.n_columns} scan",
+            "ms",
+            odometry_ms,
+            peer=_KISS,
+            peer_value=kiss_ms,
+        ),
+        Benchmark.beside(
+            f"{name}: median error",
+            "cm",
+            100.0 * median(errors),
+            peer="noise of the map's points",
+            peer_value=100.0 * NOISE_M,
+            goal=GOAL_ERROR,
+        ),
     ]
 
 
-def _beside_kiss_icp(
-    name: str, value_ms: float, peer_ms: float, goal: float | None = None
-) -> Benchmark:
-    return Benchmark(
-        name=name,
-        unit="ms",
-        value=value_ms,
-        goal=goal,
-        peer="KISS-ICP registering the same scans, its own defaults, all cores",
-        peer_value=peer_ms,
-        ratio=peer_ms / value_ms,
-    )
+_KISS = "KISS-ICP registering the same scans, its own defaults, all cores"
 
 
 def _kiss_icp() -> Callable[[np.ndarray], object]:
@@ -145,7 +148,21 @@ def _teach_map() -> Benchmark:
         graph.save(Path(folder) / "taught")
         seconds = time.perf_counter() - start
     name = f"teach map of {graph.length_m():.0f} m from {len(points) / 1e6:.0f} M points"
-    return Benchmark.within(name, "s", seconds, LIMIT_TEACH_S)
+    return Benchmark.beside(
+        name,
+        "s",
+        seconds,
+        peer=f"Open3D thinning the same points to {PEER_VOXEL_M:g} m and estimating normals",
+        peer_value=1e-3 * wall_ms(lambda: _open3d_normals(points)),
+        goal=GOAL_TEACH,
+    )
+
+
+def _open3d_normals(points: np.ndarray) -> None:
+    import open3d as o3d
+
+    cloud = o3d.geometry.PointCloud(o3d.utility.Vector3dVector(points))
+    cloud.voxel_down_sample(PEER_VOXEL_M).estimate_normals()
 
 
 # -- the drive --------------------------------------------------------------------------------
