@@ -159,7 +159,9 @@ def test_a_launch_file_is_wrapped_with_its_arguments(tmp_path):
 def test_nodes_of_an_included_slam_follow_the_time_of_the_bag(tmp_path, prefix_of):
     slam = tmp_path / "slam.launch.yaml"
     slam.write_text("launch:\n  - node: {pkg: my_slam, exec: my_slam}\n")
-    prefix = prefix_of([("my_slam", "my_slam"), ("aerotwin_bringup", "replay")])
+    prefix = prefix_of(
+        [("my_slam", "my_slam"), ("aerotwin_bringup", "replay"), ("aerotwin_core", "aerotwin")]
+    )
     arguments = {"bag": "bag", "slam": "external", "slam_file": str(slam)}
     plan = expand_launch_file(REPLAY, arguments, {"AMENT_PREFIX_PATH": str(prefix)})
     replay, other = (" ".join(process.command) for process in plan.processes)

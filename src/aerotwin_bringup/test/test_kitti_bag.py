@@ -72,7 +72,7 @@ def test_the_body_is_what_carries_the_sensor_and_without_mounting_the_sensor_its
         ("times.txt", "zero\n", "not a table of numbers"),
         ("poses.txt", "1 0 0\n", "expected 12 finite numbers"),
         ("calib.txt", "P0: 1 2 3", "expected P0 and P1"),
-        ("image_1/000001.png", "no picture", "not a readable image"),
+        ("image_1/000001.png", "no picture", "not a picture that can be read"),
     ],
 )
 def test_a_damaged_sequence_is_named(sequence, tmp_path, file, content, message):

@@ -1,5 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+import os
 import signal
 import subprocess
 import sys
@@ -14,8 +15,13 @@ time.sleep(30.0)
 def _start(tmp_path, text):
     (tmp_path / "program.py").write_text(text)
     command = [sys.executable, "-c", "from aerotwin_core.start import run; run('program')"]
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")]).strip(os.pathsep)
     return subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        env={**os.environ, "PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 

@@ -168,7 +168,7 @@ def test_a_flight_controller_with_its_own_clock_that_falls_silent_is_lost(plug_i
         link.accept(10.0)
         while not link.is_in_step:
             _step(link, 1)
-        with pytest.raises(AutopilotLost, match=r"stopped sending.*for 0\.\d s"):
+        with pytest.raises(AutopilotLost, match=r"stopped sending.*for \d+\.\d s"):
             for _ in range(10**7):
                 link.exchange(4000, sensor)
 
