@@ -14,7 +14,7 @@ from aerotwin_teach_repeat.radar.detection import LEVEL_DB
 from aerotwin_worlds import WorldQueries, load_world
 
 GOAL_TURN, GOAL_PEAKS = 0.2, 1.7
-"""Measured 0.33 and 2.6 on two cores, quiet or busy no less: noise and echoes cost twice the cast."""
+"""Measured 0.33 and 2.6 on two quiet cores, 0.31 and 30 on busy ones."""
 HEIGHT_M, SPEED_M_S = 1.0, 1.0
 N_WARM, N_TURNS = 2, 15
 

@@ -15,7 +15,7 @@ from aerotwin_core.child_python import python_command
 N_RUNS = 3
 N_TILES = 293
 GOAL_TIME, GOAL_MEMORY = 0.09, 0.2
-"""Measured 0.13 on two quiet cores, 0.23 on busy ones; and 0.25, which holds the interpreter and what it imports."""
+"""Measured 0.13 on two quiet cores, 0.23 on busy ones; 0.25 with the interpreter on both."""
 _TILESET = "worlds/lunar_pit_landform/tileset-add.json"
 """Under ADD all 293 tiles are shown; under REPLACE the 220 finest."""
 _CHILD = """

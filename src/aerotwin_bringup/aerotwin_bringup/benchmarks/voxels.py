@@ -28,8 +28,9 @@ BOX_CENTRE_M, BOX_SIZE_M = (0.0, 0.0, 28.0), (250.0, 250.0, 60.0)
 SPACING_M = 0.27  # 2 million triangles
 TIMES_OPEN3D = {1.0: 2.0, 0.25: 4.0}
 """By edge of a voxel [m]; measured 3.2 and 6.7 on two busy cores. Open3D has one thread."""
-TIMES_ZLIB = {"write": 1.7, "read": 0.25}
-"""Measured 2.6 and 0.4; zlib moves as many bytes of the file, we a thousand million cells."""
+TIMES_ZLIB = {"write": 1.15, "read": 0.19}
+"""Measured 1.7 and 0.28 on two quiet cores, 2.6 and 0.41 on busy ones: zlib
+handles the bytes of the file, we a thousand million cells."""
 BINVOX_CELLS = 1000
 
 
