@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 from aerotwin_core.child_python import python_command, spawning_context
 
@@ -33,8 +32,6 @@ def hostile_folder(tmp_path):
     for name in names:
         if name.isidentifier():
             (tmp_path / f"{name}.py").write_text(MODULE.format(folder=str(tmp_path)))
-    # numba would take its compiled kernels from there, which are pickles.
-    (tmp_path / ".numba_config.yaml").write_text(yaml.safe_dump({"cache_dir": "kernels"}))
     # matplotlib would refuse its first line, and draw with what the second one asks for.
     (tmp_path / "matplotlibrc").write_text("lines.linewidth: 40\ntext.usetex: True\n")
     return tmp_path
@@ -47,7 +44,6 @@ def run(folder: Path, command: list[str], **variables: str) -> subprocess.Comple
     )  # fmt: skip
     marker = folder / MARKER
     assert not marker.exists(), marker.read_text()
-    assert not (folder / "kernels").exists()
     return done
 
 
@@ -131,3 +127,21 @@ def test_empty_entries_of_paths_are_dropped(hostile_folder):
         assert all(found[name].split(":")), f"{name}={found[name]}"
     done = run(hostile_folder, [str(ROOT / ".venv" / "bin" / "aerotwin"), "--help"], **paths)
     assert done.returncode == 0, done.stderr
+
+
+def test_settings_of_numba_in_the_working_folder_are_refused_by_name(tmp_path):
+    """They could switch compilation off, or name a module to import."""
+    (tmp_path / ".numba_config.yaml").write_text("disable_jit: 1\n")
+    command = python_command("-m", "aerotwin_core.cli", "world", "info", "cliff")
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert ".numba_config.yaml: the working folder holds settings of numba" in done.stderr
+
+
+def test_kernels_of_the_working_folder_are_never_loaded(tmp_path):
+    """They are pickles; a program that imports our packages is not refused, but reads none."""
+    (tmp_path / ".numba_config.yaml").write_text("cache_dir: kernels\n")
+    program = "import aerotwin_core, numba.core.config as config; print(repr(config.CACHE_DIR))"
+    command = python_command("-c", program)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "''\n"

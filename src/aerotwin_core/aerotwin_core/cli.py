@@ -25,6 +25,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.output_lock import locked_output
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, is_interrupt
+from aerotwin_core.working_folder import check_working_folder
 
 GROUP = "aerotwin.commands"
 EXIT_USAGE = 2
@@ -50,6 +51,7 @@ def _main(arguments: Sequence[str]) -> int:
     if path is None:
         return _explain(words, verbs)
     try:
+        check_working_folder()
         return _run(verbs[path], path, words[len(path) :])
     except UserError as error:
         print(f"aerotwin {' '.join(path)}: {_line(error)}", file=sys.stderr)

@@ -8,6 +8,8 @@ the limit is for what multiplies. The environment variable `AEROTWIN_MAX_MEMORY_
 """
 
 import os
+import stat
+from pathlib import Path
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import whole_number
@@ -60,3 +62,19 @@ def check_memory(n_bytes: int, *, file_bytes: int = 0, where: object, what: str)
             f"{where}: {what} would take {needed_mb} MB of memory, at most {limit // 1_000_000} MB "
             f"are allowed for a file of this size; if you trust it, set {VARIABLE}={needed_mb}"
         )
+
+
+def file_size(path: str | Path) -> int:
+    """Return the size of a file [bytes], to be checked before it is read.
+
+    Raises
+    ------
+    UserError
+        If it is a device: it has no size, and reading it may never end.
+    OSError
+        If there is no such file.
+    """
+    status = os.stat(path)
+    if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
+        raise UserError(f"{path}: expected a file, found a device; give the path of a file")
+    return status.st_size

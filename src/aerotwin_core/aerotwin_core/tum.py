@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import file_size
 from aerotwin_core.trajectory import Trajectory
 
 MAX_POSES = 10_000_000
@@ -57,7 +58,7 @@ def seconds_to_ns(text: str) -> int:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > _MAX_BYTES:
+        if file_size(path) > _MAX_BYTES:
             raise UserError(f"{path}: too large for a trajectory of {MAX_POSES} poses")
         return path.read_text("utf-8", "replace")
     except OSError as error:

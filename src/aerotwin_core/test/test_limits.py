@@ -11,7 +11,7 @@ from PIL import Image
 
 from aerotwin_core import limits
 from aerotwin_core.errors import UserError
-from aerotwin_core.limits import check_memory, memory_limit
+from aerotwin_core.limits import check_memory, file_size, memory_limit
 from aerotwin_core.numpy_files import NpzFile
 from aerotwin_core.picture_size import check_picture
 
@@ -78,3 +78,10 @@ def test_the_size_of_a_picture_is_that_of_its_header(tmp_path, monkeypatch):
     (tmp_path / "c.jpg").write_bytes(b"no picture")
     with pytest.raises(UserError, match=r"c\.jpg: not a picture"):
         check_picture(tmp_path / "c.jpg")
+
+
+def test_a_device_is_refused_before_it_is_read(tmp_path):
+    (tmp_path / "file").write_bytes(b"abc")
+    assert file_size(tmp_path / "file") == 3
+    with pytest.raises(UserError, match="/dev/zero: expected a file, found a device"):
+        file_size("/dev/zero")

@@ -13,6 +13,7 @@ from aerotwin_core.bag.metadata import is_storage_file
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform, rotation_from_quaternion
+from aerotwin_core.limits import file_size
 from aerotwin_map_evaluation.observed import FieldOfView, InView, camera_view
 from aerotwin_map_evaluation.surface import SurfaceReference
 from aerotwin_voxel_cloud import MapInput, Surface, load_map
@@ -155,7 +156,7 @@ def _table(path: str | Path, what: str) -> np.ndarray:
     path = Path(path)
     if not path.is_file():
         raise UserError(f"{path}: no such file; give {what}")
-    if path.stat().st_size > _MAX_TEXT_BYTES:
+    if file_size(path) > _MAX_TEXT_BYTES:
         raise UserError(f"{path}: {path.stat().st_size} bytes are too many for {what}")
     try:
         table = np.loadtxt(path, dtype=np.float64, comments="#", ndmin=2)

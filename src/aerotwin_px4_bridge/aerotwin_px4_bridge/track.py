@@ -12,6 +12,7 @@ import numpy as np
 
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import ParameterError
+from aerotwin_core.limits import file_size
 from aerotwin_px4_bridge.path import PATH_STEP_S, SampledPath
 
 HEADER = "t_s,x_m,y_m,z_m,vx_m_s,vy_m_s,vz_m_s,ax_m_s2,ay_m_s2,az_m_s2,yaw_rad,yaw_rate_rad_s"
@@ -42,7 +43,7 @@ def read_track(path: str | Path) -> SampledPath:
     """
     path = Path(path)
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if file_size(path) > MAX_BYTES:
             raise ParameterError(f"{path}: expected {MAX_BYTES} bytes at most; split the track")
         with path.open(encoding="utf-8") as lines:
             _require(lines.readline().strip() == HEADER, path, f"expected the columns {HEADER}")

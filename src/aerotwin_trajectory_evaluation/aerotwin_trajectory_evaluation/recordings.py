@@ -12,6 +12,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import listed
 from aerotwin_core.geodesy import HIGHEST_ALTITUDE_M
+from aerotwin_core.limits import file_size
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.files import read_trajectory
 from aerotwin_trajectory_evaluation.ulog_recording import ULOG_MAGIC, read_ulog_recording
@@ -94,7 +95,7 @@ def read_recording(path: str | Path, *, topic: str | None = None) -> Recording:
     if not path.exists():
         raise UserError(f"{path}: no such file; give a ULog, TUM, EuRoC or GNSS CSV file, or a bag")
     if path.is_file():
-        if path.stat().st_size > MAX_BYTES:
+        if file_size(path) > MAX_BYTES:
             raise UserError(f"{path}: larger than {MAX_BYTES} bytes; cut it")
         with path.open("rb") as file:
             head = file.read(4096)

@@ -11,6 +11,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_format import foreign_format
+from aerotwin_core.limits import file_size
 from aerotwin_trajectory_evaluation.ulog_recording import ULOG_MAGIC
 
 MAX_BYTES = 4 * 2**30
@@ -108,7 +109,7 @@ def read_rows(path: Path) -> Rows:
         If the file cannot be read, is no text, too large, or holds no row.
     """
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if file_size(path) > MAX_BYTES:
             raise UserError(f"{path}: larger than {MAX_BYTES // 2**30} GiB; is this a trajectory?")
         content = path.read_bytes()
     except OSError as error:

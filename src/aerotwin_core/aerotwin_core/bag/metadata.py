@@ -9,6 +9,7 @@ from typing import Any
 from aerotwin_core.bag.compression import SUFFIXES
 from aerotwin_core.documents import MAX_BYTES, DocumentError, parse_yaml
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import file_size
 
 STORAGE_SUFFIXES = (".mcap", ".db3")
 
@@ -114,7 +115,7 @@ def _information(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ValueError("is missing")
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if file_size(path) > MAX_BYTES:
             raise ValueError(f"is larger than {MAX_BYTES} bytes")
         loaded = parse_yaml(path.read_bytes())
     except OSError as error:

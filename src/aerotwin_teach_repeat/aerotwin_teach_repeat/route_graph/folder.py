@@ -28,6 +28,7 @@ import numpy as np
 from aerotwin_core.documents import read_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, pose_from_transform, transform_from_pose
+from aerotwin_core.limits import file_size
 from aerotwin_teach_repeat.route_graph.submap_files import FolderSubmaps, SubmapRecord
 from aerotwin_teach_repeat.route_graph.types import Edge, RouteGraphError, Vertex
 
@@ -219,7 +220,7 @@ def _rows(folder: Path, name: str, manifest: Manifest, row: Callable[[list[str]]
 def _lines(path: Path, manifest: Manifest) -> list[str]:
     """Return the whole lines of a table whose checksum holds."""
     try:
-        if path.stat().st_size > MAX_TABLE_BYTES:
+        if file_size(path) > MAX_TABLE_BYTES:
             raise RouteGraphError(f"{path}: more than {MAX_TABLE_BYTES} bytes; it is damaged")
         data = path.read_bytes()
     except OSError as error:

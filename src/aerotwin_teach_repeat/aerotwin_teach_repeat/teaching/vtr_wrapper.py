@@ -16,6 +16,7 @@ from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_core.limits import file_size
 from aerotwin_core.tum import seconds_to_ns
 from aerotwin_registration.ply import write_ply
 from aerotwin_teach_repeat.route_graph import relative_pose
@@ -37,7 +38,7 @@ def read_relative_transforms(path: str | Path) -> tuple[np.ndarray, FloatArray]:
     """
     path = Path(path)
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if file_size(path) > MAX_BYTES:
             raise UserError(f"{path}: more than {MAX_BYTES} bytes; this is no drive")
         lines = path.read_text("utf-8", "replace").split("\n")
     except OSError as error:

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import file_size
 from aerotwin_worlds.gltf.budget import BYTES_PER_PART, LARGEST_BYTES, MemoryBudget
 from aerotwin_worlds.gltf.document import Resolve, open_document
 from aerotwin_worlds.gltf.materials import Materials
@@ -118,7 +119,7 @@ def read_gltf(path: Path) -> tuple[TexturedMesh, ...]:
         If it is not a usable glTF 2.0 file of triangles; names file and fault.
     """
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
+        if file_size(path) > MAX_FILE_BYTES:
             raise ValueError(f"more than {MAX_FILE_BYTES} bytes")
         budget = MemoryBudget(largest_bytes=LARGEST_BYTES)
         budget.note_read(path.stat().st_size)
@@ -166,7 +167,7 @@ def _beside(path: Path, budget: MemoryBudget) -> Resolve:
             raise ValueError(f"{uri} lies outside the file's folder")
         if not file.is_file():
             raise ValueError(f"{uri} is missing in {folder}")
-        if file.stat().st_size > MAX_FILE_BYTES:
+        if file_size(file) > MAX_FILE_BYTES:
             raise ValueError(f"{uri} has more than {MAX_FILE_BYTES} bytes")
         budget.note_read(file.stat().st_size)
         return file.read_bytes()

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import file_size
 
 MAX_FILE_BYTES = 2**26
 _OPTION_WORDS = {
@@ -53,7 +54,7 @@ def read_mtl(path: Path) -> dict[str, Material]:
     found: dict[str, dict] = {}
     now: dict | None = None
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
+        if file_size(path) > MAX_FILE_BYTES:
             raise UserError(f"{path}: more than {MAX_FILE_BYTES} bytes; not a material file")
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import file_size
 from aerotwin_worlds.gltf.budget import MemoryBudget
 from aerotwin_worlds.gltf.images import decode_image
 from aerotwin_worlds.gltf.vertex_colours import paint_triangles
@@ -33,7 +34,7 @@ def read_texture(folder: Path, name: str, *, where: str, budget: MemoryBudget) -
     """
     path = file_inside(folder, name, where=where, kinds="*.*")
     try:
-        if path.stat().st_size > MAX_IMAGE_BYTES:
+        if file_size(path) > MAX_IMAGE_BYTES:
             raise ValueError(f"more than {MAX_IMAGE_BYTES} bytes")
         budget.note_read(path.stat().st_size)
         return decode_image(path.read_bytes(), path.name, budget)

@@ -18,6 +18,7 @@ from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import FloatArray
+from aerotwin_core.limits import file_size
 from aerotwin_core.parameters import load_parameters, parameter, to_mapping
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation.statistics import removed_by
@@ -300,7 +301,7 @@ def read_scans(path: Path) -> list[ScanResult]:
 
 def _content(path: Path) -> Any:
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if file_size(path) > MAX_BYTES:
             raise ParameterError(f"{path}: too large for a result; {_WAY_OUT}")
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
