@@ -147,5 +147,5 @@ class _Room:
 def _spaced(corners: FloatArray) -> FloatArray:
     """Return points (n, 3) at most `_SAMPLE_M` apart on the line through corners (m, 3)."""
     along = np.append(0.0, np.linalg.norm(np.diff(corners, axis=0), axis=1).cumsum())
-    wanted = np.linspace(0.0, along[-1], int(np.ceil(along[-1] / _SAMPLE_M)) + 1)
-    return np.column_stack([np.interp(wanted, along, column) for column in corners.T])
+    distances_m = np.linspace(0.0, along[-1], int(np.ceil(along[-1] / _SAMPLE_M)) + 1)
+    return np.column_stack([np.interp(distances_m, along, column) for column in corners.T])

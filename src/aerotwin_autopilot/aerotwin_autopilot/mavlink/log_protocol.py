@@ -57,12 +57,12 @@ class LogProtocol:
 
     def _on_list(self, link: Link, message: Any) -> None:
         files = self._files
-        wanted = range(message.start, min(message.end + 1, len(files)))
-        for number in wanted:
+        requested = range(message.start, min(message.end + 1, len(files)))
+        for number in requested:
             size, utc_s = len(files[number]), self._autopilot.unix_us // 1_000_000
             last = len(files) - 1
             self._send(link, "LOG_ENTRY", utc_s, size, number, len(files), last)
-        if not wanted:
+        if not requested:
             self._send(link, "LOG_ENTRY", 0, 0, 0, len(files), max(len(files) - 1, 0))
 
     def _on_data(self, link: Link, message: Any) -> None:
