@@ -125,6 +125,21 @@ def test_a_killed_writer_leaves_all_but_its_last_second(tmp_path):
     assert sum(1 for _ in bag.messages()) == bag.counts["/imu"]
 
 
+def test_the_topics_of_a_fleet_are_declared_by_one_write_of_the_metadata(tmp_path):
+    with BagWriter(tmp_path / "bag") as writer:
+        metadata = tmp_path / "bag/metadata.yaml"
+        first = metadata.stat().st_ino
+        for vehicle in range(300):
+            writer.add_topic(f"/uav{vehicle}/imu", IMU)
+        assert metadata.stat().st_ino == first
+        writer.flush()
+        second = metadata.stat().st_ino
+        assert second != first
+        assert metadata.read_text().count("- topic_metadata:") == 300
+        writer.flush()
+        assert metadata.stat().st_ino == second
+
+
 def test_an_existing_folder_is_not_overwritten(tmp_path):
     BagWriter(tmp_path / "bag").close()
     with pytest.raises(UserError, match="exists already"):

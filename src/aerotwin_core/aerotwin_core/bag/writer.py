@@ -7,6 +7,7 @@ import os
 import shutil
 import time
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -60,6 +61,7 @@ class BagWriter:
             shutil.rmtree(self.path)
         self._file_name = f"{self.path.name}_0.mcap"
         self._topics: dict[str, tuple[int, str, bool]] = {}
+        self._has_new_topics = False
         self._last_flush_s = time.monotonic()
         try:
             self.path.mkdir(parents=True)
@@ -96,15 +98,14 @@ class BagWriter:
                 raise ValueError(f"topic {name} is {self._topics[name][1]}, got {msgtype}")
             return
         assert self._is_open, "the bag is closed"
-        definition, digest = TYPESTORE.generate_msgdef(msgtype, ros_version=2), _digest(msgtype)
-        schema = self._file.add_schema(msgtype, "ros2msg", definition[0].encode())
+        schema = self._file.add_schema(msgtype, "ros2msg", _definition(msgtype))
         metadata = {
-            "offered_qos_profiles": yaml.safe_dump([_qos(latched)]),
-            "topic_type_hash": digest,
+            "offered_qos_profiles": _qos_text(latched),
+            "topic_type_hash": _digest(msgtype),
         }
         channel = self._file.add_channel(name, "cdr", schema, metadata)
         self._topics[name] = (channel, msgtype, latched)
-        self._write_metadata()
+        self._has_new_topics = True
 
     def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
         """Write a metadata record of MCAP: what holds for all of the recording, names with texts.
@@ -145,6 +146,8 @@ class BagWriter:
         self._last_flush_s = time.monotonic()
         if self._is_open:
             self._file.flush()
+            if self._has_new_topics:  # once for all of a fleet, not once for each
+                self._write_metadata()
 
     def close(self) -> None:
         """Write the index and the final metadata; a second call does nothing.
@@ -198,6 +201,7 @@ class BagWriter:
             os.replace(temporary, self.path / "metadata.yaml")
         except OSError as error:
             raise _disk_error(self.path, error) from error
+        self._has_new_topics = False
 
     def _topic_entry(self, name: str) -> dict[str, Any]:
         channel, msgtype, latched = self._topics[name]
@@ -218,6 +222,17 @@ def _qos(latched: bool) -> dict[str, Any]:
     return {**_QOS, "durability": durability}
 
 
+@cache
+def _qos_text(latched: bool) -> str:
+    return yaml.safe_dump([_qos(latched)])
+
+
+@cache
+def _definition(msgtype: str) -> bytes:
+    return TYPESTORE.generate_msgdef(msgtype, ros_version=2)[0].encode()
+
+
+@cache
 def _digest(msgtype: str) -> str:
     return TYPESTORE.hash_rihs01(msgtype)
 
