@@ -175,6 +175,8 @@ def test_the_nodes_of_the_distributed_flight_agree_where_they_are():
     origin = [name for name in sensors if name.startswith("origin_")]
     assert {name: sensors[name] for name in origin} == {name: bridge[name] for name in origin}
     assert bridge["gnss_delay_s"] == load_preset("gnss", sensors["gnss"]).delay_s
+    dynamics = parameters_of_node(folder / "dynamics.yaml")
+    assert dynamics["origin_altitude_m"] == sensors["origin_altitude_m"]
 
 
 def test_the_views_of_a_live_scan_stand_along_its_mission():

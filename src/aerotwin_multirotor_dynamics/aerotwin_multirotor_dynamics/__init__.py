@@ -38,7 +38,7 @@ from aerotwin_multirotor_dynamics.propeller import (
     propeller_from_blade,
 )
 from aerotwin_multirotor_dynamics.state import MultirotorState, interpolate, interpolate_vector
-from aerotwin_multirotor_dynamics.vibration import RotorVibration
+from aerotwin_multirotor_dynamics.vibration import RotorVibration, seeded_vibration
 from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 
 __all__ = [
@@ -71,6 +71,7 @@ __all__ = [
     "layout",
     "load_airframe",
     "propeller_from_blade",
+    "seeded_vibration",
     "standing_pose",
     "thrust_to_weight",
 ]

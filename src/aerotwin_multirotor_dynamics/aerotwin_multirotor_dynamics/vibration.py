@@ -20,6 +20,7 @@ import numpy as np
 from numba import float64, int64, njit, void
 from numpy.typing import ArrayLike
 
+from aerotwin_core.seeds import seed_sequence
 from aerotwin_multirotor_dynamics import layout as at
 from aerotwin_multirotor_dynamics.aerodynamics import LEAN, part
 from aerotwin_multirotor_dynamics.airframe import Airframe
@@ -166,3 +167,12 @@ class RotorVibration:
         feel(arena, 0, self.length, dt)
         self.block[:] = arena[: self.length]
         return self.block[FELT : FELT + 9].copy()
+
+
+def seeded_vibration(
+    airframe: Airframe, seed: int, vehicle: int, level: float
+) -> RotorVibration | None:
+    """Return the vibration of one vehicle of a run, None where level or airframe leave it out."""
+    if level == 0.0 or airframe.vibration.is_off:
+        return None
+    return RotorVibration(airframe, seed_sequence(seed, vehicle, "vibration"), level=level)

@@ -12,19 +12,21 @@ from aerotwin_core import messages
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import quaternion_from_yaw
 from aerotwin_core.parameters import parameter_table_markdown
-from aerotwin_multirotor_dynamics import Multirotor, load_airframe
+from aerotwin_core.seeds import seed_sequence
+from aerotwin_multirotor_dynamics import Multirotor, RotorVibration, layout, load_airframe
 from aerotwin_multirotor_dynamics.ros.conversions import (
     TruthMessages,
     motion_from_odometry,
     rotor_names,
     speeds_from_joint_state,
 )
-from aerotwin_multirotor_dynamics.ros.paced_vehicle import PacedVehicle
+from aerotwin_multirotor_dynamics.ros.paced_vehicle import FELT_PLACES, PacedVehicle
 from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
 
 README = Path(__file__).parent.parent / "README.md"
 STEP_NS = 4_000_000
 ROUNDING = 1e-12
+TABLE = 5e-4  # four digits of the table, and the few metres of the climb
 HOVER_RAD_S = 806.8  # iris
 
 
@@ -126,6 +128,57 @@ def test_it_stands_on_the_plane_that_the_parameters_name():
 def test_ground_that_hangs_over_is_refused():
     with pytest.raises(ParameterError, match="points upwards"):
         PacedVehicle(DynamicsParameters(ground_normal=(0.0, 0.0, -1.0)))
+
+
+def test_the_rotors_shake_it_as_they_do_in_the_composed_loop():
+    """The same seed and vehicle give the same vibration beside the same motion."""
+    parameters = DynamicsParameters(seed=3, vehicle=2, vibration=2.0)
+    vehicle, iris = PacedVehicle(parameters), load_airframe("iris")
+    alone = RotorVibration(iris, seed_sequence(3, 2, "vibration"), level=2.0)
+    vehicle.speeds = [HOVER_RAD_S] * 4
+    for _ in range(250):
+        vehicle.advance()
+        felt = alone.felt(STEP_NS * 1e-9, vehicle.state_vector)
+        motion = [vehicle.state_vector[place] for place in FELT_PLACES]
+        assert np.allclose(vehicle.vibration, felt - np.concatenate(motion), atol=ROUNDING)
+    assert np.linalg.norm(vehicle.vibration[:3]) > 0.1
+
+
+def test_vibration_can_be_left_out_and_leaves_the_path_alone():
+    shaken, still = (
+        PacedVehicle(DynamicsParameters(vibration=level, seed=1)) for level in (1.0, 0.0)
+    )
+    for vehicle in (shaken, still):
+        vehicle.speeds = [HOVER_RAD_S] * 4
+        for _ in range(100):
+            vehicle.advance()
+    assert shaken.vibration.any() and not still.vibration.any()
+    assert np.array_equal(shaken.state_vector, still.state_vector)
+
+
+def test_thin_air_carries_less():
+    """ISO 2533: 0.8217 of the density at sea level is left at 2000 m."""
+    heights = []
+    for altitude_m, density in ((0.0, 1.0), (2000.0, 0.8217)):
+        vehicle = PacedVehicle(DynamicsParameters(origin_altitude_m=altitude_m))
+        vehicle.speeds = [1000.0] * 4
+        for _ in range(250):
+            vehicle.advance()
+        assert vehicle.state_vector[layout.AIR_DENSITY] == pytest.approx(density, abs=TABLE)
+        heights.append(vehicle.state_vector[layout.POSITION][2])
+    assert heights[0] > 1.3 * heights[1] > 0.0  # 1.53 and 1.26 times the weight, but for the climb
+
+
+def test_vibration_comes_back_from_its_messages():
+    added = np.arange(1.0, 10.0)
+    accel_cdr, twist_cdr = TruthMessages(4).vibration(9, added)
+    accel = messages.deserialize(accel_cdr, "geometry_msgs/msg/AccelStamped")
+    twist = messages.deserialize(twist_cdr, "geometry_msgs/msg/TwistStamped")
+    assert messages.stamp_ns(accel) == messages.stamp_ns(twist) == 9
+    force, turning, rate = accel.accel.linear, accel.accel.angular, twist.twist.angular
+    assert (force.x, force.y, force.z) == (1.0, 2.0, 3.0)
+    assert (rate.x, rate.y, rate.z) == (4.0, 5.0, 6.0)
+    assert (turning.x, turning.y, turning.z) == (7.0, 8.0, 9.0)
 
 
 @pytest.mark.ros

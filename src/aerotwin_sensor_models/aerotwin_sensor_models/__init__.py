@@ -7,6 +7,7 @@ readings. Randomness is injected, one generator per sensor (`seed_sequence`), an
 not depend on the sampling rate. Parameters come from packaged presets (`load_preset`). No ROS.
 """
 
+from aerotwin_core.seeds import seed_sequence
 from aerotwin_sensor_models import layout
 from aerotwin_sensor_models.airspeed import Airspeed, AirspeedParameters
 from aerotwin_sensor_models.atmosphere import (
@@ -47,7 +48,6 @@ from aerotwin_sensor_models.magnetometer import (
     MagnetometerParameters,
     magnetic_field_enu_tesla,
 )
-from aerotwin_sensor_models.noise import seed_sequence
 from aerotwin_sensor_models.optical_flow import FlowReading, OpticalFlow, OpticalFlowParameters
 from aerotwin_sensor_models.presets import load_preset, preset_names, preset_source
 from aerotwin_sensor_models.radar import Radar, RadarParameters, RadarScan

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.seeds import seed_sequence
 from aerotwin_sensor_models.allan import (
     allan_deviation,
     averaging_times,
@@ -19,7 +20,6 @@ from aerotwin_sensor_models.allan import (
     triad_allan_deviation,
 )
 from aerotwin_sensor_models.imu import Imu, ImuParameters, TriadParameters
-from aerotwin_sensor_models.noise import seed_sequence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

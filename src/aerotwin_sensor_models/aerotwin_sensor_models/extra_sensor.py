@@ -18,7 +18,7 @@ from rosbags.interfaces import Nodetype
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.messages import TYPESTORE, header
 from aerotwin_core.parameters import read_yaml
-from aerotwin_sensor_models.noise import seed_sequence
+from aerotwin_core.seeds import seed_sequence
 
 _NEEDED = ("topic", "msgtype", "rate_hz", "sample")
 

@@ -64,6 +64,21 @@ def test_truth_comes_back_from_its_messages():
     assert np.allclose(truth.alpha_body, (0.4, 0.5, 0.6), atol=ROUNDING)
 
 
+def test_the_imu_feels_what_the_rotors_add():
+    odometry = messages.odometry_message(
+        STEP_NS, "map", "b", [0.0] * 3, [0.0, 0.0, 0.0, 1.0], [0.0] * 3, [0.0] * 3
+    )
+    still = messages.accel_stamped_message(STEP_NS, "b", [0.0] * 3, [0.0] * 3)
+    accel = messages.accel_stamped_message(STEP_NS, "b", [1.0, 2.0, 3.0], [7.0, 8.0, 9.0])
+    twist = messages.twist_stamped_message(STEP_NS, "b", [0.0] * 3, [0.4, 0.5, 0.6])
+    truth = truth_from_messages(odometry, still, (accel, twist))
+    assert truth.vibration.tolist() == [1.0, 2.0, 3.0, 0.4, 0.5, 0.6, 7.0, 8.0, 9.0]
+    (imu,) = read(SensorSuite(IDEAL), truth)["imu/data_raw"]
+    force, rate = imu.linear_acceleration, imu.angular_velocity
+    assert (force.x, force.y, force.z) == pytest.approx((1.0, 2.0, 12.81), abs=ROUNDING)
+    assert (rate.x, rate.y, rate.z) == pytest.approx((0.4, 0.5, 0.6), abs=ROUNDING)
+
+
 @pytest.mark.parametrize(
     ("q", "p"), [((0.0, 0.0, 0.0, 0.0), 0.0), ((0.0, 0.0, 0.0, 1.0), float("nan"))]
 )

@@ -9,7 +9,13 @@ import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
-from aerotwin_multirotor_dynamics import Airframe, Multirotor, RotorVibration, layout
+from aerotwin_multirotor_dynamics import (
+    Airframe,
+    Multirotor,
+    RotorVibration,
+    layout,
+    seeded_vibration,
+)
 from aerotwin_sensor_models import (
     Barometer,
     Gnss,
@@ -43,14 +49,6 @@ class _Due:
     def elapsed_s(self, stamp_ns: int) -> float:
         elapsed, self._last_ns = to_seconds(stamp_ns - self._last_ns), stamp_ns
         return elapsed
-
-
-def make_vibration(parameters: SimulatorParameters, airframe: Airframe) -> RotorVibration | None:
-    """Return what the rotors of an airframe make the IMU feel, None where that is off."""
-    if parameters.vibration == 0.0 or airframe.vibration.is_off:
-        return None
-    rng = seed_sequence(parameters.seed, parameters.instance, "vibration")
-    return RotorVibration(airframe, rng, level=parameters.vibration)
 
 
 class InertialSensors:
@@ -94,7 +92,10 @@ class InertialSensors:
         airframe: Airframe | None = None,
     ) -> None:
         self._outlets = outlets
-        self._vibration = None if airframe is None else make_vibration(parameters, airframe)
+        self._vibration: RotorVibration | None = None
+        if airframe is not None:
+            p = parameters
+            self._vibration = seeded_vibration(airframe, p.seed, p.instance, p.vibration)
         self._step_s = parameters.step_s
         self._origin = origin
         self._field_map = magnetic_field_enu_tesla(origin, parameters.date)

@@ -53,7 +53,7 @@ def speeds_from_joint_state(message: Any, n_rotors: int) -> list[float]:
 
 
 class TruthMessages:
-    """Serialises truth/odom, truth/accel, rotors and /clock.
+    """Serialises truth/odom, truth/accel, truth/vibration, rotors and /clock.
 
     Parameters
     ----------
@@ -72,11 +72,15 @@ class TruthMessages:
         def accel(stamp_ns: int, v: Sequence[float]) -> object:
             return messages.accel_stamped_message(stamp_ns, TRUTH_FRAME, v[:3], v[3:])
 
+        def twist(stamp_ns: int, v: Sequence[float]) -> object:
+            return messages.twist_stamped_message(stamp_ns, TRUTH_FRAME, (0.0, 0.0, 0.0), v)
+
         def rotors(stamp_ns: int, v: Sequence[float]) -> object:
             return messages.joint_state_message(stamp_ns, "base_link", names, v)
 
         self._odometry = FixedLayout(odometry, 13)
         self._accel = FixedLayout(accel, 6)
+        self._twist = FixedLayout(twist, 3)
         self._rotors = FixedLayout(rotors, n_rotors)
         self._clock = FixedLayout(lambda stamp_ns, _: messages.clock_message(stamp_ns), 0)
 
@@ -95,6 +99,14 @@ class TruthMessages:
         a_body = state[layout.ROTATION].reshape(3, 3).T @ state[layout.ACCELERATION]
         alpha = state[layout.ANGULAR_ACCELERATION]
         return self._accel.pack(stamp_ns, [*a_body.tolist(), *alpha.tolist()])
+
+    def vibration(self, stamp_ns: int, added: FloatArray) -> tuple[bytes, bytes]:
+        """Return geometry_msgs/AccelStamped and TwistStamped of what the rotors add, body axes.
+
+        The first has specific force and angular acceleration, the second the angular velocity.
+        """
+        force, rate, turning = added.reshape(3, 3).tolist()
+        return self._accel.pack(stamp_ns, [*force, *turning]), self._twist.pack(stamp_ns, rate)
 
     def rotors(self, stamp_ns: int, speeds: FloatArray) -> bytes:
         """Return sensor_msgs/JointState of the speeds [rad/s]."""

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Node `dynamics`: command/rotors in; rotors, truth/odom, truth/accel and /clock out."""
+"""Node `dynamics`: command/rotors in; rotors, truth/* and /clock out."""
 
 import sys
 
-from geometry_msgs.msg import AccelStamped
+from geometry_msgs.msg import AccelStamped, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
@@ -56,6 +56,10 @@ class DynamicsNode(Node):
         self._publish_accel = self.create_publisher(
             AccelStamped, "truth/accel", deep, **qos
         ).publish
+        self._publish_vibration = [
+            self.create_publisher(cls, f"truth/vibration/{name}", deep, **qos).publish
+            for name, cls in (("accel", AccelStamped), ("twist", TwistStamped))
+        ]
         self._publish_odom = self.create_publisher(Odometry, "truth/odom", deep, **qos).publish
         if self._has_clock:
             self._publish_clock = self.create_publisher(Clock, "/clock", deep, **qos).publish
@@ -95,6 +99,9 @@ class DynamicsNode(Node):
                 self._publish_clock(self._messages.clock(due_ns))
         self._publish_rotors(self._messages.rotors(stamp_ns, self._vehicle.rotor_speed_rad_s))
         self._publish_accel(self._messages.accel(stamp_ns, state))
+        added = self._messages.vibration(stamp_ns, self._vehicle.vibration)
+        for publish, cdr in zip(self._publish_vibration, added, strict=True):
+            publish(cdr)
         self._publish_odom(self._messages.odometry(stamp_ns, state))
 
     def _report(self) -> tuple[int, str, dict[str, str]]:

@@ -9,9 +9,14 @@ import numpy as np
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.time import from_seconds, to_seconds
+from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.airframe import load_airframe
 from aerotwin_multirotor_dynamics.multirotor import Multirotor, standing_pose
 from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
+from aerotwin_multirotor_dynamics.vibration import seeded_vibration
+
+FELT_PLACES = layout.SPECIFIC_FORCE, layout.ANGULAR_VELOCITY, layout.ANGULAR_ACCELERATION
+"""Where a state has what vibration adds to."""
 
 
 @dataclass(slots=True)
@@ -43,6 +48,9 @@ class PacedVehicle:
         Simulated time of the state.
     counters : StepCounters
         What has happened so far.
+    vibration : (9,) array
+        What the rotors added in the last step to specific force [m/s^2], angular velocity [rad/s]
+        and its rate [rad/s^2] as felt, body axes.
     """
 
     def __init__(self, parameters: DynamicsParameters) -> None:
@@ -62,7 +70,16 @@ class PacedVehicle:
             ground_normal=self._normal,
             yaw_rad=radians(parameters.start_yaw_deg),
         )
-        self._vehicle = Multirotor(airframe, p_map_body=position, q_map_body=attitude)
+        self._vehicle = Multirotor(
+            airframe,
+            p_map_body=position,
+            q_map_body=attitude,
+            origin_altitude_m=parameters.origin_altitude_m,
+        )
+        self._shaking = seeded_vibration(
+            airframe, parameters.seed, parameters.vehicle, parameters.vibration
+        )
+        self.vibration = np.zeros(9)
         self._step_ns = from_seconds(parameters.step_s)
         self.speeds = [0.0] * self.n_rotors
         self.stamp_ns = 0
@@ -109,6 +126,11 @@ class PacedVehicle:
             ground_normal=self._normal,
             wind_map=self._wind,
         )
+        if self._shaking is not None:
+            state = self._vehicle.state_vector
+            motion = [state[place] for place in FELT_PLACES]
+            felt = self._shaking.felt(to_seconds(self._step_ns), state)
+            self.vibration = felt - np.concatenate(motion)
         self.stamp_ns += self._step_ns
         self.counters.n_steps += 1
 

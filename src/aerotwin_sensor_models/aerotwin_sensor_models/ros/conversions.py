@@ -13,16 +13,34 @@ from aerotwin_sensor_models.ros.truth import Truth
 _LENGTH_TOLERANCE = 1e-3  # of a quaternion: float32 in the sender, or none given at all
 
 
-def truth_from_messages(odometry: Any, accel: Any) -> Truth:
+def truth_from_messages(
+    odometry: Any, accel: Any, vibration: tuple[Any, Any] | None = None
+) -> Truth:
     """Return the motion that truth/odom and truth/accel of one stamp tell.
+
+    Parameters
+    ----------
+    odometry, accel : nav_msgs/Odometry, geometry_msgs/AccelStamped
+        Truth of the body.
+    vibration : (geometry_msgs/AccelStamped, geometry_msgs/TwistStamped), optional
+        What the rotors add: specific force and angular acceleration, angular velocity.
 
     Raises
     ------
     ValueError
         If the attitude is not a unit quaternion or a number is not finite.
     """
-    moved = accel.accel
-    return _truth(odometry, a_body=_array(moved.linear), alpha_body=_array(moved.angular))
+    moved, added = accel.accel, np.zeros(9)
+    if vibration is not None:
+        shaken, turned = vibration[0].accel, vibration[1].twist
+        parts = (shaken.linear, turned.angular, shaken.angular)
+        added = np.concatenate([_array(part) for part in parts])
+    return _truth(
+        odometry,
+        a_body=_array(moved.linear),
+        alpha_body=_array(moved.angular),
+        vibration=added,
+    )
 
 
 def truth_from_odometry(odometry: Any) -> Truth:
@@ -33,10 +51,13 @@ def truth_from_odometry(odometry: Any) -> Truth:
     ValueError
         As `truth_from_messages`.
     """
-    return _truth(odometry, a_body=np.zeros(3), alpha_body=np.zeros(3))
+    still = np.zeros(3)
+    return _truth(odometry, a_body=still, alpha_body=still, vibration=np.zeros(9))
 
 
-def _truth(odometry: Any, *, a_body: FloatArray, alpha_body: FloatArray) -> Truth:
+def _truth(
+    odometry: Any, *, a_body: FloatArray, alpha_body: FloatArray, vibration: FloatArray
+) -> Truth:
     pose, twist = odometry.pose.pose, odometry.twist.twist
     q = pose.orientation
     q_map_body = np.array([q.x, q.y, q.z, q.w])
@@ -51,6 +72,7 @@ def _truth(odometry: Any, *, a_body: FloatArray, alpha_body: FloatArray) -> Trut
         a_body=a_body,
         omega_body=_array(twist.angular),
         alpha_body=alpha_body,
+        vibration=vibration,
     )
     if not truth.is_finite():
         raise ValueError(f"truth of {truth.stamp_ns} ns must be finite, got {truth}")

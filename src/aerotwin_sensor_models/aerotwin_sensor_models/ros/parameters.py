@@ -27,6 +27,9 @@ class SensorsParameters:
     origin_altitude_m: float = parameter(
         488.0, text="origin of map above the ellipsoid", unit="m", minimum=-500.0, maximum=9000.0
     )
+    vibration: bool = parameter(
+        False, text="wait for truth/vibration of each truth, and let the IMU feel it"
+    )
     date: float = parameter(
         2026.0, text="date of the magnetic field", unit="year", minimum=2025.0, maximum=2030.0
     )

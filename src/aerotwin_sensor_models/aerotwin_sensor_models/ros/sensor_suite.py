@@ -9,13 +9,13 @@ from typing import Any, Generic, TypeVar
 
 from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.seeds import seed_sequence
 from aerotwin_core.time import Schedule, from_seconds, to_seconds
 from aerotwin_sensor_models import reading_messages
 from aerotwin_sensor_models.barometer import Barometer
 from aerotwin_sensor_models.gnss import Gnss, GnssSample
 from aerotwin_sensor_models.imu import Imu, specific_force
 from aerotwin_sensor_models.magnetometer import Magnetometer, magnetic_field_enu_tesla
-from aerotwin_sensor_models.noise import seed_sequence
 from aerotwin_sensor_models.presets import load_preset
 from aerotwin_sensor_models.ros.parameters import NONE, SensorsParameters
 from aerotwin_sensor_models.ros.truth import Truth, interpolate
@@ -168,11 +168,12 @@ class SensorSuite:
                 self._imu_interval_ns = interval_ns
                 self._imu_layout = self._layout_of_interval(self._imu, interval_ns)
         R = truth.R_map_body
+        shaken, rate, turning = truth.vibration.reshape(3, 3)
         reading = self._imu.sample(
             to_seconds(self._imu_interval_ns),
-            specific_force(R, R @ truth.a_body),
-            truth.omega_body,
-            alpha_body=truth.alpha_body,
+            specific_force(R, R @ truth.a_body) + shaken,
+            truth.omega_body + rate,
+            alpha_body=truth.alpha_body + turning,
         )
         values = (*reading.specific_force.tolist(), *reading.angular_velocity.tolist())
         yield IMU, self._imu_layout.pack(truth.stamp_ns, values)

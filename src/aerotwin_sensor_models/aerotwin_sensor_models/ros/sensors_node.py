@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Node `sensors`: truth/odom and truth/accel in; IMU, magnetometer, barometer and GNSS out."""
+"""Node `sensors`: truth in; IMU, magnetometer, barometer and GNSS out."""
 
 import sys
+from functools import partial
 from typing import Any
 
 from geometry_msgs.msg import AccelStamped, TwistStamped
@@ -19,6 +20,9 @@ from aerotwin_sensor_models.ros.conversions import truth_from_messages
 from aerotwin_sensor_models.ros.parameters import SensorsParameters
 from aerotwin_sensor_models.ros.sensor_suite import SensorSuite
 
+TRUTH = {"truth/odom": Odometry, "truth/accel": AccelStamped}
+VIBRATION = {"truth/vibration/accel": AccelStamped, "truth/vibration/twist": TwistStamped}
+"""What tells of one instant, in the order of `truth_from_messages`."""
 TYPES = {
     sensor_suite.FIELD: MagneticField,
     sensor_suite.PRESSURE: FluidPressure,
@@ -36,7 +40,8 @@ class SensorsNode(Node):
         super().__init__("sensors")
         parameters = declare_parameters(self, SensorsParameters)
         self._suite = SensorSuite(parameters)
-        self._pair: dict[type, Any] = {}
+        self._truth = TRUTH | (VIBRATION if parameters.vibration else {})
+        self._together: dict[str, Any] = {}
         self._n_refused = 0
         self._wire()
         self._watch = InputWatch(
@@ -52,22 +57,30 @@ class SensorsNode(Node):
             topic: self.create_publisher(cls, topic, deep, **qos).publish
             for topic, cls in TYPES.items()
         }
-        self.create_subscription(AccelStamped, "truth/accel", self._on_truth, deep, **qos)
-        self.create_subscription(Odometry, "truth/odom", self._on_truth, deep, **qos)
+        for topic, cls in self._truth.items():
+            on_truth = partial(self._on_truth, topic)
+            self.create_subscription(cls, topic, on_truth, deep, **qos)
 
-    def _on_truth(self, message: Odometry | AccelStamped) -> None:
-        """Sample once both messages of an instant are there."""
-        self._pair[type(message)] = message
-        odometry, accel = self._pair.get(Odometry), self._pair.get(AccelStamped)
-        if odometry is None or accel is None or odometry.header.stamp != accel.header.stamp:
+    def _on_truth(self, topic: str, message: Any) -> None:
+        """Sample once all messages of an instant are there."""
+        self._together[topic] = message
+        stamp = message.header.stamp
+        there = [m for m in self._together.values() if m.header.stamp == stamp]
+        if len(there) < len(self._truth):
             return
-        self._pair.clear()
+        odometry, accel, *vibration = (self._together[topic] for topic in self._truth)
+        self._together.clear()
         self._watch.feed()
-        self._sample(odometry, accel)
+        self._sample(odometry, accel, (vibration[0], vibration[1]) if vibration else None)
 
-    def _sample(self, odometry: Odometry, accel: AccelStamped) -> None:
+    def _sample(
+        self,
+        odometry: Odometry,
+        accel: AccelStamped,
+        vibration: tuple[AccelStamped, TwistStamped] | None,
+    ) -> None:
         try:
-            readings = self._suite.sample(truth_from_messages(odometry, accel))
+            readings = self._suite.sample(truth_from_messages(odometry, accel, vibration))
         except ValueError as error:
             self._n_refused += 1
             self.get_logger().warning(str(error), throttle_duration_sec=5.0)

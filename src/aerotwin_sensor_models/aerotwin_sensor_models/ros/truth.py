@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Truth as the sensors need it, at the instants of messages and between them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import acos, sin
 
 import numpy as np
@@ -27,6 +27,8 @@ class Truth:
     a_body, omega_body, alpha_body : (3,) array
         Acceleration of the motion, without gravity [m/s^2], angular velocity [rad/s] and its rate
         [rad/s^2], in body axes.
+    vibration : (9,) array
+        What the rotors add to specific force, angular velocity and its rate as felt, body axes.
     """
 
     stamp_ns: int
@@ -36,6 +38,7 @@ class Truth:
     a_body: FloatArray
     omega_body: FloatArray
     alpha_body: FloatArray
+    vibration: FloatArray = field(default_factory=lambda: np.zeros(9))
 
     @property
     def R_map_body(self) -> FloatArray:
@@ -45,7 +48,8 @@ class Truth:
     def is_finite(self) -> bool:
         """Return whether every number of it is finite."""
         parts = (self.p_map_body, self.v_map_body, self.q_map_body, self.a_body)
-        return bool(np.isfinite(np.concatenate([*parts, self.omega_body, self.alpha_body])).all())
+        felt = (self.omega_body, self.alpha_body, self.vibration)
+        return bool(np.isfinite(np.concatenate([*parts, *felt])).all())
 
 
 def interpolate(before: Truth, after: Truth, stamp_ns: int) -> Truth:
