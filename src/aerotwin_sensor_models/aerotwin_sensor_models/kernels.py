@@ -128,7 +128,7 @@ def read_magnetometer(arena, block, rotation, field, out):
         return
     R = rotation
     x, y, z = arena[field], arena[field + 1], arena[field + 2]
-    read_triad(
+    n = read_triad(
         arena,
         block + at.MAGNETOMETER_TRIAD,
         take_normals(arena, block),
@@ -137,6 +137,12 @@ def read_magnetometer(arena, block, rotation, field, out):
         arena[R + 2] * x + arena[R + 5] * y + arena[R + 8] * z,
         out,
     )
+    disturbance = block + at.MAGNETOMETER_DISTURBANCE
+    decay, gain = arena[disturbance + 3], arena[disturbance + 4]
+    if gain > 0.0:
+        for i in range(3):
+            arena[disturbance + i] = decay * arena[disturbance + i] + gain * arena[n + i]
+            arena[out + i] += arena[disturbance + i]
 
 
 @njit(cache=True)

@@ -54,7 +54,9 @@ N_IMU = IMU_READING + 6
 MAGNETOMETER_TRUTH = N_HEAD
 """R_map_body row by row, then the field in map axes [T]."""
 MAGNETOMETER_TRIAD = MAGNETOMETER_TRUTH + 12
-MAGNETOMETER_READING = MAGNETOMETER_TRIAD + N_TRIAD
+MAGNETOMETER_DISTURBANCE = MAGNETOMETER_TRIAD + N_TRIAD
+"""Three numbers: the field of motors and cables now [T], then its decay and gain per sample."""
+MAGNETOMETER_READING = MAGNETOMETER_DISTURBANCE + 5
 """Field in body axes [T]."""
 N_MAGNETOMETER = MAGNETOMETER_READING + 3
 

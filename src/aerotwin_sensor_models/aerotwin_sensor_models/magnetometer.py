@@ -37,6 +37,15 @@ class MagnetometerParameters:
     turn_on_bias_sigma_t: float = parameter(
         0.0, unit="T", minimum=0.0, text="constant bias, drawn once per axis"
     )
+    disturbance_sigma_t: float = parameter(
+        0.0,
+        unit="T",
+        minimum=0.0,
+        text="standard deviation of what motors and cables add, Gauss-Markov as well, each axis",
+    )
+    disturbance_correlation_time_s: float = parameter(
+        0.3, unit="s", minimum=1e-3, text="correlation time of that"
+    )
     hard_iron_t: Vector = parameter(
         (0.0, 0.0, 0.0), unit="T", text="field of the vehicle itself, body axes"
     )
@@ -53,10 +62,11 @@ class MagnetometerParameters:
     def reading_std(self, rate_hz: float) -> float:
         """Return the standard deviation of a reading about the truth, over many switchings-on [T].
 
-        White noise and both biases; not the iron of the vehicle.
+        White noise, disturbance and both biases; not the iron of the vehicle.
         """
         white = self.noise_density_t * math.sqrt(rate_hz)
-        return reading_std(white, self.bias_sigma_t, self.turn_on_bias_sigma_t)
+        parts = white, self.bias_sigma_t, self.disturbance_sigma_t, self.turn_on_bias_sigma_t
+        return reading_std(*parts)
 
 
 @functools.cache
@@ -105,7 +115,7 @@ def magnetic_field_enu_tesla(point: GeodeticPoint, decimal_year: float) -> np.nd
 class Magnetometer:
     """A magnetometer that lives through time (its bias wanders).
 
-    reading = soft iron @ R^T B + hard iron + biases + white noise, in body axes.
+    reading = soft iron @ R^T B + hard iron + biases + disturbance + white noise, in body axes.
 
     Parameters
     ----------
@@ -119,8 +129,12 @@ class Magnetometer:
         self.parameters = parameters
         self._bias_sigma = parameters.bias_sigma_t
         bias, turn_on = rng.standard_normal((2, 3))
-        active = [parameters.noise_density_t > 0.0, self._bias_sigma > 0.0]
-        self.block = SensorBlock(rng, at.N_MAGNETOMETER, 3 * sum(active))
+        sigmas = parameters.noise_density_t, self._bias_sigma, parameters.disturbance_sigma_t
+        disturbance = rng.standard_normal(3) if parameters.disturbance_sigma_t > 0.0 else 0.0
+        n_active = sum(sigma > 0.0 for sigma in sigmas)
+        self.block = SensorBlock(rng, at.N_MAGNETOMETER, 3 * n_active)
+        now = self.block.view(at.MAGNETOMETER_DISTURBANCE, 3)
+        now[:] = parameters.disturbance_sigma_t * disturbance
         self.block.view(at.MAGNETOMETER_TRIAD, at.N_TRIAD)[:] = triad_numbers(
             limit=math.inf,
             resolution=0.0,
@@ -155,4 +169,7 @@ class Magnetometer:
         sigma = self.parameters.noise_density_t / math.sqrt(dt)
         noise = self.block.view(at.MAGNETOMETER_TRIAD + at.DECAY, 3)
         noise[:] = decay, gain * self._bias_sigma, sigma
+        decay, gain = gauss_markov(dt, self.parameters.disturbance_correlation_time_s)
+        noise = self.block.view(at.MAGNETOMETER_DISTURBANCE + 3, 2)
+        noise[:] = decay, gain * self.parameters.disturbance_sigma_t
         self._dt = dt

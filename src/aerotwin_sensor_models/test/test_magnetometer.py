@@ -138,3 +138,36 @@ def test_noise_and_bias_have_their_sigmas_at_every_rate(rate_hz):
     n_independent = 3 * 40 / tau
     total = math.sqrt(bias2 + white2)
     assert values.std() == pytest.approx(total, abs=5 * total / math.sqrt(n_independent))
+
+
+@pytest.mark.parametrize("rate_hz", [50.0, 100.0, 1000.0])
+def test_the_disturbance_has_its_sigma_and_correlation_at_every_rate(rate_hz):
+    sigma, tau, duration_s = 9e-7, 0.3, 200.0
+    parameters = MagnetometerParameters(
+        disturbance_sigma_t=sigma, disturbance_correlation_time_s=tau
+    )
+    magnetometer = Magnetometer(parameters, seed_sequence(5, 0, "mag"))
+    values = np.array(
+        [
+            magnetometer.sample(1 / rate_hz, np.eye(3), FIELD) - FIELD
+            for _ in range(round(duration_s * rate_hz))
+        ]
+    )
+    sample_error = 5 / math.sqrt(3 * duration_s / tau)
+    assert values.std() == pytest.approx(sigma, rel=sample_error)
+    lag = round(tau * rate_hz)
+    correlation = np.mean(values[lag:] * values[:-lag]) / sigma**2
+    assert correlation == pytest.approx(math.exp(-1.0), abs=2 * sample_error)
+    assert parameters.reading_std(rate_hz) == sigma
+
+
+def test_a_disturbance_leaves_the_rest_of_the_preset_as_it_was_switched_on():
+    """Its first draw comes after those of the biases: another preset's turn-on bias stays."""
+    plain = MagnetometerParameters(turn_on_bias_sigma_t=2.3e-7)
+    disturbed = MagnetometerParameters(turn_on_bias_sigma_t=2.3e-7, disturbance_sigma_t=1e-15)
+    readings = [
+        Magnetometer(p, seed_sequence(6, 0, "mag")).sample(0.01, np.eye(3), FIELD)
+        for p in (plain, disturbed)
+    ]
+    assert np.abs(readings[0] - FIELD).max() > 1e-8
+    np.testing.assert_allclose(readings[0], readings[1], atol=1e-14)
