@@ -133,10 +133,9 @@ def test_a_flight_that_ended_early_is_no_success_and_has_no_figures(path, querie
     assert judged.metrics()["held_rmse_m"] is None
 
 
-def test_the_study_is_of_one_world_and_its_seed():
-    assert MissionParameters(world="cliff@1003", seed=1003, baselines=True).baselines
-    with pytest.raises(ParameterError, match=r"expected cliff@3 with .* found cliff;"):
-        MissionParameters(world="cliff", seed=3, baselines=True)
+def test_a_mission_says_where_the_study_of_a_seed_is_run():
+    with pytest.raises(ParameterError, match=r"found true; .* verify dense --seeds 1003"):
+        MissionParameters(world="cliff@1003", seed=1003, baselines=True)
 
 
 def test_a_mission_keeps_what_was_flown_in_its_folder(path, monkeypatch, tmp_path):
@@ -165,5 +164,5 @@ def test_parameters_of_the_node_are_those_of_the_mission_also_nested_ones():
     assert found.scan.extent_m == MissionParameters().scan.extent_m
     assert found.loop.latency_s == 0.05
     assert found.mapping.extent_m == (8.0, 3.0)
-    with pytest.raises(ParameterError, match="world: expected cliff@0 with baselines"):
+    with pytest.raises(ParameterError, match="baselines: expected false"):
         read_parameters(["--ros-args", "-p", "baselines:=true"])

@@ -10,6 +10,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+from aerotwin_bringup.dense_localization.scan_controls import ControlResult, Removal
 from aerotwin_bringup.dense_localization.study.bars import (
     BARS,
     NOT_COMPARABLE,
@@ -23,10 +24,8 @@ from aerotwin_bringup.dense_localization.study.results import (
     IMAGES,
     MAPPINGS,
     METHODS,
-    ControlResult,
     ImagePair,
     MapResult,
-    Removal,
     ScanResult,
     SeedResult,
     SurfaceScore,

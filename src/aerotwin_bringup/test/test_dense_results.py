@@ -13,15 +13,14 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_bringup.dense_localization.flights import CameraTrack
 from aerotwin_bringup.dense_localization.mapping import MadeMap
+from aerotwin_bringup.dense_localization.scan_controls import Removal, controls_of
 from aerotwin_bringup.dense_localization.scanning import Scan
 from aerotwin_bringup.dense_localization.study.results import (
     ImagePair,
     MapResult,
-    Removal,
     ScanResult,
     SeedResult,
     SurfaceScore,
-    controls_of,
     read_result,
     write_result,
 )

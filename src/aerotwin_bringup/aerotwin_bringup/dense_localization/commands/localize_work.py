@@ -19,7 +19,6 @@ from aerotwin_bringup.dense_localization.commands.localization_page import (
 )
 from aerotwin_bringup.dense_localization.commands.located_images import LocatedImages
 from aerotwin_bringup.dense_localization.commands.scan_task import ScanTask
-from aerotwin_bringup.dense_localization.commands.world_flights import SCAN
 from aerotwin_bringup.dense_localization.recordings.recording import LEFT, Recording
 from aerotwin_bringup.dense_localization.recordings.recording_options import (
     flight_of,
@@ -31,6 +30,7 @@ from aerotwin_bringup.dense_localization.recordings.recording_options import (
 )
 from aerotwin_bringup.dense_localization.recordings.sources import camera_recording, world_of
 from aerotwin_bringup.dense_localization.scanning import LOST_M
+from aerotwin_bringup.dense_localization.wall_flight import CLIFF_SCAN
 from aerotwin_core.cli import progress, say
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
@@ -84,7 +84,7 @@ def _task(
     if not is_recording(args.source):
         refuse_foreign(args, _OF_RECORDED_SCANS, is_world=True)
         return scan_task.world_scan(
-            world_of(args.source), dense_map, flight_of(args, SCAN), parameters, folder,
+            world_of(args.source), dense_map, flight_of(args, CLIFF_SCAN), parameters, folder,
             seed=seed_of(args), is_start_told=not args.search,
         )  # fmt: skip
     refuse_foreign(args, _OF_FLOWN_SCANS, is_world=False)
@@ -107,7 +107,7 @@ def _virtual(
     parameters: LocalizationParameters,
 ) -> FloatArray:
     """Return the virtual key-frames for a recording."""
-    flight = flight_of(args, SCAN)
+    flight = flight_of(args, CLIFF_SCAN)
     is_raster = args.corner is not None and args.extent is not None
     if not is_raster and any(getattr(args, name) is not None for name in _OF_RASTER):
         raise UserError("--corner and --extent: a raster of a recording needs both")

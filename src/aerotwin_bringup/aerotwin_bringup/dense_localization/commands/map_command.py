@@ -94,10 +94,10 @@ def _map_recording(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _map_world(args: argparse.Namespace) -> dict[str, Any]:
-    from aerotwin_bringup.dense_localization.commands.world_flights import WallFlight
     from aerotwin_bringup.dense_localization.commands.world_map import map_world
     from aerotwin_bringup.dense_localization.recordings.recording import TRUTH
     from aerotwin_bringup.dense_localization.recordings.recording_options import flight_of, seed_of
+    from aerotwin_bringup.dense_localization.wall_flight import WallFlight
     from aerotwin_core.errors import UserError
 
     if args.poses not in (None, TRUTH):

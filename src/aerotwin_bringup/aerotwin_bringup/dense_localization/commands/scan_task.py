@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_bringup.dense_localization.commands.world_flights import (
-    WallFlight,
     along_the_map,
     fly,
 )
@@ -20,6 +19,7 @@ from aerotwin_bringup.dense_localization.recordings.given_poses import GivenPose
 from aerotwin_bringup.dense_localization.recordings.recorded_imu import RecordedImu
 from aerotwin_bringup.dense_localization.recordings.recording import Recording
 from aerotwin_bringup.dense_localization.scanning import CAMERA
+from aerotwin_bringup.dense_localization.wall_flight import WallFlight
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.cli import StageBars
 from aerotwin_core.errors import UserError

@@ -13,12 +13,12 @@ from aerotwin_bringup.dense_localization.commands.map_folder import (
     write_map,
 )
 from aerotwin_bringup.dense_localization.commands.world_flights import (
-    WallFlight,
     against_the_truth,
     fly,
 )
 from aerotwin_bringup.dense_localization.mapping import make_map, take_frames
 from aerotwin_bringup.dense_localization.recordings.sources import world_of
+from aerotwin_bringup.dense_localization.wall_flight import WallFlight
 from aerotwin_core.cli import StageBars, progress
 from aerotwin_core.parameters import to_mapping
 from aerotwin_dense_localization.mapping.recorder import RecordedMap

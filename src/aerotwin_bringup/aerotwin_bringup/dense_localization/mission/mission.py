@@ -10,9 +10,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from aerotwin_bringup.dense_localization.commands.world_flights import SCAN as SCAN_OF_THE_CLIFF
 from aerotwin_bringup.dense_localization.commands.world_flights import (
-    WallFlight,
     against_the_truth,
     along_the_map,
 )
@@ -33,14 +31,12 @@ from aerotwin_bringup.dense_localization.mission.mission_page import (
 )
 from aerotwin_bringup.dense_localization.pictures import SCAN, Pictures
 from aerotwin_bringup.dense_localization.scanning import CAMERA, localizer_along
-from aerotwin_bringup.dense_localization.study.page import sections_of
-from aerotwin_bringup.dense_localization.study.seed_study import SeedStudy
+from aerotwin_bringup.dense_localization.wall_flight import CLIFF_SCAN, WallFlight
 from aerotwin_bringup.mission_flight import AutopilotChoice
 from aerotwin_core.cli import progress, say, write_text_atomically
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import FloatArray, invert_transform, quaternion_from_rotation
 from aerotwin_core.parameters import parameter, to_mapping
-from aerotwin_core.section import Section
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_dense_localization.mapping import save_map
 from aerotwin_dense_localization.splats import SplatRasteriser
@@ -58,7 +54,7 @@ class MissionParameters(AutopilotChoice):
     seed: int = parameter(0, text="seed of every noise: flights, sensors, cameras", minimum=0)
     instance: int = parameter(0, text="vehicle number; shifts every port", minimum=0, maximum=200)
     mapping: WallFlight = field(default_factory=WallFlight)
-    scan: WallFlight = SCAN_OF_THE_CLIFF
+    scan: WallFlight = CLIFF_SCAN
     loop: LoopParameters = field(default_factory=LoopParameters)
     mapping_poses: bool = parameter(
         False, text="map with true poses in place of the autopilot's estimates; the report says so"
@@ -71,17 +67,16 @@ class MissionParameters(AutopilotChoice):
         maximum=50.0,
     )
     baselines: bool = parameter(
-        False,
-        text="also the study of this seed: distances from 8 m to 0.5 m, features beside; an hour",
+        False, text="no longer part of a mission: `aerotwin verify dense` runs the study of a seed"
     )
     runs_dir: str = parameter("runs", text="folder in which the run's own folder is made")
     name: str = parameter("dense", text="second part of the run folder's name")
 
     def __post_init__(self) -> None:
-        if self.baselines and self.world != f"cliff@{self.seed}":
+        if self.baselines:
             raise ParameterError(
-                f"world: expected cliff@{self.seed} with baselines and seed {self.seed}, found "
-                f"{self.world}; the study is of that world"
+                "baselines: expected false, found true; the study of a seed is no longer part of a "
+                f"mission, `aerotwin verify dense --seeds {self.seed}` runs it"
             )
 
 
@@ -198,7 +193,6 @@ class DenseMission:
                     _pair(self._rasteriser, made, judged, p.seed),
                     is_truth_given=p.mapping_poses,
                 ),
-                *self._study(),
             ],
             configuration=yaml.safe_load(self._configuration),
             warnings=self._warnings(judged.flight),
@@ -209,15 +203,6 @@ class DenseMission:
             "simulated: this checks the method and is no twin result.",
         )
         say(f"report: {path}")
-
-    def _study(self) -> list[Section]:
-        """Return the chapters of the study of this seed, where it is wanted."""
-        p = self.parameters
-        if not p.baselines:
-            return []
-        say("study: distances from 8 m to 0.5 m, and features")
-        result = SeedStudy(p.seed, self.folder / "study").run(lambda words: say(f"study: {words}"))
-        return sections_of([result], self.folder / "study")
 
     def _warnings(self, flight: LocalizedFlight) -> list[str]:
         warnings = list(self.world.warnings)

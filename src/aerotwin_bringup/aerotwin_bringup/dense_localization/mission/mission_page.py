@@ -10,16 +10,15 @@ from typing import Any
 import cv2
 import numpy as np
 
+from aerotwin_bringup.dense_localization.acceptance import acceptance_limits
 from aerotwin_bringup.dense_localization.mapping import MadeMap
 from aerotwin_bringup.dense_localization.mission.loop_scores import JudgedFlight, LoopScore
-from aerotwin_bringup.dense_localization.scanning import Scan
-from aerotwin_bringup.dense_localization.study.bars import BARS
-from aerotwin_bringup.dense_localization.study.results import (
-    MAPPINGS,
+from aerotwin_bringup.dense_localization.scan_controls import (
     ControlResult,
     Removal,
     controls_of,
 )
+from aerotwin_bringup.dense_localization.scanning import Scan
 from aerotwin_core.charts import chart, draw_coloured_points, height_of_map
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.plots import (
@@ -92,9 +91,8 @@ def _loop_verdict(judged: JudgedFlight) -> str:
 def _loop_headline(judged: JudgedFlight, *, is_truth_given: bool) -> tuple[Headline, ...]:
     score = judged.score
     is_held = score.held_max_m <= HELD_SHARE * score.wanted_distance_m
-    is_near = (
-        score.ate_mean_m <= _limit("ATE at 2 m, mean", is_truth_given) and score.n_scan_lost == 0
-    )
+    limits = acceptance_limits(is_truth_given=is_truth_given)
+    is_near = score.ate_mean_m <= limits.ate_mean_m and score.n_scan_lost == 0
     return (
         Headline(
             label="Distance held",
@@ -293,10 +291,9 @@ def map_section(
         else f"poses of the autopilot and {made.n_links} ties between key-frames"
     )  # fmt: skip
     mean_m, near, complete = (scores[k] for k in ("mean_m", "share_10cm", "completeness"))
-    is_near = mean_m <= _limit("map points to the true mesh, mean", is_truth_given)
-    is_near &= near >= _limit("map points nearer than 10 cm", is_truth_given)
-    least = _limit("visible wall with a point within 10 cm", is_truth_given)
-    is_complete = complete is not None and complete >= least
+    limits = acceptance_limits(is_truth_given=is_truth_given)
+    is_near = mean_m <= limits.points_mean_m and near >= limits.share_10cm
+    is_complete = complete is not None and complete >= limits.completeness_10cm
     return Section(
         title="Map",
         name="mission_map",
@@ -356,12 +353,6 @@ def _map_table(made: MadeMap, scores: Mapping[str, Any]) -> Table:
         measure("ties", made.n_links, "", "between key-frames; none with true poses", digits=0),
     )  # fmt: skip
     return Table(title="The map in figures", columns=MEASURE_COLUMNS, rows=rows)
-
-
-def _limit(figure: str, is_truth_given: bool) -> float:
-    """Return the bar of a figure, for maps of told or of true poses."""
-    (limits,) = (bar.limits for bar in BARS if bar.figure == figure)
-    return limits[MAPPINGS.index("true" if is_truth_given else "told")]
 
 
 def _side_by_side(left: np.ndarray, right: np.ndarray) -> bytes:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from aerotwin_core.errors import UserError
 
 if TYPE_CHECKING:
-    from aerotwin_bringup.dense_localization.commands.world_flights import WallFlight
     from aerotwin_bringup.dense_localization.recordings.recording import Reading
+    from aerotwin_bringup.dense_localization.wall_flight import WallFlight
     from aerotwin_core.frames import FloatArray
 
 POSE = ("X", "Y", "Z", "QX", "QY", "QZ", "QW")
@@ -109,7 +109,7 @@ def reading_of(args: argparse.Namespace) -> "Reading":
 
 def flight_of(args: argparse.Namespace, defaults: "WallFlight") -> "WallFlight":
     """Return the flight that was asked for."""
-    from aerotwin_bringup.dense_localization.commands.world_flights import WallFlight
+    from aerotwin_bringup.dense_localization.wall_flight import WallFlight
     from aerotwin_core.parameters import load_parameters, to_mapping
 
     asked = {

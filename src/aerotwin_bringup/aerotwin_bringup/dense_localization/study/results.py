@@ -10,9 +10,8 @@ from typing import Any
 
 import cv2
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from aerotwin_bringup.dense_localization.mapping import MadeMap
+from aerotwin_bringup.dense_localization.scan_controls import ControlResult, Removal
 from aerotwin_bringup.dense_localization.scanning import LOST_M, Scan
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.cli import write_text_atomically
@@ -20,11 +19,8 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.limits import file_size
 from aerotwin_core.parameters import load_parameters, parameter, to_mapping
-from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation.statistics import removed_by
 from aerotwin_registration.icp.similarity import fit_similarity
-from aerotwin_trajectory_evaluation.controls import negative_controls
-from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
 MAPPINGS = ("told", "true")
 """Poses that the map was made with: those that the autopilot told, or the true ones."""
@@ -38,31 +34,6 @@ RESULT = "result.json"
 N_PERCENTILES = 101
 MAX_BYTES = 256 * 2**20
 _WAY_OUT = "delete it and run the study anew"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Removal:
-    """What the rigid motion that takes a map to its true place changed."""
-
-    scale_percent: float = parameter(
-        text="what a similarity would have changed of the size; left in the map", unit="%"
-    )
-    tilt_deg: float = parameter(text="tilt of the vertical", unit="deg", minimum=0.0)
-    yaw_deg: float = parameter(text="turn about the vertical", unit="deg")
-    offset_m: float = parameter(text="of the key-frames' centre", unit="m", minimum=0.0)
-
-    @classmethod
-    def of(cls, made: MadeMap) -> "Removal":
-        """Return what was removed of a map; its key-frames tell."""
-        found = np.array([keyframe.T_map_optical[:3, 3] for keyframe in made.keyframes])
-        removed = removed_by(made.T_true_map, found)
-        S = fit_similarity(found, made.T_map_optical[:, :3, 3])
-        return cls(
-            scale_percent=removed_by(S, found)["scale_percent"],
-            tilt_deg=removed["tilt_deg"],
-            yaw_deg=removed["yaw_deg"],
-            offset_m=removed["offset_m"],
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,21 +162,6 @@ class ScanResult:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ControlResult:
-    """The true way of a scan, spoilt by an error of known size and scored as the scans are."""
-
-    name: str = parameter(text="what was done")
-    expected_m: float = parameter(text="by arithmetic, RMS", unit="m", minimum=0.0)
-    measured_m: float = parameter(text="ATE, RMS", unit="m", minimum=0.0)
-    seen_by: str = parameter(text="the figure that shows it; empty: none")
-
-    @property
-    def is_detected(self) -> bool:
-        """Whether a figure shows it."""
-        return bool(self.seen_by)
-
-
-@dataclass(frozen=True, kw_only=True)
 class ImagePair:
     """A picture of a scan and what the map looks like from the same place, two PNG files."""
 
@@ -256,23 +212,6 @@ class SeedResult:
         ):
             if len(set(keys)) != len(keys):
                 raise ValueError(f"every {name} must be there once, got {keys}")
-
-
-def controls_of(scan: Scan) -> tuple[ControlResult, ...]:
-    """Return the negative controls of a scan: its true way, spoilt and scored without alignment."""
-    track = scan.track
-    turns = Rotation.from_matrix(track.T_map_optical[:, :3, :3]).as_quat()
-    truth = Trajectory(track.stamps_ns, track.T_map_optical[:, :3, 3], turns)
-    found = negative_controls(truth, truth, TrajectoryProtocol(align="none"))
-    return tuple(
-        ControlResult(
-            name=control.name,
-            expected_m=control.expected_m,
-            measured_m=control.measured_m,
-            seen_by=control.seen_by,
-        )
-        for control in found
-    )
 
 
 def write_result(path: Path, result: SeedResult) -> None:

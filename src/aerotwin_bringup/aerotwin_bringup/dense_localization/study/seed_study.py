@@ -16,6 +16,10 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import KDTree
 
+from aerotwin_bringup.dense_localization.commands.world_flights import (
+    NEAR_SURFACE_M,
+    SURFACE_SAMPLE_M,
+)
 from aerotwin_bringup.dense_localization.flights import CameraTrack, fly_camera
 from aerotwin_bringup.dense_localization.mapping import (
     BASELINE_M,
@@ -25,6 +29,7 @@ from aerotwin_bringup.dense_localization.mapping import (
     take_frames,
 )
 from aerotwin_bringup.dense_localization.pictures import BLUR_PX, CHANGING, SCAN, Pictures
+from aerotwin_bringup.dense_localization.scan_controls import Removal, controls_of
 from aerotwin_bringup.dense_localization.scanning import (
     CAMERA,
     Scan,
@@ -39,14 +44,13 @@ from aerotwin_bringup.dense_localization.study.results import (
     RESULT,
     ImagePair,
     MapResult,
-    Removal,
     ScanResult,
     SeedResult,
     SurfaceScore,
-    controls_of,
     read_scans,
     write_result,
 )
+from aerotwin_bringup.dense_localization.wall_flight import CLIFF_SCAN, WallFlight
 from aerotwin_bringup.mission_flight import Positioning
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.camera import PinholeCamera
@@ -69,14 +73,10 @@ WORLD = "cliff@{seed}"
 WALLS = ("wall", "scan region")
 """Meshes of the world that the wall is made of."""
 NORTH_RAD = np.pi / 2
-MAPPING_CORNER_M, MAPPING_ALONG_M, MAPPING_UP_M = (-19.0, 0.8, 4.0), 18.0, 6.0
-MAPPING_STANDOFF_M, MAPPING_ROW_M = 13.0, 3.0
-MAPPING_SPEED_M_S, MAPPING_RATE_HZ = 1.5, 1.0
-SCAN_CORNER_M, SCAN_ALONG_M, SCAN_UP_M = (-15.2, 0.8, 4.6), 10.4, 4.8
-"""Within the region of the wall that has detail of 3 mm."""
+MAPPING = WallFlight()
+SCAN_ALONG_M, SCAN_UP_M = CLIFF_SCAN.extent_m
 SPACING_M = 1.0
 """Of the places at which a path is led along the surface."""
-WITHIN_M, SAMPLE_M = 0.10, 0.10
 Progress = Callable[[str], object]
 
 
@@ -161,7 +161,7 @@ class SeedStudy:
         """Return what was found; the file `RESULT` holds it as well."""
         self.folder.mkdir(parents=True, exist_ok=True)
         on_progress("mapping flight")
-        track = self._flown("mapping", mapping_path(), MAPPING_SPEED_M_S, MAPPING_RATE_HZ, "gnss")
+        track = self._flown("mapping", MAPPING.path(), MAPPING.speed_m_s, MAPPING.rate_hz, "gnss")
         on_progress("maps")
         frames = take_frames(self._rasteriser, track, seed=self.seed)
         made = {kind: make_map(frames, track, is_truth_given=kind == "true") for kind in MAPPINGS}
@@ -204,7 +204,7 @@ class SeedStudy:
         surface = SurfaceReference.from_meshes(self.world.meshes)
         wall = SurfaceReference.from_meshes(m for m in self.world.meshes if m.name in WALLS)
         visible = seen_samples(
-            surface, wall.samples(SAMPLE_M), track.T_map_optical, _in_both, max_range_m=60.0
+            surface, wall.samples(SURFACE_SAMPLE_M), track.T_map_optical, _in_both, max_range_m=60.0
         )
         return tuple(_map_result(kind, one, surface, visible) for kind, one in made.items())
 
@@ -223,7 +223,7 @@ class SeedStudy:
         tracker at its true place.
         """
         rough = raster_path(
-            SCAN_CORNER_M, SCAN_ALONG_M, leg.up_m, row_m=leg.row_m, standoff_m=leg.distance_m,
+            CLIFF_SCAN.corner_m, SCAN_ALONG_M, leg.up_m, row_m=leg.row_m, standoff_m=leg.distance_m,
             yaw_rad=NORTH_RAD,
         )  # fmt: skip
         path = follow_surface(rough, made.dense_map, standoff_m=leg.distance_m, spacing_m=SPACING_M)
@@ -292,8 +292,8 @@ class SeedStudy:
             "seed": self.seed,
             "world": self.world.name,
             "mapping": {
-                "standoff_m": MAPPING_STANDOFF_M, "row_m": MAPPING_ROW_M,
-                "speed_m_s": MAPPING_SPEED_M_S, "rate_hz": MAPPING_RATE_HZ,
+                "standoff_m": MAPPING.standoff_m, "row_m": MAPPING.row_m,
+                "speed_m_s": MAPPING.speed_m_s, "rate_hz": MAPPING.rate_hz,
                 "baseline_m": BASELINE_M,
                 "camera": _camera_words(RIG),
             },
@@ -308,14 +308,6 @@ class SeedStudy:
             "links": to_mapping(LinkParameters()),
             "versions": versions(),
         }  # fmt: skip
-
-
-def mapping_path() -> FloatArray:
-    """Return the way-points T_map_optical (n, 4, 4) of the mapping flight."""
-    return raster_path(
-        MAPPING_CORNER_M, MAPPING_ALONG_M, MAPPING_UP_M, row_m=MAPPING_ROW_M,
-        standoff_m=MAPPING_STANDOFF_M, yaw_rad=NORTH_RAD,
-    )  # fmt: skip
 
 
 def _in_map(T_told: FloatArray, leg: Leg, made: MadeMap) -> FloatArray:
@@ -374,7 +366,7 @@ def _map_result(
 ) -> MapResult:
     points = made.dense_map.cloud.points.astype(np.float64)
     placed = transform_points(made.T_true_map, points)
-    away_m, _ = KDTree(placed).query(visible, distance_upper_bound=2.0 * WITHIN_M)
+    away_m, _ = KDTree(placed).query(visible, distance_upper_bound=2.0 * NEAR_SURFACE_M)
     return MapResult(
         mapping=kind,
         n_splats=len(points),
@@ -382,7 +374,7 @@ def _map_result(
         n_links=made.n_links,
         points_to_mesh=SurfaceScore.of(surface.distances(placed)),
         points_to_mesh_unaligned=SurfaceScore.of(surface.distances(points)),
-        completeness_10cm=float((away_m <= WITHIN_M).mean()),
+        completeness_10cm=float((away_m <= NEAR_SURFACE_M).mean()),
         keyframes_mean_m=float(made.position_errors_m(is_aligned=True).mean()),
         keyframes_unaligned_mean_m=float(made.position_errors_m(is_aligned=False).mean()),
         removed=Removal.of(made),
