@@ -37,7 +37,7 @@ class Status(StrEnum):
     """Against a view rendered at the last known pose."""
     RELOCALIZED = "relocalized"
     """Where it looked most alike, without an expectation: both halves of the image find it, and no
-    place elsewhere explains the image nearly as well."""
+    place elsewhere explains the image nearly as well. No other image confirms it."""
     LOST = "lost"
 
 
