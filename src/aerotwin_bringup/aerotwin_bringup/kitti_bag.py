@@ -22,6 +22,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import R_CAM_OPTICAL, make_transform, pose_from_transform
 from aerotwin_core.messages import serialize
 from aerotwin_core.picture_size import check_picture
+from aerotwin_core.text_lines import text_lines
 
 LEFT, RIGHT = "image_l", "image_r"
 FOLDERS = ((LEFT, RIGHT), ("image_0", "image_1"))
@@ -156,7 +157,7 @@ def _mounting(stamp_ns: int, T_base_optical: np.ndarray, baseline_m: float) -> l
 
 def _numbers(path: Path, n_columns: int) -> np.ndarray:
     try:
-        table = np.loadtxt(path, ndmin=2)
+        table = np.loadtxt(text_lines(path), ndmin=2)
     except OSError:
         raise UserError(f"{path}: is missing; a KITTI sequence needs it") from None
     except ValueError as error:
@@ -168,7 +169,7 @@ def _numbers(path: Path, n_columns: int) -> np.ndarray:
 
 def _rig(path: Path, first_image: Path) -> StereoRig:
     try:
-        lines = [line.split(":")[-1].split() for line in path.read_text().splitlines() if line]
+        lines = [line.split(":")[-1].split() for line in text_lines(path) if line]
         projections = [np.array([float(x) for x in line]).reshape(3, 4) for line in lines[:2]]
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: expected P0 and P1, 12 numbers each ({error})") from None

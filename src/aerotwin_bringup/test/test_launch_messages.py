@@ -30,8 +30,15 @@ MISTAKES = [
     ("nodes: []", 1, "a launch file holds one key, 'launch', and a list below"),
     ("", 1, "the file is empty"),
     ("launch:\n  - [", 2, "this is not YAML"),
+    ("launch: " + "[" * 200_000, 1, "its values are nested more than 100 deep"),
+    (
+        'launch:\n  - let: {name: a, value: "' + "[" * 50_000 + '"}\n'
+        f"{NODE}, param: [{{name: b, value: $(var a)}}]}}",
+        3,
+        "is not YAML",
+    ),
     ("launch:\n  - log: {message: a, message: b}", 2, "the key 'message' stands twice"),
-    ("launch: &a\n  - group: *a", 1, "an alias refers to itself"),
+    ("launch: &a\n  - group: *a", 1, "the alias *a holds itself"),
     ("launch:\n  - arg: {name: on, on: x}", 2, "the key True must be a string"),
     (f'launch:\n{NODE}, args: "$(vra x)"}}', 2, "'$(vra)' is not supported; did you mean 'var'?"),
     (

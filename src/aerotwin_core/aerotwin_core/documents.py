@@ -3,17 +3,21 @@
 """YAML and JSON from anywhere: what a document expands to is known before it is built.
 
 A hundred bytes of YAML aliases stand for more values than a machine holds, 50,000 brackets end the
-stack, and an integer of 5,000 digits cannot be printed. A document here has at most `MAX_NODES`
-values with its aliases written out, `MAX_DEPTH` levels and `MAX_DIGITS` digits in an integer.
+stack, and an integer of 5,000 digits cannot be printed. A document here has at most `MAX_DEPTH`
+levels, `MAX_DIGITS` digits in an integer and, in YAML, `MAX_NODES` values with its aliases written
+out.
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from aerotwin_core.foreign_text import printable
+from aerotwin_core.limits import check_is_file
 
 MAX_BYTES = 16 << 20
 MAX_NODES = 500_000
@@ -22,6 +26,11 @@ MAX_DEPTH = 100
 MAX_DIGITS = 100
 """Of an integer: more than any number that is meant, fewer than Python refuses to print."""
 _MOST_LETTERS = 300
+_ESCAPED = re.compile(rb"\\.", re.DOTALL)
+_STEP_BYTES = 1 << 20
+_QUOTE = ord('"')
+_TURN = np.zeros(256, dtype=np.int8)
+_TURN[list(b"[{")], _TURN[list(b"]}")] = 1, -1
 _BaseLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -39,7 +48,7 @@ def parse_yaml(data: bytes | str) -> Any:
     """
     _check_size(data, MAX_BYTES)
     try:
-        _check_events(data)
+        check_yaml(data)
         return yaml.load(data, Loader=_Loader)
     except DocumentError:
         raise
@@ -48,8 +57,22 @@ def parse_yaml(data: bytes | str) -> Any:
         raise DocumentError(_one_line(error)) from None
 
 
-def parse_json(data: bytes | str, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Return the content of a JSON document of at most so many bytes.
+def parse_json(
+    data: bytes | str,
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_depth: int = MAX_DEPTH,
+    takes_nan: bool = True,
+) -> Any:
+    """Return the content of a JSON document in UTF-8.
+
+    Parameters
+    ----------
+    data : bytes or str
+    max_bytes, max_depth : int
+        It may have no more of both.
+    takes_nan : bool
+        Accept NaN and Infinity, which JSON has not, but many programs write.
 
     Raises
     ------
@@ -58,32 +81,64 @@ def parse_json(data: bytes | str, *, max_bytes: int = MAX_BYTES) -> Any:
     """
     _check_size(data, max_bytes)
     try:
-        return json.loads(data, parse_int=_integer)
+        _check_depth(data.encode("utf-8", "replace") if isinstance(data, str) else data, max_depth)
+        text = data if isinstance(data, str) else str(data, "utf-8-sig")
+        constant = None if takes_nan else _refuse_constant
+        return json.loads(text, parse_int=_integer, parse_constant=constant)
     except DocumentError:
         raise
-    except RecursionError:
+    except RecursionError:  # where the stack was used up before
         raise DocumentError("its values are nested too deep") from None
     except ValueError as error:
         raise DocumentError(_one_line(error)) from None
 
 
-def read_json(path: str | Path, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Return the content of a JSON file of at most so many bytes.
+def read_json(
+    path: str | Path,
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_depth: int = MAX_DEPTH,
+    takes_nan: bool = True,
+) -> Any:
+    """Return the content of a JSON file; what may be in it as in `parse_json`.
 
     Raises
     ------
     DocumentError
         As `parse_json`.
+    UserError
+        If it is no file, but a device or a pipe.
     OSError
         If the file cannot be read.
     """
+    check_is_file(path, is_read_once=True)
     with Path(path).open("rb") as file:
-        return parse_json(file.read(max_bytes + 1), max_bytes=max_bytes)
+        data = file.read(max_bytes + 1)
+    return parse_json(data, max_bytes=max_bytes, max_depth=max_depth, takes_nan=takes_nan)
 
 
 def _check_size(data: bytes | str, max_bytes: int) -> None:
     if len(data) > max_bytes:
         raise DocumentError(f"it has more than {max_bytes} bytes")
+
+
+def _check_depth(data: bytes, max_depth: int) -> None:
+    """Raise DocumentError if brackets outside of texts nest too deep, found without recursion."""
+    if data.count(b"[") + data.count(b"{") <= max_depth:
+        return
+    values = np.frombuffer(_ESCAPED.sub(b"", data) if b"\\" in data else data, dtype=np.uint8)
+    depth, is_text = 0, False
+    for start in range(0, len(values), _STEP_BYTES):
+        step = values[start : start + _STEP_BYTES]
+        texts = np.logical_xor.accumulate(step == _QUOTE) ^ is_text
+        depths = depth + np.cumsum(np.where(texts, 0, _TURN[step]))
+        if depths.max() > max_depth:
+            raise DocumentError(f"its values are nested more than {max_depth} deep")
+        depth, is_text = int(depths[-1]), bool(texts[-1])
+
+
+def _refuse_constant(name: str) -> float:
+    raise DocumentError(f"{name} is not JSON; a number that is missing is null")
 
 
 def _integer(text: str) -> int:
@@ -97,10 +152,11 @@ def _one_line(error: Exception) -> str:
     return printable(text, _MOST_LETTERS)
 
 
-def _check_events(data: bytes | str) -> None:
+def check_yaml(data: bytes | str) -> None:
     """Raise DocumentError if a YAML document nests too deep or expands to too many values.
 
-    The events of the parser come one by one, without recursion.
+    The events of the parser come one by one, without recursion; those of what is no YAML end in
+    `yaml.YAMLError`.
     """
     n_nodes, open_nodes, of_anchor = 0, [], {}
     for event in yaml.parse(data, Loader=_BaseLoader):

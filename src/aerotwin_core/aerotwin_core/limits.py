@@ -9,6 +9,7 @@ the limit is for what multiplies. The environment variable `AEROTWIN_MAX_MEMORY_
 
 import os
 import stat
+from functools import cache
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
@@ -19,6 +20,13 @@ DEFAULT_MB = 900
 """With what the estimates leave out, reading stays below 1 GB."""
 TIMES_FILE = 16
 """A file of float32 points takes 8 times its size: once read, as float64, checked and copied."""
+_TO_FILE = "write what it gives to a file first, and name that"
+_NO_FILES = (
+    (stat.S_ISCHR, "a device", "give the path of a file"),
+    (stat.S_ISBLK, "a device", "give the path of a file"),
+    (stat.S_ISFIFO, "a pipe", _TO_FILE),
+    (stat.S_ISSOCK, "a socket", _TO_FILE),
+)
 
 
 def memory_limit(file_bytes: int = 0) -> int:
@@ -65,16 +73,57 @@ def check_memory(n_bytes: int, *, file_bytes: int = 0, where: object, what: str)
 
 
 def file_size(path: str | Path) -> int:
-    """Return the size of a file [bytes], to be checked before it is read.
+    """Return the size of a file [bytes], to be checked before it is opened.
 
     Raises
     ------
     UserError
-        If it is a device: it has no size, and reading it may never end.
+        As `check_is_file`.
     OSError
         If there is no such file.
     """
     status = os.stat(path)
-    if stat.S_ISCHR(status.st_mode) or stat.S_ISBLK(status.st_mode):
-        raise UserError(f"{path}: expected a file, found a device; give the path of a file")
+    _check_mode(path, status.st_mode)
     return status.st_size
+
+
+def check_is_file(path: str | Path, *, is_read_once: bool = False) -> None:
+    """Refuse a device, a pipe or a socket; a folder, or what is missing, is for others to refuse.
+
+    They have no size, and to open a pipe that nobody writes to, or to read a device, may never end.
+
+    Parameters
+    ----------
+    path : path
+    is_read_once : bool
+        It is opened once and read from its start to its end, or to a limit: the shell's
+        ``<(command)`` will do, a pipe without a name, which opens at once.
+
+    Raises
+    ------
+    UserError
+        If it is one of them.
+    """
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):  # a name with a zero byte
+        return
+    if not (is_read_once and stat.S_ISFIFO(status.st_mode) and status.st_dev == _pipe_device()):
+        _check_mode(path, status.st_mode)
+
+
+def _check_mode(path: str | Path, mode: int) -> None:
+    for is_kind, kind, way_out in _NO_FILES:
+        if is_kind(mode):
+            raise UserError(f"{path}: expected a file, found {kind}; {way_out}")
+
+
+@cache
+def _pipe_device() -> int:
+    """Return the device number that all pipes without a name have."""
+    ends = os.pipe()
+    try:
+        return os.fstat(ends[0]).st_dev
+    finally:
+        for end in ends:
+            os.close(end)

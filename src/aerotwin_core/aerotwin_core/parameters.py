@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from aerotwin_core.documents import MAX_BYTES, DocumentError, parse_yaml
-from aerotwin_core.errors import ParameterError
+from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.foreign_text import printable, shown
+from aerotwin_core.limits import check_is_file
 
 T = TypeVar("T")
 _MOST_LETTERS = 60
@@ -104,11 +105,15 @@ def read_yaml(path: str | Path) -> Any:
     Raises
     ------
     ParameterError
-        If the file is missing, is not YAML or has a key twice; the message names path and line.
+        If the file is missing, is no file but a device or a pipe, is not YAML or has a key twice;
+        the message names path and line.
     """
     try:
+        check_is_file(path, is_read_once=True)
         with Path(path).open("rb") as file:
             return parse_yaml(file.read(MAX_BYTES + 1))
+    except UserError as error:
+        raise ParameterError(str(error)) from None
     except OSError as error:
         raise ParameterError(f"{path}: cannot be read ({error.strerror}); check the path") from None
     except DocumentError as error:

@@ -6,7 +6,7 @@ import warnings
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
-from aerotwin_core.limits import check_memory
+from aerotwin_core.limits import check_memory, file_size
 
 _BYTES_PER_PIXEL = 6
 """Decoded in three colours, and once more in another order or as grey."""
@@ -23,6 +23,7 @@ def check_picture(path: Path) -> tuple[int, int]:
     from PIL import Image, UnidentifiedImageError
 
     try:
+        file_bytes = file_size(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             with Image.open(path) as image:
@@ -33,7 +34,7 @@ def check_picture(path: Path) -> tuple[int, int]:
         raise UserError(f"{path}: not a picture that can be read ({error}); remove it") from None
     check_memory(
         _BYTES_PER_PIXEL * width * height,
-        file_bytes=path.stat().st_size,
+        file_bytes=file_bytes,
         where=path,
         what=f"its {width} x {height} pixels",
     )

@@ -5,12 +5,13 @@
 The format of the TUM RGB-D benchmark (Sturm et al. 2012).
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from aerotwin_core.errors import UserError
-from aerotwin_core.limits import file_size
+from aerotwin_core.text_lines import text_lines
 from aerotwin_core.trajectory import Trajectory
 
 MAX_POSES = 10_000_000
@@ -27,7 +28,7 @@ def read_tum(path: str | Path) -> Trajectory:
         If it cannot be read, or a line of it; the message names it.
     """
     rows, stamps = [], []
-    for number, line in enumerate(_text(Path(path)).splitlines(), start=1):
+    for number, line in enumerate(_lines(path), start=1):
         words = line.split()
         if not words or words[0].startswith("#"):
             continue
@@ -56,11 +57,9 @@ def seconds_to_ns(text: str) -> int:
     return round(float(text) * 1e9)
 
 
-def _text(path: Path) -> str:
+def _lines(path: str | Path) -> Iterator[str]:
     try:
-        if file_size(path) > _MAX_BYTES:
-            raise UserError(f"{path}: too large for a trajectory of {MAX_POSES} poses")
-        return path.read_text("utf-8", "replace")
+        yield from text_lines(path, max_bytes=_MAX_BYTES)
     except OSError as error:
         raise UserError(
             f"{path}: cannot be read ({error.strerror}); give a file with lines "

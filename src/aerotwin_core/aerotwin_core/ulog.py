@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import check_is_file
 
 MAX_FIELDS = 200_000
 """Of all topics of a log, arrays and nested formats written out; PX4 1.15 logs some 10,000."""
@@ -46,6 +47,7 @@ def open_ulog(path: Path, topics: Collection[str] | None = None) -> Any:
     UserError
         If it cannot be read, is damaged at its start, or expands to more than a log may.
     """
+    check_is_file(path)
     try:
         with path.open("rb") as file, redirect_stdout(io.StringIO()):  # pyulog prints
             names = None if topics is None else list(topics)

@@ -75,7 +75,9 @@ def test_depth_and_digits_up_to_the_limits_are_read():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[" * 100_000, "nested too deep"),
+        ("[" * 200_000, "nested more than 100 deep"),
+        ('{"a":' * 101 + "1" + "}" * 101, "nested more than 100 deep"),
+        ('["\\\\", "' + "x" * (1 << 20) + '", ' + "[" * 100, "nested more than 100 deep"),
         ("9" * 5_000, "5000 digits"),
         ("{", "Expecting property name"),
         (b"\xff\xfe{", "."),
@@ -85,6 +87,27 @@ def test_json_beyond_the_limits_is_refused_in_one_line(text, message):
     with pytest.raises(DocumentError, match=message) as found:
         parse_json(text)
     assert "\n" not in str(found.value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "[" * 5_000 + '"{\\',
+        ["]" * 500, "[" * 500] * 3000,  # the quotation marks lie on either side of a step
+        [[], {}] * 5_000,
+        {"\\": '\\"[' * 500},
+    ],
+)
+def test_brackets_in_texts_and_beside_each_other_are_not_depth(value):
+    assert parse_json(json.dumps(value)) == value
+    assert parse_json(json.dumps(value).encode()) == value
+
+
+def test_nan_is_refused_where_json_is_meant_to_be_strict():
+    assert str(parse_json("[NaN, -Infinity]")) == "[nan, -inf]"
+    for text in ("[NaN]", "[-Infinity]"):
+        with pytest.raises(DocumentError, match=f"{text[1:-1]} is not JSON"):
+            parse_json(text, takes_nan=False)
 
 
 def test_a_document_that_is_too_large_is_not_parsed(tmp_path):

@@ -3,7 +3,9 @@
 """The limit of memory for a file, and NPZ files and pictures that would pass it."""
 
 import io
+import os
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from PIL import Image
 
 from aerotwin_core import limits
 from aerotwin_core.errors import UserError
-from aerotwin_core.limits import check_memory, file_size, memory_limit
+from aerotwin_core.limits import check_is_file, check_memory, file_size, memory_limit
 from aerotwin_core.numpy_files import NpzFile
 from aerotwin_core.picture_size import check_picture
 
@@ -80,8 +82,25 @@ def test_the_size_of_a_picture_is_that_of_its_header(tmp_path, monkeypatch):
         check_picture(tmp_path / "c.jpg")
 
 
-def test_a_device_is_refused_before_it_is_read(tmp_path):
+def test_a_device_or_a_pipe_is_refused_before_it_is_read(tmp_path):
     (tmp_path / "file").write_bytes(b"abc")
+    os.mkfifo(tmp_path / "pipe")
     assert file_size(tmp_path / "file") == 3
-    with pytest.raises(UserError, match="/dev/zero: expected a file, found a device"):
-        file_size("/dev/zero")
+    found = {"/dev/zero": "a device", tmp_path / "pipe": "a pipe"}
+    for path, kind in found.items():
+        for check in (file_size, check_is_file, partial(check_is_file, is_read_once=True)):
+            with pytest.raises(UserError, match=f"{path}: expected a file, found {kind}; "):
+                check(path)
+    for path in (tmp_path, tmp_path / "missing", "a\0b"):
+        check_is_file(path)
+
+
+def test_a_pipe_of_the_shell_is_a_file_where_one_reading_does():
+    ends = os.pipe()
+    path = f"/dev/fd/{ends[0]}"
+    check_is_file(path, is_read_once=True)
+    for check in (file_size, check_is_file):
+        with pytest.raises(UserError, match=f"{path}: .* a pipe; write .* to a file first"):
+            check(path)
+    for end in ends:
+        os.close(end)

@@ -13,7 +13,7 @@ from aerotwin_core.bag.metadata import is_storage_file
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform, rotation_from_quaternion
-from aerotwin_core.limits import file_size
+from aerotwin_core.text_lines import text_lines
 from aerotwin_map_evaluation.observed import FieldOfView, InView, camera_view
 from aerotwin_map_evaluation.surface import SurfaceReference
 from aerotwin_voxel_cloud import MapInput, Surface, load_map
@@ -154,13 +154,12 @@ def _are_rotations(R: np.ndarray, tolerance: float) -> bool:
 
 def _table(path: str | Path, what: str) -> np.ndarray:
     path = Path(path)
-    if not path.is_file():
+    if not path.exists() or path.is_dir():
         raise UserError(f"{path}: no such file; give {what}")
-    if file_size(path) > _MAX_TEXT_BYTES:
-        raise UserError(f"{path}: {path.stat().st_size} bytes are too many for {what}")
     try:
-        table = np.loadtxt(path, dtype=np.float64, comments="#", ndmin=2)
-    except (ValueError, UnicodeDecodeError) as error:
+        lines = text_lines(path, max_bytes=_MAX_TEXT_BYTES)
+        table = np.loadtxt(lines, dtype=np.float64, comments="#", ndmin=2)
+    except ValueError as error:
         raise UserError(f"{path}: not a table of numbers: {error}") from None
     if table.size == 0 or not np.isfinite(table).all():
         raise UserError(f"{path}: expected finite numbers for {what}; found none, NaN or infinity")

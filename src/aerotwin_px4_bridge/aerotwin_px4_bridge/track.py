@@ -12,7 +12,7 @@ import numpy as np
 
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.limits import file_size
+from aerotwin_core.text_lines import text_lines
 from aerotwin_px4_bridge.path import PATH_STEP_S, SampledPath
 
 HEADER = "t_s,x_m,y_m,z_m,vx_m_s,vy_m_s,vz_m_s,ax_m_s2,ay_m_s2,az_m_s2,yaw_rad,yaw_rate_rad_s"
@@ -43,14 +43,12 @@ def read_track(path: str | Path) -> SampledPath:
     """
     path = Path(path)
     try:
-        if file_size(path) > MAX_BYTES:
-            raise ParameterError(f"{path}: expected {MAX_BYTES} bytes at most; split the track")
-        with path.open(encoding="utf-8") as lines:
-            _require(lines.readline().strip() == HEADER, path, f"expected the columns {HEADER}")
-            table = np.loadtxt(lines, delimiter=",", ndmin=2)
+        lines = text_lines(path, max_bytes=MAX_BYTES)
+        _require(next(lines, "").strip() == HEADER, path, f"expected the columns {HEADER}")
+        table = np.loadtxt(lines, delimiter=",", ndmin=2)
     except OSError as error:
         raise ParameterError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-    except (ValueError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ParameterError(f"{path}: not a table of numbers ({error})") from None
     n_rows, n_columns = table.shape
     is_table = n_columns == HEADER.count(",") + 1 and n_rows >= 2

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import check_is_file
 from aerotwin_core.ulog import open_ulog
 
 _ANSI_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -67,6 +68,7 @@ def read_ulog(path: str | Path, topics: Collection[str] | None = None) -> PX4Log
         If there is no such file, or it is no ULog file, or it is damaged at its start.
     """
     path = Path(path)
+    check_is_file(path)
     if not path.is_file():
         raise UserError(f"{path}: there is no such file; give the path of a ULog file (.ulg)")
     with path.open("rb") as file:

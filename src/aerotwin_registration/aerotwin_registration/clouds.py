@@ -11,6 +11,7 @@ from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_format import refuse_foreign_format
 from aerotwin_core.foreign_text import listed
+from aerotwin_core.limits import check_is_file
 from aerotwin_registration.numpy_cloud import read_numpy_cloud
 from aerotwin_registration.pcd import read_pcd, write_pcd
 from aerotwin_registration.ply import read_ply, write_ply
@@ -74,6 +75,7 @@ def read_cloud(path: str | Path, *, drop_invalid: bool = False, bin_columns: str
         If the file is missing, damaged, empty, or holds NaN or infinity.
     """
     path = Path(path)
+    check_is_file(path)
     if not path.is_file():
         raise UserError(f"{path}: no such file; give a cloud ({' '.join(CLOUD_SUFFIXES)})")
     frame, metres, notes = "", None, []

@@ -9,6 +9,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import whole_number
+from aerotwin_core.limits import check_is_file
 from aerotwin_registration.ply_body import AsciiBody, BinaryBody, Column, PlyElement
 
 _TYPES = {
@@ -44,6 +45,7 @@ def read_ply(path: Path) -> tuple[dict[str, np.ndarray], np.ndarray]:
     UserError
         If the file is not a PLY file, is cut off, or counts more than it holds.
     """
+    check_is_file(path)
     data = Path(path).read_bytes()
     order, elements, start = _header(data, path)
     vertices: dict[str, np.ndarray] = {}

@@ -9,6 +9,8 @@ import numpy as np
 
 Column = np.ndarray | tuple[np.ndarray, np.ndarray]
 """Numbers (n,), or of a list property the lengths (n,) and all values one after the other."""
+_MAX_LINE = 1 << 20
+"""Characters of a line with lists."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,6 +146,8 @@ class AsciiBody:
         values: dict[str, list[float]] = {name: [] for name, _, _ in element.properties}
         lengths: dict[str, list[int]] = {name: [] for name, _, _ in element.properties}
         for line in lines:
+            if len(line) > _MAX_LINE:
+                raise ValueError(f"a line has more than {_MAX_LINE} characters")
             words, at = line.split(), 0
             for name, _, length in element.properties:
                 n = int(words[at]) if length else 1

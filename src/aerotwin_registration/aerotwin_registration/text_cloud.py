@@ -4,12 +4,14 @@
 
 import io
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import whole_number
+from aerotwin_core.text_lines import text_lines
 
 _COMMENTS = ("#", "//", ";", "%")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf(inity)?)", re.IGNORECASE)
@@ -30,17 +32,17 @@ def read_text_cloud(path: Path) -> dict[str, np.ndarray]:
         If a line is not of numbers, or lines are of different lengths.
     """
     try:
-        lines = _lines(path.read_bytes().decode("utf-8-sig", "replace"))
+        lines = _lines(text_lines(path))
         names, rows = _split_names(lines)
         return _columns(names, rows)
     except (ValueError, MemoryError, OverflowError) as error:
         raise UserError(f"{path}: not a table of x y z: {error}") from None
 
 
-def _lines(text: str) -> list[str]:
+def _lines(lines: Iterable[str]) -> list[str]:
     """Return the lines with something in them; a comment that names columns is kept as names."""
     found = []
-    for line in text.splitlines():
+    for line in lines:
         line = line.strip()
         if line.startswith(_COMMENTS):
             names = _names_of(line.lstrip("#/;% "))

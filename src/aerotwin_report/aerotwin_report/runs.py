@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results that were written before: read, checked, and said in a terminal."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aerotwin_core.documents import DocumentError, read_json
 from aerotwin_core.errors import UserError
 from aerotwin_report.metrics import SCHEMA_VERSION, schema_of
 from aerotwin_report.schema_check import Measure, faults, measures
@@ -104,23 +104,16 @@ def read_document(file: Path) -> dict[str, Any]:
         If it is not there, too large, or no JSON object.
     """
     try:
-        size = file.stat().st_size
-        if size > MAX_BYTES:
-            raise UserError(f"{file}: expected at most {MAX_BYTES} bytes, found {size}")
-        document = json.loads(file.read_bytes(), parse_constant=_refuse_constant)
+        document = read_json(file, max_bytes=MAX_BYTES, takes_nan=False)
     except OSError as error:
         raise UserError(
             f"{file}: cannot be read ({error.strerror}); name a run folder or its metrics.json"
         ) from error
-    except (ValueError, RecursionError) as error:
+    except DocumentError as error:
         raise UserError(f"{file}: is no JSON: {error}") from error
     if not isinstance(document, dict):
         raise UserError(f"{file}: expected a JSON object, found {type(document).__name__}")
     return document
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not JSON; a number that is missing is null")
 
 
 def document_faults(document: Mapping[str, Any]) -> list[str]:

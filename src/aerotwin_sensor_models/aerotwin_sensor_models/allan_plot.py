@@ -13,6 +13,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.seeds import seed_sequence
+from aerotwin_core.text_lines import text_lines
 from aerotwin_sensor_models.allan import (
     allan_deviation,
     averaging_times,
@@ -64,7 +65,7 @@ def read_recording(path: Path, start_s: float, end_s: float) -> Recording:
     """
     columns = np.dtype([("stamp_ns", np.int64), ("values", np.float64, 6)])
     try:
-        table = np.atleast_1d(np.loadtxt(path, columns, delimiter=",", comments="#"))
+        table = np.atleast_1d(np.loadtxt(text_lines(path), columns, delimiter=",", comments="#"))
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror or error})") from error
     except ValueError as error:

@@ -12,7 +12,8 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import listed
 from aerotwin_core.geodesy import HIGHEST_ALTITUDE_M
-from aerotwin_core.limits import file_size
+from aerotwin_core.limits import check_is_file, file_size
+from aerotwin_core.text_lines import text_lines
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.files import read_trajectory
 from aerotwin_trajectory_evaluation.ulog_recording import ULOG_MAGIC, read_ulog_recording
@@ -92,6 +93,7 @@ def read_recording(path: str | Path, *, topic: str | None = None) -> Recording:
         If the file is missing, damaged, or holds no flight; the message says what is lacking.
     """
     path = Path(path)
+    check_is_file(path)
     if not path.exists():
         raise UserError(f"{path}: no such file; give a ULog, TUM, EuRoC or GNSS CSV file, or a bag")
     if path.is_file():
@@ -199,8 +201,7 @@ def _scales(
     path: Path, columns: dict[str, int], position: np.ndarray, notes: list[str]
 ) -> np.ndarray:
     """Return the factors (3,) to degrees and metres: by the columns' names, else by size."""
-    with path.open(encoding="utf-8", errors="replace") as file:
-        names = _names(file.readline())
+    names = _names(next(text_lines(path, max_bytes=MAX_BYTES)))
     named = [_named_scale(names[columns[k]], _DEGREES) for k in ("latitude", "longitude")]
     known = [scale for scale in named if scale is not None]
     largest = np.abs(position).max(axis=0)
@@ -220,12 +221,10 @@ def _scales(
 def _rows(path: Path, columns: list[int]) -> tuple[list[list[float]], int]:
     """Return the rows whose wanted columns are finite numbers, and how many others there are."""
     rows, n_bad = [], 0
-    with path.open(encoding="utf-8", errors="replace", newline="") as file:
-        reader = csv.reader(file)
+    reader = csv.reader(text_lines(path, max_bytes=MAX_BYTES))
+    try:
         next(reader)
-        for cells in reader:
-            if not cells:
-                continue
+        for cells in filter(None, reader):
             try:
                 row = [float(cells[index]) for index in columns]
             except (ValueError, IndexError):
@@ -234,6 +233,8 @@ def _rows(path: Path, columns: list[int]) -> tuple[list[list[float]], int]:
                 rows.append(row)
             else:
                 n_bad += 1
+    except csv.Error as error:  # quotation marks that are not closed join line to line
+        raise UserError(f"{path}: line {reader.line_num}: {error}; correct it") from None
     return rows, n_bad
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_format import foreign_format
-from aerotwin_core.limits import file_size
+from aerotwin_core.text_lines import text_lines
 from aerotwin_trajectory_evaluation.ulog_recording import ULOG_MAGIC
 
 MAX_BYTES = 4 * 2**30
@@ -108,16 +108,16 @@ def read_rows(path: Path) -> Rows:
     UserError
         If the file cannot be read, is no text, too large, or holds no row.
     """
+
+    def check_head(head: bytes) -> None:
+        if b"\0" in head:
+            raise UserError(_what_it_is(path, head))
+
     try:
-        if file_size(path) > MAX_BYTES:
-            raise UserError(f"{path}: larger than {MAX_BYTES // 2**30} GiB; is this a trajectory?")
-        content = path.read_bytes()
+        lines = enumerate(text_lines(path, max_bytes=MAX_BYTES, check_head=check_head), 1)
+        numbered = [(n, line) for n, line in lines if line and not line.isspace()]
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror}); check the path") from None
-    if b"\0" in content[:4096]:
-        raise UserError(_what_it_is(path, content[:4096]))
-    text = content.decode("utf-8", errors="replace").removeprefix("\ufeff").splitlines()
-    numbered = [(n, line) for n, line in enumerate(text, 1) if line and not line.isspace()]
     rows = [(n, line) for n, line in numbered if line.lstrip()[0] not in "#%"]
     header = None
     if numbered and numbered[0][0] != (rows[0][0] if rows else 0):

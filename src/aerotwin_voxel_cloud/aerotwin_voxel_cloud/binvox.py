@@ -9,7 +9,7 @@ import numpy as np
 
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
-from aerotwin_core.limits import check_memory
+from aerotwin_core.limits import check_is_file, check_memory
 from aerotwin_voxel_cloud.binvox_header import (
     MAX_HEADER_BYTES,
     BinvoxHeader,
@@ -87,6 +87,7 @@ def read_binvox(
 def read_binvox_header(path: str | Path, *, dialect: str = "auto") -> BinvoxHeader:
     """Return the header of a binvox file only."""
     path = Path(path)
+    check_is_file(path)
     try:
         with path.open("rb") as file:
             start = file.read(MAX_HEADER_BYTES)
@@ -124,6 +125,7 @@ def write_binvox(
 
 def _load(path: Path, dialect: str) -> tuple[BinvoxHeader, np.ndarray]:
     """Return the header and the pairs of bytes, as they are."""
+    check_is_file(path)
     try:
         with path.open("rb") as file:
             header, at = parse_header(file.read(MAX_HEADER_BYTES), dialect=dialect, where=str(path))

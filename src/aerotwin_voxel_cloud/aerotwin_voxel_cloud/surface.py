@@ -11,6 +11,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.limits import check_is_file
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +74,7 @@ def load_surface(spec: str | Path) -> Surface:
     path = Path(spec)
     if path.suffix.lower() not in KINDS:
         return surface_of_world(load_world(spec))
+    check_is_file(path)
     if not path.is_file():
         raise UserError(f"{path}: no such file; give a world or a mesh")
     geometry = read_mesh_file(path)

@@ -5,7 +5,6 @@
 References: OGC 19-008r4 (GeoTIFF 1.1), W3C PNG third edition, GDAL's no-data tag 42113.
 """
 
-import json
 import logging
 import struct
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 import cv2
 import numpy as np
 
+from aerotwin_core.documents import read_json
 from aerotwin_core.errors import UserError
 
 MAX_PIXELS = 4 * 10**8
@@ -233,7 +233,7 @@ def read_orthophoto(image: Path, summary: Path, *, max_pixels: int = MAX_PIXELS)
     """Read a picture seen from above that spans the bounds in a PDAL summary file exactly."""
     pixels = read_picture(image, max_pixels=max_pixels)
     try:
-        bounds = json.loads(summary.read_text(encoding="utf-8"))["summary"]["bounds"]
+        bounds = read_json(summary)["summary"]["bounds"]
         west, east, south, north = (float(bounds[k]) for k in ("minx", "maxx", "miny", "maxy"))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{summary}: expected JSON with summary.bounds ({error!r})") from None

@@ -5,6 +5,7 @@
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import check_is_file
 
 
 def file_inside(folder: Path, name: str, *, where: str, kinds: str = "*") -> Path:
@@ -28,6 +29,7 @@ def file_inside(folder: Path, name: str, *, where: str, kinds: str = "*") -> Pat
     file = folder / name.replace("\\", "/")
     if "\0" in name or not file.resolve().is_relative_to(folder.resolve()):
         raise UserError(f"{where}: '{name}' must lie in {folder} or below; move it there")
+    check_is_file(file)
     if not file.is_file():
         present = ", ".join(sorted(p.name for p in folder.glob(kinds))[:12]) or "none such"
         raise UserError(f"{where}: '{name}' does not exist; its folder holds {present}; correct it")

@@ -14,6 +14,7 @@ import yaml
 from aerotwin_bringup.launch_runner import expand_launch_file
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import check_is_file
 
 _OWN, _REAL = (".yaml", ".yml"), (".py", ".xml")
 
@@ -67,6 +68,7 @@ def write_slam_launch(
     UserError
         If there is no such file, or nothing here that runs it.
     """
+    check_is_file(target)
     if not target.is_file():
         raise UserError(f"--slam: no launch file {target}; name a file, or a SLAM that ships")
     target = target.resolve()

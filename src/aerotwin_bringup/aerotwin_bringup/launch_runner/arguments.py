@@ -11,6 +11,7 @@ from aerotwin_bringup.launch_runner import packages
 from aerotwin_bringup.launch_runner.errors import LaunchError
 from aerotwin_bringup.launch_runner.expand import declared_arguments
 from aerotwin_bringup.launch_runner.schema import load_actions
+from aerotwin_core.limits import check_is_file
 
 SEPARATOR = ":="
 
@@ -32,6 +33,7 @@ def find_launch_file(target: Sequence[str], environment: Mapping[str, str]) -> P
     """Return the launch file that `FILE` or `PACKAGE FILE` names."""
     if len(target) == 1:
         path = Path(target[0])
+        check_is_file(path)
         if not path.is_file():
             hint = (
                 "" if path.suffix in (".yaml", ".yml") else "; to take one of a package, name both"

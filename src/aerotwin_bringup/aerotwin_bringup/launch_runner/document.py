@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A launch file as YAML values that remember their line."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import yaml
 
 from aerotwin_bringup.launch_runner.errors import LaunchError, Place
+from aerotwin_core.documents import DocumentError, check_yaml
+from aerotwin_core.limits import file_size
 
 MAX_FILE_BYTES = 1_000_000
 
@@ -46,13 +49,15 @@ def load_document(path: Path) -> Located:
     Raises
     ------
     LaunchError
-        If the file cannot be read, is no YAML, or says a key twice (PyYAML would silently
-        take the last one).
+        If the file cannot be read, is no YAML, nests too deep, or says a key twice (PyYAML would
+        silently take the last one).
     """
     start = Place(path=path, line=1)
     text = _read(path, start)
     loader = yaml.SafeLoader(text)
     try:
+        with suppress(yaml.YAMLError):  # said below, with a line that fits better
+            check_yaml(text)
         node = loader.get_single_node()
         if node is None:
             raise LaunchError(start, "the file is empty; it must hold 'launch:' and a list")
@@ -61,6 +66,8 @@ def load_document(path: Path) -> Located:
         mark = error.problem_mark or error.context_mark
         place = Place(path=path, line=mark.line + 1 if mark else 1)
         raise LaunchError(place, f"this is not YAML: {error.problem}") from None
+    except DocumentError as error:
+        raise LaunchError(start, str(error)) from None
     except yaml.YAMLError as error:
         raise LaunchError(start, f"this is not YAML: {str(error).splitlines()[0]}") from None
     finally:
@@ -69,7 +76,7 @@ def load_document(path: Path) -> Located:
 
 def _read(path: Path, start: Place) -> str:
     try:
-        if path.stat().st_size > MAX_FILE_BYTES:
+        if file_size(path) > MAX_FILE_BYTES:
             raise LaunchError(start, f"larger than {MAX_FILE_BYTES} bytes: no launch file")
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
@@ -79,22 +86,16 @@ def _read(path: Path, start: Place) -> str:
 
 
 def _locate(
-    loader: yaml.SafeLoader, node: yaml.Node, path: Path, known: dict[int, Located | None]
+    loader: yaml.SafeLoader, node: yaml.Node, path: Path, known: dict[int, Located]
 ) -> Located:
-    """Convert a node; `known` holds what aliases refer to (None while it is being made)."""
-    place = Place(path=path, line=node.start_mark.line + 1)
+    """Convert a node; `known` holds what aliases refer to."""
     if id(node) not in known:
-        known[id(node)] = None
+        place = Place(path=path, line=node.start_mark.line + 1)
         known[id(node)] = Located(value=_value(loader, node, path, known), place=place)
-    located = known[id(node)]
-    if located is None:
-        raise LaunchError(place, "an alias refers to itself")
-    return located
+    return known[id(node)]
 
 
-def _value(
-    loader: yaml.SafeLoader, node: yaml.Node, path: Path, known: dict[int, Located | None]
-) -> Any:
+def _value(loader: yaml.SafeLoader, node: yaml.Node, path: Path, known: dict[int, Located]) -> Any:
     if isinstance(node, yaml.SequenceNode):
         return [_locate(loader, item, path, known) for item in node.value]
     if isinstance(node, yaml.MappingNode):

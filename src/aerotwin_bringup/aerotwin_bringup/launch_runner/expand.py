@@ -18,6 +18,7 @@ from aerotwin_bringup.launch_runner.process_spec import process_spec
 from aerotwin_bringup.launch_runner.schema import Action, load_actions
 from aerotwin_bringup.launch_runner.scope import NAMESPACE, Scope
 from aerotwin_bringup.launch_runner.substitutions import Template
+from aerotwin_core.limits import check_is_file
 
 MAX_DEPTH = 30
 
@@ -204,6 +205,7 @@ class _Expansion:
         if not path.name.endswith((".yaml", ".yml")):
             message = f"only YAML launch files can be included, got '{path.name}'"
             raise LaunchError(action.places["file"], message)
+        check_is_file(path)
         if not path.is_file():
             message = f"the launch file '{path}' does not exist"
             raise LaunchError(action.places["file"], message)

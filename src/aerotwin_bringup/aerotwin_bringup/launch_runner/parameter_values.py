@@ -9,11 +9,10 @@ number, a boolean or a list. `type` forces one.
 
 from typing import Any
 
-import yaml
-
 from aerotwin_bringup.launch_runner.errors import LaunchError, Place
 from aerotwin_bringup.launch_runner.schema import Entry
 from aerotwin_bringup.launch_runner.substitutions import Names, as_boolean, parse_template
+from aerotwin_core.documents import parse_yaml
 
 SCALARS = (bool, int, float, str)
 # identifier: scalar type (None = by the rules of YAML), is a list
@@ -60,8 +59,8 @@ def parameter_value(entry: Entry, names: Names) -> Any:
 def global_parameter_value(text: str, place: Place) -> object:
     """Return the value of `set_parameter`: always read as YAML, also when it is a literal."""
     try:
-        value = yaml.safe_load(text) if text else ""
-    except (yaml.YAMLError, ValueError):
+        value = parse_yaml(text) if text else ""
+    except ValueError:
         value = None
     if isinstance(value, list):
         # ROS's launch writes a Python tuple, which the node reads as a string.
@@ -116,8 +115,8 @@ def _by_yaml(text: str) -> Any:
     if not text:
         return text
     try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError:
+        value = parse_yaml(text)
+    except ValueError:
         raise ValueError(f"'{text}' is not YAML; if a string is meant, add type: str") from None
     if not isinstance(value, (*SCALARS, list)):
         raise ValueError(f"'{text}' is no boolean, number, string or list; add type: str")

@@ -14,10 +14,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-import yaml
-
 from aerotwin_bringup.launch_runner import packages
 from aerotwin_bringup.launch_runner.errors import LaunchError, Place, suggestion
+from aerotwin_core.documents import parse_yaml
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 ESCAPE = re.compile(r"\\(.)")
@@ -197,8 +196,8 @@ def as_boolean(text: str) -> bool:
         If the text is none.
     """
     try:
-        value = yaml.safe_load({"1": "true", "0": "false"}.get(text, text))
-    except yaml.YAMLError:
+        value = parse_yaml({"1": "true", "0": "false"}.get(text, text))
+    except ValueError:
         value = None
     if not isinstance(value, bool):
         raise ValueError(f"'{text}' is neither true nor false")

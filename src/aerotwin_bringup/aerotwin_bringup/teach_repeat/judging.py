@@ -12,6 +12,7 @@ from aerotwin_bringup.teach_repeat.record import RepeatRecord
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.section import Section, Table
+from aerotwin_core.text_lines import text_lines
 from aerotwin_reconstruction.degradation import sample_surface
 from aerotwin_teach_repeat.deviation import (
     Displacement,
@@ -121,8 +122,8 @@ def route_through_marks(name: str, T_map_route: FloatArray, path: Path) -> Route
 def read_marks(path: Path) -> np.ndarray:
     """Return the places of marks in the map and in truth, (m, 6) [m]; errors as above."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
+        lines = list(text_lines(path))
+    except OSError as error:
         raise UserError(f"{path}: cannot be read as a file of marks ({error})") from None
     if not lines or lines[0].replace(" ", "") != MARK_COLUMNS:
         raise UserError(f"{path}: expected '{MARK_COLUMNS}' in its first line")

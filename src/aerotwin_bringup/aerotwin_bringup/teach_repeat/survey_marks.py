@@ -18,6 +18,7 @@ from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import load_parameters, to_mapping
+from aerotwin_core.text_lines import text_lines
 from aerotwin_reconstruction.survey.folder import RECORD, read_record
 from aerotwin_teach_repeat.teaching import Route, load_route, save_route, smooth_waypoints
 from aerotwin_worlds import World
@@ -123,7 +124,7 @@ def read_painted(folder: Path) -> FloatArray:
     """
     path = folder / PAINTED
     try:
-        header, *lines = path.read_text(encoding="utf-8").splitlines()
+        header, *lines = text_lines(path)
         points = np.array([[float(cell) for cell in line.split(",")] for line in lines])
         if header != PAINTED_COLUMNS or points.shape[1:] != (3,) or not np.isfinite(points).all():
             raise ValueError("other columns or numbers")

@@ -9,7 +9,7 @@ from typing import Any
 from aerotwin_core.bag.compression import SUFFIXES
 from aerotwin_core.documents import MAX_BYTES, DocumentError, parse_yaml
 from aerotwin_core.errors import UserError
-from aerotwin_core.limits import file_size
+from aerotwin_core.limits import check_is_file, file_size
 
 STORAGE_SUFFIXES = (".mcap", ".db3")
 
@@ -51,6 +51,7 @@ def find_files(path: Path) -> BagFiles:
     UserError
         If there is none.
     """
+    check_is_file(path)
     if path.is_file():
         if not is_storage_file(path):
             raise UserError(f"{path}: not a bag; give a folder, or a .mcap or .db3 file")

@@ -25,7 +25,7 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.documents import read_json
 from aerotwin_core.errors import UserError
-from aerotwin_core.limits import check_memory
+from aerotwin_core.limits import check_memory, file_size
 from aerotwin_core.numpy_files import ERRORS, NpzFile
 from aerotwin_core.parameters import load_parameters, to_mapping
 from aerotwin_dense_localization.mapping.dense_map import DenseMap
@@ -177,7 +177,7 @@ def _surface(folder: Path, record: dict[str, Any]) -> Surface:
 def _arrays(path: Path, record: dict[str, Any]) -> dict[str, np.ndarray]:
     """Return the arrays of a file that is what was written."""
     try:
-        n_bytes = path.stat().st_size
+        n_bytes = file_size(path)
         if n_bytes != record["n_bytes"] or n_bytes > MAX_SURFACE_BYTES:
             raise DenseMapError(
                 f"{path}: must have {record['n_bytes']} bytes, got {n_bytes}: it was cut or "

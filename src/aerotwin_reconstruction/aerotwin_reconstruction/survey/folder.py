@@ -19,6 +19,7 @@ from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.documents import read_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.text_lines import text_lines
 from aerotwin_reconstruction.survey.photo import PhotoTag, read_photo_tag
 
 IMAGES, RECORD, MISSION, TRUTH = "images", "survey.json", "mission.yaml", "truth.csv"
@@ -119,12 +120,11 @@ def read_truth(folder: Path) -> dict[str, np.ndarray]:
         return {}
     poses = {}
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                values = np.array([float(row[name]) for name in _TRUTH_COLUMNS[1:]])
-                if not np.isfinite(values).all():
-                    raise ValueError(f"{row['name']} is not finite")
-                poses[row["name"]] = np.vstack([values.reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
-    except (ValueError, KeyError, TypeError, UnicodeDecodeError, csv.Error) as error:
+        for row in csv.DictReader(text_lines(path)):
+            values = np.array([float(row[name]) for name in _TRUTH_COLUMNS[1:]])
+            if not np.isfinite(values).all():
+                raise ValueError(f"{row['name']} is not finite")
+            poses[row["name"]] = np.vstack([values.reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
+    except (ValueError, KeyError, TypeError, csv.Error) as error:
         raise UserError(f"{path}: not the true poses of a survey ({error}); remove it") from None
     return poses

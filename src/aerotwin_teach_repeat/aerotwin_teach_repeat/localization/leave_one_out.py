@@ -11,6 +11,8 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, transform_points
+from aerotwin_core.limits import check_is_file
+from aerotwin_core.text_lines import text_lines
 from aerotwin_registration import voxel_downsample
 from aerotwin_teach_repeat.localization.matcher import ScanMatcher
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
@@ -69,12 +71,13 @@ def read_posed_scans(folder: Path) -> tuple[list[np.ndarray], list[FloatArray]]:
     """
     path = folder / POSES
     try:
-        table = np.loadtxt(path, ndmin=2)
+        table = np.loadtxt(text_lines(path), ndmin=2)
         if table.shape[1] != POSE_COLUMNS or not np.isfinite(table).all():
             raise ValueError(f"expected {POSE_COLUMNS} finite columns, found {table.shape[1]}")
         scans = []
         for number in table[:, 0]:
             path = folder / f"scan_{int(number):03d}.npy"
+            check_is_file(path)
             scan = np.load(path, allow_pickle=False).astype(np.float64)
             if scan.ndim != 2 or scan.shape[1] != 3 or not np.isfinite(scan).all():
                 raise ValueError(f"expected finite points (n, 3), found {scan.shape}")

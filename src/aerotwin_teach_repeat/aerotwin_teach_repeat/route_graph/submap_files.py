@@ -18,6 +18,7 @@ import numpy as np
 
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import file_size
 from aerotwin_core.numpy_files import ERRORS, NpzFile
 from aerotwin_registration.ply import read_ply, write_ply
 from aerotwin_teach_repeat.route_graph.types import DamagedSubmapError, Submap
@@ -134,7 +135,7 @@ def _step_of(farthest_m: float) -> float:
 
 
 def _read(path: Path, record: SubmapRecord) -> bytes:
-    n_bytes = path.stat().st_size
+    n_bytes = file_size(path)
     if n_bytes != record.n_bytes or n_bytes > MAX_SUBMAP_BYTES:
         raise UserError(f"{path}: {record.n_bytes} bytes were written, {n_bytes} are there")
     data = path.read_bytes()

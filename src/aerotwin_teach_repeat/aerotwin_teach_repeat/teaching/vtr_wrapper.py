@@ -16,7 +16,7 @@ from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, invert_transform
-from aerotwin_core.limits import file_size
+from aerotwin_core.text_lines import text_lines
 from aerotwin_core.tum import seconds_to_ns
 from aerotwin_registration.ply import write_ply
 from aerotwin_teach_repeat.route_graph import relative_pose
@@ -38,12 +38,10 @@ def read_relative_transforms(path: str | Path) -> tuple[np.ndarray, FloatArray]:
     """
     path = Path(path)
     try:
-        if file_size(path) > MAX_BYTES:
-            raise UserError(f"{path}: more than {MAX_BYTES} bytes; this is no drive")
-        lines = path.read_text("utf-8", "replace").split("\n")
+        lines = list(text_lines(path, max_bytes=MAX_BYTES))
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-    if tuple(word.strip() for word in lines[0].split(",")) != HEADER:
+    if not lines or tuple(word.strip() for word in lines[0].split(",")) != HEADER:
         raise UserError(f"{path}: its first line must be timestamp,m00,m01,…,m33")
     stamps, poses = [], []
     for number, line in enumerate(lines[1:], start=2):

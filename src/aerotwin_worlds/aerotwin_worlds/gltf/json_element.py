@@ -13,12 +13,16 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core import documents
+
 LARGEST_INTEGER = 2**53
 """The largest range in which JSON numbers are whole everywhere (RFC 8259, clause 6)."""
 LARGEST_FLOAT = 2**1023
 """Whole numbers beyond it have no float64 (IEEE 754)."""
 MAX_TREE_BYTES = 800_000_000
 """What the tree of one JSON text may take: that of a tileset.json of some 80 MB."""
+MAX_TREE_DEPTH = 500
+"""Levels of a JSON text: two for each level of tiles, of which real trees have some twenty."""
 _BYTES_OF = {b"{": 72, b"[": 96, b":": 120, b",": 32, b'"': 32}
 """What CPython takes at most for each object, array, member, value and text, by its mark."""
 _REQUIRED: Any = object()
@@ -151,8 +155,10 @@ def parse_json(data: bytes | memoryview, where: str) -> JsonElement:
             f"{MAX_TREE_BYTES / 1e6:.0f} MB; split it"
         )
     try:
-        tree = json.loads(str(data, "utf-8-sig"), parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        tree = documents.parse_json(
+            data, max_bytes=len(data), max_depth=MAX_TREE_DEPTH, takes_nan=False
+        )
+    except documents.DocumentError as error:
         raise ValueError(f"the JSON of {where} cannot be read ({error})") from None
     if not isinstance(tree, dict):
         raise ValueError(f"the JSON of {where} must be an object, got {type(tree).__name__}")
@@ -164,10 +170,6 @@ def _tree_bytes(data: bytes) -> int:
     is_narrow = data.isascii() and b"\\u" not in data
     text_bytes = 2 * len(data) * (1 if is_narrow else 4)  # the text and the texts in it (PEP 393)
     return text_bytes + sum(data.count(mark) * n_bytes for mark, n_bytes in _BYTES_OF.items())
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _is_whole(value: object) -> bool:

@@ -5,6 +5,7 @@
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.limits import file_size
 
 MAX_FILE_BYTES = 2**31
 MAX_VERTICES = 30_000_000
@@ -20,7 +21,7 @@ def read_file(path: Path) -> bytes:
         If it is larger than `MAX_FILE_BYTES` or cannot be read.
     """
     try:
-        size = path.stat().st_size
+        size = file_size(path)
         if size > MAX_FILE_BYTES:
             raise UserError(f"{path}: {size} bytes, expected at most {MAX_FILE_BYTES}; split it")
         return path.read_bytes()

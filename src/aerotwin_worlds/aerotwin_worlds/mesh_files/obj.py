@@ -23,6 +23,7 @@ from aerotwin_worlds.mesh_files.textures import GREY, coloured, plain, read_text
 
 _FREE_FORM = {"curv", "curv2", "surf", "vp"}
 _MAX_CORNERS = 10_000
+_MAX_LINE_BYTES = 40 * _MAX_CORNERS
 
 
 @dataclass
@@ -79,6 +80,8 @@ def _parsed(path: Path) -> _Content:
     content, material = _Content(), ""
     data = read_file(path).replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")
     for number, line in enumerate(data.splitlines(), 1):
+        if len(line) > _MAX_LINE_BYTES:
+            raise UserError(f"{path}: line {number} has more than {_MAX_LINE_BYTES} bytes; cut it")
         words = line.split()
         if not words:
             continue

@@ -15,9 +15,9 @@ from aerotwin_bringup.dense_localization.scan_controls import ControlResult, Rem
 from aerotwin_bringup.dense_localization.scanning import LOST_M, Scan
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.documents import DocumentError, read_json
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import FloatArray
-from aerotwin_core.limits import file_size
 from aerotwin_core.parameters import load_parameters, parameter, to_mapping
 from aerotwin_map_evaluation.statistics import removed_by
 from aerotwin_registration.icp.similarity import fit_similarity
@@ -240,12 +240,10 @@ def read_scans(path: Path) -> list[ScanResult]:
 
 def _content(path: Path) -> Any:
     try:
-        if file_size(path) > MAX_BYTES:
-            raise ParameterError(f"{path}: too large for a result; {_WAY_OUT}")
-        return json.loads(path.read_text(encoding="utf-8"))
+        return read_json(path, max_bytes=MAX_BYTES)
     except OSError as error:
         raise ParameterError(f"{path}: cannot be read ({error.strerror}); {_WAY_OUT}") from None
-    except (ValueError, RecursionError) as error:
+    except DocumentError as error:
         raise ParameterError(f"{path}: not JSON ({error}); {_WAY_OUT}") from None
 
 
