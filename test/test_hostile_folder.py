@@ -91,6 +91,15 @@ def test_pictures_do_not_follow_the_folder(hostile_folder):
         python_command("-c", code), cwd=ROOT / "src", capture_output=True, text=True, check=True
     )
     assert ours.stdout == clean.stdout
+    assert ours.stderr == ""
+
+
+def test_settings_of_pictures_that_never_end_are_not_opened(tmp_path):
+    os.mkfifo(tmp_path / "matplotlibrc")
+    code = (
+        "import aerotwin_core.plots as p; p.colour_table(), p.colours(9), p.style(); print('drawn')"
+    )
+    assert run(tmp_path, python_command("-c", code)).stdout == "drawn\n"
 
 
 @pytest.mark.ros

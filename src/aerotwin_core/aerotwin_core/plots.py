@@ -3,14 +3,19 @@
 """Plots for reports: matplotlib figures as SVG that follow a light or dark page.
 
 Only the object interface with the Agg/SVG back-ends is used (no `pyplot`, no global state), and
-the output is stable: the same numbers give the same text. matplotlib is imported on first use.
+the output is stable: the same numbers give the same text. matplotlib is imported on first use, and
+never reads the `matplotlibrc` of the working folder.
 """
 
 from __future__ import annotations
 
 import base64
+import importlib
 import io
+import os
 import re
+import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,6 +38,7 @@ BAD = "#d64545"
 ACCENT = "#7b61c9"
 ERROR_COLOURMAP = "turbo"
 
+_SETTINGS, _LOADING = "matplotlibrc", threading.Lock()
 _KEPT_IN: ContextVar[Path | None] = ContextVar("_KEPT_IN", default=None)
 
 # Ink and faint lines are drawn in these and become `currentColor` in the SVG.
@@ -79,6 +85,23 @@ HALF_IN = 6.4
 WIDE_IN = 13.2
 
 
+def _load_matplotlib() -> None:
+    """Import matplotlib while it finds no `matplotlibrc` in the working folder.
+
+    It looks there first, and no setting of its own says otherwise. What it takes from the folder
+    would be printed as warnings at best.
+    """
+    if "matplotlib" in sys.modules:
+        return
+    with _LOADING:
+        exists = os.path.exists
+        os.path.exists = lambda path: path != _SETTINGS and exists(path)
+        try:
+            importlib.import_module("matplotlib")
+        finally:
+            os.path.exists = exists
+
+
 def colours(n: int) -> list[str]:
     """Return n colours that are told apart: those of the roles for few, a colour map for many.
 
@@ -88,6 +111,7 @@ def colours(n: int) -> list[str]:
     few = [ALIGNED, ESTIMATE, FLOOR, ACCENT, TRUTH, BAD]
     if n <= len(few):
         return few[:n]
+    _load_matplotlib()
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
@@ -96,6 +120,7 @@ def colours(n: int) -> list[str]:
 
 def colour_table() -> np.ndarray:
     """Return the error colours from least to largest, (256, 3) of 0 to 255."""
+    _load_matplotlib()
     from matplotlib import colormaps
 
     table = colormaps[ERROR_COLOURMAP](np.arange(256))[:, :3]
@@ -104,6 +129,7 @@ def colour_table() -> np.ndarray:
 
 def new_figure(width_in: float = HALF_IN, height_in: float = 3.8) -> PlotFigure:
     """Return an empty figure in the project's style; draw on it inside `style()`."""
+    _load_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as PlotFigure
 
@@ -115,6 +141,7 @@ def new_figure(width_in: float = HALF_IN, height_in: float = 3.8) -> PlotFigure:
 
 def style():
     """Return a context in which axes get the project's style, whatever a `matplotlibrc` says."""
+    _load_matplotlib()
     from matplotlib.style import context
 
     return context(["default", _STYLE])
