@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 
+from aerotwin_bringup.bag_evaluation.protocols import map_protocol, trajectory_protocol
 from aerotwin_core import messages
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.cli import main
@@ -130,3 +131,14 @@ def test_a_bag_without_truth_names_what_it_holds(tmp_path, monkeypatch, capsys):
     assert "no topic is called truth" in said.err
     assert "the bag holds /autopilot/pose, /vio/odom" in said.err
     assert "by --truth" in said.err
+
+
+@pytest.mark.parametrize("name", ["kitti", "beam2024"])
+def test_a_file_of_the_working_folder_does_not_take_the_place_of_a_preset(
+    tmp_path, monkeypatch, name
+):
+    meant = [made and made.hash for made in (trajectory_protocol(name), map_protocol(name))]
+    (tmp_path / name).write_text(QUICK)
+    monkeypatch.chdir(tmp_path)
+    assert [p and p.hash for p in (trajectory_protocol(name), map_protocol(name))] == meant
+    assert map_protocol(f"./{name}").choices.voxel_m == 1.0

@@ -3,13 +3,16 @@
 """Find, read and build worlds by name or path."""
 
 import dataclasses
+import logging
 import os
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_format import DESCRIPTION_ENDINGS, refuse_foreign_format
+from aerotwin_core.limits import check_is_file
 from aerotwin_core.parameters import load_parameters, read_yaml
 from aerotwin_worlds.description import WorldDescription
 from aerotwin_worlds.geometry import Geometry
@@ -74,16 +77,24 @@ def read_description(path: Path) -> WorldDescription:
 
 
 def find_world(spec: str) -> Path:
-    """Return the YAML file that a name or path means; raises `UserError` as `load_world`."""
+    """Return the YAML file that a name or path means; raises `UserError` as `load_world`.
+
+    A bare name means what `world_folders` hold first, so that no file of the working folder takes
+    the place of a world that ships; such a file is logged, and found by its path.
+    """
     path = Path(spec).expanduser()
-    candidates = [path, path / WORLD_FILE, Path(f"{path}.yaml")] if spec else []
-    if spec and len(path.parts) == 1:
-        for folder in world_folders():
-            candidates += [folder / f"{spec}.yaml", folder / spec / WORLD_FILE, folder / spec]
-    for candidate in candidates:
-        if candidate.is_file():
-            _refuse_what_is_no_description(candidate)
-            return candidate
+    check_is_file(path)
+    beside = [path, path / WORLD_FILE, Path(f"{path}.yaml")] if spec else []
+    folders = world_folders() if spec and len(path.parts) == 1 else []
+    named = [candidate for folder in folders for candidate in _of_name(spec, folder)]
+    is_name = "/" not in spec and not spec.endswith((".yaml", ".yml"))
+    candidates = [*named, *beside] if is_name else [*beside, *named]
+    found = [candidate for candidate in candidates if candidate.is_file()]
+    if found:
+        _refuse_what_is_no_description(found[0])
+        if is_name:
+            _log_the_others(spec, found[0], [*beside, *_of_name(spec, Path("worlds"))])
+        return found[0]
     if spec and (path / _TILESET_FILE).is_file():
         _refuse_what_is_no_description(path / _TILESET_FILE)
     raise UserError(
@@ -91,6 +102,22 @@ def find_world(spec: str) -> Path:
         f"looked in {', '.join(map(str, _looked_in(path)))}; known are: "
         f"{', '.join(known_worlds()) or 'none'}; give one of these, or a path to a YAML file"
     )
+
+
+def _of_name(name: str, folder: Path) -> list[Path]:
+    return [folder / f"{name}.yaml", folder / name / WORLD_FILE, folder / name]
+
+
+def _log_the_others(name: str, meant: Path, here: list[Path]) -> None:
+    """Log the files of the working folder that a name does not mean, though they have it."""
+    others = [f"./{file}" for file in here if file.is_file() and not file.samefile(meant)]
+    if others:
+        _log_once(f"world '{name}' is {meant}; name {', '.join(others)} by its path")
+
+
+@cache
+def _log_once(text: str) -> None:
+    logging.getLogger(__name__).warning(text)
 
 
 def _refuse_what_is_no_description(path: Path) -> None:
@@ -115,16 +142,16 @@ def _looked_in(path: Path) -> list[Path]:
 def world_folders() -> list[Path]:
     """Return the folders where names are looked up.
 
-    ``$AEROTWIN_WORLDS``, ``worlds`` of the working folder, of the checkout, and of the installed
-    package aerotwin_bringup.
+    ``$AEROTWIN_WORLDS``, ``worlds`` of the checkout, of the installed package aerotwin_bringup, and
+    of the working folder.
     """
     folders = [Path(p) for p in os.environ.get("AEROTWIN_WORLDS", "").split(os.pathsep) if p]
-    folders.append(Path("worlds").absolute())
     shares = [Path(p) for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
     for parent in Path(__file__).resolve().parents:
         folders.append(parent / "worlds")
         shares += [parent, parent / "aerotwin_bringup"]
     folders += [share / "share" / "aerotwin_bringup" / "worlds" for share in shares]
+    folders.append(Path("worlds").absolute())
     return list(dict.fromkeys(folder for folder in folders if any(folder.glob("*.yaml"))))
 
 

@@ -74,6 +74,38 @@ def test_names_are_looked_up_in_the_worlds_folder(small, monkeypatch):
     assert "small" in loading.known_worlds()
 
 
+@pytest.mark.parametrize("file", ["cliff.yaml", "cliff", "cliff/world.yaml", "worlds/cliff.yaml"])
+def test_a_file_of_the_working_folder_does_not_take_the_place_of_a_world_that_ships(
+    small, tmp_path, monkeypatch, caplog, file
+):
+    shipped = loading.find_world("cliff")
+    monkeypatch.chdir(tmp_path)
+    mine = tmp_path / file
+    mine.parent.mkdir(exist_ok=True)
+    small.rename(mine)
+    loading._log_once.cache_clear()
+    for _ in range(2):
+        assert loading.find_world("cliff").samefile(shipped)
+    assert [r.message for r in caplog.records] == [
+        f"world 'cliff' is {shipped}; name ./{file} by its path"
+    ]
+    for path in (f"./{file}", mine, f"./{file}".removesuffix(".yaml").removesuffix("/world")):
+        assert loading.find_world(str(path)).samefile(mine)
+    monkeypatch.setenv("AEROTWIN_WORLDS", str(mine.parent))
+    if mine.name == "cliff.yaml":
+        assert loading.find_world("cliff") == mine
+
+
+def test_a_world_of_the_working_folder_is_found_by_its_name(small, tmp_path, monkeypatch, caplog):
+    monkeypatch.chdir(small.parent)
+    assert loading.find_world("small").samefile(small)
+    (tmp_path / "worlds").mkdir(exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    mine = small.rename(tmp_path / "worlds" / "mine.yaml")
+    assert loading.find_world("mine").samefile(mine)
+    assert not caplog.records
+
+
 def test_a_folder_with_world_yaml_is_a_world(small):
     (small.parent / "place").mkdir()
     file = small.rename(small.parent / "place" / "world.yaml")

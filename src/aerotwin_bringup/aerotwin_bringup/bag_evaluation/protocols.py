@@ -5,7 +5,6 @@
 The map evaluation is imported where it is asked for only: its kernels take time to load.
 """
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aerotwin_core.protocol import Protocol
@@ -27,7 +26,7 @@ def trajectory_protocol(spec: str | None) -> Protocol[TrajectoryProtocol]:
     ParameterError
         If there is no such preset or file, or it holds a wrong value.
     """
-    if not spec or spec in PRESETS or Path(spec).is_file():
+    if not spec or spec in PRESETS:
         return load_trajectory_protocol(spec or None)
     from aerotwin_map_evaluation import PRESETS as MAP_PRESETS
 
@@ -36,7 +35,7 @@ def trajectory_protocol(spec: str | None) -> Protocol[TrajectoryProtocol]:
 
 def map_protocol(spec: str | None) -> "Protocol[MapProtocol] | None":
     """Return the protocol of the map, None where `spec` says nothing of it; raises the same."""
-    if not spec or (spec in PRESETS and not Path(spec).is_file()):
+    if not spec or spec in PRESETS:
         return None
     from aerotwin_map_evaluation import load_map_protocol
 
