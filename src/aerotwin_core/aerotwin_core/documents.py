@@ -152,7 +152,7 @@ def _one_line(error: Exception) -> str:
     return printable(text, _MOST_LETTERS)
 
 
-def check_yaml(data: bytes | str) -> None:
+def check_yaml(data: bytes | str, *, max_nodes: int = MAX_NODES) -> None:
     """Raise DocumentError if a YAML document nests too deep or expands to too many values.
 
     The events of the parser come one by one, without recursion; those of what is no YAML end in
@@ -176,8 +176,8 @@ def check_yaml(data: bytes | str) -> None:
                 of_anchor[event.anchor] = 1
         if len(open_nodes) > MAX_DEPTH:
             raise DocumentError(f"its values are nested more than {MAX_DEPTH} deep")
-        if n_nodes > MAX_NODES:
-            raise DocumentError(f"it stands for more than {MAX_NODES} values")
+        if n_nodes > max_nodes:
+            raise DocumentError(f"it stands for more than {max_nodes} values")
 
 
 class _Loader(_BaseLoader):  # type: ignore[misc, valid-type]

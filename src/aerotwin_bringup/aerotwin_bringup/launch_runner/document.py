@@ -14,6 +14,9 @@ from aerotwin_core.documents import DocumentError, check_yaml
 from aerotwin_core.limits import file_size
 
 MAX_FILE_BYTES = 1_000_000
+MAX_VALUES = 50_000
+"""Keys and values with aliases written out; the largest file here has about 2,000."""
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # PyYAML may be built without libyaml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,20 +57,21 @@ def load_document(path: Path) -> Located:
     """
     start = Place(path=path, line=1)
     text = _read(path, start)
-    loader = yaml.SafeLoader(text)
+    loader = _Loader(text)
     try:
         with suppress(yaml.YAMLError):  # said below, with a line that fits better
-            check_yaml(text)
+            check_yaml(text, max_nodes=MAX_VALUES)
         node = loader.get_single_node()
         if node is None:
             raise LaunchError(start, "the file is empty; it must hold 'launch:' and a list")
         return _locate(loader, node, path, {})
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = Place(path=path, line=mark.line + 1 if mark else 1)
-        raise LaunchError(place, f"this is not YAML: {error.problem}") from None
     except DocumentError as error:
         raise LaunchError(start, str(error)) from None
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        n_lines = len(text.splitlines())  # where something is missing at the end, one too many
+        place = Place(path=path, line=min(mark.line + 1, n_lines) if mark else 1)
+        raise LaunchError(place, f"this is not YAML: {error.problem}") from None
     except yaml.YAMLError as error:
         raise LaunchError(start, f"this is not YAML: {str(error).splitlines()[0]}") from None
     finally:

@@ -14,13 +14,15 @@ from aerotwin_bringup.launch_runner.errors import LaunchError, Place, suggestion
 from aerotwin_bringup.launch_runner.node_command import absolute_namespace, is_namespace
 from aerotwin_bringup.launch_runner.parameter_values import global_parameter_value
 from aerotwin_bringup.launch_runner.plan import Argument, Plan, ProcessSpec
-from aerotwin_bringup.launch_runner.process_spec import process_spec
+from aerotwin_bringup.launch_runner.process_spec import environment_name, process_spec
 from aerotwin_bringup.launch_runner.schema import Action, load_actions
 from aerotwin_bringup.launch_runner.scope import NAMESPACE, Scope
 from aerotwin_bringup.launch_runner.substitutions import Template
 from aerotwin_core.limits import check_is_file
 
 MAX_DEPTH = 30
+MAX_ACTIONS = 5_000
+"""Of a launch file and all that it includes: includes and aliases multiply."""
 
 
 def expand_launch_file(
@@ -91,6 +93,8 @@ class _Expansion:
         self.processes: list[ProcessSpec] = []
         self.messages: list[str] = []
         self.depth = 0
+        self.n_actions = 0
+        self.loaded: dict[Path, tuple[Action, ...]] = {}
         self.known: set[str] = set()
         self.scope = Scope(
             variables=dict(arguments),
@@ -104,6 +108,10 @@ class _Expansion:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             message = f"more than {MAX_DEPTH} includes deep: does a file include itself?"
+            raise LaunchError(Place(path=path, line=1), message)
+        self.n_actions += sum(1 for _ in every_action(actions))
+        if self.n_actions > MAX_ACTIONS:
+            message = f"with what it includes, more than {MAX_ACTIONS} actions would be carried out"
             raise LaunchError(Place(path=path, line=1), message)
         outer, self.known = self.known, set()
         declared = declared_arguments(actions)
@@ -147,10 +155,15 @@ class _Expansion:
     def _note_arguments(self, action: Action) -> None:
         """Learn the arguments of a file that a condition leaves out: they are no mistakes."""
         try:
-            actions = load_actions(Path(self._text(action, "file")))
+            actions = self._load(Path(self._text(action, "file")))
         except LaunchError:
             return
         self.known |= {argument.name for argument in declared_arguments(actions)}
+
+    def _load(self, path: Path) -> tuple[Action, ...]:
+        if path not in self.loaded:
+            self.loaded[path] = load_actions(path)
+        return self.loaded[path]
 
     def _text(self, action: Action, key: str) -> str:
         template: Template = action.get(key)
@@ -173,7 +186,8 @@ class _Expansion:
         self.scope.variables[self._text(action, "name")] = self._text(action, "value")
 
     def do_set_env(self, action: Action) -> None:
-        self.scope.environment[self._text(action, "name")] = self._text(action, "value")
+        name = environment_name(self._text(action, "name"), action.places["name"])
+        self.scope.environment[name] = self._text(action, "value")
 
     def do_set_parameter(self, action: Action) -> None:
         value = global_parameter_value(self._text(action, "value"), action.places["value"])
@@ -209,7 +223,7 @@ class _Expansion:
         if not path.is_file():
             message = f"the launch file '{path}' does not exist"
             raise LaunchError(action.places["file"], message)
-        actions = load_actions(path)
+        actions = self._load(path)
         # As in ROS's launch: $(dirname) changes to the included file here, before its arguments
         # are evaluated, and stays there; the arguments are not scoped either.
         self.scope.folder = str(path.parent)

@@ -5,7 +5,7 @@
 import shlex
 from pathlib import Path
 
-from aerotwin_bringup.launch_runner.errors import LaunchError
+from aerotwin_bringup.launch_runner.errors import LaunchError, Place
 from aerotwin_bringup.launch_runner.node_command import (
     executable_command,
     node_command,
@@ -73,9 +73,16 @@ def _text(action: Action, key: str, scope: Scope) -> str | None:
 def _environment(action: Action, scope: Scope) -> dict[str, str]:
     environment = dict(scope.environment)
     for entry in action.get("env") or ():
-        name = entry.get("name").evaluate(scope)
+        name = environment_name(entry.get("name").evaluate(scope), entry.places["name"])
         environment[name] = entry.get("value").evaluate(scope)
     return environment
+
+
+def environment_name(name: str, place: Place) -> str:
+    """Return the name of an environment variable if it can be one (environ(7))."""
+    if not name or "=" in name:
+        raise LaunchError(place, f"'{name}' cannot be the name of an environment variable")
+    return name
 
 
 def _prefix(action: Action, scope: Scope, environment: dict[str, str]) -> list[str]:

@@ -12,14 +12,21 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
-from aerotwin_bringup.launch_runner import packages
+from aerotwin_bringup.launch_runner import expression, packages
 from aerotwin_bringup.launch_runner.errors import LaunchError, Place, suggestion
 from aerotwin_core.documents import parse_yaml
+from aerotwin_core.foreign_text import printable
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 ESCAPE = re.compile(r"\\(.)")
+MAX_DEPTH = 20
+"""Of substitutions in substitutions."""
+MAX_LETTERS = 100_000
+"""Of a value: Linux passes no more than 131,071 bytes in one word to a program."""
+_SHOWN_LETTERS = 200
 # What ends a bare argument, by the quotes around the outermost substitution.
 BARE_END = {None: " '\"()", "'": " '()", '"': ' "()'}
 
@@ -87,6 +94,7 @@ def unescape(text: str) -> str:
     return ESCAPE.sub(r"\1", text)
 
 
+@lru_cache(maxsize=1024)  # aliases of YAML repeat a text at no cost to the file
 def parse_template(text: str, place: Place) -> Template:
     """Parse a string; unknown substitutions and wrong numbers of arguments are errors."""
     parser = _Parser(text, place)
@@ -101,6 +109,7 @@ class _Parser:
         self.text = text
         self.place = place
         self.at = 0
+        self.depth = 0
 
     def row(self, quote: str | None) -> Parts:
         """Parse text and substitutions up to the closing quote or the end of the string."""
@@ -126,6 +135,9 @@ class _Parser:
 
     def _call(self, quote: str | None) -> Call:
         start = self.at
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self._error(start, f"substitutions stand more than {MAX_DEPTH} deep")
         self.at += 2
         match = IDENTIFIER.match(self.text, self.at)
         if match is None:
@@ -138,6 +150,7 @@ class _Parser:
         if self._next() != ")":
             raise self._error(start, "')' is missing, or a space or quote is out of place")
         self.at += 1
+        self.depth -= 1
         self._check(match.group(), len(arguments))
         return Call(name=match.group(), arguments=tuple(arguments))
 
@@ -175,7 +188,14 @@ class _Parser:
 
 
 def _text(parts: Parts, names: Names) -> str:
-    return "".join(part if isinstance(part, str) else _value(part, names) for part in parts)
+    text = "".join(part if isinstance(part, str) else _value(part, names) for part in parts)
+    if len(text) > MAX_LETTERS:
+        raise SubstitutionFailure(
+            f"a value has {len(text)} letters, at most {MAX_LETTERS} are passed on; shorten it"
+        )
+    if "\0" in text:
+        raise SubstitutionFailure("a value holds a NUL, which no program can be given; remove it")
+    return text
 
 
 def _value(call: Call, names: Names) -> str:
@@ -231,12 +251,12 @@ def _environment(arguments: list[str], names: Names) -> str:
 
 
 def _evaluate(arguments: list[str], names: Names) -> str:
-    scope = {**vars(math), "math": math}
     try:
-        return str(eval(arguments[0], {}, scope))
+        return str(expression.evaluate(arguments[0]))
     except Exception as error:  # whatever the author's expression raises
+        shown = printable(arguments[0], _SHOWN_LETTERS)
         raise SubstitutionFailure(
-            f'$(eval) of "{arguments[0]}": {type(error).__name__}: {error}'
+            f'$(eval) of "{shown}": {type(error).__name__}: {error}'
             + ("; text in it needs quotes of its own" if isinstance(error, NameError) else "")
         ) from None
 
