@@ -8,9 +8,12 @@ A verb is an entry point of the group `aerotwin.commands`; nested verbs have dot
 """
 
 import argparse
+import errno
 import importlib
+import io
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
@@ -24,7 +27,12 @@ from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.output_lock import locked_output
-from aerotwin_core.stop_request import EXIT_INTERRUPTED, is_interrupt
+from aerotwin_core.stop_request import (
+    EXIT_INTERRUPTED,
+    deliver_lost_interrupts,
+    end_at_next_interrupt,
+    is_interrupt,
+)
 from aerotwin_core.working_folder import check_working_folder
 
 GROUP = "aerotwin.commands"
@@ -32,6 +40,8 @@ EXIT_USAGE = 2
 _MOST_LETTERS = 2000
 """Of an error: more than any message that is meant to be read."""
 _LAYOUT = "\n\r\t"
+_NEGATIVE = re.compile(r"-(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|inf|nan)$", re.IGNORECASE)
+"""What argparse takes for a value and not for an option; its own pattern knows no -1e-3."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,9 +49,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Whatever a verb prints may hold text of files, servers and topics: all of it is escaped here.
     """
+    is_process = arguments is None
+    if is_process:
+        deliver_lost_interrupts()
     out, errors = PrintableStream(sys.stdout), PrintableStream(sys.stderr)
     with redirect_stdout(cast(TextIO, out)), redirect_stderr(cast(TextIO, errors)):
-        return _main(sys.argv[1:] if arguments is None else arguments)
+        code = _main(sys.argv[1:] if arguments is None else arguments)
+    if is_process and code == EXIT_INTERRUPTED:
+        end_at_next_interrupt()  # threads that still work are waited for
+    return code
 
 
 def _main(arguments: Sequence[str]) -> int:
@@ -70,9 +86,12 @@ def _main(arguments: Sequence[str]) -> int:
 
 
 def _plain_words(error: OSError) -> str:
-    if error.filename is None:
-        return error.strerror or str(error)
-    return f"{error.filename}: {error.strerror or error}"
+    words = error.strerror or str(error)
+    if error.errno == errno.ENOSPC:
+        words += "; free space or name another place"
+    return printable(
+        words if error.filename is None else f"{error.filename}: {words}", _MOST_LETTERS
+    )
 
 
 def _run(entry: EntryPoint, path: tuple[str, ...], words: list[str]) -> int:
@@ -85,6 +104,7 @@ def _run(entry: EntryPoint, path: tuple[str, ...], words: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
+    parser._negative_number_matcher = _NEGATIVE
     module.configure(parser)
     args = parser.parse_args(words)
     with _held_output(parser, args):
@@ -149,8 +169,9 @@ def _line(error: Exception) -> str:
 class PrintableStream:
     """A text stream that escapes control characters, but for those that lay out text."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO | None) -> None:
+        # Python has None for one that was closed before it started (`>&-`).
+        self._stream = io.StringIO() if stream is None else stream
 
     def write(self, text: str) -> int:
         """Write text; return how many characters of it."""

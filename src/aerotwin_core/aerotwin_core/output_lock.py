@@ -97,6 +97,7 @@ def _take(lock: Path, output: Path) -> int | None:
         os.close(descriptor)  # its holder removed it between our two calls
     words = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
     text = f"process {os.getpid()} ({words})"[: _LONGEST_TEXT - 1]
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, "".join(c if c.isprintable() else "?" for c in text).encode(), 0)
+    with suppress(OSError):  # on a full disk: whoever writes the output will say it
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, "".join(c if c.isprintable() else "?" for c in text).encode(), 0)
     return descriptor

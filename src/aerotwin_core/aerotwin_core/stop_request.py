@@ -11,6 +11,8 @@ KeyboardInterrupt, and tell by `is_interrupt` what has become of it.
 import math
 import os
 import signal
+import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -22,6 +24,9 @@ EXIT_INTERRUPTED = 130
 """128 + SIGINT, as shells say it."""
 ONE_PRESS_S = 1.0
 """SIGINTs within this time are one Ctrl-C: terminal, launcher and `timeout` each send their own."""
+
+_AGAIN_S = 0.1
+"""Until a lost interrupt is tried again: the callback that lost it has ended by then."""
 
 
 class StopRequest:
@@ -78,6 +83,37 @@ def give_up() -> None:
     """End the process at once; files that are not whole are removed."""
     discard_unfinished()
     _print("given up by a second Ctrl-C")
+    os._exit(EXIT_INTERRUPTED)
+
+
+def deliver_lost_interrupts() -> None:
+    """Have KeyboardInterrupt raised again where Python had to drop it.
+
+    In a callback from compiled code, as numba's while it loads a kernel, there is nobody to raise
+    it to: Python prints it as ignored, and a long work would go on.
+    """
+    print_it = sys.unraisablehook
+
+    def hook(unraisable: "sys.UnraisableHookArgs") -> None:
+        if issubclass(unraisable.exc_type, KeyboardInterrupt):
+            main = threading.main_thread().ident or 0
+            # A real signal, and to that thread: it ends a wait in the system, too.
+            again = threading.Timer(_AGAIN_S, signal.pthread_kill, (main, signal.SIGINT))
+            again.daemon = True
+            again.start()
+        else:
+            print_it(unraisable)
+
+    sys.unraisablehook = hook
+
+
+def end_at_next_interrupt() -> None:
+    """Let a further Ctrl-C end this process at once, in silence: it is ending already."""
+    signal.signal(signal.SIGINT, lambda number, frame: _end_now())
+
+
+def _end_now() -> None:
+    discard_unfinished()
     os._exit(EXIT_INTERRUPTED)
 
 
