@@ -5,8 +5,10 @@
 import math
 import os
 import re
+import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 PROC = "/proc"
@@ -17,6 +19,7 @@ _IO = re.compile(r"^(read_bytes|write_bytes): (\d+)$", re.MULTILINE)
 _DEAR_SHARE = 0.001
 # Longest pauses of the two [s]. A child that lives shorter than the first may not be seen.
 _MEMBERS_S, _MEMORY_S = 1.0, 5.0
+_LOOK_S = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +154,29 @@ def ancestors(pid: int) -> set[int]:
         stat = _read_stat(pid)
         pid = stat.parent if stat is not None else 0
     return found
+
+
+def end_tree(root: int, *, patience_s: float) -> None:
+    """End a process and all that it started: SIGTERM, after a while SIGKILL.
+
+    Whoever started them collects them. A program started by another one (`ros2 run`, a shell) would
+    stay when only its parent ends.
+    """
+    tree = _with_descendants([root])
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for process in tree:
+            if _is_alive(process):
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(process.pid, number)
+        end_s = time.monotonic() + patience_s
+        while any(map(_is_alive, tree)) and time.monotonic() < end_s:
+            time.sleep(_LOOK_S)
+            tree |= _with_descendants([process.pid for process in tree if _is_alive(process)])
+
+
+def _is_alive(process: _Process) -> bool:
+    stat = _read_stat(process.pid)
+    return stat is not None and stat.start_ticks == process.start_ticks
 
 
 def exists(pid: int) -> bool:

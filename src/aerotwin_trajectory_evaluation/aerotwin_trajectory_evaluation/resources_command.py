@@ -14,18 +14,23 @@ Examples
 
 import argparse
 import re
+import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from aerotwin_core.cli import progress, write_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.gate import EXIT_GATE, add_gate_argument, exit_code_of_gates
-from aerotwin_trajectory_evaluation.process_tree import PROC
+from aerotwin_trajectory_evaluation.process_tree import PROC, end_tree
 
 _LOOK_S = 0.1
 _FIND_S = 30.0
+_PATIENCE_S = 10.0
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -101,6 +106,11 @@ def _wanted(args: argparse.Namespace) -> str:
 
 def _record(args: argparse.Namespace) -> tuple[Any, int]:
     """Return the usage, and the exit code of the program when it was started here."""
+    with _ended_by_exceptions():
+        return _watch(args)
+
+
+def _watch(args: argparse.Namespace) -> tuple[Any, int]:
     from aerotwin_trajectory_evaluation.resources import ResourceRecorder
 
     child = _start(args.command) if args.command else None
@@ -118,6 +128,22 @@ def _record(args: argparse.Namespace) -> tuple[Any, int]:
     finally:
         code = _end(child) if child is not None else 0
     return recorder.usage, code
+
+
+@contextmanager
+def _ended_by_exceptions() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the program that was started, too, and not this process alone."""
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = [signal.signal(number, _leave) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
 
 
 def _start(command: list[str]) -> subprocess.Popen:
@@ -142,14 +168,11 @@ def _wait(recorder, child: subprocess.Popen | None, duration_s: float | None, ba
 def _end(child: subprocess.Popen) -> int:
     """Return the exit code; a program that outlived its time is asked to end, then made to."""
     if child.poll() is None:
-        child.terminate()
-        try:
-            child.wait(timeout=10.0)
-        except subprocess.TimeoutExpired:
-            child.kill()
-            child.wait()
+        end_tree(child.pid, patience_s=_PATIENCE_S)
+        child.wait()
         return 0
-    return child.returncode
+    # As shells say that a signal ended it.
+    return child.returncode if child.returncode >= 0 else 128 - child.returncode
 
 
 def _write_report(args: argparse.Namespace, section) -> None:

@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -216,6 +217,53 @@ def test_the_verb_fails_with_the_program_and_by_its_conditions():
     assert run_verb("--", sys.executable, "-c", sleep.format(5)) == 5
     assert run_verb("--fail-if", "n_threads_max >= 1", "--", sys.executable, "-c",
                     sleep.format(0)) == EXIT_GATE  # fmt: skip
+
+
+# A shell that starts another program and waits for it, as `ros2 run` does.
+TREE = ["sh", "-c", "sleep 600 & echo $! >PIDS; wait"]
+
+
+def tree_in(folder):
+    words = [word.replace("PIDS", str(folder / "pids")) for word in TREE]
+    return ["--", *words]
+
+
+def is_alive(pid):
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+def test_what_the_program_started_ends_with_its_time(tmp_path):
+    assert run_verb("--duration-s", "1", *tree_in(tmp_path)) == 0
+    assert not is_alive(int((tmp_path / "pids").read_text()))
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 0)]
+)
+def test_a_signal_ends_the_whole_program(number, code, tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "aerotwin_core.cli", "evaluate", "resources", *tree_in(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    pids = tmp_path / "pids"
+    try:
+        while not (pids.exists() and pids.read_text().strip()):
+            assert process.poll() is None
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=30.0)
+        assert process.returncode == code
+        assert "Traceback" not in errors
+        assert not is_alive(int(pids.read_text()))
+    finally:
+        process.kill()
+
+
+def test_the_code_of_a_program_that_a_signal_ended_is_as_shells_say_it():
+    assert run_verb("--", "sh", "-c", "sleep 0.5; kill -SEGV $$") == 139
 
 
 def test_a_number_of_no_process_is_refused_at_once():
