@@ -178,6 +178,9 @@ def test_painted_marks_are_read_and_what_is_none_is_refused(tmp_path, taught):
         read_marks(tmp_path / "nowhere.csv")
     with pytest.raises(UserError, match="too short"):
         stations(poses, 100.0)
+    for spacing_m in (0.0, 1e-12, -1.0, float("nan"), 1e308):
+        with pytest.raises(UserError, match="--marker-spacing-m must be"):
+            stations(poses, spacing_m)
 
 
 def test_the_verb_writes_report_scores_and_records(tmp_path, world, taught, study, monkeypatch):

@@ -161,6 +161,13 @@ def test_the_help_of_the_verb_says_the_words_of_the_simulator():
     assert textwrap.indent(FAULT_WORDS, "  ") in repeat_command.__doc__
 
 
+@pytest.mark.parametrize("word", ["", "silent", "silent:x:1", "blocked:1:2:3:4:5:6", "lost:1:2"])
+def test_a_fault_that_is_none_is_refused_in_one_line_with_the_forms(word):
+    with pytest.raises(UserError, match=r"silent:FROM:SECONDS, blocked:.*, kidnapped:") as caught:
+        faults_of([word])
+    assert str(caught.value).isprintable()
+
+
 @pytest.mark.parametrize("at_m", [6.0, 14.0])
 def test_a_start_on_the_way_is_found_though_nobody_tells_where_it_is(
     graph_folder, queries, study, at_m

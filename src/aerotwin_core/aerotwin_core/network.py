@@ -13,6 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from aerotwin_core.errors import ParameterError
+from aerotwin_core.foreign_text import whole_number
 
 NETWORK = "AEROTWIN_NETWORK"
 LOOPBACK, LAN = "loopback", "lan"
@@ -22,6 +23,8 @@ PROFILES_2 = "FASTRTPS_DEFAULT_PROFILES_FILE"
 DISCOVERY_RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
 FIRST_RMW_OF_FAST_DDS_3 = 9
 """Major version of rmw_fastrtps_cpp: 8.4 in Jazzy, 9.3 in Kilted."""
+DOMAIN, HIGHEST_DOMAIN = "ROS_DOMAIN_ID", 232
+"""Ports of a domain above it would be higher than 65535 (RTPS 2.5, section 9.6.1.1)."""
 _DEPRECATED = "ROS_LOCALHOST_ONLY"
 
 
@@ -36,13 +39,20 @@ def choose_network(environment: MutableMapping[str, str] = os.environ) -> str:
     Raises
     ------
     ParameterError
-        If AEROTWIN_NETWORK is neither.
+        If AEROTWIN_NETWORK is neither, or ROS_DOMAIN_ID is no number of a domain.
     """
     from ament_index_python.packages import get_package_share_directory
 
     network = environment.get(NETWORK, LOOPBACK)
     if network not in (LOOPBACK, LAN):
         raise ParameterError(f"{NETWORK}: expected {LOOPBACK} or {LAN}, found '{network}'")
+    text = environment.get(DOMAIN, "")
+    domain = whole_number(text or "0")  # rclpy takes an empty one for 0
+    if domain is None or domain > HIGHEST_DOMAIN:
+        raise ParameterError(
+            f"{DOMAIN}: expected a number of 0 to {HIGHEST_DOMAIN}, found '{text}'; "
+            f"export {DOMAIN}=0 (or 1 to 101)"
+        )
     path = f"{get_package_share_directory('aerotwin_core')}/network/{network}.xml"
     if network == LAN:
         path = environment.get(PROFILES, path)

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What DDS reads follows from one variable."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,3 +53,32 @@ def test_on_the_lan_profiles_of_ones_own_are_kept(choose):
 def test_a_network_that_does_not_exist_is_refused(choose):
     with pytest.raises(ParameterError, match="AEROTWIN_NETWORK: expected loopback or lan"):
         choose({"AEROTWIN_NETWORK": "moon"})
+
+
+@pytest.mark.parametrize("text", ["abc", "-1", "233", "99999", "1.5", "٣", "5\x1b[31m", "9" * 9999])
+def test_a_domain_that_does_not_exist_is_refused(choose, text):
+    with pytest.raises(ParameterError, match="ROS_DOMAIN_ID: expected a number of 0 to 232"):
+        choose({"ROS_DOMAIN_ID": text})
+
+
+@pytest.mark.parametrize("text", ["", "0", "101", "232"])
+def test_a_domain_that_rclpy_takes_is_kept(choose, text):
+    environment = {"ROS_DOMAIN_ID": text}
+    choose(environment)
+    assert environment["ROS_DOMAIN_ID"] == text
+
+
+@pytest.mark.parametrize("variable", ["ROS_DOMAIN_ID", "AEROTWIN_NETWORK"])
+def test_every_program_ends_with_one_line_where_there_is_no_such_network(variable):
+    code = "from aerotwin_core.ros.node import init_rclpy; init_rclpy()"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, variable: "abc\x1b[31m"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 78
+    assert done.stderr.startswith(f"fatal: {variable}: expected ")
+    assert done.stderr.count("\n") == 1
+    assert done.stderr[:-1].isprintable()

@@ -13,10 +13,13 @@ import yaml
 
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import printable
 from aerotwin_core.parameters import read_yaml
 from aerotwin_simulator.sensor_setup import Setup
 from aerotwin_worlds import World
 
+_LONGEST_NAME = 200
+"""Of the 255 bytes of a file system, without time and number."""
 _VERSIONS_OF = ("numpy", "scipy", "numba", "open3d-cpu", "opencv-contrib-python-headless", "evo")
 
 
@@ -26,8 +29,13 @@ def make_run_folder(runs: Path, name: str) -> Path:
     Raises
     ------
     UserError
-        If the folder cannot be made.
+        If the name is no part of a folder's name, or the folder cannot be made.
     """
+    if not name.isprintable() or "/" in name or len(name.encode()) > _LONGEST_NAME:
+        raise UserError(
+            f"name: expected a part of a folder's name, without / and control characters and of "
+            f"{_LONGEST_NAME} bytes at most, found {printable(name, _LONGEST_NAME)!r}"
+        )
     stem = f"{datetime.now():%Y%m%d-%H%M%S}-{name}"
     for attempt in range(100):
         folder = runs / (stem if attempt == 0 else f"{stem}-{attempt}")

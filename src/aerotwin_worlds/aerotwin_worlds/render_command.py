@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FOCAL_SHARE = 458.0 / 752.0  # of the width: the stereo camera of XTDrone, 79 degrees
 NEAREST_SHARE, FARTHEST_SHARE = 0.02, 0.98  # quantiles at the ends of the depth colours
+MIN_FOCAL_PX, MAX_FOCAL_PX = 1.0, 1e6
 CAPTION_PX, CAPTION_SCALE = 14, 0.4
 
 
@@ -58,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_worlds.view import optical_pose
 
     camera = _camera(args)
+    if not np.isfinite(args.position_m or (0.0, 0.0, 0.0)).all():
+        raise UserError("--position-m: expected three finite numbers; choose others")
     world = load_world(args.world)
     yaw = world.start_yaw if args.yaw_deg is None else math.radians(args.yaw_deg)
     pose = optical_pose(_position(args, world), yaw=yaw, pitch_down=math.radians(args.pitch_deg))
@@ -93,7 +96,9 @@ def _camera(args: argparse.Namespace) -> "CameraModel":
     centre = {"cx": (width - 1) / 2, "cy": (height - 1) / 2}
     try:
         if args.fisheye_deg is None:
-            focal = args.focal_px or FOCAL_SHARE * width
+            focal = FOCAL_SHARE * width if args.focal_px is None else args.focal_px
+            if not MIN_FOCAL_PX <= focal <= MAX_FOCAL_PX:
+                raise ValueError(f"must be {MIN_FOCAL_PX:g} to {MAX_FOCAL_PX:g}, got {focal:g}")
             return PinholeCamera(width=width, height=height, fx=focal, fy=focal, **centre)
         half_field = math.radians(args.fisheye_deg) / 2.0
         focal = width / 2.0 / half_field if half_field > 0.0 else math.nan

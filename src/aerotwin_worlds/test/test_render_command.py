@@ -65,8 +65,17 @@ def test_a_fisheye_sees_more_than_a_pinhole(run):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--fisheye-deg", "200"], ["--size-px", "0", "9"], ["--far-m", "0.01"]]
+    ("arguments", "named"),
+    [
+        (["--fisheye-deg", "200"], "--fisheye-deg"),
+        (["--size-px", "0", "9"], "--size-px"),
+        (["--far-m", "0.01"], "far_m"),
+        (["--focal-px", "1e-300"], "--focal-px"),
+        (["--focal-px", "0"], "--focal-px"),
+        (["--focal-px", "nan"], "--focal-px"),
+        (["--position-m", "nan", "0", "0"], "--position-m"),
+    ],
 )
-def test_wrong_values_are_told_to_the_user(run, arguments):
-    with pytest.raises(UserError):
+def test_wrong_values_are_told_to_the_user(run, arguments, named):
+    with pytest.raises(UserError, match=named):
         run(*arguments)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from aerotwin_bringup.doctor.check import Check, fail, ok, warn
-from aerotwin_core.network import LAN, LOOPBACK, NETWORK
+from aerotwin_core.network import HIGHEST_DOMAIN, LAN, LOOPBACK, NETWORK
 
 MIB, GIB = 1 << 20, 1 << 30
 LITTLE_DISK, TOO_LITTLE_DISK = 5 * GIB, GIB // 4
@@ -21,7 +21,6 @@ DDS_BASE_PORT, DDS_PORTS_PER_DOMAIN = 7400, 250
 """RTPS 2.5, section 9.6.1.1: PB and DG."""
 HIGHEST_SAFE_DOMAIN = 101
 """Above it the ports of DDS reach into the ephemeral ports of Linux (32768 and up)."""
-HIGHEST_DOMAIN = 232
 
 
 def processor_check(allowed: set[int] | None = None) -> Check:

@@ -31,6 +31,7 @@ from aerotwin_worlds import World
 
 FLOOR_SPACING_M = 1.0
 """Between the points of the true surface that the floor is fitted to."""
+CLOSEST_MARKS_M, FARTHEST_MARKS_M = 0.1, 1e4
 CLOSED_M = 1.0
 """A route whose ends are nearer than this is a loop."""
 MARK_COLUMNS = "x_map_m,y_map_m,z_map_m,x_true_m,y_true_m,z_true_m"
@@ -142,8 +143,13 @@ def stations(T_map_route: FloatArray, spacing_m: float) -> np.ndarray:
     Raises
     ------
     aerotwin_core.errors.UserError
-        If the route is too short for one.
+        If the distance is none, or the route is too short for one.
     """
+    if not CLOSEST_MARKS_M <= spacing_m <= FARTHEST_MARKS_M:
+        raise UserError(
+            f"--marker-spacing-m must be {CLOSEST_MARKS_M:g} to {FARTHEST_MARKS_M:g}, "
+            f"got {spacing_m:g}; choose another"
+        )
     length = float(arc_length(T_map_route[:, :2, 3])[-1])
     found = np.array(marker_stations(length, spacing_m))
     if not len(found):

@@ -168,7 +168,8 @@ def _stations(args: argparse.Namespace, graph: "RouteGraph", poses: "np.ndarray"
     is_whole = args.start_id is None and args.goal_id is None
     if args.marker_spacing_m is None and is_whole and taught:
         return np.asarray(taught, float)
-    return stations(poses, args.marker_spacing_m or MARKER_SPACING_M)
+    spacing_m = MARKER_SPACING_M if args.marker_spacing_m is None else args.marker_spacing_m
+    return stations(poses, spacing_m)
 
 
 def _write(

@@ -24,8 +24,15 @@ LOOK_S = 0.1
 
 
 def init_rclpy(**options: Any) -> None:
-    """Initialise rclpy on the chosen network; the options are those of `rclpy.init`."""
-    choose_network()
+    """Initialise rclpy on the chosen network; the options are those of `rclpy.init`.
+
+    Where the environment names none, the process ends with one fatal line and code 78.
+    """
+    try:
+        choose_network()
+    except ParameterError as error:
+        say_fatal(error)
+        raise SystemExit(EXIT_PARAMETER) from None
     rclpy.init(**options)
 
 

@@ -109,7 +109,10 @@ def faults_of(words: Sequence[str]) -> GroundFaults:
             name, cls, read = _KINDS[kind]
             values = read(*(float(cell) for cell in cells))
         except (KeyError, TypeError, ValueError):
-            raise UserError(f"--fault {word}: must be one of\n{FAULT_WORDS}") from None
+            forms = ", ".join(
+                line.split()[0] for line in FAULT_WORDS.splitlines() if line[0] != " "
+            )
+            raise UserError(f"--fault {word}: must be one of {forms}; see --help") from None
         found[name].append(load_parameters(cls, values, where=f"--fault {word}"))
     return GroundFaults(**{name: tuple(faults) for name, faults in found.items()})
 
