@@ -116,8 +116,8 @@ def run(arguments: argparse.Namespace) -> int:
     from aerotwin_bringup.bag_evaluation.roles import find_roles
     from aerotwin_core.bag import BagReader
     from aerotwin_core.cli import say, write_json
+    from aerotwin_core.run_folder import make_run_folder
     from aerotwin_report.runs import load_run, summary_lines
-    from aerotwin_simulator.run_folder import make_run_folder
 
     bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
     roles = find_roles(bag.topics, bag.counts)
@@ -319,8 +319,8 @@ def _judge_recorded(
     from aerotwin_bringup.run_report import RunRecord, is_judged, write_run_report
     from aerotwin_core.cli import progress, say, say_fatal
     from aerotwin_core.errors import UserError
+    from aerotwin_core.run_folder import software_versions
     from aerotwin_map_evaluation.evaluation import STEPS
-    from aerotwin_simulator.run_folder import software_versions
     from aerotwin_worlds import load_world
 
     topics = recorded_topics(arguments, bag, roles)

@@ -122,7 +122,7 @@ def replay(bag, tmp_path):
 
     def run(**parameters):
         from aerotwin_bringup.ros.replay_node import ReplayNode
-        from aerotwin_simulator.status_line import StatusLine
+        from aerotwin_core.status_line import StatusLine
 
         words = {
             "bag": bag,

@@ -22,6 +22,8 @@ from aerotwin_core.atomic_file import discard_unfinished
 
 EXIT_INTERRUPTED = 130
 """128 + SIGINT, as shells say it."""
+WRITING_REPORT = "the report is being written; a second Ctrl-C gives it up"
+"""For `StopRequest.announce`, before a report."""
 ONE_PRESS_S = 1.0
 """SIGINTs within this time are one Ctrl-C: terminal, launcher and `timeout` each send their own."""
 

@@ -16,7 +16,7 @@ from aerotwin_core.section import (
     Table,
 )
 from aerotwin_report.comparison import comparison_section, write_comparison
-from aerotwin_report.metrics import SCHEMA_VERSION, metrics_document, schema, schema_of, versions
+from aerotwin_report.metrics import SCHEMA_VERSION, metrics_document, schema, schema_of
 from aerotwin_report.runs import Run, load_run, load_runs
 from aerotwin_report.schema_check import faults, measures
 from aerotwin_report.writing import write_report
@@ -40,7 +40,6 @@ __all__ = [
     "metrics_document",
     "schema",
     "schema_of",
-    "versions",
     "write_comparison",
     "write_report",
 ]

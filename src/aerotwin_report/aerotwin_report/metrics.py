@@ -4,16 +4,15 @@
 
 import json
 import math
-import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from importlib import metadata, resources
+from importlib import resources
 from typing import Any
 
+from aerotwin_core.run_folder import library_versions
 from aerotwin_core.section import Section
 
 SCHEMA_VERSION = 2
-_LISTED = ("numpy", "scipy", "numba", "opencv-contrib-python-headless", "evo", "open3d-cpu")
 
 
 def metrics_document(
@@ -46,7 +45,7 @@ def metrics_document(
         "warnings": list(warnings),
         "seed": seed,
         "world": dict(world) if world is not None else None,
-        "versions": versions(),
+        "versions": library_versions(),
         "configuration": plain(configuration),
         "sections": {s.name: plain(s.metrics) for s in sections},
         "section_titles": {s.name: s.title for s in sections},
@@ -97,17 +96,6 @@ def schema(section_schemas: Mapping[str, Mapping[str, Any]] | None = None) -> di
 def _written_schema() -> dict[str, Any]:
     text = resources.files("aerotwin_report").joinpath("metrics.schema.json").read_text("utf-8")
     return json.loads(text)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of Python, the machine's architecture and what computes the numbers."""
-    found = {"python": platform.python_version(), "machine": platform.machine()}
-    for name in _LISTED:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
 
 
 def plain(value: Any) -> Any:

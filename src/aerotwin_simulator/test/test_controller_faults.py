@@ -357,11 +357,3 @@ def test_an_airframe_that_no_motor_command_lifts_is_refused(tmp_path):
     airframe = _iris(tmp_path, mass_kg=5.0)
     with pytest.raises(ParameterError, match="hovers with a motor command between 0 and 1, found"):
         check_before_flight(SimulatorParameters(airframe=airframe, instance=INSTANCE))
-
-
-@pytest.mark.ros
-def test_a_message_type_that_ros_does_not_know_is_told():
-    from aerotwin_simulator.ros.outlets import message_class
-
-    with pytest.raises(UserError, match=r"no_such_msgs/msg/Sonar: .* no_such_msgs"):
-        message_class("no_such_msgs/msg/Sonar")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.file_inside import file_inside
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import parameter
 from aerotwin_worlds.geometry import Geometry
@@ -30,7 +31,6 @@ from aerotwin_worlds.height_grid import (
     grid_mesh,
     height_grid,
 )
-from aerotwin_worlds.inside import file_inside
 
 FARTHEST_HEIGHT_M = 1e5
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.file_inside import file_inside
 from aerotwin_core.foreign_format import DESCRIPTION_ENDINGS, refuse_foreign_format
 from aerotwin_core.limits import check_is_file
 from aerotwin_core.parameters import load_parameters, read_yaml
 from aerotwin_worlds.description import WorldDescription
 from aerotwin_worlds.geometry import Geometry
 from aerotwin_worlds.height_map import read_height_map
-from aerotwin_worlds.inside import file_inside
 from aerotwin_worlds.light import lit
 from aerotwin_worlds.photogrammetry import read_photogrammetry
 from aerotwin_worlds.world import World, origin_given, world_from_description

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.file_inside import file_inside
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import parameter
 from aerotwin_worlds.geometry import Geometry
@@ -34,7 +35,6 @@ from aerotwin_worlds.height_grid import (
     height_grid,
 )
 from aerotwin_worlds.holes import fill_holes
-from aerotwin_worlds.inside import file_inside
 
 
 @dataclass(frozen=True, kw_only=True)

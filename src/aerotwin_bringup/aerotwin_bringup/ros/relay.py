@@ -27,16 +27,16 @@ from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import parameter, to_mapping
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
-from aerotwin_core.stop_request import EXIT_INTERRUPTED, StopRequest
+from aerotwin_core.run_folder import make_run_folder
+from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
 from aerotwin_flight_control.relay_evaluation import RelayResult, relay_sides
 from aerotwin_flight_control.relay_section import relay_section
 from aerotwin_report import write_report
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.ros.flight import fly
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
-from aerotwin_simulator.ros.process import WRITING
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
-from aerotwin_simulator.run_folder import make_run_folder, run_configuration
+from aerotwin_simulator.run_folder import run_configuration
 from aerotwin_worlds import World, load_world
 
 
@@ -165,7 +165,7 @@ def main() -> None:
     """Entry point of the executable `relay`."""
     init_rclpy(signal_handler_options=SignalHandlerOptions.NO)
     relay = Relay()
-    StopRequest(relay.stop).announce(WRITING)
+    StopRequest(relay.stop).announce(WRITING_REPORT)
     try:
         code = relay.run()
     except (UserError, OSError) as error:

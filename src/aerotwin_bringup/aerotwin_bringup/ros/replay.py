@@ -22,10 +22,9 @@ from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.output_lock import hold_output
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
-from aerotwin_core.stop_request import EXIT_INTERRUPTED, StopRequest
-from aerotwin_simulator.ros.process import WRITING
-from aerotwin_simulator.run_folder import make_run_folder, software_versions
-from aerotwin_simulator.status_line import StatusLine
+from aerotwin_core.run_folder import make_run_folder, software_versions
+from aerotwin_core.status_line import StatusLine
+from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
 from aerotwin_trajectory_evaluation import ResourceUsage
 from aerotwin_trajectory_evaluation.slam_poses import require_poses
 from aerotwin_worlds import World, load_world
@@ -47,7 +46,7 @@ def main() -> None:
         _check(node)
         world = load_world(node.parameters.world) if node.parameters.world else None
         stop.ends_at_once = False
-        stop.announce(WRITING)
+        stop.announce(WRITING_REPORT)
         code = _replay_and_report(node, world)
     except (UserError, OSError) as error:
         say_fatal(error)

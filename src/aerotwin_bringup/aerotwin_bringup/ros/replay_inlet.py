@@ -9,8 +9,8 @@ from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
+from aerotwin_core.ros.message_classes import message_class
 from aerotwin_core.ros.qos import IMU_DEPTH
-from aerotwin_simulator.ros.outlets import message_class
 
 _LOOK_PERIOD_S = 0.2
 

@@ -21,9 +21,9 @@ from aerotwin_core import messages
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.cli import say
 from aerotwin_core.errors import UserError
+from aerotwin_core.frame_gate import FrameGate
 from aerotwin_core.ros.parameters import declare_parameters
-from aerotwin_simulator.frame_gate import FrameGate
-from aerotwin_simulator.status_line import StatusLine
+from aerotwin_core.status_line import StatusLine
 from aerotwin_trajectory_evaluation import ResourceRecorder
 from aerotwin_trajectory_evaluation.slam_poses import header_stamp_ns
 

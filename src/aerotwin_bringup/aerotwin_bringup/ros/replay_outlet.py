@@ -10,8 +10,8 @@ from aerotwin_bringup.bag_evaluation.playing import PlayedTopic
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import clock_message, serialize
 from aerotwin_core.ros.lockstep import OVERRIDABLE
+from aerotwin_core.ros.message_classes import message_class
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, IMU_DEPTH, reliable
-from aerotwin_simulator.ros.outlets import message_class
 
 CLOCK_PERIOD_NS = 10_000_000
 """Between two messages on /clock, in time of the bag: 100 Hz are enough for timers."""

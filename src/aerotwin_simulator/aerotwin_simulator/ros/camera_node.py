@@ -11,6 +11,7 @@ from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.messages import header, serialize, transform_message
 from aerotwin_core.ros.lockstep import OVERRIDABLE, InputWatch, publish_diagnostics
+from aerotwin_core.ros.message_classes import message_class
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
@@ -18,7 +19,6 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.mounting import eye_transforms
 from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.ros.camera_parameters import CameraNodeParameters
-from aerotwin_simulator.ros.outlets import message_class
 from aerotwin_simulator.ros.truth_motion import TruthMotion
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
 from aerotwin_simulator.world_follower import WorldFollower

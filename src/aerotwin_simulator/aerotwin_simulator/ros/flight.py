@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.status_line import StatusLine
 from aerotwin_px4_bridge import AutopilotLost
 from aerotwin_px4_bridge.commanders import Commander, outside_commands
 from aerotwin_simulator import topics
@@ -17,7 +18,6 @@ from aerotwin_simulator.recording import BagOutlet
 from aerotwin_simulator.ros.simulator_node import IDLE_S, SimulatorNode
 from aerotwin_simulator.run_folder import add_sensors
 from aerotwin_simulator.simulation import Simulation
-from aerotwin_simulator.status_line import StatusLine
 from aerotwin_worlds import World
 
 LOOK_PERIOD_S = 0.05

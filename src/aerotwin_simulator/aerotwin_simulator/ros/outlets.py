@@ -2,61 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """ROS topics as outlets of the loop: already serialised bytes go out, foreign ones come in."""
 
-import importlib
 import struct
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import AccelStamped, PoseStamped, TwistStamped
-from nav_msgs.msg import Odometry
 from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos_overriding_options import QoSOverridingOptions
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import (
-    BatteryState,
-    CameraInfo,
-    FluidPressure,
-    Image,
-    Imu,
-    JointState,
-    Joy,
-    MagneticField,
-    NavSatFix,
-    PointCloud2,
-)
-from tf2_msgs.msg import TFMessage
 
-from aerotwin_core.errors import UserError
+from aerotwin_core.ros.message_classes import message_class
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_simulator.topics import Topic
 
-MESSAGE_CLASSES: dict[str, Any] = {
-    f"{cls.__module__.partition('.')[0]}/msg/{cls.__name__}": cls
-    for cls in (
-        AccelStamped,
-        BatteryState,
-        CameraInfo,
-        Clock,
-        DiagnosticArray,
-        FluidPressure,
-        Image,
-        Imu,
-        JointState,
-        Joy,
-        MagneticField,
-        NavSatFix,
-        Odometry,
-        PointCloud2,
-        PoseStamped,
-        TFMessage,
-        TwistStamped,
-    )
-}
-"""rclpy's class of each message type that `topics` names."""
 _COUNT_PERIOD_S = 0.2
 _NO_EVENTS = PublisherEventCallbacks(use_default_callbacks=False)
 """A subscriber with another QoS is warned by its own node; each event of each publisher would have
@@ -154,26 +112,6 @@ class ForeignTopics:
 
     def _lose(self, topic: Topic, n_lost: int) -> None:
         self.n_lost[topic.name] = n_lost
-
-
-def message_class(msgtype: str) -> Any:
-    """Return rclpy's class of a message type; those of extra sensors are looked for.
-
-    Raises
-    ------
-    UserError
-        If ROS has no such type.
-    """
-    if msgtype in MESSAGE_CLASSES:
-        return MESSAGE_CLASSES[msgtype]
-    package, _, name = msgtype.rpartition("/")
-    try:
-        return getattr(importlib.import_module(package.replace("/", ".")), name)
-    except (ImportError, AttributeError) as error:
-        raise UserError(
-            f"message type {msgtype}: expected one of this ROS installation, found none; "
-            f"install the package {package.partition('/')[0]}"
-        ) from error
 
 
 def header_stamp_ns(cdr: bytes) -> int:

@@ -14,15 +14,14 @@ from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
-from aerotwin_core.stop_request import EXIT_INTERRUPTED, StopRequest
+from aerotwin_core.run_folder import make_run_folder
+from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.ros.flight import FlightResult, fly
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
-from aerotwin_simulator.run_folder import make_run_folder, run_configuration
+from aerotwin_simulator.run_folder import run_configuration
 from aerotwin_worlds import World, load_world
-
-WRITING = "the report is being written; a second Ctrl-C gives it up"
 
 
 def exit_code(result: FlightResult) -> int:
@@ -89,7 +88,7 @@ def run_simulator(
         rclpy.try_shutdown()
         say(f"flight: {result.outcome} ({result.duration_s:.1f} s, {folder})")
         if scenario is not None:
-            stop.announce(WRITING)
+            stop.announce(WRITING_REPORT)
             return scenario.end(result, parameters, world)
         return exit_code(result)
     except (UserError, OSError) as error:

@@ -17,9 +17,10 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
+from aerotwin_core.frame_gate import FrameGate
 from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.status_line import StatusLine
 from aerotwin_simulator import topics
-from aerotwin_simulator.frame_gate import FrameGate
 from aerotwin_simulator.loop_calls import LoopCalls
 from aerotwin_simulator.pacing import Pacer
 from aerotwin_simulator.recording import BagOutlet
@@ -28,7 +29,6 @@ from aerotwin_simulator.ros.flight_parameters import FlightParameters
 from aerotwin_simulator.ros.outlets import ForeignTopics, RosOutlet, header_stamp_ns
 from aerotwin_simulator.ros.vehicle_services import VehicleInputs, offer_services
 from aerotwin_simulator.simulation import Simulation
-from aerotwin_simulator.status_line import StatusLine
 from aerotwin_simulator.topics import Topic
 
 IDLE_S = 0.02

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.file_inside import file_inside
 from aerotwin_worlds.gltf.budget import LARGEST_BYTES, MemoryBudget
-from aerotwin_worlds.inside import file_inside
 from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.mesh_files.limits import check_counts, read_file
 from aerotwin_worlds.mesh_files.mtl import Material, read_mtl

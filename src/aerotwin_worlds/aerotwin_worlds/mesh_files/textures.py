@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.file_inside import file_inside
 from aerotwin_core.limits import file_size
 from aerotwin_worlds.gltf.budget import MemoryBudget
 from aerotwin_worlds.gltf.images import decode_image
 from aerotwin_worlds.gltf.vertex_colours import paint_triangles
-from aerotwin_worlds.inside import file_inside
 from aerotwin_worlds.mesh import TexturedMesh
 
 GREY = (160, 160, 160)

@@ -35,6 +35,7 @@ from aerotwin_core.cli import progress, say
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import load_parameters_file
+from aerotwin_core.run_folder import software_versions
 from aerotwin_dense_localization.localization import (
     Localization,
     LocalizationParameters,
@@ -42,7 +43,6 @@ from aerotwin_dense_localization.localization import (
     VirtualViews,
 )
 from aerotwin_dense_localization.mapping import DenseMap, DenseMapError, load_map
-from aerotwin_simulator.run_folder import software_versions
 
 _OF_RECORDED_SCANS = ("camera", "start", "poses", "guided", "imu", "path", "reference")
 _OF_FLOWN_SCANS = ("speed_m_s", "rate_hz", "seed")

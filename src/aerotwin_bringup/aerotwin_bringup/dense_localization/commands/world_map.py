@@ -21,8 +21,8 @@ from aerotwin_bringup.dense_localization.recordings.sources import world_of
 from aerotwin_bringup.dense_localization.wall_flight import WallFlight
 from aerotwin_core.cli import StageBars, progress
 from aerotwin_core.parameters import to_mapping
+from aerotwin_core.run_folder import software_versions
 from aerotwin_dense_localization.mapping.recorder import RecordedMap
-from aerotwin_simulator.run_folder import software_versions
 from aerotwin_worlds import Rasteriser
 
 

@@ -37,11 +37,12 @@ from aerotwin_core.cli import progress, say, write_text_atomically
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import FloatArray, invert_transform, quaternion_from_rotation
 from aerotwin_core.parameters import parameter, to_mapping
+from aerotwin_core.run_folder import make_run_folder
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_dense_localization.mapping import save_map
 from aerotwin_dense_localization.splats import SplatRasteriser
 from aerotwin_report import write_report
-from aerotwin_simulator.run_folder import make_run_folder, run_configuration
+from aerotwin_simulator.run_folder import run_configuration
 from aerotwin_trajectory_evaluation.files import write_tum
 from aerotwin_worlds import Rasteriser, World, WorldQueries, load_world
 

@@ -25,12 +25,12 @@ from aerotwin_core.cli import StageBars, progress
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import to_mapping
+from aerotwin_core.run_folder import software_versions
 from aerotwin_dense_localization.mapping.recorder import (
     MapRecorder,
     RecordedMap,
     RecorderParameters,
 )
-from aerotwin_simulator.run_folder import software_versions
 
 ODOMETRY, NO_GNSS, GNSS = "odometry", "none", "/gnss/fix"
 _FIX = "sensor_msgs/msg/NavSatFix"

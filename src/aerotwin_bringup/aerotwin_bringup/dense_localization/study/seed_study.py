@@ -57,6 +57,7 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.frames import FloatArray, invert_transform, transform_points
 from aerotwin_core.parameters import to_mapping
+from aerotwin_core.run_folder import library_versions
 from aerotwin_dense_localization.localization import (
     Localization,
     follow_surface,
@@ -66,7 +67,6 @@ from aerotwin_dense_localization.mapping import LinkParameters, MapParameters
 from aerotwin_dense_localization.splats import SplatRasteriser
 from aerotwin_map_evaluation.observed import camera_view, seen_samples
 from aerotwin_map_evaluation.surface import SurfaceReference
-from aerotwin_report.metrics import versions
 from aerotwin_worlds import Rasteriser, World, load_world
 
 WORLD = "cliff@{seed}"
@@ -306,7 +306,7 @@ class SeedStudy:
             },
             "map": to_mapping(MapParameters()),
             "links": to_mapping(LinkParameters()),
-            "versions": versions(),
+            "versions": library_versions(),
         }  # fmt: skip
 
 

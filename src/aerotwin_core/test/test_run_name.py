@@ -5,7 +5,7 @@
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_simulator.run_folder import make_run_folder
+from aerotwin_core.run_folder import make_run_folder
 
 
 @pytest.mark.parametrize("name", ["a", "größe 2", "..", "-x", "a.b", "n" * 200])

@@ -1,15 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-import io
-
 import pytest
 
-from aerotwin_simulator.frame_gate import FrameGate
-from aerotwin_simulator.pacing import Pacer, RealTimeFactor
-from aerotwin_simulator.status_line import StatusLine
-from aerotwin_simulator.topics import resolve
-
-ROUNDING_S = 1e-9
+from aerotwin_core.frame_gate import FrameGate
 
 
 class Wall:
@@ -23,44 +16,6 @@ class Wall:
 
     def sleep(self, seconds):
         self.now += seconds
-
-
-@pytest.mark.parametrize("speed", [0.5, 1.0, 4.0])
-def test_the_loop_is_held_back_to_the_speed(speed):
-    wall = Wall()
-    pacer = Pacer(speed, clock=wall, sleep=wall.sleep)
-    for k in range(501):
-        pacer.keep(k * 4_000_000)
-    assert wall.now - 100.0 == pytest.approx(2.0 / speed, abs=ROUNDING_S)
-
-
-def test_speed_0_never_sleeps():
-    wall = Wall()
-    pacer = Pacer(0.0, clock=wall, sleep=wall.sleep)
-    pacer.keep(10**12)
-    assert wall.now == 100.0
-
-
-def test_after_a_long_pause_time_is_not_caught_up():
-    wall = Wall()
-    pacer = Pacer(1.0, clock=wall, sleep=wall.sleep)
-    pacer.keep(0)
-    wall.now += 30.0
-    pacer.keep(4_000_000)  # 30 s late: run on from here
-    pacer.keep(8_000_000)
-    before = wall.now
-    pacer.keep(1_008_000_000)
-    assert wall.now - before == pytest.approx(1.0, abs=ROUNDING_S)
-
-
-def test_the_real_time_factor_is_simulated_over_wall_time():
-    wall = Wall()
-    factor = RealTimeFactor(wall)
-    for k in range(11):
-        factor.update(k * 3_000_000_000)
-        wall.now += 1.0
-    assert factor.overall == pytest.approx(3.0)
-    assert factor.recent == pytest.approx(3.0)
 
 
 def test_a_frame_waits_for_the_answer_to_the_one_before_the_last():
@@ -136,19 +91,3 @@ def test_the_first_answer_may_take_longer():
     gate.pass_frame(1)
     gate.pass_frame(2)
     assert not gate.is_open
-
-
-def test_the_status_line_prints_each_new_phase_once_where_nobody_watches():
-    stream = io.StringIO()
-    status = StatusLine(stream)
-    for _ in range(5):
-        status.update(2_500_000_000, 1.25, "flying", 0.5)
-    status.close()
-    assert stream.getvalue().count("flying") == 1
-    assert "2.5 s |  1.25 x real time" in stream.getvalue()
-
-
-def test_names_resolve_below_the_namespace_unless_absolute():
-    assert resolve("imu/mag") == "/imu/mag"
-    assert resolve("imu/mag", "veh1") == "/veh1/imu/mag"
-    assert resolve("/clock", "veh1") == "/clock"
