@@ -18,19 +18,10 @@ from aerotwin_registration.geo_reference import (
 from aerotwin_registration.icp import (
     ICP_PRESETS,
     IcpProtocol,
-    MovingRegistration,
     Registration,
     Surface,
     align,
-    align_moving,
 )
-from aerotwin_registration.lidar_odometry import (
-    LidarOdometry,
-    LidarOdometryFrame,
-    LidarOdometryParameters,
-    odometry_of_scans,
-)
-from aerotwin_registration.local_map import accumulate
 from aerotwin_registration.voxels import voxel_downsample
 
 __all__ = [
@@ -41,19 +32,12 @@ __all__ = [
     "GnssAlignment",
     "GnssProtocol",
     "IcpProtocol",
-    "LidarOdometry",
-    "LidarOdometryFrame",
-    "LidarOdometryParameters",
-    "MovingRegistration",
     "Registration",
     "Surface",
     "T_reference_estimate_from_origins",
-    "accumulate",
     "align",
-    "align_moving",
     "align_to_gnss",
     "coarse_align",
-    "odometry_of_scans",
     "read_cloud",
     "voxel_downsample",
     "write_cloud",

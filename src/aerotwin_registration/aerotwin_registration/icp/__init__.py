@@ -4,22 +4,18 @@
 
 `protocol` and `result` are what goes in and comes out; `alignment` is the loop, `steps` one step
 of each method, `surface` a cloud with its tree and normals, `evidence`, `rivals` and `diagnosis`
-the judgement; `continuous_time` aligns a scan taken while the sensor moved.
+the judgement.
 """
 
 from aerotwin_registration.icp.alignment import align
-from aerotwin_registration.icp.continuous_time import DESKEW, MovingRegistration, align_moving
 from aerotwin_registration.icp.protocol import ICP_PRESETS, IcpProtocol
 from aerotwin_registration.icp.result import Registration
 from aerotwin_registration.icp.surface import Surface
 
 __all__ = [
-    "DESKEW",
     "ICP_PRESETS",
     "IcpProtocol",
-    "MovingRegistration",
     "Registration",
     "Surface",
     "align",
-    "align_moving",
 ]
