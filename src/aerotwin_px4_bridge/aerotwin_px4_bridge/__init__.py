@@ -27,7 +27,6 @@ from aerotwin_px4_bridge.messages import (
 )
 from aerotwin_px4_bridge.mission import Mission, Waypoint
 from aerotwin_px4_bridge.mission_client import MissionClient
-from aerotwin_px4_bridge.mission_upload import MissionItem, MissionUpload
 from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.process import (
     AutopilotProcess,
@@ -51,8 +50,6 @@ __all__ = [
     "HilTimeouts",
     "Mission",
     "MissionClient",
-    "MissionItem",
-    "MissionUpload",
     "OnboardLink",
     "VisionPose",
     "Waypoint",

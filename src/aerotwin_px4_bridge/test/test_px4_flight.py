@@ -10,20 +10,15 @@ import os
 
 import numpy as np
 import pytest
+from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import Mission, MissionClient, OnboardLink, Waypoint
-from aerotwin_px4_bridge.mission_upload import (
-    LAND,
-    TAKE_OFF,
-    WAYPOINT,
-    MissionItem,
-    MissionUpload,
-)
 from aerotwin_px4_bridge.onboard import STREAMS_US
 from aerotwin_px4_bridge.process import external_vision_parameters
 from aerotwin_px4_bridge.px4_files import collect_ulogs, offboard_port
+from aerotwin_px4_bridge.telemetry import DECODERS
 
 PX4 = [
     pytest.mark.slow,
@@ -38,6 +33,9 @@ px4_only = pytest.mark.parametrize("kind", [pytest.param("px4", marks=PX4)])
 INSTANCE = 20  # beside other simulators on this machine
 MANY = 12  # PX4's own start-up gives vehicles from 10 on one shared offboard port
 VISION_STEPS = 5
+REQUEST = mavlink.MAVLINK_MSG_ID_MISSION_REQUEST
+REQUEST_INT = mavlink.MAVLINK_MSG_ID_MISSION_REQUEST_INT
+ACK = mavlink.MAVLINK_MSG_ID_MISSION_ACK
 PLANE = LocalTangentPlane(
     GeodeticPoint(latitude_deg=47.397742, longitude_deg=8.545594, altitude_m=488.0)
 )
@@ -137,13 +135,14 @@ def test_a_mission_is_held_and_goes_on(kind, connect, make_vehicle, fly):
 
 
 class PlanClient:
-    """Hands over a plan, arms, and lets the autopilot fly it."""
+    """Hands over a plan by the MAVLink mission protocol, arms, and lets the autopilot fly it."""
 
     MISSION_MODE = (4, 4)
 
-    def __init__(self, items: list[MissionItem], instance: int) -> None:
+    def __init__(self, plan: list[tuple], instance: int) -> None:
         self.link = OnboardLink(PLANE, instance)
-        self.items, self.upload = items, None
+        self.items = [self._item(*entry) for entry in enumerate(plan)]
+        self.n_asked, self.result = 0, None
         self.highest = self.due_ns = 0
 
     def poll(self, stamp_ns: int, vehicle) -> bool:
@@ -151,9 +150,7 @@ class PlanClient:
         link, state = self.link, self.link.state
         link.receive(stamp_ns)
         self.highest = max(self.highest, vehicle.p_map[2])
-        if self.upload is not None:
-            self.upload.poll(stamp_ns)
-            assert self.upload.failure is None
+        self._answer()
         if stamp_ns >= self.due_ns:
             self.due_ns = stamp_ns + 1_000_000_000
             link.send_heartbeat()
@@ -165,28 +162,52 @@ class PlanClient:
         if state.estimate is None:
             for message_id, interval_us in STREAMS_US.items():
                 link.send_command(511, message_id, interval_us)
-        elif state.is_ready and self.upload is None:
-            self.upload = MissionUpload(link, self.items)
-        elif self.upload is not None and self.upload.is_finished and self.highest < 1.0:
+        elif state.is_ready and self.n_asked == 0:
+            self._send(mavlink.MAVLink_mission_count_message(link.system_id, 1, len(self.items)))
+        elif self.result is not None and self.highest < 1.0:
             link.send_command(176, 1.0, *self.MISSION_MODE)
             link.send_command(400, 1.0)
+
+    def _answer(self) -> None:
+        """Send the items that the vehicle asks for, one by one, until it says a result."""
+        while self.link.mission_frames:
+            frame = self.link.mission_frames.popleft()
+            message = DECODERS[frame.message_id](frame.payload)
+            if frame.message_id in (REQUEST, REQUEST_INT):
+                self.n_asked = max(self.n_asked, message.item + 1)
+                self._send(self.items[message.item])
+            elif frame.message_id == ACK:
+                self.result = message.result
+                assert self.result == mavlink.MAV_MISSION_ACCEPTED
+
+    def _item(self, number: int, entry: tuple) -> mavlink.MAVLink_message:
+        command, p_map, hold_s = entry
+        latitude, longitude, altitude = PLANE.to_geodetic(np.array(p_map))
+        return mavlink.MAVLink_mission_item_int_message(
+            self.link.system_id, 1, number, mavlink.MAV_FRAME_GLOBAL_INT, command, number == 0, 1,
+            hold_s, 0.0, 0.0, np.nan, round(latitude * 1e7), round(longitude * 1e7), altitude,
+        )  # fmt: skip
+
+    def _send(self, message: mavlink.MAVLink_message) -> None:
+        message.pack(mavlink.MAVLink(None))
+        self.link.send(message.get_msgId(), bytes(message.get_payload()))
 
 
 @both
 def test_it_flies_a_mission_that_was_uploaded(kind, connect, make_vehicle):
-    items = [
-        MissionItem(command=TAKE_OFF, p_map=(0.0, 0.0, 5.0)),
-        MissionItem(command=WAYPOINT, p_map=(8.0, 0.0, 5.0), hold_s=1.0),
-        MissionItem(command=LAND, p_map=(8.0, 4.0, 0.0)),
+    plan = [
+        (mavlink.MAV_CMD_NAV_TAKEOFF, (0.0, 0.0, 5.0), 0.0),
+        (mavlink.MAV_CMD_NAV_WAYPOINT, (8.0, 0.0, 5.0), 1.0),
+        (mavlink.MAV_CMD_NAV_LAND, (8.0, 4.0, 0.0), 0.0),
     ]
     link, _ = connect(kind)
-    vehicle, client = make_vehicle(), PlanClient(items, INSTANCE)
-    nearest = np.full(len(items), np.inf)
+    vehicle, client = make_vehicle(), PlanClient(plan, INSTANCE)
+    nearest = np.full(len(plan), np.inf)
     with contextlib.closing(client.link):
         while not client.poll(vehicle.stamp_ns, vehicle):
             assert vehicle.stamp_ns < 150e9, list(client.link.texts)
             vehicle.step(link)
-            distances = [np.linalg.norm(vehicle.p_map - item.p_map) for item in items]
+            distances = [np.linalg.norm(vehicle.p_map - p_map) for _, p_map, _ in plan]
             nearest = np.minimum(nearest, distances)
     assert link.is_repeatable
     assert (nearest < LANDED_WITHIN_M).all(), nearest
