@@ -57,7 +57,7 @@ ROS_NAMES = re.compile(
     r"(rclpy|rcl_interfaces|builtin_interfaces|std_srvs|launch\w*|tf2_\w+|rosidl_\w+|\w+_msgs)$"
 )
 # Programs that are only compared with, where they are installed.
-PEERS = {"rotorpy", "torch"}
+PEERS = {"rotorpy", "small_gicp", "torch"}
 # Runs as a plain script on machines without ROS, with the generators that come with the wheels.
 RUNS_ALONE = SOURCE / "aerotwin_core/aerotwin_core/ros/generate_tf2_msgs.py"
 NETWORK_INCLUDE = {"file": "$(dirname)/network.launch.yaml"}

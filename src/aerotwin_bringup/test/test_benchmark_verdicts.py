@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verdicts of benchmarks: by the ratio to a peer, on a fast machine and on a slow one."""
 
+import sys
+
 import numpy as np
 import pytest
 
-from aerotwin_bringup.benchmarks import radar
+from aerotwin_bringup.benchmarks import radar, registration
 from aerotwin_bringup.benchmarks.result import Benchmark
 from aerotwin_teach_repeat.radar import detect
 
@@ -25,6 +27,12 @@ def test_what_was_not_measured_is_never_met():
     assert _row(None, 1.0).is_met is None
     assert _row(0.4, None).is_met is None
     assert _row(0.4, 1.0, goal=None).is_met is None
+
+
+def test_a_peer_that_is_not_installed_has_no_time_and_no_error(monkeypatch):
+    monkeypatch.setitem(sys.modules, "small_gicp", None)
+    points = np.random.default_rng(5).uniform(size=(100, 3))
+    assert registration.peer_score(points, points, points) == (None, None)
 
 
 def test_scipys_peaks_are_those_of_the_detector():
