@@ -17,7 +17,7 @@ from aerotwin_core.section import Headline, Section, Table
 from aerotwin_report.hints import hint, hinted
 from aerotwin_report.pictures import colour_scale, render_figure, render_scene
 from aerotwin_report.scene_data import ShownLayer, thinned_scenes
-from aerotwin_report.tables import render_table
+from aerotwin_report.tables import render_table, render_tables
 
 _TILES_PER_ROW = 6
 _SCRIPTS = (
@@ -192,9 +192,7 @@ def _section(section: Section, scenes: Iterator[tuple[ShownLayer, ...]]) -> str:
     cards = [render_scene(scene, shown) for scene, shown in zip(section.scenes, scenes)]
     cards += [render_figure(figure) for figure in section.figures]
     grid = f'<div class="figures">{"".join(cards)}</div>' if cards else ""
-    tables = "".join(
-        render_table(table, f"{anchor}-t{k}") for k, table in enumerate(section.tables)
-    )
+    tables = render_tables(section.tables, anchor)
     links = "".join(
         f'<a class="chip" href="{escape(quote(link.path))}">{escape(link.text)}</a>'
         for link in section.links

@@ -3,6 +3,7 @@
 """Tables as HTML."""
 
 import re
+from collections.abc import Sequence
 from html import escape
 
 from aerotwin_core.section import Cell, Table
@@ -15,7 +16,25 @@ WIDE_CHARACTERS = 60  # so does one whose lines would be cut in half of it
 _GAP = 3  # characters between columns
 
 
-def render_table(table: Table, name: str) -> str:
+def render_tables(tables: Sequence[Table], name: str) -> str:
+    """Return the cards of a chapter's tables, in two columns where each fits into half the page.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+        What to show.
+    name : str
+        Prefix of the ids in them, unique on the page.
+    """
+    wide = [True, *(_is_wide(table) for table in tables), True]
+    return "".join(
+        # A narrow one between wide ones would leave the other column empty.
+        render_table(table, f"{name}-t{k}", is_wide=wide[k + 1] or (wide[k] and wide[k + 2]))
+        for k, table in enumerate(tables)
+    )
+
+
+def render_table(table: Table, name: str, *, is_wide: bool = False) -> str:
     """Return the card of a table.
 
     Parameters
@@ -24,15 +43,17 @@ def render_table(table: Table, name: str) -> str:
         What to show.
     name : str
         Prefix of the ids in it, unique on the page.
+    is_wide : bool
+        Whether it takes the whole width.
     """
     numeric = [is_numeric(table, column) for column in range(len(table.columns))]
     head = "".join(_heading(table, k, name, is_number) for k, is_number in enumerate(numeric))
     rows = "".join(_row(table, k, name, numeric) for k in range(len(table.rows)))
     caption = f"<p>{escape(table.caption)}</p>" if table.caption else ""
     is_long = " long" if len(table.rows) > LONG_TABLE else ""
-    is_wide = " wide" if _is_wide(table) else ""
+    wide = " wide" if is_wide else ""
     return (
-        f'<div class="card table{is_wide}"><h3>{escape(table.title)}</h3>{caption}'
+        f'<div class="card table{wide}"><h3>{escape(table.title)}</h3>{caption}'
         f'<div class="scroll{is_long}" tabindex="0" role="region" '
         f'aria-label="{escape(table.title)}">'
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div></div>"

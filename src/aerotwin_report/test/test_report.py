@@ -1,6 +1,7 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
 import json
+import re
 import struct
 import zlib
 from datetime import UTC, datetime
@@ -113,6 +114,17 @@ def test_every_link_within_the_page_has_its_target_and_ids_differ(tmp_path):
     targets = {link[1:] for link in page.links if link.startswith("#")}
     assert targets <= set(page.ids)
     assert len(page.ids) == len(set(page.ids))
+
+
+def test_no_table_leaves_half_of_the_page_empty(tmp_path):
+    narrow = Table(title="narrow", columns=("a",), rows=(("1",),))
+    broad = Table(title="broad", columns=tuple("abcdef"), rows=(tuple("123456"),))
+    tables = (narrow, broad, narrow, narrow, broad, narrow)
+    page, _ = write(tmp_path, some_section(tables=tables))
+    chapter = page[page.index('<div class="tables">') : page.index('id="configuration"')]
+    cards = re.findall(r'class="card table( wide)?"><h3>(\w+)', chapter)
+    assert [title for wide, title in cards if not wide] == ["narrow", "narrow"]
+    assert [bool(wide) for wide, _ in cards] == [True, True, False, False, True, True]
 
 
 def test_text_from_outside_is_text(tmp_path):
