@@ -37,6 +37,9 @@ from aerotwin_trajectory_evaluation.pairs import travelled
 _SHOWN_SHARE = 0.5
 _FLAT_SHARE = 0.25
 AXES = "xyz"
+# Squared errors below are drawn at the edge; room for the legend above the highest.
+LEAST_NEES = 1e-3
+NEES_HEADROOM = 10.0
 _WIDTHS = {"truth": 4.0, "estimate": 1.5}
 
 
@@ -302,10 +305,13 @@ def consistency(evaluation: TrajectoryEvaluation, test: ChiSquareTest, name: str
         along = path_of(evaluation)[test.at]
         which = thinned(len(along))
         axes.plot(along[which], test.values[which], color=ALIGNED, lw=1.0)
+        highest = max(limit, float(test.values[which].max(initial=0.0)))
         axes.axhline(limit, color=BAD, ls="--", lw=1.2, label="95 % of a consistent one below")
         axes.axhline(test.degrees, color=TRUTH, lw=1.2, label="its mean")
         axes.set(xlabel="true path travelled [m]", ylabel="normalised squared error")
+        # The first pose is joined to truth: what rounding leaves of its error would set the scale.
         axes.set_yscale("log")
+        axes.set_ylim(bottom=max(axes.get_ylim()[0], LEAST_NEES), top=NEES_HEADROOM * highest)
         axes.legend(loc="upper left")
 
     return chart(name, draw)

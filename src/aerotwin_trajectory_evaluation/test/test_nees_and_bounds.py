@@ -1,5 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+import dataclasses
+import re
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -9,6 +12,7 @@ from aerotwin_trajectory_evaluation import (
     StereoCamera,
     TrajectoryProtocol,
     evaluate_trajectory,
+    figures,
     innovation_nis,
     pose_nees,
     stereo_bound,
@@ -79,6 +83,16 @@ def test_covariances_turn_with_the_alignment():
     test = fitted.consistency["position"]
     assert test.mean == pytest.approx(plain["position"].mean, rel=0.02)
     assert fitted.metrics()["consistency"]["position"]["verdict"] == "consistent"
+
+
+def test_the_pose_joined_to_truth_does_not_set_the_scale_of_the_picture():
+    truth, estimate, covariances = noisy_poses(np.random.default_rng(1003))
+    evaluation = evaluate_trajectory(truth, estimate, covariances=covariances)
+    test = evaluation.consistency["position"]
+    joined = dataclasses.replace(test, values=np.append(1e-19, test.values[1:]))
+    decades = re.findall(r"10\^\{(-?\d+)\}", figures.consistency(evaluation, joined, "nees"))
+    assert min(map(int, decades)) == -3
+    assert max(map(int, decades)) >= 1
 
 
 def test_covariances_that_are_none_are_counted_and_left_out():
