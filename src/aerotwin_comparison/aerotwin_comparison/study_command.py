@@ -22,6 +22,7 @@ Examples
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 from aerotwin_core.cli import progress, write_json, write_text_atomically
@@ -76,12 +77,19 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _runs(args: argparse.Namespace):
-    from aerotwin_comparison.study.runs import checked, load_study, runs_of_folders
+    from aerotwin_comparison.study.runs import (
+        checked,
+        folders_without_slam,
+        load_study,
+        runs_of_folders,
+    )
 
     if args.study is None and not args.runs:
         raise UserError("no runs: name a study file, or run folders with --runs")
     name, runs = ("Study", []) if args.study is None else load_study(args.study)
     if args.runs:
+        if left_out := folders_without_slam(args.runs):
+            print(f"left out, flown without a SLAM: {', '.join(left_out)}", file=sys.stderr)
         runs = checked([*runs, *runs_of_folders(args.runs)], "STUDY and --runs")
     return name, runs
 

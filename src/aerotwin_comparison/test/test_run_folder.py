@@ -10,9 +10,10 @@ import pytest
 from aerotwin_comparison import run_folder as runs
 from aerotwin_comparison.run_folder import open_run_folder
 from aerotwin_comparison.study import StudyProtocol
-from aerotwin_comparison.study.runs import run_of_folder
+from aerotwin_comparison.study.runs import run_of_folder, runs_of_folders
 from aerotwin_comparison.study.scores import score_run
 from aerotwin_core.bag import BagWriter
+from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import header, odometry_message, serialize
 from aerotwin_core.protocol import Protocol
@@ -90,3 +91,19 @@ def test_frames_are_those_that_the_poses_answer_to(tmp_path):
     lidar = Trajectory(MS * np.array([70, 140]), np.zeros((2, 3)), np.tile([0, 0, 0, 1.0], (2, 1)))
     found = open_run_folder(tmp_path / "two").frame_stamps_ns(lidar)
     np.testing.assert_array_equal(found, 70 * MS * np.arange(10))
+
+
+def test_a_flight_without_a_slam_is_no_run_of_a_method(tmp_path, capsys):
+    for name, slam in (("one", "orb"), ("two", "none")):
+        (tmp_path / name / "bag").mkdir(parents=True)
+        (tmp_path / name / "config.yaml").write_text(
+            f"parameters: {{world: cliff, slam: {slam}}}\n"
+        )
+    pattern = str(tmp_path / "*")
+    assert [run.method for run in runs_of_folders([pattern])] == ["orb"]
+    assert main(["evaluate", "study", "--runs", pattern, "--json", "-"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["n_runs"] == 1
+    assert f"left out, flown without a SLAM: {tmp_path / 'two'}" in captured.err
+    with pytest.raises(UserError, match="no run"):
+        runs_of_folders([str(tmp_path / "two")])

@@ -4,7 +4,7 @@
 
 import glob
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -104,6 +104,8 @@ def load_study(path: str | Path) -> tuple[str, list[StudyRun]]:
 def runs_of_folders(patterns: Iterable[str]) -> list[StudyRun]:
     """Return the runs of run folders, by paths or patterns with * and ?.
 
+    Folders of flights without a SLAM are left out: they are no run of any method.
+
     Raises
     ------
     UserError
@@ -114,8 +116,23 @@ def runs_of_folders(patterns: Iterable[str]) -> list[StudyRun]:
         folders = _matching_folders(pattern)
         if not folders:
             raise UserError(f"{pattern}: no run folder (config.yaml beside bag/ is expected)")
-        runs += [run_of_folder(open_run_folder(folder)) for folder in folders]
+        runs += [run_of_folder(folder) for folder in _opened(folders) if has_slam(folder)]
     return checked(runs, "--runs")
+
+
+def folders_without_slam(patterns: Iterable[str]) -> list[str]:
+    """Return the run folders that `runs_of_folders` leaves out."""
+    folders = [path for pattern in patterns for path in _matching_folders(pattern)]
+    return [str(run.path) for run in _opened(folders) if not has_slam(run)]
+
+
+def has_slam(run: RunFolder) -> bool:
+    """Tell whether a SLAM was to run: not in a flight with slam:=none."""
+    return run.parameters.get("slam") != "none"
+
+
+def _opened(folders: Iterable[str]) -> Iterator[RunFolder]:
+    return (open_run_folder(folder) for folder in folders)
 
 
 def run_of_folder(run: RunFolder, entry: _Entry | None = None) -> StudyRun:
