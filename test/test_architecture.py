@@ -199,6 +199,24 @@ def test_no_source_file_asks_to_be_two():
         assert n_lines <= LONGEST_FILE_LINES or name in LONG_FILES, f"{name} has {n_lines} lines"
 
 
+def test_no_help_joins_the_lines_of_a_command():
+    """A backslash at the end of a line is gone from a string that is not raw."""
+    joined = []
+    for path in ROOT.glob("src/aerotwin_*/aerotwin_*/**/*.py"):
+        lines = path.read_text("utf-8").splitlines()
+        for node in ast.walk(ast.parse("\n".join(lines))):
+            if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                continue
+            if ast.get_docstring(node) is None:
+                continue
+            text = node.body[0]
+            source = lines[text.lineno - 1 : text.end_lineno]
+            is_raw = source[0].lstrip().startswith('r"')
+            if not is_raw and any(re.search(r"[^\\]\\$", line) for line in source):
+                joined.append(f"{path.relative_to(ROOT)}:{text.lineno}")
+    assert joined == []
+
+
 def test_test_files_have_names_of_their_own():
     names = [path.name for path in [*SOURCE.glob("*/test/test_*.py"), *ROOT.glob("test/test_*.py")]]
     assert sorted(names) == sorted(set(names))

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Repeat a taught route in closed loop: a simulated robot with lidar or radar in the true world.
+r"""Repeat a taught route in closed loop: a simulated robot with lidar or radar in the true world.
 
 GRAPH is the folder of a route graph (aerotwin teach). The robot drives the way from its first
 vertex to its last, a number of times with slips, noise and start errors of its own, and is judged
@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add("--start-error-deg", type=float, default=10.0, help="and turned by up to this (10)")
     add("--start-at-m", type=float, default=0.0, metavar="M", help="where on the route it starts")
     add("--start-unknown", action="store_true", help="do not tell it where on the route it is")
-    add("--fault", action="append", default=[], metavar="WORDS", help="what goes wrong, see above")
+    add("--fault", action="append", default=[], metavar="WORDS", help="what goes wrong, see below")
     add("--vehicle", default="unicycle", help="unicycle, bicycle or a vehicle file (unicycle)")
     add("--sensor", choices=("lidar", "radar"), default="lidar", help="what it sees with (lidar)")
     add("--lidar", default="spinning_16", help="preset or file (spinning_16)")
