@@ -117,7 +117,7 @@ def flight_section(
             label="Speed",
             value=f"{real_time_factor:.2f}",
             unit="× real",
-            meaning="simulated over wall time, with rendering, SLAM and recording",
+            meaning="simulated over wall time, with all that ran beside it",
         ),
     ]
     text = (

@@ -33,7 +33,7 @@ def frames_section(frames: FrameCollector) -> Section | None:
     return Section(
         title="Camera frames",
         name="frames",
-        text="What the left camera saw, as the SLAM under test got it.",
+        text="What the left camera saw, as it was recorded.",
         figures=tuple(figures),
         metrics={"n_frames": len(frames.stamps_ns)},
     )

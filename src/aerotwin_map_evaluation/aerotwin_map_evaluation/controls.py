@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Negative controls: a perfect map spoilt in known ways, which the surface distance must see."""
+"""Negative controls: a perfect map corrupted in known ways, which the surface distance must see."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -55,7 +55,7 @@ def negative_controls(
     cut_m: float,
     seed: int,
 ) -> tuple[MapControl, ...]:
-    """Return how the scores of a perfect map (n, 3) change when it is spoilt."""
+    """Return how the scores of a perfect map (n, 3) change when it is corrupted."""
     assert reference.surface is not None
     noise = np.random.default_rng(seed).normal(0.0, NOISE_M, perfect_map.shape)
     corner = perfect_map[np.argmin(perfect_map.sum(axis=1))]
@@ -68,14 +68,14 @@ def negative_controls(
         ),
     )
     controls = []
-    for name, spoilt in cases:
-        near = reference.distances(spoilt, limit_m=cut_m)
+    for name, corrupted in cases:
+        near = reference.distances(corrupted, limit_m=cut_m)
         near = near[np.isfinite(near)]
         controls.append(
             MapControl(
                 name=name,
-                moved_m=float(np.sqrt(np.mean(np.sum((spoilt - perfect_map) ** 2, axis=1)))),
-                surface_rmse_m=float(np.sqrt(np.mean(reference.surface.distances(spoilt) ** 2))),
+                moved_m=float(np.sqrt(np.mean(np.sum((corrupted - perfect_map) ** 2, axis=1)))),
+                surface_rmse_m=float(np.sqrt(np.mean(reference.surface.distances(corrupted) ** 2))),
                 voxel_mean_m=float(near.mean()) if len(near) else float("inf"),
             )
         )

@@ -349,7 +349,7 @@ def control_table(evaluation: MapEvaluation) -> tuple[Table, ...]:
     return (
         Table(
             title="Negative controls",
-            columns=("spoilt by", "moved m", "surface m", "voxels m", "seen"),
+            columns=("changed by", "moved m", "surface m", "voxels m", "seen"),
             rows=cells,
             column_hints=(
                 "what was done to a perfect map",

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Negative controls: the truth spoilt by errors of known size, judged as the estimate is."""
+"""Negative controls: the truth corrupted by errors of known size, judged as the estimate is."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ NOT_SEEN = {
 """What the aligned APE cannot see, by mode of the alignment: it is fitted away."""
 # A control counts as seen when the score reaches this share of what arithmetic predicts.
 _SEEN = 0.5
-# A path that stands still is not spoilt by a scale: less than this is no error [m].
+# A path that stands still is not corrupted by a scale: less than this is no error [m].
 _LEAST_M = 1e-6
 _SEED = 20260
 
@@ -43,7 +43,7 @@ class Control:
     expected_m : float
         What the alignment must leave of the error, by arithmetic (RMS) [m].
     measured_m, floor_m : float
-        Aligned APE (RMSE) of the spoilt truth, and of the truth as it is [m].
+        Aligned APE (RMSE) of the corrupted truth, and of the truth as it is [m].
     seen_by : str
         The number that shows it: `APE`, `scale_percent`, or empty.
     """
@@ -79,7 +79,7 @@ class Control:
 def negative_controls(
     reference: Trajectory, estimate: Trajectory, protocol: TrajectoryProtocol
 ) -> tuple[Control, ...]:
-    """Return what the scores say of the truth at the estimate's stamps, spoilt in three ways.
+    """Return what the scores say of the truth at the estimate's stamps, corrupted in three ways.
 
     It takes the way of the estimate: the same pairing, alignment and score. Fewer than two stamps
     within the time of the reference give no control.
@@ -88,19 +88,19 @@ def negative_controls(
     inside = (stamps >= reference.stamps_ns[0]) & (stamps <= reference.stamps_ns[-1])
     if np.count_nonzero(inside) < 2:
         return ()
-    # Pairs depend on stamps alone, so that they are the same however the positions are spoilt.
+    # Pairs depend on stamps alone, so that they are the same however the positions are corrupted.
     paired, clean, _ = pair(reference, reference.interpolate(stamps[inside]), protocol)
     if len(paired) < 2:
         return ()
-    unspoilt, floor_m = _judge(paired, clean, protocol)
+    unchanged, floor_m = _judge(paired, clean, protocol)
     controls = []
-    for name, spoilt in _spoilt(clean.p_ref_body):
+    for name, corrupted in _corrupted(clean.p_ref_body):
         alignment, measured_m = _judge(
-            paired, Trajectory(clean.stamps_ns, spoilt, clean.q_ref_body), protocol
+            paired, Trajectory(clean.stamps_ns, corrupted, clean.q_ref_body), protocol
         )
-        expected_m = _left_m(clean.p_ref_body, spoilt, protocol)
+        expected_m = _left_m(clean.p_ref_body, corrupted, protocol)
         gained_m = float(np.sqrt(max(measured_m**2 - floor_m**2, 0.0)))
-        change = abs(alignment.scale / unspoilt.scale - 1.0)
+        change = abs(alignment.scale / unchanged.scale - 1.0)
         if expected_m > _LEAST_M and gained_m >= _SEEN * expected_m:
             seen_by = "APE"
         else:
@@ -117,8 +117,8 @@ def negative_controls(
     return tuple(controls)
 
 
-def _spoilt(p: np.ndarray) -> tuple[tuple[str, np.ndarray], ...]:
-    """Return the positions (n, 3) spoilt in each way, under its name."""
+def _corrupted(p: np.ndarray) -> tuple[tuple[str, np.ndarray], ...]:
+    """Return the positions (n, 3) corrupted in each way, under its name."""
     n_frozen = max(1, int(len(p) * FROZEN_SHARE))
     frozen = p.copy()
     frozen[-n_frozen:] = p[-n_frozen - 1]
@@ -131,24 +131,26 @@ def _spoilt(p: np.ndarray) -> tuple[tuple[str, np.ndarray], ...]:
 
 
 def _judge(
-    paired: Trajectory, spoilt: Trajectory, protocol: TrajectoryProtocol
+    paired: Trajectory, corrupted: Trajectory, protocol: TrajectoryProtocol
 ) -> tuple[TrajectoryAlignment, float]:
     """Return the alignment and the aligned APE (RMSE) [m]."""
-    alignment = align_trajectories(paired, spoilt, protocol.align, n_to_align=protocol.n_to_align)
-    errors = absolute_errors(paired, alignment.apply(spoilt)).trans_m
+    alignment = align_trajectories(
+        paired, corrupted, protocol.align, n_to_align=protocol.n_to_align
+    )
+    errors = absolute_errors(paired, alignment.apply(corrupted)).trans_m
     return alignment, float(np.sqrt(np.mean(errors**2)))
 
 
-def _left_m(p: np.ndarray, spoilt: np.ndarray, protocol: TrajectoryProtocol) -> float:
+def _left_m(p: np.ndarray, corrupted: np.ndarray, protocol: TrajectoryProtocol) -> float:
     """Return the RMS of the error less the shift, and scale, that the mode fits to it [m]."""
-    error = spoilt - p
+    error = corrupted - p
     fitted = slice(0, protocol.n_to_align or None)
     if protocol.align == "origin":
         error = error - error[0]
     elif protocol.align != "none":
         error = error - error[fitted].mean(axis=0)
     if protocol.align == "sim3":
-        r = spoilt - spoilt[fitted].mean(axis=0)
+        r = corrupted - corrupted[fitted].mean(axis=0)
         squares = float(np.sum(r[fitted] ** 2))
         gain = float(np.sum(error[fitted] * r[fitted])) / squares if squares > 0.0 else 0.0
         error = error - gain * r

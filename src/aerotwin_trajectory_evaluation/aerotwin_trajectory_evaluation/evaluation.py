@@ -99,7 +99,7 @@ class TrajectoryEvaluation:
     drift : tuple of SegmentDrift
         Over the protocol's segments.
     controls : tuple of Control
-        Whether the truth, spoilt by known errors and judged in the same way, shows them.
+        Whether the truth, corrupted by known errors and judged in the same way, shows them.
     protocol : Protocol
         Every choice behind these numbers, and its hash.
     completeness : Completeness

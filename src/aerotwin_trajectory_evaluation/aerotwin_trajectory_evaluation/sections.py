@@ -90,7 +90,7 @@ def scene(evaluation: TrajectoryEvaluation, title: str = "The paths in space") -
                 is_shown=figures.is_given_shown(evaluation),
             )
         )
-    caption = "Coloured by the distance to truth. Drag to turn, scroll to zoom."
+    caption = "Coloured by the distance to truth."
     return Scene(title=title, caption=caption, layers=tuple(layers))
 
 
@@ -309,8 +309,8 @@ def _control_table(evaluation: TrajectoryEvaluation) -> Table:
     )
     return Table(
         title="Negative controls",
-        columns=("the truth spoilt by", "expected m", "measured m", "unspoilt m", "seen by"),
+        columns=("the truth changed by", "expected m", "measured m", "unchanged m", "seen by"),
         rows=cells,
-        caption="The truth at the estimate's stamps, spoilt by errors of known size, is paired, "
+        caption="The truth at the estimate's stamps, changed by errors of known size, is paired, "
         f"aligned and scored as the estimate is.{blind}",
     )

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 
 _MOST_LINES = 20
+NOT_IN_TILES = "the tiles name nobody"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -177,7 +178,7 @@ def _print_tileset(record: dict[str, Any]) -> None:
             f"{place['altitude_m']:.2f} m"
         )
     print(f"extent           {record['low_m']} to {record['high_m']} m in the map")
-    print(f"attribution      {printable('; '.join(record['attributions'])) or 'none stated'}")
+    print(f"attribution      {printable('; '.join(record['attributions'])) or NOT_IN_TILES}")
     print(f"levels           (refine {record['refine']})")
     print("     level    tiles  with content  geometric error [m]")
     for level in record["levels"]:
@@ -196,7 +197,7 @@ def _print_selection(record: dict[str, Any], description: "TilesDescription") ->
     print(f"triangles        {record['n_triangles']} in {record['n_meshes']} meshes")
     print(f"memory           {record['memory_mb']:.1f} MB with what the renderer makes of them")
     print(f"extent           {record['low_m']} to {record['high_m']} m in the map")
-    print(f"attribution      {printable('; '.join(record['attributions'])) or 'none stated'}")
+    print(f"attribution      {printable('; '.join(record['attributions'])) or NOT_IN_TILES}")
     _print_lines("missing", record["missing"])
 
 

@@ -119,11 +119,15 @@ def _verdict(metrics: dict[str, Any]) -> str:
     return f"{text}; it believes {_cm(metrics['belief_m']['at_marks']['rmse'])} cm RMSE."
 
 
+def _runs(n: int) -> str:
+    return "1 run" if n == 1 else f"{n} runs"
+
+
 def _text(evaluation: "TeachRepeatEvaluation", metrics: dict[str, Any]) -> str:
     runs = metrics["runs"]
     return (
-        f"{runs['n']} runs of {metrics['route']['length_m']:.0f} m, {runs['n_completed']} of them "
-        f"to the goal, {len(evaluation.marks)} marks. At each mark the distance of the vehicle's "
+        f"{_runs(runs['n'])} of {metrics['route']['length_m']:.0f} m, {runs['n_completed']} to "
+        f"the goal, {len(evaluation.marks)} marks. At each mark the distance of the vehicle's "
         "base to the mark on the true ground is taken across the route, left positive. For a "
         "map with a known displacement the mark lies at the exact image of its place on the "
         "taught route, so an offset of the whole map costs nothing and its distortion everything."
@@ -319,9 +323,10 @@ def _warnings(evaluation: "TeachRepeatEvaluation", metrics: dict[str, Any]) -> l
         )
     left = metrics["runs"]["n"] - metrics["runs"]["n_completed"]
     if left:
-        found.append(f"{left} of {metrics['runs']['n']} runs did not reach the goal.")
+        found.append(f"{left} of {_runs(metrics['runs']['n'])} did not reach the goal.")
     if metrics["runs"]["n"] < _FEW_RUNS:
-        found.append(f"{metrics['runs']['n']} runs say little about repeatability; drive three.")
+        few = _runs(metrics["runs"]["n"])
+        found.append(f"{few}: too few to say much about repeatability; drive three.")
     truth, belief = metrics["pte_m"]["rmse"], metrics["belief_m"]["at_marks"]["rmse"]
     if truth and belief and truth > _UNDERSTATED * belief:
         found.append(

@@ -154,7 +154,7 @@ def controls(results: Results) -> Table:
             for result in results
             for one in result.controls
         ),
-        caption="The true way of the scan at 2 m, spoilt and scored as the scans are: root mean "
+        caption="The true way of the scan at 2 m, corrupted and scored as the scans are: root mean "
         "square of the position error.",
     )  # fmt: skip
 
