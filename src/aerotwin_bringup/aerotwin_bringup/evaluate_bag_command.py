@@ -288,14 +288,13 @@ def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str) -
     if arguments.rate is not None:
         words["rate"] = repr(arguments.rate)
     if is_launch_file(slam):
-        given = split_words(arguments.words)[1]
-        started = write_slam_launch(folder, Path(slam), given, dict(os.environ))
+        of_slam = split_words(arguments.words)[1]
+        started = write_slam_launch(folder, Path(slam), of_slam, dict(os.environ))
         words |= {"slam": EXTERNAL, "slam_file": str(started.file)}
         words["slam_process"] = arguments.slam_process or started.process
     (folder / "metrics.json").unlink(missing_ok=True)  # of an earlier run
-    return launch_scenario(
-        "evaluate_bag.launch.yaml", {name: value for name, value in words.items() if value}
-    )
+    given = {name: value for name, value in words.items() if value}
+    return launch_scenario("aerotwin_bringup", "evaluate_bag.launch.yaml", given)
 
 
 def _span(

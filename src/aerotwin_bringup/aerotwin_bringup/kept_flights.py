@@ -41,7 +41,9 @@ def flown(name: str, arguments: Mapping[str, str], runs: Path) -> Path | None:
     if found is None:
         say(f"flying {name}")
         code = launch_scenario(
-            "sitl_flight.launch.yaml", {**arguments, "name": name, "runs_dir": str(runs)}
+            "aerotwin_bringup",
+            "sitl_flight.launch.yaml",
+            {**arguments, "name": name, "runs_dir": str(runs)},
         )
         if code in STOPPED:
             raise KeyboardInterrupt

@@ -20,7 +20,6 @@ import argparse
 import os
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 
 from aerotwin_core.cli import write_json
 
@@ -74,14 +73,19 @@ def run(args: argparse.Namespace) -> int:
     return run_plan(plan, make_log_folder(environment))
 
 
-def launch_scenario(name: str, arguments: Mapping[str, str]) -> int:
-    """Run a launch file of this package from another command and return its exit code."""
-    from ament_index_python.packages import get_package_share_directory
+def launch_scenario(package: str, name: str, arguments: Mapping[str, str]) -> int:
+    """Run a package's launch file from another command and return its exit code.
 
+    Raises
+    ------
+    LaunchError
+        If the package is not installed, has no such file, or an argument is wrong.
+    """
     from aerotwin_bringup.launch_runner import expand_launch_file, run_plan
+    from aerotwin_bringup.launch_runner.arguments import find_launch_file
     from aerotwin_bringup.launch_runner.log_folder import make_log_folder
 
     environment = dict(os.environ)
-    path = Path(get_package_share_directory("aerotwin_bringup")) / "launch" / name
+    path = find_launch_file((package, name), environment)
     plan = expand_launch_file(path, dict(arguments), environment)
     return run_plan(plan, make_log_folder(environment))

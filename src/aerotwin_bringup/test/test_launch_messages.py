@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from aerotwin_bringup.launch_command import launch_scenario
 from aerotwin_bringup.launch_runner import LaunchError, expand_launch_file
 from aerotwin_bringup.launch_runner.arguments import (
     describe_arguments,
@@ -205,3 +206,13 @@ def test_options_may_stand_between_the_words(launch_words, launch_environment, t
     )
     assert "/lib/stub_pkg/recorder 'x y' --ros-args" in result.stdout
     assert list((tmp_path / "records").iterdir()) == []
+
+
+def test_a_scenario_whose_package_is_not_installed_is_told_in_one_line(monkeypatch, tmp_path):
+    arguments = ("aerotwin_bringup", "evaluate_bag.launch.yaml", {"bag": "x"})
+    monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
+    with pytest.raises(LaunchError, match=r"'aerotwin_bringup' is not installed .* build it and"):
+        launch_scenario(*arguments)
+    monkeypatch.delenv("AMENT_PREFIX_PATH")
+    with pytest.raises(LaunchError, match="AMENT_PREFIX_PATH is not set; source"):
+        launch_scenario(*arguments)

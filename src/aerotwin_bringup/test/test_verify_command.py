@@ -47,7 +47,8 @@ def launches(monkeypatch):
     """Let no flight start; return the names of those that would have, and their exit code."""
     started = []
 
-    def launch(file, arguments):
+    def launch(package, file, arguments):
+        assert (package, file) == ("aerotwin_bringup", "sitl_flight.launch.yaml")
         started.append(arguments["name"])
         return launches.code
 

@@ -117,7 +117,8 @@ def launch_flight(arguments: Mapping[str, Any], folder: Path) -> Path:
         If it does not end well.
     """
     given = {name: str(value) for name, value in arguments.items()}
-    code = launch_scenario("sitl_flight.launch.yaml", {**given, "runs_dir": str(folder)})
+    given["runs_dir"] = str(folder)
+    code = launch_scenario("aerotwin_bringup", "sitl_flight.launch.yaml", given)
     runs = [path.parent for path in folder.glob("*/metrics.json")]
     if code != 0 or len(runs) != 1:
         raise RuntimeError(f"the benchmark's flight failed with exit code {code}")
