@@ -13,7 +13,7 @@ import numpy as np
 from aerotwin_bringup.bag_evaluation.frames import FrameCollector, collect_frames
 from aerotwin_bringup.bag_evaluation.poses import Span, truth_within, within
 from aerotwin_bringup.bag_evaluation.protocols import trajectory_protocol
-from aerotwin_bringup.bag_evaluation.roles import SLAM_MAP, SLAM_ODOM, TRUTH
+from aerotwin_bringup.bag_evaluation.run_topics import RunTopics
 from aerotwin_bringup.frames_section import frames_section
 from aerotwin_bringup.space_section import space_section
 from aerotwin_core.bag import BagReader, PoseTopic
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 MAX_DRIFT_PERCENT = 3.0
 """Above this the report marks the drift of a stereo odometry as poor."""
-LEFT_IMAGE, LIDAR_POINTS = "/stereo/left/image_raw", "/lidar/points"
 JUDGED = ("trajectory", "map")
 """Chapters without which nothing was judged."""
 NO_MAP = "no map was published on {}, and none is judged"
@@ -45,39 +44,6 @@ NO_TRUTH = (
     "alike; the bag holds {}. Name one of them, or a trajectory file, by --truth"
 )
 NOTHING_JUDGED = "Nothing was judged: neither a trajectory nor a map. Below stands why."
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunTopics:
-    """Where the bags of a run have what is judged.
-
-    Attributes
-    ----------
-    truth : str
-        As `read_poses` takes it: a topic of the truth's bag, /tf:PARENT.CHILD, or a file; empty
-        where none is known.
-    estimates : tuple of str
-        The same of the SLAM's bag; the first is the one whose map and cost are judged with it.
-    map : str
-        PointCloud2 of the SLAM's bag.
-    map_poses : str
-        Poses in whose frame the map is, where they are not the first estimate's.
-    map_note : str
-        What is to be known of where the map is from, or why none is judged; `map` is empty then.
-    is_map_expected : bool
-        Whether the SLAM is known to publish one: that none came is then a warning, else a remark.
-    frames : tuple of str
-        Topics of the truth's bag whose messages may be the frames; which of them an estimate was
-        computed from is told by its stamps.
-    """
-
-    truth: str = TRUTH
-    estimates: tuple[str, ...] = (SLAM_ODOM,)
-    map: str = SLAM_MAP
-    map_poses: str = ""
-    map_note: str = ""
-    is_map_expected: bool = True
-    frames: tuple[str, ...] = (LEFT_IMAGE, LIDAR_POINTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,7 +92,7 @@ class RunRecord:
     configuration: dict[str, Any]
     usage: ResourceUsage | None = None
     duration_s: float = 0.0
-    topics: RunTopics = RunTopics()
+    topics: RunTopics = field(default_factory=RunTopics)
     frames: FrameCollector | None = None
     protocol: str | None = None
     span_ns: Span | None = None

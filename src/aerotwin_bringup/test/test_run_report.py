@@ -9,8 +9,9 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_bringup import run_report
 from aerotwin_bringup.bag_evaluation.roles import SLAM_ODOM, TRUTH
+from aerotwin_bringup.bag_evaluation.run_topics import RunTopics
 from aerotwin_bringup.map_chapters import last_map
-from aerotwin_bringup.run_report import RunRecord, RunTopics, write_run_report
+from aerotwin_bringup.run_report import RunRecord, write_run_report
 from aerotwin_core import messages
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.frames import pose_from_transform, quaternion_from_yaw

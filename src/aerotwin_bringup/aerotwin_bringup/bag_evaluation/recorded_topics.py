@@ -10,7 +10,7 @@ from aerotwin_bringup.bag_evaluation.roles import (
     BagRoles,
     are_of_one_source,
 )
-from aerotwin_bringup.run_report import RunTopics
+from aerotwin_bringup.bag_evaluation.run_topics import RunTopics
 from aerotwin_core.bag import BagReader
 
 

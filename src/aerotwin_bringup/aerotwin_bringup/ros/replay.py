@@ -13,9 +13,10 @@ from rclpy.signals import SignalHandlerOptions
 from aerotwin_bringup.bag_evaluation.poses import on_header_clock
 from aerotwin_bringup.bag_evaluation.protocols import map_protocol, trajectory_protocol
 from aerotwin_bringup.bag_evaluation.replay_record import ReplayRecord, replay_section
+from aerotwin_bringup.bag_evaluation.run_topics import RunTopics
 from aerotwin_bringup.ros.replay_node import ReplayNode
 from aerotwin_bringup.ros.replay_parameters import ReplayParameters
-from aerotwin_bringup.run_report import RunRecord, RunTopics, is_judged, say_step, write_run_report
+from aerotwin_bringup.run_report import RunRecord, is_judged, say_step, write_run_report
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError

@@ -8,11 +8,12 @@ from itertools import count
 
 import yaml
 
+from aerotwin_bringup.bag_evaluation.run_topics import RunTopics
 from aerotwin_bringup.fleet_section import fleet_section, read_member
 from aerotwin_bringup.flight_section import flight_section, path_errors
 from aerotwin_bringup.px4_log_section import TOPICS as PX4_LOG_TOPICS
 from aerotwin_bringup.px4_log_section import px4_log_section
-from aerotwin_bringup.run_report import RunRecord, RunTopics, say_step, write_run_report
+from aerotwin_bringup.run_report import RunRecord, say_step, write_run_report
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
