@@ -2,16 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every source of shapes delivers to a world."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
+
+import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_worlds.mesh import TexturedMesh
 
-if TYPE_CHECKING:
-    from aerotwin_worlds.tiles import TileStream
+
+class MeshStream(Protocol):
+    """Meshes that follow a sensor, such as `aerotwin_worlds.tiles.TileStream`."""
+
+    @property
+    def meshes(self) -> tuple[TexturedMesh, ...]:
+        """What is to be shown now, in the map frame; a mesh that stays is the same object."""
+
+    def update(self, p_map: np.ndarray) -> bool:
+        """Choose the meshes about sensors at p_map (3,) or (n, 3) [m]; whether any changed."""
+
+    def close(self) -> None:
+        """End its threads."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +43,7 @@ class Geometry:
         One line for each thing that could not be loaded.
     notes : tuple of str
         One line for each thing that was assumed, filled in or changed.
-    stream : TileStream, optional
+    stream : MeshStream, optional
         Where the meshes follow a sensor.
     """
 
@@ -42,4 +53,4 @@ class Geometry:
     attributions: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    stream: TileStream | None = None
+    stream: MeshStream | None = None

@@ -2,21 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """World: a place on Earth made of textured meshes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_worlds.description import WorldDescription
-from aerotwin_worlds.geometry import Geometry
+from aerotwin_worlds.geometry import Geometry, MeshStream
 from aerotwin_worlds.mesh import TexturedMesh
-
-if TYPE_CHECKING:
-    from aerotwin_worlds.tiles import TileStream
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +35,7 @@ class World:
         One line for each thing that could not be loaded; to be told wherever results are.
     notes : tuple of str
         One line for each thing that was assumed, filled in or changed.
-    stream : TileStream or None
+    stream : MeshStream or None
         Where the meshes follow a sensor; ``meshes`` are then those of the start.
     source : str
         What the shapes are from: one of `aerotwin_worlds.description.SOURCES`.
@@ -55,7 +50,7 @@ class World:
     start_yaw: float
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    stream: TileStream | None = None
+    stream: MeshStream | None = None
     source: str = ""
 
     @property
