@@ -4,6 +4,7 @@
 
 import math
 from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +12,18 @@ from numpy.typing import ArrayLike
 from aerotwin_worlds import columns
 from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.scene import NOTHING, RayScene, SurfaceHits
-from aerotwin_worlds.world import World
 
 GROUND_MARGIN_M = 0.5
 FOOT_M = 0.2
 """Half the span of an iris' landing gear."""
+
+
+class HasMeshes(Protocol):
+    """Something made of meshes in the map frame, such as `aerotwin_worlds.World`."""
+
+    @property
+    def meshes(self) -> Sequence[TexturedMesh]:
+        """Its surface, in the map frame."""
 
 
 class WorldQueries:
@@ -26,7 +34,7 @@ class WorldQueries:
     the coordinates; its scene, one for all of them, is built at the first such question.
     """
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: HasMeshes) -> None:
         self.replace(world.meshes)
 
     def replace(self, meshes: Sequence[TexturedMesh]) -> None:
