@@ -13,10 +13,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from aerotwin_trajectory_evaluation.alignment import (
-        TrajectoryAlignment,
-        align_trajectories,
-    )
+    from aerotwin_trajectory_evaluation.alignment import align_trajectories
     from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
     from aerotwin_trajectory_evaluation.calibration import Calibration, find_calibration
     from aerotwin_trajectory_evaluation.consistency import ChiSquareTest, innovation_nis, pose_nees
@@ -51,9 +48,10 @@ if TYPE_CHECKING:
     from aerotwin_trajectory_evaluation.resource_chapter import resource_section
     from aerotwin_trajectory_evaluation.resources import ResourceRecorder, ResourceUsage
     from aerotwin_trajectory_evaluation.sections import section
+    from aerotwin_trajectory_evaluation.umeyama import TrajectoryAlignment
 
 _MODULES = {
-    "alignment": ("TrajectoryAlignment", "align_trajectories"),
+    "alignment": ("align_trajectories",),
     "bound": ("StereoCamera", "stereo_bound"),
     "calibration": ("Calibration", "find_calibration"),
     "consistency": ("ChiSquareTest", "innovation_nis", "pose_nees"),
@@ -66,6 +64,7 @@ _MODULES = {
     "resource_chapter": ("resource_section",),
     "resources": ("ResourceRecorder", "ResourceUsage"),
     "sections": ("section",),
+    "umeyama": ("TrajectoryAlignment",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a reader must know before believing the scores of a trajectory."""
 
-from aerotwin_trajectory_evaluation.alignment import align_umeyama
 from aerotwin_trajectory_evaluation.association import interpolation_hint
 from aerotwin_trajectory_evaluation.calibration import Calibration
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import absolute_errors, summarise
 from aerotwin_trajectory_evaluation.offset_witness import DISPUTED
+from aerotwin_trajectory_evaluation.umeyama import align_umeyama
 from aerotwin_trajectory_evaluation.words import CERTAINTY_TEXT, late_or_early
 
 MIN_COVERAGE = 0.9

@@ -14,10 +14,10 @@ import numpy as np
 
 from aerotwin_core.rigid_motion import cross_matrix
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_trajectory_evaluation.alignment import align_umeyama
 from aerotwin_trajectory_evaluation.association import is_enclosed
 from aerotwin_trajectory_evaluation.clustered_fit import ClusteredFit
 from aerotwin_trajectory_evaluation.offset_witness import NO_WITNESS, Witness
+from aerotwin_trajectory_evaluation.umeyama import align_umeyama
 
 DISPLACEMENT_S = 1.0
 """Displacements, and turns, are taken over this time."""

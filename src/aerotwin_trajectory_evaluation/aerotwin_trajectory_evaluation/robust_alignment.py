@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from aerotwin_trajectory_evaluation.alignment import TrajectoryAlignment, align_umeyama
+from aerotwin_trajectory_evaluation.umeyama import TrajectoryAlignment, align_umeyama
 
 # Three poses fix a rigid motion. With 45 % astray a sample is good with 0.55^3 = 17 %, so that of
 # this many more than fifty are, and one of them has its poses far apart.
