@@ -12,6 +12,7 @@ from aerotwin_teach_repeat.route_graph.crossings import (
     submap_overlap,
 )
 from aerotwin_teach_repeat.route_graph.graph import RouteGraph, rotation_angle
+from aerotwin_teach_repeat.route_graph.graph_writer import RouteGraphWriter
 from aerotwin_teach_repeat.route_graph.joining import branch, extend, merge, with_edges
 from aerotwin_teach_repeat.route_graph.submap_sources import MemorySubmaps
 from aerotwin_teach_repeat.route_graph.types import (
@@ -23,7 +24,6 @@ from aerotwin_teach_repeat.route_graph.types import (
     Vertex,
     relative_pose,
 )
-from aerotwin_teach_repeat.route_graph.writer import RouteGraphWriter
 
 __all__ = [
     "CrossingProtocol",

@@ -14,6 +14,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, dijkstra
 
 from aerotwin_core.frames import FloatArray
+from aerotwin_teach_repeat.route_graph.folder import read_folder
 from aerotwin_teach_repeat.route_graph.types import (
     DamagedSubmapError,
     Edge,
@@ -23,6 +24,7 @@ from aerotwin_teach_repeat.route_graph.types import (
     Vertex,
     relative_pose,
 )
+from aerotwin_teach_repeat.route_graph.writer import save_graph
 
 N_KEPT = 8
 """Submaps that stay in memory: a few metres of route to both sides of where a robot is."""
@@ -83,8 +85,6 @@ class RouteGraph:
         RouteGraphError
             If it is no route graph, or its poses or edges are damaged.
         """
-        from aerotwin_teach_repeat.route_graph.folder import read_folder
-
         content = read_folder(Path(folder))
         return cls(
             content.vertices,
@@ -105,8 +105,6 @@ class RouteGraph:
         on_submap : callable, optional
             Called after each submap.
         """
-        from aerotwin_teach_repeat.route_graph.writer import save_graph
-
         save_graph(self, Path(folder), submap_format=submap_format, on_submap=on_submap)
 
     def __len__(self) -> int:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Writers of route graphs: one that a crash cannot rob, and one that replaces a whole folder."""
+"""Writers of the folder: one that a crash cannot rob, and one that replaces a whole folder."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, Protocol, Self
 
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_teach_repeat.route_graph.folder import (
@@ -37,12 +37,37 @@ from aerotwin_teach_repeat.route_graph.types import (
     Vertex,
 )
 
-if TYPE_CHECKING:
-    from aerotwin_teach_repeat.route_graph.graph import RouteGraph
+
+class GraphContent(Protocol):
+    """What of a route graph goes into its folder."""
+
+    @property
+    def frame(self) -> str:
+        """Name of the frame of all poses."""
+
+    @property
+    def about(self) -> Mapping[str, Any]:
+        """What else is known of the teach."""
+
+    @property
+    def vertices(self) -> Iterable[Vertex]:
+        """In the order of the file."""
+
+    @property
+    def edges(self) -> Iterable[Edge]:
+        """In the order of the file."""
+
+    @property
+    def submaps(self) -> SubmapSource:
+        """Where the submaps come from."""
+
+    @property
+    def submap_ids(self) -> Iterable[int]:
+        """Ids of the vertices that hold one."""
 
 
-class RouteGraphWriter:
-    """Writes a route graph while it is taught; what was added stays, whatever happens next.
+class FolderWriter:
+    """Writes the folder of a route graph; what was added stays, whatever happens next.
 
     Add a submap before the vertex that holds it, and a vertex before its edges. Every line goes
     to the operating system at once and every submap is renamed into place: a killed process loses
@@ -65,13 +90,6 @@ class RouteGraphWriter:
     ------
     RouteGraphError
         If the folder holds something else already, or nothing to go on with.
-
-    Examples
-    --------
-    >>> with RouteGraphWriter("taught") as writer:  # doctest: +SKIP
-    ...     writer.add_submap(submap)
-    ...     writer.add_vertex(vertex)
-    ...     graph = writer.finish()
     """
 
     def __init__(
@@ -139,23 +157,20 @@ class RouteGraphWriter:
                 )
         self._append(EDGES, ",".join(edge_words(edge)) + "\n")
 
-    def finish(self) -> "RouteGraph":
-        """Close the tables, write their checksums and return the graph as it was written."""
-        from aerotwin_teach_repeat.route_graph.graph import RouteGraph
-
+    def complete(self) -> None:
+        """Close the tables and write their checksums."""
         for file in self._files.values():
             os.fsync(file.fileno())
         self.close()
         sums = {n: hashlib.sha256((self.folder / n).read_bytes()).hexdigest() for n in TABLES}
         finished = {**vars(self._manifest), "is_finished": True, "sha256": sums}
         self._write_manifest(Manifest(**finished))
-        return RouteGraph.load(self.folder)
 
     def close(self) -> None:
-        """Close the files; without `finish` the graph stays marked as cut off."""
+        """Close the files; without `complete` the graph stays marked as cut off."""
         self._stack.close()
 
-    def __enter__(self) -> "RouteGraphWriter":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -199,7 +214,7 @@ class RouteGraphWriter:
 
 
 def save_graph(
-    graph: "RouteGraph",
+    graph: GraphContent,
     folder: Path,
     *,
     submap_format: str = "npz",
@@ -217,11 +232,12 @@ def save_graph(
     new = folder.with_name(f".{folder.name}.{os.getpid()}")
     old = folder.with_name(f".{folder.name}.{os.getpid()}.old")
     try:
-        with RouteGraphWriter(
+        with FolderWriter(
             new, frame=graph.frame, submap_format=submap_format, about=graph.about
         ) as writer:
             _write_all(graph, writer, on_submap)
-            writer.finish()
+            writer.complete()
+        read_folder(new)  # what cannot be read back replaces nothing
         if folder.exists():
             folder.rename(old)
         new.rename(folder)
@@ -231,7 +247,7 @@ def save_graph(
 
 
 def _write_all(
-    graph: "RouteGraph", writer: RouteGraphWriter, on_submap: Callable[[], None] | None
+    graph: GraphContent, writer: FolderWriter, on_submap: Callable[[], None] | None
 ) -> None:
     writer.add_submaps(graph.submaps, graph.submap_ids, on_submap)
     for vertex in graph.vertices:
