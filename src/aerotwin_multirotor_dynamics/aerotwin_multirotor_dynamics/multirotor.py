@@ -11,6 +11,7 @@ from aerotwin_core.frames import quaternion_from_rotation
 from aerotwin_multirotor_dynamics import layout as at
 from aerotwin_multirotor_dynamics.airframe import GRAVITY, Airframe
 from aerotwin_multirotor_dynamics.models import kernels
+from aerotwin_multirotor_dynamics.packing import pack_constants, state_length
 from aerotwin_multirotor_dynamics.state import MultirotorState
 
 IDENTITY = (0.0, 0.0, 0.0, 1.0)
@@ -61,7 +62,7 @@ class Multirotor:
         self.airframe = airframe
         self._n_rotors = len(airframe.rotors)
         self.step_state, self._refresh_state = kernels(airframe)
-        self.constants = at.pack_constants(
+        self.constants = pack_constants(
             airframe, gravity=gravity, origin_altitude_m=origin_altitude_m
         )
         self.inputs = np.zeros(at.COMMAND + self._n_rotors)
@@ -71,7 +72,7 @@ class Multirotor:
         self._command = self.inputs[at.COMMAND :]
         self._ground_point[2] = ground_height_m
         self._ground_normal[:] = UP
-        self.state_vector = np.zeros(at.state_length(airframe))
+        self.state_vector = np.zeros(state_length(airframe))
         self.reset(
             p_map_body=p_map_body,
             q_map_body=q_map_body,

@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from aerotwin_multirotor_dynamics import layout, load_airframe
+from aerotwin_multirotor_dynamics.packing import state_length
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.collision import CollisionWatch, frame_lines
 from aerotwin_simulator.surroundings import Surface
@@ -49,7 +50,7 @@ def queries(flat_world):
 
 
 def state_at(p_map, v_map=(0.0, 0.0, 0.0), rpy_deg=(0.0, 0.0, 0.0), n_contacts=0):
-    state = np.zeros(layout.state_length(IRIS))
+    state = np.zeros(state_length(IRIS))
     rotation = Rotation.from_euler("xyz", rpy_deg, degrees=True)
     state[layout.POSITION], state[layout.VELOCITY] = p_map, v_map
     state[layout.QUATERNION] = rotation.as_quat()
