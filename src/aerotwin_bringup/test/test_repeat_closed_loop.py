@@ -25,7 +25,7 @@ from aerotwin_bringup.teach_repeat.study import known_to_the_tracker
 from aerotwin_core.errors import UserError
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
 from aerotwin_simulator.ground import GroundFaults, GroundRobotParameters, LidarSilence
-from aerotwin_teach_repeat.deviation import NoDisplacement, lateral_errors
+from aerotwin_teach_repeat.deviation import NoDisplacement, lateral_errors, metrics_of
 from aerotwin_teach_repeat.repeat import RepeatState
 from aerotwin_worlds import WorldQueries
 
@@ -139,7 +139,7 @@ def test_repeats_are_judged_at_marks(world, taught, record, tmp_path):
     poses = taught.graph.poses_map(taught.ids)
     route = route_in_bent_map("boxes", poses, NoDisplacement(), world, stations(poses, 3.0))
     assert route.floor is None and not route.is_closed
-    metrics = evaluate_repeats(route, [record], method="test").metrics()
+    metrics = metrics_of(evaluate_repeats(route, [record], method="test"))
     assert metrics["marks"]["n"] == metrics["marks"]["n_passings"] == len(stations(poses, 3.0))
     assert metrics["localisation"]["n_failed"] == 0
     section = drives_section([record])

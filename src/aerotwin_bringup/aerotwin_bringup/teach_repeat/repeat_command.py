@@ -76,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_bringup.teach_repeat.judging import drives_section, evaluate_repeats
     from aerotwin_bringup.teach_repeat.radar_page import radar_section
     from aerotwin_core.cli import say, write_json
+    from aerotwin_teach_repeat.deviation import metrics_of, section_of
     from aerotwin_teach_repeat.route_graph import RouteGraph
     from aerotwin_worlds import WorldQueries, load_world
 
@@ -92,11 +93,11 @@ def run(args: argparse.Namespace) -> int:
         record.write(args.out / f"repeat_{number + 1}")
     method = f"{args.tracker}, {study.radar or args.lidar}"
     evaluation = evaluate_repeats(route, records, method=method)
-    sections = [*evaluation.sections(), drives_section(records)]
+    sections = [section_of(evaluation), drives_section(records)]
     if study.radar:
         sections.append(radar_section(graph, ids, queries, study, route.displacement))
     page = _write(args, study, world, evaluation, sections)
-    metrics = evaluation.metrics()
+    metrics = metrics_of(evaluation)
     write_json(args.json, metrics)
     n = sum(record.is_completed for record in records)
     if args.json != "-":

@@ -40,7 +40,7 @@ from aerotwin_teach_repeat.deviation.markers import (
     passings,
     poses_along,
 )
-from aerotwin_teach_repeat.deviation.metrics import TEACH_REPEAT_SCHEMA
+from aerotwin_teach_repeat.deviation.metrics import TEACH_REPEAT_SCHEMA, metrics_of
 from aerotwin_teach_repeat.deviation.path_errors import LateralErrors, arc_length, lateral_errors
 from aerotwin_teach_repeat.deviation.repeats import (
     NominalDeviation,
@@ -48,7 +48,7 @@ from aerotwin_teach_repeat.deviation.repeats import (
     nominal_deviation,
     repeat_deviation,
 )
-from aerotwin_teach_repeat.deviation.sections import methods_section
+from aerotwin_teach_repeat.deviation.sections import methods_section, section_of
 
 __all__ = [
     "RADIUS_M",
@@ -79,6 +79,7 @@ __all__ = [
     "marker_errors",
     "marks_on_route",
     "methods_section",
+    "metrics_of",
     "nominal_deviation",
     "painted_marks",
     "passings",
@@ -86,6 +87,7 @@ __all__ = [
     "pseudo_gnss_errors",
     "repeat_deviation",
     "rigid_fit_floor",
+    "section_of",
     "tracking_scores",
     "true_poses",
 ]

@@ -5,7 +5,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -36,9 +35,6 @@ from aerotwin_teach_repeat.deviation.repeats import (
     nominal_deviation,
     repeat_deviation,
 )
-
-if TYPE_CHECKING:
-    from aerotwin_core.section import Section
 
 WINDOW_M = 5.0
 """How far along the route a run's place may jump between samples, beyond its motion [m]."""
@@ -95,7 +91,7 @@ class RepeatRun:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TeachRepeatEvaluation:
-    """The repeats of one route by one method.
+    """The repeats of one route by one method; `metrics_of` and `section_of` read it.
 
     Parameters
     ----------
@@ -253,15 +249,3 @@ class TeachRepeatEvaluation:
     def km_per_intervention(self) -> float | None:
         """None where nobody had to step in: more than all that was driven."""
         return self.driven_km / self.n_interventions if self.n_interventions else None
-
-    def metrics(self) -> dict[str, Any]:
-        """Return all figures as plain values; schema in `TEACH_REPEAT_SCHEMA`."""
-        from aerotwin_teach_repeat.deviation.metrics import metrics_of
-
-        return metrics_of(self)
-
-    def sections(self, *, name: str = "teach_repeat") -> tuple["Section", ...]:
-        """Return the chapters of a report."""
-        from aerotwin_teach_repeat.deviation.sections import section_of
-
-        return (section_of(self, name=name),)

@@ -3,7 +3,6 @@
 """Plots of repeats: the route coloured by error, errors along it, boxes per method."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,14 +26,12 @@ from aerotwin_core.plots import (
     style,
 )
 from aerotwin_teach_repeat.deviation.displacements import true_poses
-
-if TYPE_CHECKING:
-    from aerotwin_teach_repeat.deviation.evaluation import TeachRepeatEvaluation
+from aerotwin_teach_repeat.deviation.evaluation import TeachRepeatEvaluation
 
 _CM = 100.0
 
 
-def route_map(evaluation: "TeachRepeatEvaluation", name: str) -> str:
+def route_map(evaluation: TeachRepeatEvaluation, name: str) -> str:
     """Draw the true runs from above, coloured by how far they are beside the true route."""
     points = np.concatenate([run.T_true_base[:, :3, 3] for run in evaluation.runs])
     errors = np.abs(np.concatenate([found.error_m for found in evaluation.true])) * _CM
@@ -51,7 +48,7 @@ def route_map(evaluation: "TeachRepeatEvaluation", name: str) -> str:
     return chart(name, draw, width_in=WIDE_IN, height_in=height_of_map(points))
 
 
-def along_the_route(evaluation: "TeachRepeatEvaluation", name: str) -> str:
+def along_the_route(evaluation: TeachRepeatEvaluation, name: str) -> str:
     """Draw truth, belief and the floor over the way, with the marks as dots."""
     figure = new_figure(WIDE_IN, 4.6)
     with style():
@@ -76,7 +73,7 @@ def along_the_route(evaluation: "TeachRepeatEvaluation", name: str) -> str:
     return render_svg(figure, name)
 
 
-def _draw_floor(axes, evaluation: "TeachRepeatEvaluation") -> None:
+def _draw_floor(axes, evaluation: TeachRepeatEvaluation) -> None:
     if evaluation.floor is None:
         return
     which = thinned(len(evaluation.route_s_m))
@@ -86,7 +83,7 @@ def _draw_floor(axes, evaluation: "TeachRepeatEvaluation") -> None:
     )  # fmt: skip
 
 
-def boxes_of_one(evaluation: "TeachRepeatEvaluation", name: str) -> str:
+def boxes_of_one(evaluation: TeachRepeatEvaluation, name: str) -> str:
     """Draw boxes of the deviation at the marks: truth, belief, floor."""
     series = [
         Series(label="truth", values=_absolute(evaluation.markers.offsets_m), colour=ESTIMATE),
@@ -102,7 +99,7 @@ def boxes_of_one(evaluation: "TeachRepeatEvaluation", name: str) -> str:
     )
 
 
-def boxes_of_methods(evaluations: Sequence["TeachRepeatEvaluation"], name: str) -> str:
+def boxes_of_methods(evaluations: Sequence[TeachRepeatEvaluation], name: str) -> str:
     """Draw one box of the deviation at the marks for each method, as the thesis does."""
     series = [
         Series(label=evaluation.method, values=_absolute(evaluation.markers.offsets_m))
@@ -116,7 +113,7 @@ def boxes_of_methods(evaluations: Sequence["TeachRepeatEvaluation"], name: str) 
     )
 
 
-def localization_along(evaluation: "TeachRepeatEvaluation", name: str) -> str:
+def localization_along(evaluation: TeachRepeatEvaluation, name: str) -> str:
     """Draw how far the belief is beside the truth over the way; dots where not localised."""
     figure = new_figure(WIDE_IN, 3.4)
     with style():
@@ -138,7 +135,7 @@ def localization_along(evaluation: "TeachRepeatEvaluation", name: str) -> str:
     return render_svg(figure, name)
 
 
-def bias_and_spread(evaluation: "TeachRepeatEvaluation", name: str) -> str:
+def bias_and_spread(evaluation: TeachRepeatEvaluation, name: str) -> str:
     """Draw bias and spread at each mark: what the map does, and what chance does."""
 
     def draw(axes) -> None:

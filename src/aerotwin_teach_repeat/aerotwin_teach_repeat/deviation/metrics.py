@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of a teach-and-repeat evaluation as plain values, and their written schema."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from aerotwin_teach_repeat.deviation.evaluation import TeachRepeatEvaluation
+from aerotwin_teach_repeat.deviation.evaluation import TeachRepeatEvaluation
 
 _NUMBER = {"type": ["number", "null"]}
 _COUNT = {"type": "integer", "minimum": 0}
@@ -72,8 +71,8 @@ TEACH_REPEAT_SCHEMA: dict[str, Any] = _object(
 )
 
 
-def metrics_of(evaluation: "TeachRepeatEvaluation") -> dict[str, Any]:
-    """Return all figures of an evaluation as plain values."""
+def metrics_of(evaluation: TeachRepeatEvaluation) -> dict[str, Any]:
+    """Return all figures of an evaluation as plain values; schema in `TEACH_REPEAT_SCHEMA`."""
     repeats, nominal = evaluation.repeats, evaluation.nominal
     return {
         "method": evaluation.method,
@@ -132,7 +131,7 @@ def _plain(values: np.ndarray) -> list:
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
-def _marks(evaluation: "TeachRepeatEvaluation") -> dict[str, Any]:
+def _marks(evaluation: TeachRepeatEvaluation) -> dict[str, Any]:
     markers = evaluation.markers
     return {
         "n": len(evaluation.marks),
@@ -145,7 +144,7 @@ def _marks(evaluation: "TeachRepeatEvaluation") -> dict[str, Any]:
     }
 
 
-def _belief(evaluation: "TeachRepeatEvaluation") -> dict[str, Any]:
+def _belief(evaluation: TeachRepeatEvaluation) -> dict[str, Any]:
     scores = evaluation.tracking
 
     def pooled(name: str) -> float:
@@ -161,7 +160,7 @@ def _belief(evaluation: "TeachRepeatEvaluation") -> dict[str, Any]:
     }
 
 
-def _gnss(evaluation: "TeachRepeatEvaluation") -> dict[str, float | None]:
+def _gnss(evaluation: TeachRepeatEvaluation) -> dict[str, float | None]:
     found = evaluation.gnss
     by_marks = [errors.marks_m for errors in found if errors.marks_m is not None]
     return {
@@ -171,7 +170,7 @@ def _gnss(evaluation: "TeachRepeatEvaluation") -> dict[str, float | None]:
     }
 
 
-def _localisation(evaluation: "TeachRepeatEvaluation") -> dict[str, Any]:
+def _localisation(evaluation: TeachRepeatEvaluation) -> dict[str, Any]:
     errors = evaluation.localization
     lateral = np.concatenate([e.lateral_m for e in errors])
     failed = [run.is_localized for run in evaluation.runs if run.is_localized is not None]

@@ -3,7 +3,7 @@
 """Repeats of a taught route as chapters of a report."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +12,9 @@ from aerotwin_core.scene import PathLayer, PointLayer, Scene
 from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table
 from aerotwin_teach_repeat.deviation import figures
 from aerotwin_teach_repeat.deviation.displacements import true_poses
-from aerotwin_teach_repeat.deviation.metrics import TEACH_REPEAT_SCHEMA
+from aerotwin_teach_repeat.deviation.evaluation import TeachRepeatEvaluation
+from aerotwin_teach_repeat.deviation.metrics import TEACH_REPEAT_SCHEMA, metrics_of
 from aerotwin_teach_repeat.deviation.published import published_table
-
-if TYPE_CHECKING:
-    from aerotwin_teach_repeat.deviation.evaluation import TeachRepeatEvaluation
 
 _UNDERSTATED = 2.0
 """How many times the belief's figure the truth may be before the report warns."""
@@ -24,9 +22,9 @@ _FEW_RUNS = 3
 _MAX_MARK_ROWS = 60
 
 
-def section_of(evaluation: "TeachRepeatEvaluation", *, name: str) -> Section:
+def section_of(evaluation: TeachRepeatEvaluation, *, name: str = "teach_repeat") -> Section:
     """Return the chapter of one evaluation."""
-    metrics = evaluation.metrics()
+    metrics = metrics_of(evaluation)
     return Section(
         title=f"Repeats: {evaluation.method}, {evaluation.route}",
         name=name,
@@ -48,10 +46,10 @@ def section_of(evaluation: "TeachRepeatEvaluation", *, name: str) -> Section:
 
 
 def methods_section(
-    evaluations: Sequence["TeachRepeatEvaluation"], *, name: str = "teach_repeat_methods"
+    evaluations: Sequence[TeachRepeatEvaluation], *, name: str = "teach_repeat_methods"
 ) -> Section:
     """Return the chapter that sets several methods on shared marks side by side."""
-    all_metrics = [evaluation.metrics() for evaluation in evaluations]
+    all_metrics = [metrics_of(evaluation) for evaluation in evaluations]
     rows = tuple(
         (
             metrics["method"],
@@ -123,7 +121,7 @@ def _runs(n: int) -> str:
     return "1 run" if n == 1 else f"{n} runs"
 
 
-def _text(evaluation: "TeachRepeatEvaluation", metrics: dict[str, Any]) -> str:
+def _text(evaluation: TeachRepeatEvaluation, metrics: dict[str, Any]) -> str:
     runs = metrics["runs"]
     return (
         f"{_runs(runs['n'])} of {metrics['route']['length_m']:.0f} m, {runs['n_completed']} to "
@@ -177,7 +175,7 @@ def _headline(metrics: dict[str, Any]) -> tuple[Headline, ...]:
     )
 
 
-def _scene(evaluation: "TeachRepeatEvaluation") -> Scene:
+def _scene(evaluation: TeachRepeatEvaluation) -> Scene:
     route = true_poses(evaluation.displacement, evaluation.T_map_route)[:, :3, 3]
     layers: list[PathLayer | PointLayer] = [
         PathLayer(name="route taught, true place", points_map=route, colour=TRUTH),
@@ -207,7 +205,7 @@ def _scene(evaluation: "TeachRepeatEvaluation") -> Scene:
     )
 
 
-def _figures(evaluation: "TeachRepeatEvaluation", name: str) -> tuple[Figure, ...]:
+def _figures(evaluation: TeachRepeatEvaluation, name: str) -> tuple[Figure, ...]:
     return (
         Figure(
             title="Route and runs from above",
@@ -274,7 +272,7 @@ def _score_table(metrics: dict[str, Any]) -> Table:
     return Table(title="Scores", columns=MEASURE_COLUMNS, rows=tuple(cells))
 
 
-def _mark_table(evaluation: "TeachRepeatEvaluation") -> Table:
+def _mark_table(evaluation: TeachRepeatEvaluation) -> Table:
     markers, floor = evaluation.markers, evaluation.floor_at_marks_m
     order = np.argsort(-np.nan_to_num(np.abs(markers.bias_m)), kind="stable")[:_MAX_MARK_ROWS]
     rows = tuple(
@@ -296,7 +294,7 @@ def _mark_table(evaluation: "TeachRepeatEvaluation") -> Table:
     )  # fmt: skip
 
 
-def _pair_table(evaluation: "TeachRepeatEvaluation") -> tuple[Table, ...]:
+def _pair_table(evaluation: TeachRepeatEvaluation) -> tuple[Table, ...]:
     if evaluation.repeats is None:
         return ()
     names = [f"{k + 1}" for k in range(len(evaluation.runs))]
@@ -314,7 +312,7 @@ def _pair_table(evaluation: "TeachRepeatEvaluation") -> tuple[Table, ...]:
     )
 
 
-def _warnings(evaluation: "TeachRepeatEvaluation", metrics: dict[str, Any]) -> list[str]:
+def _warnings(evaluation: TeachRepeatEvaluation, metrics: dict[str, Any]) -> list[str]:
     found = []
     if metrics["marks"]["n_missed"]:
         found.append(

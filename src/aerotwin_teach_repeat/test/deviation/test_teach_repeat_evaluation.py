@@ -9,7 +9,13 @@ from deviation_cases import Affine, Waves, beside, evaluation_of
 
 from aerotwin_report import write_report
 from aerotwin_report.schema_check import faults
-from aerotwin_teach_repeat.deviation import TEACH_REPEAT_SCHEMA, methods_section, true_poses
+from aerotwin_teach_repeat.deviation import (
+    TEACH_REPEAT_SCHEMA,
+    methods_section,
+    metrics_of,
+    section_of,
+    true_poses,
+)
 
 WARP = Waves(0.30, 100.0)
 JITTER_M = 0.008
@@ -23,7 +29,7 @@ def warped():
 
 @pytest.fixture(scope="module")
 def metrics(warped):
-    return warped.metrics()
+    return metrics_of(warped)
 
 
 def test_a_robot_with_the_oracles_localiser_scores_the_floor_and_its_jitter(metrics):
@@ -55,7 +61,7 @@ def test_the_localisation_error_is_the_floor_with_the_other_sign(warped):
 
 def test_an_offset_and_a_turn_of_the_whole_map_cost_nothing():
     c, s = np.cos(0.1), np.sin(0.1)
-    found = evaluation_of(Affine(((c, -s), (s, c)), (100.0, -7.0)), jitter_m=1e-6).metrics()
+    found = metrics_of(evaluation_of(Affine(((c, -s), (s, c)), (100.0, -7.0)), jitter_m=1e-6))
     assert found["pte_m"]["max"] < CHORD_M
     assert found["gnss_m"]["marks_rmse"] == pytest.approx(0.02, rel=0.1)  # the receiver's noise
 
@@ -63,7 +69,7 @@ def test_an_offset_and_a_turn_of_the_whole_map_cost_nothing():
 def test_the_metrics_obey_their_schema_and_are_plain(metrics):
     assert faults(metrics, TEACH_REPEAT_SCHEMA) == []
     json.dumps(metrics, allow_nan=False)
-    bare = evaluation_of(Affine(), n_runs=1).metrics()
+    bare = metrics_of(evaluation_of(Affine(), n_runs=1))
     assert faults(bare, TEACH_REPEAT_SCHEMA) == []
     json.dumps(bare, allow_nan=False)
     assert bare["floor_m"] is None
@@ -74,7 +80,7 @@ def test_the_metrics_obey_their_schema_and_are_plain(metrics):
 
 def test_interventions_count_by_the_true_way_driven(warped):
     runs = [dataclasses.replace(run, n_interventions=k) for k, run in enumerate(warped.runs)]
-    found = dataclasses.replace(warped, runs=runs).metrics()["interventions"]
+    found = metrics_of(dataclasses.replace(warped, runs=runs))["interventions"]
     assert found["n"] == 3
     assert found["driven_km"] == pytest.approx(0.9, rel=0.02)
     assert found["km_per_intervention"] == pytest.approx(found["driven_km"] / 3.0)
@@ -90,15 +96,15 @@ def test_a_run_that_ends_early_misses_marks_and_the_report_says_so(warped):
         is_localized=np.arange(150) < 140,
     )
     found = dataclasses.replace(warped, runs=[short, *warped.runs[1:]])
-    assert 20 <= found.metrics()["marks"]["n_missed"] <= 30
-    assert found.metrics()["localisation"]["n_failed"] == 10
-    warnings = " ".join(found.sections()[0].warnings)
+    assert 20 <= metrics_of(found)["marks"]["n_missed"] <= 30
+    assert metrics_of(found)["localisation"]["n_failed"] == 10
+    warnings = " ".join(section_of(found).warnings)
     assert "missing" in warnings
     assert "1 of 3 runs did not reach the goal" in warnings
 
 
 def test_the_report_warns_where_the_robots_own_figure_understates(warped):
-    section = warped.sections()[0]
+    section = section_of(warped)
     assert any("understates the truth" in text for text in section.warnings)
     assert "floor of the map" in section.verdict
     published = next(t for t in section.tables if t.title == "Published in the field")
@@ -108,13 +114,13 @@ def test_the_report_warns_where_the_robots_own_figure_understates(warped):
 
 def test_a_report_of_one_and_of_several_methods_is_written(warped, tmp_path):
     driven = evaluation_of(Affine(), method="taught by driving", seed=5)
-    sections = [*warped.sections(), methods_section([warped, driven])]
+    sections = [section_of(warped), methods_section([warped, driven])]
     write_report(tmp_path, title="Repeats", sections=sections, configuration={})
     page = (tmp_path / "report.html").read_text()
     for text in ("Error along the route", "rigid-fit floor", "virtual, waves", "Structured-C"):
         assert text in page
     written = json.loads((tmp_path / "metrics.json").read_text())
-    assert written["sections"]["teach_repeat"]["pte_m"] == warped.metrics()["pte_m"]
+    assert written["sections"]["teach_repeat"]["pte_m"] == metrics_of(warped)["pte_m"]
 
 
 def test_what_does_not_fit_together_is_refused(warped):

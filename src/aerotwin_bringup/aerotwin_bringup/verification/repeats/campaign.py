@@ -23,6 +23,7 @@ from aerotwin_bringup.verification.repeats.case import Case
 from aerotwin_core.child_python import spawning_context
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
+from aerotwin_teach_repeat.deviation import metrics_of
 from aerotwin_worlds import WorldQueries
 
 SCORES = "scores.json"
@@ -75,7 +76,7 @@ class Work:
         if not found:
             raise UserError(f"no repeat drove: see states.csv of {self.folder}")
         evaluation = evaluate_runs(route, found, method=self.case.title)
-        floor, scores = evaluation.floor_at_marks_m, evaluation.metrics()
+        floor, scores = evaluation.floor_at_marks_m, metrics_of(evaluation)
         n_stood = len(folders) - len(found)
         scores["marks"]["n_missed"] += n_stood * len(route.marks)
         scores["interventions"]["n"] += n_stood
