@@ -3,6 +3,7 @@
 """The shape of the workspace: who may import whom, and that the manifests tell the truth."""
 
 import ast
+import graphlib
 import re
 import subprocess
 import sys
@@ -92,6 +93,20 @@ def imported(node: ast.AST) -> Iterator[str]:
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+def import_graph(package: str) -> dict[str, set[str]]:
+    """Return the modules of a package and which others of it each names, for types only too."""
+    files = {}
+    for path in modules(package):
+        parts = path.relative_to(SOURCE / package).with_suffix("").parts
+        files[".".join(parts).removesuffix(".__init__")] = path
+    graph = {}
+    for module, path in files.items():
+        # Of `a.b` either is the module: the other is a name in it.
+        named = {name if name in files else name.rpartition(".")[0] for name in imports(path)}
+        graph[module] = named & files.keys()
+    return graph
+
+
 def foreign_imports(package: str) -> set[str]:
     """Return the top-level names that a package imports from outside itself and Python."""
     names = {
@@ -128,6 +143,14 @@ def test_a_package_imports_only_what_stands_below_it(package):
     used = {name for name in foreign_imports(package) if name.startswith("aerotwin_")}
     if ALLOWED[package] != "*":
         assert used <= {f"aerotwin_{name}" for name in ALLOWED[package].split()}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_modules_of_a_package_import_each_other(package):
+    try:
+        graphlib.TopologicalSorter(import_graph(package)).prepare()
+    except graphlib.CycleError as error:
+        pytest.fail(f"import circle: {' <- '.join(error.args[1])}")
 
 
 @pytest.mark.parametrize("package", PACKAGES)
