@@ -7,23 +7,30 @@
 many runs of several methods on several sequences, failures included, with significance.
 """
 
-from aerotwin_comparison.run_folder import RunFolder, open_run_folder
-from aerotwin_comparison.study import (
-    Study,
-    StudyProtocol,
-    StudyRun,
-    evaluate_study,
-    load_study,
-    study_section,
-)
-from aerotwin_comparison.twin import (
-    Sensing,
-    TwinComparison,
-    TwinProtocol,
-    TwinSide,
-    compare_twins,
-    twin_section,
-)
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_comparison.run_folder import RunFolder, open_run_folder
+    from aerotwin_comparison.study import (
+        Study,
+        StudyProtocol,
+        StudyRun,
+        evaluate_study,
+        load_study,
+        study_section,
+    )
+    from aerotwin_comparison.twin import (
+        Sensing,
+        TwinComparison,
+        TwinProtocol,
+        TwinSide,
+        compare_twins,
+        twin_section,
+    )
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = [
     "RunFolder",

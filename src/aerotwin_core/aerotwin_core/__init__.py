@@ -15,9 +15,10 @@ The working folder decides nothing: what numba and Fast DDS would read from it (
 compiled kernels, which are pickles; the network) is set in the environment, where it is not yet.
 """
 
-import importlib
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_core.camera import (
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from aerotwin_core.errors import ParameterError, UserError
     from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
     from aerotwin_core.trajectory import Trajectory
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 os.environ.setdefault("NUMBA_CACHE_DIR", "")
 os.environ.setdefault("SKIP_DEFAULT_XML_FILE", "1")
@@ -46,23 +49,3 @@ __all__ = [
     "Trajectory",
     "UserError",
 ]
-
-_HOMES = {
-    "BrownCamera": "camera",
-    "CameraModel": "camera",
-    "FisheyeCamera": "camera",
-    "GeodeticPoint": "geodesy",
-    "LocalTangentPlane": "geodesy",
-    "ParameterError": "errors",
-    "PinholeCamera": "camera",
-    "StereoRig": "camera",
-    "Trajectory": "trajectory",
-    "UserError": "errors",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use: a command's help must not wait for SciPy."""
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"aerotwin_core.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'aerotwin_core' has no attribute '{name}'")

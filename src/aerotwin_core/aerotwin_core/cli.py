@@ -8,20 +8,19 @@ A verb is an entry point of the group `aerotwin.commands`; nested verbs have dot
 """
 
 import argparse
+import ast
 import errno
 import importlib
 import io
-import json
 import os
 import re
 import sys
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, TextIO, cast
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
@@ -34,6 +33,9 @@ from aerotwin_core.stop_request import (
     is_interrupt,
 )
 from aerotwin_core.working_folder import check_working_folder
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 GROUP = "aerotwin.commands"
 EXIT_USAGE = 2
@@ -146,10 +148,21 @@ def _explain(words: list[str], verbs: dict[tuple[str, ...], EntryPoint]) -> int:
 
 
 def _first_line(entry: EntryPoint) -> str:
+    """Return what a verb does; its module is read and not imported, which would take long."""
+    package, *rest = entry.value.split(".")
     try:
-        return (importlib.import_module(entry.value).__doc__ or "").partition("\n")[0]
-    except ImportError as error:
+        spec = find_spec(package)  # of the top level only: the packages below would be imported
+        for folder in (spec and spec.submodule_search_locations) or ():
+            path = Path(folder, *rest).with_suffix(".py")
+            if path.is_file():
+                return _summary(ast.get_docstring(ast.parse(path.read_bytes())))
+        return _summary(importlib.import_module(entry.value).__doc__)  # of an archive
+    except (ImportError, OSError, SyntaxError) as error:
         return f"(cannot be loaded: {error})"
+
+
+def _summary(docstring: str | None) -> str:
+    return (docstring or "").partition("\n")[0]
 
 
 def say(text: str) -> None:
@@ -186,6 +199,8 @@ def write_json(path: str | None, payload: Any) -> None:
     """Write the machine-readable result: None = nowhere, "-" = standard output, else a file."""
     if path is None:
         return
+    import json
+
     text = json.dumps(payload, indent=2, sort_keys=True, allow_nan=False, default=_plain) + "\n"
     if path == "-":
         sys.stdout.write(text)
@@ -207,8 +222,10 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
 
 
-def progress(total: float, text: str, *, unit: str = "") -> tqdm:
+def progress(total: float, text: str, *, unit: str = "") -> "tqdm":
     """Return a progress bar on a terminal, and a silent one elsewhere; call `update(n)`."""
+    from tqdm import tqdm
+
     return tqdm(total=total, desc=text, unit=unit, disable=not sys.stderr.isatty(), leave=False)
 
 

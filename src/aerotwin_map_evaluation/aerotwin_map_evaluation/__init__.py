@@ -7,16 +7,23 @@ within a cut. Voxels hide errors and add their own, so the floor of a perfect ma
 the true surface and what the alignment removed stand beside it. Points are in map (ENU, metres).
 """
 
-from aerotwin_map_evaluation.cloud_scores import CloudScores
-from aerotwin_map_evaluation.entropy import MapEntropy, map_entropy
-from aerotwin_map_evaluation.evaluation import evaluate_map
-from aerotwin_map_evaluation.no_reference import MapStatistics, evaluate_without_reference
-from aerotwin_map_evaluation.protocol import PRESETS, MapProtocol, load_map_protocol
-from aerotwin_map_evaluation.reference import MapReference
-from aerotwin_map_evaluation.result import MapEvaluation
-from aerotwin_map_evaluation.sections import section, statistics_section
-from aerotwin_map_evaluation.surface import SurfaceReference
-from aerotwin_map_evaluation.wasserstein import VoxelDistances, voxel_distances
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_map_evaluation.cloud_scores import CloudScores
+    from aerotwin_map_evaluation.entropy import MapEntropy, map_entropy
+    from aerotwin_map_evaluation.evaluation import evaluate_map
+    from aerotwin_map_evaluation.no_reference import MapStatistics, evaluate_without_reference
+    from aerotwin_map_evaluation.protocol import PRESETS, MapProtocol, load_map_protocol
+    from aerotwin_map_evaluation.reference import MapReference
+    from aerotwin_map_evaluation.result import MapEvaluation
+    from aerotwin_map_evaluation.sections import section, statistics_section
+    from aerotwin_map_evaluation.surface import SurfaceReference
+    from aerotwin_map_evaluation.wasserstein import VoxelDistances, voxel_distances
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = [
     "PRESETS",

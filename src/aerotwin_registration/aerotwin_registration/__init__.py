@@ -7,22 +7,29 @@ returns a `Registration` with `T_target_source`, x_target = T_target_source @ x_
 passes a failure off as an answer: `converged` is False then, with a reason in words.
 """
 
-from aerotwin_registration.clouds import Cloud, read_cloud, write_cloud
-from aerotwin_registration.coarse import CoarseProtocol, CoarseRegistration, coarse_align
-from aerotwin_registration.geo_reference import (
-    GnssAlignment,
-    GnssProtocol,
-    T_reference_estimate_from_origins,
-    align_to_gnss,
-)
-from aerotwin_registration.icp import (
-    ICP_PRESETS,
-    IcpProtocol,
-    Registration,
-    Surface,
-    align,
-)
-from aerotwin_registration.voxels import voxel_downsample
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_registration.clouds import Cloud, read_cloud, write_cloud
+    from aerotwin_registration.coarse import CoarseProtocol, CoarseRegistration, coarse_align
+    from aerotwin_registration.geo_reference import (
+        GnssAlignment,
+        GnssProtocol,
+        T_reference_estimate_from_origins,
+        align_to_gnss,
+    )
+    from aerotwin_registration.icp import (
+        ICP_PRESETS,
+        IcpProtocol,
+        Registration,
+        Surface,
+        align,
+    )
+    from aerotwin_registration.voxels import voxel_downsample
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = [
     "ICP_PRESETS",

@@ -7,53 +7,60 @@ readings. Randomness is injected, one generator per sensor (`seed_sequence`), an
 not depend on the sampling rate. Parameters come from packaged presets (`load_preset`). No ROS.
 """
 
-from aerotwin_core.seeds import seed_sequence
-from aerotwin_sensor_models import layout
-from aerotwin_sensor_models.airspeed import Airspeed, AirspeedParameters
-from aerotwin_sensor_models.atmosphere import (
-    air_density,
-    pressure_altitude_m,
-    standard_atmosphere,
-)
-from aerotwin_sensor_models.barometer import Barometer, BarometerParameters, BarometerSample
-from aerotwin_sensor_models.camera_noise import CameraNoiseParameters, DepthNoiseParameters
-from aerotwin_sensor_models.camera_preset import CameraParameters
-from aerotwin_sensor_models.exposure import ExposureParameters, light_at
-from aerotwin_sensor_models.external_vision import (
-    ExternalVision,
-    ExternalVisionParameters,
-    ExternalVisionSample,
-)
-from aerotwin_sensor_models.extra_sensor import (
-    ExtraSensor,
-    SensorTruth,
-    extra_message,
-    make_extra_sensor,
-)
-from aerotwin_sensor_models.gnss import Gnss, GnssParameters, GnssSample
-from aerotwin_sensor_models.image_sensor import DepthSensor, ImageSensor
-from aerotwin_sensor_models.imu import (
-    Imu,
-    ImuParameters,
-    ImuSample,
-    TriadParameters,
-    specific_force,
-)
-from aerotwin_sensor_models.inertial import InertialUnit, TruthPlaces
-from aerotwin_sensor_models.kernels import sample_inertial
-from aerotwin_sensor_models.lidar import Lidar, LidarParameters, LidarScan
-from aerotwin_sensor_models.lidar_message import scan_message
-from aerotwin_sensor_models.magnetometer import (
-    Magnetometer,
-    MagnetometerParameters,
-    magnetic_field_enu_tesla,
-)
-from aerotwin_sensor_models.optical_flow import FlowReading, OpticalFlow, OpticalFlowParameters
-from aerotwin_sensor_models.presets import load_preset, preset_names, preset_source
-from aerotwin_sensor_models.radar import Radar, RadarParameters, RadarScan
-from aerotwin_sensor_models.radar_image import polar_image
-from aerotwin_sensor_models.range_finder import RangeFinder, RangeFinderParameters
-from aerotwin_sensor_models.vignetting import VignettingParameters, relative_illumination
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_core.seeds import seed_sequence
+    from aerotwin_sensor_models import layout
+    from aerotwin_sensor_models.airspeed import Airspeed, AirspeedParameters
+    from aerotwin_sensor_models.atmosphere import (
+        air_density,
+        pressure_altitude_m,
+        standard_atmosphere,
+    )
+    from aerotwin_sensor_models.barometer import Barometer, BarometerParameters, BarometerSample
+    from aerotwin_sensor_models.camera_noise import CameraNoiseParameters, DepthNoiseParameters
+    from aerotwin_sensor_models.camera_preset import CameraParameters
+    from aerotwin_sensor_models.exposure import ExposureParameters, light_at
+    from aerotwin_sensor_models.external_vision import (
+        ExternalVision,
+        ExternalVisionParameters,
+        ExternalVisionSample,
+    )
+    from aerotwin_sensor_models.extra_sensor import (
+        ExtraSensor,
+        SensorTruth,
+        extra_message,
+        make_extra_sensor,
+    )
+    from aerotwin_sensor_models.gnss import Gnss, GnssParameters, GnssSample
+    from aerotwin_sensor_models.image_sensor import DepthSensor, ImageSensor
+    from aerotwin_sensor_models.imu import (
+        Imu,
+        ImuParameters,
+        ImuSample,
+        TriadParameters,
+        specific_force,
+    )
+    from aerotwin_sensor_models.inertial import InertialUnit, TruthPlaces
+    from aerotwin_sensor_models.kernels import sample_inertial
+    from aerotwin_sensor_models.lidar import Lidar, LidarParameters, LidarScan
+    from aerotwin_sensor_models.lidar_message import scan_message
+    from aerotwin_sensor_models.magnetometer import (
+        Magnetometer,
+        MagnetometerParameters,
+        magnetic_field_enu_tesla,
+    )
+    from aerotwin_sensor_models.optical_flow import FlowReading, OpticalFlow, OpticalFlowParameters
+    from aerotwin_sensor_models.presets import load_preset, preset_names, preset_source
+    from aerotwin_sensor_models.radar import Radar, RadarParameters, RadarScan
+    from aerotwin_sensor_models.radar_image import polar_image
+    from aerotwin_sensor_models.range_finder import RangeFinder, RangeFinderParameters
+    from aerotwin_sensor_models.vignetting import VignettingParameters, relative_illumination
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = [
     "Airspeed",

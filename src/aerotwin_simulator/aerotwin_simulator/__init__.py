@@ -8,25 +8,15 @@ truth, `base_link` (FLU) for the body, `imu_link`, `stereo_left_optical`, `stere
 its sensors, prefixed by the vehicle's name in a fleet.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_simulator.inertial_step import InertialVehicle
     from aerotwin_simulator.parameters import SimulatorParameters
     from aerotwin_simulator.simulation import Simulation
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = ["InertialVehicle", "Simulation", "SimulatorParameters"]
-
-_HOMES = {
-    "InertialVehicle": "inertial_step",
-    "Simulation": "simulation",
-    "SimulatorParameters": "parameters",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use: the executable must be able to leave while it loads."""
-    if name in _HOMES:
-        return getattr(importlib.import_module(f"aerotwin_simulator.{_HOMES[name]}"), name)
-    raise AttributeError(f"module 'aerotwin_simulator' has no attribute '{name}'")

@@ -7,6 +7,13 @@ from a cloud, `teaching` makes a graph of way-points or of a driven trajectory. 
 of b to a; `map` is the frame of the cloud, `base` the vehicle's: x forward, z up, on the ground.
 """
 
-from aerotwin_teach_repeat.route_graph import Edge, RouteGraph, RouteGraphWriter, Submap, Vertex
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_teach_repeat.route_graph import Edge, RouteGraph, RouteGraphWriter, Submap, Vertex
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = ["Edge", "RouteGraph", "RouteGraphWriter", "Submap", "Vertex"]

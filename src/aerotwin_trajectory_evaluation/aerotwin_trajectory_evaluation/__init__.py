@@ -9,8 +9,9 @@ an aligned score never stands without the unaligned one and without what the ali
 Names are imported when they are used: a score from the command line loads nothing for reports.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_trajectory_evaluation.alignment import align_trajectories
@@ -49,33 +50,8 @@ if TYPE_CHECKING:
     from aerotwin_trajectory_evaluation.resources import ResourceRecorder, ResourceUsage
     from aerotwin_trajectory_evaluation.sections import section
     from aerotwin_trajectory_evaluation.umeyama import TrajectoryAlignment
-
-_MODULES = {
-    "alignment": ("align_trajectories",),
-    "bound": ("StereoCamera", "stereo_bound"),
-    "calibration": ("Calibration", "find_calibration"),
-    "consistency": ("ChiSquareTest", "innovation_nis", "pose_nees"),
-    "evaluation": ("ALIASES", "TrajectoryEvaluation", "evaluate_trajectory"),
-    "files": ("TrajectoryFile", "load_trajectory", "read_trajectory", "write_tum"),
-    "protocol": ("MODES", "PRESETS", "TrajectoryProtocol", "load_trajectory_protocol"),
-    "recorded_chapter": ("RecordedFlight", "compare_recorded", "recorded_section"),
-    "recorded_track": ("RecordedTrack", "TrackOptions", "make_track"),
-    "recordings": ("Recording", "read_recording"),
-    "resource_chapter": ("resource_section",),
-    "resources": ("ResourceRecorder", "ResourceUsage"),
-    "sections": ("section",),
-    "umeyama": ("TrajectoryAlignment",),
-}
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    """Import a public name on its first use (PEP 562)."""
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 
 __all__ = [

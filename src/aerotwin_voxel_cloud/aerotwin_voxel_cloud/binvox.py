@@ -20,7 +20,7 @@ from aerotwin_voxel_cloud.binvox_header import (
 from aerotwin_voxel_cloud.frame import GridFrame
 from aerotwin_voxel_cloud.grid import OccupancyGrid
 from aerotwin_voxel_cloud.parallel import OnDone, run_slabs
-from aerotwin_voxel_cloud.voxelise import bricks_in_use, grid_of_slabs
+from aerotwin_voxel_cloud.voxelisation import bricks_in_use, grid_of_slabs
 
 MAX_FILE_BYTES = 2_000_000_000
 _BYTES_PER_BRICK = 192

@@ -11,7 +11,7 @@ from aerotwin_voxel_cloud.grid import OccupancyGrid
 from aerotwin_voxel_cloud.parallel import OnDone
 from aerotwin_voxel_cloud.parts import MeshParts, parts_of
 from aerotwin_voxel_cloud.surface import Surface
-from aerotwin_voxel_cloud.voxelise import (
+from aerotwin_voxel_cloud.voxelisation import (
     SlabbedMesh,
     bricks_in_use,
     grid_of_slabs,

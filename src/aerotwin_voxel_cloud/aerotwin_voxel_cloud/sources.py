@@ -17,7 +17,7 @@ from aerotwin_voxel_cloud.grid import OccupancyGrid, grid_of_points, point_means
 from aerotwin_voxel_cloud.map_input import ACCEPTED, SURFACE_ENDINGS, load_map
 from aerotwin_voxel_cloud.parallel import OnDone
 from aerotwin_voxel_cloud.surface import Surface, load_surface
-from aerotwin_voxel_cloud.voxelise import surface_points, voxelise
+from aerotwin_voxel_cloud.voxelisation import surface_points, voxelise
 
 POINT_KINDS = ("centres", "surface")
 # Relative difference of two resolutions that are one.

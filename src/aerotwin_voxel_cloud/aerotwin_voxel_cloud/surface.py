@@ -50,7 +50,7 @@ class Surface:
     @property
     def bounds_m(self) -> np.ndarray:
         """Lowest and highest corner (2, 3) of what triangles use [m]."""
-        from aerotwin_voxel_cloud.voxelise import bounds_of
+        from aerotwin_voxel_cloud.voxelisation import bounds_of
 
         return bounds_of(self.vertices, self.triangles)
 

@@ -222,7 +222,7 @@ def test_a_header_that_lies_about_its_data_takes_no_memory(tmp_path, dim):
 
 
 def test_a_file_that_unpacks_beyond_memory_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(import_module("aerotwin_voxel_cloud.voxelise"), "MAX_BRICKS", 100)
+    monkeypatch.setattr(import_module("aerotwin_voxel_cloud.voxelisation"), "MAX_BRICKS", 100)
     path = tmp_path / "bomb.binvox"
     path.write_bytes(b"#binvox 1\ndim 51 51 100\ndata\n" + bytes([1, 255]) * (51 * 20))
     with pytest.raises(UserError, match="at most 100 fit"):

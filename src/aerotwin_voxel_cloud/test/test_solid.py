@@ -230,7 +230,7 @@ def test_what_outgrows_memory_is_refused_while_it_grows(tmp_path, monkeypatch, k
     frame = frame_of_box([400.0, 20.0, 20.0], [800.0, 40.0, 40.0], 1.0)
     surface = joined(box((0.5, 0.5, 0.5), (799.5, 39.5, 39.5)))
     write_binvox(tmp_path / "a.binvox", voxelise_solid(surface, frame)[0])
-    monkeypatch.setattr(import_module("aerotwin_voxel_cloud.voxelise"), "MAX_BRICKS", 100)
+    monkeypatch.setattr(import_module("aerotwin_voxel_cloud.voxelisation"), "MAX_BRICKS", 100)
     done = []
     with pytest.raises(UserError, match="at most 100 fit"):
         if kind == "shell":

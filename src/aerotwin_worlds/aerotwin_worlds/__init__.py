@@ -9,12 +9,19 @@ heights, ground planes, distances, rays and collisions. Everything is in the map
 north, z up, metres.
 """
 
-from aerotwin_worlds.loading import find_world, known_worlds, load_world
-from aerotwin_worlds.mesh import TexturedMesh
-from aerotwin_worlds.queries import WorldQueries
-from aerotwin_worlds.rasteriser import Frame, Rasteriser, View
-from aerotwin_worlds.view import optical_pose
-from aerotwin_worlds.world import World, world_record
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_worlds.loading import find_world, known_worlds, load_world
+    from aerotwin_worlds.mesh import TexturedMesh
+    from aerotwin_worlds.queries import WorldQueries
+    from aerotwin_worlds.rasteriser import Frame, Rasteriser, View
+    from aerotwin_worlds.view import optical_pose
+    from aerotwin_worlds.world import World, world_record
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = [
     "Frame",

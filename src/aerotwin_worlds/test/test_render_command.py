@@ -11,6 +11,7 @@ import pytest
 import aerotwin_worlds
 from aerotwin_core.errors import UserError
 from aerotwin_worlds import render_command
+from aerotwin_worlds.frame_picture import colour_depth
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_the_picture_shows_attribution_and_licence(run, capsys):
 
 def test_near_is_yellow_far_is_violet_and_nothing_is_black():
     depth = np.array([[1.0, 2.0, 50.0, np.inf]] * 4, np.float32)
-    near, _, far, nothing = render_command.colour_depth(depth)[0].astype(int)
+    near, _, far, nothing = colour_depth(depth)[0].astype(int)
     assert near[0] > 200 and near[1] > 200 and near[2] < 100  # red and green make yellow
     assert far[2] > far[1] and far.sum() < near.sum()
     assert not nothing.any()

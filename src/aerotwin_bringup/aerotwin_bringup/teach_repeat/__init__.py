@@ -7,8 +7,15 @@ and localisation, state machine and tracker (`aerotwin_teach_repeat`). The robot
 wheel speeds only; truth is for the start, the marks and the scores.
 """
 
-from aerotwin_bringup.teach_repeat.closed_loop import run_repeat, run_repeats
-from aerotwin_bringup.teach_repeat.record import RepeatRecord
-from aerotwin_bringup.teach_repeat.study import RepeatStudy
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_bringup.teach_repeat.closed_loop import run_repeat, run_repeats
+    from aerotwin_bringup.teach_repeat.record import RepeatRecord
+    from aerotwin_bringup.teach_repeat.study import RepeatStudy
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = ["RepeatRecord", "RepeatStudy", "run_repeat", "run_repeats"]

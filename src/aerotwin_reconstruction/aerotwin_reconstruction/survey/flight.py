@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import R_CAM_OPTICAL, make_transform
 from aerotwin_core.parameters import parameter
@@ -119,6 +118,8 @@ class TakenShot:
 
 def camera_rotation(yaw: float, pitch_down: float, roll: float = 0.0) -> np.ndarray:
     """Return R_map_optical of a camera, turned by yaw, then pitch, then roll about its axis."""
+    from scipy.spatial.transform import Rotation
+
     R_map_cam = Rotation.from_euler("ZYX", [yaw, pitch_down, roll]).as_matrix()
     return R_map_cam @ R_CAM_OPTICAL
 
@@ -237,4 +238,6 @@ class _Camera:
         )
 
     def _turn(self, deg: float) -> np.ndarray:
+        from scipy.spatial.transform import Rotation
+
         return Rotation.from_rotvec(self._rng.normal(0.0, np.radians(deg), 3)).as_matrix()
