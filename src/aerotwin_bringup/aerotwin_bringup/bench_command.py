@@ -14,6 +14,7 @@ import importlib
 from aerotwin_bringup.benchmarks.result import Benchmark
 
 BENCHMARKS = {
+    "help": "help:help_time",
     "vehicle": "dynamics:vehicle_steps",
     "flight": "flight:embedded_flight",
     "px4": "flight:px4_flight",
