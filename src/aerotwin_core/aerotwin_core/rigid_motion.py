@@ -5,6 +5,7 @@
 References
 ----------
 Barfoot 2017, State Estimation for Robotics.
+Umeyama 1991, Least-squares estimation of transformation parameters between two point patterns.
 """
 
 import numpy as np
@@ -24,9 +25,22 @@ def cross_matrix(w: ArrayLike) -> FloatArray:
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
+def rotation_svd(C: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return U, values, Vt of a matrix (3, 3) = U @ diag(values) @ Vt so that U @ Vt is a rotation.
+
+    It is the rotation that maximises trace(R^T C) (Umeyama, eq. 40-43). Where the best orthogonal
+    matrix is a reflection, the last of the falling values is negative; the others never are.
+    """
+    U, values, Vt = np.linalg.svd(np.asarray(C, dtype=np.float64))
+    if np.linalg.det(U) * np.linalg.det(Vt) < 0.0:
+        U[:, 2] *= -1.0
+        values[2] *= -1.0
+    return U, values, Vt
+
+
 def nearest_rotation(R: ArrayLike) -> FloatArray:
     """Return the rotation (3, 3) nearest to a matrix: orthonormal again after many small turns."""
-    U, _, Vt = np.linalg.svd(np.asarray(R, dtype=np.float64))
+    U, _, Vt = rotation_svd(R)
     return U @ Vt
 
 

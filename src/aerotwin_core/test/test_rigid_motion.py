@@ -3,8 +3,15 @@
 import numpy as np
 import pytest
 from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
 
-from aerotwin_core.rigid_motion import cross_matrix, exponential, left_jacobian, nearest_rotation
+from aerotwin_core.rigid_motion import (
+    cross_matrix,
+    exponential,
+    left_jacobian,
+    nearest_rotation,
+    rotation_svd,
+)
 
 ROUNDING = 1e-12
 
@@ -40,3 +47,26 @@ def test_the_nearest_rotation_takes_away_what_rounding_grew():
     strain = 1e-3 * np.array([[1.0, 0.5, 0.0], [0.5, -2.0, 0.3], [0.0, 0.3, 1.5]])
     stretched = R @ (np.eye(3) + strain)
     np.testing.assert_allclose(nearest_rotation(stretched), R, atol=ROUNDING)  # polar decomposition
+
+
+def test_the_fit_to_a_mirrored_input_is_a_rotation_and_the_best_one():
+    rng = np.random.default_rng(2)
+    C = rng.normal(size=(3, 3))
+    C *= -np.sign(np.linalg.det(C))
+    U, values, Vt = rotation_svd(C)
+    R = nearest_rotation(C)
+    np.testing.assert_array_equal(R, U @ Vt)
+    np.testing.assert_allclose((U * values) @ Vt, C, atol=ROUNDING)
+    assert values[0] >= values[1] >= -values[2] > 0.0
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=ROUNDING)
+    assert np.linalg.det(R) == pytest.approx(1.0)
+    assert np.trace(R.T @ C) == pytest.approx(values.sum())
+    for other in Rotation.random(1000, rng=rng).as_matrix():
+        assert np.trace(other.T @ C) <= values.sum() + ROUNDING
+
+
+@pytest.mark.parametrize("C", [np.zeros((3, 3)), np.diag([1.0, 1.0, -1.0]), np.diag([1.0, 0.0, 0])])
+def test_what_holds_no_rotation_gives_one_all_the_same(C):
+    R = nearest_rotation(C)
+    np.testing.assert_allclose(R @ R.T, np.eye(3), atol=ROUNDING)
+    assert np.linalg.det(R) == pytest.approx(1.0)

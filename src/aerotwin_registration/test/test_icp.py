@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
 from aerotwin_registration import ICP_PRESETS, IcpProtocol, Surface, align
 from aerotwin_registration.icp import kernels
-from aerotwin_registration.icp.similarity import fit_rigid
+from aerotwin_registration.icp.similarity import fit_rigid, split_scale
 from aerotwin_registration.neighbours import PairTracker
 from aerotwin_registration.point_tree import PointTree
 
@@ -285,3 +285,14 @@ def test_presets_carry_their_papers_choices():
 def test_importing_the_package_compiles_nothing():
     code = "import sys, aerotwin_registration; assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_mirrored_pairs_are_fitted_by_a_rotation_and_a_mirrored_start_is_refused():
+    source = np.random.default_rng(7).normal(size=(200, 3))
+    mirror = np.diag([1.0, -1.0, 1.0, 1.0])
+    T = fit_rigid(source, transform_points(mirror, source))
+    assert np.linalg.det(T[:3, :3]) == pytest.approx(1.0)
+    with pytest.raises(ValueError, match="mirror"):
+        align(source, source, T_target_source_initial=mirror)
+    with pytest.raises(ValueError, match="mirror"):
+        split_scale(2.0 * mirror)

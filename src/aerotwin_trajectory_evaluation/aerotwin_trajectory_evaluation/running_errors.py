@@ -12,6 +12,8 @@ import math
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from aerotwin_core.rigid_motion import rotation_svd
+
 
 class RunningErrors:
     """Takes pairs of true and estimated poses of one stamp, in order.
@@ -85,9 +87,7 @@ class RunningErrors:
         mean = self._sum / self.n
         variances = self._sum_squares / self.n - np.sum(mean**2, axis=1)
         covariance = self._products / self.n - np.outer(mean[0], mean[1])
-        U, spread, Vt = np.linalg.svd(covariance)
-        if np.linalg.det(U) * np.linalg.det(Vt) < 0.0:
-            spread[2] = -spread[2]
+        spread = rotation_svd(covariance)[1]
         return math.sqrt(max(0.0, float(variances.sum() - 2.0 * spread.sum())))
 
     @property

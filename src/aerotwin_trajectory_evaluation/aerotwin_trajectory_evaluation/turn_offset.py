@@ -11,7 +11,7 @@ between the body axes of reference and estimate (a camera's, for one).
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from aerotwin_core.rigid_motion import cross_matrix
+from aerotwin_core.rigid_motion import cross_matrix, nearest_rotation
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.clustered_fit import ClusteredFit
 from aerotwin_trajectory_evaluation.displacements import STEP_S, Samples
@@ -78,6 +78,4 @@ def _true_turns(samples: Samples, tau_s: float) -> tuple[np.ndarray, np.ndarray]
 
 def _axes_between(true: np.ndarray, turns: np.ndarray) -> np.ndarray:
     """Return C (3, 3), the rotation that brings turns (n, 3) onto the true ones best (Kabsch)."""
-    U, _, Vt = np.linalg.svd(true.T @ turns)
-    U[:, 2] *= np.sign(np.linalg.det(U) * np.linalg.det(Vt))
-    return U @ Vt
+    return nearest_rotation(true.T @ turns)

@@ -58,7 +58,7 @@ def align(
     Raises
     ------
     ValueError
-        If an array has the wrong shape or holds NaN or infinity.
+        If an array has the wrong shape or holds NaN or infinity, or the start mirrors.
 
     Notes
     -----
@@ -98,6 +98,8 @@ def _start(T: np.ndarray | None, scale: float) -> np.ndarray:
     S = np.eye(4) if T is None else np.array(T, dtype=np.float64)
     if S.shape != (4, 4) or not np.isfinite(S).all():
         raise ValueError(f"T_target_source_initial must be finite (4, 4), got\n{S}")
+    if not np.linalg.det(S[:3, :3]) > 0.0:
+        raise ValueError(f"T_target_source_initial must not mirror or flatten, got\n{S}")
     if not 0.0 < scale < np.inf:
         raise ValueError(f"scale_initial must be positive, got {scale}")
     S[:3, :3] *= scale

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import transform_points
+from aerotwin_core.rigid_motion import rotation_svd
 
 LARGEST_GROWTH = 2.0
 """Of one fit: pairs of nearest points that ask for more are no pairs."""
@@ -73,12 +74,11 @@ def fit_moments(
         Sum of x^T x.
     """
     x, q = x / weight, q / weight
-    U, values, Vt = np.linalg.svd(qx / weight - np.outer(q, x))
-    signs = np.array([1.0, 1.0, np.sign(np.linalg.det(U) * np.linalg.det(Vt))])
-    R = U @ np.diag(signs) @ Vt
+    U, values, Vt = rotation_svd(qx / weight - np.outer(q, x))
+    R = U @ Vt
     spread = xx / weight - float(x @ x)
     has_spread = spread > _NO_SPREAD * (xx / weight)
-    scale = float(values @ signs) / spread if with_scale and has_spread else 1.0
+    scale = float(values.sum()) / spread if with_scale and has_spread else 1.0
     scale = float(np.clip(scale, 1.0 / LARGEST_GROWTH, LARGEST_GROWTH))
     S = np.eye(4)
     S[:3, :3] = scale * R
@@ -96,8 +96,16 @@ def step_about(centre: np.ndarray, step: np.ndarray) -> np.ndarray:
 
 
 def split_scale(S: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return (T, scale) of a similarity: T with a rotation that is orthonormal to rounding."""
-    U, values, Vt = np.linalg.svd(S[:3, :3])
+    """Return (T, scale) of a similarity: T with a rotation that is orthonormal to rounding.
+
+    Raises
+    ------
+    ValueError
+        If it mirrors: no rotation and scale make it up.
+    """
+    U, values, Vt = rotation_svd(S[:3, :3])
+    if values[2] < 0.0:
+        raise ValueError(f"a similarity must not mirror, got {S[:3, :3].tolist()}")
     T = S.copy()
     T[:3, :3] = U @ Vt
     return T, float(np.prod(values) ** (1.0 / 3.0))

@@ -16,6 +16,7 @@ from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_core.rigid_motion import nearest_rotation
 from aerotwin_core.text_lines import text_lines
 from aerotwin_core.tum import seconds_to_ns
 from aerotwin_registration.ply import write_ply
@@ -89,8 +90,8 @@ def _row(line: str, where: str) -> tuple[int, FloatArray]:
         T = np.array([float(word) for word in words[1:]]).reshape(4, 4)
     except (ValueError, OverflowError) as error:
         raise UserError(f"{where}: {error}") from None
-    if np.isfinite(T).all() and np.abs(T[:3, :3].T @ T[:3, :3] - np.eye(3)).max() < _ROUNDED:
-        U, _, Vt = np.linalg.svd(T[:3, :3])
-        if np.linalg.det(U @ Vt) > 0.0:
-            T[:3, :3] = U @ Vt
+    R = T[:3, :3]
+    is_near = np.isfinite(T).all() and np.abs(R.T @ R - np.eye(3)).max() < _ROUNDED
+    if is_near and np.linalg.det(R) > 0.0:  # what mirrors is refused below
+        T[:3, :3] = nearest_rotation(R)
     return stamp, rigid(T, where)
