@@ -8,7 +8,6 @@ agree err by a third of that, and say how certain they are.
 
 References
 ----------
-Hirschmueller: Stereo processing by semiglobal matching and mutual information. PAMI 30(2), 2008.
 Shimizu, Okutomi: Precise sub-pixel estimation on area-based matching. ICCV 2001.
 """
 
@@ -18,14 +17,14 @@ import cv2
 import numpy as np
 
 from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.stereo_matching import (
+    MOST_DISPARITIES,
+    block_matcher,
+    semi_global_matcher,
+)
 from aerotwin_core.threads import default_thread_count, run_tasks, split_range
 from aerotwin_dense_localization.depth.kernels import refine_disparities
 from aerotwin_dense_localization.depth.parameters import StereoParameters
-
-_SMOOTH_SMALL, _SMOOTH_LARGE = 8, 32
-"""Penalties of a step of one and of more, times the block's pixels: as in OpenCV's reference."""
-_UNIQUE_PERCENT, _SPECKLE_PX, _SPECKLE_STEP = 5, 60, 2
-_MOST_DISPARITIES = 512
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,14 +71,15 @@ class StereoDepth:
         focal_m = camera.fx * baseline_m
         self._lowest = int(np.floor(focal_m / p.farthest_m))
         n = 16 * int(np.ceil((focal_m / p.nearest_m + 1.0 - self._lowest) / 16.0))
-        if not 0 < n <= min(_MOST_DISPARITIES, camera.width):
+        if not 0 < n <= min(MOST_DISPARITIES, camera.width):
             raise ValueError(
                 f"depths from {p.nearest_m:g} to {p.farthest_m:g} m with a baseline of "
                 f"{baseline_m:g} m need {n} disparities, possible are 16 to "
-                f"{min(_MOST_DISPARITIES, camera.width)}; choose nearest_m greater"
+                f"{min(MOST_DISPARITIES, camera.width)}; choose nearest_m greater"
             )
         self._pad_px = self._lowest + n
-        self._matcher = _matcher(p, self._lowest, n)
+        create = block_matcher if p.method == "block" else semi_global_matcher
+        self._matcher = create(self._lowest, n, p.block_px)
 
     def depth(self, left: np.ndarray, right: np.ndarray) -> DepthMap:
         """Return the depth of the left image from grey images (h, w) uint8."""
@@ -135,21 +135,3 @@ class StereoDepth:
         is_seen_by_both = found <= np.arange(self.camera.width, dtype=np.float32)
         is_matched = (found > self._lowest - 1) & is_seen_by_both
         return np.where(is_matched, found, np.float32(np.nan))
-
-
-def _matcher(p: StereoParameters, lowest: int, n: int) -> cv2.StereoMatcher:
-    area = p.block_px * p.block_px
-    if p.method == "block":
-        matcher = cv2.StereoBM_create(numDisparities=n, blockSize=max(p.block_px, 5))
-        matcher.setMinDisparity(lowest)
-        matcher.setUniquenessRatio(_UNIQUE_PERCENT)
-        matcher.setSpeckleWindowSize(_SPECKLE_PX)
-        matcher.setSpeckleRange(_SPECKLE_STEP)
-        matcher.setDisp12MaxDiff(1)
-        return matcher
-    return cv2.StereoSGBM_create(
-        minDisparity=lowest, numDisparities=n, blockSize=p.block_px, P1=_SMOOTH_SMALL * area,
-        P2=_SMOOTH_LARGE * area, disp12MaxDiff=1, uniquenessRatio=_UNIQUE_PERCENT,
-        speckleWindowSize=_SPECKLE_PX, speckleRange=_SPECKLE_STEP,
-        mode=cv2.StereoSGBM_MODE_SGBM_3WAY,
-    )  # fmt: skip

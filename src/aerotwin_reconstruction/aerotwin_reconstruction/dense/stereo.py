@@ -11,12 +11,10 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from aerotwin_core.stereo_matching import MOST_DISPARITIES, semi_global_matcher
+
 SUBPIXELS = 16
 _LARGEST_VIEW = 2.5  # a turned view may have so many times the pixels of the picture
-_MOST_DISPARITIES = 512
-_SMOOTH_SMALL, _SMOOTH_LARGE = 8, 32
-"""Penalties of a step of one and of more, times the block's pixels: as in OpenCV's reference."""
-_UNIQUE_PERCENT, _SPECKLE_PX, _SPECKLE_STEP = 5, 60, 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +93,7 @@ def match_pair(
     f = K_rect[0, 0]
     lowest = int(np.floor(f * length / farthest))
     n = int(np.ceil((f * length / nearest - lowest) / 16.0)) * 16
-    if not 16 <= n <= _MOST_DISPARITIES:
+    if not 16 <= n <= MOST_DISPARITIES:
         return None
     # The neighbour's view is shifted by the lowest disparity, so that none falls off its rim.
     K_other = K_rect.copy()
@@ -110,13 +108,7 @@ def match_pair(
         )
         for image, turn, K_to in zip(images, turns, (K_rect, K_other))
     ]
-    area = block_px * block_px
-    matcher = cv2.StereoSGBM_create(
-        minDisparity=0, numDisparities=n, blockSize=block_px, P1=_SMOOTH_SMALL * area,
-        P2=_SMOOTH_LARGE * area, disp12MaxDiff=1, uniquenessRatio=_UNIQUE_PERCENT,
-        speckleWindowSize=_SPECKLE_PX, speckleRange=_SPECKLE_STEP,
-        mode=cv2.StereoSGBM_MODE_SGBM_3WAY,
-    )  # fmt: skip
+    matcher = semi_global_matcher(0, n, block_px)
     # The strip at the left, which the matcher cannot judge, lies outside of the picture.
     padded = [cv2.copyMakeBorder(p, 0, 0, n, 0, cv2.BORDER_CONSTANT) for p in pair]
     disparity = matcher.compute(*padded)[:, n:]
