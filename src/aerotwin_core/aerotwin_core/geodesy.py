@@ -12,6 +12,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aerotwin_core.angles import wrap_deg
 from aerotwin_core.frames import FloatArray
 
 WGS84_SEMI_MAJOR_AXIS_M = 6378137.0
@@ -191,7 +192,7 @@ class AzimuthalEquidistant:
         latitude = degrees(atan2(along_axis, hypot(east, outwards)))
         longitude = degrees(longitude_0 + atan2(east, outwards))
         altitude = self.origin.altitude_m + z
-        return latitude, (longitude + 180.0) % 360.0 - 180.0, altitude
+        return latitude, wrap_deg(longitude), altitude
 
     def from_geodetic(
         self, latitude_deg: float, longitude_deg: float, altitude_m: float

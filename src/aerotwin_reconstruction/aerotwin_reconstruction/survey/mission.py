@@ -55,7 +55,7 @@ def mission_text(shots: Sequence[Shot], limits: FlightLimits, start_p_map: np.nd
     points = [
         {
             "position_m": [round(value, 3) for value in shot.p_map],
-            "yaw_deg": round(math.degrees(_wrapped(shot.yaw)), 3),
+            "yaw_deg": round(math.degrees(math.remainder(shot.yaw, math.tau)), 3),
             "hold_s": _SETTLE_S if has_lines else 0.0,
         }
         for shot in turning_shots(shots)
@@ -82,7 +82,3 @@ def turning_shots(shots: Sequence[Shot]) -> list[Shot]:
         if off > _STRAIGHT_M or here.line != before.line or here.line != after.line:
             kept.append(here)
     return [*kept, shots[-1]] if len(shots) > 1 else kept
-
-
-def _wrapped(angle: float) -> float:
-    return math.remainder(angle, 2.0 * math.pi)

@@ -18,6 +18,7 @@ from PIL import Image
 from PIL.TiffImagePlugin import IFDRational
 from scipy.spatial.transform import Rotation
 
+from aerotwin_core.angles import wrap_deg
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import R_CAM_OPTICAL
@@ -203,7 +204,7 @@ def _xmp(tag: PhotoTag) -> str:
     if tag.R_enu_optical is not None:
         yaw, pitch, roll = gimbal_angles_deg(tag.R_enu_optical)
         words = {
-            "GimbalYawDegree": f"{(yaw + 180.0) % 360.0 - 180.0:+.4f}",
+            "GimbalYawDegree": f"{wrap_deg(yaw):+.4f}",
             "GimbalPitchDegree": f"{pitch:+.4f}",
             "GimbalRollDegree": f"{roll:+.4f}",
         }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_core.angles import wrap_deg
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import load_parameters, parameter
 
@@ -77,7 +78,7 @@ class GroundFaults:
         if not acting:
             return None
         azimuth = np.degrees(np.arctan2(points[:, 1], points[:, 0]))
-        away = [np.abs((azimuth - f.azimuth_deg + 180.0) % 360.0 - 180.0) for f in acting]
+        away = [np.abs(wrap_deg(azimuth - f.azimuth_deg)) for f in acting]
         return np.all([a > 0.5 * f.width_deg for a, f in zip(away, acting)], axis=0)
 
 

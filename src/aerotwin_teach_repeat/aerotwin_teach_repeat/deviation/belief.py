@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_core.angles import wrap_rad
+
 DROPPED_AT_THE_START = 5
 """Samples that the time integral leaves out, as VTR3's scripts do: the robot still turns in."""
 
@@ -104,7 +106,7 @@ def localization_errors(T_map_base: np.ndarray, T_map_base_true: np.ndarray) -> 
     return LocalizationErrors(
         lateral_m=forward[:, 0] * miss[:, 1] - forward[:, 1] * miss[:, 0],
         longitudinal_m=np.einsum("ij,ij->i", forward, miss),
-        yaw_rad=(yaw + np.pi) % (2.0 * np.pi) - np.pi,
+        yaw_rad=wrap_rad(yaw),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_core.angles import wrap_deg
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import parameter
 from aerotwin_worlds.fetch import HttpSettings
@@ -85,7 +86,7 @@ class RegionDescription:
             return None
         west, south, east, north = self.edges_deg
         longitude = west + 0.5 * _width_deg(west, east)
-        return 0.5 * (south + north), (longitude + 180.0) % 360.0 - 180.0
+        return 0.5 * (south + north), wrap_deg(longitude)
 
     def box_map(self, origin: GeodeticPoint | None) -> Box:
         """Return the region as a box along the axes of the map.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_core.angles import wrap_deg
 from aerotwin_core.geodesy import (
     WGS84_SEMI_MAJOR_AXIS_M,
     GeodeticPoint,
@@ -197,7 +198,9 @@ def region_box(region: np.ndarray, *, where: str = "region") -> Box:
     latitudes = [south, middle[0], north] + ([0.0] if south < 0.0 < north else [])
     longitudes = [west, middle[1], west + width]
     plane = LocalTangentPlane(
-        GeodeticPoint(latitude_deg=_degrees(middle[0]), longitude_deg=_wrapped(middle[1]))
+        GeodeticPoint(
+            latitude_deg=_degrees(middle[0]), longitude_deg=wrap_deg(math.degrees(middle[1]))
+        )
     )
     points = [
         plane.from_geodetic(_degrees(latitude), math.degrees(longitude), height)
@@ -234,10 +237,6 @@ def _whole_earth(highest: float) -> Box:
 
 def _degrees(latitude: float) -> float:
     return math.degrees(min(max(latitude, -math.pi / 2), math.pi / 2))
-
-
-def _wrapped(longitude: float) -> float:
-    return (math.degrees(longitude) + 180.0) % 360.0 - 180.0
 
 
 def _normals(half_axes: np.ndarray) -> np.ndarray:
