@@ -63,7 +63,16 @@ class FrameGate:
         self._sent_at: dict[int, float] = {}
         self.latencies: list[FrameLatency] = []
         self.n_passed_over = 0
-        self.is_open = False
+        self._is_open = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether frames go without waiting for answers."""
+        return self._is_open
+
+    def open(self) -> None:
+        """Let every frame go from here on, those that wait as well."""
+        self._is_open = True
 
     @property
     def n_unanswered(self) -> int:
@@ -96,6 +105,6 @@ class FrameGate:
                 since, n_unanswered = self._clock(), self.n_unanswered
             limit_s = self._limit_s if self.latencies else self._first_limit_s
             if self._clock() - since > limit_s:
-                self.is_open = True
+                self.open()
                 return
             self._meanwhile()

@@ -38,25 +38,30 @@ class StopRequest:
     ----------
     on_request : callable, optional
         Called when the flag goes up, between any two instructions: it sets other flags, no more.
+    ends_at_once : bool
+        Whether the first signal ends the process, until `wait_for_end`: while it loads there is
+        nothing to put away.
 
     Attributes
     ----------
     is_requested : bool
         Whether the flag is up.
-    ends_at_once : bool
-        Whether the first signal ends the process: while it loads there is nothing to put away.
     """
 
     def __init__(
         self, on_request: Callable[[], None] | None = None, *, ends_at_once: bool = False
     ) -> None:
         self.is_requested = False
-        self.ends_at_once = ends_at_once
+        self._ends_at_once = ends_at_once
         self._on_request = on_request
         self._notice = ""
         self._pressed_s = math.inf  # of the first Ctrl-C
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._hear)
+
+    def wait_for_end(self) -> None:
+        """From here on the first signal only raises the flag: there is something to put away."""
+        self._ends_at_once = False
 
     def announce(self, notice: str) -> None:
         """Say what goes on although the end was asked for: now, or when it is."""
@@ -65,7 +70,7 @@ class StopRequest:
             _print(notice)
 
     def _hear(self, number: int, frame: FrameType | None) -> None:
-        if self.ends_at_once:
+        if self._ends_at_once:
             os._exit(EXIT_INTERRUPTED)
         # Launchers send SIGTERM by themselves when the end takes long: it gives up nothing.
         if number == signal.SIGINT:

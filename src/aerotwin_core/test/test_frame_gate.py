@@ -91,3 +91,20 @@ def test_the_first_answer_may_take_longer():
     gate.pass_frame(1)
     gate.pass_frame(2)
     assert not gate.is_open
+
+
+def test_a_gate_that_is_opened_lets_a_frame_go_that_waits():
+    wall = Wall()
+
+    def meanwhile():
+        wall.sleep(0.1)
+        if wall.now > 100.25:
+            gate.open()
+
+    gate = FrameGate(
+        frames_in_flight=1, limit_s=60.0, first_limit_s=60.0, meanwhile=meanwhile, clock=wall
+    )
+    gate.pass_frame(1)
+    gate.pass_frame(2)
+    assert gate.is_open
+    assert wall.now - 100.0 < 0.4

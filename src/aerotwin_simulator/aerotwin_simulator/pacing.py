@@ -18,7 +18,7 @@ class Pacer:
         Simulated over wall time.
     clock, sleep : callable
         Monotonic wall clock [s], and what passes wall time [s]. A sleep may end early and may set
-        `speed`: what is due is reckoned anew after each.
+        the speed: what is due is reckoned anew after each.
     """
 
     def __init__(
@@ -37,9 +37,9 @@ class Pacer:
         """Simulated over wall time; 0 = as fast as possible."""
         return self._speed
 
-    @speed.setter
-    def speed(self, value: float) -> None:
-        self._speed = value
+    def set_speed(self, speed: float) -> None:
+        """Go at another speed from here on."""
+        self._speed = speed
         self._anchor = None
 
     def restart(self) -> None:

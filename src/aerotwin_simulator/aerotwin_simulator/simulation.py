@@ -219,6 +219,10 @@ class Simulation:
             for vehicle in reversed(self.vehicles):
                 stack.callback(vehicle.close)
 
+    def abort(self, reason: str) -> None:
+        """End the flight as failed."""
+        self._end(reason, is_success=False)
+
     # -- one step -----------------------------------------------------------------------------
 
     def advance(self) -> None:

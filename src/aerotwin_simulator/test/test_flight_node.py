@@ -101,3 +101,19 @@ def test_a_topic_that_is_declared_twice_has_one_publisher():
     for _ in range(2):
         outlet.add(topics.EXTERNAL_ODOM)
     assert made == ["external_odom"]
+
+
+def test_a_thinned_topic_is_sent_at_its_rate_in_wall_time():
+    from aerotwin_simulator.ros.outlets import RosOutlet
+
+    sent = []
+    publisher = SimpleNamespace(get_subscription_count=lambda: 1, publish=sent.append)
+    outlet = RosOutlet(SimpleNamespace(create_publisher=lambda *_, **__: publisher))
+    topic = topics.Topic("slow", "sensor_msgs/msg/Imu", 0.1)
+    outlet.add(topic)
+    for is_thinned, n_sent in ((False, 50), (True, 1), (False, 50)):
+        sent.clear()
+        outlet.set_thinned(is_thinned)
+        for k in range(50):
+            outlet.emit(topic, k, b"imu")
+        assert len(sent) == n_sent

@@ -49,6 +49,19 @@ def test_after_a_long_pause_time_is_not_caught_up():
     assert wall.now - before == pytest.approx(1.0, abs=ROUNDING_S)
 
 
+def test_another_speed_counts_from_where_the_loop_is():
+    wall = Wall()
+    pacer = Pacer(1.0, clock=wall, sleep=wall.sleep)
+    pacer.keep(0)
+    pacer.keep(2_000_000_000)
+    pacer.set_speed(4.0)
+    assert pacer.speed == 4.0
+    before = wall.now
+    pacer.keep(2_000_000_000)
+    pacer.keep(4_000_000_000)
+    assert wall.now - before == pytest.approx(0.5, abs=ROUNDING_S)
+
+
 def test_the_real_time_factor_is_simulated_over_wall_time():
     wall = Wall()
     factor = RealTimeFactor(wall)

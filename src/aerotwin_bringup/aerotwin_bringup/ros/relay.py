@@ -55,14 +55,14 @@ class Relay:
     """Flies the cases one after the other."""
 
     def __init__(self) -> None:
-        self.is_stop_wanted = False
+        self._is_stop_requested = False
         self._node: SimulatorNode | None = None
 
     def stop(self) -> None:
         """End the flight that is under way, and fly no more."""
-        self.is_stop_wanted = True
+        self._is_stop_requested = True
         if self._node is not None:
-            self._node.is_stop_wanted = True
+            self._node.request_stop()
 
     def run(self) -> int:
         """Fly, report, and return the exit code."""
@@ -81,7 +81,7 @@ class Relay:
         results: list[RelayResult] = []
         warnings: list[str] = []
         for case in cases:
-            if self.is_stop_wanted:
+            if self._is_stop_requested:
                 break
             case_folder = folder / case.name
             case_folder.mkdir()
@@ -107,7 +107,8 @@ class Relay:
 
     def _new_node(self) -> SimulatorNode:
         self._node = SimulatorNode(RelayParameters)
-        self._node.is_stop_wanted = self.is_stop_wanted
+        if self._is_stop_requested:
+            self._node.request_stop()
         return self._node
 
     def _end(self, node: SimulatorNode) -> None:
@@ -122,7 +123,7 @@ class Relay:
         results: list[RelayResult],
         warnings: list[str],
     ) -> int:
-        if self.is_stop_wanted:
+        if self._is_stop_requested:
             warnings.insert(0, "This report is partial: the run was stopped before its end.")
         write_report(
             folder,
@@ -134,7 +135,7 @@ class Relay:
             world=world.credits,
         )
         say(f"report: {folder / 'report.html'}")
-        if self.is_stop_wanted:
+        if self._is_stop_requested:
             return EXIT_INTERRUPTED
         n_cases = len(configuration["cases"])
         is_met = len(results) == n_cases and all(r.is_within_bars is not False for r in results)

@@ -37,7 +37,7 @@ def main() -> None:
 
     def end_replay() -> None:
         if node is not None:
-            node.is_stop_wanted = True
+            node.request_stop()
 
     stop = StopRequest(end_replay, ends_at_once=True)
     init_rclpy(signal_handler_options=SignalHandlerOptions.NO)
@@ -46,7 +46,7 @@ def main() -> None:
         node = ReplayNode()
         _check(node)
         world = load_world(node.parameters.world) if node.parameters.world else None
-        stop.ends_at_once = False
+        stop.wait_for_end()
         stop.announce(WRITING_REPORT)
         code = _replay_and_report(node, world)
     except (UserError, OSError) as error:
@@ -105,7 +105,7 @@ def _record(
     parameters = node.parameters
     truth, slam_bag = parameters.truth or node.roles.truth or "", BagReader(folder / "bag")
     clocks = (node.source, truth), (slam_bag, node.estimate)
-    is_part = node.is_stop_wanted or parameters.start_s > 0.0 or parameters.duration_s > 0.0
+    is_part = node.is_stop_requested or parameters.start_s > 0.0 or parameters.duration_s > 0.0
     return RunRecord(
         folder=folder,
         title=f"Evaluation of {node.source.path.resolve().name}",
@@ -127,7 +127,7 @@ def _record(
         else None,
         protocol=parameters.protocol or None,
         end=(replay_section(replayed),),
-        is_partial=node.is_stop_wanted,
+        is_partial=node.is_stop_requested,
     )
 
 

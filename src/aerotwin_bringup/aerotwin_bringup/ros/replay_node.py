@@ -38,7 +38,7 @@ class ReplayNode(Node):
         super().__init__("replay", cli_args=cli_args)
         self.parameters = p = declare_parameters(self, ReplayParameters)
         check_pattern(p.slam_process)
-        self.is_stop_wanted = False
+        self._is_stop_requested = False
         self.source = BagReader(p.bag)
         self.roles = find_roles(self.source.topics, self.source.counts)
         topic, colon, frames = p.estimate.partition(":")
@@ -69,6 +69,15 @@ class ReplayNode(Node):
         self._last_answers: LastAnswers | None = None
         self._outputs = SlamOutputs(self, (self.estimate, self.map_topic, TF), self._receive)
         self._start_pace()
+
+    @property
+    def is_stop_requested(self) -> bool:
+        """Whether the replay is to end."""
+        return self._is_stop_requested
+
+    def request_stop(self) -> None:
+        """End the replay at the next message or look; safe in a signal handler."""
+        self._is_stop_requested = True
 
     def _plan(self) -> PlayPlan:
         p = self.parameters
@@ -105,14 +114,14 @@ class ReplayNode(Node):
 
     def _go_at(self, rate: float) -> None:
         self._pace = RealTimePace(rate, meanwhile=lambda left_s: self.spin(left_s))
-        self.gate.is_open = True
+        self.gate.open()
 
     def spin(self, longest_s: float = _SPIN_S) -> None:
         """Deliver what has come, waiting for it some milliseconds at most."""
         self._outputs.look()
         self._executor.spin_once(timeout_sec=min(longest_s, _SPIN_S))
-        if self.is_stop_wanted:
-            self.gate.is_open = True
+        if self.is_stop_requested:
+            self.gate.open()
 
     def replay(self, writer: BagWriter, status: StatusLine) -> ReplayRecord:
         """Play the bag and write the answers; return how it went.
@@ -163,7 +172,7 @@ class ReplayNode(Node):
         span = max(1, end_ns - start_ns)
         copied = set(filter(self._is_copied, self.source.topics))
         for source, stamp_ns, cdr in self.source.raw(played.keys() | copied):
-            if self.is_stop_wanted or stamp_ns > end_ns:
+            if self.is_stop_requested or stamp_ns > end_ns:
                 return
             is_latched = source in played and played[source].qos.is_latched
             if stamp_ns < start_ns and not is_latched:
@@ -189,7 +198,7 @@ class ReplayNode(Node):
         if source == self.plan.gate:
             self.n_frames += 1
             self.gate.pass_frame(header_stamp_ns(cdr))
-            if self.gate.is_open and self._pace is None and not self.is_stop_wanted:
+            if self.gate.is_open and self._pace is None and not self.is_stop_requested:
                 self._give_up_lockstep()
         self.outlet.emit(source, cdr)
 
@@ -208,7 +217,7 @@ class ReplayNode(Node):
     def _wait_for_slam(self, status: StatusLine) -> None:
         limit_s = self.parameters.wait_start_s
         for _ in range(round(limit_s / _SPIN_S)):
-            if self.is_stop_wanted:
+            if self.is_stop_requested:
                 return
             if self._outputs.has(self.estimate) and self.outlet.n_subscribers(self.plan.gate):
                 self._refuse_company()
@@ -244,7 +253,7 @@ class ReplayNode(Node):
     def _collect_last_answers(self) -> None:
         self.gate.drain()
         self._last_answers = LastAnswers()
-        while not self._last_answers.are_over and not self.is_stop_wanted:
+        while not self._last_answers.are_over and not self.is_stop_requested:
             self.spin()
 
     def _receive(self, name: str, msgtype: str, cdr: bytes) -> None:

@@ -55,7 +55,7 @@ def run_node(make_node: Callable[[], Node], arguments: list[str] | None = None) 
     try:
         init_rclpy(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
         node = make_node()
-        stop.ends_at_once = False
+        stop.wait_for_end()
         # It only wakes the executor, which would wait for messages for ever.
         node.create_timer(LOOK_S, lambda: None, clock=Clock(clock_type=ClockType.STEADY_TIME))
         executor = SingleThreadedExecutor()

@@ -134,7 +134,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
         pass
     except AutopilotLost as error:
         if simulation is not None:
-            simulation.outcome = str(error)
+            simulation.abort(str(error))
     finally:
         with ExitStack() as stack:  # the last entry first, and each whatever becomes of the others
             stack.callback(status.close)
@@ -160,7 +160,7 @@ def _run(
     node: SimulatorNode, simulation: Simulation, factor: RealTimeFactor, status: StatusLine
 ) -> None:
     next_look_s = 0.0
-    while simulation.outcome is None and not node.is_stop_wanted:
+    while simulation.outcome is None and not node.is_stop_requested:
         if not node.advance(simulation, lambda _: _raise_if_stopped(node)):
             continue
         node.pacer.keep(simulation.stamp_ns)
@@ -182,11 +182,12 @@ def _keep_pace(node: SimulatorNode, simulation: Simulation, factor: RealTimeFact
     is_followed = node.gate is not None and not node.gate.is_open
     by_topic = [v.backend for v in simulation.vehicles if isinstance(v.backend, TopicCommands)]
     in_step = any(backend.is_lockstep for backend in by_topic)
-    node.outlet.is_thinned = not (is_followed or in_step) and factor.recent > THINNED_ABOVE
+    is_fast = factor.recent > THINNED_ABOVE
+    node.outlet.set_thinned(is_fast and not (is_followed or in_step))
     is_behind = node.gate is not None and node.gate.is_open
     is_driven = any(not backend.is_lockstep for backend in by_topic)
     if (is_behind and not 0.0 < node.pacer.speed <= 1.0) or (is_driven and node.pacer.speed == 0.0):
-        node.pacer.speed = 1.0
+        node.pacer.set_speed(1.0)
 
 
 def _result(
@@ -257,5 +258,5 @@ class _Stopped(Exception):
 
 def _raise_if_stopped(node: SimulatorNode) -> None:
     node.calls.run()
-    if node.is_stop_wanted:
+    if node.is_stop_requested:
         raise _Stopped

@@ -42,7 +42,7 @@ class RosOutlet:
         self._last_sent: dict[str, float] = {}
         self._next_count = 0.0
         self._node = node
-        self.is_thinned = False
+        self._is_thinned = False
 
     def add(self, topic: Topic) -> None:
         """Make the publisher of a topic, once: a reset declares topics again."""
@@ -57,6 +57,10 @@ class RosOutlet:
             qos_overriding_options=QoSOverridingOptions.with_default_policies(),
             event_callbacks=_NO_EVENTS,
         )
+
+    def set_thinned(self, is_thinned: bool) -> None:
+        """Send each topic at its nominal rate in wall time at most, or whatever comes."""
+        self._is_thinned = is_thinned
 
     def n_subscribers(self, topic: Topic) -> int:
         """Return how many subscriptions are matched; none of a topic that is not published."""
@@ -77,7 +81,7 @@ class RosOutlet:
         if not topic.is_latched:
             if not self._has_subscribers[topic.name]:
                 return
-            if self.is_thinned and topic.rate_hz > 0.0:
+            if self._is_thinned and topic.rate_hz > 0.0:
                 if now - self._last_sent.get(topic.name, 0.0) < 0.95 / topic.rate_hz:
                     return
                 self._last_sent[topic.name] = now

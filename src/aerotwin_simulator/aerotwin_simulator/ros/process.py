@@ -62,7 +62,7 @@ def run_simulator(
 
     def end_flight() -> None:
         if node is not None:
-            node.is_stop_wanted = True
+            node.request_stop()
 
     stop = StopRequest(end_flight, ends_at_once=True)
     init_rclpy(signal_handler_options=SignalHandlerOptions.NO)
@@ -73,7 +73,7 @@ def run_simulator(
         if check is not None:
             check(parameters)
         world = load_world(parameters.world)
-        stop.ends_at_once = False
+        stop.wait_for_end()
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name)
         if prepare is not None:
             parameters, world = prepare(parameters, world, folder)

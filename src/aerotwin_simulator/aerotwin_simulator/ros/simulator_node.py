@@ -42,7 +42,7 @@ class SimulatorNode(Node):
     def __init__(self, parameters_type: type[FlightParameters] = FlightParameters) -> None:
         super().__init__("simulator")
         self.parameters = declare_parameters(self, parameters_type)
-        self.is_stop_wanted = False
+        self._is_stop_requested = False
         self._is_paused = self.parameters.start_paused
         self._n_single_steps = 0
         self._is_reset_wanted = False
@@ -94,6 +94,15 @@ class SimulatorNode(Node):
             self._callbacks.close()
         super().destroy_node()
 
+    @property
+    def is_stop_requested(self) -> bool:
+        """Whether the flight is to end."""
+        return self._is_stop_requested
+
+    def request_stop(self) -> None:
+        """End the flight at the next step or look; safe in a signal handler."""
+        self._is_stop_requested = True
+
     # -- callbacks ----------------------------------------------------------------------------
 
     def _on_loop(self, callback: Callable[..., Any]) -> Callable[..., Any]:
@@ -111,7 +120,7 @@ class SimulatorNode(Node):
         return SetParametersResult(successful=True)
 
     def _set_speed(self, speed: float) -> None:
-        self.pacer.speed = speed
+        self.pacer.set_speed(speed)
 
     def _pause(self, request: SetBool.Request, reply: SetBool.Response) -> SetBool.Response:
         self._is_paused = request.data
@@ -142,8 +151,8 @@ class SimulatorNode(Node):
 
     def _wait_for_answer(self) -> None:
         self.calls.wait(_ANSWER_S)
-        if self.is_stop_wanted and self.gate is not None:
-            self.gate.is_open = True
+        if self.is_stop_requested and self.gate is not None:
+            self.gate.open()
 
     # -- the flight ---------------------------------------------------------------------------
 
@@ -157,14 +166,14 @@ class SimulatorNode(Node):
         deadline = time.monotonic() + self.parameters.wait_start_s
         topic = self.resolve_topic_name(self._wait_for)
         while time.monotonic() < deadline:
-            if self.is_stop_wanted:
+            if self.is_stop_requested:
                 return True
             if self.count_publishers(topic) and self.outlet.n_subscribers(self._last_of_frame):
                 self.outlet.recount()
                 return True
             status.update(0, 0.0, f"waiting for {self._wait_for}", None)
             self.calls.wait(IDLE_S)
-        self.gate.is_open = True
+        self.gate.open()
         return False
 
     def advance(self, simulation: Simulation, on_wait: Callable[[float], None]) -> bool:
