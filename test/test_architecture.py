@@ -61,6 +61,13 @@ ROS_NAMES = re.compile(
 PEERS = {"rotorpy", "small_gicp", "torch"}
 # Runs as a plain script on machines without ROS, with the generators that come with the wheels.
 RUNS_ALONE = SOURCE / "aerotwin_core/aerotwin_core/ros/generate_tf2_msgs.py"
+# Calls whose traps are handled once: reflections, the constants of the matchers. The surface fits
+# planes, the benchmark times OpenCV as it comes.
+ONE_PLACE = {
+    "linalg.svd(": {"rigid_motion.py", "surface.py"},
+    "StereoSGBM_create(": {"stereo_matching.py", "benchmarks/dense.py"},
+    " % 360.0 - 180.0": {"angles.py"},
+}
 NETWORK_INCLUDE = {"file": "$(dirname)/network.launch.yaml"}
 LONGEST_FILE_LINES = 400
 # Files that may be longer: path relative to src -> why.
@@ -184,6 +191,17 @@ def test_the_manifest_declares_what_is_imported_and_nothing_else(package):
     )
     listed = {name for text in declared(package, "aerotwin_python") for name in text.split()}
     assert listed == from_pip, f"<aerotwin_python> of {package}"
+
+
+@pytest.mark.parametrize(("call", "places"), ONE_PLACE.items())
+def test_what_has_one_implementation_is_not_written_again(call, places):
+    found = {
+        path.relative_to(SOURCE).as_posix().split("/", 2)[2]
+        for package in PACKAGES
+        for path in modules(package)
+        if call in path.read_text(encoding="utf-8")
+    }
+    assert found == places, f"{call}: use what stands in aerotwin_core"
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.frames import make_transform, transform_points
+from aerotwin_core.rigid_motion import rotation_svd
 from aerotwin_core.trajectory import Trajectory
 
 # A path whose second extent is below this share of its first does not fix the roll about itself.
@@ -101,16 +102,15 @@ def align_umeyama(
     w = w / w.sum()
     mean_r, mean_e = w @ p_reference, w @ p_estimate
     r, e = p_reference - mean_r, p_estimate - mean_e
-    u, d, vt = np.linalg.svd((r * w[:, None]).T @ e)
+    u, d, vt = rotation_svd((r * w[:, None]).T @ e)
     reason = what_is_open(p_reference, p_estimate)
     if d[1] <= _RANK * d[0]:
         R = _smallest_rotation(u[:, 0], vt[0], d)
-        signs = np.ones(3)
+        d = np.abs(d)
     else:
-        signs = np.array([1.0, 1.0, np.sign(np.linalg.det(u) * np.linalg.det(vt)) or 1.0])
-        R = (u * signs) @ vt
+        R = u @ vt
     spread = float(w @ np.sum(e**2, axis=1))
-    scale = float(d @ signs / spread) if mode == "sim3" and spread > _POINT_M**2 else 1.0
+    scale = float(d.sum() / spread) if mode == "sim3" and spread > _POINT_M**2 else 1.0
     return TrajectoryAlignment(
         mode=mode,
         T_reference_estimate=make_transform(R, mean_r - scale * (R @ mean_e)),

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
+from aerotwin_core.rigid_motion import nearest_rotation
 from aerotwin_teach_repeat.deviation.displacements import (
     Displacement,
     image_of_points,
@@ -142,9 +143,7 @@ def rigid_fit(points: np.ndarray, images: np.ndarray) -> tuple[np.ndarray, np.nd
     doi 10.1109/34.88573, without scale).
     """
     middle, middle_image = points.mean(axis=0), images.mean(axis=0)
-    u, _, vt = np.linalg.svd((images - middle_image).T @ (points - middle))
-    keep = np.diag([1.0, 1.0, np.sign(np.linalg.det(u) * np.linalg.det(vt))])
-    R = u @ keep @ vt
+    R = nearest_rotation((images - middle_image).T @ (points - middle))
     shift = middle_image - R @ middle
     left = images - points @ R.T - shift
     return R, shift, float(np.sqrt((left**2).sum(axis=1).mean()))
