@@ -28,6 +28,7 @@ from pathlib import Path
 from aerotwin_core.cli import progress, write_json, write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of_gates
+from aerotwin_core.output_lock import refuse_inputs_as_output
 
 ALIASES = {"failed": "n_failed", "runs": "n_runs"}
 
@@ -90,7 +91,9 @@ def _runs(args: argparse.Namespace):
     if args.runs:
         if left_out := folders_without_slam(args.runs):
             print(f"left out, flown without a SLAM: {', '.join(left_out)}", file=sys.stderr)
-        runs = checked([*runs, *runs_of_folders(args.runs)], "STUDY and --runs")
+        folders = runs_of_folders(args.runs)
+        refuse_inputs_as_output(args.output, *(run.folder for run in folders))
+        runs = checked([*runs, *folders], "STUDY and --runs")
     return name, runs
 
 

@@ -23,6 +23,7 @@ from pathlib import Path
 from aerotwin_core.cli import progress, write_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of_gates
+from aerotwin_core.output_lock import refuse_inputs_as_output
 
 EXIT_NOT_ALIGNED = 1
 ALIASES = {
@@ -104,6 +105,7 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_map_evaluation.protocol import PRESETS, load_map_protocol
 
     check_gate_names(args.fail_if, ALIASES, TOP_NUMBERS)
+    refuse_inputs_as_output(args.output, args.a, args.b, args.reference)
     map_protocol = load_map_protocol(args.protocol)
     _check_unit(args)
     if args.scale:

@@ -18,6 +18,7 @@ from aerotwin_core.errors import UserError
 
 _HELD = "AEROTWIN_LOCKED_OUTPUTS"
 """Variable with the outputs that this process or a parent of it holds: children write there."""
+_RESULT = "metrics.json"
 _LONGEST_TEXT = 200
 
 
@@ -55,6 +56,34 @@ def locked_output(output: Path | str) -> Iterator[None]:
         for folder in made:
             with suppress(OSError):  # something was written in it
                 folder.rmdir()
+
+
+def refuse_inputs_as_output(output: Path | str | None, *inputs: Path | str) -> None:
+    """Refuse an output that is one of the inputs, or a folder whose result an input is.
+
+    Parameters
+    ----------
+    output : path or None
+        None where none was asked for.
+    *inputs : path
+        What is read, where it is a file or folder; anything else, such as a name, is passed over.
+
+    Raises
+    ------
+    UserError
+        If it would be written over.
+    """
+    if output is None:
+        return
+    target = Path(output).resolve()
+    for given in inputs:
+        path = Path(given)
+        with suppress(OSError):  # no name that a file may have
+            is_result = path.name == _RESULT and path.resolve().parent == target
+            if is_result or (path.exists() and path.resolve() == target):
+                raise UserError(
+                    f"{output}: is read, too, and would be written over; name another place with -o"
+                )
 
 
 def hold_output(output: Path | str) -> None:

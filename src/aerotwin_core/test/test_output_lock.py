@@ -8,12 +8,12 @@ import pytest
 
 from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError
-from aerotwin_core.output_lock import locked_output
+from aerotwin_core.output_lock import locked_output, refuse_inputs_as_output
 
 LIMIT_S = 60.0
 HOLD = """
 import sys
-from aerotwin_core.output_lock import locked_output
+from aerotwin_core.output_lock import locked_output, refuse_inputs_as_output
 with locked_output(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
@@ -128,3 +128,22 @@ def test_two_verbs_do_not_write_one_folder_at_once(tmp_path):
         assert "draw -o" in error and "--word first" in error
         assert end(first)[0] == 0
     assert (out / "drawn").read_text() == "first"
+
+
+def test_an_output_that_is_an_input_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "metrics.json").touch()
+    (tmp_path / "link").symlink_to("run")
+    for output, given in (
+        ("run", "run"),
+        ("run/", tmp_path / "run"),
+        ("link", "run"),
+        ("run", "link"),
+        ("run", "run/metrics.json"),
+        ("run/../run", "run"),
+    ):
+        with pytest.raises(UserError, match="name another place with -o"):
+            refuse_inputs_as_output(output, "other", given)
+    for output, given in ((None, "run"), ("new", "run"), ("cliff", "cliff"), ("run", "x" * 9999)):
+        refuse_inputs_as_output(output, given)

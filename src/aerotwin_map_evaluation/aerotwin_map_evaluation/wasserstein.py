@@ -141,8 +141,8 @@ def voxel_distances(
     min_points : int
         Voxels with fewer points of either cloud are left out.
     """
-    lower = np.floor(np.minimum(a.min(axis=0), b.min(axis=0)) / edge_m) * edge_m
-    groups = [_groups(points, lower, edge_m) for points in (a, b)]
+    keys_of_both = voxel_keys(np.vstack([a, b]), edge_m)
+    groups = [_groups(keys) for keys in np.split(keys_of_both, [len(a)])]
     keys, in_a, in_b = np.intersect1d(
         groups[0].keys, groups[1].keys, assume_unique=True, return_indices=True
     )
@@ -167,9 +167,7 @@ class _Groups:
     order: np.ndarray
 
 
-def _groups(points: np.ndarray, lower: np.ndarray, edge_m: float) -> _Groups:
-    # One more point at the corner makes the keys of both clouds count from there.
-    keys = voxel_keys(np.vstack([points, lower]), edge_m)[:-1]
+def _groups(keys: np.ndarray) -> _Groups:
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     starts = np.flatnonzero(np.diff(keys, prepend=keys[0] - 1))

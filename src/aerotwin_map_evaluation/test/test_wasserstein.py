@@ -138,3 +138,15 @@ def test_consistency_is_the_mean_of_relative_spreads():
     found = awd(a, b)
     w = found.distances
     assert found.consistency == pytest.approx(w.std() / w.mean(), rel=1e-9)
+
+
+def test_clouds_however_far_apart_have_no_voxel_in_common():
+    near = np.random.default_rng(2).uniform(0.0, 4.0, (2000, 3))
+    apart = voxel_distances(near, near + 1e7, edge_m=1.0, min_points=10)
+    assert len(apart.distances) == 0
+    assert apart.n_occupied == 2 * apart.n_of_first
+    outlier = np.vstack([near, [[1e7, 1e7, 1e7]]])
+    kept = voxel_distances(outlier, near, edge_m=1.0, min_points=10)
+    alone = voxel_distances(near, near, edge_m=1.0, min_points=10)
+    np.testing.assert_array_equal(kept.centres, alone.centres)
+    np.testing.assert_allclose(kept.distances, alone.distances, atol=1e-9)

@@ -44,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
     """Degrade, write, and say what was lost."""
     from aerotwin_core.cli import say, write_json
     from aerotwin_core.errors import UserError
+    from aerotwin_core.output_lock import refuse_inputs_as_output
     from aerotwin_core.parameters import to_mapping
     from aerotwin_reconstruction.degradation import load_degradation
 
@@ -51,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--spacing-m: must be 0.005 to 10, got {args.spacing_m}; choose another")
     if args.seed < 0:
         raise UserError(f"--seed: must be 0 or more, got {args.seed}; choose another")
+    refuse_inputs_as_output(args.out, args.source)
     parameters = load_degradation(args.preset)
     to_mesh = args.out.suffix.lower() == MESH_OUT
     if _is_cloud(args.source):

@@ -30,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Reconstruct and write the folder."""
     from aerotwin_core.cli import StageBars, say, write_json
+    from aerotwin_core.output_lock import refuse_inputs_as_output
     from aerotwin_core.parameters import load_parameters
     from aerotwin_reconstruction.bundle import BundleParameters
     from aerotwin_reconstruction.dense import DenseParameters
@@ -37,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_reconstruction.surface import SurfaceParameters
     from aerotwin_worlds import load_world
 
+    refuse_inputs_as_output(args.out, args.survey)
     world = None if args.against is None else load_world(args.against)
     dense = load_parameters(
         DenseParameters, _given(voxel_m=args.voxel_m, scale=args.scale), where="reconstruct"

@@ -39,13 +39,10 @@ def voxel_downsample(points: np.ndarray, voxel_m: float) -> np.ndarray:
 
 
 def voxel_keys(points: np.ndarray, voxel_m: float) -> np.ndarray:
-    """Return one int64 per point (n,), equal for points of the same voxel."""
+    """Return one int64 per point (n,), equal for points of the same voxel, in their order."""
     index = np.floor(points / voxel_m)
     index -= index.min(axis=0)
-    if index.max() >= 1 << _INDEX_BITS:
-        raise ValueError(
-            f"the cloud spans {int(index.max()) + 1} voxels, at most {1 << _INDEX_BITS} fit; "
-            "use a larger voxel_m"
-        )
+    if index.max() >= 1 << _INDEX_BITS:  # a few points lie far off: slower, in the same order
+        return np.unique(index, axis=0, return_inverse=True)[1].reshape(-1)
     i, j, k = index.astype(np.int64).T
     return (i << (2 * _INDEX_BITS)) | (j << _INDEX_BITS) | k

@@ -120,3 +120,14 @@ def test_voxel_means_equal_the_slow_way():
         expected.setdefault(tuple(np.floor(p / 20.0)), []).append(p)
     slow = np.array([np.mean(v, axis=0) for _, v in sorted(expected.items())])
     np.testing.assert_allclose(voxel_downsample(points, 20.0), slow, atol=1e-12)
+
+
+def test_a_point_far_off_changes_no_voxel_of_the_others():
+    points = np.random.default_rng(1).uniform(-5.0, 5.0, (3000, 3))
+    near = voxel_downsample(points, 0.1)
+    far = np.array([[1e7, -1e7, 3e7]])
+    assert voxel_downsample(points, 0.1).shape == near.shape
+    # Sorted by voxel: the one far along x is the last.
+    np.testing.assert_array_equal(
+        voxel_downsample(np.vstack([far, points]), 0.1), np.vstack([near, far])
+    )

@@ -17,6 +17,7 @@ import argparse
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.output_lock import refuse_inputs_as_output
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +39,7 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_report.runs import load_runs
     from aerotwin_report.split import split_run
 
+    refuse_inputs_as_output(args.output, *args.runs)
     runs = [part for run in load_runs(args.runs, args.name) for part in split_run(run)]
     if len(runs) < 2:
         raise UserError("expected at least two runs or estimates to compare, found one")

@@ -86,7 +86,9 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     """Refuse what contradicts itself before anything is read."""
     from aerotwin_core.errors import UserError
+    from aerotwin_core.output_lock import refuse_inputs_as_output
 
+    refuse_inputs_as_output(args.out, args.map, args.source)
     if args.out.exists() and not args.out.is_dir():
         raise UserError(f"-o {args.out}: is a file; name a folder")
     if args.start is not None and args.poses is not None:
