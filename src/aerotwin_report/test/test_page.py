@@ -120,6 +120,20 @@ def test_the_page_is_whole_at_every_width_and_theme(open_page, full_page, width,
     assert tab.js("[...document.images].every((image) => image.naturalWidth > 0)")
 
 
+def test_long_headings_break_before_a_table_scrolls(open_page, write_page, tmp_path):
+    columns = ("metric", "least seen m", "without noise m", "noise of 1 m m")
+    narrow = Table(
+        title="Narrow",
+        columns=columns,
+        rows=(("mean to voxel centres", "0.368", "0.483", "0.573"),),
+        column_hints=("how far",) * len(columns),
+    )
+    tab = open_page(write_page(tmp_path, tables=(narrow, narrow)), width=1200)
+    assert tab.js("document.querySelectorAll('.table:not(.wide) .scroll').length") == 3
+    widths = "[...document.querySelectorAll('.scroll')].map((e) => e.scrollWidth - e.clientWidth)"
+    assert max(tab.js(widths)) <= 0
+
+
 def test_the_theme_button_turns_the_page_dark_and_redraws(open_page, full_page):
     tab = open_page(full_page).live()
     tab.js("document.getElementById('theme').click()")
