@@ -231,7 +231,9 @@ def _convert_scalar(value: Any, hint: Any, place: str) -> Any:
     if not exact:
         names = {float: "a number", int: "an integer", str: "a text", bool: "true or false"}
         expected = names.get(hint, getattr(hint, "__name__", str(hint)))
-        raise ParameterError(f"{place}: expected {expected}, found {shown(value)}")
+        is_read_otherwise = hint is str and isinstance(value, bool | int | float)
+        way_out = "; YAML reads it so: put it in quotes" if is_read_otherwise else ""
+        raise ParameterError(f"{place}: expected {expected}, found {shown(value)}{way_out}")
     return value
 
 

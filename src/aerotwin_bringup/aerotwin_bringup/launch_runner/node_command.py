@@ -21,6 +21,8 @@ from aerotwin_bringup.launch_runner.substitutions import Call, Template
 
 TOKEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ANY_NODE = "/**"
+_TEXT_TYPES = ("str", "list_of_str")
+_STR_TAG = "tag:yaml.org,2002:str"
 
 
 def absolute_namespace(pushed: str | None, own: str | None) -> str | None:
@@ -188,8 +190,26 @@ def _inline_file(
     if name is not None and namespace is not None:
         key = f"{'' if namespace == '/' else namespace}/{name}"
     values = dict(_flat(entry, "", scope))
-    text = yaml.dump({key: {"ros__parameters": values}}, default_flow_style=False)
+    content = {key: {"ros__parameters": values}}
+    text = yaml.dump(content, Dumper=_Dumper, default_flow_style=False)
     return ParameterFile(index=index, text=text)
+
+
+class _Text(str):
+    """A text that stays one: the parser of rcl reads y, on and 1e3 as something else."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes a `_Text` in quotes, also where YAML needs none."""
+
+
+_Dumper.add_representer(
+    _Text, lambda dumper, text: dumper.represent_scalar(_STR_TAG, str(text), style='"')
+)
+
+
+def _quoted(value: Any) -> Any:
+    return [_Text(item) for item in value] if isinstance(value, list) else _Text(value)
 
 
 def _flat(entry: Entry, prefix: str, scope: Scope) -> list[tuple[str, Any]]:
@@ -202,7 +222,8 @@ def _flat(entry: Entry, prefix: str, scope: Scope) -> list[tuple[str, Any]]:
     if ("value" in entry.values) == ("param" in entry.values):
         raise LaunchError(entry.place, "'param' needs either 'value' or a nested 'param'")
     if "value" in entry.values:
-        return [(name, parameter_value(entry, scope))]
+        value = parameter_value(entry, scope)
+        return [(name, _quoted(value) if entry.get("type") in _TEXT_TYPES else value)]
     if "type" in entry.values:
         raise LaunchError(entry.places["type"], "'type' goes with 'value', not with nested 'param'")
     return [pair for nested in entry.get("param") for pair in _flat(nested, f"{name}.", scope)]
