@@ -80,8 +80,8 @@ def pure_modules() -> list[str]:
     return found
 
 
-def run(path: list[str], modules: list[str], commands: list[list[str]]) -> list[int]:
-    """Run commands in a child that sees the path only; return their exit codes."""
+def run(path: list[str], modules: list[str], commands: list[list[str]]) -> tuple[list[int], str]:
+    """Run commands in a child that sees the path only; return their exit codes and output."""
     kept = ("HOME", "PATH", "LANG", "OMP_WAIT_POLICY", "NUMBA_THREADING_LAYER", "NUMBA_CACHE_DIR")
     child = subprocess.run(
         [sys.executable, "-I", "-S", "-c", CHILD, *map(json.dumps, (path, modules, commands))],
@@ -92,7 +92,7 @@ def run(path: list[str], modules: list[str], commands: list[list[str]]) -> list[
         check=False,
     )
     assert child.returncode == 0, child.stderr[-3000:]
-    return json.loads(child.stderr[child.stderr.rindex("[") :])
+    return json.loads(child.stderr[child.stderr.rindex("[") :]), child.stdout
 
 
 def wavy_ground(n: int) -> np.ndarray:
@@ -130,6 +130,12 @@ def read(folder: Path, name: str) -> dict:
     return json.loads((folder / name).read_text())
 
 
+def test_the_version_says_that_there_is_no_ros(path_without_ros):
+    codes, out = run(path_without_ros, [], [["--version"]])
+    assert codes == [0]
+    assert re.fullmatch(r"aerotwin \d+\.\d+\.\d+, Python 3\.\d+\.\d+, no ROS\n", out)
+
+
 @pytest.mark.slow
 def test_the_evaluator_runs_where_no_ros_is_installed(path_without_ros, inputs):
     def file(name: str) -> str:
@@ -150,7 +156,7 @@ def test_the_evaluator_runs_where_no_ros_is_installed(path_without_ros, inputs):
          "--kind-a", "simulated", "--kind-b", "real", "--json", file("w.json")],
         [*evaluate, "study", file("study.yaml"), "--json", file("s.json")],
     ]  # fmt: skip
-    codes = run(path_without_ros, pure_modules(), commands)
+    codes, _ = run(path_without_ros, pure_modules(), commands)
     assert codes == [0] * len(commands)
     rmse, of_bag = (read(inputs, name)["ape"]["trans_m"]["rmse"] for name in ("t.json", "b.json"))
     assert SIGMA < rmse < 2.0 * SIGMA  # of a vector of three: sqrt(3) sigma

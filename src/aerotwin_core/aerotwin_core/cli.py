@@ -65,6 +65,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _main(arguments: Sequence[str]) -> int:
     verbs = {tuple(entry.name.split(".")): entry for entry in entry_points(group=GROUP)}
     words = list(arguments)
+    if words == ["--version"]:
+        from aerotwin_core.version import version_line  # other verbs start without it
+
+        print(version_line())
+        return 0
     path = _longest_verb(words, verbs)
     if path is None:
         return _explain(words, verbs)
@@ -141,7 +146,8 @@ def _explain(words: list[str], verbs: dict[tuple[str, ...], EntryPoint]) -> int:
         print(f"aerotwin: '{' '.join(words)}' is not a command; known are:", file=out)
     else:
         print("aerotwin: a digital-twin test bench for flying robots\n", file=out)
-        print("usage: aerotwin COMMAND [ARGUMENTS]   (aerotwin COMMAND --help explains one)\n")
+        print("usage: aerotwin COMMAND [ARGUMENTS]   (aerotwin COMMAND --help explains one)")
+        print("       aerotwin --version\n")
     for path, entry in sorted(known.items()):
         print(f"  {' '.join(path):22} {_first_line(entry)}", file=out)
     return 0 if asked else EXIT_USAGE

@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the command `aerotwin` ends when the system refuses something."""
 
+import re
 import signal
 import sys
+from importlib import metadata
 from importlib.metadata import EntryPoint
 from types import ModuleType
 
@@ -112,3 +114,17 @@ def test_foreign_text_that_a_verb_prints_is_escaped_and_laid_out(verb, capsys):
 def test_why_a_node_ends_is_one_escaped_line(capsys):
     cli.say_fatal(UserError(f"{HOSTILE}\nmore"))
     assert capsys.readouterr().err == f"fatal: {ESCAPED}\\nmore\n"
+
+
+@pytest.mark.ros
+def test_the_version_is_one_line_with_that_of_ros(capsys):
+    assert cli.main(["--version"]) == 0
+    out, err = capsys.readouterr()
+    rclpy = metadata.version("ros-rclpy" if is_wheel() else "rclpy")
+    known = r"ROS 2 (Humble|Jazzy|Kilted)"
+    assert re.fullmatch(rf"aerotwin \d\S+, Python 3\.\d+\.\d+, {known} \(rclpy {rclpy}\)\n", out)
+    assert not err
+
+
+def is_wheel() -> bool:
+    return any(one.metadata["Name"] == "ros-rclpy" for one in metadata.distributions())
