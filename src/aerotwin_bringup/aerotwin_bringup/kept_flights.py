@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-STOPPED = (130, 143)
-"""Exit codes after Ctrl-C and SIGTERM."""
+from aerotwin_core.stop_request import raise_if_stopped
+
 FLOWN = "the mission is flown"
 _PARTIAL = "This report is partial"  # how the warning of an interrupted run begins
 
@@ -45,8 +45,7 @@ def flown(name: str, arguments: Mapping[str, str], runs: Path) -> Path | None:
             "sitl_flight.launch.yaml",
             {**arguments, "name": name, "runs_dir": str(runs)},
         )
-        if code in STOPPED:
-            raise KeyboardInterrupt
+        raise_if_stopped(code)
         found = kept(runs, name, arguments["world"])
         if found is None:
             say(f"{name} left no report (exit code {code}); the next call flies it again")

@@ -4,6 +4,8 @@
 
 import dataclasses
 import json
+import os
+import signal
 
 import numpy as np
 import pytest
@@ -16,8 +18,10 @@ from aerotwin_bringup.dense_localization.mission.closed_loop import LocalizedFli
 from aerotwin_bringup.dense_localization.mission.loop_scores import judge
 from aerotwin_bringup.dense_localization.mission.mission import DenseMission, MissionParameters
 from aerotwin_bringup.dense_localization.mission.mission_page import loop_section, map_section
+from aerotwin_bringup.dense_localization.wall_flight import WallFlight
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
+from aerotwin_core.stop_request import Stopped, StopRequest
 from aerotwin_dense_localization.localization import Localization, Status, raster_path
 from aerotwin_report import write_report
 from aerotwin_report.runs import document_faults
@@ -26,6 +30,7 @@ from aerotwin_worlds import WorldQueries
 
 STANDOFF_M, OFF_M = 2.0, 0.03
 ROUNDING = 1e-6
+INSTANCE = 94
 SCORES = {"mean_m": 0.02, "share_10cm": 0.99, "mean_unaligned_m": 0.3, "completeness": 0.97,
           "keyframes_mean_m": 0.01, "keyframes_unaligned_mean_m": 0.3}  # fmt: skip
 
@@ -151,6 +156,48 @@ def test_a_mission_keeps_what_was_flown_in_its_folder(path, monkeypatch, tmp_pat
     x, y, _ = path[0, :3, 3] - [0.0, 6.0, 0.0]
     np.testing.assert_allclose(before.start_p_map, [x, y, 0.0], atol=ROUNDING)
     assert before.start_yaw == pytest.approx(NORTH)
+
+
+@pytest.fixture
+def stop():
+    """A request to stop whose handlers are taken away again."""
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.getsignal(number) for number in numbers]
+    yield StopRequest()
+    for number, handler in zip(numbers, before):
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("", set()),  # before the flight
+        ("mapping flight: ", {"mapping_truth", "mapping_autopilot"}),  # before the pictures
+        ("map: its frames", {"mapping_truth", "mapping_autopilot"}),  # before they are tied
+    ],
+)
+def test_a_mission_that_is_asked_to_end_does_so_at_the_next_step(
+    stop, said, kept, monkeypatch, tmp_path
+):
+    def say(text):
+        if text.startswith(said):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(mission, "load_world", lambda name: wall_world())
+    monkeypatch.setattr(mission, "say", say)
+    wall = WallFlight(
+        corner_m=(-2.0, WALL_Y_M, 4.0), extent_m=(4.0, 0.5), standoff_m=8.0, speed_m_s=2.0
+    )
+    parameters = MissionParameters(
+        world="wall", runs_dir=str(tmp_path), instance=INSTANCE, mapping=wall
+    )
+    made = DenseMission(parameters, stop)
+    if not said:
+        say("")
+    with pytest.raises(Stopped):
+        made.run()
+    assert {path.stem for path in made.folder.glob("trajectories/*")} == kept
+    assert not (made.folder / "map").exists() and not (made.folder / "report.html").exists()
 
 
 @pytest.mark.ros

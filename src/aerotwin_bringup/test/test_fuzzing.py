@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The crafted files, and few damaged ones of each format; `aerotwin verify fuzz` reads 500 each."""
 
+import signal
+import subprocess
 import time
 
 import numpy as np
+import psutil
 import pytest
 
 from aerotwin_bringup.fuzzing import FORMATS, campaign, run_fuzz, worker
@@ -12,6 +15,7 @@ from aerotwin_bringup.fuzzing.crafted import CRAFTED
 from aerotwin_bringup.fuzzing.formats import Format
 from aerotwin_bringup.fuzzing.mutations import MUTATIONS
 from aerotwin_bringup.fuzzing.worker import _try, make_damaged
+from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError
 
 N_FILES = 10
@@ -120,3 +124,18 @@ def test_every_crafted_file_is_of_a_known_format():
 def test_a_format_that_is_not_known_is_named():
     with pytest.raises(UserError, match="no format 'docx' to fuzz; known are ply"):
         run_fuzz(["docx"], 1)
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_campaign_ends_with_its_children_when_it_is_asked_to(number, code):
+    command = python_command("-m", "aerotwin_core.cli", "verify", "fuzz")
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        own = psutil.Process(process.pid)
+        while len(children := own.children()) < 2:
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30.0)  # all files would take minutes
+    assert process.returncode == code
+    assert err.startswith("aerotwin verify: ") and err.count("\n") == 1
+    assert not any(child.is_running() for child in children)

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from aerotwin_bringup.launch_runner import expand_launch_file, run_plan
 from aerotwin_core.stop_request import ONE_PRESS_S
 
 
@@ -237,3 +238,16 @@ def test_a_program_that_cannot_be_executed_stops_the_launch_with_126(start_launc
     assert code == 126
     assert "cannot be started" in err
     assert launch.survivors() == []
+
+
+def test_a_caller_has_its_handlers_of_signals_again(tmp_path, launch_environment):
+    file = tmp_path / "t.launch.yaml"
+    file.write_text("launch:\n  - executable: {cmd: 'true', name: quick}\n")
+    heard = []
+    before = signal.signal(signal.SIGTERM, lambda *_: heard.append(True))
+    try:
+        assert run_plan(expand_launch_file(file, {}, launch_environment), tmp_path) == 0
+        os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert heard == [True]

@@ -5,6 +5,9 @@
 import dataclasses
 import json
 import shutil
+import time
+from functools import partial
+from multiprocessing import active_children
 from types import SimpleNamespace
 
 import numpy as np
@@ -114,6 +117,18 @@ def test_processes_do_the_work_of_a_campaign_each_in_its_own(driven_once, tmp_pa
         [case], [SEED], tmp_path / "runs", n_workers=2, on_done=lambda: done.append(1)
     )
     assert found["tiny"] == [driven_once.scores] and done == [1]
+
+
+def test_processes_end_with_the_campaign_that_is_given_up():
+    def give_up():
+        raise KeyboardInterrupt
+
+    works = [SimpleNamespace(do=partial(time.sleep, seconds)) for seconds in (0.0, 600.0, 600.0)]
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        campaign._do_together(works, 2, give_up)
+    assert time.monotonic() - begin < 60.0
+    assert active_children() == []
 
 
 def test_a_graph_that_was_not_finished_is_made_again(tmp_path):

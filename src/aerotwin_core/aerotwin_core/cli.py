@@ -28,9 +28,12 @@ from aerotwin_core.foreign_text import printable
 from aerotwin_core.output_lock import locked_output
 from aerotwin_core.stop_request import (
     EXIT_INTERRUPTED,
+    EXIT_TERMINATED,
+    Terminated,
     deliver_lost_interrupts,
     end_at_next_interrupt,
-    is_interrupt,
+    interrupt_of,
+    raising_on_sigterm,
 )
 from aerotwin_core.working_folder import check_working_folder
 
@@ -55,9 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if is_process:
         deliver_lost_interrupts()
     out, errors = PrintableStream(sys.stdout), PrintableStream(sys.stderr)
-    with redirect_stdout(cast(TextIO, out)), redirect_stderr(cast(TextIO, errors)):
+    with (
+        redirect_stdout(cast(TextIO, out)),
+        redirect_stderr(cast(TextIO, errors)),
+        raising_on_sigterm(),
+    ):
         code = _main(sys.argv[1:] if arguments is None else arguments)
-    if is_process and code == EXIT_INTERRUPTED:
+    if is_process and code in (EXIT_INTERRUPTED, EXIT_TERMINATED):
         end_at_next_interrupt()  # threads that still work are waited for
     return code
 
@@ -80,10 +87,13 @@ def _main(arguments: Sequence[str]) -> int:
         print(f"aerotwin {' '.join(path)}: {_line(error)}", file=sys.stderr)
         return EXIT_USAGE
     except (KeyboardInterrupt, SystemError) as error:
-        if not is_interrupt(error):
+        interrupt = interrupt_of(error)
+        if interrupt is None:
             raise
-        print(f"aerotwin {' '.join(path)}: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        is_sigterm = isinstance(interrupt, Terminated)
+        word = "terminated" if is_sigterm else "interrupted"
+        print(f"aerotwin {' '.join(path)}: {word}", file=sys.stderr)
+        return EXIT_TERMINATED if is_sigterm else EXIT_INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -13,7 +13,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import yaml
 
 from aerotwin_core.foreign_text import printable
@@ -28,9 +27,6 @@ MAX_DIGITS = 100
 _MOST_LETTERS = 300
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _STEP_BYTES = 1 << 20
-_QUOTE = ord('"')
-_TURN = np.zeros(256, dtype=np.int8)
-_TURN[list(b"[{")], _TURN[list(b"]}")] = 1, -1
 _BaseLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -126,12 +122,16 @@ def _check_depth(data: bytes, max_depth: int) -> None:
     """Raise DocumentError if brackets outside of texts nest too deep, found without recursion."""
     if data.count(b"[") + data.count(b"{") <= max_depth:
         return
+    import numpy as np  # loaded here: a launch file is read without it
+
+    turns = np.zeros(256, dtype=np.int64)
+    turns[list(b"[{")], turns[list(b"]}")] = 1, -1
     values = np.frombuffer(_ESCAPED.sub(b"", data) if b"\\" in data else data, dtype=np.uint8)
     depth, is_text = 0, False
     for start in range(0, len(values), _STEP_BYTES):
         step = values[start : start + _STEP_BYTES]
-        texts = np.logical_xor.accumulate(step == _QUOTE) ^ is_text
-        depths = depth + np.cumsum(np.where(texts, 0, _TURN[step]))
+        texts = np.logical_xor.accumulate(step == ord('"')) ^ is_text
+        depths = depth + np.cumsum(np.where(texts, 0, turns[step]))
         if depths.max() > max_depth:
             raise DocumentError(f"its values are nested more than {max_depth} deep")
         depth, is_text = int(depths[-1]), bool(texts[-1])

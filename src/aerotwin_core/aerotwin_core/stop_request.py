@@ -5,7 +5,8 @@
 A handler that raises breaks whatever runs: a callback, or a compiled function, which then returns
 "a result with an exception set". A process that is to leave something whole makes a
 `StopRequest` before anything else and asks it where it can stop; plain commands keep Python's
-KeyboardInterrupt, and tell by `is_interrupt` what has become of it.
+KeyboardInterrupt, have SIGTERM raise a kind of it (`raising_on_sigterm`), so that what they started
+ends with them, and tell by `interrupt_of` what has become of either.
 """
 
 import math
@@ -14,14 +15,16 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from aerotwin_core.atomic_file import discard_unfinished
 
 EXIT_INTERRUPTED = 130
 """128 + SIGINT, as shells say it."""
+EXIT_TERMINATED = 143
+"""128 + SIGTERM."""
 WRITING_REPORT = "the report is being written; a second Ctrl-C gives it up"
 """For `StopRequest.announce`, before a report."""
 ONE_PRESS_S = 1.0
@@ -29,6 +32,16 @@ ONE_PRESS_S = 1.0
 
 _AGAIN_S = 0.1
 """Until a lost interrupt is tried again: the callback that lost it has ended by then."""
+_SIGTERM_AGAIN = signal.SIGTERM, ONE_PRESS_S + _AGAIN_S
+"""SIGTERM, and when it is tried again: earlier it would be taken for the same."""
+
+
+class Stopped(Exception):
+    """Work ended before its end, where it could, as it was asked to."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came; it ends a plain command as Ctrl-C does."""
 
 
 class StopRequest:
@@ -62,6 +75,11 @@ class StopRequest:
     def wait_for_end(self) -> None:
         """From here on the first signal only raises the flag: there is something to put away."""
         self._ends_at_once = False
+
+    def check(self) -> None:
+        """Raise `Stopped` if the flag is up; called wherever work can end."""
+        if self.is_requested:
+            raise Stopped
 
     def announce(self, notice: str) -> None:
         """Say what goes on although the end was asked for: now, or when it is."""
@@ -104,8 +122,10 @@ def deliver_lost_interrupts() -> None:
     def hook(unraisable: "sys.UnraisableHookArgs") -> None:
         if issubclass(unraisable.exc_type, KeyboardInterrupt):
             main = threading.main_thread().ident or 0
+            is_sigterm = issubclass(unraisable.exc_type, Terminated)
+            number, wait_s = _SIGTERM_AGAIN if is_sigterm else (signal.SIGINT, _AGAIN_S)
             # A real signal, and to that thread: it ends a wait in the system, too.
-            again = threading.Timer(_AGAIN_S, signal.pthread_kill, (main, signal.SIGINT))
+            again = threading.Timer(wait_s, signal.pthread_kill, (main, number))
             again.daemon = True
             again.start()
         else:
@@ -124,11 +144,47 @@ def _end_now() -> None:
     os._exit(EXIT_INTERRUPTED)
 
 
-def is_interrupt(error: BaseException) -> bool:
-    """Tell whether an exception is Ctrl-C, or what a compiled function made of it."""
+@contextmanager
+def raising_on_sigterm() -> Iterator[None]:
+    """Raise `Terminated` on SIGTERM inside, in the main thread; elsewhere nothing is changed.
+
+    Another one within `ONE_PRESS_S` is the same: it does not break the ending.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    last_s = -math.inf
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        nonlocal last_s
+        before_s, last_s = last_s, time.monotonic()
+        if last_s - before_s > ONE_PRESS_S:
+            raise Terminated
+
+    before = signal.signal(signal.SIGTERM, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def raise_if_stopped(code: int) -> None:
+    """Raise what ended a launched scenario, if its exit code is that of a stop by a signal."""
+    if code == EXIT_TERMINATED:
+        raise Terminated
+    if code == EXIT_INTERRUPTED:
+        raise KeyboardInterrupt
+
+
+def interrupt_of(error: BaseException) -> KeyboardInterrupt | None:
+    """Return Ctrl-C or SIGTERM out of an exception, or out of what a compiled function made of it.
+
+    None where it is neither.
+    """
     if isinstance(error, SystemError):  # CPython's word for "a result with an exception set"
-        return isinstance(error.__cause__ or error.__context__, KeyboardInterrupt)
-    return isinstance(error, KeyboardInterrupt)
+        cause = error.__cause__ or error.__context__
+        return cause if isinstance(cause, KeyboardInterrupt) else None
+    return error if isinstance(error, KeyboardInterrupt) else None
 
 
 def _print(text: str) -> None:

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the command `aerotwin` ends when the system refuses something."""
 
+import os
 import re
 import signal
+import subprocess
 import sys
+import time
 from importlib import metadata
 from importlib.metadata import EntryPoint
 from types import ModuleType
@@ -14,6 +17,7 @@ import pytest
 
 from aerotwin_core import cli
 from aerotwin_core.errors import UserError
+from aerotwin_core.stop_request import raise_if_stopped
 
 
 @pytest.fixture
@@ -65,6 +69,35 @@ def test_ctrl_c_in_a_compiled_function_is_one_line_and_exit_code_130(verb, capsy
     finally:
         signal.signal(signal.SIGALRM, before)
     assert capsys.readouterr().err == "aerotwin break: interrupted\n"
+
+
+@pytest.mark.parametrize("work", [lambda: time.sleep(60.0), lambda: count(10**9)])
+def test_sigterm_ends_a_verb_as_ctrl_c_does_and_what_it_began_is_put_away(verb, capsys, work):
+    """Also where it comes twice at once, as from `timeout` and a launcher."""
+    count(1)
+    put_away = []
+
+    def begin():
+        with subprocess.Popen(["sh", "-c", f"sleep 0.1; kill {os.getpid()}"]):
+            try:
+                work()
+            finally:
+                os.kill(os.getpid(), signal.SIGTERM)
+                put_away.append(True)
+
+    verb(begin)
+    before = signal.getsignal(signal.SIGTERM)
+    assert cli.main(["break"]) == 143
+    assert capsys.readouterr().err == "aerotwin break: terminated\n"
+    assert put_away == [True]
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize(("code", "says"), [(130, "interrupted"), (143, "terminated"), (7, None)])
+def test_a_verb_ends_as_the_scenario_ended_that_it_launched(verb, capsys, code, says):
+    verb(lambda: raise_if_stopped(code) or 5)
+    assert cli.main(["break"]) == (code if says else 5)
+    assert capsys.readouterr().err == (f"aerotwin break: {says}\n" if says else "")
 
 
 @pytest.mark.parametrize(("cause", "is_ctrl_c"), [(KeyboardInterrupt, True), (ValueError, False)])

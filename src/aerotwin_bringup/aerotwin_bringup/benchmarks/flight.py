@@ -16,7 +16,9 @@ from typing import Any
 from aerotwin_bringup.benchmarks.result import Benchmark
 from aerotwin_bringup.kept_flights import read_metrics
 from aerotwin_bringup.launch_command import launch_scenario
+from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import load_parameters
+from aerotwin_core.stop_request import raise_if_stopped
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.recording import BagOutlet
 from aerotwin_worlds import load_world
@@ -113,15 +115,16 @@ def launch_flight(arguments: Mapping[str, Any], folder: Path) -> Path:
 
     Raises
     ------
-    RuntimeError
+    UserError
         If it does not end well.
     """
     given = {name: str(value) for name, value in arguments.items()}
     given["runs_dir"] = str(folder)
     code = launch_scenario("aerotwin_bringup", "sitl_flight.launch.yaml", given)
+    raise_if_stopped(code)
     runs = [path.parent for path in folder.glob("*/metrics.json")]
     if code != 0 or len(runs) != 1:
-        raise RuntimeError(f"the benchmark's flight failed with exit code {code}")
+        raise UserError(f"the benchmark's flight failed with exit code {code}; see above")
     return runs[0]
 
 
@@ -130,7 +133,7 @@ def fly_without_ros(run: Path) -> float:
 
     Raises
     ------
-    RuntimeError
+    UserError
         If it does not end well.
     """
     parameters = _parameters_of(run)
@@ -162,5 +165,5 @@ def _speed(simulation: Simulation) -> float:
         simulation.advance()
     wall_s = time.perf_counter() - begin
     if not simulation.is_success:
-        raise RuntimeError(f"the benchmark's flight failed: {simulation.outcome}")
+        raise UserError(f"the benchmark's flight failed: {simulation.outcome}")
     return (simulation.stamp_ns - begin_ns) * 1e-9 / wall_s

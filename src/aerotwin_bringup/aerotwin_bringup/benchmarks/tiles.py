@@ -11,6 +11,7 @@ import numpy as np
 
 from aerotwin_bringup.benchmarks.result import Benchmark
 from aerotwin_core.child_python import python_command
+from aerotwin_core.errors import UserError
 
 N_RUNS = 3
 N_TILES = 293
@@ -74,5 +75,5 @@ def _run(tileset: Path) -> list[float]:
     )
     n_tiles, *figures = json.loads(child.stdout)
     if n_tiles != N_TILES:
-        raise RuntimeError(f"{tileset}: expected {N_TILES} tiles, found {n_tiles}; restore it")
+        raise UserError(f"{tileset}: expected {N_TILES} tiles, found {n_tiles}; restore it")
     return figures

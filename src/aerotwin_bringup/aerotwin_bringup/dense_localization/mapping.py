@@ -104,6 +104,7 @@ def make_map(
     *,
     is_truth_given: bool,
     links: LinkParameters | None = None,
+    on_keyframe: Callable[[], object] = lambda: None,
 ) -> MadeMap:
     """Return the map of a flight, with every frame as a key-frame.
 
@@ -118,16 +119,19 @@ def make_map(
         Whether the map is made with true poses; else with those that the autopilot told, brought
         to agree with each other.
     links : LinkParameters, optional
+    on_keyframe : callable
+        Called after each key-frame is tied, and again after it is merged.
     """
     given = track.T_map_optical if is_truth_given else track.T_map_optical_told
     keyframes = [frame.at(T) for frame, T in zip(frames, given, strict=True)]
     n_links = 0
     if not is_truth_given:
-        found_links = find_links(keyframes, links)
+        found_links = find_links(keyframes, links, on_keyframe=on_keyframe)
         keyframes, n_links = agree_poses(keyframes, found_links, links), len(found_links)
     builder = MapBuilder()
     for keyframe in keyframes:
         builder.add(keyframe)
+        on_keyframe()
     return MadeMap(
         dense_map=builder.finished(),
         keyframes=tuple(keyframes),

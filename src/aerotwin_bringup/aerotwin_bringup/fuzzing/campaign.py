@@ -18,6 +18,7 @@ from aerotwin_bringup.fuzzing.crafted import CRAFTED
 from aerotwin_bringup.fuzzing.formats import FORMATS
 from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError
+from aerotwin_core.stop_request import Stopped
 
 N_FILES = 500
 FILE_LIMIT_S = 200.0
@@ -75,10 +76,13 @@ def run_fuzz(
     wanted = list(names or FORMATS)
     groups = [wanted[k::n_parallel] for k in range(min(n_parallel, len(wanted)))]
     place = Path(tempfile.mkdtemp(prefix="aerotwin_fuzz_")) if folder is None else folder
+    children = _Children()
     try:
-        with ThreadPoolExecutor(len(groups)) as pool:
+        with ThreadPoolExecutor(len(groups)) as pool, children:
             tasks = [
-                pool.submit(_run_group, group, n_files, seed, place / f"group_{k}", on_file)
+                pool.submit(
+                    _run_group, group, n_files, seed, place / f"group_{k}", children, on_file
+                )
                 for k, group in enumerate(groups)
             ]
             found = {row["name"]: row for task in tasks for row in task.result()}
@@ -94,7 +98,12 @@ def count_files(name: str, n_files: int) -> int:
 
 
 def _run_group(
-    names: list[str], n_files: int, seed: int, folder: Path, on_file: Callable[[int], None] | None
+    names: list[str],
+    n_files: int,
+    seed: int,
+    folder: Path,
+    children: "_Children",
+    on_file: Callable[[int], None] | None,
 ) -> list[dict[str, Any]]:
     """Read the files of formats in one child, or more where files end it."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -103,7 +112,7 @@ def _run_group(
     while any(len(found) < n_of[name] for name, found in results.items()):
         # A child that ended goes on behind the file that ended it.
         jobs = [[name, len(found), n_of[name] - len(found)] for name, found in results.items()]
-        for result in _child([job for job in jobs if job[2]], seed, folder):
+        for result in _child([job for job in jobs if job[2]], seed, folder, children):
             results[result["format"]].append(result)
             if on_file is not None:
                 on_file(1)
@@ -124,16 +133,14 @@ def _row(name: str, results: list[dict[str, Any]], seed: int) -> dict[str, Any]:
     }
 
 
-def _child(jobs: list[list[Any]], seed: int, folder: Path) -> Iterator[dict[str, Any]]:
+def _child(
+    jobs: list[list[Any]], seed: int, folder: Path, children: "_Children"
+) -> Iterator[dict[str, Any]]:
     """Yield the results of files from a child process, and how it ended if not by itself."""
-    with (folder / "stderr.txt").open("wb") as errors:
-        process = subprocess.Popen(
-            python_command("-m", _WORKER, str(seed), str(folder), json.dumps(jobs)),
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            text=True,
-            start_new_session=True,
-        )
+    process = children.start(
+        python_command("-m", _WORKER, str(seed), str(folder), json.dumps(jobs)),
+        folder / "stderr.txt",
+    )
     watch = _Watch(process)
     last: dict[str, Any] = {}
     assert process.stdout is not None
@@ -145,6 +152,7 @@ def _child(jobs: list[list[Any]], seed: int, folder: Path) -> Iterator[dict[str,
                 yield last
     process.wait()
     watch.end()
+    children.check()
     if process.returncode == 0:
         return
     words = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace")[-_WORDS:]
@@ -153,6 +161,41 @@ def _child(jobs: list[list[Any]], seed: int, folder: Path) -> Iterator[dict[str,
     outcome = "hang" if watch.is_late else "crash"
     about = {"target": "?", "outcome": outcome, "peak_mb": None, "cpu_s": None}
     yield {**last, **about, "words": f"exit {process.returncode}; {words}"}
+
+
+class _Children:
+    """The children of all groups; where the campaign is given up, they end, and no more start."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._processes: list[subprocess.Popen[str]] = []
+        self._is_over = False
+
+    def __enter__(self) -> "_Children":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            return
+        with self._lock:
+            self._is_over = True
+            for process in self._processes:
+                _kill_group(process)
+
+    def start(self, command: list[str], errors: Path) -> "subprocess.Popen[str]":
+        """Start a child in a session of its own; raises `Stopped` as `check`."""
+        with self._lock, errors.open("wb") as file:
+            self.check()
+            process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=file, text=True, start_new_session=True
+            )
+            self._processes.append(process)
+        return process
+
+    def check(self) -> None:
+        """Raise `Stopped` if the campaign was given up."""
+        if self._is_over:
+            raise Stopped
 
 
 class _Watch:
@@ -178,5 +221,9 @@ class _Watch:
 
     def _kill(self) -> None:
         self.is_late = True
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
+        _kill_group(self._process)
+
+
+def _kill_group(process: subprocess.Popen[str]) -> None:
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)

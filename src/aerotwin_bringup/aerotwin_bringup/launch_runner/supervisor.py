@@ -12,7 +12,8 @@ import os
 import signal
 import subprocess
 import tempfile
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -43,8 +44,19 @@ def run_plan(plan: Plan, log_folder: Path, *, name: str = "launch") -> int:
     except OSError as error:
         message = f"no temporary folder for parameter files: {error.strerror}; set TMPDIR"
         raise LaunchError(None, message) from None
-    with parameter_folder as folder:
+    with parameter_folder as folder, _handlers_restored():
         return asyncio.run(_Supervisor(plan, Path(folder), log_folder, name).run())
+
+
+@contextmanager
+def _handlers_restored() -> Iterator[None]:
+    """Give the caller its handlers of signals back, where asyncio leaves those of the system."""
+    before = {number: signal.getsignal(number) for number in (*STOP_SIGNALS, signal.SIGWINCH)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class _Supervisor:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scenario of launch/dense_localization.launch.yaml: map a wall, scan it without GNSS."""
 
-import signal
 import sys
 
 import rclpy
@@ -14,7 +13,7 @@ from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.ros.parameters import declare_parameters
-from aerotwin_core.stop_request import EXIT_INTERRUPTED, is_interrupt
+from aerotwin_core.stop_request import EXIT_INTERRUPTED, Stopped, StopRequest
 
 
 def read_parameters(arguments: list[str] | None = None) -> MissionParameters:
@@ -30,25 +29,21 @@ def read_parameters(arguments: list[str] | None = None) -> MissionParameters:
         rclpy.try_shutdown()
 
 
-def _stop(number: int, frame: object) -> None:
-    for each in (signal.SIGINT, signal.SIGTERM):  # another one must not break the ending
-        signal.signal(each, signal.SIG_IGN)
-    raise KeyboardInterrupt
-
-
 def main() -> None:
-    """Entry point of the executable `dense_localization`."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _stop)
+    """Entry point of the executable `dense_localization`.
+
+    Until the run has a folder a signal ends the process at once; then it ends the flight or the
+    making of the map that is under way, but not the report.
+    """
+    stop = StopRequest(ends_at_once=True)
     try:
-        is_flown = DenseMission(read_parameters()).run()
-        code = 0 if is_flown else EXIT_FAILURE
+        mission = DenseMission(read_parameters(), stop)
+        stop.wait_for_end()
+        code = 0 if mission.run() else EXIT_FAILURE
     except (UserError, OSError) as error:
         say_fatal(error)
         code = EXIT_PARAMETER if isinstance(error, ParameterError) else EXIT_FAILURE
-    except (KeyboardInterrupt, SystemError) as error:
-        if not is_interrupt(error):
-            raise
+    except Stopped:
         say("stopped: what was whole is in the run folder, there is no report")
         code = EXIT_INTERRUPTED
     sys.exit(code)

@@ -5,6 +5,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +39,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import FloatArray, invert_transform, quaternion_from_rotation
 from aerotwin_core.parameters import parameter, to_mapping
 from aerotwin_core.run_folder import make_run_folder
+from aerotwin_core.stop_request import WRITING_REPORT, StopRequest
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_dense_localization.mapping import save_map
 from aerotwin_dense_localization.splats import SplatRasteriser
@@ -87,6 +89,8 @@ class DenseMission:
     Parameters
     ----------
     parameters : MissionParameters
+    stop : StopRequest, optional
+        Looked at between all steps until the report is begun.
 
     Attributes
     ----------
@@ -99,8 +103,9 @@ class DenseMission:
         If there is no such world, or the folder cannot be made.
     """
 
-    def __init__(self, parameters: MissionParameters) -> None:
+    def __init__(self, parameters: MissionParameters, stop: StopRequest | None = None) -> None:
         self.parameters = parameters
+        self._stop = stop
         self.world: World = load_world(parameters.world)
         self._rasteriser = Rasteriser(self.world.meshes)
         self.folder = make_run_folder(Path(parameters.runs_dir), parameters.name).resolve()
@@ -114,10 +119,15 @@ class DenseMission:
         ------
         UserError
             If the mapping flight fails, or the map does not show what is to be scanned.
+        Stopped
+            If the end was asked for before the report was begun.
         """
         made = self._map(self._fly_mapping())
         path = along_the_map(self.parameters.scan, made.dense_map)
         flight = self._scan(made, path)
+        self._check()
+        if self._stop is not None:
+            self._stop.announce(WRITING_REPORT)
         judged = judge(
             flight, path, WorldQueries(self.world), made.T_true_map,
             standoff_m=self.parameters.scan.standoff_m,
@@ -126,9 +136,24 @@ class DenseMission:
         self._report(made, judged)
         return flight.is_success
 
+    def _check(self) -> None:
+        if self._stop is not None:
+            self._stop.check()
+
+    @contextmanager
+    def _share(self, text: str) -> Iterator[Callable[[float], object]]:
+        """Show a bar; give what is told which share is done, and ends where it is asked to."""
+        with progress(100.0, text, unit="%") as bar:
+
+            def tell(share: float) -> None:
+                self._check()
+                bar.update(max(100.0 * share - bar.n, 0.0))
+
+            yield tell
+
     def _fly_mapping(self) -> CameraTrack:
         p = self.parameters
-        with _share("mapping flight") as tell:
+        with self._share("mapping flight") as tell:
             track = fly_camera(
                 self.world, p.mapping.path(), self.folder / "mapping",
                 speed_m_s=p.mapping.speed_m_s, rate_hz=p.mapping.rate_hz, seed=p.seed,
@@ -141,12 +166,15 @@ class DenseMission:
 
     def _map(self, track: CameraTrack) -> MadeMap:
         p = self.parameters
-        with progress(len(track.stamps_ns), "stereo depth", unit="frame") as bar:
+        n_frames, n_done = len(track.stamps_ns), count(1)
+        with self._share("stereo depth") as tell:
             frames = take_frames(
-                self._rasteriser, track, seed=p.seed, on_frame=lambda: bar.update(1)
-            )
+                self._rasteriser, track, seed=p.seed,
+                on_frame=lambda: tell(next(n_done) / n_frames),
+            )  # fmt: skip
         say("map: its frames are tied to each other and merged")
-        made = make_map(frames, track, is_truth_given=p.mapping_poses)
+        made = make_map(frames, track, is_truth_given=p.mapping_poses, on_keyframe=self._check)
+        self._check()
         save_map(
             self.folder / "map",
             made.dense_map,
@@ -165,7 +193,7 @@ class DenseMission:
         pictures = Pictures(self._rasteriser, CAMERA, seed=p.seed)
         with (
             localizer_along(made, way, start, standoff_m=p.scan.standoff_m) as localizer,
-            _share("scan without GNSS") as tell,
+            self._share("scan without GNSS") as tell,
         ):
             flight = fly_localized(
                 world, localizer, path, pictures, self.folder / "scan",
@@ -249,10 +277,3 @@ def _pair(
     T_in_map = invert_transform(made.T_true_map) @ T
     seen = SplatRasteriser(CAMERA).render(made.dense_map.visible(CAMERA, T_in_map), T_in_map)
     return grey, seen.grey
-
-
-@contextmanager
-def _share(text: str) -> Iterator[Callable[[float], object]]:
-    """Show a bar; give what is told which share is done."""
-    with progress(100.0, text, unit="%") as bar:
-        yield lambda share: bar.update(max(100.0 * share - bar.n, 0.0))

@@ -27,6 +27,7 @@ from aerotwin_teach_repeat.deviation import metrics_of
 from aerotwin_worlds import WorldQueries
 
 SCORES = "scores.json"
+_END_S = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,9 +134,17 @@ def _do_together(works: Sequence[Work], n_workers: int, on_done: Callable[[], An
     with ProcessPoolExecutor(
         n_workers, mp_context=context, initializer=_take_core, initargs=(cores,)
     ) as pool:
-        for done in as_completed([pool.submit(work.do) for work in works]):
-            done.result()
-            on_done()
+        try:
+            for done in as_completed([pool.submit(work.do) for work in works]):
+                done.result()
+                on_done()
+        except BaseException:  # the pool would wait for all works that were begun
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in (children := context.active_children()):
+                child.terminate()
+            for child in children:
+                child.join(_END_S)
+            raise
 
 
 def _take_core(cores: Any) -> None:

@@ -1,0 +1,32 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`aerotwin bench` when it is asked to end."""
+
+import signal
+import subprocess
+
+import psutil
+import pytest
+
+from aerotwin_core.child_python import python_command
+
+
+@pytest.mark.ros
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_launched_flight_ends_with_it_and_one_line_says_so(number, code):
+    command = python_command("-m", "aerotwin_core.cli", "bench", "flight")
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        for line in process.stdout:
+            if "process started" in line:
+                break
+        children = psutil.Process(process.pid).children(recursive=True)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=60.0)
+    assert process.returncode == code
+    word = "interrupted" if number == signal.SIGINT else "terminated"
+    assert err.splitlines()[-1] == f"aerotwin bench: {word}"
+    assert "Traceback" not in err
+    assert children and not any(child.is_running() for child in children)
