@@ -77,6 +77,9 @@ def test_the_command_explains_itself(workspace):
 
 def test_the_node_runs_and_stops_on_interrupt(workspace):
     rclpy = pytest.importorskip("rclpy")
+    from rcl_interfaces.srv import GetParameters
+    from rclpy.executors import SingleThreadedExecutor
+
     name = "map_evaluation_alone"
     node = "install/aerotwin_map_evaluation/lib/aerotwin_map_evaluation/map_evaluation"
     process = subprocess.Popen(
@@ -91,17 +94,22 @@ def test_the_node_runs_and_stops_on_interrupt(workspace):
     context = rclpy.Context()
     context.init()
     probe = rclpy.create_node("probe", context=context)
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(probe)
     try:
+        client = probe.create_client(GetParameters, f"/{name}/get_parameters")
         deadline = time.monotonic() + PATIENCE_S
-        while name not in probe.get_node_names() and time.monotonic() < deadline:
+        while not client.wait_for_service(0.1) and time.monotonic() < deadline:
             assert process.poll() is None, process.stdout.read()
-            time.sleep(0.1)
-        assert name in probe.get_node_names()
+        answer = client.call_async(GetParameters.Request())
+        executor.spin_until_future_complete(answer, timeout_sec=PATIENCE_S)
+        assert answer.done(), "a node that is only being made does not answer, one that spins does"
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=PATIENCE_S)
         assert process.returncode == 0, output
         assert "Traceback" not in output
     finally:
         process.kill()
+        executor.shutdown()
         probe.destroy_node()
         context.try_shutdown()
