@@ -19,6 +19,7 @@ from aerotwin_bringup.teach_repeat.judging import (
     route_in_bent_map,
     route_through_marks,
     stations,
+    taught_stations,
 )
 from aerotwin_bringup.teach_repeat.record import read_run
 from aerotwin_bringup.teach_repeat.study import known_to_the_tracker
@@ -181,6 +182,18 @@ def test_painted_marks_are_read_and_what_is_none_is_refused(tmp_path, taught):
     for spacing_m in (0.0, 1e-12, -1.0, float("nan"), 1e308):
         with pytest.raises(UserError, match="--marker-spacing-m must be"):
             stations(poses, spacing_m)
+
+
+@pytest.mark.parametrize(
+    "noted",
+    ["abc", [[1.0, [2.0]]], [None], {"a": 1.0}, [1e308, -1e308], [-0.1], [[1.0]], [1.0] * 20_000],
+)
+def test_marks_of_a_damaged_manifest_are_refused(noted):
+    poses = np.tile(np.eye(4), (11, 1, 1))
+    poses[:, 0, 3] = np.arange(11.0)
+    with pytest.raises(UserError, match=r"manifest\.json: markers_s_m must be"):
+        taught_stations(noted, poses)
+    np.testing.assert_array_equal(taught_stations([0, 2.5, 10.0], poses), [0.0, 2.5, 10.0])
 
 
 def test_the_verb_writes_report_scores_and_records(tmp_path, world, taught, study, monkeypatch):

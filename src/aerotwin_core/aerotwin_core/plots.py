@@ -131,10 +131,11 @@ def new_figure(width_in: float = HALF_IN, height_in: float = 3.8) -> PlotFigure:
     """Return an empty figure in the project's style; draw on it inside `style()`."""
     _load_matplotlib()
     from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure as PlotFigure
+
+    from aerotwin_core.plot_figure import ReportFigure
 
     with style():
-        figure = PlotFigure(figsize=(width_in, height_in), layout="constrained")
+        figure = ReportFigure(figsize=(width_in, height_in), layout="constrained")
         FigureCanvasAgg(figure)
     return figure
 

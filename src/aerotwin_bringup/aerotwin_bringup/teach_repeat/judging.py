@@ -32,6 +32,7 @@ from aerotwin_worlds import World
 FLOOR_SPACING_M = 1.0
 """Between the points of the true surface that the floor is fitted to."""
 CLOSEST_MARKS_M, FARTHEST_MARKS_M = 0.1, 1e4
+MOST_MARKS = 10_000
 CLOSED_M = 1.0
 """A route whose ends are nearer than this is a loop."""
 MARK_COLUMNS = "x_map_m,y_map_m,z_map_m,x_true_m,y_true_m,z_true_m"
@@ -156,6 +157,28 @@ def stations(T_map_route: FloatArray, spacing_m: float) -> np.ndarray:
         raise UserError(
             f"the route is {length:.1f} m long: too short for marks every {spacing_m:g} m; give a "
             "smaller --marker-spacing-m"
+        )
+    return found
+
+
+def taught_stations(noted: object, T_map_route: FloatArray) -> np.ndarray:
+    """Return the stations of marks that a route graph's manifest notes, (m,) [m].
+
+    Raises
+    ------
+    aerotwin_core.errors.UserError
+        If they are none of that route.
+    """
+    length = float(arc_length(T_map_route[:, :2, 3])[-1])
+    try:
+        found = np.array(noted, float)
+    except (TypeError, ValueError):  # text, a mapping, rows of different length
+        found = np.array(np.nan)
+    are_on_route = found.ndim == 1 and ((found >= 0.0) & (found <= length)).all()
+    if not are_on_route or len(found) > MOST_MARKS:
+        raise UserError(
+            f"manifest.json: markers_s_m must be {MOST_MARKS} numbers at most, of 0 to the length "
+            f"of the route, {length:.1f} m; it is damaged, or give --marker-spacing-m"
         )
     return found
 

@@ -162,15 +162,13 @@ def _route(
 
 def _stations(args: argparse.Namespace, graph: "RouteGraph", poses: "np.ndarray") -> "np.ndarray":
     """Return where the marks are [m]: as asked for, as taught, or evenly."""
-    import numpy as np
-
-    from aerotwin_bringup.teach_repeat.judging import stations
+    from aerotwin_bringup.teach_repeat.judging import stations, taught_stations
     from aerotwin_teach_repeat.teaching.route_file import MARKER_SPACING_M
 
     taught = graph.about.get("markers_s_m")
     is_whole = args.start_id is None and args.goal_id is None
     if args.marker_spacing_m is None and is_whole and taught:
-        return np.asarray(taught, float)
+        return taught_stations(taught, poses)
     spacing_m = MARKER_SPACING_M if args.marker_spacing_m is None else args.marker_spacing_m
     return stations(poses, spacing_m)
 

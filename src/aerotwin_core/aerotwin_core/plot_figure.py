@@ -1,0 +1,51 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A figure that shows foreign text as it is: names of methods, files, topics.
+
+matplotlib takes what stands between two dollar signs for mathematics and fails on what is none; a
+control character makes its SVG no XML; a letter that its font lacks is a warning at each drawing.
+"""
+
+import warnings
+from typing import Any
+
+from matplotlib.axis import Axis
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.ticker import FixedFormatter, Formatter, FuncFormatter, LogFormatter
+
+from aerotwin_core.foreign_text import printable
+
+_MISSING = r"Glyph \d+ .*missing from (current font|font\(s\))"
+
+
+class ReportFigure(Figure):
+    """Shows every text letter by letter, control characters escaped."""
+
+    def savefig(self, *args: Any, **options: Any) -> None:
+        """Write the figure; see matplotlib."""
+        self._show_letters()
+        with warnings.catch_warnings():  # in an SVG the browser has the letter
+            warnings.filterwarnings("ignore", message=_MISSING)
+            super().savefig(*args, **options)
+
+    def _show_letters(self) -> None:
+        for axis in self.findobj(Axis):
+            for formatter in (axis.get_major_formatter(), axis.get_minor_formatter()):
+                _escape_labels(formatter)
+        for text in self.findobj(Text):
+            text.set_text(printable(text.get_text(), keep="\n"))
+            text.set_parse_math(False)
+        for axis in self.findobj(Axis):
+            if isinstance(axis.get_major_formatter(), LogFormatter):  # powers are mathematics
+                for text in axis.findobj(Text):
+                    text.set_parse_math(text is not axis.label)
+
+
+def _escape_labels(formatter: Formatter) -> None:
+    """Have labels escaped that `set_yticks` and the like were given: drawing sets them anew."""
+    if isinstance(formatter, FixedFormatter):
+        formatter.seq = [printable(str(text), keep="\n") for text in formatter.seq]
+    elif isinstance(formatter, FuncFormatter):
+        label = formatter.func
+        formatter.func = lambda value, position: printable(label(value, position), keep="\n")
