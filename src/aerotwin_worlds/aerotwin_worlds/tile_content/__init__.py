@@ -5,7 +5,7 @@
 Reference: OGC 22-025r4, 3D Tiles 1.1, clauses 9 (glTF) and 10 (b3dm, i3dm, pnts, cmpt).
 """
 
-from aerotwin_worlds.tile_content.content import read_content
-from aerotwin_worlds.tile_content.parts import ContentError, TileMesh, TilePoints
+from aerotwin_worlds.tile_content.content import UpAxis, read_content
+from aerotwin_worlds.tile_content.parts import ContentError, TileMesh, TilePart, TilePoints
 
-__all__ = ["ContentError", "TileMesh", "TilePoints", "read_content"]
+__all__ = ["ContentError", "TileMesh", "TilePart", "TilePoints", "UpAxis", "read_content"]

@@ -252,7 +252,7 @@ def select(
     Raises
     ------
     UserError
-        If more is read than may be shown: a few large files that many tiles refer to.
+        If more is read than may be shown: files that are large for what they show.
     """
     source, limit_mb = tileset.tree.source, description.memory_limit_mb
     start_bytes = source.traffic.n_bytes

@@ -3,15 +3,17 @@
 """From a tile's contents to textured meshes in the map, and what they weigh."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_worlds.fetch import Source
 from aerotwin_worlds.mesh import TexturedMesh
-from aerotwin_worlds.tile_content import TileMesh, TilePoints, read_content
+from aerotwin_worlds.tile_content import TilePart, TilePoints, UpAxis, read_content
 from aerotwin_worlds.tiles.crop import cropped
+from aerotwin_worlds.tiles.shared_contents import SharedContents
 from aerotwin_worlds.tiles.tile import Content, Tile, TileError, short_name
 from aerotwin_worlds.tiles.volumes import Box
 
@@ -67,6 +69,8 @@ class TileReader:
         Corners in the map at which triangles are cut [m].
     point_size_m : float
         Width of what stands for a point [m].
+    shared : SharedContents
+        Contents that were read; tiles that share one share its arrays, too.
     """
 
     source: Source
@@ -74,6 +78,7 @@ class TileReader:
     region: Box | None
     crop_m: np.ndarray | None
     point_size_m: float
+    shared: SharedContents = field(default_factory=SharedContents)
 
     def read(self, tile: Tile) -> LoadedTile:
         """Return what a tile shows.
@@ -98,24 +103,28 @@ class TileReader:
             copyrights=tuple(dict.fromkeys(part.copyright for part in parts if part.copyright)),
         )
 
-    def _parts(self, tile: Tile, content: Content) -> list[TileMesh | TilePoints]:
+    def _parts(self, tile: Tile, content: Content) -> Sequence[TilePart]:
         region, volume = self.region, content.volume
         if region is not None and volume is not None and not volume.overlaps(region):
-            return []
-        read = self.source.read
+            return ()
+        key = content.uri, tile.up_axis
         try:
-            return read_content(
-                read(content.uri, max_bytes=MAX_CONTENT_BYTES),
-                uri=short_name(content.uri),
-                resolve=lambda reference: read(
-                    self.source.resolve(content.uri, reference), max_bytes=MAX_CONTENT_BYTES
-                ),
-                up_axis=tile.up_axis,
-            )
+            return self.shared.get(key, lambda: self._read_parts(*key))
         except UserError as error:
             raise TileError(str(error)) from None
 
-    def _mesh(self, part: TileMesh | TilePoints, T_map_tile: np.ndarray) -> TexturedMesh | None:
+    def _read_parts(self, uri: str, up_axis: UpAxis) -> list[TilePart]:
+        read = self.source.read
+        return read_content(
+            read(uri, max_bytes=MAX_CONTENT_BYTES),
+            uri=short_name(uri),
+            resolve=lambda reference: read(
+                self.source.resolve(uri, reference), max_bytes=MAX_CONTENT_BYTES
+            ),
+            up_axis=up_axis,
+        )
+
+    def _mesh(self, part: TilePart, T_map_tile: np.ndarray) -> TexturedMesh | None:
         if isinstance(part, TilePoints):
             mesh = points_mesh(part, T_map_tile, self.point_size_m)
         else:

@@ -143,15 +143,18 @@ def test_a_document_that_many_tiles_refer_to_counts_each_time(site, monkeypatch)
     assert len(site.names(max_tiles=40)[0]) == 9
 
 
-def test_contents_that_many_tiles_refer_to_count_each_time(site):
+def test_files_of_contents_count_once_where_tiles_share_one(site):
     site.content("a.glb")
-    padded = site.folder / "a.b3dm"
     body = (site.folder / "a.glb").read_bytes()
     tables = bytes(200_000)  # of a batch table, which is not used
     header = struct.pack("<4s6I", b"b3dm", 1, 28 + len(tables) + len(body), 0, 0, 0, len(tables))
-    padded.write_bytes(header + tables + body)
-    tiles = [site.tile("a.b3dm", has_file=False) for _ in range(9)]
-    site.write(site.tile("", error=1.0, children=tiles))
+    for k in range(9):
+        (site.folder / f"{k}.b3dm").write_bytes(header + tables + body)
+    shared = [site.tile("0.b3dm", has_file=False) for _ in range(9)]
+    site.write(site.tile("", error=1.0, children=shared))
+    assert len(site.names(memory_limit_mb=1)[0]) == 9
+    own = [site.tile(f"{k}.b3dm", has_file=False) for k in range(9)]
+    site.write(site.tile("", error=1.0, children=own))
     assert len(site.names(memory_limit_mb=2)[0]) == 9
     with pytest.raises(UserError, match=r"files of what is wanted have more than memory_limit_mb"):
         site.names(memory_limit_mb=1)

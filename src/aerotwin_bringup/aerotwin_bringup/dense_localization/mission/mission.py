@@ -124,6 +124,7 @@ class DenseMission:
         """
         made = self._map(self._fly_mapping())
         path = along_the_map(self.parameters.scan, made.dense_map)
+        self._check()
         flight = self._scan(made, path)
         self._check()
         if self._stop is not None:

@@ -124,6 +124,11 @@ def _implicit(scheme: str) -> Writer:
     return _tileset(root, all__subtree=subtree)
 
 
+def _shared(folder: Path) -> list[Path]:
+    (model,) = _gltf()(folder)
+    return _tileset(_tile(children=[_tile(0.0, content={"uri": model.name})] * 19_000))(folder)
+
+
 def _fan(folder: Path) -> list[Path]:
     """Write 40 documents that each refer to the next four times."""
     for i in range(40):
@@ -268,6 +273,7 @@ CRAFTED: dict[str, dict[str, Writer]] = {
         "a quadtree of one subtree": _implicit("QUADTREE"),
         "an octree of one subtree": _implicit("OCTREE"),
         "300,000 children": lambda folder: _tileset(_tile(children=[_tile(0.0)] * 300_000))(folder),
+        "19,000 tiles that share a content": _shared,
         "documents that each refer to the next four times": _fan,
         "a document of 5 MB that 10,000 tiles refer to": _padded,
         "20,000 tiles within each other": _nested,
