@@ -2,17 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who listens to an autopilot that somebody else commands; same face as a `MissionClient`."""
 
+from math import nan
+
 from pymavlink.dialects.v20 import common as mavlink
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge.onboard import STREAMS_US, AutopilotEstimate, OnboardLink
 from aerotwin_px4_bridge.path import Setpoint
 
 _SECOND_NS = 1_000_000_000
+_AUTO_LOITER = (4, 3)
+"""PX4's main and sub mode."""
 
 
 class Listener:
-    """Hears the autopilot's state and estimate on the onboard link; commands nothing."""
+    """Hears the autopilot's state and estimate on the onboard link; commands what it is told to."""
 
     failure: str | None = None
     is_finished = False
@@ -49,6 +54,24 @@ class Listener:
             for message_id, interval_us in STREAMS_US.items():
                 command = mavlink.MAV_CMD_SET_MESSAGE_INTERVAL
                 self.link.send_command(command, message_id, interval_us)
+
+    def hold(self) -> None:
+        """Ask the autopilot to hover here: whoever commands it loses it to HOLD."""
+        self.link.send_command(mavlink.MAV_CMD_DO_SET_MODE, 1.0, *_AUTO_LOITER)
+
+    def resume(self) -> None:
+        """Refuse: what was held is not known here.
+
+        Raises
+        ------
+        UserError
+            Always.
+        """
+        raise UserError("resume: no mission is flown here; command the mode from your client")
+
+    def land(self) -> None:
+        """Ask the autopilot to land here."""
+        self.link.send_command(mavlink.MAV_CMD_NAV_LAND, 0.0, 0.0, 0.0, nan, nan, nan, 0.0)
 
     def close(self) -> None:
         """Free the port."""

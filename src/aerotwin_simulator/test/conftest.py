@@ -1,13 +1,17 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
 import textwrap
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from aerotwin_core.bag import BagReader
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.parameters import to_mapping
+from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.recording import BagOutlet
 from aerotwin_worlds import TexturedMesh, World
@@ -96,6 +100,22 @@ def flat_world() -> World:
         start_p_map=np.zeros(3),
         start_yaw=0.0,
     )
+
+
+@pytest.fixture
+def iris_with(tmp_path) -> Callable[..., str]:
+    """Write an iris with other values, those of a part beside the rest of it; return its path."""
+
+    def write(**changes: object) -> str:
+        content = to_mapping(load_airframe("iris"))
+        for name, value in changes.items():
+            own = content[name]
+            content[name] = {**own, **value} if isinstance(value, dict) else value
+        path = tmp_path / "changed_iris.yaml"
+        path.write_text(yaml.safe_dump(content))
+        return str(path)
+
+    return write
 
 
 @pytest.fixture

@@ -337,23 +337,15 @@ def test_poses_from_this_process_are_for_who_flies_on_vision(flat_world, tmp_pat
             simulation.close()
 
 
-def _iris(tmp_path: Path, **changes) -> str:
-    import yaml
-
-    path = tmp_path / "changed.yaml"
-    path.write_text(yaml.safe_dump({**to_mapping(load_airframe("iris")), **changes}))
-    return str(path)
-
-
-def test_an_airframe_with_more_rotors_than_mavlink_carries_is_refused(tmp_path):
+def test_an_airframe_with_more_rotors_than_mavlink_carries_is_refused(iris_with):
     rotors = to_mapping(load_airframe("iris"))["rotors"] * 5
-    airframe = _iris(tmp_path, rotors=rotors)
+    airframe = iris_with(rotors=rotors)
     with pytest.raises(ParameterError, match=r"at most 16 rotors with .* found 20"):
         check_before_flight(SimulatorParameters(airframe=airframe, instance=INSTANCE))
     check_before_flight(SimulatorParameters(airframe=airframe, controller="ros2"))
 
 
-def test_an_airframe_that_no_motor_command_lifts_is_refused(tmp_path):
-    airframe = _iris(tmp_path, mass_kg=5.0)
+def test_an_airframe_that_no_motor_command_lifts_is_refused(iris_with):
+    airframe = iris_with(mass_kg=5.0)
     with pytest.raises(ParameterError, match="hovers with a motor command between 0 and 1, found"):
         check_before_flight(SimulatorParameters(airframe=airframe, instance=INSTANCE))

@@ -7,13 +7,11 @@ import textwrap
 
 import numpy as np
 import pytest
-import yaml
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
-from aerotwin_core.parameters import to_mapping
-from aerotwin_multirotor_dynamics import layout, load_airframe
+from aerotwin_multirotor_dynamics import layout
 from aerotwin_px4_bridge.ulog import read_ulog
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.controllers.simulator_link import SimulatorLink
@@ -113,19 +111,9 @@ waypoints:
 CAPACITY_AH = 1.0
 
 
-@pytest.fixture
-def battery_airframe(tmp_path) -> str:
-    """Return an iris with a small battery."""
-    content = to_mapping(load_airframe("iris"))
-    content["battery"] = {**content["battery"], "capacity_ah": CAPACITY_AH}
-    path = tmp_path / "iris_small_battery.yaml"
-    path.write_text(yaml.safe_dump(content))
-    return str(path)
-
-
 @pytest.mark.slow
 @pytest.mark.skipif("PX4_DIR" not in os.environ, reason="real PX4 not present: set PX4_DIR")
-def test_the_real_px4_logs_truth_and_reads_every_sensor(fly, tmp_path, battery_airframe):
+def test_the_real_px4_logs_truth_and_reads_every_sensor(fly, tmp_path, iris_with):
     mission = tmp_path / "hover.yaml"
     mission.write_text(textwrap.dedent(HOVER))
     parameters = tmp_path / "px4.yaml"
@@ -134,7 +122,7 @@ def test_the_real_px4_logs_truth_and_reads_every_sensor(fly, tmp_path, battery_a
         controller="px4",
         px4_dir=os.environ["PX4_DIR"],
         px4_parameters=str(parameters),
-        airframe=battery_airframe,
+        airframe=iris_with(battery={"capacity_ah": CAPACITY_AH}),
         mission=str(mission),
         range_finder="lidar_lite_v3",
         optical_flow="pmw3901",

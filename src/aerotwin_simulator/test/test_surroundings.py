@@ -92,20 +92,11 @@ class Collected:
         self.messages.append((topic.name, stamp_ns))
 
 
-def _battery_airframe(tmp_path):
-    import yaml
-
-    from aerotwin_core.parameters import to_mapping
-
-    content = to_mapping(load_airframe("iris"))
-    content["battery"] = {**content["battery"], "capacity_ah": 3.5, "resistance_ohm": 0.02}
-    path = tmp_path / "with_battery.yaml"
-    path.write_text(yaml.safe_dump(content))
-    return path
+BATTERY = {"capacity_ah": 3.5, "resistance_ohm": 0.02}
 
 
-def test_a_battery_reports_once_a_second(tmp_path):
-    airframe, outlet = load_airframe(_battery_airframe(tmp_path)), Collected()
+def test_a_battery_reports_once_a_second(iris_with):
+    airframe, outlet = load_airframe(iris_with(battery=BATTERY)), Collected()
     monitor = BatteryMonitor(airframe, Outlets([outlet]), "uav1")
     state = _state()
     state[layout.BATTERY_CHARGE], state[layout.BATTERY_VOLTAGE] = 0.8, 15.5
@@ -122,10 +113,8 @@ def test_an_airframe_without_a_battery_reports_none():
     assert all(monitor.report(k * 10**9, _state()) is None for k in range(1, 4))
 
 
-def test_a_flight_records_its_battery_and_tells_the_embedded_autopilot(tmp_path, fly):
-    simulation, bag = fly(
-        airframe=str(_battery_airframe(tmp_path)), instance=66, duration_s=2.5, seed=1
-    )
+def test_a_flight_records_its_battery_and_tells_the_embedded_autopilot(iris_with, fly):
+    simulation, bag = fly(airframe=iris_with(battery=BATTERY), instance=66, duration_s=2.5, seed=1)
     assert bag.counts["/battery"] == 2
     message = next(bag.messages(["/battery"]))[2]
     assert message.percentage == pytest.approx(1.0, abs=0.01)

@@ -106,8 +106,8 @@ class McapFile:
 
     def messages(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
         """Yield the messages of topics (all if None) in order of their stamps."""
-        wanted = {n: name for n, name in self._names.items() if topics is None or name in topics}
-        if not wanted:
+        requested = {n: name for n, name in self._names.items() if topics is None or name in topics}
+        if not requested:
             return
         blocks = sorted(self._content.blocks, key=lambda block: (block.first_ns, block.start))
         pending: list[tuple[int, int, int, RawMessage]] = []  # a heap by stamp, block and place
@@ -119,14 +119,14 @@ class McapFile:
                     n_pending -= len(message[2])
                     yield message
                 n_held = n_pending + _MESSAGE_BYTES * len(pending)
-                for k, message in enumerate(self._of_block(file, block, wanted, n_held)):
+                for k, message in enumerate(self._of_block(file, block, requested, n_held)):
                     heapq.heappush(pending, (message[1], block.start, k, message))
                     n_pending += len(message[2])
         while pending:
             yield heapq.heappop(pending)[3]
 
     def _of_block(
-        self, file: BinaryIO, block: Block, wanted: dict[int, str], n_held: int
+        self, file: BinaryIO, block: Block, requested: dict[int, str], n_held: int
     ) -> list[RawMessage]:
         """Return the messages of a block, while so many bytes of earlier ones are held."""
         found: list[RawMessage] = []
@@ -137,13 +137,13 @@ class McapFile:
                 if opcode != Opcode.MESSAGE:
                     continue
                 channel, _, stamp, _ = MESSAGE_HEAD.unpack_from(records, at)
-                if channel in wanted:
+                if channel in requested:
                     data = records[at + MESSAGE_HEAD.size : at + length_at(records, at)]
                     message = decompressed_message(data)
                     n_left -= len(message)
                     if n_left < 0:
                         raise DamagedRecordError("its messages unpack to more than is read")
-                    found.append((wanted[channel], stamp, message))
+                    found.append((requested[channel], stamp, message))
         except (CompressionError, DamagedRecordError, struct.error) as error:
             if block.start not in self._damaged:
                 self._damaged.add(block.start)

@@ -87,8 +87,8 @@ class SqliteFile:
 
     def messages(self, topics: Collection[str] | None) -> Iterator[RawMessage]:
         """Yield the messages of topics (all if None) in order of their stamps."""
-        wanted = [n for n, name in self._names.items() if topics is None or name in topics]
-        rows = self._rows[np.isin(self._rows["topic"], wanted)]
+        requested = [n for n, name in self._names.items() if topics is None or name in topics]
+        rows = self._rows[np.isin(self._rows["topic"], requested)]
         rows = rows[np.argsort(rows["stamp"], kind="stable")]
         n_lost, n_left = 0, most_in_all(self._opened.stat().st_size)
         with closing(self._connect()) as connection:

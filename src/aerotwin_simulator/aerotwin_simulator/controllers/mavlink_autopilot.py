@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_px4_bridge import (
     AutopilotEstimate,
@@ -34,7 +33,6 @@ from aerotwin_px4_bridge.messages import (
 from aerotwin_px4_bridge.px4_files import collect_ulogs
 from aerotwin_sensor_models import GnssSample
 from aerotwin_simulator.battery import BatteryReport
-from aerotwin_simulator.controllers import onboard
 from aerotwin_simulator.controllers.autopilot_process import hil_endpoint, make_process
 from aerotwin_simulator.controllers.backend import OFF, THROTTLES, BackendSetup, Motors
 from aerotwin_simulator.controllers.simulator_link import SimulatorLink
@@ -218,10 +216,7 @@ class MavlinkAutopilot:
         UserError
             If the mission cannot be held now.
         """
-        if isinstance(self.client, MissionClient):
-            self.client.hold()
-        else:
-            onboard.send_hold(self.client.link)
+        self.client.hold()
 
     def resume(self) -> None:
         """Go on with the mission after `hold`.
@@ -231,8 +226,6 @@ class MavlinkAutopilot:
         UserError
             If no mission is held.
         """
-        if not isinstance(self.client, MissionClient):
-            raise UserError("resume: no mission is flown here; command the mode from your client")
         self.client.resume()
 
     def land(self) -> None:
@@ -243,10 +236,7 @@ class MavlinkAutopilot:
         UserError
             If the mission cannot be interrupted now.
         """
-        if isinstance(self.client, MissionClient):
-            self.client.land()
-        else:
-            onboard.send_land(self.client.link)
+        self.client.land()
 
     @property
     def phase(self) -> str:

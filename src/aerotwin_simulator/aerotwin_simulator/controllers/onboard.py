@@ -9,8 +9,6 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_core.errors import UserError
 from aerotwin_px4_bridge import OnboardLink
 
-_AUTO_LOITER = (4, 3)
-
 
 def send_arm(link: OnboardLink, arm: bool) -> None:
     """Ask the autopilot to arm or disarm."""
@@ -23,13 +21,3 @@ def send_takeoff(link: OnboardLink, height_m: float) -> None:
         raise UserError("the autopilot has not said its altitude yet; try again when it is ready")
     altitude = link.state.altitude_amsl_m + height_m
     link.send_command(mavlink.MAV_CMD_NAV_TAKEOFF, nan, 0.0, 0.0, nan, nan, nan, altitude)
-
-
-def send_land(link: OnboardLink) -> None:
-    """Ask for a landing here."""
-    link.send_command(mavlink.MAV_CMD_NAV_LAND, 0.0, 0.0, 0.0, nan, nan, nan, 0.0)
-
-
-def send_hold(link: OnboardLink) -> None:
-    """Ask to hold the present position."""
-    link.send_command(mavlink.MAV_CMD_DO_SET_MODE, 1.0, *_AUTO_LOITER)
