@@ -144,7 +144,8 @@ def test_a_node_that_ends_leaves_the_map_of_what_it_saw(start, tmp_path, capfd):
     rclpy.try_shutdown()  # as a signal does
     partner.node.destroy_node()
     told = capfd.readouterr()
-    assert "of 2 key-frames with 1 ties in" in told.out
+    # Kilted destroys the nodes in the shutdown, while there is still a log; Jazzy leaves them be.
+    assert "of 2 key-frames with 1 ties in" in told.out + told.err
     assert "rosout" not in told.err
     assert load_map(tmp_path / "map")[1]["n_keyframes"] == 2
 
