@@ -35,7 +35,7 @@ from aerotwin_core.stop_request import (
     interrupt_of,
     raising_on_sigterm,
 )
-from aerotwin_core.working_folder import check_working_folder
+from aerotwin_core.working_folder import check_environment, check_working_folder
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -82,6 +82,7 @@ def _main(arguments: Sequence[str]) -> int:
         return _explain(words, verbs)
     try:
         check_working_folder()
+        check_environment()
         return _run(verbs[path], path, words[len(path) :])
     except UserError as error:
         print(f"aerotwin {' '.join(path)}: {_line(error)}", file=sys.stderr)
@@ -204,7 +205,10 @@ class PrintableStream:
 
     def write(self, text: str) -> int:
         """Write text; return how many characters of it."""
-        self._stream.write(printable(text, keep=_LAYOUT))
+        shown = printable(text, keep=_LAYOUT)
+        encoding = getattr(self._stream, "encoding", None) or "utf-8"
+        # A terminal that is not in UTF-8 gets escapes for what it cannot show.
+        self._stream.write(shown.encode(encoding, "backslashreplace").decode(encoding))
         return len(text)
 
     def __getattr__(self, name: str) -> Any:

@@ -38,6 +38,7 @@ BAD = "#d64545"
 ACCENT = "#7b61c9"
 ERROR_COLOURMAP = "turbo"
 
+_BACKEND = "MPLBACKEND"
 _SETTINGS, _LOADING = "matplotlibrc", threading.Lock()
 _KEPT_IN: ContextVar[Path | None] = ContextVar("_KEPT_IN", default=None)
 
@@ -94,12 +95,14 @@ def _load_matplotlib() -> None:
     if "matplotlib" in sys.modules:
         return
     with _LOADING:
-        exists = os.path.exists
+        exists, backend = os.path.exists, os.environ.pop(_BACKEND, None)  # figures here need none
         os.path.exists = lambda path: path != _SETTINGS and exists(path)
         try:
             importlib.import_module("matplotlib")
         finally:
             os.path.exists = exists
+            if backend is not None:
+                os.environ[_BACKEND] = backend
 
 
 def colours(n: int) -> list[str]:

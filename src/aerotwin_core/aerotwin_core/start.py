@@ -3,8 +3,14 @@
 """Start a program whose imports take seconds: Ctrl-C meanwhile ends it without a traceback."""
 
 import importlib
+import sys
 
+from aerotwin_core.errors import UserError
 from aerotwin_core.stop_request import StopRequest
+from aerotwin_core.working_folder import check_environment
+
+EXIT_CONFIGURATION = 78
+"""EX_CONFIG of sysexits.h."""
 
 
 def run(module: str) -> None:
@@ -14,4 +20,11 @@ def run(module: str) -> None:
     its own: nothing has been made by then that would have to be put away.
     """
     StopRequest(ends_at_once=True)
+    try:
+        check_environment()
+    except UserError as error:
+        from aerotwin_core.cli import say_fatal
+
+        say_fatal(error)
+        sys.exit(EXIT_CONFIGURATION)
     importlib.import_module(module).main()

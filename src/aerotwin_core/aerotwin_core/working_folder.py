@@ -1,11 +1,14 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a library would read from the working folder and cannot be told to leave alone."""
+"""What a library would read from the working folder or the environment, like it or not."""
 
+import os
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.foreign_text import whole_number
 
+NUMBA_THREADS, MOST_THREADS = "NUMBA_NUM_THREADS", 65536
 NUMBA_SETTINGS = ".numba_config.yaml"
 
 
@@ -25,4 +28,21 @@ def check_working_folder() -> None:
             f"{NUMBA_SETTINGS}: the working folder holds settings of numba, which would change "
             "compiled code; start from another folder or remove the file; NUMBA_... variables of "
             "the environment set the same"
+        )
+
+
+def check_environment() -> None:
+    """Refuse a number of threads at which numba would fail when it is imported.
+
+    Raises
+    ------
+    UserError
+        If it is none.
+    """
+    text = os.environ.get(NUMBA_THREADS)
+    n_threads = None if text is None else whole_number(text)
+    if text is not None and not (n_threads and n_threads <= MOST_THREADS):
+        raise UserError(
+            f"{NUMBA_THREADS}: expected a number of threads of 1 at least, found '{text[:40]}'; "
+            "correct or unset it"
         )

@@ -33,6 +33,10 @@ def pool():
     print("working", flush=True)
     work.result()
 
+def sing():
+    print("2 × ☃ 😀")
+    sys.stderr.write("2 × ☃ 😀\\n")
+
 def talk():
     print("to nobody")
     sys.stderr.write("neither\\n")
@@ -44,6 +48,9 @@ cli.entry_points = lambda group: [EntryPoint(name="work", value="verb", group=gr
 sys.argv = ["aerotwin", "work"]
 sys.exit(cli.main())
 """
+
+
+START = "from aerotwin_core import start; start.run('json')"
 
 
 def environment(work):
@@ -115,3 +122,46 @@ def test_a_negative_number_in_any_spelling_is_a_value(text):
 @pytest.mark.parametrize("text", ["-e", "-o1", "-1x", "--1", "-", "-1e", "-infinite"])
 def test_what_is_no_number_stays_an_option(text):
     assert not re.match(cli._NEGATIVE, text)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_terminal_of_any_encoding_gets_every_letter_or_its_escape(encoding):
+    done = subprocess.run(
+        [sys.executable, "-c", VERB],
+        env={**environment("sing"), "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    shown = "2 × ☃ 😀\n".encode(encoding, "backslashreplace")
+    assert (done.stdout, done.stderr) == (shown, shown)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "abc", "", "1.5", "9" * 30])
+def test_a_number_of_threads_that_numba_fails_at_is_refused(text):
+    for code, fatal in ((VERB, "aerotwin work:"), (START, "fatal:")):
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**environment("talk"), "NUMBA_NUM_THREADS": text},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == (2 if code == VERB else 78)
+        assert done.stderr.startswith(f"{fatal} NUMBA_NUM_THREADS: expected a number of threads")
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_back_end_of_matplotlib_in_the_environment_is_left_alone():
+    code = (
+        "import os; from aerotwin_core.plots import new_figure, render_svg; "
+        "print(render_svg(new_figure(), 'a')[:4], os.environ['MPLBACKEND'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**environment(""), "MPLBACKEND": "no such"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("<svg no such\n", "")

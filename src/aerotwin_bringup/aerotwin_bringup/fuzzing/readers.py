@@ -131,7 +131,7 @@ def read_dense_map(path: Path) -> Answer:
 
     found, about = load_map(path.parent)
     surfaces = [[getattr(s, n).tobytes() for n in ("pixels", "depth")] for s in found.surfaces]
-    return [surfaces, about], ()
+    return [surfaces, found.cloud.points.tobytes(), about], ()
 
 
 def read_survey(path: Path) -> Answer:

@@ -43,6 +43,12 @@ _ARRAYS: dict[str, tuple[type, int]] = {
 }  # fmt: skip
 
 
+_RANGES: dict[str, tuple[float, float]] = {
+    "depth": (1e-3, 1e6), "variance": (0.0, 1e12), "slopes": (-1e6, 1e6),
+    "colours": (-1e3, 1e3), "n_seen": (0, 2**31),
+}  # fmt: skip
+"""Wider than any map: within them no splat becomes infinite."""
+_FOCAL_PX, _FARTHEST_M, _LOOSE = (0.1, 1e6), 1e8, 1e-3
 _POINT_BYTES = 48
 """Of all arrays of a point."""
 _PIXEL_BYTES = 8
@@ -159,6 +165,12 @@ def _surface(folder: Path, record: dict[str, Any]) -> Surface:
     T = np.array(record["T_map_surface"], dtype=np.float64).reshape(4, 4)
     if not np.isfinite(T).all():
         raise ValueError(f"T_map_surface of {path.name} must be finite")
+    R = T[:3, :3]
+    if np.abs(T[:3, 3]).max() > _FARTHEST_M or np.abs(R @ R.T - np.eye(3)).max() > _LOOSE:
+        raise ValueError(f"T_map_surface of {path.name} must be a rigid motion")
+    lens = [camera.fx, camera.fy, camera.cx, camera.cy, camera.skew]
+    if not (np.abs(lens) <= _FOCAL_PX[1]).all() or min(lens[:2]) < _FOCAL_PX[0]:
+        raise ValueError(f"camera of {path.name} is none that takes pictures")
     n, n_pixels = int(record["n_points"]), camera.width * camera.height
     check_memory(_PIXEL_BYTES * n_pixels, where=path, what=f"the {n_pixels} pixels of its camera")
     arrays = _arrays(path, record)
@@ -171,6 +183,11 @@ def _surface(folder: Path, record: dict[str, Any]) -> Surface:
             )
     if n and not (arrays["pixels"].min() >= 0 and arrays["pixels"].max() < n_pixels):
         raise DenseMapError(f"{path}: pixels must lie in 0..{n_pixels - 1}; map again")
+    if arrays["slopes"].shape[1] != 2 or arrays["colours"].shape[1] not in (1, 3):
+        raise DenseMapError(f"{path}: expected 2 slopes and 1 or 3 colours a point; map again")
+    for name, (low, high) in _RANGES.items():
+        if n and not (arrays[name].min() >= low and arrays[name].max() <= high):
+            raise DenseMapError(f"{path}: {name} must lie in {low:g}..{high:g}; map again")
     return Surface(camera=camera, T_map_surface=T, **arrays)
 
 

@@ -4,9 +4,12 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from aerotwin_bringup.fuzzing import folder_samples
 from aerotwin_bringup.fuzzing.crafted.clouds import write_npz_of_zeros
@@ -82,6 +85,37 @@ def _large_camera(folder: Path) -> list[Path]:
     return _dense_map(folder, change)
 
 
+def _filled_surface(**values: float) -> Writer:
+    """Return a writer of a map whose arrays hold nothing but these values."""
+
+    def write(folder: Path) -> list[Path]:
+        def change(manifest: dict[str, Any]) -> None:
+            path = folder / "surfaces" / "00000.npz"
+            with np.load(path) as arrays:
+                kept = {name: arrays[name] for name in arrays.files}
+            np.savez(path, **kept | {k: np.full_like(kept[k], v) for k, v in values.items()})
+
+        return _dense_map(folder, change)
+
+    return write
+
+
+def _camera_of(**values: float) -> Writer:
+    def write(folder: Path) -> list[Path]:
+        return _dense_map(folder, lambda m: m["surfaces"][0]["camera"].update(values))
+
+    return write
+
+
+def _placed_at(scale: float, shift_m: float) -> Writer:
+    def write(folder: Path) -> list[Path]:
+        T = np.diag([scale, scale, scale, 1.0])
+        T[:3, 3] = shift_m
+        return _dense_map(folder, lambda m: m["surfaces"][0].update(T_map_surface=[*T.ravel()]))
+
+    return write
+
+
 def _claiming_pictures(width: int, height: int) -> Writer:
     """Return a writer of a survey whose first picture claims another size."""
 
@@ -103,6 +137,18 @@ CRAFTED: dict[str, dict[str, Writer]] = {
         "fifty surfaces of 80 MB": _many_surfaces,
         "a file named 100,000 times": _one_file_often,
         "camera of 10^12 pixels": _large_camera,
+        **{
+            f"{name} of {value}": _filled_surface(**{name: value})
+            for name in ("depth", "variance", "slopes", "colours")
+            for value in (math.nan, math.inf, -3e38, 3e38)
+        },
+        "depth of 0": _filled_surface(depth=0.0),
+        "focal length of 1e-300": _camera_of(fx=1e-300, fy=1e-300),
+        "focal length of 1e300": _camera_of(fx=1e300, fy=1e300),
+        "principal point at 1e300": _camera_of(cx=1e300),
+        "no rotation": _placed_at(0.0, 0.0),
+        "a map of 1e300 m": _placed_at(1e300, 0.0),
+        "a place at 1e300 m": _placed_at(1.0, 1e300),
     },
     "survey": {
         "JPEG of 65,500 x 65,500": _claiming_pictures(65500, 65500),
