@@ -235,6 +235,7 @@ def mission(c: Client) -> Any:
     started = outcome(c.mission.start_mission)
     c.wait(lambda: outcome(c.mission.is_mission_finished) == "SUCCESS"
            and c.mission.is_mission_finished(), "the mission")  # fmt: skip
+    c.wait(lambda: _is_whole(seen), "the mission's last progress")
     return {
         "upload": uploaded,
         "download": len(back),
@@ -243,6 +244,11 @@ def mission(c: Client) -> Any:
         "progress": list(seen[-1]) if seen else None,
         "clear": outcome(c.mission.clear_mission),
     }
+
+
+def _is_whole(seen: list[tuple[int, int]]) -> bool:
+    """Return whether the progress that MAVSDK reports on a thread of its own is the last one."""
+    return bool(seen) and seen[-1][0] == seen[-1][1]
 
 
 def survey(c: Client) -> Any:
@@ -282,6 +288,7 @@ def survey(c: Client) -> Any:
     time.sleep(0.3)
     started = outcome(c.raw.start_mission)
     c.wait(lambda: c.raw.is_mission_finished(), "the survey")
+    c.wait(lambda: _is_whole(seen), "the survey's last progress")
     unsupported = [item(0, 16, place=(4.0, 0.0), z=6.0), item(1, 84, place=(4.0, 1.0), z=6.0)]
     return {
         "upload": uploaded, "start": started, "progress": list(seen[-1]) if seen else None,
