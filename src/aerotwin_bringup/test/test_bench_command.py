@@ -13,20 +13,21 @@ from aerotwin_core.child_python import python_command
 
 @pytest.mark.ros
 @pytest.mark.slow
+@pytest.mark.xdist_group("flying")  # it opens the ports of vehicle 0
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_launched_flight_ends_with_it_and_one_line_says_so(number, code):
     command = python_command("-m", "aerotwin_core.cli", "bench", "flight")
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         for line in process.stdout:
-            if "process started" in line:
+            if "waiting until it can arm" in line:
                 break
         children = psutil.Process(process.pid).children(recursive=True)
         process.send_signal(number)
-        _, err = process.communicate(timeout=60.0)
-    assert process.returncode == code
+        output, _ = process.communicate(timeout=60.0)
+    assert process.returncode == code, output
     word = "interrupted" if number == signal.SIGINT else "terminated"
-    assert err.splitlines()[-1] == f"aerotwin bench: {word}"
-    assert "Traceback" not in err
+    assert output.splitlines()[-1] == f"aerotwin bench: {word}"
+    assert "Traceback" not in output
     assert children and not any(child.is_running() for child in children)
