@@ -48,8 +48,8 @@ setup(
             "sitl_flight = aerotwin_bringup.start:sitl_flight",
         ],
         "aerotwin.commands": [
-            "bench = aerotwin_bringup.bench_command",
-            "verify = aerotwin_bringup.verify_command",
+            "bench = evidence.bench_command",
+            "verify = evidence.verify_command",
             "doctor = aerotwin_bringup.doctor.doctor_command",
             "bag.kitti = aerotwin_bringup.kitti_bag_command",
             "evaluate.bag = aerotwin_bringup.evaluate_bag_command",

@@ -1,0 +1,8 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What dense localisation is compared with."""
+
+from evidence.dense_study.baselines.feature_map import FeatureMap, FeaturePose, Reference
+from evidence.dense_study.baselines.features import Detector, Features
+
+__all__ = ["Detector", "FeatureMap", "FeaturePose", "Features", "Reference"]

@@ -1,0 +1,286 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Evidence of repeats: how routes are taught, what is kept, and how bars are judged."""
+
+import dataclasses
+import json
+import shutil
+import time
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import psutil
+import pytest
+from evidence.verification import repeats
+from evidence.verification.repeats import bent, campaign, driven
+from evidence.verification.repeats.campaign import SCORES, Work
+from evidence.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph
+from evidence.verification.repeats.rows import line_of, rows_of, shown
+from evidence.verify_command import REPEAT_CASES, chosen
+from repeat_stage import box_world, lidar_file, teach_in
+
+from aerotwin_bringup.teach_repeat import RepeatStudy
+from aerotwin_bringup.teach_repeat.judging import route_in_bent_map
+from aerotwin_bringup.teach_repeat.record import RECORD
+from aerotwin_core.errors import UserError
+from aerotwin_reconstruction.degradation import field_of, load_degradation
+from aerotwin_simulator.ground import GroundRobotParameters
+from aerotwin_teach_repeat.deviation import arc_length, true_poses
+from aerotwin_teach_repeat.route_graph import RouteGraph
+from aerotwin_teach_repeat.teaching import DriveTeacher
+from aerotwin_teach_repeat.teaching import Route as RouteFile
+from aerotwin_worlds import WorldQueries
+
+ALONG_M = 5.0
+SEED = 1000
+TAUGHT_M = 0.02
+"""Lidar odometry over 5 m, with 1 cm of noise in some thousand points of a scan."""
+SETTLED_M = 0.06
+"""The robot starts up to half a metre beside the route, and has 3 m to come on to it."""
+
+
+@pytest.fixture(scope="module")
+def world():
+    return box_world()
+
+
+@pytest.fixture(scope="module")
+def quick_study(tmp_path_factory):
+    """Studies with a small lidar."""
+    robot = GroundRobotParameters(lidar=lidar_file(tmp_path_factory.mktemp("lidar")))
+
+    def study(**choices):
+        return RepeatStudy(robot=robot, start_error_m=0.1, start_error_deg=3.0, **choices)
+
+    return study
+
+
+@pytest.fixture(scope="module")
+def driven_once(tmp_path_factory, world, quick_study):
+    """A campaign of one repeat: its case, folder and scores."""
+    case, runs = case_in(world), tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(campaign, "RepeatStudy", quick_study)
+        found = campaign.campaign([case], [SEED], runs, n_workers=1, on_done=list)
+    return SimpleNamespace(case=case, runs=runs, scores=found["tiny"][0])
+
+
+def case_in(world, *, n_repeats=1, bars=None) -> Case:
+    """Return a case of a short route in the world's own map, that counts how often it is taught."""
+    taught = []
+
+    def teach(seed, folder):
+        taught.append(seed)
+        graph = kept_graph(folder, lambda path: teach_in(world, ALONG_M).save(path))
+        poses = graph.poses_map(graph.runs[0])
+        field = field_of(load_degradation("none"), seed)
+        route = route_in_bent_map("boxes", poses, field, world, np.array([3.0, 4.0]))
+        return TaughtRoute(graph=graph, route=route, world=world)
+
+    teach.taught = taught
+    bars = bars or Bars(above_floor_m=SETTLED_M)
+    return Case(name="tiny", title="a tiny route", teach=teach, n_repeats=n_repeats, bars=bars)
+
+
+def test_a_campaign_drives_judges_and_does_nothing_again(driven_once, tmp_path, monkeypatch):
+    scores, runs = driven_once.scores, tmp_path / "runs"
+    shutil.copytree(driven_once.runs, runs)
+    assert (scores["case"], scores["seed"]) == ("tiny", SEED)
+    assert scores["drives"][0]["state"] == "finished"
+    assert scores["pte_m"]["max"] < SETTLED_M and len(scores["floor_at_marks_m"]) == 2
+    assert scores["interventions"]["driven_km"] == pytest.approx(ALONG_M * 1e-3, rel=0.1)
+    monkeypatch.setattr(campaign, "run_repeat", None)
+    work = Work(case=driven_once.case, seed=SEED, runs=runs)
+    (work.folder / SCORES).unlink()  # as if it had been stopped before the judgement
+    work.do()
+    assert work.scores() == scores
+    monkeypatch.setattr(repeats, "CASES", {"tiny": driven_once.case})
+    n_taught = len(driven_once.case.teach.taught)
+    rows = repeats.verify_repeats((), [SEED], runs, n_workers=1, is_quiet=True)
+    assert len(driven_once.case.teach.taught) == n_taught
+    assert all(row["met"] for row in rows if row["bar"] is not None)
+    page = (runs / "report.html").read_text()
+    assert "a tiny route" in page and "Not comparable" in page
+
+
+def never(seed, folder):
+    raise AssertionError("what was judged is not taught again")
+
+
+@pytest.mark.slow
+def test_processes_do_the_work_of_a_campaign_each_in_its_own(driven_once, tmp_path):
+    shutil.copytree(driven_once.runs, tmp_path / "runs")
+    case = dataclasses.replace(driven_once.case, teach=never)
+    done: list[int] = []
+    found = campaign.campaign(
+        [case], [SEED], tmp_path / "runs", n_workers=2, on_done=lambda: done.append(1)
+    )
+    assert found["tiny"] == [driven_once.scores] and done == [1]
+
+
+def test_processes_end_with_the_campaign_that_is_given_up():
+    children = []
+
+    def give_up():
+        found = psutil.Process().children()  # one of them counts semaphores and stays
+        children.extend(one for one in found if "spawn_main" in " ".join(one.cmdline()))
+        raise KeyboardInterrupt
+
+    works = [SimpleNamespace(do=partial(time.sleep, seconds)) for seconds in (0.0, 600.0, 600.0)]
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        campaign._do_together(works, 2, give_up)
+    assert time.monotonic() - begin < 60.0
+    assert len(children) == 2
+    assert psutil.wait_procs(children, timeout=30.0)[1] == []
+
+
+def test_a_graph_that_was_not_finished_is_made_again(tmp_path):
+    def stopped(path):
+        path.mkdir()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        kept_graph(tmp_path, stopped)
+    assert not (tmp_path / "graph").exists()
+
+
+def test_a_robot_that_is_driven_teaches_where_it_truly_was(
+    tmp_path, world, quick_study, monkeypatch
+):
+    monkeypatch.setattr(driven, "marker_stations", lambda length_m: (length_m / 2.0,))
+    poses = teach_in(world, ALONG_M).poses_map()
+    study, teacher = quick_study(seed=SEED), DriveTeacher(tmp_path / "graph")
+    truth = driven.drive(WorldQueries(world), poses, study, teacher)
+    graph = teacher.finish()
+    taught = graph.poses_map(graph.runs[0])
+    assert arc_length(taught[:, :2, 3])[-1] == pytest.approx(ALONG_M, abs=0.7)
+    stamps_ns = np.array([graph.vertex(k).stamp_ns for k in graph.runs[0]])
+    true = truth.interpolate(stamps_ns).transforms()
+    expected = np.linalg.inv(true[0]) @ true
+    assert np.linalg.norm(taught[:, :3, 3] - expected[:, :3, 3], axis=1).max() < TAUGHT_M
+    (mark,) = driven.route_as_driven("boxes", graph, truth).marks.T_true_mark
+    gaps = np.linalg.norm(true[:, :2, 3] - mark[:2, 3], axis=1)
+    k = int(np.argmin(gaps))
+    assert gaps[k] < 0.2  # half a step between vertices
+    assert mark[:2, 0] @ true[k, :2, 0] > 0.99
+
+
+def test_a_bent_map_is_taught_along_the_image_of_the_worlds_own_route(tmp_path, world, monkeypatch):
+    x = np.linspace(0.0, ALONG_M, 6)
+    way = RouteFile(name="boxes", waypoints_m=tuple((float(v), 0.2 * float(np.sin(v))) for v in x))
+    monkeypatch.setattr(bent, "load_world", lambda spec: world)
+    monkeypatch.setattr(bent, "route_of_world", lambda spec: way)
+    monkeypatch.setattr(bent, "marker_stations", lambda length_m: (length_m / 2.0,))
+    taught = bent.teach_in_bent_map(3, tmp_path, name="boxes")
+    true = true_poses(taught.route.displacement, taught.route.T_map_route)[:, :3, 3]
+    gaps = np.abs(true[:, 1] - 0.2 * np.sin(true[:, 0]))
+    assert gaps.max() < 0.1  # the path is smoothed
+    off = np.linalg.norm(true - taught.route.T_map_route[:, :3, 3], axis=1)
+    assert 0.05 < off.mean() < 1.0  # 30 cm RMS over all seeds
+    assert RouteGraph.load(tmp_path / "graph").about["degradation"] == "warp_30cm"
+    assert len(taught.route.marks) == 1 and taught.route.floor is not None
+
+
+def scores_of(offsets, *, seed=SEED, floor=None, n_missed=0, n_interventions=0) -> dict:
+    return {
+        "seed": seed,
+        "marks": {"offsets_m": offsets, "n_missed": n_missed, "s_m": list(range(len(offsets)))},
+        "floor_at_marks_m": floor,
+        "interventions": {"n": n_interventions, "driven_km": 1.5},
+    }
+
+
+def case_of(name="c", *, n_repeats=2, **bars) -> Case:
+    return Case(name=name, title=name, teach=None, n_repeats=n_repeats, bars=Bars(**bars))
+
+
+def of(rows, figure, seed=None):
+    (row,) = (row for row in rows if (row["figure"], row["seed"]) == (figure, seed))
+    return row
+
+
+def test_bars_are_judged_for_every_seed_and_over_all():
+    case = case_of(rmse_m=0.02, max_m=0.06)
+    good = scores_of([[0.01, 0.01], [-0.01, -0.01]])
+    bad = scores_of([[0.03, 0.03], [0.07, None]], seed=1001, n_missed=1)
+    rows = rows_of([case], {"c": [good, bad]})
+    assert of(rows, "marker RMSE", SEED)["value"] == pytest.approx(0.01)
+    assert of(rows, "marker RMSE", SEED)["met"] and not of(rows, "marker RMSE", 1001)["met"]
+    assert of(rows, "marker largest", 1001)["value"] == pytest.approx(0.07)
+    pooled = np.sqrt((4 * 0.01**2 + 2 * 0.03**2 + 0.07**2) / 7)
+    assert of(rows, "marker RMSE")["value"] == pytest.approx(pooled)
+    assert not of(rows, "marks not passed", 1001)["met"]
+    assert of(rows, "repeatability", SEED)["met"]
+
+
+def test_the_bar_of_a_bent_map_is_its_floor_and_what_is_allowed_beyond():
+    case = case_of(above_floor_m=0.02, n_repeats=1)
+    floor = [0.03, -0.04]
+    floor_m = np.sqrt((0.03**2 + 0.04**2) / 2)
+    rows = rows_of([case], {"c": [scores_of([[floor_m + 0.019], [0.0]], floor=floor)]})
+    assert of(rows, "marker RMSE", SEED)["bar"] == pytest.approx(floor_m + 0.02)
+    assert of(rows, "floor largest", SEED)["value"] == pytest.approx(0.04)
+    assert of(rows, "marker RMSE", SEED)["met"]
+    assert not any(row["figure"] == "repeatability" for row in rows)
+    rows = rows_of([case], {"c": [scores_of([[0.06], [0.06]], floor=floor)]})
+    assert not of(rows, "marker RMSE", SEED)["met"]
+
+
+def test_nobody_may_step_in_on_structured_routes_and_elsewhere_it_is_told():
+    road, meadow = case_of("road"), case_of("meadow", is_structured=False)
+    scores = [scores_of([[0.0, 0.0]], n_interventions=1)]
+    rows = rows_of([road, meadow], {"road": scores, "meadow": scores})
+    assert of(rows, "interventions, structured routes")["met"] is False
+    assert of(rows, "interventions, other routes")["met"] is None
+    assert of(rows, "driven, structured routes")["value"] == pytest.approx(1.5)
+    scores.append(scores_of([[0.0, 0.0]], seed=1001, n_interventions=1))
+    rows = rows_of([meadow], {"meadow": scores})
+    assert of(rows, "driven per intervention, other routes")["value"] == pytest.approx(1.5)
+    assert not any(row["figure"].endswith("structured routes") for row in rows)
+
+
+def test_rows_are_printed_in_centimetres_and_counts_as_they_are():
+    case = case_of(rmse_m=0.02)
+    rows = rows_of([case], {"c": [scores_of([[0.0123, 0.0123]])]})
+    assert shown(of(rows, "marker RMSE")) == ("1.23", "2.00", "cm", "met")
+    assert shown(of(rows, "marks not passed")) == ("0", "0", "", "met")
+    line = line_of(of(rows, "marker RMSE", SEED))
+    assert " ".join(line.split()) == "c seed 1000 marker RMSE 1.23 cm at most 2.00 MET"
+
+
+def test_cases_are_chosen_by_words():
+    assert tuple(repeats.CASES) == REPEAT_CASES
+    assert chosen(["repeats", "driven"]) == (("repeats",), ("driven",))
+    assert chosen(["driven"]) == (("repeats",), ("driven",))
+    assert chosen(["fuzz"]) == (("fuzz",), ())
+    with pytest.raises(UserError, match=r"no evidence 'flown'.*campus_warp"):
+        chosen(["flown"])
+
+
+def test_the_routes_of_the_cases_have_the_bars_of_the_issue():
+    allowed = {name: case.bars.above_floor_m for name, case in repeats.CASES.items()}
+    assert (allowed["campus_warp"], allowed["route_warp"], allowed["grassland_warp"]) == (
+        0.02, 0.04, 0.04,
+    )  # fmt: skip
+    assert (repeats.CASES["driven"].bars.rmse_m, repeats.CASES["driven"].bars.max_m) == (0.02, 0.06)
+    assert all(case.bars.repeatability_m == 0.01 for case in repeats.CASES.values())
+
+
+def test_a_repeat_that_never_drove_passed_no_mark(driven_once, tmp_path):
+    shutil.copytree(driven_once.runs, tmp_path / "runs")
+    case = dataclasses.replace(driven_once.case, n_repeats=2)
+    work = Work(case=case, seed=SEED, runs=tmp_path / "runs")
+    (work.folder / SCORES).unlink()
+    record = {"name": "2", "state": "failed", "reason": "no scan", "simulated_s": 9.0, "wall_s": 1}
+    work.repeat_folder(1).mkdir()
+    (work.repeat_folder(1) / RECORD).write_text(json.dumps(record))
+    work.do()
+    scores = work.scores()
+    assert scores["marks"]["n_missed"] == 2 and scores["interventions"]["n"] == 1
+    shutil.rmtree(work.repeat_folder(0))
+    work.repeat_folder(1).rename(work.repeat_folder(0))
+    (work.folder / SCORES).unlink()
+    with pytest.raises(UserError, match="no repeat drove"):
+        dataclasses.replace(work, case=driven_once.case).do()

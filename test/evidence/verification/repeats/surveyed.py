@@ -1,0 +1,95 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Routes that are taught virtually, in the project's own reconstruction of a survey from the air.
+
+Every stage is a command that a user can call; its output is kept in a log beside its folder.
+Marks are painted on the true ground, found in the reconstruction's ortho picture, and the route is
+taught through them where they appear there. Nothing is told of the truth but where they were
+painted, for the tape measure.
+"""
+
+import subprocess
+from functools import partial
+from pathlib import Path
+
+from aerotwin_bringup.teach_command import EXIT_NOT_PASSABLE
+from aerotwin_bringup.teach_repeat.judging import route_through_marks
+from aerotwin_bringup.teach_repeat.survey_marks import ROUTE, SCORE
+from aerotwin_core.child_python import python_command
+from aerotwin_core.errors import UserError
+from aerotwin_worlds import load_world
+from evidence.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph
+
+AREA_M = ("-75", "-60", "75", "60")
+"""Round the loop of the campus, and what a lidar sees from it."""
+FIRST_INSTANCE, N_INSTANCES = 100, 50
+"""Numbers of the vehicles that fly, by seed: surveys may be flown side by side."""
+
+
+def teach_in_reconstruction(seed: int, folder: Path, *, name: str) -> TaughtRoute:
+    """Return the route of a generated world of that seed, taught in its reconstruction.
+
+    Parameters
+    ----------
+    seed : int
+        Of world, flight and receiver.
+    folder : Path
+        Keeps survey, reconstruction, marks and graph.
+    name : str
+        Of the world.
+
+    Raises
+    ------
+    aerotwin_core.errors.UserError
+        If a stage fails, with the name of its log.
+    """
+    spec = f"{name}@{seed}"
+    survey, built, marks = (folder / part for part in ("survey", "reconstruction", "marks"))
+    instance = FIRST_INSTANCE + seed % N_INSTANCES
+    if not (survey / "survey.json").is_file():
+        _call(
+            "survey", spec, "--area-m", *AREA_M, "--marks", "route", "--seed", seed,
+            "--instance", instance, "-o", survey, log=folder / "survey.log",
+        )  # fmt: skip
+    if not (built / "reconstruction.json").is_file():
+        log = folder / "reconstruction.log"
+        _call("reconstruct", survey, "--against", spec, "-o", built, log=log)
+    if not (marks / SCORE).is_file():
+        words = ("reconstruct", "marks", built, "--survey", survey, "-o", marks)
+        _call(*words, log=folder / "marks.log", allowed=1)
+    graph = kept_graph(folder, partial(_teach, built, marks))
+    poses = graph.poses_map(graph.runs[0])
+    route = route_through_marks(spec, poses, marks / SCORE)
+    return TaughtRoute(graph=graph, route=route, world=load_world(spec))
+
+
+def _teach(built: Path, marks: Path, graph: Path) -> None:
+    """Teach through the marks, past what floats over the road in the reconstruction."""
+    words = ("--route", marks / ROUTE, "--anyway", "--no-picture", "-o", graph)
+    log = marks.parent / "teach.log"
+    _call("teach", built / "cloud.ply", *words, log=log, allowed=EXIT_NOT_PASSABLE)
+
+
+def _call(*words: object, log: Path, allowed: int = 0) -> None:
+    """Run a command in a process of its own, which gives its memory back."""
+    line = [str(word) for word in words]
+    with log.open("w", encoding="utf-8") as file:
+        file.write(f"aerotwin {' '.join(line)}\n")
+        file.flush()
+        code = subprocess.run(
+            python_command("-m", "aerotwin_core.cli", *line),
+            stdout=file,
+            stderr=file,
+            check=False,
+        ).returncode
+    if code not in (0, allowed):
+        raise UserError(f"aerotwin {line[0]} ended with exit code {code}: see {log}")
+
+
+SURVEY = Case(
+    name="survey",
+    title="virtual, own survey and reconstruction, loop of 300 m",
+    teach=partial(teach_in_reconstruction, name="campus"),
+    n_repeats=3,
+    bars=Bars(rmse_m=0.12, max_m=0.30),
+)
