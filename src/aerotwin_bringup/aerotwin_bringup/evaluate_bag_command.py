@@ -268,8 +268,8 @@ def _world_of_run(bag: Path) -> str:
 
 def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str) -> int:
     from aerotwin_bringup.bag_evaluation.slam_launch import is_launch_file, write_slam_launch
-    from aerotwin_bringup.launch_command import launch_scenario
-    from aerotwin_bringup.launch_runner.arguments import split_words
+    from aerotwin_launch.arguments import split_words
+    from aerotwin_launch.launch_command import launch_scenario
 
     words = {
         "bag": str(arguments.bag),

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from aerotwin_bringup.bag_evaluation.slam_launch import write_slam_launch
-from aerotwin_bringup.launch_runner import expand_launch_file
 from aerotwin_core import messages
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.errors import UserError
+from aerotwin_launch import expand_launch_file
 
 REPLAY = Path(__file__).parents[1] / "launch" / "evaluate_bag.launch.yaml"
 LIMIT_S = 180.0  # of a loaded machine; no test waits for it to pass

@@ -13,10 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from aerotwin_bringup.launch_command import launch_scenario
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import load_parameters
 from aerotwin_core.stop_request import raise_if_stopped
+from aerotwin_launch.launch_command import launch_scenario
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.recording import BagOutlet
 from aerotwin_worlds import load_world

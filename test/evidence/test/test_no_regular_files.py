@@ -14,15 +14,15 @@ from evidence.fuzzing import FORMATS
 from evidence.verification.leave_one_out import POSES, read_posed_scans
 
 from aerotwin_bringup.kitti_bag import read_sequence
-from aerotwin_bringup.launch_runner.arguments import find_launch_file
-from aerotwin_bringup.launch_runner.document import load_document
-from aerotwin_bringup.launch_runner.errors import LaunchError
 from aerotwin_bringup.teach_repeat.judging import read_marks
 from aerotwin_bringup.teach_repeat.survey_marks import PAINTED, read_painted
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import read_yaml
 from aerotwin_core.tum import read_tum
+from aerotwin_launch.arguments import find_launch_file
+from aerotwin_launch.document import load_document
+from aerotwin_launch.errors import LaunchError
 from aerotwin_map_evaluation.inputs import read_poses, read_transform
 from aerotwin_px4_bridge.track import read_track
 from aerotwin_registration import read_cloud

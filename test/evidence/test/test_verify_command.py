@@ -52,7 +52,7 @@ def launches(monkeypatch):
         return launches.code
 
     launches = SimpleNamespace(started=started, code=1)
-    monkeypatch.setattr("aerotwin_bringup.launch_command.launch_scenario", launch)
+    monkeypatch.setattr("aerotwin_launch.launch_command.launch_scenario", launch)
     return launches
 
 

@@ -34,8 +34,8 @@ def flown(name: str, arguments: Mapping[str, str], runs: Path) -> Path | None:
     path or None
         Of the flight, whether it failed or not (`has_succeeded`); None when it left no report.
     """
-    from aerotwin_bringup.launch_command import launch_scenario
     from aerotwin_core.cli import say
+    from aerotwin_launch.launch_command import launch_scenario
 
     found = kept(runs, name, arguments["world"])
     if found is None:

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import yaml
 
-from aerotwin_bringup.launch_runner import expand_launch_file
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.limits import check_is_file
+from aerotwin_launch import expand_launch_file
 
 _OWN, _REAL = (".yaml", ".yml"), (".py", ".xml")
 

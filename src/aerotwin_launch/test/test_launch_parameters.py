@@ -5,7 +5,7 @@
 import pytest
 import yaml
 
-from aerotwin_bringup.launch_runner import expand_launch_file
+from aerotwin_launch import expand_launch_file
 
 TEXTS = [
     "y", "n", "on", "Off", "true", "5", "-5", "0x10", "1e3", "1_000", ".5", ".inf", "nan", "null",

@@ -5,7 +5,7 @@
 import os
 import pty
 
-from aerotwin_bringup.launch_runner.screen import ERASE_LINE, LineReader, Screen
+from aerotwin_launch.screen import ERASE_LINE, LineReader, Screen
 
 TALKS = "echo out; echo err >&2; printf 'no end'"
 

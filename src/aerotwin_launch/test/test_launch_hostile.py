@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from aerotwin_bringup.launch_runner import LaunchError, expand_launch_file
-from aerotwin_bringup.launch_runner.expression import ExpressionError, evaluate
+from aerotwin_launch import LaunchError, expand_launch_file
+from aerotwin_launch.expression import ExpressionError, evaluate
 
 LONGEST_S = 10.0
 MOST_KB = 200_000

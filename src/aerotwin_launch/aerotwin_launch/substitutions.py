@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Protocol
 
-from aerotwin_bringup.launch_runner import expression, packages
-from aerotwin_bringup.launch_runner.errors import LaunchError, Place, suggestion
 from aerotwin_core.documents import parse_yaml
 from aerotwin_core.foreign_text import printable
+from aerotwin_launch import expression, packages
+from aerotwin_launch.errors import LaunchError, Place, suggestion
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 ESCAPE = re.compile(r"\\(.)")

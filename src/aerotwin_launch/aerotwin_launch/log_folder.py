@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from aerotwin_bringup.launch_runner.errors import LaunchError
+from aerotwin_launch.errors import LaunchError
 
 
 def make_log_folder(environment: Mapping[str, str]) -> Path:

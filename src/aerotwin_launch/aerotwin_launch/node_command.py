@@ -11,13 +11,13 @@ from typing import Any
 
 import yaml
 
-from aerotwin_bringup.launch_runner import packages
-from aerotwin_bringup.launch_runner.errors import LaunchError
-from aerotwin_bringup.launch_runner.parameter_values import parameter_value
-from aerotwin_bringup.launch_runner.plan import ParameterFile
-from aerotwin_bringup.launch_runner.schema import Action, Entry
-from aerotwin_bringup.launch_runner.scope import Scope
-from aerotwin_bringup.launch_runner.substitutions import Call, Template
+from aerotwin_launch import packages
+from aerotwin_launch.errors import LaunchError
+from aerotwin_launch.parameter_values import parameter_value
+from aerotwin_launch.plan import ParameterFile
+from aerotwin_launch.schema import Action, Entry
+from aerotwin_launch.scope import Scope
+from aerotwin_launch.substitutions import Call, Template
 
 TOKEN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 ANY_NODE = "/**"

@@ -8,7 +8,7 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
-from aerotwin_bringup.launch_runner import guardian
+from aerotwin_launch import guardian
 
 MARK = "AEROTWIN_LAUNCH"
 

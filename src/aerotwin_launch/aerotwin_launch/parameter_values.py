@@ -9,10 +9,10 @@ number, a boolean or a list. `type` forces one.
 
 from typing import Any
 
-from aerotwin_bringup.launch_runner.errors import LaunchError, Place
-from aerotwin_bringup.launch_runner.schema import Entry
-from aerotwin_bringup.launch_runner.substitutions import Names, as_boolean, parse_template
 from aerotwin_core.documents import parse_yaml
+from aerotwin_launch.errors import LaunchError, Place
+from aerotwin_launch.schema import Entry
+from aerotwin_launch.substitutions import Names, as_boolean, parse_template
 
 SCALARS = (bool, int, float, str)
 # identifier: scalar type (None = by the rules of YAML), is a list

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from aerotwin_bringup.launch_runner import expand_launch_file, run_plan
 from aerotwin_core.stop_request import ONE_PRESS_S
+from aerotwin_launch import expand_launch_file, run_plan
 
 
 def script(text, **keys):

@@ -48,14 +48,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the launch file and return its exit code."""
-    from aerotwin_bringup.launch_runner import expand_launch_file, run_plan
-    from aerotwin_bringup.launch_runner.arguments import (
-        describe_arguments,
-        find_launch_file,
-        split_words,
-    )
-    from aerotwin_bringup.launch_runner.dry_run import command_records, command_text
-    from aerotwin_bringup.launch_runner.log_folder import make_log_folder
+    from aerotwin_launch import expand_launch_file, run_plan
+    from aerotwin_launch.arguments import describe_arguments, find_launch_file, split_words
+    from aerotwin_launch.dry_run import command_records, command_text
+    from aerotwin_launch.log_folder import make_log_folder
 
     environment = dict(os.environ)
     target, arguments = split_words(args.words)
@@ -81,9 +77,9 @@ def launch_scenario(package: str, name: str, arguments: Mapping[str, str]) -> in
     LaunchError
         If the package is not installed, has no such file, or an argument is wrong.
     """
-    from aerotwin_bringup.launch_runner import expand_launch_file, run_plan
-    from aerotwin_bringup.launch_runner.arguments import find_launch_file
-    from aerotwin_bringup.launch_runner.log_folder import make_log_folder
+    from aerotwin_launch import expand_launch_file, run_plan
+    from aerotwin_launch.arguments import find_launch_file
+    from aerotwin_launch.log_folder import make_log_folder
 
     environment = dict(os.environ)
     path = find_launch_file((package, name), environment)

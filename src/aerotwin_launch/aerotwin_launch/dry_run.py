@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from aerotwin_bringup.launch_runner.plan import Plan, ProcessSpec
+from aerotwin_launch.plan import Plan, ProcessSpec
 
 
 def command_records(plan: Plan, environment: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -6,14 +6,10 @@ import subprocess
 
 import pytest
 
-from aerotwin_bringup.launch_command import launch_scenario
-from aerotwin_bringup.launch_runner import LaunchError, expand_launch_file
-from aerotwin_bringup.launch_runner.arguments import (
-    describe_arguments,
-    find_launch_file,
-    split_words,
-)
-from aerotwin_bringup.launch_runner.log_folder import make_log_folder
+from aerotwin_launch import LaunchError, expand_launch_file
+from aerotwin_launch.arguments import describe_arguments, find_launch_file, split_words
+from aerotwin_launch.launch_command import launch_scenario
+from aerotwin_launch.log_folder import make_log_folder
 
 NODE = "  - node: {pkg: stub_pkg, exec: recorder"
 MISTAKES = [

@@ -7,9 +7,9 @@ policies, equal to those of `ros2 launch`; `run_plan` starts, watches and stops 
 What is outside the subset is refused by name and line before anything starts.
 """
 
-from aerotwin_bringup.launch_runner.errors import LaunchError
-from aerotwin_bringup.launch_runner.expand import expand_launch_file
-from aerotwin_bringup.launch_runner.plan import Plan, ProcessSpec
-from aerotwin_bringup.launch_runner.supervisor import run_plan
+from aerotwin_launch.errors import LaunchError
+from aerotwin_launch.expand import expand_launch_file
+from aerotwin_launch.plan import Plan, ProcessSpec
+from aerotwin_launch.supervisor import run_plan
 
 __all__ = ["LaunchError", "Plan", "ProcessSpec", "expand_launch_file", "run_plan"]

@@ -7,11 +7,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from aerotwin_bringup.launch_runner import packages
-from aerotwin_bringup.launch_runner.errors import LaunchError
-from aerotwin_bringup.launch_runner.expand import declared_arguments
-from aerotwin_bringup.launch_runner.schema import load_actions
 from aerotwin_core.limits import check_is_file
+from aerotwin_launch import packages
+from aerotwin_launch.errors import LaunchError
+from aerotwin_launch.expand import declared_arguments
+from aerotwin_launch.schema import load_actions
 
 SEPARATOR = ":="
 

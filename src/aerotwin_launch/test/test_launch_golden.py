@@ -19,11 +19,11 @@ import pytest
 import yaml
 from ament_index_python.packages import get_package_prefix
 
-from aerotwin_bringup.launch_runner import LaunchError, expand_launch_file
-from aerotwin_bringup.launch_runner.arguments import split_words
-from aerotwin_bringup.launch_runner.dry_run import command_records
-from aerotwin_bringup.launch_runner.expand import declared_arguments, every_action
-from aerotwin_bringup.launch_runner.schema import load_actions
+from aerotwin_launch import LaunchError, expand_launch_file
+from aerotwin_launch.arguments import split_words
+from aerotwin_launch.dry_run import command_records
+from aerotwin_launch.expand import declared_arguments, every_action
+from aerotwin_launch.schema import load_actions
 
 FOLDER = Path(__file__).parent / "launch_golden"
 GOLDEN = FOLDER / "golden"

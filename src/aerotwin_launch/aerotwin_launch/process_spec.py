@@ -5,21 +5,12 @@
 import shlex
 from pathlib import Path
 
-from aerotwin_bringup.launch_runner.errors import LaunchError, Place
-from aerotwin_bringup.launch_runner.node_command import (
-    executable_command,
-    node_command,
-    require_program,
-)
-from aerotwin_bringup.launch_runner.plan import (
-    SIGKILL_TIMEOUT_S,
-    SIGTERM_TIMEOUT_S,
-    ParameterFile,
-    ProcessSpec,
-)
-from aerotwin_bringup.launch_runner.schema import Action
-from aerotwin_bringup.launch_runner.scope import Scope
-from aerotwin_bringup.launch_runner.substitutions import as_boolean
+from aerotwin_launch.errors import LaunchError, Place
+from aerotwin_launch.node_command import executable_command, node_command, require_program
+from aerotwin_launch.plan import SIGKILL_TIMEOUT_S, SIGTERM_TIMEOUT_S, ParameterFile, ProcessSpec
+from aerotwin_launch.schema import Action
+from aerotwin_launch.scope import Scope
+from aerotwin_launch.substitutions import as_boolean
 
 OUTPUTS = ("screen", "log", "both", "own_log", "full")
 LABEL_KEYS = {"node": "exec_name", "executable": "name"}

@@ -5,7 +5,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aerotwin_bringup.launch_runner.errors import Place
+from aerotwin_launch.errors import Place
 
 SIGTERM_TIMEOUT_S = 5.0
 SIGKILL_TIMEOUT_S = 4.0  # ROS waits 5 s; one less keeps the promise to be gone within 10 s

@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from aerotwin_bringup.launch_runner.errors import suggestion
+from aerotwin_launch.errors import suggestion
 
 MARKERS = Path("share/ament_index/resource_index/packages")
 

@@ -10,15 +10,15 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from aerotwin_bringup.launch_runner.errors import LaunchError, Place, suggestion
-from aerotwin_bringup.launch_runner.node_command import absolute_namespace, is_namespace
-from aerotwin_bringup.launch_runner.parameter_values import global_parameter_value
-from aerotwin_bringup.launch_runner.plan import Argument, Plan, ProcessSpec
-from aerotwin_bringup.launch_runner.process_spec import environment_name, process_spec
-from aerotwin_bringup.launch_runner.schema import Action, load_actions
-from aerotwin_bringup.launch_runner.scope import NAMESPACE, Scope
-from aerotwin_bringup.launch_runner.substitutions import Template
 from aerotwin_core.limits import check_is_file
+from aerotwin_launch.errors import LaunchError, Place, suggestion
+from aerotwin_launch.node_command import absolute_namespace, is_namespace
+from aerotwin_launch.parameter_values import global_parameter_value
+from aerotwin_launch.plan import Argument, Plan, ProcessSpec
+from aerotwin_launch.process_spec import environment_name, process_spec
+from aerotwin_launch.schema import Action, load_actions
+from aerotwin_launch.scope import NAMESPACE, Scope
+from aerotwin_launch.substitutions import Template
 
 MAX_DEPTH = 30
 MAX_ACTIONS = 5_000

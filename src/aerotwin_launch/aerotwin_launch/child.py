@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import BinaryIO
 
-from aerotwin_bringup.launch_runner import kernel
-from aerotwin_bringup.launch_runner.plan import SIGKILL_TIMEOUT_S, ProcessSpec
-from aerotwin_bringup.launch_runner.screen import STDERR, STDOUT, LineReader, Screen
+from aerotwin_launch import kernel
+from aerotwin_launch.plan import SIGKILL_TIMEOUT_S, ProcessSpec
+from aerotwin_launch.screen import STDERR, STDOUT, LineReader, Screen
 
 READ_BYTES = 65536
 POLL_S = 0.02

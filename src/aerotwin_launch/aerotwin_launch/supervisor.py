@@ -17,13 +17,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 from typing import BinaryIO
 
-from aerotwin_bringup.launch_runner import kernel
-from aerotwin_bringup.launch_runner.child import POLL_S, Child
-from aerotwin_bringup.launch_runner.errors import LaunchError
-from aerotwin_bringup.launch_runner.guard import Guard
-from aerotwin_bringup.launch_runner.plan import Plan, ProcessSpec
-from aerotwin_bringup.launch_runner.screen import Screen
 from aerotwin_core.stop_request import ONE_PRESS_S
+from aerotwin_launch import kernel
+from aerotwin_launch.child import POLL_S, Child
+from aerotwin_launch.errors import LaunchError
+from aerotwin_launch.guard import Guard
+from aerotwin_launch.plan import Plan, ProcessSpec
+from aerotwin_launch.screen import Screen
 
 EXIT_CANNOT_START = 126
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

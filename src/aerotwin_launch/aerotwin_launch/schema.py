@@ -12,9 +12,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from aerotwin_bringup.launch_runner.document import Located, load_document
-from aerotwin_bringup.launch_runner.errors import LaunchError, Place, suggestion
-from aerotwin_bringup.launch_runner.substitutions import Template, parse_template, unescape
+from aerotwin_launch.document import Located, load_document
+from aerotwin_launch.errors import LaunchError, Place, suggestion
+from aerotwin_launch.substitutions import Template, parse_template, unescape
 
 
 class Kind(Enum):

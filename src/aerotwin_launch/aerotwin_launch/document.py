@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from aerotwin_bringup.launch_runner.errors import LaunchError, Place
 from aerotwin_core.documents import DocumentError, check_yaml
 from aerotwin_core.limits import file_size
+from aerotwin_launch.errors import LaunchError, Place
 
 MAX_FILE_BYTES = 1_000_000
 MAX_VALUES = 50_000
