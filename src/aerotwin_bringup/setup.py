@@ -50,7 +50,6 @@ setup(
         "aerotwin.commands": [
             "bench = evidence.bench_command",
             "verify = evidence.verify_command",
-            "doctor = aerotwin_bringup.doctor.doctor_command",
             "bag.kitti = aerotwin_bringup.kitti_bag_command",
             "evaluate.bag = aerotwin_bringup.evaluate_bag_command",
             "localize = aerotwin_bringup.dense_localization.commands.localize_command",

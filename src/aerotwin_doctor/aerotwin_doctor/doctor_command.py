@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from aerotwin_bringup.doctor.check import FAIL, Check, fail, ok
+from aerotwin_doctor.check import FAIL, Check, fail, ok
 
 DEFAULT_DURATION_S = 6.0
 
@@ -105,7 +105,7 @@ def _checks(arguments: argparse.Namespace) -> Iterator[Check]:
 
 def installation_checks(instance: int, px4_dir: str | None) -> Iterator[Check]:
     """Yield what there is to say of the installation."""
-    from aerotwin_bringup.doctor import installation, machine, ports, px4_build
+    from aerotwin_doctor import installation, machine, ports, px4_build
 
     root = installation.workspace_root()
     prefixes = os.environ.get("AMENT_PREFIX_PATH", "")
@@ -135,11 +135,11 @@ def installation_checks(instance: int, px4_dir: str | None) -> Iterator[Check]:
 
 def running_checks(arguments: argparse.Namespace) -> Iterator[Check]:
     """Listen to the link and to /diagnostics at once, and yield what they say."""
-    from aerotwin_bringup.doctor import geometry, ports
-    from aerotwin_bringup.doctor.link_checks import flight_checks, link_checks
-    from aerotwin_bringup.doctor.link_watch import LinkWatch, listening_ports
-    from aerotwin_bringup.doctor.sensor_checks import sensor_checks
-    from aerotwin_bringup.doctor.topic_checks import topic_checks
+    from aerotwin_doctor import geometry, ports
+    from aerotwin_doctor.link_checks import flight_checks, link_checks
+    from aerotwin_doctor.link_watch import LinkWatch, listening_ports
+    from aerotwin_doctor.sensor_checks import sensor_checks
+    from aerotwin_doctor.topic_checks import topic_checks
 
     expected = geometry.expected_parameters(arguments.airframe)
     names = ["CA_ROTOR_COUNT", *geometry.rotor_names(int(expected["CA_ROTOR_COUNT"]))]
@@ -182,7 +182,7 @@ def _nobody(arguments: argparse.Namespace) -> Check:
 def _diagnostics(stack: ExitStack):
     """Return a watch over /diagnostics; None where rclpy does not load (the imports say why)."""
     try:
-        from aerotwin_bringup.doctor.ros.topics import DiagnosticsWatch
+        from aerotwin_doctor.ros.topics import DiagnosticsWatch
     except ImportError:
         return None
     return stack.enter_context(DiagnosticsWatch())

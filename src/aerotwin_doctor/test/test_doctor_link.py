@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
-from aerotwin_bringup.doctor import doctor_command, events, geometry
-from aerotwin_bringup.doctor.check import FAIL, OK, WARN
-from aerotwin_bringup.doctor.link_checks import flight_checks, link_checks
-from aerotwin_bringup.doctor.link_record import LinkRecord
-from aerotwin_bringup.doctor.link_watch import listening_ports
-from aerotwin_bringup.doctor.px4_modes import mode_name, nav_state
-from aerotwin_bringup.doctor.sensor_checks import sensor_checks
-from aerotwin_bringup.doctor.topic_checks import topic_checks
+from aerotwin_doctor import doctor_command, events, geometry
+from aerotwin_doctor.check import FAIL, OK, WARN
+from aerotwin_doctor.link_checks import flight_checks, link_checks
+from aerotwin_doctor.link_record import LinkRecord
+from aerotwin_doctor.link_watch import listening_ports
+from aerotwin_doctor.px4_modes import mode_name, nav_state
+from aerotwin_doctor.sensor_checks import sensor_checks
+from aerotwin_doctor.topic_checks import topic_checks
 
 SYSTEM = 3
 PORTS = [14542, 14550]

@@ -7,9 +7,9 @@ from math import isfinite
 
 from pymavlink.dialects.v20 import common as mavlink
 
-from aerotwin_bringup.doctor.check import Check, fail, ok, warn
-from aerotwin_bringup.doctor.link_record import WARNING, LinkRecord
-from aerotwin_bringup.doctor.px4_modes import mode_name, nav_state
+from aerotwin_doctor.check import Check, fail, ok, warn
+from aerotwin_doctor.link_record import WARNING, LinkRecord
+from aerotwin_doctor.px4_modes import mode_name, nav_state
 
 LOW_BATTERY_PERCENT = 20
 """BAT_LOW_THR of PX4 is 15 %; a flight should not begin there."""

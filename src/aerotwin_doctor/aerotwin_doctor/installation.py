@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, distributions, 
 from importlib.metadata import version as installed_version
 from pathlib import Path
 
-from aerotwin_bringup.doctor.check import Check, fail, ok, warn
+from aerotwin_doctor.check import Check, fail, ok, warn
 
 SUPPORTED_PYTHON = ((3, 11), (3, 12))
 SETUPTOOLS_LIMIT = 80

@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from aerotwin_bringup.doctor.check import Check, fail, ok, warn
 from aerotwin_core.network import HIGHEST_DOMAIN, LAN, LOOPBACK, NETWORK
+from aerotwin_doctor.check import Check, fail, ok, warn
 
 MIB, GIB = 1 << 20, 1 << 30
 LITTLE_DISK, TOO_LITTLE_DISK = 5 * GIB, GIB // 4

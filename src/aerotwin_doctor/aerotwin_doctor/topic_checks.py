@@ -5,7 +5,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aerotwin_bringup.doctor.check import Check, fail, ok, warn
+from aerotwin_doctor.check import Check, fail, ok, warn
 
 WARN_LEVEL, ERROR_LEVEL = 1, 2
 """diagnostic_msgs/DiagnosticStatus; 3 is STALE."""

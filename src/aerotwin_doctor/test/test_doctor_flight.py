@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aerotwin_bringup.doctor import doctor_command
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_doctor import doctor_command
 from aerotwin_px4_bridge import (
     AutopilotLost,
     HilLink,

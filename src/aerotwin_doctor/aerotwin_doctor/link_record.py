@@ -9,7 +9,7 @@ from typing import Any
 
 from pymavlink.dialects.v20 import common as mavlink
 
-from aerotwin_bringup.doctor.events import EVENT_MESSAGE_ID, ArmingReasons
+from aerotwin_doctor.events import EVENT_MESSAGE_ID, ArmingReasons
 
 WARNING = mavlink.MAV_SEVERITY_WARNING
 ANY_PARAMETER = "MAV_SYS_ID"

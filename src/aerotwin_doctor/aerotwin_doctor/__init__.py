@@ -6,6 +6,6 @@ Every diagnosis is a pure function from what was found (files, ports, messages) 
 `link_watch` and `ros/` are the parts that listen.
 """
 
-from aerotwin_bringup.doctor.check import Check, fail, ok, warn
+from aerotwin_doctor.check import Check, fail, ok, warn
 
 __all__ = ["Check", "fail", "ok", "warn"]

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 
-from aerotwin_bringup.doctor.check import Check, fail, ok, warn
+from aerotwin_doctor.check import Check, fail, ok, warn
 
 BUILD = Path("build/px4_sitl_default")
 MODEL = "none_iris"

@@ -15,7 +15,7 @@ from typing import Any
 
 from pymavlink.dialects.v20 import common as mavlink
 
-from aerotwin_bringup.doctor.link_record import ANY_PARAMETER, LinkRecord
+from aerotwin_doctor.link_record import ANY_PARAMETER, LinkRecord
 from aerotwin_px4_bridge.px4_files import offboard_port
 
 HOST = "127.0.0.1"

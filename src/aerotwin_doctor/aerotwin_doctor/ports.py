@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import psutil
 
-from aerotwin_bringup.doctor.check import Check, fail, ok, warn
+from aerotwin_doctor.check import Check, fail, ok, warn
 from aerotwin_px4_bridge.px4_files import offboard_port
 
 HIL_PORT = 4560

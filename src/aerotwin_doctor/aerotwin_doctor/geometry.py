@@ -4,8 +4,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from aerotwin_bringup.doctor.check import Check, fail, ok, warn
-from aerotwin_bringup.doctor.link_record import ANY_PARAMETER, LinkRecord
+from aerotwin_doctor.check import Check, fail, ok, warn
+from aerotwin_doctor.link_record import ANY_PARAMETER, LinkRecord
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import rotor_parameters
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from pymavlink.dialects.v20 import common as mavlink
 
-from aerotwin_bringup.doctor.check import Check, fail, ok, warn
-from aerotwin_bringup.doctor.link_record import ImuSample, LinkRecord
+from aerotwin_doctor.check import Check, fail, ok, warn
+from aerotwin_doctor.link_record import ImuSample, LinkRecord
 from aerotwin_sensor_models import pressure_altitude_m
 
 MINIMUM_SAMPLES = 5

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from aerotwin_bringup.doctor import installation, machine, ports, px4_build
-from aerotwin_bringup.doctor.check import FAIL, OK, WARN
+from aerotwin_doctor import installation, machine, ports, px4_build
+from aerotwin_doctor.check import FAIL, OK, WARN
 
 ROOT = Path(__file__).resolve().parents[3]
 PIN = {"numpy": ("==", "2.4.6")}
