@@ -25,8 +25,8 @@ from aerotwin_bringup.teach_repeat.judging import route_in_bent_map
 from aerotwin_bringup.teach_repeat.record import RECORD
 from aerotwin_core.errors import UserError
 from aerotwin_reconstruction.degradation import field_of, load_degradation
+from aerotwin_repeat_evaluation import arc_length, true_poses
 from aerotwin_simulator.ground import GroundRobotParameters
-from aerotwin_teach_repeat.deviation import arc_length, true_poses
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import DriveTeacher
 from aerotwin_teach_repeat.teaching import Route as RouteFile

@@ -14,7 +14,7 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.section import Section, Table
 from aerotwin_core.text_lines import text_lines
 from aerotwin_reconstruction.degradation import sample_surface
-from aerotwin_teach_repeat.deviation import (
+from aerotwin_repeat_evaluation import (
     Displacement,
     Marks,
     NoDisplacement,

@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_teach_repeat.deviation import RepeatRun
+from aerotwin_repeat_evaluation import RepeatRun
 from aerotwin_teach_repeat.repeat import RepeatState, RepeatStep, Transition
 from aerotwin_trajectory_evaluation.files import read_trajectory, write_tum
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from aerotwin_bringup.teach_repeat.judging import Route
     from aerotwin_bringup.teach_repeat.study import RepeatStudy
-    from aerotwin_teach_repeat.deviation import TeachRepeatEvaluation
+    from aerotwin_repeat_evaluation import TeachRepeatEvaluation
     from aerotwin_teach_repeat.route_graph import RouteGraph
     from aerotwin_worlds import World
 
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_bringup.teach_repeat.radar_page import radar_section
     from aerotwin_core.cli import say, write_json
     from aerotwin_core.output_lock import refuse_inputs_as_output
-    from aerotwin_teach_repeat.deviation import metrics_of, section_of
+    from aerotwin_repeat_evaluation import metrics_of, section_of
     from aerotwin_teach_repeat.route_graph import RouteGraph
     from aerotwin_worlds import WorldQueries, load_world
 
@@ -147,7 +147,7 @@ def _route(
     from aerotwin_bringup.teach_repeat.judging import route_in_bent_map, route_through_marks
     from aerotwin_core.errors import UserError
     from aerotwin_reconstruction.degradation import field_of, load_degradation
-    from aerotwin_teach_repeat.deviation import Displacement, NoDisplacement
+    from aerotwin_repeat_evaluation import Displacement, NoDisplacement
 
     poses, name = graph.poses_map(ids), args.world
     if args.marks is not None:
@@ -222,7 +222,7 @@ class _Bar:
 
     def __init__(self, study: "RepeatStudy", route: "Route") -> None:
         from aerotwin_core.cli import progress
-        from aerotwin_teach_repeat.deviation import arc_length
+        from aerotwin_repeat_evaluation import arc_length
 
         self._length = float(arc_length(route.T_map_route[:, :2, 3])[-1])
         self._bar = progress(study.n_repeats * self._length, "repeat", unit="m")

@@ -21,7 +21,7 @@ from aerotwin_reconstruction.degradation import (
     load_degradation,
     sample_surface,
 )
-from aerotwin_teach_repeat.deviation import arc_length
+from aerotwin_repeat_evaluation import arc_length
 from aerotwin_teach_repeat.teaching import marker_stations, teach_route, way_around
 from aerotwin_worlds import World, load_world
 from evidence.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph

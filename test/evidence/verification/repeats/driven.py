@@ -23,8 +23,8 @@ from aerotwin_core.time import to_seconds
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_ground_dynamics import Command
 from aerotwin_reconstruction.degradation import sample_surface
+from aerotwin_repeat_evaluation import DrivenDisplacement, arc_length, marks_on_route
 from aerotwin_simulator.ground import NO_FAULTS
-from aerotwin_teach_repeat.deviation import DrivenDisplacement, arc_length, marks_on_route
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import (
     DriveTeacher,

@@ -10,8 +10,8 @@ import numpy as np
 from aerotwin_core.charts import Series, chart, draw_boxes
 from aerotwin_core.plots import ESTIMATE, FLOOR, TRUTH, WIDE_IN, new_figure, render_svg, style
 from aerotwin_core.section import Figure, Headline, Section, Table
+from aerotwin_repeat_evaluation.published import published_table
 from aerotwin_report import write_report
-from aerotwin_teach_repeat.deviation.published import published_table
 from evidence.verification.repeats.case import Case
 from evidence.verification.repeats.rows import Row, Scores, floor_of, offsets_of, shown
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_teach_repeat.deviation import MarkerErrors, marker_errors
+from aerotwin_repeat_evaluation import MarkerErrors, marker_errors
 from evidence.verification.repeats.case import Case
 
 Scores = Mapping[str, Any]

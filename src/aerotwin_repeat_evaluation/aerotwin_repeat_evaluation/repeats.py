@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aerotwin_teach_repeat.deviation.path_errors import arc_length, lateral_errors
+from aerotwin_repeat_evaluation.path_errors import arc_length, lateral_errors
 
 WINDOW_M = 5.0
 """How far along the path the followed place may jump between samples, beyond the motion [m]."""

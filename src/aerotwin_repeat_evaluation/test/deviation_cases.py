@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from aerotwin_teach_repeat.deviation import (
+from aerotwin_repeat_evaluation import (
     RepeatRun,
     TeachRepeatEvaluation,
     marks_on_route,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from deviation_cases import beside, loop, poses_of
 
-from aerotwin_teach_repeat.deviation import (
+from aerotwin_repeat_evaluation import (
     GnssNoise,
     arc_length,
     at_stations,

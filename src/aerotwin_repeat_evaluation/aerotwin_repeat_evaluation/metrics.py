@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_teach_repeat.deviation.evaluation import TeachRepeatEvaluation
+from aerotwin_repeat_evaluation.evaluation import TeachRepeatEvaluation
 
 _NUMBER = {"type": ["number", "null"]}
 _COUNT = {"type": "integer", "minimum": 0}

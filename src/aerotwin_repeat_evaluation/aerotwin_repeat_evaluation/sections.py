@@ -10,11 +10,11 @@ import numpy as np
 from aerotwin_core.plots import TRUTH
 from aerotwin_core.scene import PathLayer, PointLayer, Scene
 from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table
-from aerotwin_teach_repeat.deviation import figures
-from aerotwin_teach_repeat.deviation.displacements import true_poses
-from aerotwin_teach_repeat.deviation.evaluation import TeachRepeatEvaluation
-from aerotwin_teach_repeat.deviation.metrics import TEACH_REPEAT_SCHEMA, metrics_of
-from aerotwin_teach_repeat.deviation.published import published_table
+from aerotwin_repeat_evaluation import figures
+from aerotwin_repeat_evaluation.displacements import true_poses
+from aerotwin_repeat_evaluation.evaluation import TeachRepeatEvaluation
+from aerotwin_repeat_evaluation.metrics import TEACH_REPEAT_SCHEMA, metrics_of
+from aerotwin_repeat_evaluation.published import published_table
 
 _UNDERSTATED = 2.0
 """How many times the belief's figure the truth may be before the report warns."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aerotwin_teach_repeat.deviation.displacements import Displacement, true_poses
-from aerotwin_teach_repeat.deviation.path_errors import arc_length, lateral_errors
+from aerotwin_repeat_evaluation.displacements import Displacement, true_poses
+from aerotwin_repeat_evaluation.path_errors import arc_length, lateral_errors
 
 REACH_M = 3.0
 """A vehicle farther beside a mark than this did not pass it [m]."""

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from aerotwin_teach_repeat.deviation import arc_length, lateral_errors
+from aerotwin_repeat_evaluation import arc_length, lateral_errors
 
 ROUNDING = 1e-9
 STRAIGHT = np.array([[0.0, 0.0, 0.0], [10.0, 0.0, 0.0]])

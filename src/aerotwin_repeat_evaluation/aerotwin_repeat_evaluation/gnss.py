@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aerotwin_teach_repeat.deviation.floor import rigid_fit
-from aerotwin_teach_repeat.deviation.path_errors import lateral_errors
+from aerotwin_repeat_evaluation.floor import rigid_fit
+from aerotwin_repeat_evaluation.path_errors import lateral_errors
 
 ICP_MAX_ITERATIONS = 50
 ICP_TOLERANCE = 1e-6

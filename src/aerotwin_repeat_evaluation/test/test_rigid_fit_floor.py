@@ -5,13 +5,8 @@ import pytest
 from deviation_cases import Affine, Bowl, Waves, loop, poses_of
 from scipy.spatial.transform import Rotation
 
-from aerotwin_teach_repeat.deviation import (
-    NoDisplacement,
-    RigidFitFloor,
-    rigid_fit_floor,
-    true_poses,
-)
-from aerotwin_teach_repeat.deviation.floor import rigid_fit
+from aerotwin_repeat_evaluation import NoDisplacement, RigidFitFloor, rigid_fit_floor, true_poses
+from aerotwin_repeat_evaluation.floor import rigid_fit
 
 ROUNDING = 1e-9
 ROUTE = poses_of(loop())[::10]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from aerotwin_teach_repeat.deviation import (
+from aerotwin_repeat_evaluation import (
     NoDisplacement,
     arc_length,
     image_of_points,

@@ -25,8 +25,8 @@ from aerotwin_core.plots import (
     render_svg,
     style,
 )
-from aerotwin_teach_repeat.deviation.displacements import true_poses
-from aerotwin_teach_repeat.deviation.evaluation import TeachRepeatEvaluation
+from aerotwin_repeat_evaluation.displacements import true_poses
+from aerotwin_repeat_evaluation.evaluation import TeachRepeatEvaluation
 
 _CM = 100.0
 

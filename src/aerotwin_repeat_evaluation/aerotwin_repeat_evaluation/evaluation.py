@@ -8,28 +8,28 @@ from functools import cached_property
 
 import numpy as np
 
-from aerotwin_teach_repeat.deviation.belief import (
+from aerotwin_repeat_evaluation.belief import (
     LocalizationErrors,
     TrackingScores,
     localization_errors,
     tracking_scores,
 )
-from aerotwin_teach_repeat.deviation.displacements import (
+from aerotwin_repeat_evaluation.displacements import (
     Displacement,
     NoDisplacement,
     image_of_poses,
     true_poses,
 )
-from aerotwin_teach_repeat.deviation.floor import RigidFitFloor
-from aerotwin_teach_repeat.deviation.gnss import (
+from aerotwin_repeat_evaluation.floor import RigidFitFloor
+from aerotwin_repeat_evaluation.gnss import (
     GnssNoise,
     PseudoGnssErrors,
     gnss_positions,
     pseudo_gnss_errors,
 )
-from aerotwin_teach_repeat.deviation.markers import MarkerErrors, Marks, marker_errors, passings
-from aerotwin_teach_repeat.deviation.path_errors import LateralErrors, arc_length, lateral_errors
-from aerotwin_teach_repeat.deviation.repeats import (
+from aerotwin_repeat_evaluation.markers import MarkerErrors, Marks, marker_errors, passings
+from aerotwin_repeat_evaluation.path_errors import LateralErrors, arc_length, lateral_errors
+from aerotwin_repeat_evaluation.repeats import (
     NominalDeviation,
     RepeatDeviation,
     nominal_deviation,

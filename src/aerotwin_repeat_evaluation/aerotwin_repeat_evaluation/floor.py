@@ -15,11 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from aerotwin_core.rigid_motion import nearest_rotation
-from aerotwin_teach_repeat.deviation.displacements import (
-    Displacement,
-    image_of_points,
-    true_poses,
-)
+from aerotwin_repeat_evaluation.displacements import Displacement, image_of_points, true_poses
 
 RADIUS_M = 40.0
 """Radius of a submap in VTR3 and VirT&R (ouster_warthog_default.yaml: crop 40 m)."""

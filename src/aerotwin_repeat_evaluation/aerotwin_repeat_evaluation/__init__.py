@@ -7,14 +7,14 @@ in a bent map (`Displacement`) the true point p appears at w(p) = p + u(p), and 
 on the true ground at the exact images of their places on the taught route.
 """
 
-from aerotwin_teach_repeat.deviation.belief import (
+from aerotwin_repeat_evaluation.belief import (
     LocalizationErrors,
     TrackingScores,
     at_stations,
     localization_errors,
     tracking_scores,
 )
-from aerotwin_teach_repeat.deviation.displacements import (
+from aerotwin_repeat_evaluation.displacements import (
     Displacement,
     DrivenDisplacement,
     NoDisplacement,
@@ -22,15 +22,15 @@ from aerotwin_teach_repeat.deviation.displacements import (
     image_of_poses,
     true_poses,
 )
-from aerotwin_teach_repeat.deviation.evaluation import RepeatRun, TeachRepeatEvaluation
-from aerotwin_teach_repeat.deviation.floor import RADIUS_M, RigidFitFloor, rigid_fit_floor
-from aerotwin_teach_repeat.deviation.gnss import (
+from aerotwin_repeat_evaluation.evaluation import RepeatRun, TeachRepeatEvaluation
+from aerotwin_repeat_evaluation.floor import RADIUS_M, RigidFitFloor, rigid_fit_floor
+from aerotwin_repeat_evaluation.gnss import (
     GnssNoise,
     PseudoGnssErrors,
     gnss_positions,
     pseudo_gnss_errors,
 )
-from aerotwin_teach_repeat.deviation.markers import (
+from aerotwin_repeat_evaluation.markers import (
     MarkerErrors,
     Marks,
     Passings,
@@ -40,15 +40,15 @@ from aerotwin_teach_repeat.deviation.markers import (
     passings,
     poses_along,
 )
-from aerotwin_teach_repeat.deviation.metrics import TEACH_REPEAT_SCHEMA, metrics_of
-from aerotwin_teach_repeat.deviation.path_errors import LateralErrors, arc_length, lateral_errors
-from aerotwin_teach_repeat.deviation.repeats import (
+from aerotwin_repeat_evaluation.metrics import TEACH_REPEAT_SCHEMA, metrics_of
+from aerotwin_repeat_evaluation.path_errors import LateralErrors, arc_length, lateral_errors
+from aerotwin_repeat_evaluation.repeats import (
     NominalDeviation,
     RepeatDeviation,
     nominal_deviation,
     repeat_deviation,
 )
-from aerotwin_teach_repeat.deviation.sections import methods_section, section_of
+from aerotwin_repeat_evaluation.sections import methods_section, section_of
 
 __all__ = [
     "RADIUS_M",

@@ -6,7 +6,7 @@ from deviation_cases import loop, poses_of
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import make_transform
-from aerotwin_teach_repeat.deviation import DrivenDisplacement, image_of_points, true_poses
+from aerotwin_repeat_evaluation import DrivenDisplacement, image_of_points, true_poses
 
 ROUNDING = 1e-9
 DRIFT_M = 1e-3

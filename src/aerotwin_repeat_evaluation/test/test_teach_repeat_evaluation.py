@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from deviation_cases import Affine, Waves, beside, evaluation_of
 
-from aerotwin_report import write_report
-from aerotwin_report.schema_check import faults
-from aerotwin_teach_repeat.deviation import (
+from aerotwin_repeat_evaluation import (
     TEACH_REPEAT_SCHEMA,
     methods_section,
     metrics_of,
     section_of,
     true_poses,
 )
+from aerotwin_report import write_report
+from aerotwin_report.schema_check import faults
 
 WARP = Waves(0.30, 100.0)
 JITTER_M = 0.008
