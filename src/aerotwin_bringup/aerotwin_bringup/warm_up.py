@@ -60,7 +60,7 @@ def warm_up_images() -> None:
     )
     WorldQueries(world).warm_up()
     Rasteriser(meshes).warm_up()
-    importlib.import_module("aerotwin_worlds.gltf.meshopt_kernels")
+    importlib.import_module("aerotwin_meshes.gltf.meshopt_kernels")
     warm_up_voxels()
 
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from aerotwin_bringup.teach_repeat import survey_marks
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_meshes import TexturedMesh
 from aerotwin_reconstruction.folder import write_world
 from aerotwin_teach_repeat.teaching import Route, save_route
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_worlds import World
 
 HALF_M, TEXEL_M = 12.0, 0.05
 SHIFT_M = np.array([0.30, -0.20])

@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_meshes import TexturedMesh
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import teach_route
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_worlds import World
 
 LIDAR = """
 source: a test

@@ -12,9 +12,10 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import load_parameters, load_parameters_file, read_yaml
 from aerotwin_flight_control import RelayOptions
+from aerotwin_meshes import TexturedMesh
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_simulator.fleet import Fleet
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_worlds import World
 
 CASES = Path(__file__).resolve().parents[3] / "config" / "relay" / "cases.yaml"
 

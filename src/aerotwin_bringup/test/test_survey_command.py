@@ -9,10 +9,10 @@ import pytest
 
 from aerotwin_core.cli import main
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
+from aerotwin_meshes import TexturedMesh
 from aerotwin_reconstruction.folder import write_world
 from aerotwin_reconstruction.survey import read_origin, read_photos, read_truth
 from aerotwin_teach_repeat.teaching import Route, save_route
-from aerotwin_worlds import TexturedMesh
 
 GNSS_M = 5.0 * np.array([0.02, 0.02, 0.04])  # five sigma of the receiver
 

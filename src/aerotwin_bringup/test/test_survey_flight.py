@@ -10,6 +10,7 @@ import pytest
 from aerotwin_bringup.teach_repeat.survey_flight import fly_survey
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_meshes import TexturedMesh
 from aerotwin_reconstruction.survey import (
     FlightLimits,
     GimbalErrors,
@@ -21,7 +22,7 @@ from aerotwin_reconstruction.survey import (
     shots_of_flight,
 )
 from aerotwin_reconstruction.survey.flight import AIMED_DEG
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_worlds import World
 
 pytestmark = []
 if "PYTEST_XDIST_WORKER" in os.environ:  # with all that flies, in one process

@@ -11,8 +11,9 @@ from aerotwin_bringup.teach_repeat import survey_marks
 from aerotwin_bringup.teach_repeat.judging import read_marks
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_meshes import TexturedMesh
 from aerotwin_teach_repeat.teaching import Route, load_route, save_route, smooth_waypoints
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_worlds import World
 
 SAMPLED_M = 0.01  # of the smooth path, on its chords
 

@@ -6,7 +6,8 @@ import cv2
 import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_meshes import TexturedMesh
+from aerotwin_worlds import World
 
 WALL_Y_M, HALF_M, HIGH_M = 20.0, 14.0, 16.0
 NORTH = np.pi / 2

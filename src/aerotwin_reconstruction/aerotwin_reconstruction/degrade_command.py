@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from aerotwin_meshes.mesh import TexturedMesh
     from aerotwin_reconstruction.degradation import DegradationParameters, DisplacementField
-    from aerotwin_worlds.mesh import TexturedMesh
 
 MESH_OUT = ".glb"
 MESH_SUFFIXES = (".glb", ".gltf", ".obj")
@@ -113,8 +113,8 @@ def _mesh_to_cloud(args: argparse.Namespace, parameters: "DegradationParameters"
 def _mesh_to_mesh(args: argparse.Namespace, parameters: "DegradationParameters") -> dict:
     import numpy as np
 
+    from aerotwin_meshes.gltf.writer import write_glb
     from aerotwin_reconstruction.degradation import degrade_meshes
-    from aerotwin_worlds.gltf.writer import write_glb
 
     meshes = _meshes(args.source)
     done = degrade_meshes(meshes, parameters, seed=args.seed)
@@ -123,8 +123,8 @@ def _mesh_to_mesh(args: argparse.Namespace, parameters: "DegradationParameters")
 
 
 def _meshes(source: str) -> "Sequence[TexturedMesh]":
+    from aerotwin_meshes.mesh_files import read_mesh_file
     from aerotwin_worlds import load_world
-    from aerotwin_worlds.mesh_files import read_mesh_file
 
     path = Path(source)
     if path.suffix.lower() in MESH_SUFFIXES:

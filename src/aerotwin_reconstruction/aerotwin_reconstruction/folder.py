@@ -10,10 +10,10 @@ import yaml
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_meshes import TexturedMesh
+from aerotwin_meshes.gltf.writer import write_glb
 from aerotwin_reconstruction.dense.fusion import DenseCloud
 from aerotwin_registration.ply import write_ply
-from aerotwin_worlds import TexturedMesh
-from aerotwin_worlds.gltf.writer import write_glb
 
 CLOUD, MESH, WORLD, POSES, RECORD = (
     "cloud.ply", "mesh.glb", "world.yaml", "poses.csv", "reconstruction.json",

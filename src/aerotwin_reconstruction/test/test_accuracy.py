@@ -7,8 +7,9 @@ import pytest
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_meshes import TexturedMesh
 from aerotwin_reconstruction.accuracy import accuracy, sampling_floor, seen
-from aerotwin_worlds import TexturedMesh, World, WorldQueries
+from aerotwin_worlds import World, WorldQueries
 from aerotwin_worlds.view import optical_pose
 
 HALF_M, TABLE_M, TABLE_Z = 10.0, 2.0, 1.5

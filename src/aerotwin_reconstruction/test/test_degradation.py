@@ -7,6 +7,7 @@ import pytest
 from scipy.ndimage import label
 
 from aerotwin_core.errors import ParameterError
+from aerotwin_meshes.mesh import TexturedMesh, grid_triangles
 from aerotwin_reconstruction.degradation import (
     PRESETS,
     DegradationParameters,
@@ -16,7 +17,6 @@ from aerotwin_reconstruction.degradation import (
     sample_surface,
 )
 from aerotwin_reconstruction.degradation.changes import ground_of, in_holes, is_covered, smoothed
-from aerotwin_worlds.mesh import TexturedMesh, grid_triangles
 
 ROUNDING = 1e-9
 SIDE_M = 60.0

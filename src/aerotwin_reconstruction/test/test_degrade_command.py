@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
+from aerotwin_meshes.gltf.writer import write_glb
+from aerotwin_meshes.mesh import TexturedMesh, grid_triangles
+from aerotwin_meshes.mesh_files import read_mesh_file
 from aerotwin_reconstruction import degrade_command
 from aerotwin_registration import read_cloud, write_cloud
-from aerotwin_worlds.gltf.writer import write_glb
-from aerotwin_worlds.mesh import TexturedMesh, grid_triangles
-from aerotwin_worlds.mesh_files import read_mesh_file
 
 SINGLE_M = 2e-6  # GLB keeps single precision of tens of metres
 

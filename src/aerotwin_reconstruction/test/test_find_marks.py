@@ -8,8 +8,9 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_meshes import TexturedMesh
 from aerotwin_reconstruction.surface.find_marks import find_marks
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_worlds import World
 from aerotwin_worlds.marks import MarkStyle, paint_marks
 
 SIDE_M, FINE_M, ORTHO_M, SIZE_M = 24.0, 0.03, 0.05, 0.6

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_meshes import TexturedMesh
 from aerotwin_reconstruction.bundle import BundleParameters
 from aerotwin_reconstruction.dense import DenseParameters
 from aerotwin_reconstruction.dense.fusion import DenseCloud
@@ -27,7 +28,7 @@ from aerotwin_reconstruction.survey import (
 )
 from aerotwin_reconstruction.survey.photograph import photograph
 from aerotwin_registration.ply import read_ply
-from aerotwin_worlds import TexturedMesh, World, WorldQueries, load_world
+from aerotwin_worlds import World, WorldQueries, load_world
 
 ORIGIN = GeodeticPoint(latitude_deg=47.4, longitude_deg=8.5, altitude_m=400.0)
 HALF_M, BOX_M, ROOF_M = 40.0, 5.0, 4.0

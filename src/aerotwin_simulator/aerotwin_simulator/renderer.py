@@ -4,7 +4,8 @@
 
 from collections.abc import Sequence
 
-from aerotwin_worlds import Frame, Rasteriser, TexturedMesh, View, World
+from aerotwin_meshes import TexturedMesh
+from aerotwin_worlds import Frame, Rasteriser, View, World
 
 
 class Renderer:

@@ -8,7 +8,8 @@ from typing import Protocol
 import numpy as np
 
 from aerotwin_core.time import Schedule
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_meshes import TexturedMesh
+from aerotwin_worlds import World
 
 CHECK_RATE_HZ = 5.0
 """At 20 m/s a vehicle comes 4 m further between two checks."""

@@ -11,10 +11,11 @@ import yaml
 from aerotwin_core.bag import BagReader
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import to_mapping
+from aerotwin_meshes import TexturedMesh
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.recording import BagOutlet
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_worlds import World
 
 CLIMBER = textwrap.dedent(
     """

@@ -10,13 +10,13 @@ import yaml
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.time import from_seconds
+from aerotwin_meshes import TexturedMesh
 from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.body_camera import DEPTH, IDS, RGB, BodyCamera, Eye, Outlets
 from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras
-from aerotwin_worlds import TexturedMesh
 
 SMALL = {"width": 64, "height": 48, "fx": 40.0, "fy": 40.0, "cx": 31.5, "cy": 23.5}
 RANGE = {"near_m": 0.3, "far_m": 10.0}

@@ -68,8 +68,8 @@ def load_surface(spec: str | Path) -> Surface:
     UserError
         If there is nothing of that name, or the mesh has no triangles.
     """
+    from aerotwin_meshes.mesh_files import KINDS, read_mesh_file
     from aerotwin_worlds import load_world
-    from aerotwin_worlds.mesh_files import KINDS, read_mesh_file
 
     path = Path(spec)
     if path.suffix.lower() not in KINDS:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from aerotwin_meshes.mesh import TexturedMesh
     from aerotwin_worlds.loading import find_world, known_worlds, load_world
-    from aerotwin_worlds.mesh import TexturedMesh
     from aerotwin_worlds.queries import WorldQueries
     from aerotwin_worlds.rasteriser import Frame, Rasteriser, View
     from aerotwin_worlds.view import optical_pose

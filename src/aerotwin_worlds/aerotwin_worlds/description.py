@@ -5,10 +5,10 @@
 from dataclasses import dataclass
 
 from aerotwin_core.parameters import parameter
+from aerotwin_meshes.placement import PlacementDescription
 from aerotwin_worlds.height_map import HeightMapDescription
 from aerotwin_worlds.light import LightDescription
 from aerotwin_worlds.photogrammetry import PhotogrammetryDescription
-from aerotwin_worlds.placement import PlacementDescription
 
 SOURCES = ("generator", "mesh", "height_map", "photogrammetry", "tiles")
 """Keys of a world file that say where its shapes come from."""

@@ -216,7 +216,7 @@ def read_picture(path: Path, *, max_pixels: int = MAX_PIXELS) -> np.ndarray:
     UserError
         If it is no picture, or a too large one.
     """
-    from aerotwin_worlds.gltf.images import image_size
+    from aerotwin_meshes.gltf.images import image_size
 
     try:
         width, height = image_size(memoryview(path.read_bytes()), path.name)

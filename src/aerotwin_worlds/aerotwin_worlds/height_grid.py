@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from aerotwin_meshes.mesh import TexturedMesh, grid_triangles
 from aerotwin_worlds.georaster import Raster
 from aerotwin_worlds.holes import enclosed_holes, fill_holes
-from aerotwin_worlds.mesh import TexturedMesh, grid_triangles
 
 MAX_TRIANGLES = 8_000_000
 MAX_TEXTURE_PX = 8192

@@ -12,7 +12,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.file_inside import file_inside
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import parameter
-from aerotwin_worlds.geometry import Geometry
+from aerotwin_meshes.geometry import Geometry
 from aerotwin_worlds.georaster import (
     DEFAULT_MAX_PIXELS,
     MAX_PIXELS,

@@ -15,8 +15,8 @@ from aerotwin_core.file_inside import file_inside
 from aerotwin_core.foreign_format import DESCRIPTION_ENDINGS, refuse_foreign_format
 from aerotwin_core.limits import check_is_file
 from aerotwin_core.parameters import load_parameters, read_yaml
+from aerotwin_meshes.geometry import Geometry
 from aerotwin_worlds.description import WorldDescription
-from aerotwin_worlds.geometry import Geometry
 from aerotwin_worlds.height_map import read_height_map
 from aerotwin_worlds.light import lit
 from aerotwin_worlds.photogrammetry import read_photogrammetry
@@ -122,7 +122,7 @@ def _log_once(text: str) -> None:
 
 def _refuse_what_is_no_description(path: Path) -> None:
     """Raise `UserError` where a path leads to shapes, which a world's YAML file has to name."""
-    from aerotwin_worlds.mesh_files import KINDS
+    from aerotwin_meshes.mesh_files import KINDS
 
     if path.name == _TILESET_FILE:
         found = f"a 3-D Tiles tileset; make a world of it: aerotwin world tiles {path} -o FOLDER"
@@ -205,7 +205,7 @@ def _generate(description: WorldDescription, path: Path, seed: int | None) -> Ge
 
 
 def _read_mesh(description: WorldDescription, path: Path) -> Geometry:
-    from aerotwin_worlds.mesh_files import KINDS, read_mesh_file
+    from aerotwin_meshes.mesh_files import KINDS, read_mesh_file
 
     file = file_inside(path.parent, description.mesh, where=f"{path}: mesh")
     if file.suffix.lower() not in KINDS:

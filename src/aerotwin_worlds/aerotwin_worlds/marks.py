@@ -15,7 +15,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter
-from aerotwin_worlds.mesh import TexturedMesh
+from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_worlds.queries import WorldQueries
 from aerotwin_worlds.world import World
 

@@ -16,7 +16,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.file_inside import file_inside
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import parameter
-from aerotwin_worlds.geometry import Geometry
+from aerotwin_meshes.geometry import Geometry
 from aerotwin_worlds.georaster import (
     DEFAULT_MAX_PIXELS,
     MAX_PIXELS,
@@ -173,7 +173,7 @@ def _cloud_seen_from_above(
     description: PhotogrammetryDescription, path: Path, surface: Raster
 ) -> Raster:
     """Return the colour of the highest point in every cell over the surface model."""
-    from aerotwin_worlds.mesh_files.ply import read_ply
+    from aerotwin_meshes.mesh_files.ply import read_ply
 
     cloud = read_ply(path)
     if cloud.colours is None:

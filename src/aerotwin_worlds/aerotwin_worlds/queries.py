@@ -9,8 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
+from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_worlds import columns
-from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.scene import NOTHING, RayScene, SurfaceHits
 
 GROUND_MARGIN_M = 0.5

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from aerotwin_worlds.mesh import TexturedMesh
+from aerotwin_meshes.mesh import TexturedMesh
 
 DARKEST = 0.1
 """No surface is darker: the dark target of lidar data sheets, a choice of this project. Few

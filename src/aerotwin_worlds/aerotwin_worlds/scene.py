@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numba import float32, int64, njit, uint8, uint32, void
 
-from aerotwin_worlds.mesh import TexturedMesh
+from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_worlds.reflectivity import triangle_reflectivity
 
 NOTHING = -1

@@ -12,7 +12,7 @@ import yaml
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_worlds.gltf import write_glb
+from aerotwin_meshes.gltf import write_glb
 from aerotwin_worlds.photogrammetry import (
     PhotogrammetryDescription,
     SurveySummary,

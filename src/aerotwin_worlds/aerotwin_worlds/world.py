@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_meshes.geometry import Geometry, MeshStream
+from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_worlds.description import WorldDescription
-from aerotwin_worlds.geometry import Geometry, MeshStream
-from aerotwin_worlds.mesh import TexturedMesh
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_worlds import TexturedMesh, World
+from aerotwin_meshes import TexturedMesh
+from aerotwin_worlds import World
 from aerotwin_worlds.generated import GENERATORS
 from aerotwin_worlds.generated.campus import CampusParameters
 from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff

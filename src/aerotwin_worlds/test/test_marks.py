@@ -9,9 +9,9 @@ import pytest
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_meshes.mesh import TexturedMesh, grid_triangles
 from aerotwin_worlds import Rasteriser, View, World
 from aerotwin_worlds.marks import SHAPES, MarkStyle, paint_marks
-from aerotwin_worlds.mesh import TexturedMesh, grid_triangles
 from aerotwin_worlds.view import optical_pose
 
 GREY = 120

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from aerotwin_worlds import TexturedMesh, WorldQueries
+from aerotwin_meshes import TexturedMesh
+from aerotwin_worlds import WorldQueries
 from aerotwin_worlds.reflectivity import triangle_reflectivity
 
 EXACT = 1e-12

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from aerotwin_core.camera import BrownCamera, FisheyeCamera, PinholeCamera
-from aerotwin_worlds import Rasteriser, TexturedMesh, View, WorldQueries, optical_pose
+from aerotwin_meshes import TexturedMesh
+from aerotwin_worlds import Rasteriser, View, WorldQueries, optical_pose
 from aerotwin_worlds.rasteriser import lens as lens_module
 from aerotwin_worlds.rasteriser import scene
 from aerotwin_worlds.rasteriser.lens import MOST_LENSES, Lenses, lens_of

@@ -9,14 +9,14 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import load_parameters, parameter_table_markdown
+from aerotwin_meshes.gltf import write_glb
+from aerotwin_meshes.placement import PlacementDescription
 from aerotwin_worlds import info_command, load_world, world_record
 from aerotwin_worlds.description import SOURCES, WorldDescription
 from aerotwin_worlds.fetch import HttpSettings
-from aerotwin_worlds.gltf import write_glb
 from aerotwin_worlds.height_map import HeightMapDescription
 from aerotwin_worlds.light import LightDescription
 from aerotwin_worlds.photogrammetry import PhotogrammetryDescription
-from aerotwin_worlds.placement import PlacementDescription
 
 FLOAT32 = 1e-6
 TEXTS = "name: w\nattribution: Ann and Bob\nlicence: CC-BY 4.0\n"

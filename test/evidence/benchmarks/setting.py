@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_worlds import TexturedMesh, World, WorldQueries
+from aerotwin_meshes import TexturedMesh
+from aerotwin_worlds import World, WorldQueries
 
 
 def bare_world(name: str, meshes: Sequence[TexturedMesh]) -> World:

@@ -148,8 +148,8 @@ def _obj(folder: Path) -> list[Path]:
 
 
 def _glb_bytes(folder: Path) -> bytes:
-    from aerotwin_worlds import TexturedMesh
-    from aerotwin_worlds.gltf.writer import write_glb
+    from aerotwin_meshes import TexturedMesh
+    from aerotwin_meshes.gltf.writer import write_glb
 
     mesh = TexturedMesh(
         vertices_map=points(),

@@ -24,6 +24,7 @@ from aerotwin_launch.arguments import find_launch_file
 from aerotwin_launch.document import load_document
 from aerotwin_launch.errors import LaunchError
 from aerotwin_map_evaluation.inputs import read_poses, read_transform
+from aerotwin_meshes.mesh_files import read_mesh_file
 from aerotwin_px4_bridge.track import read_track
 from aerotwin_registration import read_cloud
 from aerotwin_sensor_models.allan_plot import read_recording
@@ -33,7 +34,6 @@ from aerotwin_teach_repeat.teaching.driven import read_driven
 from aerotwin_teach_repeat.teaching.vtr_wrapper import read_relative_transforms
 from aerotwin_trajectory_evaluation.files import load_trajectory
 from aerotwin_worlds import load_world
-from aerotwin_worlds.mesh_files import read_mesh_file
 
 LIMIT_S = 60
 """A pipe without a writer blocks for ever; the first reading of a format may compile kernels."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_reconstruction.degradation import changes
 from aerotwin_reconstruction.degradation.cloud import NO_CAR, field_of
 from aerotwin_reconstruction.degradation.displacement import DisplacementField
 from aerotwin_reconstruction.degradation.parameters import DegradationParameters
-from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.scene import RayScene
 
 _UP = (0.0, 0.0, 1.0)

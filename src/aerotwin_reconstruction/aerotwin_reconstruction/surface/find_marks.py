@@ -18,7 +18,8 @@ import cv2
 import numpy as np
 
 from aerotwin_core.errors import UserError
-from aerotwin_worlds import TexturedMesh, World, WorldQueries
+from aerotwin_meshes import TexturedMesh
+from aerotwin_worlds import World, WorldQueries
 
 LEAST_CORRELATION = 0.78
 """Of a mark with its ideal picture, whatever its contrast."""

@@ -8,9 +8,9 @@ or a crown is left out. The cloud keeps it.
 
 import numpy as np
 
+from aerotwin_meshes import TexturedMesh
 from aerotwin_reconstruction.dense.fusion import DenseCloud
 from aerotwin_reconstruction.surface.parameters import SurfaceParameters
-from aerotwin_worlds import TexturedMesh
 from aerotwin_worlds.georaster import Raster
 from aerotwin_worlds.height_grid import flat_place, grid_mesh, height_grid
 from aerotwin_worlds.holes import fill_holes

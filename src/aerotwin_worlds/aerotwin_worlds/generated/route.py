@@ -14,6 +14,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from aerotwin_core.parameters import parameter
 from aerotwin_core.threads import default_thread_count
+from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_worlds.generated.airspace import Airspace
 from aerotwin_worlds.generated.buildings import Building
 from aerotwin_worlds.generated.furniture import pole_solid
@@ -23,7 +24,6 @@ from aerotwin_worlds.generated.settlement import Board, Car, Settlement, settlem
 from aerotwin_worlds.generated.site import Site, Stroke, grid_line, land
 from aerotwin_worlds.generated.solids import box, turned
 from aerotwin_worlds.generated.surfaces import CONCRETE, GRAVEL
-from aerotwin_worlds.mesh import TexturedMesh
 
 LENGTH_M, ROAD_M = 1000.0, 5.6
 LOW_M, HIGH_M = np.array([-260.0, -170.0]), np.array([260.0, 170.0])

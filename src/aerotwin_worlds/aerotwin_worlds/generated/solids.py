@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aerotwin_worlds.mesh import TexturedMesh
+from aerotwin_meshes.mesh import TexturedMesh
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from aerotwin_core.parameters import parameter
 from aerotwin_core.threads import default_thread_count
+from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_worlds.generated import furniture, stands
 from aerotwin_worlds.generated.buildings import Building
 from aerotwin_worlds.generated.plants import Plant
@@ -22,7 +23,6 @@ from aerotwin_worlds.generated.site import Site, Stroke, grid_line, land
 from aerotwin_worlds.generated.solids import Patch, box, turned
 from aerotwin_worlds.generated.stands import Sweep
 from aerotwin_worlds.generated.surfaces import ASPHALT, CONCRETE, FIELD, SOIL, TRACK, WHITE, YELLOW
-from aerotwin_worlds.mesh import TexturedMesh
 
 HALF_SITE_M, WALL_M = 125.0, 118.0
 YARD_M = 0.9144

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from aerotwin_worlds.mesh import TexturedMesh
+from aerotwin_meshes.mesh import TexturedMesh
 
 CLUSTER_TRIANGLES = 256
 CLUSTER_VERTICES = 3 * CLUSTER_TRIANGLES

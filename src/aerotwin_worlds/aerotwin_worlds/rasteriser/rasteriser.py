@@ -9,7 +9,7 @@ import numpy as np
 from aerotwin_core.camera import BrownCamera, CameraModel, PinholeCamera, StereoRig
 from aerotwin_core.errors import UserError
 from aerotwin_core.threads import default_thread_count
-from aerotwin_worlds.mesh import TexturedMesh
+from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_worlds.rasteriser.cpu import CpuRenderer
 from aerotwin_worlds.rasteriser.egl import EglRenderer
 from aerotwin_worlds.rasteriser.gl_probe import choose_backend, has_graphics_card, opengl_renderer

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_worlds.mesh import TexturedMesh
+from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_worlds.rasteriser.clusters import Clusters, build_clusters, join_clusters
 from aerotwin_worlds.rasteriser.mipmaps import Pyramid, build_pyramid
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from aerotwin_worlds.gltf.budget import DEFAULT_BYTES, MemoryBudget
+from aerotwin_meshes.gltf.budget import DEFAULT_BYTES, MemoryBudget
 from aerotwin_worlds.tile_content.gltf_parts import gltf_parts
 from aerotwin_worlds.tile_content.instances import instanced_parts
 from aerotwin_worlds.tile_content.parts import ContentContext, ContentError, TilePart

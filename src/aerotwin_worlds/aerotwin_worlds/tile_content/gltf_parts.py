@@ -4,9 +4,9 @@
 
 import numpy as np
 
-from aerotwin_worlds.gltf.budget import BYTES_PER_PART
-from aerotwin_worlds.gltf.primitives import PointSet, Surface
-from aerotwin_worlds.gltf.reader import GltfScene, ScenePart, read_scene, transformed
+from aerotwin_meshes.gltf.budget import BYTES_PER_PART
+from aerotwin_meshes.gltf.primitives import PointSet, Surface
+from aerotwin_meshes.gltf.reader import GltfScene, ScenePart, read_scene, transformed
 from aerotwin_worlds.tile_content.parts import ContentContext, TileMesh, TilePart, TilePoints
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urljoin
 import numpy as np
 
 from aerotwin_core.geodesy import geodetic_from_ecef
-from aerotwin_worlds.gltf.scene import instance_transforms
+from aerotwin_meshes.gltf.scene import instance_transforms
 from aerotwin_worlds.tile_content.gltf_parts import gltf_parts
 from aerotwin_worlds.tile_content.parts import ContentContext, TilePart
 from aerotwin_worlds.tile_content.points import tile_positions

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.errors import UserError
-from aerotwin_worlds.gltf.budget import MemoryBudget
+from aerotwin_meshes.gltf.budget import MemoryBudget
 
 
 class ContentError(UserError):
@@ -26,7 +26,7 @@ class TileMesh:
     triangles : (m, 3) int32 array
         Vertex indices.
     uv : (n, 2) float32 array
-        Texture coordinates as in `aerotwin_worlds.TexturedMesh`.
+        Texture coordinates as in `aerotwin_meshes.TexturedMesh`.
     texture : (h, w, 3) uint8 array
         sRGB colours; meshes of one content that show the same image share one array.
     repeats : bool

@@ -4,8 +4,8 @@
 
 import numpy as np
 
-from aerotwin_worlds.gltf.draco import decode_draco
-from aerotwin_worlds.gltf.json_element import JsonElement
+from aerotwin_meshes.gltf.draco import decode_draco
+from aerotwin_meshes.gltf.json_element import JsonElement
 from aerotwin_worlds.tile_content.parts import ContentContext, TilePart, TilePoints
 from aerotwin_worlds.tile_content.tables import FeatureTable, read_body
 

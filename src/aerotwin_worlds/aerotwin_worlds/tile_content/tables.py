@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aerotwin_worlds.gltf.json_element import JsonElement, parse_json
+from aerotwin_meshes.gltf.json_element import JsonElement, parse_json
 
 HEADER_BYTES = 28
 _LENGTHS_AT = 12

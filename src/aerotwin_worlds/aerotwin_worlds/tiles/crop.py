@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from aerotwin_worlds.mesh import TexturedMesh
+from aerotwin_meshes.mesh import TexturedMesh
 
 
 def cropped(mesh: TexturedMesh, low: np.ndarray, high: np.ndarray) -> TexturedMesh | None:

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from aerotwin_core.foreign_format import HEAD_BYTES, foreign_format
+from aerotwin_meshes.gltf.json_element import JsonElement, parse_json
 from aerotwin_worlds.fetch import FetchError
-from aerotwin_worlds.gltf.json_element import JsonElement, parse_json
 from aerotwin_worlds.tiles.documents import MAX_JSON_BYTES, DocumentSource
 from aerotwin_worlds.tiles.implicit import implicit_branch
 from aerotwin_worlds.tiles.tile import (

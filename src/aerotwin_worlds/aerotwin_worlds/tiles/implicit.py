@@ -14,8 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from aerotwin_meshes.gltf.json_element import JsonElement
 from aerotwin_worlds.fetch import FetchError, Source
-from aerotwin_worlds.gltf.json_element import JsonElement
 from aerotwin_worlds.tiles.subtree import (
     MAX_SUBTREE_BITS,
     Subtree,

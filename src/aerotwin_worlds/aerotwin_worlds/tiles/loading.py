@@ -14,9 +14,9 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.threads import default_thread_count
+from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_worlds.fetch import Source, open_source
 from aerotwin_worlds.fetch.address import masked
-from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.tiles.attribution import attributions
 from aerotwin_worlds.tiles.description import TilesDescription
 from aerotwin_worlds.tiles.frame import MapFrame, find_frame

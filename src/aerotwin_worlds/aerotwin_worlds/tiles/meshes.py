@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_worlds.fetch import Source
-from aerotwin_worlds.mesh import TexturedMesh
 from aerotwin_worlds.tile_content import TilePart, TilePoints, UpAxis, read_content
 from aerotwin_worlds.tiles.crop import cropped
 from aerotwin_worlds.tiles.shared_contents import SharedContents

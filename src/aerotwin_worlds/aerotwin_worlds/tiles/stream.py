@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from aerotwin_core.errors import UserError
-from aerotwin_worlds.mesh import TexturedMesh
+from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_worlds.tiles.attribution import attributions
 from aerotwin_worlds.tiles.meshes import TileReader
 from aerotwin_worlds.tiles.store import DoesNotFitError, Path, TileStore

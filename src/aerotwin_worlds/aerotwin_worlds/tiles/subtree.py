@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from aerotwin_worlds.gltf.json_element import JsonElement, parse_json
+from aerotwin_meshes.gltf.json_element import JsonElement, parse_json
 
 MAX_SUBTREE_BITS = 27
 """Largest log2 of the number of child subtrees: bitstreams of 16 MiB."""

@@ -17,7 +17,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from aerotwin_core.errors import UserError
-from aerotwin_worlds.gltf.json_element import JsonElement
+from aerotwin_meshes.gltf.json_element import JsonElement
 from aerotwin_worlds.tiles.volumes import LARGEST_M, Volume, largest_scale, sane_numbers
 
 UpAxis = Literal["x", "y", "z"]

@@ -18,7 +18,7 @@ from aerotwin_core.geodesy import (
     LocalTangentPlane,
     ecef_from_geodetic,
 )
-from aerotwin_worlds.gltf.json_element import JsonElement
+from aerotwin_meshes.gltf.json_element import JsonElement
 
 _WIDEST_TANGENT = math.radians(30.0)
 """Half width up to which a region's extremes lie on its corners and middles (see `region_box`)."""

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 
-from aerotwin_worlds import TexturedMesh
+from aerotwin_meshes import TexturedMesh
+from aerotwin_meshes.gltf import write_glb
 from aerotwin_worlds.fetch import open_source
-from aerotwin_worlds.gltf import write_glb
 from aerotwin_worlds.tiles import TilesDescription, load_tiles
 from aerotwin_worlds.tiles.tree import TileTree
 

@@ -11,7 +11,7 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane, ecef_from_geodetic
-from aerotwin_worlds import TexturedMesh
+from aerotwin_meshes import TexturedMesh
 from aerotwin_worlds.tile_content import TilePoints
 from aerotwin_worlds.tiles import RegionDescription
 from aerotwin_worlds.tiles.crop import cropped

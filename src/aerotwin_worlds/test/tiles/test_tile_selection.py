@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_worlds.gltf import write_glb
+from aerotwin_meshes.gltf import write_glb
 from aerotwin_worlds.tiles import RegionDescription, TilesDescription
 from aerotwin_worlds.tiles.loading import open_tileset, open_tileset_source, select, tile_reader
 from aerotwin_worlds.tiles.meshes import NOTHING, TileReader

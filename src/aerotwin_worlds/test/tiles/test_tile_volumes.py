@@ -10,7 +10,7 @@ from scipy.optimize import linprog, lsq_linear
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.geodesy import GeodeticPoint, ecef_from_geodetic
-from aerotwin_worlds.gltf.json_element import JsonElement
+from aerotwin_meshes.gltf.json_element import JsonElement
 from aerotwin_worlds.tiles import RegionDescription
 from aerotwin_worlds.tiles.frame import is_geocentric
 from aerotwin_worlds.tiles.volumes import (

@@ -14,9 +14,9 @@ import yaml
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_core.parameters import ParameterError, parameter_table_markdown
+from aerotwin_meshes.gltf import write_glb
 from aerotwin_worlds import load_world, tiles_command
 from aerotwin_worlds.fetch.folder import FolderSource
-from aerotwin_worlds.gltf import write_glb
 from aerotwin_worlds.tiles import RegionDescription, TilesDescription, load_tiles
 from aerotwin_worlds.tiles.volumes import T_ecef_enu
 from aerotwin_worlds.tiles.workers import Workers
