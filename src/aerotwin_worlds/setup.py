@@ -24,7 +24,6 @@ setup(
             "world.village = aerotwin_worlds.village_command",
             "world.info = aerotwin_worlds.info_command",
             "world.render = aerotwin_worlds.render_command",
-            "world.tiles = aerotwin_worlds.tiles_command",
         ],
     },
 )

@@ -12,7 +12,7 @@ from aerotwin_meshes.mesh import TexturedMesh
 
 
 class MeshStream(Protocol):
-    """Meshes that follow a sensor, such as `aerotwin_worlds.tiles.TileStream`."""
+    """Meshes that follow a sensor, such as `aerotwin_tiles.TileStream`."""
 
     @property
     def meshes(self) -> tuple[TexturedMesh, ...]:

@@ -102,7 +102,7 @@ def surface_of_tileset(path: Path) -> Surface:
     UserError
         If it cannot be read, shows nothing, or takes more memory than a world may.
     """
-    from aerotwin_worlds.tiles import TilesDescription, load_tiles
+    from aerotwin_tiles import TilesDescription, load_tiles
 
     wanted = TilesDescription(tileset=path.name, max_error_m=0.0)
     tiles = load_tiles(wanted, path.parent, None)

@@ -216,13 +216,13 @@ def _read_mesh(description: WorldDescription, path: Path) -> Geometry:
 
 
 def _tiles_wanted(description: WorldDescription, path: Path) -> Any:
-    from aerotwin_worlds.tiles import TilesDescription
+    from aerotwin_tiles import TilesDescription
 
     return load_parameters(TilesDescription, description.tiles, where=f"{path}: tiles")
 
 
 def _load_tiles(description: WorldDescription, path: Path, show_progress: bool) -> Geometry:
-    from aerotwin_worlds.tiles import load_tiles
+    from aerotwin_tiles import load_tiles
 
     loaded = load_tiles(
         _tiles_wanted(description, path),

@@ -11,9 +11,9 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import load_parameters, parameter_table_markdown
 from aerotwin_meshes.gltf import write_glb
 from aerotwin_meshes.placement import PlacementDescription
+from aerotwin_tiles.fetch import HttpSettings
 from aerotwin_worlds import info_command, load_world, world_record
 from aerotwin_worlds.description import SOURCES, WorldDescription
-from aerotwin_worlds.fetch import HttpSettings
 from aerotwin_worlds.height_map import HeightMapDescription
 from aerotwin_worlds.light import LightDescription
 from aerotwin_worlds.photogrammetry import PhotogrammetryDescription

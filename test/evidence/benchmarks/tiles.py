@@ -24,7 +24,7 @@ import json, re, sys, time
 from pathlib import Path
 import cv2
 import numpy as np
-from aerotwin_worlds.tiles import TilesDescription, load_tiles
+from aerotwin_tiles import TilesDescription, load_tiles
 start = time.perf_counter()
 loaded = load_tiles(TilesDescription(tileset=sys.argv[1], max_error_m=0.0), Path(), None)
 seconds = time.perf_counter() - start

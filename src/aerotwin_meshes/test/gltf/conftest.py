@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from aerotwin_meshes.gltf import read_scene
-from aerotwin_worlds.tile_content import read_content
+from aerotwin_tiles.tile_content import read_content
 
 COMPONENTS = {"i1": 5120, "u1": 5121, "i2": 5122, "u2": 5123, "u4": 5125, "f4": 5126}
 KINDS = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}

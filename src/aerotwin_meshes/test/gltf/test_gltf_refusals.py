@@ -13,8 +13,8 @@ import pytest
 from aerotwin_core.errors import UserError
 from aerotwin_meshes.gltf import MemoryBudget, json_element
 from aerotwin_meshes.gltf.json_element import parse_json
-from aerotwin_worlds.tile_content import ContentError
-from aerotwin_worlds.tiles import TilesDescription, load_tiles
+from aerotwin_tiles import TilesDescription, load_tiles
+from aerotwin_tiles.tile_content import ContentError
 
 MUTANTS = 700
 

@@ -1,0 +1,279 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Documents of a tileset (tileset.json): they make tiles, and lead to further documents."""
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import ClassVar
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from aerotwin_core.foreign_format import HEAD_BYTES, foreign_format
+from aerotwin_meshes.gltf.json_element import JsonElement, parse_json
+from aerotwin_tiles.documents import MAX_JSON_BYTES, DocumentSource
+from aerotwin_tiles.fetch import FetchError
+from aerotwin_tiles.implicit import implicit_branch
+from aerotwin_tiles.tile import (
+    Branch,
+    Content,
+    Tile,
+    UpAxis,
+    content_references,
+    flawed,
+    reference_uri,
+    short_name,
+    tile_error_m,
+    tile_pose,
+    tile_replaces,
+)
+from aerotwin_tiles.volumes import volume_from_json
+
+MAX_LINKS = 64
+"""Longest chain of external tilesets; Google's Photorealistic 3D Tiles have about ten."""
+_VERSIONS = ("0.0", "1.0", "1.1")  # 0.0: the drafts; CesiumJS accepts the same three
+_EXTENSIONS = {
+    "3DTILES_implicit_tiling",
+    "3DTILES_multiple_contents",
+    "3DTILES_content_gltf",
+    "3DTILES_metadata",
+}
+"""Those of 3D Tiles 1.0 that became part of 1.1; metadata has no effect on shapes."""
+_UP_AXES: dict[str, UpAxis] = {"x": "x", "y": "y", "z": "z"}
+_MESH_SUFFIXES = {".b3dm", ".i3dm", ".cmpt", ".pnts", ".glb", ".gltf"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asset:
+    """What a document says of itself.
+
+    Attributes
+    ----------
+    version, up_axis : str
+    copyright : str
+        Whom to credit; may be empty.
+    states_up_axis : bool
+        Whether the file has a gltfUpAxis.
+    """
+
+    version: str
+    up_axis: UpAxis
+    copyright: str
+    states_up_axis: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """One tileset.json: makes its tiles."""
+
+    source: DocumentSource
+    assets: list[Asset]
+    uri: str
+    links: tuple[str, ...]
+    up_axis: UpAxis
+    root: JsonElement
+
+    def tile(self, element: JsonElement, *, parent: Tile | None, index: int = 0) -> Tile:
+        """Return a tile; one that cannot be used has a flaw and its parent's volume."""
+        try:
+            return self._tile(element, parent, index)
+        except (ValueError, FetchError) as error:
+            if parent is None:
+                raise
+            return flawed(parent, index, f"{short_name(self.uri)} {element.where}", str(error))
+
+    def _tile(self, element: JsonElement, parent: Tile | None, index: int) -> Tile:
+        path = () if parent is None else (*parent.path, index)
+        T = tile_pose(element, np.eye(4) if parent is None else parent.T_tileset_tile)
+        volume = element.element("boundingVolume")
+        if volume is None:
+            raise ValueError(f"{element.where}.boundingVolume is missing, it must be an object")
+        references = content_references(element)
+        branch: Branch | None = implicit_branch(self.source, self.uri, element)
+        contents: tuple[Content, ...] = ()
+        if branch is None:
+            contents, branch = self._shown_and_below(element, self._contents(references, T))
+        return Tile(
+            path=path,
+            name=_name(contents, branch, path),
+            T_tileset_tile=T,
+            volume=volume_from_json(volume, T),
+            error_m=tile_error_m(element, T, parent),
+            replaces=tile_replaces(element, parent),
+            contents=contents,
+            branch=branch,
+            up_axis=self.up_axis,
+        )
+
+    def _shown_and_below(
+        self, element: JsonElement, found: tuple[tuple[Content, ...], tuple[str, ...]]
+    ) -> tuple[tuple[Content, ...], Branch | None]:
+        contents, links = found
+        children = tuple(element.elements("children"))
+        if links:
+            branch = ExternalBranch(document=self, uris=links, contents=contents, children=children)
+            return (), branch
+        return contents, ExplicitBranch(document=self, children=children) if children else None
+
+    def _contents(
+        self, references: list[JsonElement], T: np.ndarray
+    ) -> tuple[tuple[Content, ...], tuple[str, ...]]:
+        """Return what is to be shown, and the addresses of further tilesets."""
+        contents, links = [], []
+        for reference in references:
+            uri = self.source.resolve(self.uri, reference_uri(reference))
+            if is_tileset(uri, self.source):
+                links.append(uri)
+                continue
+            volume = reference.element("boundingVolume")
+            own = None if volume is None else volume_from_json(volume, T)
+            contents.append(Content(uri=uri, volume=own))
+        return tuple(contents), tuple(links)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplicitBranch:
+    """Children written out in the same document."""
+
+    document: Document
+    children: tuple[JsonElement, ...]
+    is_link: ClassVar[bool] = False
+
+    @property
+    def n_listed(self) -> int:
+        """How many children there are."""
+        return len(self.children)
+
+    def grow(self, tile: Tile) -> tuple[Tile, ...]:
+        """Return the children."""
+        return tuple(
+            self.document.tile(child, parent=tile, index=i) for i, child in enumerate(self.children)
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExternalBranch:
+    """Further tilesets that contents of a tile are; their roots are its children.
+
+    The standard allows no other children then; a file that has some all the same keeps them. Other
+    contents beside the tilesets become a child of their own.
+    """
+
+    document: Document
+    uris: tuple[str, ...]
+    contents: tuple[Content, ...]
+    children: tuple[JsonElement, ...]
+    is_link: ClassVar[bool] = True
+
+    @property
+    def n_listed(self) -> int:
+        """How many children there are."""
+        return len(self.uris) + bool(self.contents) + len(self.children)
+
+    def grow(self, tile: Tile) -> tuple[Tile, ...]:
+        """Return the roots of the further tilesets, the other contents, the children."""
+        tiles = [self._root(uri, tile, i) for i, uri in enumerate(self.uris)]
+        if self.contents:
+            tiles.append(self._beside(tile, len(tiles)))
+        first = len(tiles)
+        return (
+            *tiles,
+            *(
+                self.document.tile(child, parent=tile, index=first + i)
+                for i, child in enumerate(self.children)
+            ),
+        )
+
+    def _root(self, uri: str, tile: Tile, index: int) -> Tile:
+        here = self.document
+        links = (*here.links, here.uri)
+        linked = read_document(
+            here.source, uri, assets=here.assets, up_axis=here.up_axis, links=links
+        )
+        return linked.tile(linked.root, parent=tile, index=index)
+
+    def _beside(self, tile: Tile, index: int) -> Tile:
+        return dataclasses.replace(
+            tile,
+            path=(*tile.path, index),
+            name=short_name(self.contents[0].uri),
+            contents=self.contents,
+            branch=None,
+        )
+
+
+def read_document(
+    source: DocumentSource,
+    uri: str,
+    *,
+    assets: list[Asset],
+    up_axis: UpAxis = "y",
+    links: tuple[str, ...] = (),
+) -> Document:
+    """Read a tileset.json.
+
+    Parameters
+    ----------
+    source : DocumentSource
+    uri : str
+    assets : list of Asset
+        Where to note what the document says of itself.
+    up_axis : str
+        That of the document that refers to this one, which holds unless this one states another.
+    links : tuple of str
+        The documents that led here.
+
+    Raises
+    ------
+    FetchError, ValueError
+        If it cannot be had or used, or leads back to one that led here.
+    """
+    name = short_name(uri)
+    if uri in links:
+        raise ValueError(f"{name} leads back to itself; external tilesets must form a tree")
+    if len(links) >= MAX_LINKS:
+        raise ValueError(f"more than {MAX_LINKS} external tilesets in a row, the last is {name}")
+    data = source.read(uri, max_bytes=MAX_JSON_BYTES)
+    found = foreign_format(urlsplit(uri).path, data[:HEAD_BYTES])
+    if found is not None and not data.lstrip().startswith(b"{"):
+        way_out = found.way_out.format(path=name, folder=".")
+        raise ValueError(f"expected a tileset.json, found {found.name}; {way_out}")
+    json = parse_json(data, name)
+    asset = json.element("asset")
+    root = json.element("root")
+    if asset is None or root is None:
+        raise ValueError(f"{name} must have 'asset' and 'root'; it is no 3-D tileset")
+    version = asset.text("version")
+    if version not in _VERSIONS:
+        raise ValueError(f"{name}: asset.version must be 1.0 or 1.1, got '{version}'")
+    if unknown := sorted(set(json.texts("extensionsRequired")) - _EXTENSIONS):
+        raise ValueError(f"{name} requires {', '.join(unknown)}, which this loader does not have")
+    own_axis = _UP_AXES.get(asset.text("gltfUpAxis", up_axis).lower())
+    if own_axis is None:
+        raise asset.wrong("gltfUpAxis", "X, Y or Z")
+    asset_record = Asset(
+        version=version,
+        up_axis=own_axis,
+        copyright=asset.text("copyright", ""),
+        states_up_axis="gltfUpAxis" in asset.values,
+    )
+    assets.append(asset_record)
+    root = JsonElement(root.values, "root")
+    return Document(source=source, assets=assets, uri=uri, links=links, up_axis=own_axis, root=root)
+
+
+def is_tileset(uri: str, source: DocumentSource) -> bool:
+    """Tell whether an address is that of a tileset: by its ending, or by what lies there."""
+    suffix = PurePosixPath(urlsplit(uri).path).suffix.lower()
+    if suffix in _MESH_SUFFIXES:
+        return False
+    return suffix == ".json" or source.is_tileset(uri)
+
+
+def _name(contents: tuple[Content, ...], branch: Branch | None, path: tuple[int, ...]) -> str:
+    if contents:
+        return short_name(contents[0].uri)
+    if isinstance(branch, ExternalBranch):
+        return short_name(branch.uris[0])
+    return "tile " + "/".join(map(str, ("root", *path)))

@@ -1,0 +1,53 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Where the files of a tileset come from: a folder or an HTTP server.
+
+Documents refer to each other by addresses that somebody else wrote. `Source.resolve` follows such
+a reference only where it may lead; `Source.read` delivers whole content of a bounded size or a
+`FetchError` that names the address.
+"""
+
+import re
+from pathlib import Path
+
+from aerotwin_tiles.fetch.folder import FolderSource
+from aerotwin_tiles.fetch.settings import HttpSettings
+from aerotwin_tiles.fetch.source import FetchError, Source, Traffic
+
+__all__ = ["FetchError", "FolderSource", "HttpSettings", "Source", "Traffic", "open_source"]
+
+
+def open_source(
+    root: str | Path,
+    *,
+    key: str | None = None,
+    cache_dir: Path | None = None,
+    settings: HttpSettings | None = None,
+) -> Source:
+    """Open a folder or a server by its root document.
+
+    Parameters
+    ----------
+    root : str or Path
+        Path of a root document, or of a folder that holds ``tileset.json``; or a URL.
+    key : str, optional
+        The user's key at that server; a folder needs none.
+    cache_dir : Path, optional
+        Where a server's files are kept as far as it allows; by default the user's cache folder.
+    settings : HttpSettings, optional
+        Retries and limits of a server.
+
+    Raises
+    ------
+    FetchError
+        If there is no such document (of a server that shows only when it is read).
+    """
+    scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", str(root))
+    if scheme is None:
+        return FolderSource(Path(root).expanduser())
+    if scheme[1].lower() not in ("http", "https"):
+        raise FetchError(f"{root}: expected a path or an http(s) URL, found {scheme[1]}; copy it")
+    # Not at the top: most worlds need no network.
+    from aerotwin_tiles.fetch.http_source import HttpSource
+
+    return HttpSource(str(root), key=key, cache_dir=cache_dir, settings=settings)

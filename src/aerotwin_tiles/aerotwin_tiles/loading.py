@@ -1,0 +1,323 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Load the part of a tileset that a description names."""
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.threads import default_thread_count
+from aerotwin_meshes.mesh import TexturedMesh
+from aerotwin_tiles.attribution import attributions
+from aerotwin_tiles.description import TilesDescription
+from aerotwin_tiles.fetch import Source, open_source
+from aerotwin_tiles.fetch.address import masked
+from aerotwin_tiles.frame import MapFrame, find_frame
+from aerotwin_tiles.meshes import LoadedTile, TileReader, memory_bytes
+from aerotwin_tiles.selection import Selection
+from aerotwin_tiles.stream import StreamRule, TileStream
+from aerotwin_tiles.tile import Tile, TileError
+from aerotwin_tiles.tree import TileTree
+from aerotwin_tiles.volumes import Box
+from aerotwin_tiles.workers import Workers
+
+_MEGABYTE = 1e6
+_SHOWN_MISSING = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedTiles:
+    """What of a tileset was loaded.
+
+    Attributes
+    ----------
+    meshes : tuple of TexturedMesh
+        In the map frame, in the order of the tree.
+    attributions : tuple of str
+        Whom to credit, those of most tiles first.
+    missing : tuple of str
+        One line for each thing that could not be loaded, with what stands in for it.
+    origin : GeodeticPoint or None
+        Where the map's origin lies on Earth; None if nobody knows.
+    stream : TileStream or None
+        Set when the tiles follow a sensor; its meshes are then those of the moment.
+    notes : tuple of str
+        What was found out about the tileset that a person should know.
+    n_bytes : int
+        Memory of the meshes, with what renderer and ray caster make of them.
+    """
+
+    meshes: tuple[TexturedMesh, ...]
+    attributions: tuple[str, ...]
+    missing: tuple[str, ...]
+    origin: GeodeticPoint | None
+    stream: TileStream | None
+    notes: tuple[str, ...]
+    n_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class OpenTileset:
+    """A tileset whose root document is read, and how the map lies in it.
+
+    Attributes
+    ----------
+    tree : TileTree
+    frame : MapFrame
+    region_map : Box or None
+        What is wanted, along the axes of the map; None: everything.
+    region : Box or None
+        The same in the frame of the tileset.
+    """
+
+    tree: TileTree
+    frame: MapFrame
+    region_map: Box | None
+    region: Box | None
+
+    @property
+    def middle_map(self) -> np.ndarray:
+        """Middle of the region or else of the tileset, (3,) in the map [m]."""
+        volume = self.tree.root.volume.moved(self.frame.T_map_tileset)
+        return volume.centre if self.region_map is None else self.region_map.centre
+
+
+def load_tiles(
+    description: TilesDescription,
+    folder: Path,
+    origin: GeodeticPoint | None,
+    *,
+    show_progress: bool = False,
+) -> LoadedTiles:
+    """Load what a description names, everything at once; or start a stream around its middle.
+
+    Parameters
+    ----------
+    description : TilesDescription
+    folder : Path
+        What a relative path of the tileset is relative to: the world's folder.
+    origin : GeodeticPoint or None
+        Of the map; None: the middle of the region or of the tileset.
+    show_progress : bool
+        Whether to show a progress bar (on a terminal).
+
+    Raises
+    ------
+    UserError
+        If the tileset cannot be read at all, if nothing can be shown, or if the memory limit does
+        not suffice. A broken tile is no error: it is named in `LoadedTiles.missing`.
+    """
+    with ExitStack() as cleanup:
+        workers = Workers(thread_count(description), show_progress=show_progress)
+        cleanup.callback(workers.close)
+        source = open_tileset_source(description, folder)
+        cleanup.callback(source.close)  # comes first: the threads may wait for a server
+        tileset = open_tileset(source, description, origin)
+        if not description.stream:
+            return load_at_once(tileset, description, workers)
+        stream = start_stream(tileset, description, workers)
+        cleanup.pop_all()  # the stream closes them
+    return LoadedTiles(
+        meshes=stream.meshes,
+        attributions=stream.attributions,
+        missing=stream.missing,
+        origin=tileset.frame.origin,
+        stream=stream,
+        notes=tileset.frame.notes,
+        n_bytes=stream.n_bytes,
+    )
+
+
+def open_tileset_source(description: TilesDescription, folder: Path) -> Source:
+    """Open the folder or server of a tileset.
+
+    Raises
+    ------
+    UserError
+        If the file or the key is not there.
+    """
+    is_url = "://" in description.tileset
+    key = None
+    if description.key_env:
+        key = os.environ.get(description.key_env)
+        if not key:
+            raise UserError(
+                f"tiles: the environment variable {description.key_env} must hold the key of "
+                f"{masked(description.tileset.partition('?')[0])}, it is not set; export it"
+            )
+    return open_source(
+        description.tileset if is_url else folder / Path(description.tileset).expanduser(),
+        key=key,
+        cache_dir=Path(description.cache_dir).expanduser() if description.cache_dir else None,
+        settings=description.http,
+    )
+
+
+def open_tileset(
+    source: Source, description: TilesDescription, origin: GeodeticPoint | None
+) -> OpenTileset:
+    """Read the root document and find out how the tileset lies; raises `UserError`."""
+    tree = TileTree(source, max_tiles=description.max_tiles)
+    wanted = description.region
+    frame = find_frame(tree, origin=origin, region=wanted, up_axis=description.up_axis)
+    try:
+        region_map = None if wanted is None else wanted.box_map(frame.origin)
+    except ValueError as error:
+        raise UserError(f"{tree.address}: {error}") from None
+    return OpenTileset(
+        tree=tree,
+        frame=frame,
+        region_map=region_map,
+        region=None if region_map is None else region_map.moved(frame.T_tileset_map),
+    )
+
+
+def thread_count(description: TilesDescription) -> int:
+    """Return the number of threads: as asked for downloads, one per core for a folder."""
+    is_url = "://" in description.tileset
+    return description.n_parallel if is_url else default_thread_count()
+
+
+def tile_reader(tileset: OpenTileset, description: TilesDescription) -> TileReader:
+    """Return what reads the contents of tiles."""
+    region = tileset.region_map
+    return TileReader(
+        source=tileset.tree.source,
+        T_map_tileset=tileset.frame.T_map_tileset,
+        region=tileset.region,
+        crop_m=region.bounds_m if description.crop and region is not None else None,
+        point_size_m=description.point_size_m,
+    )
+
+
+def start_stream(
+    tileset: OpenTileset, description: TilesDescription, workers: Workers
+) -> TileStream:
+    """Return a stream around the middle of the region, or of the tileset."""
+    stream = TileStream(
+        tree=tileset.tree,
+        reader=tile_reader(tileset, description),
+        workers=workers,
+        rule=StreamRule(
+            T_tileset_map=tileset.frame.T_tileset_map,
+            region=tileset.region,
+            max_error_m=description.max_error_m,
+            error_growth=description.error_growth,
+            step_m=description.stream_step_m,
+        ),
+        limit_bytes=int(description.memory_limit_mb * _MEGABYTE),
+    )
+    stream.update(tileset.middle_map)
+    return stream
+
+
+def load_at_once(
+    tileset: OpenTileset, description: TilesDescription, workers: Workers
+) -> LoadedTiles:
+    """Load everything that is wanted; raises `UserError` as `load_tiles`."""
+    reader = LimitedReader(tile_reader(tileset, description), description.memory_limit_mb)
+    selection = select(tileset, description, workers, reader.read)
+    nodes = selection.shown()
+    tiles = [node.loaded for node in nodes if node.loaded is not None]
+    meshes = tuple(mesh for tile in tiles for mesh in tile.meshes)
+    missing = selection.missing()
+    if not meshes:
+        raise UserError(why_nothing(tileset, missing))
+    return LoadedTiles(
+        meshes=meshes,
+        attributions=whom_to_credit(tileset.tree, tiles),
+        missing=missing,
+        origin=tileset.frame.origin,
+        stream=None,
+        notes=tileset.frame.notes,
+        n_bytes=memory_bytes(meshes),
+    )
+
+
+def select(
+    tileset: OpenTileset,
+    description: TilesDescription,
+    workers: Workers,
+    read: Callable[[Tile], LoadedTile | TileError],
+) -> Selection:
+    """Choose the wanted tiles and read them, until all that is shown can be had.
+
+    Raises
+    ------
+    UserError
+        If more is read than may be shown: files that are large for what they show.
+    """
+    source, limit_mb = tileset.tree.source, description.memory_limit_mb
+    start_bytes = source.traffic.n_bytes
+    selection = Selection(
+        tree=tileset.tree, region=tileset.region, max_error_m=description.max_error_m
+    )
+    selection.plan(workers.each)
+    while wanted := [node for node in selection.shown() if node.loaded is None]:
+        answers = workers.each(read, [node.tile for node in wanted], "loading tiles")
+        for node, answer in zip(wanted, answers, strict=True):
+            if source.traffic.n_bytes - start_bytes > limit_mb * _MEGABYTE:
+                raise UserError(
+                    f"{tileset.tree.address}: the files of what is wanted have more than "
+                    f"memory_limit_mb = {limit_mb:g}; choose a smaller region or a larger "
+                    "max_error_m, or raise it"
+                )
+            if isinstance(answer, TileError):
+                node.problem, node.is_broken = str(answer), True
+            else:
+                node.loaded = answer
+        selection.refine_broken(workers.each)
+    return selection
+
+
+def whom_to_credit(tree: TileTree, tiles: Sequence[LoadedTile]) -> tuple[str, ...]:
+    """Return whom to credit for a tileset's documents and these tiles."""
+    documents = (asset.copyright for asset in tree.assets)
+    return attributions([*documents, *(text for tile in tiles for text in tile.copyrights)])
+
+
+class LimitedReader:
+    """A reader that counts, and ends it when the memory limit is reached."""
+
+    def __init__(self, reader: TileReader, limit_mb: float) -> None:
+        self._reader = reader
+        self._limit_mb = limit_mb
+        self._n_bytes = 0
+        self._lock = threading.Lock()
+
+    def read(self, tile: Tile) -> LoadedTile | TileError:
+        """Return what a tile shows, or why it cannot be had; raises `UserError` at the limit."""
+        try:
+            loaded = self._reader.read(tile)
+        except TileError as error:
+            return error
+        with self._lock:
+            self._n_bytes += loaded.n_bytes
+            is_over = self._n_bytes > self._limit_mb * _MEGABYTE
+        if is_over:
+            raise UserError(
+                f"tiles: what is wanted takes more than memory_limit_mb = {self._limit_mb:g}; "
+                "choose a smaller region or a larger max_error_m, raise it, or set stream: true"
+            )
+        return loaded
+
+
+def why_nothing(tileset: OpenTileset, missing: Sequence[str]) -> str:
+    """Return why a selection without meshes cannot be a world, and the way out."""
+    root = tileset.tree.address
+    if missing:
+        return f"{root}: nothing can be shown: {' | '.join(missing[:_SHOWN_MISSING])}"
+    if tileset.region is None:
+        return f"{root}: none of its tiles has a mesh or points; it cannot be a world"
+    low, high = tileset.tree.root.volume.moved(tileset.frame.T_map_tileset).bounds_m.round(1)
+    return (
+        f"{root}: no mesh lies in the region; the tileset spans {low.tolist()} to "
+        f"{high.tolist()} m of the map; move the region, or the origin"
+    )

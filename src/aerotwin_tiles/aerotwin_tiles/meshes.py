@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""From a tile's contents to textured meshes in the map, and what they weigh."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_meshes.mesh import TexturedMesh
+from aerotwin_tiles.crop import cropped
+from aerotwin_tiles.fetch import Source
+from aerotwin_tiles.shared_contents import SharedContents
+from aerotwin_tiles.tile import Content, Tile, TileError, short_name
+from aerotwin_tiles.tile_content import TilePart, TilePoints, UpAxis, read_content
+from aerotwin_tiles.volumes import Box
+
+MAX_CONTENT_BYTES = 2**28
+"""Largest file of one content; tiles are made to be a few megabytes."""
+_PYRAMID_SHARE = 4.0 / 3.0 + 4.0 / 9.0
+"""Of a texture's bytes: its colour pyramid (1 + 1/4 + ... = 4/3) and its grey one, a third."""
+_VERTEX_BYTES = 120
+"""Of the renderer's copies (float64 x y z, float32 u v and light: 36; copied once per cluster it
+is in, 1.4 times on regular meshes, and once more when clusters are joined) and Embree's (16)."""
+_TRIANGLE_BYTES = 100
+"""Indices of renderer (two times 6) and Embree (12), its bounding volume hierarchy (about 70)."""
+_MAX_POINTS = 8192**2  # one texel each in one texture
+_OCTAHEDRON = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]])
+_FACES = np.array(
+    [[0, 2, 4], [2, 1, 4], [1, 3, 4], [3, 0, 4], [2, 0, 5], [1, 2, 5], [3, 1, 5], [0, 3, 5]]
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LoadedTile:
+    """What a tile shows.
+
+    Attributes
+    ----------
+    meshes : tuple of TexturedMesh
+        Empty if it has no content, or none in the region.
+    n_bytes : int
+        Their memory, with what renderer and ray caster make of them.
+    copyrights : tuple of str
+        As its contents state them.
+    """
+
+    meshes: tuple[TexturedMesh, ...]
+    n_bytes: int
+    copyrights: tuple[str, ...]
+
+
+NOTHING = LoadedTile(meshes=(), n_bytes=0, copyrights=())
+
+
+@dataclass(frozen=True, kw_only=True)
+class TileReader:
+    """Reads the contents of tiles; safe in threads.
+
+    Attributes
+    ----------
+    source : Source
+    T_map_tileset : (4, 4) array
+    region : Box or None
+        In the frame of the tileset; contents that lie outside by their own volume are not read.
+    crop_m : (2, 3) array or None
+        Corners in the map at which triangles are cut [m].
+    point_size_m : float
+        Width of what stands for a point [m].
+    shared : SharedContents
+        Contents that were read; tiles that share one share its arrays, too.
+    """
+
+    source: Source
+    T_map_tileset: np.ndarray
+    region: Box | None
+    crop_m: np.ndarray | None
+    point_size_m: float
+    shared: SharedContents = field(default_factory=SharedContents)
+
+    def read(self, tile: Tile) -> LoadedTile:
+        """Return what a tile shows.
+
+        Raises
+        ------
+        TileError
+            If one of its contents cannot be had or used; names it.
+        """
+        if tile.flaw:
+            raise TileError(f"{tile.name}: {tile.flaw}")
+        parts = [part for content in tile.contents for part in self._parts(tile, content)]
+        T_map_tile = self.T_map_tileset @ tile.T_tileset_tile
+        try:
+            meshes = [self._mesh(part, T_map_tile) for part in parts]
+        except ValueError as error:
+            raise TileError(f"{tile.name}: {error}") from None
+        shown = tuple(mesh for mesh in meshes if mesh is not None)
+        return LoadedTile(
+            meshes=shown,
+            n_bytes=memory_bytes(shown),
+            copyrights=tuple(dict.fromkeys(part.copyright for part in parts if part.copyright)),
+        )
+
+    def _parts(self, tile: Tile, content: Content) -> Sequence[TilePart]:
+        region, volume = self.region, content.volume
+        if region is not None and volume is not None and not volume.overlaps(region):
+            return ()
+        key = content.uri, tile.up_axis
+        try:
+            return self.shared.get(key, lambda: self._read_parts(*key))
+        except UserError as error:
+            raise TileError(str(error)) from None
+
+    def _read_parts(self, uri: str, up_axis: UpAxis) -> list[TilePart]:
+        read = self.source.read
+        return read_content(
+            read(uri, max_bytes=MAX_CONTENT_BYTES),
+            uri=short_name(uri),
+            resolve=lambda reference: read(
+                self.source.resolve(uri, reference), max_bytes=MAX_CONTENT_BYTES
+            ),
+            up_axis=up_axis,
+        )
+
+    def _mesh(self, part: TilePart, T_map_tile: np.ndarray) -> TexturedMesh | None:
+        if isinstance(part, TilePoints):
+            mesh = points_mesh(part, T_map_tile, self.point_size_m)
+        else:
+            mesh = TexturedMesh(
+                vertices_map=moved(T_map_tile, part.vertices),
+                triangles=part.triangles,
+                uv=part.uv,
+                texture=part.texture,
+                light=part.light,
+                repeats=part.repeats,
+                name=part.name,
+            )
+        if mesh is None or self.crop_m is None:
+            return mesh
+        return cropped(mesh, *self.crop_m)
+
+
+def moved(T: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Return points (n, 3) float64 after an affine transformation (4, 4)."""
+    return points @ T[:3, :3].T + T[:3, 3]
+
+
+def points_mesh(part: TilePoints, T_map_tile: np.ndarray, size_m: float) -> TexturedMesh | None:
+    """Return a point cloud as small octahedra, which can be seen and hit from all sides.
+
+    Each has one texel; all its vertices lie on the texel's middle, so that no colour runs into the
+    next whatever the distance.
+    """
+    points = moved(T_map_tile, part.points)
+    n = len(points)
+    if n == 0:
+        return None
+    if n > _MAX_POINTS:
+        raise ValueError(f"{part.name}: must have at most {_MAX_POINTS} points, got {n}")
+    side = math.isqrt(n - 1) + 1
+    texture = np.zeros((side * side, 3), np.uint8)
+    texture[:n] = part.colours
+    index = np.arange(n)
+    uv = (np.column_stack([index % side, index // side]) + 0.5) / side
+    return TexturedMesh(
+        vertices_map=(points[:, None] + 0.5 * size_m * _OCTAHEDRON).reshape(-1, 3),
+        triangles=(_FACES + 6 * index[:, None, None]).reshape(-1, 3).astype(np.int32),
+        uv=np.repeat(uv, 6, axis=0).astype(np.float32),
+        texture=texture.reshape(side, side, 3),
+        name=part.name,
+    )
+
+
+def memory_bytes(meshes: tuple[TexturedMesh, ...]) -> int:
+    """Return the memory of meshes, with what the renderer and a ray caster make of them.
+
+    A texture that several meshes show counts once, as it is stored once.
+    """
+    textures = {id(mesh.texture): mesh.texture.nbytes for mesh in meshes}
+    arrays = sum(
+        mesh.vertices_map.nbytes
+        + mesh.triangles.nbytes
+        + mesh.uv.nbytes
+        + (0 if mesh.light is None else mesh.light.nbytes)
+        + len(mesh.vertices_map) * _VERTEX_BYTES
+        + len(mesh.triangles) * _TRIANGLE_BYTES
+        for mesh in meshes
+    )
+    return arrays + int(sum(textures.values()) * (1.0 + _PYRAMID_SHARE))

@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which tiles show a region at a wanted accuracy, all at once.
+
+A viewer loads what its camera sees, as fine as the screen can show. Sensors look everywhere, and
+what is measured on a map must not depend on where a camera stood: Beam et al. (2024, sec. III-A)
+had to move the "cine-camera" that steers Cesium's cache to a place from where all of the geometry
+of interest was in view, and check that it was. Here nobody looks: a tile is refined while its
+geometric error is above ``max_error_m``, wherever the region reaches.
+
+What cannot be loaded is replaced, in this order:
+
+1. by its own children, if it has some: they are finer than wanted;
+2. by its parent, if that has content and REPLACE: the parent is shown whole, its other children are
+   dropped, so that nothing overlaps; a parent without content, or itself broken, passes it on to
+   the one above;
+3. by nothing: under ADD, where the parent is shown anyway, or if nothing above has content.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from aerotwin_tiles.meshes import LoadedTile
+from aerotwin_tiles.tile import Tile, TileError
+from aerotwin_tiles.tree import TileTree
+from aerotwin_tiles.volumes import Box
+
+T = TypeVar("T")
+Each = Callable[[Callable[[Tile], T], list[Tile]], Iterable[T]]
+"""Calls a function for each tile, in threads perhaps; returns the results in order."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Node:
+    """A tile that matters to a selection, and what became of it.
+
+    Attributes
+    ----------
+    tile : Tile
+    parent : Node or None
+    children : list of Node or None
+        None while the tile itself is to be shown.
+    loaded : LoadedTile or None
+    problem : str
+        Why its content, or what lies below it, cannot be had.
+    is_broken : bool
+        Whether it is the content.
+    """
+
+    tile: Tile
+    parent: "Node | None" = None
+    children: "list[Node] | None" = None
+    loaded: LoadedTile | None = None
+    problem: str = ""
+    is_broken: bool = False
+
+    @property
+    def can_show(self) -> bool:
+        """Whether it has content that is not known to be broken."""
+        return bool(self.tile.contents) and not self.is_broken
+
+
+@dataclass(kw_only=True)
+class Selection:
+    """The tiles that show a region; `nodes` holds parents before their children.
+
+    Attributes
+    ----------
+    tree : TileTree
+    region : Box or None
+        In the frame of the tileset; None: everything.
+    max_error_m : float
+    """
+
+    tree: TileTree
+    region: Box | None
+    max_error_m: float
+    nodes: list[Node] = field(default_factory=list)
+
+    def plan(self, each: Each) -> None:
+        """Walk the tree down to the wanted accuracy; ``each`` reads further documents."""
+        if self.region is None or self.tree.root.volume.overlaps(self.region):
+            self._grow([Node(tile=self.tree.root)], each)
+
+    def shown(self) -> list[Node]:
+        """Return what is to be shown as far as is known now, in the order of the tree."""
+        shown: dict[int, list[Node]] = {}
+        is_whole: dict[int, bool] = {}
+        for node in reversed(self.nodes):
+            shown[id(node)], is_whole[id(node)] = _resolved(node, shown, is_whole)
+        found = shown[id(self.nodes[0])] if self.nodes else []
+        return sorted(found, key=lambda node: node.tile.path)
+
+    def refine_broken(self, each: Each) -> None:
+        """Let the children of tiles whose content is broken be shown in their place."""
+        broken = [
+            node
+            for node in self.nodes
+            if node.is_broken and node.children is None and node.tile.branch is not None
+        ]
+        self._grow(self._children_of(broken, each), each)
+
+    def missing(self) -> tuple[str, ...]:
+        """Return one line for each thing that could not be loaded, with what stands in for it."""
+        nodes = self.shown()
+        shown = {id(node) for node in nodes}
+        above_shown = {id(above) for node in nodes for above in _ancestors(node)}
+        return tuple(
+            f"{node.problem}; {_substitute(node, shown, above_shown)}"
+            for node in self.nodes
+            if node.problem
+        )
+
+    def refines(self, tile: Tile) -> bool:
+        """Tell whether a tile's children are wanted."""
+        wanted = tile.error_m > self.max_error_m and tile.branch is not None
+        return not tile.flaw and (wanted or tile.must_be_refined)
+
+    def _grow(self, nodes: list[Node], each: Each) -> None:
+        while nodes:
+            self.nodes += nodes
+            for node in nodes:
+                if node.tile.flaw:
+                    node.problem = f"{node.tile.name}: {node.tile.flaw}"
+            nodes = self._children_of([node for node in nodes if self.refines(node.tile)], each)
+
+    def _children_of(self, nodes: list[Node], each: Each) -> list[Node]:
+        """Make the children of nodes; a node whose children cannot be had has a problem."""
+        grown = each(self._tiles_below, [node.tile for node in nodes])
+        found: list[Node] = []
+        for node, tiles in zip(nodes, grown):
+            if isinstance(tiles, TileError):
+                node.problem = node.problem or str(tiles)
+                continue
+            if tiles is None:
+                continue
+            node.children = [Node(tile=tile, parent=node) for tile in tiles]
+            found += node.children
+        return found
+
+    def _tiles_below(self, tile: Tile) -> list[Tile] | TileError | None:
+        """Return the children in the region; None if there are none anywhere."""
+        try:
+            children = self.tree.children(tile)
+        except TileError as error:
+            return error
+        if self.region is None or not children:
+            return list(children) or None
+        return [child for child in children if child.volume.overlaps(self.region)]
+
+
+def _resolved(
+    node: Node, shown: dict[int, list[Node]], is_whole: dict[int, bool]
+) -> tuple[list[Node], bool]:
+    """Return what shows a node's area, and whether it shows all of it (see the module)."""
+    own = [node] if node.can_show else []
+    if node.children is None:
+        return own, bool(own) or not node.problem
+    below = [part for child in node.children for part in shown[id(child)]]
+    whole_below = all(is_whole[id(child)] for child in node.children)
+    if not own:
+        return below, whole_below
+    if not node.tile.replaces:
+        return own + below, True
+    return (below if whole_below else own), True
+
+
+def _substitute(node: Node, shown: set[int], above_shown: set[int]) -> str:
+    """Say what is shown where a node is missing."""
+    if id(node) in shown:
+        return f"{node.tile.name} (error {node.tile.error_m:.3g} m) is shown as it is"
+    if id(node) in above_shown:
+        return f"its {len(node.children or [])} finer tiles stand in"
+    for above in _ancestors(node):
+        if id(above) in shown:
+            kind = "stands in" if above.tile.replaces else "is shown without it"
+            return f"{above.tile.name} (error {above.tile.error_m:.3g} m) {kind}"
+    return "nothing stands in"
+
+
+def _ancestors(node: Node) -> Iterator[Node]:
+    while node.parent is not None:
+        node = node.parent
+        yield node

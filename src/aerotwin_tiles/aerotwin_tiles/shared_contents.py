@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Contents of tiles that were read, for the tiles that share them: a tree, a car, a lamp."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+
+from aerotwin_tiles.tile_content import ContentError, TilePart, TilePoints
+
+KEPT_BYTES = 1 << 25
+_SMALL_BYTES = 4096
+"""Counted for what is no array, and for a content that cannot be used."""
+
+
+class SharedContents:
+    """The contents that were used last, within a limit of memory. Safe in threads.
+
+    Parameters
+    ----------
+    limit_bytes : int
+        Of their arrays; a content that is larger is not kept.
+    """
+
+    def __init__(self, limit_bytes: int = KEPT_BYTES) -> None:
+        self._limit_bytes = limit_bytes
+        self._n_bytes = 0
+        self._kept: OrderedDict[Hashable, tuple[Sequence[TilePart] | str, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, read: Callable[[], Sequence[TilePart]]) -> Sequence[TilePart]:
+        """Return a content, read once as long as it is kept; its arrays are not to be changed.
+
+        Raises
+        ------
+        ContentError
+            If it cannot be used, each time.
+        UserError
+            Whatever `read` raises; it is called again the next time.
+        """
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return _usable(self._kept[key][0])
+        found: Sequence[TilePart] | str
+        try:
+            found = read()
+        except ContentError as error:
+            found = str(error)
+        self._keep(key, found)
+        return _usable(found)
+
+    def _keep(self, key: Hashable, found: Sequence[TilePart] | str) -> None:
+        n_bytes = _SMALL_BYTES if isinstance(found, str) else _weight(found)
+        with self._lock:
+            if n_bytes > self._limit_bytes or key in self._kept:  # of another thread
+                return
+            self._kept[key] = found, n_bytes
+            self._n_bytes += n_bytes
+            while self._n_bytes > self._limit_bytes:
+                self._n_bytes -= self._kept.popitem(last=False)[1][1]
+
+
+def _usable(found: Sequence[TilePart] | str) -> Sequence[TilePart]:
+    if isinstance(found, str):
+        raise ContentError(found)
+    return found
+
+
+def _weight(parts: Sequence[TilePart]) -> int:
+    """Return the memory of parts; arrays that several share count once."""
+    arrays = {}
+    for part in parts:
+        own = (
+            (part.points, part.colours)
+            if isinstance(part, TilePoints)
+            else (part.vertices, part.triangles, part.uv, part.texture, part.light)
+        )
+        arrays |= {id(array): array.nbytes for array in own if array is not None}
+    return sum(arrays.values()) + _SMALL_BYTES * (1 + len(parts))
