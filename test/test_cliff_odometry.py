@@ -8,10 +8,10 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.frames import R_CAM_OPTICAL
+from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
 from aerotwin_sensor_models import CameraNoiseParameters, ImageSensor
 from aerotwin_stereo_odometry import StereoOdometry
 from aerotwin_worlds import Rasteriser
-from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from aerotwin_core.parameters import read_yaml
+from aerotwin_generated_worlds import GENERATORS
 from aerotwin_worlds import WorldQueries, load_world
-from aerotwin_worlds.generated import GENERATORS
 
 pytestmark = pytest.mark.slow
 

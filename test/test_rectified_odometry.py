@@ -7,10 +7,10 @@ import pytest
 
 from aerotwin_core.camera import BrownCamera, PinholeCamera, StereoRig
 from aerotwin_core.frames import R_CAM_OPTICAL
+from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
 from aerotwin_sensor_models import load_preset
 from aerotwin_stereo_odometry import StereoOdometry
 from aerotwin_worlds import Rasteriser, View
-from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 

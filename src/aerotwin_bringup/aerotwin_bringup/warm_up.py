@@ -35,10 +35,10 @@ COMPILED_ON_IMPORT = (
 def warm_up_images() -> None:
     """Build a coarse cliff and stadium, ask for the ground and render a picture."""
     from aerotwin_core.geodesy import GeodeticPoint
+    from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
+    from aerotwin_generated_worlds.stadium import StadiumParameters, build_stadium
     from aerotwin_voxel_cloud.warm_up import warm_up as warm_up_voxels
     from aerotwin_worlds import Rasteriser, World, WorldQueries
-    from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
-    from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
 
     cliff = CliffParameters(
         spacing_m=COARSE_M,

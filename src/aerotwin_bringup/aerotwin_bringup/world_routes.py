@@ -51,7 +51,7 @@ def route_of_world(spec: str) -> Route:
 
 
 def _campus(seed: int) -> tuple[FloatArray, bool]:
-    from aerotwin_worlds.generated.campus import campus_road
+    from aerotwin_generated_worlds.campus import campus_road
 
     road = campus_road(seed)
     s = np.arange(0.0, road.s_m[-1] - WAYPOINT_M / 2.0, WAYPOINT_M)
@@ -59,7 +59,7 @@ def _campus(seed: int) -> tuple[FloatArray, bool]:
 
 
 def _country_road(seed: int) -> tuple[FloatArray, bool]:
-    from aerotwin_worlds.generated.route import route_road
+    from aerotwin_generated_worlds.route import route_road
 
     road = route_road(seed)
     s = np.linspace(END_M, road.s_m[-1] - END_M, round(road.s_m[-1] / WAYPOINT_M))

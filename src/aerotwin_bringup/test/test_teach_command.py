@@ -134,8 +134,8 @@ def test_bad_calls_end_with_one_line(work, capsys, words, reason):
 @pytest.mark.parametrize("seed", [7, 1000, 1003])
 @pytest.mark.parametrize(("name", "length_m"), [("campus", 300.0), ("route", 998.0)])
 def test_a_world_s_route_lies_on_its_road(name, length_m, seed):
-    from aerotwin_worlds.generated.campus import campus_road
-    from aerotwin_worlds.generated.route import route_road
+    from aerotwin_generated_worlds.campus import campus_road
+    from aerotwin_generated_worlds.route import route_road
 
     route = route_of_world(f"{name}@{seed}")
     path = smooth_waypoints(route.waypoints, is_closed=route.is_closed)

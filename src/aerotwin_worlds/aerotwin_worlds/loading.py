@@ -184,7 +184,7 @@ def _geometry(
 
 def _generator(description: WorldDescription, path: Path) -> tuple[Any, Any]:
     """Return the parameters and the function that builds the meshes of a generated world."""
-    from aerotwin_worlds.generated import GENERATORS
+    from aerotwin_generated_worlds import GENERATORS
 
     generators: dict[str, tuple[type, Any]] = GENERATORS
     if description.generator not in generators:

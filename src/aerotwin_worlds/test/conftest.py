@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_generated_worlds import GENERATORS
+from aerotwin_generated_worlds.campus import CampusParameters
+from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
+from aerotwin_generated_worlds.grassland import GrasslandParameters
+from aerotwin_generated_worlds.route import RouteParameters
+from aerotwin_generated_worlds.stadium import StadiumParameters
 from aerotwin_meshes import TexturedMesh
 from aerotwin_worlds import World
-from aerotwin_worlds.generated import GENERATORS
-from aerotwin_worlds.generated.campus import CampusParameters
-from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
-from aerotwin_worlds.generated.grassland import GrasslandParameters
-from aerotwin_worlds.generated.route import RouteParameters
-from aerotwin_worlds.generated.stadium import StadiumParameters
 
 COARSE_WORLDS = {
     "stadium": StadiumParameters(seed=1000, spacing_m=1.6, texel_m=0.3),

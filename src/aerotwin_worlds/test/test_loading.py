@@ -10,10 +10,10 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter_table_markdown
+from aerotwin_generated_worlds.cliff import CliffParameters
 from aerotwin_tiles.fetch import open_source
 from aerotwin_tiles.tree import TileTree
 from aerotwin_worlds import load_world, loading, world_record
-from aerotwin_worlds.generated.cliff import CliffParameters
 
 WORLDS = Path(__file__).resolve().parents[3] / "worlds"
 COARSE_CLIFF = """

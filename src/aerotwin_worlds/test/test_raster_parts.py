@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.luma import LUMA_REC601
-from aerotwin_worlds.generated import noise
+from aerotwin_generated_worlds import noise
 from aerotwin_worlds.rasteriser.clusters import (
     CLUSTER_TRIANGLES,
     build_clusters,

@@ -19,10 +19,10 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
+from aerotwin_generated_worlds import GENERATORS
 from aerotwin_registration import ICP_PRESETS, align, coarse_align
 from aerotwin_voxel_cloud import voxelise
 from aerotwin_worlds import World, WorldQueries
-from aerotwin_worlds.generated import GENERATORS
 from evidence.benchmarks.result import Benchmark
 from evidence.benchmarks.setting import bare_world
 

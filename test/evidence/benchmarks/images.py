@@ -13,11 +13,11 @@ import numpy as np
 
 from aerotwin_core.camera import StereoRig
 from aerotwin_core.errors import UserError
+from aerotwin_generated_worlds import GENERATORS
 from aerotwin_meshes import TexturedMesh
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_stereo_odometry import StereoOdometry, StereoOdometryParameters
 from aerotwin_worlds import Rasteriser, View, load_world, optical_pose
-from aerotwin_worlds.generated import GENERATORS
 from aerotwin_worlds.rasteriser.gl_probe import has_graphics_card
 from evidence.benchmarks.result import Benchmark
 

@@ -7,9 +7,9 @@ from statistics import median
 import numpy as np
 
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_generated_worlds.stadium import StadiumParameters, build_stadium
 from aerotwin_sensor_models import Lidar, load_preset
 from aerotwin_worlds import WorldQueries
-from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
 from evidence.benchmarks.result import Benchmark
 from evidence.benchmarks.setting import bare_world, embree_cast, wall_ms
 

@@ -12,9 +12,9 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
+from aerotwin_generated_worlds.stadium import StadiumParameters, build_stadium
 from aerotwin_registration import ICP_PRESETS, Registration, align
 from aerotwin_voxel_cloud import voxelise
-from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
 from evidence.benchmarks.result import Benchmark
 
 SEED = 1000

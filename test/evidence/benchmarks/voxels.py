@@ -11,6 +11,7 @@ from statistics import median
 
 import numpy as np
 
+from aerotwin_generated_worlds.stadium import StadiumParameters, build_stadium
 from aerotwin_voxel_cloud import (
     GridFrame,
     OccupancyGrid,
@@ -19,7 +20,6 @@ from aerotwin_voxel_cloud import (
     voxelise,
     write_binvox,
 )
-from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
 from evidence.benchmarks.result import Benchmark
 
 N_RUNS = 5

@@ -11,9 +11,9 @@ import cv2
 import numpy as np
 
 from aerotwin_core.threads import run_tasks, split_range
+from aerotwin_generated_worlds import surfaces
+from aerotwin_generated_worlds.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade, bilinear
 from aerotwin_meshes.mesh import TexturedMesh, grid_triangles
-from aerotwin_worlds.generated import surfaces
-from aerotwin_worlds.generated.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade, bilinear
 
 LAYER_CELL_M = 0.25
 _SHIFT = 4

@@ -8,12 +8,12 @@ its meshes. Ground is an open sheet, buildings are closed solids, sun and shade 
 
 from collections.abc import Callable
 
+from aerotwin_generated_worlds.campus import CampusParameters, build_campus
+from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
+from aerotwin_generated_worlds.grassland import GrasslandParameters, build_grassland
+from aerotwin_generated_worlds.route import RouteParameters, build_route
+from aerotwin_generated_worlds.stadium import StadiumParameters, build_stadium
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.generated.campus import CampusParameters, build_campus
-from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
-from aerotwin_worlds.generated.grassland import GrasslandParameters, build_grassland
-from aerotwin_worlds.generated.route import RouteParameters, build_route
-from aerotwin_worlds.generated.stadium import StadiumParameters, build_stadium
 
 GENERATORS: dict[str, tuple[type, Callable[..., tuple[TexturedMesh, ...]]]] = {
     "cliff": (CliffParameters, build_cliff),

@@ -9,10 +9,10 @@ import cv2
 import numpy as np
 
 from aerotwin_core.threads import run_tasks, split_range
+from aerotwin_generated_worlds import facades
+from aerotwin_generated_worlds.solids import Patch, fan, join, recesses, strips, turned
+from aerotwin_generated_worlds.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.generated import facades
-from aerotwin_worlds.generated.solids import Patch, fan, join, recesses, strips, turned
-from aerotwin_worlds.generated.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
 
 FOUNDATION_M = 1.5
 """How far walls reach into the ground."""

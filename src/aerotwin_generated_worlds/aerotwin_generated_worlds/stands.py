@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.threads import run_tasks, split_range
+from aerotwin_generated_worlds import facades
+from aerotwin_generated_worlds.solids import Patch, fan, join, strips
+from aerotwin_generated_worlds.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.generated import facades
-from aerotwin_worlds.generated.solids import Patch, fan, join, strips
-from aerotwin_worlds.generated.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
 
 WALL, TREAD, RISER, WALKWAY = range(4)
 """What a piece of a profile is; see `facades.paint_stand`."""

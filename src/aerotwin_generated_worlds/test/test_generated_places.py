@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from aerotwin_core.parameters import load_parameters, parameter_table_markdown, read_yaml
-from aerotwin_worlds.generated import GENERATORS
-from aerotwin_worlds.generated.campus import campus_road
-from aerotwin_worlds.generated.roads import FreeGround, level_pads, loop_road
-from aerotwin_worlds.generated.route import STEEPEST, route_road
-from aerotwin_worlds.generated.stadium import FIELD_HALF_M, HALF_SITE_M
+from aerotwin_generated_worlds import GENERATORS
+from aerotwin_generated_worlds.campus import campus_road
+from aerotwin_generated_worlds.roads import FreeGround, level_pads, loop_road
+from aerotwin_generated_worlds.route import STEEPEST, route_road
+from aerotwin_generated_worlds.stadium import FIELD_HALF_M, HALF_SITE_M
 from aerotwin_worlds.queries import WorldQueries
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -5,10 +5,10 @@
 import cv2
 import numpy as np
 
+from aerotwin_generated_worlds.plants import speckle, vertex_normals
+from aerotwin_generated_worlds.solids import Patch, box, capped, cylinder, join, turned
+from aerotwin_generated_worlds.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.generated.plants import speckle, vertex_normals
-from aerotwin_worlds.generated.solids import Patch, box, capped, cylinder, join, turned
-from aerotwin_worlds.generated.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
 
 PAINTS = (
     (176, 178, 180), (60, 62, 66), (214, 214, 210), (120, 34, 34), (44, 66, 112), (92, 100, 88),

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import cv2
 import numpy as np
 
+from aerotwin_generated_worlds.solids import Patch, capped, cylinder, join
+from aerotwin_generated_worlds.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.generated.solids import Patch, capped, cylinder, join
-from aerotwin_worlds.generated.sunlight import AMBIENT, DIRECT, SUN_MAP, Shade
 
 TEXTURE_PX = 1024
 BARK, STONE, LEAVES = (0.02, 0.02, 0.23, 0.48), (0.02, 0.52, 0.23, 0.98), 0.27

@@ -5,7 +5,7 @@
 import cv2
 import numpy as np
 
-from aerotwin_worlds.generated.cliff import (
+from aerotwin_generated_worlds.cliff import (
     FRONT_HALF_M,
     START_XY_M,
     WALL_END_M,

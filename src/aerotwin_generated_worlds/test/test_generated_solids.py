@@ -9,8 +9,8 @@ import pytest
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
-from aerotwin_worlds.generated import facades, furniture, stands
-from aerotwin_worlds.generated.buildings import (
+from aerotwin_generated_worlds import facades, furniture, stands
+from aerotwin_generated_worlds.buildings import (
     COPING_M,
     FOUNDATION_M,
     NICHE_M,
@@ -21,9 +21,9 @@ from aerotwin_worlds.generated.buildings import (
     _levels,
     building_solid,
 )
-from aerotwin_worlds.generated.plants import lumps
-from aerotwin_worlds.generated.solids import box, capped, cylinder, turned
-from aerotwin_worlds.generated.stands import Sweep, bowl, stand_profile, straight, wall_profile
+from aerotwin_generated_worlds.plants import lumps
+from aerotwin_generated_worlds.solids import box, capped, cylinder, turned
+from aerotwin_generated_worlds.stands import Sweep, bowl, stand_profile, straight, wall_profile
 
 ROUNDING = 1e-9
 BOX_UV = (0.0, 0.0, 1.0, 1.0)

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import njit
 
-from aerotwin_worlds.generated.noise import (
+from aerotwin_generated_worlds.noise import (
     blend,
     cell_noise,
     fractal_noise,

@@ -11,13 +11,13 @@ import numpy as np
 
 from aerotwin_core.parameters import parameter
 from aerotwin_core.threads import default_thread_count
+from aerotwin_generated_worlds.airspace import Airspace
+from aerotwin_generated_worlds.plants import Plant
+from aerotwin_generated_worlds.roads import level_pads
+from aerotwin_generated_worlds.settlement import Settlement, settlement_meshes
+from aerotwin_generated_worlds.site import Site, Stroke, grid_line, land
+from aerotwin_generated_worlds.surfaces import GRAVEL
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.generated.airspace import Airspace
-from aerotwin_worlds.generated.plants import Plant
-from aerotwin_worlds.generated.roads import level_pads
-from aerotwin_worlds.generated.settlement import Settlement, settlement_meshes
-from aerotwin_worlds.generated.site import Site, Stroke, grid_line, land
-from aerotwin_worlds.generated.surfaces import GRAVEL
 
 HALF_SITE_M, N_CHUNKS = 100.0, 4
 WAVE_M, HILLS_M, BUMPS_M = 110.0, 3.6, 0.16

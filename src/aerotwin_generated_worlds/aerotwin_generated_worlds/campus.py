@@ -13,14 +13,14 @@ import numpy as np
 
 from aerotwin_core.parameters import parameter
 from aerotwin_core.threads import default_thread_count
+from aerotwin_generated_worlds.buildings import Building
+from aerotwin_generated_worlds.furniture import street_lamp
+from aerotwin_generated_worlds.plants import Plant
+from aerotwin_generated_worlds.roads import FreeGround, Road, level_pads, loop_road
+from aerotwin_generated_worlds.settlement import Car, Settlement, settlement_meshes
+from aerotwin_generated_worlds.site import Site, Stroke, grid_line, land
+from aerotwin_generated_worlds.surfaces import ASPHALT, CONCRETE, SOIL, WHITE
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.generated.buildings import Building
-from aerotwin_worlds.generated.furniture import street_lamp
-from aerotwin_worlds.generated.plants import Plant
-from aerotwin_worlds.generated.roads import FreeGround, Road, level_pads, loop_road
-from aerotwin_worlds.generated.settlement import Car, Settlement, settlement_meshes
-from aerotwin_worlds.generated.site import Site, Stroke, grid_line, land
-from aerotwin_worlds.generated.surfaces import ASPHALT, CONCRETE, SOIL, WHITE
 
 LOOP_M, ROAD_M, WALKWAY_M = 300.0, 6.4, 1.8
 HALF_SITE_M = (92.0, 78.0)

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial import cKDTree
 
-from aerotwin_worlds.generated.site import Stroke
-from aerotwin_worlds.generated.surfaces import ASPHALT, CONCRETE, WHITE
+from aerotwin_generated_worlds.site import Stroke
+from aerotwin_generated_worlds.surfaces import ASPHALT, CONCRETE, WHITE
 
 STEP_M = 0.5
 DASH_M, GAP_M, LINE_M = 3.0, 4.5, 0.14

@@ -5,14 +5,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from aerotwin_generated_worlds import furniture
+from aerotwin_generated_worlds.buildings import Building, building_mesh, building_solid
+from aerotwin_generated_worlds.plants import Plant, plant_mesh, plant_patch, plant_texture
+from aerotwin_generated_worlds.site import Site, ground_meshes
+from aerotwin_generated_worlds.solids import Patch, join
+from aerotwin_generated_worlds.stands import Sweep, sweep_mesh
+from aerotwin_generated_worlds.sunlight import cast_shade
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.generated import furniture
-from aerotwin_worlds.generated.buildings import Building, building_mesh, building_solid
-from aerotwin_worlds.generated.plants import Plant, plant_mesh, plant_patch, plant_texture
-from aerotwin_worlds.generated.site import Site, ground_meshes
-from aerotwin_worlds.generated.solids import Patch, join
-from aerotwin_worlds.generated.stands import Sweep, sweep_mesh
-from aerotwin_worlds.generated.sunlight import cast_shade
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,10 +15,10 @@ from numba import njit
 
 from aerotwin_core.parameters import parameter
 from aerotwin_core.threads import default_thread_count, run_tasks, split_range
+from aerotwin_generated_worlds import rock, shore
+from aerotwin_generated_worlds.noise import gradient_noise
+from aerotwin_generated_worlds.sunlight import SUN_MAP, bilinear
 from aerotwin_meshes.mesh import TexturedMesh, grid_triangles
-from aerotwin_worlds.generated import rock, shore
-from aerotwin_worlds.generated.noise import gradient_noise
-from aerotwin_worlds.generated.sunlight import SUN_MAP, bilinear
 
 FRONT_HALF_M, CORNER_RADIUS_M, FLANK_M = 30.0, 20.0, 25.0
 CORNER_END_M = FRONT_HALF_M + CORNER_RADIUS_M * math.pi / 2

@@ -14,16 +14,16 @@ from scipy.ndimage import gaussian_filter1d
 
 from aerotwin_core.parameters import parameter
 from aerotwin_core.threads import default_thread_count
+from aerotwin_generated_worlds.airspace import Airspace
+from aerotwin_generated_worlds.buildings import Building
+from aerotwin_generated_worlds.furniture import pole_solid
+from aerotwin_generated_worlds.plants import Plant
+from aerotwin_generated_worlds.roads import STEP_M, FreeGround, Road, level_pads, open_road
+from aerotwin_generated_worlds.settlement import Board, Car, Settlement, settlement_meshes
+from aerotwin_generated_worlds.site import Site, Stroke, grid_line, land
+from aerotwin_generated_worlds.solids import box, turned
+from aerotwin_generated_worlds.surfaces import CONCRETE, GRAVEL
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.generated.airspace import Airspace
-from aerotwin_worlds.generated.buildings import Building
-from aerotwin_worlds.generated.furniture import pole_solid
-from aerotwin_worlds.generated.plants import Plant
-from aerotwin_worlds.generated.roads import STEP_M, FreeGround, Road, level_pads, open_road
-from aerotwin_worlds.generated.settlement import Board, Car, Settlement, settlement_meshes
-from aerotwin_worlds.generated.site import Site, Stroke, grid_line, land
-from aerotwin_worlds.generated.solids import box, turned
-from aerotwin_worlds.generated.surfaces import CONCRETE, GRAVEL
 
 LENGTH_M, ROAD_M = 1000.0, 5.6
 LOW_M, HIGH_M = np.array([-260.0, -170.0]), np.array([260.0, 170.0])

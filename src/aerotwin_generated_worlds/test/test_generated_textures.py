@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from aerotwin_core.camera import PinholeCamera
+from aerotwin_generated_worlds import GENERATORS, surfaces
+from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
+from aerotwin_generated_worlds.site import Stroke, draw_masks
+from aerotwin_generated_worlds.solids import box
+from aerotwin_generated_worlds.sunlight import SUN_MAP, cast_shade
 from aerotwin_worlds import Rasteriser, optical_pose
-from aerotwin_worlds.generated import GENERATORS, surfaces
-from aerotwin_worlds.generated.cliff import CliffParameters, build_cliff
-from aerotwin_worlds.generated.site import Stroke, draw_masks
-from aerotwin_worlds.generated.solids import box
-from aerotwin_worlds.generated.sunlight import SUN_MAP, cast_shade
 
 CAMERA = PinholeCamera(width=376, height=240, fx=229.0, fy=229.0, cx=187.5, cy=119.5)
 UP = np.array([0.0, 0.0, 1.0])

@@ -14,15 +14,15 @@ import numpy as np
 
 from aerotwin_core.parameters import parameter
 from aerotwin_core.threads import default_thread_count
+from aerotwin_generated_worlds import furniture, stands
+from aerotwin_generated_worlds.buildings import Building
+from aerotwin_generated_worlds.plants import Plant
+from aerotwin_generated_worlds.settlement import Board, Car, Settlement, settlement_meshes
+from aerotwin_generated_worlds.site import Site, Stroke, grid_line, land
+from aerotwin_generated_worlds.solids import Patch, box, turned
+from aerotwin_generated_worlds.stands import Sweep
+from aerotwin_generated_worlds.surfaces import ASPHALT, CONCRETE, FIELD, SOIL, TRACK, WHITE, YELLOW
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.generated import furniture, stands
-from aerotwin_worlds.generated.buildings import Building
-from aerotwin_worlds.generated.plants import Plant
-from aerotwin_worlds.generated.settlement import Board, Car, Settlement, settlement_meshes
-from aerotwin_worlds.generated.site import Site, Stroke, grid_line, land
-from aerotwin_worlds.generated.solids import Patch, box, turned
-from aerotwin_worlds.generated.stands import Sweep
-from aerotwin_worlds.generated.surfaces import ASPHALT, CONCRETE, FIELD, SOIL, TRACK, WHITE, YELLOW
 
 HALF_SITE_M, WALL_M = 125.0, 118.0
 YARD_M = 0.9144
