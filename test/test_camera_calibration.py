@@ -11,8 +11,8 @@ from aerotwin_core.camera import BrownCamera, CameraModel, FisheyeCamera
 from aerotwin_core.camera_messages import camera_info_message
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
 from aerotwin_meshes import TexturedMesh
+from aerotwin_rendering import Rasteriser, View
 from aerotwin_sensor_models import ImageSensor, load_preset
-from aerotwin_worlds import Rasteriser, View
 
 CALIBRATION_PX = 0.5
 """How near fx, fy, cx, cy and every pixel must come; seeds 1000-1003 were off by 0.08 and 0.40."""

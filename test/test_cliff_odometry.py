@@ -9,9 +9,9 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.frames import R_CAM_OPTICAL
 from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
+from aerotwin_rendering import Rasteriser
 from aerotwin_sensor_models import CameraNoiseParameters, ImageSensor
 from aerotwin_stereo_odometry import StereoOdometry
-from aerotwin_worlds import Rasteriser
 
 pytestmark = pytest.mark.slow
 

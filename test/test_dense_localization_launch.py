@@ -25,7 +25,8 @@ def dense_map(coarse_world, tmp_path_factory):
     from aerotwin_core.camera import PinholeCamera
     from aerotwin_dense_localization.localization import raster_path
     from aerotwin_dense_localization.mapping import Keyframe, MapBuilder, save_map
-    from aerotwin_worlds import Rasteriser, View, load_world
+    from aerotwin_rendering import Rasteriser, View
+    from aerotwin_worlds import load_world
 
     camera = PinholeCamera(width=480, height=320, fx=300.0, fy=300.0, cx=239.5, cy=159.5)
     world = load_world(coarse_world)

@@ -63,7 +63,7 @@ def test_a_compressed_cloud_is_read(hostile_folder):
 
 
 def test_a_driver_of_graphics_is_looked_for(hostile_folder):
-    words = ["-c", "from aerotwin_worlds.rasteriser import gl_probe; gl_probe.opengl_renderer()"]
+    words = ["-c", "from aerotwin_rendering.rasteriser import gl_probe; gl_probe.opengl_renderer()"]
     done = run(hostile_folder, python_command(*words))
     assert done.returncode == 0, done.stderr
 

@@ -11,7 +11,8 @@ import yaml
 
 from aerotwin_core.parameters import read_yaml
 from aerotwin_generated_worlds import GENERATORS
-from aerotwin_worlds import WorldQueries, load_world
+from aerotwin_rendering import WorldQueries
+from aerotwin_worlds import load_world
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,9 @@ import pytest
 from aerotwin_core.camera import BrownCamera, PinholeCamera, StereoRig
 from aerotwin_core.frames import R_CAM_OPTICAL
 from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
+from aerotwin_rendering import Rasteriser, View
 from aerotwin_sensor_models import load_preset
 from aerotwin_stereo_odometry import StereoOdometry
-from aerotwin_worlds import Rasteriser, View
 
 pytestmark = [pytest.mark.ros, pytest.mark.slow]
 

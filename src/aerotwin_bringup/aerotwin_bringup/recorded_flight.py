@@ -13,6 +13,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge.path import PATH_STEP_S, SampledPath
 from aerotwin_px4_bridge.track import write_track
+from aerotwin_rendering import WorldQueries
 from aerotwin_trajectory_evaluation import (
     RecordedTrack,
     TrackOptions,
@@ -20,7 +21,7 @@ from aerotwin_trajectory_evaluation import (
 )
 from aerotwin_trajectory_evaluation.recorded_track import STEP_S
 from aerotwin_trajectory_evaluation.recordings import Recording
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_worlds import World
 
 TAKEOFF_M = 2.5
 _APPROACH_M_S = 2.0

@@ -14,7 +14,8 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters_file, parameter, to_mapping
 from aerotwin_flight_control import FlightOptions, GeometricParameters, RelayController
 from aerotwin_flight_control.relay import MIRROR_Y_M, RelayReference
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_rendering import WorldQueries
+from aerotwin_worlds import World
 
 VEHICLES = ("first", "second")
 CONTROLLER = f"python:aerotwin_flight_control:{RelayController.__name__}"

@@ -37,8 +37,9 @@ def warm_up_images() -> None:
     from aerotwin_core.geodesy import GeodeticPoint
     from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
     from aerotwin_generated_worlds.stadium import StadiumParameters, build_stadium
+    from aerotwin_rendering import Rasteriser, WorldQueries
     from aerotwin_voxel_cloud.warm_up import warm_up as warm_up_voxels
-    from aerotwin_worlds import Rasteriser, World, WorldQueries
+    from aerotwin_worlds import World
 
     cliff = CliffParameters(
         spacing_m=COARSE_M,

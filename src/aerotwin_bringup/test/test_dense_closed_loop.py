@@ -41,7 +41,7 @@ from aerotwin_dense_localization.localization import (
     raster_path,
     virtual_poses,
 )
-from aerotwin_worlds import Rasteriser, WorldQueries
+from aerotwin_rendering import Rasteriser, WorldQueries
 
 CAMERA = PinholeCamera(width=188, height=120, fx=115.0, fy=115.0, cx=93.5, cy=59.5)
 STANDOFF_M, RATE_HZ = 2.0, 10.0

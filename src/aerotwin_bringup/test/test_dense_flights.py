@@ -19,7 +19,7 @@ from aerotwin_bringup.dense_localization.pictures import CHANGING, Pictures
 from aerotwin_bringup.dense_localization.scanning import CAMERA, Scan, scan_wall
 from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import Localization, Status, raster_path
-from aerotwin_worlds import Rasteriser
+from aerotwin_rendering import Rasteriser
 
 
 @pytest.fixture(scope="module")

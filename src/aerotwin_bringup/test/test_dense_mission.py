@@ -23,10 +23,10 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
 from aerotwin_core.stop_request import Stopped, StopRequest
 from aerotwin_dense_localization.localization import Localization, Status, raster_path
+from aerotwin_rendering import WorldQueries
 from aerotwin_report import write_report
 from aerotwin_report.runs import document_faults
 from aerotwin_trajectory_evaluation.files import read_trajectory
-from aerotwin_worlds import WorldQueries
 
 STANDOFF_M, OFF_M = 2.0, 0.03
 ROUNDING = 1e-6

@@ -15,11 +15,12 @@ from aerotwin_bringup.teach_repeat.sensors import RadarSensor, sensor_of
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes import TexturedMesh
+from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import NoDisplacement, lateral_errors
 from aerotwin_simulator.ground import GroundFaults, GroundRobotParameters, LidarSilence
 from aerotwin_teach_repeat.repeat import RepeatState
 from aerotwin_teach_repeat.teaching import teach_route
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_worlds import World
 
 ALONG_M = 8.0
 ON_ROUTE_M = 0.05

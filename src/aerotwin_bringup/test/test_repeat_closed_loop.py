@@ -25,10 +25,10 @@ from aerotwin_bringup.teach_repeat.record import read_run
 from aerotwin_bringup.teach_repeat.study import known_to_the_tracker
 from aerotwin_core.errors import UserError
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
+from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import NoDisplacement, lateral_errors, metrics_of
 from aerotwin_simulator.ground import GroundFaults, GroundRobotParameters, LidarSilence
 from aerotwin_teach_repeat.repeat import RepeatState
-from aerotwin_worlds import WorldQueries
 
 ALONG_M = 7.0
 START_OFF_M, START_OFF_DEG = 0.4, 8.0

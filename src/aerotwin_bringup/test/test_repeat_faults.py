@@ -12,10 +12,10 @@ from repeat_stage import box_world, lidar_file, teach_in
 
 from aerotwin_bringup.teach_repeat import RepeatStudy, repeat_command, run_repeat
 from aerotwin_core.errors import UserError
+from aerotwin_rendering import WorldQueries
 from aerotwin_simulator.ground import FAULT_WORDS, GroundRobotParameters, faults_of
 from aerotwin_teach_repeat.repeat import RepeatParameters, RepeatState
 from aerotwin_teach_repeat.route_graph import RouteGraph
-from aerotwin_worlds import WorldQueries
 
 ALONG_M = 20.0
 RIGHT_M = 0.3

@@ -15,7 +15,7 @@ from aerotwin_generated_worlds.cliff import (
     build_cliff,
     inland_distance,
 )
-from aerotwin_worlds.queries import WorldQueries
+from aerotwin_rendering.queries import WorldQueries
 
 ROUNDING = 1e-9
 

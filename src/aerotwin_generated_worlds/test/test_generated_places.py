@@ -16,7 +16,7 @@ from aerotwin_generated_worlds.campus import campus_road
 from aerotwin_generated_worlds.roads import FreeGround, level_pads, loop_road
 from aerotwin_generated_worlds.route import STEEPEST, route_road
 from aerotwin_generated_worlds.stadium import FIELD_HALF_M, HALF_SITE_M
-from aerotwin_worlds.queries import WorldQueries
+from aerotwin_rendering.queries import WorldQueries
 
 ROOT = Path(__file__).resolve().parents[3]
 SEEDS = (1000, 1001, 1002)

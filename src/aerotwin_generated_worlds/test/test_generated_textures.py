@@ -14,7 +14,7 @@ from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
 from aerotwin_generated_worlds.site import Stroke, draw_masks
 from aerotwin_generated_worlds.solids import box
 from aerotwin_generated_worlds.sunlight import SUN_MAP, cast_shade
-from aerotwin_worlds import Rasteriser, optical_pose
+from aerotwin_rendering import Rasteriser, optical_pose
 
 CAMERA = PinholeCamera(width=376, height=240, fx=229.0, fy=229.0, cx=187.5, cy=119.5)
 UP = np.array([0.0, 0.0, 1.0])

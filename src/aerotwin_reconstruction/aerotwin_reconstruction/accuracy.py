@@ -15,7 +15,8 @@ from scipy.spatial import cKDTree
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_reconstruction.degradation import sample_surface
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_rendering import WorldQueries
+from aerotwin_worlds import World
 
 NEAR_M = 0.3
 """A true place is there if a point is nearer than this."""

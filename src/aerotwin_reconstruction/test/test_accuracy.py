@@ -9,8 +9,9 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes import TexturedMesh
 from aerotwin_reconstruction.accuracy import accuracy, sampling_floor, seen
-from aerotwin_worlds import World, WorldQueries
-from aerotwin_worlds.view import optical_pose
+from aerotwin_rendering import WorldQueries
+from aerotwin_rendering.view import optical_pose
+from aerotwin_worlds import World
 
 HALF_M, TABLE_M, TABLE_Z = 10.0, 2.0, 1.5
 CAMERA = PinholeCamera(width=401, height=401, fx=200.0, fy=200.0, cx=200.0, cy=200.0)

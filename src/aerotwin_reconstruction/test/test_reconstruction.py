@@ -28,7 +28,8 @@ from aerotwin_reconstruction.survey import (
 )
 from aerotwin_reconstruction.survey.photograph import photograph
 from aerotwin_registration.ply import read_ply
-from aerotwin_worlds import World, WorldQueries, load_world
+from aerotwin_rendering import WorldQueries
+from aerotwin_worlds import World, load_world
 
 ORIGIN = GeodeticPoint(latitude_deg=47.4, longitude_deg=8.5, altitude_m=400.0)
 HALF_M, BOX_M, ROOF_M = 40.0, 5.0, 4.0

@@ -20,7 +20,7 @@ from aerotwin_reconstruction.survey import (
     shots_of_flight,
 )
 from aerotwin_reconstruction.survey.flight import AIMED_DEG, MISSED_M, camera_rotation, trigger
-from aerotwin_worlds.view import optical_pose
+from aerotwin_rendering.view import optical_pose
 
 ROUNDING = 1e-9
 LOW, HIGH, GROUND = (-50.0, -40.0), (70.0, 60.0), 3.0

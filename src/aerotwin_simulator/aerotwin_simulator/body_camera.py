@@ -13,10 +13,10 @@ from aerotwin_core.camera_messages import camera_info_message, image_message
 from aerotwin_core.messages import serialize
 from aerotwin_core.threads import default_thread_count, run_tasks
 from aerotwin_core.time import Schedule, from_seconds
+from aerotwin_rendering import Frame, View
 from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.topics import Topic
-from aerotwin_worlds import Frame, View
 
 MONO, RGB, DEPTH, IDS = "mono", "rgb", "depth", "ids"
 _ENCODINGS = {MONO: "mono8", RGB: "rgb8"}

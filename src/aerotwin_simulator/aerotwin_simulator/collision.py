@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_multirotor_dynamics import Airframe, layout
-from aerotwin_worlds import WorldQueries
+from aerotwin_rendering import WorldQueries
 
 N_DIRECTIONS = 16
 """Corners of the outline: a rotor of 0.13 m is cut by 3 mm between two."""

@@ -18,9 +18,10 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_px4_bridge import Mission
+from aerotwin_rendering import WorldQueries
 from aerotwin_simulator.collision import N_DIRECTIONS, ROUGH_M, frame_lines, mesh_at
 from aerotwin_simulator.fleet import SPACING_M, VehiclePlan, side_by_side
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_worlds import World
 
 CLEAR_M = 2.0
 """Way that a vehicle keeps from everything: its span and twice the metre that gusts push it off."""

@@ -12,12 +12,12 @@ from aerotwin_core.messages import serialize, transform_stamped
 from aerotwin_core.time import Schedule
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_multirotor_dynamics import layout
+from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import Lidar, LidarParameters, load_preset, scan_message
 from aerotwin_simulator import topics
 from aerotwin_simulator.mounting import T_body_sensor
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.truth import TruthStep
-from aerotwin_worlds import WorldQueries
 
 LIDAR_FRAME = "lidar"
 

@@ -5,7 +5,8 @@
 from collections.abc import Sequence
 
 from aerotwin_meshes import TexturedMesh
-from aerotwin_worlds import Frame, Rasteriser, View, World
+from aerotwin_rendering import Frame, Rasteriser, View
+from aerotwin_worlds import World
 
 
 class Renderer:

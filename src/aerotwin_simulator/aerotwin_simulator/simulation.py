@@ -19,6 +19,7 @@ from aerotwin_core.fixed_layout import FixedLayout
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import serialize
 from aerotwin_core.time import Schedule, to_seconds
+from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import topics
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.fleet_starts import place_side_by_side
@@ -30,7 +31,7 @@ from aerotwin_simulator.surroundings import Surroundings
 from aerotwin_simulator.topics import Outlet
 from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
 from aerotwin_simulator.world_follower import WorldFollower
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_worlds import World
 
 CLOCK_RATE_HZ = 100.0
 

@@ -11,11 +11,12 @@ import numpy as np
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
+from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import seed_sequence
 from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.renderer import Renderer
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_worlds import World
 
 CLEAR_M = 2.0
 """Height above the last ground from which on it is asked for less often."""

@@ -13,6 +13,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
 from aerotwin_core.messages import stamp_ns
 from aerotwin_core.parameters import load_parameters
+from aerotwin_rendering import Frame, Rasteriser
 from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator import Simulation, SimulatorParameters, renderer
 from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, Eye, Outlets
@@ -20,7 +21,6 @@ from aerotwin_simulator.camera_file import load_cameras
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.topics import Topic
-from aerotwin_worlds import Frame, Rasteriser
 
 ROUNDING = 1e-12
 SMALL = {"width": 64, "height": 48, "fx": 40.0, "fy": 40.0, "cx": 31.5, "cy": 23.5}

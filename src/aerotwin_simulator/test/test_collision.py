@@ -13,10 +13,10 @@ from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
 from aerotwin_meshes import TexturedMesh
 from aerotwin_multirotor_dynamics import layout, load_airframe
 from aerotwin_multirotor_dynamics.packing import state_length
+from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.collision import CollisionWatch, frame_lines
 from aerotwin_simulator.surroundings import Surface
-from aerotwin_worlds import WorldQueries
 
 STEP_S = 0.004
 IRIS = load_airframe("iris")

@@ -11,10 +11,11 @@ import pytest
 from aerotwin_core.errors import ParameterError
 from aerotwin_meshes import TexturedMesh
 from aerotwin_px4_bridge import Mission, Waypoint
+from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.fleet_starts import CLEAR_M, place_side_by_side
-from aerotwin_worlds import WorldQueries, load_world
+from aerotwin_worlds import load_world
 
 HOVER = "waypoints: [{position_m: [0.0, 0.0, 5.0]}]\n"
 EAST_30_M = "waypoints: [{position_m: [30.0, 0.0, 5.0]}]\n"

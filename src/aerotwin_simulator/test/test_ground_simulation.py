@@ -13,6 +13,7 @@ from aerotwin_core.frames import invert_transform, make_transform
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_ground_dynamics import NO_SLIP, Command, NoGroundError, UnicycleParameters
 from aerotwin_meshes import TexturedMesh
+from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import LidarParameters, load_preset
 from aerotwin_simulator.ground import (
     STEP_NS,
@@ -27,7 +28,7 @@ from aerotwin_simulator.ground import (
     faults_of,
     stand_vehicle,
 )
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_worlds import World
 
 SLOPE = 0.1
 WALL_X_M = 12.0

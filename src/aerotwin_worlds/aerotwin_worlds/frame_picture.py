@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 if TYPE_CHECKING:
-    from aerotwin_worlds import Frame
+    from aerotwin_rendering import Frame
 
 NEAREST_SHARE, FARTHEST_SHARE = 0.02, 0.98  # quantiles at the ends of the depth colours
 CAPTION_PX, CAPTION_SCALE = 14, 0.4

@@ -16,7 +16,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.queries import WorldQueries
+from aerotwin_rendering.queries import WorldQueries
 from aerotwin_worlds.world import World
 
 SHAPES = ("quarters", "cross", "disc")

@@ -54,9 +54,10 @@ def run(args: argparse.Namespace) -> int:
     import cv2
 
     from aerotwin_core.errors import UserError
-    from aerotwin_worlds import Rasteriser, View, load_world
+    from aerotwin_rendering import Rasteriser, View
+    from aerotwin_rendering.view import optical_pose
+    from aerotwin_worlds import load_world
     from aerotwin_worlds.frame_picture import draw_caption, show
-    from aerotwin_worlds.view import optical_pose
 
     camera = _camera(args)
     if not np.isfinite(args.position_m or (0.0, 0.0, 0.0)).all():
@@ -113,7 +114,7 @@ def _camera(args: argparse.Namespace) -> "CameraModel":
 def _position(args: argparse.Namespace, world: "World") -> np.ndarray:
     """Return where the camera stands in the map [m]."""
     from aerotwin_core.errors import UserError
-    from aerotwin_worlds import WorldQueries
+    from aerotwin_rendering import WorldQueries
 
     position = np.array(args.position_m or world.start_p_map, float)
     if not args.position_m:

@@ -10,9 +10,10 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes.mesh import TexturedMesh, grid_triangles
-from aerotwin_worlds import Rasteriser, View, World
+from aerotwin_rendering import Rasteriser, View
+from aerotwin_rendering.view import optical_pose
+from aerotwin_worlds import World
 from aerotwin_worlds.marks import SHAPES, MarkStyle, paint_marks
-from aerotwin_worlds.view import optical_pose
 
 GREY = 120
 TEXEL_M = 0.02

@@ -21,8 +21,9 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
 from aerotwin_generated_worlds import GENERATORS
 from aerotwin_registration import ICP_PRESETS, align, coarse_align
+from aerotwin_rendering import WorldQueries
 from aerotwin_voxel_cloud import voxelise
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_worlds import World
 from evidence.benchmarks.result import Benchmark
 from evidence.benchmarks.setting import bare_world
 

@@ -24,8 +24,8 @@ from aerotwin_dense_localization.localization import (
 from aerotwin_dense_localization.mapping import DenseMap, Keyframe, MapBuilder, find_links
 from aerotwin_dense_localization.splats import SplatCloud, SplatRasteriser
 from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
-from aerotwin_worlds import Rasteriser, optical_pose
-from aerotwin_worlds import View as CameraView
+from aerotwin_rendering import Rasteriser, optical_pose
+from aerotwin_rendering import View as CameraView
 from evidence.benchmarks.result import Benchmark
 from evidence.benchmarks.setting import bare_world, wall_ms
 

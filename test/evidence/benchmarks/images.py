@@ -15,10 +15,11 @@ from aerotwin_core.camera import StereoRig
 from aerotwin_core.errors import UserError
 from aerotwin_generated_worlds import GENERATORS
 from aerotwin_meshes import TexturedMesh
+from aerotwin_rendering import Rasteriser, View, optical_pose
+from aerotwin_rendering.rasteriser.gl_probe import has_graphics_card
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_stereo_odometry import StereoOdometry, StereoOdometryParameters
-from aerotwin_worlds import Rasteriser, View, load_world, optical_pose
-from aerotwin_worlds.rasteriser.gl_probe import has_graphics_card
+from aerotwin_worlds import load_world
 from evidence.benchmarks.result import Benchmark
 
 N_FRAMES = 40

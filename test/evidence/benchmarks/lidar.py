@@ -8,8 +8,8 @@ import numpy as np
 
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_generated_worlds.stadium import StadiumParameters, build_stadium
+from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import Lidar, load_preset
-from aerotwin_worlds import WorldQueries
 from evidence.benchmarks.result import Benchmark
 from evidence.benchmarks.setting import bare_world, embree_cast, wall_ms
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes import TexturedMesh
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_rendering import WorldQueries
+from aerotwin_worlds import World
 
 
 def bare_world(name: str, meshes: Sequence[TexturedMesh]) -> World:

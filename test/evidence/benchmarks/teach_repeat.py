@@ -18,11 +18,11 @@ from aerotwin_core.trajectory import Trajectory
 from aerotwin_generated_worlds.campus import CampusParameters, build_campus, campus_road
 from aerotwin_generated_worlds.route import RouteParameters, build_route, route_road
 from aerotwin_meshes import TexturedMesh
+from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import Lidar, load_preset
 from aerotwin_teach_repeat.localization import Localizer, ScanOdometry
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import teach_route
-from aerotwin_worlds import WorldQueries
 from evidence.benchmarks.result import Benchmark
 from evidence.benchmarks.setting import bare_world, wall_ms
 

@@ -53,7 +53,8 @@ from aerotwin_dense_localization.mapping import LinkParameters, MapParameters
 from aerotwin_dense_localization.splats import SplatRasteriser
 from aerotwin_map_evaluation.observed import camera_view, seen_samples
 from aerotwin_map_evaluation.surface import SurfaceReference
-from aerotwin_worlds import Rasteriser, World, load_world
+from aerotwin_rendering import Rasteriser
+from aerotwin_worlds import World, load_world
 from evidence.dense_study.features import FeatureBaselines
 from evidence.dense_study.results import (
     FEATURES,

@@ -15,7 +15,7 @@ from aerotwin_bringup.dense_localization.pictures import SCAN, Pictures
 from aerotwin_bringup.dense_localization.scanning import CAMERA
 from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import Status, raster_path
-from aerotwin_worlds import Rasteriser
+from aerotwin_rendering import Rasteriser
 
 PLACED_M = {"orb": 0.15, "sift": 0.05}
 """At 4 m from a map whose pixels are 12 mm; features lie within a pixel or two of it."""

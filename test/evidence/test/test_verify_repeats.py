@@ -25,12 +25,12 @@ from aerotwin_bringup.teach_repeat.judging import route_in_bent_map
 from aerotwin_bringup.teach_repeat.record import RECORD
 from aerotwin_core.errors import UserError
 from aerotwin_reconstruction.degradation import field_of, load_degradation
+from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import arc_length, true_poses
 from aerotwin_simulator.ground import GroundRobotParameters
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import DriveTeacher
 from aerotwin_teach_repeat.teaching import Route as RouteFile
-from aerotwin_worlds import WorldQueries
 
 ALONG_M = 5.0
 SEED = 1000

@@ -21,7 +21,7 @@ from aerotwin_dense_localization.mapping import (
     find_links,
 )
 from aerotwin_registration.icp.similarity import fit_rigid
-from aerotwin_worlds import Rasteriser
+from aerotwin_rendering import Rasteriser
 
 RIG = PinholeCamera(width=1280, height=800, fx=914.0, fy=914.0, cx=639.5, cy=399.5)
 """70 degrees wide."""

@@ -6,10 +6,10 @@ import numpy as np
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray
+from aerotwin_rendering import Rasteriser, View
 from aerotwin_sensor_models import load_preset
 from aerotwin_sensor_models.exposure import ExposureParameters
 from aerotwin_sensor_models.image_sensor import ImageSensor
-from aerotwin_worlds import Rasteriser, View
 
 LEFT, RIGHT, SCAN = range(3)
 """Numbers of cameras, which set their noise apart."""

@@ -19,12 +19,12 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import Command, NoGroundError
+from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import Displacement, NoDisplacement, arc_length, true_poses
 from aerotwin_simulator.ground import GroundSimulation
 from aerotwin_teach_repeat.repeat import Repeater, RepeatState, RepeatStep
 from aerotwin_teach_repeat.repeat.step import ENDED
 from aerotwin_teach_repeat.route_graph import RouteGraph
-from aerotwin_worlds import WorldQueries
 
 __all__ = ["SETTLE_S", "in_base", "run_repeat", "run_repeats"]
 

@@ -11,12 +11,12 @@ from aerotwin_bringup.teach_repeat.sensors import RadarSensor
 from aerotwin_bringup.teach_repeat.study import RepeatStudy
 from aerotwin_core.frames import invert_transform, transform_points
 from aerotwin_core.section import Figure, Section
+from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import Displacement, true_poses
 from aerotwin_repeat_evaluation.published import published_table
 from aerotwin_simulator.ground import NO_FAULTS
 from aerotwin_teach_repeat.radar.figures import power_from_above, turn_picture
 from aerotwin_teach_repeat.route_graph import RouteGraph
-from aerotwin_worlds import WorldQueries
 
 SHOWN_M = 40.0
 """Half of the side of the pictures."""

@@ -77,9 +77,10 @@ def run(args: argparse.Namespace) -> int:
     from aerotwin_bringup.teach_repeat.radar_page import radar_section
     from aerotwin_core.cli import say, write_json
     from aerotwin_core.output_lock import refuse_inputs_as_output
+    from aerotwin_rendering import WorldQueries
     from aerotwin_repeat_evaluation import metrics_of, section_of
     from aerotwin_teach_repeat.route_graph import RouteGraph
-    from aerotwin_worlds import WorldQueries, load_world
+    from aerotwin_worlds import load_world
 
     refuse_inputs_as_output(args.out, args.graph)
     study = _study(args)

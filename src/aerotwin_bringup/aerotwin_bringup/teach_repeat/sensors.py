@@ -10,6 +10,7 @@ import numpy as np
 
 from aerotwin_bringup.teach_repeat.study import RepeatStudy
 from aerotwin_core.frames import FloatArray
+from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import RadarParameters, RadarScan, load_preset
 from aerotwin_simulator.ground import (
     GroundFaults,
@@ -32,7 +33,6 @@ from aerotwin_teach_repeat.radar import (
 from aerotwin_teach_repeat.repeat import Localizer as AnyLocalizer
 from aerotwin_teach_repeat.repeat import Odometry
 from aerotwin_teach_repeat.route_graph import RouteGraph
-from aerotwin_worlds import WorldQueries
 
 Senses = Callable[[RouteGraph, Sequence[int], RepeatStudy], tuple[Odometry, AnyLocalizer]]
 """Makes odometry and localiser, as the protocols of `aerotwin_teach_repeat.repeat`."""

@@ -13,7 +13,7 @@ from aerotwin_reconstruction.degradation import changes
 from aerotwin_reconstruction.degradation.cloud import NO_CAR, field_of
 from aerotwin_reconstruction.degradation.displacement import DisplacementField
 from aerotwin_reconstruction.degradation.parameters import DegradationParameters
-from aerotwin_worlds.scene import RayScene
+from aerotwin_rendering.ray_scene import RayScene
 
 _UP = (0.0, 0.0, 1.0)
 

@@ -19,7 +19,8 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_meshes import TexturedMesh
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_rendering import WorldQueries
+from aerotwin_worlds import World
 
 LEAST_CORRELATION = 0.78
 """Of a mark with its ideal picture, whatever its contrast."""

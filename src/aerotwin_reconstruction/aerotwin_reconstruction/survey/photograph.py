@@ -15,7 +15,8 @@ from aerotwin_reconstruction.survey.camera import SurveyCamera
 from aerotwin_reconstruction.survey.flight import GnssNoise, TakenShot
 from aerotwin_reconstruction.survey.folder import IMAGES, RECORD, TRUTH, write_poses
 from aerotwin_reconstruction.survey.photo import PhotoTag, write_photo
-from aerotwin_worlds import Rasteriser, View, World
+from aerotwin_rendering import Rasteriser, View
+from aerotwin_worlds import World
 
 _TAKE_OFF = datetime.datetime(2026, 6, 1, 10, 0, 0)  # a date of its own: no clock is asked
 

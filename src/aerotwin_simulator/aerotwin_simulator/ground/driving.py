@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from aerotwin_core.time import NANOSECONDS_PER_SECOND, from_seconds
 from aerotwin_ground_dynamics import Command, GroundVehicle
+from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.ground.robot import (
     GroundRobotParameters,
@@ -16,7 +17,7 @@ from aerotwin_simulator.ground.robot import (
 )
 from aerotwin_simulator.ground.sensing import Scan
 from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation
-from aerotwin_worlds import WorldQueries, load_world
+from aerotwin_worlds import load_world
 
 MOST_STEPS = 10
 """Steps that are made up for in one go; what is later than that is skipped: the run is late."""

@@ -12,12 +12,13 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import quaternion_from_yaw, transform_from_pose
 from aerotwin_core.parameters import load_parameters, parameter, read_yaml
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
+from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults
 from aerotwin_simulator.ground.sensing import LidarSensing, Scan, Sensing
 from aerotwin_simulator.ground.simulation import GroundSimulation, TurnT, stand_vehicle
 from aerotwin_simulator.mounting import T_body_sensor
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_worlds import World
 
 KINDS: dict[str, type[UnicycleParameters] | type[BicycleParameters]] = {
     "unicycle": UnicycleParameters,

@@ -22,11 +22,11 @@ from aerotwin_ground_dynamics import (
     GroundVehicle,
     UnicycleParameters,
 )
+from aerotwin_rendering import WorldQueries
 from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults, Kidnapping
 from aerotwin_simulator.ground.sensing import Sensing
 from aerotwin_simulator.ground.terrain import TerrainBelow
 from aerotwin_simulator.lidar import Turns
-from aerotwin_worlds import WorldQueries
 
 STEP_NS = 10_000_000
 """Step of the vehicle: 100 Hz."""

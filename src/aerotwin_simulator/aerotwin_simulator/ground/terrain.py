@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from aerotwin_worlds import WorldQueries
+from aerotwin_rendering import WorldQueries
 
 CARRY_M = 0.25
 """Way between two looks at the ground while a vehicle is carried along it."""

@@ -22,8 +22,8 @@ from aerotwin_bringup.teach_repeat.record import RECORD, read_run
 from aerotwin_core.child_python import spawning_context
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
+from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import metrics_of
-from aerotwin_worlds import WorldQueries
 from evidence.verification.repeats.case import Case
 
 SCORES = "scores.json"

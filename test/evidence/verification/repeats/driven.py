@@ -23,6 +23,7 @@ from aerotwin_core.time import to_seconds
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_ground_dynamics import Command
 from aerotwin_reconstruction.degradation import sample_surface
+from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import DrivenDisplacement, arc_length, marks_on_route
 from aerotwin_simulator.ground import NO_FAULTS
 from aerotwin_teach_repeat.route_graph import RouteGraph
@@ -34,7 +35,7 @@ from aerotwin_teach_repeat.teaching import (
 )
 from aerotwin_teach_repeat.tracking import RouteProgress
 from aerotwin_trajectory_evaluation.files import write_tum
-from aerotwin_worlds import World, WorldQueries, load_world
+from aerotwin_worlds import World, load_world
 from evidence.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph
 
 TEACH = 1000

@@ -27,8 +27,9 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.localization import LocalizationParameters, virtual_poses
 from aerotwin_dense_localization.localization.scan_path import moved_ahead
 from aerotwin_dense_localization.mapping import DenseMap
+from aerotwin_rendering import Rasteriser
 from aerotwin_trajectory_evaluation.files import load_trajectory
-from aerotwin_worlds import Rasteriser, World
+from aerotwin_worlds import World
 
 Images = Iterator[tuple[int, np.ndarray]]
 

@@ -23,7 +23,7 @@ from aerotwin_core.cli import StageBars, progress
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.run_folder import software_versions
 from aerotwin_dense_localization.mapping.recorder import RecordedMap
-from aerotwin_worlds import Rasteriser
+from aerotwin_rendering import Rasteriser
 
 
 def map_world(

@@ -38,8 +38,9 @@ from aerotwin_core.time import Schedule, from_seconds
 from aerotwin_dense_localization.localization import Localization, body_covariance
 from aerotwin_multirotor_dynamics import load_airframe, standing_pose
 from aerotwin_px4_bridge import VisionPose
+from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_worlds import World, WorldQueries
+from aerotwin_worlds import World
 
 LIFT_M = 0.5
 STEPS_HZ = 250.0

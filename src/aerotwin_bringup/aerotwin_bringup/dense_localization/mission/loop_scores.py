@@ -11,7 +11,7 @@ from aerotwin_bringup.dense_localization.scanning import Scan
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import parameter, to_mapping
 from aerotwin_core.time import to_seconds
-from aerotwin_worlds import WorldQueries
+from aerotwin_rendering import WorldQueries
 
 NEAR_SHARE = 0.2
 """Of the wall before the camera, so much stands nearer than its distance: as paths are led."""

@@ -43,10 +43,11 @@ from aerotwin_core.stop_request import WRITING_REPORT, StopRequest
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_dense_localization.mapping import save_map
 from aerotwin_dense_localization.splats import SplatRasteriser
+from aerotwin_rendering import Rasteriser, WorldQueries
 from aerotwin_report import write_report
 from aerotwin_simulator.run_folder import run_configuration
 from aerotwin_trajectory_evaluation.files import write_tum
-from aerotwin_worlds import Rasteriser, World, WorldQueries, load_world
+from aerotwin_worlds import World, load_world
 
 
 @dataclass(frozen=True, kw_only=True)

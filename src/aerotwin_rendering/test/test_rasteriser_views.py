@@ -10,10 +10,10 @@ import pytest
 
 from aerotwin_core.camera import BrownCamera, FisheyeCamera, PinholeCamera
 from aerotwin_meshes import TexturedMesh
-from aerotwin_worlds import Rasteriser, View, WorldQueries, optical_pose
-from aerotwin_worlds.rasteriser import lens as lens_module
-from aerotwin_worlds.rasteriser import scene
-from aerotwin_worlds.rasteriser.lens import MOST_LENSES, Lenses, lens_of
+from aerotwin_rendering import Rasteriser, View, WorldQueries, optical_pose
+from aerotwin_rendering.rasteriser import lens as lens_module
+from aerotwin_rendering.rasteriser import scene
+from aerotwin_rendering.rasteriser.lens import MOST_LENSES, Lenses, lens_of
 
 SIZE = {"width": 160, "height": 120}
 CENTRE = {"cx": 79.5, "cy": 59.5}

@@ -10,7 +10,7 @@ import numpy as np
 from numba import float32, int64, njit, uint8, uint32, void
 
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.reflectivity import triangle_reflectivity
+from aerotwin_rendering.reflectivity import triangle_reflectivity
 
 NOTHING = -1
 """Mesh and triangle of a ray that hits none."""

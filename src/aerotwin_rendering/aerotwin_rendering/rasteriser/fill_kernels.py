@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from aerotwin_worlds.rasteriser.clusters import CLUSTER_TRIANGLES, CLUSTER_VERTICES
-from aerotwin_worlds.rasteriser.cull_kernels import MARGIN, pixels_of, to_grid
-from aerotwin_worlds.rasteriser.memory import write_least_of_three
+from aerotwin_rendering.rasteriser.clusters import CLUSTER_TRIANGLES, CLUSTER_VERTICES
+from aerotwin_rendering.rasteriser.cull_kernels import MARGIN, pixels_of, to_grid
+from aerotwin_rendering.rasteriser.memory import write_least_of_three
 
 # Columns and rows beyond these are all alike; LIFT is added before numbers are cut to integers,
 # which rounds them towards zero.

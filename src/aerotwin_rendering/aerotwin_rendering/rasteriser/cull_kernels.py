@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from aerotwin_worlds.rasteriser.lens import EMPTY_HIGH, EMPTY_LOW
+from aerotwin_rendering.rasteriser.lens import EMPTY_HIGH, EMPTY_LOW
 
 # Grid coordinates of vertices are single precision: 5e-4 px off at 8192 px.
 MARGIN = np.float32(2e-3)

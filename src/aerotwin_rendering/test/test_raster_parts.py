@@ -7,14 +7,14 @@ import pytest
 
 from aerotwin_core.luma import LUMA_REC601
 from aerotwin_generated_worlds import noise
-from aerotwin_worlds.rasteriser.clusters import (
+from aerotwin_rendering.rasteriser.clusters import (
     CLUSTER_TRIANGLES,
     build_clusters,
     join_clusters,
     triangles_of,
     vertices_of,
 )
-from aerotwin_worlds.rasteriser.mipmaps import build_pyramid, texture_table
+from aerotwin_rendering.rasteriser.mipmaps import build_pyramid, texture_table
 
 ROUNDING = 1e-9
 BYTE = 0.51  # every level is rounded to bytes once, from unrounded averages

@@ -10,8 +10,8 @@ import pytest
 from aerotwin_core.camera import FisheyeCamera, PinholeCamera
 from aerotwin_core.errors import UserError
 from aerotwin_meshes import TexturedMesh
-from aerotwin_worlds import Rasteriser, View, optical_pose
-from aerotwin_worlds.rasteriser import gl_probe, rasteriser
+from aerotwin_rendering import Rasteriser, View, optical_pose
+from aerotwin_rendering.rasteriser import gl_probe, rasteriser
 
 CAMERA = PinholeCamera(width=160, height=120, fx=100.0, fy=98.0, cx=79.5, cy=61.0, skew=2.0)
 POSE = optical_pose([-10.0, -24.0, 7.0], yaw=1.5, pitch_down=0.1)

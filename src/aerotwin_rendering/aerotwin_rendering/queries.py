@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds import columns
-from aerotwin_worlds.scene import NOTHING, RayScene, SurfaceHits
+from aerotwin_rendering import columns
+from aerotwin_rendering.ray_scene import NOTHING, RayScene, SurfaceHits
 
 GROUND_MARGIN_M = 0.5
 FOOT_M = 0.2

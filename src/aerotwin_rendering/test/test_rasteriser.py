@@ -12,7 +12,7 @@ import pytest
 
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_meshes import TexturedMesh
-from aerotwin_worlds import Rasteriser, View, WorldQueries, optical_pose
+from aerotwin_rendering import Rasteriser, View, WorldQueries, optical_pose
 
 CAMERA = PinholeCamera(width=96, height=64, fx=80.0, fy=76.0, cx=47.5, cy=31.5)
 SINGLE = 1e-6  # single precision of stored depths, relative

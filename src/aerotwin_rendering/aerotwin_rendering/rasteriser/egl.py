@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.camera import PinholeCamera
-from aerotwin_worlds.rasteriser import gl_shaders
-from aerotwin_worlds.rasteriser.clusters import triangles_of, vertices_of
-from aerotwin_worlds.rasteriser.cull import visible_clusters
-from aerotwin_worlds.rasteriser.cull_kernels import Visible
-from aerotwin_worlds.rasteriser.lens import Lenses
-from aerotwin_worlds.rasteriser.mipmaps import CHANNELS, Pyramid
-from aerotwin_worlds.rasteriser.scene import KeyedByIdentity, Scene, SceneStore
-from aerotwin_worlds.rasteriser.views import Frame, View
+from aerotwin_rendering.rasteriser import gl_shaders
+from aerotwin_rendering.rasteriser.clusters import triangles_of, vertices_of
+from aerotwin_rendering.rasteriser.cull import visible_clusters
+from aerotwin_rendering.rasteriser.cull_kernels import Visible
+from aerotwin_rendering.rasteriser.lens import Lenses
+from aerotwin_rendering.rasteriser.mipmaps import CHANNELS, Pyramid
+from aerotwin_rendering.rasteriser.scene import KeyedByIdentity, Scene, SceneStore
+from aerotwin_rendering.rasteriser.views import Frame, View
 
 _COMMAND = np.dtype(
     [(name, np.uint32) for name in ("count", "instances", "first", "base_vertex", "base_instance")]

@@ -10,11 +10,15 @@ from aerotwin_core.camera import BrownCamera, CameraModel, PinholeCamera, Stereo
 from aerotwin_core.errors import UserError
 from aerotwin_core.threads import default_thread_count
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.rasteriser.cpu import CpuRenderer
-from aerotwin_worlds.rasteriser.egl import EglRenderer
-from aerotwin_worlds.rasteriser.gl_probe import choose_backend, has_graphics_card, opengl_renderer
-from aerotwin_worlds.rasteriser.scene import SceneStore
-from aerotwin_worlds.rasteriser.views import Frame, View
+from aerotwin_rendering.rasteriser.cpu import CpuRenderer
+from aerotwin_rendering.rasteriser.egl import EglRenderer
+from aerotwin_rendering.rasteriser.gl_probe import (
+    choose_backend,
+    has_graphics_card,
+    opengl_renderer,
+)
+from aerotwin_rendering.rasteriser.scene import SceneStore
+from aerotwin_rendering.rasteriser.views import Frame, View
 
 LEVEL_BIAS = -0.4
 

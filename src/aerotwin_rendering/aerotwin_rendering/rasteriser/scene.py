@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from aerotwin_meshes.mesh import TexturedMesh
-from aerotwin_worlds.rasteriser.clusters import Clusters, build_clusters, join_clusters
-from aerotwin_worlds.rasteriser.mipmaps import Pyramid, build_pyramid
+from aerotwin_rendering.rasteriser.clusters import Clusters, build_clusters, join_clusters
+from aerotwin_rendering.rasteriser.mipmaps import Pyramid, build_pyramid
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@
 card's driver answers, with OpenGL. The camera may be any `aerotwin_core.camera.CameraModel`.
 """
 
-from aerotwin_worlds.rasteriser.rasteriser import Rasteriser
-from aerotwin_worlds.rasteriser.views import Frame, View
+from aerotwin_rendering.rasteriser.rasteriser import Rasteriser
+from aerotwin_rendering.rasteriser.views import Frame, View
 
 __all__ = ["Frame", "Rasteriser", "View"]

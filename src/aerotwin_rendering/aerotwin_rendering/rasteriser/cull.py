@@ -4,10 +4,10 @@
 
 import numpy as np
 
-from aerotwin_worlds.rasteriser.clusters import Clusters
-from aerotwin_worlds.rasteriser.cull_kernels import Visible, find_visible
-from aerotwin_worlds.rasteriser.lens import Lens
-from aerotwin_worlds.rasteriser.views import View
+from aerotwin_rendering.rasteriser.clusters import Clusters
+from aerotwin_rendering.rasteriser.cull_kernels import Visible, find_visible
+from aerotwin_rendering.rasteriser.lens import Lens
+from aerotwin_rendering.rasteriser.views import View
 
 
 def pose_record(T_map_optical: np.ndarray) -> np.ndarray:

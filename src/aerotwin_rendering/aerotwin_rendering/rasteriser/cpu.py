@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from aerotwin_core.threads import run_tasks
-from aerotwin_worlds.rasteriser.cull import pose_record, visible_clusters
-from aerotwin_worlds.rasteriser.cull_kernels import Visible
-from aerotwin_worlds.rasteriser.fill_kernels import Scratch, make_scratch
-from aerotwin_worlds.rasteriser.lens import Lens, Lenses
-from aerotwin_worlds.rasteriser.mipmaps import texture_table
-from aerotwin_worlds.rasteriser.scene import Scene, SceneStore
-from aerotwin_worlds.rasteriser.shade_kernels import Output, Textures, render_band
-from aerotwin_worlds.rasteriser.views import Frame, View, empty_frame
+from aerotwin_rendering.rasteriser.cull import pose_record, visible_clusters
+from aerotwin_rendering.rasteriser.cull_kernels import Visible
+from aerotwin_rendering.rasteriser.fill_kernels import Scratch, make_scratch
+from aerotwin_rendering.rasteriser.lens import Lens, Lenses
+from aerotwin_rendering.rasteriser.mipmaps import texture_table
+from aerotwin_rendering.rasteriser.scene import Scene, SceneStore
+from aerotwin_rendering.rasteriser.shade_kernels import Output, Textures, render_band
+from aerotwin_rendering.rasteriser.views import Frame, View, empty_frame
 
 BAND_ROWS = 60
 

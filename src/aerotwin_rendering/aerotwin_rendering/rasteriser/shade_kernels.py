@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from aerotwin_worlds.rasteriser.fill_kernels import fill_band
-from aerotwin_worlds.rasteriser.memory import read_byte, read_word
+from aerotwin_rendering.rasteriser.fill_kernels import fill_band
+from aerotwin_rendering.rasteriser.memory import read_byte, read_word
 
 HORIZON_GREY = 208.0
 ZENITH_GREY = 238.0

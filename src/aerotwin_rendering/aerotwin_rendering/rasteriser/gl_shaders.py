@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shader programs of the OpenGL renderer; the formulas are those of the compiled kernels."""
 
-from aerotwin_worlds.rasteriser.shade_kernels import EDGE, HORIZON_GREY, NADIR_GREY, ZENITH_GREY
+from aerotwin_rendering.rasteriser.shade_kernels import EDGE, HORIZON_GREY, NADIR_GREY, ZENITH_GREY
 
 VERSION = 430
 

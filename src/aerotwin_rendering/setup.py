@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+from setuptools import find_packages, setup
+
+PACKAGE = "aerotwin_rendering"
+
+setup(
+    name=PACKAGE,
+    version="0.1.0",
+    packages=find_packages(exclude=["test"]),
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
+        (f"share/{PACKAGE}", ["package.xml"]),
+    ],
+    install_requires=["setuptools"],
+    zip_safe=False,
+    maintainer="aerotwin contributors",
+    maintainer_email="maintainers@aerotwin.dev",
+    description="Rasteriser and surface queries of textured meshes.",
+    license="Apache-2.0",
+    extras_require={"test": ["pytest"]},
+)
