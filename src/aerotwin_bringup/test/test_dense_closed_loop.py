@@ -28,7 +28,6 @@ from aerotwin_bringup.dense_localization.mission.closed_loop import (
 )
 from aerotwin_bringup.dense_localization.mission.loop_scores import judge, wall_distances
 from aerotwin_bringup.dense_localization.pictures import Pictures
-from aerotwin_bringup.mission_flight import EMBEDDED, AutopilotChoice
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import R_CAM_OPTICAL, invert_transform, make_transform
 from aerotwin_dense_localization.alignment import AlignmentParameters
@@ -42,6 +41,7 @@ from aerotwin_dense_localization.localization import (
     virtual_poses,
 )
 from aerotwin_rendering import Rasteriser, WorldQueries
+from aerotwin_simulator.mission_flight import EMBEDDED, AutopilotChoice
 
 CAMERA = PinholeCamera(width=188, height=120, fx=115.0, fy=115.0, cx=93.5, cy=59.5)
 STANDOFF_M, RATE_HZ = 2.0, 10.0

@@ -37,7 +37,6 @@ from aerotwin_bringup.dense_localization.scanning import (
     parameters_at,
 )
 from aerotwin_bringup.dense_localization.wall_flight import CLIFF_SCAN, WallFlight
-from aerotwin_bringup.mission_flight import Positioning
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.cli import write_text_atomically
@@ -54,6 +53,7 @@ from aerotwin_dense_localization.splats import SplatRasteriser
 from aerotwin_map_evaluation.observed import camera_view, seen_samples
 from aerotwin_map_evaluation.surface import SurfaceReference
 from aerotwin_rendering import Rasteriser
+from aerotwin_simulator.mission_flight import Positioning
 from aerotwin_worlds import World, load_world
 from evidence.dense_study.features import FeatureBaselines
 from evidence.dense_study.results import (

@@ -10,13 +10,6 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from aerotwin_bringup.mission_flight import (
-    EMBEDDED,
-    AutopilotChoice,
-    Positioning,
-    flown,
-    mission_flight,
-)
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import (
@@ -26,6 +19,13 @@ from aerotwin_core.frames import (
     make_transform,
     transform_from_pose,
     yaw_from_rotation,
+)
+from aerotwin_simulator.mission_flight import (
+    EMBEDDED,
+    AutopilotChoice,
+    Positioning,
+    flown,
+    mission_flight,
 )
 from aerotwin_worlds import World
 

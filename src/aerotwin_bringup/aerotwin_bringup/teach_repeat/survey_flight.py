@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from aerotwin_bringup.mission_flight import flown, mission_flight
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import rotation_from_quaternion, yaw_from_rotation
 from aerotwin_core.time import to_seconds
 from aerotwin_reconstruction.survey import FlownTrack
 from aerotwin_simulator import Simulation
+from aerotwin_simulator.mission_flight import flown, mission_flight
 from aerotwin_worlds import World
 
 SAMPLES_HZ = 50.0

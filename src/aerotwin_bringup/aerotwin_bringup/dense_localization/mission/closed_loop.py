@@ -23,7 +23,6 @@ from aerotwin_bringup.dense_localization.flights import (
     camera_mission,
 )
 from aerotwin_bringup.dense_localization.pictures import SCAN, Pictures
-from aerotwin_bringup.mission_flight import EMBEDDED, AutopilotChoice, flown, mission_flight
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.frames import (
     FloatArray,
@@ -40,6 +39,7 @@ from aerotwin_multirotor_dynamics import load_airframe, standing_pose
 from aerotwin_px4_bridge import VisionPose
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator.mission_flight import EMBEDDED, AutopilotChoice, flown, mission_flight
 from aerotwin_worlds import World
 
 LIFT_M = 0.5

@@ -33,7 +33,6 @@ from aerotwin_bringup.dense_localization.mission.mission_page import (
 from aerotwin_bringup.dense_localization.pictures import SCAN, Pictures
 from aerotwin_bringup.dense_localization.scanning import CAMERA, localizer_along
 from aerotwin_bringup.dense_localization.wall_flight import CLIFF_SCAN, WallFlight
-from aerotwin_bringup.mission_flight import AutopilotChoice
 from aerotwin_core.cli import progress, say, write_text_atomically
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import FloatArray, invert_transform, quaternion_from_rotation
@@ -45,6 +44,7 @@ from aerotwin_dense_localization.mapping import save_map
 from aerotwin_dense_localization.splats import SplatRasteriser
 from aerotwin_rendering import Rasteriser, WorldQueries
 from aerotwin_report import write_report
+from aerotwin_simulator.mission_flight import AutopilotChoice
 from aerotwin_simulator.run_folder import run_configuration
 from aerotwin_trajectory_evaluation.files import write_tum
 from aerotwin_worlds import World, load_world
