@@ -50,8 +50,6 @@ setup(
         "aerotwin.commands": [
             "bench = evidence.bench_command",
             "verify = evidence.verify_command",
-            "bag.kitti = aerotwin_bringup.kitti_bag_command",
-            "evaluate.bag = aerotwin_bringup.evaluate_bag_command",
             "localize = aerotwin_bringup.dense_localization.commands.localize_command",
             "map = aerotwin_bringup.dense_localization.commands.map_command",
             "reconstruct.marks = aerotwin_bringup.teach_repeat.marks_command",

@@ -27,4 +27,4 @@ def relay() -> None:
 
 def replay() -> None:
     """Run the process of launch/evaluate_bag.launch.yaml."""
-    run("aerotwin_bringup.ros.replay")
+    run("aerotwin_run_evaluation.ros.replay")

@@ -16,10 +16,10 @@ from evidence.verification.searched_images import (
     search_kitti_images,
 )
 
-from aerotwin_bringup.kitti_bag import read_sequence
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import Localization, Status
+from aerotwin_run_evaluation.kitti_bag import read_sequence
 
 CASE = MapCase(name="any", every=2, least_placed=0.9)
 N_PAIRS = 7

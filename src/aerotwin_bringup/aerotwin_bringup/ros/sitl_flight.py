@@ -8,12 +8,6 @@ from itertools import count
 
 import yaml
 
-from aerotwin_bringup.bag_evaluation.run_topics import RunTopics
-from aerotwin_bringup.fleet_section import fleet_section, read_member
-from aerotwin_bringup.flight_section import flight_section, path_errors
-from aerotwin_bringup.px4_log_section import TOPICS as PX4_LOG_TOPICS
-from aerotwin_bringup.px4_log_section import px4_log_section
-from aerotwin_bringup.run_report import RunRecord, say_step, write_run_report
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
@@ -22,6 +16,12 @@ from aerotwin_core.parameters import parameter
 from aerotwin_core.section import Section
 from aerotwin_px4_bridge.px4_files import ulog_path
 from aerotwin_px4_bridge.ulog import read_ulog
+from aerotwin_run_evaluation.bag.run_topics import RunTopics
+from aerotwin_run_evaluation.report.fleet_section import fleet_section, read_member
+from aerotwin_run_evaluation.report.flight_section import flight_section, path_errors
+from aerotwin_run_evaluation.report.px4_log_section import TOPICS as PX4_LOG_TOPICS
+from aerotwin_run_evaluation.report.px4_log_section import px4_log_section
+from aerotwin_run_evaluation.report.run_report import RunRecord, say_step, write_run_report
 from aerotwin_simulator import topics
 from aerotwin_simulator.ros.flight import FlightResult
 from aerotwin_simulator.ros.flight_parameters import FlightParameters

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from aerotwin_bringup.bag_camera import BODY, mounting
-from aerotwin_bringup.bag_evaluation.roles import CAMERA_INFO, IMAGE, find_roles
 from aerotwin_bringup.dense_localization.recordings.given_poses import GivenPoses, StereoPair
 from aerotwin_bringup.dense_localization.recordings.recording import (
     LEFT,
@@ -26,6 +24,8 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.luma import grey_of
 from aerotwin_core.messages import stamp_ns
+from aerotwin_run_evaluation.bag.camera import BODY, mounting
+from aerotwin_run_evaluation.bag.roles import CAMERA_INFO, IMAGE, find_roles
 from aerotwin_stereo_odometry.ideal_camera import IdealCamera
 from aerotwin_stereo_odometry.pair_calibration import PairCalibration
 from aerotwin_stereo_odometry.pairing import StereoPairing

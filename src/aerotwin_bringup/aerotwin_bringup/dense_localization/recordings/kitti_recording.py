@@ -20,10 +20,10 @@ from aerotwin_bringup.dense_localization.recordings.recording import (
     Reading,
     Recording,
 )
-from aerotwin_bringup.kitti_bag import KittiSequence, read_image, read_sequence
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, make_transform
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_run_evaluation.kitti_bag import KittiSequence, read_image, read_sequence
 from aerotwin_trajectory_evaluation.files import load_trajectory
 
 

@@ -4,7 +4,6 @@
 
 from typing import Any
 
-from aerotwin_bringup.bag_camera import BODY
 from aerotwin_bringup.dense_localization.recordings.bag_recording import first_message
 from aerotwin_bringup.dense_localization.recordings.recording import Recording
 from aerotwin_core.bag import BagReader
@@ -12,6 +11,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.messages import stamp_ns
 from aerotwin_dense_localization.localization import InertialFilter, reading_of
+from aerotwin_run_evaluation.bag.camera import BODY
 
 IMU = "sensor_msgs/msg/Imu"
 

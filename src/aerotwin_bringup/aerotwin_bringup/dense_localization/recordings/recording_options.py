@@ -95,8 +95,8 @@ def is_recording(source: str) -> bool:
 
 def reading_of(args: argparse.Namespace) -> "Reading":
     """Return how a recording is read."""
-    from aerotwin_bringup.bag_evaluation.roles import parse_renames
     from aerotwin_bringup.dense_localization.recordings.recording import BASE, Reading
+    from aerotwin_run_evaluation.bag.roles import parse_renames
 
     return Reading(
         topics=parse_renames(args.topic),

@@ -7,8 +7,8 @@ from pathlib import Path
 from aerotwin_bringup.dense_localization.recordings.bag_recording import bag_camera, bag_pair
 from aerotwin_bringup.dense_localization.recordings.kitti_recording import kitti_camera, kitti_pair
 from aerotwin_bringup.dense_localization.recordings.recording import Reading, Recording
-from aerotwin_bringup.kitti_bag import FOLDERS
 from aerotwin_core.errors import UserError
+from aerotwin_run_evaluation.kitti_bag import FOLDERS
 from aerotwin_worlds import World, load_world
 
 

@@ -1,0 +1,210 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What of a bag is played to a SLAM, under which names, and what is held back, and why."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+
+from aerotwin_core.errors import UserError
+from aerotwin_run_evaluation.bag.recorded_qos import RecordedQos
+from aerotwin_run_evaluation.bag.roles import BagRoles
+
+STEREO_ODOMETRY, KISS_ICP, EXTERNAL = "stereo_odometry", "kiss_icp", "external"
+SLAMS = (STEREO_ODOMETRY, KISS_ICP, EXTERNAL)
+TF_STATIC, TF = "/tf_static", "/tf"
+_ALWAYS_LATCHED = (TF_STATIC, "/robot_description", "/map")
+_RECORDERS_OWN = {
+    "/clock": "made from the stamps",
+    TF: "holds poses that were known only after",
+    "/rosout": "of the recording",
+    "/parameter_events": "of the recording",
+    "/diagnostics": "of the recording",
+    "/events/write_split": "of the recording",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayedTopic:
+    """A topic of the bag that goes out.
+
+    Attributes
+    ----------
+    source, name : str
+        In the bag, and under which it is published.
+    msgtype : str
+        Message type.
+    qos : RecordedQos
+        Of the one who published it when it was recorded.
+    """
+
+    source: str
+    name: str
+    msgtype: str
+    qos: RecordedQos
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayPlan:
+    """What is played.
+
+    Attributes
+    ----------
+    topics : tuple of PlayedTopic
+        In the order of their names.
+    frames : str or None
+        Topic of the bag whose messages are the frames (coverage, pictures).
+    gate : str or None
+        Topic of the bag whose message completes a frame: what the answer is waited for.
+    held_back : mapping
+        Reasons by topic of the bag.
+    """
+
+    topics: tuple[PlayedTopic, ...]
+    frames: str | None
+    gate: str | None
+    held_back: Mapping[str, str] = field(default_factory=dict)
+
+    def lines(self) -> list[str]:
+        """Return what is played and held back, one topic a line."""
+        played = [
+            f"plays     {topic.source}"
+            + (f" as {topic.name}" if topic.name != topic.source else "")
+            for topic in self.topics
+        ]
+        return played + [f"holds     {name} ({why})" for name, why in self.held_back.items()]
+
+
+def plan_playing(
+    topics: Mapping[str, str],
+    counts: Mapping[str, int],
+    roles: BagRoles,
+    *,
+    slam: str,
+    qos: Mapping[str, RecordedQos],
+    renames: Mapping[str, str],
+    only: Collection[str] = (),
+    outputs: Collection[str] = (),
+    truth: str | None = None,
+    frames: str | None = None,
+) -> PlayPlan:
+    """Return what is played of a bag.
+
+    The SLAMs that ship get what they subscribe, under the names they subscribe; every other one
+    gets all topics under the names of the bag, less the truth and what it answers itself.
+
+    Parameters
+    ----------
+    topics, counts : mapping
+        Type and number of messages by topic of the bag.
+    roles : BagRoles
+        What the topics are.
+    slam : str
+        One of `SLAMS`.
+    qos : mapping
+        As recorded, by topic of the bag.
+    renames : mapping
+        Topic of the bag by the name under which it goes out.
+    only : collection of str
+        Topics of the bag besides which nothing goes out; empty = no such limit.
+    outputs : collection of str
+        Topics that the SLAM publishes.
+    truth : str, optional
+        Topic of the truth, where it is another than that of `roles`.
+    frames : str, optional
+        Topic of the bag that makes the frames, where the guess is wrong.
+
+    Raises
+    ------
+    UserError
+        If the bag lacks what the SLAM needs or a topic that was named.
+    """
+    held = {name: kind for name, kind in topics.items() if counts.get(name, 0) > 0}
+    for name in (*renames.values(), *only, *filter(None, (frames,))):
+        _require(name in held, name, held)
+    wanted = dict(renames)
+    held_back: dict[str, str] = {}
+    if slam == EXTERNAL:
+        truths = {topic for topic in (roles.truth, truth) if topic in held}
+        held_back = _reasons(held, truths, {*renames.values(), *only}, only, outputs)
+        for name in held:
+            if name not in held_back and name not in wanted.values():
+                wanted.setdefault(name, name)
+    else:
+        for name, source in _needed(slam, roles).items():
+            _require(name in wanted or source is not None, f"topic for {name}", held)
+            wanted.setdefault(name, source or "")
+        if TF_STATIC in held:
+            wanted.setdefault(TF_STATIC, TF_STATIC)
+    frames = frames or _frames(slam, roles, wanted)
+    return PlayPlan(
+        topics=tuple(
+            PlayedTopic(source=source, name=name, msgtype=held[source], qos=_qos(source, qos))
+            for name, source in sorted(wanted.items())
+        ),
+        frames=frames,
+        gate=_gate(frames, roles, wanted),
+        held_back=held_back,
+    )
+
+
+def _needed(slam: str, roles: BagRoles) -> dict[str, str | None]:
+    """Return what a SLAM that ships subscribes -> the topic of the bag."""
+    if slam == KISS_ICP:
+        return {"/lidar/points": roles.lidar}
+    return {
+        "/stereo/left/image_raw": roles.left,
+        "/stereo/right/image_raw": roles.right,
+        "/stereo/left/camera_info": roles.left_info,
+        "/stereo/right/camera_info": roles.right_info,
+    }
+
+
+def _reasons(
+    held: Mapping[str, str],
+    truths: Collection[str],
+    named: Collection[str],
+    only: Collection[str],
+    outputs: Collection[str],
+) -> dict[str, str]:
+    """Return why topics are not played; one that was named always is."""
+    reasons = {name: why for name, why in _RECORDERS_OWN.items() if name in held}
+    reasons |= {name: "the SLAM publishes it" for name in outputs if name in held}
+    reasons |= dict.fromkeys(truths, "the truth")
+    if only:
+        others = [name for name in held if name != TF_STATIC and name not in reasons]
+        reasons |= dict.fromkeys(others, "not named")
+    return {name: why for name, why in sorted(reasons.items()) if name not in named}
+
+
+def _frames(slam: str, roles: BagRoles, wanted: Mapping[str, str]) -> str | None:
+    by_name = {
+        STEREO_ODOMETRY: wanted.get("/stereo/left/image_raw"),
+        KISS_ICP: wanted.get("/lidar/points"),
+    }
+    found = by_name.get(slam) or roles.frames
+    return found if found in wanted.values() else None
+
+
+def _gate(frames: str | None, roles: BagRoles, wanted: Mapping[str, str]) -> str | None:
+    right = wanted.get("/stereo/right/image_raw") or roles.right
+    is_of_pair = frames is not None and frames in (
+        roles.left,
+        wanted.get("/stereo/left/image_raw"),
+    )
+    return right if is_of_pair and right in wanted.values() else frames
+
+
+def _qos(source: str, qos: Mapping[str, RecordedQos]) -> RecordedQos:
+    recorded = qos.get(source, RecordedQos())
+    if source in _ALWAYS_LATCHED and not recorded.is_latched:
+        return RecordedQos(is_latched=True, depth=recorded.depth)
+    return recorded
+
+
+def _require(is_there: bool, what: str, held: Mapping[str, str]) -> None:
+    if not is_there:
+        listed = ", ".join(sorted(held)) or "nothing"
+        raise UserError(
+            f"the bag holds no {what}; name one with --topic NAME:=TOPIC_OF_THE_BAG; "
+            f"it holds {listed}"
+        )

@@ -1,0 +1,140 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What happened while a bag was played, as numbers and as a chapter of the report."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from aerotwin_core.section import MEASURE_COLUMNS, Section, Table, measure
+from aerotwin_run_evaluation.bag.playing import PlayPlan
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayRecord:
+    """How a bag was played.
+
+    Attributes
+    ----------
+    plan : PlayPlan
+        What went out.
+    is_lockstep : bool
+        Whether each frame waited for the answers before it, to the end.
+    rate : float
+        Times real time that were asked for; 0 in lockstep.
+    span_ns : (int, int)
+        Recording stamps of the part that was played.
+    wall_s : float
+        How long that took [s].
+    n_frames, n_answered : int
+        Frames that went out, and those that an output with their stamp answered.
+    n_lost, n_refused : int
+        Outputs that came faster than they were taken, and inputs that the middleware would not
+        carry.
+    lag_s : float
+        How late a message went out at most [s, wall].
+    unknown : tuple of str
+        Topics whose type this ROS installation does not have.
+    note : str
+        Why the pace changed, if it did.
+    """
+
+    plan: PlayPlan
+    is_lockstep: bool
+    rate: float
+    span_ns: tuple[int, int]
+    wall_s: float
+    n_frames: int
+    n_answered: int
+    n_lost: int = 0
+    n_refused: int = 0
+    lag_s: float = 0.0
+    unknown: tuple[str, ...] = ()
+    note: str = ""
+
+    @property
+    def bag_s(self) -> float:
+        """Time of the bag that was played [s]."""
+        return max(0, self.span_ns[1] - self.span_ns[0]) * 1e-9
+
+    @property
+    def real_time_factor(self) -> float | None:
+        """Time of the bag by wall time; None when nothing was played."""
+        return self.bag_s / self.wall_s if self.wall_s > 0.0 else None
+
+    @property
+    def n_unanswered(self) -> int:
+        """Frames without an output of their stamp: dropped, lost, or not answered one by one."""
+        return self.n_frames - self.n_answered
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the numbers for JSON."""
+        return {
+            "is_lockstep": self.is_lockstep,
+            "rate": self.rate,
+            "bag_s": self.bag_s,
+            "wall_s": self.wall_s,
+            "real_time_factor": self.real_time_factor,
+            "n_frames": self.n_frames,
+            "n_answered": self.n_answered,
+            "n_unanswered": self.n_unanswered,
+            "n_lost": self.n_lost,
+            "n_refused": self.n_refused,
+            "lag_s": self.lag_s,
+            "played": {topic.name: topic.source for topic in self.plan.topics},
+            "held_back": dict(self.plan.held_back),
+        }
+
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before believing the scores."""
+        found = [self.note] if self.note else []
+        if self.unknown:
+            found.append(f"Not played, this ROS has no such type: {', '.join(self.unknown)}.")
+        if self.n_frames and self.n_unanswered:
+            found.append(
+                f"{self.n_unanswered} of {self.n_frames} frames got no answer with their stamp."
+            )
+        if self.n_lost or self.n_refused:
+            found.append(
+                f"{self.n_lost} outputs were lost before they were recorded, {self.n_refused} "
+                "inputs were not carried by the middleware."
+            )
+        return found
+
+
+def replay_section(record: ReplayRecord) -> Section:
+    """Return the chapter on what was played, how fast, and what was answered."""
+    how = (
+        "in lockstep: a frame waited for the answers before it"
+        if record.is_lockstep
+        else f"at {record.rate:g} times real time: what the SLAM could not follow is lost"
+    )
+    rows = (
+        measure("played", record.bag_s, "s", "time of the bag", digits=1),
+        measure("wall time", record.wall_s, "s", "that this took", digits=1),
+        measure("real-time factor", record.real_time_factor, "", "bag by wall time", digits=2),
+        measure("frames", record.n_frames, "", "went out", digits=0),
+        measure("answered", record.n_answered, "", "outputs with the stamp of a frame", digits=0),
+        measure("without answer", record.n_unanswered, "", "dropped or passed over", digits=0),
+        measure("outputs lost", record.n_lost, "", "came faster than they were taken", digits=0),
+        measure("inputs refused", record.n_refused, "", "by the middleware", digits=0),
+        measure("largest lag", record.lag_s, "s", "of a message behind its time", digits=3),
+    )
+    topics = tuple(
+        (topic.source, topic.name, topic.msgtype, "yes" if topic.qos.is_latched else "")
+        for topic in record.plan.topics
+    )
+    held = tuple((name, why) for name, why in record.plan.held_back.items())
+    tables = [
+        Table(title="Pace", columns=MEASURE_COLUMNS, rows=rows),
+        Table(title="Played", columns=("in the bag", "as", "type", "latched"), rows=topics),
+    ]
+    if held:
+        tables.append(Table(title="Held back", columns=("in the bag", "why"), rows=held))
+    return Section(
+        title="Replay",
+        name="replay",
+        text=f"The bag was played {how}.",
+        tables=tuple(tables),
+        metrics=record.metrics(),
+        warnings=tuple(record.warnings()),
+    )

@@ -1,0 +1,363 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Replay a bag through the SLAM under test and judge what comes out, or what the bag holds.
+
+BAG is any rosbag2 folder or file (MCAP, SQLite). Its cameras, lidar, truth and estimates are found
+by type and name and printed; --topic, --truth, --estimate and --map put a wrong guess right. What
+of a damaged bag is whole is used, what is not is said.
+
+  aerotwin evaluate bag runs/20260101-120000-demo/bag
+  aerotwin evaluate bag build/kitti_06 -o build/kitti_report --json -
+  aerotwin evaluate bag my_bag --slam my_slam.launch.yaml config:=euroc.yaml --truth gt.txt
+  aerotwin evaluate bag my_bag --topic stereo/left/image_raw:=/cam0/image_raw --start-s 10
+  aerotwin evaluate bag my_bag --slam external --rate 1   (start your own SLAM beside it)
+  aerotwin evaluate bag my_bag --estimate /vio/odom       (judge what it holds; needs no ROS)
+
+Exit code: 0 when something was judged, 1 when nothing was, 3 when a --fail-if condition holds, 2
+when an argument is wrong; else that of the replay.
+"""
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from aerotwin_core.gate import add_gate_argument
+
+if TYPE_CHECKING:
+    from aerotwin_core.bag import BagReader
+    from aerotwin_run_evaluation.bag.roles import BagRoles
+
+AUTO, NONE, EXTERNAL = "auto", "none", "external"
+EXIT_NOT_JUDGED = 1
+OF_REPLAY = ("topic", "topics", "rate", "slam_process")
+"""Options that have no effect where nothing is played."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments."""
+    # Arguments of the SLAM's launch file may stand between the options.
+    parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
+    parser.add_argument("bag", type=Path, help="bag: a folder, or one file of it")
+    parser.add_argument(
+        "words", nargs="*", metavar="name:=value", help="arguments of the SLAM's launch file"
+    )
+    parser.add_argument("-o", "--output", type=Path, help="folder of the report (new by default)")
+    parser.add_argument(
+        "--slam",
+        default=AUTO,
+        metavar="SLAM",
+        help="stereo_odometry, kiss_icp, a launch file, external (started by you), or none: judge "
+        "what the bag holds; by default what its sensors suit",
+    )
+    parser.add_argument(
+        "--slam-process",
+        default="",
+        metavar="REGEX",
+        help="of the SLAM's command line, to measure its cost (known for a launch file)",
+    )
+    parser.add_argument("--recorded", action="store_true", help="the same as --slam none")
+    _configure_replay(parser)
+    parser.add_argument(
+        "--truth",
+        default="",
+        metavar="SOURCE",
+        help="topic, /tf:PARENT.CHILD or trajectory file (default: found in the bag)",
+    )
+    parser.add_argument(
+        "--estimate",
+        action="append",
+        default=[],
+        metavar="SOURCE",
+        help="the same of the estimate: what the SLAM publishes (slam/odom), or, without --slam, "
+        "what of the bag is judged; then it may be given several times",
+    )
+    parser.add_argument(
+        "--map",
+        default="",
+        metavar="TOPIC",
+        help="map of the SLAM (slam/map); of another source than the estimate only if named here",
+    )
+    parser.add_argument(
+        "--world", help="world whose surface is the true map (default: that of the bag's own run)"
+    )
+    parser.add_argument(
+        "--protocol", metavar="NAME|FILE", help="fixes every choice; see the README"
+    )
+    parser.add_argument("--json", metavar="FILE", help="write the metrics as JSON (- = stdout)")
+    add_gate_argument(parser)
+
+
+def _configure_replay(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--rate",
+        type=float,
+        help="0 = lockstep, as fast as the SLAM answers; above = times real time (default: "
+        "lockstep, and real time for a SLAM of yours that does not answer each frame)",
+    )
+    parser.add_argument("--start-s", type=float, default=0.0, help="leave out what was before")
+    parser.add_argument("--duration-s", type=float, default=0.0, help="play no more than this")
+    parser.add_argument(
+        "--topic",
+        action="append",
+        default=[],
+        metavar="NAME:=TOPIC",
+        help="play a topic of the bag under another name; may be given several times",
+    )
+    parser.add_argument("--topics", nargs="+", default=[], metavar="TOPIC", help="play only these")
+    parser.add_argument("--frames", default="", metavar="TOPIC", help="topic that makes the frames")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Replay (or read), report, and hold the result against the conditions."""
+    from aerotwin_core.bag import BagReader
+    from aerotwin_core.cli import say, write_json
+    from aerotwin_core.run_folder import make_run_folder
+    from aerotwin_report.runs import load_run, summary_lines
+    from aerotwin_run_evaluation.bag.camera import body_frame
+    from aerotwin_run_evaluation.bag.protocols import map_protocol, trajectory_protocol
+    from aerotwin_run_evaluation.bag.roles import find_roles
+
+    bag = BagReader(arguments.bag)  # a wrong path ends here, before anything starts
+    roles = find_roles(bag.topics, bag.counts)
+    slam = _slam(arguments, bag, roles)
+    _check(arguments, slam, bag)
+    trajectory_protocol(arguments.protocol)
+    map_protocol(arguments.protocol)
+    if arguments.world is None:
+        arguments.world = _world_of_run(arguments.bag)
+    folder = arguments.output or make_run_folder(Path("runs"), "evaluation")
+    folder.mkdir(parents=True, exist_ok=True)
+    if slam == NONE:
+        code = _judge_recorded(arguments, bag, roles, folder)
+    else:
+        body = body_frame(bag, _sensor(arguments, slam, roles))
+        code = _replay(arguments, slam, folder, body)
+    metrics = _metrics(folder)
+    if metrics is None or code not in (0, EXIT_NOT_JUDGED):
+        return code
+    if arguments.json != "-":
+        say("\n".join(summary_lines(load_run(folder))))
+    write_json(arguments.json, metrics)
+    return _gates(arguments, metrics) or code
+
+
+def _check(arguments: argparse.Namespace, slam: str, bag: "BagReader") -> None:
+    """Refuse before anything starts what a replay or a report would fail at.
+
+    Raises
+    ------
+    UserError
+        Naming the option.
+    """
+    from aerotwin_core.errors import UserError
+    from aerotwin_core.foreign_text import listed
+    from aerotwin_core.gate import check_gate_names
+    from aerotwin_run_evaluation.bag.metric_names import aliases
+    from aerotwin_run_evaluation.bag.slam_launch import check_pattern, is_launch_file
+
+    for name in ("start_s", "duration_s", "rate"):
+        value = getattr(arguments, name)
+        if value is not None and not 0.0 <= value < float("inf"):
+            option = f"--{name.replace('_', '-')}"
+            raise UserError(f"{option}: expected a finite number from 0 on, found {value:g}")
+    if arguments.output is not None and arguments.output.exists() and not arguments.output.is_dir():
+        raise UserError(f"-o {arguments.output}: is no folder; name one, or nothing")
+    if arguments.frames and arguments.frames not in bag.topics:
+        held = listed(sorted(bag.topics)) or "nothing"
+        raise UserError(f"--frames {arguments.frames}: no topic of the bag; it holds {held}")
+    if arguments.words and not is_launch_file(slam):
+        raise UserError(
+            f"{arguments.words[0]}: arguments are for a launch file given by --slam, not {slam}"
+        )
+    check_pattern(arguments.slam_process)
+    _refuse_unheard(arguments, slam)
+    if arguments.fail_if:
+        check_gate_names(arguments.fail_if, aliases())
+
+
+def _refuse_unheard(arguments: argparse.Namespace, slam: str) -> None:
+    """Refuse options that would change nothing, whether a bag is played or read.
+
+    Raises
+    ------
+    UserError
+        Naming the option and the way out.
+    """
+    from aerotwin_core.errors import UserError
+
+    if arguments.recorded and arguments.slam not in (AUTO, NONE):
+        raise UserError(f"--recorded judges what the bag holds, --slam {arguments.slam} replays "
+                        "it: leave one out")  # fmt: skip
+    if slam == NONE:
+        for name in OF_REPLAY:
+            if getattr(arguments, name) not in (None, "", []):
+                raise UserError(
+                    f"--{name.replace('_', '-')} says how a bag is played, and nothing is played: "
+                    "what it holds is judged (--recorded, --slam none, or --estimate without "
+                    "--slam); leave it out, or name a --slam"
+                )
+    elif len(arguments.estimate) > 1:
+        raise UserError(f"--estimate {arguments.estimate[1]}: a SLAM that is replayed has one "
+                        "estimate; several are judged with --recorded")  # fmt: skip
+
+
+def _gates(arguments: argparse.Namespace, metrics: dict[str, Any]) -> int:
+    if not arguments.fail_if:
+        return 0
+    from aerotwin_core.gate import exit_code_of_gates
+    from aerotwin_run_evaluation.bag.metric_names import aliases
+
+    return exit_code_of_gates(arguments.fail_if, metrics["sections"], aliases())
+
+
+def _metrics(folder: Path) -> dict[str, Any] | None:
+    path = folder / "metrics.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+
+def _slam(arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles") -> str:
+    """Return who answers: what was asked for, else what the sensors of the bag suit."""
+    from aerotwin_core.errors import UserError
+    from aerotwin_run_evaluation.bag.playing import KISS_ICP, STEREO_ODOMETRY
+    from aerotwin_run_evaluation.bag.slam_launch import is_launch_file
+
+    known = (STEREO_ODOMETRY, KISS_ICP, EXTERNAL, NONE)
+    asked = NONE if arguments.recorded else arguments.slam
+    if asked != AUTO:
+        if asked not in known and not is_launch_file(asked):
+            raise UserError(
+                f"--slam: expected {', '.join(known)} or a launch file, found '{asked}'"
+            )
+        return asked
+    if arguments.estimate:
+        return NONE
+    if roles.is_stereo:
+        return STEREO_ODOMETRY
+    if roles.lidar is not None:
+        return KISS_ICP
+    listed = ", ".join(roles.estimates or bag.trajectory_topics())
+    raise UserError(
+        f"{arguments.bag}: holds neither a stereo pair nor a lidar for a SLAM that ships; give "
+        "--slam LAUNCHFILE or external"
+        + (f", or --estimate of what it holds ({listed})" if listed else "; it holds no poses, too")
+    )
+
+
+def _sensor(arguments: argparse.Namespace, slam: str, roles: "BagRoles") -> str | None:
+    """Return the topic of the bag that a SLAM that ships sees first."""
+    from aerotwin_run_evaluation.bag.playing import KISS_ICP
+    from aerotwin_run_evaluation.bag.roles import parse_renames
+
+    renames = parse_renames(arguments.topic)
+    if slam == KISS_ICP:
+        return renames.get("/lidar/points", roles.lidar)
+    return renames.get("/stereo/left/image_raw", roles.left)
+
+
+def _world_of_run(bag: Path) -> str:
+    """Return the world that the configuration beside the bag names, or nothing."""
+    from aerotwin_core.parameters import read_yaml
+
+    configuration = bag.resolve().parent / "config.yaml"
+    content = read_yaml(configuration) if configuration.is_file() else None
+    parameters = content.get("parameters") if isinstance(content, dict) else None
+    return str(parameters.get("world", "")) if isinstance(parameters, dict) else ""
+
+
+def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str) -> int:
+    from aerotwin_launch.arguments import split_words
+    from aerotwin_launch.launch_command import launch_scenario
+    from aerotwin_run_evaluation.bag.slam_launch import is_launch_file, write_slam_launch
+
+    words = {
+        "bag": str(arguments.bag),
+        "slam": slam,
+        "slam_process": arguments.slam_process,
+        "topics": " ".join(arguments.topic),
+        "only": " ".join(arguments.topics),
+        "start_s": repr(arguments.start_s),
+        "duration_s": repr(arguments.duration_s),
+        "output": str(folder),
+        "base_frame": body,
+    }
+    for name in ("frames", "map", "truth", "protocol", "world"):
+        words[name] = getattr(arguments, name) or ""
+    words["estimate"] = arguments.estimate[0] if arguments.estimate else ""
+    if arguments.rate is not None:
+        words["rate"] = repr(arguments.rate)
+    if is_launch_file(slam):
+        of_slam = split_words(arguments.words)[1]
+        started = write_slam_launch(folder, Path(slam), of_slam, dict(os.environ))
+        words |= {"slam": EXTERNAL, "slam_file": str(started.file)}
+        words["slam_process"] = arguments.slam_process or started.process
+    (folder / "metrics.json").unlink(missing_ok=True)  # of an earlier run
+    given = {name: value for name, value in words.items() if value}
+    return launch_scenario("aerotwin_bringup", "evaluate_bag.launch.yaml", given)
+
+
+def _span(
+    arguments: argparse.Namespace, bag: "BagReader", sources: "tuple[str, ...]"
+) -> tuple[int, int] | None:
+    """Return first and last header stamp of the part that was asked for, None for all of it."""
+    from aerotwin_run_evaluation.bag.poses import on_header_clock
+
+    if arguments.start_s <= 0.0 and arguments.duration_s <= 0.0:
+        return None
+    start_ns = bag.start_ns + round(arguments.start_s * 1e9)
+    duration_ns = round(arguments.duration_s * 1e9)
+    end_ns = start_ns + duration_ns if duration_ns > 0 else bag.end_ns
+    return on_header_clock((start_ns, end_ns), ((bag, source) for source in sources))
+
+
+def _judge_recorded(
+    arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles", folder: Path
+) -> int:
+    from aerotwin_core.cli import progress, say, say_fatal
+    from aerotwin_core.errors import UserError
+    from aerotwin_core.run_folder import software_versions
+    from aerotwin_map_evaluation.evaluation import STEPS
+    from aerotwin_run_evaluation.bag.recorded_topics import recorded_topics
+    from aerotwin_run_evaluation.report.run_report import RunRecord, is_judged, write_run_report
+    from aerotwin_worlds import load_world
+
+    topics = recorded_topics(arguments, bag, roles)
+    record = RunRecord(
+        folder=folder,
+        title=f"Evaluation of {bag.path.resolve().name}",
+        truth_bag=bag,
+        slam_bag=bag,
+        world=load_world(arguments.world) if arguments.world else None,
+        configuration={
+            "bag": str(bag.path),
+            "world": arguments.world,
+            "truth": topics.truth,
+            "estimates": list(topics.estimates),
+            "map": topics.map,
+            "versions": software_versions(),
+        },
+        topics=topics,
+        protocol=arguments.protocol,
+        span_ns=_span(arguments, bag, (topics.truth, *topics.estimates, *topics.frames)),
+        duration_s=(bag.end_ns - bag.start_ns) * 1e-9,
+    )
+    quiet = arguments.json == "-"
+    if not quiet:
+        say(f"judges {', '.join(topics.estimates)} against {topics.truth or 'no truth'}")
+    n_of_maps = 0 if record.world is None else 2 * len(STEPS)
+    with progress(2 + len(topics.estimates) + n_of_maps, "evaluate bag") as bar:
+
+        def next_step(text: str) -> None:
+            bar.set_postfix_str(text)
+            bar.update(1)
+
+        path = write_run_report(record, on_step=next_step)
+    if not quiet:
+        say(f"report: {path}")
+    metrics = _metrics(folder)
+    assert metrics is not None
+    if is_judged(metrics):
+        return 0
+    say_fatal(UserError("; ".join(["nothing was judged", *metrics["warnings"]])))
+    return EXIT_NOT_JUDGED

@@ -1,0 +1,161 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How a fleet flew: each vehicle's path and errors, and how close they came to each other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from aerotwin_core import plots
+from aerotwin_core.bag import BagReader
+from aerotwin_core.section import Figure, Headline, Section, Table
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_run_evaluation.report.flight_section import PathErrors, path_errors
+
+
+@dataclass(frozen=True, kw_only=True)
+class FleetMember:
+    """One vehicle of a fleet after its flight.
+
+    Attributes
+    ----------
+    name : str
+        Its namespace.
+    outcome : str
+        How its flight ended, in one line.
+    n_missed : int
+        Lockstep answers that did not come in time.
+    truth : Trajectory or None
+        Where it was, None when the bag does not hold it: the flight ended as it began.
+    errors : PathErrors or None
+        Along its planned path, None when it had none.
+    """
+
+    name: str
+    outcome: str
+    n_missed: int
+    truth: Trajectory | None
+    errors: PathErrors | None
+
+
+def read_member(bag: BagReader, name: str, *, outcome: str, n_missed: int) -> FleetMember:
+    """Return a vehicle of a recorded fleet."""
+    topic = f"/{name}/truth/odom"
+    has_truth = bag.counts.get(topic, 0) >= 2
+    return FleetMember(
+        name=name,
+        outcome=outcome,
+        n_missed=n_missed,
+        truth=bag.trajectory(topic) if has_truth else None,
+        errors=path_errors(bag, name) if has_truth else None,
+    )
+
+
+def separations(members: Sequence[FleetMember]) -> dict[tuple[str, str], np.ndarray]:
+    """Return for each pair the distance [m] between the centres of mass at the first's stamps."""
+    found = {}
+    for (name, one), (other_name, other) in combinations(_tracks(members).items(), 2):
+        begin = max(one.stamps_ns[0], other.stamps_ns[0])
+        end = min(one.stamps_ns[-1], other.stamps_ns[-1])
+        inside = (one.stamps_ns >= begin) & (one.stamps_ns <= end)
+        if inside.any():
+            there = other.interpolate(one.stamps_ns[inside]).p_ref_body
+            apart = np.linalg.norm(one.p_ref_body[inside] - there, axis=1)
+            found[name, other_name] = apart
+    return found
+
+
+def _tracks(members: Sequence[FleetMember]) -> dict[str, Trajectory]:
+    """Return the recorded tracks by vehicle."""
+    return {member.name: member.truth for member in members if member.truth is not None}
+
+
+def fleet_section(members: Sequence[FleetMember]) -> Section:
+    """Return the chapter on the vehicles of a fleet."""
+    apart, tracks = separations(members), _tracks(members)
+    metrics: dict[str, Any] = {"vehicles": {m.name: _member_metrics(m) for m in members}}
+    headline = []
+    if apart:
+        pair, closest = min(((p, float(d.min())) for p, d in apart.items()), key=lambda x: x[1])
+        metrics["separation_min_m"] = closest
+        headline.append(
+            Headline(
+                label="Closest approach",
+                value=f"{closest:.2f}",
+                unit="m",
+                meaning=f"between the centres of mass of {pair[0]} and {pair[1]}",
+            )
+        )
+    return Section(
+        title="The fleet",
+        name="fleet",
+        text=(
+            "All vehicles fly in one world frame and on one clock; each has its own autopilot or "
+            "controller, sensors, ports and home."
+        ),
+        headline=tuple(headline),
+        figures=(_plan_figure(tracks), _height_figure(tracks)) if tracks else (),
+        tables=(_table(members),),
+        metrics=metrics,
+    )
+
+
+def _member_metrics(member: FleetMember) -> dict[str, Any]:
+    errors = {} if member.errors is None else member.errors.metrics()
+    return {"outcome": member.outcome, "steps_missed": member.n_missed, **errors}
+
+
+def _table(members: Sequence[FleetMember]) -> Table:
+    rows = []
+    for member in members:
+        metrics = _member_metrics(member)
+        values = [
+            f"{metrics[key]['rms']:.3f}" if key in metrics else "–"
+            for key in ("cross_track_m", "control_error_m", "estimation_error_m")
+        ]
+        rows.append((member.name, member.outcome, *values, str(member.n_missed)))
+    return Table(
+        title="Vehicles",
+        columns=("vehicle", "outcome", "cross-track", "control", "estimation", "missed"),
+        rows=tuple(rows),
+        caption="Errors along the path, RMS in metres; missed are lockstep answers.",
+    )
+
+
+def _plan_figure(tracks: Mapping[str, Trajectory]) -> Figure:
+    figure = plots.new_figure(height_in=4.2)
+    with plots.style():
+        axes = figure.add_subplot()
+        for (name, track), colour in zip(tracks.items(), plots.colours(len(tracks)), strict=True):
+            east, north, _ = track.p_ref_body.T
+            axes.plot(east, north, color=colour, label=name, lw=1.3)
+            axes.plot(east[0], north[0], "o", color=colour, ms=4)
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.set_xlabel("east [m]")
+        axes.set_ylabel("north [m]")
+        figure.legend(loc="outside upper left", ncols=5)
+    return Figure(
+        title="Where they flew",
+        caption="True tracks from above; dots are the starts.",
+        svg=plots.render_svg(figure, "fleet-plan"),
+    )
+
+
+def _height_figure(tracks: Mapping[str, Trajectory]) -> Figure:
+    figure = plots.new_figure(height_in=4.2)
+    with plots.style():
+        axes = figure.add_subplot()
+        for (name, track), colour in zip(tracks.items(), plots.colours(len(tracks)), strict=True):
+            seconds = track.stamps_ns * 1e-9
+            axes.plot(seconds, track.p_ref_body[:, 2], color=colour, label=name, lw=1.3)
+        axes.set_xlabel("simulated time [s]")
+        axes.set_ylabel("height in map [m]")
+        figure.legend(loc="outside upper left", ncols=5)
+    return Figure(
+        title="Heights over time",
+        caption="Take-off, flight and landing of each vehicle.",
+        svg=plots.render_svg(figure, "fleet-height"),
+    )

@@ -1,0 +1,60 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The chapter on a fleet, from vehicles at known distances."""
+
+import numpy as np
+import pytest
+
+from aerotwin_core import plots
+from aerotwin_core.bag import BagReader, BagWriter
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_run_evaluation.report.fleet_section import FleetMember, fleet_section, read_member
+
+LEVEL = (0.0, 0.0, 0.0, 1.0)
+
+
+def member(name: str, north_m: float, first_ns: int = 0) -> FleetMember:
+    """Return a vehicle that flies east at 1 m/s for 10 s."""
+    stamps = first_ns + np.arange(101, dtype=np.int64) * 100_000_000
+    p = np.column_stack([stamps * 1e-9, np.full(101, north_m), np.full(101, 2.0)])
+    truth = Trajectory(stamps, p, np.tile(LEVEL, (101, 1)))
+    return FleetMember(name=name, outcome="flown", n_missed=0, truth=truth, errors=None)
+
+
+def test_the_closest_approach_is_that_of_the_closest_pair():
+    section = fleet_section([member("a", 0.0), member("b", 5.0), member("c", 3.5)])
+    assert section.metrics["separation_min_m"] == pytest.approx(1.5)
+    assert "b and c" in section.headline[0].meaning
+    assert [row[0] for row in section.tables[0].rows] == ["a", "b", "c"]
+
+
+def test_vehicles_are_compared_at_the_same_instants():
+    late = member("late", 4.0, first_ns=2_030_000_000)  # its stamps lie between the other's
+    assert fleet_section([member("a", 0.0), late]).metrics["separation_min_m"] == pytest.approx(4.0)
+
+
+def test_vehicles_that_never_flew_at_once_have_no_distance():
+    section = fleet_section([member("a", 0.0), member("b", 1.0, first_ns=60_000_000_000)])
+    assert "separation_min_m" not in section.metrics
+    assert section.headline == ()
+
+
+def test_a_fleet_of_ten_has_a_name_and_a_colour_for_each():
+    figures = fleet_section([member(f"uav{k}", 3.0 * k) for k in range(10)]).figures
+    for figure in figures:
+        assert all(f">uav{k}<" in figure.svg for k in range(10))
+    assert len(set(plots.colours(10))) == 10
+
+
+def test_vehicles_without_recorded_truth_are_listed_but_not_drawn(tmp_path):
+    with BagWriter(tmp_path / "bag") as bag:
+        bag.add_topic("/uav0/truth/odom", "nav_msgs/msg/Odometry")
+    bag = BagReader(tmp_path / "bag")
+    lost = read_member(bag, "uav0", outcome="it was lost", n_missed=0)
+    assert lost.truth is None
+    section = fleet_section([lost])
+    assert [row[:2] for row in section.tables[0].rows] == [("uav0", "it was lost")]
+    assert section.figures == ()
+    beside = fleet_section([lost, member("a", 0.0), member("b", 1.0)])
+    assert ">uav0<" not in beside.figures[0].svg
+    assert beside.metrics["separation_min_m"] == pytest.approx(1.0)
