@@ -103,7 +103,7 @@ def test_a_camera_preset_is_one(path):
 
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.name)
 def test_the_cases_of_a_relay_are_cases(path):
-    from aerotwin_bringup.relay_cases import load_cases
+    from aerotwin_scenarios.relay_cases import load_cases
 
     assert load_cases(path)
 
@@ -118,7 +118,6 @@ def test_a_mission_is_a_mission(path):
 @pytest.mark.ros
 @pytest.mark.parametrize("path", NODES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_the_parameters_of_a_node_are_all_known_to_it(path):
-    from aerotwin_bringup.dense_localization.mission.mission import MissionParameters
     from aerotwin_bringup.ros.recorded_flight import RecordedFlightParameters
     from aerotwin_bringup.ros.relay import RelayParameters
     from aerotwin_bringup.ros.sitl_flight import SitlFlightParameters
@@ -126,6 +125,7 @@ def test_the_parameters_of_a_node_are_all_known_to_it(path):
     from aerotwin_kiss_icp.ros.node_parameters import KissIcpNodeParameters
     from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
     from aerotwin_px4_bridge.ros.parameters import BridgeParameters
+    from aerotwin_scenarios.dense_localization.mission.mission import MissionParameters
     from aerotwin_sensor_models.ros.parameters import SensorsParameters
     from aerotwin_simulator.ros.ground_parameters import GroundSimulatorParameters
     from aerotwin_stereo_odometry.ros.stereo_odometry_node import StereoOdometryNodeParameters

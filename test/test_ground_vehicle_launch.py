@@ -103,7 +103,7 @@ def test_a_virtual_drive_by_plain_twists_is_written_and_a_route_is_taught_from_i
     from geometry_msgs.msg import Twist, Vector3
     from nav_msgs.msg import Odometry
 
-    from aerotwin_bringup.teach_work import read_points
+    from aerotwin_scenarios.teach_work import read_points
     from aerotwin_teach_repeat.teaching import read_driven, teach_route
 
     words = [f"world:={coarse_world}", f"route:={tmp_path / 'drive.tum'}", "stamped:=false"]

@@ -22,7 +22,7 @@ SAMPLE_SPACING_M = 0.25
 @pytest.fixture(scope="module")
 def graph(coarse_world, tmp_path_factory):
     """Return the folder of a route that was taught in samples of a world."""
-    from aerotwin_bringup.teach_work import read_points
+    from aerotwin_scenarios.teach_work import read_points
     from aerotwin_teach_repeat.teaching import teach_route
 
     folder = tmp_path_factory.mktemp("teach") / "graph"

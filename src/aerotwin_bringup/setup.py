@@ -50,12 +50,6 @@ setup(
         "aerotwin.commands": [
             "bench = evidence.bench_command",
             "verify = evidence.verify_command",
-            "localize = aerotwin_bringup.dense_localization.commands.localize_command",
-            "map = aerotwin_bringup.dense_localization.commands.map_command",
-            "reconstruct.marks = aerotwin_bringup.teach_repeat.marks_command",
-            "repeat = aerotwin_bringup.teach_repeat.repeat_command",
-            "survey = aerotwin_bringup.teach_repeat.survey_command",
-            "teach = aerotwin_bringup.teach_command",
         ],
     },
 )

@@ -4,8 +4,6 @@
 
 import numpy as np
 
-from aerotwin_bringup.dense_localization.mapping import MadeMap
-from aerotwin_bringup.dense_localization.scanning import CAMERA, parameters_at
 from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.localization import (
     Localization,
@@ -15,6 +13,8 @@ from aerotwin_dense_localization.localization import (
 )
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_dense_localization.splats import SplatRasteriser
+from aerotwin_scenarios.dense_localization.mapping import MadeMap
+from aerotwin_scenarios.dense_localization.scanning import CAMERA, parameters_at
 from evidence.dense_study.baselines import FeatureMap, FeaturePose, Reference
 
 _DETECTORS = ("orb", "sift")

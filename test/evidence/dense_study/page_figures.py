@@ -8,7 +8,6 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from aerotwin_bringup.dense_localization.scanning import LOST_M
 from aerotwin_core.charts import Series, chart, draw_cumulative, thinned
 from aerotwin_core.errors import UserError
 from aerotwin_core.plots import (
@@ -24,6 +23,7 @@ from aerotwin_core.plots import (
     render_svg,
     style,
 )
+from aerotwin_scenarios.dense_localization.scanning import LOST_M
 from evidence.dense_study.bars import (
     PAPER_ATE_M,
     PAPER_DISTANCE_M,

@@ -11,8 +11,6 @@ from typing import Any
 import cv2
 import numpy as np
 
-from aerotwin_bringup.dense_localization.scan_controls import ControlResult, Removal
-from aerotwin_bringup.dense_localization.scanning import LOST_M, Scan
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.documents import DocumentError, read_json
@@ -21,6 +19,8 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import load_parameters, parameter, to_mapping
 from aerotwin_map_evaluation.statistics import removed_by
 from aerotwin_registration.icp.similarity import fit_similarity
+from aerotwin_scenarios.dense_localization.scan_controls import ControlResult, Removal
+from aerotwin_scenarios.dense_localization.scanning import LOST_M, Scan
 
 MAPPINGS = ("told", "true")
 """Poses that the map was made with: those that the autopilot told, or the true ones."""

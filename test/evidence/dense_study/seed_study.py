@@ -16,27 +16,6 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial import KDTree
 
-from aerotwin_bringup.dense_localization.commands.world_flights import (
-    NEAR_SURFACE_M,
-    SURFACE_SAMPLE_M,
-)
-from aerotwin_bringup.dense_localization.flights import CameraTrack, fly_camera
-from aerotwin_bringup.dense_localization.mapping import (
-    BASELINE_M,
-    RIG,
-    MadeMap,
-    make_map,
-    take_frames,
-)
-from aerotwin_bringup.dense_localization.pictures import BLUR_PX, CHANGING, SCAN, Pictures
-from aerotwin_bringup.dense_localization.scan_controls import Removal, controls_of
-from aerotwin_bringup.dense_localization.scanning import (
-    CAMERA,
-    Scan,
-    localizer_along,
-    parameters_at,
-)
-from aerotwin_bringup.dense_localization.wall_flight import CLIFF_SCAN, WallFlight
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.cli import write_text_atomically
@@ -53,6 +32,27 @@ from aerotwin_dense_localization.splats import SplatRasteriser
 from aerotwin_map_evaluation.observed import camera_view, seen_samples
 from aerotwin_map_evaluation.surface import SurfaceReference
 from aerotwin_rendering import Rasteriser
+from aerotwin_scenarios.dense_localization.commands.world_flights import (
+    NEAR_SURFACE_M,
+    SURFACE_SAMPLE_M,
+)
+from aerotwin_scenarios.dense_localization.flights import CameraTrack, fly_camera
+from aerotwin_scenarios.dense_localization.mapping import (
+    BASELINE_M,
+    RIG,
+    MadeMap,
+    make_map,
+    take_frames,
+)
+from aerotwin_scenarios.dense_localization.pictures import BLUR_PX, CHANGING, SCAN, Pictures
+from aerotwin_scenarios.dense_localization.scan_controls import Removal, controls_of
+from aerotwin_scenarios.dense_localization.scanning import (
+    CAMERA,
+    Scan,
+    localizer_along,
+    parameters_at,
+)
+from aerotwin_scenarios.dense_localization.wall_flight import CLIFF_SCAN, WallFlight
 from aerotwin_simulator.mission_flight import Positioning
 from aerotwin_worlds import World, load_world
 from evidence.dense_study.features import FeatureBaselines

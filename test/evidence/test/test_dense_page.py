@@ -24,9 +24,9 @@ from evidence.dense_study.results import (
     write_result,
 )
 
-from aerotwin_bringup.dense_localization.scan_controls import ControlResult, Removal
 from aerotwin_core.errors import UserError
 from aerotwin_report import faults, schema
+from aerotwin_scenarios.dense_localization.scan_controls import ControlResult, Removal
 
 SEEDS = (1000, 1001)
 ERROR_M = {"dense": 0.01, "orb_mapping": 0.03, "sift_mapping": 0.02, "orb_virtual": 0.015,

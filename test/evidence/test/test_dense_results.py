@@ -20,14 +20,14 @@ from evidence.dense_study.results import (
 )
 from scipy.spatial.transform import Rotation
 
-from aerotwin_bringup.dense_localization.flights import CameraTrack
-from aerotwin_bringup.dense_localization.mapping import MadeMap
-from aerotwin_bringup.dense_localization.scan_controls import Removal, controls_of
-from aerotwin_bringup.dense_localization.scanning import Scan
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import Localization, Status
 from aerotwin_registration.icp.similarity import fit_rigid
+from aerotwin_scenarios.dense_localization.flights import CameraTrack
+from aerotwin_scenarios.dense_localization.mapping import MadeMap
+from aerotwin_scenarios.dense_localization.scan_controls import Removal, controls_of
+from aerotwin_scenarios.dense_localization.scanning import Scan
 
 ROUNDING = 1e-9
 WAY_M = 0.4

@@ -13,8 +13,6 @@ import pytest
 from evidence.fuzzing import FORMATS
 from evidence.verification.leave_one_out import POSES, read_posed_scans
 
-from aerotwin_bringup.teach_repeat.judging import read_marks
-from aerotwin_bringup.teach_repeat.survey_marks import PAINTED, read_painted
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import read_yaml
@@ -27,6 +25,8 @@ from aerotwin_meshes.mesh_files import read_mesh_file
 from aerotwin_px4_bridge.track import read_track
 from aerotwin_registration import read_cloud
 from aerotwin_run_evaluation.kitti_bag import read_sequence
+from aerotwin_scenarios.teach_repeat.judging import read_marks
+from aerotwin_scenarios.teach_repeat.survey_marks import PAINTED, read_painted
 from aerotwin_sensor_models.allan_plot import read_recording
 from aerotwin_teach_repeat.route_graph.submap_files import FolderSubmaps, SubmapRecord
 from aerotwin_teach_repeat.teaching import load_route

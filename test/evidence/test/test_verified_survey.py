@@ -9,11 +9,11 @@ import pytest
 from evidence.verification.repeats import CASES, surveyed
 from painted_road import HALF_M, SHIFT_M, draw_survey
 
-from aerotwin_bringup.teach_repeat import survey_command
-from aerotwin_bringup.teach_repeat.survey_marks import ROUTE
 from aerotwin_core.errors import UserError
 from aerotwin_reconstruction import reconstruct_command
 from aerotwin_registration import write_cloud
+from aerotwin_scenarios import survey_command
+from aerotwin_scenarios.teach_repeat.survey_marks import ROUTE
 from aerotwin_teach_repeat.teaching import load_route
 
 SEED = 1001

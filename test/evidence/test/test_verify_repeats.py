@@ -20,13 +20,13 @@ from evidence.verification.repeats.rows import line_of, rows_of, shown
 from evidence.verify_command import REPEAT_CASES, chosen
 from repeat_stage import box_world, lidar_file, teach_in
 
-from aerotwin_bringup.teach_repeat import RepeatStudy
-from aerotwin_bringup.teach_repeat.judging import route_in_bent_map
-from aerotwin_bringup.teach_repeat.record import RECORD
 from aerotwin_core.errors import UserError
 from aerotwin_reconstruction.degradation import field_of, load_degradation
 from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import arc_length, true_poses
+from aerotwin_scenarios.teach_repeat import RepeatStudy
+from aerotwin_scenarios.teach_repeat.judging import route_in_bent_map
+from aerotwin_scenarios.teach_repeat.record import RECORD
 from aerotwin_simulator.ground import GroundRobotParameters
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import DriveTeacher

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from aerotwin_bringup.dense_localization.scanning import LOST_M
 from aerotwin_core.camera import StereoRig
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, make_transform
@@ -30,6 +29,7 @@ from aerotwin_dense_localization.localization import (
 )
 from aerotwin_dense_localization.mapping import DenseMap, Keyframe, MapBuilder, MapParameters
 from aerotwin_run_evaluation.kitti_bag import read_image, read_sequence
+from aerotwin_scenarios.dense_localization.scanning import LOST_M
 from aerotwin_stereo_odometry import StereoOdometry
 
 FOLDER = Path("image_sequences", "kitti_seq_1")

@@ -8,12 +8,12 @@ import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from aerotwin_bringup.dense_localization.mission.mission import DenseMission, MissionParameters
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
 from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, Stopped, StopRequest
+from aerotwin_scenarios.dense_localization.mission.mission import DenseMission, MissionParameters
 
 
 def read_parameters(arguments: list[str] | None = None) -> MissionParameters:

@@ -8,12 +8,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from aerotwin_bringup.recorded_flight import plan_recorded_flight, write_mission
 from aerotwin_bringup.ros.sitl_flight import flight_record
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter
 from aerotwin_run_evaluation.report.run_report import say_step, write_run_report
+from aerotwin_scenarios.recorded_flight import plan_recorded_flight, write_mission
 from aerotwin_simulator.ros.flight import FlightResult
 from aerotwin_simulator.ros.flight_parameters import FlightParameters
 from aerotwin_simulator.ros.process import exit_code, run_simulator

@@ -14,14 +14,6 @@ import rclpy
 import yaml
 from rclpy.signals import SignalHandlerOptions
 
-from aerotwin_bringup.relay_cases import (
-    CONTROLLER,
-    VEHICLES,
-    RelayCase,
-    load_cases,
-    relay_origin,
-    write_fleet,
-)
 from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal, write_text_atomically
 from aerotwin_core.errors import ParameterError, UserError
@@ -32,6 +24,14 @@ from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopReq
 from aerotwin_flight_control.relay_evaluation import RelayResult, relay_sides
 from aerotwin_flight_control.relay_section import relay_section
 from aerotwin_report import write_report
+from aerotwin_scenarios.relay_cases import (
+    CONTROLLER,
+    VEHICLES,
+    RelayCase,
+    load_cases,
+    relay_origin,
+    write_fleet,
+)
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.ros.flight import fly
 from aerotwin_simulator.ros.flight_parameters import FlightParameters

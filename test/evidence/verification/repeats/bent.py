@@ -12,8 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from aerotwin_bringup.teach_repeat.judging import route_in_bent_map
-from aerotwin_bringup.world_routes import route_of_world
 from aerotwin_reconstruction.degradation import (
     DisplacementField,
     degrade,
@@ -22,6 +20,8 @@ from aerotwin_reconstruction.degradation import (
     sample_surface,
 )
 from aerotwin_repeat_evaluation import arc_length
+from aerotwin_scenarios.teach_repeat.judging import route_in_bent_map
+from aerotwin_scenarios.world_routes import route_of_world
 from aerotwin_teach_repeat.teaching import marker_stations, teach_route, way_around
 from aerotwin_worlds import World, load_world
 from evidence.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph

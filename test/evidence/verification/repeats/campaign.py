@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from aerotwin_bringup.teach_repeat import RepeatStudy, run_repeat
-from aerotwin_bringup.teach_repeat.judging import Route, evaluate_runs
-from aerotwin_bringup.teach_repeat.record import RECORD, read_run
 from aerotwin_core.child_python import spawning_context
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import metrics_of
+from aerotwin_scenarios.teach_repeat import RepeatStudy, run_repeat
+from aerotwin_scenarios.teach_repeat.judging import Route, evaluate_runs
+from aerotwin_scenarios.teach_repeat.record import RECORD, read_run
 from evidence.verification.repeats.case import Case
 
 SCORES = "scores.json"

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from aerotwin_bringup.teach_repeat.judging import Route
+from aerotwin_scenarios.teach_repeat.judging import Route
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_worlds import World
 

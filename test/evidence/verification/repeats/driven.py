@@ -13,11 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from aerotwin_bringup.teach_repeat import RepeatStudy
-from aerotwin_bringup.teach_repeat.closed_loop import SETTLE_S
-from aerotwin_bringup.teach_repeat.judging import Route
-from aerotwin_bringup.teach_repeat.sensors import LidarSensor
-from aerotwin_bringup.world_routes import route_of_world
 from aerotwin_core.errors import UserError
 from aerotwin_core.time import to_seconds
 from aerotwin_core.trajectory import Trajectory
@@ -25,6 +20,11 @@ from aerotwin_ground_dynamics import Command
 from aerotwin_reconstruction.degradation import sample_surface
 from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import DrivenDisplacement, arc_length, marks_on_route
+from aerotwin_scenarios.teach_repeat import RepeatStudy
+from aerotwin_scenarios.teach_repeat.closed_loop import SETTLE_S
+from aerotwin_scenarios.teach_repeat.judging import Route
+from aerotwin_scenarios.teach_repeat.sensors import LidarSensor
+from aerotwin_scenarios.world_routes import route_of_world
 from aerotwin_simulator.ground import NO_FAULTS
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import (

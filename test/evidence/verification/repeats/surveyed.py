@@ -12,11 +12,11 @@ import subprocess
 from functools import partial
 from pathlib import Path
 
-from aerotwin_bringup.teach_command import EXIT_NOT_PASSABLE
-from aerotwin_bringup.teach_repeat.judging import route_through_marks
-from aerotwin_bringup.teach_repeat.survey_marks import ROUTE, SCORE
 from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError
+from aerotwin_scenarios.teach_command import EXIT_NOT_PASSABLE
+from aerotwin_scenarios.teach_repeat.judging import route_through_marks
+from aerotwin_scenarios.teach_repeat.survey_marks import ROUTE, SCORE
 from aerotwin_worlds import load_world
 from evidence.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph
 

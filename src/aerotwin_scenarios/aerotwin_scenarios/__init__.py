@@ -1,0 +1,5 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""TODO."""
+
+__all__: list[str] = []

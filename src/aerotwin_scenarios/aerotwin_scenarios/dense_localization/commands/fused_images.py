@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Images of a bag that are localised with the bag's IMU, which leads from one to the next."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from aerotwin_dense_localization.localization import (
+    BodyTracker,
+    InertialFilter,
+    InertialParameters,
+    Localization,
+    LocalizationParameters,
+    Localizer,
+)
+from aerotwin_scenarios.dense_localization.recordings.recorded_imu import RecordedImu
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScanParameters(LocalizationParameters):
+    """How a camera is localised, and what the IMU beside it is trusted with."""
+
+    inertial: InertialParameters = field(default_factory=InertialParameters)
+
+
+class FusedImages:
+    """Localises images, each expected where the IMU led; poses stay those of the images.
+
+    Parameters
+    ----------
+    localizer : Localizer
+    imu : RecordedImu
+    parameters : InertialParameters
+
+    Attributes
+    ----------
+    n_fused : int
+        Images whose poses the filter took.
+    """
+
+    def __init__(
+        self,
+        localizer: Localizer,
+        imu: RecordedImu,
+        parameters: InertialParameters,
+    ) -> None:
+        self._imu = imu
+        self._inertial = InertialFilter(parameters, imu.T_base_imu)
+        self._tracker = BodyTracker(localizer, imu.T_base_cam, self._inertial)
+        self._n_apart, self._why_apart = 0, ""
+        self.n_fused = 0
+
+    def localize(self, stamp_ns: int, grey: np.ndarray) -> Localization:
+        """Return where an image (h, w) was taken.
+
+        Raises
+        ------
+        UserError
+            If it is the first one and samples of the IMU end before it.
+        """
+        self._imu.lead(self._inertial, stamp_ns)
+        found, body = self._tracker.localize(stamp_ns, grey)
+        if body is not None and self._inertial.reason:
+            self._n_apart, self._why_apart = self._n_apart + 1, self._inertial.reason
+        elif body is not None:
+            self.n_fused += 1
+        return found
+
+    def notes(self, last_ns: int) -> list[str]:
+        """Return what a reader should know after the last image [ns].
+
+        Raises
+        ------
+        UserError
+            If samples of the IMU begin after it.
+        """
+        self._imu.refuse_later(last_ns)
+        told = {
+            "images are lost because the IMU led elsewhere; if it is the map that is off, of poses "
+            "that drift, raise pose_sigma_m of inertial (--parameters)": self._tracker.n_refused,
+            f"placed images were not fused with the IMU, the last one: {self._why_apart}": (
+                self._n_apart
+            ),
+            f"samples of the IMU were refused, the last one: {self._imu.refusal}": (
+                self._imu.n_refused
+            ),
+        }
+        return [f"{n} {what}" for what, n in told.items() if n]

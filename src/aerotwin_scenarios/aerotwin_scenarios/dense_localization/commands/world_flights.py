@@ -1,0 +1,90 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Maps and scans of a world's wall, flown by the simulator, and what they are against the truth."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import FloatArray, transform_points
+from aerotwin_dense_localization.localization import follow_surface
+from aerotwin_dense_localization.mapping import DenseMap
+from aerotwin_map_evaluation.observed import camera_view, seen_samples
+from aerotwin_map_evaluation.surface import SurfaceReference
+from aerotwin_scenarios.dense_localization.flights import CameraTrack, fly_camera
+from aerotwin_scenarios.dense_localization.mapping import RIG, MadeMap
+from aerotwin_scenarios.dense_localization.wall_flight import WallFlight
+from aerotwin_worlds import World
+
+FARTHEST_M = 60.0
+"""What is farther from the camera is not asked for."""
+SURFACE_SAMPLE_M = 0.10
+"""Distance between samples of the wall of which completeness is a share."""
+NEAR_SURFACE_M = 0.10
+"""Distance within which a point of a map counts as on the surface."""
+
+
+def fly(
+    world: World,
+    path: FloatArray,
+    flight: WallFlight,
+    folder: Path,
+    *,
+    seed: int,
+    on_progress: Callable[[float], object],
+) -> CameraTrack:
+    """Return where the camera was on a flight along a path."""
+    return fly_camera(
+        world, path, folder, speed_m_s=flight.speed_m_s, rate_hz=flight.rate_hz, seed=seed,
+        on_progress=on_progress,
+    )  # fmt: skip
+
+
+def along_the_map(flight: WallFlight, dense_map: DenseMap) -> FloatArray:
+    """Return the way-points of a scan at its distance from what the map shows.
+
+    Raises
+    ------
+    UserError
+        If the map does not show the region.
+    """
+    try:
+        return follow_surface(flight.path(), dense_map, standoff_m=flight.standoff_m, spacing_m=1.0)
+    except ValueError as error:
+        raise UserError(f"{error} (--corner, --extent, --yaw-deg)") from None
+
+
+def against_the_truth(world: World, made: MadeMap, flight: WallFlight) -> dict[str, Any]:
+    """Return how far a map's points are from the world's surface, and how much of it is there.
+
+    All points count, after the rigid motion that takes the key-frames to their true places; what
+    could be there is the part of the region that is seen from their true poses.
+    """
+    surface = SurfaceReference.from_meshes(world.meshes)
+    points = made.dense_map.cloud.points.astype(np.float64)
+    aligned = transform_points(made.T_true_map, points)
+    away = surface.distances(aligned)
+    wall = surface.samples(SURFACE_SAMPLE_M)
+    wall = seen_samples(
+        surface, wall[flight.covers(wall)], made.T_map_optical, camera_view(RIG),
+        max_range_m=FARTHEST_M,
+    )  # fmt: skip
+    return {
+        "mean_m": float(away.mean()),
+        "share_10cm": float((away < NEAR_SURFACE_M).mean()),
+        "mean_unaligned_m": float(surface.distances(points).mean()),
+        "completeness": _completeness(wall, aligned),
+        "keyframes_mean_m": float(made.position_errors_m(is_aligned=True).mean()),
+        "keyframes_unaligned_mean_m": float(made.position_errors_m(is_aligned=False).mean()),
+    }
+
+
+def _completeness(wall: np.ndarray, points: np.ndarray) -> float | None:
+    if not len(wall):
+        return None
+    near, _ = KDTree(points).query(wall, distance_upper_bound=NEAR_SURFACE_M)
+    return float(np.isfinite(near).mean())

@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A map of a world's wall: flown, photographed, mapped and measured against the truth."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+from aerotwin_core.cli import StageBars, progress
+from aerotwin_core.parameters import to_mapping
+from aerotwin_core.run_folder import software_versions
+from aerotwin_dense_localization.mapping.recorder import RecordedMap
+from aerotwin_rendering import Rasteriser
+from aerotwin_scenarios.dense_localization.commands.map_folder import (
+    FLIGHT,
+    numbers_of_map,
+    replaced_folder,
+    write_map,
+)
+from aerotwin_scenarios.dense_localization.commands.world_flights import against_the_truth, fly
+from aerotwin_scenarios.dense_localization.mapping import make_map, take_frames
+from aerotwin_scenarios.dense_localization.recordings.sources import world_of
+from aerotwin_scenarios.dense_localization.wall_flight import WallFlight
+
+
+def map_world(
+    name: str, folder: Path, flight: WallFlight, *, seed: int, is_truth_given: bool
+) -> dict[str, Any]:
+    """Fly past a world's wall, write the map of what was seen, and return its numbers.
+
+    Parameters
+    ----------
+    name : str
+        Of the world.
+    folder : Path
+        Of the map.
+    flight : WallFlight
+    seed : int
+        Of flight and cameras.
+    is_truth_given : bool
+        Whether the map is made with true poses.
+    """
+    world = world_of(name)
+    with replaced_folder(folder) as fresh:
+        with StageBars() as tell:
+            track = fly(
+                world, flight.path(), flight, fresh / FLIGHT, seed=seed,
+                on_progress=lambda share: tell("flight", share),
+            )  # fmt: skip
+        with progress(len(track.stamps_ns), "depth", unit="frame") as bar:
+            frames = take_frames(
+                Rasteriser(world.meshes), track, seed=seed, on_frame=lambda: bar.update(1)
+            )
+        start = time.perf_counter()
+        with progress(1, "map"):
+            made = make_map(frames, track, is_truth_given=is_truth_given)
+        seconds = time.perf_counter() - start
+        mapped = RecordedMap(
+            dense_map=made.dense_map, keyframes=made.keyframes, n_links=made.n_links
+        )
+        with progress(1, "against the truth"):
+            found = against_the_truth(world, made, flight)
+        told = "truth" if is_truth_given else "the autopilot's estimator"
+        numbers = numbers_of_map(mapped) | {
+            "n_frames": len(frames), "seconds": seconds, "map": found, "notes": [],
+            "poses": {"source": told, "is_truth": is_truth_given},
+        }  # fmt: skip
+        write_map(
+            fresh,
+            mapped,
+            {
+                "source": name, "kind": "world", "seed": seed, "flight": to_mapping(flight),
+                "T_true_map": made.T_true_map.tolist(), "world": dict(world.credits),
+                "versions": software_versions(), **numbers,
+            },
+        )  # fmt: skip
+    return numbers

@@ -1,0 +1,144 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The mapping flight: a stereo rig passes the wall from afar, and a map is made of what it saw."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.frames import FloatArray
+from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
+from aerotwin_dense_localization.mapping import (
+    DenseMap,
+    Keyframe,
+    LinkParameters,
+    MapBuilder,
+    agree_poses,
+    find_links,
+)
+from aerotwin_registration.icp.similarity import fit_rigid
+from aerotwin_rendering import Rasteriser
+from aerotwin_scenarios.dense_localization.flights import CameraTrack
+from aerotwin_scenarios.dense_localization.pictures import Pictures
+
+RIG = PinholeCamera(width=1280, height=800, fx=914.0, fy=914.0, cx=639.5, cy=399.5)
+"""70 degrees wide."""
+BASELINE_M = 0.5
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MadeMap:
+    """A map and what is known of how it was made.
+
+    Attributes
+    ----------
+    dense_map : DenseMap
+    keyframes : tuple of Keyframe
+        At the poses that the map was made with.
+    T_map_optical : (n, 4, 4) array
+        Their true poses.
+    n_links : int
+        Ties between them; 0 where true poses were given.
+    T_true_map : (4, 4) array
+        The rigid motion that takes the map's key-frames nearest to their true places.
+    """
+
+    dense_map: DenseMap
+    keyframes: tuple[Keyframe, ...]
+    T_map_optical: FloatArray
+    n_links: int
+    T_true_map: FloatArray
+
+    def position_errors_m(self, *, is_aligned: bool) -> np.ndarray:
+        """Return how far each key-frame is from its true place (n,) [m]."""
+        found = np.array([keyframe.T_map_optical[:3, 3] for keyframe in self.keyframes])
+        if is_aligned:
+            found = found @ self.T_true_map[:3, :3].T + self.T_true_map[:3, 3]
+        return np.linalg.norm(found - self.T_map_optical[:, :3, 3], axis=1)
+
+
+def take_frames(
+    rasteriser: Rasteriser,
+    track: CameraTrack,
+    *,
+    seed: int,
+    on_frame: Callable[[], object] = lambda: None,
+) -> list[Keyframe]:
+    """Return what the stereo rig saw on a flight, with depth, at its true poses.
+
+    Parameters
+    ----------
+    rasteriser : Rasteriser
+        Of the world.
+    track : CameraTrack
+        Where the left camera was.
+    seed : int
+        Of the cameras' noise.
+    on_frame : callable
+        Called after each frame of the track.
+    """
+    stereo = StereoDepth(RIG, BASELINE_M, StereoParameters(nearest_m=8.0))
+    pictures, frames = Pictures(rasteriser, RIG, seed=seed), []
+    for stamp_ns, T_true in zip(track.stamps_ns, track.T_map_optical, strict=True):
+        left, right = pictures.stereo(T_true, BASELINE_M, int(stamp_ns))
+        found = stereo.depth(left, right)
+        frames.append(
+            Keyframe(
+                stamp_ns=int(stamp_ns),
+                image=left,
+                depth=found.depth,
+                variance=found.variance,
+                camera=RIG,
+                T_map_optical=T_true,
+            )
+        )
+        on_frame()
+    return frames
+
+
+def make_map(
+    frames: Sequence[Keyframe],
+    track: CameraTrack,
+    *,
+    is_truth_given: bool,
+    links: LinkParameters | None = None,
+    on_keyframe: Callable[[], object] = lambda: None,
+) -> MadeMap:
+    """Return the map of a flight, with every frame as a key-frame.
+
+    The map keeps what two of them agree on: of its rim, that is what the last ones of a line saw.
+
+    Parameters
+    ----------
+    frames : sequence of Keyframe
+        What the rig saw, at the moments of the track (`take_frames`).
+    track : CameraTrack
+    is_truth_given : bool
+        Whether the map is made with true poses; else with those that the autopilot told, brought
+        to agree with each other.
+    links : LinkParameters, optional
+    on_keyframe : callable
+        Called after each key-frame is tied, and again after it is merged.
+    """
+    given = track.T_map_optical if is_truth_given else track.T_map_optical_told
+    keyframes = [frame.at(T) for frame, T in zip(frames, given, strict=True)]
+    n_links = 0
+    if not is_truth_given:
+        found_links = find_links(keyframes, links, on_keyframe=on_keyframe)
+        keyframes, n_links = agree_poses(keyframes, found_links, links), len(found_links)
+    builder = MapBuilder()
+    for keyframe in keyframes:
+        builder.add(keyframe)
+        on_keyframe()
+    return MadeMap(
+        dense_map=builder.finished(),
+        keyframes=tuple(keyframes),
+        T_map_optical=track.T_map_optical,
+        n_links=n_links,
+        T_true_map=fit_rigid(
+            np.array([keyframe.T_map_optical[:3, 3] for keyframe in keyframes]),
+            track.T_map_optical[:, :3, 3],
+        ),
+    )

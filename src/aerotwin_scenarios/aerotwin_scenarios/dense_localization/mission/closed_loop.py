@@ -1,0 +1,299 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A scan whose vehicle knows its place by the map alone: no GNSS, from take-off to landing.
+
+In lockstep, so that the result does not depend on the machine: at each due moment a picture is
+taken from the true pose and localised; the body's pose is handed to the autopilot when a latency
+of simulated time has passed. An image that is lost hands over nothing, and the next one is expected
+where the autopilot believes to be by then, by its inertial sensors.
+"""
+
+import dataclasses
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from aerotwin_core.cli import write_text_atomically
+from aerotwin_core.frames import (
+    FloatArray,
+    invert_transform,
+    make_transform,
+    pose_from_transform,
+    quaternion_from_yaw,
+    transform_from_pose,
+)
+from aerotwin_core.parameters import parameter
+from aerotwin_core.time import Schedule, from_seconds
+from aerotwin_dense_localization.localization import Localization, body_covariance
+from aerotwin_multirotor_dynamics import load_airframe, standing_pose
+from aerotwin_px4_bridge import VisionPose
+from aerotwin_rendering import WorldQueries
+from aerotwin_scenarios.dense_localization.flights import (
+    T_BODY_OPTICAL,
+    CameraTrack,
+    camera_mission,
+)
+from aerotwin_scenarios.dense_localization.pictures import SCAN, Pictures
+from aerotwin_simulator import Simulation, SimulatorParameters
+from aerotwin_simulator.mission_flight import EMBEDDED, AutopilotChoice, flown, mission_flight
+from aerotwin_worlds import World
+
+LIFT_M = 0.5
+STEPS_HZ = 250.0
+"""Of the simulation with an autopilot: poses are handed over between two steps."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopParameters:
+    """How the loop through camera, localisation and autopilot is closed."""
+
+    latency_s: float = parameter(
+        0.1,
+        text="from the picture until the autopilot has the pose; simulated time",
+        unit="s",
+        minimum=0.0,
+        maximum=0.5,
+    )
+    map_sigma_m: float = parameter(
+        0.02,
+        text="what the map itself may be off by; added to each pose's covariance",
+        unit="m",
+        minimum=0.0,
+        maximum=1.0,
+    )
+    map_sigma_deg: float = parameter(
+        0.2, text="the same of its turn", unit="deg", minimum=0.0, maximum=10.0
+    )
+
+
+class ImageLocalizer(Protocol):
+    """Tells where images were taken."""
+
+    def localize(self, grey: np.ndarray, T_map_expected: FloatArray | None = None) -> Localization:
+        """Return where an image (h, w) was taken, and T_map_optical (4, 4) may be expected."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LocalizedFlight:
+    """A flight by what its camera saw.
+
+    Attributes
+    ----------
+    track : CameraTrack
+        Where the camera was, truly and as the autopilot believed, in the map's frame.
+    found : tuple of Localization
+        One for each picture.
+    T_map_optical_wanted : (n, 4, 4) array
+        Where the mission wanted the camera; NaN where it wanted nothing.
+    outcome : str
+    is_success : bool
+        It was flown to its end and landed.
+    """
+
+    track: CameraTrack
+    found: tuple[Localization, ...]
+    T_map_optical_wanted: FloatArray
+    outcome: str
+    is_success: bool
+
+    def part(self, span: slice) -> "LocalizedFlight":
+        """Return some of its pictures."""
+        names = [field.name for field in dataclasses.fields(CameraTrack)]
+        return dataclasses.replace(
+            self,
+            track=CameraTrack(**{name: getattr(self.track, name)[span] for name in names}),
+            found=self.found[span],
+            T_map_optical_wanted=self.T_map_optical_wanted[span],
+        )
+
+    def scanning(self, path: FloatArray) -> "LocalizedFlight":
+        """Return the part on which it was wanted between the first and the last pose of a path."""
+        wanted = self.T_map_optical_wanted[:, :3, 3]
+        ends = [np.linalg.norm(wanted - T[:3, 3], axis=1) for T in (path[0], path[-1])]
+        if not all(np.isfinite(away).any() for away in ends):
+            return self.part(slice(0, 0))
+        first, last = (int(np.nanargmin(away)) for away in ends)
+        return self.part(slice(first, last + 1))
+
+
+def world_with_start(world: World, x_m: float, y_m: float, yaw_rad: float) -> World:
+    """Return the world with its start elsewhere, on the ground [m]."""
+    height = float(WorldQueries(world).height(x_m, y_m))
+    return dataclasses.replace(world, start_p_map=np.array([x_m, y_m, height]), start_yaw=yaw_rad)
+
+
+def standing_camera(world: World) -> FloatArray:
+    """Return T_map_optical (4, 4) of the camera while the vehicle stands at the world's start."""
+    x, y, z = world.start_p_map
+    point, normal = WorldQueries(world).ground_plane([x, y, z + 1.0])
+    standing = standing_pose(
+        load_airframe(SimulatorParameters().airframe),
+        ground_point=point,
+        ground_normal=normal,
+        yaw_rad=world.start_yaw,
+    )
+    return transform_from_pose(*standing) @ T_BODY_OPTICAL
+
+
+def whole_way(world: World, path: FloatArray) -> FloatArray:
+    """Return poses T_map_optical (n, 4, 4) from take-off along a path and back, as it is flown.
+
+    The vehicle climbs from the world's start to the height of the first pose, and lands where it
+    took off: as `camera_mission` leads it. The lowest pose is `LIFT_M` above the camera of a
+    vehicle that stands: virtual key-frames would else look along the ground, or from below it
+    where the map is not quite in its place.
+    """
+    low = standing_camera(world)
+    low[2, 3] += LIFT_M
+    above = make_transform(path[0, :3, :3], [*low[:2, 3], path[0, 2, 3]])
+    return np.concatenate([[low, above], path, [above]])
+
+
+def fly_localized(
+    world: World,
+    localizer: ImageLocalizer,
+    path: FloatArray,
+    pictures: Pictures,
+    folder: Path,
+    *,
+    speed_m_s: float,
+    rate_hz: float,
+    seed: int,
+    instance: int = 0,
+    autopilot: AutopilotChoice = EMBEDDED,
+    parameters: LoopParameters | None = None,
+    on_progress: Callable[[float], object] = lambda share: None,
+) -> LocalizedFlight:
+    """Return how a vehicle flew along poses that knows its place by its camera alone.
+
+    Parameters
+    ----------
+    world : World
+        It takes off and lands at its start.
+    localizer : ImageLocalizer
+        In the frame of the path.
+    path : (n, 4, 4) array
+        T_map_optical.
+    pictures : Pictures
+        Of the world.
+    folder : Path
+        Of the mission file and the autopilot's log.
+    speed_m_s, rate_hz : float
+        Of the vehicle along the path, and of its camera.
+    seed : int
+        Of all noise in flight.
+    instance : int
+        Number of the vehicle: its ports on this machine.
+    autopilot : AutopilotChoice
+    parameters : LoopParameters, optional
+    on_progress : callable
+        Told which share of the mission is flown.
+    """
+    p = LoopParameters() if parameters is None else parameters
+    folder.mkdir(parents=True, exist_ok=True)
+    mission = folder / "mission.yaml"
+    write_text_atomically(mission, camera_mission(path, world, speed_m_s))
+    with mission_flight(
+        world, mission, folder, seed=seed, instance=instance, positioning="given",
+        vision_delay_s=p.latency_s, autopilot=autopilot,
+    ) as simulation:  # fmt: skip
+        loop = _Loop(simulation, localizer, pictures, rate_hz, p)
+        for _ in flown(simulation, STEPS_HZ, on_progress):
+            loop.step()
+    return loop.flight()
+
+
+class _Loop:
+    """Takes pictures of a flight, and hands over their poses when their latency is over."""
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        localizer: ImageLocalizer,
+        pictures: Pictures,
+        rate_hz: float,
+        parameters: LoopParameters,
+    ) -> None:
+        self._simulation, self._vehicle = simulation, simulation.vehicles[0]
+        self._localizer, self._pictures, self._parameters = localizer, pictures, parameters
+        self._due = Schedule(rate_hz)
+        self._latency_ns = from_seconds(parameters.latency_s)
+        self._under_way: deque[tuple[int, VisionPose]] = deque()
+        self._stamps: list[int] = []
+        self._true: list[FloatArray] = []
+        self._told: list[FloatArray] = []
+        self._wanted: list[FloatArray] = []
+        self._found: list[Localization] = []
+
+    def step(self) -> None:
+        """Take a picture if one is due, and hand over what has come through."""
+        now_ns = self._simulation.stamp_ns
+        if self._due.until(now_ns):
+            self._see(now_ns)
+        while self._under_way and self._under_way[0][0] <= now_ns:
+            self._vehicle.take_pose(self._under_way.popleft()[1])
+
+    def _see(self, now_ns: int) -> None:
+        state = self._vehicle.body.state
+        T_true = transform_from_pose(state.p_map_body, state.q_map_body) @ T_BODY_OPTICAL
+        grey, told = self._pictures.mono(T_true, now_ns, SCAN), self._believed()
+        is_lost = bool(self._found) and not self._found[-1].is_localized
+        is_told = is_lost and bool(np.isfinite(told).all())
+        found = self._localizer.localize(grey, told if is_told else None)
+        if found.is_localized:
+            pose = vision_pose(found, now_ns, self._parameters)
+            self._under_way.append((now_ns + self._latency_ns, pose))
+        self._stamps.append(now_ns)
+        self._true.append(T_true)
+        self._told.append(told)
+        self._wanted.append(self._meant())
+        self._found.append(found)
+
+    def _believed(self) -> FloatArray:
+        estimate = self._vehicle.backend.estimate
+        if estimate is None or estimate.q_map_body is None:
+            return np.full((4, 4), np.nan)
+        return transform_from_pose(estimate.p_map, estimate.q_map_body) @ T_BODY_OPTICAL
+
+    def _meant(self) -> FloatArray:
+        setpoint = self._vehicle.backend.setpoint
+        if setpoint is None:
+            return np.full((4, 4), np.nan)
+        q_map_body = quaternion_from_yaw(setpoint.yaw)
+        return transform_from_pose(setpoint.p_map, q_map_body) @ T_BODY_OPTICAL
+
+    def flight(self) -> LocalizedFlight:
+        """Return what was seen."""
+        return LocalizedFlight(
+            track=CameraTrack(
+                stamps_ns=np.array(self._stamps, dtype=np.int64),
+                T_map_optical=np.array(self._true),
+                T_map_optical_told=np.array(self._told),
+            ),
+            found=tuple(self._found),
+            T_map_optical_wanted=np.array(self._wanted),
+            outcome=self._simulation.outcome or "",
+            is_success=self._simulation.is_success,
+        )
+
+
+def vision_pose(found: Localization, stamp_ns: int, parameters: LoopParameters) -> VisionPose:
+    """Return the pose of the body that an image tells, with its covariance.
+
+    What the map itself may be off by comes on top of that of the image.
+    """
+    assert found.T_map_cam is not None and found.covariance is not None
+    T_map_body = found.T_map_cam @ invert_transform(T_BODY_OPTICAL)
+    of_image = body_covariance(found.covariance, found.T_map_cam, T_map_body)
+    sigmas = np.repeat([parameters.map_sigma_m, np.radians(parameters.map_sigma_deg)], 3)
+    p_map, q_map_body = pose_from_transform(T_map_body)
+    return VisionPose(
+        time_us=stamp_ns // 1000,
+        p_map=p_map,
+        q_map_body=q_map_body,
+        pose_covariance_map=of_image + np.diag(sigmas**2),
+    )

@@ -1,0 +1,188 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""How well a vehicle held its place before a wall by its camera alone, against the truth."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.parameters import parameter, to_mapping
+from aerotwin_core.time import to_seconds
+from aerotwin_rendering import WorldQueries
+from aerotwin_scenarios.dense_localization.mission.closed_loop import LocalizedFlight
+from aerotwin_scenarios.dense_localization.scanning import Scan
+
+NEAR_SHARE = 0.2
+"""Of the wall before the camera, so much stands nearer than its distance: as paths are led."""
+WINDOW_M, _RAYS = 0.9, 13
+"""Half width of the piece of wall that a distance is taken to, and rays along it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopScore:
+    """Figures of a closed-loop scan; those of distance, path and localisation are of the scan."""
+
+    n_images: int = parameter(text="pictures, from take-off to landing", minimum=0)
+    n_lost: int = parameter(text="of them without a pose, or placed more than 0.5 m off", minimum=0)
+    longest_gap_s: float = parameter(text="longest time between two poses", unit="s", minimum=0.0)
+    n_scan: int = parameter(text="pictures of the scan itself", minimum=0)
+    n_scan_lost: int = parameter(text="of them lost", minimum=0)
+    ate_mean_m: float = parameter(text="localisation, mean error, aligned", unit="m")
+    ate_max_m: float = parameter(text="largest", unit="m")
+    ate_unaligned_mean_m: float = parameter(text="mean, as localised", unit="m")
+    estimate_mean_m: float = parameter(text="autopilot's estimate, mean error, aligned", unit="m")
+    wanted_distance_m: float = parameter(text="distance from the wall that was asked for", unit="m")
+    distance_mean_m: float = parameter(text="true distance from the wall, mean", unit="m")
+    distance_min_m: float = parameter(text="least", unit="m")
+    distance_rmse_m: float = parameter(text="against what was asked for, RMS", unit="m")
+    distance_max_error_m: float = parameter(text="largest", unit="m")
+    held_rmse_m: float = parameter(text="against the planned path's distance, RMS", unit="m")
+    held_max_m: float = parameter(text="largest", unit="m")
+    towards_rmse_m: float = parameter(text="off the set-point along the optical axis", unit="m")
+    beside_rmse_m: float = parameter(text="off the set-point across it", unit="m")
+    clearance_m: float = parameter(text="least distance of the camera from anything", unit="m")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgedFlight:
+    """A closed-loop scan beside the truth; arrays have one row for each picture of it.
+
+    Attributes
+    ----------
+    flight : LocalizedFlight
+        From take-off to landing.
+    scan : LocalizedFlight
+        The scan itself.
+    errors_m : (n,) array
+        Of localisation over the whole flight, aligned; NaN where there is no pose.
+    distances_m, planned_m : (m,) array
+        From the wall over the scan: true, and at the set-points.
+    score : LoopScore
+    """
+
+    flight: LocalizedFlight
+    scan: LocalizedFlight
+    errors_m: np.ndarray
+    distances_m: np.ndarray
+    planned_m: np.ndarray
+    score: LoopScore
+
+    def metrics(self) -> dict[str, object]:
+        """Return the figures, None for those that are not known."""
+        values = to_mapping(self.score)
+        known = {k: None if v != v else v for k, v in values.items()}
+        return known | {"outcome": self.flight.outcome, "is_flown": self.flight.is_success}
+
+
+def wall_distances(queries: WorldQueries, T_map_optical: FloatArray, about_m: float) -> np.ndarray:
+    """Return distances (n,) [m] along the optical axis to the wall before cameras (n, 4, 4).
+
+    The wall is what a window of `WINDOW_M` to each side shows at about the given distance; the
+    nearest fifth of it stands nearer. Infinite where nothing is.
+    """
+    side = np.linspace(-WINDOW_M, WINDOW_M, _RAYS) / about_m
+    u, v = np.meshgrid(side, side)
+    rays = np.column_stack([u.ravel(), v.ravel(), np.ones(u.size)])
+    lengths = np.linalg.norm(rays, axis=1)
+    found = np.empty(len(T_map_optical))
+    for k, T in enumerate(T_map_optical):
+        met = queries.cast(T[None, :3, 3], rays @ T[:3, :3].T)
+        found[k] = np.quantile(met / lengths, NEAR_SHARE, method="lower")
+    return found
+
+
+def judge(
+    flight: LocalizedFlight,
+    path: FloatArray,
+    queries: WorldQueries,
+    T_true_map: FloatArray,
+    *,
+    standoff_m: float,
+) -> JudgedFlight:
+    """Return a closed-loop scan beside the truth.
+
+    Parameters
+    ----------
+    flight : LocalizedFlight
+    path : (n, 4, 4) array
+        T_map_optical, as planned in the map.
+    queries : WorldQueries
+        The true world.
+    T_true_map : (4, 4) array
+        What takes the map to its true place.
+    standoff_m : float
+        Distance from the wall that was asked for [m].
+    """
+    scan = flight.scanning(path)
+    whole = Scan(track=flight.track, found=flight.found, T_true_map=T_true_map)
+    part = Scan(track=scan.track, found=scan.found, T_true_map=T_true_map)
+    wanted = T_true_map @ scan.T_map_optical_wanted
+    distances = wall_distances(queries, scan.track.T_map_optical, standoff_m)
+    planned = wall_distances(queries, wanted, standoff_m)
+    return JudgedFlight(
+        flight=flight,
+        scan=scan,
+        errors_m=whole.errors_m(is_aligned=True),
+        distances_m=distances,
+        planned_m=planned,
+        score=_score(whole, part, wanted, distances, planned, queries, standoff_m),
+    )
+
+
+def _score(
+    whole: Scan,
+    part: Scan,
+    wanted: FloatArray,
+    distances: np.ndarray,
+    planned: np.ndarray,
+    queries: WorldQueries,
+    standoff_m: float,
+) -> LoopScore:
+    everything, scan = whole.metrics(), part.metrics()
+    true = part.track.T_map_optical
+    believed = (part.T_true_map @ part.track.T_map_optical_told)[:, :3, 3]
+    off = np.einsum("nji,nj->ni", wanted[:, :3, :3], true[:, :3, 3] - wanted[:, :3, 3])
+    return LoopScore(
+        n_images=int(everything["n_frames"]),
+        n_lost=int(everything["n_lost"]),
+        longest_gap_s=_longest_gap_s(whole),
+        n_scan=int(scan["n_frames"]),
+        n_scan_lost=int(scan["n_lost"]),
+        ate_mean_m=scan["ate_mean_m"],
+        ate_max_m=scan["ate_max_m"],
+        ate_unaligned_mean_m=scan["ate_unaligned_mean_m"],
+        estimate_mean_m=_mean(np.linalg.norm(believed - true[:, :3, 3], axis=1)),
+        wanted_distance_m=standoff_m,
+        distance_mean_m=_mean(distances),
+        distance_min_m=float(distances.min()) if len(distances) else np.nan,
+        distance_rmse_m=_rms(distances - standoff_m),
+        distance_max_error_m=_largest(distances - standoff_m),
+        held_rmse_m=_rms(distances - planned),
+        held_max_m=_largest(distances - planned),
+        towards_rmse_m=_rms(off[:, 2]),
+        beside_rmse_m=_rms(np.linalg.norm(off[:, :2], axis=1)),
+        clearance_m=float(queries.distance(true[:, :3, 3]).min()) if len(true) else np.nan,
+    )
+
+
+def _longest_gap_s(scan: Scan) -> float:
+    """Return the longest time without a pose, from the first picture to the last."""
+    stamps = scan.track.stamps_ns
+    is_there = np.array([found.is_localized for found in scan.found], dtype=bool)
+    if not len(stamps):
+        return 0.0
+    known = np.concatenate([stamps[:1], stamps[is_there], stamps[-1:]])
+    return to_seconds(int(np.diff(known).max()))
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else np.nan
+
+
+def _rms(values: np.ndarray) -> float:
+    return float(np.sqrt((values**2).mean())) if len(values) else np.nan
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.abs(values).max()) if len(values) else np.nan

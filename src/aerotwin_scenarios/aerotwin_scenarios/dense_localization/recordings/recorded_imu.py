@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Samples of an IMU of a bag, for the filter that fuses them with the images of the bag."""
+
+from typing import Any
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.messages import stamp_ns
+from aerotwin_dense_localization.localization import InertialFilter, reading_of
+from aerotwin_run_evaluation.bag.camera import BODY
+from aerotwin_scenarios.dense_localization.recordings.bag_recording import first_message
+from aerotwin_scenarios.dense_localization.recordings.recording import Recording
+
+IMU = "sensor_msgs/msg/Imu"
+
+
+class RecordedImu:
+    """Gives samples to a filter in their order, as far as an image needs them.
+
+    Parameters
+    ----------
+    recording : Recording
+        Of the camera on the same body.
+    word : str
+        Topic, with or without its first slash.
+
+    Attributes
+    ----------
+    T_base_imu : (4, 4) array
+        Where it sits on the body, by /tf_static.
+    T_base_cam : (4, 4) array
+        Where the camera does.
+    n_refused : int
+        Samples that cannot be used.
+    refusal : str
+        Why the last of them cannot.
+
+    Raises
+    ------
+    UserError
+        If the bag has no samples on it, or nobody says where IMU and camera sit on the body.
+    """
+
+    def __init__(self, recording: Recording, word: str) -> None:
+        bag, self.T_base_cam = _carried(recording, word)
+        self._where = f"--imu {word}"
+        topic = _topic(bag, word)
+        self._frame = str(first_message(bag, topic).header.frame_id)
+        T_base_imu = bag.fixed_transform(BODY, self._frame)
+        if T_base_imu is None:
+            raise UserError(
+                f"{self._where}: /tf_static of {bag.path} does not say how {self._frame!r}, its "
+                f"frame, sits on {BODY}; record it there"
+            )
+        self.T_base_imu = T_base_imu
+        self.n_refused, self.refusal = 0, ""
+        self._messages = (message for _, _, message in bag.messages([topic]))
+        self._first_ns: int | None = None
+        self._newest_ns = -1
+
+    def lead(self, inertial: InertialFilter, image_ns: int) -> None:
+        """Give a filter all samples up to the first one that is not before an image [ns].
+
+        Raises
+        ------
+        UserError
+            If none can be used, or all are before the first image that is asked for.
+        """
+        is_first = self._first_ns is None
+        while self._newest_ns < image_ns:
+            message = next(self._messages, None)
+            if message is None:
+                break
+            self._give(inertial, message)
+        if self._first_ns is None:
+            raise UserError(f"{self._where}: none of its samples can be used: {self.refusal}")
+        if is_first and self._newest_ns < image_ns:
+            raise UserError(
+                f"{self._where}: its samples end at {self._newest_ns * 1e-9:.3f} s, before the "
+                f"first image at {image_ns * 1e-9:.3f} s; both must be of one clock"
+            )
+
+    def refuse_later(self, image_ns: int) -> None:
+        """Refuse samples that begin after the last image [ns].
+
+        Raises
+        ------
+        UserError
+            If they do.
+        """
+        if self._first_ns is not None and self._first_ns > image_ns:
+            raise UserError(
+                f"{self._where}: its samples begin at {self._first_ns * 1e-9:.3f} s, after the "
+                f"last image at {image_ns * 1e-9:.3f} s; both must be of one clock"
+            )
+
+    def _give(self, inertial: InertialFilter, message: Any) -> None:
+        try:
+            if message.header.frame_id != self._frame:
+                raise ValueError(f"its frame is {message.header.frame_id!r}, not {self._frame!r}")
+            inertial.add(stamp_ns(message), *reading_of(message))
+        except ValueError as error:
+            self.n_refused += 1
+            self.refusal = str(error)
+            return
+        self._newest_ns = stamp_ns(message)
+        self._first_ns = self._newest_ns if self._first_ns is None else self._first_ns
+
+
+def _carried(recording: Recording, word: str) -> tuple[BagReader, FloatArray]:
+    """Return the bag, and where the camera sits on the body that carries the IMU."""
+    if recording.bag is None:
+        raise UserError(
+            f"--imu {word}: is a topic of a bag, and {recording.name} is a KITTI folder, which "
+            "holds no samples of an IMU; leave it out"
+        )
+    if recording.T_base_cam is None:
+        raise UserError(
+            f"--imu {word}: /tf_static of {recording.name} does not say how the camera sits on "
+            f"{BODY}, which carries the IMU as well; give --mounting"
+        )
+    return recording.bag, recording.T_base_cam
+
+
+def _topic(bag: BagReader, word: str) -> str:
+    held = [name for name, kind in bag.topics.items() if kind == IMU and bag.counts.get(name)]
+    topic = word if word in held else f"/{word}"
+    if topic not in held:
+        raise UserError(
+            f"--imu {word}: no {IMU} on it; {bag.path} holds {', '.join(sorted(held)) or 'none'}"
+        )
+    return topic

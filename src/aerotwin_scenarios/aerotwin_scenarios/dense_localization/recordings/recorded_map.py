@@ -1,0 +1,222 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""A map of a recording: pairs pass by one after the other, key-frames stay."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from aerotwin_core.cli import StageBars, progress
+from aerotwin_core.errors import UserError
+from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.parameters import to_mapping
+from aerotwin_core.run_folder import software_versions
+from aerotwin_dense_localization.mapping.recorder import (
+    MapRecorder,
+    RecordedMap,
+    RecorderParameters,
+)
+from aerotwin_scenarios.dense_localization.commands.map_folder import (
+    numbers_of_map,
+    replaced_folder,
+    write_map,
+)
+from aerotwin_scenarios.dense_localization.recordings.given_poses import (
+    OwnOdometry,
+    PosedPair,
+    fixes_of,
+    place_of,
+    posed,
+)
+from aerotwin_scenarios.dense_localization.recordings.recording import Reading, Recording
+from aerotwin_scenarios.dense_localization.recordings.sources import stereo_recording
+
+ODOMETRY, NO_GNSS, GNSS = "odometry", "none", "/gnss/fix"
+_FIX = "sensor_msgs/msg/NavSatFix"
+
+
+def map_recording(
+    source: Path,
+    folder: Path,
+    reading: Reading,
+    parameters: RecorderParameters,
+    *,
+    poses: str | None,
+    are_poses_kept: bool,
+    gnss: str | None,
+    origin: GeodeticPoint | None,
+) -> dict[str, Any]:
+    """Write the map of a recording and return its numbers.
+
+    Parameters
+    ----------
+    source, folder : Path
+        Of the recording, and of the map.
+    reading : Reading
+    parameters : RecorderParameters
+    poses : str or None
+        A topic, a file, `truth` or `odometry`; None: the usual ones.
+    are_poses_kept : bool
+        Whether they stand as they are; true ones always do.
+    gnss : str or None
+        Topic of the fixes that our own odometry is laid over, `none`, or None: gnss/fix if it is
+        there.
+    origin : GeodeticPoint or None
+        Of the map under GNSS; None: the first fix.
+
+    Raises
+    ------
+    UserError
+        If there are no usable pairs or poses, or nothing to map.
+    """
+    start = time.perf_counter()
+    recording = stereo_recording(source, reading)
+    if poses == ODOMETRY:
+        recorder, told = _by_odometry(recording, parameters, gnss, origin)
+    elif (gnss, origin) == (None, None):
+        recorder, told = _by_given_poses(recording, parameters, poses)
+    else:
+        raise UserError("--gnss and --origin: are of --poses odometry alone; leave them out")
+    made = _finished(recorder, are_poses_kept=are_poses_kept or told["poses"]["is_truth"])
+    numbers = numbers_of_map(made) | told | {"seconds": time.perf_counter() - start}
+    _write(folder, made, recording, parameters, numbers)
+    return numbers
+
+
+def _by_given_poses(
+    recording: Recording, parameters: RecorderParameters, word: str | None
+) -> tuple[MapRecorder, dict[str, Any]]:
+    """Return key-frames at poses that somebody tells, and what is to be told of them."""
+    given = recording.poses(word)
+    pairs = posed(recording.pictures(), given)
+    told = {"source": given.source, "is_truth": given.is_truth, "frame": given.frame}
+    return _recorded(pairs, recording, parameters, told)
+
+
+def _by_odometry(
+    recording: Recording,
+    parameters: RecorderParameters,
+    gnss: str | None,
+    origin: GeodeticPoint | None,
+) -> tuple[MapRecorder, dict[str, Any]]:
+    """Return key-frames at poses by our own odometry, laid over GNSS where there is some."""
+    topic = _gnss_topic(recording, gnss)
+    own = OwnOdometry(recording.rig, recording.T_base_cam)
+    told: dict[str, Any] = {
+        "source": "own stereo odometry", "is_truth": False, "frame": "odom",
+    }  # fmt: skip
+    recorder, numbers = _recorded(own.follow(recording.pictures()), recording, parameters, told)
+    if own.n_lost:
+        told["n_lost"] = own.n_lost
+        numbers["notes"].append(
+            f"the odometry lost its way at {own.n_lost} pairs; the map may be bent there"
+        )
+    if topic is None or recording.bag is None:
+        return recorder, numbers
+    stamps, fixes = fixes_of(message for _, _, message in recording.bag.messages([topic]))
+    if not len(fixes):
+        raise UserError(f"--gnss {topic}: holds no fix; leave GNSS out with --gnss none")
+    found = own.align_to(stamps, fixes, origin or place_of(fixes[0]))
+    told["is_on_gnss"] = found.converged
+    numbers["notes"].append(f"{topic}: {found.reason}")
+    if found.converged:
+        told["frame"] = "map"
+        T = found.T_reference_estimate
+        recorder.keyframes = [k.at(T @ k.T_map_optical) for k in recorder.keyframes]
+    return recorder, numbers
+
+
+def _recorded(
+    pairs: Iterator[PosedPair],
+    recording: Recording,
+    parameters: RecorderParameters,
+    poses: dict[str, Any],
+) -> tuple[MapRecorder, dict[str, Any]]:
+    """Return the key-frames of pairs that pass by, and what is to be told.
+
+    Raises
+    ------
+    UserError
+        If there is none, or more than may be kept.
+    """
+    try:
+        recorder = MapRecorder(recording.rig, parameters)
+    except ValueError as error:
+        raise UserError(f"{error} (--nearest-m, --farthest-m)") from None
+    n_pairs = n_without_pose = 0
+    with progress(recording.n_pictures, "pairs", unit="pair") as bar:
+        for pair, T_map_left in pairs:
+            n_pairs += 1
+            n_without_pose += T_map_left is None
+            if T_map_left is not None:
+                _refuse_full(recorder, n_pairs)
+                recorder.add(*pair, T_map_left)
+            bar.set_postfix_str(f"{len(recorder.keyframes)} key-frames", refresh=False)
+            bar.update(1)
+    left_out = {
+        "without a pose": n_without_pose,
+        "new, but without enough depth": recorder.n_without_depth,
+    }
+    notes = [f"{n} of {n_pairs} pairs were {why}" for why, n in left_out.items() if n]
+    if not recorder.keyframes:
+        raise UserError(
+            f"{recording.name}: no key-frame of {n_pairs} pairs{''.join(f'; {n}' for n in notes)}; "
+            "stamps of images must lie within those of the poses, and surfaces between --nearest-m "
+            "and --farthest-m"
+        )
+    return recorder, {"n_frames": n_pairs, "poses": poses, "notes": notes}
+
+
+def _refuse_full(recorder: MapRecorder, n_pairs: int) -> None:
+    if recorder.is_full:
+        raise UserError(
+            f"{len(recorder.keyframes)} key-frames after {n_pairs} pairs, and no more are kept; "
+            "map a part of them (--frames), or raise max_keyframes (--parameters)"
+        )
+
+
+def _finished(recorder: MapRecorder, *, are_poses_kept: bool) -> RecordedMap:
+    with StageBars() as tell:
+        try:
+            return recorder.finished(tell, are_poses_kept=are_poses_kept)
+        except ValueError as error:
+            raise UserError(
+                f"{error}: of {len(recorder.keyframes)} key-frames no point was seen by "
+                f"{recorder.parameters.surfaces.min_views}; fly past the same wall more slowly, or "
+                "set min_views to 1 (--parameters)"
+            ) from None
+
+
+def _gnss_topic(recording: Recording, asked: str | None) -> str | None:
+    """Return the topic of the fixes, None without any."""
+    topics = {} if recording.bag is None else recording.bag.topics
+    if asked == NO_GNSS or (asked is None and GNSS not in topics):
+        return None
+    topic = GNSS if asked is None else asked
+    topic = topic if topic in topics else f"/{topic}"
+    if topics.get(topic) != _FIX:
+        held = ", ".join(sorted(name for name, kind in topics.items() if kind == _FIX)) or "none"
+        raise UserError(f"--gnss {asked}: no {_FIX}; {recording.name} holds {held}")
+    return topic
+
+
+def _write(
+    folder: Path,
+    made: RecordedMap,
+    recording: Recording,
+    parameters: RecorderParameters,
+    numbers: dict[str, Any],
+) -> None:
+    about = {
+        "source": recording.name,
+        "kind": "bag" if recording.bag is not None else "kitti",
+        "seed": None,
+        "T_base_optical": None if recording.T_base_cam is None else recording.T_base_cam.tolist(),
+        "baseline_m": recording.baseline_m,
+        "parameters": to_mapping(parameters),
+        "versions": software_versions(),
+        **numbers,
+    }
+    with progress(1, "writing"), replaced_folder(folder) as fresh:
+        write_map(fresh, made, about)

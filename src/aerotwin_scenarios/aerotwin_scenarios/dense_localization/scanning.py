@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The scan: one camera close to the wall, image by image localised in the map."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.frames import FloatArray
+from aerotwin_dense_localization.localization import (
+    Localization,
+    LocalizationParameters,
+    Localizer,
+    Status,
+    VirtualViews,
+    virtual_poses,
+)
+from aerotwin_scenarios.dense_localization.flights import CameraTrack
+from aerotwin_scenarios.dense_localization.mapping import MadeMap
+from aerotwin_scenarios.dense_localization.pictures import SCAN, Pictures
+
+CAMERA = PinholeCamera(width=752, height=480, fx=460.0, fy=460.0, cx=375.5, cy=239.5)
+"""78 degrees wide."""
+LOST_M = 0.5
+"""An image that is placed farther off counts as lost (the bars' rule)."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scan:
+    """The images of a scan and where they were placed.
+
+    Attributes
+    ----------
+    track : CameraTrack
+    found : tuple of Localization
+        One for each image.
+    T_true_map : (4, 4) array
+        What takes the map to its true place.
+    """
+
+    track: CameraTrack
+    found: tuple[Localization, ...]
+    T_true_map: FloatArray
+
+    def errors_m(self, *, is_aligned: bool) -> np.ndarray:
+        """Return how far each image was placed from where it was taken (n,) [m]; NaN: no pose."""
+        errors = np.full(len(self.found), np.nan)
+        T_true_map = self.T_true_map if is_aligned else np.eye(4)
+        for k, (found, T_true) in enumerate(zip(self.found, self.track.T_map_optical, strict=True)):
+            if found.T_map_cam is not None:
+                here = T_true_map @ found.T_map_cam
+                errors[k] = np.linalg.norm(here[:3, 3] - T_true[:3, 3])
+        return errors
+
+    def turns_deg(self) -> np.ndarray:
+        """Return by how much each image was turned wrongly (n,) [deg]; NaN: no pose."""
+        turns = np.full(len(self.found), np.nan)
+        for k, (found, T_true) in enumerate(zip(self.found, self.track.T_map_optical, strict=True)):
+            if found.T_map_cam is not None:
+                R = (self.T_true_map @ found.T_map_cam)[:3, :3].T @ T_true[:3, :3]
+                turns[k] = np.degrees(Rotation.from_matrix(R).magnitude())
+        return turns
+
+    def metrics(self) -> dict[str, float]:
+        """Return the figures of the bars."""
+        aligned, raw = self.errors_m(is_aligned=True), self.errors_m(is_aligned=False)
+        known = aligned[np.isfinite(aligned)]
+        return {
+            "n_frames": len(aligned),
+            "n_lost": int((~(aligned <= LOST_M)).sum()),
+            "n_renewed": sum(found.status is Status.RENEWED for found in self.found),
+            "n_relocalized": sum(found.status is Status.RELOCALIZED for found in self.found),
+            "ate_mean_m": float(known.mean()) if len(known) else np.nan,
+            "ate_rmse_m": float(np.sqrt((known**2).mean())) if len(known) else np.nan,
+            "ate_max_m": float(known.max()) if len(known) else np.nan,
+            "ate_unaligned_mean_m": float(np.nanmean(raw)) if len(known) else np.nan,
+            "turn_mean_deg": float(np.nanmean(self.turns_deg())) if len(known) else np.nan,
+        }
+
+
+def parameters_at(standoff_m: float) -> LocalizationParameters:
+    """Return how to localise at a distance from the wall [m].
+
+    From nearer than 2 m, views that stand farther behind the path than half the distance would
+    show little of what an image shows.
+    """
+    return LocalizationParameters(setback_m=min(1.0, 0.5 * standoff_m))
+
+
+def localizer_along(
+    made: MadeMap,
+    path: FloatArray,
+    T_map_start: FloatArray,
+    *,
+    standoff_m: float,
+    parameters: LocalizationParameters | None = None,
+) -> Localizer:
+    """Return who localises `CAMERA` along a planned path, on which virtual key-frames stand.
+
+    Parameters
+    ----------
+    made : MadeMap
+    path : (n, 4, 4) array
+        T_map_optical, planned.
+    T_map_start : (4, 4) array
+        Where the flight begins, as it is told: all that it is told but the images.
+    standoff_m : float
+        Planned distance from the wall [m].
+    parameters : LocalizationParameters, optional
+        `parameters_at` the distance.
+    """
+    p = parameters_at(standoff_m) if parameters is None else parameters
+    poses = virtual_poses(
+        path, CAMERA, distance_m=standoff_m, overlap=p.overlap, setback_m=p.setback_m
+    )
+    return Localizer(VirtualViews(made.dense_map, CAMERA, poses, p), T_map_start)
+
+
+def scan_wall(
+    made: MadeMap,
+    path: FloatArray,
+    track: CameraTrack,
+    pictures: Pictures,
+    *,
+    standoff_m: float,
+    parameters: LocalizationParameters | None = None,
+    on_image: Callable[[], object] = lambda: None,
+) -> Scan:
+    """Return where the images of a flight along a wall are placed in the map.
+
+    Parameters
+    ----------
+    made : MadeMap
+    path : (n, 4, 4) array
+        The planned path.
+    track : CameraTrack
+        Where the camera truly was; where it was told to be at first begins the localisation.
+    pictures : Pictures
+        Of `CAMERA`.
+    standoff_m : float
+        Planned distance from the wall [m].
+    parameters : LocalizationParameters, optional
+    on_image : callable
+        Called after each.
+    """
+    found = []
+    with localizer_along(
+        made, path, track.T_map_optical_told[0], standoff_m=standoff_m, parameters=parameters
+    ) as localizer:
+        for stamp_ns, T_true in zip(track.stamps_ns, track.T_map_optical, strict=True):
+            found.append(localizer.localize(pictures.mono(T_true, int(stamp_ns), SCAN)))
+            on_image()
+    return Scan(track=track, found=tuple(found), T_true_map=made.T_true_map)

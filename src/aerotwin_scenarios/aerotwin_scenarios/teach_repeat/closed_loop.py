@@ -1,0 +1,155 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The closed loop: scans of the true world in, commands out, repeat after repeat.
+
+Of each turn of lidar or radar the repeater makes a command, which acts after the latency; the
+simulation knows nothing of the route and the repeater nothing of the truth.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+
+import numpy as np
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import FloatArray
+from aerotwin_core.time import to_seconds
+from aerotwin_ground_dynamics import Command, NoGroundError
+from aerotwin_rendering import WorldQueries
+from aerotwin_repeat_evaluation import Displacement, NoDisplacement, arc_length, true_poses
+from aerotwin_scenarios.teach_repeat.record import RepeatRecord
+from aerotwin_scenarios.teach_repeat.sensors import RobotSensor, Senses, in_base, sensor_of
+from aerotwin_scenarios.teach_repeat.study import RepeatStudy
+from aerotwin_simulator.ground import GroundSimulation
+from aerotwin_teach_repeat.repeat import Repeater, RepeatState, RepeatStep
+from aerotwin_teach_repeat.repeat.step import ENDED
+from aerotwin_teach_repeat.route_graph import RouteGraph
+
+__all__ = ["SETTLE_S", "in_base", "run_repeat", "run_repeats"]
+
+SETTLE_S = 60.0
+"""Time beyond that of the way that a repeat may take in any case: to be found, also again."""
+OnStep = Callable[[int, RepeatStep], None]
+
+
+def run_repeats(
+    graph: RouteGraph,
+    route_ids: Sequence[int],
+    queries: WorldQueries,
+    study: RepeatStudy,
+    *,
+    displacement: Displacement | None = None,
+    senses: Senses | None = None,
+    on_step: OnStep | None = None,
+) -> list[RepeatRecord]:
+    """Repeat a taught route in the true world, a number of times.
+
+    Parameters
+    ----------
+    graph : RouteGraph
+        The taught graph.
+    route_ids : sequence of int
+        Ids of its vertices in driving order.
+    queries : WorldQueries
+        The true world.
+    study : RepeatStudy
+        Every choice.
+    displacement : Displacement, optional
+        How the map of the graph differs from the true world; tells where the robot is put down.
+    senses : callable, optional
+        Makes odometry and localiser of each repeat; by default those of the robot's sensor.
+    on_step : callable, optional
+        Called with the number of the repeat and each of its steps.
+
+    Returns
+    -------
+    list of RepeatRecord
+        In order; repeats that failed are among them.
+    """
+    return [
+        run_repeat(
+            graph, route_ids, queries, study, number,
+            displacement=displacement, senses=senses, on_step=on_step,
+        )
+        for number in range(study.n_repeats)
+    ]  # fmt: skip
+
+
+def run_repeat(
+    graph: RouteGraph,
+    route_ids: Sequence[int],
+    queries: WorldQueries,
+    study: RepeatStudy,
+    number: int,
+    *,
+    displacement: Displacement | None = None,
+    senses: Senses | None = None,
+    on_step: OnStep | None = None,
+) -> RepeatRecord:
+    """Repeat a route once; parameters as `run_repeats`, and the number that makes its seed."""
+    began = time.monotonic()
+    poses = graph.poses_map(route_ids)
+    start = _start(poses, study.start_at_m)
+    (told,) = true_poses(displacement or NoDisplacement(), poses[start : start + 1])
+    sensor = sensor_of(study)
+    T_map_base = told @ study.start_error(number)
+    simulation = sensor.simulate(study.robot_of(number), queries, T_map_base, study.faults)
+    tracker = study.tracker_of(poses, sensor.period_ns)
+    odometry, localizer = (senses or sensor.senses)(graph, route_ids, study)
+    repeater = Repeater(graph, route_ids, localizer, odometry, tracker, study.repeat)
+    repeater.start(vertex_id=route_ids[start], is_anywhere=study.is_start_unknown)
+    way_s = tracker.route.length_m / tracker.parameters.reference_speed_m_s
+    steps: list[RepeatStep] = []
+    try:
+        limit_s = SETTLE_S + study.time_limit * way_s
+        for step in _drive(simulation, repeater, sensor, limit_s):
+            steps.append(step)
+            if on_step is not None:
+                on_step(number, step)
+        state, reason = repeater.state, repeater.reason
+    except NoGroundError as error:
+        state, reason = RepeatState.FAILED, f"left the world: {error}"
+    if state not in ENDED:
+        state, reason = RepeatState.FAILED, f"out of time, while it {reason}"
+    return RepeatRecord(
+        name=f"repeat {number + 1}, seed {study.seed}",
+        truth=simulation.truth,
+        steps=tuple(steps),
+        transitions=tuple(repeater.transitions),
+        state=state,
+        reason=reason,
+        wall_s=time.monotonic() - began,
+    )
+
+
+def _start(poses_map: FloatArray, at_m: float) -> int:
+    """Return the place in a route (n, 4, 4) of the vertex nearest to a way along it [m]."""
+    s_m = arc_length(poses_map[:, :2, 3])
+    if at_m > s_m[-1]:
+        raise UserError(f"--start-at-m must be on the route of {s_m[-1]:.1f} m, got {at_m:g}")
+    return int(np.argmin(np.abs(s_m - at_m)))
+
+
+def _drive(
+    simulation: GroundSimulation, repeater: Repeater, sensor: RobotSensor, limit_s: float
+) -> Iterator[RepeatStep]:
+    """Close the loop, turn by turn of the sensor, until the repeat or its time is over."""
+    for k in count(1):
+        turns = simulation.advance_to(k * sensor.period_ns)
+        step = _answer(repeater, turns, sensor, simulation)
+        simulation.give(Command(step.v_m_s, step.omega_rad_s))
+        yield step
+        if repeater.state in ENDED or to_seconds(simulation.stamp_ns) > limit_s:
+            return
+
+
+def _answer(
+    repeater: Repeater, turns: list, sensor: RobotSensor, simulation: GroundSimulation
+) -> RepeatStep:
+    """Return what the repeater makes of a turn, or of its absence."""
+    wheels = simulation.vehicle.wheel_odometry.twist
+    if not turns:
+        return repeater.on_tick(simulation.stamp_ns, wheels)
+    points, times = sensor.measured(turns[-1])
+    return repeater.on_scan(points, times, turns[-1].stamp_ns, wheels)
