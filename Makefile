@@ -7,17 +7,23 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo demo-teach-repeat test test-kilted lint bench verify clean distclean
+.PHONY: help setup setup-dev demo demo-teach-repeat test test-kilted lint bench verify fuzz clean \
+    distclean
 
 PYTHON ?= python3
 # Two test processes: one flies, the other takes the rest.
 WORKERS ?= 2
 # Arguments for pytest, for instance: make test PYTEST="-k geodesy"
 PYTEST ?=
+# make bench NAMES="flight lidar"   make verify NAMES="dense kitti" ARGS="--seeds 1000"
+NAMES ?=
+ARGS ?=
+# Damaged files of each format: make fuzz FILES=100
+FILES ?= 500
 
 export PYTHON
 ENVIRONMENT := . .venv/.aerotwin/environment.sh
-MODULES = $(patsubst %/__init__.py,%,$(wildcard src/*/aerotwin_*/__init__.py))
+MODULES = $(patsubst %/__init__.py,%,$(wildcard src/*/aerotwin_*/__init__.py)) test/evidence
 empty :=
 space := $(empty) $(empty)
 
@@ -32,11 +38,13 @@ help:
 	@echo "  make lint         style, types, YAML"
 	@echo "  make bench        speed, as ratios             -> build/bench.json"
 	@echo "  make verify       the long evidence, resumable -> build/verify.json"
+	@echo "  make fuzz         hostile and damaged files    -> build/fuzz.json"
 	@echo "  make test-kilted  the ROS tests on ROS 2 Kilted, in an environment of their own"
 	@echo "  make clean        remove what was built; distclean: the environments, too"
 	@echo
 	@echo "  PYTHON=python3.12 picks the interpreter (3.11 or 3.12), before the first set-up"
 	@echo "  PYTEST='-k NAME'  goes to pytest; WORKERS=1 runs the tests in one process"
+	@echo "  NAMES=flight      is what bench or verify does (all); ARGS=--help goes to them"
 
 setup:
 	@.ci/setup jazzy
@@ -74,11 +82,16 @@ demo-teach-repeat: setup
 	echo "The report is $$dir/repeats/report.html"
 	exit $${code:-0}
 
+EVIDENCE = $(ENVIRONMENT); PYTHONPATH=test$${PYTHONPATH:+:$$PYTHONPATH} python -P -m evidence
+
 bench: setup-dev
-	@.venv/bin/aerotwin bench --json build/bench.json
+	@$(EVIDENCE) bench $(NAMES) --json build/bench.json $(ARGS)
 
 verify: setup-dev
-	@.venv/bin/aerotwin verify --json build/verify.json
+	@$(EVIDENCE) verify $(NAMES) --json build/verify.json $(ARGS)
+
+fuzz: setup-dev
+	@$(EVIDENCE) verify fuzz --files $(FILES) --json build/fuzz.json $(ARGS)
 
 COLCON_TEST = colcon test --base-paths src --return-code-on-test-failure --event-handlers console_direct-
 # Their tests open ports that are fixed: never two at once.

@@ -7,6 +7,7 @@ import pty
 import select
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(_ROOT / "test"))  # for `evidence` and `support`
 # DDS takes the UDP ports from 7400 + 250 x domain: from domain 26 on they are those of MAVLink.
 _N_DOMAINS = 24
 _CONNECT_S = 120.0  # the first start of the embedded autopilot compiles its kernels
@@ -45,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return
     for item in items:
-        if item.path.is_relative_to(_ROOT / "test") or _FLYING_PACKAGES & {*item.path.parts}:
+        if item.path.parent == _ROOT / "test" or _FLYING_PACKAGES & {*item.path.parts}:
             item.add_marker(pytest.mark.xdist_group("flying"))
 
 

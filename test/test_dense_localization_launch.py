@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launch_listening import listen_to_launch
 
 from aerotwin_core.messages import deserialize
+from support.launch_listening import listen_to_launch
 
 ROOT = Path(__file__).resolve().parents[1]
 NEAR_M = 0.1

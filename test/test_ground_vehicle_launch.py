@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launch_listening import LIMIT_S, listen_to_launch
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import deserialize, serialize, twist_stamped_message
@@ -17,6 +16,7 @@ from aerotwin_ground_dynamics import Command
 from aerotwin_simulator.ground.driven_path import STEP_M, DrivenPath
 from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
 from aerotwin_simulator.ground.robot import GroundRobotParameters, pose_at
+from support.launch_listening import LIMIT_S, listen_to_launch
 
 ROOT = Path(__file__).resolve().parents[1]
 NODE = [sys.executable, "-m", "aerotwin_simulator.ros.ground_simulator_node", "--ros-args"]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launch_listening import LIMIT_S, listen_to_launch
 
 from aerotwin_core.messages import deserialize
+from support.launch_listening import LIMIT_S, listen_to_launch
 
 ROOT = Path(__file__).resolve().parents[1]
 ROUTE = np.array([[-25.0, -10.0], [-25.0, -4.0], [-25.0, 2.0]])

@@ -25,6 +25,10 @@ OF_ROS = re.compile(
 EVALUATOR = (
     "aerotwin_core",
     "aerotwin_registration",
+    "aerotwin_meshes",
+    "aerotwin_tiles",
+    "aerotwin_generated_worlds",
+    "aerotwin_rendering",
     "aerotwin_worlds",
     "aerotwin_voxel_cloud",
     "aerotwin_map_evaluation",

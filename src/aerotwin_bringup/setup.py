@@ -48,8 +48,8 @@ setup(
             "sitl_flight = aerotwin_bringup.start:sitl_flight",
         ],
         "aerotwin.commands": [
-            "bench = evidence.bench_command",
-            "verify = evidence.verify_command",
+            "bench = aerotwin_bringup.bench_command",
+            "verify = aerotwin_bringup.verify_command",
         ],
     },
 )

@@ -16,7 +16,7 @@ setup(
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
-    description="What is wrong with an installation, or with the link of a vehicle that will not fly.",
+    description="What is wrong with an installation or with a vehicle's link.",
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
     entry_points={

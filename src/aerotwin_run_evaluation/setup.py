@@ -25,7 +25,7 @@ setup(
             "evaluate.bag = aerotwin_run_evaluation.evaluate_bag_command",
         ],
         "console_scripts": [
-            "replay = aerotwin_run_evaluation.ros.replay:main",
+            "replay = aerotwin_run_evaluation.start:replay",
         ],
     },
 )

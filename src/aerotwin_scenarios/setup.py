@@ -16,7 +16,7 @@ setup(
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
-    description="Use cases flown and driven in simulation: survey, teach and repeat, dense mapping and localisation, relay, recorded flight.",
+    description="Use cases in simulation: survey, teach and repeat, dense localization, relay.",
     license="Apache-2.0",
     extras_require={"test": ["pytest"]},
     entry_points={

@@ -4,8 +4,8 @@
 
 A peer that is not installed is printed as missing, never as met.
 
-  aerotwin bench                     everything
-  aerotwin bench flight --json -     one benchmark, for a machine
+  make bench                                    everything
+  make bench NAMES=flight ARGS="--json -"       one benchmark, for a machine
 """
 
 import argparse

@@ -26,13 +26,11 @@ repeats are kept, a second call goes on where the first ended.
 slams: three SLAMs fly the same mission with four large turns, each with five seeds, by the protocol
 of XTDrone; the tables of the study lie in --runs.
 
-  aerotwin verify --json build/verify.json
-  aerotwin verify consistency
-  aerotwin verify dense --seeds 1000
-  aerotwin verify fuzz --files 100
-  aerotwin verify lounge --data ../shared/data
-  aerotwin verify flights --seeds 1000 1001 --runs build/verify
-  aerotwin verify repeats campus_warp route_warp --workers 8
+  make verify
+  make verify NAMES="consistency lounge"
+  make verify NAMES=dense ARGS="--seeds 1000"
+  make verify NAMES="campus_warp route_warp" ARGS="--workers 8"
+  make fuzz FILES=100
 """
 
 import argparse

@@ -26,5 +26,5 @@ def relay() -> None:
 
 
 def replay() -> None:
-    """Run the process of launch/evaluate_bag.launch.yaml."""
+    """Run aerotwin_run_evaluation's `replay`; deprecated, it goes with the next version."""
     run("aerotwin_run_evaluation.ros.replay")

@@ -15,7 +15,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -49,10 +49,24 @@ _NEGATIVE = re.compile(r"-(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|inf|nan)$", re.IG
 """What argparse takes for a value and not for an option; its own pattern knows no -1e-3."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(
+    arguments: Sequence[str] | None = None,
+    *,
+    program: str = "aerotwin",
+    verbs: Iterable[EntryPoint] | None = None,
+) -> int:
     """Run one verb and return the exit code.
 
     Whatever a verb prints may hold text of files, servers and topics: all of it is escaped here.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Of the command line; None takes those of the process.
+    program : str
+        The name in help and errors.
+    verbs : iterable of EntryPoint, optional
+        What can be run; None takes the installed ones.
     """
     is_process = arguments is None
     if is_process:
@@ -63,14 +77,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         redirect_stderr(cast(TextIO, errors)),
         raising_on_sigterm(),
     ):
-        code = _main(sys.argv[1:] if arguments is None else arguments)
+        known = entry_points(group=GROUP) if verbs is None else verbs
+        code = _main(sys.argv[1:] if arguments is None else arguments, program, known)
     if is_process and code in (EXIT_INTERRUPTED, EXIT_TERMINATED):
         end_at_next_interrupt()  # threads that still work are waited for
     return code
 
 
-def _main(arguments: Sequence[str]) -> int:
-    verbs = {tuple(entry.name.split(".")): entry for entry in entry_points(group=GROUP)}
+def _main(arguments: Sequence[str], program: str, known: Iterable[EntryPoint]) -> int:
+    verbs = {tuple(entry.name.split(".")): entry for entry in known}
     words = list(arguments)
     if words == ["--version"]:
         from aerotwin_core.version import version_line  # other verbs start without it
@@ -79,13 +94,14 @@ def _main(arguments: Sequence[str]) -> int:
         return 0
     path = _longest_verb(words, verbs)
     if path is None:
-        return _explain(words, verbs)
+        return _explain(program, words, verbs)
+    name = f"{program} {' '.join(path)}"
     try:
         check_working_folder()
         check_environment()
-        return _run(verbs[path], path, words[len(path) :])
+        return _run(verbs[path], name, words[len(path) :])
     except UserError as error:
-        print(f"aerotwin {' '.join(path)}: {_line(error)}", file=sys.stderr)
+        print(f"{name}: {_line(error)}", file=sys.stderr)
         return EXIT_USAGE
     except (KeyboardInterrupt, SystemError) as error:
         interrupt = interrupt_of(error)
@@ -93,13 +109,13 @@ def _main(arguments: Sequence[str]) -> int:
             raise
         is_sigterm = isinstance(interrupt, Terminated)
         word = "terminated" if is_sigterm else "interrupted"
-        print(f"aerotwin {' '.join(path)}: {word}", file=sys.stderr)
+        print(f"{name}: {word}", file=sys.stderr)
         return EXIT_TERMINATED if is_sigterm else EXIT_INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:  # a folder that cannot be written, a file that cannot be read
-        print(f"aerotwin {' '.join(path)}: {_plain_words(error)}", file=sys.stderr)
+        print(f"{name}: {_plain_words(error)}", file=sys.stderr)
         return EXIT_USAGE
 
 
@@ -112,11 +128,11 @@ def _plain_words(error: OSError) -> str:
     )
 
 
-def _run(entry: EntryPoint, path: tuple[str, ...], words: list[str]) -> int:
+def _run(entry: EntryPoint, name: str, words: list[str]) -> int:
     module = importlib.import_module(entry.value)
     first, _, rest = (module.__doc__ or "").partition("\n")
     parser = argparse.ArgumentParser(
-        prog=f"aerotwin {' '.join(path)}",
+        prog=name,
         description=first,
         epilog=rest.strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -147,18 +163,18 @@ def _longest_verb(
     return None
 
 
-def _explain(words: list[str], verbs: dict[tuple[str, ...], EntryPoint]) -> int:
+def _explain(program: str, words: list[str], verbs: dict[tuple[str, ...], EntryPoint]) -> int:
     """Print the list of verbs (all, or those below a known first word)."""
     prefix = tuple(word for word in words if not word.startswith("-"))[:1]
     known = {path: entry for path, entry in verbs.items() if path[:1] == prefix} or verbs
     asked = not words or words[-1] in ("-h", "--help")
     out = sys.stdout if asked else sys.stderr
     if not asked:
-        print(f"aerotwin: '{' '.join(words)}' is not a command; known are:", file=out)
+        print(f"{program}: '{' '.join(words)}' is not a command; known are:", file=out)
     else:
         print("aerotwin: a digital-twin test bench for flying robots\n", file=out)
-        print("usage: aerotwin COMMAND [ARGUMENTS]   (aerotwin COMMAND --help explains one)")
-        print("       aerotwin --version\n")
+        print(f"usage: {program} COMMAND [ARGUMENTS]   ({program} COMMAND --help explains one)")
+        print(f"       {program} --version\n")
     for path, entry in sorted(known.items()):
         print(f"  {' '.join(path):22} {_first_line(entry)}", file=out)
     return 0 if asked else EXIT_USAGE

@@ -9,35 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from support.launch_prefix import make_prefix, prefix_of
+
+__all__ = ["prefix_of"]
+
 PATIENCE_S = 120.0  # of a loaded machine; no test waits for it to pass
 # Children run elsewhere and must still find what the tests import.
 IMPORT_PATH = os.pathsep.join(os.path.abspath(folder) for folder in sys.path)
-# The tests of this folder share `repeat_stage`.
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-RECORDER = f"""#!{sys.executable} -ISE
-import json, os, sys, time
-files = [(sys.argv[i + 1], open(sys.argv[i + 1]).read())
-         for i, word in enumerate(sys.argv) if word == "--params-file"]
-record = dict(argv=sys.argv, environment=dict(os.environ), folder=os.getcwd(), files=files,
-              pid=os.getpid(), parent=os.getppid())
-name = f"{{time.time_ns()}}-{{os.getpid()}}.json"
-with open(os.path.join(os.environ["RECORDER_FOLDER"], name), "w") as file:
-    json.dump(record, file)
-"""
-
-
-def make_prefix(prefix, executables):
-    """Make an ament prefix whose executables only write down how they were started."""
-    for package, executable in executables:
-        marker = prefix / "share/ament_index/resource_index/packages" / package
-        recorder = prefix / "lib" / package / executable
-        for path in (marker, recorder):
-            path.parent.mkdir(parents=True, exist_ok=True)
-        marker.touch()
-        recorder.write_text(RECORDER)
-        recorder.chmod(0o755)
-    return prefix
 
 
 @pytest.fixture(scope="session")
@@ -50,12 +28,6 @@ def stub_prefix(tmp_path_factory) -> Path:
         'launch:\n  - node: {pkg: stub_pkg, exec: recorder, name: shared, args: "$(dirname)"}\n'
     )
     return prefix
-
-
-@pytest.fixture
-def prefix_of(tmp_path):
-    """Make a prefix with the given (package, executable) pairs."""
-    return lambda executables: make_prefix(tmp_path / "prefix", executables)
 
 
 @pytest.fixture
@@ -86,7 +58,7 @@ def launch_words() -> list[str]:
         "core = types.ModuleType('aerotwin_core')\n"
         "core.__path__ = importlib.util.find_spec('aerotwin_core').submodule_search_locations\n"
         "sys.modules['aerotwin_core'] = core\n"
-        "from aerotwin_bringup import launch_command\n"
+        "from aerotwin_launch import launch_command\n"
         "from aerotwin_core.errors import UserError\n"
         "parser = argparse.ArgumentParser(prog='aerotwin launch')\n"
         "launch_command.configure(parser)\n"

@@ -27,7 +27,7 @@ from aerotwin_launch.schema import load_actions
 
 FOLDER = Path(__file__).parent / "launch_golden"
 GOLDEN = FOLDER / "golden"
-WORKSPACE = sorted((FOLDER.parents[1] / "launch").glob("*.launch.yaml"))
+WORKSPACE = sorted((FOLDER.parents[3] / "launch").glob("*.launch.yaml"))
 WORKSPACE = [path for path in WORKSPACE if path.name != "network.launch.yaml"]  # only included
 CASES = yaml.safe_load((FOLDER / "cases.yaml").read_text())
 REAL = os.environ.get("AEROTWIN_REAL_ROS2_LAUNCH")

@@ -1,8 +1,19 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Textured triangle meshes and their files: glTF, OBJ, PLY."""
+"""Textured triangle meshes and their files: glTF 2.0, OBJ and PLY.
 
-from aerotwin_meshes.mesh import TexturedMesh
+`TexturedMesh` is what every other package calls a mesh: float64 vertices in the map frame (x east,
+y north, z up, metres), triangles, texture coordinates and an image.
+"""
+
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_meshes.mesh import TexturedMesh
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = [
     "TexturedMesh",

@@ -1,10 +1,21 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Rasteriser and surface queries of textured meshes."""
+"""What a camera or a lidar sees of textured meshes, and what is asked of their surfaces.
 
-from aerotwin_rendering.queries import WorldQueries
-from aerotwin_rendering.rasteriser import Frame, Rasteriser, View
-from aerotwin_rendering.view import optical_pose
+`Rasteriser` makes the images and depths of cameras; `WorldQueries` answers heights, ground planes,
+distances, rays and collisions. Everything is in the map frame: x east, y north, z up, metres.
+"""
+
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_rendering.queries import WorldQueries
+    from aerotwin_rendering.rasteriser import Frame, Rasteriser, View
+    from aerotwin_rendering.view import optical_pose
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = [
     "Frame",

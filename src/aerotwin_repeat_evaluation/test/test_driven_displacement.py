@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
-from deviation_cases import loop, poses_of
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import make_transform
 from aerotwin_repeat_evaluation import DrivenDisplacement, image_of_points, true_poses
+from support.deviation_cases import loop, poses_of
 
 ROUNDING = 1e-9
 DRIFT_M = 1e-3

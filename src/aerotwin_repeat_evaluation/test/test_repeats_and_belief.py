@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
-from deviation_cases import beside, loop, poses_of
 
 from aerotwin_repeat_evaluation import (
     GnssNoise,
@@ -15,6 +14,7 @@ from aerotwin_repeat_evaluation import (
     repeat_deviation,
     tracking_scores,
 )
+from support.deviation_cases import beside, loop, poses_of
 
 ROUNDING = 1e-9
 PATH_STEP_M = 5e-4  # the path ICP matches points each 5 cm

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 import numpy as np
 import pytest
-from deviation_cases import Affine, Bowl, Waves, loop, poses_of
 from scipy.spatial.transform import Rotation
 
 from aerotwin_repeat_evaluation import NoDisplacement, RigidFitFloor, rigid_fit_floor, true_poses
 from aerotwin_repeat_evaluation.floor import rigid_fit
+from support.deviation_cases import Affine, Bowl, Waves, loop, poses_of
 
 ROUNDING = 1e-9
 ROUTE = poses_of(loop())[::10]

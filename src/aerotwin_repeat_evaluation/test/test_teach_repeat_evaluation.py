@@ -5,7 +5,6 @@ import json
 
 import numpy as np
 import pytest
-from deviation_cases import Affine, Waves, beside, evaluation_of
 
 from aerotwin_repeat_evaluation import (
     TEACH_REPEAT_SCHEMA,
@@ -16,6 +15,7 @@ from aerotwin_repeat_evaluation import (
 )
 from aerotwin_report import write_report
 from aerotwin_report.schema_check import faults
+from support.deviation_cases import Affine, Waves, beside, evaluation_of
 
 WARP = Waves(0.30, 100.0)
 JITTER_M = 0.008

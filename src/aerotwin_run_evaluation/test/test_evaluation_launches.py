@@ -18,7 +18,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_launch import expand_launch_file
 from aerotwin_run_evaluation.bag.slam_launch import write_slam_launch
 
-REPLAY = Path(__file__).parents[1] / "launch" / "evaluate_bag.launch.yaml"
+REPLAY = Path(__file__).parents[3] / "launch" / "evaluate_bag.launch.yaml"
 LIMIT_S = 180.0  # of a loaded machine; no test waits for it to pass
 AEROTWIN = [sys.executable, "-m", "aerotwin_core.cli"]
 N_SCANS = 20
@@ -160,7 +160,11 @@ def test_nodes_of_an_included_slam_follow_the_time_of_the_bag(tmp_path, prefix_o
     slam = tmp_path / "slam.launch.yaml"
     slam.write_text("launch:\n  - node: {pkg: my_slam, exec: my_slam}\n")
     prefix = prefix_of(
-        [("my_slam", "my_slam"), ("aerotwin_bringup", "replay"), ("aerotwin_core", "aerotwin")]
+        [
+            ("my_slam", "my_slam"),
+            ("aerotwin_run_evaluation", "replay"),
+            ("aerotwin_core", "aerotwin"),
+        ]
     )
     arguments = {"bag": "bag", "slam": "external", "slam_file": str(slam)}
     plan = expand_launch_file(REPLAY, arguments, {"AMENT_PREFIX_PATH": str(prefix)})

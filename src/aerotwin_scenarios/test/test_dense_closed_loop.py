@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from wall_stage import NORTH, WALL_Y_M, wall_world
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import R_CAM_OPTICAL, invert_transform, make_transform
@@ -42,6 +41,7 @@ from aerotwin_scenarios.dense_localization.mission.closed_loop import (
 from aerotwin_scenarios.dense_localization.mission.loop_scores import judge, wall_distances
 from aerotwin_scenarios.dense_localization.pictures import Pictures
 from aerotwin_simulator.mission_flight import EMBEDDED, AutopilotChoice
+from support.wall_stage import NORTH, WALL_Y_M, wall_world
 
 CAMERA = PinholeCamera(width=188, height=120, fx=115.0, fy=115.0, cx=93.5, cy=59.5)
 STANDOFF_M, RATE_HZ = 2.0, 10.0

@@ -7,18 +7,6 @@ import json
 
 import numpy as np
 import pytest
-from wall_bag import (
-    BASELINE_M,
-    CAMERA,
-    ORIGIN,
-    PERIOD_NS,
-    T_BASE_OPTICAL,
-    WALL_Y_M,
-    N,
-    seen,
-    true_base,
-    write_bag,
-)
 
 from aerotwin_core.camera import BrownCamera, StereoRig
 from aerotwin_core.cli import main
@@ -43,6 +31,18 @@ from aerotwin_scenarios.dense_localization.recordings.sources import (
     stereo_recording,
 )
 from aerotwin_trajectory_evaluation.files import read_trajectory, write_tum
+from support.wall_bag import (
+    BASELINE_M,
+    CAMERA,
+    ORIGIN,
+    PERIOD_NS,
+    T_BASE_OPTICAL,
+    WALL_Y_M,
+    N,
+    seen,
+    true_base,
+    write_bag,
+)
 
 LENS = BrownCamera(width=320, height=240, fx=200.0, fy=200.0, cx=159.5, cy=119.5, k1=-0.1)
 PLACED_M = 0.05

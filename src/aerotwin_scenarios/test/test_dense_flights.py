@@ -5,7 +5,6 @@
 import numpy as np
 import pytest
 import yaml
-from wall_stage import NORTH, WALL_Y_M, wall_world
 
 from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import Localization, Status, raster_path
@@ -20,6 +19,7 @@ from aerotwin_scenarios.dense_localization.flights import (
 from aerotwin_scenarios.dense_localization.mapping import make_map, take_frames
 from aerotwin_scenarios.dense_localization.pictures import CHANGING, Pictures
 from aerotwin_scenarios.dense_localization.scanning import CAMERA, Scan, scan_wall
+from support.wall_stage import NORTH, WALL_Y_M, wall_world
 
 
 @pytest.fixture(scope="module")

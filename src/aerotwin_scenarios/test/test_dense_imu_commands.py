@@ -6,7 +6,6 @@ import csv
 import json
 
 import pytest
-from wall_bag import SPARSE_NS, imu_messages, swaying_base, true_base, write_bag
 
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
@@ -17,6 +16,7 @@ from aerotwin_scenarios.dense_localization.commands.localization_page import loc
 from aerotwin_scenarios.dense_localization.recordings.recorded_imu import RecordedImu
 from aerotwin_scenarios.dense_localization.recordings.recording import Reading
 from aerotwin_scenarios.dense_localization.recordings.sources import camera_recording
+from support.wall_bag import SPARSE_NS, imu_messages, swaying_base, true_base, write_bag
 
 START = ["--start", *(str(v) for part in pose_from_transform(swaying_base(0)) for v in part)]
 PLACED_M = 0.05

@@ -9,7 +9,6 @@ import signal
 
 import numpy as np
 import pytest
-from wall_stage import NORTH, WALL_Y_M, wall_world
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
@@ -27,6 +26,7 @@ from aerotwin_scenarios.dense_localization.mission.mission import DenseMission, 
 from aerotwin_scenarios.dense_localization.mission.mission_page import loop_section, map_section
 from aerotwin_scenarios.dense_localization.wall_flight import WallFlight
 from aerotwin_trajectory_evaluation.files import read_trajectory
+from support.wall_stage import NORTH, WALL_Y_M, wall_world
 
 STANDOFF_M, OFF_M = 2.0, 0.03
 ROUNDING = 1e-6
@@ -198,18 +198,3 @@ def test_a_mission_that_is_asked_to_end_does_so_at_the_next_step(
         made.run()
     assert {path.stem for path in made.folder.glob("trajectories/*")} == kept
     assert not (made.folder / "map").exists() and not (made.folder / "report.html").exists()
-
-
-@pytest.mark.ros
-def test_parameters_of_the_node_are_those_of_the_mission_also_nested_ones():
-    from aerotwin_bringup.ros.dense_localization import read_parameters
-
-    given = ["scan.standoff_m:=1", "loop.latency_s:=0.05", "mapping.extent_m:=[8.0, 3.0]"]
-    words = [word for one in given for word in ("-p", one)]
-    found = read_parameters(["--ros-args", *words])
-    assert found.scan.standoff_m == 1.0
-    assert found.scan.extent_m == MissionParameters().scan.extent_m
-    assert found.loop.latency_s == 0.05
-    assert found.mapping.extent_m == (8.0, 3.0)
-    with pytest.raises(ParameterError, match="baselines: expected false"):
-        read_parameters(["--ros-args", "-p", "baselines:=true"])

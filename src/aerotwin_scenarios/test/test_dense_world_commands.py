@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from wall_stage import HIGH_M, WALL_Y_M, wall_world
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.cli import main
@@ -23,6 +22,7 @@ from aerotwin_scenarios.dense_localization.commands import (
 )
 from aerotwin_scenarios.dense_localization.flights import T_BODY_OPTICAL, CameraTrack
 from aerotwin_trajectory_evaluation.files import read_trajectory
+from support.wall_stage import HIGH_M, WALL_Y_M, wall_world
 
 RIG = PinholeCamera(width=320, height=200, fx=228.0, fy=228.0, cx=159.5, cy=99.5)
 CAMERA = PinholeCamera(width=188, height=120, fx=115.0, fy=115.0, cx=93.5, cy=59.5)

@@ -6,12 +6,12 @@ import json
 
 import numpy as np
 import pytest
-from painted_road import SHIFT_M, SUB_TEXEL_M, draw_survey
 
 from aerotwin_core.cli import main
 from aerotwin_scenarios.teach_repeat import survey_marks
 from aerotwin_scenarios.teach_repeat.judging import read_marks
 from aerotwin_teach_repeat.teaching import load_route
+from support.painted_road import SHIFT_M, SUB_TEXEL_M, draw_survey
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from repeat_stage import box_world, lidar_file, teach_in
 
 from aerotwin_core.errors import UserError
 from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
@@ -29,6 +28,7 @@ from aerotwin_scenarios.teach_repeat.record import read_run
 from aerotwin_scenarios.teach_repeat.study import known_to_the_tracker
 from aerotwin_simulator.ground import GroundFaults, GroundRobotParameters, LidarSilence
 from aerotwin_teach_repeat.repeat import RepeatState
+from support.repeat_stage import box_world, lidar_file, teach_in
 
 ALONG_M = 7.0
 START_OFF_M, START_OFF_DEG = 0.4, 8.0

@@ -8,7 +8,6 @@ import textwrap
 
 import numpy as np
 import pytest
-from repeat_stage import box_world, lidar_file, teach_in
 
 from aerotwin_core.errors import UserError
 from aerotwin_rendering import WorldQueries
@@ -17,6 +16,7 @@ from aerotwin_scenarios.teach_repeat import RepeatStudy, run_repeat
 from aerotwin_simulator.ground import FAULT_WORDS, GroundRobotParameters, faults_of
 from aerotwin_teach_repeat.repeat import RepeatParameters, RepeatState
 from aerotwin_teach_repeat.route_graph import RouteGraph
+from support.repeat_stage import box_world, lidar_file, teach_in
 
 ALONG_M = 20.0
 RIGHT_M = 0.3

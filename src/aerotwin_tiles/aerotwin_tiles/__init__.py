@@ -7,10 +7,17 @@ north, up): everything of an area, at once, to the wanted geometric error; or a 
 follows a sensor within a memory limit.
 """
 
-from aerotwin_tiles.description import RegionDescription, TilesDescription
-from aerotwin_tiles.loading import LoadedTiles, load_tiles
-from aerotwin_tiles.stream import TileStream
-from aerotwin_tiles.tile import TileError
+from typing import TYPE_CHECKING
+
+from aerotwin_core.lazy import lazy_exports
+
+if TYPE_CHECKING:
+    from aerotwin_tiles.description import RegionDescription, TilesDescription
+    from aerotwin_tiles.loading import LoadedTiles, load_tiles
+    from aerotwin_tiles.stream import TileStream
+    from aerotwin_tiles.tile import TileError
+else:
+    __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = [
     "LoadedTiles",

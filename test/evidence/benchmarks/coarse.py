@@ -32,7 +32,7 @@ PLACES = {"stadium": 0.7, "campus": 0.8, "cliff": 0.5, "route": 1.5}
 WORLD_SEEDS = range(1005, 1010)
 """Those below were looked at when the verdict was made."""
 N_BENCHMARK_SEEDS = 1
-"""The benchmark has 20 trials, a minute or two; `aerotwin verify coarse` has all 100."""
+"""The benchmark has 20 trials, a minute or two; `make verify NAMES=coarse` has all 100."""
 TRIALS_PER_WORLD = 5
 N_TRIALS = len(PLACES) * len(WORLD_SEEDS) * TRIALS_PER_WORLD
 PEER_TRIALS_PER_PLACE = 2

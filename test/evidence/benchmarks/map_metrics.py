@@ -15,6 +15,7 @@ from aerotwin_map_evaluation import CloudScores, MapProtocol, evaluate_map, voxe
 from aerotwin_voxel_cloud import voxelise
 from evidence.benchmarks.registration import open3d_icp
 from evidence.benchmarks.result import Benchmark
+from evidence.child import environment
 
 N_RUNS = 3
 THRESHOLDS_M = (0.1, 0.25, 0.5, 1.0)
@@ -53,7 +54,9 @@ def _one_million() -> Benchmark:
 def _ten_million(seconds_1m: float | None) -> list[Benchmark]:
     """Measure in a process of its own, so that its peak memory is that of the metrics."""
     command = f"from {__name__} import child; child(10_000_000)"
-    done = subprocess.run(python_command("-c", command), check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        python_command("-c", command), env=environment(), check=True, capture_output=True, text=True
+    )
     found = json.loads(done.stdout)
     name = "map metrics both ways, 10 M / 10 M points"
     return [

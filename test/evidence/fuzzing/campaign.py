@@ -17,6 +17,7 @@ from typing import Any
 from aerotwin_core.child_python import python_command
 from aerotwin_core.errors import UserError
 from aerotwin_core.stop_request import Stopped
+from evidence.child import environment
 from evidence.fuzzing.crafted import CRAFTED
 from evidence.fuzzing.formats import FORMATS
 
@@ -187,7 +188,12 @@ class _Children:
         with self._lock, errors.open("wb") as file:
             self.check()
             process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=file, text=True, start_new_session=True
+                command,
+                env=environment(),
+                stdout=subprocess.PIPE,
+                stderr=file,
+                text=True,
+                start_new_session=True,
             )
             self._processes.append(process)
         return process

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""`aerotwin bench` when it is asked to end."""
+"""`evidence bench` when it is asked to end."""
 
 import signal
 import subprocess
@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from aerotwin_core.child_python import python_command
+from evidence.child import environment
 
 
 @pytest.mark.ros
@@ -16,9 +17,9 @@ from aerotwin_core.child_python import python_command
 @pytest.mark.xdist_group("flying")  # it opens the ports of vehicle 0
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_launched_flight_ends_with_it_and_one_line_says_so(number, code):
-    command = python_command("-m", "aerotwin_core.cli", "bench", "flight")
+    command = python_command("-m", "evidence", "bench", "flight")
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
         for line in process.stdout:
             if "waiting until it can arm" in line:
@@ -28,6 +29,6 @@ def test_a_launched_flight_ends_with_it_and_one_line_says_so(number, code):
         output, _ = process.communicate(timeout=60.0)
     assert process.returncode == code, output
     word = "interrupted" if number == signal.SIGINT else "terminated"
-    assert output.splitlines()[-1] == f"aerotwin bench: {word}"
+    assert output.splitlines()[-1] == f"evidence bench: {word}"
     assert "Traceback" not in output
     assert children and not any(child.is_running() for child in children)

@@ -6,10 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-from evidence.benchmarks import radar, registration
-from evidence.benchmarks.result import Benchmark
 
 from aerotwin_teach_repeat.radar import detect
+from evidence.benchmarks import radar, registration
+from evidence.benchmarks.result import Benchmark
 
 
 def _row(value: float | None, peer_value: float | None, goal: float | None = 2.0) -> Benchmark:

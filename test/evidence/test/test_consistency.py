@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from evidence.verification import consistency
-from evidence.verification.consistency import Consistency, fly, gnss_parameters, run_campaign
 
 from aerotwin_autopilot import Autopilot
+from evidence.verification import consistency
+from evidence.verification.consistency import Consistency, fly, gnss_parameters, run_campaign
 
 SEEDS = (1000, 1001, 1002)
 DURATION_S = 24.0

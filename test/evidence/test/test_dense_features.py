@@ -4,10 +4,7 @@
 
 import numpy as np
 import pytest
-from evidence.dense_study.features import FeatureBaselines
-from evidence.dense_study.results import METHODS
 from scipy.spatial.transform import Rotation
-from wall_stage import NORTH, WALL_Y_M, wall_world
 
 from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import Status, raster_path
@@ -16,6 +13,9 @@ from aerotwin_scenarios.dense_localization.flights import CameraTrack
 from aerotwin_scenarios.dense_localization.mapping import make_map, take_frames
 from aerotwin_scenarios.dense_localization.pictures import SCAN, Pictures
 from aerotwin_scenarios.dense_localization.scanning import CAMERA
+from evidence.dense_study.features import FeatureBaselines
+from evidence.dense_study.results import METHODS
+from support.wall_stage import NORTH, WALL_Y_M, wall_world
 
 PLACED_M = {"orb": 0.15, "sift": 0.05}
 """At 4 m from a map whose pixels are 12 mm; features lie within a pixel or two of it."""

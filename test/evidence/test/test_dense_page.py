@@ -9,6 +9,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+
+from aerotwin_core.errors import UserError
+from aerotwin_report import faults, schema
+from aerotwin_scenarios.dense_localization.scan_controls import ControlResult, Removal
 from evidence.dense_study.bars import BARS, NOT_COMPARABLE, closest_distance_m, rows_of, words
 from evidence.dense_study.page import _bars, _evidence, write_page
 from evidence.dense_study.page_figures import NAMES, pair_picture
@@ -23,10 +27,6 @@ from evidence.dense_study.results import (
     SurfaceScore,
     write_result,
 )
-
-from aerotwin_core.errors import UserError
-from aerotwin_report import faults, schema
-from aerotwin_scenarios.dense_localization.scan_controls import ControlResult, Removal
 
 SEEDS = (1000, 1001)
 ERROR_M = {"dense": 0.01, "orb_mapping": 0.03, "sift_mapping": 0.02, "orb_virtual": 0.015,

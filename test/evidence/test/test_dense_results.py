@@ -9,15 +9,6 @@ from types import SimpleNamespace
 import cv2
 import numpy as np
 import pytest
-from evidence.dense_study.results import (
-    ImagePair,
-    MapResult,
-    ScanResult,
-    SeedResult,
-    SurfaceScore,
-    read_result,
-    write_result,
-)
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.errors import ParameterError
@@ -28,6 +19,15 @@ from aerotwin_scenarios.dense_localization.flights import CameraTrack
 from aerotwin_scenarios.dense_localization.mapping import MadeMap
 from aerotwin_scenarios.dense_localization.scan_controls import Removal, controls_of
 from aerotwin_scenarios.dense_localization.scanning import Scan
+from evidence.dense_study.results import (
+    ImagePair,
+    MapResult,
+    ScanResult,
+    SeedResult,
+    SurfaceScore,
+    read_result,
+    write_result,
+)
 
 ROUNDING = 1e-9
 WAY_M = 0.4

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The crafted files, and few damaged ones of each format; `aerotwin verify fuzz` reads 500 each."""
+"""The crafted files, and few damaged ones of each format; `make fuzz` reads 500 each."""
 
 import signal
 import subprocess
@@ -9,14 +9,15 @@ import time
 import numpy as np
 import psutil
 import pytest
+
+from aerotwin_core.child_python import python_command
+from aerotwin_core.errors import UserError
+from evidence.child import environment
 from evidence.fuzzing import FORMATS, campaign, run_fuzz, worker
 from evidence.fuzzing.crafted import CRAFTED
 from evidence.fuzzing.formats import Format
 from evidence.fuzzing.mutations import MUTATIONS
 from evidence.fuzzing.worker import _try, make_damaged
-
-from aerotwin_core.child_python import python_command
-from aerotwin_core.errors import UserError
 
 N_FILES = 10
 SEED = 7
@@ -128,8 +129,8 @@ def test_a_format_that_is_not_known_is_named():
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_campaign_ends_with_its_children_when_it_is_asked_to(number, code):
-    command = python_command("-m", "aerotwin_core.cli", "verify", "fuzz")
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    command = python_command("-m", "evidence", "verify", "fuzz")
+    with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as process:
         own = psutil.Process(process.pid)
         while len(children := own.children()) < 2:
             assert process.poll() is None
@@ -137,5 +138,5 @@ def test_a_campaign_ends_with_its_children_when_it_is_asked_to(number, code):
         process.send_signal(number)
         _, err = process.communicate(timeout=30.0)  # all files would take minutes
     assert process.returncode == code
-    assert err.startswith("aerotwin verify: ") and err.count("\n") == 1
+    assert err.startswith("evidence verify: ") and err.count("\n") == 1
     assert not any(child.is_running() for child in children)

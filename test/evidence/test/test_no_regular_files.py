@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from evidence.fuzzing import FORMATS
-from evidence.verification.leave_one_out import POSES, read_posed_scans
 
 from aerotwin_core.bag import BagReader
 from aerotwin_core.errors import UserError
@@ -34,6 +32,8 @@ from aerotwin_teach_repeat.teaching.driven import read_driven
 from aerotwin_teach_repeat.teaching.vtr_wrapper import read_relative_transforms
 from aerotwin_trajectory_evaluation.files import load_trajectory
 from aerotwin_worlds import load_world
+from evidence.fuzzing import FORMATS
+from evidence.verification.leave_one_out import POSES, read_posed_scans
 
 LIMIT_S = 60
 """A pipe without a writer blocks for ever; the first reading of a format may compile kernels."""

@@ -6,6 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+
+from aerotwin_core.camera import PinholeCamera, StereoRig
+from aerotwin_core.cli import main
+from aerotwin_core.frames import invert_transform, make_transform
 from evidence.verification import real_images
 from evidence.verification.real_images import (
     FOLDER,
@@ -19,11 +24,6 @@ from evidence.verification.real_images import (
     read_drive,
     wrong_start,
 )
-from scipy.spatial.transform import Rotation
-
-from aerotwin_core.camera import PinholeCamera, StereoRig
-from aerotwin_core.cli import main
-from aerotwin_core.frames import invert_transform, make_transform
 
 CAMERA = PinholeCamera(width=64, height=48, fx=60.0, fy=60.0, cx=31.5, cy=23.5)
 SEEDS, N_PAIRS = (0, 1), 5

@@ -4,13 +4,13 @@
 
 import numpy as np
 import pytest
-from evidence.verification.leave_one_out import POSE_COLUMNS, POSES, leave_one_out, read_posed_scans
 
 from aerotwin_core.errors import UserError
+from evidence.verification.leave_one_out import POSE_COLUMNS, POSES, leave_one_out, read_posed_scans
 
 MEDIAN_M, WORST_M = 0.020, 0.080
 SEED, EVERY = 1000, 4
-"""All scans and 20 seeds take minutes: they are `aerotwin verify lounge`."""
+"""All scans and 20 seeds take minutes: they are `make verify NAMES=lounge`."""
 
 
 @pytest.mark.slow

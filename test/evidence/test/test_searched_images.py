@@ -6,6 +6,11 @@ import dataclasses
 
 import numpy as np
 import pytest
+
+from aerotwin_core.errors import UserError
+from aerotwin_core.frames import make_transform
+from aerotwin_dense_localization.localization import Localization, Status
+from aerotwin_run_evaluation.kitti_bag import read_sequence
 from evidence.verification.real_images import FOLDER
 from evidence.verification.searched_images import (
     CASES,
@@ -15,11 +20,6 @@ from evidence.verification.searched_images import (
     search_images,
     search_kitti_images,
 )
-
-from aerotwin_core.errors import UserError
-from aerotwin_core.frames import make_transform
-from aerotwin_dense_localization.localization import Localization, Status
-from aerotwin_run_evaluation.kitti_bag import read_sequence
 
 CASE = MapCase(name="any", every=2, least_placed=0.9)
 N_PAIRS = 7

@@ -6,8 +6,6 @@ import argparse
 
 import numpy as np
 import pytest
-from evidence.verification.repeats import CASES, surveyed
-from painted_road import HALF_M, SHIFT_M, draw_survey
 
 from aerotwin_core.errors import UserError
 from aerotwin_reconstruction import reconstruct_command
@@ -15,6 +13,8 @@ from aerotwin_registration import write_cloud
 from aerotwin_scenarios import survey_command
 from aerotwin_scenarios.teach_repeat.survey_marks import ROUTE
 from aerotwin_teach_repeat.teaching import load_route
+from evidence.verification.repeats import CASES, surveyed
+from support.painted_road import HALF_M, SHIFT_M, draw_survey
 
 SEED = 1001
 ON_ROAD_M = 0.1

@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import yaml
+
+from aerotwin_core.cli import main
 from evidence.verification import lounge, slam_study
 from evidence.verification.flights import fly_seeds
 from evidence.verification.kept_flights import has_succeeded, kept
 from evidence.verification.leave_one_out import POSES, LeaveOneOut
 from evidence.verification.lounge import FOLDER, STARTS, place_lounge_scans
 from evidence.verification.slam_study import METHODS, study_slams
-
-from aerotwin_core.cli import main
 
 FLOWN, CRASHED = "the mission is flown", "the vehicle crashed"
 SEED, WORLD = 1000, "cliff@1000"

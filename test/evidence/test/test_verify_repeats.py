@@ -12,13 +12,6 @@ from types import SimpleNamespace
 import numpy as np
 import psutil
 import pytest
-from evidence.verification import repeats
-from evidence.verification.repeats import bent, campaign, driven
-from evidence.verification.repeats.campaign import SCORES, Work
-from evidence.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph
-from evidence.verification.repeats.rows import line_of, rows_of, shown
-from evidence.verify_command import REPEAT_CASES, chosen
-from repeat_stage import box_world, lidar_file, teach_in
 
 from aerotwin_core.errors import UserError
 from aerotwin_reconstruction.degradation import field_of, load_degradation
@@ -31,6 +24,13 @@ from aerotwin_simulator.ground import GroundRobotParameters
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import DriveTeacher
 from aerotwin_teach_repeat.teaching import Route as RouteFile
+from evidence.verification import repeats
+from evidence.verification.repeats import bent, campaign, driven
+from evidence.verification.repeats.campaign import SCORES, Work
+from evidence.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph
+from evidence.verification.repeats.rows import line_of, rows_of, shown
+from evidence.verify_command import REPEAT_CASES, chosen
+from support.repeat_stage import box_world, lidar_file, teach_in
 
 ALONG_M = 5.0
 SEED = 1000

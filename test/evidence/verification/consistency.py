@@ -6,7 +6,7 @@ Each seed is a closed-loop flight in this process: dynamics, sensors, the whole 
 sockets. After take-off the vehicle flies a figure that excites every state, with its nose turning.
 The normalised estimation error squared (NEES) of position, velocity and attitude is averaged over
 the runs at each instant and compared with the chi-square bounds of as many samples. The command is
-`aerotwin verify consistency`.
+`make verify NAMES=consistency`.
 
 References
 ----------

@@ -174,7 +174,7 @@ def test_a_world_above_its_memory_limit_is_not_written(site, square, tmp_path):
 
 @pytest.mark.parametrize("cls", [TilesDescription, RegionDescription])
 def test_the_readme_has_the_parameters(cls):
-    readme = Path(__file__).parents[2] / "README.md"
+    readme = Path(__file__).parents[1] / "README.md"
     assert parameter_table_markdown(cls) in readme.read_text(encoding="utf-8")
 
 

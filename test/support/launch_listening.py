@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-LAUNCH = Path(__file__).resolve().parents[1] / "launch"
+LAUNCH = Path(__file__).resolve().parents[2] / "launch"
 LIMIT_S = 120.0
 
 
