@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What `aerotwin verify` takes for evidence, without flying."""
+"""What `make verify` takes for evidence, without flying."""
 
 import json
 from types import SimpleNamespace

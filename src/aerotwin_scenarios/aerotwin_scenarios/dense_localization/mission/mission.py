@@ -68,7 +68,7 @@ class MissionParameters(AutopilotChoice):
         maximum=50.0,
     )
     baselines: bool = parameter(
-        False, text="no longer part of a mission: `make verify NAMES=dense` runs the study of a seed"
+        False, text="moved: `make verify NAMES=dense` runs the study of a seed"
     )
     runs_dir: str = parameter("runs", text="folder in which the run's own folder is made")
     name: str = parameter("dense", text="second part of the run folder's name")
@@ -77,7 +77,7 @@ class MissionParameters(AutopilotChoice):
         if self.baselines:
             raise ParameterError(
                 "baselines: expected false, found true; the study of a seed is no longer part of a "
-                f"mission, `make verify NAMES=dense ARGS="--seeds {self.seed}"` runs it"
+                f"mission, `make verify NAMES=dense ARGS='--seeds {self.seed}'` runs it"
             )
 
 
