@@ -7,7 +7,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .ONESHELL:
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-dev demo demo-teach-repeat test test-kilted lint bench verify fuzz clean \
+.PHONY: help setup setup-dev demo demo-teach-repeat test test-kilted lint docs bench verify fuzz clean \
     distclean
 
 PYTHON ?= python3
@@ -36,6 +36,7 @@ help:
 	@echo "  make setup        only set up: .venv/bin/aerotwin then works from any shell"
 	@echo
 	@echo "  make lint         style, types, YAML"
+	@echo "  make docs         the documentation site       -> build/docs/index.html"
 	@echo "  make bench        speed, as ratios             -> build/bench.json"
 	@echo "  make verify       the long evidence, resumable -> build/verify.json"
 	@echo "  make fuzz         hostile and damaged files    -> build/fuzz.json"
@@ -122,6 +123,12 @@ lint: setup-dev
 	MYPYPATH=$(subst $(space),:,$(strip $(patsubst %/,%,$(dir $(MODULES))))) \
 	    mypy --config-file .mypy.ini $(MODULES)
 	python -m pytest -q -p no:xdist test/test_architecture.py
+
+# Warnings are errors, a link that leads nowhere is one.
+docs: setup-dev
+	@$(ENVIRONMENT)
+	python -P -m sphinx -b html -q -W --keep-going -d build/doctrees docs build/docs
+	echo "The documentation is build/docs/index.html"
 
 clean:
 	rm -rf build install log

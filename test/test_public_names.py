@@ -41,3 +41,17 @@ def test_public_names_can_be_imported_and_no_module_hides_them(name):
         assert getattr(package, public) is not None
         is_module = (folder / f"{public}.py").exists() or (folder / public).is_dir()
         assert is_module == (module == name), f"{name}.{public}: importing the module hides it"
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        ".".join(file.parent.relative_to(SRC).parts[1:])
+        for file in SRC.glob("*/aerotwin_*/**/__init__.py")
+        if "ros" not in file.parts and "__all__" in file.read_text()
+    ),
+)
+def test_every_name_in_all_exists(name):
+    namespace: dict[str, object] = {}
+    exec(f"from {name} import *", namespace)  # imports the modules among the names, too
+    assert set(importlib.import_module(name).__all__) <= set(namespace)

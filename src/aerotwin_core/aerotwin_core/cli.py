@@ -130,6 +130,14 @@ def _plain_words(error: OSError) -> str:
 
 def _run(entry: EntryPoint, name: str, words: list[str]) -> int:
     module = importlib.import_module(entry.value)
+    parser = parser_of(module, name)
+    args = parser.parse_args(words)
+    with _held_output(parser, args):
+        return int(module.run(args))
+
+
+def parser_of(module: Any, name: str) -> argparse.ArgumentParser:
+    """Return the parser of a verb's module; name is the command in its help and errors."""
     first, _, rest = (module.__doc__ or "").partition("\n")
     parser = argparse.ArgumentParser(
         prog=name,
@@ -140,9 +148,7 @@ def _run(entry: EntryPoint, name: str, words: list[str]) -> int:
     )
     parser._negative_number_matcher = _NEGATIVE
     module.configure(parser)
-    args = parser.parse_args(words)
-    with _held_output(parser, args):
-        return int(module.run(args))
+    return parser
 
 
 def _held_output(

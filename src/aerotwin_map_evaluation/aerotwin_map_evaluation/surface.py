@@ -90,7 +90,7 @@ class SurfaceReference:
         return area / _sample_count(area, spacing_m)
 
     def samples(self, spacing_m: float) -> np.ndarray:
-        """Return points (n, 3) spread evenly over the area: one for each `spacing_m`^2.
+        """Return points (n, 3) spread evenly over the area: one per square of edge `spacing_m`.
 
         Every sample stands for the same area, whatever the triangles. The surface is walked in
         equal steps of area, and each step's place in its triangle comes from the R2 sequence: no

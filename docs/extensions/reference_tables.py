@@ -1,0 +1,178 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of launch files, topics and metrics: tables read from YAML, code and schemas."""
+
+import ast
+import importlib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from aerotwin_simulator import topics
+from source_tree import code, module_trees, packages, plain, table
+
+CALLS = {
+    "create_publisher": "publishes",
+    "create_subscription": "subscribes",
+    "create_service": "serves",
+}
+
+
+def launch_page(folder: Path) -> str:
+    """Return a section per launch file: its comment and its arguments."""
+    sections = []
+    for path in sorted(folder.glob("*.launch.yaml")):
+        text = path.read_text("utf-8")
+        comments = [line[2:] for line in text.splitlines() if line.startswith("# ")]
+        about = " ".join(line for line in comments if not line.startswith("SPDX-"))
+        rows = [
+            argument_row(action["arg"])
+            for action in yaml.safe_load(text)["launch"]
+            if "arg" in action
+        ]
+        columns = ["argument", "default", "meaning"]
+        arguments = table(columns, rows) if rows else "Included by the others.\n"
+        sections.append(f"## {path.name}\n\n{plain(about)}\n\n{arguments}")
+    return "\n".join(sections)
+
+
+def argument_row(argument: Mapping[str, Any]) -> list[str]:
+    """Return the cells of one launch argument."""
+    choices = ", ".join(code(choice["value"]) for choice in argument.get("choice", ()))
+    meaning = plain(argument.get("description", "")) + (f" ({choices})" if choices else "")
+    default = argument.get("default")
+    return [
+        code(argument["name"]),
+        "required" if default is None else code(default or '""'),
+        meaning,
+    ]
+
+
+def topics_page(source: Path) -> str:
+    """Return the topics of the simulator, and what every node publishes, subscribes and serves."""
+    published = [topic_row(topic) for topic in topics.ALL]
+    heard = [
+        topic_row(t)
+        for t in (
+            *topics.FROM_SLAM,
+            topics.STEP_ACK,
+            topics.EXTERNAL_ODOM,
+            topics.JOY,
+            topics.ROTOR_COMMAND,
+        )
+    ]
+    columns = ["topic", "type", "rate [Hz]", "durability"]
+    parts = [
+        "## The simulator publishes\n\n" + table(columns, published),
+        "## The simulator listens to\n\n" + table(columns, heard),
+        "## Nodes\n\nRead from the calls in the code; `{…}` is filled in while the node runs.\n",
+    ]
+    for package in packages(source):
+        rows = sorted(set(calls_of(source, package)))
+        if rows:
+            names = ["", "name", "type", "module"]
+            cells = [
+                [kind, code(name), code(msgtype), code(module)]
+                for kind, name, msgtype, module in rows
+            ]
+            parts.append(f"### {package}\n\n" + table(names, cells))
+    return "\n".join(parts)
+
+
+def topic_row(topic: topics.Topic) -> list[str]:
+    """Return the cells of one topic."""
+    rate = f"{topic.rate_hz:g}" if topic.rate_hz else ""
+    durability = "transient local" if topic.is_latched else "volatile"
+    return [code(topic.name), code(topic.msgtype), rate, durability]
+
+
+def calls_of(source: Path, package: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield kind, name, type and module of what the nodes of a package open by a written name."""
+    for module, tree in module_trees(source, package):
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                kind = CALLS.get(node.func.attr)
+                if kind and len(node.args) > 1 and (name := written_name(node.args[1])):
+                    yield kind, name, ast.unparse(node.args[0]), module.removeprefix(f"{package}.")
+
+
+def written_name(node: ast.expr) -> str:
+    """Return a name that stands in the code, with {…} for its variable parts; "" for others."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        parts = [part.value if isinstance(part, ast.Constant) else "{…}" for part in node.values]
+        return "".join(map(str, parts))
+    return ""
+
+
+def metrics_page(source: Path) -> str:
+    """Return the numbers of every written schema, and their short names for --fail-if."""
+    schemas, aliases = {}, {}
+    for package in packages(source):
+        for module, tree in module_trees(source, package):
+            for name in assigned_names(tree):
+                if name.endswith("_SCHEMA") and not name.startswith("_"):
+                    schemas[name] = (module, getattr(importlib.import_module(module), name))
+                elif name == "ALIASES":
+                    aliases[module] = getattr(importlib.import_module(module), name)
+    definitions = json.loads(
+        (source / "aerotwin_report/aerotwin_report/metrics.schema.json").read_text("utf-8")
+    )["$defs"]
+    parts = []
+    for name, (module, schema) in sorted(schemas.items()):
+        rows = list(leaves(schema, definitions, ""))
+        heading = name.removesuffix("_SCHEMA").replace("_", " ").capitalize()
+        parts.append(
+            f"## {heading}\n\n`{module}.{name}`\n\n"
+            + table(["number", "meaning", "unit", "better"], rows)
+        )
+    parts.append("## Short names\n\nWhat `--fail-if` understands beside the full paths above.\n")
+    for module, names in sorted(aliases.items()):
+        rows = [
+            [code(short), code(names[short] if isinstance(names, Mapping) else "")]
+            for short in names
+        ]
+        parts.append(f"### {module}\n\n" + table(["short name", "number"], rows))
+    return "\n".join(parts)
+
+
+def assigned_names(tree: ast.Module) -> Iterator[str]:
+    """Yield the names that a module assigns at its top level."""
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        yield from (target.id for target in targets if isinstance(target, ast.Name))
+
+
+def leaves(
+    schema: Mapping[str, Any], definitions: Mapping[str, Any], path: str
+) -> Iterator[list[str]]:
+    """Yield the rows of a schema: one for each number, text or flag, by its path."""
+    if "$ref" in schema:
+        target = definitions[schema["$ref"].rpartition("/")[2]]
+        schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
+    alternatives = [one for one in schema.get("anyOf", ()) if one.get("type") != "null"]
+    if len(alternatives) == 1:
+        rest = {key: value for key, value in schema.items() if key != "anyOf"}
+        yield from leaves({**alternatives[0], **rest}, definitions, path)
+        return
+    children = {
+        f"{path}.{name}" if path else name: child
+        for name, child in schema.get("properties", {}).items()
+    }
+    if isinstance(schema.get("additionalProperties"), dict):
+        children[f"{path}.NAME" if path else "NAME"] = schema["additionalProperties"]
+    if (
+        schema.get("type") == "array"
+        and isinstance(schema.get("items"), dict)
+        and "properties" in schema["items"]
+    ):
+        children[f"{path}[]"] = schema["items"]
+    if schema.get("title") or not children:
+        meaning = plain(str(schema.get("description", schema.get("title", ""))))
+        yield [code(path), meaning, schema.get("unit", ""), schema.get("better", "")]
+    for name, child in children.items():
+        yield from leaves(child, definitions, name)
