@@ -311,8 +311,8 @@ def test_children_of_this_python_do_not_import_from_the_working_folder():
     ours = [path for package in PACKAGES for path in modules(package)] + evidence_modules()
     for path in (path for path in ours if path not in safe):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
-            words = node.elts if isinstance(node, ast.List | ast.Tuple) else []
-            texts = [ast.unparse(word) for word in words]
+            tokens = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+            texts = [ast.unparse(token) for token in tokens]
             is_open = "sys.executable" in texts and not {"'-P'", "'-I'"} & {*texts}
             is_spawn = any(name.partition(".")[0] == "multiprocessing" for name in imported(node))
             where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', '')}"

@@ -11,7 +11,7 @@ from aerotwin_core.camera import BrownCamera, CameraModel, FisheyeCamera
 from aerotwin_core.camera_messages import camera_info_message
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
 from aerotwin_meshes import TexturedMesh
-from aerotwin_rendering import Rasteriser, View
+from aerotwin_rendering import CameraView, Rasteriser
 from aerotwin_sensor_models import ImageSensor, load_preset
 
 CALIBRATION_PX = 0.5
@@ -94,7 +94,7 @@ def detected(
     sensor = ImageSensor(camera, load_preset("camera_noise", "default"), seed=seed)
     boards, corners = [], []
     for k, T_optical_board in enumerate(poses(camera, seed)):
-        view = View(camera=camera, T_map_optical=invert_transform(T_optical_board))
+        view = CameraView(camera=camera, T_map_optical=invert_transform(T_optical_board))
         picture = rasteriser.render([view])[0].image
         picture = sensor.take(picture, k, camera_index=0)
         is_found, pixels = cv2.findChessboardCornersSB(picture, (COLUMNS, ROWS))
@@ -138,7 +138,7 @@ def test_opencv_calibrates_what_camera_info_says(rasteriser, camera):
     pixels = np.column_stack([u.ravel(), v.ravel()]).astype(np.float64)
     rays = np.column_stack([camera.rays_at(pixels), np.ones(len(pixels))])
     rays, pixels = rays[np.isfinite(rays[:, 0])], pixels[np.isfinite(rays[:, 0])]
-    told = projected(info.distortion_model, rays, info.k.reshape(3, 3), info.d)
-    np.testing.assert_allclose(told, pixels, atol=ROUNDING_PX)
+    reported = projected(info.distortion_model, rays, info.k.reshape(3, 3), info.d)
+    np.testing.assert_allclose(reported, pixels, atol=ROUNDING_PX)
     found = projected(info.distortion_model, rays, K, D)
     assert np.linalg.norm(found - pixels, axis=1).max() < CALIBRATION_PX

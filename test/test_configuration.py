@@ -110,9 +110,9 @@ def test_the_cases_of_a_relay_are_cases(path):
 
 @pytest.mark.parametrize("path", MISSIONS, ids=lambda path: path.name)
 def test_a_mission_is_a_mission(path):
-    from aerotwin_px4_bridge import Mission
+    from aerotwin_px4_bridge import MissionPlan
 
-    assert load_parameters_file(Mission, path).waypoints
+    assert load_parameters_file(MissionPlan, path).waypoints
 
 
 @pytest.mark.ros
@@ -181,12 +181,12 @@ def test_the_nodes_of_the_distributed_flight_agree_where_they_are():
 
 def test_the_views_of_a_live_scan_stand_along_its_mission():
     from aerotwin_core.tum import read_tum
-    from aerotwin_px4_bridge import Mission
+    from aerotwin_px4_bridge import MissionPlan
     from aerotwin_simulator.camera_file import load_cameras
     from aerotwin_simulator.mounting import T_body_optical
 
     path = read_tum(CONFIG / "dense_localization_live" / "cliff_scan.tum").transforms()
-    mission = load_parameters_file(Mission, CONFIG / "missions" / "cliff_scan.yaml")
+    mission = load_parameters_file(MissionPlan, CONFIG / "missions" / "cliff_scan.yaml")
     (camera, _), *_ = load_cameras(str(CONFIG / "cameras" / "scan.yaml"))
     assert camera.name == "camera"  # whose topics the localiser hears
     bodies = path @ np.linalg.inv(T_body_optical((camera.x_m, camera.y_m, camera.z_m)))

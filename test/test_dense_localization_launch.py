@@ -24,20 +24,20 @@ def dense_map(coarse_world, tmp_path_factory):
     """Return the folder of a map of the wall before the start, of true pictures and depth."""
     from aerotwin_core.camera import PinholeCamera
     from aerotwin_dense_localization.localization import raster_path
-    from aerotwin_dense_localization.mapping import Keyframe, MapBuilder, save_map
-    from aerotwin_rendering import Rasteriser, View
+    from aerotwin_dense_localization.mapping import SplatMapBuilder, StereoKeyframe, save_map
+    from aerotwin_rendering import CameraView, Rasteriser
     from aerotwin_worlds import load_world
 
     camera = PinholeCamera(width=480, height=320, fx=300.0, fy=300.0, cx=239.5, cy=159.5)
     world = load_world(coarse_world)
     x, y, z = world.start_p_map
-    builder, rasteriser = MapBuilder(), Rasteriser(world.meshes)
+    builder, rasteriser = SplatMapBuilder(), Rasteriser(world.meshes)
     corner = [x - 1.0, y, z + 0.5]
     for T in raster_path(corner, 2.0, 1.0, row_m=1.0, standoff_m=0.5, yaw_rad=np.pi / 2):
-        seen = rasteriser.render([View(camera=camera, T_map_optical=T, encoding="rgb8")])[0]
+        seen = rasteriser.render([CameraView(camera=camera, T_map_optical=T, encoding="rgb8")])[0]
         depth = np.where(np.isfinite(seen.depth), seen.depth, np.nan).astype(np.float32)
         builder.add(
-            Keyframe(
+            StereoKeyframe(
                 stamp_ns=0, image=seen.image, depth=depth, variance=(0.01 * depth) ** 2,
                 camera=camera, T_map_optical=T,
             )
@@ -65,12 +65,12 @@ def test_the_launched_vehicle_knows_its_place_by_the_map_alone(dense_map, coarse
         "slam/odom": Odometry, "truth/odom": Odometry, "localization/status": DiagnosticArray,
         "/tf": TFMessage, "/diagnostics": DiagnosticArray, "autopilot/odom": Odometry,
     }  # fmt: skip
-    words = [f"map:={dense_map}", "path:=none", f"world:={coarse_world}", "record:=none"]
-    words += ["imu:=true"]
-    words += [f"start:=[{start[0]:.2f}, {start[1]:.2f}, {start[2] + 0.1:.2f}, 90.0]"]
-    words += [f"instance:={INSTANCE}", f"runs_dir:={tmp_path}"]
+    tokens = [f"map:={dense_map}", "path:=none", f"world:={coarse_world}", "record:=none"]
+    tokens += ["imu:=true"]
+    tokens += [f"start:=[{start[0]:.2f}, {start[1]:.2f}, {start[2] + 0.1:.2f}, 90.0]"]
+    tokens += [f"instance:={INSTANCE}", f"runs_dir:={tmp_path}"]
     heard = listen_to_launch(
-        "dense_localization_live.launch.yaml", words, types,
+        "dense_localization_live.launch.yaml", tokens, types,
         is_enough=lambda said: bool(said["autopilot/odom"] and said["/diagnostics"]),
     )  # fmt: skip
     output, heard, returncode = heard.output, heard.messages, heard.returncode
@@ -91,8 +91,8 @@ def test_the_launched_vehicle_knows_its_place_by_the_map_alone(dense_map, coarse
     assert believed.z == pytest.approx(truth.z, abs=2 * NEAR_M)
     edges = [e for m in heard["/tf"] for e in deserialize(m, "tf2_msgs/msg/TFMessage").transforms]
     assert {(e.header.frame_id, e.child_frame_id) for e in edges} == {("map", "base_link")}
-    told = [
+    reported = [
         deserialize(message, "diagnostic_msgs/msg/DiagnosticArray").status[0].message
         for message in heard["localization/status"]
     ]
-    assert set(told) <= {"tracked", "renewed"}
+    assert set(reported) <= {"tracked", "renewed"}

@@ -27,8 +27,8 @@ SHAKEN_M_S2 = 0.5  # from sample to sample: the noise alone 0.09, with the iris'
 LANDED_WITHIN_M = 1.5  # GNSS wanders by 0.3 m per axis, 1 sigma
 
 
-def launched(folder: Path, *words: str, **options) -> subprocess.Popen:
-    arguments = [f"instance:={INSTANCE}", f"run_folder:={folder / 'run'}", *words]
+def launched(folder: Path, *tokens: str, **options) -> subprocess.Popen:
+    arguments = [f"instance:={INSTANCE}", f"run_folder:={folder / 'run'}", *tokens]
     return subprocess.Popen(
         [sys.executable, "-m", "aerotwin_core.cli", "launch", str(LAUNCH), *arguments],
         cwd=folder,
@@ -110,9 +110,9 @@ def test_a_standstill_is_asked_again_and_then_told_in_one_line(tmp_path):
     """The bridge alone: nobody answers its command."""
     node = [sys.executable, "-m", "aerotwin_px4_bridge.ros.bridge_node", "--ros-args"]
     values = {"instance": INSTANCE, "input_timeout_s": 2.0, "ask_again_s": 0.2}
-    words = [w for name, value in values.items() for w in ("-p", f"{name}:={value}")]
+    tokens = [w for name, value in values.items() for w in ("-p", f"{name}:={value}")]
     done = subprocess.run(
-        [*node, *words], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S
+        [*node, *tokens], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=LIMIT_S
     )
     assert done.returncode == 1
     (line,) = [line for line in done.stderr.splitlines() if line.startswith("fatal:")]

@@ -12,7 +12,7 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import deserialize, serialize, twist_stamped_message
-from aerotwin_ground_dynamics import Command
+from aerotwin_ground_dynamics import VelocityCommand
 from aerotwin_simulator.ground.driven_path import STEP_M, DrivenPath
 from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
 from aerotwin_simulator.ground.robot import GroundRobotParameters, pose_at
@@ -44,7 +44,7 @@ def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_when_nobody_co
     clock.now += 1.0
     assert robot.n_steps_due() == 10
     assert robot.counters["n_steps_skipped"] == 190
-    robot.give(Command(1.0, 0.0))
+    robot.give(VelocityCommand(1.0, 0.0))
     speeds = []
     for _ in range(120):
         robot.step()
@@ -55,10 +55,10 @@ def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_when_nobody_co
     assert robot.counters["n_scans"] == 12
 
 
-def driven(launch, words, types, command_type, command):
+def driven(launch, tokens, types, command_type, command):
     """Launch a robot and command it until it ends; return what was heard of the topics."""
     heard = listen_to_launch(
-        launch, words, types, latched=["/tf_static"], command=("cmd_vel", command_type, command)
+        launch, tokens, types, latched=["/tf_static"], command=("cmd_vel", command_type, command)
     )
     assert heard.returncode == 0, heard.output
     return heard.messages
@@ -76,8 +76,8 @@ def test_the_launched_robot_drives_as_cmd_vel_says_and_shows_its_topics(coarse_w
         "truth/odom": Odometry, "odom": Odometry, "lidar/points": PointCloud2, "/clock": Clock,
         "/tf": TFMessage, "/tf_static": TFMessage,
     }  # fmt: skip
-    words = [f"world:={coarse_world}", "seed:=3", "duration_s:=2.5"]
-    heard = driven("ground_vehicle.launch.yaml", words, types, TwistStamped, TURN_LEFT)
+    tokens = [f"world:={coarse_world}", "seed:=3", "duration_s:=2.5"]
+    heard = driven("ground_vehicle.launch.yaml", tokens, types, TwistStamped, TURN_LEFT)
     assert all(heard.values()), {name: len(found) for name, found in heard.items()}
     first, last = (deserialize(heard["truth/odom"][k], "nav_msgs/msg/Odometry") for k in (0, -1))
     moved = last.pose.pose.position.y - first.pose.pose.position.y
@@ -106,10 +106,10 @@ def test_a_virtual_drive_by_plain_twists_is_written_and_a_route_is_taught_from_i
     from aerotwin_scenarios.teach_work import read_points
     from aerotwin_teach_repeat.teaching import read_driven, teach_route
 
-    words = [f"world:={coarse_world}", f"route:={tmp_path / 'drive.tum'}", "stamped:=false"]
+    tokens = [f"world:={coarse_world}", f"route:={tmp_path / 'drive.tum'}", "stamped:=false"]
     ahead = Twist(linear=Vector3(x=1.0))
     heard = driven(
-        "teach_drive.launch.yaml", [*words, "duration_s:=3.5"], {"truth/odom": Odometry}, Twist,
+        "teach_drive.launch.yaml", [*tokens, "duration_s:=3.5"], {"truth/odom": Odometry}, Twist,
         ahead,
     )  # fmt: skip
     drive = read_driven(tmp_path / "drive.tum")
@@ -138,8 +138,8 @@ def test_a_drive_is_written_as_it_goes_and_not_over_another_file(tmp_path):
 
 @pytest.mark.ros
 def test_a_vehicle_that_does_not_exist_ends_the_node_with_78():
-    words = [*NODE, "-p", "vehicle:=nowhere.yaml"]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S)
+    tokens = [*NODE, "-p", "vehicle:=nowhere.yaml"]
+    done = subprocess.run(tokens, capture_output=True, text=True, timeout=LIMIT_S)
     assert done.returncode == 78
     assert "nowhere.yaml: cannot be read" in done.stderr
     assert "Traceback" not in done.stderr

@@ -57,14 +57,17 @@ def test_a_compressed_cloud_is_read(hostile_folder):
     las = laspy.LasData(laspy.LasHeader(point_format=6, version="1.4"))
     las.x, las.y, las.z = np.arange(30.0).reshape(10, 3).T
     las.write(hostile_folder / "a.laz")
-    words = ["voxels", "a.laz", "--resolution-m", "1", "-o", "voxels.ply"]
-    done = run(hostile_folder, [*AEROTWIN, *words])
+    tokens = ["voxels", "a.laz", "--resolution-m", "1", "-o", "voxels.ply"]
+    done = run(hostile_folder, [*AEROTWIN, *tokens])
     assert done.returncode == 0, done.stderr
 
 
 def test_a_driver_of_graphics_is_looked_for(hostile_folder):
-    words = ["-c", "from aerotwin_rendering.rasteriser import gl_probe; gl_probe.opengl_renderer()"]
-    done = run(hostile_folder, python_command(*words))
+    tokens = [
+        "-c",
+        "from aerotwin_rendering.rasteriser import gl_probe; gl_probe.opengl_renderer()",
+    ]
+    done = run(hostile_folder, python_command(*tokens))
     assert done.returncode == 0, done.stderr
 
 
@@ -109,8 +112,8 @@ def test_a_flight_is_launched(hostile_folder, coarse_world):
         "world": coarse_world, "camera": "false", "slam": "none", "duration_s": "3.0",
         "record": "inertial", "instance": INSTANCE,
     }  # fmt: skip
-    words = [f"{name}:={value}" for name, value in arguments.items()]
-    done = run(hostile_folder, [*AEROTWIN, "launch", str(LAUNCH), *words])
+    tokens = [f"{name}:={value}" for name, value in arguments.items()]
+    done = run(hostile_folder, [*AEROTWIN, "launch", str(LAUNCH), *tokens])
     assert "report: runs/" in done.stdout, done.stdout + done.stderr
     assert list(hostile_folder.glob(f"runs/*/autopilot_{INSTANCE}.log"))
 

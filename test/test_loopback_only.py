@@ -87,15 +87,15 @@ def local_addresses(pids: list[int]) -> set[str]:
 
 def address(text: str) -> str:
     """Return an address of /proc/net, which is hexadecimal in words of the machine's order."""
-    words = [int(text[k : k + 8], 16) for k in range(0, len(text), 8)]
-    family = socket.AF_INET if len(words) == 1 else socket.AF_INET6
-    return socket.inet_ntop(family, struct.pack(f"={len(words)}I", *words))
+    tokens = [int(text[k : k + 8], 16) for k in range(0, len(text), 8)]
+    family = socket.AF_INET if len(tokens) == 1 else socket.AF_INET6
+    return socket.inet_ntop(family, struct.pack(f"={len(tokens)}I", *tokens))
 
 
 def groups() -> set[str]:
     """Return the IPv4 multicast groups of this machine's cards."""
-    words = re.findall(r"^\t+([0-9A-F]{8}) ", Path("/proc/net/igmp").read_text(), re.M)
-    return {address(word) for word in words}
+    tokens = re.findall(r"^\t+([0-9A-F]{8}) ", Path("/proc/net/igmp").read_text(), re.M)
+    return {address(token) for token in tokens}
 
 
 @pytest.fixture
@@ -104,10 +104,10 @@ def flight(tmp_path) -> Iterator[int]:
     world = tmp_path / "coarse.yaml"
     world.write_text(WORLD)
     everything = {**EVERYTHING, "world": world}
-    words = [f"{name}:={value}" for name, value in everything.items()]
+    tokens = [f"{name}:={value}" for name, value in everything.items()]
     environment = {k: v for k, v in os.environ.items() if k != "ROS_AUTOMATIC_DISCOVERY_RANGE"}
     launched = subprocess.Popen(
-        [sys.executable, "-m", "aerotwin_core.cli", "launch", str(FLIGHT), *words,
+        [sys.executable, "-m", "aerotwin_core.cli", "launch", str(FLIGHT), *tokens,
          f"instance:={INSTANCE}", f"runs_dir:={tmp_path}"],
         start_new_session=True, env=environment,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

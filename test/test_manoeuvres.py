@@ -27,9 +27,9 @@ GNSS_AND_CONTROL_M = 1.5  # of gnss_default within a minute of the anchor, three
 
 
 def launch(folder: Path, file: str, **arguments: object) -> subprocess.CompletedProcess:
-    words = [f"{name}:={value}" for name, value in {"runs_dir": "runs", **arguments}.items()]
+    tokens = [f"{name}:={value}" for name, value in {"runs_dir": "runs", **arguments}.items()]
     return subprocess.run(
-        [*LAUNCH, str(ROOT / "launch" / file), *words],
+        [*LAUNCH, str(ROOT / "launch" / file), *tokens],
         cwd=folder, capture_output=True, text=True, timeout=LIMIT_S, check=False,
     )  # fmt: skip
 

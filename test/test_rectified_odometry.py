@@ -8,7 +8,7 @@ import pytest
 from aerotwin_core.camera import BrownCamera, PinholeCamera, StereoRig
 from aerotwin_core.frames import R_CAM_OPTICAL
 from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
-from aerotwin_rendering import Rasteriser, View
+from aerotwin_rendering import CameraView, Rasteriser
 from aerotwin_sensor_models import load_preset
 from aerotwin_stereo_odometry import StereoOdometry
 
@@ -52,7 +52,7 @@ def films(preset):
     for name, lens in (("raw", preset.lens()), ("ideal", ideal(preset.lens()))):
         films[name] = []
         for k, T in enumerate(poses()):
-            eyes = [View(camera=lens, T_map_optical=pose) for pose in (T, T @ T_left_right)]
+            eyes = [CameraView(camera=lens, T_map_optical=pose) for pose in (T, T @ T_left_right)]
             pictures = [frame.image for frame in rasteriser.render(eyes)]
             films[name].append(
                 [sensor.take(p, k * FRAME_NS, camera_index=i) for i, p in enumerate(pictures)]

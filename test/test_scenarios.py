@@ -33,7 +33,7 @@ GONE_WITHIN_S = 30.0  # a killed process, however busy the machine
 class Launched:
     """A running `aerotwin launch` whose output is kept."""
 
-    def __init__(self, folder: Path, *words: str, limit_file_bytes: int | None = None) -> None:
+    def __init__(self, folder: Path, *tokens: str, limit_file_bytes: int | None = None) -> None:
         def limit() -> None:
             if limit_file_bytes is not None:
                 import resource
@@ -44,7 +44,7 @@ class Launched:
         self.log = folder / "output.txt"
         self._file = self.log.open("w")
         self.process = subprocess.Popen(
-            [*AEROTWIN, *words],
+            [*AEROTWIN, *tokens],
             cwd=folder,
             stdout=self._file,
             stderr=subprocess.STDOUT,
@@ -168,8 +168,8 @@ def test_ctrl_c_leaves_a_whole_bag_a_partial_report_and_no_process(tmp_path):
 
 
 def test_ctrl_c_while_the_report_is_written_lets_it_be_finished(tmp_path, coarse_world):
-    words = flight_words(world=coarse_world, slam="none", camera="false", duration_s=1.0)
-    launched = Launched(tmp_path, *words)
+    tokens = flight_words(world=coarse_world, slam="none", camera="false", duration_s=1.0)
+    launched = Launched(tmp_path, *tokens)
     launched.wait_for("writing the report")
     alive = psutil.Process(launched.process.pid).children()
     (flight,) = [p for p in alive if any("sitl_flight" in w for w in p.cmdline())]
@@ -257,8 +257,8 @@ def test_a_mavsdk_client_flies_the_scenario_instead_of_its_mission(tmp_path):
     ],
 )
 def test_a_wrong_argument_is_one_clear_line_and_a_failure(tmp_path, changes, message):
-    words = flight_words(**{"camera": "false", "slam": "none", **changes})
-    launched = Launched(tmp_path, *words)
+    tokens = flight_words(**{"camera": "false", "slam": "none", **changes})
+    launched = Launched(tmp_path, *tokens)
     assert launched.finish() != 0
     assert message in launched.output
     assert "Traceback" not in launched.output

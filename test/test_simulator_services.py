@@ -87,8 +87,8 @@ class Client:
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Client]:
     """A flight at real time that waits for a client, and that client."""
-    words = {"mission": "none", "slam": "none", "camera": "false", "speed": 1.0}
-    arguments = [f"{name}:={value}" for name, value in words.items()]
+    tokens = {"mission": "none", "slam": "none", "camera": "false", "speed": 1.0}
+    arguments = [f"{name}:={value}" for name, value in tokens.items()]
     flight = subprocess.Popen(
         [sys.executable, "-m", "aerotwin_core.cli", "launch", str(FLIGHT), *arguments,
          f"instance:={INSTANCE}", f"runs_dir:={tmp_path}"],

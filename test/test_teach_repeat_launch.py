@@ -54,10 +54,10 @@ def test_the_launched_nodes_repeat_a_taught_route_and_show_their_topics(graph, c
         "truth/odom": Odometry, "cmd_vel": TwistStamped, "/tf": TFMessage, "route": PathMessage,
         "/diagnostics": DiagnosticArray, "route_graph": MarkerArray,
     }  # fmt: skip
-    words = [f"route_graph:={graph}", f"world:={coarse_world}", "seed:=3", "duration_s:=60.0"]
-    words += ["start_x_m:=-25.0", "start_y_m:=-10.0", "start_yaw_deg:=90.0"]
+    tokens = [f"route_graph:={graph}", f"world:={coarse_world}", "seed:=3", "duration_s:=60.0"]
+    tokens += ["start_x_m:=-25.0", "start_y_m:=-10.0", "start_yaw_deg:=90.0"]
     heard = listen_to_launch(
-        "teach_repeat.launch.yaml", words, types, latched=["route", "route_graph"],
+        "teach_repeat.launch.yaml", tokens, types, latched=["route", "route_graph"],
         is_enough=lambda said: bool(has_come_far(said["truth/odom"]) and said["/diagnostics"]),
     )  # fmt: skip
     output, heard, returncode = heard.output, heard.messages, heard.returncode
@@ -75,14 +75,14 @@ def test_the_launched_nodes_repeat_a_taught_route_and_show_their_topics(graph, c
     assert route.header.frame_id == "map" and len(route.poses) > 30
     shown = deserialize(heard["route_graph"][-1], "visualization_msgs/msg/MarkerArray").markers
     assert max(len(marker.points) for marker in shown) >= len(route.poses)
-    told = [
+    reported = [
         status
         for m in heard["/diagnostics"]
         for status in deserialize(m, "diagnostic_msgs/msg/DiagnosticArray").status
         if status.name == "repeat"
     ]
-    assert any("repeating: found at" in status.message for status in told)
-    assert any(v.key == "progress" for status in told for v in status.values)
+    assert any("repeating: found at" in status.message for status in reported)
+    assert any(v.key == "progress" for status in reported for v in status.values)
 
 
 @pytest.mark.ros

@@ -86,10 +86,17 @@ def pure_modules() -> list[str]:
 
 def run(path: list[str], modules: list[str], commands: list[list[str]]) -> tuple[list[int], str]:
     """Run commands in a child that sees the path only; return their exit codes and output."""
-    kept = ("HOME", "PATH", "LANG", "OMP_WAIT_POLICY", "NUMBA_THREADING_LAYER", "NUMBA_CACHE_DIR")
+    retained = (
+        "HOME",
+        "PATH",
+        "LANG",
+        "OMP_WAIT_POLICY",
+        "NUMBA_THREADING_LAYER",
+        "NUMBA_CACHE_DIR",
+    )
     child = subprocess.run(
         [sys.executable, "-I", "-S", "-c", CHILD, *map(json.dumps, (path, modules, commands))],
-        env={name: os.environ[name] for name in kept if name in os.environ},
+        env={name: os.environ[name] for name in retained if name in os.environ},
         capture_output=True,
         text=True,
         timeout=600,

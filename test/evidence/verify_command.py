@@ -221,11 +221,11 @@ def _dense(arguments: argparse.Namespace, *, is_quiet: bool) -> list[dict[str, A
 
 def _flights(arguments: argparse.Namespace, *, is_quiet: bool) -> dict[str, Any]:
     """Fly the mission of each seed."""
-    from evidence.verification.flights import BARS, fly_seeds
+    from evidence.verification.flights import THRESHOLDS, fly_seeds
 
     seeds = arguments.seeds or _first(N_SEEDS)
     rows = fly_seeds(seeds, arguments.world, arguments.runs, is_quiet=is_quiet)
-    return {"bars": BARS, "flights": rows}
+    return {"bars": THRESHOLDS, "flights": rows}
 
 
 def _slams(arguments: argparse.Namespace, *, is_quiet: bool) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes import TexturedMesh
 from aerotwin_reconstruction.folder import write_world
 from aerotwin_scenarios.teach_repeat import survey_marks
-from aerotwin_teach_repeat.teaching import Route, save_route
+from aerotwin_teach_repeat.teaching import RouteFile, save_route
 from aerotwin_worlds import World
 
 HALF_M, TEXEL_M = 12.0, 0.05
@@ -43,7 +43,7 @@ def draw_survey(folder: Path) -> tuple[Path, Path]:
     survey, built = folder / "survey", folder / "reconstruction"
     survey.mkdir()
     built.mkdir()
-    route = Route(
+    route = RouteFile(
         name="road", waypoints_m=((-10.0, 0.0), (0.0, 1.0), (10.0, 0.0)),
         markers_s_m=(4.0, 10.0, 16.0),
     )  # fmt: skip

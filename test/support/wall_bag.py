@@ -121,11 +121,11 @@ def write_bag(
                 image = camera_messages.image_message(stamp_ns, frame, seen(T, lens))
                 put(f"/stereo/{side}/camera_info", stamp_ns, info)
                 put(f"/stereo/{side}/image_raw", stamp_ns, image)
-            told = T_map_base.copy()
-            told[:3, 3] += rng.normal(0.0, ODOMETRY_M, 3)
+            reported = T_map_base.copy()
+            reported[:3, 3] += rng.normal(0.0, ODOMETRY_M, 3)
             for topic, T, child in (
                 ("/truth/odom", T_map_base, "base_link_truth"),
-                ("/slam/odom", told, body),
+                ("/slam/odom", reported, body),
             ):
                 still = np.zeros(3), np.zeros(3)
                 put(topic, stamp_ns, messages.odometry_message(

@@ -10,11 +10,11 @@ import numpy as np
 
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.arena import Arena
-from aerotwin_autopilot.control.controller import Controller
+from aerotwin_autopilot.control.controller import CascadeController
 from aerotwin_autopilot.control.kernel import collective_thrust
 from aerotwin_autopilot.estimator.filter import MAXIMUM_STEP_S, Estimator
 from aerotwin_autopilot.estimator.layout import GRAVITY
-from aerotwin_autopilot.estimator.pose import VisionPose
+from aerotwin_autopilot.estimator.pose import LevelVisionPose
 from aerotwin_autopilot.flight_log import ARMED, NAVIGATION_STATES, FlightLog
 from aerotwin_autopilot.kernel import FIELDS_BARO, FIELDS_IMU, FIELDS_MAG, read, step
 from aerotwin_autopilot.modes import FlightModes
@@ -33,7 +33,7 @@ GAUSS_PER_TESLA = 1e4
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatusText:
+class PilotMessage:
     """A line for the pilot; severity as in MAVLink (4 warning, 6 information)."""
 
     severity: int
@@ -59,7 +59,7 @@ class Autopilot:
         self.time_us = 0
         self.fix: HilGps | None = None
         self.n_refused = 0
-        self.texts: deque[StatusText] = deque(maxlen=50)
+        self.texts: deque[PilotMessage] = deque(maxlen=50)
         self.log = FlightLog(parameters.airframe.name)
         self._inbox = bytearray(PAYLOAD_LENGTH + 7)
         self.sensor_values = np.frombuffer(self._inbox, "<f4", 13, 8)
@@ -72,7 +72,9 @@ class Autopilot:
         arena = Arena()
         self._array, self._cursor = arena.array, arena.cursor
         self.estimator = Estimator(self.parameters.estimator, arena)
-        self.controller = Controller(self.parameters.airframe, self.parameters.control, arena)
+        self.controller = CascadeController(
+            self.parameters.airframe, self.parameters.control, arena
+        )
         self.modes = FlightModes(
             self.estimator, self.parameters.flight, self._weight_share, self._notify
         )
@@ -113,7 +115,7 @@ class Autopilot:
         """Charge left, 0 to 1."""
         return self.modes.battery.share(self.time_s)
 
-    def take_fix(self, fix: HilGps) -> None:
+    def on_gnss_fix(self, fix: HilGps) -> None:
         """Take a HIL_GPS; its arrival, not its stamp, counts as its time."""
         self.fix = fix
         if fix.fix_type < FULL_FIX:
@@ -121,7 +123,7 @@ class Autopilot:
         position = (fix.latitude_deg, fix.longitude_deg, fix.altitude_m)
         self.estimator.add_fix(self.arrival_s, position, fix.v_map, (fix.eph_m, fix.epv_m))
 
-    def take_pose(self, pose: VisionPose) -> None:
+    def on_external_odometry(self, pose: LevelVisionPose) -> None:
         """Take a pose of external vision; one that cannot be is refused."""
         if not pose.is_plausible:
             self.n_refused += 1
@@ -130,11 +132,11 @@ class Autopilot:
         if text:
             self._notify(text, "reset" in text)
 
-    def take_battery(self, share: float, voltage_v: float, current_a: float) -> None:
+    def on_battery(self, share: float, voltage_v: float, current_a: float) -> None:
         """Take a report of the battery; charge 0 to 1."""
         self.modes.battery.report(share, voltage_v, current_a, self.arrival_s)
 
-    def take_sample(self, sensor: HilSensor) -> list[float]:
+    def on_imu_sample(self, sensor: HilSensor) -> list[float]:
         """Take a HIL_SENSOR and return the rotor commands in [0, 1]."""
         values, fields = self.sensor_values, FIELDS_IMU
         fx, fy, fz = sensor.specific_force_body
@@ -147,21 +149,21 @@ class Autopilot:
         if sensor.pressure_pa is not None:
             values[9] = sensor.pressure_pa * 0.01
             fields |= FIELDS_BARO
-        self._take(sensor.time_us, fields)
+        self._on_sample(sensor.time_us, fields)
         return self.commands.tolist()
 
-    def take_payload(self, payload: bytes) -> bool:
+    def on_sensor_payload(self, payload: bytes) -> bool:
         """Take the 65 bytes of a HIL_SENSOR; False when it was refused.
 
         A sample is refused when its time does not increase, or when its inertial values are
         missing, not finite or impossible; the commands then stay as they were.
         """
         self._inbox[:PAYLOAD_LENGTH] = payload
-        return self._take(
+        return self._on_sample(
             int.from_bytes(payload[:8], "little"), int.from_bytes(payload[60:64], "little")
         )
 
-    def _take(self, time_us: int, fields: int) -> bool:
+    def _on_sample(self, time_us: int, fields: int) -> bool:
         if self.time_us - time_us > RESTART_BEHIND_US:
             self._notify("Time went back: starting again", True)
             self._start()
@@ -178,17 +180,17 @@ class Autopilot:
         """Decide when it is time to, then estimate and control in one compiled call."""
         estimator, modes = self.estimator, self.modes
         if not estimator.is_initialised:
-            given = read(estimator.reading, self.sensor_values, fields)
-            if given >= 0:
-                estimator.step(time_s, dt, given)
-            return bool(given >= 0)
+            provided = read(estimator.reading, self.sensor_values, fields)
+            if provided >= 0:
+                estimator.step(time_s, dt, provided)
+            return bool(provided >= 0)
         estimator.now_s = time_s
         self._n_steps += 1
         if modes.is_urgent or self._n_steps % DECIDE_EVERY == 0:
             self._decide(time_s)
         dt = min(dt, MAXIMUM_STEP_S)
-        given = step(self._array, self._cursor, self.sensor_values, fields, time_s, dt)
-        return bool(given >= 0)
+        provided = step(self._array, self._cursor, self.sensor_values, fields, time_s, dt)
+        return bool(provided >= 0)
 
     def _decide(self, time_s: float) -> None:
         modes = self.modes
@@ -223,7 +225,7 @@ class Autopilot:
         self._notify(text, is_warning)
 
     def _notify(self, text: str, is_warning: bool) -> None:
-        self.texts.append(StatusText(severity=4 if is_warning else 6, text=text))
+        self.texts.append(PilotMessage(severity=4 if is_warning else 6, text=text))
         self.log.say(self.time_us, text, is_warning=is_warning)
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.control.guidance import Guidance
-from aerotwin_autopilot.control.setpoint import Setpoint
+from aerotwin_autopilot.control.setpoint import SetpointVector
 from aerotwin_autopilot.estimator.filter import Estimator
 from aerotwin_autopilot.estimator.layout import O_ATTITUDE, O_POSITION, O_VELOCITY
-from aerotwin_autopilot.mission import Mission, MissionItem
+from aerotwin_autopilot.mission import MissionItem, StoredMission
 from aerotwin_autopilot.mission_flight import MissionFlight
 from aerotwin_autopilot.offboard import OffboardStream
 from aerotwin_autopilot.orbit import OrbitFlight
@@ -29,13 +29,13 @@ LAND_SLOW_BELOW_M, LAND_FAST_ABOVE_M = 5.0, 10.0
 class Next:
     """What a mode that has come to its end asks for: another mode, and why.
 
-    `keeps_target` says that the next mode goes on to the same target.
+    `holds_target` says that the next mode goes on to the same target.
     """
 
     mode: Mode
     text: str
     is_warning: bool = False
-    keeps_target: bool = False
+    holds_target: bool = False
 
 
 @dataclass
@@ -81,9 +81,9 @@ class Course:
     def __init__(self, estimator: Estimator, settings: Settings) -> None:
         block = estimator.arena.block
         self.guidance = Guidance(block(at.A_GUIDANCE, at.N_GUIDANCE))
-        self.setpoint = Setpoint(block(at.A_SETPOINT, at.N_SETPOINT))
+        self.setpoint = SetpointVector(block(at.A_SETPOINT, at.N_SETPOINT))
         self.offboard = OffboardStream()
-        self.mission = Mission()
+        self.mission = StoredMission()
         self.orbit = OrbitFlight(settings)
         self.haven = Haven()
         self.takeoff_altitude: float | None = None
@@ -166,7 +166,7 @@ class Course:
         elif mode is Mode.RETURN:
             return self._fly_home()
         elif mode is Mode.TAKEOFF and guidance.target[2] - guidance.reference[2] < ARRIVED_M:
-            return Next(mode=Mode.HOLD, text="Takeoff complete: holding", keeps_target=True)
+            return Next(mode=Mode.HOLD, text="Takeoff complete: holding", holds_target=True)
         elif mode is Mode.LAND:
             self._descend(is_blind=is_blind)
         return None

@@ -14,7 +14,7 @@ LINK_ACTIONS = {1: Mode.HOLD, 2: Mode.RETURN, 3: Mode.LAND}
 FAINT_WARNING, RETURN_HOME, LAND_NOW = 1, 2, 3
 
 
-class Battery:
+class FailsafeBattery:
     """The charge: as reported on the HIL link, else a clock of the armed time."""
 
     def __init__(self, settings: Settings) -> None:
@@ -50,18 +50,18 @@ class Failsafe:
     ----------
     settings : Settings
         Limits and actions.
-    battery : Battery
+    battery : FailsafeBattery
         The charge.
     """
 
-    def __init__(self, settings: Settings, battery: Battery) -> None:
+    def __init__(self, settings: Settings, battery: FailsafeBattery) -> None:
         self._settings = settings
         self._battery = battery
         self._severity = 0
         self._station_at = math.nan
         self._has_acted_on_link = False
 
-    def hear_station(self, time_s: float) -> None:
+    def on_ground_station(self, time_s: float) -> None:
         """Note a heartbeat of a ground station."""
         self._station_at = time_s
         self._has_acted_on_link = False
@@ -92,12 +92,12 @@ class Failsafe:
         if severity <= self._severity:
             return None, ""
         self._severity = severity
-        words = ("", "low", "critical", "at its end")[severity]
+        tokens = ("", "low", "critical", "at its end")[severity]
         if severity == FAINT_WARNING or s.low_battery_action == 0:
-            return None, f"Battery {words} ({share:.0%})"
+            return None, f"Battery {tokens} ({share:.0%})"
         if severity == RETURN_HOME and s.low_battery_action == 3:
-            return Mode.RETURN, f"Battery {words} ({share:.0%}): returning"
-        return Mode.LAND, f"Battery {words} ({share:.0%}): landing"
+            return Mode.RETURN, f"Battery {tokens} ({share:.0%}): returning"
+        return Mode.LAND, f"Battery {tokens} ({share:.0%}): landing"
 
     def _watch_link(self, time_s: float) -> tuple[Mode | None, str]:
         s = self._settings

@@ -39,17 +39,17 @@ def read(reading, values, fields):
         limit = MAXIMUM_FORCE_M_S2 if i < 3 else MAXIMUM_RATE_RAD_S
         if not abs(values[i]) < limit:
             return -1
-    given = 0
+    provided = 0
     for i in range(6):
         reading[i] = values[i] if i % 3 == 0 else -values[i]
     if fields & FIELDS_MAG == FIELDS_MAG and math.isfinite(values[6] + values[7] + values[8]):
-        given |= 1
+        provided |= 1
         reading[6], reading[7], reading[8] = values[6], -values[7], -values[8]
     if fields & FIELDS_BARO == FIELDS_BARO and LOWEST_HPA < values[9] < math.inf:
-        given |= 2
+        provided |= 2
         ratio = values[9] / SEA_LEVEL_HPA
         reading[9] = SEA_LEVEL_K / LAPSE_K_M * (1.0 - ratio**EXPONENT)
-    return given
+    return provided
 
 
 @njit(
@@ -72,13 +72,13 @@ def step(arena, cursor, values, fields, time_s, dt):
     time_s, dt : float
         Simulated time and the time since the last sample [s].
     """
-    given = read(arena[at.A_READING : at.A_CONTEXT], values, fields)
-    if given < 0:
-        return given
-    estimate(arena, cursor, time_s, dt, given)
+    provided = read(arena[at.A_READING : at.A_CONTEXT], values, fields)
+    if provided < 0:
+        return provided
+    estimate(arena, cursor, time_s, dt, provided)
     guidance = arena[at.A_GUIDANCE : at.A_GAINS]
     if guidance[at.G_KIND] == at.STAND:
-        return given
+        return provided
     output = arena[at.A_OUTPUT : at.A_OUTPUT + N_OUTPUT]
     setpoint = arena[at.A_SETPOINT : at.A_INTEGRAL]
     integral = arena[at.A_INTEGRAL : at.A_GUIDANCE]
@@ -89,4 +89,4 @@ def step(arena, cursor, values, fields, time_s, dt):
     commands = arena[at.A_COMMANDS : at.N_ARENA]
     guide(setpoint, guidance, output, time_s, dt)
     control(commands, output, setpoint, guidance, integral, inverse, airframe, gains, dt)
-    return given
+    return provided

@@ -127,7 +127,7 @@ class MissionItem:
         return east, north, up if is_high else math.nan
 
 
-class Mission:
+class StoredMission:
     """The plan that is stored, and which item is flown.
 
     Attributes

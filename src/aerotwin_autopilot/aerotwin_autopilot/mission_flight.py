@@ -24,8 +24,8 @@ from aerotwin_autopilot.mission import (
     ROI_OLDEST,
     TAKEOFF,
     WAYPOINT,
-    Mission,
     MissionItem,
+    StoredMission,
 )
 from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_autopilot.settings import Settings
@@ -57,13 +57,13 @@ class MissionFlight:
 
     Parameters
     ----------
-    mission : Mission
+    mission : StoredMission
         The plan.
     settings : Settings
         Acceptance radius and take-off height.
     """
 
-    def __init__(self, mission: Mission, settings: Settings) -> None:
+    def __init__(self, mission: StoredMission, settings: Settings) -> None:
         self._mission = mission
         self._settings = settings
         self._begun = -1

@@ -15,12 +15,12 @@ import numpy as np
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.course import Course
 from aerotwin_autopilot.estimator.filter import Estimator
-from aerotwin_autopilot.failsafe import Battery, Failsafe
+from aerotwin_autopilot.failsafe import Failsafe, FailsafeBattery
 from aerotwin_autopilot.geofence import TERMINATE, Geofence
 from aerotwin_autopilot.landing import GroundContact
 from aerotwin_autopilot.offboard import AttitudeTarget
 from aerotwin_autopilot.orbit import Orbit
-from aerotwin_autopilot.parameters import FlightParameters
+from aerotwin_autopilot.parameters import TunableParameters
 from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_autopilot.settings import Settings
 
@@ -39,7 +39,7 @@ class FlightModes:
     ----------
     estimator : Estimator
         Where it believes to be; its arena holds guidance and set-point.
-    parameters : FlightParameters
+    parameters : TunableParameters
         Defaults of the settings that a ground station may change.
     weight_share : callable
         Part of the weight that a mean rotor command in [0, 1] carries.
@@ -50,7 +50,7 @@ class FlightModes:
     def __init__(
         self,
         estimator: Estimator,
-        parameters: FlightParameters,
+        parameters: TunableParameters,
         weight_share: Callable[[float], float],
         notify: Notice,
     ) -> None:
@@ -62,7 +62,7 @@ class FlightModes:
         self.course = course = Course(estimator, self.settings)
         self.guidance, self.setpoint = course.guidance, course.setpoint
         self.offboard, self.mission = course.offboard, course.mission
-        self.battery = Battery(self.settings)
+        self.battery = FailsafeBattery(self.settings)
         self.failsafe = Failsafe(self.settings, self.battery)
         self.geofence = Geofence(self.settings)
         self._estimator = estimator
@@ -265,7 +265,7 @@ class FlightModes:
         if following is None:
             return
         self._notify(following.text, following.is_warning)
-        if following.keeps_target:
+        if following.holds_target:
             self.mode = following.mode
         else:
             self._enter(following.mode)
@@ -308,10 +308,10 @@ class FlightModes:
         if self._time - self._armed_at > self.settings.disarm_no_takeoff_s:
             self._notify("Disarmed: no take-off", True)
             self.disarm()
-        elif self._wants_to_fly():
+        elif self._is_flight_requested():
             self._lift_off()
 
-    def _wants_to_fly(self) -> bool:
+    def _is_flight_requested(self) -> bool:
         """Return whether the mode asks for more than standing on the ground."""
         if self.mode in (Mode.TAKEOFF, Mode.MISSION):
             return True

@@ -194,7 +194,7 @@ class ControlParameters:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlightParameters:
+class TunableParameters:
     """Defaults of what a ground station may change in flight (PX4's names in brackets)."""
 
     takeoff_altitude_m: float = parameter(
@@ -309,7 +309,7 @@ class AutopilotParameters:
     airframe: AirframeParameters = parameter(text="the vehicle")
     estimator: EstimatorParameters = parameter(EstimatorParameters(), text="the filter")
     control: ControlParameters = parameter(ControlParameters(), text="gains and limits")
-    flight: FlightParameters = parameter(FlightParameters(), text="modes")
+    flight: TunableParameters = parameter(TunableParameters(), text="modes")
 
 
 def load_autopilot_parameters(path: str | Path | None = None) -> AutopilotParameters:

@@ -137,17 +137,17 @@ class Session:
         """Take what comes beside the samples; an impossible one is counted and dropped."""
         try:
             if message_id == HIL_GPS:
-                self.autopilot.take_fix(parse_hil_gps(payload))
+                self.autopilot.on_gnss_fix(parse_hil_gps(payload))
             elif message_id == BATTERY_STATUS:
-                self._take_battery(payload)
+                self._on_battery(payload)
         except BadMessage:
             self.n_bad += 1
 
-    def _take_battery(self, payload: bytes) -> None:
+    def _on_battery(self, payload: bytes) -> None:
         fields = _BATTERY.unpack_from(payload)
         cells = [mv for mv in fields[3:13] if mv != _UNKNOWN_MV]
         remaining = fields[-1]
-        self.autopilot.take_battery(remaining * 0.01, sum(cells) * 1e-3, fields[13] * 0.01)
+        self.autopilot.on_battery(remaining * 0.01, sum(cells) * 1e-3, fields[13] * 0.01)
 
     def answer(self, payload: bytes) -> bytes:
         """Return the HIL_ACTUATOR_CONTROLS to a HIL_SENSOR payload; telemetry is in the outboxes.
@@ -156,7 +156,7 @@ class Session:
         for an answer that does not come.
         """
         autopilot, answer = self.autopilot, self._answer
-        if not autopilot.take_payload(payload):
+        if not autopilot.on_sensor_payload(payload):
             self.n_bad += 1
         self.server.write_telemetry()
         self._sequence += 1

@@ -5,7 +5,7 @@
 import dataclasses
 import math
 
-from aerotwin_autopilot.parameters import FlightParameters
+from aerotwin_autopilot.parameters import TunableParameters
 
 PX4_NAMES: dict[str, str] = {
     "MIS_TAKEOFF_ALT": "takeoff_altitude_m",
@@ -33,14 +33,14 @@ PX4_NAMES: dict[str, str] = {
     "BAT_CRIT_THR": "battery_critical_share",
     "BAT_EMERGEN_THR": "battery_emergency_share",
 }
-"""Parameter name on the wire -> field of `FlightParameters`."""
+"""Parameter name on the wire -> field of `TunableParameters`."""
 
 INTEGERS = frozenset({"NAV_DLL_ACT", "COM_LOW_BAT_ACT", "GF_ACTION"})
 """Names whose values are whole numbers on the wire (as in PX4)."""
 
 
 class Settings:
-    """A changeable copy of `FlightParameters`: same names, same ranges."""
+    """A changeable copy of `TunableParameters`: same names, same ranges."""
 
     takeoff_altitude_m: float
     takeoff_speed_m_s: float
@@ -67,7 +67,7 @@ class Settings:
     battery_critical_share: float
     battery_emergency_share: float
 
-    def __init__(self, parameters: FlightParameters) -> None:
+    def __init__(self, parameters: TunableParameters) -> None:
         self._ranges = {
             field.name: (field.metadata["minimum"], field.metadata["maximum"])
             for field in dataclasses.fields(parameters)

@@ -87,16 +87,16 @@ class UdpLinks:
             index = self._index[descriptor]
             if event & select.EPOLLERR:
                 refused.add(index)
-                self._take_errors(index)
+                self._drain_errors(index)
             if event & select.EPOLLIN:
-                self._take_datagrams(index, server)
+                self._receive_datagrams(index, server)
         for index in refused:
             server.links[index].is_heard = False
         for index in self._probed - refused:
             server.links[index].is_heard = True
         self._probed.clear()
 
-    def _take_datagrams(self, index: int, server: MavlinkServer) -> None:
+    def _receive_datagrams(self, index: int, server: MavlinkServer) -> None:
         for _ in range(DATAGRAMS_PER_STEP):
             try:
                 data, partner = self._sockets[index].recvfrom(DATAGRAM_BYTES)
@@ -108,7 +108,7 @@ class UdpLinks:
                 server.links[index].is_heard = True
             server.receive(index, data, "" if is_own else f"{partner[0]}:{partner[1]}")
 
-    def _take_errors(self, index: int) -> None:
+    def _drain_errors(self, index: int) -> None:
         """Empty the socket's queue of errors; it would be told again at every step."""
         for _ in range(DATAGRAMS_PER_STEP):
             try:
@@ -121,7 +121,7 @@ class UdpLinks:
         for index, link in enumerate(server.links):
             if not link.outbox:
                 continue
-            datagrams = server.take_datagrams(index)
+            datagrams = server.pop_datagrams(index)
             if not link.is_heard:
                 self._probed.add(index)
             for data in datagrams:

@@ -206,10 +206,10 @@ class Flight:
     def step(self) -> None:
         self.vehicle.step(self._commands, is_armed=self.modes.is_armed)
         if self.vehicle.fix is not None and self.has_fixes:
-            self.autopilot.take_fix(self.vehicle.fix)
+            self.autopilot.on_gnss_fix(self.vehicle.fix)
         if self.each is not None:
             self.each()
-        self._commands = self.autopilot.take_sample(self.vehicle.sensor)
+        self._commands = self.autopilot.on_imu_sample(self.vehicle.sensor)
         while self.autopilot.texts:
             self.said.append(self.autopilot.texts.popleft().text)
 

@@ -17,10 +17,10 @@ from aerotwin_autopilot.control.cascade import (
     wished_rate,
     wished_torque,
 )
-from aerotwin_autopilot.control.controller import Controller, gains
+from aerotwin_autopilot.control.controller import CascadeController, gains
 from aerotwin_autopilot.control.kernel import control_step
 from aerotwin_autopilot.control.mover import move
-from aerotwin_autopilot.control.setpoint import N_INTEGRAL, Setpoint
+from aerotwin_autopilot.control.setpoint import N_INTEGRAL, SetpointVector
 from aerotwin_autopilot.estimator.layout import GRAVITY, N_OUTPUT, O_ATTITUDE, O_RATE, O_VELOCITY
 from aerotwin_autopilot.parameters import load_autopilot_parameters
 from aerotwin_multirotor_dynamics import hover_command, load_airframe
@@ -88,9 +88,10 @@ def test_thrusts_stay_within_bounds_whatever_is_asked(seed):
 def test_hovering_asks_for_the_hover_command_of_the_airframe():
     """806.8 rad/s, u 0.707: known of the iris, and computed by the dynamics package."""
     arena = Arena()
-    controller = Controller(PARAMETERS.airframe, PARAMETERS.control, arena)
+    controller = CascadeController(PARAMETERS.airframe, PARAMETERS.control, arena)
     control_step(
-        arena.block(arena_at.A_COMMANDS, arena_at.MAXIMUM_ROTORS + 1), level(), Setpoint().values,
+        arena.block(arena_at.A_COMMANDS, arena_at.MAXIMUM_ROTORS + 1), level(),
+        SetpointVector().values,
         arena.block(arena_at.A_GUIDANCE, arena_at.N_GUIDANCE), np.zeros(N_INTEGRAL),
         arena.block(arena_at.A_INVERSE, 4, 4), arena.block(arena_at.A_AIRFRAME, 3),
         arena.block(arena_at.A_GAINS, arena_at.N_GAINS), 0.004,
@@ -102,7 +103,7 @@ def test_hovering_asks_for_the_hover_command_of_the_airframe():
 
 
 def test_a_goal_to_the_east_tilts_the_thrust_east():
-    setpoint = Setpoint()
+    setpoint = SetpointVector()
     setpoint.position[:] = (1.0, 0.0, 0.0)
     force = wished_force(level(), setpoint.values, np.zeros(N_INTEGRAL), GAINS, 0.004, False)
     assert force[0] > 0.0
@@ -110,7 +111,7 @@ def test_a_goal_to_the_east_tilts_the_thrust_east():
 
 
 def test_velocity_and_acceleration_are_fed_forward():
-    setpoint, estimate = Setpoint(), level()
+    setpoint, estimate = SetpointVector(), level()
     setpoint.velocity[:] = estimate[O_VELOCITY : O_VELOCITY + 3] = (2.0, 1.0, 0.5)
     setpoint.acceleration[:] = (0.3, -0.2, 0.1)
     force = wished_force(estimate, setpoint.values, np.zeros(N_INTEGRAL), GAINS, 0.004, False)
@@ -118,7 +119,7 @@ def test_velocity_and_acceleration_are_fed_forward():
 
 
 def test_tilt_and_acceleration_stay_within_limits():
-    setpoint = Setpoint()
+    setpoint = SetpointVector()
     setpoint.position[:] = (1e3, -1e3, 1e3)
     x, y, z = wished_force(level(), setpoint.values, np.zeros(N_INTEGRAL), GAINS, 0.004, False)
     assert math.hypot(x, y) <= GAINS.acceleration_limit + ROUNDING
@@ -127,7 +128,7 @@ def test_tilt_and_acceleration_stay_within_limits():
 
 
 def test_the_integral_does_not_wind_up_in_saturation():
-    setpoint, integral = Setpoint(), np.zeros(N_INTEGRAL)
+    setpoint, integral = SetpointVector(), np.zeros(N_INTEGRAL)
     setpoint.position[:] = (100.0, 0.0, 0.0)
     for _ in range(1000):
         wished_force(level(), setpoint.values, integral, GAINS, 0.004, True)
@@ -135,7 +136,7 @@ def test_the_integral_does_not_wind_up_in_saturation():
 
 
 def test_an_axis_that_is_not_asked_for_is_left_to_its_velocity():
-    setpoint = Setpoint()
+    setpoint = SetpointVector()
     setpoint.position[:] = math.nan
     force = wished_force(level(), setpoint.values, np.zeros(N_INTEGRAL), GAINS, 0.004, False)
     assert force == pytest.approx((0.0, 0.0, GRAVITY), abs=ROUNDING)
@@ -186,7 +187,7 @@ def test_gyroscopic_torque_is_compensated():
 def test_an_upside_down_vehicle_gets_no_thrust():
     wrench = np.empty(4)
     estimate = level(Rotation.from_rotvec([math.pi, 0.0, 0.0]))
-    cascade(wrench, estimate, Setpoint().values, np.zeros(N_INTEGRAL), GAINS, 0.004, False)
+    cascade(wrench, estimate, SetpointVector().values, np.zeros(N_INTEGRAL), GAINS, 0.004, False)
     assert wrench[0] == 0.0
 
 

@@ -252,14 +252,14 @@ def test_the_present_is_the_delayed_state_carried_through_the_samples(simulated_
 
 
 def feed(estimator: Estimator, sensor, force) -> None:
-    given = 0
+    provided = 0
     estimator.reading[:6] = (*force, *sensor.angular_velocity_body)
     if sensor.magnetic_field_body_tesla is not None:
-        estimator.reading[6:9], given = sensor.magnetic_field_body_tesla, 1
+        estimator.reading[6:9], provided = sensor.magnetic_field_body_tesla, 1
     if sensor.pressure_pa is not None:
-        estimator.reading[9], given = pressure_altitude(sensor.pressure_pa), given | 2
+        estimator.reading[9], provided = pressure_altitude(sensor.pressure_pa), provided | 2
     estimator.context[K_STILL] = 1.0
-    estimator.step(sensor.time_us * 1e-6, DT, given)
+    estimator.step(sensor.time_us * 1e-6, DT, provided)
 
 
 def test_standing_still_brings_the_velocity_to_zero(state, covariance):
@@ -296,9 +296,9 @@ def test_at_the_start_the_place_and_the_gnss_bias_are_one_error():
     parameters = EstimatorParameters()
     covariance = first_covariance(np.eye(3), FIELD, parameters, ERRORS)
     fixes = np.hstack([np.eye(3), np.zeros((3, 12)), np.eye(3), np.zeros((3, 1))])
-    told = fixes @ covariance @ fixes.T
+    reported = fixes @ covariance @ fixes.T
     white = np.array([0.2, 0.2, 0.4]) ** 2 / parameters.origin_fixes
-    assert told == pytest.approx(np.diag(white), abs=ROUNDING)
+    assert reported == pytest.approx(np.diag(white), abs=ROUNDING)
     assert np.diag(covariance)[:3] == pytest.approx(np.array([0.3, 0.3, 0.5]) ** 2 + white)
     assert np.diag(covariance)[15:18] == pytest.approx(np.array([0.3, 0.3, 0.5]) ** 2)
     height = np.zeros(at.N_CORE)
@@ -326,5 +326,5 @@ def test_the_declination_is_that_of_the_world_magnetic_model():
     zurich = GeodeticPoint(latitude_deg=47.4, longitude_deg=8.55, altitude_m=488.0)
     model = declination_deg(EstimatorParameters(), zurich)
     assert model == pytest.approx(3.5, abs=0.3)  # NOAA calculator, WMM-2025, January 2026
-    given = EstimatorParameters(magnetic_declination_deg=-7.0)
-    assert declination_deg(given, zurich) == -7.0
+    provided = EstimatorParameters(magnetic_declination_deg=-7.0)
+    assert declination_deg(provided, zurich) == -7.0

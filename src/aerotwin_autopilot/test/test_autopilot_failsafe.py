@@ -19,13 +19,13 @@ VOLTAGE_V = 14.0
 def test_a_low_battery_warns_then_returns_then_lands(flight):
     flight.take_off()
     flight.modes.settings.set("RTL_RETURN_ALT", 4.0)
-    flight.autopilot.take_battery(0.14, VOLTAGE_V, 10.0)
+    flight.autopilot.on_battery(0.14, VOLTAGE_V, 10.0)
     flight.wait(0.1)
     assert flight.modes.mode is Mode.HOLD
     assert "Battery low (14%)" in flight.said
-    flight.autopilot.take_battery(0.06, VOLTAGE_V, 10.0)
+    flight.autopilot.on_battery(0.06, VOLTAGE_V, 10.0)
     flight.run(lambda: "Battery critical (6%): returning" in flight.said, 1.0)
-    flight.autopilot.take_battery(0.04, VOLTAGE_V, 10.0)
+    flight.autopilot.on_battery(0.04, VOLTAGE_V, 10.0)
     flight.run(lambda: not flight.modes.is_armed, 20.0)
     assert not flight.vehicle.body.is_crashed
     assert "battery low (4%, limit 15%)" in flight.modes.arm()
@@ -33,7 +33,7 @@ def test_a_low_battery_warns_then_returns_then_lands(flight):
 
 def test_an_emergency_battery_lands_at_once(flight):
     flight.take_off()
-    flight.autopilot.take_battery(0.04, VOLTAGE_V, 10.0)
+    flight.autopilot.on_battery(0.04, VOLTAGE_V, 10.0)
     flight.wait(0.1)
     assert flight.modes.mode is Mode.LAND
     assert "Battery at its end (4%): landing" in flight.said
@@ -46,7 +46,7 @@ def test_what_a_critical_battery_does_can_be_chosen(flight, action, mode):
     flight.modes.settings.set("RTL_RETURN_ALT", 20.0)
     flight.modes.go_to(flight.modes.position + np.array([3.0, 0.0, 0.0]), math.nan, 3.0)
     flight.wait(3.0)
-    flight.autopilot.take_battery(0.06, VOLTAGE_V, 10.0)
+    flight.autopilot.on_battery(0.06, VOLTAGE_V, 10.0)
     flight.wait(0.2)
     assert flight.modes.mode is mode
 
@@ -75,7 +75,7 @@ def test_the_battery_comes_over_the_hil_link(flight):
     assert battery.current_a == pytest.approx(12.34)
 
 
-def hear_station(flight) -> None:
+def on_ground_station(flight) -> None:
     encoder = common.MAVLink(None, srcSystem=255, srcComponent=190)
     beat = common.MAVLink_heartbeat_message(6, 8, 0, 0, 4, 3)
     MavlinkServer(flight.autopilot).receive(GROUND, beat.pack(encoder))
@@ -85,7 +85,7 @@ def test_a_ground_station_that_falls_silent_brings_the_vehicle_home_when_so_set(
     flight.take_off()
     assert flight.modes.settings.set("NAV_DLL_ACT", 2)
     flight.modes.settings.set("RTL_RETURN_ALT", 3.0)
-    hear_station(flight)
+    on_ground_station(flight)
     flight.wait(9.5)
     assert flight.modes.mode is Mode.HOLD
     flight.run(lambda: "Ground station lost: return" in flight.said, 1.5)
@@ -94,7 +94,7 @@ def test_a_ground_station_that_falls_silent_brings_the_vehicle_home_when_so_set(
 
 def test_by_default_and_without_a_station_nothing_happens(flight):
     flight.take_off()
-    hear_station(flight)
+    on_ground_station(flight)
     flight.wait(12.0)
     assert flight.modes.mode is Mode.HOLD
     flight.modes.settings.set("NAV_DLL_ACT", 3)

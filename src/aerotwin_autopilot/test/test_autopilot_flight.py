@@ -92,8 +92,8 @@ def flown(vehicle_class, seed: int) -> dict[str, np.ndarray]:
     while vehicle.time_us < 40_000_000:
         vehicle.step(commands, is_armed=modes.is_armed)
         if vehicle.fix is not None:
-            autopilot.take_fix(vehicle.fix)
-        commands = autopilot.take_sample(vehicle.sensor)
+            autopilot.on_gnss_fix(vehicle.fix)
+        commands = autopilot.on_imu_sample(vehicle.sensor)
         t = vehicle.time_us * 1e-6
         if first_error is None and autopilot.estimator.is_initialised:
             first_error = place_error(vehicle, autopilot)

@@ -13,7 +13,7 @@ from aerotwin_autopilot import mission as plan
 from aerotwin_autopilot.geofence import Geofence, fence_fault, fence_plan_fault, is_inside_polygon
 from aerotwin_autopilot.mission import MissionItem
 from aerotwin_autopilot.offboard import OffboardTarget
-from aerotwin_autopilot.parameters import FlightParameters
+from aerotwin_autopilot.parameters import TunableParameters
 from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_autopilot.settings import Settings
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
@@ -46,7 +46,7 @@ def square(command: int, half: float) -> list[MissionItem]:
 
 
 def breach(items: list[MissionItem], east: float, north: float, up: float = 5.0, **limits) -> str:
-    fence = Geofence(Settings(FlightParameters(**limits)))
+    fence = Geofence(Settings(TunableParameters(**limits)))
     fence.store(items)
     return fence.breach(np.array([east, north, up]), PLANE, HOME)
 

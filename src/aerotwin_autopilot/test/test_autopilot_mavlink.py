@@ -43,13 +43,13 @@ class Station:
         """Step once; return the messages that came on each link."""
         self.vehicle.step(self._commands, is_armed=self.autopilot.modes.is_armed)
         if self.vehicle.fix is not None:
-            self.autopilot.take_fix(self.vehicle.fix)
-        self._commands = self.autopilot.take_sample(self.vehicle.sensor)
+            self.autopilot.on_gnss_fix(self.vehicle.fix)
+        self._commands = self.autopilot.on_imu_sample(self.vehicle.sensor)
         self.server.write_telemetry()
         return [self.read(k) for k in range(3)]
 
     def read(self, link: int) -> list:
-        return self._parsers[link].parse_buffer(self.server.take_outbox(link)) or []
+        return self._parsers[link].parse_buffer(self.server.pop_outbox(link)) or []
 
     def run(self, seconds: float) -> list[list]:
         """Step for a while; return all messages of each link."""
@@ -307,8 +307,8 @@ def test_offsets_in_body_axes_are_ahead_of_the_nose(ready):
 
 def test_global_targets_land_in_local_axes(ready):
     plane = ready.autopilot.estimator.plane
-    wanted = np.array([30.0, -20.0, 12.0])
-    latitude, longitude, altitude = plane.to_geodetic(wanted)
+    requested = np.array([30.0, -20.0, 12.0])
+    latitude, longitude, altitude = plane.to_geodetic(requested)
     ready.send(
         common.MAVLink_set_position_target_global_int_message(
             0, SYSTEM_ID, 1, 5, 0x1C0, round(latitude * 1e7), round(longitude * 1e7), altitude,
@@ -317,7 +317,7 @@ def test_global_targets_land_in_local_axes(ready):
     )  # fmt: skip
     target = ready.autopilot.modes.offboard.target
     grid = 0.012  # m: 1e-7 degrees
-    assert target.position == pytest.approx(wanted, abs=grid)
+    assert target.position == pytest.approx(requested, abs=grid)
     assert target.velocity == pytest.approx((0.0, 1.0, 0.0))
 
 

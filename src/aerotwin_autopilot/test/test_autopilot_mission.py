@@ -34,7 +34,7 @@ class Station:
     def listen(self) -> None:
         self.server.write_telemetry()
         for link in range(3):
-            messages = self._parsers[link].parse_buffer(self.server.take_outbox(link)) or []
+            messages = self._parsers[link].parse_buffer(self.server.pop_outbox(link)) or []
             if link == GROUND:
                 self.heard += [m for m in messages if m.get_type().startswith("MISSION")]
 

@@ -10,7 +10,7 @@ import pytest
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.arena import Arena
 from aerotwin_autopilot.control.guidance import Guidance, guide
-from aerotwin_autopilot.control.setpoint import Setpoint
+from aerotwin_autopilot.control.setpoint import SetpointVector
 from aerotwin_autopilot.estimator.layout import N_OUTPUT
 from aerotwin_autopilot.landing import GroundContact
 from aerotwin_autopilot.offboard import OffboardStream, OffboardTarget
@@ -125,7 +125,7 @@ def test_set_points_move_on_between_messages():
     target = OffboardTarget(
         position=(1.0, 2.0, 3.0), velocity=(1.0, 0.0, 0.0), acceleration=(2.0, 0.0, 0.0), yaw=0.5
     )
-    stream, setpoint = OffboardStream(), Setpoint()
+    stream, setpoint = OffboardStream(), SetpointVector()
     stream.receive(target, 10.0)
     stream.write(guidance)
     guide(setpoint.values, guidance.values, np.zeros(N_OUTPUT), 10.1, 0.004)

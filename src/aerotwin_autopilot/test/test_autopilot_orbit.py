@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aerotwin_autopilot.orbit import TANGENT, TO_CENTRE, Orbit, OrbitFlight
-from aerotwin_autopilot.parameters import FlightParameters
+from aerotwin_autopilot.parameters import TunableParameters
 from aerotwin_autopilot.px4_modes import Mode
 from aerotwin_autopilot.settings import Settings
 
@@ -65,7 +65,7 @@ def test_the_nose_can_point_along_the_way(flight):
 )
 def test_speeds_are_limited_by_the_turn_as_in_px4(radius_m, asked, flown):
     """At most 2 m/s^2 inwards and 10 m/s; without numbers 1 m at 1 m/s."""
-    flight = OrbitFlight(Settings(FlightParameters()))
+    flight = OrbitFlight(Settings(TunableParameters()))
     flight.request = Orbit(radius_m=radius_m, speed_m_s=asked)
     flight.begin(np.zeros(3), 0.0)
     assert flight._speed == pytest.approx(flown)

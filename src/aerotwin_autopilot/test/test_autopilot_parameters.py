@@ -14,7 +14,7 @@ from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_multirotor_dynamics import load_airframe
 
 README = Path(__file__).parents[1] / "README.md"
-TABLES = (p.AirframeParameters, p.EstimatorParameters, p.ControlParameters, p.FlightParameters)
+TABLES = (p.AirframeParameters, p.EstimatorParameters, p.ControlParameters, p.TunableParameters)
 
 
 @pytest.mark.parametrize("table", TABLES)
@@ -50,8 +50,8 @@ def test_a_declination_in_the_file_is_taken(tmp_path):
 
 
 def test_each_setting_has_a_name_on_the_wire_and_keeps_its_range():
-    settings = Settings(p.FlightParameters())
-    assert set(PX4_NAMES.values()) == set(p.FlightParameters.__dataclass_fields__)
+    settings = Settings(p.TunableParameters())
+    assert set(PX4_NAMES.values()) == set(p.TunableParameters.__dataclass_fields__)
     assert all(len(name) <= 16 for name in PX4_NAMES)
     assert settings.set("MIS_TAKEOFF_ALT", 7.0)
     assert not settings.set("MIS_TAKEOFF_ALT", -1.0)

@@ -50,7 +50,7 @@ def replay(recording: list[bytes]) -> tuple[bytes, list[bytes]]:
             time_us = int.from_bytes(payload[:8], "little")
             session.server.receive(ONBOARD, commands_at(time_us))
             answers.append(session.answer(payload))
-            datagrams += [session.server.take_outbox(k) for k in range(3)]
+            datagrams += [session.server.pop_outbox(k) for k in range(3)]
     return b"".join(answers), datagrams
 
 

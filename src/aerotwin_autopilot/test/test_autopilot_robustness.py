@@ -10,7 +10,7 @@ import pytest
 from pymavlink.dialects.v20 import common
 
 from aerotwin_autopilot.estimator.layout import V_VARIANCE_P
-from aerotwin_autopilot.estimator.pose import LARGEST_STD, LEAST_STD, VisionPose
+from aerotwin_autopilot.estimator.pose import LARGEST_STD, LEAST_STD, LevelVisionPose
 from aerotwin_autopilot.mavlink import MavlinkServer
 from aerotwin_autopilot.px4_modes import Mode
 
@@ -43,9 +43,9 @@ class Station:
 
     def send(self, message, link: int = 0) -> list:
         """Return what is answered."""
-        self.server.take_outbox(link)
+        self.server.pop_outbox(link)
         self.server.receive(link, message.pack(self._encoder))
-        return common.MAVLink(None).parse_buffer(self.server.take_outbox(link)) or []
+        return common.MAVLink(None).parse_buffer(self.server.pop_outbox(link)) or []
 
     def long(self, number: int, *parameters: float) -> int:
         """Send a COMMAND_LONG; return its MAV_RESULT."""
@@ -69,7 +69,7 @@ class Station:
             commands = self.flight.autopilot.commands
             assert all(0.0 <= c <= 1.0 for c in commands)  # False for NaN
             for link in range(3):
-                self.server.take_outbox(link)
+                self.server.pop_outbox(link)
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ def odometry(time_us: int, quality: int):
 
 def test_odometry_of_failed_tracking_is_dropped(station, monkeypatch):
     taken = []
-    monkeypatch.setattr(station.flight.autopilot, "take_pose", taken.append)
+    monkeypatch.setattr(station.flight.autopilot, "on_external_odometry", taken.append)
     station.send(odometry(station.flight.autopilot.time_us, -1))
     assert not taken
     station.send(odometry(station.flight.autopilot.time_us, 0))
@@ -175,7 +175,7 @@ def test_noise_that_a_sender_claims_is_kept_within_what_can_be(station):
     """Its square divides in the filter: a variance of 1e-40 m^2 once left a zero there."""
     parameters = station.flight.autopilot.parameters.estimator
     for claimed, used in ((1e-20, LEAST_STD), (1e19, LARGEST_STD), (0.2, 0.2)):
-        pose = VisionPose(arrival_s=1.0, measured_s=1.0, position_std_m=claimed)
+        pose = LevelVisionPose(arrival_s=1.0, measured_s=1.0, position_std_m=claimed)
         assert pose.row(parameters)[V_VARIANCE_P] == pytest.approx(used**2)
 
 

@@ -45,10 +45,10 @@ def heard(flight):
         for _ in range(round(seconds / 0.004)):
             flight.step()
             server.write_telemetry()
-            for message in parser.parse_buffer(server.take_outbox(link)) or []:
+            for message in parser.parse_buffer(server.pop_outbox(link)) or []:
                 found.setdefault(message.get_type(), []).append(message)
             for other in range(3):
-                server.take_outbox(other)
+                server.pop_outbox(other)
         return found
 
     listen.server = server
@@ -126,7 +126,7 @@ def test_integers_among_the_parameters_travel_as_integers(flight, heard):
     (bits,) = struct.unpack("<f", struct.pack("<i", 2))
     message = common.MAVLink_param_set_message(1, 1, b"NAV_DLL_ACT", bits, 6)
     server.receive(GROUND, message.pack(encoder))
-    (answer,) = parser.parse_buffer(server.take_outbox(GROUND))
+    (answer,) = parser.parse_buffer(server.pop_outbox(GROUND))
     assert answer.param_type == 6
     assert struct.unpack("<i", struct.pack("<f", answer.param_value)) == (2,)
     assert flight.modes.settings.link_loss_action == 2

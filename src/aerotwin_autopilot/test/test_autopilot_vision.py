@@ -10,7 +10,7 @@ from pymavlink.dialects.v20 import common
 from scipy.spatial.transform import Rotation
 
 from aerotwin_autopilot.estimator import layout as at
-from aerotwin_autopilot.estimator.pose import VisionPose
+from aerotwin_autopilot.estimator.pose import LevelVisionPose
 from aerotwin_autopilot.estimator.vision import anchor, correct_vision
 from aerotwin_autopilot.mavlink import MavlinkServer
 from aerotwin_autopilot.px4_modes import Mode
@@ -267,7 +267,7 @@ def test_anchoring_makes_the_frame_fit_and_its_errors_those_of_the_estimate(stat
 def test_messages_turn_into_east_north_up(flight):
     server = MavlinkServer(flight.autopilot)
     poses = []
-    flight.autopilot.take_pose = poses.append
+    flight.autopilot.on_external_odometry = poses.append
     encoder = common.MAVLink(None, srcSystem=1, srcComponent=197)
     nothing = [math.nan] * 21
     heading = 0.3
@@ -288,7 +288,7 @@ def test_messages_turn_into_east_north_up(flight):
         assert math.isnan(pose.position_std_m)
     forward_is = (math.sin(heading), math.cos(heading), 0.5)
     assert poses[1].velocity == pytest.approx(forward_is)
-    assert isinstance(poses[1], VisionPose)
+    assert isinstance(poses[1], LevelVisionPose)
 
 
 def test_a_stamp_of_another_clock_is_not_believed(flight):
@@ -296,7 +296,7 @@ def test_a_stamp_of_another_clock_is_not_believed(flight):
     flight.wait(2.0)
     tracker = Tracker(flight)
     poses = []
-    flight.autopilot.take_pose = poses.append
+    flight.autopilot.on_external_odometry = poses.append
     tracker.server.receive(ONBOARD, tracker._odometry(1_700_000_000_000_000))
     tracker.server.receive(ONBOARD, tracker._odometry(flight.vehicle.time_us - 50_000))
     delay = flight.autopilot.parameters.estimator.vision_delay_s

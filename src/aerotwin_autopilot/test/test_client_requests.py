@@ -37,7 +37,7 @@ class Asker:
         self.sequence = 0
 
     def listen(self) -> list:
-        return self._parser.parse_buffer(self.server.take_outbox(GROUND)) or []
+        return self._parser.parse_buffer(self.server.pop_outbox(GROUND)) or []
 
     def send(self, message) -> list:
         self.server.receive(GROUND, message.pack(self._encoder))
@@ -245,6 +245,6 @@ def test_no_datagram_is_longer_than_clients_receive(flight):
     for _ in range(300):
         flight.step()
         server.write_telemetry()
-        sizes += [len(datagram) for link in range(3) for datagram in server.take_datagrams(link)]
+        sizes += [len(datagram) for link in range(3) for datagram in server.pop_datagrams(link)]
     assert max(sizes) <= DATAGRAM_BYTES
     assert max(sizes) > 500  # frames still travel together

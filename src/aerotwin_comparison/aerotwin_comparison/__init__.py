@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         study_section,
     )
     from aerotwin_comparison.twin import (
-        Sensing,
+        SensingConditions,
         TwinComparison,
         TwinProtocol,
         TwinSide,
@@ -34,7 +34,7 @@ else:
 
 __all__ = [
     "RunFolder",
-    "Sensing",
+    "SensingConditions",
     "Study",
     "StudyProtocol",
     "StudyRun",

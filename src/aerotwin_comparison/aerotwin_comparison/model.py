@@ -53,8 +53,8 @@ def load_model(
     UserError
         If there is no such source, or it is damaged or empty.
     """
-    given = load_map(spec, unit=unit, unit_option=unit_option, drop_invalid=drop_invalid)
-    surface, points = reference_of(given, None)
-    reference = MapReference.of(surface, points, protocol, edge_m=given.edge_m)
-    notes = tuple(f"{spec}: {note}" for note in given.notes)
-    return Model(reference=reference, origin=given.origin, notes=notes)
+    provided = load_map(spec, unit=unit, unit_option=unit_option, drop_invalid=drop_invalid)
+    surface, points = reference_of(provided, None)
+    reference = MapReference.of(surface, points, protocol, edge_m=provided.edge_m)
+    notes = tuple(f"{spec}: {note}" for note in provided.notes)
+    return Model(reference=reference, origin=provided.origin, notes=notes)

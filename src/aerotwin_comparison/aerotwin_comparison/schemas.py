@@ -95,7 +95,7 @@ _CELL = _object(
     low=_MAYBE,
     high=_MAYBE,
 )
-_DUEL = _object(
+_METHOD_COMPARISON = _object(
     quantity=_TEXT,
     a=_TEXT,
     b=_TEXT,
@@ -123,7 +123,7 @@ STUDY_SCHEMA = _object(
     sequences=_list(_TEXT),
     runs=_list(_RUN),
     cells=_list(_CELL),
-    comparisons=_list(_DUEL),
+    comparisons=_list(_METHOD_COMPARISON),
     overall={
         "type": "object",
         "additionalProperties": {"type": "object", "additionalProperties": _MAYBE},

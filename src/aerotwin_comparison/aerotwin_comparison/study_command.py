@@ -130,7 +130,7 @@ def _write(study, args: argparse.Namespace) -> None:
     from aerotwin_comparison.study import study_section
     from aerotwin_comparison.study.section import study_tables
     from aerotwin_comparison.study.tables import (
-        csv_of_duels,
+        csv_of_method_comparisons,
         csv_of_runs,
         csv_of_summary,
         latex,
@@ -154,5 +154,5 @@ def _write(study, args: argparse.Namespace) -> None:
     write_text_atomically(args.output / "study.md", markdown(tables, study.name))
     write_text_atomically(args.output / "study.tex", latex(tables))
     write_text_atomically(args.output / "summary.csv", csv_of_summary(study))
-    write_text_atomically(args.output / "duels.csv", csv_of_duels(study))
+    write_text_atomically(args.output / "duels.csv", csv_of_method_comparisons(study))
     write_text_atomically(args.output / "runs.csv", csv_of_runs(study))

@@ -122,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
         a = _side(args, "a")
         next_step(f"reading {args.b}")
         b = _side(args, "b")
-        a, b = _told_apart(a, b)
+        a, b = _with_distinct_labels(a, b)
         next_step(f"reading {args.reference}")
         model = load_model(
             args.reference,
@@ -201,7 +201,7 @@ def _placed(side, origin):
     return replace(side, T_reference_odom=T)
 
 
-def _told_apart(a, b):
+def _with_distinct_labels(a, b):
     """Return both sides with different labels."""
     if a.label != b.label:
         return a, b

@@ -14,6 +14,6 @@ from aerotwin_voxel_cloud import MapInput
 def test_the_edge_of_its_voxels_is_what_the_file_says(monkeypatch, edge_m):
     """Cells so far apart that nobody could see their edge."""
     centres = np.arange(12.0)[:, None] * [1.7, 2.3, 0.0]
-    given = MapInput(spec="m.binvox", kind="binvox", content=centres, edge_m=edge_m)
-    monkeypatch.setattr("aerotwin_comparison.model.load_map", lambda spec, **_: given)
+    provided = MapInput(spec="m.binvox", kind="binvox", content=centres, edge_m=edge_m)
+    monkeypatch.setattr("aerotwin_comparison.model.load_map", lambda spec, **_: provided)
     assert load_model("m.binvox", MapProtocol()).reference.edge_m == edge_m

@@ -18,9 +18,9 @@ from aerotwin_comparison.study.runs import StudyRun
 from aerotwin_comparison.study.scores import RunScores
 from aerotwin_comparison.study.section import study_tables, verdict
 from aerotwin_comparison.study.tables import (
-    DUEL_COLUMNS,
+    METHOD_COMPARISON_COLUMNS,
     SUMMARY_COLUMNS,
-    csv_of_duels,
+    csv_of_method_comparisons,
     csv_of_runs,
     csv_of_summary,
     escape_latex,
@@ -368,12 +368,12 @@ def test_the_summary_in_csv_is_that_of_the_result_in_full_digits():
     found = study(scored([1.0, 2.0, 4.0 / 3.0], method="=a", failure={1}), scored([5.0] * 3, "b"))
     rows = list(csv.DictReader(io.StringIO(csv_of_summary(found))))
     assert len(rows) == 2 * 2 * 2  # methods, the sequence and all, scores
-    first, duels = rows[0], list(csv.DictReader(io.StringIO(csv_of_duels(found))))
+    first, duels = rows[0], list(csv.DictReader(io.StringIO(csv_of_method_comparisons(found))))
     assert (first["method"], first["quantity"], first["unit"]) == ("'=a", "ape_trans_m", "m")
     assert [first[n] for n in ("n_runs", "n_failed", "n_values")] == ["3", "1", "2"]
     # 1 and 4/3, and the failed run behind them: it takes part in the upper quartile.
     assert (float(first["median"]), first["q75"]) == (4.0 / 3.0, "")
-    assert (tuple(first), tuple(duels[0])) == (SUMMARY_COLUMNS, DUEL_COLUMNS)
+    assert (tuple(first), tuple(duels[0])) == (SUMMARY_COLUMNS, METHOD_COMPARISON_COLUMNS)
     assert (duels[0]["a"], duels[0]["b"], duels[0]["n_a"]) == ("'=a", "b", "3")
     assert float(duels[0]["p_adjusted"]) == found.duels[0].p_adjusted
 

@@ -59,7 +59,7 @@ def errors_of_a_map(seed, sigma_m, n=1500):
     return Distances(
         points_map=points,
         values=values,
-        is_kept=np.ones(n, dtype=bool),
+        is_retained=np.ones(n, dtype=bool),
         is_within=values <= 1.0,
     )
 
@@ -115,7 +115,7 @@ def test_too_few_cubes_decide_nothing():
         Distances(
             points_map=np.random.default_rng(k).uniform(0.0, 1.5, (200, 3)),
             values=np.full(200, 0.1) + 1e-3 * np.random.default_rng(k).normal(size=200),
-            is_kept=np.ones(200, dtype=bool),
+            is_retained=np.ones(200, dtype=bool),
             is_within=np.ones(200, dtype=bool),
         )
         for k in (0, 1)
@@ -280,7 +280,7 @@ def test_the_report_has_both_tables_and_the_three_figures(alike, tmp_path):
 
 def write_run(folder, seed, noise_m, *, parameters=True):
     """Write what a flight over the terrain leaves behind."""
-    given = side(seed, noise_m)
+    provided = side(seed, noise_m)
     (folder / "bag").parent.mkdir(parents=True)
     kinds = {
         runs.TRUTH: "nav_msgs/msg/Odometry",
@@ -294,7 +294,7 @@ def write_run(folder, seed, noise_m, *, parameters=True):
     with BagWriter(folder / "bag") as bag:
         for topic, kind in kinds.items():
             bag.add_topic(topic, kind)
-        for stamp, p in zip(given.trajectory.stamps_ns, given.trajectory.p_ref_body):
+        for stamp, p in zip(provided.trajectory.stamps_ns, provided.trajectory.p_ref_body):
             zero = (0.0, 0.0, 0.0)
             pose = odometry_message(int(stamp), "odom", "base_link", p, (0, 0, 0, 1), zero, zero)
             lost = odometry_message(
@@ -309,7 +309,7 @@ def write_run(folder, seed, noise_m, *, parameters=True):
             bag.write(runs.SLAM_ODOM, int(stamp), serialize(lost))
             bag.write(runs.TRUTH, int(stamp), serialize(truth))
             bag.write(runs.LEFT_INFO, int(stamp), serialize(info))
-        cloud = point_cloud_message(5 * 10**9, "odom", given.points_odom)
+        cloud = point_cloud_message(5 * 10**9, "odom", provided.points_odom)
         bag.write(runs.SLAM_MAP, 5 * 10**9, serialize(cloud))
     text = "{world: terrain, mission: m.yaml, seed: 3, wind_east_m_s: 2.5}" if parameters else "{}"
     (folder / "config.yaml").write_text(f"parameters: {text}\n")
@@ -361,8 +361,8 @@ def files(tmp_path):
 
 
 def twin_command(files, *more):
-    words = [str(files / "a.ply"), str(files / "b.ply"), "--reference", str(files / "model.obj")]
-    return main(["evaluate", "twin", *words, "--protocol", str(files / "quick.yaml"), *more])
+    tokens = [str(files / "a.ply"), str(files / "b.ply"), "--reference", str(files / "model.obj")]
+    return main(["evaluate", "twin", *tokens, "--protocol", str(files / "quick.yaml"), *more])
 
 
 def test_the_command_compares_writes_and_judges(files, capsys):
@@ -381,8 +381,8 @@ def test_the_command_compares_writes_and_judges(files, capsys):
 
 
 def test_a_misspelt_condition_is_refused_before_a_map_is_read(capsys):
-    words = ("gone.ply", "gone.ply", "--reference", "gone.ply", "--fail-if", "equivalnt < 1")
-    assert main(["evaluate", "twin", *words]) == 2
+    tokens = ("gone.ply", "gone.ply", "--reference", "gone.ply", "--fail-if", "equivalnt < 1")
+    assert main(["evaluate", "twin", *tokens]) == 2
     assert "the result has no number 'equivalnt'" in capsys.readouterr().err
 
 

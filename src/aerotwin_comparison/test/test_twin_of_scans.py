@@ -110,7 +110,7 @@ def test_poses_of_our_registration_map_the_lounge_as_the_published_ones_do(loung
     # Our map is the lidar at the first scan, whose published pose is the identity to 6 mm.
     off = [np.linalg.norm(T[:3, 3] - p[:3, 3]) for T, p in zip(own, poses)]
     assert max(off) < POSE_ERROR_M
-    words = [str(folder / name) for name in ("given.ply", "own.ply")]
+    tokens = [str(folder / name) for name in ("given.ply", "own.ply")]
     options = {
         "--reference": "model.ply",
         "--protocol": "indoor.yaml",
@@ -119,15 +119,17 @@ def test_poses_of_our_registration_map_the_lounge_as_the_published_ones_do(loung
         "-o": "twin",
     }
     for key, name in options.items():
-        words += [key, str(folder / name)]
-    code = main(["evaluate", "twin", *words, "--kind-a", "real", "--kind-b", "real", "--json", "-"])
+        tokens += [key, str(folder / name)]
+    code = main(
+        ["evaluate", "twin", *tokens, "--kind-a", "real", "--kind-b", "real", "--json", "-"]
+    )
     assert code == 0
     numbers = json.loads(capsys.readouterr().out)
     assert numbers["is_aligned"]
     # The model's poses are those of the given map: what it scores is the floor of this comparison.
-    given, mine = (numbers[s]["map"]["correspondences"] for s in "ab")
-    assert given["share"] > 0.9 and mine["share"] > 0.9
-    assert mine["mean_m"] == pytest.approx(given["mean_m"], abs=0.02)
+    provided, mine = (numbers[s]["map"]["correspondences"] for s in "ab")
+    assert provided["share"] > 0.9 and mine["share"] > 0.9
+    assert mine["mean_m"] == pytest.approx(provided["mean_m"], abs=0.02)
     assert numbers["verdict"] == "equivalent"
     report = (folder / "twin" / "report.html").read_text()
     assert "Both are real recordings" in report

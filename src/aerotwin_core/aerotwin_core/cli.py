@@ -86,20 +86,20 @@ def main(
 
 def _main(arguments: Sequence[str], program: str, known: Iterable[EntryPoint]) -> int:
     verbs = {tuple(entry.name.split(".")): entry for entry in known}
-    words = list(arguments)
-    if words == ["--version"]:
+    tokens = list(arguments)
+    if tokens == ["--version"]:
         from aerotwin_core.version import version_line  # other verbs start without it
 
         print(version_line())
         return 0
-    path = _longest_verb(words, verbs)
+    path = _longest_verb(tokens, verbs)
     if path is None:
-        return _explain(program, words, verbs)
+        return _explain(program, tokens, verbs)
     name = f"{program} {' '.join(path)}"
     try:
         check_working_folder()
         check_environment()
-        return _run(verbs[path], name, words[len(path) :])
+        return _run(verbs[path], name, tokens[len(path) :])
     except UserError as error:
         print(f"{name}: {_line(error)}", file=sys.stderr)
         return EXIT_USAGE
@@ -108,30 +108,30 @@ def _main(arguments: Sequence[str], program: str, known: Iterable[EntryPoint]) -
         if interrupt is None:
             raise
         is_sigterm = isinstance(interrupt, Terminated)
-        word = "terminated" if is_sigterm else "interrupted"
-        print(f"{name}: {word}", file=sys.stderr)
+        token = "terminated" if is_sigterm else "interrupted"
+        print(f"{name}: {token}", file=sys.stderr)
         return EXIT_TERMINATED if is_sigterm else EXIT_INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:  # a folder that cannot be written, a file that cannot be read
-        print(f"{name}: {_plain_words(error)}", file=sys.stderr)
+        print(f"{name}: {_plain_text(error)}", file=sys.stderr)
         return EXIT_USAGE
 
 
-def _plain_words(error: OSError) -> str:
-    words = error.strerror or str(error)
+def _plain_text(error: OSError) -> str:
+    tokens = error.strerror or str(error)
     if error.errno == errno.ENOSPC:
-        words += "; free space or name another place"
+        tokens += "; free space or name another place"
     return printable(
-        words if error.filename is None else f"{error.filename}: {words}", _MOST_LETTERS
+        tokens if error.filename is None else f"{error.filename}: {tokens}", _MOST_LETTERS
     )
 
 
-def _run(entry: EntryPoint, name: str, words: list[str]) -> int:
+def _run(entry: EntryPoint, name: str, tokens: list[str]) -> int:
     module = importlib.import_module(entry.value)
     parser = parser_of(module, name)
-    args = parser.parse_args(words)
+    args = parser.parse_args(tokens)
     with _held_output(parser, args):
         return int(module.run(args))
 
@@ -161,22 +161,22 @@ def _held_output(
 
 
 def _longest_verb(
-    words: list[str], verbs: dict[tuple[str, ...], EntryPoint]
+    tokens: list[str], verbs: dict[tuple[str, ...], EntryPoint]
 ) -> tuple[str, ...] | None:
-    for length in range(min(3, len(words)), 0, -1):
-        if tuple(words[:length]) in verbs:
-            return tuple(words[:length])
+    for length in range(min(3, len(tokens)), 0, -1):
+        if tuple(tokens[:length]) in verbs:
+            return tuple(tokens[:length])
     return None
 
 
-def _explain(program: str, words: list[str], verbs: dict[tuple[str, ...], EntryPoint]) -> int:
+def _explain(program: str, tokens: list[str], verbs: dict[tuple[str, ...], EntryPoint]) -> int:
     """Print the list of verbs (all, or those below a known first word)."""
-    prefix = tuple(word for word in words if not word.startswith("-"))[:1]
+    prefix = tuple(token for token in tokens if not token.startswith("-"))[:1]
     known = {path: entry for path, entry in verbs.items() if path[:1] == prefix} or verbs
-    asked = not words or words[-1] in ("-h", "--help")
+    asked = not tokens or tokens[-1] in ("-h", "--help")
     out = sys.stdout if asked else sys.stderr
     if not asked:
-        print(f"{program}: '{' '.join(words)}' is not a command; known are:", file=out)
+        print(f"{program}: '{' '.join(tokens)}' is not a command; known are:", file=out)
     else:
         print("aerotwin: a digital-twin test bench for flying robots\n", file=out)
         print(f"usage: {program} COMMAND [ARGUMENTS]   ({program} COMMAND --help explains one)")

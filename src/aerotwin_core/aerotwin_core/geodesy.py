@@ -97,7 +97,7 @@ def geodetic_from_ecef(p_ecef: ArrayLike) -> tuple[float, float, float]:
     return degrees(latitude), degrees(atan2(y, x)), altitude
 
 
-class Projection(Protocol):
+class MapProjection(Protocol):
     """Between geodetic positions and a map whose x is east, y north and z up at its origin."""
 
     @property

@@ -43,7 +43,7 @@ def locked_output(output: Path | str) -> Iterator[None]:
         return
     made = _make_parents(path)
     lock = path.with_name(f".{path.name}.lock")
-    descriptor = _take(lock, path)
+    descriptor = _acquire(lock, path)
     os.environ[_HELD] = os.pathsep.join(filter(None, (held, str(path))))
     try:
         yield
@@ -101,7 +101,7 @@ def _make_parents(path: Path) -> list[Path]:
     return missing
 
 
-def _take(lock: Path, output: Path) -> int | None:
+def _acquire(lock: Path, output: Path) -> int | None:
     """Return the descriptor of the locked file, None where there are no locks."""
     while True:
         try:
@@ -124,8 +124,8 @@ def _take(lock: Path, output: Path) -> int | None:
             if os.path.samestat(os.fstat(descriptor), lock.stat()):
                 break
         os.close(descriptor)  # its holder removed it between our two calls
-    words = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    text = f"process {os.getpid()} ({words})"[: _LONGEST_TEXT - 1]
+    tokens = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    text = f"process {os.getpid()} ({tokens})"[: _LONGEST_TEXT - 1]
     with suppress(OSError):  # on a full disk: whoever writes the output will say it
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, "".join(c if c.isprintable() else "?" for c in text).encode(), 0)

@@ -40,7 +40,7 @@ ERROR_COLOURMAP = "turbo"
 
 _BACKEND = "MPLBACKEND"
 _SETTINGS, _LOADING = "matplotlibrc", threading.Lock()
-_KEPT_IN: ContextVar[Path | None] = ContextVar("_KEPT_IN", default=None)
+_CACHED_IN: ContextVar[Path | None] = ContextVar("_CACHED_IN", default=None)
 
 # Ink and faint lines are drawn in these and become `currentColor` in the SVG.
 _INK = "#010203"
@@ -160,14 +160,14 @@ def keeping_figures(folder: Path | None) -> Iterator[None]:
     folder : Path or None
         Made where missing; None keeps nothing.
     """
-    token = _KEPT_IN.set(folder)
+    token = _CACHED_IN.set(folder)
     try:
         yield
     finally:
-        _KEPT_IN.reset(token)
+        _CACHED_IN.reset(token)
 
 
-def _keep(figure: PlotFigure, name: str, folder: Path) -> None:
+def _save(figure: PlotFigure, name: str, folder: Path) -> None:
     import matplotlib
 
     for suffix, dates in (("pdf", "CreationDate"), ("svg", "Date")):
@@ -190,9 +190,9 @@ def render_svg(figure: PlotFigure, name: str) -> str:
     name : str
         Unique on the page: every id inside the picture starts with it.
     """
-    kept_in = _KEPT_IN.get()
-    if kept_in is not None:
-        _keep(figure, name, kept_in)
+    cached_in = _CACHED_IN.get()
+    if cached_in is not None:
+        _save(figure, name, cached_in)
     buffer = io.StringIO()
     with style():
         import matplotlib

@@ -66,8 +66,8 @@ class _Layer:
             raise ValueError(f"layer {self.name!r}: colour must be #rrggbb, got {self.colour!r}")
 
 
-def _real_array(given: np.ndarray, what: str) -> np.ndarray:
-    array = np.asarray(given)
+def _real_array(provided: np.ndarray, what: str) -> np.ndarray:
+    array = np.asarray(provided)
     if array.dtype.kind not in "fiu":
         raise ValueError(f"{what} must hold numbers, got {array.dtype}")
     return array
@@ -123,7 +123,7 @@ class PathLayer(_Layer):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Scene:
+class ReportScene:
     """A 3-D view in the browser: turn, shift, zoom, layers on and off.
 
     Parameters

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from aerotwin_core.scene import PathLayer, PointLayer, Scene
+from aerotwin_core.scene import PathLayer, PointLayer, ReportScene
 
 __all__ = [
     "BETTER",
@@ -22,10 +22,10 @@ __all__ = [
     "Cell",
     "Figure",
     "Headline",
-    "Link",
     "PathLayer",
     "PointLayer",
-    "Scene",
+    "ReportLink",
+    "ReportScene",
     "Section",
     "Table",
     "measure",
@@ -151,7 +151,7 @@ class Headline:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Link:
+class ReportLink:
     """A link to a file beside the report, such as the report of one of the runs it compares.
 
     Parameters
@@ -199,7 +199,7 @@ class Section:
         JSON schema (2020-12, the keywords of `aerotwin_report.schema_check`) of `metrics`. A number
         in it with ``title``, ``unit`` and ``better`` (``lower`` or ``higher``) is compared between
         runs.
-    links : tuple of Link
+    links : tuple of ReportLink
         To other files, below the text.
     kind : str
         What it is one of several of: sections of one kind, as those of several estimates, are
@@ -214,10 +214,10 @@ class Section:
     tables: tuple[Table, ...] = ()
     metrics: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
-    scenes: tuple[Scene, ...] = ()
+    scenes: tuple[ReportScene, ...] = ()
     verdict: str = ""
     schema: Mapping[str, Any] | None = None
-    links: tuple[Link, ...] = ()
+    links: tuple[ReportLink, ...] = ()
     kind: str = ""
 
 

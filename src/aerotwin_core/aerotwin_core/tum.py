@@ -29,14 +29,14 @@ def read_tum(path: str | Path) -> Trajectory:
     """
     rows, stamps = [], []
     for number, line in enumerate(_lines(path), start=1):
-        words = line.split()
-        if not words or words[0].startswith("#"):
+        tokens = line.split()
+        if not tokens or tokens[0].startswith("#"):
             continue
         try:
-            if len(words) != _COLUMNS:
-                raise ValueError(f"{_COLUMNS} numbers expected, {len(words)} are there")
-            rows.append([float(word) for word in words[1:]])
-            stamps.append(seconds_to_ns(words[0]))
+            if len(tokens) != _COLUMNS:
+                raise ValueError(f"{_COLUMNS} numbers expected, {len(tokens)} are there")
+            rows.append([float(token) for token in tokens[1:]])
+            stamps.append(seconds_to_ns(tokens[0]))
         except (ValueError, OverflowError) as error:
             raise UserError(f"{path}:{number}: no line of a TUM trajectory ({error})") from None
     if not 0 < len(rows) <= MAX_POSES:

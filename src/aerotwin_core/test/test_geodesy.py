@@ -59,12 +59,12 @@ def gie_cases(path):
     """Operation, accepted and expected point of each case of a PROJ gie file."""
     operation, accepted = "", None
     for line in path.read_text("utf-8").splitlines():
-        word, _, rest = line.strip().partition(" ")
-        if word == "operation":
+        token, _, rest = line.strip().partition(" ")
+        if token == "operation":
             operation = rest
-        elif word == "accept":
+        elif token == "accept":
             accepted = [float(value) for value in rest.split()]
-        elif word == "expect":
+        elif token == "expect":
             yield operation, accepted, [float(value) for value in rest.split()]
 
 

@@ -38,8 +38,8 @@ class Settings:
     inner: Gain = field(default_factory=lambda: Gain(n=5))
 
 
-def declared(*words: str):
-    arguments = [part for word in words for part in ("-p", word)]
+def declared(*tokens: str):
+    arguments = [part for token in tokens for part in ("-p", token)]
     rclpy.init(args=["--ros-args", *arguments])
     try:
         node = rclpy.create_node("tuned")
@@ -58,7 +58,7 @@ def test_nested_parameters_are_set_by_names_with_dots():
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("tokens", "message"),
     [
         (["name:=a", "inner.gian:=4.0"], "tuned: inner: unknown key 'gian'; did you mean 'gain'"),
         (["name:=a", "inner.gain:=-1.0"], "inner: gain: expected at least 0.0 1/s, found -1.0"),
@@ -68,9 +68,9 @@ def test_nested_parameters_are_set_by_names_with_dots():
         (["name:=a", "nam:=b"], "unknown key 'nam'; did you mean 'name'"),
     ],
 )
-def test_what_names_no_parameter_or_is_out_of_range_is_told(words, message):
+def test_what_names_no_parameter_or_is_out_of_range_is_told(tokens, message):
     with pytest.raises(ParameterError, match=message):
-        declared(*words)
+        declared(*tokens)
 
 
 def test_ranges_and_choices_are_declared_for_the_tools_of_ros():

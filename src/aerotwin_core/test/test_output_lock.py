@@ -45,9 +45,9 @@ def run(args):
 '''
 
 
-def start(code, *words):
+def start(code, *tokens):
     return subprocess.Popen(
-        python_command("-c", code, *map(str, words)),
+        python_command("-c", code, *map(str, tokens)),
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
 

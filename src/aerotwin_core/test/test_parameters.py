@@ -38,13 +38,13 @@ def test_defaults_fill_what_is_not_given_and_integers_become_floats():
 
 
 def test_a_mapping_comes_back():
-    given = {"rate_hz": 5.0, "inner": {"gain": 3.0}, "items": [{"gain": 1.0}], "yaw_deg": 4.0}
-    loaded = load_parameters(Outer, given, where="x")
+    provided = {"rate_hz": 5.0, "inner": {"gain": 3.0}, "items": [{"gain": 1.0}], "yaw_deg": 4.0}
+    loaded = load_parameters(Outer, provided, where="x")
     assert load_parameters(Outer, to_mapping(loaded), where="x") == loaded
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("provided", "message"),
     [
         ({}, r"file.yaml: 'rate_hz' is missing"),
         ({"rate_hz": 5.0, "knd": "a"}, r"unknown key 'knd'; did you mean 'kind'\?"),
@@ -60,9 +60,9 @@ def test_a_mapping_comes_back():
         ([1], r"expected names with values"),
     ],
 )
-def test_a_bad_parameter_is_named_with_what_was_expected_and_found(given, message):
+def test_a_bad_parameter_is_named_with_what_was_expected_and_found(provided, message):
     with pytest.raises(ParameterError, match=message):
-        load_parameters(Outer, given, where="file.yaml")
+        load_parameters(Outer, provided, where="file.yaml")
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -5,10 +5,10 @@ import pytest
 
 from aerotwin_core.section import (
     Headline,
-    Link,
     PathLayer,
     PointLayer,
-    Scene,
+    ReportLink,
+    ReportScene,
     Section,
     Table,
     measure,
@@ -22,7 +22,7 @@ def test_what_a_layer_is_given_is_kept():
     assert np.array_equal(layer.points_map, THREE)
     assert layer.values[2] == 0.3
     assert layer.is_shown
-    assert Scene(title="a", layers=(layer,)).layers == (layer,)
+    assert ReportScene(title="a", layers=(layer,)).layers == (layer,)
 
 
 def test_lists_and_integers_are_taken_for_arrays():
@@ -54,9 +54,9 @@ def test_a_layer_that_cannot_be_drawn_is_refused(kind, changes, message):
 def test_a_scene_has_layers_of_different_names():
     layer = PointLayer(name="map", points_map=THREE)
     with pytest.raises(ValueError, match="must have a layer"):
-        Scene(title="a", layers=())
+        ReportScene(title="a", layers=())
     with pytest.raises(ValueError, match="different names"):
-        Scene(title="a", layers=(layer, layer))
+        ReportScene(title="a", layers=(layer, layer))
 
 
 def test_a_hint_stands_for_each_row_and_column_or_for_none():
@@ -90,7 +90,7 @@ def test_a_missing_number_is_a_dash():
 
 
 def test_links_lead_beside_the_report_only():
-    assert Link(text="run", path="../a run/report.html").path == "../a run/report.html"
+    assert ReportLink(text="run", path="../a run/report.html").path == "../a run/report.html"
     for path in ("", "/etc/passwd", "#x", "javascript:alert(1)", "http://a.b", "a\\b", "a\nb"):
         with pytest.raises(ValueError, match="must be relative"):
-            Link(text="run", path=path)
+            ReportLink(text="run", path=path)

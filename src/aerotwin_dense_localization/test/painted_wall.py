@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray, make_transform
-from aerotwin_dense_localization.mapping import Keyframe
+from aerotwin_dense_localization.mapping import StereoKeyframe
 
 CAMERA = PinholeCamera(width=320, height=240, fx=200.0, fy=205.0, cx=159.0, cy=121.0, skew=0.5)
 WAVES = np.random.default_rng(1).normal(0.0, 6.0, (40, 2))
@@ -51,11 +51,11 @@ class Wall:
 
     def keyframe(
         self, T_map_optical, *, stamp_ns=0, sigma_m=0.0, seed=0, camera=CAMERA
-    ) -> Keyframe:
+    ) -> StereoKeyframe:
         """Return a key-frame whose depth has noise of a known size."""
         grey, depth = self.seen(camera, T_map_optical)
         noise = np.random.default_rng(seed).normal(0.0, 1.0, depth.shape)
-        return Keyframe(
+        return StereoKeyframe(
             stamp_ns=stamp_ns,
             image=np.clip(grey, 0, 255).round().astype(np.uint8),
             depth=(depth + sigma_m * noise).astype(np.float32),

@@ -83,8 +83,8 @@ class Partner:
     def values(self):
         """Return the values of the last diagnostics of the node under test."""
         name = self.node.get_name()
-        told = [s for m in self.heard["/diagnostics"] for s in m.status if s.name == name]
-        return {value.key: value.value for value in told[-1].values} if told else {}
+        reported = [s for m in self.heard["/diagnostics"] for s in m.status if s.name == name]
+        return {value.key: value.value for value in reported[-1].values} if reported else {}
 
 
 def image_of(picture, stamp_ns, frame_id, encoding="mono8"):

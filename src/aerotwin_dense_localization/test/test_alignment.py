@@ -11,7 +11,7 @@ from scipy.stats import chi2
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import invert_transform
 from aerotwin_core.rigid_motion import exponential
-from aerotwin_dense_localization.alignment import AlignmentParameters, DirectAlignment, View
+from aerotwin_dense_localization.alignment import AlignmentParameters, DepthImage, DirectAlignment
 from aerotwin_dense_localization.alignment.equations import Equations, image_shifts, lengthened
 from aerotwin_dense_localization.alignment.kernels import select_pixels
 from aerotwin_dense_localization.alignment.pyramid import depth_levels, grey_levels
@@ -38,7 +38,7 @@ def error(alignment, T_view_cam):
 @pytest.fixture(scope="module")
 def view():
     grey, depth = plane_image(CAMERA, np.eye(4))
-    return View(grey=grey, depth=depth, camera=CAMERA)
+    return DepthImage(grey=grey, depth=depth, camera=CAMERA)
 
 
 @pytest.mark.parametrize("camera", [CAMERA, ZOOM], ids=["same", "zoom"])
@@ -67,7 +67,7 @@ def test_forth_and_back_agree(view):
     T = pose([0.01, -0.02, 0.03], [0.05, -0.03, 0.08])
     grey, depth = plane_image(ZOOM, T)
     forth = DirectAlignment(view).align(grey, ZOOM, np.eye(4))
-    other = DirectAlignment(View(grey=grey, depth=depth, camera=ZOOM))
+    other = DirectAlignment(DepthImage(grey=grey, depth=depth, camera=ZOOM))
     back = other.align(view.grey, CAMERA, np.eye(4))
     assert error(forth, invert_transform(back.T_view_cam))[0] < 2 * SUBPIXEL_M
 
@@ -122,7 +122,7 @@ def test_depth_holds_a_direction_that_grey_values_leave_open():
         return 120.0 + 40.0 * np.sin(9.0 * x)
 
     grey, depth = plane_image(CAMERA, np.eye(4), stripes)
-    view = View(grey=grey, depth=depth, camera=CAMERA)
+    view = DepthImage(grey=grey, depth=depth, camera=CAMERA)
     T = pose([0.0, 0.0, 0.0], [0.02, 0.0, 0.10])
     image, seen = plane_image(CAMERA, T, stripes)
     aligner = DirectAlignment(view)
@@ -152,7 +152,7 @@ def test_a_negative_is_not_believed(view):
 def test_nothing_to_see_is_said(view):
     blank = DirectAlignment(view).align(np.full((240, 320), 90.0), CAMERA, np.eye(4))
     assert not blank.converged
-    unknown = View(grey=view.grey, depth=np.zeros_like(view.depth), camera=CAMERA)
+    unknown = DepthImage(grey=view.grey, depth=np.zeros_like(view.depth), camera=CAMERA)
     found = DirectAlignment(unknown).align(view.grey, CAMERA, np.eye(4))
     assert not found.converged
     assert "pixels" in found.reason
@@ -187,7 +187,7 @@ def test_before_a_bare_wall_it_settles():
         return image + rng.normal(0.0, 2.0, image.shape)
 
     seen, depth = wall.seen(CAMERA, np.eye(4))
-    aligner = DirectAlignment(View(grey=noisy(seen), depth=depth, camera=CAMERA))
+    aligner = DirectAlignment(DepthImage(grey=noisy(seen), depth=depth, camera=CAMERA))
     for _ in range(4):
         T = pose(rng.normal(0, 0.005, 3), rng.normal(0, 0.03, 3))
         found = aligner.align(noisy(wall.seen(CAMERA, T)[0]), CAMERA, np.eye(4))
@@ -214,7 +214,7 @@ def test_a_noisy_view_leaves_nothing_of_the_way():
     # Noise in the view's slopes makes steps short; 200 of them, however small, go to the end.
     grey, depth = plane_image(CAMERA, np.eye(4))
     noisy = grey + np.random.default_rng(0).normal(0.0, 10.0, grey.shape)
-    view = View(grey=noisy, depth=depth, camera=CAMERA)
+    view = DepthImage(grey=noisy, depth=depth, camera=CAMERA)
     image = plane_image(CAMERA, pose([0.01, -0.02, 0.01], [0.04, -0.03, 0.05]))[0]
     found = DirectAlignment(view).align(image, CAMERA, np.eye(4))
     thorough = AlignmentParameters(stop_px=1e-5, max_iterations=200)
@@ -227,7 +227,7 @@ def test_a_view_of_which_little_is_left_when_halved_is_aligned_at_finer_levels()
     grey, depth = plane_image(CAMERA, np.eye(4))
     rows, columns = np.indices(depth.shape)
     holes = np.where((rows % 8 < 4) & (columns % 8 < 4), depth, np.nan)
-    view = View(grey=grey, depth=holes, camera=CAMERA)
+    view = DepthImage(grey=grey, depth=holes, camera=CAMERA)
     T = pose([0.002, 0.0, 0.001], [0.006, -0.004, 0.01])
     found = DirectAlignment(view).align(plane_image(CAMERA, T)[0], CAMERA, np.eye(4))
     assert found.converged, found.reason
@@ -245,7 +245,7 @@ def test_a_fixed_gain_stays(view):
 
 def test_shapes_must_be_those_of_the_camera(view):
     with pytest.raises(ValueError, match="depth must be"):
-        View(grey=view.grey, depth=view.depth[1:], camera=CAMERA)
+        DepthImage(grey=view.grey, depth=view.depth[1:], camera=CAMERA)
 
 
 def test_halves_are_means_of_what_is_known_and_of_one_surface():

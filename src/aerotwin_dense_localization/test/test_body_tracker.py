@@ -7,8 +7,8 @@ from painted_wall import pose
 
 from aerotwin_dense_localization.localization import (
     BodyTracker,
+    ImageLocalization,
     InertialFilter,
-    Localization,
     Status,
 )
 
@@ -26,7 +26,7 @@ class Told:
 
     def localize(self, T_map_cam, T_map_expected):
         self.expected = T_map_expected
-        return Localization(
+        return ImageLocalization(
             status=Status.TRACKED, T_map_cam=T_map_cam, covariance=COVARIANCE,
             correlation=1.0, overlap=1.0, reason="",
         )  # fmt: skip

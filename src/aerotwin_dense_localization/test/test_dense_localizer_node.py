@@ -19,7 +19,7 @@ from aerotwin_core.ros.conversions import ns_from_stamp, pose_message  # noqa: E
 from aerotwin_dense_localization.localization import reading_of  # noqa: E402
 from aerotwin_dense_localization.mapping import (  # noqa: E402
     DenseMapError,
-    MapBuilder,
+    SplatMapBuilder,
     save_map,
 )
 from aerotwin_dense_localization.ros.localizer_node import LocalizerNode  # noqa: E402
@@ -52,7 +52,7 @@ def base_at(k):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Return the folder of a map of the wall, with the scan path beside it."""
-    builder = MapBuilder()
+    builder = SplatMapBuilder()
     for k in range(8):
         T = pose([0, 0, 0], [0.4 * k, 0.0, 0.0])
         builder.add(WALL.keyframe(T, stamp_ns=k, sigma_m=0.005, seed=k))
@@ -68,12 +68,12 @@ def start(folder):
     partners = []
 
     def make(**changes):
-        given = {
+        provided = {
             "map": folder, "path": folder / "path.tum", "standoff_m": 1.0, "setback_m": 0.5,
             "start": "[]", **changes,
         }  # fmt: skip
-        words = [f"{name}:={value}" for name, value in given.items() if value != "[]"]
-        rclpy.init(args=["--ros-args", *(part for word in words for part in ("-p", word))])
+        tokens = [f"{name}:={value}" for name, value in provided.items() if value != "[]"]
+        rclpy.init(args=["--ros-args", *(part for token in tokens for part in ("-p", token))])
         partners.append(Partner(LocalizerNode))
         return partners[-1]
 
@@ -158,9 +158,9 @@ def test_of_a_lost_image_nothing_is_published_but_why(start):
     partner.spin(lambda: len(partner.statuses()) == 4 and len(partner.edges()[0]) == 2)
     stamps = [ns_from_stamp(m.header.stamp) for m in partner.heard["localization/odom"]]
     assert stamps == [0, 3 * FRAME_NS]
-    words = [status.message.partition(": ") for status in partner.statuses()]
-    assert [found for found, _, _ in words] == ["relocalized", "lost", "lost", "tracked"]
-    assert words[1][2]
+    tokens = [status.message.partition(": ") for status in partner.statuses()]
+    assert [found for found, _, _ in tokens] == ["relocalized", "lost", "lost", "tracked"]
+    assert tokens[1][2]
     names, edges = partner.edges()
     assert names == 2 * [("map", "base_link")]
     np.testing.assert_allclose(edges[1], partner.poses()[1], atol=ROUNDING)

@@ -58,9 +58,9 @@ def start(tmp_path):
     partners = []
 
     def make(**changes):
-        given = {"map": tmp_path / "map", "stereo.nearest_m": NEAREST_M, **changes}
-        words = [f"{name}:={value}" for name, value in given.items()]
-        rclpy.init(args=["--ros-args", *(part for word in words for part in ("-p", word))])
+        provided = {"map": tmp_path / "map", "stereo.nearest_m": NEAREST_M, **changes}
+        tokens = [f"{name}:={value}" for name, value in provided.items()]
+        rclpy.init(args=["--ros-args", *(part for token in tokens for part in ("-p", token))])
         partners.append(Partner(MapperNode))
         return partners[-1]
 
@@ -143,10 +143,10 @@ def test_a_node_that_ends_leaves_the_map_of_what_it_saw(start, tmp_path, capfd):
     assert partner.node._recorder.n_seen < 6  # it is full
     rclpy.try_shutdown()  # as a signal does
     partner.node.destroy_node()
-    told = capfd.readouterr()
+    reported = capfd.readouterr()
     # Kilted destroys the nodes in the shutdown, while there is still a log; Jazzy leaves them be.
-    assert "of 2 key-frames with 1 ties in" in told.out + told.err
-    assert "rosout" not in told.err
+    assert "of 2 key-frames with 1 ties in" in reported.out + reported.err
+    assert "rosout" not in reported.err
     assert load_map(tmp_path / "map")[1]["n_keyframes"] == 2
 
 
@@ -187,16 +187,16 @@ def test_a_recorder_looks_at_pairs_when_due_and_keeps_what_shows_enough_new():
     recorder = MapRecorder(RIG, parameters)
     with pytest.raises(ValueError, match="no key-frame"):
         recorder.finished()
-    kept = []
+    retained = []
     for seconds in np.arange(0.0, 8.0, 0.5):
         frame = recorder.add(round(seconds * S), *pair_at(seconds), taken_at(seconds))
         assert not recorder.is_due(round((seconds + 0.25) * S))
-        kept += [float(seconds)] if frame is not None else []
+        retained += [float(seconds)] if frame is not None else []
         if recorder.is_full:
             break
     # The view is 4 m wide: 0.35 m/s show a fifth anew after some 2 s.
-    assert len(kept) == 3 and kept[0] == 0.0
-    assert all(1.5 <= later - earlier <= 3.0 for earlier, later in pairwise(kept))
+    assert len(retained) == 3 and retained[0] == 0.0
+    assert all(1.5 <= later - earlier <= 3.0 for earlier, later in pairwise(retained))
     assert not recorder.is_due(100 * S)
     with pytest.raises(ValueError, match="left image must be"):
         MapRecorder(RIG, parameters).add(0, np.zeros((9, 9), np.uint8), pair_at(0.0)[1], np.eye(4))

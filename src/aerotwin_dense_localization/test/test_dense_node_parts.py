@@ -19,7 +19,7 @@ from aerotwin_core.parameters import flat_parameters, parameter_table_markdown  
 from aerotwin_core.rigid_motion import exponential  # noqa: E402
 from aerotwin_core.ros.conversions import pose_message  # noqa: E402
 from aerotwin_dense_localization.localization import (  # noqa: E402
-    Localization,
+    ImageLocalization,
     LocalizationParameters,
     Status,
     body_covariance,
@@ -33,7 +33,7 @@ from aerotwin_dense_localization.ros.outputs import (  # noqa: E402
     preview_points,
     status_message,
 )
-from aerotwin_dense_localization.ros.pose_buffer import N_KEPT, PoseBuffer  # noqa: E402
+from aerotwin_dense_localization.ros.pose_buffer import N_RETAINED, PoseBuffer  # noqa: E402
 
 ROUNDING = 1e-9
 STEP_ERROR = 1e-6
@@ -63,11 +63,11 @@ def test_poses_are_told_between_two_and_nowhere_else():
 
 def test_time_that_goes_back_forgets_the_poses_and_few_are_kept():
     buffer = PoseBuffer(max_gap_s=0.5)
-    for k in range(2 * N_KEPT):
+    for k in range(2 * N_RETAINED):
         buffer.add(k, np.eye(4))
-    assert buffer.at(N_KEPT - 1) is None and buffer.at(N_KEPT) is not None
+    assert buffer.at(N_RETAINED - 1) is None and buffer.at(N_RETAINED) is not None
     buffer.add(5, np.eye(4))
-    assert buffer.newest_ns == 5 and buffer.at(N_KEPT) is None
+    assert buffer.newest_ns == 5 and buffer.at(N_RETAINED) is None
 
 
 def test_the_covariance_of_the_body_is_that_of_small_motions_of_the_camera():
@@ -93,9 +93,9 @@ def test_the_covariance_of_the_body_is_that_of_small_motions_of_the_camera():
 
 
 def odometry(frame, T):
-    told = Odometry(child_frame_id="base_link_autopilot")
-    told.header.frame_id, told.pose.pose = frame, pose_message(T)
-    return told
+    reported = Odometry(child_frame_id="base_link_autopilot")
+    reported.header.frame_id, reported.pose.pose = frame, pose_message(T)
+    return reported
 
 
 @pytest.mark.parametrize(
@@ -107,11 +107,11 @@ def odometry(frame, T):
     ],
 )
 def test_odometry_that_is_unsound_or_in_another_frame_is_refused(frame, x, w, message):
-    told = odometry(frame, moved(0.5))
-    told.pose.pose.position.x = x
-    told.pose.pose.orientation = Quaternion(x=0.0, y=0.0, z=0.0, w=w)
+    reported = odometry(frame, moved(0.5))
+    reported.pose.pose.position.x = x
+    reported.pose.pose.orientation = Quaternion(x=0.0, y=0.0, z=0.0, w=w)
     with pytest.raises(ValueError, match=message):
-        pose_of(told, "odom")
+        pose_of(reported, "odom")
 
 
 def test_odometry_in_the_frame_that_is_meant_tells_its_pose():
@@ -126,16 +126,16 @@ def test_odometry_in_the_frame_that_is_meant_tells_its_pose():
 )
 def test_a_status_names_how_an_image_was_found_and_why_not(status, level):
     reason = "too few pixels" if status == "lost" else ""
-    found = Localization(
+    found = ImageLocalization(
         status=Status(status), T_map_cam=None, covariance=None, correlation=0.5, overlap=0.25,
         reason=reason,
     )  # fmt: skip
     message = status_message(1_500_000_000, found, "uav1/localizer")
     assert (message.header.stamp.sec, message.header.stamp.nanosec) == (1, 500_000_000)
-    (told,) = message.status
-    assert (told.name, told.level) == ("uav1/localizer", level)
-    assert told.message == ("lost: too few pixels" if reason else status)
-    values = {value.key: value.value for value in told.values}
+    (reported,) = message.status
+    assert (reported.name, reported.level) == ("uav1/localizer", level)
+    assert reported.message == ("lost: too few pixels" if reason else status)
+    values = {value.key: value.value for value in reported.values}
     assert values == {
         "status": status, "reason": reason, "correlation": "0.500", "overlap": "0.250",
     }  # fmt: skip

@@ -102,7 +102,7 @@ def test_what_is_too_far_or_cannot_be_matched_has_no_depth():
 
 
 @pytest.mark.parametrize(
-    ("call", "words"),
+    ("call", "tokens"),
     [
         (lambda: StereoDepth(CAMERA, BASELINE_M, StereoParameters(nearest_m=0.1)), "disparities"),
         (lambda: StereoParameters(block_px=4), "block_px must be odd"),
@@ -115,6 +115,6 @@ def test_what_is_too_far_or_cannot_be_matched_has_no_depth():
         ),
     ],
 )
-def test_what_cannot_work_is_refused(call, words):
-    with pytest.raises(ValueError, match=words):
+def test_what_cannot_work_is_refused(call, tokens):
+    with pytest.raises(ValueError, match=tokens):
         call()

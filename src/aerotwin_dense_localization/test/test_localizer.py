@@ -13,10 +13,10 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import invert_transform
-from aerotwin_dense_localization.alignment import DirectAlignment, View
+from aerotwin_dense_localization.alignment import DepthImage, DirectAlignment
 from aerotwin_dense_localization.localization import (
+    ImageLocalizer,
     LocalizationParameters,
-    Localizer,
     Status,
     VirtualViews,
     follow_surface,
@@ -26,7 +26,7 @@ from aerotwin_dense_localization.localization import (
 from aerotwin_dense_localization.localization import localizer as localizer_module
 from aerotwin_dense_localization.localization.localizer import _covariance_map
 from aerotwin_dense_localization.localization.witness import halves, witnessed
-from aerotwin_dense_localization.mapping import MapBuilder
+from aerotwin_dense_localization.mapping import SplatMapBuilder
 
 SCAN = PinholeCamera(width=300, height=200, fx=180.0, fy=180.0, cx=149.5, cy=99.5)
 WALL = Wall(normal=(0.0, 0.0, 1.0), offset_m=3.0, paint=lambda x, y: waves(2.0 * x, 2.0 * y))
@@ -39,7 +39,7 @@ FLOWN = [pose([0, 0, 0], [0.4 * k, 0.0, 0.0]) for k in range(8)]
 
 @pytest.fixture(scope="module")
 def dense():
-    builder = MapBuilder()
+    builder = SplatMapBuilder()
     for k, T in enumerate(FLOWN):
         builder.add(WALL.keyframe(T, stamp_ns=k, sigma_m=0.005, seed=k))
     return builder.finished()
@@ -75,7 +75,7 @@ def off_m(found, T):
 
 
 def test_every_image_of_a_scan_finds_its_place_and_nothing_accumulates(views):
-    localizer, errors = Localizer(views, flight()[0]), []
+    localizer, errors = ImageLocalizer(views, flight()[0]), []
     for k, T in enumerate(flight()):
         # Exposure changes from image to image.
         found = localizer.localize((0.7 + 0.04 * k) * image(T, seed=k) + 3.0 * k)
@@ -97,14 +97,14 @@ def test_views_that_are_rendered_ahead_change_nothing(dense, path):
         views = VirtualViews(
             dense, SCAN, poses, LocalizationParameters(setback_m=0.5, n_kept_views=n_kept)
         )
-        localizer = Localizer(views, flight()[0])
+        localizer = ImageLocalizer(views, flight()[0])
         found.append([localizer.localize(image(T)).T_map_cam for T in flight()[:6]])
         views.close()
     assert np.array(found[0]).tobytes() == np.array(found[1]).tobytes()
 
 
 def test_a_camera_that_was_carried_away_is_found_again(views):
-    localizer = Localizer(views, flight()[0])
+    localizer = ImageLocalizer(views, flight()[0])
     assert localizer.localize(image(flight()[0])).status is Status.TRACKED
     there = pose([0, 0, 0], [2.5, 0.0, 2.0])
     found = localizer.localize(image(there))
@@ -115,7 +115,7 @@ def test_a_camera_that_was_carried_away_is_found_again(views):
 
 def test_a_camera_that_knows_nothing_is_found(views):
     there = pose([0, 0, 0.02], [1.3, 0.02, 2.0])
-    found = Localizer(views).localize(image(there))
+    found = ImageLocalizer(views).localize(image(there))
     assert found.status is Status.RELOCALIZED
     assert off_m(found, there) < NEAR_M
 
@@ -127,7 +127,7 @@ def test_a_camera_beside_the_views_is_found_by_its_looks(views):
     T_map_cam = views.poses[places[0].k] @ places[0].T_view_cam
     pixel_m = 8.0 * 1.5 / SCAN.fx  # of the small view
     assert np.linalg.norm(T_map_cam[:2, 3] - there[:2, 3]) < 1.5 * pixel_m
-    found = Localizer(views).localize(image(there))
+    found = ImageLocalizer(views).localize(image(there))
     assert found.status is Status.RELOCALIZED
     assert off_m(found, there) < NEAR_M
 
@@ -139,7 +139,7 @@ def test_a_single_image_is_placed_by_a_view_from_its_own_place(dense):
         views = VirtualViews(
             dense, SCAN, start, LocalizationParameters(setback_m=0.0, n_refinements=n)
         )
-        found = Localizer(views, start).localize(image(there))
+        found = ImageLocalizer(views, start).localize(image(there))
         views.close()
         assert found.status is Status.TRACKED, found.reason
         assert off_m(found, there) < NEAR_M
@@ -161,7 +161,7 @@ def test_of_two_places_that_look_alike_none_is_believed():
     views = views_of(wall)
     grey = wall.seen(SCAN, pose([0, 0, 0], [1.3, 0.0, 2.0]))[0]
     noise = np.random.default_rng(0).normal(0, 4.0, grey.shape)
-    found = Localizer(views).localize(grey + noise)
+    found = ImageLocalizer(views).localize(grey + noise)
     views.close()
     assert found.status is Status.LOST
     assert re.search(r"two places (0\.9|1\.8|2\.7)\d m apart look alike", found.reason)
@@ -169,7 +169,7 @@ def test_of_two_places_that_look_alike_none_is_believed():
 
 def views_of(wall):
     """Return views 0.5 m behind a scan at 1 m from a wall that was mapped."""
-    builder = MapBuilder()
+    builder = SplatMapBuilder()
     for k, T in enumerate(FLOWN):
         builder.add(wall.keyframe(T, stamp_ns=k, sigma_m=0.005, seed=k))
     path = np.array([pose([0, 0, 0], [x, 0.0, 2.0]) for x in (0.0, 2.8)])
@@ -200,7 +200,7 @@ def test_after_a_place_without_expectation_what_looks_alike_near_it_needs_a_witn
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(localizer_module, "witnessed", counted)
-        localizer = Localizer(views)
+        localizer = ImageLocalizer(views)
         for T, n_more in zip(places, (1, 1, 0), strict=False):
             before = len(n)
             assert localizer.localize(image(T)).is_localized
@@ -216,7 +216,7 @@ def test_the_covariance_of_a_witnessed_place_grows_with_what_view_and_image_disa
     rng = np.random.default_rng(11)
     here = pose([0, 0, 0], [1.4, 0.0, 2.0])
     grey, depth = WALL.seen(SCAN, here)
-    aligner = DirectAlignment(View(grey=grey, depth=depth, camera=SCAN))
+    aligner = DirectAlignment(DepthImage(grey=grey, depth=depth, camera=SCAN))
     ratios, alone = [], []
     for _ in range(30):
         bends = [cv2.GaussianBlur(rng.normal(0, 1, grey.shape), (0, 0), 25.0) for _ in range(2)]
@@ -238,13 +238,13 @@ def test_the_covariance_of_a_witnessed_place_grows_with_what_view_and_image_disa
 
 def test_beside_the_path_a_view_is_rendered_where_the_camera_is(views):
     beside = pose([0, 0, 0.35], [1.4, 0.35, 1.9])
-    found = Localizer(views, beside).localize(image(beside))
+    found = ImageLocalizer(views, beside).localize(image(beside))
     assert found.is_localized
     assert off_m(found, beside) < NEAR_M
 
 
 def test_what_is_not_the_wall_is_lost_and_the_next_image_is_not(views):
-    localizer, places = Localizer(views, flight()[0]), flight()
+    localizer, places = ImageLocalizer(views, flight()[0]), flight()
     localizer.localize(image(places[0]))
     other = 120.0 + np.random.default_rng(0).normal(0, 40, (200, 300))
     lost = localizer.localize(other)

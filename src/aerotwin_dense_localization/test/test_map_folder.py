@@ -7,14 +7,14 @@ import json
 import pytest
 from painted_wall import Wall, pose
 
-from aerotwin_dense_localization.mapping import DenseMapError, MapBuilder, load_map, save_map
+from aerotwin_dense_localization.mapping import DenseMapError, SplatMapBuilder, load_map, save_map
 from aerotwin_dense_localization.mapping.folder import MANIFEST, export_ply
 from aerotwin_registration.ply import read_ply
 
 
 @pytest.fixture(scope="module")
 def dense():
-    builder = MapBuilder()
+    builder = SplatMapBuilder()
     for k in range(4):
         T = pose([0, 0, 0], [0.5 * (k // 2), 0.0, 0.0])
         builder.add(Wall().keyframe(T, stamp_ns=k, sigma_m=0.01, seed=k))
@@ -59,13 +59,13 @@ def cut(path):
 
 
 @pytest.mark.parametrize(
-    ("harm", "words"),
+    ("harm", "tokens"),
     [(flip, "SHA-256 is not that"), (cut, "bytes, got"), (lambda p: p.unlink(), "cannot be read")],
 )
-def test_a_damaged_file_is_named(folder, harm, words):
+def test_a_damaged_file_is_named(folder, harm, tokens):
     victim = sorted((folder / "surfaces").iterdir())[0]
     harm(victim)
-    with pytest.raises(DenseMapError, match=rf"{victim.name}.*{words}"):
+    with pytest.raises(DenseMapError, match=rf"{victim.name}.*{tokens}"):
         load_map(folder)
 
 
@@ -77,7 +77,7 @@ def with_manifest(folder, change):
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "tokens"),
     [
         (lambda c: c.update(version=9), "version must be 1, got 9"),
         (lambda c: c.update(format="route"), "of something else"),
@@ -90,9 +90,9 @@ def with_manifest(folder, change):
         (lambda c: c["parameters"].update(gate="much"), "gate"),
     ],
 )
-def test_a_manifest_that_is_wrong_is_refused(folder, change, words):
+def test_a_manifest_that_is_wrong_is_refused(folder, change, tokens):
     with_manifest(folder, change)
-    with pytest.raises(Exception, match=words) as caught:
+    with pytest.raises(Exception, match=tokens) as caught:
         load_map(folder)
     assert MANIFEST in str(caught.value) or "surfaces" in str(caught.value)
 

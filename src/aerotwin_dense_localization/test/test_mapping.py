@@ -13,10 +13,10 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import invert_transform
 from aerotwin_dense_localization.mapping import (
     DenseMap,
-    Keyframe,
     LinkParameters,
-    MapBuilder,
     MapParameters,
+    SplatMapBuilder,
+    StereoKeyframe,
     agree_poses,
     find_links,
 )
@@ -36,7 +36,7 @@ def poses_along(n, step_m=0.25):
 
 
 def build(keyframes, **parameters):
-    builder = MapBuilder(MapParameters(**parameters))
+    builder = SplatMapBuilder(MapParameters(**parameters))
     return builder, [builder.add(keyframe) for keyframe in keyframes]
 
 
@@ -308,15 +308,15 @@ def test_ties_bring_wrong_poses_together_also_across_lines():
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "tokens"),
     [
         ({"depth": np.zeros((3, 3))}, "depth must be"),
         ({"image": np.zeros((240, 320))}, "image must be"),
         ({"T_map_optical": np.full((4, 4), np.nan)}, "T_map_optical of key-frame 0"),
     ],
 )
-def test_bad_key_frames_are_refused(change, words):
-    with pytest.raises(ValueError, match=words):
+def test_bad_key_frames_are_refused(change, tokens):
+    with pytest.raises(ValueError, match=tokens):
         replace(Wall().keyframe(np.eye(4)), **change)
 
 
@@ -327,7 +327,7 @@ def test_a_map_of_nothing_is_refused():
 
 def test_colour_key_frames_give_colour_splats():
     frame = Wall().keyframe(np.eye(4))
-    tinted = Keyframe(
+    tinted = StereoKeyframe(
         stamp_ns=0,
         image=np.stack([frame.image, frame.image // 2, frame.image // 4], axis=-1),
         depth=frame.depth,

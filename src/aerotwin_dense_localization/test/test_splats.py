@@ -179,7 +179,7 @@ def test_moving_the_cloud_is_moving_the_camera():
 
 
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "tokens"),
     [
         ({"points": [[0.0, 0.0, np.nan]]}, "points must be finite"),
         ({"covariances": [[1.0, 0, 0, -1.0, 0, 1.0]]}, "variances must be 0 or more"),
@@ -187,7 +187,7 @@ def test_moving_the_cloud_is_moving_the_camera():
         ({"covariances": np.zeros((1, 3))}, "covariances of 1 splats must be"),
     ],
 )
-def test_bad_splats_are_refused(change, words):
+def test_bad_splats_are_refused(change, tokens):
     good = {"points": [[0.0, 0, 1]], "colours": np.zeros((1, 1)), "covariances": np.zeros((1, 6))}
-    with pytest.raises(ValueError, match=words):
+    with pytest.raises(ValueError, match=tokens):
         SplatCloud(**{name: np.asarray(value) for name, value in (good | change).items()})

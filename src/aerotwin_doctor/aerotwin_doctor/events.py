@@ -46,7 +46,7 @@ _CHECK_NAMES = """
 """
 """Names of the events `check_<name>` of PX4 1.14.3, groups arming_check and health."""
 
-_IN_WORDS = {
+_AS_TEXT = {
     "mag_missing": "no magnetometer data; send HIL_SENSOR with the mag bits (0x1C0)",
     "mag_no_data": "no valid magnetometer data; a value that never changes counts as none",
     "baro_missing": "no barometer data; send HIL_SENSOR with the baro bits (0x1A00)",
@@ -96,7 +96,7 @@ class ArmingReason:
     @property
     def text(self) -> str:
         """The reason in words."""
-        return _IN_WORDS.get(self.name, self.name.replace("_", " "))
+        return _AS_TEXT.get(self.name, self.name.replace("_", " "))
 
     def forbids(self, nav_state: int | None) -> bool:
         """Return whether it forbids arming in a mode; in any mode when that is not known."""

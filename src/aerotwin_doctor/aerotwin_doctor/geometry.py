@@ -35,8 +35,8 @@ def geometry_check(record: LinkRecord, expected: Mapping[str, float], airframe_n
     PX4 scales its allocation.
     """
     found = record.parameters
-    is_any_told = any(name.startswith("CA_ROTOR") for name in found)
-    if "CA_ROTOR_COUNT" not in found and is_any_told:
+    is_any_configured = any(name.startswith("CA_ROTOR") for name in found)
+    if "CA_ROTOR_COUNT" not in found and is_any_configured:
         return warn(NAME, "PX4 did not tell CA_ROTOR_COUNT", "listen longer (--duration-s 20)")
     if "CA_ROTOR_COUNT" not in found and ANY_PARAMETER in found:
         return ok(NAME, "no CA_ROTOR parameters: the embedded autopilot has its airframe in a file")
@@ -44,14 +44,14 @@ def geometry_check(record: LinkRecord, expected: Mapping[str, float], airframe_n
         return warn(
             NAME, "the autopilot answers no parameter request", "listen longer (--duration-s 20)"
         )
-    n_found, n_wanted = int(found["CA_ROTOR_COUNT"]), int(expected["CA_ROTOR_COUNT"])
-    if n_found != n_wanted:
+    n_found, n_requested = int(found["CA_ROTOR_COUNT"]), int(expected["CA_ROTOR_COUNT"])
+    if n_found != n_requested:
         return fail(
             NAME,
-            f"PX4 flies {n_found} rotors, the airframe {airframe_name} has {n_wanted}",
+            f"PX4 flies {n_found} rotors, the airframe {airframe_name} has {n_requested}",
             "choose another PX4 airframe (px4_model), or give it rotor_parameters(…) at its start",
         )
-    names = rotor_names(n_wanted)
+    names = rotor_names(n_requested)
     lacking = [name for name in names if name not in found]
     if lacking:
         return warn(
@@ -75,11 +75,11 @@ def _compare(
         return is_off(name) and found[name] * expected[name] <= 0.0
 
     turned, off = list(filter(is_turned, names)), list(filter(is_off, names))
-    told = ", ".join(f"{n} {found[n]:g} (airframe {expected[n]:g})" for n in (turned or off)[:4])
-    told += f" and {len(turned or off) - 4} more" if len(turned or off) > 4 else ""
+    stated = ", ".join(f"{n} {found[n]:g} (airframe {expected[n]:g})" for n in (turned or off)[:4])
+    stated += f" and {len(turned or off) - 4} more" if len(turned or off) > 4 else ""
     way_out = f"start PX4 with rotor_parameters(…) of {airframe}, or give --airframe the right one"
     if turned:
-        return fail(NAME, f"it will turn over at take-off, signs differ: {told}", way_out)
+        return fail(NAME, f"it will turn over at take-off, signs differ: {stated}", way_out)
     if off:
-        return warn(NAME, f"it flies, less exactly: {told}", way_out)
+        return warn(NAME, f"it flies, less exactly: {stated}", way_out)
     return ok(NAME, f"the {len(names) // 3} rotors of {airframe} are where PX4 believes them")

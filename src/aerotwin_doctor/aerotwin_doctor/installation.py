@@ -49,8 +49,10 @@ def python_check(version: tuple[int, int] | None = None) -> Check:
     text = f"Python {found[0]}.{found[1]} ({sys.executable})"
     if tuple(found) in SUPPORTED_PYTHON:
         return ok(name, text)
-    wanted = " or ".join(f"{major}.{minor}" for major, minor in SUPPORTED_PYTHON)
-    return fail(name, f"{text}; aerotwin needs {wanted}", "make distclean, make PYTHON=python3.12")
+    requested = " or ".join(f"{major}.{minor}" for major, minor in SUPPORTED_PYTHON)
+    return fail(
+        name, f"{text}; aerotwin needs {requested}", "make distclean, make PYTHON=python3.12"
+    )
 
 
 def pinned_versions(text: str) -> dict[str, tuple[str, str]]:
@@ -73,12 +75,12 @@ def version_check(
     """Compare what is installed with what a requirements file names."""
     name = "python.versions"
     missing, other = [], []
-    for package, (operator, wanted) in requirements.items():
+    for package, (operator, requested) in requirements.items():
         found = find(package)
         if found is None:
             missing.append(package)
-        elif not _meets(found, operator, wanted):
-            other.append(f"{package} {found} (wanted {operator}{wanted})")
+        elif not _meets(found, operator, requested):
+            other.append(f"{package} {found} (wanted {operator}{requested})")
     if missing:
         return fail(name, f"not installed: {', '.join(missing)}", SET_UP)
     if other:
@@ -86,11 +88,11 @@ def version_check(
     return ok(name, f"{len(requirements)} packages have the versions of the requirements file")
 
 
-def _meets(found: str, operator: str, wanted: str) -> bool:
+def _meets(found: str, operator: str, requested: str) -> bool:
     if operator == "==":
-        return found.partition("+")[0] == wanted
+        return found.partition("+")[0] == requested
     numbers = [
-        [int(part) for part in re.findall(r"\d+", version)][:3] for version in (found, wanted)
+        [int(part) for part in re.findall(r"\d+", version)][:3] for version in (found, requested)
     ]
     return numbers[0] < numbers[1]
 

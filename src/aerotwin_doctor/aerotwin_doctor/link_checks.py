@@ -14,7 +14,7 @@ from aerotwin_doctor.px4_modes import mode_name, nav_state
 LOW_BATTERY_PERCENT = 20
 """BAT_LOW_THR of PX4 is 15 %; a flight should not begin there."""
 SLOW_FACTOR = 0.5
-WANTED_HZ = {"ATTITUDE": 4.0, "GLOBAL_POSITION_INT": 1.0, "SYS_STATUS": 0.5}
+EXPECTED_HZ = {"ATTITUDE": 4.0, "GLOBAL_POSITION_INT": 1.0, "SYS_STATUS": 0.5}
 """Least rates in simulated time: half of what autopilots stream to a ground station."""
 RATE_MARGIN = 0.5
 LANDED_STATES = {1: "on the ground", 2: "in the air", 3: "taking off", 4: "landing"}
@@ -131,11 +131,11 @@ def _pace(record: LinkRecord) -> Check:
 def _rates(record: LinkRecord) -> Check:
     if record.elapsed_s <= 0.0:
         return warn("link.rates", "no rates without a clock that moves")
-    rates = {name: record.counts[name] / record.elapsed_s for name in WANTED_HZ}
+    rates = {name: record.counts[name] / record.elapsed_s for name in EXPECTED_HZ}
     slow = [
-        f"{name} {rates[name]:.1f} Hz (wanted {wanted:g})"
-        for name, wanted in WANTED_HZ.items()
-        if rates[name] < RATE_MARGIN * wanted
+        f"{name} {rates[name]:.1f} Hz (wanted {requested:g})"
+        for name, requested in EXPECTED_HZ.items()
+        if rates[name] < RATE_MARGIN * requested
     ]
     if slow:
         return warn(
@@ -144,8 +144,8 @@ def _rates(record: LinkRecord) -> Check:
             "the estimator gives none before it has begun; else the link is full: stop streams "
             "with SET_MESSAGE_INTERVAL",
         )
-    told = ", ".join(f"{name} {rate:.0f} Hz" for name, rate in rates.items())
-    return ok("link.rates", f"{told} in simulated time, all links together")
+    stated = ", ".join(f"{name} {rate:.0f} Hz" for name, rate in rates.items())
+    return ok("link.rates", f"{stated} in simulated time, all links together")
 
 
 def _state(record: LinkRecord) -> Check:

@@ -17,12 +17,12 @@ ANY_PARAMETER = "MAV_SYS_ID"
 MAG_BITS, BARO_BIT = 0x1C0, 0x200
 HIGHEST_HPA = 2000.0
 """PX4 1.14 fills HIGHRES_IMU.abs_pressure in pascal, where the message says hPa."""
-_KEPT_TEXTS = 20
+_SAVED_TEXTS = 20
 _MAGIC_2, _HEADER_2 = 0xFD, 10
 
 
 @dataclass(frozen=True, slots=True)
-class ImuSample:
+class HighresImuSample:
     """One HIGHRES_IMU: FRD axes, m/s^2, rad/s, gauss, hPa; None where there never was a value."""
 
     time_us: int
@@ -46,7 +46,7 @@ class LinkRecord:
         Messages by name.
     last : dict
         The last message of each name.
-    imu : list of ImuSample
+    imu : list of HighresImuSample
         Inertial samples as streamed or asked for.
     texts : deque of (severity, str)
         STATUSTEXTs.
@@ -67,8 +67,8 @@ class LinkRecord:
     system_id: int
     counts: Counter[str] = field(default_factory=Counter)
     last: dict[str, Any] = field(default_factory=dict)
-    imu: list[ImuSample] = field(default_factory=list)
-    texts: deque[tuple[int, str]] = field(default_factory=lambda: deque(maxlen=_KEPT_TEXTS))
+    imu: list[HighresImuSample] = field(default_factory=list)
+    texts: deque[tuple[int, str]] = field(default_factory=lambda: deque(maxlen=_SAVED_TEXTS))
     reasons: ArmingReasons = field(default_factory=ArmingReasons)
     parameters: dict[str, float] = field(default_factory=dict)
     results: dict[int, int] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class LinkRecord:
         if message.get_type() == "BAD_DATA":
             return
         if message.get_type().startswith("UNKNOWN_"):
-            self._take_unknown(message)
+            self._on_unknown(message)
             return
         if message.get_srcSystem() != self.system_id:
             self.others[message.get_srcSystem()] += 1
@@ -116,12 +116,12 @@ class LinkRecord:
             return
         self.counts[message.get_type()] += 1
         self.last[message.get_type()] = message
-        self._take_time(getattr(message, "time_boot_ms", None))
+        self._on_time(getattr(message, "time_boot_ms", None))
         take = _TAKERS.get(message.get_type())
         if take is not None:
             take(self, message)
 
-    def _take_unknown(self, message: Any) -> None:
+    def _on_unknown(self, message: Any) -> None:
         """Take an EVENT, which pymavlink's dialect does not know."""
         data = bytes(message.data)
         if len(data) <= _HEADER_2 or data[0] != _MAGIC_2 or data[5] != self.system_id:
@@ -130,16 +130,16 @@ class LinkRecord:
         if int.from_bytes(data[7:10], "little") == EVENT_MESSAGE_ID:
             self.reasons.take(data[_HEADER_2 : _HEADER_2 + data[1]])
 
-    def _take_time(self, time_ms: int | None) -> None:
+    def _on_time(self, time_ms: int | None) -> None:
         if time_ms:
             self.first_ms = time_ms if self.first_ms is None else self.first_ms
             self.last_ms = time_ms
 
-    def _take_imu(self, message: Any) -> None:
+    def _on_imu_message(self, message: Any) -> None:
         field = (message.xmag, message.ymag, message.zmag)
         pressure = message.abs_pressure
         self.imu.append(
-            ImuSample(
+            HighresImuSample(
                 message.time_usec,
                 (message.xacc, message.yacc, message.zacc),
                 (message.xgyro, message.ygyro, message.zgyro),
@@ -150,18 +150,18 @@ class LinkRecord:
             )
         )
 
-    def _take_text(self, message: Any) -> None:
+    def _on_text(self, message: Any) -> None:
         entry = (message.severity, message.text.strip())
         if entry not in self.texts:  # each link repeats it
             self.texts.append(entry)
 
-    def _take_parameter(self, message: Any) -> None:
+    def _on_parameter(self, message: Any) -> None:
         value = float(message.param_value)
         if message.param_type == mavlink.MAV_PARAM_TYPE_INT32:  # the bits of an integer
             (value,) = struct.unpack("<i", struct.pack("<f", message.param_value))
         self.parameters[message.param_id] = float(value)
 
-    def _take_result(self, message: Any) -> None:
+    def _on_result(self, message: Any) -> None:
         self.results[message.command] = message.result
 
 
@@ -170,8 +170,8 @@ def _hpa(pressure: float) -> float:
 
 
 _TAKERS = {
-    "HIGHRES_IMU": LinkRecord._take_imu,
-    "STATUSTEXT": LinkRecord._take_text,
-    "PARAM_VALUE": LinkRecord._take_parameter,
-    "COMMAND_ACK": LinkRecord._take_result,
+    "HIGHRES_IMU": LinkRecord._on_imu_message,
+    "STATUSTEXT": LinkRecord._on_text,
+    "PARAM_VALUE": LinkRecord._on_parameter,
+    "COMMAND_ACK": LinkRecord._on_result,
 }

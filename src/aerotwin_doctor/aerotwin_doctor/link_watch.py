@@ -156,9 +156,9 @@ class LinkWatch:
                     data, address = endpoint.recvfrom(_MAX_DATAGRAM)
                 except (BlockingIOError, ConnectionRefusedError):
                     break
-                self._take(endpoint, data, address)
+                self._on_datagram(endpoint, data, address)
 
-    def _take(self, endpoint: socket.socket, data: bytes, address: Any) -> None:
+    def _on_datagram(self, endpoint: socket.socket, data: bytes, address: Any) -> None:
         n_before = self.record.counts.total()
         for message in self._codecs[endpoint].parse_buffer(data) or []:
             self.record.take(message)

@@ -51,10 +51,10 @@ def _holder(pid: int | None) -> str:
     if pid is None:
         return "a process of another user"
     try:
-        words = psutil.Process(pid).cmdline()
+        tokens = psutil.Process(pid).cmdline()
     except psutil.Error:
         return f"process {pid}"
-    program = " ".join(word.rpartition("/")[2] for word in words[:3])
+    program = " ".join(token.rpartition("/")[2] for token in tokens[:3])
     return f"{program or 'process'} (pid {pid})"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_doctor.check import Check, fail, ok, warn
-from aerotwin_doctor.link_record import ImuSample, LinkRecord
+from aerotwin_doctor.link_record import HighresImuSample, LinkRecord
 from aerotwin_sensor_models import pressure_altitude_m
 
 MINIMUM_SAMPLES = 5
@@ -50,7 +50,7 @@ def sensor_checks(record: LinkRecord) -> list[Check]:
     ]
 
 
-def distinct_instants(samples: Sequence[ImuSample]) -> list[ImuSample]:
+def distinct_instants(samples: Sequence[HighresImuSample]) -> list[HighresImuSample]:
     """Return one sample of each instant, in order of time."""
     return sorted({s.time_us: s for s in samples}.values(), key=lambda s: s.time_us)
 
@@ -74,7 +74,7 @@ def _health(record: LinkRecord) -> Check:
     return ok("sensors.health", "gyroscope, magnetometer, barometer, battery and motors are there")
 
 
-def _too_few(name: str, samples: Sequence[ImuSample]) -> Check:
+def _too_few(name: str, samples: Sequence[HighresImuSample]) -> Check:
     return warn(
         f"sensors.{name}",
         f"only {len(samples)} HIGHRES_IMU were heard, {MINIMUM_SAMPLES} are needed to judge",
@@ -82,7 +82,7 @@ def _too_few(name: str, samples: Sequence[ImuSample]) -> Check:
     )
 
 
-def _accelerometer(samples: Sequence[ImuSample], *, is_armed: bool) -> Check:
+def _accelerometer(samples: Sequence[HighresImuSample], *, is_armed: bool) -> Check:
     name = "sensors.accelerometer"
     if len(samples) < MINIMUM_SAMPLES:
         return _too_few("accelerometer", samples)
@@ -103,7 +103,7 @@ def _accelerometer(samples: Sequence[ImuSample], *, is_armed: bool) -> Check:
     return ok(name, said)
 
 
-def _gyroscope(samples: Sequence[ImuSample], *, is_armed: bool) -> Check:
+def _gyroscope(samples: Sequence[HighresImuSample], *, is_armed: bool) -> Check:
     name = "sensors.gyroscope"
     if len(samples) < MINIMUM_SAMPLES:
         return _too_few("gyroscope", samples)
@@ -116,7 +116,7 @@ def _gyroscope(samples: Sequence[ImuSample], *, is_armed: bool) -> Check:
     return ok(name, said)
 
 
-def _magnetometer(samples: Sequence[ImuSample]) -> Check:
+def _magnetometer(samples: Sequence[HighresImuSample]) -> Check:
     name = "sensors.magnetometer"
     if len(samples) < MINIMUM_SAMPLES:
         return _too_few("magnetometer", samples)
@@ -139,7 +139,7 @@ def _magnetometer(samples: Sequence[ImuSample]) -> Check:
     return ok(name, said)
 
 
-def _barometer(samples: Sequence[ImuSample], gnss: Any | None) -> Check:
+def _barometer(samples: Sequence[HighresImuSample], gnss: Any | None) -> Check:
     name = "sensors.barometer"
     if len(samples) < MINIMUM_SAMPLES:
         return _too_few("barometer", samples)

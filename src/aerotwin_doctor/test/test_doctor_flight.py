@@ -113,13 +113,13 @@ class Feeder:
         return frames
 
 
-def doctor(tmp_path: Path, *words: str) -> tuple[int, dict[str, dict]]:
+def doctor(tmp_path: Path, *tokens: str) -> tuple[int, dict[str, dict]]:
     """Run the command; return its exit code and its checks by name."""
     parser = ArgumentParser()
     doctor_command.configure(parser)
     file = tmp_path / "doctor.json"
-    words = ("--only", "link", "--instance", str(INSTANCE), *words, "--json", str(file))
-    code = doctor_command.run(parser.parse_args(words))
+    tokens = ("--only", "link", "--instance", str(INSTANCE), *tokens, "--json", str(file))
+    code = doctor_command.run(parser.parse_args(tokens))
     checks = json.loads(file.read_text())["checks"]
     assert all({"name", "ok", "message"} <= set(check) for check in checks)
     return code, {check["name"]: check for check in checks}
@@ -191,14 +191,16 @@ def test_a_port_that_a_client_holds_is_told_with_its_holder(tmp_path):
 
 
 @needs_px4
-@pytest.mark.parametrize("is_told", [False, True], ids=["own-rotors", "our-rotors"])
-def test_the_real_px4_without_magnetometer_says_why_and_where_its_rotors_are(tmp_path, is_told):
+@pytest.mark.parametrize("is_observable", [False, True], ids=["own-rotors", "our-rotors"])
+def test_the_real_px4_without_magnetometer_says_why_and_where_its_rotors_are(
+    tmp_path, is_observable
+):
     from aerotwin_multirotor_dynamics import load_airframe
 
     iris = load_airframe("iris")
     rotors = [(rotor.position_m, rotor.spin) for rotor in iris.rotors]
-    told = rotor_parameters(rotors, iris.propeller.torque_per_thrust_m) if is_told else {}
-    process = px4_process(Path(PX4_DIR), INSTANCE, tmp_path, home=HOME, parameters=told)
+    reported = rotor_parameters(rotors, iris.propeller.torque_per_thrust_m) if is_observable else {}
+    process = px4_process(Path(PX4_DIR), INSTANCE, tmp_path, home=HOME, parameters=reported)
     with HilLink(hil_port(INSTANCE)) as link, process:
         link.accept(PATIENCE_S, lambda _: process.check())
         with Feeder(link, Faults(has_field=False)) as feeder:
@@ -208,4 +210,4 @@ def test_the_real_px4_without_magnetometer_says_why_and_where_its_rotors_are(tmp
     assert "PX4 1.1" in checks["link.heartbeat"]["message"]
     assert "absent: magnetometer" in checks["sensors.health"]["message"]
     assert "no magnetometer data" in checks["arming"]["message"]
-    assert checks["geometry.rotors"]["status"] == ("ok" if is_told else "warn")
+    assert checks["geometry.rotors"]["status"] == ("ok" if is_observable else "warn")

@@ -332,17 +332,17 @@ def test_an_integer_parameter_is_read_from_its_bits():
 
 
 @pytest.mark.parametrize(
-    "words",
+    "tokens",
     [
         ("--duration-s", "nan"), ("--duration-s", "inf"), ("--duration-s", "0"),
         ("--port", "99999"), ("--port", "0"), ("--instance=-1",), ("--instance", "300"),
     ],
 )  # fmt: skip
-def test_arguments_beyond_their_range_are_refused(words, capsys):
+def test_arguments_beyond_their_range_are_refused(tokens, capsys):
     parser = ArgumentParser()
     doctor_command.configure(parser)
     with pytest.raises(SystemExit):
-        parser.parse_args(words)
+        parser.parse_args(tokens)
     assert " is no " in capsys.readouterr().err
 
 

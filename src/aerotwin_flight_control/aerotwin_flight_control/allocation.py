@@ -75,9 +75,9 @@ class Allocation:
         """
         thrust, roll, pitch, yaw = (float(value) for value in np.asarray(wrench, np.float64))
         inverse, limit = self._thrust_per_wrench, self.maximum_thrust_n
-        wanted = inverse @ (thrust, roll, pitch, yaw)
-        if wanted.min() >= 0.0 and wanted.max() <= limit:
-            return wanted, True
+        desired = inverse @ (thrust, roll, pitch, yaw)
+        if desired.min() >= 0.0 and desired.max() <= limit:
+            return desired, True
         tilting = inverse @ (0.0, roll, pitch, 0.0)
         span = float(np.ptp(tilting))
         if span > limit:
@@ -85,10 +85,10 @@ class Allocation:
         lifting = inverse[:, 0]
         lowest = float(np.max(-tilting / lifting))
         highest = float(np.min((limit - tilting) / lifting))
-        given = tilting + lifting * min(max(thrust, lowest), max(highest, lowest))
+        provided = tilting + lifting * min(max(thrust, lowest), max(highest, lowest))
         turning = inverse[:, 3] * yaw
-        given += turning * _room(given, turning, limit)
-        return np.clip(given, 0.0, limit), False
+        provided += turning * _room(provided, turning, limit)
+        return np.clip(provided, 0.0, limit), False
 
     def speeds(
         self,
@@ -125,10 +125,10 @@ class Allocation:
         return np.maximum(1.0 - axial * self._per_axial_speed, 0.1)
 
 
-def _room(given: FloatArray, added: FloatArray, limit: float) -> float:
+def _room(provided: FloatArray, added: FloatArray, limit: float) -> float:
     """Return the largest share of `added` that keeps `given` within [0, limit]."""
     share = 1.0
-    for here, more in zip(given.tolist(), added.tolist()):
+    for here, more in zip(provided.tolist(), added.tolist()):
         if more > _SMALL_N:
             share = min(share, max(limit - here, 0.0) / more)
         elif more < -_SMALL_N:

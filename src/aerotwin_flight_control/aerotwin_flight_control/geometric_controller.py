@@ -137,9 +137,9 @@ class GeometricController:
         """Return the rotor speeds (n,) [rad/s] to command for the next dt [s]."""
         drag = self._drag(state)
         acceleration = self._acceleration(state, drag)
-        wanted = self._wanted_acceleration(state, acceleration, reference, dt)
-        velocity = np.array([state.v_map, acceleration, wanted[1]])
-        force = self._mass * wanted
+        desired = self._desired_acceleration(state, acceleration, reference, dt)
+        velocity = np.array([state.v_map, acceleration, desired[1]])
+        force = self._mass * desired
         force[0] += self._mass * GRAVITY * _UP
         self.attitude = attitude_of_motion(force, velocity, reference.yaw_derivatives, drag)
         wrench = np.empty(4)
@@ -166,7 +166,7 @@ class GeometricController:
         force_body[2] += thrust
         return state.R_map_body @ force_body / self._mass - GRAVITY * _UP
 
-    def _wanted_acceleration(
+    def _desired_acceleration(
         self, state: BodyState, acceleration: FloatArray, reference: FlatState, dt: float
     ) -> FloatArray:
         """Return the wanted acceleration with two derivatives (3, 3), map axes.
@@ -182,12 +182,12 @@ class GeometricController:
         feedback = k_p * e_p + k_v * e_v + self._integral
         size = float(np.linalg.norm(feedback))
         share = min(1.0, gains.feedback_limit_m_s2 / size) if size > 0.0 else 1.0
-        wanted = np.array([a + share * feedback, jerk, snap])
+        desired = np.array([a + share * feedback, jerk, snap])
         if share == 1.0:  # at the limit the feedback does not change with the errors
-            wanted[1] += k_p * e_v + k_v * e_a
-            wanted[2] += k_p * e_a
-        wanted[0, 2] = max(wanted[0, 2], (_LEAST_LIFT - 1.0) * GRAVITY)
-        return wanted
+            desired[1] += k_p * e_v + k_v * e_a
+            desired[2] += k_p * e_a
+        desired[0, 2] = max(desired[0, 2], (_LEAST_LIFT - 1.0) * GRAVITY)
+        return desired
 
     def _integrate(self, e_p: FloatArray, dt: float) -> None:
         """Add to the integral [m/s^2], but not while the rotors cannot follow."""
@@ -204,20 +204,20 @@ class GeometricController:
 
     # -- rotation -----------------------------------------------------------------------------
 
-    def _moment(self, state: BodyState, wanted: FlatAttitude) -> FloatArray:
+    def _moment(self, state: BodyState, desired: FlatAttitude) -> FloatArray:
         """Return the moment (3,) in body axes [N m] (Mellinger and Kumar, eq. 10-12; Lee, eq. 16).
 
         The wanted rates are brought into the axes of the body as it is.
         """
-        R_body_wanted = state.R_map_body.T @ wanted.R_map_body
-        e_R = vee(R_body_wanted)  # half of vee(R^T R_d - R_d^T R)
+        R_body_desired = state.R_map_body.T @ desired.R_map_body
+        e_R = vee(R_body_desired)  # half of vee(R^T R_d - R_d^T R)
         omega = state.omega_in_body
-        omega_wanted, alpha = np.zeros(3), np.zeros(3)
+        omega_desired, alpha = np.zeros(3), np.zeros(3)
         if self.parameters.feed_forward != "none":
-            omega_wanted = R_body_wanted @ wanted.omega_in_body
+            omega_desired = R_body_desired @ desired.omega_in_body
         if self.parameters.feed_forward == "full":
-            alpha = R_body_wanted @ wanted.alpha_in_body - cross(omega, omega_wanted)
-        alpha = alpha + self._attitude_gain * e_R + self._rate_gain * (omega_wanted - omega)
+            alpha = R_body_desired @ desired.alpha_in_body - cross(omega, omega_desired)
+        alpha = alpha + self._attitude_gain * e_R + self._rate_gain * (omega_desired - omega)
         return self._inertia * alpha + cross(omega, self._inertia * omega)
 
     # -- rotors -------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ class RelayResult:
         return max(side.metrics()["rmse_m"] for side in self.sides)
 
     @property
-    def is_within_bars(self) -> bool | None:
+    def is_within_thresholds(self) -> bool | None:
         """Whether it reached its bars; None if it has none."""
         if self.bar_rmse_m is None and self.bar_separation_m is None:
             return None
@@ -103,7 +103,7 @@ class RelayResult:
             "bar_rmse_m": self.bar_rmse_m,
             "separation_min_m": float(self.separation.min()),
             "bar_separation_m": self.bar_separation_m,
-            "is_within_bars": self.is_within_bars,
+            "is_within_bars": self.is_within_thresholds,
             "vehicles": [side.metrics() for side in self.sides],
         }
 
@@ -135,8 +135,8 @@ def relay_sides(
     if len(t) == 0 or t[0] > -WINDOW_S or t[-1] < WINDOW_S:
         raise ValueError("the vehicles did not fly the whole relay; see how their flight ended")
     sides = []
-    for truth, wanted, begin_ns in zip(truths, references, begins_ns):
+    for truth, desired, begin_ns in zip(truths, references, begins_ns):
         p_map = truth.interpolate(stamps).p_ref_body
-        should = np.array([wanted.at((stamp - begin_ns) * 1e-9).p_map for stamp in stamps])
+        should = np.array([desired.at((stamp - begin_ns) * 1e-9).p_map for stamp in stamps])
         sides.append(RelaySide(t=t, p_map=p_map, error_map=p_map - should))
     return sides[0], sides[1]

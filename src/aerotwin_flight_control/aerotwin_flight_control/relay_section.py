@@ -29,7 +29,7 @@ _TEXT = (
 
 def relay_section(results: Sequence[RelayResult]) -> Section:
     """Return the chapter about relays that were flown."""
-    missed = [result.title for result in results if result.is_within_bars is False]
+    missed = [result.title for result in results if result.is_within_thresholds is False]
     return Section(
         title="Relay manoeuvre",
         name="relay",
@@ -73,7 +73,7 @@ def _headline(result: RelayResult) -> Headline:
         value=f"{result.rmse_m * 100.0:.2f}",
         unit="cm",
         meaning=f"position RMSE of the worse vehicle; at most {result.bar_rmse_m * 100.0:g} cm",
-        status="good" if result.is_within_bars else "bad",
+        status="good" if result.is_within_thresholds else "bad",
     )
 
 
@@ -89,7 +89,7 @@ def _cases(results: Sequence[RelayResult]) -> Table:
                 _bar(result.bar_rmse_m),
                 f"{largest * 100.0:.2f}",
                 f"{result.separation.min():.3f}",
-                {True: "yes", False: "no", None: "–"}[result.is_within_bars],
+                {True: "yes", False: "no", None: "–"}[result.is_within_thresholds],
             )
         )
     rows.append(("Pegasus' own files", "500", "7.26", "–", "8.95", "1.150", "–"))
@@ -104,13 +104,13 @@ def _cases(results: Sequence[RelayResult]) -> Table:
     )
 
 
-def _bar(bar: float | None) -> str:
-    return "–" if bar is None else f"{bar * 100.0:g}"
+def _bar(threshold: float | None) -> str:
+    return "–" if threshold is None else f"{threshold * 100.0:g}"
 
 
 def _apart(results: Sequence[RelayResult]) -> str:
-    bars = [r.bar_separation_m for r in results if r.bar_separation_m is not None]
-    return f"; at least {max(bars):g} m must be left" if bars else ""
+    thresholds = [r.bar_separation_m for r in results if r.bar_separation_m is not None]
+    return f"; at least {max(thresholds):g} m must be left" if thresholds else ""
 
 
 def _meanings(results: Sequence[RelayResult]) -> Table:
@@ -142,10 +142,10 @@ def _errors(results: Sequence[RelayResult]) -> str:
     with plots.style():
         axes = figure.add_subplot()
         axes.axvspan(-WINDOW_S, WINDOW_S, color=plots.TRUTH, alpha=0.12, lw=0)
-        bar = PEGASUS_RMSE_M * 100.0
-        axes.axhline(bar, color=plots.BAD, lw=1.1, ls=":")
-        label = f"Pegasus' own files, RMSE {bar:.1f} cm"
-        axes.annotate(label, (0.995, bar), xycoords=("axes fraction", "data"), ha="right",
+        threshold = PEGASUS_RMSE_M * 100.0
+        axes.axhline(threshold, color=plots.BAD, lw=1.1, ls=":")
+        label = f"Pegasus' own files, RMSE {threshold:.1f} cm"
+        axes.annotate(label, (0.995, threshold), xycoords=("axes fraction", "data"), ha="right",
                       va="bottom", color=plots.BAD)  # fmt: skip
         for result, colour in zip(results, _COLOURS):
             for side, style in zip(result.sides, ("-", (0, (4, 2)))):
@@ -169,8 +169,8 @@ def _passing(result: RelayResult) -> str:
         for side, colour, name in zip(result.sides, (plots.ALIGNED, plots.ESTIMATE), _SIDES):
             near = np.abs(side.t) <= _SHOWN_S
             p = side.p_map[near, :2] - middle
-            wanted = p - side.error_map[near, :2]
-            axes.plot(*wanted.T, color=plots.TRUTH, lw=5.0, alpha=0.45)
+            desired = p - side.error_map[near, :2]
+            axes.plot(*desired.T, color=plots.TRUTH, lw=5.0, alpha=0.45)
             axes.plot(*p.T, color=colour, lw=1.6, label=f"{name} vehicle")
             t = np.arange(-_SHOWN_S, _SHOWN_S + 0.01, 0.5)
             marks = [int(np.abs(side.t[near] - instant).argmin()) for instant in t]
@@ -192,10 +192,10 @@ def _separation(results: Sequence[RelayResult]) -> str:
             t = result.sides[0].t
             near = np.abs(t) <= WINDOW_S
             axes.plot(t[near], result.separation[near], color=colour, label=result.title)
-        bars = [r.bar_separation_m for r in results if r.bar_separation_m is not None]
-        if bars:
-            axes.axhline(max(bars), color=plots.BAD, lw=1.1, ls=":")
-            axes.annotate(f"at least {max(bars):g} m", (-WINDOW_S, max(bars)), va="top",
+        thresholds = [r.bar_separation_m for r in results if r.bar_separation_m is not None]
+        if thresholds:
+            axes.axhline(max(thresholds), color=plots.BAD, lw=1.1, ls=":")
+            axes.annotate(f"at least {max(thresholds):g} m", (-WINDOW_S, max(thresholds)), va="top",
                           textcoords="offset points", xytext=(2, -3), color=plots.BAD)  # fmt: skip
         axes.set(xlabel="t of eq. 17 [s]", ylabel="distance [m]", xlim=(-WINDOW_S, WINDOW_S))
         axes.set_ylim(bottom=0.0)

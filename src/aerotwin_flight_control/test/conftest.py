@@ -55,8 +55,8 @@ def fly(
             rotor_speed_rad_s=vehicle.rotor_speed_rad_s,
         )
         speeds = np.asarray(controller.step(sample))
-        wanted = controller.setpoint.p_map if controller.setpoint else np.full(3, np.nan)
-        rows.append([n * step_s, *state[layout.POSITION], *wanted])
+        desired = controller.setpoint.p_map if controller.setpoint else np.full(3, np.nan)
+        rows.append([n * step_s, *state[layout.POSITION], *desired])
         phases.append(controller.phase)
         if controller.is_finished or controller.failure is not None or vehicle.is_crashed:
             break

@@ -59,10 +59,10 @@ def test_rolling_to_the_right_lifts_the_left_rotors_and_turning_left_the_clockwi
 def test_beyond_the_rotors_yaw_gives_way_before_roll_and_pitch():
     wrench = np.array([15.0, 0.3, 0.2, 5.0])
     thrusts, is_met = ALLOCATION.thrusts(wrench)
-    given = ALLOCATION.wrench_per_thrust @ thrusts
+    provided = ALLOCATION.wrench_per_thrust @ thrusts
     assert not is_met
-    assert given[:3] == pytest.approx(wrench[:3], abs=ROUNDING)
-    assert 0.1 < given[3] < 5.0
+    assert provided[:3] == pytest.approx(wrench[:3], abs=ROUNDING)
+    assert 0.1 < provided[3] < 5.0
     assert min(thrusts.min(), LIMIT - thrusts.max()) == pytest.approx(0.0, abs=ROUNDING)
 
 
@@ -70,10 +70,10 @@ def test_beyond_the_rotors_yaw_gives_way_before_roll_and_pitch():
 def test_too_much_or_too_little_thrust_gives_way_to_roll_and_pitch(thrust):
     wrench = np.array([thrust, 0.5, -0.4, 0.0])
     thrusts, is_met = ALLOCATION.thrusts(wrench)
-    given = ALLOCATION.wrench_per_thrust @ thrusts
+    provided = ALLOCATION.wrench_per_thrust @ thrusts
     assert not is_met
-    assert given[1:3] == pytest.approx(wrench[1:3], abs=ROUNDING)
-    assert 0.0 < given[0] < LIFT
+    assert provided[1:3] == pytest.approx(wrench[1:3], abs=ROUNDING)
+    assert 0.0 < provided[0] < LIFT
 
 
 def test_any_wrench_gives_thrusts_within_their_limits():
@@ -81,8 +81,8 @@ def test_any_wrench_gives_thrusts_within_their_limits():
     for wrench in rng.normal(size=(500, 4)) * (60.0, 20.0, 20.0, 5.0):
         thrusts, _ = ALLOCATION.thrusts(wrench)
         assert thrusts.min() >= 0.0 and thrusts.max() <= LIMIT
-        given = ALLOCATION.wrench_per_thrust @ thrusts
-        assert given[1] * wrench[1] >= -ROUNDING  # never turns the wrong way
+        provided = ALLOCATION.wrench_per_thrust @ thrusts
+        assert provided[1] * wrench[1] >= -ROUNDING  # never turns the wrong way
 
 
 def test_speeds_give_thrusts_also_in_axial_inflow():

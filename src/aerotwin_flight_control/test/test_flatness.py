@@ -43,9 +43,9 @@ def _attitude(t, drag=DRAG):
 @pytest.mark.parametrize("t", [0.0, 0.7, 1.9, 4.2])
 def test_thrust_and_drag_of_the_attitude_give_the_motion(t):
     v, a, *_ = _motion(t)
-    wanted = _attitude(t)
-    R = wanted.R_map_body
-    force = wanted.thrust_n * R[:, 2] - R @ (DRAG * (R.T @ v)) - MASS * UP
+    desired = _attitude(t)
+    R = desired.R_map_body
+    force = desired.thrust_n * R[:, 2] - R @ (DRAG * (R.T @ v)) - MASS * UP
     assert force / MASS == pytest.approx(a, abs=ROUNDING)
     assert pytest.approx(np.eye(3), abs=ROUNDING) == R.T @ R
     assert np.linalg.det(R) == pytest.approx(1.0, abs=ROUNDING)
@@ -69,11 +69,11 @@ def test_heading_is_the_yaw_of_the_intrinsic_angles():
 def test_to_accelerate_east_while_facing_east_the_nose_goes_down_by_45_degrees():
     force = np.zeros((3, 3))
     force[0] = (MASS * GRAVITY, 0.0, MASS * GRAVITY)
-    wanted = attitude_of_motion(force, np.zeros((3, 3)), np.zeros(3), np.zeros(3))
+    desired = attitude_of_motion(force, np.zeros((3, 3)), np.zeros(3), np.zeros(3))
     half = np.sqrt(0.5)
     expected = [[half, 0.0, half], [0.0, 1.0, 0.0], [-half, 0.0, half]]
-    assert wanted.R_map_body == pytest.approx(np.array(expected), abs=ROUNDING)
-    assert wanted.thrust_n == pytest.approx(MASS * GRAVITY * np.sqrt(2.0))
+    assert desired.R_map_body == pytest.approx(np.array(expected), abs=ROUNDING)
+    assert desired.thrust_n == pytest.approx(MASS * GRAVITY * np.sqrt(2.0))
 
 
 def test_jerk_to_the_north_rolls_to_the_right_when_facing_east():
@@ -81,16 +81,16 @@ def test_jerk_to_the_north_rolls_to_the_right_when_facing_east():
     force = np.zeros((3, 3))
     force[0, 2] = MASS * GRAVITY
     force[1, 1] = MASS * 2.0
-    wanted = attitude_of_motion(force, np.zeros((3, 3)), np.zeros(3), np.zeros(3))
-    assert wanted.omega_in_body == pytest.approx([-2.0 / GRAVITY, 0.0, 0.0], abs=ROUNDING)
+    desired = attitude_of_motion(force, np.zeros((3, 3)), np.zeros(3), np.zeros(3))
+    assert desired.omega_in_body == pytest.approx([-2.0 / GRAVITY, 0.0, 0.0], abs=ROUNDING)
 
 
 def test_a_turn_on_the_spot_is_a_rate_about_body_z():
     force = np.zeros((3, 3))
     force[0, 2] = MASS * GRAVITY
-    wanted = attitude_of_motion(force, np.zeros((3, 3)), np.array([0.4, 0.5, 0.6]), np.zeros(3))
-    assert wanted.omega_in_body == pytest.approx([0.0, 0.0, 0.5], abs=ROUNDING)
-    assert wanted.alpha_in_body == pytest.approx([0.0, 0.0, 0.6], abs=ROUNDING)
+    desired = attitude_of_motion(force, np.zeros((3, 3)), np.array([0.4, 0.5, 0.6]), np.zeros(3))
+    assert desired.omega_in_body == pytest.approx([0.0, 0.0, 0.5], abs=ROUNDING)
+    assert desired.alpha_in_body == pytest.approx([0.0, 0.0, 0.6], abs=ROUNDING)
 
 
 def test_jets_follow_the_product_rule():

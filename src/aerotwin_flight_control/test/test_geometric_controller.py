@@ -116,12 +116,12 @@ def test_a_lagging_motor_led_in_full_is_there_after_one_step():
     controller = GeometricController(IRIS, GeometricParameters(motor_lead=1.0))
     plain = GeometricController(IRIS, GeometricParameters())
     state = _state(p=PLACE - (0.02, 0.01, 0.0))
-    wanted = plain.rotor_speeds(state, at_rest(PLACE, 0.0), DT)
+    desired = plain.rotor_speeds(state, at_rest(PLACE, 0.0), DT)
     command = controller.rotor_speeds(state, at_rest(PLACE, 0.0), DT)
     motor = IRIS.motor
-    tau = np.where(wanted > HOVER, motor.time_constant_up_s, motor.time_constant_down_s)
+    tau = np.where(desired > HOVER, motor.time_constant_up_s, motor.time_constant_down_s)
     reached = command + (HOVER - command) * np.exp(-DT / tau)
-    assert reached == pytest.approx(wanted)
+    assert reached == pytest.approx(desired)
 
 
 def test_without_feedback_the_moment_is_that_of_the_wanted_rate_as_the_body_sees_it():

@@ -22,10 +22,12 @@ def _flown(reference, offset, *, end_s=18.0):
     return Trajectory(stamps, p, np.tile([0.0, 0.0, 0.0, 1.0], (len(t), 1)))
 
 
-def _result(first=(0.0, 0.0, 0.0), second=(0.0, 0.0, 0.0), **bars):
+def _result(first=(0.0, 0.0, 0.0), second=(0.0, 0.0, 0.0), **thresholds):
     truths = [_flown(reference, offset) for reference, offset in zip(REFERENCES, (first, second))]
     sides = relay_sides(truths, REFERENCES, [BEGIN_NS, BEGIN_NS + 1_000_000])
-    return RelayResult(name="a", title="A", text="as it is", sides=sides, step_s=0.004, **bars)
+    return RelayResult(
+        name="a", title="A", text="as it is", sides=sides, step_s=0.004, **thresholds
+    )
 
 
 def test_a_perfect_relay_has_no_error_but_that_of_its_stamps():
@@ -46,7 +48,7 @@ def test_errors_are_those_that_were_made_and_the_worse_vehicle_counts():
 
 
 @pytest.mark.parametrize(
-    ("bars", "is_within"),
+    ("thresholds", "is_within"),
     [
         ({}, None),
         ({"bar_rmse_m": 0.06, "bar_separation_m": 1.12}, True),
@@ -54,8 +56,8 @@ def test_errors_are_those_that_were_made_and_the_worse_vehicle_counts():
         ({"bar_separation_m": 1.2}, False),
     ],
 )
-def test_bars_are_met_or_missed(bars, is_within):
-    assert _result(first=(0.05, 0.0, 0.0), **bars).is_within_bars is is_within
+def test_bars_are_met_or_missed(thresholds, is_within):
+    assert _result(first=(0.05, 0.0, 0.0), **thresholds).is_within_thresholds is is_within
 
 
 def test_a_relay_that_was_not_flown_to_its_end_is_not_judged():

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 STEP_M = 0.5
-KEPT_M = 1.6
+RETAINED_M = 1.6
 """Nothing stands nearer to the way than this."""
 
 
@@ -44,5 +44,5 @@ class Airspace:
 
     def is_free(self, x: float, y: float, radius_m: float, top_m: float) -> bool:
         """Whether the way passes beside or above an upright cylinder, with room to spare."""
-        near = self._tree.query_ball_point([x, y], radius_m + KEPT_M)
-        return bool((self._way[near, 2] > top_m + KEPT_M).all())
+        near = self._tree.query_ball_point([x, y], radius_m + RETAINED_M)
+        return bool((self._way[near, 2] > top_m + RETAINED_M).all())

@@ -76,10 +76,10 @@ def build_campus(
         (b.x_m, b.y_m, b.yaw, b.length_m + 1.0, b.width_m + 1.0, b.z_m)
         for b in plan.buildings.values()
     ]
-    kept = np.clip((10.0 - distance) / 2.0, 0.0, 1.0)
+    weight = np.clip((10.0 - distance) / 2.0, 0.0, 1.0)
     z = level_pads(x, y, base.z_m, pads, reach_m=5.0)
     site = Site(
-        x_m=x, y_m=y, z_m=z + kept * (base.z_m - z), seed=seed, strokes=_strokes(road, plan)
+        x_m=x, y_m=y, z_m=z + weight * (base.z_m - z), seed=seed, strokes=_strokes(road, plan)
     )
     return settlement_meshes(
         site, plan, chunks=CHUNKS, ground_texel_m=parameters.texel_m, texel_m=parameters.texel_m,
@@ -127,7 +127,7 @@ def _plan(site: Site, road: Road, seed: int) -> Settlement:
     """Choose places: buildings first, then cars, lamps, trees and bushes on what is left."""
     rng = np.random.default_rng([seed, 52])
     free = FreeGround(site.low_m + 1.0, site.high_m - 1.0)
-    free.take_line(road.points_m, ROAD_M + 2.0 * (3.6 + WALKWAY_M))
+    free.reserve_line(road.points_m, ROAD_M + 2.0 * (3.6 + WALKWAY_M))
     buildings = _buildings(site, road, free, rng)
     cars = []
     for s0, s1, side in BAYS:
@@ -182,7 +182,7 @@ def _plants(site: Site, road: Road, free: FreeGround, rng) -> list[Plant]:
             kind="tree", x_m=x, y_m=y, z_m=float(site.height(x, y)), height_m=rng.uniform(6.0, 11.0)
         )
         for x, y in _rim(rng)
-        if free.take_disc(x, y, 2.0)
+        if free.reserve_disc(x, y, 2.0)
     ]
     for kind, n, low, high, room in (
         ("tree", 70, 5.0, 10.5, 2.2), ("conifer", 16, 5.0, 9.0, 1.6),
@@ -192,7 +192,7 @@ def _plants(site: Site, road: Road, free: FreeGround, rng) -> list[Plant]:
             near = rng.random() < 0.6
             offset = rng.choice([-1.0, 1.0]) * rng.uniform(9.5, 14.0 if near else 40.0)
             x, y, _ = road.at(rng.uniform(0.0, LOOP_M), offset)
-            if free.take_disc(x, y, room):
+            if free.reserve_disc(x, y, room):
                 height = rng.uniform(low, high)
                 z = float(site.height(x, y))
                 plants.append(Plant(kind=kind, x_m=x, y_m=y, z_m=z, height_m=height))

@@ -258,12 +258,12 @@ def _wall_vertices(s: np.ndarray, t: np.ndarray, relief: np.ndarray, seed: int) 
     foot, seaward = _plan(s)
     back, z, angle = _profile(t)
     # The relief dies out on the plateau, where the wall's sheet meets the plateau's.
-    kept = np.clip((PROFILE_M - t) / (ROLL_M + BEND_M), 0.0, 1.0) ** 1.5
-    outwards = relief * (kept * np.cos(angle))[:, None] - back[:, None]
+    weight = np.clip((PROFILE_M - t) / (ROLL_M + BEND_M), 0.0, 1.0) ** 1.5
+    outwards = relief * (weight * np.cos(angle))[:, None] - back[:, None]
     rise = np.clip(t / SLOPE_M, 0.0, 1.0)[:, None] * _top_variation(s, seed)[None, :]
     vertices = np.empty((len(t), len(s), 3))
     vertices[..., :2] = foot[None] + seaward[None] * outwards[..., None]
-    vertices[..., 2] = z[:, None] + rise + relief * (0.3 * kept * np.sin(angle))[:, None]
+    vertices[..., 2] = z[:, None] + rise + relief * (0.3 * weight * np.sin(angle))[:, None]
     return vertices
 
 
@@ -302,9 +302,9 @@ def _grid_mesh(
     n_rows, n_columns = vertices.shape[:2]
     triangles = grid_triangles(n_rows, n_columns)
     if cut is not None:
-        kept = np.ones((n_rows - 1, n_columns - 1, 2), bool)
-        kept[cut] = False
-        triangles = triangles[kept.ravel()]
+        weight = np.ones((n_rows - 1, n_columns - 1, 2), bool)
+        weight[cut] = False
+        triangles = triangles[weight.ravel()]
     vertices, uv = vertices.reshape(-1, 3), np.stack([u, v], axis=-1).reshape(-1, 2)
     if keep is not None:
         triangles = triangles[keep.ravel()[triangles].all(axis=1)]

@@ -54,10 +54,10 @@ def _glass(fx, fz, width, height, s, z, cell, seed):
     """Grey of a window and the share of its frame: sky in the glass, blinds, mullions."""
     across, up = fx * width, fz * height
     rim = min(min(across, width - across), min(up, height - up))
-    bar = abs(fx - 0.5) * width
+    threshold = abs(fx - 0.5) * width
     if height > 1.3:
-        bar = min(bar, abs(up - 0.68 * height))
-    frame = max(1.0 - smoothstep(0.07, 0.09, rim), 1.0 - smoothstep(0.025, 0.04, bar))
+        threshold = min(threshold, abs(up - 0.68 * height))
+    frame = max(1.0 - smoothstep(0.07, 0.09, rim), 1.0 - smoothstep(0.025, 0.04, threshold))
     sky = gradient_noise(0.5 * s, 0.8 * z, seed + 611) + 0.5 * gradient_noise(
         1.9 * s, 2.7 * z, seed + 613
     )

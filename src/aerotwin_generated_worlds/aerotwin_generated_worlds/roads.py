@@ -68,8 +68,8 @@ class Road:
 
     def beside(self, offset_m: float, s0: float = 0.0, s1: float = np.inf) -> np.ndarray:
         """Return points of the line between two arc lengths, moved to the left [m]."""
-        kept = (self.s_m >= s0) & (self.s_m <= s1)
-        return self.points_m[kept] + offset_m * self.left[kept]
+        weight = (self.s_m >= s0) & (self.s_m <= s1)
+        return self.points_m[weight] + offset_m * self.left[weight]
 
     def strokes(self, *, walkway_m: float = 0.0) -> list[Stroke]:
         """Return asphalt, edge lines, dashes in the middle and walkways on both sides."""
@@ -93,11 +93,11 @@ class Road:
 
     def crossing(self, s: float) -> list[Stroke]:
         """Return the bars of a pedestrian crossing."""
-        bars = []
+        thresholds = []
         for offset in np.arange(0.6 - self.width_m / 2.0, self.width_m / 2.0 - 0.3, 1.0):
-            bar = self.beside(offset, s - 1.6, s + 1.6)
-            bars.append(Stroke(material=WHITE, points_m=bar, width_m=0.5))
-        return bars
+            threshold = self.beside(offset, s - 1.6, s + 1.6)
+            thresholds.append(Stroke(material=WHITE, points_m=threshold, width_m=0.5))
+        return thresholds
 
 
 def loop_road(corners_m: np.ndarray, length_m: float, width_m: float) -> Road:
@@ -142,7 +142,7 @@ class FreeGround:
     def _pixels(self, points: np.ndarray) -> np.ndarray:
         return np.round((np.asarray(points) - self._low) / FREE_CELL_M).astype(np.int32)
 
-    def take_line(self, points: np.ndarray, width_m: float) -> None:
+    def reserve_line(self, points: np.ndarray, width_m: float) -> None:
         """Take the ground along a line."""
         thickness = max(round(width_m / FREE_CELL_M), 1)
         cv2.polylines(self._taken, [self._pixels(points)], False, 1, thickness)
@@ -155,14 +155,14 @@ class FreeGround:
             return False
         low, high = pixels.min(axis=0), pixels.max(axis=0) + 1
         window = self._taken[low[1] : high[1], low[0] : high[0]]
-        wanted = np.zeros_like(window)
-        cv2.fillConvexPoly(wanted, pixels - low, 1)
-        if (window & wanted).any():
+        requested = np.zeros_like(window)
+        cv2.fillConvexPoly(requested, pixels - low, 1)
+        if (window & requested).any():
             return False
-        window |= wanted
+        window |= requested
         return True
 
-    def take_disc(self, x: float, y: float, radius_m: float) -> bool:
+    def reserve_disc(self, x: float, y: float, radius_m: float) -> bool:
         """Take a disc if it is free; return whether it was."""
         angle = np.arange(12) * (np.pi / 6.0)
         ring = np.column_stack([np.cos(angle), np.sin(angle)])

@@ -95,9 +95,13 @@ def build_route(
         for b in plan.buildings.values()
     ]
     levelled = level_pads(x, y, z, pads)
-    kept = np.clip((7.0 - distance) / 2.5, 0.0, 1.0)
+    weight = np.clip((7.0 - distance) / 2.5, 0.0, 1.0)
     site = Site(
-        x_m=x, y_m=y, z_m=levelled + kept * (z - levelled), seed=seed, strokes=_strokes(road, plan)
+        x_m=x,
+        y_m=y,
+        z_m=levelled + weight * (z - levelled),
+        seed=seed,
+        strokes=_strokes(road, plan),
     )
 
     def ground_texel(low, high):
@@ -151,7 +155,7 @@ def _strokes(road: Road, plan: Settlement) -> list[Stroke]:
 def _plan(site: Site, road: Road, seed: int) -> Settlement:
     rng = np.random.default_rng([seed, 62])
     free = FreeGround(site.low_m + 1.0, site.high_m - 1.0)
-    free.take_line(road.points_m, ROAD_M + 6.0)
+    free.reserve_line(road.points_m, ROAD_M + 6.0)
     buildings = _buildings(site, road, free, rng)
     poles, boards = [], {}
     for s in np.arange(12.0, LENGTH_M, POLE_M):
@@ -172,7 +176,7 @@ def _plan(site: Site, road: Road, seed: int) -> Settlement:
     for _ in range(14):
         side = rng.choice([-1.0, 1.0])
         x, y, yaw = road.at(rng.uniform(20.0, LENGTH_M - 20.0), side * (ROAD_M / 2.0 + 4.2))
-        if free.take_disc(x, y, 2.3):
+        if free.reserve_disc(x, y, 2.3):
             cars.append(Car(x_m=x, y_m=y, z_m=float(site.height(x, y)), yaw=yaw))
     plants = _plants(site, road, free, rng)
     return Settlement(
@@ -217,7 +221,7 @@ def _plants(site: Site, road: Road, free: FreeGround, rng) -> list[Plant]:
             x, y, _ = road.at(rng.uniform(0.0, LENGTH_M), offset)
             if road.nearest(np.array(x), np.array(y))[0] < 5.0 + room:
                 continue
-            if free.take_disc(x, y, room):
+            if free.reserve_disc(x, y, room):
                 height, z = rng.uniform(low, high), float(site.height(x, y))
                 plant = Plant(kind=kind, x_m=x, y_m=y, z_m=z, height_m=height)
                 radius, top = plant.room_m

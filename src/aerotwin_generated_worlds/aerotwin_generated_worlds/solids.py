@@ -72,8 +72,8 @@ def strips(loops: np.ndarray, uv: np.ndarray, *, without: np.ndarray | None = No
     vertices = np.concatenate([loops, loops[:, :1]], axis=1)
     index = np.arange(k * (n + 1)).reshape(k, n + 1)
     cells = np.stack([index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]], axis=-1)
-    kept = cells.reshape(-1, 4) if without is None else cells[~without]
-    triangles = np.concatenate([kept[:, [0, 1, 2]], kept[:, [0, 2, 3]]])
+    weight = cells.reshape(-1, 4) if without is None else cells[~without]
+    triangles = np.concatenate([weight[:, [0, 1, 2]], weight[:, [0, 2, 3]]])
     patch = Patch(vertices=vertices.reshape(-1, 3), uv=uv.reshape(-1, 2), triangles=triangles)
     return without_slivers(patch)
 

@@ -170,8 +170,8 @@ def test_free_ground_is_taken_once():
     assert not free.take(square + 3.0)
     assert free.take(square + np.array([5.5, 0.0]))
     assert not free.take(square - np.array([9.0, 0.0]))  # beyond the border
-    free.take_line(np.array([[-9.0, 7.0], [9.0, 7.0]]), 2.0)
-    assert not free.take_disc(0.0, 7.0, 1.0)
+    free.reserve_line(np.array([[-9.0, 7.0], [9.0, 7.0]]), 2.0)
+    assert not free.reserve_disc(0.0, 7.0, 1.0)
 
 
 def test_a_pad_is_level_and_its_slopes_end_at_its_reach():

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Motion of wheeled robots on terrain: unicycle and bicycle with lags, slip and command delay.
 
-A `GroundVehicle` is stepped under a `Command`, a speed and a rate of turn of `base_link`, which is
+A `GroundVehicle` is stepped under a `VelocityCommand`, a speed and a rate of turn of `base_link`,
+which is
 on the ground between the wheels, x ahead, z up. Its pose in `map` follows a terrain that is given
 as a function; its wheel odometry knows of no slip. The package knows no ROS, no world, no sensor.
 """
@@ -11,7 +12,7 @@ from aerotwin_ground_dynamics.arc import arc
 from aerotwin_ground_dynamics.bicycle import BicycleParameters, BicycleState, bicycle_step
 from aerotwin_ground_dynamics.delay import CommandDelay
 from aerotwin_ground_dynamics.lag import lag_step
-from aerotwin_ground_dynamics.motion import Command, Twist
+from aerotwin_ground_dynamics.motion import Twist, VelocityCommand
 from aerotwin_ground_dynamics.slip import NO_SLIP, Slip, SlipParameters
 from aerotwin_ground_dynamics.terrain import (
     Ground,
@@ -26,7 +27,6 @@ __all__ = [
     "NO_SLIP",
     "BicycleParameters",
     "BicycleState",
-    "Command",
     "CommandDelay",
     "Ground",
     "GroundVehicle",
@@ -36,6 +36,7 @@ __all__ = [
     "Twist",
     "UnicycleParameters",
     "UnicycleState",
+    "VelocityCommand",
     "WheelOdometry",
     "WheelParameters",
     "arc",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from aerotwin_core.parameters import parameter
 from aerotwin_ground_dynamics.drive import DriveParameters, speed_step
 from aerotwin_ground_dynamics.lag import lag_step
-from aerotwin_ground_dynamics.motion import Command, Twist
+from aerotwin_ground_dynamics.motion import Twist, VelocityCommand
 from aerotwin_ground_dynamics.terrain import WheelParameters
 
 STANDING_M_S = 0.01
@@ -52,7 +52,7 @@ class BicycleState:
 
 
 def bicycle_step(
-    parameters: BicycleParameters, state: BicycleState, command: Command, dt: float
+    parameters: BicycleParameters, state: BicycleState, command: VelocityCommand, dt: float
 ) -> tuple[BicycleState, Twist]:
     """Return the state after a time, and the mean twist of the wheels over it.
 
@@ -64,7 +64,7 @@ def bicycle_step(
     v, v_mean = speed_step(p, state.v_m_s, command.v_m_s, dt)
     steering, steering_mean = lag_step(
         state.steering_rad,
-        _wanted_steering(p, state, command),
+        _desired_steering(p, state, command),
         time_constant_s=p.steering_lag_s,
         limit_per_s=p.maximum_steering_rate_rad_s,
         dt=dt,
@@ -73,8 +73,8 @@ def bicycle_step(
     return BicycleState(v_m_s=v, steering_rad=steering), mean
 
 
-def _wanted_steering(p: BicycleParameters, state: BicycleState, command: Command) -> float:
+def _desired_steering(p: BicycleParameters, state: BicycleState, command: VelocityCommand) -> float:
     if abs(command.v_m_s) < STANDING_M_S:
         return state.steering_rad
-    wanted = math.atan(p.wheels.wheelbase_m * command.omega_rad_s / command.v_m_s)
-    return min(max(wanted, -p.maximum_steering_rad), p.maximum_steering_rad)
+    desired = math.atan(p.wheels.wheelbase_m * command.omega_rad_s / command.v_m_s)
+    return min(max(desired, -p.maximum_steering_rad), p.maximum_steering_rad)

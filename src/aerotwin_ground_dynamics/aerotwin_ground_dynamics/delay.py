@@ -4,7 +4,7 @@
 
 from collections import deque
 
-from aerotwin_ground_dynamics.motion import Command
+from aerotwin_ground_dynamics.motion import VelocityCommand
 
 
 class CommandDelay:
@@ -20,17 +20,17 @@ class CommandDelay:
         if delay_ns < 0:
             raise ValueError(f"delay_ns must not be negative, got {delay_ns}")
         self._delay_ns = delay_ns
-        self._waiting: deque[tuple[int, Command]] = deque()
-        self._acting = Command()
-        self._given = Command()
+        self._waiting: deque[tuple[int, VelocityCommand]] = deque()
+        self._acting = VelocityCommand()
+        self._provided = VelocityCommand()
 
-    def give(self, stamp_ns: int, command: Command) -> None:
+    def give(self, stamp_ns: int, command: VelocityCommand) -> None:
         """Take a command that is given at a time [ns]; times do not decrease."""
-        if command != self._given:
+        if command != self._provided:
             self._waiting.append((stamp_ns + self._delay_ns, command))
-            self._given = command
+            self._provided = command
 
-    def acting(self, stamp_ns: int) -> Command:
+    def acting(self, stamp_ns: int) -> VelocityCommand:
         """Return the command that acts at a time [ns]."""
         while self._waiting and self._waiting[0][0] <= stamp_ns:
             self._acting = self._waiting.popleft()[1]

@@ -34,13 +34,13 @@ class DriveParameters:
 
 
 def speed_step(
-    parameters: DriveParameters, v_m_s: float, wanted_m_s: float, dt: float
+    parameters: DriveParameters, v_m_s: float, desired_m_s: float, dt: float
 ) -> tuple[float, float]:
     """Return the speed after a time [s] of a command for a speed, and its mean over it [m/s]."""
     p = parameters
     return lag_step(
         v_m_s,
-        min(max(wanted_m_s, p.minimum_v_m_s), p.maximum_v_m_s),
+        min(max(desired_m_s, p.minimum_v_m_s), p.maximum_v_m_s),
         time_constant_s=p.v_lag_s,
         limit_per_s=p.maximum_acceleration_m_s2,
         dt=dt,

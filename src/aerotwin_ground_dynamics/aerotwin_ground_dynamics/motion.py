@@ -5,7 +5,7 @@
 from typing import NamedTuple
 
 
-class Command(NamedTuple):
+class VelocityCommand(NamedTuple):
     """What a path tracker asks for.
 
     Attributes
@@ -21,7 +21,7 @@ class Command(NamedTuple):
 
 
 class Twist(NamedTuple):
-    """How a vehicle moves in the plane that it stands on; `v_m_s`, `omega_rad_s` as `Command`."""
+    """Motion in the plane of the ground; `v_m_s`, `omega_rad_s` as in `VelocityCommand`."""
 
     v_m_s: float = 0.0
     omega_rad_s: float = 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from aerotwin_core.parameters import parameter
 from aerotwin_ground_dynamics.drive import DriveParameters, speed_step
 from aerotwin_ground_dynamics.lag import lag_step
-from aerotwin_ground_dynamics.motion import Command, Twist
+from aerotwin_ground_dynamics.motion import Twist, VelocityCommand
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class UnicycleState:
 
 
 def unicycle_step(
-    parameters: UnicycleParameters, state: UnicycleState, command: Command, dt: float
+    parameters: UnicycleParameters, state: UnicycleState, command: VelocityCommand, dt: float
 ) -> tuple[UnicycleState, Twist]:
     """Return the state after a time, and the mean twist of the wheels over it.
 
@@ -52,7 +52,7 @@ def unicycle_step(
         Lags and limits.
     state : UnicycleState
         Now.
-    command : Command
+    command : VelocityCommand
         What acts during the step; cut to the limits.
     dt : float
         Time of the step [s].

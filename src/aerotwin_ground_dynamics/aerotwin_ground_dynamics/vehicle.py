@@ -14,7 +14,7 @@ from aerotwin_core.time import from_seconds
 from aerotwin_ground_dynamics.arc import arc, planar_pose
 from aerotwin_ground_dynamics.bicycle import BicycleParameters, BicycleState, bicycle_step
 from aerotwin_ground_dynamics.delay import CommandDelay
-from aerotwin_ground_dynamics.motion import Command, Twist
+from aerotwin_ground_dynamics.motion import Twist, VelocityCommand
 from aerotwin_ground_dynamics.slip import Slip
 from aerotwin_ground_dynamics.terrain import Ground, pose_on_ground
 from aerotwin_ground_dynamics.unicycle import UnicycleParameters, UnicycleState, unicycle_step
@@ -122,7 +122,7 @@ class GroundVehicle:
         self._stand(float(T[0, 3]), float(T[1, 3]), math.atan2(T[1, 0], T[0, 0]))
         self._state, self._model_step = _model(self.parameters)
 
-    def step(self, dt_s: float, command: Command) -> None:
+    def step(self, dt_s: float, command: VelocityCommand) -> None:
         """Move for a time [s] under a command that is given now.
 
         Raises

@@ -11,18 +11,18 @@ import pytest
 from aerotwin_ground_dynamics import (
     NO_SLIP,
     BicycleParameters,
-    Command,
     GroundVehicle,
     NoGroundError,
     SlipParameters,
     Twist,
     UnicycleParameters,
+    VelocityCommand,
 )
 
 ROUNDING = 1e-9
 """Sums of some thousand float64 of the size of metres."""
 STEP_S = 0.01
-TURNING = Command(1.0, 0.4)
+TURNING = VelocityCommand(1.0, 0.4)
 INSTANT = UnicycleParameters(
     slip=NO_SLIP,
     v_lag_s=0.0,
@@ -76,7 +76,7 @@ def test_constant_commands_drive_a_circle():
     centre = T_map_0 @ [0.0, radius, 0.0, 1.0]
     ways = []
     for _ in range(round(2.0 * math.pi / 0.4 / STEP_S)):
-        car.step(STEP_S, Command(1.0, 0.4))
+        car.step(STEP_S, VelocityCommand(1.0, 0.4))
         ways.append(car.T_map_base[:2, 3])
     assert np.linalg.norm(ways - centre[:2], axis=1) == pytest.approx(radius, abs=ROUNDING)
     turn = 0.4 * STEP_S * len(ways)
@@ -86,8 +86,8 @@ def test_constant_commands_drive_a_circle():
 
 def test_on_a_slope_the_way_is_measured_along_the_slope():
     slope = 0.25
-    car, T_map_0 = started(INSTANT, lambda x, y: slope * x, Command(1.2, 0.0))
-    drive(car, Command(1.2, 0.0), 5.0)
+    car, T_map_0 = started(INSTANT, lambda x, y: slope * x, VelocityCommand(1.2, 0.0))
+    drive(car, VelocityCommand(1.2, 0.0), 5.0)
     way = car.T_map_base[:3, 3] - T_map_0[:3, 3]
     assert np.linalg.norm(way) == pytest.approx(6.0, abs=ROUNDING)
     assert way[2] / way[0] == pytest.approx(slope, abs=ROUNDING)
@@ -95,7 +95,7 @@ def test_on_a_slope_the_way_is_measured_along_the_slope():
 
 def test_on_a_slope_a_circle_is_one_in_the_slope():
     car, T_map_0 = started(INSTANT, lambda x, y: 0.2 * x - 0.1 * y)
-    drive(car, Command(1.0, 0.4), 7.0)
+    drive(car, VelocityCommand(1.0, 0.4), 7.0)
     expected = T_map_0 @ pose(2.5 * math.sin(2.8), 2.5 * (1.0 - math.cos(2.8)), 2.8)
     assert car.T_map_base == pytest.approx(expected, abs=ROUNDING)
 
@@ -106,7 +106,7 @@ def test_over_waves_the_wheels_stay_on_the_ground():
 
     car = vehicle(INSTANT, waves)
     for _ in range(3000):
-        car.step(STEP_S, Command(1.0, 0.1))
+        car.step(STEP_S, VelocityCommand(1.0, 0.1))
         T = car.T_map_base
         half = INSTANT.wheels.wheelbase_m
         # The chord of a wave of 15 m over 1.1 m: amplitude x (k d)^2 / 8.
@@ -118,7 +118,7 @@ def test_slip_shortens_the_way_and_the_turn():
     parameters = dataclasses.replace(INSTANT, slip=CONSTANT_SLIP)
     car, T_map_0 = started(parameters)
     assert car.twist == pytest.approx(Twist(0.96, 0.36), abs=ROUNDING)
-    drive(car, Command(1.0, 0.4), 3.0)
+    drive(car, VelocityCommand(1.0, 0.4), 3.0)
     radius, turn = 0.96 / 0.36, 0.36 * 3.0
     expected = T_map_0 @ pose(radius * math.sin(turn), radius * (1.0 - math.cos(turn)), turn)
     assert car.T_map_base == pytest.approx(expected, abs=ROUNDING)
@@ -127,9 +127,9 @@ def test_slip_shortens_the_way_and_the_turn():
 def test_the_curvature_of_the_slip_walks_while_the_vehicle_drives():
     walking = dataclasses.replace(NO_SLIP, curvature_walk_1_per_m_sqrt_m=0.001)
     car = vehicle(dataclasses.replace(INSTANT, slip=walking))
-    drive(car, Command(0.0, 0.4), 1.0)
+    drive(car, VelocityCommand(0.0, 0.4), 1.0)
     assert car.slip.curvature_1_per_m == 0.0
-    drive(car, Command(1.0, 0.0), 5.0)
+    drive(car, VelocityCommand(1.0, 0.0), 5.0)
     assert car.slip.curvature_1_per_m != 0.0
 
 
@@ -137,7 +137,7 @@ def test_wheel_odometry_knows_no_slip_and_no_slope():
     free, slipping = vehicle(), vehicle(dataclasses.replace(INSTANT, slip=CONSTANT_SLIP))
     hill = vehicle(INSTANT, lambda x, y: 0.2 * x, start=pose(5.0, 1.0, 2.0))
     for car in (free, slipping, hill):
-        drive(car, Command(1.0, 0.4), 4.0)
+        drive(car, VelocityCommand(1.0, 0.4), 4.0)
         assert car.wheel_odometry.twist == Twist(1.0, 0.4)
         assert car.wheel_odometry.T_odom_base == pytest.approx(free.T_map_base, abs=ROUNDING)
 
@@ -146,22 +146,22 @@ def test_a_step_of_the_command_is_answered_by_delay_and_lag():
     parameters = dataclasses.replace(INSTANT, v_lag_s=0.2, omega_lag_s=0.3, command_delay_s=0.15)
     car = vehicle(parameters)
     for k in range(1, 200):
-        car.step(STEP_S, Command(0.5, 0.3))
+        car.step(STEP_S, VelocityCommand(0.5, 0.3))
         since = max(k * STEP_S - 0.15, 0.0)
         expected = 0.5 * (1.0 - math.exp(-since / 0.2)), 0.3 * (1.0 - math.exp(-since / 0.3))
         assert car.twist == pytest.approx(expected, abs=ROUNDING)
     # The way lags behind by delay and time constant.
     t = 199 * STEP_S - 0.15
     way = 0.5 * (t - 0.2 * (1.0 - math.exp(-t / 0.2)))
-    straight = drive(vehicle(parameters), Command(0.5, 0.0), 1.99)
+    straight = drive(vehicle(parameters), VelocityCommand(0.5, 0.0), 1.99)
     assert straight.T_map_base[0, 3] == pytest.approx(way, abs=ROUNDING)
 
 
 def test_a_bicycle_drives_the_circle_of_its_steering():
     parameters = BicycleParameters(slip=NO_SLIP)
-    car = drive(vehicle(parameters), Command(1.0, 0.4), 8.0)
+    car = drive(vehicle(parameters), VelocityCommand(1.0, 0.4), 8.0)
     centre = car.T_map_base @ [0.0, 2.5, 0.0, 1.0]
-    drive(car, Command(1.0, 0.4), 5.0)
+    drive(car, VelocityCommand(1.0, 0.4), 5.0)
     # The lags have died out to exp(-8 / 0.2).
     assert car.T_map_base @ [0.0, 2.5, 0.0, 1.0] == pytest.approx(centre, abs=ROUNDING)
 
@@ -169,7 +169,7 @@ def test_a_bicycle_drives_the_circle_of_its_steering():
 def test_the_same_seed_gives_the_same_bytes_and_another_does_not():
     def run(seed):
         car = vehicle(UnicycleParameters(), seed=seed)
-        return drive(car, Command(1.0, 0.2), 20.0).T_map_base.tobytes()
+        return drive(car, VelocityCommand(1.0, 0.2), 20.0).T_map_base.tobytes()
 
     assert run(4) == run(4)
     assert run(4) != run(5)
@@ -195,7 +195,7 @@ def test_a_pose_handed_out_is_a_copy():
 def test_a_vehicle_that_leaves_the_world_says_so():
     car = vehicle(INSTANT, lambda x, y: np.where(x < 2.0, 0.0, -np.inf))
     with pytest.raises(NoGroundError, match="no ground"):
-        drive(car, Command(1.0, 0.0), 5.0)
+        drive(car, VelocityCommand(1.0, 0.0), 5.0)
 
 
 def test_what_is_no_pose_no_seed_no_command_and_no_time_is_refused():
@@ -203,6 +203,6 @@ def test_what_is_no_pose_no_seed_no_command_and_no_time_is_refused():
         vehicle(start=np.eye(3))
     with pytest.raises(ValueError, match="seed"):
         vehicle(seed=-1)
-    for dt, command in ((0.0, Command()), (0.01, Command(math.nan, 0.0))):
+    for dt, command in ((0.0, VelocityCommand()), (0.01, VelocityCommand(math.nan, 0.0))):
         with pytest.raises(ValueError, match="positive time and a finite command"):
             vehicle().step(dt, command)

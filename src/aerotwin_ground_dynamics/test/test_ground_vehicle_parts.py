@@ -15,7 +15,6 @@ from aerotwin_ground_dynamics import (
     NO_SLIP,
     BicycleParameters,
     BicycleState,
-    Command,
     CommandDelay,
     NoGroundError,
     Slip,
@@ -23,6 +22,7 @@ from aerotwin_ground_dynamics import (
     Twist,
     UnicycleParameters,
     UnicycleState,
+    VelocityCommand,
     WheelParameters,
     arc,
     bicycle_step,
@@ -79,8 +79,8 @@ def test_a_quarter_of_a_circle_to_the_left_ends_at_its_radius_ahead_and_to_the_l
 
 def test_a_command_acts_after_its_delay_and_not_before():
     delay = CommandDelay(50)
-    delay.give(0, Command(1.0, 0.0))
-    delay.give(10, Command(2.0, 0.0))
+    delay.give(0, VelocityCommand(1.0, 0.0))
+    delay.give(10, VelocityCommand(2.0, 0.0))
     assert [delay.acting(t).v_m_s for t in (49, 50, 59, 60, 1000)] == [0.0, 1.0, 1.0, 2.0, 2.0]
     with pytest.raises(ValueError, match="negative"):
         CommandDelay(-1)
@@ -91,12 +91,12 @@ def test_a_unicycle_obeys_its_limits():
     state = UnicycleState()
     speeds = []
     for _ in range(300):
-        state, _ = unicycle_step(p, state, Command(9.0, -9.0), 0.01)
+        state, _ = unicycle_step(p, state, VelocityCommand(9.0, -9.0), 0.01)
         speeds.append(state.v_m_s)
     assert state.twist(p) == Twist(p.maximum_v_m_s, -p.maximum_omega_rad_s)
     assert np.diff(speeds).max() == pytest.approx(0.01 * p.maximum_acceleration_m_s2, abs=ROUNDING)
     for _ in range(600):
-        state, _ = unicycle_step(p, state, Command(-9.0, 9.0), 0.01)
+        state, _ = unicycle_step(p, state, VelocityCommand(-9.0, 9.0), 0.01)
     assert state.twist(p) == Twist(p.minimum_v_m_s, p.maximum_omega_rad_s)
 
 
@@ -111,29 +111,29 @@ def test_a_bicycle_turns_about_the_point_that_its_axles_point_to():
 def test_a_bicycle_is_steered_to_the_curvature_that_it_is_asked_for():
     p, state = BicycleParameters(), BicycleState()
     for _ in range(1000):
-        state, _ = bicycle_step(p, state, Command(-0.8, 0.2), 0.01)
+        state, _ = bicycle_step(p, state, VelocityCommand(-0.8, 0.2), 0.01)
     assert state.twist(p) == pytest.approx((-0.8, 0.2), abs=1e-6)
-    held, _ = bicycle_step(p, state, Command(0.0, 0.3), 0.01)
+    held, _ = bicycle_step(p, state, VelocityCommand(0.0, 0.3), 0.01)
     assert held.steering_rad == state.steering_rad
 
 
 def test_a_bicycle_cannot_turn_on_the_spot_or_tighter_than_its_steering():
     p, state = BicycleParameters(), BicycleState()
     for _ in range(1000):
-        state, _ = bicycle_step(p, state, Command(0.5, 3.0), 0.01)
+        state, _ = bicycle_step(p, state, VelocityCommand(0.5, 3.0), 0.01)
     assert state.steering_rad == pytest.approx(p.maximum_steering_rad, abs=ROUNDING)
 
 
 def test_the_mean_of_a_bicycle_is_that_of_its_differential_equation():
     p = dataclasses.replace(BicycleParameters(), maximum_acceleration_m_s2=20.0)
     p = dataclasses.replace(p, maximum_steering_rate_rad_s=50.0)
-    command, steps = Command(1.0, 0.4), 200
-    wanted = math.atan(0.9 * 0.4)
+    command, steps = VelocityCommand(1.0, 0.4), 200
+    desired = math.atan(0.9 * 0.4)
 
     def rates(_, y):
         return [
             (1.0 - y[0]) / p.v_lag_s,
-            (wanted - y[1]) / p.steering_lag_s,
+            (desired - y[1]) / p.steering_lag_s,
             y[0] * math.tan(y[1]) / 0.9,
         ]
 

@@ -87,9 +87,9 @@ def test_a_scan_without_times_is_taken_as_it_is(drive):
 
 def test_points_that_are_not_numbers_are_left_out(drive):
     stamp, points, times = drive[0]
-    spoilt = np.vstack([points, [[np.nan, 0.0, 0.0]]])
+    corrupted = np.vstack([points, [[np.nan, 0.0, 0.0]]])
     odometry = KissIcpOdometry(PARAMETERS)
-    odometry.add(stamp, spoilt, np.append(times, 0.05))
+    odometry.add(stamp, corrupted, np.append(times, 0.05))
     assert np.isfinite(odometry.map_points()).all()
 
 

@@ -16,15 +16,15 @@ from aerotwin_launch.schema import load_actions
 SEPARATOR = ":="
 
 
-def split_words(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+def split_tokens(tokens: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     """Separate what names the file from `name:=value`; of two equal names the last one counts."""
-    target = [word for word in words if SEPARATOR not in word]
+    target = [token for token in tokens if SEPARATOR not in token]
     arguments = {}
-    for word in words:
-        if SEPARATOR in word:
-            name, _, value = word.partition(SEPARATOR)
+    for token in tokens:
+        if SEPARATOR in token:
+            name, _, value = token.partition(SEPARATOR)
             if not name or not value:
-                raise LaunchError(None, f"launch argument '{word}' must read name:=value")
+                raise LaunchError(None, f"launch argument '{token}' must read name:=value")
             arguments[name] = value
     return target, arguments
 

@@ -69,7 +69,7 @@ class Child:
     def _open_output(self, log: BinaryIO | None) -> tuple[int, int]:
         """Open pipes, or a terminal, and return the ends that the process gets."""
         on_screen = self.spec.output in SCREEN_OUTPUTS
-        if self.spec.wants_terminal and on_screen and self._screen.is_terminal:
+        if self.spec.needs_terminal and on_screen and self._screen.is_terminal:
             master, slave = pty.openpty()
             self._terminal = master
             self.fit_terminal()

@@ -11,7 +11,7 @@ import yaml
 
 from aerotwin_core.documents import DocumentError, check_yaml
 from aerotwin_core.limits import file_size
-from aerotwin_launch.errors import LaunchError, Place
+from aerotwin_launch.errors import FileLine, LaunchError
 
 MAX_FILE_BYTES = 1_000_000
 MAX_VALUES = 50_000
@@ -27,7 +27,7 @@ class Located:
     """
 
     value: Any
-    place: Place
+    place: FileLine
 
     @property
     def plain(self) -> Any:
@@ -55,7 +55,7 @@ def load_document(path: Path) -> Located:
         If the file cannot be read, is no YAML, nests too deep, or says a key twice (PyYAML would
         silently take the last one).
     """
-    start = Place(path=path, line=1)
+    start = FileLine(path=path, line=1)
     text = _read(path, start)
     loader = _Loader(text)
     try:
@@ -70,7 +70,7 @@ def load_document(path: Path) -> Located:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         n_lines = len(text.splitlines())  # where something is missing at the end, one too many
-        place = Place(path=path, line=min(mark.line + 1, n_lines) if mark else 1)
+        place = FileLine(path=path, line=min(mark.line + 1, n_lines) if mark else 1)
         raise LaunchError(place, f"this is not YAML: {error.problem}") from None
     except yaml.YAMLError as error:
         raise LaunchError(start, f"this is not YAML: {str(error).splitlines()[0]}") from None
@@ -78,7 +78,7 @@ def load_document(path: Path) -> Located:
         loader.dispose()
 
 
-def _read(path: Path, start: Place) -> str:
+def _read(path: Path, start: FileLine) -> str:
     try:
         if file_size(path) > MAX_FILE_BYTES:
             raise LaunchError(start, f"larger than {MAX_FILE_BYTES} bytes: no launch file")
@@ -94,7 +94,7 @@ def _locate(
 ) -> Located:
     """Convert a node; `known` holds what aliases refer to."""
     if id(node) not in known:
-        place = Place(path=path, line=node.start_mark.line + 1)
+        place = FileLine(path=path, line=node.start_mark.line + 1)
         known[id(node)] = Located(value=_value(loader, node, path, known), place=place)
     return known[id(node)]
 
@@ -115,7 +115,7 @@ def _value(loader: yaml.SafeLoader, node: yaml.Node, path: Path, known: dict[int
 def _key(loader: yaml.SafeLoader, node: yaml.Node, path: Path) -> str:
     key = loader.construct_object(node, deep=True)
     if not isinstance(key, str):
-        place = Place(path=path, line=node.start_mark.line + 1)
+        place = FileLine(path=path, line=node.start_mark.line + 1)
         raise LaunchError(place, f"the key {key!r} must be a string; write it in quotes")
     return key
 
@@ -124,7 +124,7 @@ def _at_key(key: yaml.Node, item: Located) -> Located:
     """Put a block mapping or list at the line of its key, which is where one looks for it."""
     if isinstance(item.value, (dict, list)):
         line = key.start_mark.line + 1
-        return Located(value=item.value, place=Place(path=item.place.path, line=line))
+        return Located(value=item.value, place=FileLine(path=item.place.path, line=line))
     return item
 
 
@@ -135,5 +135,5 @@ def _refuse_duplicates(node: yaml.MappingNode, path: Path) -> None:
         if isinstance(key, yaml.ScalarNode) and key.tag != "tag:yaml.org,2002:merge":
             if key.value in seen:
                 message = f"the key '{key.value}' stands twice (first in line {seen[key.value]})"
-                raise LaunchError(Place(path=path, line=line), message)
+                raise LaunchError(FileLine(path=path, line=line), message)
             seen[key.value] = line

@@ -12,7 +12,7 @@ from aerotwin_core.errors import UserError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class FileLine:
     """A line of a launch file."""
 
     path: Path
@@ -27,12 +27,12 @@ class Place:
 class LaunchError(UserError):
     """A launch file or a launch argument cannot be carried out; nothing was started."""
 
-    def __init__(self, place: Place | None, message: str) -> None:
+    def __init__(self, place: FileLine | None, message: str) -> None:
         super().__init__(f"{place}: {message}" if place else message)
         self.place = place
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
+def suggestion(token: str, known: Iterable[str]) -> str:
     """Return "; did you mean 'x'?" for a likely slip of the pen, else nothing."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(token, list(known), n=1, cutoff=0.6)
     return f"; did you mean '{near[0]}'?" if near else ""

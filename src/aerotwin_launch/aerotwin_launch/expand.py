@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from aerotwin_core.limits import check_is_file
-from aerotwin_launch.errors import LaunchError, Place, suggestion
+from aerotwin_launch.errors import FileLine, LaunchError, suggestion
 from aerotwin_launch.node_command import absolute_namespace, is_namespace
 from aerotwin_launch.parameter_values import global_parameter_value
 from aerotwin_launch.plan import Argument, Plan, ProcessSpec
@@ -76,8 +76,8 @@ def every_action(actions: tuple[Action, ...]) -> Iterator[Action]:
         yield from every_action(action.children)
 
 
-def _refuse_unknown(given: Mapping[str, str], known: set[str], path: Path) -> None:
-    for name in given:
+def _refuse_unknown(provided: Mapping[str, str], known: set[str], path: Path) -> None:
+    for name in provided:
         if name not in known:
             listing = ", ".join(sorted(known)) or "none"
             message = f"unknown launch argument '{name}'{suggestion(name, known)}"
@@ -108,11 +108,11 @@ class _Expansion:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             message = f"more than {MAX_DEPTH} includes deep: does a file include itself?"
-            raise LaunchError(Place(path=path, line=1), message)
+            raise LaunchError(FileLine(path=path, line=1), message)
         self.n_actions += sum(1 for _ in every_action(actions))
         if self.n_actions > MAX_ACTIONS:
             message = f"with what it includes, more than {MAX_ACTIONS} actions would be carried out"
-            raise LaunchError(Place(path=path, line=1), message)
+            raise LaunchError(FileLine(path=path, line=1), message)
         outer, self.known = self.known, set()
         declared = declared_arguments(actions)
         self.known |= {argument.name for argument in declared}

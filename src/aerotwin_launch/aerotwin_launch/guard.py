@@ -31,22 +31,22 @@ class Guard:
 
     def started(self, pid: int) -> None:
         """Tell that a process was started, in a session of its own."""
-        self._tell(f"+{pid}")
+        self._send(f"+{pid}")
 
     def gone(self, pid: int) -> None:
         """Tell that a process and its group have ended: the number may be used again."""
-        self._tell(f"-{pid}")
+        self._send(f"-{pid}")
 
     def dismiss(self) -> None:
         """Tell that all is done, and wait for the guardian to end."""
-        self._tell("done")
+        self._send("done")
         with suppress(OSError):
             if self._popen.stdin is not None:
                 self._popen.stdin.close()
         self._popen.wait()
 
-    def _tell(self, word: str) -> None:
+    def _send(self, token: str) -> None:
         with suppress(OSError):
             if self._popen.stdin is not None:
-                self._popen.stdin.write(f"{word}\n".encode())
+                self._popen.stdin.write(f"{token}\n".encode())
                 self._popen.stdin.flush()

@@ -25,11 +25,11 @@ def main() -> None:
         signal.signal(number, signal.SIG_IGN)
     sessions: set[int] = set()
     for line in sys.stdin:
-        word = line.strip()
-        if word == "done":
+        token = line.strip()
+        if token == "done":
             return
-        pid = int(word[1:])
-        sessions.add(pid) if word[0] == "+" else sessions.discard(pid)
+        pid = int(token[1:])
+        sessions.add(pid) if token[0] == "+" else sessions.discard(pid)
     _end(sessions, sys.argv[2].encode())
     shutil.rmtree(sys.argv[1], ignore_errors=True)
 
@@ -76,11 +76,11 @@ def _table() -> dict[int, tuple[int, int, int, str]]:
         if name.isdigit():
             try:
                 with open(f"/proc/{name}/stat", errors="replace") as file:
-                    words = file.read().rpartition(")")[2].split()
+                    tokens = file.read().rpartition(")")[2].split()
             except OSError:
                 continue
-            if words and words[0] not in "ZX":
-                table[int(name)] = (int(words[1]), int(words[2]), int(words[3]), words[19])
+            if tokens and tokens[0] not in "ZX":
+                table[int(name)] = (int(tokens[1]), int(tokens[2]), int(tokens[3]), tokens[19])
     return table
 
 

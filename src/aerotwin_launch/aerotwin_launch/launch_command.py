@@ -49,12 +49,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the launch file and return its exit code."""
     from aerotwin_launch import expand_launch_file, run_plan
-    from aerotwin_launch.arguments import describe_arguments, find_launch_file, split_words
+    from aerotwin_launch.arguments import describe_arguments, find_launch_file, split_tokens
     from aerotwin_launch.dry_run import command_records, command_text
     from aerotwin_launch.log_folder import make_log_folder
 
     environment = dict(os.environ)
-    target, arguments = split_words(args.words)
+    target, arguments = split_tokens(args.words)
     path = find_launch_file(target, environment)
     if args.show_args:
         sys.stdout.write(describe_arguments(path))

@@ -59,9 +59,9 @@ def node_command(action: Action, scope: Scope) -> tuple[list[str], list[Paramete
     """
     name, namespace = _name(action, scope), _namespace(action, scope)
     command = [_executable(action, scope)]
-    command += split_words(action.get("args"), scope)
+    command += split_tokens(action.get("args"), scope)
     if action.get("ros_args") is not None:
-        command += ["--ros-args", *split_words(action.get("ros_args"), scope)]
+        command += ["--ros-args", *split_tokens(action.get("ros_args"), scope)]
     command.append("--ros-args")
     command += ["-r", f"__node:={name}"] if name is not None else []
     command += ["-r", f"__ns:={namespace}"] if namespace is not None else []
@@ -83,7 +83,7 @@ def node_command(action: Action, scope: Scope) -> tuple[list[str], list[Paramete
 
 def executable_command(action: Action, scope: Scope, environment: dict[str, str]) -> list[str]:
     """Return the words of an `executable`'s command line; its program must be there."""
-    command = split_words(action.get("cmd"), scope)
+    command = split_tokens(action.get("cmd"), scope)
     if not command or not command[0]:
         raise LaunchError(action.places["cmd"], "'cmd' of 'executable' is empty")
     if not action.get("shell"):
@@ -104,14 +104,14 @@ def require_program(program: str, folder: str, environment: dict[str, str], acti
         raise LaunchError(action.place, message)
 
 
-def split_words(template: Template | None, scope: Scope) -> list[str]:
+def split_tokens(template: Template | None, scope: Scope) -> list[str]:
     """Split a command line in words, as a shell would, but never inside a substitution's value.
 
     Only the text around substitutions is split: "a $(var b)c" is two words whatever b holds.
     """
     if template is None:
         return []
-    words: list[list[str | Call]] = []
+    arguments: list[list[str | Call]] = []
     word: list[str | Call] = []
     for part in template.parts:
         if isinstance(part, Call):
@@ -119,22 +119,22 @@ def split_words(template: Template | None, scope: Scope) -> list[str]:
             continue
         tokens = _shell_tokens(part, template)
         if not tokens:
-            words.append(word)  # only spaces: the next part begins a new word
+            arguments.append(word)  # only spaces: the next part begins a new word
             word = []
             continue
         if part[0].isspace() and word:
-            words.append(word)
+            arguments.append(word)
             word = []
         word.append(tokens[0])
         for token in tokens[1:]:
-            words.append(word)
+            arguments.append(word)
             word = [token]
         if part[-1].isspace():
-            words.append(word)
+            arguments.append(word)
             word = []
     if word:
-        words.append(word)
-    return [template.evaluate_parts(tuple(each), scope) for each in words]
+        arguments.append(word)
+    return [template.evaluate_parts(tuple(each), scope) for each in arguments]
 
 
 def _shell_tokens(text: str, template: Template) -> list[str]:

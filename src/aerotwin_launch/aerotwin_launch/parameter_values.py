@@ -10,7 +10,7 @@ number, a boolean or a list. `type` forces one.
 from typing import Any
 
 from aerotwin_core.documents import parse_yaml
-from aerotwin_launch.errors import LaunchError, Place
+from aerotwin_launch.errors import FileLine, LaunchError
 from aerotwin_launch.schema import Entry
 from aerotwin_launch.substitutions import Names, as_boolean, parse_template
 
@@ -52,11 +52,11 @@ def parameter_value(entry: Entry, names: Names) -> Any:
         _check_result(value)
         return value
     except ValueError as error:
-        wanted = f" (type: {identifier})" if identifier else ""
-        raise LaunchError(place, f"parameter value{wanted}: {error}") from None
+        requested = f" (type: {identifier})" if identifier else ""
+        raise LaunchError(place, f"parameter value{requested}: {error}") from None
 
 
-def global_parameter_value(text: str, place: Place) -> object:
+def global_parameter_value(text: str, place: FileLine) -> object:
     """Return the value of `set_parameter`: always read as YAML, also when it is a literal."""
     try:
         value = parse_yaml(text) if text else ""
@@ -77,22 +77,22 @@ def _check_written(value: Any, scalar: type | None, is_list: bool) -> None:
             raise ValueError(f"must be a {scalar.__name__}, got a list")
         allowed = SCALARS if scalar is None else (scalar, str)
         if not all(isinstance(item, allowed) for item in value):
-            raise ValueError(f"every item must be {_words(allowed)}")
+            raise ValueError(f"every item must be {_names_of(allowed)}")
         return
     if is_list:
         raise ValueError("must be a list; a string cannot stand for it")
     allowed = SCALARS if scalar is None else (scalar, str)
     if not isinstance(value, allowed):
-        raise ValueError(f"must be {_words(allowed)}, got {value!r}")
+        raise ValueError(f"must be {_names_of(allowed)}, got {value!r}")
 
 
-def _evaluate(value: Any, scalar: type | None, is_list: bool, names: Names, place: Place) -> Any:
+def _evaluate(value: Any, scalar: type | None, is_list: bool, names: Names, place: FileLine) -> Any:
     if isinstance(value, list):
         return [_item(item, scalar, names, place) for item in value]
     return _item(value, scalar, names, place)
 
 
-def _item(value: Any, scalar: type | None, names: Names, place: Place) -> Any:
+def _item(value: Any, scalar: type | None, names: Names, place: FileLine) -> Any:
     if not isinstance(value, str):
         return value
     template = parse_template(value, place)
@@ -133,5 +133,5 @@ def _check_result(value: Any) -> None:
         raise ValueError(f"the items of {value} must be of one type (write 5.0, not 5)")
 
 
-def _words(kinds: tuple[type, ...]) -> str:
+def _names_of(kinds: tuple[type, ...]) -> str:
     return " or ".join(kind.__name__ for kind in kinds)

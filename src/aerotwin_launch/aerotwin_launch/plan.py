@@ -5,7 +5,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from aerotwin_launch.errors import Place
+from aerotwin_launch.errors import FileLine
 
 SIGTERM_TIMEOUT_S = 5.0
 SIGKILL_TIMEOUT_S = 4.0  # ROS waits 5 s; one less keeps the promise to be gone within 10 s
@@ -39,8 +39,8 @@ class ProcessSpec:
     respawn_max_retries: int = -1
     sigterm_timeout_s: float = SIGTERM_TIMEOUT_S
     sigkill_timeout_s: float = SIGKILL_TIMEOUT_S
-    wants_terminal: bool = False
-    place: Place
+    needs_terminal: bool = False
+    place: FileLine
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class Argument:
     choices: tuple[str, ...]
     description: str
     is_conditional: bool
-    place: Place
+    place: FileLine
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@
 import shlex
 from pathlib import Path
 
-from aerotwin_launch.errors import LaunchError, Place
+from aerotwin_launch.errors import FileLine, LaunchError
 from aerotwin_launch.node_command import executable_command, node_command, require_program
 from aerotwin_launch.plan import SIGKILL_TIMEOUT_S, SIGTERM_TIMEOUT_S, ParameterFile, ProcessSpec
 from aerotwin_launch.schema import Action
@@ -51,7 +51,7 @@ def process_spec(action: Action, scope: Scope, number: int) -> ProcessSpec:
         respawn_max_retries=-1 if retries is None else retries,
         sigterm_timeout_s=_not_negative(action, "sigterm_timeout", SIGTERM_TIMEOUT_S),
         sigkill_timeout_s=_not_negative(action, "sigkill_timeout", SIGKILL_TIMEOUT_S),
-        wants_terminal=bool(action.get("emulate_tty")),
+        needs_terminal=bool(action.get("emulate_tty")),
         place=action.place,
     )
 
@@ -69,7 +69,7 @@ def _environment(action: Action, scope: Scope) -> dict[str, str]:
     return environment
 
 
-def environment_name(name: str, place: Place) -> str:
+def environment_name(name: str, place: FileLine) -> str:
     """Return the name of an environment variable if it can be one (environ(7))."""
     if not name or "=" in name:
         raise LaunchError(place, f"'{name}' cannot be the name of an environment variable")
@@ -77,10 +77,10 @@ def environment_name(name: str, place: Place) -> str:
 
 
 def _prefix(action: Action, scope: Scope, environment: dict[str, str]) -> list[str]:
-    words = shlex.split(_text(action, "launch-prefix", scope) or "")
-    if words:
-        require_program(words[0], ".", environment, action)
-    return words
+    tokens = shlex.split(_text(action, "launch-prefix", scope) or "")
+    if tokens:
+        require_program(tokens[0], ".", environment, action)
+    return tokens
 
 
 def _folder(action: Action, scope: Scope) -> str | None:

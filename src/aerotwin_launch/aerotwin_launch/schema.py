@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aerotwin_launch.document import Located, load_document
-from aerotwin_launch.errors import LaunchError, Place, suggestion
+from aerotwin_launch.errors import FileLine, LaunchError, suggestion
 from aerotwin_launch.substitutions import Template, parse_template, unescape
 
 
@@ -43,8 +43,8 @@ class Entry:
     """A checked mapping: templates are parsed, everything else is plain."""
 
     values: dict[str, Any]
-    places: dict[str, Place]
-    place: Place
+    places: dict[str, FileLine]
+    place: FileLine
 
     def get(self, key: str) -> Any:
         """Return the value of a key, or None where it was not given."""

@@ -18,7 +18,7 @@ from typing import Protocol
 from aerotwin_core.documents import parse_yaml
 from aerotwin_core.foreign_text import printable
 from aerotwin_launch import expression, packages
-from aerotwin_launch.errors import LaunchError, Place, suggestion
+from aerotwin_launch.errors import FileLine, LaunchError, suggestion
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 ESCAPE = re.compile(r"\\(.)")
@@ -67,7 +67,7 @@ class Template:
     """A string of a launch file, parsed."""
 
     parts: Parts
-    place: Place
+    place: FileLine
     source: str
 
     @property
@@ -95,7 +95,7 @@ def unescape(text: str) -> str:
 
 
 @lru_cache(maxsize=1024)  # aliases of YAML repeat a text at no cost to the file
-def parse_template(text: str, place: Place) -> Template:
+def parse_template(text: str, place: FileLine) -> Template:
     """Parse a string; unknown substitutions and wrong numbers of arguments are errors."""
     parser = _Parser(text, place)
     parts = parser.row(None)
@@ -105,7 +105,7 @@ def parse_template(text: str, place: Place) -> Template:
 class _Parser:
     """Recursive descent over one string."""
 
-    def __init__(self, text: str, place: Place) -> None:
+    def __init__(self, text: str, place: FileLine) -> None:
         self.text = text
         self.place = place
         self.at = 0
@@ -174,9 +174,9 @@ class _Parser:
             raise LaunchError(self.place, f"substitution '$({name})' is not supported{hint}")
         least, most, _ = SUBSTITUTIONS[name]
         if not least <= count <= most:
-            wanted = str(least) if least == most else f"{least} or {most}"
+            requested = str(least) if least == most else f"{least} or {most}"
             hint = "; put the expression in quotes" if name == "eval" else ""
-            message = f"'$({name})' takes {wanted} argument(s), got {count}{hint}"
+            message = f"'$({name})' takes {requested} argument(s), got {count}{hint}"
             raise LaunchError(self.place, message)
 
     def _next(self) -> str:
@@ -266,14 +266,14 @@ def _equals(arguments: list[str], names: Names) -> str:
     left, right = arguments
     truths = {"true": True, "1": True, "false": False, "0": False}
     if left.lower() in truths and right.lower() in truths:
-        return _word(truths[left.lower()] == truths[right.lower()])
+        return _token(truths[left.lower()] == truths[right.lower()])
     try:
-        return _word(math.isclose(float(left), float(right)))
+        return _token(math.isclose(float(left), float(right)))
     except ValueError:
-        return _word(left == right)
+        return _token(left == right)
 
 
-def _word(truth: bool) -> str:
+def _token(truth: bool) -> str:
     return "true" if truth else "false"
 
 
@@ -291,8 +291,8 @@ SUBSTITUTIONS: dict[str, tuple[int, int, Function]] = {
     "dirname": (0, 0, lambda a, n: n.folder),
     "eval": (1, 1, _evaluate),
     "equals": (2, 2, _equals),
-    "not-equals": (2, 2, lambda a, n: _word(_equals(a, n) == "false")),
-    "not": (1, 1, lambda a, n: _word(not _boolean(a[0]))),
-    "and": (2, 2, lambda a, n: _word(_boolean(a[0]) and _boolean(a[1]))),
-    "or": (2, 2, lambda a, n: _word(_boolean(a[0]) or _boolean(a[1]))),
+    "not-equals": (2, 2, lambda a, n: _token(_equals(a, n) == "false")),
+    "not": (1, 1, lambda a, n: _token(not _boolean(a[0]))),
+    "and": (2, 2, lambda a, n: _token(_boolean(a[0]) and _boolean(a[1]))),
+    "or": (2, 2, lambda a, n: _token(_boolean(a[0]) or _boolean(a[1]))),
 }

@@ -138,8 +138,8 @@ class _Supervisor:
         elif self._is_as_asked(code):
             text = f"process was stopped [pid {child.pid}, exit code {code}]"
         else:
-            words = " ".join(command)
-            text = f"process has died [pid {child.pid}, exit code {code}, cmd '{words}']."
+            tokens = " ".join(command)
+            text = f"process has died [pid {child.pid}, exit code {code}, cmd '{tokens}']."
             self._say("ERROR", child.spec.label, text)
             return
         self._say("INFO", child.spec.label, text)

@@ -74,7 +74,7 @@ def launch_words() -> list[str]:
 class RunningLaunch:
     """`aerotwin launch` of shell scripts (each with the keys of its action), and what is left."""
 
-    def __init__(self, words, folder, actions, **options):
+    def __init__(self, tokens, folder, actions, **options):
         self.mark = uuid.uuid4().hex
         self.folder = folder
         path = folder / "test.launch.yaml"
@@ -92,7 +92,7 @@ class RunningLaunch:
         }
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
         self.process = subprocess.Popen(
-            [*words, str(path)],
+            [*tokens, str(path)],
             env=environment,
             cwd=folder,
             text=True,

@@ -20,7 +20,7 @@ import yaml
 from ament_index_python.packages import get_package_prefix
 
 from aerotwin_launch import LaunchError, expand_launch_file
-from aerotwin_launch.arguments import split_words
+from aerotwin_launch.arguments import split_tokens
 from aerotwin_launch.dry_run import command_records
 from aerotwin_launch.expand import declared_arguments, every_action
 from aerotwin_launch.schema import load_actions
@@ -49,23 +49,23 @@ def runs():
     for path in sorted(FOLDER.glob("*.launch.yaml")):
         name = path.name.removesuffix(".launch.yaml")
         if name not in CASES["included_only"]:
-            for words in CASES["runs"].get(name, [[]]):
-                yield pytest.param(name, words, id=" ".join([name, *words]))
+            for tokens in CASES["runs"].get(name, [[]]):
+                yield pytest.param(name, tokens, id=" ".join([name, *tokens]))
 
 
-def golden(name, words):
+def golden(name, tokens):
     for run in json.loads((GOLDEN / f"{name}.json").read_text())["runs"]:
-        if run["arguments"] == words:
+        if run["arguments"] == tokens:
             return run
-    raise AssertionError(f"{name} {words} was never recorded")
+    raise AssertionError(f"{name} {tokens} was never recorded")
 
 
 def file_of(name):
     return FOLDER / f"{name}.launch.yaml"
 
 
-def is_strict(name, words):
-    return name in CASES["strict"] or [name, *words] in CASES["strict_arguments"]
+def is_strict(name, tokens):
+    return name in CASES["strict"] or [name, *tokens] in CASES["strict_arguments"]
 
 
 class Normaliser:
@@ -78,14 +78,14 @@ class Normaliser:
             self.places[str(Path(REAL).parent.parent)] = "REAL"
 
     def text(self, text):
-        for path, word in self.places.items():
-            text = text.replace(path, word)
+        for path, token in self.places.items():
+            text = text.replace(path, token)
         return re.sub(r"0x[0-9a-f]+", "ADDRESS", text)
 
     def process(self, label, command, inline, environment, folder):
         return {
             "label": label,
-            "command": [self.text(word) for word in command],
+            "command": [self.text(token) for token in command],
             "inline_parameters": inline,
             "environment": {
                 name: self.text(value)
@@ -115,13 +115,13 @@ def recorded(output, normaliser):
     return processes
 
 
-def run_real(path, words, environment, normaliser):
+def run_real(path, tokens, environment, normaliser):
     """Ask the real `ros2 launch`."""
     prefix = Path(REAL).parent.parent
     own = environment | {"AMENT_PREFIX_PATH": f"{environment['AMENT_PREFIX_PATH']}:{prefix}"}
     own["PYTHONPATH"] = ""
     result = subprocess.run(
-        [REAL, "launch", str(path), *words],
+        [REAL, "launch", str(path), *tokens],
         env=own,
         capture_output=True,
         text=True,
@@ -129,7 +129,7 @@ def run_real(path, words, environment, normaliser):
         check=False,
     )
     output = result.stdout + result.stderr
-    answer = {"arguments": words, "outcome": "runs" if result.returncode == 0 else "refused"}
+    answer = {"arguments": tokens, "outcome": "runs" if result.returncode == 0 else "refused"}
     if result.returncode == 0:
         answer["processes"] = recorded(output, normaliser)
         answer["messages"] = [normaliser.text(text) for text in USER_MESSAGE.findall(output)]
@@ -138,9 +138,9 @@ def run_real(path, words, environment, normaliser):
     return answer
 
 
-def run_ours(path, words, environment, normaliser):
+def run_ours(path, tokens, environment, normaliser):
     """Expand with the runner, without starting anything."""
-    arguments = split_words(words)[1]
+    arguments = split_tokens(tokens)[1]
     plan = expand_launch_file(path, arguments, environment)
     for record in (records := command_records(plan, environment)):
         if record["command"][0] == "recorder":  # a program sees its path
@@ -159,18 +159,18 @@ def run_ours(path, words, environment, normaliser):
     return plan, processes
 
 
-@pytest.mark.parametrize(("name", "words"), list(runs()))
-def test_the_runner_does_what_the_real_launch_did(name, words, stub_prefix, launch_environment):
-    expected = golden(name, words)
+@pytest.mark.parametrize(("name", "tokens"), list(runs()))
+def test_the_runner_does_what_the_real_launch_did(name, tokens, stub_prefix, launch_environment):
+    expected = golden(name, tokens)
     normaliser = Normaliser(stub_prefix, launch_environment)
-    if expected["outcome"] == "refused" or is_strict(name, words):
+    if expected["outcome"] == "refused" or is_strict(name, tokens):
         with pytest.raises(LaunchError) as caught:
-            if words and ":=" not in words[0]:
+            if tokens and ":=" not in tokens[0]:
                 raise LaunchError(None, "a word without := names a file")
-            run_ours(file_of(name), words, launch_environment, normaliser)
+            run_ours(file_of(name), tokens, launch_environment, normaliser)
         assert "\n" not in str(caught.value)
         return
-    plan, processes = run_ours(file_of(name), words, launch_environment, normaliser)
+    plan, processes = run_ours(file_of(name), tokens, launch_environment, normaliser)
     if name in LIVE_ONLY:
         return
     through_shell = {
@@ -216,14 +216,16 @@ def test_the_golden_files_say_which_version_they_come_from():
 
 
 @pytest.mark.skipif(REAL is None, reason="AEROTWIN_REAL_ROS2_LAUNCH names no real ros2")
-@pytest.mark.parametrize(("name", "words"), list(runs()))
-def test_the_real_launch_still_does_what_was_recorded(name, words, stub_prefix, launch_environment):
+@pytest.mark.parametrize(("name", "tokens"), list(runs()))
+def test_the_real_launch_still_does_what_was_recorded(
+    name, tokens, stub_prefix, launch_environment
+):
     answer = run_real(
-        file_of(name), words, launch_environment, Normaliser(stub_prefix, launch_environment)
+        file_of(name), tokens, launch_environment, Normaliser(stub_prefix, launch_environment)
     )
     if RECORDS:
         record(name, answer)
-    expected = golden(name, words)
+    expected = golden(name, tokens)
     if expected["outcome"] == "refused":  # the words of errors may change
         assert answer["outcome"] == "refused"
     else:
@@ -238,16 +240,16 @@ def test_the_launch_files_of_the_workspace_run(path, prefix_of, launch_environme
     prefix = prefix_of([(node.get("pkg").literal, node.get("exec").literal) for node in nodes])
     profiles = get_package_prefix("aerotwin_core")  # network.launch.yaml names them
     environment = launch_environment | {"AMENT_PREFIX_PATH": f"{prefix}{os.pathsep}{profiles}"}
-    words = [
+    tokens = [
         f"{argument.name}:={(argument.choices or ['value'])[0]}"
         for argument in declared_arguments(actions)
         if argument.default is None
     ]
     normaliser = Normaliser(prefix, environment)
-    plan, processes = run_ours(path, words, environment, normaliser)
+    plan, processes = run_ours(path, tokens, environment, normaliser)
     assert plan.processes
     if REAL:
-        answer = run_real(path, words, environment, normaliser)
+        answer = run_real(path, tokens, environment, normaliser)
         assert answer["outcome"] == "runs"
         assert answer["processes"] == processes
 
@@ -256,9 +258,9 @@ def record(name, answer):
     path = GOLDEN / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
     content = json.loads(path.read_text()) if path.exists() else {"runs": []}
-    kept = [run for run in content["runs"] if run["arguments"] != answer["arguments"]]
-    wanted = CASES["runs"].get(name, [[]])
-    found = sorted([*kept, answer], key=lambda run: wanted.index(run["arguments"]))
+    retained = [run for run in content["runs"] if run["arguments"] != answer["arguments"]]
+    requested = CASES["runs"].get(name, [[]])
+    found = sorted([*retained, answer], key=lambda run: requested.index(run["arguments"]))
     content = {"recorded_with": real_versions(), "runs": found}
     path.write_text(json.dumps(content, indent=1) + "\n")
 

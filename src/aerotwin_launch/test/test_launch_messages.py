@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from aerotwin_launch import LaunchError, expand_launch_file
-from aerotwin_launch.arguments import describe_arguments, find_launch_file, split_words
+from aerotwin_launch.arguments import describe_arguments, find_launch_file, split_tokens
 from aerotwin_launch.launch_command import launch_scenario
 from aerotwin_launch.log_folder import make_log_folder
 
@@ -133,7 +133,7 @@ def test_an_argument_of_a_file_that_is_included_or_left_out_is_known(tmp_path, l
 
 
 def test_words_name_a_file_or_a_package_and_arguments(stub_prefix, launch_environment):
-    target, arguments = split_words(["stub_pkg", "a:=1", "shared.launch.yaml", "b:=x:=y", "a:=2"])
+    target, arguments = split_tokens(["stub_pkg", "a:=1", "shared.launch.yaml", "b:=x:=y", "a:=2"])
     assert target == ["stub_pkg", "shared.launch.yaml"]
     assert arguments == {"a": "2", "b": "x:=y"}
     found = find_launch_file(target, launch_environment)
@@ -141,7 +141,7 @@ def test_words_name_a_file_or_a_package_and_arguments(stub_prefix, launch_enviro
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("tokens", "message"),
     [
         (["nowhere.launch.yaml"], "launch file 'nowhere.launch.yaml' does not exist"),
         (["stub_pkg", "share.launch.yaml"], "did you mean 'shared.launch.yaml'"),
@@ -150,9 +150,9 @@ def test_words_name_a_file_or_a_package_and_arguments(stub_prefix, launch_enviro
         (["x:="], "launch argument 'x:=' must read name:=value"),
     ],
 )
-def test_words_that_name_nothing_are_refused(words, message, launch_environment):
+def test_words_that_name_nothing_are_refused(tokens, message, launch_environment):
     with pytest.raises(LaunchError) as caught:
-        find_launch_file(split_words(words)[0], launch_environment)
+        find_launch_file(split_tokens(tokens)[0], launch_environment)
     assert message in str(caught.value)
 
 

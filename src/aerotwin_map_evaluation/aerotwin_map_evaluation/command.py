@@ -197,7 +197,7 @@ def run(args: argparse.Namespace) -> int:
             bin_columns=args.bin_columns,
         )
         estimate = points_of(estimate, protocol.choices.floor_spacing_m)
-        given = load_map(
+        provided = load_map(
             args.reference,
             unit=args.reference_unit,
             unit_option="--reference-unit",
@@ -206,10 +206,10 @@ def run(args: argparse.Namespace) -> int:
         )
         beside = surface_beside(args)
         reference = MapReference.of(
-            *reference_of(given, beside), protocol.choices, edge_m=given.edge_m
+            *reference_of(provided, beside), protocol.choices, edge_m=provided.edge_m
         )
         T_initial = start_of(
-            args, given.origin, estimate.origin, with_scale=protocol.choices.with_scale
+            args, provided.origin, estimate.origin, with_scale=protocol.choices.with_scale
         )
         evaluation = evaluate_map(
             reference,
@@ -221,13 +221,13 @@ def run(args: argparse.Namespace) -> int:
             on_step=next_step,
         )
     numbers = evaluation.metrics()
-    notes = [f"{part.spec}: {note}" for part in (given, estimate) for note in part.notes]
+    notes = [f"{part.spec}: {note}" for part in (provided, estimate) for note in part.notes]
     if args.json != "-":
         _print(evaluation, notes)
     if args.output is not None:
         from aerotwin_map_evaluation.writing import write_evaluation
 
-        inputs = {"reference": given.plain(), "estimate": estimate.plain()}
+        inputs = {"reference": provided.plain(), "estimate": estimate.plain()}
         write_evaluation(
             args.output,
             evaluation,
@@ -276,7 +276,7 @@ def _protocol(args: argparse.Namespace):
 
     loaded = load_map_protocol(args.protocol)
     regions = None if args.region is None else [x for box in args.region for x in box]
-    given = {
+    provided = {
         "align": args.align,
         "method": args.method,
         "distance": args.distance,
@@ -287,7 +287,7 @@ def _protocol(args: argparse.Namespace):
         "cut_m": args.cut_m,
         "observed_range_m": args.range_m,
     }
-    changes = {name: value for name, value in given.items() if value is not None}
+    changes = {name: value for name, value in provided.items() if value is not None}
     if not changes:
         return loaded
     values = {**to_mapping(loaded.choices), **changes}

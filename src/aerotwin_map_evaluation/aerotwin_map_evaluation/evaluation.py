@@ -19,7 +19,7 @@ from aerotwin_map_evaluation.planes import PlaneScores
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference, checked_points
 from aerotwin_map_evaluation.result import MapEvaluation, ReferenceSamples, judged_motion
-from aerotwin_map_evaluation.sensitivity import Response, sensitivity
+from aerotwin_map_evaluation.sensitivity import NoiseResponse, sensitivity
 from aerotwin_map_evaluation.surface import SurfaceReference, align_to_surface
 from aerotwin_map_evaluation.wasserstein import voxel_distances
 from aerotwin_registration import Registration
@@ -27,7 +27,7 @@ from aerotwin_registration.observability import OpenDirection
 from aerotwin_registration.point_tree import PointTree
 
 STEPS = ("reference", "alignment", "surface", "floor", "both ways", "sensitivity")
-GIVEN = "given"
+PROVIDED = "given"
 
 
 def evaluate_map(
@@ -74,8 +74,8 @@ def evaluate_map(
     choices = named(protocol)
     chosen = choices.choices
     say = on_step or (lambda text: None)
-    is_given = T_map_odom_initial is not None if is_placed is None else is_placed
-    is_given |= chosen.align == "none"
+    is_provided = T_map_odom_initial is not None if is_placed is None else is_placed
+    is_provided |= chosen.align == "none"
     T_initial = np.eye(4) if T_map_odom_initial is None else T_map_odom_initial
     points_map = transform_points(T_initial, checked_points(map_points, "the map"))
     say(STEPS[0])
@@ -86,23 +86,23 @@ def evaluate_map(
     say(STEPS[1])
     registration = align_map(points_map, against.points, chosen)
     say(STEPS[2])
-    to_surface = _to_surface(points_map, against.surface, registration, is_given, chosen)
+    to_surface = _to_surface(points_map, against.surface, registration, is_provided, chosen)
     say(STEPS[3])
     floor, controls = None, tuple[MapControl, ...]()
     if to_surface is not None:
-        floor = floor_of(against, to_surface.below(is_given, chosen.cut_m), observed, chosen)
+        floor = floor_of(against, to_surface.below(is_provided, chosen.cut_m), observed, chosen)
     say(STEPS[4])
     S_surface = None if to_surface is None else to_surface.S_surface
-    S_judged = judged_motion(is_given, S_surface, registration)
+    S_judged = judged_motion(is_provided, S_surface, registration)
     judged_points = transform_points(S_judged, points_map)
     estimate = PointTree(judged_points)
     samples = _samples(against, observed, chosen)
-    judged = None if to_surface is None else to_surface.judged(is_given)
+    judged = None if to_surface is None else to_surface.judged(is_provided)
     if judged is None and chosen.distance == "planes":
         judged = against.distances(judged_points, "planes")
     both_ways = _both_ways(estimate, samples, against, judged, chosen)
     say(STEPS[5])
-    noise: tuple[Response, ...] = ()
+    noise: tuple[NoiseResponse, ...] = ()
     if floor is not None:
         controls = negative_controls(
             floor.points_map, against, cut_m=chosen.cut_m, seed=chosen.seed
@@ -134,7 +134,7 @@ def evaluate_map(
         ),
         controls=controls,
         sensitivity=noise,
-        is_pose_given=is_given,
+        is_pose_given=is_provided,
         choices=choices,
     )
 
@@ -144,7 +144,7 @@ def named(protocol: MapProtocol | Protocol[MapProtocol] | None) -> Protocol[MapP
     if isinstance(protocol, Protocol):
         return protocol
     choices = protocol or MapProtocol()
-    name = DEFAULT if choices == MapProtocol() else GIVEN
+    name = DEFAULT if choices == MapProtocol() else PROVIDED
     return Protocol(name=name, part="map", choices=choices)
 
 
@@ -154,32 +154,32 @@ class _ToSurface:
 
     given: np.ndarray
     aligned: np.ndarray
-    nearest_given: np.ndarray
+    nearest_reference: np.ndarray
     nearest_aligned: np.ndarray
     S_surface: np.ndarray
     open_directions: tuple[OpenDirection, ...]
 
-    def below(self, is_given: bool, cut_m: float) -> np.ndarray:
+    def below(self, is_provided: bool, cut_m: float) -> np.ndarray:
         """Return the surface points (n, 3) within a cut of the map where it is judged."""
-        points = self.nearest_given if is_given else self.nearest_aligned
-        return points[self.judged(is_given) <= cut_m]
+        points = self.nearest_reference if is_provided else self.nearest_aligned
+        return points[self.judged(is_provided) <= cut_m]
 
-    def judged(self, is_given: bool) -> np.ndarray:
+    def judged(self, is_provided: bool) -> np.ndarray:
         """Return the distances (n,) of the map where it is judged."""
-        return self.given if is_given else self.aligned
+        return self.given if is_provided else self.aligned
 
 
 def _to_surface(
     points_map: np.ndarray,
     surface: SurfaceReference | None,
     registration: Registration,
-    is_given: bool,
+    is_provided: bool,
     protocol: MapProtocol,
 ) -> _ToSurface | None:
     if surface is None:
         return None
-    nearest_given, given = surface.nearest(points_map)
-    starts_aligned = registration.converged and not is_given
+    nearest_reference, given = surface.nearest(points_map)
+    starts_aligned = registration.converged and not is_provided
     S_surface, open_directions = align_to_surface(
         points_map,
         surface,
@@ -191,7 +191,7 @@ def _to_surface(
     return _ToSurface(
         given=given,
         aligned=aligned,
-        nearest_given=nearest_given,
+        nearest_reference=nearest_reference,
         nearest_aligned=nearest_aligned,
         S_surface=S_surface,
         open_directions=open_directions,

@@ -16,7 +16,7 @@ from aerotwin_core.frames import make_transform, rotation_from_quaternion
 from aerotwin_core.text_lines import text_lines
 from aerotwin_map_evaluation.observed import FieldOfView, InView, camera_view
 from aerotwin_map_evaluation.surface import SurfaceReference
-from aerotwin_voxel_cloud import MapInput, Surface, load_map
+from aerotwin_voxel_cloud import MapInput, TriangleSurface, load_map
 
 # Optical axes (z forward, x right) in body axes (x forward, y left, z up).
 R_BODY_OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
@@ -37,13 +37,13 @@ def reference_of(
     UserError
         If what is given beside has no triangles, or the reference has them already.
     """
-    if isinstance(reference.content, Surface):
+    if isinstance(reference.content, TriangleSurface):
         if beside is not None:
             raise UserError(f"{reference.spec} is a surface already; leave out --surface")
         return _surface(reference.content), None
     if beside is None:
         return None, reference.points
-    if not isinstance(beside.content, Surface):
+    if not isinstance(beside.content, TriangleSurface):
         raise UserError(f"--surface {beside.spec}: has no triangles; give a world or a mesh")
     return _surface(beside.content), reference.points
 
@@ -70,7 +70,7 @@ def points_of(estimate: MapInput, spacing_m: float) -> MapInput:
     spacing_m : float
         Of the samples [m]; more where the mesh is larger than `MAX_SAMPLES` of them.
     """
-    if not isinstance(estimate.content, Surface):
+    if not isinstance(estimate.content, TriangleSurface):
         return estimate
     surface = _surface(estimate.content)
     points = surface.samples(spacing_m)
@@ -79,7 +79,7 @@ def points_of(estimate: MapInput, spacing_m: float) -> MapInput:
     return replace(estimate, content=points, notes=(*estimate.notes, note))
 
 
-def _surface(content: Surface) -> SurfaceReference:
+def _surface(content: TriangleSurface) -> SurfaceReference:
     return SurfaceReference(content.vertices, content.triangles)
 
 

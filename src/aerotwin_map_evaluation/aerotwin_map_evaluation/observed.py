@@ -83,7 +83,7 @@ def camera_view(camera: CameraModel) -> InView:
     return in_view
 
 
-def seen_samples(
+def visible_samples(
     occluder: Occluder,
     samples_map: np.ndarray,
     T_map_sensor: np.ndarray,

@@ -8,7 +8,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_map_evaluation.neighbours import nearest, nearest_cubes
-from aerotwin_map_evaluation.observed import SURFACE_TOLERANCE_M, InView, seen_samples
+from aerotwin_map_evaluation.observed import SURFACE_TOLERANCE_M, InView, visible_samples
 from aerotwin_map_evaluation.planes import N_AROUND, Planes
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.surface import SurfaceReference
@@ -164,7 +164,7 @@ class MapReference:
             edge = self.edge_m or protocol.voxel_m
             samples, occluder = self.points, cubes(voxel_downsample(self.points, edge), edge)
             tolerance_m = 2.0 * edge
-        return seen_samples(
+        return visible_samples(
             occluder,
             samples,
             T_map_sensor,

@@ -17,7 +17,7 @@ from aerotwin_map_evaluation.floor import Floor
 from aerotwin_map_evaluation.planes import PlaneScores
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference
-from aerotwin_map_evaluation.sensitivity import Response
+from aerotwin_map_evaluation.sensitivity import NoiseResponse
 from aerotwin_map_evaluation.statistics import describe, describe_all, removed_by, shares
 from aerotwin_map_evaluation.wasserstein import VoxelDistances
 from aerotwin_registration import Registration
@@ -85,7 +85,7 @@ class MapEvaluation:
         Of the map itself.
     controls : tuple of MapControl
         What the scores can see.
-    sensitivity : tuple of Response
+    sensitivity : tuple of NoiseResponse
         What noise each metric can see; empty without a surface.
     is_pose_given : bool
         Whether the map stands where it belongs, so that it is judged unaligned.
@@ -110,7 +110,7 @@ class MapEvaluation:
     wasserstein: VoxelDistances
     entropy: MapEntropy
     controls: tuple[MapControl, ...]
-    sensitivity: tuple[Response, ...]
+    sensitivity: tuple[NoiseResponse, ...]
     is_pose_given: bool
     choices: Protocol[MapProtocol]
 
@@ -265,11 +265,15 @@ class MapEvaluation:
         }
 
     def _surface(self) -> dict[str, Any] | None:
-        given, aligned, S = self.surface_distances, self.aligned_surface_distances, self.S_surface
-        if given is None or aligned is None or S is None:
+        provided, aligned, S = (
+            self.surface_distances,
+            self.aligned_surface_distances,
+            self.S_surface,
+        )
+        if provided is None or aligned is None or S is None:
             return None
         return {
-            "unaligned": describe_all(given, self.protocol.within_m),
+            "unaligned": describe_all(provided, self.protocol.within_m),
             "aligned": describe_all(aligned, self.protocol.within_m),
             "removed": removed_by(S, self.points_map),
             "open_directions": [d.text for d in self.open_on_surface],

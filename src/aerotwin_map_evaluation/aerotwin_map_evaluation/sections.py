@@ -3,7 +3,7 @@
 """A map evaluation as a chapter of a report."""
 
 from aerotwin_core.plots import TRUTH
-from aerotwin_core.section import Figure, Headline, PointLayer, Scene, Section, Table, measure
+from aerotwin_core.section import Figure, Headline, PointLayer, ReportScene, Section, Table, measure
 from aerotwin_map_evaluation import figures, tables
 from aerotwin_map_evaluation.no_reference import MapStatistics
 from aerotwin_map_evaluation.result import MapEvaluation
@@ -160,13 +160,13 @@ def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
     return tuple(tiles)
 
 
-def scene(evaluation: MapEvaluation) -> Scene:
+def scene(evaluation: MapEvaluation) -> ReportScene:
     """Return the map coloured by its error over the reference, to be turned and zoomed."""
     surface = evaluation.reference.surface
     reference = evaluation.voxels_map if surface is None else evaluation.samples.points_map
     step = max(1, len(reference) // _MAX_REFERENCE_POINTS)
     what = evaluation.reference.what if surface is None else "surface asked for"
-    return Scene(
+    return ReportScene(
         title="Map coloured by error",
         caption=f"Colour: {_meaning(evaluation)}.",
         layers=(
@@ -195,11 +195,11 @@ def _figures(evaluation: MapEvaluation, name: str) -> tuple[Figure, ...]:
     views = (("top", "from above", "East is right, north is up."), ("front", "from the south", ""))
     pictures = [
         Figure(
-            title=f"Map coloured by error, {words}",
+            title=f"Map coloured by error, {tokens}",
             caption=f"Colour: {what}. {more}".strip(),
             svg=figures.coloured_map(evaluation, f"{name}-{view}", view=view),
         )
-        for view, words, more in views
+        for view, tokens, more in views
     ]
     pictures += [
         Figure(
@@ -320,9 +320,9 @@ def statistics_verdict(statistics: MapStatistics) -> str:
     )
 
 
-def _statistics_scene(statistics: MapStatistics) -> Scene:
+def _statistics_scene(statistics: MapStatistics) -> ReportScene:
     entropy = statistics.entropy
-    return Scene(
+    return ReportScene(
         title="Map coloured by thickness",
         caption="Grey: too few points near.",
         layers=(

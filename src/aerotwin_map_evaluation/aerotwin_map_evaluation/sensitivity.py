@@ -28,7 +28,7 @@ MAX_POINTS = 12_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Response:
+class NoiseResponse:
     """How one metric answers to noise.
 
     Attributes
@@ -83,7 +83,7 @@ def sensitivity(
     samples: np.ndarray,
     reference: MapReference,
     protocol: MapProtocol,
-) -> tuple[Response, ...]:
+) -> tuple[NoiseResponse, ...]:
     """Return how each metric answers to noise on a perfect map, which is not aligned again.
 
     Parameters
@@ -118,7 +118,7 @@ def sensitivity(
                 values = table.setdefault(key, np.full((N_REPEATS, len(sigmas)), np.nan))
                 values[repeat, k] = value
     return tuple(
-        Response(
+        NoiseResponse(
             name=name,
             unit=unit,
             sigma_m=sigmas,
@@ -166,7 +166,7 @@ def _scores(
 
 def _mean_within(cut_m: float) -> Callable[[np.ndarray], float]:
     def mean(distances: np.ndarray) -> float:
-        kept = distances[distances <= cut_m]
-        return float(kept.mean()) if len(kept) else np.nan
+        retained = distances[distances <= cut_m]
+        return float(retained.mean()) if len(retained) else np.nan
 
     return mean

@@ -9,7 +9,7 @@ import numpy as np
 
 from aerotwin_core.camera import CameraModel
 from aerotwin_core.frames import transform_points
-from aerotwin_map_evaluation.observed import camera_view, seen_samples
+from aerotwin_map_evaluation.observed import camera_view, visible_samples
 from aerotwin_registration.icp.similarity import step_about
 from aerotwin_registration.observability import OpenDirection
 from aerotwin_registration.voxels import voxel_keys
@@ -139,7 +139,7 @@ class SurfaceReference:
         spacing_m : float
             Of the samples.
         """
-        return seen_samples(
+        return visible_samples(
             self,
             self.samples(spacing_m),
             T_map_optical,

@@ -54,21 +54,24 @@ def _surface_rows(evaluation: MapEvaluation) -> list[Row]:
     surface = evaluation.metrics()["surface"]
     if surface is None:
         return _unaligned_rows(evaluation) if evaluation.is_pose_given else []
-    given, aligned = surface["unaligned"], surface["aligned"]
+    unaligned, aligned = surface["unaligned"], surface["aligned"]
     hint = "distance of every map point to the nearest triangle (Embree); none is left out"
     moved = f"{hint}; the map is first moved onto the surface, point to plane"
     return [
         (
-            measure("to the true surface, unaligned, RMSE", given["rmse_m"], "m", _UNMOVED),
+            measure("to the true surface, unaligned, RMSE", unaligned["rmse_m"], "m", _UNMOVED),
             f"root of the mean square {hint}",
         ),
         (
-            measure("to the true surface, unaligned, mean", given["mean_m"], "m", _UNMOVED),
+            measure("to the true surface, unaligned, mean", unaligned["mean_m"], "m", _UNMOVED),
             f"mean {hint}",
         ),
         (
             measure(
-                "to the true surface, unaligned, 95 %", given["p95_m"], "m", "one in 20 is worse"
+                "to the true surface, unaligned, 95 %",
+                unaligned["p95_m"],
+                "m",
+                "one in 20 is worse",
             ),
             f"95th percentile of the {hint}",
         ),

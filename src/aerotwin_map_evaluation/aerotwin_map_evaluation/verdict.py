@@ -14,7 +14,7 @@ VOXEL_MEAN, VOXEL_STD = 0.480, 0.139
 _FLOOR_SHOWS, _FLOOR_RULES = 0.2, 0.5
 # As close as this to the floor, or to random points, a figure is that and not the map's.
 _CLOSE = 0.05
-_FEW_KEPT = 0.5
+_FEW_RETAINED = 0.5
 # With fewer of the map's voxels judged, the Wasserstein distance is that of its densest spots.
 _FEW_VOXELS = 0.3
 
@@ -39,7 +39,7 @@ def verdict(evaluation: MapEvaluation) -> str:
     return (
         f"The map lies {part['rmse_m']:.2f} m (RMS; median {part['median_m']:.2f} m) from the true "
         f"surface {state}, and {covers}"
-        f"{_floor_words(evaluation)}."
+        f"{_floor_text(evaluation)}."
     )
 
 
@@ -52,11 +52,11 @@ def _against_points(evaluation: MapEvaluation) -> str:
         return f"No map point lies within {cut} of the {what} {state}"
     return (
         f"{judged['share']:.0%} of the map lies within {cut} of the {what} {state}, "
-        f"{judged['mean_m']:.3f} m away on average" + _spacing_words(evaluation, judged["mean_m"])
+        f"{judged['mean_m']:.3f} m away on average" + _spacing_text(evaluation, judged["mean_m"])
     )
 
 
-def _spacing_words(evaluation: MapEvaluation, mean_m: float) -> str:
+def _spacing_text(evaluation: MapEvaluation, mean_m: float) -> str:
     """Say how much of a mean distance is the spacing of the reference, where it shows."""
     edge, planes = evaluation.reference.edge_m, evaluation.metrics()["planes"]
     if evaluation.protocol.distance == "planes":
@@ -108,7 +108,7 @@ def spacing_warnings(evaluation: MapEvaluation) -> list[str]:
     return []
 
 
-def _floor_words(evaluation: MapEvaluation) -> str:
+def _floor_text(evaluation: MapEvaluation) -> str:
     numbers = evaluation.metrics()
     pairs, floor = numbers["correspondences"], numbers["floor"]
     if floor is None or floor["mean_m"] is None or pairs["mean_m"] is None:
@@ -132,7 +132,7 @@ def warnings(evaluation: MapEvaluation) -> list[str]:
         found.append("A negative control was not seen by the distance to the surface.")
     if evaluation.floor is None and evaluation.surface_distances is not None:
         found.append("No floor: too little of the surface lies near the map.")
-    if pairs["share"] < _FEW_KEPT:
+    if pairs["share"] < _FEW_RETAINED:
         found.append(
             f"Only {pairs['share']:.0%} of the points lie within {pairs['cut_m']:g} m: the figures "
             "of the correspondences are those of the points that fit."

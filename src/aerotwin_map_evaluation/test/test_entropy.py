@@ -77,5 +77,5 @@ def test_a_map_too_sparse_has_no_entropy():
 def test_a_few_clumps_are_not_the_sharpness_of_a_map():
     rng = np.random.default_rng(1005)
     clump, far = rng.normal(0, 0.05, (40, 3)), rng.uniform(-500, 500, (4000, 3))
-    words = statistics_verdict(evaluate_without_reference(np.vstack([clump, far])))
-    assert "too sparse" in words and "1.0%" in words
+    tokens = statistics_verdict(evaluate_without_reference(np.vstack([clump, far])))
+    assert "too sparse" in tokens and "1.0%" in tokens

@@ -17,10 +17,10 @@ OF_CLOUD = {"map_plane_rmse_m", "spacing_m"}
 """Short names of numbers that a reference with a surface has not."""
 
 
-def parse(*words):
+def parse(*arguments):
     parser = argparse.ArgumentParser()
     command.configure(parser)
-    return parser.parse_args([str(word) for word in words])
+    return parser.parse_args([str(token) for token in arguments])
 
 
 @pytest.fixture
@@ -82,9 +82,9 @@ def test_columns_of_the_two_clouds_may_differ(tmp_path, capsys):
     points = rng.uniform(-5.0, 5.0, (2000, 3)).astype(np.float32)
     points.tofile(tmp_path / "map.bin")
     np.column_stack([points, points[:, 0]]).astype(np.float32).tofile(tmp_path / "reference.bin")
-    words = (tmp_path / "reference.bin", tmp_path / "map.bin", "--bin-columns", "xyz", "--align",
-             "none", "--json", "-")  # fmt: skip
-    assert command.run(parse(*words, "--reference-bin-columns", "xyzi")) == 0
+    arguments = (tmp_path / "reference.bin", tmp_path / "map.bin", "--bin-columns", "xyz",
+                 "--align", "none", "--json", "-")  # fmt: skip
+    assert command.run(parse(*arguments, "--reference-bin-columns", "xyzi")) == 0
     result = json.loads(capsys.readouterr().out)
     assert result["n_points"] == result["n_voxels"] == len(points)
     assert result["both_ways"]["accuracy"]["max_m"] == 0.0
@@ -123,8 +123,8 @@ def quick(tmp_path):
     return path
 
 
-def judged(capsys, *words):
-    code = command.run(parse(*words, "--json", "-"))
+def judged(capsys, *arguments):
+    code = command.run(parse(*arguments, "--json", "-"))
     return code, json.loads(capsys.readouterr().out)
 
 
@@ -146,17 +146,17 @@ def test_options_change_a_protocol_and_its_name(mesh, tmp_path, capsys):
 def test_conditions_fail_the_command_with_their_own_code(mesh, tmp_path, capsys):
     path, points = mesh
     write_cloud(tmp_path / "map.ply", points)
-    words = (path, tmp_path / "map.ply", "--protocol", quick(tmp_path), "--placed")
-    assert judged(capsys, *words, "--fail-if", "map_rmse_m > 0.5")[0] == 0
-    assert judged(capsys, *words, "--fail-if", "chamfer_m < 5")[0] == 3
-    assert judged(capsys, *words, "--fail-if", "precision < 0.01", "--fail-if", "f > 2")[0] == 0
+    arguments = (path, tmp_path / "map.ply", "--protocol", quick(tmp_path), "--placed")
+    assert judged(capsys, *arguments, "--fail-if", "map_rmse_m > 0.5")[0] == 0
+    assert judged(capsys, *arguments, "--fail-if", "chamfer_m < 5")[0] == 3
+    assert judged(capsys, *arguments, "--fail-if", "precision < 0.01", "--fail-if", "f > 2")[0] == 0
 
 
 def test_every_short_name_is_a_number_of_the_result(mesh, tmp_path, capsys):
     path, points = mesh
     write_cloud(tmp_path / "map.ply", np.vstack([points + 0.01 * k for k in range(12)]))
     of_surface = command.ALIASES.keys() - OF_CLOUD
-    conditions = [word for name in of_surface for word in ("--fail-if", f"{name} < -1e9")]
+    conditions = [token for name in of_surface for token in ("--fail-if", f"{name} < -1e9")]
     code, _ = judged(capsys, path, tmp_path / "map.ply", "--protocol", quick(tmp_path), *conditions)
     assert code == 0  # a name that is not judged would fail
 
@@ -168,30 +168,30 @@ def test_a_start_is_read_and_its_end_is_the_whole_transform(mesh, tmp_path, caps
     T = np.eye(4)
     T[:3, 3] = shift + np.array([0.2, -0.1, 0.1])
     np.savetxt(tmp_path / "T.txt", T)
-    words = (path, tmp_path / "map.xyz", "--protocol", quick(tmp_path))
-    code, result = judged(capsys, *words, "--initial", tmp_path / "T.txt", "--voxel-m", 0.3)
+    arguments = (path, tmp_path / "map.xyz", "--protocol", quick(tmp_path))
+    code, result = judged(capsys, *arguments, "--initial", tmp_path / "T.txt", "--voxel-m", 0.3)
     assert code == 0
     found = np.array(result["alignment"]["T_reference_estimate"])
     centre = points.mean(axis=0)
     # Within a voxel the ICP onto centres is nearly blind (errata_and_protocols).
     np.testing.assert_allclose(found[:3, :3] @ (centre - shift) + found[:3, 3], centre, atol=0.3)
     assert result["is_pose_given"] is False
-    assert judged(capsys, *words)[0] == 1
+    assert judged(capsys, *arguments)[0] == 1
 
 
 def test_places_on_earth_give_a_start_too(mesh, tmp_path, capsys):
     path, points = mesh
     write_cloud(tmp_path / "map.xyz", points - [0.0, 111.2, 0.0])
-    words = (path, tmp_path / "map.xyz", "--protocol", quick(tmp_path))
+    arguments = (path, tmp_path / "map.xyz", "--protocol", quick(tmp_path))
     # One thousandth of a degree of latitude is 111.2 m at 47 degrees.
     places = ("--reference-origin", "47,8,400", "--origin", "47.001,8,400")
-    code, result = judged(capsys, *words, *places)
+    code, result = judged(capsys, *arguments, *places)
     assert code == 0
     assert result["alignment"]["T_reference_estimate"][1][3] == pytest.approx(111.2, abs=0.5)
     with pytest.raises(UserError, match="--reference-origin"):
-        command.run(parse(*words, "--origin", "47,8"))
+        command.run(parse(*arguments, "--origin", "47,8"))
     with pytest.raises(UserError, match="LAT,LON"):
-        command.run(parse(*words, "--origin", "north", "--reference-origin", "47,8"))
+        command.run(parse(*arguments, "--origin", "north", "--reference-origin", "47,8"))
 
 
 def test_what_was_not_seen_is_not_asked_for(mesh, tmp_path, capsys):
@@ -201,19 +201,19 @@ def test_what_was_not_seen_is_not_asked_for(mesh, tmp_path, capsys):
     # A camera 30 m above the western half, looking down (90 degrees about y).
     rows = [[k, -9.0, y, 30.0, 0, np.sqrt(0.5), 0, np.sqrt(0.5)] for k, y in enumerate((-7, 7))]
     np.savetxt(tmp_path / "truth.tum", rows)
-    words = (path, tmp_path / "map.ply", "--placed", "--protocol", quick(tmp_path))
-    _, everything = judged(capsys, *words)
+    arguments = (path, tmp_path / "map.ply", "--placed", "--protocol", quick(tmp_path))
+    _, everything = judged(capsys, *arguments)
     camera = ("--camera", 400, 200, 500, 500, 199.5, 99.5)
-    _, seen = judged(capsys, *words, "--poses", tmp_path / "truth.tum", *camera)
+    _, seen = judged(capsys, *arguments, "--poses", tmp_path / "truth.tum", *camera)
     assert everything["completeness"]["within"]["1"] == pytest.approx(13 / 30, abs=0.05)
     assert seen["completeness"]["within"]["1"] > 0.95
     assert seen["completeness"]["area_m2"] < 0.5 * everything["completeness"]["area_m2"]
     assert "seen from the true poses" in seen["floor"]["region"]
     with pytest.raises(UserError, match="--lidar"):
-        command.run(parse(*words, "--poses", tmp_path / "truth.tum"))
+        command.run(parse(*arguments, "--poses", tmp_path / "truth.tum"))
     with pytest.raises(UserError, match="nothing of the reference"):
         command.run(
-            parse(*words, "--poses", tmp_path / "truth.tum", "--lidar", 10, 20, "--range-m", 5)
+            parse(*arguments, "--poses", tmp_path / "truth.tum", "--lidar", 10, 20, "--range-m", 5)
         )
 
 
@@ -223,8 +223,8 @@ def test_the_written_cloud_carries_each_points_error(mesh, tmp_path):
         tmp_path / "map.ply", points + [0.0, 0.0, 40.0] * (np.arange(len(points)) < 1)[:, None]
     )
     out = tmp_path / "out"
-    words = (path, tmp_path / "map.ply", "--placed", "--protocol", quick(tmp_path), "-o", out)
-    assert command.run(parse(*words)) == 0
+    arguments = (path, tmp_path / "map.ply", "--placed", "--protocol", quick(tmp_path), "-o", out)
+    assert command.run(parse(*arguments)) == 0
     columns = read_ply(out / "map_error.ply")[0]
     assert columns["error_m"][0] > 20.0
     assert columns["error_m"][1:].max() < 1.5
@@ -255,9 +255,9 @@ def test_voxels_are_given_a_floor_by_the_surface_beside_them(mesh, tmp_path, cap
     surface = load_surface(path)
     write_binvox(tmp_path / "hill.binvox", voxelise(surface.vertices, surface.triangles, 1.0))
     write_cloud(tmp_path / "map.ply", points)
-    words = (tmp_path / "hill.binvox", tmp_path / "map.ply", "--protocol", quick(tmp_path))
-    _, alone = judged(capsys, *words)
-    _, beside = judged(capsys, *words, "--surface", path)
+    arguments = (tmp_path / "hill.binvox", tmp_path / "map.ply", "--protocol", quick(tmp_path))
+    _, alone = judged(capsys, *arguments)
+    _, beside = judged(capsys, *arguments, "--surface", path)
     assert alone["floor"] is None
     assert faults(alone, MAP_SCHEMA) == []
     assert alone["reference"]["voxel_m"] == pytest.approx(1.0)
@@ -268,19 +268,19 @@ def test_voxels_are_given_a_floor_by_the_surface_beside_them(mesh, tmp_path, cap
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "arguments"),
     [("1 2 3", "16 or 12"), ("a b", "not a table"), ("2 0 0 0 0 2 0 0 0 0 2 0", "--scale")],
 )
-def test_a_transform_that_is_none_is_refused(mesh, tmp_path, text, words):
+def test_a_transform_that_is_none_is_refused(mesh, tmp_path, text, arguments):
     path, points = mesh
     write_cloud(tmp_path / "map.ply", points)
     (tmp_path / "T.txt").write_text(text)
-    with pytest.raises(UserError, match=words):
+    with pytest.raises(UserError, match=arguments):
         command.run(parse(path, tmp_path / "map.ply", "--initial", tmp_path / "T.txt"))
 
 
 @pytest.mark.parametrize(
-    ("words", "named"),
+    ("arguments", "named"),
     [
         (("--camera", 1, 1, 1, 1, 0, 0), "--camera"),
         (("--lidar", -15, 15), "--lidar"),
@@ -293,17 +293,17 @@ def test_a_transform_that_is_none_is_refused(mesh, tmp_path, text, words):
         (("--fail-if", "map_rsme_m > 1"), "map_rmse_m"),
     ],
 )
-def test_options_that_would_be_ignored_are_refused_before_anything_is_read(words, named):
+def test_options_that_would_be_ignored_are_refused_before_anything_is_read(arguments, named):
     with pytest.raises(UserError, match=named):
-        command.run(parse("no_such_reference.obj", "no_such_map.ply", *words))
+        command.run(parse("no_such_reference.obj", "no_such_map.ply", *arguments))
 
 
 @pytest.mark.parametrize(
-    "words", [("--align", "icp"), ("--surface", "m.obj"), ("--placed",), ("--cut-m", 1)]
+    "arguments", [("--align", "icp"), ("--surface", "m.obj"), ("--placed",), ("--cut-m", 1)]
 )
-def test_without_reference_there_is_nothing_to_align_to(words):
-    with pytest.raises(UserError, match=f"{words[0]} needs a reference"):
-        command.run(parse("-", "no_such_map.ply", *words))
+def test_without_reference_there_is_nothing_to_align_to(arguments):
+    with pytest.raises(UserError, match=f"{arguments[0]} needs a reference"):
+        command.run(parse("-", "no_such_map.ply", *arguments))
 
 
 def test_a_mesh_as_map_is_judged_by_its_surface(mesh, tmp_path, capsys):
@@ -312,10 +312,10 @@ def test_a_mesh_as_map_is_judged_by_its_surface(mesh, tmp_path, capsys):
     corners = [(-10, -10), (10, -10), (10, 10), (-10, 10)]
     lines = [f"v {x} {y} 0.5" for x, y in corners] + ["f 1 2 3", "f 1 3 4"]
     (tmp_path / "map.obj").write_text("\n".join(lines))
-    words = (path, tmp_path / "map.obj", "--placed", "--protocol", quick(tmp_path))
-    _, result = judged(capsys, *words)
+    arguments = (path, tmp_path / "map.obj", "--placed", "--protocol", quick(tmp_path))
+    _, result = judged(capsys, *arguments)
     assert result["n_points"] == 400 / 0.25**2
-    command.run(parse(*words))
+    command.run(parse(*arguments))
     assert "6400 samples of its surface" in capsys.readouterr().out
 
 
@@ -323,10 +323,10 @@ def test_a_map_of_another_scale_starts_with_it(mesh, tmp_path, capsys):
     path, points = mesh
     write_cloud(tmp_path / "map.xyz", 0.4 * points)
     np.savetxt(tmp_path / "S.txt", np.diag([2.45, 2.45, 2.45, 1.0]))
-    words = (path, tmp_path / "map.xyz", "--protocol", quick(tmp_path), "--voxel-m", 0.3)
+    arguments = (path, tmp_path / "map.xyz", "--protocol", quick(tmp_path), "--voxel-m", 0.3)
     method = ("--method", "point_to_plane")
     start = ("--scale", "--initial", tmp_path / "S.txt")
-    code, result = judged(capsys, *words, *method, *start)
+    code, result = judged(capsys, *arguments, *method, *start)
     assert code == 0
     assert result["alignment"]["scale"] == pytest.approx(2.5, rel=0.01)
     R = np.array(result["alignment"]["T_reference_estimate"])[:3, :3]
@@ -339,8 +339,8 @@ def test_the_cell_of_a_binvox_is_taken_from_its_header(mesh, tmp_path):
 
     surface = load_surface(mesh[0])
     write_binvox(tmp_path / "hill.binvox", voxelise(surface.vertices, surface.triangles, 0.5))
-    given = load_map(tmp_path / "hill.binvox", unit="cm")
-    assert given.edge_m == pytest.approx(0.005)
+    provided = load_map(tmp_path / "hill.binvox", unit="cm")
+    assert provided.edge_m == pytest.approx(0.005)
     apart = 1.5 * np.stack(np.meshgrid(*[np.arange(6.0)] * 3), axis=-1).reshape(-1, 3)
     assert MapReference.of(None, apart, MapProtocol(), edge_m=0.5).edge_m == 0.5
 
@@ -372,8 +372,8 @@ def test_reference_surface_and_map_have_units_of_their_own(mesh, tmp_path, capsy
     quickly = ("--placed", "--protocol", quick(tmp_path))
     _, metres = judged(capsys, tmp_path / "m.npy", tmp_path / "m.npy", "--surface", path, *quickly)
     units = ("--unit", "ft", "--reference-unit", "mm", "--surface-unit", "mm")
-    words = (tmp_path / "mm.npy", tmp_path / "feet.npy", "--surface", tmp_path / "mm.obj")
-    _, found = judged(capsys, *words, *units, *quickly)
+    arguments = (tmp_path / "mm.npy", tmp_path / "feet.npy", "--surface", tmp_path / "mm.obj")
+    _, found = judged(capsys, *arguments, *units, *quickly)
     # A placed map of its own reference: what is left is the surface's, and rounding.
     assert found["correspondences"]["n"] == metres["correspondences"]["n"] == len(points)
     rmse_m = metres["surface"]["unaligned"]["rmse_m"]

@@ -68,9 +68,9 @@ def test_frames_that_differ_and_what_is_no_number_are_told():
 
     from aerotwin_map_evaluation import MapProtocol
     from aerotwin_map_evaluation.ros.map_evaluation_node import diagnostics
-    from aerotwin_map_evaluation.ros.map_intake import heard_cloud
+    from aerotwin_map_evaluation.ros.map_intake import received_cloud
 
-    reference = heard_cloud(cloud_from_points(rough(), 0, "map"))
+    reference = received_cloud(cloud_from_points(rough(), 0, "map"))
     holed = rough() + 0.1
     holed[:5] = np.nan
     message = cloud_from_points(holed, 0, "odom")

@@ -67,7 +67,7 @@ def test_every_choice_changes_the_hash(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "tokens"),
     [
         ("regions_m: [0, 0, 0, 1, 1]", "six numbers"),
         ("regions_m: [1, 0, 0, 0, 1, 1]", "lower corner"),
@@ -76,10 +76,10 @@ def test_every_choice_changes_the_hash(tmp_path):
         ("distance: far", "expected one of"),
     ],
 )
-def test_choices_that_make_no_sense_are_refused(tmp_path, text, words):
+def test_choices_that_make_no_sense_are_refused(tmp_path, text, tokens):
     path = tmp_path / "p.yaml"
     path.write_text(f"map:\n  {text}\n")
-    with pytest.raises(ParameterError, match=words):
+    with pytest.raises(ParameterError, match=tokens):
         load_map_protocol(path)
 
 

@@ -7,7 +7,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform
 from aerotwin_map_evaluation import MapProtocol, MapReference, SurfaceReference
 from aerotwin_map_evaluation.inputs import read_poses
-from aerotwin_map_evaluation.observed import FieldOfView, seen_samples
+from aerotwin_map_evaluation.observed import FieldOfView, visible_samples
 from aerotwin_map_evaluation.reference import cubes, lattice_edge
 from aerotwin_map_evaluation.surface import align_to_surface
 from aerotwin_voxel_cloud import read_binvox
@@ -45,11 +45,11 @@ def test_a_half_seen_box_is_complete_by_its_seen_area():
     box = box_mesh()
     samples = box.samples(0.05)
     above = make_transform(np.eye(3), [0.0, 0.0, 500.0])[None]
-    seen = seen_samples(box, samples, above, all_round(), max_range_m=1e4)
+    seen = visible_samples(box, samples, above, all_round(), max_range_m=1e4)
     # A rim of the tolerance's 5 mm below the edges of the top passes too: 12 m x 5 mm.
     assert len(seen) / len(samples) == pytest.approx((8 + 0.06) / 28, abs=1e-3)
     corner = make_transform(np.eye(3), [300.0, 200.0, 400.0])[None]
-    seen = seen_samples(box, samples, corner, all_round(), max_range_m=1e4)
+    seen = visible_samples(box, samples, corner, all_round(), max_range_m=1e4)
     assert len(seen) / len(samples) == pytest.approx(0.5, abs=5e-3)
 
 
@@ -57,9 +57,9 @@ def test_what_stands_behind_is_hidden_and_what_is_far_is_not_asked_for():
     wall = cubes(np.array([[0.0, 0, 0], [0.0, 5, 0]]), 1.0)
     samples = wall.samples(0.05)
     eye = make_transform(np.eye(3), [0.0, -20.0, 0.0])[None]
-    near = seen_samples(wall, samples, eye, all_round(), max_range_m=100.0)
+    near = visible_samples(wall, samples, eye, all_round(), max_range_m=100.0)
     assert near[:, 1].max() < -0.4  # the front face of the first cube hides the second
-    assert len(seen_samples(wall, samples, eye, all_round(), max_range_m=10.0)) == 0
+    assert len(visible_samples(wall, samples, eye, all_round(), max_range_m=10.0)) == 0
 
 
 def test_a_field_of_view_is_x_forward_and_z_up():

@@ -11,7 +11,7 @@ from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.airframe import (
     GRAVITY,
     Airframe,
-    Battery,
+    BatteryParameters,
     Contact,
     Motor,
     Rotor,
@@ -44,7 +44,7 @@ from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 __all__ = [
     "GRAVITY",
     "Airframe",
-    "Battery",
+    "BatteryParameters",
     "Blade",
     "Contact",
     "DerivedQuantities",

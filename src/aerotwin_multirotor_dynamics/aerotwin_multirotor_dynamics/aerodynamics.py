@@ -130,16 +130,16 @@ def height_above_ground(px, py, pz, u):
 
 
 @part
-def lagged_speed(speed, wanted, up, down):
+def lagged_speed(speed, desired, up, down):
     """Return the rotor speed after first-order lag, exactly; up and down are exp(-t / tau)."""
-    return wanted + (speed - wanted) * (up if wanted > speed else down)
+    return desired + (speed - desired) * (up if desired > speed else down)
 
 
 @part
-def speed_rate(speed, wanted, c):
+def speed_rate(speed, desired, c):
     """Return the rate of a lagging rotor speed [rad/s^2]; a jump of a motor without lag is none."""
-    tau = c[at.TAU_UP] if wanted > speed else c[at.TAU_DOWN]
-    return (wanted - speed) / tau if tau > 0.0 else 0.0
+    tau = c[at.TAU_UP] if desired > speed else c[at.TAU_DOWN]
+    return (desired - speed) / tau if tau > 0.0 else 0.0
 
 
 @part
@@ -193,8 +193,8 @@ def make_air_wrench(thrust_model, drag_model):
             j = at.ROTORS + at.PER_ROTOR * i
             x, y_, z, spin, rolling = c[j], c[j + 1], c[j + 2], c[j + 3], c[j + 4]
             vx, vy, vz = ax + q * z - r * y_, ay + r * x - p * z, az + p * y_ - q * x
-            start, wanted = state[at.N_HEAD + i], state[at.N_HEAD + n_rotors + i]
-            omega = lagged_speed(start, wanted, up, down)
+            start, desired = state[at.N_HEAD + i], state[at.N_HEAD + n_rotors + i]
+            omega = lagged_speed(start, desired, up, down)
             thrust = thrust_model(omega, vx, vy, vz, c)
             lift = thrust
             if has_ground_effect:
@@ -207,7 +207,7 @@ def make_air_wrench(thrust_model, drag_model):
             mz += x * hy - y_ * hx - spin * c[at.C_TORQUE] * thrust
             if c[at.ROTOR_INERTIA] > 0.0:
                 spin_speed += spin * omega
-                spin_rate += spin * speed_rate(omega, wanted, c)
+                spin_rate += spin * speed_rate(omega, desired, c)
         air = state[at.AIR_DENSITY]
         mx = air * mx - c[at.ROTOR_INERTIA] * spin_speed * q
         my = air * my + c[at.ROTOR_INERTIA] * spin_speed * p

@@ -50,7 +50,7 @@ class Motor:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Battery:
+class BatteryParameters:
     """Energy on board: an open-circuit voltage that falls with the charge, behind a resistance."""
 
     capacity_ah: float = parameter(
@@ -185,7 +185,7 @@ class Airframe:
     motor: Motor = parameter(text="from command to rotor speed")
     rotors: tuple[Rotor, ...] = parameter(text="rotors in the order of the motor outputs")
     contact: Contact = parameter(text="ground contact")
-    battery: Battery = parameter(Battery(), text="energy on board")
+    battery: BatteryParameters = parameter(BatteryParameters(), text="energy on board")
     vibration: Vibration = parameter(Vibration(), text="how the rotors shake the body")
     air_density: str = parameter(
         SEA_LEVEL,
@@ -265,6 +265,6 @@ def _with_blades(content: Any, path: Path) -> Any:
     propeller = content.get("propeller") if isinstance(content, dict) else None
     if not isinstance(propeller, dict) or "blade" not in propeller:
         return content
-    given = {name: value for name, value in propeller.items() if name != "blade"}
+    provided = {name: value for name, value in propeller.items() if name != "blade"}
     blade = load_parameters(Blade, propeller["blade"], where=f"{path}: propeller: blade")
-    return {**content, "propeller": coefficients_from_blade(blade) | given}
+    return {**content, "propeller": coefficients_from_blade(blade) | provided}

@@ -130,7 +130,7 @@ def make_runge_kutta(derivative):
 
 
 @part
-def wanted_speed(command, limit, c, u):
+def desired_speed(command, limit, c, u):
     """Return the speed a motor is asked for; disarmed, or commanded not-a-number, it stops."""
     if u[at.IS_ARMED] <= at.DISARMED or math.isnan(command):
         return 0.0
@@ -150,8 +150,8 @@ def set_motors(state, c, u):
             limit = 0.0
     n_rotors = int(c[at.N_ROTORS])
     for i in range(n_rotors):
-        wanted = wanted_speed(u[at.COMMAND + i], limit, c, u)
-        state[at.N_HEAD + n_rotors + i] = wanted
+        desired = desired_speed(u[at.COMMAND + i], limit, c, u)
+        state[at.N_HEAD + n_rotors + i] = desired
 
 
 @part

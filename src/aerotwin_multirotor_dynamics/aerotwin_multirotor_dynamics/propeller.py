@@ -117,6 +117,6 @@ def coefficients_from_blade(blade: Blade) -> dict[str, float]:
     }
 
 
-def propeller_from_blade(blade: Blade, **given: Any) -> Propeller:
+def propeller_from_blade(blade: Blade, **provided: Any) -> Propeller:
     """Return a propeller whose coefficients follow from its blades, but for those given."""
-    return Propeller(**(coefficients_from_blade(blade) | given))
+    return Propeller(**(coefficients_from_blade(blade) | provided))

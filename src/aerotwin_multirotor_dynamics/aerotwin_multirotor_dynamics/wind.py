@@ -108,17 +108,17 @@ def _advance_across(gusts, k, s, n1, n2):
     x_2' = -x_2 + x_1: the transition is exp(-s) (1 0; s 1), the stationary covariance P is
     (1/2 1/4; 1/4 1/4), and the noise of a step has P - exp(-2s) (1 0; s 1) P (1 s; 0 1).
     """
-    kept = math.exp(-s)
+    decay = math.exp(-s)
     lost = -math.expm1(-2.0 * s)
     q11 = 0.5 * lost
-    q12 = 0.25 * lost - 0.5 * s * kept * kept
-    q22 = 0.25 * lost - 0.5 * (s * s + s) * kept * kept
+    q12 = 0.25 * lost - 0.5 * s * decay * decay
+    q22 = 0.25 * lost - 0.5 * (s * s + s) * decay * decay
     l11 = math.sqrt(q11)
     l21 = q12 / l11 if l11 > 0.0 else 0.0
     l22 = math.sqrt(max(0.0, q22 - l21 * l21))
     x1, x2 = gusts[k], gusts[k + 1]
-    gusts[k] = kept * x1 + l11 * n1
-    gusts[k + 1] = kept * (x2 + s * x1) + l21 * n1 + l22 * n2
+    gusts[k] = decay * x1 + l11 * n1
+    gusts[k + 1] = decay * (x2 + s * x1) + l21 * n1 + l22 * n2
     return ROOT_3 * gusts[k] + (1.0 - ROOT_3) * gusts[k + 1]
 
 
@@ -135,8 +135,8 @@ def _sample(gusts, n, c, dt, height, airspeed, out):
         return
     length_u, length_w, sigma_u, sigma_w = turbulence_scales(height, c[4])
     way = max(airspeed, LOWEST_AIRSPEED_M_S) * dt
-    kept = math.exp(-way / length_u)
-    gusts[0] = kept * gusts[0] + math.sqrt(-math.expm1(-2.0 * way / length_u)) * n[0]
+    decay = math.exp(-way / length_u)
+    gusts[0] = decay * gusts[0] + math.sqrt(-math.expm1(-2.0 * way / length_u)) * n[0]
     u = sigma_u * gusts[0]
     v = sigma_u * _advance_across(gusts, 1, way / length_u, n[1], n[2])
     w = sigma_w * _advance_across(gusts, 3, way / length_w, n[3], n[4])

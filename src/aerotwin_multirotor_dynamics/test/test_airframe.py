@@ -13,7 +13,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_multirotor_dynamics import (
     Airframe,
-    Battery,
+    BatteryParameters,
     Blade,
     Contact,
     Motor,
@@ -82,7 +82,7 @@ def test_an_airframe_of_ones_own_comes_by_path_and_is_checked(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("given", "impossible", "message"),
+    ("provided", "impossible", "message"),
     [
         ("thrust_coefficient_n_s2: 5.84e-6", "thrust_coefficient_n_s2: 0.0", "at least 1e-15 N"),
         ("speed_per_command_rad_s: 1000.0", "speed_per_command_rad_s: 0.0", "at least 0.001 rad"),
@@ -101,12 +101,12 @@ def test_an_airframe_of_ones_own_comes_by_path_and_is_checked(tmp_path):
     ],
 )
 def test_an_airframe_that_cannot_be_is_refused_when_it_is_loaded(
-    tmp_path, given, impossible, message
+    tmp_path, provided, impossible, message
 ):
     text = (Path(README.parent) / "aerotwin_multirotor_dynamics/airframes/iris.yaml").read_text()
-    assert text.count(given) == 1
+    assert text.count(provided) == 1
     own = tmp_path / "own.yaml"
-    own.write_text(text.replace(given, impossible))
+    own.write_text(text.replace(provided, impossible))
     with pytest.raises(ParameterError, match=message) as error:
         load_airframe(own)
     assert "own.yaml" in str(error.value)
@@ -143,7 +143,18 @@ def test_a_multirotor_need_not_be_a_quadrotor(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "cls", [Airframe, Propeller, Blade, Motor, Battery, Rotor, Contact, Vibration, WindParameters]
+    "cls",
+    [
+        Airframe,
+        Propeller,
+        Blade,
+        Motor,
+        BatteryParameters,
+        Rotor,
+        Contact,
+        Vibration,
+        WindParameters,
+    ],
 )
 def test_the_readme_shows_the_parameters_as_they_are(cls):
     assert parameter_table_markdown(cls) in README.read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from aerotwin_multirotor_dynamics import (
-    Battery,
+    BatteryParameters,
     Multirotor,
     derived_quantities,
     hover_command,
@@ -22,7 +22,7 @@ HOVER_W = 736.0645  # 4 * 0.06 m * 5.84e-6 N/(rad/s)^2 * (806.796 rad/s)^3
 
 
 def iris_with(**battery):
-    return dataclasses.replace(load_airframe("iris"), battery=Battery(**battery))
+    return dataclasses.replace(load_airframe("iris"), battery=BatteryParameters(**battery))
 
 
 def hovering(airframe):
@@ -112,4 +112,4 @@ def test_an_empty_battery_stops_the_motors_and_a_reset_fills_it():
 
 def test_a_cell_that_is_fuller_when_empty_is_refused():
     with pytest.raises(ValueError, match="empty_cell_v must be at most full_cell_v"):
-        Battery(full_cell_v=3.0, empty_cell_v=3.5)
+        BatteryParameters(full_cell_v=3.0, empty_cell_v=3.5)

@@ -108,8 +108,12 @@ class OwnNormals:
         self.blocks = list(blocks)
 
     def standard_normal(self, size):
-        given = self.blocks.pop(0)
-        return given if np.shape(given) == np.empty(size).shape else np.tile(given, (size[0], 1))
+        provided = self.blocks.pop(0)
+        return (
+            provided
+            if np.shape(provided) == np.empty(size).shape
+            else np.tile(provided, (size[0], 1))
+        )
 
 
 @pytest.mark.parametrize("dt", [1e-4, 0.004, 0.5, 20.0])

@@ -15,7 +15,7 @@ from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_core.seeds import seed_sequence
 from aerotwin_multirotor_dynamics import Multirotor, RotorVibration, layout, load_airframe
 from aerotwin_multirotor_dynamics.ros.conversions import (
-    TruthMessages,
+    DynamicsTruthMessages,
     motion_from_odometry,
     rotor_names,
     speeds_from_joint_state,
@@ -44,7 +44,7 @@ def flying() -> Multirotor:
 
 def test_truth_comes_back_from_its_messages():
     vehicle = flying()
-    truth, state = TruthMessages(4), vehicle.state_vector
+    truth, state = DynamicsTruthMessages(4), vehicle.state_vector
     odometry = messages.deserialize(truth.odometry(7, state), "nav_msgs/msg/Odometry")
     p, q, v, omega = motion_from_odometry(odometry)
     assert messages.stamp_ns(odometry) == 7
@@ -57,14 +57,14 @@ def test_truth_comes_back_from_its_messages():
 
 def test_the_twist_is_in_body_axes():
     """East is to the right of a nose that points north: y of FLU is -3."""
-    cdr = TruthMessages(4).odometry(0, flying().state_vector)
+    cdr = DynamicsTruthMessages(4).odometry(0, flying().state_vector)
     twist = messages.deserialize(cdr, "nav_msgs/msg/Odometry").twist.twist.linear
     assert (twist.x, twist.y, twist.z) == pytest.approx((0.0, -3.0, 0.5), abs=ROUNDING)
 
 
 def test_acceleration_is_that_of_the_motion_in_body_axes():
     vehicle = flying()
-    cdr = TruthMessages(4).accel(0, vehicle.state_vector)
+    cdr = DynamicsTruthMessages(4).accel(0, vehicle.state_vector)
     accel = messages.deserialize(cdr, "geometry_msgs/msg/AccelStamped").accel
     expected = vehicle.R_map_body.T @ vehicle.state.a_map_body
     found = (accel.linear.x, accel.linear.y, accel.linear.z)
@@ -72,7 +72,7 @@ def test_acceleration_is_that_of_the_motion_in_body_axes():
 
 
 def test_rotor_speeds_come_back_from_their_message_in_any_order():
-    cdr = TruthMessages(4).rotors(0, np.array([700.0, 710.0, 720.0, 730.0]))
+    cdr = DynamicsTruthMessages(4).rotors(0, np.array([700.0, 710.0, 720.0, 730.0]))
     message = messages.deserialize(cdr, "sensor_msgs/msg/JointState")
     assert message.name == rotor_names(4)
     assert speeds_from_joint_state(message, 4) == [700.0, 710.0, 720.0, 730.0]
@@ -171,7 +171,7 @@ def test_thin_air_carries_less():
 
 def test_vibration_comes_back_from_its_messages():
     added = np.arange(1.0, 10.0)
-    accel_cdr, twist_cdr = TruthMessages(4).vibration(9, added)
+    accel_cdr, twist_cdr = DynamicsTruthMessages(4).vibration(9, added)
     accel = messages.deserialize(accel_cdr, "geometry_msgs/msg/AccelStamped")
     twist = messages.deserialize(twist_cdr, "geometry_msgs/msg/TwistStamped")
     assert messages.stamp_ns(accel) == messages.stamp_ns(twist) == 9

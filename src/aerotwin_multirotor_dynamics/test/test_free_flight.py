@@ -10,7 +10,7 @@ import pytest
 
 from aerotwin_multirotor_dynamics import (
     GRAVITY,
-    Battery,
+    BatteryParameters,
     Multirotor,
     hover_command,
     hover_speed_rad_s,
@@ -26,7 +26,7 @@ HIGH = (0.0, 0.0, 1000.0)
 
 @pytest.fixture
 def iris():
-    return dataclasses.replace(load_airframe("iris"), battery=Battery())
+    return dataclasses.replace(load_airframe("iris"), battery=BatteryParameters())
 
 
 def without_air(airframe, **changes):

@@ -10,7 +10,7 @@ import pytest
 
 from aerotwin_multirotor_dynamics import (
     GRAVITY,
-    Battery,
+    BatteryParameters,
     Multirotor,
     hover_command,
     layout,
@@ -166,7 +166,7 @@ def test_it_does_not_fall_through_the_ground_from_high_up(iris):
 
 def test_the_ground_never_pulls(iris):
     propeller = dataclasses.replace(iris.propeller, ground_effect=0.0)
-    vehicle = stand(dataclasses.replace(iris, propeller=propeller, battery=Battery()))
+    vehicle = stand(dataclasses.replace(iris, propeller=propeller, battery=BatteryParameters()))
     full = np.full(4, 1.0)
     for _ in range(100):
         vehicle.step(full, DT)

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from aerotwin_multirotor_dynamics import GRAVITY, Battery, Multirotor, layout, load_airframe
+from aerotwin_multirotor_dynamics import (
+    GRAVITY,
+    BatteryParameters,
+    Multirotor,
+    layout,
+    load_airframe,
+)
 
 ROUNDING = 1e-9
 ORIGIN_ALTITUDE = 1500.0
@@ -217,7 +223,7 @@ def with_every_effect(airframe):
         radius_m=0.127,
         ground_effect=1.3,
     )
-    battery = Battery(
+    battery = BatteryParameters(
         capacity_ah=0.005,
         resistance_ohm=0.05,
         idle_power_w=8.0,

@@ -25,7 +25,7 @@ from aerotwin_px4_bridge.messages import (
     parse_hil_gps,
     parse_hil_sensor,
 )
-from aerotwin_px4_bridge.mission import Mission, Waypoint
+from aerotwin_px4_bridge.mission import MissionPlan, Waypoint
 from aerotwin_px4_bridge.mission_client import MissionClient
 from aerotwin_px4_bridge.onboard import OnboardLink
 from aerotwin_px4_bridge.process import (
@@ -48,8 +48,8 @@ __all__ = [
     "HilLink",
     "HilSensor",
     "HilTimeouts",
-    "Mission",
     "MissionClient",
+    "MissionPlan",
     "OnboardLink",
     "VisionPose",
     "Waypoint",

@@ -68,7 +68,7 @@ def _crc(frame, stop, crc_extra):
 
 
 @njit(cache=True)
-def _put(frame, place, value, n):
+def _write_bytes(frame, place, value, n):
     for i in range(n):
         frame[place + i] = (value >> (8 * i)) & 0xFF
 
@@ -82,9 +82,9 @@ def _get(frame, place, n):
 
 
 @njit(cache=True)
-def _put_float(frame, index, value):
+def _write_float(frame, index, value):
     """Write float number `index` of a HIL_SENSOR."""
-    _put(frame, _FLOATS + 4 * index, int64(np.float32(value).view(np.uint32)), 4)
+    _write_bytes(frame, _FLOATS + 4 * index, int64(np.float32(value).view(np.uint32)), 4)
 
 
 @njit(cache=True)
@@ -108,20 +108,20 @@ def pressure_altitude(pressure_pa):
 
 
 @njit(cache=True)
-def _put_values(frame, sample, flags):
+def _write_values(frame, sample, flags):
     """Write the thirteen floats of the payload; return fields_updated."""
     fields = FIELDS_IMU
     for i in range(3):
         sign = 1.0 if i == 0 else -1.0  # FLU to FRD
-        _put_float(frame, i, sign * sample[FORCE + i])
-        _put_float(frame, 3 + i, sign * sample[RATE + i])
+        _write_float(frame, i, sign * sample[FORCE + i])
+        _write_float(frame, 3 + i, sign * sample[RATE + i])
         if flags & HAS_FIELD:
-            _put_float(frame, 6 + i, sign * GAUSS_PER_TESLA * sample[FIELD + i])
+            _write_float(frame, 6 + i, sign * GAUSS_PER_TESLA * sample[FIELD + i])
             fields |= FIELDS_MAG
     if flags & HAS_PRESSURE:
-        _put_float(frame, 9, sample[PRESSURE] / PASCAL_PER_HPA)
-        _put_float(frame, 11, pressure_altitude(sample[PRESSURE]))
-        _put_float(frame, 12, sample[TEMPERATURE] - KELVIN_OF_0_C)
+        _write_float(frame, 9, sample[PRESSURE] / PASCAL_PER_HPA)
+        _write_float(frame, 11, pressure_altitude(sample[PRESSURE]))
+        _write_float(frame, 12, sample[TEMPERATURE] - KELVIN_OF_0_C)
         fields |= FIELDS_BARO
     return fields
 
@@ -155,8 +155,8 @@ def pack_sensor(frame, time_us, sample, flags, sequence, system_id, component_id
     frame[:FRAME_BYTES] = 0
     if time_us <= 0 or (flags & HAS_PRESSURE and not sample[PRESSURE] > 0.0):
         return MALFORMED
-    _put(frame, _HEADER, time_us, 8)
-    _put(frame, _FIELDS, _put_values(frame, sample, flags), 4)
+    _write_bytes(frame, _HEADER, time_us, 8)
+    _write_bytes(frame, _FIELDS, _write_values(frame, sample, flags), 4)
     if not _is_finite(frame):
         return MALFORMED
     stop = _HEADER + _PAYLOAD
@@ -164,7 +164,7 @@ def pack_sensor(frame, time_us, sample, flags, sequence, system_id, component_id
         stop -= 1
     frame[0], frame[1], frame[4] = 0xFD, stop - _HEADER, sequence & 0xFF
     frame[5], frame[6], frame[7] = system_id, component_id, _SENSOR
-    _put(frame, stop, _crc(frame, stop, _SENSOR_CRC_EXTRA), 2)
+    _write_bytes(frame, stop, _crc(frame, stop, _SENSOR_CRC_EXTRA), 2)
     return stop + 2
 
 

@@ -50,7 +50,7 @@ class Connection(Protocol):
         """Close it."""
 
 
-class Listener(Protocol):
+class ConnectionListener(Protocol):
     """Where an autopilot is waited for.
 
     Attributes

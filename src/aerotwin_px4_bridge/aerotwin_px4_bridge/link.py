@@ -22,12 +22,17 @@ from aerotwin_px4_bridge.hil_serial import SerialListener
 from aerotwin_px4_bridge.hil_socket import (
     AutopilotLost,
     Connection,
-    Listener,
+    ConnectionListener,
     PeerClosed,
     PeerStuck,
     TcpListener,
 )
-from aerotwin_px4_bridge.mavlink2 import HIL_ACTUATOR_CONTROLS, BadMessage, Frame, FrameReader
+from aerotwin_px4_bridge.mavlink2 import (
+    HIL_ACTUATOR_CONTROLS,
+    BadMessage,
+    FrameReader,
+    MavlinkFrame,
+)
 
 HIL_PORT = 4560
 
@@ -75,7 +80,7 @@ class HilLink:
         self._time_us = 0
         self._send_s = 0.0  # on one core the autopilot computes while we are in send
         self.port: int | None = None
-        self._listener: Listener
+        self._listener: ConnectionListener
         if isinstance(port, str):
             self._listener = SerialListener(port)
         else:
@@ -285,7 +290,7 @@ class HilLink:
         self.counters.n_garbage_bytes = self._reader.n_skipped_bytes
         return found
 
-    def _controls(self, frame: Frame) -> ActuatorControls | None:
+    def _controls(self, frame: MavlinkFrame) -> ActuatorControls | None:
         if frame.message_id != HIL_ACTUATOR_CONTROLS:
             return None
         if self._system_id is not None and frame.system_id != self._system_id:

@@ -9,20 +9,20 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_px4_bridge.onboard import STREAMS_US, AutopilotEstimate, OnboardLink
-from aerotwin_px4_bridge.path import Setpoint
+from aerotwin_px4_bridge.path import PathSetpoint
 
 _SECOND_NS = 1_000_000_000
 _AUTO_LOITER = (4, 3)
 """PX4's main and sub mode."""
 
 
-class Listener:
+class AutopilotListener:
     """Hears the autopilot's state and estimate on the onboard link; commands what it is told to."""
 
     failure: str | None = None
     is_finished = False
     progress: float | None = None
-    setpoint: Setpoint | None = None
+    setpoint: PathSetpoint | None = None
 
     def __init__(self, plane: LocalTangentPlane, instance: int) -> None:
         self.link = OnboardLink(plane, instance)

@@ -87,7 +87,7 @@ class BadMessage(ValueError):
     """A frame with a right checksum says something impossible: not finite or out of range."""
 
 
-class Frame(NamedTuple):
+class MavlinkFrame(NamedTuple):
     """One checked MAVLink 2 frame; the payload is padded back to its full length."""
 
     message_id: int
@@ -157,13 +157,13 @@ class FrameReader:
         """Whether no piece of an unfinished frame is kept."""
         return not self._buffer
 
-    def feed(self, data: bytes) -> list[Frame]:
+    def feed(self, data: bytes) -> list[MavlinkFrame]:
         """Append data and return the frames that are complete now, in order."""
         if not self._buffer and (frame := _only_frame(data)) is not None:
             return [frame]
         buffer = self._buffer + data if self._buffer else data
-        frames: list[Frame] = []
-        start = kept = 0  # kept: the first byte that may still belong to a frame
+        frames: list[MavlinkFrame] = []
+        start = unread_from = 0  # kept: the first byte that may still belong to a frame
         is_open = False  # a plausible but unfinished frame begins at kept
         while (start := buffer.find(MAGIC, start)) >= 0:
             end = _frame_end(buffer, start)
@@ -171,24 +171,24 @@ class FrameReader:
                 start += 1
             elif end > len(buffer):
                 if not is_open:
-                    self.n_skipped_bytes += start - kept
-                    kept, is_open = start, True
+                    self.n_skipped_bytes += start - unread_from
+                    unread_from, is_open = start, True
                 start += 1
             elif (frame := checked_frame(buffer, start)) is not None:
                 frames.append(frame)
-                self.n_skipped_bytes += start - kept
-                start = kept = end
+                self.n_skipped_bytes += start - unread_from
+                start = unread_from = end
                 is_open = False
             else:
                 start += 1
         if not is_open:
-            self.n_skipped_bytes += len(buffer) - kept
-            kept = len(buffer)
-        self._buffer = buffer[max(kept, len(buffer) - _MAX_BUFFER) :]
+            self.n_skipped_bytes += len(buffer) - unread_from
+            unread_from = len(buffer)
+        self._buffer = buffer[max(unread_from, len(buffer) - _MAX_BUFFER) :]
         return frames
 
 
-def _only_frame(data: bytes) -> Frame | None:
+def _only_frame(data: bytes) -> MavlinkFrame | None:
     """Return the frame when data is exactly one: what comes in lockstep, and quicker to see."""
     if len(data) > HEADER_LENGTH + CHECKSUM_LENGTH and data[0] == MAGIC:
         end = _frame_end(data, 0)
@@ -209,7 +209,7 @@ def _frame_end(buffer: bytes, start: int) -> int | None:
     return start + HEADER_LENGTH + length + CHECKSUM_LENGTH + signature
 
 
-def checked_frame(buffer: bytes, start: int) -> Frame | None:
+def checked_frame(buffer: bytes, start: int) -> MavlinkFrame | None:
     """Return the whole frame of a known message that begins at start when its checksum holds."""
     length = buffer[start + 1]
     message_id = int.from_bytes(buffer[start + 7 : start + 10], "little")
@@ -218,4 +218,6 @@ def checked_frame(buffer: bytes, start: int) -> Frame | None:
     if checksum(buffer[start + 1 : stop], message_id) != found:
         return None
     payload = buffer[start + HEADER_LENGTH : stop].ljust(KNOWN[message_id][0], b"\0")
-    return Frame(message_id, buffer[start + 5], buffer[start + 6], buffer[start + 4], payload)
+    return MavlinkFrame(
+        message_id, buffer[start + 5], buffer[start + 6], buffer[start + 4], payload
+    )

@@ -33,8 +33,8 @@ from aerotwin_px4_bridge.mavlink2 import (
     HIL_GPS,
     HIL_SENSOR,
     BadMessage,
-    Frame,
     FrameReader,
+    MavlinkFrame,
     pack_frame,
 )
 
@@ -46,10 +46,10 @@ __all__ = [
     "HIL_SENSOR",
     "ActuatorControls",
     "BadMessage",
-    "Frame",
     "FrameReader",
     "HilGps",
     "HilSensor",
+    "MavlinkFrame",
     "enu_from_ned",
     "heartbeat_payload",
     "ned_from_enu",

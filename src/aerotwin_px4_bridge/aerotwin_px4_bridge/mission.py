@@ -36,7 +36,7 @@ class Waypoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mission:
+class MissionPlan:
     """A flight: take-off, a path through way-points, a track, landing where it ends.
 
     Way-points alone, a track alone, or both: then the way-points lead to the track.

@@ -16,9 +16,9 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, rotation_from_quaternion, yaw_from_rotation
 from aerotwin_core.geodesy import LocalTangentPlane
-from aerotwin_px4_bridge.mission import Mission
+from aerotwin_px4_bridge.mission import MissionPlan
 from aerotwin_px4_bridge.onboard import STREAMS_US, AutopilotEstimate, OnboardLink
-from aerotwin_px4_bridge.path import PATH_STEP_S, SampledPath, Setpoint
+from aerotwin_px4_bridge.path import PATH_STEP_S, PathSetpoint, SampledPath
 
 MODE_OFFBOARD = (6, 0)
 MODE_HOLD = (4, 3)
@@ -46,7 +46,7 @@ class MissionClient:
 
     Parameters
     ----------
-    mission : Mission
+    mission : MissionPlan
         What to fly.
     plane : LocalTangentPlane
         The map frame.
@@ -72,7 +72,7 @@ class MissionClient:
 
     def __init__(
         self,
-        mission: Mission,
+        mission: MissionPlan,
         plane: LocalTangentPlane,
         instance: int = 0,
         *,
@@ -93,7 +93,7 @@ class MissionClient:
         self.path_start_ns: int | None = None
         self._is_held = self._is_landing_requested = False
         self._track_begins = 0.0
-        self.setpoint: Setpoint | None = None
+        self.setpoint: PathSetpoint | None = None
         self._now_ns = 0
         self._heartbeat_due_ns = 0
         self._setpoint_due_ns = 0
@@ -145,7 +145,7 @@ class MissionClient:
             self.is_finished = True
             self.phase = "finished"
         except _MissionFailed as failure:
-            self.failure = self._in_words(str(failure))
+            self.failure = self._as_text(str(failure))
             self.phase = "failed"
             self.setpoint = None
 
@@ -286,12 +286,12 @@ class MissionClient:
             yield
         return path
 
-    def _enter_offboard(self, setpoint: Setpoint) -> Iterator[None]:
+    def _enter_offboard(self, setpoint: PathSetpoint) -> Iterator[None]:
         for _ in self._set_mode(MODE_OFFBOARD, "OFFBOARD"):
             self._send_setpoint(setpoint)
             yield
 
-    def _hold(self, setpoint: Setpoint) -> Iterator[None]:
+    def _hold(self, setpoint: PathSetpoint) -> Iterator[None]:
         """Hover until the path is resumed or given up; its time stands still meanwhile."""
         assert self.path_start_ns is not None
         held_ns, self.phase = self._now_ns, HOLDING
@@ -326,7 +326,7 @@ class MissionClient:
         if self._now_ns - (state.heartbeat_ns or 0) > _HEARTBEAT_LIMIT_S * _SECOND:
             raise _MissionFailed(f"no HEARTBEAT for {_HEARTBEAT_LIMIT_S:g} s")
 
-    def _send_setpoint(self, setpoint: Setpoint) -> None:
+    def _send_setpoint(self, setpoint: PathSetpoint) -> None:
         """Send at the rate of the path's samples; remember it at every step."""
         self.setpoint = setpoint
         if self._now_ns >= self._setpoint_due_ns:
@@ -373,7 +373,7 @@ class MissionClient:
         highest = float(self.path.p_map[:, 2].max() - self.path.p_map[0, 2])
         return 60.0 + 3.0 * (highest + self.mission.takeoff_altitude_m)
 
-    def _in_words(self, failure: str) -> str:
+    def _as_text(self, failure: str) -> str:
         said = f"; the autopilot says: {' | '.join(self.link.texts)}" if self.link.texts else ""
         place = f"{self.phase} at t = {self._now_ns / 1e9:.2f} s"
         return f"mission failed while {place}: {failure}{said}"

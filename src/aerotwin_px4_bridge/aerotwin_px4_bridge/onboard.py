@@ -46,11 +46,11 @@ from aerotwin_px4_bridge.mavlink2 import (
     STATUSTEXT,
     SYS_STATUS,
     BadMessage,
-    Frame,
+    MavlinkFrame,
     pack_frame,
 )
 from aerotwin_px4_bridge.messages import enu_from_ned, heartbeat_payload
-from aerotwin_px4_bridge.path import Setpoint
+from aerotwin_px4_bridge.path import PathSetpoint
 from aerotwin_px4_bridge.setpoint_messages import global_target
 
 LOCAL_PORT = 14030
@@ -95,8 +95,8 @@ _NO_STREAM = {
 }
 _STOP_ATTEMPTS = 5
 _MAX_DATAGRAM = 2048
-_KEPT_TEXTS = 5
-_KEPT_MISSION_FRAMES = 256
+_SAVED_TEXTS = 5
+_BUFFERED_MISSION_FRAMES = 256
 _WARNING = 4
 _COMMAND_LONG = struct.Struct("<7fHBBB")
 _GLOBAL_ORIGIN = struct.Struct("<iiiB")
@@ -125,7 +125,7 @@ class OnboardLink:
         Results of commands, by command; taken out by whoever waits for them.
     texts : deque of str
         Its last warnings.
-    mission_frames : deque of Frame
+    mission_frames : deque of MavlinkFrame
         What it said of mission items, for whoever uploads a mission.
     shift_map : (3,) array
         How far the autopilot's positions lie from the map [m]; taken off what comes in, put on
@@ -150,8 +150,8 @@ class OnboardLink:
         self.shift_map = np.zeros(3)
         self.state = AutopilotState()
         self.acks: dict[int, int] = {}
-        self.texts: deque[str] = deque(maxlen=_KEPT_TEXTS)
-        self.mission_frames: deque[Frame] = deque(maxlen=_KEPT_MISSION_FRAMES)
+        self.texts: deque[str] = deque(maxlen=_SAVED_TEXTS)
+        self.mission_frames: deque[MavlinkFrame] = deque(maxlen=_BUFFERED_MISSION_FRAMES)
         self.system_id = instance + 1
         self._remote = (host, REMOTE_PORT + instance if remote_port is None else remote_port)
         port = LOCAL_PORT + instance if local_port is None else local_port
@@ -164,15 +164,15 @@ class OnboardLink:
         self._covariances: tuple[FloatArray | None, FloatArray | None] = (None, None)
         self._stopped: dict[int, int] = {}
         self._handlers: dict[int, Callable[[Any], None]] = {
-            HEARTBEAT: self._take_heartbeat,
-            SYS_STATUS: self._take_system_status,
-            EXTENDED_SYS_STATE: self._take_landed_state,
-            ATTITUDE_QUATERNION: self._take_attitude,
-            GLOBAL_POSITION_INT: self._take_position,
-            ESTIMATOR_STATUS: self._take_estimator_status,
-            NAMED_VALUE_FLOAT: self._take_named_value,
-            COMMAND_ACK: self._take_ack,
-            STATUSTEXT: self._take_text,
+            HEARTBEAT: self._on_heartbeat,
+            SYS_STATUS: self._on_system_status,
+            EXTENDED_SYS_STATE: self._on_landed_state,
+            ATTITUDE_QUATERNION: self._on_attitude,
+            GLOBAL_POSITION_INT: self._on_position,
+            ESTIMATOR_STATUS: self._on_estimator_status,
+            NAMED_VALUE_FLOAT: self._on_named_value,
+            COMMAND_ACK: self._on_ack,
+            STATUSTEXT: self._on_text,
         }
         self._now_ns = 0
 
@@ -186,7 +186,7 @@ class OnboardLink:
                 return
             for frame in telemetry.split_datagram(data):
                 if frame.system_id == self.system_id:
-                    self._take(frame)
+                    self._on_frame(frame)
 
     def anchor(self, p_map: ArrayLike) -> None:
         """Take the autopilot's present position for a known one, as at a mark on the ground.
@@ -209,7 +209,7 @@ class OnboardLink:
             COMMAND_LONG, _COMMAND_LONG.pack(*padded, command, self.system_id, 1, confirmation)
         )
 
-    def send_setpoint(self, setpoint: Setpoint, stamp_ns: int) -> None:
+    def send_setpoint(self, setpoint: PathSetpoint, stamp_ns: int) -> None:
         """Send position, velocity, acceleration, yaw and yaw rate in the global frame."""
         place = self.plane.to_geodetic(setpoint.p_map + self.shift_map)
         payload = global_target(setpoint, place, stamp_ns // 1_000_000, self.system_id)
@@ -276,57 +276,57 @@ class OnboardLink:
         """Free the local port."""
         self._socket.close()
 
-    def _take(self, frame: Frame) -> None:
+    def _on_frame(self, frame: MavlinkFrame) -> None:
         message_id = frame.message_id
         handler = self._handlers.get(message_id)
         if handler is not None:
             handler(telemetry.DECODERS[message_id](frame.payload))
         elif message_id == ODOMETRY:
-            self._take_odometry(frame.payload)
+            self._on_odometry(frame.payload)
         elif message_id in telemetry.DECODERS:
             self.mission_frames.append(frame)
         elif message_id not in _NO_STREAM:
             self._stop_stream(message_id)
 
-    def _take_heartbeat(self, message: telemetry.Heartbeat) -> None:
+    def _on_heartbeat(self, message: telemetry.Heartbeat) -> None:
         if message.autopilot != NO_AUTOPILOT:
             self.state.heartbeat_ns = self._now_ns
             self.state.custom_mode = message.custom_mode
             self.state.is_armed = bool(message.base_mode & IS_ARMED)
 
-    def _take_system_status(self, message: telemetry.SystemStatus) -> None:
+    def _on_system_status(self, message: telemetry.SystemStatus) -> None:
         self.state.is_ready = bool(message.health & PREARM_CHECK)
 
-    def _take_landed_state(self, landed_state: int) -> None:
+    def _on_landed_state(self, landed_state: int) -> None:
         self.state.is_in_air = landed_state == IN_AIR
 
-    def _take_ack(self, message: telemetry.CommandAck) -> None:
+    def _on_ack(self, message: telemetry.CommandAck) -> None:
         self.acks[message.command] = message.result
 
-    def _take_text(self, message: telemetry.StatusText) -> None:
+    def _on_text(self, message: telemetry.StatusText) -> None:
         if message.severity <= _WARNING:
             self.texts.append(message.text)
 
-    def _take_estimator_status(self, message: telemetry.EstimatorStatus) -> None:
+    def _on_estimator_status(self, message: telemetry.EstimatorStatus) -> None:
         self.state.estimator = message
 
-    def _take_named_value(self, message: telemetry.NamedValue) -> None:
+    def _on_named_value(self, message: telemetry.NamedValue) -> None:
         self.state.named_values[message.name] = message.value
 
-    def _take_odometry(self, payload: bytes) -> None:
+    def _on_odometry(self, payload: bytes) -> None:
         try:
             pose = parse_odometry(payload)
         except BadMessage:
             return
         self._covariances = (pose.pose_covariance_map, pose.twist_covariance_body)
 
-    def _take_attitude(self, message: telemetry.Attitude) -> None:
+    def _on_attitude(self, message: telemetry.Attitude) -> None:
         quat_wxyz, rates_frd = np.array(message.quat_wxyz), np.array(message.rates_frd)
         is_unit = abs(np.linalg.norm(quat_wxyz) - 1.0) < _UNIT_TOLERANCE  # False for NaN
         if is_unit and np.isfinite(rates_frd).all():
             self._attitude = (map_body_from_quat_wxyz_ned_frd(quat_wxyz), R_FLU_FRD @ rates_frd)
 
-    def _take_position(self, message: telemetry.GlobalPosition) -> None:
+    def _on_position(self, message: telemetry.GlobalPosition) -> None:
         latitude, longitude = message.latitude_1e7_deg * 1e-7, message.longitude_1e7_deg * 1e-7
         altitude = message.altitude_mm * 1e-3
         if not isfinite(altitude) or abs(latitude) > 90.0 or abs(longitude) > 180.0:

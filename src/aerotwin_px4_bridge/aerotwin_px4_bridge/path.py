@@ -60,7 +60,7 @@ class PathPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setpoint:
+class PathSetpoint:
     """Where the vehicle should be now, in map axes (ENU, yaw from east) [m], [s], [rad]."""
 
     p_map: FloatArray
@@ -90,14 +90,14 @@ class SampledPath:
         """Way flown [m]."""
         return float(np.linalg.norm(np.diff(self.p_map, axis=0), axis=1).sum())
 
-    def at(self, t: float) -> Setpoint:
+    def at(self, t: float) -> PathSetpoint:
         """Return the set-point at t [s], linear between samples, held outside the path."""
         rows = self._rows
         place = min(max(t / PATH_STEP_S, 0.0), len(rows) - 1.0)
         low = min(int(place), len(rows) - 2)
         row = rows[low] + (place - low) * (rows[low + 1] - rows[low])
         yaw, yaw_rate = row[9:].tolist()
-        return Setpoint(
+        return PathSetpoint(
             p_map=row[0:3],
             v_map=row[3:6],
             a_map=row[6:9],

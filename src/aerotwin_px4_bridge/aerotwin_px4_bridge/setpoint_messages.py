@@ -10,7 +10,7 @@ MAVLink common.xml, message 86; nothing is masked out.
 import struct
 
 from aerotwin_px4_bridge.messages import ned_from_enu, yaw_ned_from_map
-from aerotwin_px4_bridge.path import Setpoint
+from aerotwin_px4_bridge.path import PathSetpoint
 
 FRAME_GLOBAL_INT = 5
 AUTOPILOT = 1  # component
@@ -20,7 +20,7 @@ _32_BITS = 0xFFFFFFFF
 
 
 def global_target(
-    setpoint: Setpoint, place: tuple[float, float, float], time_boot_ms: int, system_id: int
+    setpoint: PathSetpoint, place: tuple[float, float, float], time_boot_ms: int, system_id: int
 ) -> bytes:
     """Return the payload of a SET_POSITION_TARGET_GLOBAL_INT at latitude, longitude, altitude."""
     latitude_deg, longitude_deg, altitude_m = place
@@ -37,7 +37,7 @@ def global_target(
     )
 
 
-def _derivatives(setpoint: Setpoint) -> tuple[float, ...]:
+def _derivatives(setpoint: PathSetpoint) -> tuple[float, ...]:
     return (
         *ned_from_enu(setpoint.v_map),
         *ned_from_enu(setpoint.a_map),

@@ -38,7 +38,7 @@ from aerotwin_px4_bridge.mavlink2 import (
     SIGNED,
     STATUSTEXT,
     SYS_STATUS,
-    Frame,
+    MavlinkFrame,
     checked_frame,
 )
 
@@ -124,7 +124,7 @@ class StatusText(NamedTuple):
     text: str
 
 
-def split_datagram(data: bytes) -> list[Frame]:
+def split_datagram(data: bytes) -> list[MavlinkFrame]:
     """Return the frames of a datagram; those of unknown messages have an empty payload.
 
     A frame of a known message whose checksum is wrong is left out; what does not begin with a
@@ -139,7 +139,9 @@ def split_datagram(data: bytes) -> list[Frame]:
             break
         message_id = int.from_bytes(data[start + 7 : start + 10], "little")
         if message_id not in KNOWN:
-            frames.append(Frame(message_id, data[start + 5], data[start + 6], data[start + 4], b""))
+            frames.append(
+                MavlinkFrame(message_id, data[start + 5], data[start + 6], data[start + 4], b"")
+            )
         elif (frame := checked_frame(data, start)) is not None:
             frames.append(frame)
         start = end
@@ -149,7 +151,7 @@ def split_datagram(data: bytes) -> list[Frame]:
 _POSITION = struct.Struct("<Iiiii3h")
 _ATTITUDE = struct.Struct("<I7f")
 _ESTIMATOR = struct.Struct("<Q8fH")
-_TWO_WORDS = struct.Struct("<HB")
+_U16_U8 = struct.Struct("<HB")
 
 
 def _attitude(payload: bytes) -> Attitude:
@@ -171,7 +173,7 @@ DECODERS: dict[int, Callable[[bytes], Any]] = {
     SYS_STATUS: lambda payload: SystemStatus(int.from_bytes(payload[8:12], "little")),
     ATTITUDE_QUATERNION: _attitude,
     GLOBAL_POSITION_INT: _position,
-    COMMAND_ACK: lambda payload: CommandAck._make(_TWO_WORDS.unpack_from(payload)),
+    COMMAND_ACK: lambda payload: CommandAck._make(_U16_U8.unpack_from(payload)),
     MISSION_REQUEST: lambda payload: MissionProgress(int.from_bytes(payload[:2], "little")),
     MISSION_REQUEST_INT: lambda payload: MissionProgress(int.from_bytes(payload[:2], "little")),
     MISSION_CURRENT: lambda payload: MissionProgress(int.from_bytes(payload[:2], "little")),

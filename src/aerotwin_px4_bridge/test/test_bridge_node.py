@@ -158,18 +158,18 @@ def flight(**changes) -> Iterator[tuple[BridgeFlight, StandIn]]:
 
 def test_a_step_takes_along_what_has_come_since_the_last_one():
     with flight() as (bridge, autopilot):
-        bridge.take_field((1e-5, 2e-5, 3e-5))
-        bridge.take_pressure(95000.0)
-        fix = convert.Fix(
+        bridge.on_magnetic_field((1e-5, 2e-5, 3e-5))
+        bridge.on_pressure(95000.0)
+        fix = convert.GnssFix(
             latitude_deg=47.0, longitude_deg=8.0, altitude_m=500.0, eph_m=0.3, epv_m=0.5, fix_type=3
         )
-        bridge.take_fix(1, fix)
+        bridge.on_gnss_fix(1, fix)
         k = 0
         while not bridge.link.is_in_step:  # a stand-in for PX4: the link runs free at first
             k += 1
             assert bridge.step(k * STEP_NS, FORCE, RATE)
         assert autopilot.fixes == [], "a fix waits for its velocity"
-        bridge.take_velocity(1, (1.0, 2.0, 3.0))
+        bridge.on_velocity(1, (1.0, 2.0, 3.0))
         assert bridge.step((k + 1) * STEP_NS, FORCE, RATE)
         first, last = autopilot.sensors[0], autopilot.sensors[-1]
         assert first.specific_force_body == pytest.approx(FORCE, rel=FLOAT32)

@@ -16,7 +16,7 @@ from aerotwin_px4_bridge import hil_serial
 from aerotwin_px4_bridge.hil_counters import HilTimeouts
 from aerotwin_px4_bridge.hil_socket import AutopilotLost, PeerClosed, PeerStuck
 from aerotwin_px4_bridge.link import HilLink
-from aerotwin_px4_bridge.mavlink2 import HEARTBEAT, HIL_SENSOR, Frame, FrameReader
+from aerotwin_px4_bridge.mavlink2 import HEARTBEAT, HIL_SENSOR, FrameReader, MavlinkFrame
 from aerotwin_px4_bridge.messages import (
     pack_heartbeat,
     pack_hil_actuator_controls,
@@ -26,7 +26,7 @@ from aerotwin_px4_bridge.messages import (
 
 QUICK = HilTimeouts(answer_s=0.2, first_answer_s=2.0, free_run_pause_s=0.001, consecutive_misses=2)
 HELLO = pack_heartbeat(mav_type=2, autopilot=12, system_id=1, component_id=1)
-Behaviour = Callable[[Frame], bytes]
+Behaviour = Callable[[MavlinkFrame], bytes]
 
 
 class FlightController(threading.Thread):
@@ -37,7 +37,7 @@ class FlightController(threading.Thread):
         self.behaviour = behaviour
         self.master, self._slave = pty.openpty()
         self.device = os.ttyname(self._slave)
-        self.heard: list[Frame] = []
+        self.heard: list[MavlinkFrame] = []
         self.is_over = False
 
     def run(self) -> None:
@@ -63,7 +63,7 @@ class FlightController(threading.Thread):
         return termios.tcgetattr(self._slave)[4]
 
 
-def in_lockstep(frame: Frame) -> bytes:
+def in_lockstep(frame: MavlinkFrame) -> bytes:
     if frame.message_id == HEARTBEAT:
         return HELLO
     if frame.message_id != HIL_SENSOR:
@@ -72,7 +72,7 @@ def in_lockstep(frame: Frame) -> bytes:
     return pack_hil_actuator_controls(time_us, [0.25, 0.5], is_armed=True)
 
 
-def with_its_own_clock(frame: Frame) -> bytes:
+def with_its_own_clock(frame: MavlinkFrame) -> bytes:
     """As PX4 in HITL mode: stamps of its own, the lockstep flag not set, other telemetry."""
     if frame.message_id == HEARTBEAT:
         return HELLO
@@ -185,14 +185,14 @@ def test_a_cable_that_is_pulled_is_told_from_silence(plug_in):
 
 
 @pytest.mark.parametrize(
-    ("error", "words"),
+    ("error", "tokens"),
     [
         (PeerClosed("Input/output error"), r"was closed \(Input/output error\); plug it in"),
         (PeerClosed(), r"was closed; plug it in"),
         (PeerStuck(), "takes no bytes"),
     ],
 )
-def test_a_line_that_fails_while_it_is_greeted_is_told(plug_in, monkeypatch, error, words):
+def test_a_line_that_fails_while_it_is_greeted_is_told(plug_in, monkeypatch, error, tokens):
     def fail(*_: object) -> None:
         raise error
 
@@ -200,7 +200,7 @@ def test_a_line_that_fails_while_it_is_greeted_is_told(plug_in, monkeypatch, err
     monkeypatch.setattr(hil_serial.SerialConnection, "send", fail)
     with (
         HilLink(f"serial:{controller.device}") as link,
-        pytest.raises(AutopilotLost, match=words),
+        pytest.raises(AutopilotLost, match=tokens),
     ):
         link.accept(1.0)
 
@@ -218,7 +218,7 @@ def test_a_line_that_takes_no_more_bytes_is_given_up(plug_in, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("endpoint", "words"),
+    ("endpoint", "tokens"),
     [
         ("serial:ttyACM0", "expected serial:/dev/NAME"),
         ("tcp:4560", "expected serial:/dev/NAME"),
@@ -226,8 +226,8 @@ def test_a_line_that_takes_no_more_bytes_is_given_up(plug_in, monkeypatch):
         ("serial:/dev/ttyACM0:123456", "baud rate 123456 is not known"),
     ],
 )
-def test_an_endpoint_that_is_none_is_told(endpoint, words):
-    with pytest.raises(UserError, match=words):
+def test_an_endpoint_that_is_none_is_told(endpoint, tokens):
+    with pytest.raises(UserError, match=tokens):
         HilLink(endpoint)
 
 

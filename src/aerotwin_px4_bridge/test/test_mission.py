@@ -13,7 +13,7 @@ from pymavlink.dialects.v20 import common as mavlink
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import load_parameters
-from aerotwin_px4_bridge.mission import Mission, Waypoint
+from aerotwin_px4_bridge.mission import MissionPlan, Waypoint
 from aerotwin_px4_bridge.mission_client import MissionClient
 from aerotwin_px4_bridge.onboard import OnboardLink
 
@@ -22,7 +22,7 @@ HOME = GeodeticPoint(latitude_deg=47.397742, longitude_deg=8.545594, altitude_m=
 PLANE = LocalTangentPlane(HOME)
 FIELD_DIGIT_M = 0.02  # 1e-7 degrees are 1.1 cm, set-point and estimate each round once
 TAKEOFF, LOITER, LAND, OFFBOARD = (4, 2), (4, 3), (4, 6), (6, 0)
-MISSION = Mission(
+MISSION = MissionPlan(
     takeoff_altitude_m=3.0,
     speed_m_s=3.0,
     waypoints=(
@@ -99,9 +99,9 @@ class PerfectAutopilot:
             except BlockingIOError:
                 return
             for message in self.codec.parse_buffer(data) or []:
-                self._take(message)
+                self._on_frame(message)
 
-    def _take(self, message: mavlink.MAVLink_message) -> None:
+    def _on_frame(self, message: mavlink.MAVLink_message) -> None:
         if message.get_type() == "COMMAND_LONG":
             self._command(message)
         elif message.get_type() == "SET_POSITION_TARGET_GLOBAL_INT":
@@ -420,7 +420,7 @@ def test_a_taken_port_is_named():
 
 def test_a_mission_is_read_from_plain_values():
     mission = load_parameters(
-        Mission,
+        MissionPlan,
         {"speed_m_s": 3, "waypoints": [{"position_m": [1, 2, 3], "yaw_deg": 90}]},
         where="mission.yaml",
     )
@@ -439,4 +439,4 @@ def test_a_mission_is_read_from_plain_values():
 )
 def test_a_bad_mission_is_refused(values, message):
     with pytest.raises(ParameterError, match=message):
-        load_parameters(Mission, values, where="mission.yaml")
+        load_parameters(MissionPlan, values, where="mission.yaml")

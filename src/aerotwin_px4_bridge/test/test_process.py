@@ -191,11 +191,13 @@ def test_px4_gets_instance_home_model_and_parameters(tmp_path):
     assert {"param set EKF2_GPS_DELAY 120", "param set MIS_TAKEOFF_ALT 4.5"} <= set(said)
 
 
-@pytest.mark.parametrize(("wanted", "told"), [(0.0, "30"), (0.5, "1"), (1.0, "1"), (8.0, "8")])
-def test_px4_is_told_the_real_time_factor(tmp_path, wanted, told):
+@pytest.mark.parametrize(
+    ("requested", "reported"), [(0.0, "30"), (0.5, "1"), (1.0, "1"), (8.0, "8")]
+)
+def test_px4_is_told_the_real_time_factor(tmp_path, requested, reported):
     px4_dir = _fake_px4(tmp_path / "PX4-Autopilot")
-    process = px4_process(px4_dir, 0, tmp_path, home=HOME, speed_factor=wanted)
-    assert process.environment["PX4_SIM_SPEED_FACTOR"] == told
+    process = px4_process(px4_dir, 0, tmp_path, home=HOME, speed_factor=requested)
+    assert process.environment["PX4_SIM_SPEED_FACTOR"] == reported
 
 
 def test_rotors_are_told_to_px4_in_front_right_down():

@@ -28,10 +28,10 @@ def _run(script: str, instance: int) -> list[list[str]]:
 
 def _ports(script: str, instance: int) -> dict[str, str | None]:
     """Return local port -> remote port of the links that are started."""
-    started = [words for words in _run(script, instance) if words[:2] == ["mavlink", "start"]]
+    started = [tokens for tokens in _run(script, instance) if tokens[:2] == ["mavlink", "start"]]
     return {
-        words[words.index("-u") + 1]: words[words.index("-o") + 1] if "-o" in words else None
-        for words in started
+        tokens[tokens.index("-u") + 1]: tokens[tokens.index("-o") + 1] if "-o" in tokens else None
+        for tokens in started
     }
 
 

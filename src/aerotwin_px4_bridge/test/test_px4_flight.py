@@ -14,7 +14,7 @@ from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import load_airframe
-from aerotwin_px4_bridge import Mission, MissionClient, OnboardLink, Waypoint
+from aerotwin_px4_bridge import MissionClient, MissionPlan, OnboardLink, Waypoint
 from aerotwin_px4_bridge.onboard import STREAMS_US
 from aerotwin_px4_bridge.process import external_vision_parameters
 from aerotwin_px4_bridge.px4_files import collect_ulogs, offboard_port
@@ -60,7 +60,7 @@ def _distance_to_path(points: np.ndarray, path: np.ndarray) -> np.ndarray:
 def test_it_flies_over_way_points_in_wind_lands_and_disarms(
     kind, connect, make_vehicle, fly, tmp_path
 ):
-    mission = Mission(
+    mission = MissionPlan(
         takeoff_altitude_m=4.0,
         speed_m_s=3.0,
         waypoints=(
@@ -88,7 +88,7 @@ def test_it_flies_over_way_points_in_wind_lands_and_disarms(
 def test_px4_flies_every_packaged_airframe(kind, name, connect, make_vehicle, fly):
     """Each with its own number of rotors: the sixth motor of the firefly turns as well."""
     airframe = load_airframe(name)
-    mission = Mission(
+    mission = MissionPlan(
         takeoff_altitude_m=4.0,
         waypoints=(
             Waypoint(position_m=(6.0, 0.0, 4.0), yaw_deg=90.0),
@@ -112,7 +112,7 @@ def test_px4_flies_every_packaged_airframe(kind, name, connect, make_vehicle, fl
 
 @both
 def test_a_mission_is_held_and_goes_on(kind, connect, make_vehicle, fly):
-    mission = Mission(
+    mission = MissionPlan(
         takeoff_altitude_m=4.0, waypoints=(Waypoint(position_m=(10.0, 0.0, 4.0), yaw_deg=0.0),)
     )
     link, _ = connect(kind)
@@ -216,7 +216,7 @@ def test_it_flies_a_mission_that_was_uploaded(kind, connect, make_vehicle):
 def test_it_flies_over_a_serial_line(connect, make_vehicle, fly):
     """The autopilot of a HITL set-up does not know the difference, nor does the flight."""
     link, _ = connect("serial")
-    mission = Mission(takeoff_altitude_m=2.0, waypoints=(Waypoint(position_m=(2.0, 0.0, 2.0)),))
+    mission = MissionPlan(takeoff_altitude_m=2.0, waypoints=(Waypoint(position_m=(2.0, 0.0, 2.0)),))
     vehicle = make_vehicle()
     fly(vehicle, link, MissionClient(mission, PLANE, INSTANCE), limit_s=90.0)
     assert np.linalg.norm(vehicle.p_map[:2] - (2.0, 0.0)) < LANDED_WITHIN_M
@@ -230,7 +230,7 @@ def test_two_vehicles_fly_at_once_in_one_map(kind, connect, make_vehicle):
     for number, start in enumerate(starts):
         link, _ = connect(kind, INSTANCE + number)
         x, y, _ = start
-        mission = Mission(
+        mission = MissionPlan(
             takeoff_altitude_m=3.0, waypoints=(Waypoint(position_m=(x + 5.0, y, 3.0)),)
         )
         client = MissionClient(mission, PLANE, INSTANCE + number, p_map_start=start)
@@ -255,7 +255,7 @@ def test_it_flies_on_external_vision_with_gnss_off(kind, connect, make_vehicle, 
     vision = external_vision_parameters()
     link, _ = connect(kind, parameters={**rotors, **vision})
     vehicle = make_vehicle(has_gnss=False, start=start)
-    mission = Mission(
+    mission = MissionPlan(
         takeoff_altitude_m=3.0, waypoints=(Waypoint(position_m=(-7.0, 5.0, 3.0), hold_s=5.0),)
     )
     client = MissionClient(mission, PLANE, INSTANCE)
@@ -291,7 +291,7 @@ def test_vehicles_beyond_ten_have_offboard_ports_of_their_own(kind, connect, mak
 @px4_only
 def test_half_an_hour_passes_without_a_missed_step(kind, connect, make_vehicle, fly):
     link, _ = connect(kind)
-    mission = Mission(
+    mission = MissionPlan(
         takeoff_altitude_m=5.0,
         waypoints=(Waypoint(position_m=(5.0, 0.0, 6.0), hold_s=1790.0),),
     )

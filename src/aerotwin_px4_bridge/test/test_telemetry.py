@@ -15,7 +15,7 @@ from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_px4_bridge import telemetry
 from aerotwin_px4_bridge.external_vision import VisionPose, parse_odometry
 from aerotwin_px4_bridge.onboard import OnboardLink
-from aerotwin_px4_bridge.path import Setpoint
+from aerotwin_px4_bridge.path import PathSetpoint
 from aerotwin_px4_bridge.telemetry import DECODERS, split_datagram
 
 FLOAT32 = 1e-6
@@ -244,7 +244,7 @@ def test_what_we_send_is_what_pymavlink_reads(autopilot):
 
 
 def test_setpoints_go_out_in_the_global_frame(autopilot):
-    setpoint = Setpoint(
+    setpoint = PathSetpoint(
         p_map=np.array([10.0, 20.0, 30.0]),
         v_map=np.array([1.0, 2.0, 3.0]),
         a_map=np.array([0.1, 0.2, 0.3]),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_px4_bridge.mission import Mission, Waypoint
+from aerotwin_px4_bridge.mission import MissionPlan, Waypoint
 from aerotwin_px4_bridge.path import PATH_STEP_S, PathLimits, PathPoint, SampledPath, plan_path
 from aerotwin_px4_bridge.track import join, read_track, write_track
 
@@ -82,7 +82,7 @@ def test_joined_paths_follow_each_other_and_yaw_does_not_jump():
 
 
 def test_a_mission_with_a_track_flies_to_its_begin_and_then_along_it(path):
-    mission = Mission(track=str(path))
+    mission = MissionPlan(track=str(path))
     planned, begins = mission.plan(np.array([0.0, 0.0, 4.0]), 0.0)
     track = read_track(path)
     k = round(begins / PATH_STEP_S)
@@ -94,7 +94,7 @@ def test_a_mission_with_a_track_flies_to_its_begin_and_then_along_it(path):
 
 def test_way_points_lead_to_the_track(path):
     over = Waypoint(position_m=(-5.0, 0.0, 8.0))
-    mission = Mission(track=str(path), waypoints=(over,), corner_radius_m=0.0)
+    mission = MissionPlan(track=str(path), waypoints=(over,), corner_radius_m=0.0)
     planned, begins = mission.plan(np.array([0.0, 0.0, 4.0]), 0.0)
     gap = np.linalg.norm(planned.p_map - over.position_m, axis=1)
     assert gap.min() < 0.1 and gap.argmin() * PATH_STEP_S < begins
@@ -102,4 +102,4 @@ def test_way_points_lead_to_the_track(path):
 
 def test_a_mission_whose_track_is_damaged_is_refused_before_the_flight(tmp_path):
     with pytest.raises(ParameterError, match="cannot be read"):
-        Mission(track=str(tmp_path / "nowhere.csv"))
+        MissionPlan(track=str(tmp_path / "nowhere.csv"))

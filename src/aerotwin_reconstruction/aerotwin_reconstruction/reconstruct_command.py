@@ -41,9 +41,11 @@ def run(args: argparse.Namespace) -> int:
     refuse_inputs_as_output(args.out, args.survey)
     world = None if args.against is None else load_world(args.against)
     dense = load_parameters(
-        DenseParameters, _given(voxel_m=args.voxel_m, scale=args.scale), where="reconstruct"
+        DenseParameters, _options(voxel_m=args.voxel_m, scale=args.scale), where="reconstruct"
     )
-    surface = load_parameters(SurfaceParameters, _given(texel_m=args.texel_m), where="reconstruct")
+    surface = load_parameters(
+        SurfaceParameters, _options(texel_m=args.texel_m), where="reconstruct"
+    )
     with StageBars() as bars:
         record = reconstruct(
             args.survey,
@@ -82,5 +84,5 @@ def _against(found: dict) -> str:
     )
 
 
-def _given(**values) -> dict:
+def _options(**values) -> dict:
     return {name: value for name, value in values.items() if value is not None}

@@ -11,14 +11,14 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import load_parameters
 from aerotwin_reconstruction.accuracy import accuracy
-from aerotwin_reconstruction.bundle.align import Alignment
+from aerotwin_reconstruction.bundle.align import PhotoAlignment
 from aerotwin_reconstruction.dense.fusion import DenseCloud
 from aerotwin_reconstruction.survey.camera import SurveyCamera
 from aerotwin_reconstruction.survey.folder import RECORD, read_record
 from aerotwin_worlds import World
 
 
-def alignment_record(alignment: Alignment) -> dict[str, Any]:
+def alignment_record(alignment: PhotoAlignment) -> dict[str, Any]:
     """Return how well the pictures agree, as plain JSON types."""
     tracks = alignment.tracks
     return {
@@ -33,14 +33,14 @@ def alignment_record(alignment: Alignment) -> dict[str, Any]:
     }
 
 
-def pose_errors(alignment: Alignment, truth: dict[str, np.ndarray]) -> dict[str, Any] | None:
+def pose_errors(alignment: PhotoAlignment, truth: dict[str, np.ndarray]) -> dict[str, Any] | None:
     """Return the errors of the poses of tied pictures against true ones; None without truth.
 
     Nothing is aligned first: GNSS says where the map is, and its error counts.
 
     Parameters
     ----------
-    alignment : Alignment
+    alignment : PhotoAlignment
     truth : dict
         T_map_optical by the name of the picture.
     """

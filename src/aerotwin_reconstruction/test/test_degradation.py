@@ -46,8 +46,8 @@ def plane():
     return sample_surface([sheet()], 0.2, seed=0).points_map
 
 
-def choices(**given):
-    return DegradationParameters(**given)
+def choices(**provided):
+    return DegradationParameters(**provided)
 
 
 def test_nothing_is_wrong_by_default(plane):
@@ -216,8 +216,8 @@ def test_triangles_under_a_roof_are_lost():
 
 
 def test_the_same_seed_gives_the_same_cloud(plane):
-    wanted = load_degradation("radiance_field")
-    first, again, other = (degrade(plane[:3000], wanted, seed=s).points_map for s in (5, 5, 6))
+    requested = load_degradation("radiance_field")
+    first, again, other = (degrade(plane[:3000], requested, seed=s).points_map for s in (5, 5, 6))
     np.testing.assert_array_equal(first, again)
     assert first.shape != other.shape or np.abs(first - other).max() > 1e-3
 

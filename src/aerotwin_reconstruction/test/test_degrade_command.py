@@ -16,10 +16,10 @@ from aerotwin_registration import read_cloud, write_cloud
 SINGLE_M = 2e-6  # GLB keeps single precision of tens of metres
 
 
-def run(*words):
+def run(*arguments):
     parser = argparse.ArgumentParser()
     degrade_command.configure(parser)
-    return degrade_command.run(parser.parse_args([str(word) for word in words]))
+    return degrade_command.run(parser.parse_args([str(token) for token in arguments]))
 
 
 @pytest.fixture
@@ -55,9 +55,9 @@ def test_a_cloud_is_degraded_and_the_record_says_how(tmp_path):
 def test_a_mesh_becomes_a_bent_mesh_or_a_bent_cloud_of_the_same_shape(tmp_path, mesh, capsys):
     file = tmp_path / "bend.yaml"
     file.write_text("{displacement_rms_m: 0.5, correlation_m: 30.0}\n")
-    words = ("--preset", file, "--seed", 4)
-    assert run(mesh, *words, "-o", tmp_path / "bent.glb") == 0
-    assert run(mesh, *words, "--spacing-m", 0.5, "-o", tmp_path / "bent.npz") == 0
+    arguments = ("--preset", file, "--seed", 4)
+    assert run(mesh, *arguments, "-o", tmp_path / "bent.glb") == 0
+    assert run(mesh, *arguments, "--spacing-m", 0.5, "-o", tmp_path / "bent.npz") == 0
     assert "bent by" in capsys.readouterr().out
     vertices = read_mesh_file(tmp_path / "bent.glb").meshes[0].vertices_map
     points = read_cloud(tmp_path / "bent.npz").points
@@ -71,7 +71,7 @@ def test_a_mesh_becomes_a_bent_mesh_or_a_bent_cloud_of_the_same_shape(tmp_path, 
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (("true.npz", "-o", "x.glb"), "makes no mesh"),
         (("true.npz", "--preset", "season", "-o", "x.npz"), "cars"),
@@ -81,9 +81,9 @@ def test_a_mesh_becomes_a_bent_mesh_or_a_bent_cloud_of_the_same_shape(tmp_path, 
         (("nowhere", "-o", "x.npz"), "no known name"),
     ],
 )
-def test_what_cannot_be_done_is_said(tmp_path, monkeypatch, words, message):
+def test_what_cannot_be_done_is_said(tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     write_cloud("true.npz", np.zeros((5, 3)))
     with pytest.raises(UserError, match=message):
-        run(*words)
+        run(*arguments)
     assert not list(tmp_path.glob("x.*"))

@@ -12,7 +12,7 @@ from aerotwin_core.frames import make_transform
 from aerotwin_core.parameters import load_parameters
 from aerotwin_reconstruction.dense import DenseParameters, fuse
 from aerotwin_reconstruction.dense.cloud import contrast
-from aerotwin_reconstruction.dense.fusion import SeenPoints, fitted_normals
+from aerotwin_reconstruction.dense.fusion import VisiblePoints, fitted_normals
 from aerotwin_reconstruction.dense.kernels import agreed_depths, confirm, inverse_depths
 from aerotwin_reconstruction.dense.stereo import match_pair, rectifying_rotation
 from aerotwin_reconstruction.survey.flight import camera_rotation
@@ -137,7 +137,7 @@ def test_cells_become_means_with_normals_towards_the_pictures():
     xy = rng.uniform(0.0, 2.0, (8000, 2))
     points = np.column_stack([xy, np.full(8000, 1.05)]).astype(np.float32)
     stray = np.array([[5.0, 5.0, 5.0]], np.float32)
-    part = SeenPoints(
+    part = VisiblePoints(
         points=np.concatenate([points, stray]),
         colours=np.full((8001, 3), 77, np.uint8),
         towards=np.array([1.0, 1.0, 20.0], np.float32),
@@ -160,7 +160,7 @@ def test_what_floats_over_a_surface_is_left_out_and_what_stands_alone_stays():
     y, z = np.meshgrid(np.arange(0.05, 2.0, 0.1), np.arange(0.05, 2.0, 0.1))
     wall = np.column_stack([np.full(y.size, 6.05), y.ravel(), z.ravel()])  # 1 in a cell
     points = np.concatenate([floor, floating, wall]).astype(np.float32)
-    part = SeenPoints(
+    part = VisiblePoints(
         points=points,
         colours=np.zeros((len(points), 3), np.uint8),
         towards=np.array([1.0, 1.0, 20.0], np.float32),

@@ -11,14 +11,14 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import BrownCamera
 from aerotwin_reconstruction.bundle.adjustment import (
-    Block,
+    AdjustmentBlock,
     Priors,
     adjust,
     largest_angles,
     residuals,
     triangulate,
 )
-from aerotwin_reconstruction.bundle.features import Features, find_features
+from aerotwin_reconstruction.bundle.features import PhotoFeatures, find_features
 from aerotwin_reconstruction.bundle.kernels import linearise, reduce_to_pictures, step_of_points
 from aerotwin_reconstruction.bundle.matching import match, nearby_pairs
 from aerotwin_reconstruction.bundle.tracks import Tracks, link_tracks
@@ -31,7 +31,7 @@ LENS = np.array([600.0, 401.0, 298.0, -0.03, 0.01])
 N_LINES, N_PER_LINE = 3, 4
 
 
-def made_up(seed: int = 0) -> tuple[Block, Tracks]:
+def made_up(seed: int = 0) -> tuple[AdjustmentBlock, Tracks]:
     """Twelve pictures from 40 m over points on uneven ground, without error."""
     rng = np.random.default_rng(seed)
     centre = np.array(
@@ -68,11 +68,13 @@ def made_up(seed: int = 0) -> tuple[Block, Tracks]:
             if 0 <= u < 802 and 0 <= v < 597:
                 picture.append(k), point.append(p), pixels.append((u, v))
     tracks = Tracks(picture=np.array(picture), point=np.array(point), pixels=np.array(pixels))
-    tracks, kept = tracks.keep(np.ones(len(picture), bool))
-    return Block(rotation=rotation, centre=centre, lens=LENS.copy(), points=points[kept]), tracks
+    tracks, retained = tracks.select(np.ones(len(picture), bool))
+    return AdjustmentBlock(
+        rotation=rotation, centre=centre, lens=LENS.copy(), points=points[retained]
+    ), tracks
 
 
-def priors_of(block: Block, sigma_m=0.02) -> Priors:
+def priors_of(block: AdjustmentBlock, sigma_m=0.02) -> Priors:
     return Priors(
         centre=block.centre.copy(),
         centre_sigma_m=np.full_like(block.centre, sigma_m),
@@ -101,7 +103,7 @@ def test_derivatives_are_those_of_small_steps():
         centre = block.centre.copy()
         centre[k] += step[3:6]
         scaled = np.array([1.0, 1.0, 1.0, 1e-4, 1e-4]) * step[6:11]
-        trial = Block(
+        trial = AdjustmentBlock(
             rotation=R, centre=centre, lens=block.lens + scaled, points=(X + step[11:])[None]
         )
         return residuals(trial, one)[0]
@@ -185,7 +187,7 @@ def test_points_lie_where_rays_meet_and_angles_are_between_them():
     block, tracks = made_up()
     np.testing.assert_allclose(triangulate(block, tracks), block.points, atol=1e-4)
     rotation = np.stack([np.eye(3)] * 2)
-    pair = Block(
+    pair = AdjustmentBlock(
         rotation=rotation,
         centre=np.array([[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]),
         lens=LENS,
@@ -248,7 +250,9 @@ def test_features_match_where_descriptors_and_geometry_agree():
     for k, index in ((0, np.arange(120)), (1, order)):
         x = (X[index] - block.centre[k]) @ block.rotation[k]
         pixels = (x[:, :2] / x[:, 2:]) * 600.0 + [400.5, 298.0]
-        found.append(Features(pixels=pixels.astype(np.float32), descriptors=descriptors[index]))
+        found.append(
+            PhotoFeatures(pixels=pixels.astype(np.float32), descriptors=descriptors[index])
+        )
     found[1].pixels[:10] += 60.0  # ten whose place is wrong
     pairs = match(*found, K, ratio=0.8, epipolar_px=1.0)
     np.testing.assert_array_equal(pairs[:, 0], order[pairs[:, 1]])

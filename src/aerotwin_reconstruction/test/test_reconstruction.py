@@ -19,8 +19,8 @@ from aerotwin_reconstruction.reconstruction import reconstruct
 from aerotwin_reconstruction.report import cloud_accuracy
 from aerotwin_reconstruction.surface import SurfaceParameters
 from aerotwin_reconstruction.survey import (
+    ExifGnssNoise,
     GimbalErrors,
-    GnssNoise,
     PatternParameters,
     SurveyCamera,
     fly_shots,
@@ -88,7 +88,7 @@ def result(world, tmp_path_factory):
         pattern="lawnmower", height_m=30.0, forward_overlap=0.8, side_overlap=0.75
     )
     shots = plan_shots(pattern, CAMERA, low_m=(-12, -10), high_m=(12, 10), ground_z_m=0.0)
-    gnss = GnssNoise()
+    gnss = ExifGnssNoise()
     taken = fly_shots(shots, GimbalErrors(), gnss, seed=1000)
     area = {"area_m": [-12.0, -10.0, 12.0, 10.0]}
     photograph(world, taken, CAMERA, gnss, folder, record=area)

@@ -7,10 +7,10 @@ import pytest
 import yaml
 
 from aerotwin_reconstruction.survey import (
+    ExifGnssNoise,
     FlightLimits,
     FlownTrack,
     GimbalErrors,
-    GnssNoise,
     PatternParameters,
     Shot,
     SurveyCamera,
@@ -131,7 +131,7 @@ def test_a_camera_that_looks_down_has_its_rows_along_its_heading():
 
 def test_errors_of_a_flight_have_the_stated_size_and_the_seed_decides_them():
     shots = plan(pattern="mapping") * 4
-    gimbal, gnss = GimbalErrors(), GnssNoise(horizontal_m=0.02, vertical_m=0.04)
+    gimbal, gnss = GimbalErrors(), ExifGnssNoise(horizontal_m=0.02, vertical_m=0.04)
     taken = fly_shots(shots, gimbal, gnss, seed=3)
     off = np.array([t.p_map_gnss - t.T_map_optical[:3, 3] for t in taken])
     sample_error = 5.0 / math.sqrt(2.0 * len(shots))  # five sigma of a standard deviation
@@ -146,14 +146,14 @@ def test_errors_of_a_flight_have_the_stated_size_and_the_seed_decides_them():
 def a_track(told_off=(0.0, 0.0, 0.0), n=400):
     """Along x from -5 m to 35 m in 4 s, nose north; the autopilot believes to be elsewhere."""
     p = np.column_stack([np.linspace(-5.0, 35.0, n), np.zeros(n), np.full(n, 20.0)])
-    told = p + np.array(told_off)
-    told[:10] = np.nan
+    reported = p + np.array(told_off)
+    reported[:10] = np.nan
     return FlownTrack(
         stamps_s=np.linspace(0.0, 4.0, n),
         p_map_body=p,
         yaw=np.full(n, 0.5 * np.pi),
-        p_map_told=told,
-        yaw_told=np.where(np.isfinite(told[:, 0]), 0.49 * np.pi, np.nan),
+        p_map_reported=reported,
+        yaw_reported=np.where(np.isfinite(reported[:, 0]), 0.49 * np.pi, np.nan),
     )
 
 
@@ -165,7 +165,7 @@ def test_a_picture_is_taken_where_the_vehicle_was_when_it_believed_to_be_there()
     off = np.array([0.7, 0.0, 0.4])  # it is 0.7 m west of where it believes to be
     exact = GimbalErrors(held_deg=0.0, told_deg=0.0)
     step_m = 40.0 / 399.0
-    taken = shots_of_flight(shots, a_track(off), exact, GnssNoise(), seed=0)
+    taken = shots_of_flight(shots, a_track(off), exact, ExifGnssNoise(), seed=0)
     for shot, one in zip(shots, taken, strict=True):
         np.testing.assert_allclose(
             one.T_map_optical[:3, 3], np.array(shot.p_map) - [0.7, 0.0, 0.0], atol=step_m
@@ -181,7 +181,9 @@ def test_a_camera_fires_in_the_order_of_the_plan_and_once_the_nose_is_there():
     x = np.concatenate([np.linspace(0, 20, 81), np.linspace(20, 0, 81)])
     p = np.column_stack([x, np.zeros((162, 2))])
     yaw = np.linspace(0.0, 2.0 * np.pi, 162)  # it turns, and is at x = 20 with its nose west
-    track = FlownTrack(stamps_s=np.arange(162.0), p_map_body=p, yaw=yaw, p_map_told=p, yaw_told=yaw)
+    track = FlownTrack(
+        stamps_s=np.arange(162.0), p_map_body=p, yaw=yaw, p_map_reported=p, yaw_reported=yaw
+    )
 
     def shot(x, yaw):
         return Shot(p_map=(x, 0.0, 0.0), yaw=yaw, pitch_down=1.0, line=0)

@@ -21,7 +21,7 @@ PICTURE = np.full((48, 64, 3), 90, np.uint8)
 
 
 def tag(latitude=-47.397742123, longitude=-8.545594456, altitude=-12.3456, **values):
-    given = {
+    provided = {
         "horizontal_m": 0.02,
         "vertical_m": 0.04,
         "R_enu_optical": camera_rotation(0.3, 0.9, 0.05),
@@ -31,7 +31,7 @@ def tag(latitude=-47.397742123, longitude=-8.545594456, altitude=-12.3456, **val
         "stamp": "2026:06:01 10:00:02.500",
     }
     position = GeodeticPoint(latitude_deg=latitude, longitude_deg=longitude, altitude_m=altitude)
-    return PhotoTag(position=position, **(given | values))
+    return PhotoTag(position=position, **(provided | values))
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     )
     from aerotwin_registration.icp import (
         ICP_PRESETS,
+        AlignmentTarget,
         IcpProtocol,
         Registration,
-        Surface,
         align,
     )
     from aerotwin_registration.voxels import voxel_downsample
@@ -33,6 +33,7 @@ else:
 
 __all__ = [
     "ICP_PRESETS",
+    "AlignmentTarget",
     "Cloud",
     "CoarseProtocol",
     "CoarseRegistration",
@@ -40,7 +41,6 @@ __all__ = [
     "GnssProtocol",
     "IcpProtocol",
     "Registration",
-    "Surface",
     "T_reference_estimate_from_origins",
     "align",
     "align_to_gnss",

@@ -87,11 +87,11 @@ def _header(data: bytes, path: Path) -> tuple[dict[str, list[str]], int]:
     while at < min(len(data), _MAX_HEADER_BYTES):
         end = data.find(b"\n", at)
         end = len(data) if end < 0 else end
-        words = data[at:end].decode("ascii", "replace").split()
+        tokens = data[at:end].decode("ascii", "replace").split()
         at = end + 1
-        if words and not words[0].startswith("#"):
-            head[words[0].upper()] = words[1:]
-            if words[0].upper() == "DATA":
+        if tokens and not tokens[0].startswith("#"):
+            head[tokens[0].upper()] = tokens[1:]
+            if tokens[0].upper() == "DATA":
                 return head, at
     raise UserError(f"{path}: not a PCD file (no DATA line in its header)")
 

@@ -10,7 +10,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_text import whole_number
 from aerotwin_core.limits import check_is_file
-from aerotwin_registration.ply_body import AsciiBody, BinaryBody, Column, PlyElement
+from aerotwin_registration.ply_body import AsciiPlyBody, BinaryPlyBody, Column, PlyElement
 
 _TYPES = {
     "char": "i1",
@@ -50,7 +50,7 @@ def read_ply(path: Path) -> tuple[dict[str, np.ndarray], np.ndarray]:
     order, elements, start = _header(data, path)
     vertices: dict[str, np.ndarray] = {}
     triangles = np.empty((0, 3), dtype=np.int64)
-    body = AsciiBody(data[start:]) if order == "" else BinaryBody(data, start, order)
+    body = AsciiPlyBody(data[start:]) if order == "" else BinaryPlyBody(data, start, order)
     for element in elements:
         try:
             columns = body.read(element)
@@ -111,30 +111,30 @@ def _header(data: bytes, path: Path) -> tuple[str, list[PlyElement], int]:
     newline = data.find(b"\n", end)
     order, elements = None, []
     for line in data[:end].decode("ascii", "replace").splitlines():
-        words = line.split()
-        if words[:1] == ["format"] and len(words) == 3:
-            order = _ORDER.get(words[1])
-        elif words[:1] == ["element"]:
-            count = whole_number(words[2]) if len(words) == 3 else None
+        tokens = line.split()
+        if tokens[:1] == ["format"] and len(tokens) == 3:
+            order = _ORDER.get(tokens[1])
+        elif tokens[:1] == ["element"]:
+            count = whole_number(tokens[2]) if len(tokens) == 3 else None
             if count is None:
                 raise UserError(f"{path}: '{line[:60]}' must be an element, its name and its count")
-            elements.append(PlyElement(name=words[1], count=count, properties=()))
-        elif words[:1] == ["property"] and elements:
-            elements[-1] = _with_property(elements[-1], words, path)
+            elements.append(PlyElement(name=tokens[1], count=count, properties=()))
+        elif tokens[:1] == ["property"] and elements:
+            elements[-1] = _with_property(elements[-1], tokens, path)
     if order is None:
         raise UserError(f"{path}: the PLY header names no known format; use ascii or binary")
     return order, elements, newline + 1 if newline >= 0 else len(data)
 
 
-def _with_property(element: PlyElement, words: list[str], path: Path) -> PlyElement:
-    if len(words) == 5 and words[1] == "list":
-        length, kind, name = _TYPES.get(words[2]), _TYPES.get(words[3]), words[4]
-    elif len(words) == 3:
-        length, kind, name = None, _TYPES.get(words[1]), words[2]
+def _with_property(element: PlyElement, tokens: list[str], path: Path) -> PlyElement:
+    if len(tokens) == 5 and tokens[1] == "list":
+        length, kind, name = _TYPES.get(tokens[2]), _TYPES.get(tokens[3]), tokens[4]
+    elif len(tokens) == 3:
+        length, kind, name = None, _TYPES.get(tokens[1]), tokens[2]
     else:
         length, kind, name = None, None, ""
-    if kind is None or (words[1] == "list" and (length is None or length[0] == "f")):
-        raise UserError(f"{path}: unknown PLY property '{' '.join(words)}'")
+    if kind is None or (tokens[1] == "list" and (length is None or length[0] == "f")):
+        raise UserError(f"{path}: unknown PLY property '{' '.join(tokens)}'")
     properties = (*element.properties, (name, kind, length))
     return PlyElement(name=element.name, count=element.count, properties=properties)
 

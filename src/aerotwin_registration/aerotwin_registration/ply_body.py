@@ -27,7 +27,7 @@ class PlyElement:
         return any(length for _, _, length in self.properties)
 
 
-class BinaryBody:
+class BinaryPlyBody:
     """Reads one element after the other from bytes."""
 
     def __init__(self, data: bytes, start: int, order: str) -> None:
@@ -85,8 +85,8 @@ class BinaryBody:
     def _row(self, element: PlyElement) -> list[tuple[str, np.ndarray]]:
         row = []
         for name, kind, length in element.properties:
-            n = int(self._take(length, 1)[0]) if length else 1
-            row.append((name, self._take(kind, n)))
+            n = int(self._read_values(length, 1)[0]) if length else 1
+            row.append((name, self._read_values(kind, n)))
         return row
 
     def _walk(self, element: PlyElement) -> dict[str, Column]:
@@ -102,7 +102,7 @@ class BinaryBody:
             for name, _, length in element.properties
         }
 
-    def _take(self, kind: str, n: int) -> np.ndarray:
+    def _read_values(self, kind: str, n: int) -> np.ndarray:
         dtype = np.dtype(self._order + kind)
         if n < 0 or self._at + n * dtype.itemsize > len(self._data):
             raise ValueError(f"{n} values expected, {len(self._data) - self._at} bytes left")
@@ -111,7 +111,7 @@ class BinaryBody:
         return values
 
 
-class AsciiBody:
+class AsciiPlyBody:
     """Reads one element after the other from lines of text."""
 
     def __init__(self, data: bytes) -> None:
@@ -148,17 +148,17 @@ class AsciiBody:
         for line in lines:
             if len(line) > _MAX_LINE:
                 raise ValueError(f"a line has more than {_MAX_LINE} characters")
-            words, at = line.split(), 0
+            tokens, at = line.split(), 0
             for name, _, length in element.properties:
-                n = int(words[at]) if length else 1
+                n = int(tokens[at]) if length else 1
                 at += bool(length)
-                if n < 0 or at + n > len(words):
+                if n < 0 or at + n > len(tokens):
                     raise ValueError("a list is shorter than its length says")
-                values[name] += map(float, words[at : at + n])
+                values[name] += map(float, tokens[at : at + n])
                 lengths[name].append(n)
                 at += n
-            if at != len(words):
-                raise ValueError(f"{at} words expected in a line, {len(words)} are there")
+            if at != len(tokens):
+                raise ValueError(f"{at} words expected in a line, {len(tokens)} are there")
         return {
             name: (np.array(lengths[name], dtype=np.int64), np.array(values[name]))
             if length

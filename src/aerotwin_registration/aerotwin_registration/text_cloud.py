@@ -57,7 +57,7 @@ def _lines(lines: Iterable[str]) -> list[str]:
 
 def _names_of(line: str) -> list[str]:
     """Return the names in a line if x, y and z are among them, else nothing."""
-    names = [word.strip(" \"'").lower() for word in _cells(line)]
+    names = [token.strip(" \"'").lower() for token in _cells(line)]
     return names if {"x", "y", "z"} <= set(names) else []
 
 

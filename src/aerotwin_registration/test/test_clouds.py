@@ -90,13 +90,13 @@ def test_nan_empty_missing_and_unknown_are_refused(tmp_path):
     np.savez(tmp_path / "nan.npz", points=np.array([[0, 0, np.nan]]))
     np.savez(tmp_path / "empty.npz", points=np.empty((0, 3)))
     (tmp_path / "cloud.docx").write_text("x")
-    for name, words in {
+    for name, tokens in {
         "nan.npz": "1 of 1 points are NaN",
         "empty.npz": "empty",
         "cloud.docx": "unknown cloud format",
         "none.ply": "no such file",
     }.items():
-        with pytest.raises(UserError, match=words):
+        with pytest.raises(UserError, match=tokens):
             read_cloud(tmp_path / name)
 
 

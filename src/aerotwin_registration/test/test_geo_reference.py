@@ -141,8 +141,8 @@ def test_the_covariance_is_that_of_many_repetitions(with_scale):
 def test_residuals_stand_in_for_an_unknown_deviation():
     rng, p = np.random.default_rng(1002), path(400)
     result = align_to_gnss(p, fixes_of(p + rng.normal(0.0, 0.8, p.shape)), ZURICH)
-    told = align_to_gnss(p, fixes_of(p), ZURICH, protocol=GnssProtocol(std_m=0.8))
-    assert result.yaw_std_deg == pytest.approx(told.yaw_std_deg, rel=0.15)
+    reported = align_to_gnss(p, fixes_of(p), ZURICH, protocol=GnssProtocol(std_m=0.8))
+    assert result.yaw_std_deg == pytest.approx(reported.yaw_std_deg, rel=0.15)
 
 
 def test_bad_arrays_are_refused():

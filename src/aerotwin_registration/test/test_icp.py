@@ -10,7 +10,7 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
-from aerotwin_registration import ICP_PRESETS, IcpProtocol, Surface, align
+from aerotwin_registration import ICP_PRESETS, AlignmentTarget, IcpProtocol, align
 from aerotwin_registration.icp import kernels
 from aerotwin_registration.icp.similarity import fit_rigid, split_scale
 from aerotwin_registration.neighbours import PairTracker
@@ -222,9 +222,9 @@ def test_the_same_call_gives_the_same_bits():
 def test_a_prepared_target_gives_the_same_answer():
     source, target = transform_points(motion(), rough_ground()), rough_ground(seed=2)
     protocol = IcpProtocol(method="gicp")
-    given = align(source, target, protocol=protocol)
-    kept = align(source, Surface(target), protocol=protocol)
-    np.testing.assert_array_equal(given.T_target_source, kept.T_target_source)
+    provided = align(source, target, protocol=protocol)
+    retained = align(source, AlignmentTarget(target), protocol=protocol)
+    np.testing.assert_array_equal(provided.T_target_source, retained.T_target_source)
 
 
 def test_gicp_weights_equal_their_definition():
@@ -252,7 +252,7 @@ def test_gicp_weights_equal_their_definition():
 
 
 def test_normals_equal_those_of_an_eigen_decomposition():
-    surface = Surface(rough_ground(500), n_neighbours=12)
+    surface = AlignmentTarget(rough_ground(500), n_neighbours=12)
     normals, roughness = surface.normals_at(np.arange(500))
     near = surface.points[cKDTree(surface.points).query(surface.points, 12)[1]]
     off = near - near.mean(axis=1, keepdims=True)

@@ -12,15 +12,15 @@ from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
     from aerotwin_rendering.queries import WorldQueries
-    from aerotwin_rendering.rasteriser import Frame, Rasteriser, View
+    from aerotwin_rendering.rasteriser import CameraView, Rasteriser, RenderedFrame
     from aerotwin_rendering.view import optical_pose
 else:
     __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = [
-    "Frame",
+    "CameraView",
     "Rasteriser",
-    "View",
+    "RenderedFrame",
     "WorldQueries",
     "optical_pose",
 ]

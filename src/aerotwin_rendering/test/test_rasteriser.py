@@ -12,7 +12,7 @@ import pytest
 
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_meshes import TexturedMesh
-from aerotwin_rendering import Rasteriser, View, WorldQueries, optical_pose
+from aerotwin_rendering import CameraView, Rasteriser, WorldQueries, optical_pose
 
 CAMERA = PinholeCamera(width=96, height=64, fx=80.0, fy=76.0, cx=47.5, cy=31.5)
 SINGLE = 1e-6  # single precision of stored depths, relative
@@ -183,7 +183,7 @@ def test_softened_edges_are_nearer_to_the_covered_area(quad):
     for x in rng.uniform(-0.05, 0.05, 200):
         white = quad([(-9, -9, 2), (x, -9, 2), (x, 9, 2), (-9, 9, 2)], GREY)
         rasteriser = Rasteriser([white, black])
-        frame = rasteriser.render([View(camera=SMALL, T_map_optical=np.eye(4))])[0]
+        frame = rasteriser.render([CameraView(camera=SMALL, T_map_optical=np.eye(4))])[0]
         edge = x / 2.0 * SMALL.fx + SMALL.cx
         covered = 200.0 * np.clip(edge + 0.5 - np.arange(SMALL.width), 0.0, 1.0)
         errors["softened"].append(frame.image[2] - covered)

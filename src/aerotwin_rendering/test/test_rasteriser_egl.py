@@ -10,7 +10,7 @@ import pytest
 from aerotwin_core.camera import FisheyeCamera, PinholeCamera
 from aerotwin_core.errors import UserError
 from aerotwin_meshes import TexturedMesh
-from aerotwin_rendering import Rasteriser, View, optical_pose
+from aerotwin_rendering import CameraView, Rasteriser, optical_pose
 from aerotwin_rendering.rasteriser import gl_probe, rasteriser
 
 CAMERA = PinholeCamera(width=160, height=120, fx=100.0, fy=98.0, cx=79.5, cy=61.0, skew=2.0)
@@ -45,12 +45,16 @@ def compare(pair, view):
 @pytest.mark.parametrize("encoding", ["mono8", "rgb8", "none"])
 def test_opengl_shows_what_the_kernels_show(pair, encoding):
     assert pair[1].backend == "egl"
-    frame = compare(pair, View(camera=CAMERA, T_map_optical=POSE, encoding=encoding, ids=True))
+    frame = compare(
+        pair, CameraView(camera=CAMERA, T_map_optical=POSE, encoding=encoding, ids=True)
+    )
     assert np.isinf(frame.depth).any() and np.isfinite(frame.depth).any()
 
 
 def test_opengl_obeys_rows_and_clip_planes(pair):
-    view = View(camera=CAMERA, T_map_optical=POSE, rows=(20, 70), near_m=22.0, far_m=27.0, ids=True)
+    view = CameraView(
+        camera=CAMERA, T_map_optical=POSE, rows=(20, 70), near_m=22.0, far_m=27.0, ids=True
+    )
     frame = compare(pair, view)
     assert not frame.image[:20].any() and not frame.image[70:].any()
     seen = frame.depth[20:70][np.isfinite(frame.depth[20:70])]
@@ -67,14 +71,14 @@ def test_opengl_shows_light_and_repeating_textures(pair, quad):
             light=np.array([0.2, 1.5, 0.7, 1.0], np.float32),
         )  # fmt: skip
         both = [Rasteriser([mesh], backend=backend) for backend in ("cpu", "egl")]
-        compare(both, View(camera=CAMERA, T_map_optical=np.eye(4), encoding="rgb8"))
+        compare(both, CameraView(camera=CAMERA, T_map_optical=np.eye(4), encoding="rgb8"))
 
 
 def test_opengl_shows_replaced_meshes(coarse_cliff, pair):
     for rasteriser_ in pair:
         rasteriser_.replace(coarse_cliff[1:])
     try:
-        frame = compare(pair, View(camera=CAMERA, T_map_optical=POSE, ids=True))
+        frame = compare(pair, CameraView(camera=CAMERA, T_map_optical=POSE, ids=True))
         assert set(np.unique(frame.ids)) <= {-1, 0, 1}
     finally:
         for rasteriser_ in pair:
@@ -83,7 +87,7 @@ def test_opengl_shows_replaced_meshes(coarse_cliff, pair):
 
 def test_a_fisheye_beside_a_pinhole_is_rendered_on_the_cpu(pair):
     fisheye = FisheyeCamera(width=64, height=48, fx=25.0, fy=25.0, cx=31.5, cy=23.5)
-    views = [View(camera=camera, T_map_optical=POSE) for camera in (CAMERA, fisheye, CAMERA)]
+    views = [CameraView(camera=camera, T_map_optical=POSE) for camera in (CAMERA, fisheye, CAMERA)]
     cpu, egl = (rasteriser_.render(views) for rasteriser_ in pair)
     np.testing.assert_array_equal(cpu[1].image, egl[1].image)
     np.testing.assert_array_equal(egl[0].image, egl[2].image)
@@ -141,13 +145,13 @@ def test_the_environment_chooses_and_wrong_names_are_refused(monkeypatch):
 
 
 def test_a_renderer_collected_on_the_thread_of_another_takes_nothing_from_it(coarse_cliff, pair):
-    view = View(camera=CAMERA, T_map_optical=POSE, encoding="rgb8")
-    kept, lost = (Rasteriser(coarse_cliff, backend="egl") for _ in range(2))
-    before = kept.render([view])[0].image
+    view = CameraView(camera=CAMERA, T_map_optical=POSE, encoding="rgb8")
+    retained, lost = (Rasteriser(coarse_cliff, backend="egl") for _ in range(2))
+    before = retained.render([view])[0].image
     lost.render([view])
     painters = [lost._egl._painter]
     lost._egl._painter = None
     del lost
-    kept._egl._thread.submit(painters.clear).result()
-    kept._egl._thread.submit(gc.collect).result()
-    np.testing.assert_array_equal(kept.render([view])[0].image, before)
+    retained._egl._thread.submit(painters.clear).result()
+    retained._egl._thread.submit(gc.collect).result()
+    np.testing.assert_array_equal(retained.render([view])[0].image, before)

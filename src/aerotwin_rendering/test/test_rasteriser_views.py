@@ -10,7 +10,7 @@ import pytest
 
 from aerotwin_core.camera import BrownCamera, FisheyeCamera, PinholeCamera
 from aerotwin_meshes import TexturedMesh
-from aerotwin_rendering import Rasteriser, View, WorldQueries, optical_pose
+from aerotwin_rendering import CameraView, Rasteriser, WorldQueries, optical_pose
 from aerotwin_rendering.rasteriser import lens as lens_module
 from aerotwin_rendering.rasteriser import scene
 from aerotwin_rendering.rasteriser.lens import MOST_LENSES, Lenses, lens_of
@@ -48,7 +48,7 @@ def cast(world, camera, T):
 @pytest.mark.parametrize("name", CAMERAS)
 def test_no_pixel_of_any_lens_is_lost_and_depth_is_embrees(name, pose, coarse_cliff, world_of):
     camera, T = CAMERAS[name], POSES[pose]
-    frame = Rasteriser(coarse_cliff).render([View(camera=camera, T_map_optical=T)])[0]
+    frame = Rasteriser(coarse_cliff).render([CameraView(camera=camera, T_map_optical=T)])[0]
     expected, known = cast(world_of(*coarse_cliff), camera, T)
     np.testing.assert_array_equal(np.isfinite(frame.depth), np.isfinite(expected))
     assert (frame.image[~known] == 0).all()
@@ -71,7 +71,7 @@ def test_every_lens_is_made_once_however_many_there_are(quad, monkeypatch):
     made = []
     monkeypatch.setattr(lens_module, "lens_of", lambda c: made.append(c) or lens_of(c))
     rasteriser = Rasteriser([quad([(-1, -1, 3), (1, -1, 3), (1, 1, 3), (-1, 1, 3)])])
-    views = [View(camera=camera, T_map_optical=np.eye(4)) for camera in cameras]
+    views = [CameraView(camera=camera, T_map_optical=np.eye(4)) for camera in cameras]
     for _ in range(3):
         rasteriser.render(views)
     assert made == cameras
@@ -91,7 +91,7 @@ def test_every_lens_is_made_once_however_many_there_are(quad, monkeypatch):
 def test_ground_through_the_camera_is_cut_at_the_near_plane_in_every_lens(name, quad):
     camera = CAMERAS[name]
     ground = quad([(-900, 1.5, -400), (900, 1.5, -400), (900, 1.5, 900), (-900, 1.5, 900)])
-    view = View(camera=camera, T_map_optical=np.eye(4), near_m=2.0, far_m=50.0)
+    view = CameraView(camera=camera, T_map_optical=np.eye(4), near_m=2.0, far_m=50.0)
     depth = Rasteriser([ground]).render([view])[0].depth
     x, y = np.moveaxis(camera.rays(), -1, 0)
     expected = np.where(y > 0.0, 1.5 / np.where(y > 0.0, y, 1.0), np.inf)
@@ -102,7 +102,9 @@ def test_ground_through_the_camera_is_cut_at_the_near_plane_in_every_lens(name, 
 def test_ids_are_places_in_the_sequence_of_meshes(quad):
     left = quad([(-1, -1, 3), (0, -1, 3), (0, 1, 3), (-1, 1, 3)])
     right = quad([(0, -1, 3), (1, -1, 3), (1, 1, 3), (0, 1, 3)])
-    view = View(camera=PINHOLE, T_map_optical=np.eye(4), encoding="none", depth=False, ids=True)
+    view = CameraView(
+        camera=PINHOLE, T_map_optical=np.eye(4), encoding="none", depth=False, ids=True
+    )
     frame = Rasteriser([left, right]).render([view])[0]
     assert frame.image is None and frame.depth is None
     assert frame.ids[60, 70] == 0 and frame.ids[60, 90] == 1 and frame.ids[60, 5] == -1
@@ -112,7 +114,9 @@ def test_ids_are_places_in_the_sequence_of_meshes(quad):
 def test_rows_of_a_rolling_shutter_are_those_of_the_whole_picture(encoding, coarse_cliff):
     rasteriser = Rasteriser(coarse_cliff)
     views = [
-        View(camera=PINHOLE, T_map_optical=POSES["front"], encoding=encoding, ids=True, rows=rows)
+        CameraView(
+            camera=PINHOLE, T_map_optical=POSES["front"], encoding=encoding, ids=True, rows=rows
+        )
         for rows in (None, (30, 77))
     ]
     whole, part = rasteriser.render(views)
@@ -123,7 +127,7 @@ def test_rows_of_a_rolling_shutter_are_those_of_the_whole_picture(encoding, coar
 
 def test_grey_is_the_luma_of_the_colours(coarse_cliff):
     T = POSES["front"]
-    views = [View(camera=PINHOLE, T_map_optical=T, encoding=e) for e in ("mono8", "rgb8")]
+    views = [CameraView(camera=PINHOLE, T_map_optical=T, encoding=e) for e in ("mono8", "rgb8")]
     grey, colour = (frame.image for frame in Rasteriser(coarse_cliff).render(views))
     luma = colour @ np.array([0.299, 0.587, 0.114])
     # Colours, their luma and the grey are each rounded once in the texture and once in the picture.
@@ -137,7 +141,7 @@ def test_light_is_linear_between_vertices_and_ends_at_white(quad):
         vertices_map=plain.vertices_map, triangles=plain.triangles, uv=plain.uv,
         texture=plain.texture, light=light,
     )  # fmt: skip
-    frame = Rasteriser([mesh]).render([View(camera=PINHOLE, T_map_optical=np.eye(4))])[0]
+    frame = Rasteriser([mesh]).render([CameraView(camera=PINHOLE, T_map_optical=np.eye(4))])[0]
     u = np.flatnonzero(np.isfinite(frame.depth[60]))[1:-1]  # edges are softened
     expected = np.minimum(400.0 * ((u - 79.5) / 100.0 * 2.0 + 1.0) / 2.0, 255.0)
     assert np.abs(frame.image[60, u] - expected).max() <= 0.5 + 1e-3
@@ -153,7 +157,7 @@ def test_a_repeating_texture_repeats_and_another_continues_its_rim(quad):
             vertices_map=plain.vertices_map, triangles=plain.triangles,
             uv=(3.0 * plain.uv - 1.0).astype(np.float32), texture=ramp, repeats=repeats,
         )  # fmt: skip
-        view = View(camera=PINHOLE, T_map_optical=np.eye(4))
+        view = CameraView(camera=PINHOLE, T_map_optical=np.eye(4))
         rows.append(Rasteriser([mesh], level_bias=-9.0).render([view])[0].image[60].astype(int))
     u = np.arange(160)
     texel = ((u - 79.5) / 100.0 * 1.25 / 2.0 + 0.5) * 3.0 * 8 - 8 - 0.5
@@ -171,7 +175,7 @@ def test_meshes_share_one_packed_texture_and_known_ones_are_not_prepared_again(q
     first = quad([(-1, -1, 3), (0, -1, 3), (0, 1, 3), (-1, 1, 3)], texture)
     second = quad([(0, -1, 3), (1, -1, 3), (1, 1, 3), (0, 1, 3)], texture)
     third = quad([(-1, -1, 2), (1, -1, 2), (1, 1, 2), (-1, 1, 2)], np.full((1, 1, 3), 7, np.uint8))
-    view = View(camera=PINHOLE, T_map_optical=np.eye(4), ids=True)
+    view = CameraView(camera=PINHOLE, T_map_optical=np.eye(4), ids=True)
     rasteriser = Rasteriser([first, second])
     rasteriser.render([view])
     assert made == ["build_clusters", "build_clusters", "build_pyramid"]
@@ -189,11 +193,11 @@ def test_meshes_share_one_packed_texture_and_known_ones_are_not_prepared_again(q
 )
 def test_a_view_with_wrong_values_is_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        View(camera=PINHOLE, T_map_optical=np.eye(4), **wrong)
+        CameraView(camera=PINHOLE, T_map_optical=np.eye(4), **wrong)
 
 
 def test_cameras_of_any_kind_give_the_same_bytes_on_any_number_of_threads(coarse_cliff):
-    views = [View(camera=c, T_map_optical=POSES["down"], ids=True) for c in CAMERAS.values()]
+    views = [CameraView(camera=c, T_map_optical=POSES["down"], ids=True) for c in CAMERAS.values()]
     all_frames = [Rasteriser(coarse_cliff, n_threads=n).render(views) for n in (1, 2, 3)]
     for frames in zip(*all_frames, strict=True):
         for name in ("image", "depth", "ids"):

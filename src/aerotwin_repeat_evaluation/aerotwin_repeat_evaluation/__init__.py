@@ -25,7 +25,7 @@ from aerotwin_repeat_evaluation.displacements import (
 from aerotwin_repeat_evaluation.evaluation import RepeatRun, TeachRepeatEvaluation
 from aerotwin_repeat_evaluation.floor import RADIUS_M, RigidFitFloor, rigid_fit_floor
 from aerotwin_repeat_evaluation.gnss import (
-    GnssNoise,
+    PostProcessedGnssNoise,
     PseudoGnssErrors,
     gnss_positions,
     pseudo_gnss_errors,
@@ -55,7 +55,6 @@ __all__ = [
     "TEACH_REPEAT_SCHEMA",
     "Displacement",
     "DrivenDisplacement",
-    "GnssNoise",
     "LateralErrors",
     "LocalizationErrors",
     "MarkerErrors",
@@ -63,6 +62,7 @@ __all__ = [
     "NoDisplacement",
     "NominalDeviation",
     "Passings",
+    "PostProcessedGnssNoise",
     "PseudoGnssErrors",
     "RepeatDeviation",
     "RepeatRun",

@@ -50,11 +50,11 @@ def tracking_scores(error_m: np.ndarray, s_m: np.ndarray, stamps_ns: np.ndarray)
     seconds = (np.asarray(stamps_ns) - np.asarray(stamps_ns)[0]) * 1e-9
     if len(error) <= DROPPED_AT_THE_START + 1:
         raise ValueError(f"a run must have more than {DROPPED_AT_THE_START + 1} samples")
-    kept = slice(DROPPED_AT_THE_START, None)
+    retained = slice(DROPPED_AT_THE_START, None)
     return TrackingScores(
         sample_rmse_m=float(np.sqrt((error**2).mean())),
         length_rmse_m=_integral_rmse(error, s),
-        time_rmse_m=_integral_rmse(error[kept], seconds[kept]),
+        time_rmse_m=_integral_rmse(error[retained], seconds[retained]),
         max_m=float(np.abs(error).max()),
     )
 

@@ -22,7 +22,7 @@ from aerotwin_repeat_evaluation.displacements import (
 )
 from aerotwin_repeat_evaluation.floor import RigidFitFloor
 from aerotwin_repeat_evaluation.gnss import (
-    GnssNoise,
+    PostProcessedGnssNoise,
     PseudoGnssErrors,
     gnss_positions,
     pseudo_gnss_errors,
@@ -227,7 +227,9 @@ class TeachRepeatEvaluation:
         return tuple(
             pseudo_gnss_errors(
                 self.T_map_route[:, :3, 3],
-                gnss_positions(run.T_true_base[:, :3, 3], GnssNoise(), seed=self.gnss_seed + k),
+                gnss_positions(
+                    run.T_true_base[:, :3, 3], PostProcessedGnssNoise(), seed=self.gnss_seed + k
+                ),
                 marks=(in_map, true) if len(self.marks) > 2 else None,
                 window_m=WINDOW_M,
                 s_start_m=run.s_start_m,

@@ -21,7 +21,7 @@ _ROUTE_STEP_M = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
-class GnssNoise:
+class PostProcessedGnssNoise:
     """Errors of a post-processed receiver.
 
     Parameters
@@ -60,7 +60,7 @@ class PseudoGnssErrors:
     icp_n_iterations: int
 
 
-def gnss_positions(p_true: np.ndarray, noise: GnssNoise, *, seed: int) -> np.ndarray:
+def gnss_positions(p_true: np.ndarray, noise: PostProcessedGnssNoise, *, seed: int) -> np.ndarray:
     """Return what a receiver says of true positions (n, 3): noise added, gaps left out [m]."""
     p = np.asarray(p_true, np.float64)
     rng = np.random.default_rng([seed, 733])

@@ -54,8 +54,8 @@ def repeat_deviation(
     """
     if len(runs) < 2:
         raise ValueError(f"runs must be two at least, got {len(runs)}")
-    kept = [np.asarray(run, np.float64)[:-DROPPED_AT_THE_END] for run in runs]
-    pairs = [[_errors(a, b, is_closed, window_m) for b in kept] for a in kept]
+    retained = [np.asarray(run, np.float64)[:-DROPPED_AT_THE_END] for run in runs]
+    pairs = [[_errors(a, b, is_closed, window_m) for b in retained] for a in retained]
     pair_rmse = np.array([[float(np.sqrt((e**2).mean())) for e in row] for row in pairs])
     pooled = np.concatenate(pairs[0][1:])
     return RepeatDeviation(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.plots import TRUTH
-from aerotwin_core.scene import PathLayer, PointLayer, Scene
+from aerotwin_core.scene import PathLayer, PointLayer, ReportScene
 from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table
 from aerotwin_repeat_evaluation import figures
 from aerotwin_repeat_evaluation.displacements import true_poses
@@ -96,8 +96,16 @@ def methods_section(
 
 
 def _brief(metrics: dict[str, Any]) -> dict[str, Any]:
-    kept = ("method", "route", "pte_m", "floor_m", "repeatability_m", "belief_m", "interventions")
-    return {key: metrics[key] for key in kept}
+    retained = (
+        "method",
+        "route",
+        "pte_m",
+        "floor_m",
+        "repeatability_m",
+        "belief_m",
+        "interventions",
+    )
+    return {key: metrics[key] for key in retained}
 
 
 def _cm(value: float | None) -> str:
@@ -175,7 +183,7 @@ def _headline(metrics: dict[str, Any]) -> tuple[Headline, ...]:
     )
 
 
-def _scene(evaluation: TeachRepeatEvaluation) -> Scene:
+def _scene(evaluation: TeachRepeatEvaluation) -> ReportScene:
     route = true_poses(evaluation.displacement, evaluation.T_map_route)[:, :3, 3]
     layers: list[PathLayer | PointLayer] = [
         PathLayer(name="route taught, true place", points_map=route, colour=TRUTH),
@@ -198,7 +206,7 @@ def _scene(evaluation: TeachRepeatEvaluation) -> Scene:
         )
         for k, (run, found) in enumerate(zip(evaluation.runs, evaluation.true, strict=True))
     ]
-    return Scene(
+    return ReportScene(
         title="The runs in space",
         caption="True paths, coloured by the distance from the true place of the taught route.",
         layers=tuple(layers),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from aerotwin_repeat_evaluation import (
-    GnssNoise,
+    PostProcessedGnssNoise,
     arc_length,
     at_stations,
     gnss_positions,
@@ -109,10 +109,10 @@ def test_localisation_errors_stand_in_the_axes_of_the_true_vehicle():
 
 def test_gnss_noise_is_that_asked_for_and_gaps_are_left_out():
     p = np.zeros((20_000, 3))
-    said = gnss_positions(p, GnssNoise(white_m=0.02), seed=3)
+    said = gnss_positions(p, PostProcessedGnssNoise(white_m=0.02), seed=3)
     sample_error = 5.0 / np.sqrt(2.0 * len(p))
     np.testing.assert_allclose(said.std(axis=0), [0.02, 0.02, 0.04], rtol=sample_error)
-    cut = gnss_positions(loop(), GnssNoise(white_m=0.0, gaps=((0.25, 0.5),)), seed=3)
+    cut = gnss_positions(loop(), PostProcessedGnssNoise(white_m=0.0, gaps=((0.25, 0.5),)), seed=3)
     assert len(cut) == 450
     assert np.linalg.norm(np.diff(cut, axis=0), axis=1).max() > 40.0
 

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from aerotwin_core.section import Headline, Link, Section, Table
+from aerotwin_core.section import Headline, ReportLink, Section, Table
 from aerotwin_report.comparability import obstacles, of_all, of_section
 from aerotwin_report.runs import Run
 from aerotwin_report.schema_check import Measure
@@ -291,9 +291,9 @@ def _numbers(run: Run) -> dict[str, Any]:
     }
 
 
-def _links(runs: Sequence[Run], folder: Path) -> tuple[Link, ...]:
+def _links(runs: Sequence[Run], folder: Path) -> tuple[ReportLink, ...]:
     return tuple(
-        Link(
+        ReportLink(
             text=f"Report of {run.name}",
             path=os.path.relpath(run.report.resolve(), folder.resolve()).replace(os.sep, "/"),
         )

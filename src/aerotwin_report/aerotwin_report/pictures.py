@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import escape
 
 from aerotwin_core.plots import colour_table
-from aerotwin_core.section import Figure, Scene
+from aerotwin_core.section import Figure, ReportScene
 from aerotwin_report.scene_data import ShownLayer, scene_document
 from aerotwin_report.still import still_picture
 from aerotwin_report.svg_check import checked_svg
@@ -41,7 +41,7 @@ def render_figure(figure: Figure) -> str:
     )
 
 
-def render_scene(scene: Scene, shown: Sequence[ShownLayer]) -> str:
+def render_scene(scene: ReportScene, shown: Sequence[ShownLayer]) -> str:
     """Return the card of a scene: a still picture, its legend, and what the viewer reads."""
     data = json.dumps(scene_document(scene, shown), allow_nan=False, separators=(",", ":"))
     # Inside <script>, only "<" could end the element.

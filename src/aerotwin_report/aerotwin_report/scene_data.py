@@ -18,7 +18,7 @@ import numpy as np
 
 from aerotwin_core.charts import default_limits, thinned
 from aerotwin_core.plots import colours
-from aerotwin_core.section import PathLayer, PointLayer, Scene
+from aerotwin_core.section import PathLayer, PointLayer, ReportScene
 from aerotwin_report.thinning import lattice_of, morton_codes, shares, thin
 
 POINT_BUDGET = 300_000  # of the page, over all its scenes: about 2 MB
@@ -64,8 +64,8 @@ class ShownLayer:
     @property
     def values(self) -> np.ndarray | None:
         """Their values, (m,)."""
-        given = self.layer.values
-        return None if given is None else given[self.which].astype(np.float64)
+        provided = self.layer.values
+        return None if provided is None else provided[self.which].astype(np.float64)
 
     @property
     def is_path(self) -> bool:
@@ -74,31 +74,31 @@ class ShownLayer:
 
 
 def thinned_scenes(
-    scenes: Sequence[Scene], budget: int = POINT_BUDGET
+    scenes: Sequence[ReportScene], budget: int = POINT_BUDGET
 ) -> list[tuple[ShownLayer, ...]]:
     """Return what is shown of each scene when all of them share one budget of points.
 
     Parameters
     ----------
-    scenes : sequence of Scene
+    scenes : sequence of ReportScene
         Of one page.
     budget : int
         Most points of all clouds together, of which one takes at most `LAYER_BUDGET`; paths are
         thinned to `MAX_PATH_POINTS` each.
     """
     clouds = [(s, k) for s, scene in enumerate(scenes) for k in _cloud_indices(scene)]
-    wanted = [min(len(scenes[s].layers[k].points_map), LAYER_BUDGET) for s, k in clouds]
-    given = dict(zip(clouds, shares(wanted, budget)))
+    requested = [min(len(scenes[s].layers[k].points_map), LAYER_BUDGET) for s, k in clouds]
+    provided = dict(zip(clouds, shares(requested, budget)))
     return [
         tuple(
-            _shown(layer, given.get((s, k), MAX_PATH_POINTS), colour)
+            _shown(layer, provided.get((s, k), MAX_PATH_POINTS), colour)
             for k, (layer, colour) in enumerate(zip(scene.layers, colours(len(scene.layers))))
         )
         for s, scene in enumerate(scenes)
     ]
 
 
-def _cloud_indices(scene: Scene) -> list[int]:
+def _cloud_indices(scene: ReportScene) -> list[int]:
     return [k for k, layer in enumerate(scene.layers) if isinstance(layer, PointLayer)]
 
 
@@ -132,7 +132,7 @@ def _on_lattice(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     return np.rint((points - low) / step).astype(np.uint16), low, step
 
 
-def scene_document(scene: Scene, shown: Sequence[ShownLayer]) -> dict[str, Any]:
+def scene_document(scene: ReportScene, shown: Sequence[ShownLayer]) -> dict[str, Any]:
     """Return what the viewer reads: text, and one entry for each layer that has points.
 
     Coordinates are relative to `origin_m`, so that single precision is enough in the browser.

@@ -64,7 +64,7 @@ def _is_wide(table: Table) -> bool:
     """Tell whether half of the page is too narrow: words may break lines, numbers and names not."""
     texts = [table.columns, *table.rows]
     longest = [
-        max(len(word) for row in texts for word in [*shown(row[column]).split(), ""])
+        max(len(token) for row in texts for token in [*shown(row[column]).split(), ""])
         for column in range(len(table.columns))
     ]
     return len(table.columns) > WIDE_TABLE or sum(longest) + _GAP * len(longest) > WIDE_CHARACTERS

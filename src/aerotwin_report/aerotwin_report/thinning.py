@@ -86,11 +86,11 @@ def thin(codes: np.ndarray, budget: int) -> np.ndarray:
     while len(starts) > budget:
         finer, level = starts, level + 1
         starts = _starts(ordered, level)
-    kept = _one_of_each(starts, len(codes), rng)
-    spare = np.setdiff1d(_one_of_each(finer, len(codes), rng), kept, assume_unique=True)
-    n_more = min(budget - len(kept), len(spare))
-    kept = np.concatenate([kept, rng.choice(spare, n_more, replace=False)])
-    return order[np.sort(kept)]
+    retained = _one_of_each(starts, len(codes), rng)
+    spare = np.setdiff1d(_one_of_each(finer, len(codes), rng), retained, assume_unique=True)
+    n_more = min(budget - len(retained), len(spare))
+    retained = np.concatenate([retained, rng.choice(spare, n_more, replace=False)])
+    return order[np.sort(retained)]
 
 
 def _starts(ordered: np.ndarray, level: int) -> np.ndarray:
@@ -104,16 +104,16 @@ def _one_of_each(starts: np.ndarray, n: int, rng: np.random.Generator) -> np.nda
     return starts + (rng.random(len(starts)) * counts).astype(np.int64)
 
 
-def shares(wanted: list[int], budget: int) -> list[int]:
+def shares(requested: list[int], budget: int) -> list[int]:
     """Return what each gets of a budget: all it wants where that is little, the rest evenly.
 
     >>> shares([10, 500, 900], 300)
     [10, 145, 145]
     """
-    given = [0] * len(wanted)
+    provided = [0] * len(requested)
     left = budget
-    order = sorted(range(len(wanted)), key=lambda k: wanted[k])
+    order = sorted(range(len(requested)), key=lambda k: requested[k])
     for position, k in enumerate(order):
-        given[k] = min(wanted[k], left // (len(wanted) - position))
-        left -= given[k]
-    return given
+        provided[k] = min(requested[k], left // (len(requested) - position))
+        left -= provided[k]
+    return provided

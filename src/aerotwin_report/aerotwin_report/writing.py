@@ -54,8 +54,8 @@ def write_report(
     """
     folder = Path(folder)
     created = created or datetime.now(UTC).astimezone()
-    given = configuration.get("seed")
-    seed = given if seed is None and isinstance(given, int) else seed
+    provided = configuration.get("seed")
+    seed = provided if seed is None and isinstance(provided, int) else seed
     document = metrics_document(
         title=title,
         summary=summary,

@@ -14,7 +14,7 @@ from aerotwin_report import (
     Headline,
     PathLayer,
     PointLayer,
-    Scene,
+    ReportScene,
     Table,
 )
 
@@ -30,7 +30,7 @@ def full_page(tmp_path_factory, hills, write_page):
     points = hills(N_POINTS)
     errors = np.abs(rng.normal(0.0, 0.1, N_POINTS))
     path = np.column_stack([np.linspace(-50, 50, 900), np.zeros(900), np.full(900, 12.0)])
-    scene = Scene(
+    scene = ReportScene(
         title="Map and path",
         caption="Coloured by error.",
         layers=(

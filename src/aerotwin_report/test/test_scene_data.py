@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from aerotwin_report import PathLayer, PointLayer, Scene, Section, write_report
+from aerotwin_report import PathLayer, PointLayer, ReportScene, Section, write_report
 from aerotwin_report.scene_data import (
     FINEST_M,
     MAX_PATH_POINTS,
@@ -75,10 +75,10 @@ def test_few_points_are_all_kept_and_many_fill_the_budget():
     codes = morton_codes(np.random.default_rng(1001).integers(0, LATTICE + 1, (5000, 3)))
     assert sorted(thin(codes, 5000)) == list(range(5000))
     for budget in (0, 1, 777, 4999):
-        kept = thin(codes, budget)
-        assert len(kept) == len(set(kept.tolist())) == budget
-        assert (np.diff(codes[kept].astype(np.int64)) >= 0).all()
-        assert np.array_equal(kept, thin(codes, budget))
+        retained = thin(codes, budget)
+        assert len(retained) == len(set(retained.tolist())) == budget
+        assert (np.diff(codes[retained].astype(np.int64)) >= 0).all()
+        assert np.array_equal(retained, thin(codes, budget))
 
 
 def test_every_occupied_cell_keeps_a_point():
@@ -87,16 +87,16 @@ def test_every_occupied_cell_keeps_a_point():
     corners = np.array(np.meshgrid(*[np.arange(4)] * 3)).reshape(3, -1).T << 13
     crowd = np.vstack([corners[np.zeros(20_000, dtype=int)], corners])
     cells = crowd + rng.integers(0, 2**13, crowd.shape)
-    kept = thin(morton_codes(cells), 100)
-    assert len({tuple(cell) for cell in cells[kept] >> 13}) == 64
+    retained = thin(morton_codes(cells), 100)
+    assert len({tuple(cell) for cell in cells[retained] >> 13}) == 64
 
 
 def test_thinning_prefers_no_corner_of_a_cell():
     rng = np.random.default_rng(1003)
     cells = rng.integers(0, 2**12, (40_000, 3))
-    kept = cells[thin(morton_codes(cells), 512)]  # 8 x 8 x 8 cells of 2^9 steps
-    offset = (kept % 2**9) / 2.0**9 - 0.5
-    assert np.abs(offset.mean(axis=0)).max() < MEAN_ERROR / np.sqrt(len(kept))
+    retained = cells[thin(morton_codes(cells), 512)]  # 8 x 8 x 8 cells of 2^9 steps
+    offset = (retained % 2**9) / 2.0**9 - 0.5
+    assert np.abs(offset.mean(axis=0)).max() < MEAN_ERROR / np.sqrt(len(retained))
 
 
 def test_points_in_one_place_are_thinned_too():
@@ -130,7 +130,7 @@ def test_values_come_back_within_half_a_step():
 
 def test_a_scene_comes_back_from_the_page(tmp_path):
     points, values = cloud(400) + np.array([5e5, 4e6, 100.0]), np.linspace(0.0, 1.0, 400)
-    scene = Scene(
+    scene = ReportScene(
         title="</script><b>",
         layers=(
             PointLayer(name="map", points_map=points, values=values, unit="m"),
@@ -160,8 +160,8 @@ def test_a_scene_comes_back_from_the_page(tmp_path):
 def test_scenes_of_a_page_share_its_budget_and_paths_are_thinned():
     layers = [PointLayer(name=str(k), points_map=cloud(n)) for k, n in enumerate((100, 5000, 5000))]
     path = PathLayer(name="path", points_map=cloud(9000))
-    scenes = [Scene(title="a", layers=(layers[0], layers[1], path))]
-    scenes += [Scene(title="b", layers=(layers[2],))]
+    scenes = [ReportScene(title="a", layers=(layers[0], layers[1], path))]
+    scenes += [ReportScene(title="b", layers=(layers[2],))]
     counts = [[len(part.which) for part in shown] for shown in thinned_scenes(scenes, 1100)]
     assert counts == [[100, 500, MAX_PATH_POINTS], [500]]
     path_kept = thinned_scenes(scenes, 1100)[0][2].which
@@ -170,7 +170,7 @@ def test_scenes_of_a_page_share_its_budget_and_paths_are_thinned():
 
 def test_a_point_far_from_all_others_is_left_out_and_said(tmp_path):
     points = np.vstack([cloud(2000), [[1e6, 0.0, 0.0], [0.0, -1e6, 0.0]]])
-    scene = Scene(title="a", layers=(PointLayer(name="map", points_map=points),))
+    scene = ReportScene(title="a", layers=(PointLayer(name="map", points_map=points),))
     shown = thinned_scenes([scene])[0]
     assert sorted(shown[0].which.tolist()) == list(range(2000))
     assert scene_document(scene, shown)["layers"][0]["step_m"] < 0.01
@@ -181,14 +181,14 @@ def test_a_point_far_from_all_others_is_left_out_and_said(tmp_path):
 
 def test_a_layer_without_points_is_left_out_of_the_view():
     empty = PointLayer(name="none", points_map=np.zeros((0, 3)), values=np.zeros(0))
-    scene = Scene(title="a", layers=(empty,))
+    scene = ReportScene(title="a", layers=(empty,))
     shown = thinned_scenes([scene])[0]
     assert scene_document(scene, shown)["layers"] == []
     assert still_picture(shown).startswith(b"\x89PNG")
 
 
 def picture_of(*layers):
-    scene = Scene(title="a", layers=layers)
+    scene = ReportScene(title="a", layers=layers)
     return imread(io.BytesIO(still_picture(thinned_scenes([scene])[0])))
 
 

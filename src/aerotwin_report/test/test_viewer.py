@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from aerotwin_report import PathLayer, PointLayer, Scene
+from aerotwin_report import PathLayer, PointLayer, ReportScene
 
 EVIL = "</script><img src=x onerror=alert(1)>"
 # Both ways of drawing show the same points; edges of paths differ, which only WebGL smooths.
@@ -25,7 +25,7 @@ HTMLCanvasElement.prototype.getContext = function (kind, options) {
 @pytest.fixture(scope="module")
 def small_page(tmp_path_factory, hills, write_page):
     points = hills(3000)
-    scene = Scene(
+    scene = ReportScene(
         title="Small",
         layers=(
             PointLayer(name="map", points_map=points, values=points[:, 2], limits=(-5.0, 5.0)),
@@ -57,7 +57,7 @@ def test_many_views_start_when_they_come_near_and_share_one_context(
     open_page, tmp_path, hills, write_page
 ):
     layer = PointLayer(name="map", points_map=hills(200))
-    page = write_page(tmp_path, *(Scene(title=f"{k}", layers=(layer,)) for k in range(18)))
+    page = write_page(tmp_path, *(ReportScene(title=f"{k}", layers=(layer,)) for k in range(18)))
     tab = open_page(page, before=WEBGL).live()
     assert tab.js("document.querySelectorAll('.live').length") < 6
     for k in range(18):
@@ -94,7 +94,7 @@ def one_point_page(tmp_path_factory, write_page):
     layer = PointLayer(
         name=EVIL, points_map=points, values=values, unit="m", limits=(0.0, 1.0), quantity="gap"
     )
-    return write_page(tmp_path_factory.mktemp("one"), Scene(title=EVIL, layers=(layer,)))
+    return write_page(tmp_path_factory.mktemp("one"), ReportScene(title=EVIL, layers=(layer,)))
 
 
 def middle_of(tab):

@@ -267,7 +267,7 @@ def _world_of_run(bag: Path) -> str:
 
 
 def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str) -> int:
-    from aerotwin_launch.arguments import split_words
+    from aerotwin_launch.arguments import split_tokens
     from aerotwin_launch.launch_command import launch_scenario
     from aerotwin_run_evaluation.bag.slam_launch import is_launch_file, write_slam_launch
 
@@ -288,13 +288,13 @@ def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str) -
     if arguments.rate is not None:
         words["rate"] = repr(arguments.rate)
     if is_launch_file(slam):
-        of_slam = split_words(arguments.words)[1]
+        of_slam = split_tokens(arguments.words)[1]
         started = write_slam_launch(folder, Path(slam), of_slam, dict(os.environ))
         words |= {"slam": EXTERNAL, "slam_file": str(started.file)}
         words["slam_process"] = arguments.slam_process or started.process
     (folder / "metrics.json").unlink(missing_ok=True)  # of an earlier run
-    given = {name: value for name, value in words.items() if value}
-    return launch_scenario("aerotwin_bringup", "evaluate_bag.launch.yaml", given)
+    provided = {name: value for name, value in words.items() if value}
+    return launch_scenario("aerotwin_bringup", "evaluate_bag.launch.yaml", provided)
 
 
 def _span(

@@ -46,8 +46,8 @@ def evaluate(tmp_path, monkeypatch, capsys):
     """Return a function that runs the command in the test's folder."""
     monkeypatch.chdir(tmp_path)
 
-    def run(*words):
-        code = main(["evaluate", "bag", *map(str, words)])
+    def run(*tokens):
+        code = main(["evaluate", "bag", *map(str, tokens)])
         return Done(code, *capsys.readouterr())
 
     return run
@@ -79,9 +79,9 @@ def write_bag(path, recorded_ns=0):
 
 
 def test_estimates_of_a_bag_are_judged_without_ros(bag, tmp_path):
-    words = ("--estimate", "/vio/odom", "--estimate", "/vio/better", "-o", "out")
+    tokens = ("--estimate", "/vio/odom", "--estimate", "/vio/better", "-o", "out")
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_ROS, "evaluate", "bag", bag, *words, "--json", "out.json"],
+        [sys.executable, "-c", WITHOUT_ROS, "evaluate", "bag", bag, *tokens, "--json", "out.json"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -101,8 +101,8 @@ def test_estimates_of_a_bag_are_judged_without_ros(bag, tmp_path):
 
 def test_a_condition_fails_the_command_and_a_protocol_stands_in_the_result(evaluate, bag, tmp_path):
     (tmp_path / "p.yaml").write_text("name: mine\ntrajectory: {align: none}\n")
-    words = ("--estimate", "/vio/odom", "--protocol", "p.yaml", "--json", "-", "-o", "out")
-    done = evaluate(bag, *words, "--fail-if", "ape_rmse_m > 0.1")
+    tokens = ("--estimate", "/vio/odom", "--protocol", "p.yaml", "--json", "-", "-o", "out")
+    done = evaluate(bag, *tokens, "--fail-if", "ape_rmse_m > 0.1")
     assert done.returncode == 3, done.stderr
     assert "ape_rmse_m > 0.1: it is 0.212132" in done.stderr
     protocol = json.loads(done.stdout)["sections"]["trajectory"]["protocol"]
@@ -113,12 +113,12 @@ def test_a_condition_fails_the_command_and_a_protocol_stands_in_the_result(evalu
 def test_truth_may_come_from_a_file(evaluate, bag, tmp_path):
     lines = (f"{k * 0.05:.2f} {0.1 * k:.1f} 0 1 0 0 0 1" for k in range(N_POSES))
     (tmp_path / "gt.txt").write_text("\n".join(lines))
-    words = ("--estimate", "/vio/better", "--truth", "gt.txt", "--json", "-", "-o", "out")
-    done = evaluate(bag, *words)
+    tokens = ("--estimate", "/vio/better", "--truth", "gt.txt", "--json", "-", "-o", "out")
+    done = evaluate(bag, *tokens)
     assert done.returncode == 0, done.stderr
     ape = json.loads(done.stdout)["sections"]["trajectory"]["ape_unaligned"]["trans_m"]
     assert ape["rmse"] == pytest.approx(0.0, abs=ROUNDING)
-    done = evaluate(bag, *words[:4], "-o", "out")
+    done = evaluate(bag, *tokens[:4], "-o", "out")
     assert "The estimate is" in done.stdout
     assert "APE unaligned, RMSE" in done.stdout
 
@@ -127,8 +127,8 @@ def test_truth_may_come_from_a_file(evaluate, bag, tmp_path):
 def test_a_part_alone_is_judged_whatever_the_clock_of_the_recorder(evaluate, tmp_path, recorded_ns):
     """The second half, joined at its own first pose: what is wrong is constant and goes away."""
     bag = write_bag(tmp_path / "bag", recorded_ns)
-    words = ("--start-s", "1.5", "--duration-s", "1.0", "--json", "-", "-o", "out")
-    done = evaluate(bag, "--estimate", "/vio/odom", *words)
+    tokens = ("--start-s", "1.5", "--duration-s", "1.0", "--json", "-", "-o", "out")
+    done = evaluate(bag, "--estimate", "/vio/odom", *tokens)
     assert done.returncode == 0, done.stderr
     trajectory = json.loads(done.stdout)["sections"]["trajectory"]
     assert trajectory["n_pairs"] == 21
@@ -139,8 +139,8 @@ def test_a_part_alone_is_judged_whatever_the_clock_of_the_recorder(evaluate, tmp
 
 def test_a_part_that_the_truth_does_not_reach_is_not_said_to_have_none(evaluate, bag, tmp_path):
     (tmp_path / "gt.txt").write_text("0.0 0 0 1 0 0 0 1\n0.5 1 0 1 0 0 0 1\n")
-    words = ("--start-s", "1.5", "--truth", "gt.txt", "-o", "out")
-    done = evaluate(bag, "--estimate", "/vio/odom", *words)
+    tokens = ("--start-s", "1.5", "--truth", "gt.txt", "-o", "out")
+    done = evaluate(bag, "--estimate", "/vio/odom", *tokens)
     assert done.returncode == 1
     assert "The truth on gt.txt does not reach into the part" in done.stderr
 
@@ -150,26 +150,26 @@ def test_what_was_repaired_in_a_file_is_said_and_the_protocol_may_refuse_it(
 ):
     lines = [f"{k * 0.05:.2f} {0.1 * k:.1f} 0 1 0 0 0 1" for k in range(N_POSES)]
     (tmp_path / "gt.txt").write_text("\n".join([*lines[:5], lines[4], *lines[5:]]))
-    words = ("--estimate", "/vio/better", "--truth", "gt.txt", "--json", "-", "-o", "out")
-    done = evaluate(bag, *words)
+    tokens = ("--estimate", "/vio/better", "--truth", "gt.txt", "--json", "-", "-o", "out")
+    done = evaluate(bag, *tokens)
     assert done.returncode == 0, done.stderr
     warnings = json.loads(done.stdout)["warnings"]
     assert any("gt.txt: 1 poses have the stamp of the one before" in text for text in warnings)
     (tmp_path / "p.yaml").write_text("name: mine\ntrajectory: {duplicates: refuse}\n")
-    done = evaluate(bag, *words, "--protocol", "p.yaml")
+    done = evaluate(bag, *tokens, "--protocol", "p.yaml")
     assert done.returncode == 1
     assert "the first at line 6; remove them" in done.stderr
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("tokens", "message"),
     [
         (("--recorded", "--truth", "/nowhere"), "/nowhere: neither poses of the bag nor a file"),
         (("--estimate", "/nowhere"), "No SLAM output was recorded"),
     ],
 )
-def test_exit_code_1_when_nothing_was_judged(evaluate, bag, tmp_path, words, message):
-    done = evaluate(bag, *words, "-o", "out")
+def test_exit_code_1_when_nothing_was_judged(evaluate, bag, tmp_path, tokens, message):
+    done = evaluate(bag, *tokens, "-o", "out")
     assert done.returncode == 1
     assert "nothing was judged" in done.stderr
     assert message in done.stderr
@@ -179,7 +179,7 @@ def test_exit_code_1_when_nothing_was_judged(evaluate, bag, tmp_path, words, mes
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("tokens", "message"),
     [
         (("--start-s", "nan"), "--start-s: expected a finite number from 0 on, found nan"),
         (("--duration-s", "-5"), "--duration-s: expected a finite number from 0 on, found -5"),
@@ -195,9 +195,9 @@ def test_exit_code_1_when_nothing_was_judged(evaluate, bag, tmp_path, words, mes
         (("--slam", "external"), "--recorded judges what the bag holds, --slam external replays"),
     ],
 )
-def test_what_is_wrong_is_refused_before_anything_starts(evaluate, bag, tmp_path, words, message):
+def test_what_is_wrong_is_refused_before_anything_starts(evaluate, bag, tmp_path, tokens, message):
     (tmp_path / "there").write_text("")
-    done = evaluate(bag, "--recorded", *words)
+    done = evaluate(bag, "--recorded", *tokens)
     assert done.returncode == 2
     assert message in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"bag", "there"}
@@ -235,8 +235,8 @@ def test_a_torn_bag_gives_what_is_whole_and_says_what_is_not(evaluate, bag, tmp_
 
 def test_a_real_bag_of_transforms_is_judged_against_itself(evaluate, shared_data):
     bag = shared_data("trajectories/evo/tf_example")
-    words = ("--truth", "/tf:odom.base_footprint", "--estimate", "/tf:odom.base_link")
-    done = evaluate(bag, *words, "--json", "-", "-o", "out")
+    tokens = ("--truth", "/tf:odom.base_footprint", "--estimate", "/tf:odom.base_link")
+    done = evaluate(bag, *tokens, "--json", "-", "-o", "out")
     assert done.returncode == 0, done.stderr
     trajectory = json.loads(done.stdout)["sections"]["trajectory"]
     assert trajectory["n_pairs"] == 517

@@ -69,9 +69,9 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def judged(folder, capsys, *words):
+def judged(folder, capsys, *tokens):
     options = ("--slam", "none", "--world", "hill.yaml", "--protocol", "quick.yaml", "-o", "out")
-    code = main(["evaluate", "bag", "bag", *options, *words])
+    code = main(["evaluate", "bag", "bag", *options, *tokens])
     said = capsys.readouterr()
     assert code == 0, said.err
     return json.loads((folder / "out" / "metrics.json").read_text()), said.out

@@ -82,9 +82,9 @@ def lidar_bag(tmp_path):
 @pytest.mark.slow
 def test_a_slam_is_started_from_its_launch_file_and_judged(lidar_bag, tmp_path):
     pytest.importorskip("rclpy")
-    words = ["--slam", "my.launch.yaml", "factor:=1.01", "--estimate", "/my/pose"]
+    tokens = ["--slam", "my.launch.yaml", "factor:=1.01", "--estimate", "/my/pose"]
     done = subprocess.run(
-        [*AEROTWIN, "evaluate", "bag", "bag", *words, "-o", "out", "--json", "out.json"],
+        [*AEROTWIN, "evaluate", "bag", "bag", *tokens, "-o", "out", "--json", "out.json"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -194,9 +194,9 @@ def test_the_live_evaluator_ends_with_its_truth_and_leaves_a_report(tmp_path):
     from diagnostic_msgs.msg import DiagnosticArray
     from nav_msgs.msg import Odometry
 
-    words = ["end_after_s:=1.0", "output:=out", "use_sim_time:=false", "estimate:=my/odom"]
+    tokens = ["end_after_s:=1.0", "output:=out", "use_sim_time:=false", "estimate:=my/odom"]
     process = subprocess.Popen(
-        [*AEROTWIN, "launch", "aerotwin_bringup", "evaluate_live.launch.yaml", *words],
+        [*AEROTWIN, "launch", "aerotwin_bringup", "evaluate_live.launch.yaml", *tokens],
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -21,15 +21,15 @@ def _bag(path, *, truth_offset, estimate_offset):
         bag.add_topic("/command/pose", "geometry_msgs/msg/PoseStamped")
         for k in range(201):
             stamp_ns = k * 50_000_000
-            wanted = np.array([0.1 * k, 0.0, 5.0])
-            pose = messages.pose_stamped_message(stamp_ns, "map", wanted, LEVEL)
+            requested = np.array([0.1 * k, 0.0, 5.0])
+            pose = messages.pose_stamped_message(stamp_ns, "map", requested, LEVEL)
             bag.write("/command/pose", stamp_ns, messages.serialize(pose))
             for topic, offset in (
                 ("/truth/odom", truth_offset),
                 ("/autopilot/odom", estimate_offset),
             ):
                 odometry = messages.odometry_message(
-                    stamp_ns, "map", "body", wanted + offset, LEVEL, ZERO, ZERO
+                    stamp_ns, "map", "body", requested + offset, LEVEL, ZERO, ZERO
                 )
                 bag.write(topic, stamp_ns, messages.serialize(odometry))
     return BagReader(path)

@@ -28,13 +28,13 @@ def bag(tmp_path):
     """A mono camera, an IMU, the truth, and a latched word said before the start."""
     from aerotwin_core.messages import TYPESTORE
 
-    word = TYPESTORE.types[STRING](data="calibration")
+    token = TYPESTORE.types[STRING](data="calibration")
     with BagWriter(tmp_path / "bag") as writer:
         writer.add_topic("/cam/image", IMAGE)
         writer.add_topic("/imu", IMU)
         writer.add_topic("/vicon/pose", POSE)
         writer.add_topic("/calibration", STRING, latched=True)
-        writer.write("/calibration", 0, messages.serialize(word))
+        writer.write("/calibration", 0, messages.serialize(token))
         for k in range(N_FRAMES):
             stamp, p = k * STEP_NS, [0.1 * k, 0.0, 0.0]
             picture = np.full((4, 4), k, dtype=np.uint8)
@@ -131,7 +131,7 @@ def replay(bag, tmp_path):
             "topics": "camera/image:=/cam/image",
             **parameters,
         }
-        arguments = [word for k, v in words.items() for word in ("-p", f"{k}:={v}")]
+        arguments = [token for k, v in words.items() for token in ("-p", f"{k}:={v}")]
         node = ReplayNode(cli_args=["--ros-args", *arguments])
         nodes.append(node)
         with BagWriter(tmp_path / "answers") as writer:

@@ -87,7 +87,7 @@ def _map_recording(args: argparse.Namespace) -> dict[str, Any]:
         reading_of(args),
         _parameters(args),
         poses=args.poses,
-        are_poses_kept=args.keep_poses,
+        are_poses_saved=args.keep_poses,
         gnss=args.gnss,
         origin=None if args.origin is None else geodetic_point(args.origin),
     )
@@ -113,7 +113,7 @@ def _map_world(args: argparse.Namespace) -> dict[str, Any]:
         args.out,
         flight_of(args, WallFlight()),
         seed=seed_of(args),
-        is_truth_given=args.poses == TRUTH,
+        has_truth=args.poses == TRUTH,
     )
 
 
@@ -123,9 +123,9 @@ def _parameters(args: argparse.Namespace) -> "RecorderParameters":
 
     content = {} if args.parameters is None else read_yaml(args.parameters) or {}
     asked = {"nearest_m": args.nearest_m, "farthest_m": args.farthest_m}
-    given = {name: value for name, value in asked.items() if value is not None}
+    provided = {name: value for name, value in asked.items() if value is not None}
     if isinstance(content, dict):
-        content = _DEFAULTS | content | {"stereo": (content.get("stereo") or {}) | given}
+        content = _DEFAULTS | content | {"stereo": (content.get("stereo") or {}) | provided}
     return load_parameters(RecorderParameters, content, where=args.parameters or "aerotwin map")
 
 

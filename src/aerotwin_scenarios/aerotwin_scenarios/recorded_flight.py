@@ -20,7 +20,7 @@ from aerotwin_trajectory_evaluation import (
     make_track,
 )
 from aerotwin_trajectory_evaluation.recorded_track import STEP_S
-from aerotwin_trajectory_evaluation.recordings import Recording
+from aerotwin_trajectory_evaluation.recordings import FlightRecording
 from aerotwin_worlds import World
 
 TAKEOFF_M = 2.5
@@ -29,7 +29,7 @@ assert STEP_S == PATH_STEP_S, "a track is sampled as a path is"
 
 
 def plan_recorded_flight(
-    recording: Recording, options: TrackOptions, world: World
+    recording: FlightRecording, options: TrackOptions, world: World
 ) -> tuple[RecordedTrack, World]:
     """Return the track of a recording, and the world with its start below the track's.
 

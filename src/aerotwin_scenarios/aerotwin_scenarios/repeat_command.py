@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from aerotwin_repeat_evaluation import TeachRepeatEvaluation
-    from aerotwin_scenarios.teach_repeat.judging import Route
+    from aerotwin_scenarios.teach_repeat.judging import TaughtRouteTruth
     from aerotwin_scenarios.teach_repeat.study import RepeatStudy
     from aerotwin_teach_repeat.route_graph import RouteGraph
     from aerotwin_worlds import World
@@ -144,7 +144,7 @@ def _route_ids(graph: "RouteGraph", args: argparse.Namespace) -> list[int]:
 
 def _route(
     args: argparse.Namespace, graph: "RouteGraph", ids: list[int], world: "World"
-) -> "Route":
+) -> "TaughtRouteTruth":
     from aerotwin_core.errors import UserError
     from aerotwin_reconstruction.degradation import field_of, load_degradation
     from aerotwin_repeat_evaluation import Displacement, NoDisplacement
@@ -221,7 +221,7 @@ def _verdict(metrics: dict[str, Any], n_completed: int, n: int) -> str:
 class _Bar:
     """The progress of all repeats in metres of route."""
 
-    def __init__(self, study: "RepeatStudy", route: "Route") -> None:
+    def __init__(self, study: "RepeatStudy", route: "TaughtRouteTruth") -> None:
         from aerotwin_core.cli import progress
         from aerotwin_repeat_evaluation import arc_length
 

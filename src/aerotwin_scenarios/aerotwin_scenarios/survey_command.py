@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from aerotwin_reconstruction.survey import (
+        CapturedShot,
+        ExifGnssNoise,
         GimbalErrors,
-        GnssNoise,
         PatternParameters,
         Shot,
         SurveyCamera,
-        TakenShot,
     )
     from aerotwin_worlds import World
 
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"--seed: must be 0 or more, got {args.seed}")
     pattern = load_parameters(survey.PatternParameters, _pattern(args), where="survey")
     camera = load_parameters(survey.SurveyCamera, _camera(args), where="survey")
-    gnss = load_parameters(survey.GnssNoise, survey.GNSS_PRESETS[args.gnss], where=args.gnss)
+    gnss = load_parameters(survey.ExifGnssNoise, survey.GNSS_PRESETS[args.gnss], where=args.gnss)
     world = load_world(args.world)
     area = args.area_m or [*world.bounds_m[0, :2], *world.bounds_m[1, :2]]
     shots, mission = _plan(world, area, pattern, camera)
@@ -122,8 +122,8 @@ def _record(
     args: argparse.Namespace,
     area_m: Sequence[float],
     shots: Sequence["Shot"],
-    taken: Sequence["TakenShot"],
-    chosen: tuple["PatternParameters", "GnssNoise", "GimbalErrors"],
+    taken: Sequence["CapturedShot"],
+    chosen: tuple["PatternParameters", "ExifGnssNoise", "GimbalErrors"],
 ) -> dict[str, Any]:
     """Return how the survey was made."""
     from aerotwin_core.parameters import to_mapping
@@ -146,8 +146,8 @@ def _fly(
     world: "World",
     shots: Sequence["Shot"],
     gimbal: "GimbalErrors",
-    gnss: "GnssNoise",
-) -> list["TakenShot"]:
+    gnss: "ExifGnssNoise",
+) -> list["CapturedShot"]:
     """Return where the pictures were taken."""
     from aerotwin_core.cli import progress
     from aerotwin_core.errors import UserError
@@ -171,7 +171,7 @@ def _fly(
 
 def _pattern(args: argparse.Namespace) -> dict:
     forward, side = args.overlap or (None, None)
-    given = {
+    provided = {
         "pattern": args.pattern,
         "height_m": args.height_m,
         "forward_overlap": forward,
@@ -179,10 +179,10 @@ def _pattern(args: argparse.Namespace) -> dict:
         "tilt_deg": args.tilt_deg,
         "heading_deg": args.heading_deg,
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in provided.items() if value is not None}
 
 
 def _camera(args: argparse.Namespace) -> dict:
     width, height = args.size_px or (None, None)
-    given = {"width_px": width, "height_px": height, "focal_mm": args.focal_mm}
-    return {name: value for name, value in given.items() if value is not None}
+    provided = {"width_px": width, "height_px": height, "focal_mm": args.focal_mm}
+    return {name: value for name, value in provided.items() if value is not None}

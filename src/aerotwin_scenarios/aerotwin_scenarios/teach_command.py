@@ -140,15 +140,15 @@ def _say(payload: dict[str, Any], passage: Any) -> None:
     )
     for one in passage.obstructions:
         print(f"  {one.text}")
-    told = payload["localisability"]
+    reported = payload["localisability"]
     print(
-        f"a lidar is held in all directions by {told['constrained_share']:.1%} of the submaps; the "
-        f"weakest, at vertex {told['weakest_vertex']}, holds {told['weakest']:.3f}"
+        f"a lidar is held in all directions by {reported['constrained_share']:.1%} of the submaps; "
+        f"the weakest, at vertex {reported['weakest_vertex']}, holds {reported['weakest']:.3f}"
     )
-    if told["median_sigma"]:
+    if reported["median_sigma"]:
         print(
-            f"predicted error (median): along {100 * told['median_sigma']['along']:.1f} cm, across "
-            f"{100 * told['median_sigma']['across']:.1f} cm"
+            f"predicted error (median): along {100 * reported['median_sigma']['along']:.1f} cm, "
+            f"across {100 * reported['median_sigma']['across']:.1f} cm"
         )
     if payload["picture"]:
         print(f"{payload['picture']}: the route and what it asks")

@@ -19,7 +19,7 @@ from aerotwin_teach_repeat.submaps import CroppedSubmaps
 from aerotwin_teach_repeat.teaching import (
     GroundGrid,
     Localisability,
-    Route,
+    RouteFile,
     TeachParameters,
     Traversability,
     VehicleOutline,
@@ -45,7 +45,7 @@ class Teach:
 
     source: str
     points_map: np.ndarray
-    route: Route | None
+    route: RouteFile | None
     driven_map: np.ndarray | None
     parameters: TeachParameters
     vehicle: VehicleOutline
@@ -81,7 +81,7 @@ class Teach:
 
     def lay_path(self) -> VirtualPath:
         """Make the path of the route."""
-        given, is_closed = self.driven_map, False
+        provided, is_closed = self.driven_map, False
         if self.route is not None:
             waypoints = self.route.waypoints
             if self.avoid_m > 0.0:
@@ -96,12 +96,12 @@ class Teach:
                 )
                 rounded = tuple((float(x), float(y)) for x, y in waypoints.round(2))
                 self.route = load_parameters(
-                    Route, to_mapping(self.route) | {"waypoints_m": rounded}, where="the detour"
+                    RouteFile, to_mapping(self.route) | {"waypoints_m": rounded}, where="the detour"
                 )
-            given, is_closed = self.route.waypoints, self.route.is_closed
-        assert given is not None
+            provided, is_closed = self.route.waypoints, self.route.is_closed
+        assert provided is not None
         self.path = virtual_path(
-            self.points_map, given, is_closed=is_closed, parameters=self.parameters
+            self.points_map, provided, is_closed=is_closed, parameters=self.parameters
         )
         if self.route is None and self.is_laid:
             self.path = self._laid(self.path)
@@ -221,7 +221,7 @@ def read_points(source: str, spacing_m: float, unit: str, drop_invalid: bool) ->
     return points_of(found.content, grid, "surface")
 
 
-def read_route(source: str | None, cloud: str) -> tuple[Route | None, np.ndarray | None]:
+def read_route(source: str | None, cloud: str) -> tuple[RouteFile | None, np.ndarray | None]:
     """Return the route of a file or of a world, or the poses T_map_base of a drive."""
     if source is None:
         return route_of_world(cloud), None

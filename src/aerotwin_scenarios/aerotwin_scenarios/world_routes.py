@@ -11,7 +11,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
-from aerotwin_teach_repeat.teaching import Route, marker_stations, smooth_waypoints
+from aerotwin_teach_repeat.teaching import RouteFile, marker_stations, smooth_waypoints
 
 DEFAULT_SEED = 7
 WAYPOINT_M = 8.0
@@ -23,7 +23,7 @@ RING_M = (62.0, 55.0)
 ROUTES = ("campus", "route", "grassland")
 
 
-def route_of_world(spec: str) -> Route:
+def route_of_world(spec: str) -> RouteFile:
     """Return the route of a generated world, `NAME` or `NAME@SEED`.
 
     Raises
@@ -41,7 +41,7 @@ def route_of_world(spec: str) -> Route:
     waypoints, is_closed = _LINES[name](seed)
     waypoints = waypoints.round(2)
     length_m = smooth_waypoints(waypoints, is_closed=is_closed).length_m
-    return Route(
+    return RouteFile(
         name=name,
         world=f"{name}@{seed}",
         is_closed=is_closed,

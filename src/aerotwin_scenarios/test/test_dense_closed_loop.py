@@ -16,9 +16,9 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import R_CAM_OPTICAL, invert_transform, make_transform
 from aerotwin_dense_localization.alignment import AlignmentParameters
 from aerotwin_dense_localization.localization import (
-    Localization,
+    ImageLocalization,
+    ImageLocalizer,
     LocalizationParameters,
-    Localizer,
     Status,
     VirtualViews,
     raster_path,
@@ -26,7 +26,7 @@ from aerotwin_dense_localization.localization import (
 )
 from aerotwin_rendering import Rasteriser, WorldQueries
 from aerotwin_scenarios.dense_localization.flights import T_BODY_OPTICAL, CameraTrack
-from aerotwin_scenarios.dense_localization.mapping import make_map, take_frames
+from aerotwin_scenarios.dense_localization.mapping import make_map, record_frames
 from aerotwin_scenarios.dense_localization.mission.closed_loop import (
     LIFT_M,
     LocalizedFlight,
@@ -53,7 +53,7 @@ PLACED_M = 0.03
 """A pixel covers 1.7 cm of the wall, one of the map 1 cm."""
 N_BEFORE_CUT = 110
 """Pictures until the vehicle is in the air."""
-LOST = Localization(
+LOST = ImageLocalization(
     status=Status.LOST, T_map_cam=None, covariance=None, correlation=0.0, overlap=0.0, reason="cut"
 )
 ROUNDING, SLOPE = 1e-9, 1e-5
@@ -97,9 +97,9 @@ def stage():
         :2
     ]
     stamps = np.arange(1, 3) * 10**9
-    track = CameraTrack(stamps_ns=stamps, T_map_optical=poses, T_map_optical_told=poses)
-    frames = take_frames(rasteriser, track, seed=3)
-    made = make_map(frames, track, is_truth_given=True)
+    track = CameraTrack(stamps_ns=stamps, T_map_optical=poses, T_map_optical_reported=poses)
+    frames = record_frames(rasteriser, track, seed=3)
+    made = make_map(frames, track, has_truth=True)
     path = raster_path([0.0, WALL_Y_M, 2.2], 1.5, 0.1, row_m=1.0, standoff_m=STANDOFF_M,
                        yaw_rad=NORTH)[:2]  # fmt: skip
     return world, rasteriser, made, path
@@ -111,7 +111,7 @@ def localizer_of(stage):
     p = LocalizationParameters(alignment=AlignmentParameters(n_levels=3))
     way = whole_way(world, path)
     poses = virtual_poses(way, CAMERA, distance_m=STANDOFF_M, overlap=p.overlap, setback_m=1.0)
-    with Localizer(
+    with ImageLocalizer(
         VirtualViews(made.dense_map, CAMERA, poses, p), standing_camera(world)
     ) as localizer:
         yield localizer
@@ -145,7 +145,7 @@ def test_a_vehicle_holds_its_distance_by_its_camera_and_not_without(stage, tmp_p
     assert not cut.is_success
     assert "Position lost" in cut.outcome
     same = slice(0, N_BEFORE_CUT)  # what was flown before the cut repeats to the byte
-    for name in ("T_map_optical", "T_map_optical_told"):
+    for name in ("T_map_optical", "T_map_optical_reported"):
         a, b = (getattr(one.track, name)[same].tobytes() for one in (flight, cut))
         assert a == b
 
@@ -172,7 +172,7 @@ def test_it_flies_in_the_frame_of_the_map_wherever_that_lies(stage, tmp_path, au
     assert flight.is_success, flight.outcome
     scan = flight.scanning(path)
     true = Elsewhere.T_map_world @ scan.track.T_map_optical
-    off = (true - scan.T_map_optical_wanted)[:, :3, 3]
+    off = (true - scan.T_map_optical_desired)[:, :3, 3]
     assert np.abs(off.mean(axis=0)).max() < HELD_M  # the way there and back is one
     assert np.linalg.norm(off, axis=1).max() < LAGGED_M[autopilot.controller]
     assert all(found.is_localized for found in flight.found)
@@ -189,7 +189,7 @@ def test_poses_are_handed_over_when_their_latency_is_over():
     vehicle = SimpleNamespace(
         body=SimpleNamespace(state=state),
         backend=SimpleNamespace(estimate=estimate, setpoint=None),
-        take_pose=lambda pose: taken.append((simulation.stamp_ns, pose)),
+        on_external_odometry=lambda pose: taken.append((simulation.stamp_ns, pose)),
     )
     simulation = SimpleNamespace(vehicles=[vehicle], stamp_ns=0, outcome=None, is_success=False)
     answers, expected = chain([found, LOST], repeat(found)), []
@@ -238,8 +238,8 @@ def test_the_covariance_of_the_body_is_what_the_camera_s_makes_of_it():
     J = np.column_stack([(body_after(d) - body_after(-d)) / (2 * SLOPE) for d in SLOPE * np.eye(6)])
     np.testing.assert_allclose(pose.pose_covariance_map, J @ found.covariance @ J.T, atol=1e-9)
     assert pose.time_us == 5
-    told = vision_pose(found, 0, LoopParameters(map_sigma_m=0.2, map_sigma_deg=3.0))
-    added = told.pose_covariance_map - pose.pose_covariance_map
+    reported = vision_pose(found, 0, LoopParameters(map_sigma_m=0.2, map_sigma_deg=3.0))
+    added = reported.pose_covariance_map - pose.pose_covariance_map
     np.testing.assert_allclose(np.sqrt(added.diagonal()), [0.2] * 3 + [np.radians(3.0)] * 3)
 
 
@@ -257,14 +257,14 @@ def test_the_distance_of_a_wall_is_along_the_axis_also_where_it_is_looked_at_asl
 
 def test_a_scan_is_what_was_flown_between_the_ends_of_its_path():
     poses = np.array([make_transform(np.eye(3), [x, 0.0, 0.0]) for x in range(8)])
-    wanted = poses.copy()
-    wanted[0] = np.nan
-    track = CameraTrack(stamps_ns=np.arange(8), T_map_optical=poses, T_map_optical_told=poses)
+    requested = poses.copy()
+    requested[0] = np.nan
+    track = CameraTrack(stamps_ns=np.arange(8), T_map_optical=poses, T_map_optical_reported=poses)
     flight = LocalizedFlight(
-        track=track, found=(LOST,) * 8, T_map_optical_wanted=wanted, outcome="", is_success=True
+        track=track, found=(LOST,) * 8, T_map_optical_desired=requested, outcome="", is_success=True
     )
     assert flight.scanning(poses[2:6]).track.stamps_ns.tolist() == [2, 3, 4, 5]
-    nowhere = dataclasses.replace(flight, T_map_optical_wanted=np.full((8, 4, 4), np.nan))
+    nowhere = dataclasses.replace(flight, T_map_optical_desired=np.full((8, 4, 4), np.nan))
     assert len(nowhere.scanning(poses).found) == 0
 
 

@@ -17,14 +17,14 @@ from aerotwin_core.frames import (
     pose_from_transform,
 )
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_dense_localization.localization import Localization, Status
+from aerotwin_dense_localization.localization import ImageLocalization, Status
 from aerotwin_dense_localization.mapping import load_map
 from aerotwin_dense_localization.mapping.recorder import MapRecorder, RecorderParameters
 from aerotwin_scenarios.dense_localization.commands import localize_work
 from aerotwin_scenarios.dense_localization.commands.localization_page import Judgement, numbers_of
 from aerotwin_scenarios.dense_localization.commands.located_images import LocatedImages
 from aerotwin_scenarios.dense_localization.commands.map_folder import replaced_folder
-from aerotwin_scenarios.dense_localization.recordings.given_poses import GivenPoses
+from aerotwin_scenarios.dense_localization.recordings.external_poses import ExternalPoses
 from aerotwin_scenarios.dense_localization.recordings.recording import Reading
 from aerotwin_scenarios.dense_localization.recordings.sources import (
     camera_recording,
@@ -97,7 +97,7 @@ def test_the_counts_on_the_command_line_are_those_of_the_file():
     def placed(x_m):
         T = None if x_m is None else make_transform(np.eye(3), [x_m, 0.0, 0.0])
         status = Status.LOST if T is None else Status.RELOCALIZED
-        return Localization(
+        return ImageLocalization(
             status=status, T_map_cam=T, covariance=None if T is None else 1e-4 * np.eye(6),
             correlation=0.9, overlap=1.0, reason="",
         )  # fmt: skip
@@ -108,7 +108,7 @@ def test_the_counts_on_the_command_line_are_those_of_the_file():
     )
     p_map = np.outer(np.arange(1, 6), [0.1, 0.0, 0.0])
     truth = Trajectory(stamps, p_map, np.tile([0.0, 0.0, 0.0, 1.0], (5, 1)))
-    reference = GivenPoses(trajectory=truth, T_body_cam=np.eye(4), source="truth", is_truth=True)
+    reference = ExternalPoses(trajectory=truth, T_body_cam=np.eye(4), source="truth", is_truth=True)
     judgement = Judgement.of(located, reference, T_reference_map=None, align="none")
     numbers = numbers_of(located, judgement, n_fused=None, seconds=1.0)
     assert (numbers["n_lost"], numbers["n_without_pose"], numbers["n_wrong"]) == (3, 2, 1)
@@ -118,9 +118,9 @@ def test_the_counts_on_the_command_line_are_those_of_the_file():
 
 
 def test_images_are_localised_in_the_map_and_scored(made, bag, tmp_path):
-    words = ["--poses", "slam/odom", "--reference", "truth", "--json", str(tmp_path / "j")]
+    arguments = ["--poses", "slam/odom", "--reference", "truth", "--json", str(tmp_path / "j")]
     out = tmp_path / "scan"
-    assert main(["localize", str(made[0]), str(bag), *words, "-o", str(out)]) == 0
+    assert main(["localize", str(made[0]), str(bag), *arguments, "-o", str(out)]) == 0
     numbers = json.loads((tmp_path / "j").read_text())
     assert (numbers["n_frames"], numbers["n_lost"]) == (N, 0)
     assert numbers["ate_m"]["mean"] <= numbers["ate_m"]["rmse"] <= numbers["ate_m"]["max"]
@@ -144,10 +144,10 @@ def test_a_start_is_of_the_base_or_of_the_camera_as_it_is_said(made, bag, tmp_pa
     scores = []
     for whose, T in (("base", true_base(0)), ("optical", true_base(0) @ T_BASE_OPTICAL)):
         start = [str(v) for part in pose_from_transform(T) for v in part]
-        words = ["--start", *start, "--poses-of", whose, "--frames", "0:2"]
-        words += ["--reference", "truth", "--json", str(tmp_path / "j")]
+        arguments = ["--start", *start, "--poses-of", whose, "--frames", "0:2"]
+        arguments += ["--reference", "truth", "--json", str(tmp_path / "j")]
         out = tmp_path / whose
-        assert main(["localize", str(made[0]), str(bag), *words, "-o", str(out)]) == 0
+        assert main(["localize", str(made[0]), str(bag), *arguments, "-o", str(out)]) == 0
         scores.append(read_trajectory(out / "camera.tum").p_ref_body[0])
         # A topic says of which frame its poses are, whatever is said of the start.
         assert json.loads((tmp_path / "j").read_text())["ate_m"]["max"] < PLACED_M
@@ -162,10 +162,10 @@ def test_views_stand_along_a_path_or_a_raster_over_the_wall(made, bag, tmp_path,
         "raster": ["--corner", "0", str(WALL_Y_M), "1.6", "--extent", "2", "0.6",
                    "--standoff-m", "5.5", "--row-m", "0.6"],
     }  # fmt: skip
-    for name, words in along.items():
-        words += ["--poses", "slam/odom", "--reference", "truth", "--frames", "3:5"]
-        words += ["-o", str(tmp_path / name), "--json", str(tmp_path / "j")]
-        assert main(["localize", str(made[0]), str(bag), *words]) == 0
+    for name, arguments in along.items():
+        arguments += ["--poses", "slam/odom", "--reference", "truth", "--frames", "3:5"]
+        arguments += ["-o", str(tmp_path / name), "--json", str(tmp_path / "j")]
+        assert main(["localize", str(made[0]), str(bag), *arguments]) == 0
         numbers = json.loads((tmp_path / "j").read_text())
         assert numbers["n_by_status"]["tracked"] == 2
         assert numbers["ate_m"]["max"] < PLACED_M
@@ -185,8 +185,8 @@ def test_truth_maps_only_if_it_is_asked_for_by_that_word(bag, tmp_path, capsys):
 def test_own_odometry_is_laid_over_gnss(bag, tmp_path):
     out = tmp_path / "map"
     origin = f"{ORIGIN.latitude_deg},{ORIGIN.longitude_deg},{ORIGIN.altitude_m}"
-    words = ["--poses", "odometry", "--origin", origin, "-o", str(out)]
-    assert main(["map", str(bag), *words]) == 0
+    arguments = ["--poses", "odometry", "--origin", origin, "-o", str(out)]
+    assert main(["map", str(bag), *arguments]) == 0
     about = load_map(out)[1]
     assert about["poses"]["is_on_gnss"] and not about["poses"]["is_truth"]
     keyframes = read_trajectory(out / "keyframes.tum")
@@ -215,16 +215,16 @@ def test_the_camera_without_a_mounting_asks_for_it(bag):
     with pytest.raises(UserError, match="give --mounting"):
         right.poses("slam/odom")
     T_right = T_BASE_OPTICAL @ make_transform(np.eye(3), [BASELINE_M, 0.0, 0.0])
-    given = camera_recording(bag, Reading(T_base_cam=T_right), "right").poses("truth")
-    np.testing.assert_allclose(given.at(PERIOD_NS), true_base(0) @ T_right, atol=ROUNDING)
+    provided = camera_recording(bag, Reading(T_base_cam=T_right), "right").poses("truth")
+    np.testing.assert_allclose(provided.at(PERIOD_NS), true_base(0) @ T_right, atol=ROUNDING)
 
 
 def test_poses_of_a_frame_that_nobody_knows_are_refused(tmp_path):
     path = write_bag(tmp_path / "bag", n=2, body="imu")
     with pytest.raises(UserError, match="its poses are of imu"):
         stereo_recording(path, Reading()).poses(None)
-    given = stereo_recording(path, Reading(poses_of="optical")).poses(None)
-    np.testing.assert_array_equal(given.T_body_cam, np.eye(4))
+    provided = stereo_recording(path, Reading(poses_of="optical")).poses(None)
+    np.testing.assert_array_equal(provided.T_body_cam, np.eye(4))
 
 
 def test_pairs_come_by_stamp_and_those_that_were_asked_for(bag):
@@ -236,7 +236,7 @@ def test_pairs_come_by_stamp_and_those_that_were_asked_for(bag):
 def test_a_literal_pose_of_the_base_becomes_that_of_the_camera():
     # The base looks north at the origin; the camera sits 0.2 m ahead and 0.1 m above.
     yaw = Trajectory(np.array([5]), np.zeros((1, 3)), np.array([[0.0, 0.0, HALF, HALF]]))
-    T = GivenPoses(trajectory=yaw, T_body_cam=T_BASE_OPTICAL, source="").at(5)
+    T = ExternalPoses(trajectory=yaw, T_body_cam=T_BASE_OPTICAL, source="").at(5)
     np.testing.assert_allclose(T[:3, 3], [0.0, 0.2, 0.1], atol=ROUNDING)
     np.testing.assert_allclose(T[:3, 2], [0.0, 1.0, 0.0], atol=ROUNDING)  # it looks north
     np.testing.assert_allclose(T[:3, 0], [1.0, 0.0, 0.0], atol=ROUNDING)  # right is east
@@ -246,13 +246,13 @@ def test_poses_are_interpolated_but_not_over_gaps_nor_beyond_their_ends():
     stamps = np.array([0, 400_000_000, 2_000_000_000])
     p = np.array([[0.0, 0, 0], [1.0, 0, 0], [2.0, 0, 0]])
     path = Trajectory(stamps, p, np.tile([0.0, 0.0, 0.0, 1.0], (3, 1)))
-    given = GivenPoses(trajectory=path, T_body_cam=np.eye(4), source="")
-    assert given.at(100_000_000)[0, 3] == pytest.approx(0.25)
-    assert given.at(400_000_000)[0, 3] == 1.0
-    assert given.at(1_000_000_000) is None
-    assert given.at(2_000_000_001) is None
-    assert given.at(-1) is None
-    assert len(given.of_camera(np.array([0, 100, 10**9]))) == 2
+    provided = ExternalPoses(trajectory=path, T_body_cam=np.eye(4), source="")
+    assert provided.at(100_000_000)[0, 3] == pytest.approx(0.25)
+    assert provided.at(400_000_000)[0, 3] == 1.0
+    assert provided.at(1_000_000_000) is None
+    assert provided.at(2_000_000_001) is None
+    assert provided.at(-1) is None
+    assert len(provided.of_camera(np.array([0, 100, 10**9]))) == 2
 
 
 def recorder(**changes):
@@ -278,8 +278,8 @@ def test_what_stands_still_costs_no_memory():
 
 def test_too_many_keyframes_are_refused(bag, tmp_path, capsys):
     (tmp_path / "p.yaml").write_text("max_keyframes: 2\nmax_overlap: 0.9\n")
-    words = ["--parameters", str(tmp_path / "p.yaml"), "-o", str(tmp_path / "map")]
-    assert main(["map", str(bag), *words]) == 2
+    arguments = ["--parameters", str(tmp_path / "p.yaml"), "-o", str(tmp_path / "map")]
+    assert main(["map", str(bag), *arguments]) == 2
     assert "2 key-frames after" in capsys.readouterr().err
 
 
@@ -321,7 +321,7 @@ def test_a_damaged_map_is_refused_by_name(made, bag, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["map", "no_such_world"], "nor is it a bag or a KITTI folder"),
         (["map", "BAG", "--poses", "/no/topic"], "neither poses of the bag nor a file"),
@@ -349,10 +349,12 @@ def test_a_damaged_map_is_refused_by_name(made, bag, tmp_path, capsys):
         (["localize", "BAG", "BAG"], "cannot be read"),
     ],
 )
-def test_wrong_arguments_are_refused_with_a_way_out(made, bag, tmp_path, capsys, words, message):
+def test_wrong_arguments_are_refused_with_a_way_out(
+    made, bag, tmp_path, capsys, arguments, message
+):
     named = {"BAG": str(bag), "MAP": str(made[0])}
     out = tmp_path / "out"
-    assert main([*(named.get(word, word) for word in words), "-o", str(out)]) == 2
+    assert main([*(named.get(token, token) for token in arguments), "-o", str(out)]) == 2
     assert message in capsys.readouterr().err
     assert not out.exists()
 
@@ -361,11 +363,18 @@ def test_odd_right_images_of_kitti_are_localised_in_a_map_of_even_pairs(
     shared_data, tmp_path, no_page
 ):
     folder = str(shared_data("image_sequences/kitti_seq_1"))
-    words = ["--poses", "truth", "--frames", "0:5:2", "-o", str(tmp_path / "map")]
-    assert main(["map", folder, *words]) == 0
-    words = ["--camera", "right", "--frames", "1:4:2", "--poses", "truth", "--guided"]
-    words += ["--reference", "truth", "-o", str(tmp_path / "scan"), "--json", str(tmp_path / "j")]
-    assert main(["localize", str(tmp_path / "map"), folder, *words]) == 0
+    arguments = ["--poses", "truth", "--frames", "0:5:2", "-o", str(tmp_path / "map")]
+    assert main(["map", folder, *arguments]) == 0
+    arguments = ["--camera", "right", "--frames", "1:4:2", "--poses", "truth", "--guided"]
+    arguments += [
+        "--reference",
+        "truth",
+        "-o",
+        str(tmp_path / "scan"),
+        "--json",
+        str(tmp_path / "j"),
+    ]
+    assert main(["localize", str(tmp_path / "map"), folder, *arguments]) == 0
     numbers = json.loads((tmp_path / "j").read_text())
     assert (numbers["n_frames"], numbers["n_lost"], numbers["n_wrong"]) == (2, 0, 0)
     assert numbers["ate_m"]["max"] < 0.15  # 95 % are below 10 cm over the whole sequence
@@ -376,6 +385,6 @@ def test_odd_right_images_of_kitti_are_localised_in_a_map_of_even_pairs(
 
 def test_a_kitti_folder_holds_no_estimate(shared_data, tmp_path, capsys):
     folder = shared_data("image_sequences/kitti_seq_1")
-    for words in ([], ["--poses", str(folder / "poses.txt")]):
-        assert main(["map", str(folder), *words, "-o", str(tmp_path / "map")]) == 2
+    for arguments in ([], ["--poses", str(folder / "poses.txt")]):
+        assert main(["map", str(folder), *arguments, "-o", str(tmp_path / "map")]) == 2
         assert "truth" in capsys.readouterr().err

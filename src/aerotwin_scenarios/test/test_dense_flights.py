@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from aerotwin_core.frames import make_transform
-from aerotwin_dense_localization.localization import Localization, Status, raster_path
+from aerotwin_dense_localization.localization import ImageLocalization, Status, raster_path
 from aerotwin_rendering import Rasteriser
 from aerotwin_scenarios.dense_localization.flights import (
     T_BODY_OPTICAL,
@@ -16,9 +16,9 @@ from aerotwin_scenarios.dense_localization.flights import (
     camera_mission,
     fly_camera,
 )
-from aerotwin_scenarios.dense_localization.mapping import make_map, take_frames
+from aerotwin_scenarios.dense_localization.mapping import make_map, record_frames
 from aerotwin_scenarios.dense_localization.pictures import CHANGING, Pictures
-from aerotwin_scenarios.dense_localization.scanning import CAMERA, Scan, scan_wall
+from aerotwin_scenarios.dense_localization.scanning import CAMERA, ScanRun, scan_wall
 from support.wall_stage import NORTH, WALL_Y_M, wall_world
 
 
@@ -42,7 +42,7 @@ def test_scores_of_a_scan_count_what_has_no_pose_or_a_wrong_one():
     true = np.array([make_transform(np.eye(3), [k, 0.0, 0.0]) for k in range(4)])
     off = [0.1, 0.2, 0.9, None]
     found = tuple(
-        Localization(
+        ImageLocalization(
             status=Status.TRACKED if e is not None else Status.LOST,
             T_map_cam=None if e is None else make_transform(np.eye(3), [k - 5.0, e, 0.0]),
             covariance=None,
@@ -52,8 +52,8 @@ def test_scores_of_a_scan_count_what_has_no_pose_or_a_wrong_one():
         )
         for k, e in enumerate(off)
     )
-    track = CameraTrack(stamps_ns=np.arange(4), T_map_optical=true, T_map_optical_told=true)
-    scan = Scan(track=track, found=found, T_true_map=make_transform(np.eye(3), [5.0, 0.0, 0.0]))
+    track = CameraTrack(stamps_ns=np.arange(4), T_map_optical=true, T_map_optical_reported=true)
+    scan = ScanRun(track=track, found=found, T_true_map=make_transform(np.eye(3), [5.0, 0.0, 0.0]))
     metrics = scan.metrics()
     assert (metrics["n_frames"], metrics["n_lost"]) == (4, 2)
     assert metrics["ate_mean_m"] == pytest.approx(0.4)
@@ -68,7 +68,7 @@ def test_what_was_mapped_from_afar_places_a_camera_at_the_wall(world, tmp_path):
     rasteriser = Rasteriser(world.meshes)
     afar = raster_path([-3.0, WALL_Y_M, 5.0], 6.0, 2.0, row_m=2.0, standoff_m=11.0, yaw_rad=NORTH)
     track = fly_camera(world, afar, tmp_path / "map", speed_m_s=2.0, rate_hz=1.0, seed=3)
-    made = make_map(take_frames(rasteriser, track, seed=3), track, is_truth_given=False)
+    made = make_map(record_frames(rasteriser, track, seed=3), track, has_truth=False)
     assert made.n_links >= len(made.keyframes) - 1
     assert made.position_errors_m(is_aligned=True).mean() < 0.02
     R, p = made.T_true_map[:3, :3], made.T_true_map[:3, 3]
@@ -91,7 +91,9 @@ def test_a_track_ends_where_the_path_does_also_where_it_comes_by_twice():
     )
     z = np.concatenate([np.zeros(51), np.full(30, 0.2), np.full(21, 0.1)])
     poses = np.array([make_transform(np.eye(3), [a, 0.0, b]) for a, b in zip(x, z, strict=True)])
-    track = CameraTrack(stamps_ns=np.arange(len(x)), T_map_optical=poses, T_map_optical_told=poses)
+    track = CameraTrack(
+        stamps_ns=np.arange(len(x)), T_map_optical=poses, T_map_optical_reported=poses
+    )
     way = [[-1.0, 0, 0], [2.0, 0, 0], [2.0, 0, 0.2], [-1.0, 0, 0.2]]
     part = _between(track, np.array([make_transform(np.eye(3), p) for p in way]))
     assert (part.stamps_ns[0], part.stamps_ns[-1]) == (20, 80)

@@ -39,21 +39,30 @@ def dense_map(tmp_path_factory):
 @pytest.fixture
 def page(monkeypatch):
     """What the page would be made of."""
-    told = {}
+    reported = {}
 
     def keep(folder, *parts, **more):
-        told.update(more, parts=parts)
+        reported.update(more, parts=parts)
         return folder
 
     monkeypatch.setattr(localize_work, "write_page", keep)
-    return told
+    return reported
 
 
-def localized(dense_map, bag, out, *words):
+def localized(dense_map, bag, out, *arguments):
     """Return the numbers, and the rows of the table."""
-    words = [*START, "--reference", "truth", *words, "-o", str(out), "--json", str(out / "j")]
+    arguments = [
+        *START,
+        "--reference",
+        "truth",
+        *arguments,
+        "-o",
+        str(out),
+        "--json",
+        str(out / "j"),
+    ]
     out.mkdir()
-    assert main(["localize", str(dense_map), str(bag), *words]) == 0
+    assert main(["localize", str(dense_map), str(bag), *arguments]) == 0
     with (out / "localization.csv").open() as file:
         return json.loads((out / "j").read_text()), list(csv.DictReader(file))
 
@@ -97,8 +106,8 @@ def test_an_image_where_the_imu_cannot_have_led_is_lost_and_says_so(
     assert "1 placed images were not fused with the IMU, the last one: the last sample" in said
     assert "2 samples of the IMU were refused, the last one: its frame is 'other', not" in said
     (tmp_path / "p.yaml").write_text("inertial: {gate_probability: 1.0}\n")
-    words = ["--imu", "imu", "--parameters", str(tmp_path / "p.yaml")]
-    assert localized(dense_map, bag, tmp_path / "open", *words)[0]["n_fused"] == 3
+    arguments = ["--imu", "imu", "--parameters", str(tmp_path / "p.yaml")]
+    assert localized(dense_map, bag, tmp_path / "open", *arguments)[0]["n_fused"] == 3
 
 
 def without_force():
@@ -108,7 +117,7 @@ def without_force():
 
 
 @pytest.mark.parametrize(
-    ("samples", "words", "message"),
+    ("samples", "arguments", "message"),
     [
         (imu_messages(1), ["--imu", "slam/odom"], "no sensor_msgs/msg/Imu on it; BAG holds /imu"),
         (imu_messages(1, frame="else"), ["--imu", "imu"], "does not say how 'else', its frame"),
@@ -126,17 +135,19 @@ def without_force():
         ),
     ],
 )
-def test_an_imu_that_cannot_lead_is_refused(dense_map, tmp_path, capsys, samples, words, message):
+def test_an_imu_that_cannot_lead_is_refused(
+    dense_map, tmp_path, capsys, samples, arguments, message
+):
     bag = sparse_bag(tmp_path / "bag", 1, samples)
-    words = [*words, "--poses", "slam/odom", "-o", str(tmp_path / "out")]
-    assert main(["localize", str(dense_map), str(bag), *words]) == 2
+    arguments = [*arguments, "--poses", "slam/odom", "-o", str(tmp_path / "out")]
+    assert main(["localize", str(dense_map), str(bag), *arguments]) == 2
     assert message.replace("BAG", str(bag)) in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 
 def test_only_bags_have_samples_of_an_imu(dense_map, shared_data, tmp_path, capsys):
-    words = ["--imu", "imu", "-o", str(tmp_path / "out")]
-    assert main(["localize", str(dense_map), "cliff", *words]) == 2
+    arguments = ["--imu", "imu", "-o", str(tmp_path / "out")]
+    assert main(["localize", str(dense_map), "cliff", *arguments]) == 2
     assert "--imu: is for a recording, and cliff is taken for a world" in capsys.readouterr().err
     folder = shared_data("image_sequences/kitti_seq_1")
     with pytest.raises(UserError, match="is a KITTI folder, which holds no samples of an IMU"):

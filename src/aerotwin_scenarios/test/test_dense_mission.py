@@ -13,7 +13,7 @@ import pytest
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
 from aerotwin_core.stop_request import Stopped, StopRequest
-from aerotwin_dense_localization.localization import Localization, Status, raster_path
+from aerotwin_dense_localization.localization import ImageLocalization, Status, raster_path
 from aerotwin_rendering import WorldQueries
 from aerotwin_report import write_report
 from aerotwin_report.runs import document_faults
@@ -45,7 +45,7 @@ def flight_along(path, *, towards_m=OFF_M, lost=(), is_success=True):
     true = path @ make_transform(np.eye(3), [0.0, 0.0, towards_m])
     stamps = np.arange(1, len(path) + 1) * 50_000_000
     found = tuple(
-        Localization(
+        ImageLocalization(
             status=Status.LOST if k in lost else Status.TRACKED,
             T_map_cam=None if k in lost else T @ make_transform(np.eye(3), [0.01, 0.0, 0.0]),
             covariance=None if k in lost else np.eye(6) * 1e-6,
@@ -56,9 +56,9 @@ def flight_along(path, *, towards_m=OFF_M, lost=(), is_success=True):
         for k, T in enumerate(true)
     )
     return LocalizedFlight(
-        track=CameraTrack(stamps_ns=stamps, T_map_optical=true, T_map_optical_told=true),
+        track=CameraTrack(stamps_ns=stamps, T_map_optical=true, T_map_optical_reported=true),
         found=found,
-        T_map_optical_wanted=path,
+        T_map_optical_desired=path,
         outcome="the mission is flown" if is_success else "the vehicle crashed",
         is_success=is_success,
     )
@@ -111,14 +111,14 @@ def test_the_report_says_what_was_held_and_what_the_map_was_made_with(
     path, queries, made, tmp_path
 ):
     judged = judge(flight_along(path, lost=(4,)), path, queries, np.eye(4), standoff_m=STANDOFF_M)
-    loop = loop_section(judged, made, is_truth_given=True)
+    loop = loop_section(judged, made, has_truth=True)
     assert "held to 3.0 cm RMS, 3.0 cm at most; of 21 pictures 1 was lost" in loop.verdict
     assert [one.status for one in loop.headline] == ["good", "bad"]  # held; one is lost
     picture = np.zeros((12, 16))
-    of_map = map_section(made, SCORES, (picture, picture + np.nan), is_truth_given=True)
+    of_map = map_section(made, SCORES, (picture, picture + np.nan), has_truth=True)
     assert "true poses, which no vehicle knows" in of_map.verdict
-    told = map_section(made, SCORES, (picture, picture), is_truth_given=False)
-    assert "poses of the autopilot and 7 ties" in told.verdict
+    reported = map_section(made, SCORES, (picture, picture), has_truth=False)
+    assert "poses of the autopilot and 7 ties" in reported.verdict
     write_report(tmp_path, title="Test", sections=[loop, of_map], configuration={}, seed=1)
     document = json.loads((tmp_path / "metrics.json").read_text())
     assert document_faults(document) == []
@@ -130,9 +130,9 @@ def test_the_report_says_what_was_held_and_what_the_map_was_made_with(
 
 def test_a_flight_that_ended_early_is_no_success_and_has_no_figures(path, queries, made):
     flight = flight_along(path, is_success=False)
-    none = dataclasses.replace(flight, T_map_optical_wanted=np.full_like(path, np.nan))
+    none = dataclasses.replace(flight, T_map_optical_desired=np.full_like(path, np.nan))
     judged = judge(none, path, queries, np.eye(4), standoff_m=STANDOFF_M)
-    section = loop_section(judged, made, is_truth_given=False)
+    section = loop_section(judged, made, has_truth=False)
     assert "not flown to its end: the vehicle crashed" in section.verdict
     assert [one.status for one in section.headline] == ["bad", "bad"]
     assert judged.metrics()["held_rmse_m"] is None
@@ -146,7 +146,7 @@ def test_a_mission_says_where_the_study_of_a_seed_is_run():
 def test_a_mission_keeps_what_was_flown_in_its_folder(path, monkeypatch, tmp_path):
     monkeypatch.setattr(mission, "load_world", lambda name: wall_world())
     made = DenseMission(MissionParameters(world="wall", runs_dir=str(tmp_path)))
-    made._keep_flight(flight_along(path, lost=(0, 1)))
+    made._save_flight(flight_along(path, lost=(0, 1)))
     folder = made.folder / "trajectories"
     found = {file.stem: len(read_trajectory(file)) for file in folder.iterdir()}
     assert found == {

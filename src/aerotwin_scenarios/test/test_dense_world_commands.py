@@ -39,10 +39,10 @@ def planned(world, path, folder, *, rate_hz, **_):
     folder.mkdir(parents=True, exist_ok=True)
     shares = np.linspace(0.0, 1.0, 8, endpoint=False)
     true = np.array([a + s * (b - a) for a, b in pairwise(path) for s in shares])
-    told = true.copy()
-    told[:, :3, 3] += GNSS_M
+    reported = true.copy()
+    reported[:, :3, 3] += GNSS_M
     stamps = (1 + np.arange(len(true))) * round(1e9 / rate_hz)
-    return CameraTrack(stamps_ns=stamps, T_map_optical=true, T_map_optical_told=told)
+    return CameraTrack(stamps_ns=stamps, T_map_optical=true, T_map_optical_reported=reported)
 
 
 @pytest.fixture
@@ -59,8 +59,16 @@ def stage(monkeypatch):
 
 
 def test_a_wall_is_mapped_measured_and_a_scan_of_it_is_placed(stage, tmp_path):
-    words = [*AFAR, "--row-m", "1.5", "-o", str(tmp_path / "map"), "--json", str(tmp_path / "j")]
-    assert main(["map", "wall", "--seed", "3", *words]) == 0
+    arguments = [
+        *AFAR,
+        "--row-m",
+        "1.5",
+        "-o",
+        str(tmp_path / "map"),
+        "--json",
+        str(tmp_path / "j"),
+    ]
+    assert main(["map", "wall", "--seed", "3", *arguments]) == 0
     numbers = json.loads((tmp_path / "j").read_text())
     off_m = np.linalg.norm(GNSS_M)
     assert numbers["map"]["mean_m"] < PLACED_M
@@ -72,8 +80,16 @@ def test_a_wall_is_mapped_measured_and_a_scan_of_it_is_placed(stage, tmp_path):
     assert about["poses"]["is_truth"] is False
     np.testing.assert_allclose(np.array(about["T_true_map"])[:3, 3], -GNSS_M, atol=PLACED_M)
 
-    words = [*NEAR, "--row-m", "0.8", "-o", str(tmp_path / "scan"), "--json", str(tmp_path / "j")]
-    assert main(["localize", str(tmp_path / "map"), "wall", *words]) == 0
+    arguments = [
+        *NEAR,
+        "--row-m",
+        "0.8",
+        "-o",
+        str(tmp_path / "scan"),
+        "--json",
+        str(tmp_path / "j"),
+    ]
+    assert main(["localize", str(tmp_path / "map"), "wall", *arguments]) == 0
     numbers = json.loads((tmp_path / "j").read_text())
     assert (numbers["n_lost"], numbers["n_without_pose"]) == (0, 0)
     assert numbers["ate_m"]["mean"] < PLACED_M
@@ -84,8 +100,8 @@ def test_a_wall_is_mapped_measured_and_a_scan_of_it_is_placed(stage, tmp_path):
 
 
 def test_a_scan_beside_the_map_is_refused(stage, tmp_path, capsys):
-    words = [*AFAR, "--poses", "truth", "-o", str(tmp_path / "map")]
-    assert main(["map", "wall", *words]) == 0
+    arguments = [*AFAR, "--poses", "truth", "-o", str(tmp_path / "map")]
+    assert main(["map", "wall", *arguments]) == 0
     assert load_map(tmp_path / "map")[1]["poses"] == {"source": "truth", "is_truth": True}
     far = ["--corner", "40", f"{WALL_Y_M}", "5", "--extent", "2", "1", "-o", str(tmp_path / "s")]
     assert main(["localize", str(tmp_path / "map"), "wall", *far]) == 2

@@ -37,7 +37,15 @@ def test_a_mark_that_is_not_found_is_told(folders, tmp_path, capsys):
     survey, built = folders
     with (survey / survey_marks.PAINTED).open("a") as file:
         file.write("5.0,5.0,0.0\n")
-    words = ["reconstruct", "marks", str(built), "--survey", str(survey), "-o", str(tmp_path / "o")]
-    assert main([*words, "--json", str(tmp_path / "found.json")]) == 1
+    arguments = [
+        "reconstruct",
+        "marks",
+        str(built),
+        "--survey",
+        str(survey),
+        "-o",
+        str(tmp_path / "o"),
+    ]
+    assert main([*arguments, "--json", str(tmp_path / "found.json")]) == 1
     assert "3 of 4" in capsys.readouterr().out
     assert json.loads((tmp_path / "found.json").read_text())["n_matched"] == 3

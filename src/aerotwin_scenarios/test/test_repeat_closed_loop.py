@@ -206,11 +206,11 @@ def test_the_verb_writes_report_scores_and_records(tmp_path, world, taught, stud
     taught.graph.save(tmp_path / "graph")
     parser = argparse.ArgumentParser()
     repeat_command.configure(parser)
-    words = [
+    tokens = [
         str(tmp_path / "graph"), "--world", "boxes", "--repeats", "1", "--lidar", study.robot.lidar,
         "--marker-spacing-m", "3", "-o", str(tmp_path / "out"), "--json", str(tmp_path / "o.json"),
     ]  # fmt: skip
-    assert repeat_command.run(parser.parse_args(words)) == 0
+    assert repeat_command.run(parser.parse_args(tokens)) == 0
     said = json.loads((tmp_path / "o.json").read_text())
     assert said["pte_m"]["max"] < 0.5 and said["runs"]["n_completed"] == 1
     metrics = json.loads((tmp_path / "out" / "metrics.json").read_text())

@@ -13,7 +13,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_rendering import WorldQueries
 from aerotwin_scenarios import repeat_command
 from aerotwin_scenarios.teach_repeat import RepeatStudy, run_repeat
-from aerotwin_simulator.ground import FAULT_WORDS, GroundRobotParameters, faults_of
+from aerotwin_simulator.ground import FAULT_TEXTS, GroundRobotParameters, faults_of
 from aerotwin_teach_repeat.repeat import RepeatParameters, RepeatState
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from support.repeat_stage import box_world, lidar_file, teach_in
@@ -49,11 +49,11 @@ def study(tmp_path_factory):
 def drive(graph_folder, queries, study):
     """Repeat the first metres of the route with faults in words."""
 
-    def run(*words, until_m=ALONG_M, graph=None, **choices):
+    def run(*tokens, until_m=ALONG_M, graph=None, **choices):
         graph = graph or RouteGraph.load(graph_folder)
         ids = [k for k in graph.runs[0] if graph.vertex(k).T_map_vertex[0, 3] <= until_m]
         repeat = dataclasses.replace(study.repeat, **choices)
-        faulty = dataclasses.replace(study, faults=faults_of(words), repeat=repeat)
+        faulty = dataclasses.replace(study, faults=faults_of(tokens), repeat=repeat)
         return run_repeat(graph, ids, queries, faulty, 0)
 
     return run
@@ -151,15 +151,15 @@ def test_a_route_that_does_not_connect_is_refused_before_anything_is_driven(tmp_
     parts.save(tmp_path / "parts")
     parser = argparse.ArgumentParser()
     repeat_command.configure(parser)
-    words = [str(tmp_path / "parts"), "--world", "campus", "--from", str(first[0]), "--to",
+    tokens = [str(tmp_path / "parts"), "--world", "campus", "--from", str(first[0]), "--to",
              str(second[-1]), "-o", str(tmp_path / "out")]  # fmt: skip
     with pytest.raises(UserError, match="the graph falls into 2 parts"):
-        repeat_command.run(parser.parse_args(words))
+        repeat_command.run(parser.parse_args(tokens))
     assert not (tmp_path / "out").exists()
 
 
 def test_the_help_of_the_verb_says_the_words_of_the_simulator():
-    assert textwrap.indent(FAULT_WORDS, "  ") in repeat_command.__doc__
+    assert textwrap.indent(FAULT_TEXTS, "  ") in repeat_command.__doc__
 
 
 @pytest.mark.parametrize("word", ["", "silent", "silent:x:1", "blocked:1:2:3:4:5:6", "lost:1:2"])

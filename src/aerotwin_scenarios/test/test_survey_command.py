@@ -12,7 +12,7 @@ from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_meshes import TexturedMesh
 from aerotwin_reconstruction.folder import write_world
 from aerotwin_reconstruction.survey import read_origin, read_photos, read_truth
-from aerotwin_teach_repeat.teaching import Route, save_route
+from aerotwin_teach_repeat.teaching import RouteFile, save_route
 
 GNSS_M = 5.0 * np.array([0.02, 0.02, 0.04])  # five sigma of the receiver
 
@@ -35,14 +35,16 @@ def place(tmp_path_factory):
 @pytest.fixture(scope="module")
 def survey(place, tmp_path_factory):
     folder = tmp_path_factory.mktemp("survey")
-    route = Route(name="line", waypoints_m=((-10.0, -3.0), (10.0, -3.0)), markers_s_m=(5.0, 15.0))
+    route = RouteFile(
+        name="line", waypoints_m=((-10.0, -3.0), (10.0, -3.0)), markers_s_m=(5.0, 15.0)
+    )
     save_route(folder / "line.yaml", route)
-    words = [
+    arguments = [
         "survey", place, "--flight", "planned", "--pattern", "lawnmower", "--height-m", "40",
         "--area-m", "-6", "-5", "6", "5", "--size-px", "80", "60", "--seed", "1000",
         "--marks", str(folder / "line.yaml"), "-o", str(folder / "out"),
     ]  # fmt: skip
-    assert main(words) == 0
+    assert main(arguments) == 0
     return folder / "out"
 
 
@@ -52,8 +54,8 @@ def test_pictures_say_where_they_were_taken(survey):
     assert {photo.name for photo in photos} == set(truth)
     for photo in photos:
         at = photo.tag.position
-        told = plane.from_geodetic(at.latitude_deg, at.longitude_deg, at.altitude_m)
-        assert (np.abs(told - truth[photo.name][:3, 3]) < GNSS_M).all()
+        reported = plane.from_geodetic(at.latitude_deg, at.longitude_deg, at.altitude_m)
+        assert (np.abs(reported - truth[photo.name][:3, 3]) < GNSS_M).all()
         assert photo.tag.stamp.startswith("2026:06:01 10:00:")
 
 
@@ -69,7 +71,7 @@ def test_the_folder_holds_mission_route_marks_and_record(survey):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["--height-m", "130"], "120 m"),
         (["--area-m", "5", "0", "-5", "1"], "low_m below high_m"),
@@ -77,7 +79,7 @@ def test_the_folder_holds_mission_route_marks_and_record(survey):
         (["--marks", "nothing.yaml"], "nothing.yaml"),
     ],
 )
-def test_what_cannot_be_surveyed_is_said(place, words, message, tmp_path, capsys):
-    given = ["survey", place, "--flight", "planned", "-o", str(tmp_path), *words]
-    assert main(given) == 2
+def test_what_cannot_be_surveyed_is_said(place, arguments, message, tmp_path, capsys):
+    provided = ["survey", place, "--flight", "planned", "-o", str(tmp_path), *arguments]
+    assert main(provided) == 2
     assert message in capsys.readouterr().err

@@ -11,9 +11,9 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes import TexturedMesh
 from aerotwin_reconstruction.survey import (
+    ExifGnssNoise,
     FlightLimits,
     GimbalErrors,
-    GnssNoise,
     PatternParameters,
     SurveyCamera,
     mission_text,
@@ -75,14 +75,14 @@ def test_pictures_are_taken_on_the_flight_near_their_plan_with_the_nose_to_it(fl
     assert (np.diff(shares) >= 0.0).all()
     assert shares[-1] == 1.0
     np.testing.assert_allclose(track.p_map_body[-1, :2], 0.0, atol=GNSS_M)  # it came home
-    taken = shots_of_flight(shots, track, GimbalErrors(), GnssNoise(), seed=1000)
+    taken = shots_of_flight(shots, track, GimbalErrors(), ExifGnssNoise(), seed=1000)
     assert (np.diff([one.stamp_s for one in taken]) > 0.0).all()
     for shot, one in zip(shots, taken, strict=True):
         off = one.T_map_optical[:3, 3] - shot.p_map
         assert np.linalg.norm(off) < GNSS_M
         axis = [np.cos(shot.yaw), np.sin(shot.yaw)]
-        wanted = np.append(np.cos(shot.pitch_down) * np.array(axis), -np.sin(shot.pitch_down))
-        angle = np.degrees(np.arccos(one.T_map_optical[:3, 2] @ wanted))
+        requested = np.append(np.cos(shot.pitch_down) * np.array(axis), -np.sin(shot.pitch_down))
+        angle = np.degrees(np.arccos(one.T_map_optical[:3, 2] @ requested))
         assert angle < LEAN_DEG + AIMED_DEG
     assert np.linalg.norm(taken[0].T_map_optical[:3, 3] - shots[0].p_map) > 0.0  # not the plan
 

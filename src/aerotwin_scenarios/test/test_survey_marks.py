@@ -12,7 +12,7 @@ from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes import TexturedMesh
 from aerotwin_scenarios.teach_repeat import survey_marks
 from aerotwin_scenarios.teach_repeat.judging import read_marks
-from aerotwin_teach_repeat.teaching import Route, load_route, save_route, smooth_waypoints
+from aerotwin_teach_repeat.teaching import RouteFile, load_route, save_route, smooth_waypoints
 from aerotwin_worlds import World
 
 SAMPLED_M = 0.01  # of the smooth path, on its chords
@@ -22,7 +22,7 @@ SAMPLED_M = 0.01  # of the smooth path, on its chords
 def route():
     turn = np.linspace(0.0, 2.0 * np.pi, 17)[:-1]
     points = 20.0 * np.column_stack([np.cos(turn), np.sin(turn)])
-    return Route(
+    return RouteFile(
         name="ring", is_closed=True, waypoints_m=tuple(map(tuple, points.tolist())),
         markers_s_m=(10.0, 40.0, 70.0, 100.0),
     )  # fmt: skip
@@ -99,6 +99,6 @@ def test_a_survey_without_marks_and_a_route_without_stations_are_refused(world, 
     (tmp_path / "survey.json").write_text("{}")
     with pytest.raises(UserError, match="--marks"):
         survey_marks.read_size_m(tmp_path)
-    save_route(tmp_path / "bare.yaml", Route(name="bare", waypoints_m=route.waypoints_m))
+    save_route(tmp_path / "bare.yaml", RouteFile(name="bare", waypoints_m=route.waypoints_m))
     with pytest.raises(UserError, match="markers_s_m"):
         survey_marks.paint_route(world, str(tmp_path / "bare.yaml"), "plain", 0.6, tmp_path)

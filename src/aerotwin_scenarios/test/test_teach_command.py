@@ -46,8 +46,8 @@ def work(tmp_path, monkeypatch):
     return tmp_path
 
 
-def teach(*words: str) -> int:
-    return main(["teach", *words, "--parameters", "small.yaml"])
+def teach(*arguments: str) -> int:
+    return main(["teach", *arguments, "--parameters", "small.yaml"])
 
 
 def test_a_route_through_a_cloud_is_taught(work, capsys):
@@ -115,7 +115,7 @@ def test_info_describes_a_graph_and_finds_what_is_damaged(work, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    ("arguments", "reason"),
     [
         (["none.ply", "--route", "loop.yaml"], "no such file"),
         (["yard.ply"], "has no route of its own"),
@@ -124,8 +124,8 @@ def test_info_describes_a_graph_and_finds_what_is_damaged(work, capsys):
         (["yard.ply", "--route", "loop.yaml", "--picture", "a.jpg"], "is a .png file"),
     ],
 )
-def test_bad_calls_end_with_one_line(work, capsys, words, reason):
-    assert teach(*words, "-o", "g") == 2
+def test_bad_calls_end_with_one_line(work, capsys, arguments, reason):
+    assert teach(*arguments, "-o", "g") == 2
     said = capsys.readouterr().err
     assert reason in said
     assert said.count("\n") == 1

@@ -37,7 +37,7 @@ CAVEAT = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recording:
+class ImuRecording:
     """Readings of a real IMU at rest: (n, 6), specific force then angular velocity, at a rate."""
 
     name: str
@@ -47,7 +47,7 @@ class Recording:
 
 @dataclass(frozen=True, kw_only=True)
 class AllanCurves:
-    """Allan deviations (6, m) at averaging times (m,) [s]; axes as in `Recording`."""
+    """Allan deviations (6, m) at averaging times (m,) [s]; axes as in `ImuRecording`."""
 
     name: str
     duration_s: float
@@ -55,7 +55,7 @@ class AllanCurves:
     deviations: np.ndarray
 
 
-def read_recording(path: Path, start_s: float, end_s: float) -> Recording:
+def read_recording(path: Path, start_s: float, end_s: float) -> ImuRecording:
     """Return a piece of an EuRoC CSV, `start_s` to `end_s` seconds from its first reading.
 
     Raises
@@ -84,7 +84,7 @@ def read_recording(path: Path, start_s: float, end_s: float) -> Recording:
         )
     rate_hz = 1e9 / float(np.median(steps_ns))
     name = f"{path.name}, {start_s:g} to {end_s:g} s, {rate_hz:.0f} Hz"
-    return Recording(name=name, rate_hz=rate_hz, values=piece["values"][:, [3, 4, 5, 0, 1, 2]])
+    return ImuRecording(name=name, rate_hz=rate_hz, values=piece["values"][:, [3, 4, 5, 0, 1, 2]])
 
 
 def simulate(
@@ -96,7 +96,7 @@ def simulate(
     return _curves("simulated", values, rate_hz)
 
 
-def curves_of_recording(recording: Recording) -> AllanCurves:
+def curves_of_recording(recording: ImuRecording) -> AllanCurves:
     """Return the Allan deviations of a recording."""
     return _curves(recording.name, recording.values, recording.rate_hz)
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from aerotwin_core.geodesy import AzimuthalEquidistant, LocalTangentPlane, Projection
+from aerotwin_core.geodesy import AzimuthalEquidistant, LocalTangentPlane, MapProjection
 from aerotwin_core.parameters import parameter
 from aerotwin_sensor_models.noise import gauss_markov, require_step
 
@@ -134,7 +134,7 @@ class Gnss:
         p = self.parameters = parameters
         self._rng = rng
         is_sphere = p.projection == SPHERE
-        self._projection: Projection = AzimuthalEquidistant(plane.origin) if is_sphere else plane
+        self._projection: MapProjection = AzimuthalEquidistant(plane.origin) if is_sphere else plane
         self._white = _east_north_up(p.white_horizontal_m, p.white_vertical_m)
         self._walk_sigma = _east_north_up(p.walk_horizontal_m, p.walk_vertical_m)
         self._velocity_white = _east_north_up(p.velocity_horizontal_m_s, p.velocity_vertical_m_s)

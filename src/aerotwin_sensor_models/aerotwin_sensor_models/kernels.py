@@ -38,7 +38,7 @@ def blank(arena, out, n):
 
 
 @njit(cache=True)
-def take_normals(arena, block):
+def next_normals(arena, block):
     """Return where the normal numbers of this sample stand, and step past them."""
     first = arena[block + at.NEXT]
     arena[block + at.NEXT] = first + arena[block + at.WIDTH]
@@ -99,7 +99,7 @@ def read_imu(arena, block, force, omega, alpha, out):
     fx = arena[force] + b * z - c * y + q * wz - r * wy
     fy = arena[force + 1] + c * x - a * z + r * wx - p * wz
     fz = arena[force + 2] + a * y - b * x + p * wy - q * wx
-    n = take_normals(arena, block)
+    n = next_normals(arena, block)
     n = read_triad(
         arena,
         block + at.IMU_ACCELEROMETER,
@@ -131,7 +131,7 @@ def read_magnetometer(arena, block, rotation, field, out):
     n = read_triad(
         arena,
         block + at.MAGNETOMETER_TRIAD,
-        take_normals(arena, block),
+        next_normals(arena, block),
         arena[R] * x + arena[R + 3] * y + arena[R + 6] * z,
         arena[R + 1] * x + arena[R + 4] * y + arena[R + 7] * z,
         arena[R + 2] * x + arena[R + 5] * y + arena[R + 8] * z,
@@ -153,7 +153,7 @@ def read_barometer(arena, block, altitude_m, out):
         return
     errors, drift = block + at.BAROMETER_ERRORS, block + at.BAROMETER_DRIFT
     airflow, trend = block + at.BAROMETER_AIRFLOW, block + at.BAROMETER_TREND
-    n = take_normals(arena, block)
+    n = next_normals(arena, block)
     pressure, arena[out + 1] = troposphere(altitude_m)
     if arena[errors + at.GAIN] > 0.0:
         arena[drift] = arena[errors + at.DECAY] * arena[drift] + arena[errors + at.GAIN] * arena[n]

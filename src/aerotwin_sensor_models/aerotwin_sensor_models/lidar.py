@@ -150,7 +150,7 @@ class LidarScan:
     @property
     def points(self) -> np.ndarray:
         """Places (n, 3) float32 [m] in the lidar's frame; a view."""
-        return self.cloud.reshape(-1).view(np.float32).reshape(-1, kernels.POINT_WORDS)[:, :3]
+        return self.cloud.reshape(-1).view(np.float32).reshape(-1, kernels.POINT_U32)[:, :3]
 
     def __len__(self) -> int:
         return self.cloud.size
@@ -228,7 +228,7 @@ class Lidar:
         ranges, normals, reflectivity = cast(rays)
         hits = (ranges, normals, self._plain if reflectivity is None else reflectivity)
         frame = np.concatenate([turn.p[:1], turn.R[0].reshape(3, 3).T], out=np.empty((4, 3)))
-        words = np.empty((len(rays), kernels.POINT_WORDS), np.float32)
+        tokens = np.empty((len(rays), kernels.POINT_U32), np.float32)
         n = kernels.write_returns(
             rays,
             *hits,
@@ -240,10 +240,10 @@ class Lidar:
             counter_key(LIDAR, *self._entropy, stamp_ns),
             p.is_organised,
             p.is_deskewed,
-            words,
-            words.view(np.uint32),
+            tokens,
+            tokens.view(np.uint32),
         )
-        cloud = words[:n].view(POINT).reshape(p.n_rings if p.is_organised else 1, -1)
+        cloud = tokens[:n].view(POINT).reshape(p.n_rings if p.is_organised else 1, -1)
         return LidarScan(stamp_ns=stamp_ns, cloud=cloud, is_organised=p.is_organised)
 
 

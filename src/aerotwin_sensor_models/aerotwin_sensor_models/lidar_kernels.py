@@ -21,7 +21,7 @@ PERIOD, N_NUMBERS = 9, 10
 DIFFUSE = 0.1
 """Reflectivity of the target for which data sheets state the range limit."""
 MAXIMUM_INTENSITY = 255.0
-POINT_WORDS = 6
+POINT_U32 = 6
 """32-bit words of a point: x y z intensity, ring (with two bytes to spare), time."""
 
 
@@ -37,16 +37,16 @@ POINT_WORDS = 6
     cache=True,
     nogil=True,
 )
-def column_poses(stamps, p, q, wanted, out_p, out_R):
+def column_poses(stamps, p, q, query, out_p, out_R):
     """Write positions (n, 3) and rotations (n, 9) at the wanted instants, which do not decrease.
 
     Linear in position, along the great arc in attitude (Shoemake 1985, slerp) between two poses.
     """
     k = 0
-    for c in range(len(wanted)):
-        while k < len(stamps) - 2 and stamps[k + 1] < wanted[c]:
+    for c in range(len(query)):
+        while k < len(stamps) - 2 and stamps[k + 1] < query[c]:
             k += 1
-        u = (wanted[c] - stamps[k]) / (stamps[k + 1] - stamps[k])
+        u = (query[c] - stamps[k]) / (stamps[k + 1] - stamps[k])
         cosine = 0.0
         for i in range(4):
             cosine += q[k, i] * q[k + 1, i]
@@ -143,7 +143,7 @@ def measure(distance, reflectivity, cosine, range_noise, amplitude_noise, sensor
 )
 def write_returns(
     rays, ranges, normals, reflectivity, frame, azimuth, elevation, sensor, gauss, key,
-    is_organised, is_deskewed, words, bits,
+    is_organised, is_deskewed, tokens, bits,
 ):  # fmt: skip
     """Write the points of a turn, and return how many.
 
@@ -198,8 +198,8 @@ def write_returns(
                 x = frame[1, 0] * dx + frame[1, 1] * dy + frame[1, 2] * dz
                 y = frame[2, 0] * dx + frame[2, 1] * dy + frame[2, 2] * dz
                 z = frame[3, 0] * dx + frame[3, 1] * dy + frame[3, 2] * dz
-            words[k, 0], words[k, 1], words[k, 2], words[k, 3] = x, y, z, intensity
+            tokens[k, 0], tokens[k, 1], tokens[k, 2], tokens[k, 3] = x, y, z, intensity
             bits[k, 4] = j
-            words[k, 5] = time
+            tokens[k, 5] = time
             n += 1
     return n

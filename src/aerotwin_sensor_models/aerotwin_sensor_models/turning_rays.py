@@ -59,13 +59,13 @@ class TurningRays:
         ValueError
             If the motion does not cover the turn.
         """
-        wanted, own = stamp_ns + self.offsets_ns, motion.stamps_ns
-        if len(own) < 2 or own[0] > wanted[0] or own[-1] < wanted[-1]:
+        query, own = stamp_ns + self.offsets_ns, motion.stamps_ns
+        if len(own) < 2 or own[0] > query[0] or own[-1] < query[-1]:
             raise ValueError(
-                f"motion must hold two poses at least and cover {wanted[0]} to {wanted[-1]} ns, "
+                f"motion must hold two poses at least and cover {query[0]} to {query[-1]} ns, "
                 f"got {len(own)} poses from {own[:1]} to {own[-1:]}"
             )
-        kernels.column_poses(own, motion.p_ref_body, motion.q_ref_body, wanted, self.p, self.R)
+        kernels.column_poses(own, motion.p_ref_body, motion.q_ref_body, query, self.p, self.R)
         kernels.fill_rays(self.p, self.R, self.azimuth, self.elevation, self.rays)
         return self.rays
 

@@ -97,9 +97,9 @@ def test_simulated_triads_have_the_deviation_of_their_parameters_at_every_rate(r
 
 def test_readings_at_rest_are_those_of_sample():
     one, other = (Imu(load_preset("imu", "adis16448"), seed_sequence(5, 0, "imu")) for _ in "ab")
-    told = []
-    rows = readings_at_rest(one, 0.004, 600, told.append)
-    assert sum(told) == 600
+    reported = []
+    rows = readings_at_rest(one, 0.004, 600, reported.append)
+    assert sum(reported) == 600
     for row in rows:
         sample = other.sample(0.004, [0.0, 0.0, 9.81], [0.0, 0.0, 0.0])
         np.testing.assert_array_equal(row, [*sample.specific_force, *sample.angular_velocity])

@@ -206,8 +206,8 @@ def test_a_blur_that_is_none_is_refused(blur_px):
 def test_the_field_worn_pair_of_twins_differs_from_the_default_by_what_spoils_its_pictures_alone():
     path = Path(__file__).parents[3] / "config" / "cameras" / "stadium_real.yaml"
     camera = load_preset("camera", str(path))
-    spoilt = {"noise", "vignetting", "exposure", "blur_px", "baseline_m"}
-    same = {f.name for f in dataclasses.fields(camera)} - spoilt
+    corrupted = {"noise", "vignetting", "exposure", "blur_px", "baseline_m"}
+    same = {f.name for f in dataclasses.fields(camera)} - corrupted
     assert all(getattr(camera, name) == getattr(CameraParameters(), name) for name in same)
     assert camera.baseline_m == 0.11
     assert camera.blur_px > 0.0 and len(camera.exposure.light_curve) > 2

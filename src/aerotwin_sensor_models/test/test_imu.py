@@ -201,9 +201,9 @@ def test_plain_lists_and_read_only_arrays_are_taken():
 def test_a_sample_cannot_be_changed_by_the_next():
     imu = Imu(load_preset("imu", "adis16448"), seed_sequence(0, 0, "imu"))
     first = imu.sample(0.004, AT_REST, STILL)
-    kept = first.specific_force.copy()
+    retained = first.specific_force.copy()
     imu.sample(0.004, AT_REST, STILL)
-    np.testing.assert_array_equal(first.specific_force, kept)
+    np.testing.assert_array_equal(first.specific_force, retained)
 
 
 def test_a_mounted_imu_reads_in_its_own_axes_about_the_fixed_axes_of_the_body():

@@ -10,7 +10,7 @@ from aerotwin_core.messages import battery_state_message, serialize
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import Airframe, layout
 from aerotwin_simulator import topics
-from aerotwin_simulator.outlets import Outlets
+from aerotwin_simulator.sinks import SinkGroup
 
 REPORT_RATE_HZ = 1.0
 
@@ -51,10 +51,10 @@ class BatteryMonitor:
     """
 
     def __init__(
-        self, airframe: Airframe, outlets: Outlets, vehicle: str = "", start_ns: int = 0
+        self, airframe: Airframe, sinks: SinkGroup, vehicle: str = "", start_ns: int = 0
     ) -> None:
         self._battery = airframe.battery
-        self._outlets = outlets
+        self._sinks = sinks
         self._topic = topics.below(vehicle)(topics.BATTERY)
         self._frame = topics.frame(vehicle, "base_link")
         self._due = Schedule(REPORT_RATE_HZ, start_ns)
@@ -70,7 +70,7 @@ class BatteryMonitor:
             current_a=float(state[layout.BATTERY_CURRENT]),
             cells=self._battery.cells,
         )
-        if not self._outlets.is_empty:
+        if not self._sinks.is_empty:
             message = battery_state_message(
                 end_ns,
                 self._frame,
@@ -79,5 +79,5 @@ class BatteryMonitor:
                 current_a=report.current_a,
                 capacity_ah=self._battery.capacity_ah,
             )
-            self._outlets.emit(self._topic, end_ns, serialize(message))
+            self._sinks.publish_cdr(self._topic, end_ns, serialize(message))
         return report

@@ -13,7 +13,7 @@ from aerotwin_core.camera_messages import camera_info_message, image_message
 from aerotwin_core.messages import serialize
 from aerotwin_core.threads import default_thread_count, run_tasks
 from aerotwin_core.time import Schedule, from_seconds
-from aerotwin_rendering import Frame, View
+from aerotwin_rendering import CameraView, RenderedFrame
 from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.topics import Topic
@@ -40,7 +40,7 @@ class Motion(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outlets:
+class CameraTopics:
     """Where one kind of picture goes."""
 
     image: Topic
@@ -71,7 +71,7 @@ class Eye:
     frame_id: str
     T_body_optical: np.ndarray
     camera_index: int
-    outlets: dict[str, Outlets]
+    sinks: dict[str, CameraTopics]
     baseline_m: float = 0.0
 
 
@@ -132,8 +132,8 @@ class BodyCamera:
     @property
     def topics(self) -> list[Topic]:
         """What it publishes, in the order of the messages of a frame."""
-        outlets = [outlet for eye in self.eyes for outlet in eye.outlets.values()]
-        return [topic for outlet in outlets for topic in (outlet.info, outlet.image)]
+        sinks = [sink for eye in self.eyes for sink in eye.sinks.values()]
+        return [topic for sink in sinks for topic in (sink.info, sink.image)]
 
     def warm_up(self) -> None:
         """Render once so that no later frame pays for compilation or caches."""
@@ -163,18 +163,18 @@ class BodyCamera:
                 return
             shot.T_map_body.append(motion.pose(shot.stamp_ns + offset_ns))
 
-    def render(self, T_map_body: Sequence[np.ndarray]) -> list[Frame]:
+    def render(self, T_map_body: Sequence[np.ndarray]) -> list[RenderedFrame]:
         """Return the perfect picture of each eye, of body poses (4, 4), one for each band."""
         parameters, views = self._parameters, []
         for eye in self.eyes:
-            encoding = next((_ENCODINGS[kind] for kind in (RGB, MONO) if kind in eye.outlets), "")
+            encoding = next((_ENCODINGS[kind] for kind in (RGB, MONO) if kind in eye.sinks), "")
             for (rows, _), T in zip(self._bands, T_map_body, strict=True):
-                view = View(
+                view = CameraView(
                     camera=self._lens,
                     T_map_optical=T @ eye.T_body_optical,
                     encoding=encoding or "none",
-                    depth=DEPTH in eye.outlets,
-                    ids=IDS in eye.outlets,
+                    depth=DEPTH in eye.sinks,
+                    ids=IDS in eye.sinks,
                     near_m=min(_NEAREST_M, parameters.near_m),
                     rows=rows,
                 )
@@ -182,7 +182,7 @@ class BodyCamera:
         frames, n = self._renderer.render(views), len(self._bands)
         return [self._joined(frames[n * k : n * (k + 1)]) for k in range(len(self.eyes))]
 
-    def _joined(self, bands: list[Frame]) -> Frame:
+    def _joined(self, bands: list[RenderedFrame]) -> RenderedFrame:
         """Return the rows of all bands in one frame."""
         whole = bands[0]
         for band, (rows, _) in zip(bands[1:], self._bands[1:], strict=True):
@@ -194,20 +194,22 @@ class BodyCamera:
     def _develop(self, shot: _Shot) -> list[tuple[Topic, bytes]]:
         """Return the messages of a frame; its pictures are measured side by side."""
         frames, found = self.render(shot.T_map_body), []
-        wanted = [
+        requested = [
             (kind, frame, shot.stamp_ns, eye.camera_index)
             for eye, frame in zip(self.eyes, frames, strict=True)
-            for kind in eye.outlets
+            for kind in eye.sinks
         ]
-        pictures = iter(run_tasks(self._measured, wanted, self._n_threads))
+        pictures = iter(run_tasks(self._measured, requested, self._n_threads))
         for eye, info in zip(self.eyes, self.infos, strict=True):
-            for outlets in eye.outlets.values():
+            for sinks in eye.sinks.values():
                 message = image_message(shot.stamp_ns, eye.frame_id, next(pictures))
                 info.header.stamp = message.header.stamp
-                found += [(outlets.info, serialize(info)), (outlets.image, serialize(message))]
+                found += [(sinks.info, serialize(info)), (sinks.image, serialize(message))]
         return found
 
-    def _measured(self, kind: str, frame: Frame, stamp_ns: int, camera_index: int) -> np.ndarray:
+    def _measured(
+        self, kind: str, frame: RenderedFrame, stamp_ns: int, camera_index: int
+    ) -> np.ndarray:
         if kind == IDS:
             assert frame.ids is not None
             return frame.ids

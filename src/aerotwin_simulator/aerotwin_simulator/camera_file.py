@@ -12,7 +12,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters_file, parameter
 from aerotwin_sensor_models import CameraParameters, load_preset
 from aerotwin_simulator import topics
-from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, Eye, Outlets
+from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.renderer import Renderer
@@ -127,11 +127,13 @@ def _eye(mounted: MountedCamera, preset: CameraParameters, vehicle: str, instanc
         frame_id=topics.frame(vehicle, f"{mounted.name}_optical"),
         T_body_optical=T_body_optical(p_body, **turns),
         camera_index=_FIRST_INDEX * (1 + instance) + zlib.crc32(mounted.name.encode()),
-        outlets={kind: _outlets(mounted, preset, vehicle, kind) for kind in mounted.outputs},
+        sinks={kind: _sinks(mounted, preset, vehicle, kind) for kind in mounted.outputs},
     )
 
 
-def _outlets(mounted: MountedCamera, preset: CameraParameters, vehicle: str, kind: str) -> Outlets:
+def _sinks(
+    mounted: MountedCamera, preset: CameraParameters, vehicle: str, kind: str
+) -> CameraTopics:
     """Return where one kind of picture goes.
 
     The picture, or the only kind there is, stands below the camera's name, depth and ids beside a
@@ -146,4 +148,4 @@ def _outlets(mounted: MountedCamera, preset: CameraParameters, vehicle: str, kin
         place(Topic(f"{folder}/{name}", msgtype, rate_hz, is_image=True))
         for name, msgtype in types.items()
     )
-    return Outlets(image=image, info=info)
+    return CameraTopics(image=image, info=info)

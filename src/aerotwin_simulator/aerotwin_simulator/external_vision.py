@@ -18,8 +18,8 @@ from aerotwin_sensor_models import (
     seed_sequence,
 )
 from aerotwin_simulator import topics
-from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import SimulatorParameters
+from aerotwin_simulator.sinks import SinkGroup
 from aerotwin_simulator.truth import TruthStep
 
 _UNIT_TOLERANCE = 0.01
@@ -88,7 +88,7 @@ class SimulatedVision:
     """
 
     def __init__(
-        self, parameters: SimulatorParameters, outlets: Outlets, vehicle: str, start_ns: int
+        self, parameters: SimulatorParameters, sinks: SinkGroup, vehicle: str, start_ns: int
     ) -> None:
         preset = load_preset("external_vision", parameters.vision)
         rng = seed_sequence(parameters.seed, parameters.instance, "external_vision")
@@ -97,10 +97,10 @@ class SimulatedVision:
         self._last_ns = start_ns
         self._delay_ns = from_seconds(preset.delay_s)
         self._in_flight: deque[tuple[int, ExternalVisionSample]] = deque()
-        self._outlets = outlets
+        self._sinks = sinks
         self._topic = topics.below(vehicle)(topics.EXTERNAL_ODOM)
         self._frame = topics.frame(vehicle, "base_link")
-        outlets.add([self._topic])
+        sinks.add([self._topic])
 
     def collect(self, step: TruthStep) -> list[VisionPose]:
         """Measure at the due time; hand over when the delay has passed."""
@@ -115,7 +115,7 @@ class SimulatedVision:
         while self._in_flight and self._in_flight[0][0] + self._delay_ns <= step.end_ns:
             stamp, sample = self._in_flight.popleft()
             delivered.append(self._pose(stamp, sample))
-            self._emit(stamp, step.end_ns, sample)
+            self._publish(stamp, step.end_ns, sample)
         return delivered
 
     def _pose(self, stamp: int, sample: ExternalVisionSample) -> VisionPose:
@@ -127,8 +127,8 @@ class SimulatedVision:
             pose_covariance_map=np.diag(variances) if variances.any() else None,
         )
 
-    def _emit(self, stamp: int, end_ns: int, sample: ExternalVisionSample) -> None:
-        if self._outlets.is_empty:
+    def _publish(self, stamp: int, end_ns: int, sample: ExternalVisionSample) -> None:
+        if self._sinks.is_empty:
             return
         variances = np.concatenate([sample.position_std_m, sample.attitude_std_rad]) ** 2
         still = (0.0, 0.0, 0.0)
@@ -142,15 +142,15 @@ class SimulatedVision:
             still,
             pose_variances=variances,
         )
-        self._outlets.emit(self._topic, end_ns, serialize(message))
+        self._sinks.publish_cdr(self._topic, end_ns, serialize(message))
 
 
 def make_vision(
-    parameters: SimulatorParameters, outlets: Outlets, vehicle: str = "", start_ns: int = 0
+    parameters: SimulatorParameters, sinks: SinkGroup, vehicle: str = "", start_ns: int = 0
 ) -> Vision:
     """Return what the parameters ask for."""
     if parameters.external_vision == "simulated":
-        return SimulatedVision(parameters, outlets, vehicle, start_ns)
+        return SimulatedVision(parameters, sinks, vehicle, start_ns)
     return VisionTopic() if parameters.external_vision == "topic" else NoVision()
 
 

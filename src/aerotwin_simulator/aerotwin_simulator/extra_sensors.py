@@ -26,8 +26,8 @@ from aerotwin_sensor_models import (
     seed_sequence,
 )
 from aerotwin_simulator import topics
-from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import NO_PRESET, SimulatorParameters
+from aerotwin_simulator.sinks import SinkGroup
 from aerotwin_simulator.truth import TruthStep, rotation
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
@@ -112,14 +112,14 @@ class ExtraSensors:
         origin_altitude_m: float,
         inputs: np.ndarray,
         cast: Callable[[np.ndarray, np.ndarray], float],
-        outlets: Outlets,
+        sinks: SinkGroup,
         vehicle: str = "",
         start_ns: int = 0,
     ) -> None:
         self._altitude = origin_altitude_m
         self._wind = inputs[layout.WIND : layout.WIND + 3]
         self._cast = cast
-        self._outlets = outlets
+        self._sinks = sinks
         sensors = make_extra_sensors(parameters)
         place = topics.below(vehicle)
         self.topics = [place(topics.Topic(s.topic, s.msgtype, float(s.rate_hz))) for s in sensors]
@@ -142,7 +142,7 @@ class ExtraSensors:
             for stamp_ns in due.until(step.end_ns):
                 fields = _sample(sensor, stamp_ns, self._truth(step.at(stamp_ns)))
                 if fields is not None:
-                    self._outlets.emit(topic, stamp_ns, _message(sensor, stamp_ns, fields))
+                    self._sinks.publish_cdr(topic, stamp_ns, _message(sensor, stamp_ns, fields))
                     readings.append(ExtraReading(sensor, stamp_ns, fields))
         return readings
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.parameters import load_parameters_file, parameter
-from aerotwin_px4_bridge import Mission
+from aerotwin_px4_bridge import MissionPlan
 from aerotwin_simulator.loop_cpu import cpu_of_instance
 from aerotwin_simulator.parameters import CHOSEN_CPU, SimulatorParameters
 
@@ -126,7 +126,7 @@ def plan_vehicles(parameters: SimulatorParameters) -> list[VehiclePlan]:
     return plans
 
 
-def side_by_side(mission: Mission, plan: VehiclePlan) -> Mission:
+def side_by_side(mission: MissionPlan, plan: VehiclePlan) -> MissionPlan:
     """Return the mission as a vehicle flies it: like vehicles each from their own start.
 
     Raises

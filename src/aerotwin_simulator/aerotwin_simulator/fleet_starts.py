@@ -17,7 +17,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_multirotor_dynamics import load_airframe
-from aerotwin_px4_bridge import Mission
+from aerotwin_px4_bridge import MissionPlan
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator.collision import N_DIRECTIONS, ROUGH_M, frame_lines, mesh_at
 from aerotwin_simulator.fleet import SPACING_M, VehiclePlan, side_by_side
@@ -122,7 +122,7 @@ class _Room:
         parameters = first.parameters
         if parameters.mission == "none" or not parameters.is_mavlink:
             return np.empty((0, 3))
-        mission = side_by_side(load_parameters_file(Mission, parameters.mission), first)
+        mission = side_by_side(load_parameters_file(MissionPlan, parameters.mission), first)
         start = self._above_ground(self._world.start_p_map)
         hover = start + np.array([0.0, 0.0, max(mission.takeoff_altitude_m - CLEAR_M, 0.0)])
         path, _ = mission.plan(hover, self._world.start_yaw)

@@ -30,9 +30,9 @@ from aerotwin_sensor_models import (
 from aerotwin_sensor_models import layout as sensed
 from aerotwin_simulator.inertial_messages import InertialMessages
 from aerotwin_simulator.inertial_step import InertialVehicle
-from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import NO_GNSS, SimulatorParameters
 from aerotwin_simulator.readings import FIELD, FORCE, PRESSURE, RATE, TEMPERATURE, Readings
+from aerotwin_simulator.sinks import SinkGroup
 from aerotwin_simulator.truth import TruthStep, rotation
 
 
@@ -86,12 +86,12 @@ class InertialSensors:
         self,
         parameters: SimulatorParameters,
         origin: GeodeticPoint,
-        outlets: Outlets,
+        sinks: SinkGroup,
         vehicle: str = "",
         start_ns: int = 0,
         airframe: Airframe | None = None,
     ) -> None:
-        self._outlets = outlets
+        self._sinks = sinks
         self._vibration: RotorVibration | None = None
         if airframe is not None:
             p = parameters
@@ -155,12 +155,12 @@ class InertialSensors:
         step, in_step = readings.step, self.in_step
         if in_step & sensed.MAGNETOMETER:
             readings.has_field = True
-            self._emit_field(step.end_ns, readings)
+            self._publish_magnetic_field(step.end_ns, readings)
         else:
             self._sample_magnetometer(step, readings)
         if in_step & sensed.BAROMETER:
             readings.has_pressure = True
-            self._emit_pressure(step.end_ns, readings)
+            self._publish_pressure(step.end_ns, readings)
         else:
             self._sample_barometer(step, readings)
         readings.fixes.clear()
@@ -168,23 +168,23 @@ class InertialSensors:
             self._sample_gnss(step, readings, self._gnss)
         if in_step & sensed.IMU:
             readings.has_imu, readings.imu_ns = True, step.end_ns
-            self._emit_imu(step.end_ns, readings)
+            self._publish_imu(step.end_ns, readings)
         else:
             self._sample_imu(step, readings)
 
-    def _emit_imu(self, stamp_ns: int, readings: Readings) -> None:
-        if not self._outlets.is_empty:
-            self._outlets.emit(*self._messages.imu(stamp_ns, readings.values[:6].tolist()))
+    def _publish_imu(self, stamp_ns: int, readings: Readings) -> None:
+        if not self._sinks.is_empty:
+            self._sinks.publish_cdr(*self._messages.imu(stamp_ns, readings.values[:6].tolist()))
 
-    def _emit_field(self, stamp_ns: int, readings: Readings) -> None:
-        if not self._outlets.is_empty:
+    def _publish_magnetic_field(self, stamp_ns: int, readings: Readings) -> None:
+        if not self._sinks.is_empty:
             values = readings.values[FIELD].tolist()
-            self._outlets.emit(*self._messages.magnetic_field(stamp_ns, values))
+            self._sinks.publish_cdr(*self._messages.magnetic_field(stamp_ns, values))
 
-    def _emit_pressure(self, stamp_ns: int, readings: Readings) -> None:
-        if not self._outlets.is_empty:
+    def _publish_pressure(self, stamp_ns: int, readings: Readings) -> None:
+        if not self._sinks.is_empty:
             pressure = float(readings.values[PRESSURE])
-            self._outlets.emit(*self._messages.pressure(stamp_ns, pressure))
+            self._sinks.publish_cdr(*self._messages.pressure(stamp_ns, pressure))
 
     def _sample_imu(self, step: TruthStep, readings: Readings) -> None:
         due, readings.has_imu = self._dues[0], False
@@ -195,7 +195,7 @@ class InertialSensors:
             readings.values[FORCE] = sample.specific_force
             readings.values[RATE] = sample.angular_velocity
             readings.has_imu, readings.imu_ns = True, stamp_ns
-            self._emit_imu(stamp_ns, readings)
+            self._publish_imu(stamp_ns, readings)
 
     def _felt(self, elapsed_s: float, truth: np.ndarray) -> Sequence[np.ndarray]:
         """Return specific force, angular velocity and its rate as the IMU feels them."""
@@ -211,7 +211,7 @@ class InertialSensors:
             elapsed = due.elapsed_s(stamp_ns)
             field = self.unit.magnetometer.sample(elapsed, R_map_body, self._field_map)
             readings.values[FIELD], readings.has_field = field, True
-            self._emit_field(stamp_ns, readings)
+            self._publish_magnetic_field(stamp_ns, readings)
 
     def _sample_barometer(self, step: TruthStep, readings: Readings) -> None:
         due, readings.has_pressure = self._dues[2], False
@@ -221,7 +221,7 @@ class InertialSensors:
             readings.values[PRESSURE] = sample.pressure_pa
             readings.values[TEMPERATURE] = sample.temperature_k
             readings.has_pressure = True
-            self._emit_pressure(stamp_ns, readings)
+            self._publish_pressure(stamp_ns, readings)
 
     def _sample_gnss(self, step: TruthStep, readings: Readings, gnss: Gnss) -> None:
         """Measure at the due time; hand over when the receiver's delay has passed."""
@@ -234,9 +234,9 @@ class InertialSensors:
         while queue and queue[0][0] + self._gnss_delay_ns <= step.end_ns:
             stamp_ns, fix = queue.popleft()
             readings.fixes.append(fix)
-            if not self._outlets.is_empty:
+            if not self._sinks.is_empty:
                 for topic, cdr in self._messages.fix(stamp_ns, fix):
-                    self._outlets.emit(topic, step.end_ns, cdr)
+                    self._sinks.publish_cdr(topic, step.end_ns, cdr)
 
 
 def _messages(

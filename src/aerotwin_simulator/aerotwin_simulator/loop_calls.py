@@ -28,7 +28,7 @@ class LoopCalls:
 
     # -- other threads ------------------------------------------------------------------------
 
-    def put(self, call: Callable[[], None], answer: "Future[Any] | None" = None) -> None:
+    def schedule(self, call: Callable[[], None], answer: "Future[Any] | None" = None) -> None:
         """Have a call made, and do not wait for it.
 
         Raises
@@ -59,7 +59,7 @@ class LoopCalls:
             finally:
                 answer.cancel()  # without effect on one that is set
 
-        self.put(call, answer)
+        self.schedule(call, answer)
         return answer.result()
 
     # -- the loop -----------------------------------------------------------------------------

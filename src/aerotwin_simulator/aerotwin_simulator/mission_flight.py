@@ -15,8 +15,8 @@ from aerotwin_worlds import World
 
 Positioning = Literal["gnss", "tracker", "given"]
 """How the autopilot knows its place: by GNSS; by a tracker on the ground, such as a motion capture;
-or by poses that the caller gives by `SimulatedVehicle.take_pose`, and flies the mission in their
-frame. With the last two there is no GNSS, from the first moment to the last."""
+or by poses passed to `SimulatedVehicle.on_external_odometry`, in whose frame the mission is flown.
+With the last two there is no GNSS, from the first moment to the last."""
 _CHOICES: dict[Positioning, dict[str, Any]] = {
     "gnss": {},
     "tracker": {"gnss": "none", "external_vision": "simulated", "anchor_mission": False},

@@ -46,7 +46,7 @@ class Pacer:
         """Forget the past (after a pause or a wait), so that lost time is not caught up."""
         self._anchor = None
 
-    def keep(self, stamp_ns: int) -> None:
+    def wait_until_due(self, stamp_ns: int) -> None:
         """Sleep until simulated time stamp_ns is due."""
         while (ahead := self._ahead_s(stamp_ns)) > 0.0:
             self._sleep(min(ahead, LONGEST_SLEEP_S))

@@ -11,7 +11,7 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_multirotor_dynamics import load_airframe
-from aerotwin_px4_bridge import Mission
+from aerotwin_px4_bridge import MissionPlan
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.controllers import BackendSetup, check_controller
 from aerotwin_simulator.extra_sensors import make_extra_sensors
@@ -42,7 +42,7 @@ def check_before_flight(parameters: SimulatorParameters) -> None:
             airframe = load_airframe(own.airframe)
             mission = None
             if own.mission != "none" and own.is_mavlink:
-                mission = side_by_side(load_parameters_file(Mission, own.mission), plan)
+                mission = side_by_side(load_parameters_file(MissionPlan, own.mission), plan)
             _check_unused_mission(own)
             check_controller(
                 BackendSetup(

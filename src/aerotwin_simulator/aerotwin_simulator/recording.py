@@ -10,7 +10,7 @@ from aerotwin_simulator.sensor_setup import Setup, flat
 from aerotwin_simulator.topics import Topic, resolve
 
 
-class BagOutlet:
+class BagSink:
     """Records what the loop emits and what other nodes publish, in one writer.
 
     Names in the bag are those below the vehicle's namespace, whatever it is; only a fleet's begin
@@ -36,7 +36,7 @@ class BagOutlet:
         self._names[topic.name] = resolve(topic.name)
         self.writer.add_topic(self._names[topic.name], topic.msgtype, latched=topic.is_latched)
 
-    def emit(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
+    def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
         """Write one message; a topic that is not recorded is passed over."""
         name = self._names.get(topic.name)
         if name is not None:

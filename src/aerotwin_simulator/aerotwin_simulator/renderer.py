@@ -5,7 +5,7 @@
 from collections.abc import Sequence
 
 from aerotwin_meshes import TexturedMesh
-from aerotwin_rendering import Frame, Rasteriser, View
+from aerotwin_rendering import CameraView, Rasteriser, RenderedFrame
 from aerotwin_worlds import World
 
 
@@ -22,7 +22,7 @@ class Renderer:
         self._meshes: Sequence[TexturedMesh] = world.meshes
         self._rasteriser: Rasteriser | None = None
 
-    def render(self, views: Sequence[View]) -> list[Frame]:
+    def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:
         """Return what all views of one instant show."""
         if self._rasteriser is None:
             self._rasteriser = Rasteriser(self._meshes)

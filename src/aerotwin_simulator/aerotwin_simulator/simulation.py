@@ -24,11 +24,11 @@ from aerotwin_simulator import topics
 from aerotwin_simulator.fleet import plan_vehicles
 from aerotwin_simulator.fleet_starts import place_side_by_side
 from aerotwin_simulator.loop_cpu import loop_cpu
-from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.renderer import Renderer
+from aerotwin_simulator.sinks import SinkGroup
 from aerotwin_simulator.surroundings import Surroundings
-from aerotwin_simulator.topics import Outlet
+from aerotwin_simulator.topics import MessageSink
 from aerotwin_simulator.vehicle import STATUS_RATE_HZ, SimulatedVehicle
 from aerotwin_simulator.world_follower import WorldFollower
 from aerotwin_worlds import World
@@ -79,14 +79,14 @@ class Simulation:
         parameters: SimulatorParameters,
         world: World,
         folder: Path,
-        outlets: Sequence[Outlet],
+        sinks: Sequence[MessageSink],
         *,
         before_frame: Callable[[int], None] | None = None,
         before_scan: Callable[[int], None] | None = None,
         spin: Callable[[float], None] | None = None,
     ) -> None:
         self.parameters, self.world = parameters, world
-        self._outlets = Outlets(outlets)
+        self._sinks = SinkGroup(sinks)
         self._before_frame, self._before_scan = before_frame, before_scan
         self._step_ns = parameters.step_ns
         self._free_cpus: set[int] = set()
@@ -115,7 +115,7 @@ class Simulation:
                     renderer=renderer,
                     plane=plane,
                     folder=folder,
-                    outlets=self._outlets,
+                    sinks=self._sinks,
                     before_frame=self._before_frame if plan is leader else None,
                     before_scan=self._before_scan if plan is scanner else None,
                     spin=spin,
@@ -126,9 +126,9 @@ class Simulation:
             raise
 
     def _declare_topics(self) -> None:
-        self._outlets.add(topics.OF_THE_WORLD)
+        self._sinks.add(topics.OF_THE_WORLD)
         for vehicle in self.vehicles:
-            self._outlets.add(vehicle.published)
+            self._sinks.add(vehicle.published)
 
     @property
     def leader(self) -> SimulatedVehicle:
@@ -187,7 +187,7 @@ class Simulation:
         if self.stamp_ns == 0:
             fixed = [edge for vehicle in self.vehicles for edge in vehicle.static_transforms()]
             cdr = serialize(messages.transform_message(fixed))
-            self._outlets.emit(topics.TF_STATIC, 0, cdr)
+            self._sinks.publish_cdr(topics.TF_STATIC, 0, cdr)
 
     def _pin(self) -> None:
         """Share one processor with the autopilots."""
@@ -230,24 +230,24 @@ class Simulation:
         """Advance by one step; sets `outcome` when the flight is over."""
         begin_ns = self.stamp_ns
         end_ns = self.stamp_ns = begin_ns + self._step_ns
-        if not self._outlets.is_empty:
+        if not self._sinks.is_empty:
             for stamp_ns in self._clock_due.until(end_ns):
-                self._outlets.emit(topics.CLOCK, stamp_ns, self._clock.pack(stamp_ns, ()))
+                self._sinks.publish_cdr(topics.CLOCK, stamp_ns, self._clock.pack(stamp_ns, ()))
         if self._follower.is_due(begin_ns):
             self._follower.follow(np.array([vehicle.p_map_body for vehicle in self.vehicles]))
         for vehicle in self.vehicles:
             vehicle.advance(begin_ns, end_ns)
         for vehicle in self.vehicles:
-            vehicle.take_command(end_ns)
-        if not self._outlets.is_empty:
-            self._emit_status(end_ns)
+            vehicle.receive_command(end_ns)
+        if not self._sinks.is_empty:
+            self._publish_status(end_ns)
         self._check_end()
 
-    def _emit_status(self, end_ns: int) -> None:
+    def _publish_status(self, end_ns: int) -> None:
         for stamp_ns in self._status_due.until(end_ns):
-            statuses = [vehicle.emit_status(stamp_ns) for vehicle in self.vehicles]
+            statuses = [vehicle.publish_status(stamp_ns) for vehicle in self.vehicles]
             cdr = serialize(messages.diagnostics_message(stamp_ns, statuses))
-            self._outlets.emit(topics.DIAGNOSTICS, stamp_ns, cdr)
+            self._sinks.publish_cdr(topics.DIAGNOSTICS, stamp_ns, cdr)
 
     def _check_end(self) -> None:
         with_end = [vehicle for vehicle in self.vehicles if vehicle.backend.has_end]

@@ -7,7 +7,7 @@ import dataclasses
 from aerotwin_core.errors import ParameterError
 from aerotwin_sensor_models import CameraParameters, load_preset
 from aerotwin_simulator import topics
-from aerotwin_simulator.body_camera import MONO, BodyCamera, Eye, Outlets
+from aerotwin_simulator.body_camera import MONO, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.parameters import NO_PRESET, SimulatorParameters
 from aerotwin_simulator.renderer import Renderer
@@ -60,11 +60,12 @@ def _named_preset(parameters: SimulatorParameters) -> CameraParameters:
     name = parameters.camera_preset
     preset: CameraParameters = load_preset("camera", name)
     defaults = {field.name: field.default for field in dataclasses.fields(parameters)}
-    for given in (*_OF_THE_LENS, "camera_noise"):
-        if getattr(parameters, given) != defaults[given]:
+    for provided in (*_OF_THE_LENS, "camera_noise"):
+        if getattr(parameters, provided) != defaults[provided]:
             raise ParameterError(
-                f"{given}: expected its default ({defaults[given]}) beside camera_preset {name},"
-                f" found {getattr(parameters, given)}; the preset has its own: leave one of them"
+                f"{provided}: expected its default ({defaults[provided]}) beside "
+                f"camera_preset {name},"
+                f" found {getattr(parameters, provided)}; the preset has its own: leave one of them"
             )
     if preset.baseline_m == 0.0:
         raise ParameterError(
@@ -94,7 +95,7 @@ def stereo_eyes(
                     (parameters.camera_forward_m, y, 0.0), pitch_deg=parameters.camera_pitch_deg
                 ),
                 camera_index=2 * parameters.instance + k,
-                outlets={MONO: Outlets(image=place(image), info=place(info))},
+                sinks={MONO: CameraTopics(image=place(image), info=place(info))},
                 baseline_m=k * preset.baseline_m,
             )
         )

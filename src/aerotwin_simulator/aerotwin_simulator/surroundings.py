@@ -13,9 +13,9 @@ from aerotwin_multirotor_dynamics import layout
 from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import seed_sequence
-from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.renderer import Renderer
+from aerotwin_simulator.sinks import SinkGroup
 from aerotwin_worlds import World
 
 CLEAR_M = 2.0
@@ -56,13 +56,13 @@ class Surroundings:
     renderer: Renderer
     plane: LocalTangentPlane
     folder: Path
-    outlets: Outlets
+    sinks: SinkGroup
     before_frame: Callable[[int], None] | None
     before_scan: Callable[[int], None] | None
     spin: Callable[[float], None]
 
 
-class Surface:
+class GroundTracker:
     """Keeps the ground plane in the inputs of a vehicle up to date.
 
     Parameters

@@ -36,13 +36,13 @@ class Topic:
     is_cloud: bool = False
 
 
-class Outlet(Protocol):
+class MessageSink(Protocol):
     """Where messages go: the bag, ROS, a test."""
 
     def add(self, topic: Topic) -> None:
         """Prepare for a topic; called once for each before its first message."""
 
-    def emit(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
+    def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
         """Take one serialised message of simulated time stamp_ns."""
 
 

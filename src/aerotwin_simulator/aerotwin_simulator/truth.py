@@ -59,7 +59,7 @@ def transform(state: np.ndarray) -> np.ndarray:
     return make_transform(rotation(state), state[layout.POSITION])
 
 
-class TruthMessages:
+class SimulatorTruthMessages:
     """Serialises truth/odom, truth/accel and rotors of state arrays, and truth/imu_bias.
 
     Parameters

@@ -14,7 +14,7 @@ from aerotwin_core.messages import diagnostics_message, serialize
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics import Multirotor, layout, load_airframe, standing_pose
-from aerotwin_px4_bridge import AutopilotLost, Commander, Mission, VisionPose
+from aerotwin_px4_bridge import AutopilotLost, Commander, MissionPlan, VisionPose
 from aerotwin_simulator import topics
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.collision import Collision, CollisionWatch, describe_ground_crash
@@ -29,8 +29,8 @@ from aerotwin_simulator.mounting import eye_transforms, imu_transform
 from aerotwin_simulator.parameters import NO_GNSS
 from aerotwin_simulator.readings import Readings
 from aerotwin_simulator.sensor_setup import Setup, sensor_setup
-from aerotwin_simulator.surroundings import Air, Surface, Surroundings
-from aerotwin_simulator.truth import TruthMessages, TruthStep
+from aerotwin_simulator.surroundings import Air, GroundTracker, Surroundings
+from aerotwin_simulator.truth import SimulatorTruthMessages, TruthStep
 from aerotwin_simulator.vehicle_cameras import make_vehicle_cameras
 
 STATUS_RATE_HZ = 1.0
@@ -76,25 +76,25 @@ class SimulatedVehicle:
     def __init__(self, plan: VehiclePlan, surroundings: Surroundings) -> None:
         parameters = plan.parameters
         self.name, self.parameters = plan.name, parameters
-        self._plan, self._surroundings, self._outlets = plan, surroundings, surroundings.outlets
+        self._plan, self._surroundings, self._sinks = plan, surroundings, surroundings.sinks
         self._place = topics.below(plan.name)
         self._airframe = load_airframe(parameters.airframe)
         self._n_rotors = len(self._airframe.rotors)
         self._mission = None
         if parameters.mission != "none" and parameters.is_mavlink:
-            mission = load_parameters_file(Mission, parameters.mission)
+            mission = load_parameters_file(MissionPlan, parameters.mission)
             self._mission = side_by_side(mission, plan)
         self._cameras = make_vehicle_cameras(parameters, surroundings.renderer, plan.name)
         self._truth_due = Schedule(parameters.truth_rate_hz)
         self._bias_due = Schedule(topics.TRUTH_IMU_BIAS.rate_hz)
         self._estimate_due = Schedule(ESTIMATE_RATE_HZ)
         self._frame_due = Schedule(parameters.camera_rate_hz)
-        self._truth = TruthMessages(self._n_rotors, plan.name)
+        self._truth = SimulatorTruthMessages(self._n_rotors, plan.name)
         self._messages = ControllerMessages(plan.name)
         self._n_missed_before = 0
         self.commanders: tuple[Commander, ...] = ()  # from outside, known once it has ended
         self.has_commander: Callable[[], bool] = lambda: True
-        self._put(0)
+        self._reset_to_start(0)
 
     @property
     def title(self) -> str:
@@ -106,12 +106,12 @@ class SimulatedVehicle:
         """Steps for which no command came in time, over all resets."""
         return self._n_missed_before + self.backend.n_missed
 
-    def see(self, message: Any) -> None:
+    def on_external_odometry_message(self, message: Any) -> None:
         """Take a nav_msgs/Odometry of `external_odom` for the autopilot."""
         if isinstance(self._vision, VisionTopic):
             self._vision.receive(message)
 
-    def take_pose(self, pose: VisionPose) -> None:
+    def on_external_odometry(self, pose: VisionPose) -> None:
         """Take a pose for the autopilot from somebody in this process, as if from the topic.
 
         Raises
@@ -141,7 +141,7 @@ class SimulatedVehicle:
 
     # -- life ---------------------------------------------------------------------------------
 
-    def _put(self, stamp_ns: int) -> None:
+    def _reset_to_start(self, stamp_ns: int) -> None:
         """Put it at rest on the ground of its start, with fresh sensors and controller."""
         plan, around, parameters = self._plan, self._surroundings, self.parameters
         x, y = around.world.start_p_map[:2] + np.array([plan.start_east_m, plan.start_north_m])
@@ -168,22 +168,22 @@ class SimulatedVehicle:
             origin_altitude_m=origin.altitude_m,
         )
         self._sensors = InertialSensors(
-            parameters, origin, self._outlets, self.name, stamp_ns, airframe
+            parameters, origin, self._sinks, self.name, stamp_ns, airframe
         )
-        self._battery = BatteryMonitor(self._airframe, self._outlets, self.name, stamp_ns)
-        self._vision = make_vision(parameters, self._outlets, self.name, stamp_ns)
+        self._battery = BatteryMonitor(self._airframe, self._sinks, self.name, stamp_ns)
+        self._vision = make_vision(parameters, self._sinks, self.name, stamp_ns)
         self._mover = self._sensors.on(self.body)
         self._extra = ExtraSensors(
             parameters,
             origin.altitude_m,
             self._mover.inputs,
             around.queries.cast_one,
-            self._outlets,
+            self._sinks,
             self.name,
             stamp_ns,
         )
-        self._outlets.add(self._extra.topics)
-        self._surface = Surface(around.queries, self._mover.inputs)
+        self._sinks.add(self._extra.topics)
+        self._surface = GroundTracker(around.queries, self._mover.inputs)
         self._air = Air(parameters, self._mover.inputs)
         self._lidar: BodyLidar | None = None
         if parameters.has_lidar:
@@ -229,7 +229,7 @@ class SimulatedVehicle:
         self._n_missed_before = self.n_missed
         for camera in self._cameras:
             camera.restart(stamp_ns)
-        self._put(stamp_ns)
+        self._reset_to_start(stamp_ns)
 
     def warm_up(self) -> None:
         """Render and look around once, so that no step of the flight pays for what that takes."""
@@ -286,19 +286,19 @@ class SimulatedVehicle:
         except (FloatingPointError, ValueError) as error:
             self.end(f"it left what can be simulated: {error}", is_success=False)
             return
-        if not self._outlets.is_empty:
+        if not self._sinks.is_empty:
             for stamp_ns in self._truth_due.until(end_ns):
                 for topic, cdr in self._truth.messages(stamp_ns, step.at(stamp_ns)):
-                    self._outlets.emit(topic, stamp_ns, cdr)
+                    self._sinks.publish_cdr(topic, stamp_ns, cdr)
             for stamp_ns in self._bias_due.until(end_ns):
                 topic, cdr = self._truth.imu_bias(stamp_ns, self._sensors.unit.imu)
-                self._outlets.emit(topic, stamp_ns, cdr)
-        self._take_pictures(step)
+                self._sinks.publish_cdr(topic, stamp_ns, cdr)
+        self._publish_frames(step)
         if self._lidar is not None:
             for begin_ns, stamp_ns, cdr in self._lidar.clouds(step):
                 if self._surroundings.before_scan is not None:
                     self._surroundings.before_scan(begin_ns)
-                self._outlets.emit(self._lidar.topic, stamp_ns, cdr)
+                self._sinks.publish_cdr(self._lidar.topic, stamp_ns, cdr)
         self._sensors.collect(self._readings)
         try:
             self._readings.extra = self._extra.sample(step)
@@ -324,7 +324,7 @@ class SimulatedVehicle:
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
 
-    def _take_pictures(self, step: TruthStep) -> None:
+    def _publish_frames(self, step: TruthStep) -> None:
         """Hand out the frames that are complete; nodes are waited for at those of the first."""
         wait = self._surroundings.before_frame
         if wait is not None and not self._cameras:
@@ -335,15 +335,15 @@ class SimulatedVehicle:
                 if wait is not None and camera is self._cameras[0]:
                     wait(stamp_ns)
                 for topic, cdr in pictures:
-                    self._outlets.emit(topic, stamp_ns, cdr)
+                    self._sinks.publish_cdr(topic, stamp_ns, cdr)
 
-    def take_command(self, end_ns: int) -> None:
+    def receive_command(self, end_ns: int) -> None:
         """Take the controller's answer to the step, and see whether the flight is over."""
         try:
             if self.outcome is None or self.is_success:
-                self.backend.take_command()
-            if not self._outlets.is_empty:
-                self._emit_estimate(end_ns)
+                self.backend.receive_command()
+            if not self._sinks.is_empty:
+                self._publish_estimate(end_ns)
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
         self._check_end()
@@ -372,21 +372,21 @@ class SimulatedVehicle:
 
     # -- what is said of its controller ---------------------------------------------------------
 
-    def _emit_estimate(self, end_ns: int) -> None:
+    def _publish_estimate(self, end_ns: int) -> None:
         for stamp_ns in self._estimate_due.until(end_ns):
             estimate, setpoint = self.backend.estimate, self.backend.setpoint
             if estimate is not None and estimate.q_map_body is not None:
                 cdr = self._messages.odometry(estimate)
-                self._outlets.emit(self._place(topics.AUTOPILOT_ODOM), stamp_ns, cdr)
+                self._sinks.publish_cdr(self._place(topics.AUTOPILOT_ODOM), stamp_ns, cdr)
             if setpoint is not None:
                 cdr = self._messages.pose(stamp_ns, setpoint.p_map, setpoint.yaw)
-                self._outlets.emit(self._place(topics.SETPOINT), stamp_ns, cdr)
+                self._sinks.publish_cdr(self._place(topics.SETPOINT), stamp_ns, cdr)
 
-    def emit_status(self, stamp_ns: int) -> Status:
+    def publish_status(self, stamp_ns: int) -> Status:
         """Hand out the status of its controller, and return it."""
         status = self._status()
         cdr = serialize(diagnostics_message(stamp_ns, [status]))
-        self._outlets.emit(self._place(topics.AUTOPILOT_STATUS), stamp_ns, cdr)
+        self._sinks.publish_cdr(self._place(topics.AUTOPILOT_STATUS), stamp_ns, cdr)
         return status
 
     def _status(self) -> Status:

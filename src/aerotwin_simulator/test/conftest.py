@@ -14,7 +14,7 @@ from aerotwin_core.parameters import to_mapping
 from aerotwin_meshes import TexturedMesh
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.recording import BagOutlet
+from aerotwin_simulator.recording import BagSink
 from aerotwin_worlds import World
 
 CLIMBER = textwrap.dedent(
@@ -134,7 +134,7 @@ def fly(tmp_path, flat_world):
     def run(name: str = "flight", **parameters) -> tuple[Simulation, BagReader]:
         folder: Path = tmp_path / name
         folder.mkdir()
-        bag = BagOutlet(folder / "bag")
+        bag = BagSink(folder / "bag")
         values = SimulatorParameters(**{"camera": False, "duration_s": 20.0, **parameters})
         simulation = None
         try:

@@ -13,7 +13,7 @@ from aerotwin_core.time import from_seconds
 from aerotwin_meshes import TexturedMesh
 from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.body_camera import DEPTH, IDS, RGB, BodyCamera, Eye, Outlets
+from aerotwin_simulator.body_camera import DEPTH, IDS, RGB, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.renderer import Renderer
 from aerotwin_simulator.topics import Topic
 from aerotwin_simulator.vehicle_cameras import check_vehicle_cameras
@@ -39,13 +39,13 @@ def look(flat_world):
     """Return the frame, and the measured depth, of a camera before walls."""
 
     def at(walls, kinds):
-        outlets = Outlets(image=Topic("image", ""), info=Topic("info", ""))
+        sinks = CameraTopics(image=Topic("image", ""), info=Topic("info", ""))
         eye = Eye(
             name="eye",
             frame_id="",
             T_body_optical=np.eye(4),
             camera_index=0,
-            outlets=dict.fromkeys(kinds, outlets),
+            sinks=dict.fromkeys(kinds, sinks),
         )
         world = dataclasses.replace(flat_world, meshes=tuple(wall(*w) for w in walls))
         parameters = CameraParameters(**SMALL, **RANGE)

@@ -76,8 +76,8 @@ class Partner:
 
         self.taken: dict[str, list] = {}
         node = self.node = rclpy.create_node("partner")
-        wanted = dict.fromkeys(("stereo/left/image_raw", "depth/image_rect"), Image)
-        for name, cls in {**wanted, "step/ack": Header}.items():
+        requested = dict.fromkeys(("stereo/left/image_raw", "depth/image_rect"), Image)
+        for name, cls in {**requested, "step/ack": Header}.items():
             take = self.taken.setdefault(name, []).append
             node.create_subscription(cls, name, take, reliable(50), raw=True)
         self.mounting: list = []

@@ -13,10 +13,10 @@ from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
 from aerotwin_core.messages import stamp_ns
 from aerotwin_core.parameters import load_parameters
-from aerotwin_rendering import Frame, Rasteriser
+from aerotwin_rendering import Rasteriser, RenderedFrame
 from aerotwin_sensor_models import CameraParameters
 from aerotwin_simulator import Simulation, SimulatorParameters, renderer
-from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, Eye, Outlets
+from aerotwin_simulator.body_camera import DEPTH, IDS, MONO, RGB, BodyCamera, CameraTopics, Eye
 from aerotwin_simulator.camera_file import load_cameras
 from aerotwin_simulator.mounting import T_body_optical
 from aerotwin_simulator.preflight import check_before_flight
@@ -257,7 +257,7 @@ class Echo:
         for view in views:
             image = np.zeros((view.camera.height, view.camera.width), np.uint8)
             image[slice(*view.row_range)] = round(1e3 * view.T_map_optical[0, 3])
-            frames.append(Frame(image=image, depth=np.full(image.shape, 2.0, np.float32)))
+            frames.append(RenderedFrame(image=image, depth=np.full(image.shape, 2.0, np.float32)))
         return frames
 
 
@@ -268,7 +268,7 @@ def drive(readout_s, step_ns=4_000_000, end_ns=200_000_000):
         frame_id="eye_optical",
         T_body_optical=np.eye(4),
         camera_index=0,
-        outlets={MONO: Outlets(image=Topic("image", ""), info=Topic("info", ""))},
+        sinks={MONO: CameraTopics(image=Topic("image", ""), info=Topic("info", ""))},
     )
     parameters = CameraParameters(**SMALL, readout_s=readout_s)
     camera = BodyCamera(parameters, [eye], rate_hz=10.0, renderer=Echo(), seed=0)
@@ -285,7 +285,7 @@ def drive(readout_s, step_ns=4_000_000, end_ns=200_000_000):
 def test_the_eyes_of_a_pair_have_noise_of_their_own():
     def eye(k):
         kinds = {
-            kind: Outlets(image=Topic(f"{k}/{kind}", ""), info=Topic("info", ""))
+            kind: CameraTopics(image=Topic(f"{k}/{kind}", ""), info=Topic("info", ""))
             for kind in (MONO, DEPTH)
         }
         return Eye(
@@ -293,7 +293,7 @@ def test_the_eyes_of_a_pair_have_noise_of_their_own():
             frame_id="",
             T_body_optical=np.eye(4),
             camera_index=k,
-            outlets=kinds,
+            sinks=kinds,
         )
 
     noise = {"read_noise_dn": 5.0}
@@ -325,13 +325,13 @@ def test_a_rolling_shutter_sees_each_band_when_its_middle_row_is_read():
 
 @pytest.mark.parametrize("model", ["pinhole", "fisheye"])
 def test_a_rolling_shutter_at_rest_sees_what_a_global_one_sees(flat_world, model):
-    outlets = Outlets(image=Topic("image", ""), info=Topic("info", ""))
+    sinks = CameraTopics(image=Topic("image", ""), info=Topic("info", ""))
     eye = Eye(
         name="eye",
         frame_id="eye_optical",
         T_body_optical=T_body_optical((0.0, 0.0, 2.0), pitch_deg=20.0),
         camera_index=0,
-        outlets={RGB: outlets, DEPTH: outlets, IDS: outlets},
+        sinks={RGB: sinks, DEPTH: sinks, IDS: sinks},
     )
     seen = []
     for readout_s, n_bands in ((0.0, 1), (0.02, 3)):

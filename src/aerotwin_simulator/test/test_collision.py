@@ -16,7 +16,7 @@ from aerotwin_multirotor_dynamics.packing import state_length
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.collision import CollisionWatch, frame_lines
-from aerotwin_simulator.surroundings import Surface
+from aerotwin_simulator.surroundings import GroundTracker
 
 STEP_S = 0.004
 IRIS = load_airframe("iris")
@@ -63,7 +63,7 @@ def state_at(p_map, v_map=(0.0, 0.0, 0.0), rpy_deg=(0.0, 0.0, 0.0), n_contacts=0
 def fly_straight(queries, start, end, speed, rpy_deg=(0.0, 0.0, 0.0)):
     """Move from start to end; return the collision, where the vehicle was, and looks per step."""
     inputs = np.zeros(layout.COMMAND + 4)
-    surface, watch = Surface(queries, inputs), CollisionWatch(queries, IRIS, inputs, STEP_S)
+    surface, watch = GroundTracker(queries, inputs), CollisionWatch(queries, IRIS, inputs, STEP_S)
     start, end = np.asarray(start, float), np.asarray(end, float)
     way = end - start
     v = speed * way / np.linalg.norm(way)
@@ -143,7 +143,7 @@ def test_a_tilted_hull_reaches_where_it_points(queries):
 def look_once(queries, airframe, p_map, rpy_deg=(0.0, 0.0, 0.0)):
     inputs = np.zeros(layout.COMMAND + 4)
     state = state_at(p_map, rpy_deg=rpy_deg)
-    Surface(queries, inputs).look(state)
+    GroundTracker(queries, inputs).look(state)
     return CollisionWatch(queries, airframe, inputs, STEP_S).look(state)
 
 
@@ -203,7 +203,7 @@ def test_free_flight_and_standing_are_seldom_looked_at(queries, height, speed, n
     for k in range(250):
         state = state_at((-20.0 + speed * k * STEP_S, 20.0, height), (speed, 0.0, 0.0), (0,) * 3,
                          n_contacts)  # fmt: skip
-        Surface(queries, inputs).look(state)
+        GroundTracker(queries, inputs).look(state)
         assert watch.look(state) is None
     assert counting.n_asked <= most
 

@@ -195,8 +195,8 @@ def _gnss_preset(tmp_path: Path, delay_s: float) -> str:
 
 def test_the_embedded_autopilot_is_told_the_delay_of_its_receiver(tmp_path):
     make_process(_setup(tmp_path, gnss=_gnss_preset(tmp_path, 0.17)))
-    told = load_autopilot_parameters(tmp_path / "autopilot_0.yaml")
-    assert told.estimator.gnss_delay_s == 0.17
+    reported = load_autopilot_parameters(tmp_path / "autopilot_0.yaml")
+    assert reported.estimator.gnss_delay_s == 0.17
 
 
 def test_a_delay_that_the_estimator_cannot_look_back_is_refused_before_the_flight(tmp_path):
@@ -215,12 +215,12 @@ def test_a_step_without_an_imu_reading_does_not_wait_for_a_command(tmp_path):
         _setup(tmp_path, controller="ros2", command_wait_s=LIMIT_S, step_s=0.002)
     )
     backend.hand_over(_readings(2_000_000, None))
-    backend.take_command()
+    backend.receive_command()
     backend.hand_over(_readings(4_000_000, 4_000_000))
     backend.receive(4_000_000, [1.0] * 4)
-    backend.take_command()
+    backend.receive_command()
     backend.hand_over(_readings(6_000_000, None))
-    backend.take_command()
+    backend.receive_command()
     assert backend.n_missed == 0
 
 
@@ -228,7 +228,7 @@ def test_a_command_answers_the_stamp_of_a_reading_within_the_step(tmp_path):
     backend = TopicCommands(_setup(tmp_path, controller="ros2", command_wait_s=LIMIT_S))
     backend.hand_over(_readings(8_000_000, 5_000_000))
     backend.receive(5_000_000, [1.0] * 4)
-    backend.take_command()
+    backend.receive_command()
     assert backend.n_missed == 0
 
 
@@ -237,7 +237,7 @@ def test_a_command_from_the_future_is_refused_and_counted_in_lockstep(tmp_path):
     backend.hand_over(_readings(4_000_000, 4_000_000))
     backend.receive(4_000_001, [1.0] * 4)
     assert (backend.n_received, backend.n_refused) == (0, 1)
-    backend.take_command()
+    backend.receive_command()
     assert backend.n_missed == 1
 
 
@@ -248,7 +248,7 @@ def test_a_vehicle_that_crashes_after_its_mission_is_no_success(faults, flat_wor
     vehicle = simulation.vehicles[0]
     vehicle.end("the mission is flown", is_success=True)
     vehicle._mover.state[layout.IS_CRASHED] = 1.0
-    vehicle.take_command(simulation.stamp_ns)
+    vehicle.receive_command(simulation.stamp_ns)
     assert not vehicle.is_success
     assert "crashed" in vehicle.outcome
 
@@ -311,10 +311,10 @@ def test_poses_in_another_frame_are_refused_counted_and_shown(flat_world, tmp_pa
         vehicle = simulation.vehicles[0]
         still = (0.0, 0.0, 0.0)
         for frame in ("odom", "map", ""):
-            vehicle.see(
+            vehicle.on_external_odometry_message(
                 odometry_message(0, frame, "base_link", still, (0.0, 0.0, 0.0, 1.0), still, still)
             )
-        _, _, _, values = vehicle.emit_status(0)
+        _, _, _, values = vehicle.publish_status(0)
     finally:
         simulation.close()
     assert values["vision_refused"] == "1"
@@ -329,9 +329,9 @@ def test_poses_from_this_process_are_for_who_flies_on_vision(flat_world, tmp_pat
             vehicle = simulation.vehicles[0]
             if kind == "none":
                 with pytest.raises(ValueError, match="external_vision topic only, got none"):
-                    vehicle.take_pose(pose)
+                    vehicle.on_external_odometry(pose)
             else:
-                vehicle.take_pose(pose)
+                vehicle.on_external_odometry(pose)
                 assert vehicle._vision.collect(None) == [pose]
         finally:
             simulation.close()

@@ -8,7 +8,7 @@ import pytest
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import stamp_ns
-from aerotwin_px4_bridge import Mission, Waypoint
+from aerotwin_px4_bridge import MissionPlan, Waypoint
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.fleet import plan_vehicles, side_by_side
 
@@ -99,7 +99,7 @@ def test_vehicles_stand_at_their_starts_and_their_homes_are_there(tmp_path, flat
 
 
 def test_like_vehicles_fly_one_mission_side_by_side_and_a_fleet_s_as_it_stands():
-    mission = Mission(waypoints=(Waypoint(position_m=(10.0, 2.0, 5.0), yaw_deg=30.0),))
+    mission = MissionPlan(waypoints=(Waypoint(position_m=(10.0, 2.0, 5.0), yaw_deg=30.0),))
     first, _, third = plan_vehicles(SimulatorParameters(instances=3))
     third = dataclasses.replace(third, start_north_m=6.0)
     assert side_by_side(mission, first) == mission
@@ -113,7 +113,7 @@ def test_like_vehicles_fly_one_mission_side_by_side_and_a_fleet_s_as_it_stands()
 def two_flights(tmp_path_factory, flat_world):
     """Two vehicles with embedded autopilots, flown for the same seconds twice."""
     from aerotwin_core.bag import BagReader
-    from aerotwin_simulator.recording import BagOutlet
+    from aerotwin_simulator.recording import BagSink
 
     folder = tmp_path_factory.mktemp("fleet")
     (folder / "hover.yaml").write_text(HOVER)
@@ -128,7 +128,7 @@ def two_flights(tmp_path_factory, flat_world):
     flights = []
     for name in ("first", "second"):
         (folder / name).mkdir()
-        bag = BagOutlet(folder / name / "bag")
+        bag = BagSink(folder / name / "bag")
         simulation = Simulation(parameters, flat_world, folder / name, [bag])
         try:
             simulation.start()

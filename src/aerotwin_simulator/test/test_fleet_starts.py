@@ -10,7 +10,7 @@ import pytest
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_meshes import TexturedMesh
-from aerotwin_px4_bridge import Mission, Waypoint
+from aerotwin_px4_bridge import MissionPlan, Waypoint
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.fleet import plan_vehicles
@@ -102,7 +102,7 @@ def test_several_vehicles_with_one_track_are_refused(tmp_path, flat_world):
 
     track = "t,x,y,z\n"
     (tmp_path / "track.csv").write_text(track)
-    mission = Mission(waypoints=(Waypoint(position_m=(1.0, 0.0, 5.0)),))
+    mission = MissionPlan(waypoints=(Waypoint(position_m=(1.0, 0.0, 5.0)),))
     object.__setattr__(mission, "track", "track.csv")
     for plan in plan_vehicles(SimulatorParameters(instances=2)):
         with pytest.raises(ParameterError, match="expected 1 with a track"):

@@ -46,13 +46,13 @@ def fly_node(tmp_path, flat_world, monkeypatch):
         rclpy.init(args=["--ros-args", *arguments])
         node = SimulatorNode()
         node.n_recounts = 0
-        recount = node.outlet.recount
+        recount = node.sink.recount
 
         def count():
             node.n_recounts += 1
             recount()
 
-        node.outlet.recount = count
+        node.sink.recount = count
         result = fly(node, flat_world, tmp_path)
         node.destroy_node()
         return node, result
@@ -93,27 +93,27 @@ def test_a_flight_that_nobody_talks_to_leaves_the_middleware_alone(fly_node, mon
 
 
 def test_a_topic_that_is_declared_twice_has_one_publisher():
-    from aerotwin_simulator.ros.outlets import RosOutlet
+    from aerotwin_simulator.ros.sinks import RosSink
 
     made = []
     node = SimpleNamespace(create_publisher=lambda kind, name, *_, **__: made.append(name))
-    outlet = RosOutlet(node)
+    sink = RosSink(node)
     for _ in range(2):
-        outlet.add(topics.EXTERNAL_ODOM)
+        sink.add(topics.EXTERNAL_ODOM)
     assert made == ["external_odom"]
 
 
 def test_a_thinned_topic_is_sent_at_its_rate_in_wall_time():
-    from aerotwin_simulator.ros.outlets import RosOutlet
+    from aerotwin_simulator.ros.sinks import RosSink
 
     sent = []
     publisher = SimpleNamespace(get_subscription_count=lambda: 1, publish=sent.append)
-    outlet = RosOutlet(SimpleNamespace(create_publisher=lambda *_, **__: publisher))
+    sink = RosSink(SimpleNamespace(create_publisher=lambda *_, **__: publisher))
     topic = topics.Topic("slow", "sensor_msgs/msg/Imu", 0.1)
-    outlet.add(topic)
+    sink.add(topic)
     for is_thinned, n_sent in ((False, 50), (True, 1), (False, 50)):
         sent.clear()
-        outlet.set_thinned(is_thinned)
+        sink.set_thinned(is_thinned)
         for k in range(50):
-            outlet.emit(topic, k, b"imu")
+            sink.emit(topic, k, b"imu")
         assert len(sent) == n_sent

@@ -11,7 +11,7 @@ import pytest
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.frames import invert_transform, make_transform
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_ground_dynamics import NO_SLIP, Command, NoGroundError, UnicycleParameters
+from aerotwin_ground_dynamics import NO_SLIP, NoGroundError, UnicycleParameters, VelocityCommand
 from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import LidarParameters, load_preset
@@ -39,7 +39,7 @@ SINGLE = 1e-4
 T_BASE_LIDAR = make_transform([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]], [0.2, 0.1, 1.0])
 """Turned by 90 degrees to the left, beside the middle: a transpose would be seen."""
 EXACT = dataclasses.replace(UnicycleParameters(), slip=NO_SLIP, command_delay_s=0.0)
-TURNING = Command(0.8, 0.3)
+TURNING = VelocityCommand(0.8, 0.3)
 LIDAR = LidarParameters(n_rings=8, n_columns=256)
 
 
@@ -94,7 +94,7 @@ def run(sim, seconds, command=TURNING):
 
 def test_the_vehicle_stands_on_the_ground_below_a_roof(queries):
     sim = simulation(queries)
-    run(sim, 4.0, Command(1.0, 0.5))
+    run(sim, 4.0, VelocityCommand(1.0, 0.5))
     p = sim.vehicle.T_map_base[:3, 3]
     assert p[2] == pytest.approx(SLOPE * p[0], abs=SINGLE)
     assert sim.vehicle.T_map_base[:3, 2] * math.hypot(1.0, SLOPE) == pytest.approx(
@@ -134,7 +134,7 @@ def test_a_command_acts_after_the_latency(queries):
     for latency_s in (0.05, 0.15):
         sim = simulation(queries, latency_s=latency_s)
         sim.advance_to(PERIOD_NS)
-        run(sim, latency_s, Command(1.0, 0.0))
+        run(sim, latency_s, VelocityCommand(1.0, 0.0))
         assert sim.vehicle.twist.v_m_s == 0.0
         sim.advance_to(sim.stamp_ns + STEP_NS)
         assert sim.vehicle.twist.v_m_s > 0.0
@@ -143,7 +143,7 @@ def test_a_command_acts_after_the_latency(queries):
 def test_the_delay_of_the_vehicle_adds_to_the_latency(queries):
     late = dataclasses.replace(EXACT, command_delay_s=0.1)
     sim = simulation(queries, parameters=late, latency_s=0.1)
-    run(sim, 0.2, Command(1.0, 0.0))
+    run(sim, 0.2, VelocityCommand(1.0, 0.0))
     assert sim.vehicle.twist.v_m_s == 0.0
     sim.advance_to(sim.stamp_ns + STEP_NS)
     assert sim.vehicle.twist.v_m_s > 0.0
@@ -155,7 +155,7 @@ def test_the_same_seed_gives_the_same_bytes_however_the_time_is_cut(queries):
             queries, parameters=UnicycleParameters(), lidar=load_preset("lidar", "spinning_16"),
             seed=seed,
         )  # fmt: skip
-        sim.give(Command(0.8, 0.3))
+        sim.give(VelocityCommand(0.8, 0.3))
         scans = [scan for cut in cuts for scan in sim.advance_to(cut * STEP_NS)]
         return [scan.cloud.tobytes() for scan in scans], sim.truth.p_ref_body.tobytes()
 
@@ -195,7 +195,7 @@ def test_a_kidnapped_robot_stands_elsewhere_and_its_wheels_do_not_know(queries):
     move = Kidnapping(at_s=1.05, ahead_m=-8.0, left_m=3.0, turn_deg=90.0)
     sim = simulation(queries, start=(5.0, 0.0), faults=GroundFaults(kidnappings=(move,)))
     free = simulation(queries, start=(5.0, 0.0))
-    command = Command(0.8, 0.0)
+    command = VelocityCommand(0.8, 0.0)
     scans = run(sim, 1.05, command)
     run(free, 1.05, command)
     before = free.vehicle.T_map_base
@@ -232,29 +232,29 @@ def test_faults_are_said_in_words():
 
 
 @pytest.mark.parametrize(
-    "word", ["silent:20", "silent:a:b", "fog:1:2", "", "kidnapped:1:2:3:4:5", "blocked:1:2:3"]
+    "token", ["silent:20", "silent:a:b", "fog:1:2", "", "kidnapped:1:2:3:4:5", "blocked:1:2:3"]
 )
-def test_a_fault_that_is_none_is_refused_with_the_words_that_are(word):
+def test_a_fault_that_is_none_is_refused_with_the_words_that_are(token):
     with pytest.raises(UserError, match=r"must be one of silent:FROM:SECONDS"):
-        faults_of([word])
+        faults_of([token])
 
 
-@pytest.mark.parametrize("word", ["silent:-1:5", "blocked:1:2:60:-60", "kidnapped:nan:1"])
-def test_a_fault_out_of_range_is_refused_with_its_word(word):
-    with pytest.raises(ParameterError, match=f"--fault {word}"):
-        faults_of([word])
+@pytest.mark.parametrize("token", ["silent:-1:5", "blocked:1:2:60:-60", "kidnapped:nan:1"])
+def test_a_fault_out_of_range_is_refused_with_its_word(token):
+    with pytest.raises(ParameterError, match=f"--fault {token}"):
+        faults_of([token])
 
 
 def test_a_vehicle_that_drives_off_the_world_says_so(queries):
     sim = simulation(queries, start=(-58.0, 0.0))
     with pytest.raises(NoGroundError, match="no ground"):
-        run(sim, 5.0, Command(-1.5, 0.0))
+        run(sim, 5.0, VelocityCommand(-1.5, 0.0))
 
 
 def test_a_robot_may_carry_a_radar_whose_turns_are_as_long_as_they_are(queries):
     """The slope pitches it, by which the wall is a little farther along its beam."""
     sim, radar = radar_simulation(queries)
-    turns = run(sim, 1.0, Command())
+    turns = run(sim, 1.0, VelocityCommand())
     assert [turn.stamp_ns for turn in turns] == [0, 250_000_000, 500_000_000, 750_000_000]
     # the radar looks to the left of the robot, which faces the wall: the wall is to its right
     right = int(np.argmin(np.abs(radar.azimuths + math.pi / 2.0)))
@@ -268,10 +268,10 @@ def test_a_blocked_or_silent_radar_says_nothing(queries):
     blocked = BlockedSector(from_s=0.0, until_s=0.6, azimuth_deg=90.0, width_deg=60.0)
     faults = GroundFaults(blocked=(blocked,), silences=(LidarSilence(from_s=0.6, until_s=0.8),))
     sim, radar = radar_simulation(queries, faults=faults)
-    turns = run(sim, 1.0, Command())
+    turns = run(sim, 1.0, VelocityCommand())
     assert [turn.stamp_ns for turn in turns] == [0, 250_000_000, 750_000_000]
     inside = np.abs(np.degrees(radar.azimuths) - 90.0) < 30.0 - 1e-6
     free, _ = radar_simulation(queries)
-    for turn, other in zip(turns[:2], run(free, 0.5, Command()), strict=True):
+    for turn, other in zip(turns[:2], run(free, 0.5, VelocityCommand()), strict=True):
         assert not turn.levels[inside].any()
         np.testing.assert_array_equal(turn.levels[~inside], other.levels[~inside])

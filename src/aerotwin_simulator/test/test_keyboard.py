@@ -14,7 +14,7 @@ import time
 import pytest
 
 from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_ground_dynamics import Command
+from aerotwin_ground_dynamics import VelocityCommand
 from aerotwin_simulator import drive_command
 from aerotwin_simulator.ground.keys import KeyDrive, KeyParameters
 
@@ -33,14 +33,14 @@ def driven(*keys):
 @pytest.mark.parametrize(
     ("keys", "expected"),
     [
-        ([UP], Command(0.25, 0.0)),
-        ([UP + UP + LEFT], Command(0.5, 0.1)),
-        ([b"wwd"], Command(0.5, -0.1)),
-        ([DOWN, b"s"], Command(-0.5, 0.0)),
-        ([UP * 20, RIGHT * 20], Command(1.5, -0.5)),
-        ([b"wwaa", b"x"], Command(0.5, 0.0)),
-        ([b"wwaa", b" "], Command(0.0, 0.0)),
-        ([UP, b"\x1b[Z", b"\x1bOP", b"k", b"\xff"], Command(0.25, 0.0)),
+        ([UP], VelocityCommand(0.25, 0.0)),
+        ([UP + UP + LEFT], VelocityCommand(0.5, 0.1)),
+        ([b"wwd"], VelocityCommand(0.5, -0.1)),
+        ([DOWN, b"s"], VelocityCommand(-0.5, 0.0)),
+        ([UP * 20, RIGHT * 20], VelocityCommand(1.5, -0.5)),
+        ([b"wwaa", b"x"], VelocityCommand(0.5, 0.0)),
+        ([b"wwaa", b" "], VelocityCommand(0.0, 0.0)),
+        ([UP, b"\x1b[Z", b"\x1bOP", b"k", b"\xff"], VelocityCommand(0.25, 0.0)),
     ],
 )
 def test_keys_change_speed_and_turn_within_limits_and_others_do_nothing(keys, expected):
@@ -51,13 +51,13 @@ def test_keys_change_speed_and_turn_within_limits_and_others_do_nothing(keys, ex
 @pytest.mark.parametrize("key", [b"q", b"\x04"])
 def test_the_end_stops(key):
     drive = driven(b"ww", key)
-    assert drive.is_over and drive.command == Command(0.0, 0.0)
+    assert drive.is_over and drive.command == VelocityCommand(0.0, 0.0)
 
 
-def arguments(*words):
+def arguments(*tokens):
     parser = argparse.ArgumentParser()
     drive_command.configure(parser)
-    return parser.parse_args(words)
+    return parser.parse_args(tokens)
 
 
 @pytest.mark.ros

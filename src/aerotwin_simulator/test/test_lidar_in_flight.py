@@ -14,7 +14,7 @@ from aerotwin_sensor_models.lidar import POINT
 from aerotwin_simulator import Simulation, SimulatorParameters
 from aerotwin_simulator.lidar import Turns, lidar_mounting
 from aerotwin_simulator.preflight import check_before_flight
-from aerotwin_simulator.recording import BagOutlet
+from aerotwin_simulator.recording import BagSink
 
 PERIOD_NS = 100_000_000
 INTERPOLATED = 5e-3  # truth/odom at 100 Hz: alpha t^2 / 8 at 4 rad/s^2 times 100 m
@@ -103,7 +103,7 @@ def test_one_seed_gives_the_same_clouds_and_a_fleet_has_lidars_of_its_own(fly, c
 
 
 def test_inertial_recordings_hold_no_clouds(tmp_path, flat_world):
-    bag = BagOutlet(tmp_path / "bag", record="inertial")
+    bag = BagSink(tmp_path / "bag", record="inertial")
     parameters = SimulatorParameters(
         controller="ros2", camera=False, lidar="spinning_16", duration_s=0.3
     )
@@ -119,7 +119,7 @@ def test_inertial_recordings_hold_no_clouds(tmp_path, flat_world):
 
 
 def test_a_reset_begins_a_new_turn(tmp_path, flat_world):
-    bag = BagOutlet(tmp_path / "bag")
+    bag = BagSink(tmp_path / "bag")
     parameters = SimulatorParameters(controller="ros2", camera=False, lidar="spinning_16")
     simulation = Simulation(parameters, flat_world, tmp_path, [bag])
     simulation.start()

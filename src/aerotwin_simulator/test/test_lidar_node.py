@@ -93,8 +93,8 @@ def environment():
 def node_command(tmp_path, **parameters):
     world = tmp_path / "coarse.yaml"
     world.write_text(WORLD)
-    given = {"world": str(world), **parameters}
-    pairs = [word for name, value in given.items() for word in ("-p", f"{name}:={value}")]
+    provided = {"world": str(world), **parameters}
+    pairs = [token for name, value in provided.items() for token in ("-p", f"{name}:={value}")]
     return [sys.executable, "-m", "aerotwin_simulator.ros.lidar_node", "--ros-args", *pairs]
 
 
@@ -152,8 +152,8 @@ def test_a_streamed_world_follows_after_time_steps_back(tmp_path, monkeypatch):
         return replace(load_world(spec), stream=SimpleNamespace(update=update))
 
     monkeypatch.setattr(lidar_node, "load_world", streamed)
-    words = node_command(tmp_path)[3:]
-    rclpy.init(args=words)
+    tokens = node_command(tmp_path)[3:]
+    rclpy.init(args=tokens)
     node = lidar_node.LidarNode()
     for x, stamp_ns in ((1.0, 20 * 10**9), (2.0, 10**9), (3.0, 11 * 10**8), (4.0, 12 * 10**8)):
         pose = [x, -12.0, 6.0], [0.0, 0.0, 0.0, 1.0]

@@ -29,7 +29,7 @@ def test_a_question_is_answered_on_the_thread_of_the_loop(other):
 def test_calls_are_made_in_the_order_in_which_they_came():
     calls, made = LoopCalls(), []
     for k in range(MAX_WAITING):
-        calls.put(lambda k=k: made.append(k))
+        calls.schedule(lambda k=k: made.append(k))
     calls.run()
     assert made == list(range(MAX_WAITING))
 
@@ -39,9 +39,9 @@ def test_what_comes_while_calls_are_made_waits_for_the_next_turn():
 
     def call() -> None:
         made.append(1)
-        calls.put(call)
+        calls.schedule(call)
 
-    calls.put(call)
+    calls.schedule(call)
     calls.run()
     assert made == [1]
 
@@ -51,7 +51,7 @@ def test_a_full_queue_holds_back_who_fills_it(other):
 
     def fill() -> None:
         for k in range(3 * MAX_WAITING):
-            calls.put(lambda k=k: made.append(k))
+            calls.schedule(lambda k=k: made.append(k))
 
     filling, n_waiting = other.submit(fill), []
     while len(made) < 3 * MAX_WAITING:
@@ -71,7 +71,7 @@ def test_who_asks_is_released_when_the_loop_ends(other):
     with pytest.raises(CancelledError):
         waiting.result(LIMIT_S)
     with pytest.raises(CancelledError):
-        calls.put(lambda: None)
+        calls.schedule(lambda: None)
 
 
 def test_an_error_is_raised_in_the_loop_and_releases_who_asked(other):

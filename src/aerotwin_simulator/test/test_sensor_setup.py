@@ -12,7 +12,7 @@ from mcap.reader import make_reader
 from aerotwin_core.bag import BagReader
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.recording import BagOutlet
+from aerotwin_simulator.recording import BagSink
 from aerotwin_simulator.run_folder import add_sensors
 from aerotwin_simulator.sensor_setup import flat
 
@@ -30,7 +30,7 @@ def standing(tmp_path_factory, flat_world):
         fleet=str(folder / "fleet.yaml"), camera=False, controller="ros2", mission="none",
         duration_s=SECONDS, seed=3, speed=0.0,
     )  # fmt: skip
-    bag = BagOutlet(folder / "bag", record="inertial")
+    bag = BagSink(folder / "bag", record="inertial")
     simulation = Simulation(parameters, flat_world, folder, [bag])
     setups = {vehicle.name: vehicle.sensor_setup() for vehicle in simulation.vehicles}
     add_sensors(folder, setups)
@@ -115,16 +115,16 @@ def test_the_mean_reading_of_a_gyroscope_at_rest_is_its_true_bias(standing):
                 for _, _, m in bag.messages([f"/{name}/imu/data_raw"])
             ]
         )
-        told = np.array(
+        reported = np.array(
             [
                 (m.angular_velocity.x, m.angular_velocity.y, m.angular_velocity.z)
                 for _, _, m in bag.messages([f"/{name}/truth/imu_bias"])
             ]
         )
-        assert len(told) == int(10 * SECONDS)
+        assert len(reported) == int(10 * SECONDS)
         sigma = gyroscope["noise_density_rad_s_sqrt_hz"] / np.sqrt(SECONDS)
-        np.testing.assert_allclose(read.mean(axis=0), told.mean(axis=0), atol=SIGMAS * sigma)
+        np.testing.assert_allclose(read.mean(axis=0), reported.mean(axis=0), atol=SIGMAS * sigma)
         drift = gyroscope["bias_random_walk_rad_s2_sqrt_hz"] * np.sqrt(SECONDS)
         start = gyroscope["true_bias_at_start_rad_s"]
-        np.testing.assert_allclose(told[-1], start, atol=SIGMAS * drift)
+        np.testing.assert_allclose(reported[-1], start, atol=SIGMAS * drift)
         assert np.abs(start).max() > SIGMAS * sigma  # it is more than the noise leaves open

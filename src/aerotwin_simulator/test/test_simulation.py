@@ -15,7 +15,7 @@ from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.messages import stamp_ns
 from aerotwin_multirotor_dynamics import load_airframe
 from aerotwin_simulator import Simulation, SimulatorParameters, topics
-from aerotwin_simulator.recording import BagOutlet
+from aerotwin_simulator.recording import BagSink
 from aerotwin_worlds import World
 
 INSTANCE = 80
@@ -48,7 +48,7 @@ def parameters(tmp_path: Path, **changes) -> SimulatorParameters:
 def fly(tmp_path: Path, world: World, name: str, **changes) -> tuple[Simulation, BagReader]:
     folder = tmp_path / name
     folder.mkdir()
-    bag = BagOutlet(folder / "bag")
+    bag = BagSink(folder / "bag")
     simulation = Simulation(parameters(tmp_path, **changes), world, folder, [bag])
     try:
         simulation.start()
@@ -164,7 +164,7 @@ class Declared:
     def add(self, topic: topics.Topic) -> None:
         self.names.add(topic.name)
 
-    def emit(self, topic: topics.Topic, stamp_ns: int, cdr: bytes) -> None:
+    def publish_cdr(self, topic: topics.Topic, stamp_ns: int, cdr: bytes) -> None:
         assert topic.name in self.names
 
 
@@ -178,9 +178,9 @@ class Declared:
     ],
 )
 def test_a_vehicle_advertises_what_it_has_on_board(tmp_path, flat_world, changes, optional):
-    outlet = Declared()
+    sink = Declared()
     simulation = Simulation(
-        parameters(tmp_path, controller="ros2", **changes), flat_world, tmp_path, [outlet]
+        parameters(tmp_path, controller="ros2", **changes), flat_world, tmp_path, [sink]
     )
     with_battery = load_airframe(simulation.parameters.airframe).battery.capacity_ah > 0.0
     battery = (topics.BATTERY,) if with_battery else ()
@@ -188,7 +188,7 @@ def test_a_vehicle_advertises_what_it_has_on_board(tmp_path, flat_world, changes
         simulation.advance()
     simulation.close()
     always = (*topics.OF_THE_WORLD, *topics.OF_A_VEHICLE)
-    assert outlet.names == {topic.name for topic in (*always, *battery, *optional)}
+    assert sink.names == {topic.name for topic in (*always, *battery, *optional)}
 
 
 def test_a_reset_puts_the_vehicle_back_and_time_goes_on(tmp_path, flat_world):

@@ -23,9 +23,9 @@ def test_the_readme_holds_the_table_of_the_camera_node():
 
 @pytest.mark.ros
 def test_the_readme_holds_the_table_of_every_parameter():
-    from aerotwin_simulator.ros.flight_parameters import FlightParameters
+    from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 
-    assert parameter_table_markdown(FlightParameters) in README.read_text(encoding="utf-8")
+    assert parameter_table_markdown(FlightNodeParameters) in README.read_text(encoding="utf-8")
 
 
 def test_the_readme_holds_the_table_of_the_ground_simulator():

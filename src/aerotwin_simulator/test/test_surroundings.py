@@ -9,15 +9,15 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.messages import odometry_message
-from aerotwin_multirotor_dynamics import Battery, layout, load_airframe
+from aerotwin_multirotor_dynamics import BatteryParameters, layout, load_airframe
 from aerotwin_multirotor_dynamics.wind import Wind, WindParameters
 from aerotwin_sensor_models import load_preset, seed_sequence
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_simulator.battery import BatteryMonitor
 from aerotwin_simulator.external_vision import NoVision, VisionTopic, make_vision
-from aerotwin_simulator.outlets import Outlets
 from aerotwin_simulator.preflight import check_before_flight
-from aerotwin_simulator.surroundings import CLEAR_M, STEPS_WHEN_CLEAR, Air, Surface
+from aerotwin_simulator.sinks import SinkGroup
+from aerotwin_simulator.surroundings import CLEAR_M, STEPS_WHEN_CLEAR, Air, GroundTracker
 from aerotwin_simulator.truth import TruthStep
 
 MICROSECOND_M = 2e-6  # stamps are microseconds, the climb 1 m/s
@@ -47,7 +47,7 @@ class Plane:
 
 def test_the_ground_is_asked_for_at_every_step_near_it_and_less_often_above():
     plane, inputs = Plane(5.0), np.zeros(N_INPUTS)
-    surface = Surface(plane, inputs)
+    surface = GroundTracker(plane, inputs)
     for _ in range(10):
         surface.look(_state(5.0 + 0.5 * CLEAR_M))
     assert plane.n_asked == 10
@@ -88,7 +88,7 @@ class Collected:
     def add(self, topic):
         pass
 
-    def emit(self, topic, stamp_ns, cdr):
+    def publish_cdr(self, topic, stamp_ns, cdr):
         self.messages.append((topic.name, stamp_ns))
 
 
@@ -96,20 +96,24 @@ BATTERY = {"capacity_ah": 3.5, "resistance_ohm": 0.02}
 
 
 def test_a_battery_reports_once_a_second(iris_with):
-    airframe, outlet = load_airframe(iris_with(battery=BATTERY)), Collected()
-    monitor = BatteryMonitor(airframe, Outlets([outlet]), "uav1")
+    airframe, sink = load_airframe(iris_with(battery=BATTERY)), Collected()
+    monitor = BatteryMonitor(airframe, SinkGroup([sink]), "uav1")
     state = _state()
     state[layout.BATTERY_CHARGE], state[layout.BATTERY_VOLTAGE] = 0.8, 15.5
     reports = [monitor.report(k * 4_000_000, state) for k in range(1, 751)]
-    told = [report for report in reports if report is not None]
-    assert len(told) == 3
-    assert (told[0].charge, told[0].voltage_v, told[0].cells) == (0.8, 15.5, airframe.battery.cells)
-    assert outlet.messages[0] == ("uav1/battery", 1_000_000_000)
+    reported = [report for report in reports if report is not None]
+    assert len(reported) == 3
+    assert (reported[0].charge, reported[0].voltage_v, reported[0].cells) == (
+        0.8,
+        15.5,
+        airframe.battery.cells,
+    )
+    assert sink.messages[0] == ("uav1/battery", 1_000_000_000)
 
 
 def test_an_airframe_without_a_battery_reports_none():
-    airframe = replace(load_airframe("iris"), battery=Battery())
-    monitor = BatteryMonitor(airframe, Outlets([]))
+    airframe = replace(load_airframe("iris"), battery=BatteryParameters())
+    monitor = BatteryMonitor(airframe, SinkGroup([]))
     assert all(monitor.report(k * 10**9, _state()) is None for k in range(1, 4))
 
 
@@ -130,7 +134,7 @@ def _odometry(p=(1.0, 2.0, 3.0), q=(0.0, 0.0, 0.0, 1.0), variances=(0.0,) * 6):
 
 
 def test_external_odom_becomes_a_pose_for_the_autopilot():
-    vision = make_vision(SimulatorParameters(external_vision="topic"), Outlets([]))
+    vision = make_vision(SimulatorParameters(external_vision="topic"), SinkGroup([]))
     assert isinstance(vision, VisionTopic)
     vision.receive(_odometry(variances=(0.04,) * 6))
     (pose,) = vision.collect(None)
@@ -158,10 +162,10 @@ def test_a_pose_that_is_not_sound_is_counted_and_passed_over(bad):
 
 
 def test_simulated_vision_is_delivered_late_with_the_truth_of_its_stamp():
-    outlet = Collected()
+    sink = Collected()
     parameters = SimulatorParameters(external_vision="simulated", vision="ideal", gnss="none")
     preset = load_preset("external_vision", "ideal")
-    vision, poses = make_vision(parameters, Outlets([outlet]), "a"), []
+    vision, poses = make_vision(parameters, SinkGroup([sink]), "a"), []
     for k in range(1, 251):
         begin, end = _state(0.004 * (k - 1), (0, 0, 1.0)), _state(0.004 * k, (0, 0, 1.0))
         for state in (begin, end):
@@ -173,7 +177,7 @@ def test_simulated_vision_is_delivered_late_with_the_truth_of_its_stamp():
     for pose, end_ns in poses:
         assert pose.p_map[2] == pytest.approx(pose.time_us * 1e-6, abs=MICROSECOND_M)
         assert end_ns * 1e-3 - pose.time_us >= preset.delay_s * 1e6 - 1.0
-    assert {name for name, _ in outlet.messages} == {"a/external_odom"}
+    assert {name for name, _ in sink.messages} == {"a/external_odom"}
 
 
 def test_a_sensor_of_one_s_own_is_sampled_and_recorded(fly):
@@ -197,7 +201,7 @@ def test_an_extra_sensor_that_is_not_there_is_told_before_anything_begins():
 
 
 def test_no_vision_is_the_default():
-    assert isinstance(make_vision(SimulatorParameters(), Outlets([])), NoVision)
+    assert isinstance(make_vision(SimulatorParameters(), SinkGroup([])), NoVision)
 
 
 @pytest.fixture

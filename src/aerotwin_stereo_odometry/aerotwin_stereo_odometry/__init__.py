@@ -8,8 +8,8 @@ keyframes, weighted by the covariance of each position and disparity. Frames: od
 camera as `optical` (x right, y down, z forward). No ROS is needed: see `StereoOdometry`.
 """
 
-from aerotwin_stereo_odometry.odometry import OdometryFrame, StereoOdometry
+from aerotwin_stereo_odometry.odometry import StereoOdometry, StereoOdometryFrame
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
 from aerotwin_stereo_odometry.warm_up import warm_up
 
-__all__ = ["OdometryFrame", "StereoOdometry", "StereoOdometryParameters", "warm_up"]
+__all__ = ["StereoOdometry", "StereoOdometryFrame", "StereoOdometryParameters", "warm_up"]

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_stereo_odometry.covariance import compose_covariance
-from aerotwin_stereo_odometry.odometry import OdometryFrame
+from aerotwin_stereo_odometry.odometry import StereoOdometryFrame
 
 UNKNOWN_STD = 1e3  # of a twist that nothing is known about [m/s, rad/s]
 
@@ -39,13 +39,13 @@ class BodyOdometry:
 
 
 def body_odometry(
-    frame: OdometryFrame, T_body_optical, before: BodyOdometry | None
+    frame: StereoOdometryFrame, T_body_optical, before: BodyOdometry | None
 ) -> BodyOdometry:
     """Return the body's odometry for a camera's.
 
     Parameters
     ----------
-    frame : OdometryFrame
+    frame : StereoOdometryFrame
         What is known of the camera.
     T_body_optical : (4, 4) array
         Where the camera sits on the body.

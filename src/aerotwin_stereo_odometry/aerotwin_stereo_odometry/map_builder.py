@@ -10,7 +10,7 @@ from aerotwin_stereo_odometry.landmarks import Landmarks
 from aerotwin_stereo_odometry.matching import in_camera
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
 from aerotwin_stereo_odometry.semi_dense import semi_dense_depths
-from aerotwin_stereo_odometry.window import Keyframe
+from aerotwin_stereo_odometry.window import OdometryKeyframe
 
 DELAY = 3  # keyframes; a keyframe is worked on once it has neighbours on both sides
 NEIGHBOURS = (1, -3, 3)  # keyframes whose images refine the depth, shortest baseline first
@@ -92,7 +92,7 @@ def cloud_of_landmarks(landmarks: Landmarks) -> PointCloud:
     )
 
 
-class MapBuilder:
+class PointMapBuilder:
     """Collects points; those of keyframes still being adjusted move with them."""
 
     def __init__(self, camera_row, parameters: StereoOdometryParameters):
@@ -101,14 +101,14 @@ class MapBuilder:
         self._landmarks: list[PointCloud] = []
         self._final: list[PointCloud] = []
         self._n_keyframes = 0
-        self._moving: list[tuple[Keyframe, PointCloud]] = []
+        self._moving: list[tuple[OdometryKeyframe, PointCloud]] = []
 
     def add_landmarks(self, landmarks: Landmarks) -> None:
         """Take over landmarks that left the local map."""
         if len(landmarks):
             self._landmarks.append(self._precise(cloud_of_landmarks(landmarks)))
 
-    def add_keyframe(self, keyframes: list[Keyframe], landmarks: Landmarks) -> None:
+    def add_keyframe(self, keyframes: list[OdometryKeyframe], landmarks: Landmarks) -> None:
         """Make the semi-dense points of the keyframe that now has neighbours on both sides."""
         self._n_keyframes += 1
         is_due = self._n_keyframes % self._parameters.map_keyframe_step == 0
@@ -175,7 +175,7 @@ class MapBuilder:
         return self._precise(cloud)
 
 
-def _in_odom(keyframe: Keyframe, cloud: PointCloud) -> PointCloud:
+def _in_odom(keyframe: OdometryKeyframe, cloud: PointCloud) -> PointCloud:
     T_odom_cam = np.linalg.inv(keyframe.T_cam_odom)
     return PointCloud(
         points=in_camera(T_odom_cam, cloud.points), std=cloud.std, intensity=cloud.intensity

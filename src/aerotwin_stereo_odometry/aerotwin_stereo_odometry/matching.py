@@ -17,7 +17,7 @@ MAX_PULL_PX = 4.0  # an alignment that ends farther from its prediction is refus
 MIN_SCALE, MAX_SCALE = 0.4, 2.5  # of the area of a warp; beyond, the patch says little
 
 
-class Match(NamedTuple):
+class LandmarkMatch(NamedTuple):
     """Landmarks found in a frame and the pose they give.
 
     Attributes
@@ -96,7 +96,7 @@ def position_weights(information, variance, *, floor_px):
     return weights
 
 
-class Matcher:
+class LandmarkMatcher:
     """Finds landmarks in frames; holds nothing but parameters."""
 
     def __init__(self, camera, camera_row, parameters: StereoOdometryParameters):
@@ -106,7 +106,7 @@ class Matcher:
 
     def match(
         self, landmarks: Landmarks, previous: PreparedImage, current: PreparedImage, T_last, T_guess
-    ) -> Match | None:
+    ) -> LandmarkMatch | None:
         """Return the landmarks found in a frame with its pose, or None if it is lost.
 
         Parameters
@@ -168,7 +168,7 @@ class Matcher:
         good = pose.squared_errors < MAX_CHI2
         if good.sum() < p.min_inliers or not np.isfinite(pose.covariance).all():
             return None
-        return Match(pose, found[good], uv[good], weights[good], len(rows))
+        return LandmarkMatch(pose, found[good], uv[good], weights[good], len(rows))
 
     def _visible(self, landmarks, tracked, shape, T_cam_odom):
         uv = project(in_camera(T_cam_odom, landmarks.points[tracked]), self._camera)

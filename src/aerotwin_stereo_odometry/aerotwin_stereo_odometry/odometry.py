@@ -11,11 +11,11 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.camera import StereoRig
 from aerotwin_stereo_odometry.covariance import compose_covariance, increment_to_odom
 from aerotwin_stereo_odometry.frame import PreparedImage, prepare_image
-from aerotwin_stereo_odometry.map_builder import MapBuilder
-from aerotwin_stereo_odometry.matching import Match, Matcher, in_camera, project
+from aerotwin_stereo_odometry.map_builder import PointMapBuilder
+from aerotwin_stereo_odometry.matching import LandmarkMatch, LandmarkMatcher, in_camera, project
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
 from aerotwin_stereo_odometry.surveyor import Surveyor
-from aerotwin_stereo_odometry.window import Keyframe, KeyframeWindow
+from aerotwin_stereo_odometry.window import KeyframeWindow, OdometryKeyframe
 
 LOST_STD_M_S = 3.0  # growth of the position's standard deviation while nothing is seen
 LOST_STD_RAD_S = 0.5
@@ -24,7 +24,7 @@ MIN_VARIANCE = 1e-10  # keeps covariances invertible at the first frame
 
 
 @dataclass(frozen=True, kw_only=True)
-class OdometryFrame:
+class StereoOdometryFrame:
     """What is known after a stereo frame.
 
     Attributes
@@ -95,17 +95,17 @@ class StereoOdometry:
         self._covariance = np.zeros((6, 6))
         self._frame_covariance = np.zeros((6, 6))
         self._velocity = np.zeros(6)  # left increment per second (translation, rotation vector)
-        self._matcher = Matcher(camera, self._camera_row, self.parameters)
+        self._matcher = LandmarkMatcher(camera, self._camera_row, self.parameters)
         self._window = KeyframeWindow(self._camera_row, self.parameters)
         self._surveyor = Surveyor(rig, self.parameters)
-        self._map = MapBuilder(self._camera_row, self.parameters)
+        self._map = PointMapBuilder(self._camera_row, self.parameters)
         self._previous: _Seen | None = None
         self._stamp_ns = 0
         self._n_lost = 0
         self._next_ident = 0
         cv2.setNumThreads(self.parameters.threads)
 
-    def track(self, stamp_ns: int, left, right) -> OdometryFrame:
+    def track(self, stamp_ns: int, left, right) -> StereoOdometryFrame:
         """Return the pose after a stereo frame.
 
         Parameters
@@ -192,7 +192,7 @@ class StereoOdometry:
         self._frame_covariance = np.diag((before + std) ** 2 - before**2)
         self._covariance = self._covariance + self._frame_covariance
 
-    def _accept(self, stamp_ns, match: Match, before: "_Seen"):
+    def _accept(self, stamp_ns, match: LandmarkMatch, before: "_Seen"):
         """Take over the pose, the velocity and where the landmarks were seen."""
         dt = 1e-9 * (stamp_ns - before.stamp_ns)
         T = match.pose.T_cam_odom
@@ -215,7 +215,7 @@ class StereoOdometry:
         self._frame_covariance = increment_to_odom(pose.covariance, T)
         return compose_covariance(base.covariance, displacement, self._frame_covariance)
 
-    def _needs_keyframe(self, match: Match):
+    def _needs_keyframe(self, match: LandmarkMatch):
         p = self.parameters
         key = self._window.keyframes[-1]
         landmarks = self._window.landmarks
@@ -230,7 +230,7 @@ class StereoOdometry:
         parallax = np.nanmedian(np.linalg.norm(motion, axis=1)) / self._rig.camera.fx
         return bool(parallax > p.keyframe_parallax)
 
-    def _add_keyframe(self, stamp_ns, left, right, match: Match | None):
+    def _add_keyframe(self, stamp_ns, left, right, match: LandmarkMatch | None):
         """Measure disparities, add new landmarks, adjust the window."""
         seen = self._surveyor.seen_again(
             self._window.landmarks, match, self._T_cam_odom, left, right
@@ -241,7 +241,7 @@ class StereoOdometry:
         self._next_ident += len(born)
         self._window.landmarks = self._window.landmarks.joined(born)
         self._window.add(
-            Keyframe(
+            OdometryKeyframe(
                 stamp_ns=stamp_ns,
                 T_cam_odom=self._T_cam_odom,
                 covariance=self._covariance,
@@ -262,7 +262,7 @@ class StereoOdometry:
         self._stamp_ns = stamp_ns
 
     def _result(self, is_tracked, is_keyframe, n_features, n_inliers):
-        return OdometryFrame(
+        return StereoOdometryFrame(
             stamp_ns=self._stamp_ns,
             T_odom_optical=np.linalg.inv(self._T_cam_odom),
             covariance=_symmetric(self._covariance),

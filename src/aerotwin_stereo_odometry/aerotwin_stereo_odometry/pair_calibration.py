@@ -52,7 +52,7 @@ class PairCalibration:
         if side in self._rectifications:
             return None
         try:
-            self._take(side, message)
+            self._on_camera_message(side, message)
         except ValueError as error:
             is_new = self.refusals.get(side) != str(error)
             self.refusals[side] = str(error)
@@ -71,7 +71,7 @@ class PairCalibration:
         sides = self._rectifications
         return sides["left"].apply(left), sides["right"].apply(right)
 
-    def _take(self, side: str, message: Any) -> None:
+    def _on_camera_message(self, side: str, message: Any) -> None:
         camera, offset_m = camera_from_info(message)
         eyes = {**self._eyes, side: (camera, offset_m)}
         rig, R = _rig(eyes), np.asarray(message.r, dtype=np.float64).reshape(3, 3)

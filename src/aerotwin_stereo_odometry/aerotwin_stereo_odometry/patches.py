@@ -19,7 +19,7 @@ NOISE_EXCESS = 1.5  # left-over variance over the expected one that is still noi
 MAX_STEP_PX = 1.5  # longer steps leave the region in which the patch is linear
 
 
-class Alignment(NamedTuple):
+class PatchAlignment(NamedTuple):
     """Where patches were found in an image.
 
     Attributes
@@ -237,7 +237,9 @@ def _align(image, templates, uv, max_iterations, is_horizontal):
     return out
 
 
-def align_patches(image, templates, uv, *, max_iterations=12, is_horizontal=False) -> Alignment:
+def align_patches(
+    image, templates, uv, *, max_iterations=12, is_horizontal=False
+) -> PatchAlignment:
     """Move templates over an image to where they fit best, from a start within about 2 px.
 
     Parameters
@@ -255,7 +257,7 @@ def align_patches(image, templates, uv, *, max_iterations=12, is_horizontal=Fals
 
     Returns
     -------
-    Alignment
+    PatchAlignment
         Positions, gradient sums, left-over variance and correlation.
 
     Notes
@@ -269,4 +271,4 @@ def align_patches(image, templates, uv, *, max_iterations=12, is_horizontal=Fals
     """
     start = np.ascontiguousarray(uv, dtype=np.float64)
     out = _align(image, templates, start, max_iterations, is_horizontal)
-    return Alignment(out[:, :2].copy(), out[:, 2:5].copy(), out[:, 5].copy(), out[:, 6].copy())
+    return PatchAlignment(out[:, :2].copy(), out[:, 2:5].copy(), out[:, 5].copy(), out[:, 6].copy())

@@ -10,7 +10,7 @@ from aerotwin_core.camera import StereoRig
 from aerotwin_stereo_odometry.detection import detect_corners
 from aerotwin_stereo_odometry.frame import PreparedImage, smoothed_noise_gain
 from aerotwin_stereo_odometry.landmarks import PATCH_MARGIN_PX, Landmarks, new_landmarks
-from aerotwin_stereo_odometry.matching import Match, in_camera
+from aerotwin_stereo_odometry.matching import LandmarkMatch, in_camera
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
 from aerotwin_stereo_odometry.patches import cut_patches
 from aerotwin_stereo_odometry.stereo import refine_disparities, search_disparities
@@ -45,7 +45,7 @@ class Surveyor:
     def seen_again(
         self,
         landmarks: Landmarks,
-        match: Match | None,
+        match: LandmarkMatch | None,
         T_cam_odom,
         left: PreparedImage,
         right: PreparedImage,

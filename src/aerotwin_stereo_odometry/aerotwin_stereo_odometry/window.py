@@ -20,7 +20,7 @@ COVARIANCE_SCALE = 8.0
 
 
 @dataclass(kw_only=True)
-class Keyframe:
+class OdometryKeyframe:
     """A pose with what it saw.
 
     Attributes
@@ -68,10 +68,10 @@ class KeyframeWindow:
     def __init__(self, camera_row, parameters: StereoOdometryParameters):
         self._camera_row = camera_row
         self._parameters = parameters
-        self.keyframes: list[Keyframe] = []
+        self.keyframes: list[OdometryKeyframe] = []
         self.landmarks = no_landmarks(parameters.patch_px + 2 + 2 * PATCH_MARGIN_PX)
 
-    def add(self, keyframe: Keyframe) -> None:
+    def add(self, keyframe: OdometryKeyframe) -> None:
         """Append a keyframe; the oldest leaves a full window."""
         self.keyframes.append(keyframe)
         size = self._parameters.window_free + self._parameters.window_fixed

@@ -5,7 +5,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_stereo_odometry.body import body_odometry
 from aerotwin_stereo_odometry.covariance import compose_covariance, increment_to_odom
-from aerotwin_stereo_odometry.odometry import OdometryFrame
+from aerotwin_stereo_odometry.odometry import StereoOdometryFrame
 from aerotwin_stereo_odometry.pairing import MAX_WAITING, StereoPairing
 
 ROUNDING = 1e-9
@@ -25,7 +25,7 @@ def transform(rotvec, p):
 
 def frame(stamp_ns, T_odom_body, covariance=None):
     covariance = np.eye(6) * 1e-4 if covariance is None else covariance
-    return OdometryFrame(
+    return StereoOdometryFrame(
         stamp_ns=stamp_ns,
         T_odom_optical=T_odom_body @ T_BODY_OPTICAL,
         covariance=covariance,

@@ -7,7 +7,7 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_stereo_odometry import StereoOdometry, StereoOdometryParameters
 from aerotwin_stereo_odometry.landmarks import new_landmarks
 from aerotwin_stereo_odometry.matching import in_camera, local_warps, position_weights
-from aerotwin_stereo_odometry.window import Keyframe, KeyframeWindow
+from aerotwin_stereo_odometry.window import KeyframeWindow, OdometryKeyframe
 
 CAMERA = PinholeCamera(width=752, height=480, fx=458.0, fy=460.0, cx=375.5, cy=239.5)
 CAMERA_ROW = np.array([458.0, 460.0, 375.5, 239.5, 0.11])
@@ -95,7 +95,7 @@ def filled_window(n_keys=6):
         p = in_camera(T, window.landmarks.points)
         measured = np.column_stack([CAMERA.project(p), 458.0 * 0.11 / p[:, 2]])
         window.add(
-            Keyframe(
+            OdometryKeyframe(
                 stamp_ns=k,
                 T_cam_odom=T,
                 covariance=np.eye(6) * 1e-6,

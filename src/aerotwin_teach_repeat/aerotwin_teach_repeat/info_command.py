@@ -112,5 +112,5 @@ def _print(payload: dict[str, Any]) -> None:
 
 
 def _short(ids: list[int]) -> str:
-    words = [str(i) for i in ids]
-    return " ".join(words if len(words) <= 12 else [*words[:6], "…", *words[-5:]])
+    arguments = [str(i) for i in ids]
+    return " ".join(arguments if len(arguments) <= 12 else [*arguments[:6], "…", *arguments[-5:]])

@@ -110,8 +110,8 @@ def test_a_cloud_elsewhere_is_refused():
 
 def test_only_what_submaps_can_hold_is_kept():
     near = np.array([[-25.0, 0.0, 0.0]])
-    kept = GridCloud.of(cloud(), near_map=near, protocol=PROTOCOL)
-    assert 0 < len(kept) < 0.6 * len(GridCloud.of(cloud(), protocol=PROTOCOL))
+    retained = GridCloud.of(cloud(), near_map=near, protocol=PROTOCOL)
+    assert 0 < len(retained) < 0.6 * len(GridCloud.of(cloud(), protocol=PROTOCOL))
 
 
 def room(*, spacing_m: float = 0.3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from aerotwin_teach_repeat.submaps import SubmapProtocol
 from aerotwin_teach_repeat.teaching import (
     GroundGrid,
     LocalisabilityProtocol,
-    Route,
+    RouteFile,
     VehicleOutline,
     load_route,
     localisability,
@@ -242,7 +242,7 @@ def test_the_wrapper_s_csv_has_the_earlier_vertex_in_the_frame_of_the_later(tmp_
     write_relative_transforms(file, np.array([0, 200_000_000, 400_000_000]), asymmetric())
     lines = file.read_text().splitlines()
     assert lines[0] == "timestamp," + ",".join(f"m{i}{j}" for i in range(4) for j in range(4))
-    rows = [[float(word) for word in line.split(",")] for line in lines[1:]]
+    rows = [[float(token) for token in line.split(",")] for line in lines[1:]]
     assert [row[0] for row in rows] == [0.0, 0.2, 0.4]
     # Seen from the second vertex the first lies 2 m behind.
     assert rows[1][1:] == pytest.approx([1, 0, 0, -2, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1])
@@ -308,7 +308,7 @@ def test_the_wrapper_s_cloud_has_normals(tmp_path):
 
 
 def test_a_route_file_is_read_as_it_was_written(tmp_path):
-    route = Route(
+    route = RouteFile(
         name="yard",
         world="campus@7",
         is_closed=True,

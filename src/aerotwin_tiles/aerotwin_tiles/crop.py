@@ -50,7 +50,7 @@ def _clipped(corners: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """
     n_inside = (inside > 0.0).sum(axis=1)
     odd_inside, odd_outside = n_inside == 1, n_inside == 2
-    kept = corners[n_inside == 3]
+    retained = corners[n_inside == 3]
     tip, left, right = _edges(corners[odd_inside], inside[odd_inside], is_inside=True)
     small = np.stack([tip, left[0], right[0]], axis=1)
     _, left, right = _edges(corners[odd_outside], inside[odd_outside], is_inside=False)
@@ -58,7 +58,7 @@ def _clipped(corners: np.ndarray, inside: np.ndarray) -> np.ndarray:
         np.stack([left[0], left[1], right[1]], axis=1),
         np.stack([left[0], right[1], right[0]], axis=1),
     ]
-    return np.concatenate([kept, small, *wide])
+    return np.concatenate([retained, small, *wide])
 
 
 def _edges(

@@ -17,8 +17,8 @@ from aerotwin_tiles.fetch import FetchError
 from aerotwin_tiles.implicit import implicit_branch
 from aerotwin_tiles.tile import (
     Branch,
-    Content,
     Tile,
+    TileContentReference,
     UpAxis,
     content_references,
     flawed,
@@ -91,7 +91,7 @@ class Document:
             raise ValueError(f"{element.where}.boundingVolume is missing, it must be an object")
         references = content_references(element)
         branch: Branch | None = implicit_branch(self.source, self.uri, element)
-        contents: tuple[Content, ...] = ()
+        contents: tuple[TileContentReference, ...] = ()
         if branch is None:
             contents, branch = self._shown_and_below(element, self._contents(references, T))
         return Tile(
@@ -107,8 +107,8 @@ class Document:
         )
 
     def _shown_and_below(
-        self, element: JsonElement, found: tuple[tuple[Content, ...], tuple[str, ...]]
-    ) -> tuple[tuple[Content, ...], Branch | None]:
+        self, element: JsonElement, found: tuple[tuple[TileContentReference, ...], tuple[str, ...]]
+    ) -> tuple[tuple[TileContentReference, ...], Branch | None]:
         contents, links = found
         children = tuple(element.elements("children"))
         if links:
@@ -118,7 +118,7 @@ class Document:
 
     def _contents(
         self, references: list[JsonElement], T: np.ndarray
-    ) -> tuple[tuple[Content, ...], tuple[str, ...]]:
+    ) -> tuple[tuple[TileContentReference, ...], tuple[str, ...]]:
         """Return what is to be shown, and the addresses of further tilesets."""
         contents, links = [], []
         for reference in references:
@@ -128,7 +128,7 @@ class Document:
                 continue
             volume = reference.element("boundingVolume")
             own = None if volume is None else volume_from_json(volume, T)
-            contents.append(Content(uri=uri, volume=own))
+            contents.append(TileContentReference(uri=uri, volume=own))
         return tuple(contents), tuple(links)
 
 
@@ -162,7 +162,7 @@ class ExternalBranch:
 
     document: Document
     uris: tuple[str, ...]
-    contents: tuple[Content, ...]
+    contents: tuple[TileContentReference, ...]
     children: tuple[JsonElement, ...]
     is_link: ClassVar[bool] = True
 
@@ -271,7 +271,9 @@ def is_tileset(uri: str, source: DocumentSource) -> bool:
     return suffix == ".json" or source.is_tileset(uri)
 
 
-def _name(contents: tuple[Content, ...], branch: Branch | None, path: tuple[int, ...]) -> str:
+def _name(
+    contents: tuple[TileContentReference, ...], branch: Branch | None, path: tuple[int, ...]
+) -> str:
     if contents:
         return short_name(contents[0].uri)
     if isinstance(branch, ExternalBranch):

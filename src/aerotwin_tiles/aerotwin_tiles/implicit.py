@@ -19,8 +19,8 @@ from aerotwin_tiles.fetch import FetchError, Source
 from aerotwin_tiles.subtree import MAX_SUBTREE_BITS, Subtree, morton_index, node_index, read_subtree
 from aerotwin_tiles.tile import (
     Branch,
-    Content,
     Tile,
+    TileContentReference,
     content_references,
     flawed,
     reference_uri,
@@ -194,7 +194,7 @@ class ImplicitBranch:
             return None
         shown = zip(tiling.contents, subtree.contents, strict=False)
         contents = [
-            Content(uri=tiling.address(template, level, cell))
+            TileContentReference(uri=tiling.address(template, level, cell))
             for template, available in shown
             if available[bit]
         ]

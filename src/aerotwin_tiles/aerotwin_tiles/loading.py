@@ -165,10 +165,10 @@ def open_tileset(
 ) -> OpenTileset:
     """Read the root document and find out how the tileset lies; raises `UserError`."""
     tree = TileTree(source, max_tiles=description.max_tiles)
-    wanted = description.region
-    frame = find_frame(tree, origin=origin, region=wanted, up_axis=description.up_axis)
+    requested = description.region
+    frame = find_frame(tree, origin=origin, region=requested, up_axis=description.up_axis)
     try:
-        region_map = None if wanted is None else wanted.box_map(frame.origin)
+        region_map = None if requested is None else requested.box_map(frame.origin)
     except ValueError as error:
         raise UserError(f"{tree.address}: {error}") from None
     return OpenTileset(
@@ -260,9 +260,9 @@ def select(
         tree=tileset.tree, region=tileset.region, max_error_m=description.max_error_m
     )
     selection.plan(workers.each)
-    while wanted := [node for node in selection.shown() if node.loaded is None]:
-        answers = workers.each(read, [node.tile for node in wanted], "loading tiles")
-        for node, answer in zip(wanted, answers, strict=True):
+    while requested := [node for node in selection.shown() if node.loaded is None]:
+        answers = workers.each(read, [node.tile for node in requested], "loading tiles")
+        for node, answer in zip(requested, answers, strict=True):
             if source.traffic.n_bytes - start_bytes > limit_mb * _MEGABYTE:
                 raise UserError(
                     f"{tileset.tree.address}: the files of what is wanted have more than "

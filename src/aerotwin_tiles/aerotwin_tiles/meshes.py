@@ -13,7 +13,7 @@ from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_tiles.crop import cropped
 from aerotwin_tiles.fetch import Source
 from aerotwin_tiles.shared_contents import SharedContents
-from aerotwin_tiles.tile import Content, Tile, TileError, short_name
+from aerotwin_tiles.tile import Tile, TileContentReference, TileError, short_name
 from aerotwin_tiles.tile_content import TilePart, TilePoints, UpAxis, read_content
 from aerotwin_tiles.volumes import Box
 
@@ -103,7 +103,7 @@ class TileReader:
             copyrights=tuple(dict.fromkeys(part.copyright for part in parts if part.copyright)),
         )
 
-    def _parts(self, tile: Tile, content: Content) -> Sequence[TilePart]:
+    def _parts(self, tile: Tile, content: TileContentReference) -> Sequence[TilePart]:
         region, volume = self.region, content.volume
         if region is not None and volume is not None and not volume.overlaps(region):
             return ()

@@ -114,8 +114,8 @@ class Selection:
 
     def refines(self, tile: Tile) -> bool:
         """Tell whether a tile's children are wanted."""
-        wanted = tile.error_m > self.max_error_m and tile.branch is not None
-        return not tile.flaw and (wanted or tile.must_be_refined)
+        requested = tile.error_m > self.max_error_m and tile.branch is not None
+        return not tile.flaw and (requested or tile.must_be_refined)
 
     def _grow(self, nodes: list[Node], each: Each) -> None:
         while nodes:

@@ -41,7 +41,7 @@ class TileStore:
         self.problems: dict[Path, str] = {}
         self.peak_bytes = 0
         self._reader, self._workers, self._limit_bytes = reader, workers, limit_bytes
-        self._kept: OrderedDict[Path, LoadedTile] = OrderedDict()
+        self._cached: OrderedDict[Path, LoadedTile] = OrderedDict()
         self._known_bytes: dict[Path, int] = {}
         self._in_work: set[Path] = set()
         self._n_bytes = self._largest = 0
@@ -62,7 +62,7 @@ class TileStore:
 
     def get(self, path: Path) -> LoadedTile:
         """Return a tile that was fetched; one without content shows nothing."""
-        return self._kept.get(path, NOTHING)
+        return self._cached.get(path, NOTHING)
 
     def weight(self, tiles: Iterable[Tile]) -> int:
         """Return the memory of tiles that were fetched."""
@@ -79,8 +79,8 @@ class TileStore:
         self._in_work |= {tile.path for tile in tiles}
         new = []
         for tile in tiles:
-            if tile.path in self._kept:
-                self._kept.move_to_end(tile.path)
+            if tile.path in self._cached:
+                self._cached.move_to_end(tile.path)
             elif (tile.contents or tile.flaw) and tile.path not in self.problems:
                 new.append(tile)
         for first in range(0, len(new), self._workers.n_threads):
@@ -101,7 +101,7 @@ class TileStore:
             if isinstance(answer, TileError):
                 self.problems[tile.path] = str(answer)
                 continue
-            self._kept[tile.path] = answer
+            self._cached[tile.path] = answer
             self._known_bytes[tile.path] = answer.n_bytes
             self._n_bytes += answer.n_bytes
             self._largest = max(self._largest, answer.n_bytes)
@@ -115,9 +115,9 @@ class TileStore:
 
     def _make_room(self, n_bytes: int) -> None:
         """Drop what was not needed for the longest time."""
-        for path in list(self._kept):
+        for path in list(self._cached):
             if self._n_bytes + n_bytes <= self._limit_bytes:
                 return
             if path in self._in_work or any(path in pinned for pinned in self.pinned):
                 continue
-            self._n_bytes -= self._kept.pop(path).n_bytes
+            self._n_bytes -= self._cached.pop(path).n_bytes

@@ -204,7 +204,7 @@ class TileStream:
         chosen: dict[Path, Tile] = {}
         self._store.pinned = (self._chosen, chosen)
         self._n_left_out = n_misfits = 0
-        tasks = self._wanted([self._tree.root], -math.inf, p_tileset, leaves_hole=True)
+        tasks = self._tiles_in_view([self._tree.root], -math.inf, p_tileset, leaves_hole=True)
         while tasks and n_misfits < _MOST_MISFITS:
             task = heapq.heappop(tasks)
             self._store.begin()
@@ -228,7 +228,7 @@ class TileStream:
         """Do one task; return those that follow from it."""
         tile = task.tile
         if tile.must_be_refined or (task.is_shown and not tile.replaces):
-            return self._wanted(
+            return self._tiles_in_view(
                 self._below(tile) or [],
                 task.minus_excess,
                 p_tileset,
@@ -246,7 +246,7 @@ class TileStream:
         chosen.update((part.path, part) for part in shown)
         return [further for part in shown for further in self._refinement(part, p_tileset)]
 
-    def _wanted(
+    def _tiles_in_view(
         self, tiles: list[Tile], minus_excess: float, p_tileset: np.ndarray, *, leaves_hole: bool
     ) -> list[_Task]:
         """Return the tasks of showing tiles, the nearest first."""

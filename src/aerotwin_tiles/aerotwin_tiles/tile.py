@@ -29,7 +29,7 @@ class TileError(UserError):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Content:
+class TileContentReference:
     """What a tile shows: an address, and a volume of its own where the file gives one."""
 
     uri: str
@@ -73,7 +73,7 @@ class Tile:
         the tile is shown and its children are not.
     replaces : bool
         Whether its children replace it (REPLACE) or add to it (ADD).
-    contents : tuple of Content
+    contents : tuple of TileContentReference
         What it shows; may be nothing.
     branch : Branch or None
         What makes its children.
@@ -89,7 +89,7 @@ class Tile:
     volume: Volume
     error_m: float
     replaces: bool
-    contents: tuple[Content, ...] = ()
+    contents: tuple[TileContentReference, ...] = ()
     branch: Branch | None = None
     up_axis: UpAxis = "y"
     flaw: str = ""

@@ -73,11 +73,11 @@ def test_a_region_volume_makes_a_tileset_geocentric(site):
     site.write(tile)
     loaded = site.load()
     assert loaded.origin.latitude_deg == pytest.approx(PLACE.latitude_deg, abs=1e-6)
-    wanted = RegionDescription(
+    requested = RegionDescription(
         west_deg=-80.7406, south_deg=35.3104, east_deg=-80.7404, north_deg=35.3106
     )
-    assert len(site.load(region=wanted).meshes) == 1
-    apart = dataclasses.replace(wanted, west_deg=-80.7306, east_deg=-80.7304)
+    assert len(site.load(region=requested).meshes) == 1
+    apart = dataclasses.replace(requested, west_deg=-80.7306, east_deg=-80.7304)
     with pytest.raises(UserError, match="no mesh lies in the region"):
         site.load(region=apart)
 
@@ -87,10 +87,10 @@ def test_a_tileset_of_the_whole_earth_asks_for_a_place(site):
     site.write(site.tile("", error=1e6, children=[on_earth(site)]) | whole)
     with pytest.raises(UserError, match="spans the Earth; give an origin, or a region in degrees"):
         site.load()
-    wanted = RegionDescription(
+    requested = RegionDescription(
         west_deg=-80.741, south_deg=35.310, east_deg=-80.740, north_deg=35.311
     )
-    loaded = site.load(region=wanted)
+    loaded = site.load(region=requested)
     assert loaded.origin.longitude_deg == pytest.approx(-80.7405)
     assert loaded.origin.altitude_m == 0.0
     assert loaded.meshes[0].bounds_m[0, 2] == pytest.approx(200.0, abs=0.01)
@@ -153,9 +153,9 @@ def test_a_tileset_with_y_up_is_found_out_and_turned(site):
     assert "taken as y up and turned" in note and "set up_axis: z" in note
     # The files hold the square with y up, (x, 0, -y); unturned by "Z", then turned with all.
     np.testing.assert_allclose(loaded.meshes[0].bounds_m, [[0, 0, 0], [1, 1, 0]], atol=1e-6)
-    kept = site.load(up_axis="z")
-    assert kept.notes == ()
-    np.testing.assert_allclose(kept.meshes[0].bounds_m, [[0, 0, -1], [1, 0, 0]], atol=1e-6)
+    retained = site.load(up_axis="z")
+    assert retained.notes == ()
+    np.testing.assert_allclose(retained.meshes[0].bounds_m, [[0, 0, -1], [1, 0, 0]], atol=1e-6)
 
 
 def test_a_tileset_that_follows_the_standard_is_not_turned(site):

@@ -113,8 +113,8 @@ def test_a_key_and_a_session_are_in_no_message_and_no_file(serve, tmp_path, caps
         "&access_token=SECRETTOKEN&ApiKey=SECRETAPI&X-Amz-Signature=SECRETSIGN"
     ).replace("://", "://me:SECRETWORD@")
     loaded = load(secret, tmp_path, max_error_m=20.0)
-    told = [*loaded.missing, *loaded.notes, *(mesh.name for mesh in loaded.meshes)]
-    assert len(loaded.missing) == 1 and "SECRET" not in "".join(told)
+    reported = [*loaded.missing, *loaded.notes, *(mesh.name for mesh in loaded.meshes)]
+    assert len(loaded.missing) == 1 and "SECRET" not in "".join(reported)
     parser = argparse.ArgumentParser()
     tiles_command.configure(parser)
     out = ("-o", str(tmp_path / "world"), "--origin-deg", "47", "8", "500", "--no-read")

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         TrackOptions,
         make_track,
     )
-    from aerotwin_trajectory_evaluation.recordings import Recording, read_recording
+    from aerotwin_trajectory_evaluation.recordings import FlightRecording, read_recording
     from aerotwin_trajectory_evaluation.resource_chapter import resource_section
     from aerotwin_trajectory_evaluation.resources import ResourceRecorder, ResourceUsage
     from aerotwin_trajectory_evaluation.sections import section
@@ -60,9 +60,9 @@ __all__ = [
     "PRESETS",
     "Calibration",
     "ChiSquareTest",
+    "FlightRecording",
     "RecordedFlight",
     "RecordedTrack",
-    "Recording",
     "ResourceRecorder",
     "ResourceUsage",
     "StereoCamera",

@@ -46,16 +46,16 @@ def associate(
     return (near, nearest[near]) if is_denser else (nearest[near], near)
 
 
-def _nearest(stamps_ns: np.ndarray, wanted_ns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _nearest(stamps_ns: np.ndarray, query_ns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the index of the stamp nearest to each wanted one, and how far it is [s].
 
     In seconds of double precision, as evo: where two stamps are equally near in decimals, as in TUM
     fr2/desk, the rounding decides there, and so it must here.
     """
-    stamps, wanted = _seconds(stamps_ns), _seconds(wanted_ns)
-    above = np.clip(np.searchsorted(stamps, wanted, side="right"), 0, len(stamps) - 1)
+    stamps, query = _seconds(stamps_ns), _seconds(query_ns)
+    above = np.clip(np.searchsorted(stamps, query, side="right"), 0, len(stamps) - 1)
     below = np.maximum(above - 1, 0)
-    gap_above, gap_below = np.abs(stamps[above] - wanted), np.abs(wanted - stamps[below])
+    gap_above, gap_below = np.abs(stamps[above] - query), np.abs(query - stamps[below])
     return np.where(gap_below <= gap_above, below, above), np.minimum(gap_above, gap_below)
 
 

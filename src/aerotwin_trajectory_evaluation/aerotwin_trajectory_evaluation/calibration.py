@@ -24,18 +24,18 @@ from aerotwin_trajectory_evaluation.displacements import (
     Samples,
     fit_displacements,
 )
-from aerotwin_trajectory_evaluation.offset_witness import (
+from aerotwin_trajectory_evaluation.rate_correlation import coarse_time_offset_s
+from aerotwin_trajectory_evaluation.time_offset_estimates import (
     DISPUTED,
     LEAST_SHARE,
-    NO_WITNESS,
+    NO_OFFSET_ESTIMATE,
     NOBODY,
     SIGNIFICANT,
     TURNS,
     Decision,
-    Witness,
+    OffsetEstimate,
     decide,
 )
-from aerotwin_trajectory_evaluation.rate_correlation import coarse_time_offset_s
 from aerotwin_trajectory_evaluation.turn_offset import offset_of_turns
 
 _LEAST_ARM_M = 1e-4
@@ -71,8 +71,8 @@ class Calibration:
     time_offset_std_s: float | None = None
     certainty: str = NOBODY
     is_offset_significant: bool = False
-    by_turns: Witness = NO_WITNESS
-    by_displacements: Witness = NO_WITNESS
+    by_turns: OffsetEstimate = NO_OFFSET_ESTIMATE
+    by_displacements: OffsetEstimate = NO_OFFSET_ESTIMATE
     lever_arm_m: np.ndarray | None = None
     lever_arm_std_m: np.ndarray | None = None
     lever_arm_share: float = 0.0
@@ -168,7 +168,7 @@ def _within_reach(reference: Trajectory, estimate: Trajectory, max_offset_s: flo
     return estimate.take(np.flatnonzero(inside))
 
 
-def _reason(decision: Decision, turns: Witness, fit: DisplacementFit) -> str:
+def _reason(decision: Decision, turns: OffsetEstimate, fit: DisplacementFit) -> str:
     """Return what is not determined, or disputed, and why."""
     displacements = fit.witness
     parts = []

@@ -6,9 +6,9 @@ from aerotwin_trajectory_evaluation.association import interpolation_hint
 from aerotwin_trajectory_evaluation.calibration import Calibration
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import absolute_errors, summarise
-from aerotwin_trajectory_evaluation.offset_witness import DISPUTED
+from aerotwin_trajectory_evaluation.summary import CERTAINTY_TEXT, late_or_early
+from aerotwin_trajectory_evaluation.time_offset_estimates import DISPUTED
 from aerotwin_trajectory_evaluation.umeyama import align_umeyama
-from aerotwin_trajectory_evaluation.words import CERTAINTY_TEXT, late_or_early
 
 MIN_COVERAGE = 0.9
 MIN_PAIRED = 0.9

@@ -37,7 +37,7 @@ from aerotwin_trajectory_evaluation.protocol import MODES, PRESETS
 if TYPE_CHECKING:
     from aerotwin_trajectory_evaluation.bound import StereoCamera
     from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
-    from aerotwin_trajectory_evaluation.inputs import Inputs
+    from aerotwin_trajectory_evaluation.inputs import TrajectoryInputs
 
 EXIT_NOT_DETERMINED = 1
 # Options of the command that take the place of the protocol's choice of the same name.
@@ -182,8 +182,8 @@ def _protocol(args: argparse.Namespace):
     )
 
     named = load_trajectory_protocol(args.protocol)
-    given = {name: getattr(args, name) for name in (*_CHOICES, *_SWITCHES)}
-    asked = {name: value for name, value in given.items() if value is not None}
+    options = {name: getattr(args, name) for name in (*_CHOICES, *_SWITCHES)}
+    asked = {name: value for name, value in options.items() if value is not None}
     mapping = to_mapping(named.choices) | asked
     choices = load_parameters(TrajectoryProtocol, mapping, where="options")
     if choices == named.choices:
@@ -192,22 +192,22 @@ def _protocol(args: argparse.Namespace):
 
 
 def _camera(args: argparse.Namespace) -> "StereoCamera | None":
-    given = {
+    options = {
         "baseline_m": args.camera_baseline_m,
         "focal_px": args.focal_px,
         "distance_m": args.distance_m,
         "pixel_noise_px": args.pixel_noise_px,
     }
-    if all(value is None for value in given.values()):
+    if all(value is None for value in options.values()):
         return None
     from aerotwin_core.parameters import load_parameters
     from aerotwin_trajectory_evaluation.bound import StereoCamera
 
-    asked = {name: value for name, value in given.items() if value is not None}
+    asked = {name: value for name, value in options.items() if value is not None}
     return load_parameters(StereoCamera, asked, where="stereo camera")
 
 
-def _inputs(args: argparse.Namespace, choices) -> "Inputs":
+def _inputs(args: argparse.Namespace, choices) -> "TrajectoryInputs":
     """Read the files, and cut them to what is to be judged."""
     from aerotwin_trajectory_evaluation.inputs import read_inputs
     from aerotwin_trajectory_evaluation.window import TimeWindow
@@ -226,7 +226,7 @@ def _inputs(args: argparse.Namespace, choices) -> "Inputs":
     return inputs.at_common_stamps(choices) if args.common_stamps else inputs
 
 
-def _judge(inputs: "Inputs", name: str, protocol) -> "TrajectoryEvaluation":
+def _judge(inputs: "TrajectoryInputs", name: str, protocol) -> "TrajectoryEvaluation":
     from aerotwin_trajectory_evaluation.evaluation import evaluate_trajectory
 
     estimate = inputs.estimates[name]
@@ -296,7 +296,7 @@ def _print(
 
 
 def _print_scores(evaluation: "TrajectoryEvaluation", camera: "StereoCamera | None") -> None:
-    from aerotwin_trajectory_evaluation.words import score_rows
+    from aerotwin_trajectory_evaluation.summary import score_rows
 
     for row in score_rows(evaluation, camera):
         print(f"{row.label:40} {row.text:>12} {row.unit}")
@@ -305,7 +305,7 @@ def _print_scores(evaluation: "TrajectoryEvaluation", camera: "StereoCamera | No
 
 def _print_verdict(evaluation: "TrajectoryEvaluation", name: str = "") -> None:
     from aerotwin_trajectory_evaluation.cautions import cautions
-    from aerotwin_trajectory_evaluation.words import verdict
+    from aerotwin_trajectory_evaluation.summary import verdict
 
     print(f"\n{name}: {verdict(evaluation)}" if name else verdict(evaluation))
     for warning in cautions(evaluation):

@@ -12,7 +12,7 @@ import numpy as np
 
 from aerotwin_core.charts import Series, chart, draw_boxes, draw_cumulative, thinned
 from aerotwin_core.plots import TRUTH, WIDE_IN, colours, new_figure, render_svg, style
-from aerotwin_core.scene import PathLayer, Scene
+from aerotwin_core.scene import PathLayer, ReportScene
 from aerotwin_core.section import Figure, Section, Table
 from aerotwin_trajectory_evaluation.association import is_covered
 from aerotwin_trajectory_evaluation.bound import StereoCamera
@@ -20,7 +20,7 @@ from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.figures import AXES, plane_of
 from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.metrics_schema import COMPARISON_SCHEMA
-from aerotwin_trajectory_evaluation.words import Score, metres, score_rows
+from aerotwin_trajectory_evaluation.summary import Score, metres, score_rows
 
 Evaluations = Mapping[str, TrajectoryEvaluation]
 MAX_APART = 0.01
@@ -77,11 +77,14 @@ def _are_at_one(evaluations: Evaluations) -> bool:
 
 
 def _short(evaluation: TrajectoryEvaluation) -> dict[str, float | None]:
-    aligned, given = summarise(evaluation.ape.trans_m), summarise(evaluation.ape_unaligned.trans_m)
+    aligned, unaligned = (
+        summarise(evaluation.ape.trans_m),
+        summarise(evaluation.ape_unaligned.trans_m),
+    )
     metre = summarise(evaluation.rpe_metre.trans_m)
     return {
         "ape_rmse_m": aligned.rmse if aligned else None,
-        "ape_unaligned_rmse_m": given.rmse if given else None,
+        "ape_unaligned_rmse_m": unaligned.rmse if unaligned else None,
         "rpe_rmse_m": metre.rmse if metre else None,
         "drift_percent": evaluation.drift_percent,
         "coverage": evaluation.coverage,
@@ -173,7 +176,7 @@ def _best(found: list[Score | None]) -> list[int]:
     return [values.index(pick(values))]
 
 
-def _scene(evaluations: Evaluations) -> Scene:
+def _scene(evaluations: Evaluations) -> ReportScene:
     truth = next(iter(evaluations.values())).truth
     layers = [PathLayer(name="truth", points_map=truth.p_ref_body, colour=TRUTH)]
     for (name, evaluation), colour in zip(
@@ -181,7 +184,7 @@ def _scene(evaluations: Evaluations) -> Scene:
     ):
         points = evaluation.aligned.p_ref_body
         layers.append(PathLayer(name=name, points_map=points, colour=colour))
-    return Scene(title=f"All paths{_how(evaluations)}", layers=tuple(layers))
+    return ReportScene(title=f"All paths{_how(evaluations)}", layers=tuple(layers))
 
 
 def _how(evaluations: Evaluations) -> str:

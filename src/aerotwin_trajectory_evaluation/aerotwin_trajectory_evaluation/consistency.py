@@ -85,7 +85,7 @@ def consistency_of(
     covariances: np.ndarray | None,
     *,
     alignment: TrajectoryAlignment,
-    R_given: np.ndarray,
+    R_initial: np.ndarray,
 ) -> dict[str, ChiSquareTest]:
     """Return the NEES of the aligned estimate, of an odometry with first poses joined.
 
@@ -101,7 +101,7 @@ def consistency_of(
         paired,
         alignment.apply(guess),
         covariances,
-        R_reference_estimate=alignment.T_reference_estimate[:3, :3] @ R_given,
+        R_reference_estimate=alignment.T_reference_estimate[:3, :3] @ R_initial,
         scale=alignment.scale,
     )
 

@@ -16,7 +16,7 @@ from aerotwin_core.rigid_motion import cross_matrix
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.association import is_enclosed
 from aerotwin_trajectory_evaluation.clustered_fit import ClusteredFit
-from aerotwin_trajectory_evaluation.offset_witness import NO_WITNESS, Witness
+from aerotwin_trajectory_evaluation.time_offset_estimates import NO_OFFSET_ESTIMATE, OffsetEstimate
 from aerotwin_trajectory_evaluation.umeyama import align_umeyama
 
 DISPLACEMENT_S = 1.0
@@ -128,7 +128,7 @@ class DisplacementFit:
         Which of its axes are not determined, else empty.
     """
 
-    witness: Witness
+    witness: OffsetEstimate
     arm_m: np.ndarray | None = None
     arm_std_m: np.ndarray | None = None
     arm_share: float = 0.0
@@ -151,7 +151,7 @@ def fit_displacements(
     arm = np.zeros(3)
     _, velocity, R = _point_velocity_attitude(samples, tau_s, arm)
     if not is_offset_known and _rms(samples.change(velocity)) < _LEAST_VELOCITY_M_S:
-        return DisplacementFit(witness=Witness(reason="the velocity hardly changes"))
+        return DisplacementFit(witness=OffsetEstimate(reason="the velocity hardly changes"))
     axes = _observable_axes(samples.change(R))
     n_tau = 0 if is_offset_known else 1
     of_arm = slice(n_tau, n_tau + axes.shape[1])
@@ -161,18 +161,22 @@ def fit_displacements(
         # The scale is open where the estimate stands still: nothing is seen then.
         if is_open[: of_arm.stop].any() or is_open[-1]:
             return DisplacementFit(
-                witness=Witness(reason="the displacements do not tell offset, arm and frame apart")
+                witness=OffsetEstimate(
+                    reason="the displacements do not tell offset, arm and frame apart"
+                )
             )
         step = fit.step(inverse)[: of_arm.stop]
         tau_s, arm = tau_s + float(step[:n_tau].sum()), arm + axes @ step[of_arm]
         if not abs(tau_s) <= samples.max_offset_s:
-            return DisplacementFit(witness=Witness(reason="the displacements differ too much"))
+            return DisplacementFit(
+                witness=OffsetEstimate(reason="the displacements differ too much")
+            )
         if np.abs(step).max(initial=0.0) < _CONVERGED:
             break
     covariance = fit.covariance(inverse)
-    witness = NO_WITNESS
+    witness = NO_OFFSET_ESTIMATE
     if not is_offset_known:
-        witness = Witness(
+        witness = OffsetEstimate(
             offset_s=tau_s,
             std_s=float(np.sqrt(covariance[0, 0])),
             share=fit.explained(np.arange(1), np.array([tau_s]), _LEAST_EXPLAINED_M),
@@ -215,7 +219,7 @@ def _observable_axes(change_of_R: np.ndarray) -> np.ndarray:
 
 
 def _with_arm(
-    witness: Witness, arm: np.ndarray, axes: np.ndarray, covariance: np.ndarray, share: float
+    witness: OffsetEstimate, arm: np.ndarray, axes: np.ndarray, covariance: np.ndarray, share: float
 ) -> DisplacementFit:
     if axes.shape[1] == 0:
         return DisplacementFit(

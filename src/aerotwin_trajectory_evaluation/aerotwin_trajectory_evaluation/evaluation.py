@@ -159,8 +159,8 @@ class TrajectoryEvaluation:
     @property
     def as_given_rmse_m(self) -> float:
         """RMS distance to truth of the estimate's numbers as given, in whatever frame [m]."""
-        p_given = transform_points(invert_transform(self.T_start), self.estimate.p_ref_body)
-        away = np.linalg.norm(p_given - self.reference.p_ref_body, axis=1)
+        p_initial = transform_points(invert_transform(self.T_start), self.estimate.p_ref_body)
+        away = np.linalg.norm(p_initial - self.reference.p_ref_body, axis=1)
         return float(np.sqrt(np.mean(away**2)))
 
     def metrics(self) -> dict[str, Any]:
@@ -265,12 +265,12 @@ def evaluate_trajectory(
     """
     named = _named(protocol, align=align, max_gap_s=max_gap_s)
     choices, reference_hash = named.choices, hash_of(reference)
-    given = TrajectoryAlignment(
+    initial = TrajectoryAlignment(
         mode="none",
         T_reference_estimate=np.eye(4) if T_reference_estimate is None else T_reference_estimate,
     )
     if T_reference_estimate is not None:
-        estimate = given.apply(estimate)
+        estimate = initial.apply(estimate)
     reference, estimate, calibration = _calibrated(reference, estimate, choices)
     paired, guess, index = pair(reference, estimate, choices)
     if len(paired) < 2:
@@ -285,8 +285,8 @@ def evaluate_trajectory(
     return TrajectoryEvaluation(
         reference=paired,
         estimate=guess,
-        start=AS_GIVEN if np.array_equal(given.T_reference_estimate, np.eye(4)) else start,
-        T_start=given.T_reference_estimate,
+        start=AS_GIVEN if np.array_equal(initial.T_reference_estimate, np.eye(4)) else start,
+        T_start=initial.T_reference_estimate,
         aligned=aligned,
         truth=reference,
         reference_hash=reference_hash,
@@ -317,7 +317,7 @@ def evaluate_trajectory(
             guess,
             None if covariances is None else covariances[index],
             alignment=alignment,
-            R_given=given.T_reference_estimate[:3, :3],
+            R_initial=initial.T_reference_estimate[:3, :3],
         ),
         first_pair_s=float(paired.stamps_ns[0] - reference.stamps_ns[0]) * 1e-9,
     )
@@ -352,7 +352,7 @@ def _calibrated(
     reference: Trajectory, estimate: Trajectory, choices: TrajectoryProtocol
 ) -> tuple[Trajectory, Trajectory, Calibration]:
     if choices.max_time_offset_s <= 0.0 or min(len(reference), len(estimate)) < 2:
-        return reference, estimate, Calibration(reason=_why_not_sought(choices))
+        return reference, estimate, Calibration(reason=_why_not_estimated(choices))
     found = find_calibration(reference, estimate, max_offset_s=choices.max_time_offset_s)
     return apply_calibration(
         reference,
@@ -363,7 +363,7 @@ def _calibrated(
     )
 
 
-def _why_not_sought(choices: TrajectoryProtocol) -> str:
+def _why_not_estimated(choices: TrajectoryProtocol) -> str:
     is_off = choices.max_time_offset_s <= 0.0
     return "max_time_offset_s is 0: nothing is sought" if is_off else "fewer than two poses"
 

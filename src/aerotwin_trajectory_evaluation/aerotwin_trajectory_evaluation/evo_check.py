@@ -91,9 +91,9 @@ def check_with_evo(evaluation: TrajectoryEvaluation) -> EvoCheck:
         ("rpe.metre", evaluation.rpe_metre, metrics.RPE, options | metre),
     )
     differences = {}
-    for name, ours, metric, given in scores:
+    for name, ours, metric, provided in scores:
         for kind, relation in _RELATIONS.items():
-            theirs = metric(metrics.PoseRelation[relation], **given)
+            theirs = metric(metrics.PoseRelation[relation], **provided)
             if len(ours.at):  # evo refuses to choose no pair
                 theirs.process_data((reference, estimate))
             differences[f"{name}.{kind}"] = _difference(ours, kind, theirs)

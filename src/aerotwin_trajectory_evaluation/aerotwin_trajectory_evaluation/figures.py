@@ -53,7 +53,7 @@ def path_of(evaluation: TrajectoryEvaluation) -> np.ndarray:
     )
 
 
-def is_given_shown(evaluation: TrajectoryEvaluation) -> bool:
+def is_unaligned_shown(evaluation: TrajectoryEvaluation) -> bool:
     """Tell whether the estimate as given lies near enough to be drawn beside truth."""
     low, high = (f(evaluation.reference.p_ref_body, axis=0) for f in (np.min, np.max))
     extent = float(np.linalg.norm(high - low))
@@ -107,12 +107,12 @@ def _paths(evaluation: TrajectoryEvaluation) -> list[_Path]:
 
 
 def _shown_estimates(evaluation: TrajectoryEvaluation) -> list[tuple[Trajectory, str, str]]:
-    given = (evaluation.estimate, ESTIMATE, f"estimate, {evaluation.start}")
+    provided = (evaluation.estimate, ESTIMATE, f"estimate, {evaluation.start}")
     mode = evaluation.alignment.mode
     if mode == "none":
-        return [given]
+        return [provided]
     aligned = (evaluation.aligned, ALIGNED, f"aligned ({mode})")
-    return [given, aligned] if is_given_shown(evaluation) else [aligned]
+    return [provided, aligned] if is_unaligned_shown(evaluation) else [aligned]
 
 
 def top_down(evaluation: TrajectoryEvaluation, name: str) -> str:
@@ -216,13 +216,13 @@ def error_along_path(evaluation: TrajectoryEvaluation, name: str) -> str:
 
 def _error_curves(evaluation: TrajectoryEvaluation):
     """Return errors, colour and label; as given only where both fit into one picture."""
-    aligned, given = evaluation.ape, evaluation.ape_unaligned
+    aligned, provided = evaluation.ape, evaluation.ape_unaligned
     if evaluation.alignment.mode == "none":
-        return [(given, ESTIMATE, evaluation.start)]
+        return [(provided, ESTIMATE, evaluation.start)]
     curves = [(aligned, ALIGNED, "aligned")]
     # A curve twenty times as high would press the other onto the axis.
-    if np.median(given.trans_m) < 20.0 * max(float(np.median(aligned.trans_m)), 1e-9):
-        curves.insert(0, (given, ESTIMATE, evaluation.start))
+    if np.median(provided.trans_m) < 20.0 * max(float(np.median(aligned.trans_m)), 1e-9):
+        curves.insert(0, (provided, ESTIMATE, evaluation.start))
     return curves
 
 

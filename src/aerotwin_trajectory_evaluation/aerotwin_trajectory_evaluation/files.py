@@ -110,7 +110,7 @@ def load_trajectory(
         return _from_bag(path, topic, duplicates)
     rows = read_rows(path)
     if file_format == "auto":
-        file_format = _told_format(rows)
+        file_format = _detected_format(rows)
     try:
         if file_format == "kitti":
             found = _from_kitti(rows, times)
@@ -132,7 +132,7 @@ def write_tum(path: str | Path, trajectory: Trajectory) -> None:
     write_text_atomically(Path(path), "\n".join(lines) + "\n")
 
 
-def _told_format(rows: Rows) -> str:
+def _detected_format(rows: Rows) -> str:
     width, stamp = len(rows.cells(0)), rows.cells(0)[0]
     if width == 12:
         return "kitti"

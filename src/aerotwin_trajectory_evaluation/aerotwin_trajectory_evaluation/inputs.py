@@ -17,7 +17,7 @@ from aerotwin_trajectory_evaluation.window import TimeWindow
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inputs:
+class TrajectoryInputs:
     """A reference and the estimates that are judged against it.
 
     Attributes
@@ -40,7 +40,7 @@ class Inputs:
     own_coverage: Mapping[str, float]
     coverage: float | None = None
 
-    def within(self, window: TimeWindow, choices: TrajectoryProtocol) -> "Inputs":
+    def within(self, window: TimeWindow, choices: TrajectoryProtocol) -> "TrajectoryInputs":
         """Return the part of them within a window of time."""
         if window.is_whole:
             return self
@@ -60,7 +60,7 @@ class Inputs:
             notes=(*self.notes, window.words(len(part), len(whole))),
         )
 
-    def at_common_stamps(self, choices: TrajectoryProtocol) -> "Inputs":
+    def at_common_stamps(self, choices: TrajectoryProtocol) -> "TrajectoryInputs":
         """Return the estimates at the stamps that all of them have."""
         truth = self.reference.trajectory
         paths = {name: file.trajectory for name, file in self.estimates.items()}
@@ -87,7 +87,7 @@ def read_inputs(
     file_format: str,
     times: str | None,
     duplicates: str,
-) -> Inputs:
+) -> TrajectoryInputs:
     """Read a reference and its estimates.
 
     Parameters
@@ -120,7 +120,7 @@ def read_inputs(
     found = {name: read(spec) for name, spec in named.items()}
     _refuse_mixed(truth, found)
     notes = [*truth.notes, *(note for file in found.values() for note in file.notes)]
-    return Inputs(reference=truth, estimates=found, notes=tuple(notes), own_coverage={})
+    return TrajectoryInputs(reference=truth, estimates=found, notes=tuple(notes), own_coverage={})
 
 
 def _refuse_mixed(reference: TrajectoryFile, estimates: Mapping[str, TrajectoryFile]) -> None:
@@ -146,13 +146,13 @@ def name_estimates(specs: Sequence[str], labels: Sequence[str] | None = None) ->
     >>> name_estimates(["orb=results/1.txt", "results/vins.txt"])
     {'orb': 'results/1.txt', 'vins': 'results/vins.txt'}
     """
-    given = [_named(spec) for spec in specs]
-    files = [path for _, path in given]
+    provided = [_named(spec) for spec in specs]
+    files = [path for _, path in provided]
     if labels is not None and len(labels) != len(specs):
         raise UserError(
             f"--labels: expected one for each of {len(specs)} estimates, found {len(labels)}"
         )
-    names = list(labels) if labels is not None else [name for name, _ in given]
+    names = list(labels) if labels is not None else [name for name, _ in provided]
     if not all(names):
         short = short_names(files)
         names = [name or short[k] for k, name in enumerate(names)]

@@ -157,7 +157,7 @@ class LiveEvaluation:
         """Return level, message and values for /diagnostics."""
         with self._lock:
             values = self._values()
-            reason = self._trouble()
+            reason = self._problem()
         shown = {k: "not yet" if v is None else f"{v:.6g}" for k, v in values.items()}
         return (_WARN, reason, shown) if reason else (_OK, "tracking", shown)
 
@@ -183,7 +183,7 @@ class LiveEvaluation:
             "n_map_points": None if self._map is None else len(self._map),
         }
 
-    def _trouble(self) -> str:
+    def _problem(self) -> str:
         choices, errors = self._protocol.choices, self._errors
         if not self._truth.stamps:
             return "waiting for truth"

@@ -11,7 +11,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.plots import TRUTH
 from aerotwin_core.protocol import Protocol
-from aerotwin_core.scene import PathLayer, PointLayer, Scene
+from aerotwin_core.scene import PathLayer, PointLayer, ReportScene
 from aerotwin_core.section import Section
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.evaluation import JOINED, evaluate_trajectory
@@ -92,6 +92,6 @@ def _map_section(
         title="Map so far",
         name="live_map",
         text="The newest map, joined to truth at the first pose; it is shown, not judged.",
-        scenes=(Scene(title="The newest map", layers=layers),),
+        scenes=(ReportScene(title="The newest map", layers=layers),),
         metrics={"n_points": len(points)},
     )

@@ -8,7 +8,7 @@ It refers to definitions of `aerotwin_report`; `unit` and `better` say how runs 
 from collections.abc import Mapping
 from typing import Any
 
-from aerotwin_trajectory_evaluation.offset_witness import CERTAINTIES
+from aerotwin_trajectory_evaluation.time_offset_estimates import CERTAINTIES
 
 Schema = dict[str, Any]
 

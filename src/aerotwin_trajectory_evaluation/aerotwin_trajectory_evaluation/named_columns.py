@@ -64,9 +64,9 @@ def _parts(name: str) -> tuple[str, str]:
 
 
 def _time(names: list[tuple[str, str]]) -> tuple[int, str]:
-    for wanted in _TIMES:
+    for column_name in _TIMES:
         for column, (name, unit) in enumerate(names):
-            if name == wanted:
+            if name == column_name:
                 if unit not in _TIME_UNITS:
                     raise ValueError(
                         f"column {name!r} has no unit of time; name it {name}_s, {name}_ms, "
@@ -117,15 +117,15 @@ def _find(names: list[tuple[str, str]], patterns: tuple[str, ...], axes: str) ->
     return None
 
 
-def _column(names: list[tuple[str, str]], wanted: str) -> int | None:
+def _column(names: list[tuple[str, str]], column_name: str) -> int | None:
     for column, (name, _) in enumerate(names):
-        if name == wanted:
+        if name == column_name:
             return column
     return None
 
 
-def _listed(names: list[tuple[str, str]], wanted: str = "") -> str:
+def _listed(names: list[tuple[str, str]], column_name: str = "") -> str:
     """Return the names that are there, those like the wanted one first."""
     plain = [name for name, _ in names]
-    close = difflib.get_close_matches(wanted, plain, n=3) if wanted else []
+    close = difflib.get_close_matches(column_name, plain, n=3) if column_name else []
     return ", ".join([*close, *(name for name in plain if name not in close)][:12])

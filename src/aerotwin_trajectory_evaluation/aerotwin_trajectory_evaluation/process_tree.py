@@ -140,9 +140,9 @@ def command_lines() -> dict[int, str]:
     """Return the command line of every process that may be read, by number."""
     found = {}
     for pid in _numbers():
-        words = _read(pid, "cmdline")
-        if words:
-            found[pid] = words.replace("\0", " ").strip()
+        tokens = _read(pid, "cmdline")
+        if tokens:
+            found[pid] = tokens.replace("\0", " ").strip()
     return found
 
 

@@ -102,13 +102,13 @@ def compare_recorded(
     if flown.sum() < 3:
         return None
     times = np.arange(len(track.p_map)) * STEP_S
-    wanted = [np.interp(track.t[flown], times, axis) for axis in track.p_map.T]
+    desired = [np.interp(track.t[flown], times, axis) for axis in track.p_map.T]
     return RecordedFlight(
         track=track,
         t=track.t[flown],
         recorded=track.recorded_map[flown],
         simulated=truth.interpolate(stamps[flown]).p_ref_body,
-        setpoint=np.column_stack(wanted),
+        setpoint=np.column_stack(desired),
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.parameters import parameter
-from aerotwin_trajectory_evaluation.recordings import Recording
+from aerotwin_trajectory_evaluation.recordings import FlightRecording
 
 STEP_S = 0.02
 """Between two set-points of a track."""
@@ -67,7 +67,7 @@ class RecordedTrack:
 
     Attributes
     ----------
-    recording : Recording
+    recording : FlightRecording
         Where it comes from.
     t : (n,) array
         When each recorded position is due on the track [s], after re-timing.
@@ -83,7 +83,7 @@ class RecordedTrack:
         What was done to it.
     """
 
-    recording: Recording
+    recording: FlightRecording
     t: np.ndarray
     recorded_map: np.ndarray
     p_map: np.ndarray
@@ -103,7 +103,7 @@ class RecordedTrack:
 
 
 def make_track(
-    recording: Recording,
+    recording: FlightRecording,
     options: TrackOptions,
     *,
     plane: LocalTangentPlane,
@@ -115,7 +115,7 @@ def make_track(
 
     Parameters
     ----------
-    recording : Recording
+    recording : FlightRecording
         The flight.
     options : TrackOptions
         What is done with it.
@@ -150,7 +150,7 @@ def make_track(
     return track
 
 
-def check_recording(recording: Recording, options: TrackOptions) -> None:
+def check_recording(recording: FlightRecording, options: TrackOptions) -> None:
     """Refuse what no world could change, before one is loaded.
 
     Where a recording with GNSS lies, and so how high it flies, the world says.
@@ -170,7 +170,7 @@ def check_recording(recording: Recording, options: TrackOptions) -> None:
     _retimed(recording, t - t[0], p_map, np.zeros(len(t)) if yaw is None else yaw, options, [])
 
 
-def _refuse_local(recording: Recording, options: TrackOptions) -> None:
+def _refuse_local(recording: FlightRecording, options: TrackOptions) -> None:
     if options.placement == "geodetic" and not recording.is_geodetic:
         raise ParameterError(
             f"placement: {recording.path} has positions in a local frame only ({recording.kind}); "
@@ -179,7 +179,7 @@ def _refuse_local(recording: Recording, options: TrackOptions) -> None:
 
 
 def _cut_times(
-    recording: Recording, options: TrackOptions
+    recording: FlightRecording, options: TrackOptions
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
     end = options.to_s or np.inf
     inside = (recording.t >= options.from_s) & (recording.t <= end)
@@ -192,7 +192,7 @@ def _cut_times(
     return recording.t[inside], recording.position[inside], yaw
 
 
-def _cut_note(recording: Recording, t: np.ndarray) -> list[str]:
+def _cut_note(recording: FlightRecording, t: np.ndarray) -> list[str]:
     """Return what from_s, to_s and lowest_m left out."""
     n, n_all = len(t), len(recording.t)
     if n == n_all:
@@ -202,7 +202,7 @@ def _cut_note(recording: Recording, t: np.ndarray) -> list[str]:
 
 
 def _place(
-    recording: Recording,
+    recording: FlightRecording,
     position: np.ndarray,
     options: TrackOptions,
     plane: LocalTangentPlane,
@@ -247,7 +247,9 @@ def _place(
     ]
 
 
-def _from_start(recording: Recording, position: np.ndarray, start_p_map: np.ndarray) -> np.ndarray:
+def _from_start(
+    recording: FlightRecording, position: np.ndarray, start_p_map: np.ndarray
+) -> np.ndarray:
     """Return the positions with the first at the world's start."""
     if recording.is_geodetic:
         own = LocalTangentPlane(_point(position[0]))
@@ -268,7 +270,7 @@ def _distance(metres: float) -> str:
 
 
 def _cut_low(
-    recording: Recording,
+    recording: FlightRecording,
     t: np.ndarray,
     p_map: np.ndarray,
     yaw: np.ndarray | None,
@@ -282,8 +284,8 @@ def _cut_low(
             f"lowest_m: {recording.path} rises {height.max():.2f} m above its first point, "
             f"{options.lowest_m:g} m are asked for; lift it by raise_m, or lower lowest_m"
         )
-    kept = slice(int(high[0]), int(high[-1]) + 1)
-    return t[kept], p_map[kept], None if yaw is None else yaw[kept]
+    retained = slice(int(high[0]), int(high[-1]) + 1)
+    return t[retained], p_map[retained], None if yaw is None else yaw[retained]
 
 
 def _turned(
@@ -295,7 +297,7 @@ def _turned(
 
 
 def _retimed(
-    recording: Recording,
+    recording: FlightRecording,
     t: np.ndarray,
     p_map: np.ndarray,
     yaw: np.ndarray,
@@ -328,7 +330,11 @@ def _retimed(
 
 
 def _smoothed(
-    recording: Recording, t: np.ndarray, p_map: np.ndarray, yaw: np.ndarray, smoothing_s: float
+    recording: FlightRecording,
+    t: np.ndarray,
+    p_map: np.ndarray,
+    yaw: np.ndarray,
+    smoothing_s: float,
 ) -> RecordedTrack:
     """Return the track of positions at times t: even steps, moving averages, differences.
 

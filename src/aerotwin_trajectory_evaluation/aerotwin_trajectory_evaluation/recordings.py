@@ -39,7 +39,7 @@ _KITTI_COLUMNS = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recording:
+class FlightRecording:
     """A flight as somebody recorded it.
 
     Attributes
@@ -81,7 +81,7 @@ class Recording:
             )
 
 
-def read_recording(path: str | Path, *, topic: str | None = None) -> Recording:
+def read_recording(path: str | Path, *, topic: str | None = None) -> FlightRecording:
     """Return the flight of a file; what it is is told by its content.
 
     ULog by its first bytes, a CSV with GNSS by the names of its columns; everything else as
@@ -102,7 +102,7 @@ def read_recording(path: str | Path, *, topic: str | None = None) -> Recording:
         with path.open("rb") as file:
             head = file.read(4096)
         if head.startswith(ULOG_MAGIC):
-            return Recording(path=path, **read_ulog_recording(path))
+            return FlightRecording(path=path, **read_ulog_recording(path))
         columns = _gnss_columns(head)
         if columns is not None:
             return _read_gnss_csv(path, columns)
@@ -114,11 +114,11 @@ def read_recording(path: str | Path, *, topic: str | None = None) -> Recording:
     return _from_trajectory(path, read_trajectory(path, topic=topic))
 
 
-def _from_trajectory(path: Path, trajectory: Trajectory) -> Recording:
+def _from_trajectory(path: Path, trajectory: Trajectory) -> FlightRecording:
     from scipy.spatial.transform import Rotation
 
     forward = Rotation.from_quat(trajectory.q_ref_body).as_matrix()[:, :, 0]
-    return Recording(
+    return FlightRecording(
         path=path,
         kind="trajectory of poses in a local frame, taken to have z up",
         t=(trajectory.stamps_ns - trajectory.stamps_ns[0]) * 1e-9,
@@ -172,7 +172,7 @@ def _stem(name: str) -> str:
     return "_".join(parts)
 
 
-def _read_gnss_csv(path: Path, columns: dict[str, int]) -> Recording:
+def _read_gnss_csv(path: Path, columns: dict[str, int]) -> FlightRecording:
     rows, n_bad = _rows(path, [columns[k] for k in ("time", "latitude", "longitude", "altitude")])
     if len(rows) < 3:
         raise UserError(f"{path}: holds {len(rows)} readable rows of numbers, a flight needs three")
@@ -187,7 +187,7 @@ def _read_gnss_csv(path: Path, columns: dict[str, int]) -> Recording:
     if not is_new.all():
         notes.append(f"{int((~is_new).sum())} rows with repeated or earlier stamps were left out.")
     notes.append(f"Stamps were taken to be in {unit}.")
-    return Recording(
+    return FlightRecording(
         path=path,
         kind="CSV with GNSS positions",
         t=stamps[is_new] - stamps[is_new][0],

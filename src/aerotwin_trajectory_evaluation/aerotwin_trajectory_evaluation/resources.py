@@ -272,6 +272,6 @@ class ResourceRecorder:
         excluded = ancestors(os.getpid())
         return [
             pid
-            for pid, words in command_lines().items()
-            if pid not in excluded and self._pattern.search(words)
+            for pid, tokens in command_lines().items()
+            if pid not in excluded and self._pattern.search(tokens)
         ]

@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
             return code or (EXIT_GATE if args.fail_if else 0)  # not judged is not passed
         sought_s = min(_FIND_S, args.duration_s or _FIND_S)
         raise UserError(
-            f"no process {_wanted(args)} was seen within {sought_s:g} s; is it running? "
+            f"no process {_requested_process(args)} was seen within {sought_s:g} s; is it running? "
             "`ps ax` lists the command lines that --name is sought in"
         )
     section = resource_section(usage, title="Cost of the program")
@@ -98,7 +98,7 @@ def _check(args: argparse.Namespace) -> None:
         raise UserError(f"--duration-s must be positive, got {args.duration_s:g}")
 
 
-def _wanted(args: argparse.Namespace) -> str:
+def _requested_process(args: argparse.Namespace) -> str:
     if args.pid:
         return f"with number {args.pid}"
     return f"of node {args.node}" if args.node else f"with {args.name!r} in its command line"

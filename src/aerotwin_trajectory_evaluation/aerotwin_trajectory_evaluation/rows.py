@@ -67,7 +67,7 @@ class Rows:
                 self.lines, delimiter="," if self.is_comma_separated else None, ndmin=2
             )
         except ValueError:
-            self._name_the_culprit()
+            self._raise_for_bad_line()
             raise
         if not np.isfinite(values).all():
             at = np.argwhere(~np.isfinite(values))
@@ -85,7 +85,7 @@ class Rows:
             raise ValueError(f"line {self.line(0)} has {width} columns, {n_columns} are needed")
         return self.table[:, :n_columns]
 
-    def _name_the_culprit(self) -> None:
+    def _raise_for_bad_line(self) -> None:
         width = len(self.cells(0))
         for row in range(len(self)):
             cells = self.cells(row)

@@ -36,7 +36,7 @@ class RunningErrors:
         self._sum = np.zeros((2, 3))
         self._sum_squares = np.zeros(2)
         self._products = np.zeros((3, 3))
-        self._given = _Mean()
+        self._unaligned = _Mean()
         self._metre = _Mean()
         self._frame = _Mean()
         self.n = 0
@@ -52,12 +52,12 @@ class RunningErrors:
         if self._joined is None or self._last is None:
             self._joined = self._anchor = truth, estimate
         else:
-            self._take_step(self._last, (truth, estimate))
+            self._add_step(self._last, (truth, estimate))
         first_truth, first_estimate = self._joined
-        given = first_truth @ np.linalg.inv(first_estimate) @ estimate
-        self.error_m = float(np.linalg.norm(given[:3, 3] - truth[:3, 3]))
+        provided = first_truth @ np.linalg.inv(first_estimate) @ estimate
+        self.error_m = float(np.linalg.norm(provided[:3, 3] - truth[:3, 3]))
         self.worst_m = max(self.worst_m, self.error_m)
-        self._given.add(self.error_m)
+        self._unaligned.add(self.error_m)
         a, b = truth[:3, 3] - first_truth[:3, 3], estimate[:3, 3] - first_estimate[:3, 3]
         self._sum += (a, b)
         self._sum_squares += (a @ a, b @ b)
@@ -65,7 +65,7 @@ class RunningErrors:
         self._last = truth, estimate
         self.n += 1
 
-    def _take_step(self, before: tuple, now: tuple) -> None:
+    def _add_step(self, before: tuple, now: tuple) -> None:
         self._frame.add(_relative_error_m(before, now))
         self.path_m += float(np.linalg.norm(now[0][:3, 3] - before[0][:3, 3]))
         self._since_anchor_m += float(np.linalg.norm(now[1][:3, 3] - before[1][:3, 3]))
@@ -77,7 +77,7 @@ class RunningErrors:
     @property
     def ape_m(self) -> float | None:
         """RMS distance to truth, the first poses joined [m]; None before the first pair."""
-        return self._given.rms
+        return self._unaligned.rms
 
     @property
     def ape_aligned_m(self) -> float | None:

@@ -3,7 +3,7 @@
 """A trajectory evaluation as a section of a report."""
 
 from aerotwin_core.plots import ESTIMATE, TRUTH
-from aerotwin_core.scene import PathLayer, Scene
+from aerotwin_core.scene import PathLayer, ReportScene
 from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table
 from aerotwin_trajectory_evaluation import figures
 from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
@@ -12,7 +12,7 @@ from aerotwin_trajectory_evaluation.controls import NOT_SEEN
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.metrics_schema import AS_GIVEN_SCHEMA, TRAJECTORY_SCHEMA
-from aerotwin_trajectory_evaluation.words import (
+from aerotwin_trajectory_evaluation.summary import (
     MODE_TEXT,
     before_text,
     mode_text,
@@ -69,7 +69,7 @@ def section(
     )
 
 
-def scene(evaluation: TrajectoryEvaluation, title: str = "The paths in space") -> Scene:
+def scene(evaluation: TrajectoryEvaluation, title: str = "The paths in space") -> ReportScene:
     """Return the view into space: truth, the estimate before and after the fit, by its error."""
     mode = evaluation.alignment.mode
     layers = [
@@ -87,11 +87,11 @@ def scene(evaluation: TrajectoryEvaluation, title: str = "The paths in space") -
                 name=f"estimate, {evaluation.start}",
                 points_map=evaluation.estimate.p_ref_body,
                 colour=ESTIMATE,
-                is_shown=figures.is_given_shown(evaluation),
+                is_shown=figures.is_unaligned_shown(evaluation),
             )
         )
     caption = "Coloured by the distance to truth."
-    return Scene(title=title, caption=caption, layers=tuple(layers))
+    return ReportScene(title=title, caption=caption, layers=tuple(layers))
 
 
 def _text(evaluation: TrajectoryEvaluation, notes: tuple[str, ...]) -> str:
@@ -123,14 +123,17 @@ def _text(evaluation: TrajectoryEvaluation, notes: tuple[str, ...]) -> str:
 def _headline(
     evaluation: TrajectoryEvaluation, max_drift_percent: float | None
 ) -> tuple[Headline, ...]:
-    given, aligned = summarise(evaluation.ape_unaligned.trans_m), summarise(evaluation.ape.trans_m)
-    assert given is not None
+    provided, aligned = (
+        summarise(evaluation.ape_unaligned.trans_m),
+        summarise(evaluation.ape.trans_m),
+    )
+    assert provided is not None
     assert aligned is not None
     path, mode = evaluation.reference.path_length_m, evaluation.alignment.mode
     tiles = [
         Headline(
             label="APE, RMSE" if mode == "none" else "APE unaligned, RMSE",
-            value=_short(given.rmse),
+            value=_short(provided.rmse),
             unit="m",
             meaning=f"RMS distance to truth over {path:.0f} m, {before_text(evaluation)}",
             computed="root of the mean square over all pairs of poses",

@@ -66,15 +66,15 @@ def read_poses(bag: BagReader, source: str, *, duplicates: str = "keep") -> Pose
     if found.n_repeated and duplicates == "refuse":
         raise UserError(f"{source}: {found.n_repeated} poses repeat a stamp; take duplicates first")
     if bag.topics[topic] in _WITH_COVARIANCE:
-        return take_poses(found, _is_tracked(bag, topic, found))
+        return select_poses(found, _is_tracked(bag, topic, found))
     return found
 
 
-def take_poses(found: PoseTopic, kept: np.ndarray) -> PoseTopic:
+def select_poses(found: PoseTopic, retained: np.ndarray) -> PoseTopic:
     """Return the poses of a mask or index, with their covariances."""
-    covariances = None if found.covariances is None else found.covariances[kept]
+    covariances = None if found.covariances is None else found.covariances[retained]
     return dataclasses.replace(
-        found, trajectory=found.trajectory.take(kept), covariances=covariances
+        found, trajectory=found.trajectory.take(retained), covariances=covariances
     )
 
 

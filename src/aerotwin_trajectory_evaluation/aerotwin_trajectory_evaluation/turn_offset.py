@@ -15,7 +15,7 @@ from aerotwin_core.rigid_motion import cross_matrix, nearest_rotation
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.clustered_fit import ClusteredFit
 from aerotwin_trajectory_evaluation.displacements import STEP_S, Samples
-from aerotwin_trajectory_evaluation.offset_witness import Witness
+from aerotwin_trajectory_evaluation.time_offset_estimates import OffsetEstimate
 
 _MAX_STEPS = 30
 _CONVERGED_S = 1e-7
@@ -26,7 +26,7 @@ _LEAST_RATE = 2e-3
 _LEAST_EXPLAINED = 1e-6
 
 
-def offset_of_turns(samples: Samples, estimate: Trajectory, tau_s: float) -> Witness:
+def offset_of_turns(samples: Samples, estimate: Trajectory, tau_s: float) -> OffsetEstimate:
     """Return the time offset that the turns show, by Gauss-Newton under Huber's cost.
 
     Parameters
@@ -42,20 +42,20 @@ def offset_of_turns(samples: Samples, estimate: Trajectory, tau_s: float) -> Wit
     for _ in range(_MAX_STEPS):
         true, rates = _true_turns(samples, tau_s)
         if float(np.sqrt(np.mean(np.sum(rates**2, axis=1)))) < _LEAST_RATE:
-            return Witness(reason="the rate of turn hardly changes")
+            return OffsetEstimate(reason="the rate of turn hardly changes")
         seen = turns @ _axes_between(true, turns).T
         J = np.concatenate([rates[:, :, None], cross_matrix(seen)], axis=2)
         fit = ClusteredFit.of(J, true - seen, samples.blocks)
         inverse, is_open = fit.inverse()
         if is_open[0]:
-            return Witness(reason="the turns do not determine an offset")
+            return OffsetEstimate(reason="the turns do not determine an offset")
         step_s = float(fit.step(inverse)[0])
         tau_s += step_s
         if not abs(tau_s) <= samples.max_offset_s:
-            return Witness(reason="the turns differ too much")
+            return OffsetEstimate(reason="the turns differ too much")
         if abs(step_s) < _CONVERGED_S:
             break
-    return Witness(
+    return OffsetEstimate(
         offset_s=tau_s,
         std_s=float(np.sqrt(fit.covariance(inverse)[0, 0])),
         share=fit.explained(np.arange(1), np.array([tau_s]), _LEAST_EXPLAINED),

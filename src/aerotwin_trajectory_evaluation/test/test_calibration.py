@@ -163,7 +163,7 @@ def test_turns_about_one_axis_leave_the_arm_along_it_open():
 
 
 @pytest.mark.parametrize(
-    ("estimate", "words"),
+    ("estimate", "tokens"),
     [
         (lambda r: Trajectory(r.stamps_ns[:2], r.p_ref_body[:2], r.q_ref_body[:2]), "three poses"),
         (lambda r: r.take(np.arange(200)), "less than 4 s"),
@@ -184,12 +184,12 @@ def test_turns_about_one_axis_leave_the_arm_along_it_open():
         ),
     ],
 )
-def test_what_cannot_be_told_is_said_and_not_guessed(estimate, words):
+def test_what_cannot_be_told_is_said_and_not_guessed(estimate, tokens):
     reference = truth()
     found = find_calibration(reference, estimate(reference), max_offset_s=1.0)
     assert found.time_offset_s is None
     assert found.lever_arm_m is None
-    assert words in found.reason
+    assert tokens in found.reason
     assert not found.is_offset_significant
     assert found.plain()["lever_arm_m"] is None
 
@@ -322,13 +322,13 @@ def test_the_offset_of_a_real_filter_is_found_and_makes_it_better(shared_data):
     folder = shared_data("trajectories")
     reference = read_trajectory(folder / "openvins_gt/V1_02_medium.txt")
     estimate = read_trajectory(folder / "rpg/V1_02/vislam_rp_estimate0.txt")
-    given = evaluate_trajectory(reference, estimate)
-    assert given.calibration.is_offset_significant
-    assert not given.calibration.is_lever_arm_significant
+    provided = evaluate_trajectory(reference, estimate)
+    assert provided.calibration.is_offset_significant
+    assert not provided.calibration.is_lever_arm_significant
     shifted = evaluate_trajectory(
         reference, estimate, protocol=TrajectoryProtocol(apply_time_offset=True)
     )
-    assert summarised(shifted) < 0.9 * summarised(given)
+    assert summarised(shifted) < 0.9 * summarised(provided)
 
 
 @pytest.mark.parametrize(

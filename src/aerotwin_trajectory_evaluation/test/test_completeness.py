@@ -27,7 +27,7 @@ def judged(estimate, choices=CHOICES):
     return evaluate_trajectory(flight(), estimate, protocol=choices)
 
 
-def spoilt(change):
+def corrupted(change):
     truth = flight()
     p = truth.p_ref_body.copy()
     change(truth.stamps_ns * 1e-9, p)
@@ -66,7 +66,7 @@ def test_a_jump_is_one_incident_and_being_lost_after_it_another():
     def jump(t, p):
         p[t >= 30.0] += [0.0, 4.0, 0.0]
 
-    result = judged(spoilt(jump))
+    result = judged(corrupted(jump))
     lost = result.completeness.lost_above_m
     assert lost == pytest.approx(0.01 * flight().path_length_m)  # above 1 m: the share counts
     assert kinds(result) == [("jump", 30.0, 30.0), ("lost", 30.0, 59.95)]
@@ -78,7 +78,7 @@ def test_moving_across_a_gap_is_no_jump():
     def drift_while_silent(t, p):
         p[t >= 30.0] += [0.0, 0.9, 0.0]
 
-    estimate = spoilt(drift_while_silent)
+    estimate = corrupted(drift_while_silent)
     t = estimate.stamps_ns * 1e-9
     found = kinds(judged(estimate.take(np.flatnonzero((t < 28.0) | (t >= 30.0)))))
     assert [kind for kind, *_ in found] == ["gap"]
@@ -88,7 +88,7 @@ def test_two_stretches_that_are_lost_are_two_incidents():
     def lost_twice(t, p):
         p[((t > 10) & (t < 12)) | ((t > 40) & (t < 41))] += [0.0, 0.0, 3.0]
 
-    result = judged(spoilt(lost_twice))
+    result = judged(corrupted(lost_twice))
     counts = result.completeness.n_incidents
     assert counts["lost"] == 2
     assert counts["jump"] == 4  # out and back, twice
@@ -100,7 +100,7 @@ def test_the_area_under_the_curve_is_a_closed_form():
     def shift(t, p):
         p[:, 1] += 0.25
 
-    assert judged(spoilt(shift)).completeness.auc == pytest.approx(0.75)
+    assert judged(corrupted(shift)).completeness.auc == pytest.approx(0.75)
 
 
 def test_silence_of_the_truth_is_not_held_against_the_estimate():

@@ -69,14 +69,14 @@ def test_covariances_turn_with_the_alignment():
     plain = pose_nees(truth, estimate, covariances, R_reference_estimate=np.eye(3))
     back = np.eye(4)
     back[:3, :3], back[:3, 3] = R.inv().as_matrix(), -R.inv().apply([3.0, 2.0, 1.0])
-    given = evaluate_trajectory(
+    provided = evaluate_trajectory(
         truth,
         moved,
         protocol=TrajectoryProtocol(align="none"),
         T_reference_estimate=back,
         covariances=turn @ covariances @ turn.T,
     )
-    for name, test in given.consistency.items():
+    for name, test in provided.consistency.items():
         np.testing.assert_allclose(test.values, plain[name].values, rtol=1e-6)
     fitted = evaluate_trajectory(truth, moved, covariances=turn @ covariances @ turn.T)
     # The fit takes a little of the 2000 errors away, and adds a little turn.

@@ -12,7 +12,7 @@ from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation import (
-    Recording,
+    FlightRecording,
     TrackOptions,
     compare_recorded,
     make_track,
@@ -45,7 +45,7 @@ def _recording(*, rate_hz=50.0, p=None, yaw=0.3, geodetic=False, shift=(0.0, 0.0
     position = (_flight(t) if p is None else p(t)) + shift
     if geodetic:
         position = np.array([PLANE.to_geodetic(row) for row in position])
-    return Recording(
+    return FlightRecording(
         path=Path("flight.csv"),
         kind="made up",
         t=t,
@@ -218,7 +218,7 @@ def test_what_is_cut_is_told_and_counts_in_the_coverage_of_the_recording():
 def test_gaps_are_told():
     recording = _recording()
     keep = (recording.t < 15.0) | (recording.t > 18.0)
-    cut = Recording(
+    cut = FlightRecording(
         path=recording.path,
         kind=recording.kind,
         t=recording.t[keep],

@@ -188,16 +188,16 @@ def test_a_launch_node_is_found_by_its_name():
         process.communicate()
 
 
-@pytest.mark.parametrize("given", [{}, {"pid": 1, "node": "slam"}])
-def test_exactly_one_program_is_named(given):
+@pytest.mark.parametrize("provided", [{}, {"pid": 1, "node": "slam"}])
+def test_exactly_one_program_is_named(provided):
     with pytest.raises(ValueError, match="exactly one of pid, pattern and node"):
-        ResourceRecorder(**given)
+        ResourceRecorder(**provided)
 
 
-def run_verb(*words):
+def run_verb(*tokens):
     parser = argparse.ArgumentParser()
     resources_command.configure(parser)
-    return resources_command.run(parser.parse_args(words))
+    return resources_command.run(parser.parse_args(tokens))
 
 
 def test_the_verb_runs_a_program_and_reports_its_cost(tmp_path, capfd):
@@ -224,8 +224,8 @@ TREE = ["sh", "-c", "sleep 600 & echo $! >PIDS; wait"]
 
 
 def tree_in(folder):
-    words = [word.replace("PIDS", str(folder / "pids")) for word in TREE]
-    return ["--", *words]
+    tokens = [word.replace("PIDS", str(folder / "pids")) for word in TREE]
+    return ["--", *tokens]
 
 
 def is_alive(pid):

@@ -50,10 +50,10 @@ def files(tmp_path):
     return tmp_path
 
 
-def run(*words):
+def run(*arguments):
     parser = argparse.ArgumentParser()
     command.configure(parser)
-    return command.run(parser.parse_args([str(word) for word in words]))
+    return command.run(parser.parse_args([str(token) for token in arguments]))
 
 
 def test_the_verb_prints_the_agreed_keys(files, capsys):
@@ -91,13 +91,13 @@ def test_a_folder_gets_a_report_the_numbers_and_the_aligned_path(files, capsys):
     numbers = json.loads((files / "m.json").read_text())
     assert document["sections"]["trajectory"] | {"notes": []} == numbers
     page = (out / "report.html").read_text()
-    for words in (
+    for arguments in (
         "The estimate is",
         "Seen from the sides",
         "Cumulative error",
         numbers["protocol"]["hash"],
     ):
-        assert words in page
+        assert arguments in page
 
 
 def test_several_estimates_stand_side_by_side(files, capsys):
@@ -129,13 +129,13 @@ def test_several_estimates_stand_side_by_side(files, capsys):
     ],
 )
 def test_gates_fail_the_command(files, condition, code):
-    words = (files / "truth.txt", files / "good.txt", "--fail-if", condition)
-    assert run(*words) == code
+    arguments = (files / "truth.txt", files / "good.txt", "--fail-if", condition)
+    assert run(*arguments) == code
 
 
 def test_a_gate_holds_for_every_estimate(files):
-    words = (files / "truth.txt", files / "good.txt", files / "poor.txt")
-    assert run(*words, "--fail-if", "ape_rmse_m > 0.06") == EXIT_GATE
+    arguments = (files / "truth.txt", files / "good.txt", files / "poor.txt")
+    assert run(*arguments, "--fail-if", "ape_rmse_m > 0.06") == EXIT_GATE
 
 
 def test_every_short_name_leads_to_a_number(files):
@@ -167,8 +167,8 @@ def test_presets_differ_and_a_file_with_the_same_choices_has_the_same_hash(tmp_p
 
 
 def test_an_option_changes_the_protocol_and_its_name(files, capsys):
-    words = (files / "truth.txt", files / "good.txt", "--protocol", "rpg", "--json", "-")
-    assert run(*words, "--align", "se3", "--rpe-all-pairs") == 0
+    arguments = (files / "truth.txt", files / "good.txt", "--protocol", "rpg", "--json", "-")
+    assert run(*arguments, "--align", "se3", "--rpe-all-pairs") == 0
     protocol = json.loads(capsys.readouterr().out)["protocol"]
     assert protocol["name"] == "rpg (changed)"
     assert protocol["choices"]["rpe_all_pairs"] is True
@@ -224,7 +224,7 @@ def test_a_kitti_file_is_paired_by_its_order_or_by_its_times_only(files):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["--protocol", "nosuch"], "presets for this are evo, kitti, rpg, xtdrone2020"),
         (["--max-gap-s", "-1"], "max_gap_s: expected at least 0"),
@@ -232,9 +232,9 @@ def test_a_kitti_file_is_paired_by_its_order_or_by_its_times_only(files):
         (["--focal-px", "400"], "'baseline_m' is missing"),
     ],
 )
-def test_wrong_options_are_refused_in_words(files, words, message):
+def test_wrong_options_are_refused_in_words(files, arguments, message):
     with pytest.raises(ParameterError, match=message):
-        run(files / "truth.txt", files / "good.txt", *words)
+        run(files / "truth.txt", files / "good.txt", *arguments)
 
 
 def test_the_bound_of_a_camera_stands_beside_the_scores(files, capsys):
@@ -249,8 +249,8 @@ def test_the_bound_of_a_camera_stands_beside_the_scores(files, capsys):
 
 @pytest.mark.parametrize("align", ["none", "origin", "yaw", "se3", "sim3", "robust"])
 def test_evo_is_asked_and_says_the_same(files, capsys, align):
-    words = (files / "truth.txt", files / "good.txt", "--check-with-evo", "--align", align)
-    assert run(*words, "--rpe-all-pairs", "--json", files / "m") == 0
+    arguments = (files / "truth.txt", files / "good.txt", "--check-with-evo", "--align", align)
+    assert run(*arguments, "--rpe-all-pairs", "--json", files / "m") == 0
     assert "says the same" in capsys.readouterr().out
     check = json.loads((files / "m").read_text())["evo"]
     assert check["agrees"]
@@ -300,11 +300,11 @@ def test_degenerate_paths_are_explained_and_scored(tmp_path, capsys, kind, align
     )
     assert code == (command.EXIT_NOT_DETERMINED if is_open else 0)
     assert bool(numbers["alignment"]["reason"]) == is_open
-    words = {"line": "straight line", "still": "stands still", "two": "2 poses",
+    arguments = {"line": "straight line", "still": "stands still", "two": "2 poses",
              "vertical": "straight line"}[kind]  # fmt: skip
     if is_open and align != "yaw":
-        assert words in numbers["alignment"]["reason"]
-        assert words in capsys.readouterr().out
+        assert arguments in numbers["alignment"]["reason"]
+        assert arguments in capsys.readouterr().out
 
 
 def test_the_readme_lists_every_choice_and_every_short_name():

@@ -66,9 +66,9 @@ def spin(nodes, is_done):
 @pytest.fixture
 def ros(request, tmp_path):
     """Start ROS with the node's parameters: output, and those that the test is given."""
-    words = {"output": str(tmp_path / "live"), "report_period_s": "0.5"}
-    words |= getattr(request, "param", {})
-    arguments = [word for k, v in words.items() for word in ("-p", f"{k}:={v}")]
+    tokens = {"output": str(tmp_path / "live"), "report_period_s": "0.5"}
+    tokens |= getattr(request, "param", {})
+    arguments = [token for k, v in tokens.items() for token in ("-p", f"{k}:={v}")]
     rclpy.init(args=["--ros-args", *arguments])
     yield tmp_path / "live"
     rclpy.try_shutdown()

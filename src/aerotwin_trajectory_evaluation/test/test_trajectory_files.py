@@ -51,7 +51,7 @@ def test_kitti_is_row_major(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "tokens"),
     [
         ("", "no pose"),
         ("# nothing\n\n", "no pose"),
@@ -72,9 +72,9 @@ def test_kitti_is_row_major(tmp_path):
         ("\0\0\1", "a binary file"),
     ],
 )
-def test_damaged_files_are_refused_in_words(tmp_path, text, words):
+def test_damaged_files_are_refused_in_words(tmp_path, text, tokens):
     (tmp_path / "t.txt").write_text(text)
-    with pytest.raises(UserError, match=words) as caught:
+    with pytest.raises(UserError, match=tokens) as caught:
         read_trajectory(tmp_path / "t.txt")
     assert "t.txt" in str(caught.value)
 
@@ -92,20 +92,20 @@ REPEATED = (
 
 
 @pytest.mark.parametrize(
-    ("duplicates", "stamps", "x", "words"),
+    ("duplicates", "stamps", "x", "tokens"),
     [
         ("keep", [1500000000, 2000000000, 2000000001, 2000000002, 3000000000], [0, 1, 2, 3, 4],
          "2 poses have the stamp of the one before, the first at line 3; all are used"),
         ("first", [1500000000, 2000000000, 3000000000], [0, 1, 4], "the first of each is used"),
     ],
 )  # fmt: skip
-def test_equal_stamps_are_counted_and_said(tmp_path, duplicates, stamps, x, words):
+def test_equal_stamps_are_counted_and_said(tmp_path, duplicates, stamps, x, tokens):
     (tmp_path / "t.txt").write_text(REPEATED)
     found = load_trajectory(tmp_path / "t.txt", duplicates=duplicates)
     assert found.trajectory.stamps_ns.tolist() == stamps
     assert found.trajectory.p_ref_body[:, 0].tolist() == x
     (note,) = found.notes
-    assert words in note
+    assert tokens in note
     with pytest.raises(UserError, match="remove them, or take --duplicates"):
         load_trajectory(tmp_path / "t.txt", duplicates="refuse")
 
@@ -164,7 +164,7 @@ def test_columns_are_known_by_name_and_unit(tmp_path, header, row):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "tokens"),
     [
         ("time,x_m,y_m,z_m,qx,qy,qz,qw\n1,0,0,0,0,0,0,1\n", "name it time_s, time_ms"),
         ("x_m,y_m,z_m,qx,qy,qz,qw,v\n1,0,0,0,0,0,1,1\n", "no column of time"),
@@ -176,9 +176,9 @@ def test_columns_are_known_by_name_and_unit(tmp_path, header, row):
         ("time_s,x_m,y_m,z_m,qx,qy,qz,qw\nnow,0,0,0,0,0,0,1\n", "is no number: 'now'"),
     ],
 )
-def test_columns_that_do_not_say_what_they_are_are_refused(tmp_path, text, words):
+def test_columns_that_do_not_say_what_they_are_are_refused(tmp_path, text, tokens):
     (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(UserError, match=words):
+    with pytest.raises(UserError, match=tokens):
         read_trajectory(tmp_path / "t.csv")
 
 
@@ -239,14 +239,14 @@ def test_a_bag_is_not_read_as_another_format(tmp_path, file_format):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "words"),
+    ("name", "content", "tokens"),
     [
         ("flight.ulg", b"ULog\x01\x12\x35\x01" + bytes(64), "PX4 log .ULog.*recording:="),
         ("flight.zip", b"PK\x03\x04" + bytes(64), "a ZIP archive"),
         ("flight.dat", bytes(64), "a binary file"),
     ],
 )
-def test_a_binary_file_is_named_with_the_way_out(tmp_path, name, content, words):
+def test_a_binary_file_is_named_with_the_way_out(tmp_path, name, content, tokens):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(UserError, match=words):
+    with pytest.raises(UserError, match=tokens):
         read_trajectory(tmp_path / name)

@@ -44,12 +44,12 @@ def files(tmp_path):
     return tmp_path
 
 
-def run(folder, *words):
+def run(folder, *tokens):
     parser = argparse.ArgumentParser()
     command.configure(parser)
     out = folder / "m.json"
-    words = [folder / word if (folder / word).exists() else word for word in words]
-    args = parser.parse_args([str(word) for word in (*words, "--json", out)])
+    tokens = [folder / token if (folder / token).exists() else token for token in tokens]
+    args = parser.parse_args([str(token) for token in (*tokens, "--json", out)])
     assert command.run(args) == 0
     return json.loads(out.read_text())
 
@@ -120,7 +120,7 @@ def test_a_window_counts_from_the_first_pose_or_in_stamps(files, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("tokens", "message"),
     [
         (["--t-start", "40"], r"0 poses .* lasts from 0 to 29.950 s .* choose times within"),
         (["--t-start", "1403715530"], "stamps as in the files need --t-absolute"),
@@ -130,9 +130,9 @@ def test_a_window_counts_from_the_first_pose_or_in_stamps(files, capsys):
         (["--common-stamps"], "two estimates or more"),
     ],
 )
-def test_a_window_without_poses_is_refused_in_words(files, words, message):
+def test_a_window_without_poses_is_refused_in_words(files, tokens, message):
     with pytest.raises(UserError, match=message):
-        run(files, "truth.txt", "slam.txt", *words)
+        run(files, "truth.txt", "slam.txt", *tokens)
 
 
 def test_evo_judges_the_same_window(shared_data):
@@ -149,8 +149,8 @@ def test_evo_judges_the_same_window(shared_data):
     ape.process_data((truth, slam))
     parser = argparse.ArgumentParser()
     command.configure(parser)
-    words = ["--t-start", "1403715550", "--t-end", "1403715580", "--t-absolute"]
-    args = parser.parse_args([*map(str, names), *words])
+    tokens = ["--t-start", "1403715550", "--t-end", "1403715580", "--t-absolute"]
+    args = parser.parse_args([*map(str, names), *tokens])
     inputs = command._inputs(args, TrajectoryProtocol())
     ours = command._judge(inputs, "vislam_rp_estimate0", command._protocol(args))
     np.testing.assert_allclose(ours.ape.trans_m, ape.error, atol=EVO)
@@ -187,15 +187,15 @@ def test_estimates_without_common_stamps_are_refused_in_words():
 
 
 def test_at_common_stamps_a_best_is_named_and_the_own_coverage_stands_beside(files, capsys):
-    words = ("truth.txt", "slam.txt", "sparse.txt")
-    numbers = run(files, *words, "--common-stamps")
+    tokens = ("truth.txt", "slam.txt", "sparse.txt")
+    numbers = run(files, *tokens, "--common-stamps")
     said = capsys.readouterr().out
     assert {one["n_pairs"] for one in numbers["estimates"].values()} == {160}
     assert len({one["coverage"] for one in numbers["estimates"].values()}) == 1
     assert "slam is nearest to truth" in said
     assert "coverage before the cut" in said
     assert any("160 common stamps (600 of slam, 160 of sparse)" in n for n in numbers["notes"])
-    apart = run(files, *words)
+    apart = run(files, *tokens)
     assert "No best is named" in capsys.readouterr().out
     assert apart["estimates"]["slam"]["n_pairs"] == 600
 

@@ -106,10 +106,10 @@ def test_aligned_scores_do_not_depend_on_the_frame_of_the_estimate(mode):
         turn.apply(estimate.p_ref_body) + np.array([7.0, -3.0, 2.0]),
         (turn * Rotation.from_quat(estimate.q_ref_body)).as_quat(),
     )
-    given, there = (evaluate_trajectory(truth, e, align=mode) for e in (estimate, moved))
-    np.testing.assert_allclose(there.ape.trans_m, given.ape.trans_m, atol=1e-6)
-    np.testing.assert_allclose(there.ape.rot_deg, given.ape.rot_deg, atol=1e-5)
-    np.testing.assert_allclose(there.rpe_metre.trans_m, given.rpe_metre.trans_m, atol=1e-9)
+    provided, there = (evaluate_trajectory(truth, e, align=mode) for e in (estimate, moved))
+    np.testing.assert_allclose(there.ape.trans_m, provided.ape.trans_m, atol=1e-6)
+    np.testing.assert_allclose(there.ape.rot_deg, provided.ape.rot_deg, atol=1e-5)
+    np.testing.assert_allclose(there.rpe_metre.trans_m, provided.rpe_metre.trans_m, atol=1e-9)
 
 
 def test_a_given_start_pose_is_applied_before_everything():
@@ -147,8 +147,8 @@ def test_controls_are_judged_as_the_estimate_and_do_not_claim_what_it_cannot_sho
     result = evaluate_trajectory(truth, noisy(truth), align=mode)
     scale = result.controls[0]
     p = truth.p_ref_body
-    spoilt = Trajectory(truth.stamps_ns, p[0] + (p - p[0]) * 1.01, truth.q_ref_body)
-    alone = evaluate_trajectory(truth, spoilt, align=mode).metrics()["ape"]["trans_m"]["rmse"]
+    corrupted = Trajectory(truth.stamps_ns, p[0] + (p - p[0]) * 1.01, truth.q_ref_body)
+    alone = evaluate_trajectory(truth, corrupted, align=mode).metrics()["ape"]["trans_m"]["rmse"]
     assert scale.measured_m == pytest.approx(alone, abs=1e-9)
     assert scale.seen_by == ("scale_percent" if mode == "sim3" else "APE")
     assert [c.seen_by for c in result.controls[1:]] == ["APE"] * 2

@@ -21,9 +21,9 @@ from aerotwin_trajectory_evaluation import (
 )
 from aerotwin_trajectory_evaluation.cautions import cautions
 from aerotwin_trajectory_evaluation.comparison import are_alike, comparison_section
-from aerotwin_trajectory_evaluation.figures import _paths, is_given_shown, plane_of
+from aerotwin_trajectory_evaluation.figures import _paths, is_unaligned_shown, plane_of
 from aerotwin_trajectory_evaluation.sections import scene
-from aerotwin_trajectory_evaluation.words import score_rows, verdict
+from aerotwin_trajectory_evaluation.summary import score_rows, verdict
 
 NOISE_M = 0.02
 
@@ -79,12 +79,12 @@ def test_a_late_estimate_is_warned_of_until_its_offset_is_taken_out():
     truth = flight()
     late = dataclasses.replace(estimate(), stamps_ns=truth.stamps_ns + 120_000_000)
     protocol = TrajectoryProtocol(max_gap_s=0.03)
-    given = evaluate_trajectory(truth, late, protocol=protocol)
-    assert any("-120" in line and "--apply-time-offset" in line for line in cautions(given))
-    assert any("120.0 ms too late: -120.0 ± " in line for line in cautions(given))
-    assert "its stamps are 120.0 ms too late, not taken out" in verdict(given)
-    assert given.metrics()["calibration"]["time_offset_s"] == pytest.approx(-0.12, abs=1e-3)
-    (row,) = [row for row in score_rows(given) if row.label == "time offset"]
+    provided = evaluate_trajectory(truth, late, protocol=protocol)
+    assert any("-120" in line and "--apply-time-offset" in line for line in cautions(provided))
+    assert any("120.0 ms too late: -120.0 ± " in line for line in cautions(provided))
+    assert "its stamps are 120.0 ms too late, not taken out" in verdict(provided)
+    assert provided.metrics()["calibration"]["time_offset_s"] == pytest.approx(-0.12, abs=1e-3)
+    (row,) = [row for row in score_rows(provided) if row.label == "time offset"]
     assert float(row.text) == pytest.approx(-120.0, abs=1.0)
     assert "negative: they are too late" in row.meaning
     early = dataclasses.replace(estimate(), stamps_ns=truth.stamps_ns - 120_000_000)
@@ -251,13 +251,13 @@ def test_all_of_the_truth_is_drawn_whatever_the_estimate_covers():
 
 
 def test_without_an_alignment_nothing_is_called_aligned():
-    given = judged(protocol=TrajectoryProtocol(align="none"))
-    labels = [score.label for score in score_rows(given)]
+    provided = judged(protocol=TrajectoryProtocol(align="none"))
+    labels = [score.label for score in score_rows(provided)]
     assert "APE, RMSE" in labels
-    chapter = section(given)
-    words = [*labels, chapter.text, *(tile.label for tile in chapter.headline)]
-    words += [figure.caption for figure in chapter.figures]
-    assert not any("aligned" in text.replace("Nothing was aligned", "") for text in words)
+    chapter = section(provided)
+    tokens = [*labels, chapter.text, *(tile.label for tile in chapter.headline)]
+    tokens += [figure.caption for figure in chapter.figures]
+    assert not any("aligned" in text.replace("Nothing was aligned", "") for text in tokens)
     assert [tile.label for tile in chapter.headline] == ["APE, RMSE", "Drift", "Coverage"]
     merged = schema({"trajectory": chapter.schema})
     rooted = {
@@ -301,7 +301,7 @@ def test_an_estimate_far_off_is_not_drawn_as_given():
     def far(t, p):
         p += 100.0
 
-    assert is_given_shown(judged())
-    assert not is_given_shown(judged(far))
+    assert is_unaligned_shown(judged())
+    assert not is_unaligned_shown(judged(far))
     layers = scene(judged(far)).layers
     assert [layer.is_shown for layer in layers] == [True, True, False]

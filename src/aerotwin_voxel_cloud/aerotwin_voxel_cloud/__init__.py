@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aerotwin_voxel_cloud.frame import GridFrame, frame_of_bounds, frame_of_box
     from aerotwin_voxel_cloud.grid import OccupancyGrid, grid_of_points, point_means
     from aerotwin_voxel_cloud.map_input import MapInput, load_map
-    from aerotwin_voxel_cloud.surface import Surface, load_surface
+    from aerotwin_voxel_cloud.surface import TriangleSurface, load_surface
     from aerotwin_voxel_cloud.voxelisation import surface_points, voxelise
 else:
     __getattr__, __dir__ = lazy_exports(__name__)
@@ -24,7 +24,7 @@ __all__ = [
     "GridFrame",
     "MapInput",
     "OccupancyGrid",
-    "Surface",
+    "TriangleSurface",
     "frame_of_bounds",
     "frame_of_box",
     "grid_of_points",

@@ -118,20 +118,20 @@ def parse_header(start: bytes, *, dialect: str, where: str) -> tuple[BinvoxHeade
     fields: dict[str, list[str]] = {}
     at = 0
     while (end := start.find(b"\n", at)) >= 0:
-        words = start[at:end].decode("ascii", "replace").partition("#")[0].split()
+        blocks = start[at:end].decode("ascii", "replace").partition("#")[0].split()
         at = end + 1
-        if words[:1] == ["data"]:
+        if blocks[:1] == ["data"]:
             return _parsed(fields, dialect, where), at
-        if words:
-            fields[words[0]] = words[1:]
+        if blocks:
+            fields[blocks[0]] = blocks[1:]
     raise UserError(f"{where}: the header has no 'data' line in its first {len(start)} bytes")
 
 
 def _parsed(fields: dict[str, list[str]], dialect: str, where: str) -> BinvoxHeader:
     try:
-        dims = tuple(_whole(word) for word in fields["dim"])
-        tx, ty, tz = (float(word) for word in fields.get("translate", ["0", "0", "0"]))
-        (scale,) = (float(word) for word in fields.get("scale", ["1"]))
+        dims = tuple(_whole(block) for block in fields["dim"])
+        tx, ty, tz = (float(block) for block in fields.get("translate", ["0", "0", "0"]))
+        (scale,) = (float(block) for block in fields.get("scale", ["1"]))
         first, second, third = dims
     except KeyError:
         raise UserError(f"{where}: the header has no 'dim' line; the file is damaged") from None
@@ -171,8 +171,8 @@ def _airsim_shift(dims: tuple[int, int, int]) -> np.ndarray:
     return np.array([n / 2.0 - n // 2 - 0.5 for n in dims])
 
 
-def _whole(word: str) -> int:
-    number = float(word)
+def _whole(block: str) -> int:
+    number = float(block)
     if not number.is_integer():
-        raise ValueError(f"dim must be whole numbers, got {word}")
+        raise ValueError(f"dim must be whole numbers, got {block}")
     return int(number)

@@ -66,11 +66,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Voxelise, write, and say what was written."""
     from aerotwin_voxel_cloud.sources import frame_of, load_content
-    from aerotwin_voxel_cloud.surface import Surface
+    from aerotwin_voxel_cloud.surface import TriangleSurface
 
     _check(args)
     content = load_content(args.source, dialect=args.dialect)
-    if args.solid and not isinstance(content, Surface):
+    if args.solid and not isinstance(content, TriangleSurface):
         raise UserError(f"{args.source}: --solid needs a surface; give a world or a mesh")
     resolution_m = args.resolution_m
     if resolution_m is None:

@@ -98,9 +98,9 @@ class OccupancyGrid:
     @cached_property
     def n_occupied(self) -> int:
         """How many cells hold something."""
-        return int(self.n_occupied_of_words().sum(dtype=np.int64))
+        return int(self.n_occupied_in_blocks().sum(dtype=np.int64))
 
-    def n_occupied_of_words(self) -> np.ndarray:
+    def n_occupied_in_blocks(self) -> np.ndarray:
         """Return the number of occupied cells (m, 8) of every word."""
         quarters = self.words.view(np.uint16).reshape(-1, 8, 4)
         return _N_BITS[quarters].sum(axis=2, dtype=np.uint8)

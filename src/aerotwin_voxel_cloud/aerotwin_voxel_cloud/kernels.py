@@ -246,13 +246,13 @@ def _add_polygon(polygon, n, total):
 
 
 @njit("i8(u8)", **_OPTIONS)
-def _n_bits(word):
+def _n_bits(block):
     """Return the number of set bits (Warren 2012, Hacker's Delight, figure 5-2)."""
-    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    block = block - ((block >> np.uint64(1)) & np.uint64(0x5555555555555555))
     twos = np.uint64(0x3333333333333333)
-    word = (word & twos) + ((word >> np.uint64(2)) & twos)
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+    block = (block & twos) + ((block >> np.uint64(2)) & twos)
+    block = (block + (block >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((block * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
 @njit("b1(u8[:, ::1], i8, i8, i8, i8)", **_OPTIONS)

@@ -30,7 +30,7 @@ from aerotwin_registration.clouds import CLOUD_SUFFIXES, Cloud, read_cloud
 from aerotwin_registration.ply import count_faces
 from aerotwin_voxel_cloud.binvox import read_binvox
 from aerotwin_voxel_cloud.grid import OccupancyGrid
-from aerotwin_voxel_cloud.surface import Surface, load_surface, surface_of_tileset
+from aerotwin_voxel_cloud.surface import TriangleSurface, load_surface, surface_of_tileset
 
 ACCEPTED = (
     f"a world, a mesh (.obj .ply .gltf .glb), a tileset.json, .binvox, a bag, or a cloud "
@@ -68,7 +68,7 @@ class MapInput:
         What was asked for.
     kind : str
         What was read, in words: "cloud", "surface", "binvox", "bag".
-    content : Surface or (n, 3) array
+    content : TriangleSurface or (n, 3) array
         Triangles where there are any, else points [m].
     intensity : (n,) array or None
     frame : str
@@ -85,7 +85,7 @@ class MapInput:
 
     spec: str
     kind: str
-    content: Surface | np.ndarray
+    content: TriangleSurface | np.ndarray
     intensity: np.ndarray | None = None
     frame: str = "unknown"
     origin: GeodeticPoint | None = None
@@ -96,29 +96,31 @@ class MapInput:
     @property
     def is_surface(self) -> bool:
         """Whether it has triangles."""
-        return isinstance(self.content, Surface)
+        return isinstance(self.content, TriangleSurface)
 
     @property
     def points(self) -> np.ndarray:
         """The points (n, 3) [m]: of a surface its vertices."""
-        return self.content.vertices if isinstance(self.content, Surface) else self.content
+        return self.content.vertices if isinstance(self.content, TriangleSurface) else self.content
 
     @property
     def bounds_m(self) -> np.ndarray:
         """Lowest and highest corner (2, 3) [m]."""
-        if isinstance(self.content, Surface):
+        if isinstance(self.content, TriangleSurface):
             return self.content.bounds_m
         return np.array([self.content.min(axis=0), self.content.max(axis=0)])
 
     def plain(self) -> dict[str, object]:
         """Return all but the points, for `metrics.json`."""
         low, high = self.bounds_m.round(3).tolist()
-        is_surface = isinstance(self.content, Surface)
+        is_surface = isinstance(self.content, TriangleSurface)
         return {
             "source": self.spec,
             "kind": self.kind,
             "n_points": 0 if is_surface else len(self.points),
-            "n_triangles": len(self.content.triangles) if isinstance(self.content, Surface) else 0,
+            "n_triangles": len(self.content.triangles)
+            if isinstance(self.content, TriangleSurface)
+            else 0,
             "bounds_low_m": low,
             "bounds_high_m": high,
             "frame": self.frame,
@@ -137,7 +139,7 @@ class MapInput:
         """Return one line for people: what, how many, how large, frame and unit."""
         n = (
             f"{len(self.content.triangles)} triangles"
-            if isinstance(self.content, Surface)
+            if isinstance(self.content, TriangleSurface)
             else f"{len(self.content)} points"
         )
         size = " x ".join(f"{length:.4g}" for length in np.diff(self.bounds_m, axis=0)[0])
@@ -306,7 +308,7 @@ def _of_cloud(
     )
 
 
-def _of_surface(text: str, surface: Surface, unit: str = "") -> MapInput:
+def _of_surface(text: str, surface: TriangleSurface, unit: str = "") -> MapInput:
     is_enu = surface.origin is not None
     return MapInput(
         spec=text,
@@ -341,11 +343,11 @@ def _of_grid(text: str, grid: OccupancyGrid, dialect: str) -> MapInput:
     )
 
 
-def _scaled(found: MapInput, factor: float, words: str) -> MapInput:
+def _scaled(found: MapInput, factor: float, blocks: str) -> MapInput:
     content = found.content
-    if isinstance(content, Surface):
+    if isinstance(content, TriangleSurface):
         content = replace(content, vertices=content.vertices * factor)
     else:
         content = content * factor
     edge_m = None if found.edge_m is None else found.edge_m * factor
-    return replace(found, content=content, edge_m=edge_m, unit=words)
+    return replace(found, content=content, edge_m=edge_m, unit=blocks)

@@ -63,7 +63,7 @@ def decode_slab(pairs, at, skipped, n_cells, ny, nz, slab):
 
 
 @njit("i8(u1[::1], i8, i8, i8)", **_OPTIONS)
-def _put(pairs, n, value, length):
+def _write_run(pairs, n, value, length):
     """Write a run from byte n on; return the byte after it."""
     while length > 0:
         pairs[n] = value
@@ -74,7 +74,7 @@ def _put(pairs, n, value, length):
 
 
 @njit("Tuple((u1[::1], i8[::1]))(i8[::1], u8[:, ::1], i8, i8, i8)", **_OPTIONS)
-def encode_slab(brick_ids, words, n_layers, ny, nz):
+def encode_slab(brick_ids, blocks, n_layers, ny, nz):
     """Return the runs of a slab of n_layers layers.
 
     Returns
@@ -103,7 +103,7 @@ def encode_slab(brick_ids, words, n_layers, ny, nz):
             shift, row = np.uint64(8 * (z & 7)), (x * nz + z) * ny
             for c in range(n_in_row[z >> 3]):
                 b = in_row[z >> 3, c]
-                bits = np.int64((words[b, x] >> shift) & np.uint64(255))
+                bits = np.int64((blocks[b, x] >> shift) & np.uint64(255))
                 if bits == 0:
                     continue
                 at = row + start_y[b]
@@ -128,9 +128,9 @@ def encode_slab(brick_ids, words, n_layers, ny, nz):
                     elif n_runs == 1:
                         ends[1] = stop - start
                     else:
-                        n = _put(pairs, n, 1, stop - start)
+                        n = _write_run(pairs, n, 1, stop - start)
                     if n_runs > 0:
-                        n = _put(pairs, n, 0, here - stop)
+                        n = _write_run(pairs, n, 0, here - stop)
                     start = here
                     n_runs += 1
                 n_seen = at + n_bits

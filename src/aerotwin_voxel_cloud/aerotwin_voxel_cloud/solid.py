@@ -10,7 +10,7 @@ from aerotwin_voxel_cloud.frame import GridFrame
 from aerotwin_voxel_cloud.grid import OccupancyGrid
 from aerotwin_voxel_cloud.parallel import OnDone
 from aerotwin_voxel_cloud.parts import MeshParts, parts_of
-from aerotwin_voxel_cloud.surface import Surface
+from aerotwin_voxel_cloud.surface import TriangleSurface
 from aerotwin_voxel_cloud.voxelisation import (
     SlabbedMesh,
     bricks_in_use,
@@ -57,13 +57,13 @@ class SolidReport:
 
 
 def voxelise_solid(
-    surface: Surface, frame: GridFrame, *, on_done: OnDone | None = None
+    surface: TriangleSurface, frame: GridFrame, *, on_done: OnDone | None = None
 ) -> tuple[OccupancyGrid, SolidReport]:
     """Return the cells that a mesh meets or encloses.
 
     Parameters
     ----------
-    surface : Surface
+    surface : TriangleSurface
         Its seams are welded, and it is taken apart into parts connected by edges. A part in which
         every edge has an even number of triangles is closed. What closed parts enclose is filled:
         where the surface winds around (several times counts as once) if its triangles are
@@ -99,7 +99,7 @@ def _filled_bricks(
     kinds = np.where(parts.is_oriented, WINDING, PARITY)
     kinds = np.where(parts.is_closed, kinds, OPEN).astype(np.int8)
     weights = np.where(is_cavity, -1, 1).astype(np.int8)
-    words = marked_slab(mesh, slab)
+    blocks = marked_slab(mesh, slab)
     fill(
         mesh.points,
         mesh.triangles,
@@ -109,12 +109,12 @@ def _filled_bricks(
         weights,
         8 * slab,
         np.array(mesh.frame.dims, dtype=np.int64),
-        words,
+        blocks,
     )
-    return bricks_in_use(words)
+    return bricks_in_use(blocks)
 
 
-def _report(surface: Surface, parts: MeshParts, is_cavity: np.ndarray) -> SolidReport:
+def _report(surface: TriangleSurface, parts: MeshParts, is_cavity: np.ndarray) -> SolidReport:
     is_open = ~parts.is_closed[parts.part_of]
     mesh_of = surface.mesh_of_triangles()[is_open]
     # A part that spans meshes counts for the first of them.

@@ -16,14 +16,14 @@ from aerotwin_voxel_cloud.frame import GridFrame, frame_of_bounds, frame_of_box
 from aerotwin_voxel_cloud.grid import OccupancyGrid, grid_of_points, point_means
 from aerotwin_voxel_cloud.map_input import ACCEPTED, SURFACE_ENDINGS, load_map
 from aerotwin_voxel_cloud.parallel import OnDone
-from aerotwin_voxel_cloud.surface import Surface, load_surface
+from aerotwin_voxel_cloud.surface import TriangleSurface, load_surface
 from aerotwin_voxel_cloud.voxelisation import surface_points, voxelise
 
 POINT_KINDS = ("centres", "surface")
 # Relative difference of two resolutions that are one.
 _SAME_RESOLUTION = 1e-6
 # Triangles; or points; or cells that are occupied already.
-Content = Surface | np.ndarray | OccupancyGrid
+Content = TriangleSurface | np.ndarray | OccupancyGrid
 
 
 def load_content(source: str | Path, *, dialect: str = "auto") -> Content:
@@ -53,7 +53,7 @@ def load_content(source: str | Path, *, dialect: str = "auto") -> Content:
     return load_surface(source)
 
 
-def load_reference(source: str | Path) -> Surface | np.ndarray:
+def load_reference(source: str | Path) -> TriangleSurface | np.ndarray:
     """Return a surface where the source has triangles, else its points (n, 3) [m].
 
     `load_map` tells besides what unit and frame they have, and what is odd about them.
@@ -79,7 +79,7 @@ def frame_of(
         _check_not_finer(content, resolution_m)
     if centre_m is not None and size_m is not None:
         return frame_of_box(centre_m, size_m, resolution_m)
-    if isinstance(content, Surface):
+    if isinstance(content, TriangleSurface):
         return frame_of_bounds(content.bounds_m, resolution_m)
     if isinstance(content, OccupancyGrid):
         if abs(resolution_m / content.resolution_m - 1.0) < _SAME_RESOLUTION:
@@ -100,7 +100,7 @@ def voxelise_content(
     content: Content, frame: GridFrame, *, on_done: OnDone | None = None
 ) -> OccupancyGrid:
     """Return the cells that a surface meets, or that hold a point or the centre of a cell."""
-    if isinstance(content, Surface):
+    if isinstance(content, TriangleSurface):
         return voxelise(
             content.vertices,
             content.triangles,
@@ -137,7 +137,7 @@ def points_of(
         return grid.centres()
     if isinstance(content, OccupancyGrid):
         raise UserError("a binvox file holds no surface; use --points centres, or its mesh")
-    if isinstance(content, Surface):
+    if isinstance(content, TriangleSurface):
         return surface_points(content.vertices, content.triangles, grid, on_done=on_done)
     return point_means(content, grid)
 

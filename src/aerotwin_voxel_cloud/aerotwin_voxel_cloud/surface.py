@@ -15,7 +15,7 @@ from aerotwin_core.limits import check_is_file
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surface:
+class TriangleSurface:
     """A triangle surface and where it comes from.
 
     Attributes
@@ -60,7 +60,7 @@ class Surface:
         return np.searchsorted(ends, np.arange(len(self.triangles)), side="right")
 
 
-def load_surface(spec: str | Path) -> Surface:
+def load_surface(spec: str | Path) -> TriangleSurface:
     """Return the surface of a world (name, folder or YAML) or of a mesh file.
 
     Raises
@@ -81,7 +81,7 @@ def load_surface(spec: str | Path) -> Surface:
     return _joined(geometry.meshes, name=path.stem, missing=geometry.missing)
 
 
-def surface_of_world(world) -> Surface:
+def surface_of_world(world) -> TriangleSurface:
     """Return the meshes of an `aerotwin_worlds.World` joined into one surface."""
     return _joined(
         world.meshes,
@@ -94,7 +94,7 @@ def surface_of_world(world) -> Surface:
     )
 
 
-def surface_of_tileset(path: Path) -> Surface:
+def surface_of_tileset(path: Path) -> TriangleSurface:
     """Return the surface of a whole 3-D Tiles tileset in all detail there is.
 
     Raises
@@ -104,8 +104,8 @@ def surface_of_tileset(path: Path) -> Surface:
     """
     from aerotwin_tiles import TilesDescription, load_tiles
 
-    wanted = TilesDescription(tileset=path.name, max_error_m=0.0)
-    tiles = load_tiles(wanted, path.parent, None)
+    requested = TilesDescription(tileset=path.name, max_error_m=0.0)
+    tiles = load_tiles(requested, path.parent, None)
     return _joined(
         tiles.meshes,
         name=path.parent.name,
@@ -116,10 +116,10 @@ def surface_of_tileset(path: Path) -> Surface:
     )
 
 
-def _joined(meshes: Sequence[Any], **about: Any) -> Surface:
+def _joined(meshes: Sequence[Any], **about: Any) -> TriangleSurface:
     starts = np.cumsum([0] + [len(mesh.vertices_map) for mesh in meshes])
     triangles = [mesh.triangles + n for mesh, n in zip(meshes, starts[:-1], strict=True)]
-    return Surface(
+    return TriangleSurface(
         vertices=np.concatenate([mesh.vertices_map for mesh in meshes]),
         triangles=np.concatenate(triangles).astype(np.int32),
         mesh_names=tuple(mesh.name or f"mesh {n}" for n, mesh in enumerate(meshes)),

@@ -18,7 +18,7 @@ from aerotwin_voxel_cloud.parallel import OnDone, run_slabs
 _NOTHING = np.empty((0, 4))
 _NO_RANKS = np.empty((0, 8), dtype=np.int64)
 _NO_IDS = np.empty(0, dtype=np.int64)
-_NO_WORDS = np.empty((0, 8), dtype=np.uint64)
+_NO_BLOCKS = np.empty((0, 8), dtype=np.uint64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +187,7 @@ def grid_of_slabs(
 
     def counted(*task: Any) -> tuple[np.ndarray, np.ndarray]:
         nonlocal n_bricks
-        bricks = kernel(*task) if n_bricks <= MAX_BRICKS else (_NO_IDS, _NO_WORDS)
+        bricks = kernel(*task) if n_bricks <= MAX_BRICKS else (_NO_IDS, _NO_BLOCKS)
         with lock:
             n_bricks += len(bricks[0])
         if n_bricks > MAX_BRICKS:
@@ -228,7 +228,7 @@ def _slab_means(mesh: SlabbedMesh, grid: OccupancyGrid, slab: int) -> np.ndarray
 
     _, n_bricks_y, n_bricks_z = grid.frame.n_bricks
     bricks = slice(*grid.slab_starts[slab : slab + 2])
-    ids, counts = grid.brick_ids[bricks], grid.n_occupied_of_words()[bricks]
+    ids, counts = grid.brick_ids[bricks], grid.n_occupied_in_blocks()[bricks]
     words = np.zeros((n_bricks_y * n_bricks_z, 8), dtype=np.uint64)
     ranks = np.zeros((n_bricks_y * n_bricks_z, 8), dtype=np.int64)
     ends = np.cumsum(counts, dtype=np.int64).reshape(counts.shape)

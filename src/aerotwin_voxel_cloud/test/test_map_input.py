@@ -13,7 +13,7 @@ from aerotwin_core.messages import point_cloud_message, serialize
 from aerotwin_registration import write_cloud
 from aerotwin_voxel_cloud import (
     GridFrame,
-    Surface,
+    TriangleSurface,
     grid_of_points,
     load_map,
     write_binvox,
@@ -95,7 +95,7 @@ def test_a_las_in_feet_becomes_metres_by_its_own_word(tmp_path):
 def test_meshes_are_surfaces_and_their_vertices_alone_are_clouds(tmp_path):
     (tmp_path / "a.obj").write_text(SQUARE)
     found = load_map(tmp_path / "a.obj", unit="2")
-    assert isinstance(found.content, Surface)
+    assert isinstance(found.content, TriangleSurface)
     assert (found.kind, found.plain()["n_triangles"]) == ("surface", 2)
     assert found.bounds_m.tolist() == [[0, 0, 0], [8, 4, 2]]
     write_cloud(tmp_path / "b.ply", some_points())

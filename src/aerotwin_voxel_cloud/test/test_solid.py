@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial import ConvexHull
 
 from aerotwin_core.errors import UserError
-from aerotwin_voxel_cloud import Surface, frame_of_box, read_binvox, voxelise, write_binvox
+from aerotwin_voxel_cloud import TriangleSurface, frame_of_box, read_binvox, voxelise, write_binvox
 from aerotwin_voxel_cloud.parts import parts_of
 from aerotwin_voxel_cloud.solid import voxelise_solid
 
@@ -27,7 +27,7 @@ def box(low, high, triangles=OUTWARDS):
 def joined(*meshes, names=None):
     ends = np.cumsum([len(triangles) for _, triangles in meshes])
     starts = np.cumsum([0] + [len(vertices) for vertices, _ in meshes])
-    return Surface(
+    return TriangleSurface(
         vertices=np.concatenate([vertices for vertices, _ in meshes]).astype(float),
         triangles=np.concatenate([t + n for (_, t), n in zip(meshes, starts)]).astype(np.int32),
         mesh_names=tuple(names or map(str, range(len(meshes)))),

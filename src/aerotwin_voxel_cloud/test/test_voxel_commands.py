@@ -14,10 +14,10 @@ LATTICE = 1e-8  # corners are taken to 2^-28 of a cell
 OBJ = "v 0.1 0.1 0.1\nv 3.9 0.1 0.1\nv 3.9 2.9 0.1\nv 0.1 2.9 0.1\nf 1 2 3 4\n"
 
 
-def run(module, *words):
+def run(module, *arguments):
     parser = argparse.ArgumentParser()
     module.configure(parser)
-    return module.run(parser.parse_args([str(word) for word in words]))
+    return module.run(parser.parse_args([str(block) for block in arguments]))
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ def test_a_box_and_a_binvox_file_can_be_the_source(plate, tmp_path, capsys):
 
 
 def test_points_of_the_surface_lie_on_it(plate, tmp_path):
-    words = ("--resolution-m", 0.5, "--points", "surface", "-o", tmp_path / "plate.npz")
-    assert run(command, plate, *words) == 0
+    arguments = ("--resolution-m", 0.5, "--points", "surface", "-o", tmp_path / "plate.npz")
+    assert run(command, plate, *arguments) == 0
     points = read_cloud(tmp_path / "plate.npz").points
     assert len(points) == 48
     np.testing.assert_allclose(points[:, 2], 0.1, atol=LATTICE)
@@ -67,8 +67,8 @@ def test_points_of_the_surface_lie_on_it(plate, tmp_path):
 def test_a_cloud_gives_the_means_of_its_points(tmp_path):
     cloud = tmp_path / "cloud.xyz"
     cloud.write_text("0.1 0.1 0.1\n0.3 0.1 0.1\n5 5 5\n")
-    words = ("--resolution-m", 1, "--points", "surface", "-o", tmp_path / "means.xyz")
-    run(command, cloud, *words, "--no-picture")
+    arguments = ("--resolution-m", 1, "--points", "surface", "-o", tmp_path / "means.xyz")
+    run(command, cloud, *arguments, "--no-picture")
     points = read_cloud(tmp_path / "means.xyz").points
     np.testing.assert_allclose(sorted(points.tolist()), [[0.2, 0.1, 0.1], [5, 5, 5]])
 
@@ -84,8 +84,8 @@ def test_every_kind_of_cloud_is_written(plate, tmp_path, suffix):
 def test_a_picture_stands_beside_the_output_or_where_it_is_asked_for(plate, tmp_path, capsys):
     run(command, plate, "--resolution-m", 1, "-o", tmp_path / "a.binvox")
     assert "a.binvox.png" in capsys.readouterr().out
-    words = ("--picture", tmp_path / "seen" / "plate.png", "--json", "-")
-    run(command, plate, "--resolution-m", 1, "-o", tmp_path / "b.binvox", *words)
+    arguments = ("--picture", tmp_path / "seen" / "plate.png", "--json", "-")
+    run(command, plate, "--resolution-m", 1, "-o", tmp_path / "b.binvox", *arguments)
     made = json.loads(capsys.readouterr().out)
     assert made["picture"] == str(tmp_path / "seen" / "plate.png")
     for name in ("a.binvox.png", "seen/plate.png"):
@@ -107,12 +107,12 @@ licence: CC0
 def test_a_world_brings_its_credits(tmp_path, capsys):
     (tmp_path / "world.yaml").write_text(WORLD)
     box = ("--center", 0, 0, 5, "--size", 4, 4, 30, "--no-picture")
-    words = ("--resolution-m", 1, *box, "-o", tmp_path / "a.binvox")
-    run(command, tmp_path / "world.yaml", *words, "--json", "-")
+    arguments = ("--resolution-m", 1, *box, "-o", tmp_path / "a.binvox")
+    run(command, tmp_path / "world.yaml", *arguments, "--json", "-")
     made = json.loads(capsys.readouterr().out)
     expected = {"name": "small cliff", "attribution": "Somebody", "licence": "CC0", "missing": []}
     assert expected.items() <= made.items()
-    run(command, tmp_path / "world.yaml", *words)
+    run(command, tmp_path / "world.yaml", *arguments)
     assert "small cliff: Somebody; CC0" in capsys.readouterr().out
 
 
@@ -126,10 +126,10 @@ def write_box(path, *, is_open):
 
 def test_solid_fills_what_is_closed_and_says_so(tmp_path, capsys):
     write_box(tmp_path / "box.obj", is_open=False)
-    words = ("--resolution-m", 1, "--no-picture", "-o", tmp_path / "box.binvox")
-    run(command, tmp_path / "box.obj", *words)
+    arguments = ("--resolution-m", 1, "--no-picture", "-o", tmp_path / "box.binvox")
+    run(command, tmp_path / "box.obj", *arguments)
     assert "152 of 216 cells" in capsys.readouterr().out
-    run(command, tmp_path / "box.obj", *words, "--solid")
+    run(command, tmp_path / "box.obj", *arguments, "--solid")
     said = capsys.readouterr().out
     assert "216 of 216 cells" in said
     assert "1 closed parts filled" in said
@@ -137,9 +137,9 @@ def test_solid_fills_what_is_closed_and_says_so(tmp_path, capsys):
 
 def test_nothing_that_is_closed_is_an_error_that_names_what_is_open(tmp_path):
     write_box(tmp_path / "shed.obj", is_open=True)
-    words = ("--resolution-m", 1, "--solid", "-o", tmp_path / "shed.binvox")
+    arguments = ("--resolution-m", 1, "--solid", "-o", tmp_path / "shed.binvox")
     with pytest.raises(UserError, match=r"none of its 1 parts is closed \(shed "):
-        run(command, tmp_path / "shed.obj", *words)
+        run(command, tmp_path / "shed.obj", *arguments)
 
 
 def test_airsims_file_is_described_with_its_dialect_and_why(shared_data, tmp_path, capsys):
@@ -180,7 +180,7 @@ def test_ctrl_c_leaves_nothing_half_written(plate, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (("--resolution-m", 1, "--center", 0, 0, 0, "-o", "a.ply"), "belong together"),
         (("--resolution-m", 1, "-o", "a.docx"), "cannot write"),
@@ -196,9 +196,9 @@ def test_ctrl_c_leaves_nothing_half_written(plate, tmp_path, monkeypatch):
         (("--resolution-m", 1e-5, "-o", "a.ply"), "coarser resolution"),
     ],
 )
-def test_mistakes_are_one_clear_line(plate, words, message):
+def test_mistakes_are_one_clear_line(plate, arguments, message):
     with pytest.raises(UserError, match=message):
-        run(command, plate, *words)
+        run(command, plate, *arguments)
 
 
 def test_outputs_that_cannot_be_files_are_one_clear_line(plate, tmp_path):
@@ -225,8 +225,8 @@ def test_the_node_gives_the_cloud_to_a_late_subscriber(plate, kind, height):
     from aerotwin_voxel_cloud.ros.voxel_cloud_node import VoxelCloudNode
 
     values = {"world": plate, "resolution_m": 1.0, "points": kind}
-    words = [word for name, value in values.items() for word in ("-p", f"{name}:={value}")]
-    rclpy.init(args=["--ros-args", *words])
+    arguments = [block for name, value in values.items() for block in ("-p", f"{name}:={value}")]
+    rclpy.init(args=["--ros-args", *arguments])
     try:
         node, peer = VoxelCloudNode(), rclpy.create_node("late_peer")
         received = []

@@ -16,7 +16,7 @@ from aerotwin_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from aerotwin_meshes.mesh import TexturedMesh
     from aerotwin_rendering.queries import WorldQueries
-    from aerotwin_rendering.rasteriser import Frame, Rasteriser, View
+    from aerotwin_rendering.rasteriser import CameraView, Rasteriser, RenderedFrame
     from aerotwin_rendering.view import optical_pose
     from aerotwin_worlds.loading import find_world, known_worlds, load_world
     from aerotwin_worlds.world import World, world_record
@@ -24,10 +24,10 @@ else:
     __getattr__, __dir__ = lazy_exports(__name__)
 
 __all__ = [
-    "Frame",
+    "CameraView",
     "Rasteriser",
+    "RenderedFrame",
     "TexturedMesh",
-    "View",
     "World",
     "WorldQueries",
     "find_world",

@@ -75,16 +75,16 @@ class WorldDescription:
     licence: str = parameter(text="Licence of the data; shown by reports and viewers.")
 
     def __post_init__(self) -> None:
-        given = [name for name in SOURCES if getattr(self, name) not in ("", None)]
-        if len(given) != 1:
+        provided = [name for name in SOURCES if getattr(self, name) not in ("", None)]
+        if len(provided) != 1:
             raise ValueError(
-                f"must have exactly one of {', '.join(SOURCES)}, got {given or 'none'}; "
+                f"must have exactly one of {', '.join(SOURCES)}, got {provided or 'none'}; "
                 "delete or add one"
             )
         for name, needs in (("parameters", "generator"), ("placement", "mesh")):
-            if getattr(self, name) is not None and given != [needs]:
+            if getattr(self, name) is not None and provided != [needs]:
                 raise ValueError(
-                    f"'{name}' belongs to '{needs}', got it with '{given[0]}'; remove it"
+                    f"'{name}' belongs to '{needs}', got it with '{provided[0]}'; remove it"
                 )
         for name in ("name", "attribution", "licence"):
             if not getattr(self, name).strip():

@@ -8,13 +8,13 @@ import cv2
 import numpy as np
 
 if TYPE_CHECKING:
-    from aerotwin_rendering import Frame
+    from aerotwin_rendering import RenderedFrame
 
 NEAREST_SHARE, FARTHEST_SHARE = 0.02, 0.98  # quantiles at the ends of the depth colours
 CAPTION_PX, CAPTION_SCALE = 14, 0.4
 
 
-def show(frame: "Frame") -> np.ndarray:
+def show(frame: "RenderedFrame") -> np.ndarray:
     """Return what a frame holds as colours (h, w, 3): its image, or its depths, or its ids."""
     if frame.image is not None:
         return frame.image

@@ -108,7 +108,7 @@ def read_height_map(
         meshes=(mesh,),
         origin=origin,
         start_m=flat_place(grid, p_map),
-        notes=(*_told(grid, path), *notes),
+        notes=(*_notes(grid, path), *notes),
     )
 
 
@@ -216,7 +216,7 @@ def _texture(
     return dataclasses.replace(raster, values=colours, is_known=is_known, pixel=pixel), notes
 
 
-def _told(grid: HeightGrid, path: Path) -> tuple[str, ...]:
+def _notes(grid: HeightGrid, path: Path) -> tuple[str, ...]:
     """Say what of the heights was made up or left out."""
     notes = []
     if grid.n_filled:

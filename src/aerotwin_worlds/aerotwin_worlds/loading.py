@@ -20,7 +20,7 @@ from aerotwin_worlds.description import WorldDescription
 from aerotwin_worlds.height_map import read_height_map
 from aerotwin_worlds.light import lit
 from aerotwin_worlds.photogrammetry import read_photogrammetry
-from aerotwin_worlds.world import World, origin_given, world_from_description
+from aerotwin_worlds.world import World, stated_origin, world_from_description
 
 WORLD_FILE = "world.yaml"
 _TILESET_FILE = "tileset.json"
@@ -44,10 +44,10 @@ def load_world(spec: str | Path, *, seed: int | None = None, show_progress: bool
     aerotwin_core.errors.UserError
         If there is no such world, or its file is wrong; says where it looked and what exists.
     """
-    text, wanted = _split_seed(str(spec))
+    text, requested = _split_seed(str(spec))
     path = find_world(text)
     description = read_description(path)
-    geometry = _geometry(description, path, seed if seed is not None else wanted, show_progress)
+    geometry = _geometry(description, path, seed if seed is not None else requested, show_progress)
     if description.light is not None:
         if geometry.stream is not None:
             raise UserError(f"{path}: light cannot be given for streamed tiles; remove one of both")
@@ -70,7 +70,7 @@ def read_description(path: Path) -> WorldDescription:
     _refuse_what_is_no_description(path)
     description = load_parameters(WorldDescription, read_yaml(path), where=str(path))
     if description.tiles is not None:
-        _tiles_wanted(description, path)
+        _tiles_to_load(description, path)
     elif description.generator:
         _generator(description, path)
     return description
@@ -168,7 +168,7 @@ def _split_seed(spec: str) -> tuple[str, int | None]:
 def _geometry(
     description: WorldDescription, path: Path, seed: int | None, show_progress: bool
 ) -> Geometry:
-    source, where, origin = description.source, str(path), origin_given(description)
+    source, where, origin = description.source, str(path), stated_origin(description)
     if source == "generator":
         return _generate(description, path, seed)
     if seed is not None:
@@ -215,7 +215,7 @@ def _read_mesh(description: WorldDescription, path: Path) -> Geometry:
     return read_mesh_file(file, description.placement)
 
 
-def _tiles_wanted(description: WorldDescription, path: Path) -> Any:
+def _tiles_to_load(description: WorldDescription, path: Path) -> Any:
     from aerotwin_tiles import TilesDescription
 
     return load_parameters(TilesDescription, description.tiles, where=f"{path}: tiles")
@@ -225,9 +225,9 @@ def _load_tiles(description: WorldDescription, path: Path, show_progress: bool) 
     from aerotwin_tiles import load_tiles
 
     loaded = load_tiles(
-        _tiles_wanted(description, path),
+        _tiles_to_load(description, path),
         path.parent,
-        origin_given(description),
+        stated_origin(description),
         show_progress=show_progress,
     )
     return Geometry(

@@ -149,7 +149,7 @@ def read_photogrammetry(
         n_colour_filled=int((covered & ~colours.is_known).sum()),
     )
     geometry = Geometry(
-        meshes=(mesh,), origin=origin, start_m=flat_place(grid, p_map), notes=_told(summary)
+        meshes=(mesh,), origin=origin, start_m=flat_place(grid, p_map), notes=_notes(summary)
     )
     return geometry, summary
 
@@ -214,7 +214,7 @@ def _resized(raster: Raster, values: np.ndarray) -> Raster:
     return dataclasses.replace(raster, values=values, is_known=is_known, pixel=pixel)
 
 
-def _told(summary: SurveySummary) -> tuple[str, ...]:
+def _notes(summary: SurveySummary) -> tuple[str, ...]:
     notes = []
     if summary.n_surface_filled:
         notes.append(

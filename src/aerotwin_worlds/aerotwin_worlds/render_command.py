@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     import cv2
 
     from aerotwin_core.errors import UserError
-    from aerotwin_rendering import Rasteriser, View
+    from aerotwin_rendering import CameraView, Rasteriser
     from aerotwin_rendering.view import optical_pose
     from aerotwin_worlds import load_world
     from aerotwin_worlds.frame_picture import draw_caption, show
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     yaw = world.start_yaw if args.yaw_deg is None else math.radians(args.yaw_deg)
     pose = optical_pose(_position(args, world), yaw=yaw, pitch_down=math.radians(args.pitch_deg))
     try:
-        view = View(
+        view = CameraView(
             camera=camera,
             T_map_optical=pose,
             encoding="rgb8" if args.show == "colour" else "none",

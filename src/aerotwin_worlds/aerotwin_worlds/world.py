@@ -154,7 +154,7 @@ def world_from_description(description: WorldDescription, geometry: Geometry) ->
     )
 
 
-def origin_given(description: WorldDescription) -> GeodeticPoint | None:
+def stated_origin(description: WorldDescription) -> GeodeticPoint | None:
     """Return the origin that a world file states."""
     if description.origin is None:
         return None
@@ -166,7 +166,7 @@ def origin_given(description: WorldDescription) -> GeodeticPoint | None:
 
 
 def _origin(description: WorldDescription, geometry: Geometry) -> GeodeticPoint:
-    origin = geometry.origin or origin_given(description)
+    origin = geometry.origin or stated_origin(description)
     if origin is None:
         raise ValueError(
             "'origin' is missing, and its source does not say where on Earth it lies; add origin "

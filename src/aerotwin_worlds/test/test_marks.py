@@ -10,7 +10,7 @@ from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
 from aerotwin_meshes.mesh import TexturedMesh, grid_triangles
-from aerotwin_rendering import Rasteriser, View
+from aerotwin_rendering import CameraView, Rasteriser
 from aerotwin_rendering.view import optical_pose
 from aerotwin_worlds import World
 from aerotwin_worlds.marks import SHAPES, MarkStyle, paint_marks
@@ -134,7 +134,7 @@ def test_a_camera_from_above_sees_the_mark_at_its_place():
     height, focal = 10.0, 1000.0
     camera = PinholeCamera(width=401, height=401, fx=focal, fy=focal, cx=200.0, cy=200.0)
     pose = optical_pose(np.array([3.0, 3.0, height]), yaw=0.0, pitch_down=math.pi / 2.0)
-    view = View(camera=camera, T_map_optical=pose, encoding="mono8")
+    view = CameraView(camera=camera, T_map_optical=pose, encoding="mono8")
     image = Rasteriser(marked.world.meshes, backend="cpu").render([view])[0].image
     rows, columns = np.nonzero(np.abs(image.astype(float) - GREY) > 40.0)
     # Looking east and down: the picture's up is east, its right is south.

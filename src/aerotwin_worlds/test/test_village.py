@@ -22,10 +22,10 @@ CENTIMETRE_DEG = 1e-7
 TEXTS = {"name": "v", "attribution": "a", "licence": "l"}
 
 
-def run(command, *words) -> int:
+def run(command, *tokens) -> int:
     parser = argparse.ArgumentParser()
     command.configure(parser)
-    return command.run(parser.parse_args([str(word) for word in words]))
+    return command.run(parser.parse_args([str(token) for token in tokens]))
 
 
 def test_transverse_mercator_has_the_example_of_the_epsg_guidance_note():
@@ -183,8 +183,8 @@ def test_commands_build_show_and_render_a_world(folder, capsys):
     assert "n_colour_filled" in capsys.readouterr().out
     assert run(info_command, out, "--json", record) == 0
     assert json.loads(record.read_text())["licence"] == "no licence stated: internal test only"
-    words = ["--position-m", "0", "0", "30", "--above-ground", "--pitch-deg", "90"]
-    assert run(render_command, out, *words, "--size-px", "64", "48", "-o", picture) == 0
+    tokens = ["--position-m", "0", "0", "30", "--above-ground", "--pitch-deg", "90"]
+    assert run(render_command, out, *tokens, "--size-px", "64", "48", "-o", picture) == 0
     pixels = cv2.imread(str(picture))
     # Yaw 0 puts north left and east up: the blue east is above the red west.
     assert pixels[8, 32, 0] > 150

@@ -12,20 +12,24 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray, invert_transform, make_transform
-from aerotwin_dense_localization.alignment import AlignmentParameters, DirectAlignment, View
+from aerotwin_dense_localization.alignment import AlignmentParameters, DepthImage, DirectAlignment
 from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
 from aerotwin_dense_localization.localization import (
-    Localization,
+    ImageLocalization,
+    ImageLocalizer,
     LocalizationParameters,
-    Localizer,
     VirtualViews,
     virtual_poses,
 )
-from aerotwin_dense_localization.mapping import DenseMap, Keyframe, MapBuilder, find_links
+from aerotwin_dense_localization.mapping import (
+    DenseMap,
+    SplatMapBuilder,
+    StereoKeyframe,
+    find_links,
+)
 from aerotwin_dense_localization.splats import SplatCloud, SplatRasteriser
 from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
-from aerotwin_rendering import Rasteriser, optical_pose
-from aerotwin_rendering import View as CameraView
+from aerotwin_rendering import CameraView, Rasteriser, optical_pose
 from evidence.benchmarks.result import Benchmark
 from evidence.benchmarks.setting import bare_world, wall_ms
 
@@ -120,7 +124,7 @@ def _alignment(scene: _Scene) -> list[Benchmark]:
     """Align pictures 6 cm and half a degree from a view at 3 m; peers get the same pairs."""
     T_view = optical_pose([-10.0, -2.2, 7.0], yaw=np.pi / 2, pitch_down=0.0)
     grey, depth = scene.seen(T_view)
-    view = View(grey=grey.astype(np.float32), depth=depth, camera=CAMERA)
+    view = DepthImage(grey=grey.astype(np.float32), depth=depth, camera=CAMERA)
     aligners = {"full": DirectAlignment(view), "half": DirectAlignment(view, HALF)}
     peers = {"Open3D": _open3d(grey, depth), "OpenCV": _opencv(grey, depth)}
     times: dict[str, list[float]] = {name: [] for name in (*aligners, *peers)}
@@ -235,11 +239,11 @@ def _facing_wall(x_m: float, y_m: float) -> FloatArray:
 def _mapped(pairs: Sequence[Pair]) -> DenseMap:
     """Take stereo pairs into a map: depth, ties to neighbours, fusion."""
     stereo = StereoDepth(CAMERA, BASELINE_M, StereoParameters(nearest_m=6.0))
-    keyframes, builder = [], MapBuilder()
+    keyframes, builder = [], SplatMapBuilder()
     for k, (T, left, right) in enumerate(pairs):
         found = stereo.depth(left, right)
         keyframes.append(
-            Keyframe(
+            StereoKeyframe(
                 stamp_ns=k, image=left, depth=found.depth, variance=found.variance,
                 camera=CAMERA, T_map_optical=T,
             )
@@ -284,9 +288,9 @@ def _localisation(scene: _Scene, pairs: Sequence[Pair], open3d_ms: float | None)
         setback_m=p.setback_m,
     )  # fmt: skip
     times, n_localized = [], 0
-    with Localizer(VirtualViews(_mapped(pairs), CAMERA, poses, p), first) as localizer:
+    with ImageLocalizer(VirtualViews(_mapped(pairs), CAMERA, poses, p), first) as localizer:
         for picture in pictures:
-            found: list[Localization] = []
+            found: list[ImageLocalization] = []
             times.append(wall_ms(lambda p=picture, to=found: to.append(localizer.localize(p))))
             n_localized += found[0].is_localized
     name = (

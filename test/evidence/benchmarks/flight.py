@@ -18,10 +18,10 @@ from aerotwin_core.parameters import load_parameters
 from aerotwin_core.stop_request import raise_if_stopped
 from aerotwin_launch.launch_command import launch_scenario
 from aerotwin_simulator import Simulation, SimulatorParameters
-from aerotwin_simulator.recording import BagOutlet
+from aerotwin_simulator.recording import BagSink
 from aerotwin_worlds import load_world
 from evidence.benchmarks.result import Benchmark
-from evidence.verification.kept_flights import read_metrics
+from evidence.verification.saved_flights import read_metrics
 
 GOAL_SHARE = 0.8
 """Least share of the loop without ROS."""
@@ -91,11 +91,11 @@ def flight_row(who: str, arguments: Mapping[str, Any], duration_s: float) -> Ben
         Simulated time [s].
     """
     everywhere = {"camera": "false", "slam": "none", "record": "inertial"}
-    given = {**everywhere, **arguments, "duration_s": duration_s}
+    provided = {**everywhere, **arguments, "duration_s": duration_s}
     launched, bare = [], []
     for _ in range(N_ROUNDS):
         with TemporaryDirectory(prefix="aerotwin-bench-") as folder:
-            run = launch_flight(given, Path(folder))
+            run = launch_flight(provided, Path(folder))
             launched.append(read_metrics(run)["sections"]["flight"]["real_time_factor"])
             bare.append(fly_without_ros(run))
     n = int(arguments["instances"])
@@ -118,9 +118,9 @@ def launch_flight(arguments: Mapping[str, Any], folder: Path) -> Path:
     UserError
         If it does not end well.
     """
-    given = {name: str(value) for name, value in arguments.items()}
-    given["runs_dir"] = str(folder)
-    code = launch_scenario("aerotwin_bringup", "sitl_flight.launch.yaml", given)
+    provided = {name: str(value) for name, value in arguments.items()}
+    provided["runs_dir"] = str(folder)
+    code = launch_scenario("aerotwin_bringup", "sitl_flight.launch.yaml", provided)
     raise_if_stopped(code)
     runs = [path.parent for path in folder.glob("*/metrics.json")]
     if code != 0 or len(runs) != 1:
@@ -139,7 +139,7 @@ def fly_without_ros(run: Path) -> float:
     parameters = _parameters_of(run)
     world = load_world(parameters.world)
     with TemporaryDirectory(prefix="aerotwin-bench-") as folder:
-        bag = BagOutlet(Path(folder) / "bag", record=parameters.record)
+        bag = BagSink(Path(folder) / "bag", record=parameters.record)
         simulation = Simulation(parameters, world, Path(folder), [bag])
         try:
             return _speed(simulation)

@@ -15,7 +15,7 @@ from aerotwin_core.camera import StereoRig
 from aerotwin_core.errors import UserError
 from aerotwin_generated_worlds import GENERATORS
 from aerotwin_meshes import TexturedMesh
-from aerotwin_rendering import Rasteriser, View, optical_pose
+from aerotwin_rendering import CameraView, Rasteriser, optical_pose
 from aerotwin_rendering.rasteriser.gl_probe import has_graphics_card
 from aerotwin_simulator import SimulatorParameters
 from aerotwin_stereo_odometry import StereoOdometry, StereoOdometryParameters
@@ -48,13 +48,13 @@ class Scene:
         parameters, build = entry
         return build(parameters(seed=SEED, spacing_m=self.spacing_m))
 
-    def views(self, k: int, rig: StereoRig, encoding: str) -> list[View]:
+    def views(self, k: int, rig: StereoRig, encoding: str) -> list[CameraView]:
         """Return the views of the k-th pair; depth of the left one only."""
         left = self.start.copy()
         left[:3, 3] += STEP_M * k * left[:3, 0]
         right = left.copy()
         right[:3, 3] += rig.baseline_m * left[:3, 0]
-        first = View(camera=rig.camera, T_map_optical=left, encoding=encoding)
+        first = CameraView(camera=rig.camera, T_map_optical=left, encoding=encoding)
         return [first, replace(first, T_map_optical=right, depth=False)]
 
 
@@ -114,7 +114,7 @@ def _mesa(meshes: Sequence[TexturedMesh]) -> Rasteriser | None:
         return None
 
 
-def _milliseconds(rasteriser: Rasteriser, views: Sequence[View]) -> float:
+def _milliseconds(rasteriser: Rasteriser, views: Sequence[CameraView]) -> float:
     start = time.perf_counter()
     rasteriser.render(views)
     return (time.perf_counter() - start) * 1e3

@@ -30,7 +30,7 @@ def radar_turn() -> list[Benchmark]:
     places[1, 0] += SPEED_M_S * p.period_ns * 1e-9
     motion = Trajectory(stamps, places, np.tile([0.0, 0.0, 0.0, 1.0], (2, 1)))
     rays: list[np.ndarray] = []
-    levels = radar.scan(lambda cast: queries.beams(_kept(cast, rays)), motion, 0).levels
+    levels = radar.scan(lambda cast: queries.beams(_visible(cast, rays)), motion, 0).levels
     bare = embree_cast(queries, np.concatenate(rays))
     calls = (
         lambda: radar.scan(queries.beams, motion, 0),
@@ -61,7 +61,7 @@ def radar_turn() -> list[Benchmark]:
     ]
 
 
-def _kept(rays: np.ndarray, to: list[np.ndarray]) -> np.ndarray:
+def _visible(rays: np.ndarray, to: list[np.ndarray]) -> np.ndarray:
     to.append(np.array(rays, np.float32))
     return rays
 

@@ -20,7 +20,7 @@ from aerotwin_generated_worlds.route import RouteParameters, build_route, route_
 from aerotwin_meshes import TexturedMesh
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import Lidar, load_preset
-from aerotwin_teach_repeat.localization import Localizer, ScanOdometry
+from aerotwin_teach_repeat.localization import ScanOdometry, SubmapLocalizer
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.teaching import teach_route
 from evidence.benchmarks.result import Benchmark
@@ -75,7 +75,7 @@ def teach_repeat_speed() -> list[Benchmark]:
 def _localisation(
     preset: str, goal: float, graph: RouteGraph, scans: Sequence[_Scan]
 ) -> list[Benchmark]:
-    localizer, errors = Localizer(graph, list(graph.ids)), []
+    localizer, errors = SubmapLocalizer(graph, list(graph.ids)), []
     T_vertex_map = invert_transform(graph.vertices[0].T_map_vertex)
     localizer.reset(graph.ids[0], T_vertex_map @ scans[0].T_map_base, 1e-4 * np.eye(6))
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.localization import (
-    Localization,
+    ImageLocalization,
     LocalizationParameters,
     Status,
     virtual_poses,
@@ -66,7 +66,9 @@ class FeatureBaselines:
             for detector in _DETECTORS
         }
 
-    def localize(self, grey: np.ndarray, T_map_expected: FloatArray) -> dict[str, Localization]:
+    def localize(
+        self, grey: np.ndarray, T_map_expected: FloatArray
+    ) -> dict[str, ImageLocalization]:
         """Return where each method places an image (h, w) uint8, by its name.
 
         Each image is localised by itself; features are told where it is expected, and choose by it
@@ -102,9 +104,9 @@ def _rendered(
     return references
 
 
-def _localization(pose: FeaturePose) -> Localization:
+def _localization(pose: FeaturePose) -> ImageLocalization:
     is_lost = pose.T_map_cam is None
-    return Localization(
+    return ImageLocalization(
         status=Status.LOST if is_lost else Status.TRACKED,
         T_map_cam=pose.T_map_cam,
         covariance=None,

@@ -11,12 +11,21 @@ from aerotwin_core.section import Figure, Headline, Section
 from aerotwin_report import write_report
 from evidence.dense_study import page_figures as figures
 from evidence.dense_study import page_tables as tables
-from evidence.dense_study.bars import BARS, Results, Row, closest_distance_m, rows_of, words
 from evidence.dense_study.page_figures import NAMES, POSES, method_scans
 from evidence.dense_study.results import METHODS, SeedResult, read_result
+from evidence.dense_study.thresholds import (
+    THRESHOLDS,
+    Results,
+    Row,
+    closest_distance_m,
+    rows_of,
+    value_text,
+)
 
-_ATE_M = BARS[0].limits[0]
-_NEAR_SHARES = next(bar.limits for bar in BARS if bar.figure == "map points nearer than 10 cm")
+_ATE_M = THRESHOLDS[0].limits[0]
+_NEAR_SHARES = next(
+    bar.limits for bar in THRESHOLDS if bar.figure == "map points nearer than 10 cm"
+)
 _HEADLINES = (
     "ATE at 2 m, mean",
     "frames lost at 2 m",
@@ -63,7 +72,7 @@ def sections_of(results: Results, pictures: Path) -> list[Section]:
     """
     rows = rows_of(results)
     return [
-        _bars(results, rows),
+        _thresholds(results, rows),
         _scan(results),
         _distances(results),
         _map(results),
@@ -72,7 +81,7 @@ def sections_of(results: Results, pictures: Path) -> list[Section]:
     ]
 
 
-def _bars(results: Results, rows: Sequence[Row]) -> Section:
+def _thresholds(results: Results, rows: Sequence[Row]) -> Section:
     judged = [row for row in rows if row.seed is not None]
     n_met = sum(row.is_met is True for row in judged)
     n_open = sum(row.is_met is None for row in judged)
@@ -86,7 +95,7 @@ def _bars(results: Results, rows: Sequence[Row]) -> Section:
         "between estimated and true position of the camera over all images with a pose, of all "
         f"seeds together. {_ALIGNED}",
         headline=(*_headlines(rows), _closest(results)),
-        tables=(tables.beside_paper(rows), tables.bars_of_seeds(results, rows)),
+        tables=(tables.beside_paper(rows), tables.thresholds_of_seeds(results, rows)),
         metrics={
             "rows": [
                 {
@@ -105,12 +114,12 @@ def _headlines(rows: Sequence[Row]) -> list[Headline]:
     for figure in _HEADLINES:
         mine = [row for row in rows if row.bar.figure == figure and row.mapping == "told"]
         (pooled,) = (row for row in mine if row.seed is None)
-        value, unit = words(pooled.value, pooled.bar.unit)
-        limit, _ = words(pooled.limit, pooled.bar.unit)
+        value, unit = value_text(pooled.value, pooled.bar.unit)
+        limit, _ = value_text(pooled.limit, pooled.bar.unit)
         side = "least" if pooled.bar.is_least else "most"
         asked = f"the bar is at {side} {limit} {unit}".rstrip()
         met = [row.is_met for row in mine]
-        published, _ = words(pooled.bar.paper, pooled.bar.unit)
+        published, _ = value_text(pooled.bar.paper, pooled.bar.unit)
         paper = "" if pooled.bar.paper is None else f"; the paper: {published} {unit}"
         tiles.append(
             Headline(

@@ -24,7 +24,15 @@ from aerotwin_core.plots import (
     style,
 )
 from aerotwin_scenarios.dense_localization.scanning import LOST_M
-from evidence.dense_study.bars import (
+from evidence.dense_study.results import (
+    MAPPINGS,
+    METHODS,
+    N_PERCENTILES,
+    ImagePair,
+    MapResult,
+    ScanResult,
+)
+from evidence.dense_study.thresholds import (
     PAPER_ATE_M,
     PAPER_DISTANCE_M,
     PAPER_NEAR_SHARE,
@@ -33,14 +41,6 @@ from evidence.dense_study.bars import (
     dense_scans,
     maps_of,
     pooled_errors_m,
-)
-from evidence.dense_study.results import (
-    MAPPINGS,
-    METHODS,
-    N_PERCENTILES,
-    ImagePair,
-    MapResult,
-    ScanResult,
 )
 
 NAMES = {
@@ -63,12 +63,12 @@ _IMAGE_LOOKS = {
     "plain": {"color": ESTIMATE, "label": "images as taken"},
     "changing": {"color": ALIGNED, "label": "exposure ±30 %, blur 1 px"},
 }
-_BAR = {"color": BAD, "ls": "--", "lw": 1.2}
+_THRESHOLD = {"color": BAD, "ls": "--", "lw": 1.2}
 _PAPER = {"color": TRUTH, "ls": ":", "lw": 1.8}
 _CM, _PERCENT = 100.0, 100.0
 _ERROR_LIMITS_CM, _LOST_AT_CM = (0.03, 250.0), 160.0
 """Images that were lost stand at the upper edge, however far off they are."""
-_BAR_DISTANCES_M = (2.0, 1.0)
+_THRESHOLD_DISTANCES_M = (2.0, 1.0)
 _BESIDE = 0.07
 """Methods stand so far beside each other, so that none hides another."""
 _MAP_LIMIT_CM = 20.0
@@ -78,14 +78,16 @@ _PICTURE_PX = 480
 """Width of each picture of a pair."""
 
 
-def errors_along(results: Results, bar_m: float) -> str:
+def errors_along(results: Results, threshold_m: float) -> str:
     """Draw the errors of direct alignment along the scan at 2 m, a panel for each seed."""
 
     def draw(axes, result) -> None:
         for images, look in _IMAGE_LOOKS.items():
             for scan in dense_scans([result], PAPER_DISTANCE_M, "told", images):
                 _line(axes, scan, **look)
-        axes.axhline(bar_m * _CM, label=f"bar of the mean, {bar_m * _CM:g} cm", **_BAR)
+        axes.axhline(
+            threshold_m * _CM, label=f"bar of the mean, {threshold_m * _CM:g} cm", **_THRESHOLD
+        )
         axes.axhline(PAPER_ATE_M * _CM, label="mean of the paper (not comparable)", **_PAPER)
 
     return _panels("dense-errors-along", results, draw)
@@ -113,7 +115,7 @@ def features_along(results: Results) -> str:
     return _panels("features-errors-along", results, draw)
 
 
-def over_distance(results: Results, bar_m: float) -> str:
+def over_distance(results: Results, threshold_m: float) -> str:
     """Draw the share of images localised and their error over the distance to the wall."""
     distances = distances_of(results)
     figure = new_figure(WIDE_IN, 4.6)
@@ -122,9 +124,9 @@ def over_distance(results: Results, bar_m: float) -> str:
         for method in METHODS:
             _over_distance(shares, errors, results, method, distances)
         for k, distance_m in enumerate(distances):
-            if distance_m in _BAR_DISTANCES_M:
-                label = f"bar of the mean, {bar_m * _CM:g} cm"
-                errors.plot([k - 0.4, k + 0.4], [bar_m * _CM] * 2, label=label, **_BAR)
+            if distance_m in _THRESHOLD_DISTANCES_M:
+                label = f"bar of the mean, {threshold_m * _CM:g} cm"
+                errors.plot([k - 0.4, k + 0.4], [threshold_m * _CM] * 2, label=label, **_THRESHOLD)
             if distance_m == PAPER_DISTANCE_M:
                 errors.plot(
                     [k], [PAPER_ATE_M * _CM], ls="", marker="*", ms=13, color=TRUTH,
@@ -164,7 +166,7 @@ def errors_of_distances(results: Results) -> str:
     return chart("dense-errors-of-distances", draw)
 
 
-def map_cumulative(results: Results, bars: Sequence[float]) -> str:
+def map_cumulative(results: Results, thresholds: Sequence[float]) -> str:
     """Draw which share of a map's points is at most so far from the true mesh.
 
     Parameters
@@ -182,10 +184,11 @@ def map_cumulative(results: Results, bars: Sequence[float]) -> str:
                 [*known, max(known[-1], _MAP_LIMIT_CM)], share, lw=1.4,
                 color=_MAP_COLOURS[mapping], label=label,
             )  # fmt: skip
-        for mapping, bar in zip(MAPPINGS, bars, strict=True):
+        for mapping, threshold in zip(MAPPINGS, thresholds, strict=True):
             axes.plot(
-                [0.0, 10.0, 10.0], [bar * _PERCENT, bar * _PERCENT, 0.0],
-                **_BAR | {"color": _MAP_COLOURS[mapping]}, label=f"bar with {POSES[mapping]} poses",
+                [0.0, 10.0, 10.0], [threshold * _PERCENT, threshold * _PERCENT, 0.0],
+                **_THRESHOLD | {"color": _MAP_COLOURS[mapping]},
+                label=f"threshold with {POSES[mapping]} poses",
             )  # fmt: skip
         axes.plot(
             [10.0], [PAPER_NEAR_SHARE * _PERCENT], ls="", marker="*", ms=13, color=TRUTH,
@@ -252,8 +255,8 @@ def method_scans(results: Results, method: str, distance_m: float) -> list[ScanR
 
 
 def _scans(scans: Sequence[ScanResult], distance_m: float) -> list[ScanResult]:
-    wanted = (distance_m, "told", "plain")
-    return [scan for scan in scans if (scan.distance_m, scan.mapping, scan.images) == wanted]
+    requested = (distance_m, "told", "plain")
+    return [scan for scan in scans if (scan.distance_m, scan.mapping, scan.images) == requested]
 
 
 def _over_distance(shares, errors, results: Results, method: str, distances: list[float]) -> None:

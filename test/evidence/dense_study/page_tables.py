@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from aerotwin_core.section import Cell, Table
-from evidence.dense_study.bars import BARS, NOT_COMPARABLE, Results, Row, words
 from evidence.dense_study.page_figures import NAMES, POSES, distances_of, method_scans
 from evidence.dense_study.results import MAPPINGS, METHODS, MapResult, ScanResult
+from evidence.dense_study.thresholds import NOT_COMPARABLE, THRESHOLDS, Results, Row, value_text
 
 _CM = 100.0
 _VERDICTS = {True: "met", False: "missed", None: "not measured"}
@@ -19,12 +19,15 @@ def beside_paper(rows: Sequence[Row]) -> Table:
     """Return all seeds together beside the published figures."""
     pooled = {(row.bar.figure, row.mapping): row for row in rows if row.seed is None}
     cells = []
-    for bar in BARS:
-        line: list[Cell] = [bar.figure, "–" if bar.paper is None else words(bar.paper, bar.unit)[0]]
+    for bar in THRESHOLDS:
+        line: list[Cell] = [
+            bar.figure,
+            "–" if bar.paper is None else value_text(bar.paper, bar.unit)[0],
+        ]
         for mapping in MAPPINGS:
             row = pooled[bar.figure, mapping]
-            line += [words(row.value, bar.unit)[0], _limit(row)]
-        cells.append((*line, words(None, bar.unit)[1] or "–", "no"))
+            line += [value_text(row.value, bar.unit)[0], _limit(row)]
+        cells.append((*line, value_text(None, bar.unit)[1] or "–", "no"))
     return Table(
         title="Beside the paper, all seeds together",
         columns=(
@@ -36,16 +39,16 @@ def beside_paper(rows: Sequence[Row]) -> Table:
     )  # fmt: skip
 
 
-def bars_of_seeds(results: Results, rows: Sequence[Row]) -> Table:
+def thresholds_of_seeds(results: Results, rows: Sequence[Row]) -> Table:
     """Return each bar with the figure of every seed."""
     cells = []
-    for bar in BARS:
+    for bar in THRESHOLDS:
         for mapping in MAPPINGS:
             mine = [row for row in rows if row.bar is bar and row.mapping == mapping]
             met = [row.is_met for row in mine if row.seed is not None]
             verdict = None if None in met else all(met)
-            figures = (words(row.value, bar.unit)[0] for row in mine)
-            unit = words(None, bar.unit)[1] or "–"
+            figures = (value_text(row.value, bar.unit)[0] for row in mine)
+            unit = value_text(None, bar.unit)[1] or "–"
             cells.append(
                 (bar.figure, POSES[mapping], _limit(mine[0]), *figures, unit, _VERDICTS[verdict])
             )
@@ -151,7 +154,7 @@ def controls(results: Results) -> Table:
 
 def _limit(row: Row) -> str:
     sign = "≥" if row.bar.is_least else "≤"
-    return f"{sign} {words(row.limit, row.bar.unit)[0]}"
+    return f"{sign} {value_text(row.limit, row.bar.unit)[0]}"
 
 
 def _share(found: Sequence[ScanResult]) -> str:

@@ -20,7 +20,7 @@ from aerotwin_core.parameters import load_parameters, parameter, to_mapping
 from aerotwin_map_evaluation.statistics import removed_by
 from aerotwin_registration.icp.similarity import fit_similarity
 from aerotwin_scenarios.dense_localization.scan_controls import ControlResult, Removal
-from aerotwin_scenarios.dense_localization.scanning import LOST_M, Scan
+from aerotwin_scenarios.dense_localization.scanning import LOST_M, ScanRun
 
 MAPPINGS = ("told", "true")
 """Poses that the map was made with: those that the autopilot told, or the true ones."""
@@ -128,13 +128,13 @@ class ScanResult:
 
     @classmethod
     def of(
-        cls, scan: Scan, *, distance_m: float, mapping: str, images: str, method: str
+        cls, scan: ScanRun, *, distance_m: float, mapping: str, images: str, method: str
     ) -> "ScanResult":
         """Return the result of a scan.
 
         Parameters
         ----------
-        scan : Scan
+        scan : ScanRun
             Its track and poses are those of the images that the method was given.
         distance_m : float
         mapping, images, method : str
@@ -247,7 +247,7 @@ def _content(path: Path) -> Any:
         raise ParameterError(f"{path}: not JSON ({error}); {_WAY_OUT}") from None
 
 
-def _scale_percent(scan: Scan) -> float | None:
+def _scale_percent(scan: ScanRun) -> float | None:
     """Return the change of size that brings what is not lost nearest; None of two or fewer."""
     is_known = scan.errors_m(is_aligned=True) <= LOST_M
     if np.count_nonzero(is_known) < 3:

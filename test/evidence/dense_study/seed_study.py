@@ -23,13 +23,13 @@ from aerotwin_core.frames import FloatArray, invert_transform, transform_points
 from aerotwin_core.parameters import to_mapping
 from aerotwin_core.run_folder import library_versions
 from aerotwin_dense_localization.localization import (
-    Localization,
+    ImageLocalization,
     follow_surface,
     raster_path,
 )
 from aerotwin_dense_localization.mapping import LinkParameters, MapParameters
 from aerotwin_dense_localization.splats import SplatRasteriser
-from aerotwin_map_evaluation.observed import camera_view, seen_samples
+from aerotwin_map_evaluation.observed import camera_view, visible_samples
 from aerotwin_map_evaluation.surface import SurfaceReference
 from aerotwin_rendering import Rasteriser
 from aerotwin_scenarios.dense_localization.commands.world_flights import (
@@ -42,13 +42,13 @@ from aerotwin_scenarios.dense_localization.mapping import (
     RIG,
     MadeMap,
     make_map,
-    take_frames,
+    record_frames,
 )
 from aerotwin_scenarios.dense_localization.pictures import BLUR_PX, CHANGING, SCAN, Pictures
 from aerotwin_scenarios.dense_localization.scan_controls import Removal, controls_of
 from aerotwin_scenarios.dense_localization.scanning import (
     CAMERA,
-    Scan,
+    ScanRun,
     localizer_along,
     parameters_at,
 )
@@ -158,23 +158,23 @@ class SeedStudy:
         self.world: World = load_world(WORLD.format(seed=seed))
         self._rasteriser = Rasteriser(self.world.meshes)
 
-    def run(self, on_progress: Progress = lambda words: None) -> SeedResult:
+    def run(self, on_progress: Progress = lambda tokens: None) -> SeedResult:
         """Return what was found; the file `RESULT` holds it as well."""
         self.folder.mkdir(parents=True, exist_ok=True)
         on_progress("mapping flight")
         track = self._flown("mapping", MAPPING.path(), MAPPING.speed_m_s, MAPPING.rate_hz, "gnss")
         on_progress("maps")
-        frames = take_frames(self._rasteriser, track, seed=self.seed)
-        made = {kind: make_map(frames, track, is_truth_given=kind == "true") for kind in MAPPINGS}
+        frames = record_frames(self._rasteriser, track, seed=self.seed)
+        made = {kind: make_map(frames, track, has_truth=kind == "true") for kind in MAPPINGS}
         maps = self._judged(made, track)
         flights, scans = [], []
         for leg in self.legs:
             on_progress(f"scan at {leg.distance_m:g} m")
             flights.append(self._flight(leg, made["told"]))
-            scans += self._kept(flights[-1], made)
+            scans += self._saved_results(flights[-1], made)
         result = SeedResult(
             seed=self.seed, world=self.world.name, maps=maps, scans=tuple(scans),
-            controls=controls_of(Scan(track=flights[0].track, found=(), T_true_map=np.eye(4))),
+            controls=controls_of(ScanRun(track=flights[0].track, found=(), T_true_map=np.eye(4))),
             pictures=self._pictures(flights, made["told"]), configuration=self._configuration(),
         )  # fmt: skip
         write_result(self.folder / RESULT, result)
@@ -197,19 +197,19 @@ class SeedStudy:
             )  # fmt: skip
             with atomic_file(file) as opened:
                 np.savez(opened, **vars(track))
-        with np.load(file, allow_pickle=False) as kept:
-            return CameraTrack(**kept)
+        with np.load(file, allow_pickle=False) as saved:
+            return CameraTrack(**saved)
 
     def _judged(self, made: Mapping[str, MadeMap], track: CameraTrack) -> tuple[MapResult, ...]:
         """Measure the maps to the true mesh, and how much of the wall they hold."""
         surface = SurfaceReference.from_meshes(self.world.meshes)
         wall = SurfaceReference.from_meshes(m for m in self.world.meshes if m.name in WALLS)
-        visible = seen_samples(
+        visible = visible_samples(
             surface, wall.samples(SURFACE_SAMPLE_M), track.T_map_optical, _in_both, max_range_m=60.0
         )
         return tuple(_map_result(kind, one, surface, visible) for kind, one in made.items())
 
-    def _kept(self, flight: ScanFlight, made: Mapping[str, MadeMap]) -> list[ScanResult]:
+    def _saved_results(self, flight: ScanFlight, made: Mapping[str, MadeMap]) -> list[ScanResult]:
         """Return what the scan of a flight found; one that is whole is read."""
         file = self.folder / f"{_name(flight.leg)}.json"
         if not file.is_file():
@@ -238,12 +238,12 @@ class SeedStudy:
         localizers = {
             kind: localizer_along(
                 made[kind[0]], _in_map(path, leg, made[kind[0]]),
-                _in_map(track.T_map_optical_told[0], leg, made[kind[0]]),
+                _in_map(track.T_map_optical_reported[0], leg, made[kind[0]]),
                 standoff_m=leg.distance_m,
             )
             for kind in leg.kinds
         }  # fmt: skip
-        found: dict[tuple[str, str], list[Localization]] = {kind: [] for kind in leg.kinds}
+        found: dict[tuple[str, str], list[ImageLocalization]] = {kind: [] for kind in leg.kinds}
         pictures, cameras = [], self._cameras()
         for stamp_ns, T in zip(track.stamps_ns.tolist(), track.T_map_optical, strict=True):
             (seen,) = cameras["plain"].rendered(T)
@@ -255,7 +255,7 @@ class SeedStudy:
             localizer.close()
         return [
             ScanResult.of(
-                Scan(track=track, found=tuple(found[kind]), T_true_map=made[kind[0]].T_true_map),
+                ScanRun(track=track, found=tuple(found[kind]), T_true_map=made[kind[0]].T_true_map),
                 distance_m=leg.distance_m,
                 mapping=kind[0],
                 images=kind[1],
@@ -296,9 +296,9 @@ class SeedStudy:
                 "standoff_m": MAPPING.standoff_m, "row_m": MAPPING.row_m,
                 "speed_m_s": MAPPING.speed_m_s, "rate_hz": MAPPING.rate_hz,
                 "baseline_m": BASELINE_M,
-                "camera": _camera_words(RIG),
+                "camera": _camera_tokens(RIG),
             },
-            "scans": {"camera": _camera_words(CAMERA), "legs": to_mapping(self.legs)},
+            "scans": {"camera": _camera_tokens(CAMERA), "legs": to_mapping(self.legs)},
             "exposure": to_mapping(CHANGING),
             "blur_px": BLUR_PX,
             "localization": {
@@ -311,11 +311,11 @@ class SeedStudy:
         }  # fmt: skip
 
 
-def _in_map(T_told: FloatArray, leg: Leg, made: MadeMap) -> FloatArray:
+def _in_map(T_reported: FloatArray, leg: Leg, made: MadeMap) -> FloatArray:
     """Return poses as one who uses a map has them: a tracker's frame is tied to it, GNSS is not."""
     if leg.positioning == "tracker":
-        return invert_transform(made.T_true_map) @ T_told
-    return T_told
+        return invert_transform(made.T_true_map) @ T_reported
+    return T_reported
 
 
 def _by_features(
@@ -338,7 +338,7 @@ def _by_features(
     ]
     return [
         ScanResult.of(
-            Scan(
+            ScanRun(
                 track=part, found=tuple(one[method] for one in found), T_true_map=made.T_true_map
             ),
             distance_m=leg.distance_m, mapping="told", images="plain", method=method,
@@ -351,7 +351,7 @@ def _name(leg: Leg) -> str:
     return f"scan_{leg.distance_m:g}m"
 
 
-def _camera_words(camera: PinholeCamera) -> str:
+def _camera_tokens(camera: PinholeCamera) -> str:
     wide = 2.0 * np.degrees(np.arctan2(0.5 * camera.width, camera.fx))
     return f"{camera.width}x{camera.height}, {wide:.1f} deg wide"
 

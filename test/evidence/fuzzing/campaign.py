@@ -29,7 +29,7 @@ GOOD = ("refused", "whole", "said", "altered", "read")
 """Outcomes that are as they should be: `altered` is data that differ where no format could tell,
 `read` a crafted file that could be read within the limits."""
 BAD = ("exception", "crash", "hang", "slow", "memory", "unnamed", "silent")
-_SHOWN, _WORDS = 10, 600
+_SHOWN, _TOKENS = 10, 600
 _WORKER = "evidence.fuzzing.worker"
 
 
@@ -74,8 +74,8 @@ def run_fuzz(
     unknown = [name for name in names if name not in FORMATS]
     if unknown:
         raise UserError(f"no format '{unknown[0]}' to fuzz; known are {', '.join(FORMATS)}")
-    wanted = list(names or FORMATS)
-    groups = [wanted[k::n_parallel] for k in range(min(n_parallel, len(wanted)))]
+    requested = list(names or FORMATS)
+    groups = [requested[k::n_parallel] for k in range(min(n_parallel, len(requested)))]
     place = Path(tempfile.mkdtemp(prefix="aerotwin_fuzz_")) if folder is None else folder
     children = _Children()
     try:
@@ -90,7 +90,7 @@ def run_fuzz(
     finally:
         if folder is None:
             shutil.rmtree(place, ignore_errors=True)
-    return [found[f"fuzz {name}"] for name in wanted]
+    return [found[f"fuzz {name}"] for name in requested]
 
 
 def count_files(name: str, n_files: int) -> int:
@@ -156,12 +156,12 @@ def _child(
     children.check()
     if process.returncode == 0:
         return
-    words = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace")[-_WORDS:]
+    arguments = (folder / "stderr.txt").read_text(encoding="utf-8", errors="replace")[-_TOKENS:]
     if "file" not in last or "outcome" in last:
-        raise UserError(f"fuzz: the reader of sound files failed after {last}: {words}")
+        raise UserError(f"fuzz: the reader of sound files failed after {last}: {arguments}")
     outcome = "hang" if watch.is_late else "crash"
     about = {"target": "?", "outcome": outcome, "peak_mb": None, "cpu_s": None}
-    yield {**last, **about, "words": f"exit {process.returncode}; {words}"}
+    yield {**last, **about, "words": f"exit {process.returncode}; {arguments}"}
 
 
 class _Children:

@@ -55,10 +55,10 @@ def _dense_map(folder: Path) -> list[Path]:
     from aerotwin_core.camera import PinholeCamera
     from aerotwin_dense_localization.mapping.dense_map import DenseMap
     from aerotwin_dense_localization.mapping.folder import save_map
-    from aerotwin_dense_localization.mapping.surface import Surface
+    from aerotwin_dense_localization.mapping.surface import SplatSurface
 
     n = 50
-    surface = Surface(
+    surface = SplatSurface(
         camera=PinholeCamera(width=32, height=24, fx=20.0, fy=20.0, cx=15.5, cy=11.5),
         T_map_surface=np.eye(4),
         pixels=np.arange(n, dtype=np.int32),

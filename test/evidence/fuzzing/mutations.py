@@ -15,7 +15,7 @@ _HUGE = (0xFFFFFFFF, 0x7FFFFFFF, 1 << 31, 1 << 40, (1 << 63) - 1, (1 << 64) - 1,
 _HUGE_TEXT = (b"99999999999999", b"4294967296", b"-1", b"1e308", b"-1e308", b"2147483648", b"0")
 _NOT_FINITE = (float("nan"), float("inf"), float("-inf"))
 _NOT_FINITE_TEXT = (b"nan", b"NaN", b"inf", b"-inf", b"1e999", b".nan")
-_WORDS = (b"abc", b'"x"', b"[]", b"{}", b"null", b"true", b"", b"\xff\xfe", b"\x00", b"../../x")
+_TOKENS = (b"abc", b'"x"', b"[]", b"{}", b"null", b"true", b"", b"\xff\xfe", b"\x00", b"../../x")
 
 Rng = np.random.Generator
 Mutation = Callable[[Rng, bytes], bytes]
@@ -88,7 +88,7 @@ def not_a_number_in_text(rng: Rng, data: bytes) -> bytes:
 
 def wrong_type(rng: Rng, data: bytes) -> bytes:
     """Replace a number by a word, a list, or nothing."""
-    return _replace_number(rng, data, _WORDS)
+    return _replace_number(rng, data, _TOKENS)
 
 
 MUTATIONS: dict[str, Mutation] = {

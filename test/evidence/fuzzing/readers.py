@@ -17,13 +17,13 @@ Answer = tuple[Any, tuple[str, ...]]
 
 def read_map(path: Path) -> Answer:
     """Read a cloud, surface or grid as `aerotwin evaluate map` does."""
-    from aerotwin_voxel_cloud import Surface, load_map
+    from aerotwin_voxel_cloud import TriangleSurface, load_map
 
     found = load_map(path)
     assert np.isfinite(found.points).all(), "points that are no numbers were passed"
     assert np.isfinite(found.bounds_m).all() and found.plain()
     content = [found.points.tobytes()]
-    if isinstance(found.content, Surface):
+    if isinstance(found.content, TriangleSurface):
         triangles = found.content.triangles
         assert len(triangles), "a surface without triangles was passed"
         assert triangles.min() >= 0 and triangles.max() < len(found.points), "a corner is nowhere"

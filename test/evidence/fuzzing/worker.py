@@ -29,7 +29,7 @@ CPU_LIMIT_S = 10.0
 """CPU time that reading a file may take, that of child processes included."""
 _ADDRESS_BYTES = 4 << 30
 """Address space that a file may claim: above the limit of memory, for the sake of the machine."""
-_MAX_WORDS = 400
+_MAX_TOKENS = 400
 
 
 def main(arguments: list[str]) -> None:
@@ -180,8 +180,8 @@ def _clear(folder: Path) -> None:
     folder.mkdir(parents=True)
 
 
-def _cut(words: str) -> str:
-    return words if len(words) <= _MAX_WORDS else f"… {words[-_MAX_WORDS:]}"
+def _cut(tokens: str) -> str:
+    return tokens if len(tokens) <= _MAX_TOKENS else f"… {tokens[-_MAX_TOKENS:]}"
 
 
 def _say(line: dict) -> None:

@@ -10,7 +10,7 @@ from aerotwin_core.frames import make_transform
 from aerotwin_dense_localization.localization import Status, raster_path
 from aerotwin_rendering import Rasteriser
 from aerotwin_scenarios.dense_localization.flights import CameraTrack
-from aerotwin_scenarios.dense_localization.mapping import make_map, take_frames
+from aerotwin_scenarios.dense_localization.mapping import make_map, record_frames
 from aerotwin_scenarios.dense_localization.pictures import SCAN, Pictures
 from aerotwin_scenarios.dense_localization.scanning import CAMERA
 from evidence.dense_study.features import FeatureBaselines
@@ -24,7 +24,7 @@ STANDOFF_M = 4.0
 
 def track_of(poses):
     stamps_ns = np.arange(len(poses)) * 1_000_000_000
-    return CameraTrack(stamps_ns=stamps_ns, T_map_optical=poses, T_map_optical_told=poses)
+    return CameraTrack(stamps_ns=stamps_ns, T_map_optical=poses, T_map_optical_reported=poses)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def rasteriser():
 def baselines(rasteriser):
     afar = raster_path([-2.0, WALL_Y_M, 5.0], 4.0, 0.5, row_m=1, standoff_m=11, yaw_rad=NORTH)
     track = track_of(afar[:2])
-    made = make_map(take_frames(rasteriser, track, seed=3), track, is_truth_given=True)
+    made = make_map(record_frames(rasteriser, track, seed=3), track, has_truth=True)
     path = raster_path([-0.5, WALL_Y_M, 5.0], 1.0, 0.5, row_m=1, standoff_m=4, yaw_rad=NORTH)
     return FeatureBaselines(made, path[:2], STANDOFF_M)
 

@@ -13,8 +13,7 @@ import pytest
 from aerotwin_core.errors import UserError
 from aerotwin_report import faults, schema
 from aerotwin_scenarios.dense_localization.scan_controls import ControlResult, Removal
-from evidence.dense_study.bars import BARS, NOT_COMPARABLE, closest_distance_m, rows_of, words
-from evidence.dense_study.page import _bars, _evidence, write_page
+from evidence.dense_study.page import _evidence, _thresholds, write_page
 from evidence.dense_study.page_figures import NAMES, pair_picture
 from evidence.dense_study.results import (
     IMAGES,
@@ -26,6 +25,13 @@ from evidence.dense_study.results import (
     SeedResult,
     SurfaceScore,
     write_result,
+)
+from evidence.dense_study.thresholds import (
+    NOT_COMPARABLE,
+    THRESHOLDS,
+    closest_distance_m,
+    rows_of,
+    value_text,
 )
 
 SEEDS = (1000, 1001)
@@ -140,9 +146,9 @@ def test_bars_of_every_seed_stand_on_the_page(page):
     assert by_name["frames of the scan at 2 m", "true"][5:] == ["1901", "–", "met"]
     missed = sum(row[-1] == "missed" for row in rows)
     assert missed == 3  # with the third, ATE at 1 m with true poses
-    kept = document["sections"]["dense_bars"]["rows"]
-    assert len(kept) == len(BARS) * 2 * 3
-    n_met = sum(row["is_met"] for row in kept if row["seed"] is not None)
+    retained = document["sections"]["dense_bars"]["rows"]
+    assert len(retained) == len(THRESHOLDS) * 2 * 3
+    n_met = sum(row["is_met"] for row in retained if row["seed"] is not None)
     assert f"{n_met} of 40 bars are met, seed by seed." in text
 
 
@@ -210,8 +216,8 @@ def test_what_was_not_measured_is_not_met(results):
     ]
     rows = [row for row in rows_of(far) if row.bar.figure == "ATE at 1 m, mean"]
     assert {row.is_met for row in rows} == {None}
-    assert words(None, "m") == ("not measured", "cm")
-    section = _bars(far, rows_of(far))
+    assert value_text(None, "m") == ("not measured", "cm")
+    section = _thresholds(far, rows_of(far))
     assert "8 were not measured" in section.verdict
     (tile,) = (one for one in section.headline if one.label == "ATE at 1 m, mean")
     assert (tile.value, tile.status) == ("not measured", "warn")
@@ -227,11 +233,11 @@ def test_a_study_without_scans_and_pictures_has_a_page(results, tmp_path):
 
 def test_the_closest_distance_is_one_that_every_seed_holds(results):
     assert closest_distance_m(results, "told") == 1.0
-    spoilt = scan(1.0, "told", "plain", "dense", 0.01, N_FEW, 1)
+    corrupted = scan(1.0, "told", "plain", "dense", 0.01, N_FEW, 1)
     others = tuple(s for s in results[1].scans if s.distance_m > 1.0)
-    lost = dataclasses.replace(results[1], scans=(*others, spoilt))
+    lost = dataclasses.replace(results[1], scans=(*others, corrupted))
     assert closest_distance_m([results[0], lost], "told") == 2.0
-    assert closest_distance_m([dataclasses.replace(lost, scans=(spoilt,))], "told") is None
+    assert closest_distance_m([dataclasses.replace(lost, scans=(corrupted,))], "told") is None
 
 
 def test_a_control_that_no_score_saw_is_a_warning(results):

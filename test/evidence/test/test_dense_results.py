@@ -13,12 +13,12 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import make_transform
-from aerotwin_dense_localization.localization import Localization, Status
+from aerotwin_dense_localization.localization import ImageLocalization, Status
 from aerotwin_registration.icp.similarity import fit_rigid
 from aerotwin_scenarios.dense_localization.flights import CameraTrack
 from aerotwin_scenarios.dense_localization.mapping import MadeMap
 from aerotwin_scenarios.dense_localization.scan_controls import Removal, controls_of
-from aerotwin_scenarios.dense_localization.scanning import Scan
+from aerotwin_scenarios.dense_localization.scanning import ScanRun
 from evidence.dense_study.results import (
     ImagePair,
     MapResult,
@@ -44,17 +44,19 @@ def scan_of(true, found, T_true_map):
     """Return a scan with positions found (n, 3), NaN where an image was lost."""
     poses = np.array([make_transform(np.eye(3), p) for p in true])
     track = CameraTrack(
-        stamps_ns=np.arange(len(true)) * 50_000_000, T_map_optical=poses, T_map_optical_told=poses
+        stamps_ns=np.arange(len(true)) * 50_000_000,
+        T_map_optical=poses,
+        T_map_optical_reported=poses,
     )
     results = tuple(
-        Localization(
+        ImageLocalization(
             status=Status.LOST if np.isnan(p).any() else Status.TRACKED,
             T_map_cam=None if np.isnan(p).any() else make_transform(np.eye(3), p),
             covariance=None, correlation=0.9, overlap=1.0, reason="",
         )
         for p in found
     )  # fmt: skip
-    return Scan(track=track, found=results, T_true_map=T_true_map)
+    return ScanRun(track=track, found=results, T_true_map=T_true_map)
 
 
 @pytest.fixture
@@ -68,36 +70,36 @@ def scan():
 
 
 def test_a_scan_is_kept_with_what_the_alignment_leaves(scan):
-    kept = ScanResult.of(scan, distance_m=2.0, mapping="told", images="plain", method="dense")
+    retained = ScanResult.of(scan, distance_m=2.0, mapping="told", images="plain", method="dense")
     true = places()
     shrunk = np.linalg.norm(true - true.mean(axis=0), axis=1) * (1.0 - 1.0 / SCALE)
-    assert (kept.n_frames, kept.n_lost) == (30, 2)
-    assert kept.errors_m[4] is None and kept.errors_m[9] > 0.5
+    assert (retained.n_frames, retained.n_lost) == (30, 2)
+    assert retained.errors_m[4] is None and retained.errors_m[9] > 0.5
     others = np.delete(np.arange(30), [4, 9])
-    np.testing.assert_allclose(np.array(kept.errors_m)[others].astype(float), shrunk[others])
-    np.testing.assert_allclose(kept.known_m, shrunk[others])
-    assert kept.scale_percent == pytest.approx(100.0 * (SCALE - 1.0), abs=ROUNDING)
-    assert kept.ate_unaligned_mean_m > 2.8
-    assert kept.s_m[-1] == pytest.approx(28 * WAY_M + 0.8)
-    assert kept.share_localized == pytest.approx(28 / 30)
+    np.testing.assert_allclose(np.array(retained.errors_m)[others].astype(float), shrunk[others])
+    np.testing.assert_allclose(retained.known_m, shrunk[others])
+    assert retained.scale_percent == pytest.approx(100.0 * (SCALE - 1.0), abs=ROUNDING)
+    assert retained.ate_unaligned_mean_m > 2.8
+    assert retained.s_m[-1] == pytest.approx(28 * WAY_M + 0.8)
+    assert retained.share_localized == pytest.approx(28 / 30)
 
 
 def test_a_scan_without_a_pose_has_no_figures():
     lost = np.full((30, 3), np.nan)
-    kept = ScanResult.of(
+    retained = ScanResult.of(
         scan_of(places(), lost, np.eye(4)),
         distance_m=1.0, mapping="true", images="changing", method="orb_mapping",
     )  # fmt: skip
-    assert kept.n_lost == 30 and len(kept.known_m) == 0
-    assert kept.ate_mean_m is None and kept.scale_percent is None
+    assert retained.n_lost == 30 and len(retained.known_m) == 0
+    assert retained.ate_mean_m is None and retained.scale_percent is None
 
 
 def test_counts_that_contradict_the_errors_are_refused(scan):
-    kept = ScanResult.of(scan, distance_m=2.0, mapping="told", images="plain", method="dense")
+    retained = ScanResult.of(scan, distance_m=2.0, mapping="told", images="plain", method="dense")
     with pytest.raises(ValueError, match="n_lost must be 2 as errors_m say, got 0"):
-        dataclasses.replace(kept, n_lost=0)
+        dataclasses.replace(retained, n_lost=0)
     with pytest.raises(ValueError, match="n_frames = 31"):
-        dataclasses.replace(kept, n_frames=31)
+        dataclasses.replace(retained, n_frames=31)
 
 
 def test_what_an_alignment_removed_is_told_of_the_keyframes():
@@ -170,7 +172,7 @@ def test_what_was_written_is_read_again(scan, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "reported"),
     [
         (lambda r: r["scans"][0].pop("errors_m"), r"scans\[0\]: 'errors_m' is missing"),
         (lambda r: r["scans"][0].update(method="surf"), "method: expected one of dense"),
@@ -178,13 +180,13 @@ def test_what_was_written_is_read_again(scan, tmp_path):
         (lambda r: r["maps"].append(r["maps"][0]), "every map must be there once"),
     ],
 )
-def test_a_spoilt_file_is_refused_by_name(scan, tmp_path, spoil, told):
+def test_a_spoilt_file_is_refused_by_name(scan, tmp_path, spoil, reported):
     path = tmp_path / "result.json"
     write_result(path, result_of(scan))
     content = json.loads(path.read_text())
     spoil(content)
     path.write_text(json.dumps(content))
-    with pytest.raises(ParameterError, match=told):
+    with pytest.raises(ParameterError, match=reported):
         read_result(path)
 
 

@@ -67,10 +67,10 @@ def test_another_wall_gives_no_pose(references):
 
 
 def test_what_is_not_wanted_has_no_features():
-    is_wanted = np.zeros((240, 320), bool)
-    is_wanted[:, 160:] = True
+    is_requested = np.zeros((240, 320), bool)
+    is_requested[:, 160:] = True
     for name in ("orb", "sift"):
-        found = Detector(name, 500).find(grey(THERE), is_wanted)
+        found = Detector(name, 500).find(grey(THERE), is_requested)
         assert found.pixels[:, 0].min() > 155.0
         assert found.scales.max() > 2.0  # coarse levels are wanted as well
 

@@ -18,7 +18,7 @@ from evidence.verification.real_images import (
     TURN_DEG,
     Drive,
     Placed,
-    given_row,
+    input_row,
     own_row,
     place_kitti_images,
     read_drive,
@@ -38,7 +38,7 @@ def test_real_images_find_their_place_between_mapped_pairs(shared_data):
     drive = read_drive(shared_data(str(FOLDER)), N_PAIRS)
     assert (len(drive.keyframes), len(drive.images)) == (3, 2)
     for row, worst_m, worst_deg in (
-        (given_row(drive, SEEDS), GIVEN_M, GIVEN_DEG),
+        (input_row(drive, SEEDS), GIVEN_M, GIVEN_DEG),
         (own_row(drive, SEEDS), OWN_M, OWN_DEG),
     ):
         assert (row["n"], row["n_lost"]) == (4, 0), row
@@ -70,12 +70,14 @@ def test_starts_are_as_far_off_as_they_are_said_to_be_in_many_directions():
 def test_all_images_count_against_their_bars(monkeypatch, errors_m, turn_deg, n_unplaced, met):
     T_left = np.array([make_transform(np.eye(3), [0.0, 0.0, k]) for k in range(41)])
     rig = StereoRig(camera=CAMERA, baseline_m=0.5)
-    drive = Drive(rig=rig, keyframes=(), images=(), T_map_left_given=T_left, T_map_left_own=T_left)
+    drive = Drive(
+        rig=rig, keyframes=(), images=(), T_map_left_external=T_left, T_map_left_own=T_left
+    )
     R = Rotation.from_rotvec([0.0, np.radians(turn_deg), 0.0]).as_matrix()
     found = [make_transform(R, [0.5, error, 2.0 * k + 1.0]) for k, error in enumerate(errors_m)]
     placed = Placed(T_map_cam=np.array([found]), is_placed=np.arange(20)[None] >= n_unplaced)
     monkeypatch.setattr(real_images, "place_images", lambda *_: placed)
-    row = given_row(drive, [1000])
+    row = input_row(drive, [1000])
     assert row["met"] is met
     assert row["worst_m"] == pytest.approx(max(errors_m))
     assert row["images"][1]["frame"] == 3
@@ -83,8 +85,8 @@ def test_all_images_count_against_their_bars(monkeypatch, errors_m, turn_deg, n_
 
 
 def test_real_images_are_skipped_with_a_reason_where_they_are_not(tmp_path, capsys):
-    words = ["--data", str(tmp_path), "--runs", str(tmp_path), "--json", str(tmp_path / "v.json")]
-    assert main(["verify", "kitti", *words]) == 0
+    tokens = ["--data", str(tmp_path), "--runs", str(tmp_path), "--json", str(tmp_path / "v.json")]
+    assert main(["verify", "kitti", *tokens]) == 0
     assert f"kitti: skipped, real data not present: {FOLDER}" in capsys.readouterr().out
     (row,) = json.loads((tmp_path / "v.json").read_text())["kitti"]
     assert row["met"] is None and "real data" in row["skipped"]

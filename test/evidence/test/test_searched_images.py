@@ -9,7 +9,7 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform
-from aerotwin_dense_localization.localization import Localization, Status
+from aerotwin_dense_localization.localization import ImageLocalization, Status
 from aerotwin_run_evaluation.kitti_bag import read_sequence
 from evidence.verification.real_images import FOLDER
 from evidence.verification.searched_images import (
@@ -46,7 +46,7 @@ def test_real_images_are_found_without_an_expectation_or_not_at_all(shared_data)
 def searched_at(error_m, sigma_m=0.1):
     """Return an image that was found so far off, None: not found."""
     is_lost = error_m is None
-    found = Localization(
+    found = ImageLocalization(
         status=Status.LOST if is_lost else Status.RELOCALIZED,
         T_map_cam=None if is_lost else make_transform(np.eye(3), [5.0 + error_m, 0.0, 0.0]),
         covariance=None if is_lost else np.diag([sigma_m**2] * 6),

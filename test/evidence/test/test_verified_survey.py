@@ -52,12 +52,12 @@ def test_survey_and_reconstruction_are_called_with_words_that_they_take(tmp_path
     """They take many minutes: what is asked of them is read by their own parsers."""
     asked = {}
 
-    def read(*words, log, allowed=0):
-        module = {"survey": survey_command, "reconstruct": reconstruct_command}[words[0]]
+    def read(*tokens, log, allowed=0):
+        module = {"survey": survey_command, "reconstruct": reconstruct_command}[tokens[0]]
         parser = argparse.ArgumentParser()
         module.configure(parser)
-        asked[words[0]] = parser.parse_args([str(word) for word in words[1:]])
-        if words[0] == "reconstruct":
+        asked[tokens[0]] = parser.parse_args([str(token) for token in tokens[1:]])
+        if tokens[0] == "reconstruct":
             raise UserError("read")
         asked["survey"].out.mkdir()
 

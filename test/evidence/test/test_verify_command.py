@@ -12,9 +12,9 @@ import yaml
 from aerotwin_core.cli import main
 from evidence.verification import lounge, slam_study
 from evidence.verification.flights import fly_seeds
-from evidence.verification.kept_flights import has_succeeded, kept
 from evidence.verification.leave_one_out import POSES, LeaveOneOut
 from evidence.verification.lounge import FOLDER, STARTS, place_lounge_scans
+from evidence.verification.saved_flights import has_succeeded, saved_flight
 from evidence.verification.slam_study import METHODS, study_slams
 
 FLOWN, CRASHED = "the mission is flown", "the vehicle crashed"
@@ -58,15 +58,15 @@ def launches(monkeypatch):
 
 def test_a_kept_run_counts_only_for_its_own_world_and_name(tmp_path):
     path = _run(tmp_path)
-    assert kept(tmp_path, "seed-1000", WORLD) == path
+    assert saved_flight(tmp_path, "seed-1000", WORLD) == path
     assert has_succeeded(path)
-    assert kept(tmp_path, "seed-1000", "other") is None
-    assert kept(tmp_path, "seed-1001", WORLD) is None
+    assert saved_flight(tmp_path, "seed-1000", "other") is None
+    assert saved_flight(tmp_path, "seed-1001", WORLD) is None
 
 
 def test_a_failed_flight_is_kept_and_misses_its_bars_and_is_not_flown_again(tmp_path, launches):
     path = _run(tmp_path, outcome=CRASHED, warnings=[f"The flight failed: {CRASHED}"])
-    assert kept(tmp_path, "seed-1000", WORLD) == path
+    assert saved_flight(tmp_path, "seed-1000", WORLD) == path
     (row,) = fly_seeds([SEED], WORLD, tmp_path, is_quiet=True)
     assert launches.started == []
     assert row["cross_track_rms_m"] == 0.1
@@ -109,8 +109,15 @@ def test_a_study_of_slams_counts_the_failed_flights(tmp_path, launches):
 
 
 def test_scans_of_the_lounge_are_skipped_with_a_reason_where_they_are_not(tmp_path, capsys):
-    words = ["--data", str(tmp_path), "--runs", str(tmp_path), "--json", str(tmp_path / "v.json")]
-    assert main(["verify", "lounge", *words]) == 0
+    arguments = [
+        "--data",
+        str(tmp_path),
+        "--runs",
+        str(tmp_path),
+        "--json",
+        str(tmp_path / "v.json"),
+    ]
+    assert main(["verify", "lounge", *arguments]) == 0
     assert f"lounge: skipped, real data not present: {FOLDER}" in capsys.readouterr().out
     (row,) = json.loads((tmp_path / "v.json").read_text())["lounge"]
     assert row["met"] is None and "real data" in row["skipped"]
@@ -143,13 +150,13 @@ def test_scans_of_the_lounge_count_all_against_their_bars(
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("arguments", "message"),
     [
         (["flights", "--seeds", "5"], "--seeds: expected 1000 and above, found 5"),
         (["consistency", "--runs", "/proc/x"], "--runs: /proc/x cannot be made"),
         (["everything"], "no evidence 'everything'"),
     ],
 )
-def test_what_cannot_be_collected_is_told_before_anything_flies(capsys, words, message):
-    assert main(["verify", *words]) != 0
+def test_what_cannot_be_collected_is_told_before_anything_flies(capsys, arguments, message):
+    assert main(["verify", *arguments]) != 0
     assert message in capsys.readouterr().err

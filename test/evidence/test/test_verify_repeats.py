@@ -22,12 +22,11 @@ from aerotwin_scenarios.teach_repeat.judging import route_in_bent_map
 from aerotwin_scenarios.teach_repeat.record import RECORD
 from aerotwin_simulator.ground import GroundRobotParameters
 from aerotwin_teach_repeat.route_graph import RouteGraph
-from aerotwin_teach_repeat.teaching import DriveTeacher
-from aerotwin_teach_repeat.teaching import Route as RouteFile
+from aerotwin_teach_repeat.teaching import DriveTeacher, RouteFile
 from evidence.verification import repeats
 from evidence.verification.repeats import bent, campaign, driven
 from evidence.verification.repeats.campaign import SCORES, Work
-from evidence.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph
+from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds, reused_graph
 from evidence.verification.repeats.rows import line_of, rows_of, shown
 from evidence.verify_command import REPEAT_CASES, chosen
 from support.repeat_stage import box_world, lidar_file, teach_in
@@ -72,14 +71,14 @@ def case_in(world, *, n_repeats=1, bars=None) -> Case:
 
     def teach(seed, folder):
         taught.append(seed)
-        graph = kept_graph(folder, lambda path: teach_in(world, ALONG_M).save(path))
+        graph = reused_graph(folder, lambda path: teach_in(world, ALONG_M).save(path))
         poses = graph.poses_map(graph.runs[0])
         field = field_of(load_degradation("none"), seed)
         route = route_in_bent_map("boxes", poses, field, world, np.array([3.0, 4.0]))
         return TaughtRoute(graph=graph, route=route, world=world)
 
     teach.taught = taught
-    bars = bars or Bars(above_floor_m=SETTLED_M)
+    bars = bars or Thresholds(above_floor_m=SETTLED_M)
     return Case(name="tiny", title="a tiny route", teach=teach, n_repeats=n_repeats, bars=bars)
 
 
@@ -142,7 +141,7 @@ def test_a_graph_that_was_not_finished_is_made_again(tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        kept_graph(tmp_path, stopped)
+        reused_graph(tmp_path, stopped)
     assert not (tmp_path / "graph").exists()
 
 
@@ -193,7 +192,7 @@ def scores_of(offsets, *, seed=SEED, floor=None, n_missed=0, n_interventions=0) 
 
 
 def case_of(name="c", *, n_repeats=2, **bars) -> Case:
-    return Case(name=name, title=name, teach=None, n_repeats=n_repeats, bars=Bars(**bars))
+    return Case(name=name, title=name, teach=None, n_repeats=n_repeats, bars=Thresholds(**bars))
 
 
 def of(rows, figure, seed=None):

@@ -60,7 +60,7 @@ EVERY = 10
 """Steps between two looks: 25 Hz."""
 TAKEOFF_AT_S, MOVE_AT_S = 3.0, 9.0
 CONFIDENCE = 0.95
-SHARE_BAR, MEAN_BAR = 0.9, 1.5
+MIN_SHARE, MAX_MEAN = 0.9, 1.5
 """Share of instants within the bounds (white GNSS); mean NEES per degree of freedom (default)."""
 
 
@@ -210,8 +210,8 @@ def fly(seed: int, gnss: GnssParameters, duration_s: float) -> np.ndarray:
     for k in range(1, round(duration_s / STEP_S) + 1):
         sensor, fix = twin.step(commands, is_armed=modes.is_armed)
         if fix is not None:
-            autopilot.take_fix(fix)
-        commands = autopilot.take_sample(sensor)
+            autopilot.on_gnss_fix(fix)
+        commands = autopilot.on_imu_sample(sensor)
         t = twin.time_us * 1e-6
         if t >= TAKEOFF_AT_S and not modes.is_armed and not modes.refusals():
             modes.take_off(None)
@@ -269,14 +269,14 @@ class Consistency:
         inside = ((mean >= low) & (mean <= high)).mean(axis=0)
         totals = mean.mean(axis=0)
         is_white = self.gnss == "white"
-        met = inside.min() >= SHARE_BAR if is_white else totals.max() <= MEAN_BAR
+        met = inside.min() >= MIN_SHARE if is_white else totals.max() <= MAX_MEAN
         return {
             "gnss": self.gnss,
             "seeds": list(self.seeds),
             "bounds_per_dof": [low, high],
             "share_within_bounds": dict(zip(BLOCKS, inside.tolist(), strict=True)),
             "nees_per_dof": dict(zip(BLOCKS, totals.tolist(), strict=True)),
-            "bar": f"share within at least {SHARE_BAR}" if is_white else f"at most {MEAN_BAR}",
+            "bar": f"share within at least {MIN_SHARE}" if is_white else f"at most {MAX_MEAN}",
             "met": bool(met),
         }
 

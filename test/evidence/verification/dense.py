@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evidence.dense_study.bars import Row, rows_of, words
 from evidence.dense_study.page import write_page
 from evidence.dense_study.results import RESULT, read_result
 from evidence.dense_study.seed_study import SeedStudy
+from evidence.dense_study.thresholds import Row, rows_of, value_text
 
 
 def verify_dense(seeds: Sequence[int], runs: Path, *, is_quiet: bool) -> list[dict[str, Any]]:
@@ -31,7 +31,9 @@ def verify_dense(seeds: Sequence[int], runs: Path, *, is_quiet: bool) -> list[di
         if file.is_file():
             continue
         SeedStudy(seed, file.parent).run(
-            lambda words, seed=seed: None if is_quiet else say(f"dense, seed {seed}: {words}")
+            lambda value_text, seed=seed: (
+                None if is_quiet else say(f"dense, seed {seed}: {value_text}")
+            )
         )
     rows = rows_of([read_result(file) for file in files])
     page = write_page(runs, files)
@@ -43,8 +45,8 @@ def verify_dense(seeds: Sequence[int], runs: Path, *, is_quiet: bool) -> list[di
 
 
 def _line(row: Row) -> str:
-    value, unit = words(row.value, row.bar.unit)
-    limit, _ = words(row.limit, row.bar.unit)
+    value, unit = value_text(row.value, row.bar.unit)
+    limit, _ = value_text(row.limit, row.bar.unit)
     which = "all seeds" if row.seed is None else f"seed {row.seed}"
     sense = "at least" if row.bar.is_least else "at most"
     verdict = "met" if row.is_met else "MISSED"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evidence.verification.kept_flights import flown, has_succeeded, read_metrics
+from evidence.verification.saved_flights import flown, has_succeeded, read_metrics
 
-BARS = {
+THRESHOLDS = {
     "cross_track_rms_m": ("at most", 0.6),
     "drift_median_percent": ("at most", 3.0),
     "tracked_share": ("at least", 0.9),
@@ -27,9 +27,9 @@ def fly_seeds(
 
     rows = [_row(seed, world, runs) for seed in seeds]
     if not is_quiet:
-        say(f"{'seed':>6}" + "".join(f"{name:>24}" for name in BARS) + "  verdict")
+        say(f"{'seed':>6}" + "".join(f"{name:>24}" for name in THRESHOLDS) + "  verdict")
         for row in rows:
-            cells = "".join(f"{_text(row[name]):>24}" for name in BARS)
+            cells = "".join(f"{_text(row[name]):>24}" for name in THRESHOLDS)
             say(f"{row['seed']:>6}{cells}  {'met' if row['met'] else 'MISSED'}")
     return rows
 
@@ -47,14 +47,16 @@ def _row(seed: int, world: str, runs: Path) -> dict[str, Any]:
         "tracked_share": trajectory.get("coverage"),
         "ape_unaligned_rmse_m": trajectory.get("ape_unaligned", {}).get("trans_m", {}).get("rmse"),
     }
-    met = has_succeeded(folder) and all(_is_met(values[name], *bar) for name, bar in BARS.items())
+    met = has_succeeded(folder) and all(
+        _is_met(values[name], *threshold) for name, threshold in THRESHOLDS.items()
+    )
     return {"seed": seed, **values, "met": met}
 
 
-def _is_met(value: float | None, sense: str, bar: float) -> bool:
+def _is_met(value: float | None, sense: str, threshold: float) -> bool:
     if value is None:
         return False
-    return value <= bar if sense == "at most" else value >= bar
+    return value <= threshold if sense == "at most" else value >= threshold
 
 
 def _text(value: float | None) -> str:

@@ -23,11 +23,16 @@ from aerotwin_core.frames import FloatArray, make_transform
 from aerotwin_dense_localization.alignment import AlignmentParameters
 from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
 from aerotwin_dense_localization.localization import (
+    ImageLocalizer,
     LocalizationParameters,
-    Localizer,
     VirtualViews,
 )
-from aerotwin_dense_localization.mapping import DenseMap, Keyframe, MapBuilder, MapParameters
+from aerotwin_dense_localization.mapping import (
+    DenseMap,
+    MapParameters,
+    SplatMapBuilder,
+    StereoKeyframe,
+)
 from aerotwin_run_evaluation.kitti_bag import read_image, read_sequence
 from aerotwin_scenarios.dense_localization.scanning import LOST_M
 from aerotwin_stereo_odometry import StereoOdometry
@@ -57,7 +62,7 @@ class Drive:
     Attributes
     ----------
     rig : StereoRig
-    keyframes : tuple of Keyframe
+    keyframes : tuple of StereoKeyframe
         The pairs 0, 2, 4 ...
     images : tuple of (h, w) uint8 arrays
         The right images of the pairs 1, 3, 5 ...
@@ -66,9 +71,9 @@ class Drive:
     """
 
     rig: StereoRig
-    keyframes: tuple[Keyframe, ...]
+    keyframes: tuple[StereoKeyframe, ...]
     images: tuple[np.ndarray, ...]
-    T_map_left_given: FloatArray
+    T_map_left_external: FloatArray
     T_map_left_own: FloatArray
 
 
@@ -98,32 +103,32 @@ def read_drive(folder: Path, n_pairs: int | None = None) -> Drive:
     sequence = read_sequence(folder)
     if sequence.T_world_optical is None:
         raise UserError(f"{folder / 'poses.txt'}: is missing; the map is made with given poses")
-    camera, given = sequence.rig.camera, sequence.T_world_optical[:n_pairs]
+    camera, provided = sequence.rig.camera, sequence.T_world_optical[:n_pairs]
     stereo = StereoDepth(camera, sequence.rig.baseline_m, STEREO)
     odometry, own, keyframes, images = StereoOdometry(sequence.rig), [], [], []
-    for k, T_given in enumerate(given):
+    for k, T_source in enumerate(provided):
         stamp_ns = int(sequence.stamps_ns[k])
         left, right = (read_image(side[k], camera) for side in (sequence.left, sequence.right))
-        own.append(given[0] @ odometry.track(stamp_ns, left, right).T_odom_optical)
+        own.append(provided[0] @ odometry.track(stamp_ns, left, right).T_odom_optical)
         if k % 2 == 1:
             images.append(right)
             continue
         found = stereo.depth(left, right)
         keyframes.append(
-            Keyframe(
+            StereoKeyframe(
                 stamp_ns=stamp_ns,
                 image=left,
                 depth=found.depth,
                 variance=found.variance,
                 camera=camera,
-                T_map_optical=T_given,
+                T_map_optical=T_source,
             )
         )
     return Drive(
         rig=sequence.rig,
         keyframes=tuple(keyframes),
         images=tuple(images),
-        T_map_left_given=given,
+        T_map_left_external=provided,
         T_map_left_own=np.array(own),
     )
 
@@ -143,7 +148,7 @@ def place_kitti_images(data: Path, seeds: Sequence[int], *, is_quiet: bool) -> l
         return [{"name": "kitti", "skipped": skipped, "met": None}]
     drive = read_drive(folder)
     bar = progress(2 * len(drive.images) * len(seeds), "kitti", unit="image")
-    rows = [given_row(drive, seeds, bar.update), own_row(drive, seeds, bar.update)]
+    rows = [input_row(drive, seeds, bar.update), own_row(drive, seeds, bar.update)]
     bar.close()
     for row in rows if not is_quiet else ():
         verdict = {None: "no bar", True: "met", False: "MISSED"}[row["met"]]
@@ -153,12 +158,12 @@ def place_kitti_images(data: Path, seeds: Sequence[int], *, is_quiet: bool) -> l
     return rows
 
 
-def given_row(
+def input_row(
     drive: Drive, seeds: Sequence[int], on_image: Callable[[], object] = lambda: None
 ) -> dict[str, Any]:
     """Return the figures of a map with the given poses, against their bars."""
-    found = place_images(drive, drive.T_map_left_given, seeds, on_image)
-    row = _figures(found, right_poses(drive.rig, drive.T_map_left_given))
+    found = place_images(drive, drive.T_map_left_external, seeds, on_image)
+    row = _figures(found, right_poses(drive.rig, drive.T_map_left_external))
     is_met = row["n_lost"] == 0 and row["share_near"] >= NEAR_SHARE
     is_met = is_met and row["median_m"] <= MEDIAN_M and row["median_deg"] <= MEDIAN_DEG
     return {"name": "kitti 06, given poses", **row, "met": is_met}
@@ -170,13 +175,13 @@ def own_row(
     """Return the figures of a map with the poses of our own odometry, which have no bar.
 
     The images are compared with the odometry's own poses, in whose frame the map is, and, as
-    `from_given`, with the given ones: then the odometry's drift is in them.
+    `from_input`, with the given ones: then the odometry's drift is in them.
     """
     found = place_images(drive, drive.T_map_left_own, seeds, on_image)
     row = _figures(found, right_poses(drive.rig, drive.T_map_left_own))
-    from_given = _figures(found, right_poses(drive.rig, drive.T_map_left_given))
-    kept = ("median_m", "median_deg", "worst_m", "worst_deg")
-    row["from_given"] = {name: from_given[name] for name in kept}
+    from_input = _figures(found, right_poses(drive.rig, drive.T_map_left_external))
+    retained = ("median_m", "median_deg", "worst_m", "worst_deg")
+    row["from_given"] = {name: from_input[name] for name in retained}
     return {"name": "kitti 06, poses of our own odometry", **row, "met": None}
 
 
@@ -200,7 +205,7 @@ def place_images(
         for k, image in enumerate(drive.images):
             for j, seed in enumerate(seeds):
                 start = wrong_start(T_true[k], seed, k)
-                found = Localizer(views).localize(image, start).T_map_cam
+                found = ImageLocalizer(views).localize(image, start).T_map_cam
                 is_placed[j, k] = found is not None
                 T_map_cam[j, k] = start if found is None else found
                 on_image()
@@ -218,7 +223,7 @@ def wrong_start(T_true: FloatArray, seed: int, k: int) -> FloatArray:
 
 
 def _made_map(drive: Drive, T_map_left: FloatArray) -> DenseMap:
-    builder = MapBuilder(SURFACES)
+    builder = SplatMapBuilder(SURFACES)
     for keyframe, T in zip(drive.keyframes, T_map_left[::2], strict=True):
         builder.add(keyframe.at(T))
     return builder.finished()

@@ -20,9 +20,9 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, make_transform
 from aerotwin_dense_localization.depth import StereoParameters
 from aerotwin_dense_localization.localization import (
-    Localization,
+    ImageLocalization,
+    ImageLocalizer,
     LocalizationParameters,
-    Localizer,
     VirtualViews,
 )
 from aerotwin_dense_localization.mapping import DenseMap, MapParameters
@@ -83,12 +83,12 @@ class Searched:
     frame : int
     T_map_cam : (4, 4) array
         Where it was truly taken.
-    found : Localization
+    found : ImageLocalization
     """
 
     frame: int
     T_map_cam: FloatArray
-    found: Localization
+    found: ImageLocalization
 
     @property
     def error_m(self) -> FloatArray:
@@ -148,7 +148,7 @@ def search_images(
             between = [k for k in range(len(sequence.stamps_ns)) if k % case.every]
             for k in rng.permutation(between)[:N_IMAGES].tolist():
                 image, T_left_cam = _drawn(sequence, k, rng)
-                found = Localizer(views).localize(image)
+                found = ImageLocalizer(views).localize(image)
                 searched.append(
                     Searched(frame=k, T_map_cam=T_map_left[k] @ T_left_cam, found=found)
                 )
@@ -190,7 +190,7 @@ def _made_map(sequence: KittiSequence, T_map_left: FloatArray, case: MapCase) ->
     for k in range(0, len(sequence.stamps_ns), case.every):
         left, right = (read_image(side[k], camera) for side in (sequence.left, sequence.right))
         recorder.add(int(sequence.stamps_ns[k]), left, right, T_map_left[k])
-    return recorder.finished(are_poses_kept=True).dense_map
+    return recorder.finished(are_poses_saved=True).dense_map
 
 
 def _drawn(

@@ -16,7 +16,7 @@ from typing import Any
 
 from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
-from evidence.verification.kept_flights import flown, has_succeeded
+from evidence.verification.saved_flights import flown, has_succeeded
 
 WORLD, MISSION = "stadium@1000", "missions/yaw_turns.yaml"
 METHODS: Mapping[str, Mapping[str, str]] = {
@@ -57,9 +57,9 @@ def study_slams(seeds: Sequence[int], runs: Path, *, is_quiet: bool) -> list[dic
 def _study(folders: Sequence[Path | None], runs: Path, is_quiet: bool) -> dict[str, Any]:
     """Write the study of the flights, where failed ones count as failed; return its numbers."""
     result = runs / "study.json"
-    words = ["evaluate", "study", "--protocol", PROTOCOL, "-o", str(runs / "study")]
-    words += ["--json", str(result), "--runs", *(str(p) for p in folders if p is not None)]
+    tokens = ["evaluate", "study", "--protocol", PROTOCOL, "-o", str(runs / "study")]
+    tokens += ["--json", str(result), "--runs", *(str(p) for p in folders if p is not None)]
     with contextlib.redirect_stdout(sys.stderr if is_quiet else sys.stdout):
-        if main(words) != 0:
+        if main(tokens) != 0:
             raise UserError(f"the study of the runs in {runs} failed; see above")
     return dict(json.loads(result.read_text(encoding="utf-8")))

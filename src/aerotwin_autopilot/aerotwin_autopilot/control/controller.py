@@ -15,7 +15,7 @@ from aerotwin_autopilot.estimator.layout import GRAVITY
 from aerotwin_autopilot.parameters import AirframeParameters, ControlParameters
 
 
-class Controller:
+class CascadeController:
     """What the compiled step needs to turn an estimate and a set-point into rotor commands.
 
     Parameters

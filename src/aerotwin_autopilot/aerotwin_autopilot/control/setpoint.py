@@ -12,7 +12,7 @@ I_VELOCITY, I_RATE, N_INTEGRAL = 0, 3, 6
 
 
 @dataclass(slots=True)
-class Setpoint:
+class SetpointVector:
     """Position, velocity, acceleration (local axes), yaw and yaw rate in one array.
 
     NaN in position or velocity of an axis means: not asked for. Where only one of the two is

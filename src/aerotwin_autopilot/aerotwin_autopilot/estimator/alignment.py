@@ -43,7 +43,7 @@ class StandStill:
         self.accel, self.gyro, self.field_body = np.zeros(3), np.zeros(3), np.zeros(3)
         self.height = 0.0
 
-    def add(self, dt: float, reading: np.ndarray, given: int) -> None:
+    def add(self, dt: float, reading: np.ndarray, provided: int) -> None:
         """Add one sample, or forget everything when the vehicle moves.
 
         Parameters
@@ -67,10 +67,10 @@ class StandStill:
         self.n_inertial += 1
         self.accel += accel
         self.gyro += gyro
-        if given & 1:
+        if provided & 1:
             self.n_field += 1
             self.field_body += reading[6:9]
-        if given & 2:
+        if provided & 2:
             self.n_height += 1
             self.height += float(reading[9])
 

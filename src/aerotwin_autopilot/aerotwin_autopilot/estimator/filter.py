@@ -16,7 +16,7 @@ from aerotwin_autopilot.estimator.alignment import (
     level,
 )
 from aerotwin_autopilot.estimator.kernel import covariance_at_present, estimate
-from aerotwin_autopilot.estimator.pose import VisionPose
+from aerotwin_autopilot.estimator.pose import LevelVisionPose
 from aerotwin_autopilot.estimator.start import (
     GnssErrors,
     declination_deg,
@@ -85,7 +85,7 @@ class Estimator:
         self._still = StandStill()
         self._first_fixes: list[Triple] = []
         self._reported: tuple[float, float] = (0.0, 0.0)
-        self._first_poses: list[VisionPose] = []
+        self._first_poses: list[LevelVisionPose] = []
         self._pose_reset: int | None = None
         self._initialised_at = math.inf
         self._last_fix_at = self._last_pose_at = -math.inf
@@ -104,7 +104,7 @@ class Estimator:
         covariance_at_present(out, self.arena.array, self.arena.cursor)
         return out[:, :n]
 
-    def step(self, time_s: float, dt: float, given: int) -> None:
+    def step(self, time_s: float, dt: float, provided: int) -> None:
         """Take the inertial sample in `reading` and bring `output` to its time.
 
         Parameters
@@ -117,9 +117,9 @@ class Estimator:
         self.now_s = time_s
         if self.is_initialised:
             dt = min(dt, MAXIMUM_STEP_S)
-            estimate(self.arena.array, self.arena.cursor, time_s, dt, given)
+            estimate(self.arena.array, self.arena.cursor, time_s, dt, provided)
         else:
-            self._still.add(dt, self.reading, given)
+            self._still.add(dt, self.reading, provided)
             self._try_to_initialise(time_s)
 
     # --- GNSS ------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class Estimator:
 
     # --- external vision -------------------------------------------------------------------
 
-    def add_pose(self, pose: VisionPose) -> str:
+    def add_pose(self, pose: LevelVisionPose) -> str:
         """Take a pose of external vision; return what the pilot should hear of it, if anything.
 
         The first pose of a frame anchors it (see `vision`), unless vision alone sets the local
@@ -188,7 +188,7 @@ class Estimator:
         self._queue(row)
         return ""
 
-    def _anchor(self, pose: VisionPose, row: np.ndarray) -> None:
+    def _anchor(self, pose: LevelVisionPose, row: np.ndarray) -> None:
         seen = self.state.copy()
         seen[: layout.X_GYRO] = self.output[: layout.O_RATE]
         seen[:3] -= (self.now_s - row[layout.V_TIME]) * seen[3:6]

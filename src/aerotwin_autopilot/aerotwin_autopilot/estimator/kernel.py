@@ -65,7 +65,7 @@ INTEGERS = types.int64[::1]
     types.void(MATRIX, INTEGERS, SCALAR, SCALAR, VECTOR, VECTOR, VECTOR, types.int64),
     cache=True,
 )
-def store_sample(ring, cursor, time_s, dt, reading, previous, context, given):
+def store_sample(ring, cursor, time_s, dt, reading, previous, context, provided):
     """Append a sample; inertial values are the mean over the interval that ends now.
 
     Parameters
@@ -86,8 +86,8 @@ def store_sample(ring, cursor, time_s, dt, reading, previous, context, given):
     previous[:] = reading[:6]
     row[S_TIME] = time_s
     row[S_DT] = dt
-    row[S_HAS_MAG] = context[at.K_USES_FIELD] if given & 1 else 0.0
-    row[S_HAS_BARO] = 1.0 if given & 2 else 0.0
+    row[S_HAS_MAG] = context[at.K_USES_FIELD] if provided & 1 else 0.0
+    row[S_HAS_BARO] = 1.0 if provided & 2 else 0.0
     row[S_BARO] = reading[9] - context[at.K_HEIGHT_DATUM]
     row[S_STILL] = context[at.K_STILL]
     cursor[C_SAMPLE_COUNT] += 1
@@ -147,7 +147,7 @@ def carry_to_present(output, state, ring, cursor, reading):
 
 
 @njit(types.void(VECTOR, INTEGERS, SCALAR, SCALAR, types.int64), cache=True)
-def estimate(arena, cursor, time_s, dt, given):
+def estimate(arena, cursor, time_s, dt, provided):
     """Take the reading in the arena: fuse every sample older than the delay, carry to time_s."""
     n = cursor[C_ALIVE]
     output = arena[at.A_OUTPUT : at.A_OUTPUT + lay.N_OUTPUT]
@@ -162,7 +162,7 @@ def estimate(arena, cursor, time_s, dt, given):
     previous = arena[at.A_PREVIOUS : at.A_READING]
     reading = arena[at.A_READING : at.A_CONTEXT]
     context = arena[at.A_CONTEXT : at.A_SETPOINT]
-    store_sample(ring, cursor, time_s, dt, reading, previous, context, given)
+    store_sample(ring, cursor, time_s, dt, reading, previous, context, provided)
     while cursor[C_SAMPLE_COUNT] > 0:
         sample = ring[cursor[C_SAMPLE_HEAD]]
         is_full = cursor[C_SAMPLE_COUNT] >= RING_LENGTH - 1

@@ -16,11 +16,11 @@ FARTHEST_M, FASTEST_M_S = 1e6, 1e3
 """Nothing that flies here is further from the origin of its vision, or faster."""
 LEAST_STD, LARGEST_STD = 1e-4, 1e3
 """Bounds of what a sender says of its noise [m, rad, m/s]: the filter divides by its square."""
-NOT_GIVEN: Triple = (NAN, NAN, NAN)
+NOT_SET: Triple = (NAN, NAN, NAN)
 
 
 @dataclass(frozen=True, kw_only=True)
-class VisionPose:
+class LevelVisionPose:
     """A pose in a level frame with its axes east, north, up or any turned about the vertical.
 
     Attributes
@@ -41,9 +41,9 @@ class VisionPose:
 
     arrival_s: float
     measured_s: float
-    position: Triple = NOT_GIVEN
+    position: Triple = NOT_SET
     yaw: float = NAN
-    velocity: Triple = NOT_GIVEN
+    velocity: Triple = NOT_SET
     position_std_m: float = NAN
     yaw_std_rad: float = NAN
     velocity_std_m_s: float = NAN
@@ -81,8 +81,8 @@ class VisionPose:
         return row
 
 
-def _std(given: float, usual: float) -> float:
+def _std(provided: float, usual: float) -> float:
     """Return the standard deviation given, within what can be, or the usual one where none is."""
-    if not (math.isfinite(given) and given > 0.0):
+    if not (math.isfinite(provided) and provided > 0.0):
         return usual
-    return min(max(given, LEAST_STD), LARGEST_STD)
+    return min(max(provided, LEAST_STD), LARGEST_STD)

@@ -19,7 +19,7 @@ ACCEPTED, REJECTED, DENIED, UNSUPPORTED, FAILED, UNSUPPORTED_FRAME = 0, 1, 2, 3,
 
 FORCE = 21196
 """Magic number of COMPONENT_ARM_DISARM: do it although it is dangerous."""
-NOT_GIVEN = 0x7FFFFFFF
+NOT_SET = 0x7FFFFFFF
 RELATIVE_FRAMES = (3, 6)
 FRAMES = (0, 3, 5, 6)
 FARTHEST_M = 1e6
@@ -28,7 +28,7 @@ SPEED_AS_IT_IS, SPEED_BY_DEFAULT = -1.0, -2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Command:
+class MavlinkCommand:
     """A COMMAND_LONG or COMMAND_INT; latitude and longitude are degrees, NaN when not given."""
 
     number: int
@@ -39,10 +39,10 @@ class Command:
     frame: int = 0
 
 
-def command_from_long(message: object) -> Command:
+def command_from_long(message: object) -> MavlinkCommand:
     """Return the command of a pymavlink COMMAND_LONG."""
     m = message
-    return Command(
+    return MavlinkCommand(
         number=m.command,  # type: ignore[attr-defined]
         parameters=(m.param1, m.param2, m.param3, m.param4),  # type: ignore[attr-defined]
         latitude_deg=m.param5,  # type: ignore[attr-defined]
@@ -51,21 +51,21 @@ def command_from_long(message: object) -> Command:
     )
 
 
-def command_from_int(message: object) -> Command:
+def command_from_int(message: object) -> MavlinkCommand:
     """Return the command of a pymavlink COMMAND_INT."""
     m = message
     x, y = m.x, m.y  # type: ignore[attr-defined]
-    return Command(
+    return MavlinkCommand(
         number=m.command,  # type: ignore[attr-defined]
         parameters=(m.param1, m.param2, m.param3, m.param4),  # type: ignore[attr-defined]
-        latitude_deg=math.nan if x == NOT_GIVEN else x * 1e-7,
-        longitude_deg=math.nan if y == NOT_GIVEN else y * 1e-7,
+        latitude_deg=math.nan if x == NOT_SET else x * 1e-7,
+        longitude_deg=math.nan if y == NOT_SET else y * 1e-7,
         altitude_m=m.z,  # type: ignore[attr-defined]
         frame=m.frame,  # type: ignore[attr-defined]
     )
 
 
-def execute(autopilot: Autopilot, command: Command) -> tuple[int, str]:
+def execute(autopilot: Autopilot, command: MavlinkCommand) -> tuple[int, str]:
     """Do what a command says to the vehicle; return MAV_RESULT and the reason of a refusal."""
     handler = HANDLERS.get(command.number)
     if handler is None:
@@ -80,7 +80,7 @@ def finite(value: float, otherwise: float = 0.0) -> float:
     return value if math.isfinite(value) else otherwise
 
 
-def _arm_disarm(a: Autopilot, c: Command) -> tuple[int, str]:
+def _arm_disarm(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     is_forced = round(finite(c.parameters[1])) == FORCE
     wish = c.parameters[0]
     if wish not in (0.0, 1.0):
@@ -90,7 +90,7 @@ def _arm_disarm(a: Autopilot, c: Command) -> tuple[int, str]:
     return _result(f"{prefix}{reason}" if reason else "")
 
 
-def _check_arming(a: Autopilot, _: Command) -> tuple[int, str]:
+def _check_arming(a: Autopilot, _: MavlinkCommand) -> tuple[int, str]:
     """Tell every reason against arming, as PX4 does when it is asked."""
     if a.modes.is_armed:
         return REJECTED, "Preflight checks denied: armed"
@@ -99,7 +99,7 @@ def _check_arming(a: Autopilot, _: Command) -> tuple[int, str]:
     return ACCEPTED, ""
 
 
-def _set_mode(a: Autopilot, c: Command) -> tuple[int, str]:
+def _set_mode(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     base, main, sub = (round(finite(value)) for value in c.parameters[:3])
     if not base & 1:
         return DENIED, "mode: only custom modes are known; set bit 0 of parameter 1"
@@ -109,7 +109,7 @@ def _set_mode(a: Autopilot, c: Command) -> tuple[int, str]:
     return _result(a.modes.set_mode(mode))
 
 
-def _take_off(a: Autopilot, c: Command) -> tuple[int, str]:
+def _take_off(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     height = None
     if math.isfinite(c.altitude_m):
         place = _local(a, c)
@@ -121,15 +121,15 @@ def _take_off(a: Autopilot, c: Command) -> tuple[int, str]:
     return _result(a.modes.take_off(height))
 
 
-def _land(a: Autopilot, _: Command) -> tuple[int, str]:
+def _land(a: Autopilot, _: MavlinkCommand) -> tuple[int, str]:
     return _result(a.modes.set_mode(Mode.LAND))
 
 
-def _return(a: Autopilot, _: Command) -> tuple[int, str]:
+def _return(a: Autopilot, _: MavlinkCommand) -> tuple[int, str]:
     return _result(a.modes.set_mode(Mode.RETURN))
 
 
-def _reposition(a: Autopilot, c: Command) -> tuple[int, str]:
+def _reposition(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     speed, _, _, heading = c.parameters
     yaw = math.nan
     if math.isfinite(heading):
@@ -140,7 +140,7 @@ def _reposition(a: Autopilot, c: Command) -> tuple[int, str]:
     return _result(a.modes.go_to(place, yaw, finite(speed, -1.0)))
 
 
-def _change_speed(a: Autopilot, c: Command) -> tuple[int, str]:
+def _change_speed(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     """Set the speed between points; climb and descent have parameters of their own."""
     kind, speed = c.parameters[:2]
     if kind not in HORIZONTAL_SPEEDS:
@@ -154,7 +154,7 @@ def _change_speed(a: Autopilot, c: Command) -> tuple[int, str]:
     return ACCEPTED, ""
 
 
-def _orbit(a: Autopilot, c: Command) -> tuple[int, str]:
+def _orbit(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     """Circle a place. Whatever the frame, its altitude is above sea level, as PX4 has it."""
     radius, speed, behaviour, _ = c.parameters
     place = _local(a, replace(c, frame=FRAMES[0]))
@@ -172,7 +172,7 @@ def _orbit(a: Autopilot, c: Command) -> tuple[int, str]:
     )
 
 
-def _look_at(a: Autopilot, c: Command) -> tuple[int, str]:
+def _look_at(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     """Point the nose at a place while a mission is flown; no place ends it."""
     has_place = math.isfinite(c.latitude_deg) and math.isfinite(c.longitude_deg)
     is_place = c.number == plan.ROI_LOCATION or c.parameters[0] == plan.ROI_AT_LOCATION
@@ -182,14 +182,14 @@ def _look_at(a: Autopilot, c: Command) -> tuple[int, str]:
     return ACCEPTED, ""
 
 
-def _store(_: Autopilot, c: Command) -> tuple[int, str]:
+def _store(_: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     """Save or load parameters: they live as long as this process does."""
     if c.parameters[0] not in (0.0, 1.0):
         return DENIED, "Storage: only loading and saving of parameters is known"
     return ACCEPTED, ""
 
 
-def _set_home(a: Autopilot, c: Command) -> tuple[int, str]:
+def _set_home(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     if a.estimator.plane is None:
         return REJECTED, "Set home denied: no position"
     position = a.modes.position if c.parameters[0] == 1.0 else _local(a, c)
@@ -201,14 +201,14 @@ def _set_home(a: Autopilot, c: Command) -> tuple[int, str]:
     return ACCEPTED, ""
 
 
-def _terminate(a: Autopilot, c: Command) -> tuple[int, str]:
+def _terminate(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     """Stop the rotors at once, wherever the vehicle is."""
     if c.parameters[0] <= 0.5:
         return DENIED, "flight termination: parameter 1 must be 1"
     return _result(a.modes.disarm(force=True))
 
 
-def _start_mission(a: Autopilot, c: Command) -> tuple[int, str]:
+def _start_mission(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     first = round(finite(c.parameters[0]))
     mission = a.modes.mission
     if mission.items and first > 0 and not mission.set_current(first):
@@ -216,7 +216,7 @@ def _start_mission(a: Autopilot, c: Command) -> tuple[int, str]:
     return _result(a.modes.set_mode(Mode.MISSION))
 
 
-def _set_mission_current(a: Autopilot, c: Command) -> tuple[int, str]:
+def _set_mission_current(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     number = round(finite(c.parameters[0], -1.0))
     if not a.modes.mission.set_current(number):
         return DENIED, f"mission: no item {number}"
@@ -224,12 +224,12 @@ def _set_mission_current(a: Autopilot, c: Command) -> tuple[int, str]:
     return ACCEPTED, ""
 
 
-def _pause_or_go_on(a: Autopilot, c: Command) -> tuple[int, str]:
+def _pause_or_go_on(a: Autopilot, c: MavlinkCommand) -> tuple[int, str]:
     is_pause = round(finite(c.parameters[0])) == 0
     return _result(a.modes.set_mode(Mode.HOLD if is_pause else Mode.MISSION))
 
 
-def _local(a: Autopilot, c: Command) -> np.ndarray:
+def _local(a: Autopilot, c: MavlinkCommand) -> np.ndarray:
     """Return the place of a command in local axes; NaN for what it does not give."""
     plane, home = a.estimator.plane, a.modes.home
     if plane is None or home is None:

@@ -3,14 +3,14 @@
 """What this component says of itself: the files that COMPONENT_METADATA points at.
 
 MAVLink developer guide, "Component Metadata Protocol": a general file, and the parameters with
-their texts and ranges, both from the one declaration in `FlightParameters`.
+their texts and ranges, both from the one declaration in `TunableParameters`.
 """
 
 import dataclasses
 import json
 import zlib
 
-from aerotwin_autopilot.parameters import FlightParameters
+from aerotwin_autopilot.parameters import TunableParameters
 from aerotwin_autopilot.settings import INTEGERS, PX4_NAMES
 
 FOLDER = "/etc/extras"
@@ -21,7 +21,7 @@ TYPE_PARAMETERS = 1
 
 def metadata_files() -> dict[str, bytes]:
     """Return path -> content of the metadata files."""
-    fields = {field.name: field for field in dataclasses.fields(FlightParameters)}
+    fields = {field.name: field for field in dataclasses.fields(TunableParameters)}
     parameters = []
     for name, attribute in sorted(PX4_NAMES.items()):
         field = fields[attribute]

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aerotwin_autopilot.mavlink.link import Link
+from aerotwin_autopilot.mavlink.link import MavlinkChannel
 
 _HEADER = struct.Struct("<HBBBBBBI")
 PAYLOAD_BYTES = 251
@@ -53,7 +53,7 @@ class FileProtocol:
         self._last: dict[int, tuple[bytes, list[bytes]]] = {}
         self.handlers = {"FILE_TRANSFER_PROTOCOL": self._on_request}
 
-    def _on_request(self, link: Link, message: Any) -> None:
+    def _on_request(self, link: MavlinkChannel, message: Any) -> None:
         request = bytes(message.payload)
         if self._last.get(id(link), (b"", []))[0] != request:  # a repeated one gets the same answer
             self._last[id(link)] = request, self._answers(link, request)
@@ -63,7 +63,7 @@ class FileProtocol:
                 0, message.get_srcSystem(), message.get_srcComponent(), *payload,
             )  # fmt: skip
 
-    def _answers(self, link: Link, request: bytes) -> list[bytes]:
+    def _answers(self, link: MavlinkChannel, request: bytes) -> list[bytes]:
         sequence, session, operation, size, _, _, _, offset = _HEADER.unpack_from(request)
         data = request[_HEADER.size : _HEADER.size + size]
         try:
@@ -88,7 +88,9 @@ class FileProtocol:
             for k, (at, piece) in enumerate(pieces)
         ]  # fmt: skip
 
-    def _do(self, link: Link, operation: int, data: bytes, offset: int, size: int) -> bytes:
+    def _do(
+        self, link: MavlinkChannel, operation: int, data: bytes, offset: int, size: int
+    ) -> bytes:
         path = "/" + data.split(b"\0")[0].decode("ascii", "replace").strip("/")
         if operation in (NONE, TERMINATE, RESET):
             self._open.pop(id(link), None)
@@ -127,7 +129,7 @@ class FileProtocol:
             listed += encoded
         return listed
 
-    def _read(self, link: Link, offset: int, size: int) -> bytes:
+    def _read(self, link: MavlinkChannel, offset: int, size: int) -> bytes:
         content = self._open.get(id(link))
         if content is None:
             raise Refused(INVALID_SESSION)
@@ -135,7 +137,7 @@ class FileProtocol:
             raise Refused(END_OF_FILE)
         return content[offset : offset + min(size or DATA_BYTES, DATA_BYTES)]
 
-    def _burst(self, link: Link, offset: int, size: int) -> list[tuple[int, bytes]]:
+    def _burst(self, link: MavlinkChannel, offset: int, size: int) -> list[tuple[int, bytes]]:
         pieces = [(offset, self._read(link, offset, size))]
         content = self._open[id(link)]
         while len(pieces) < BURST_PACKETS:

@@ -15,7 +15,7 @@ from aerotwin_autopilot.mission import HIGHEST_M, LOWEST_M
 from aerotwin_core.geodesy import GeodeticPoint
 
 
-class Inputs:
+class MavlinkInputs:
     """Hands set-points and poses to the autopilot.
 
     Parameters
@@ -56,12 +56,12 @@ class Inputs:
         a = self._autopilot
         pose = pose_from_odometry(message, a.arrival_s, a.parameters.estimator.vision_delay_s)
         if pose is not None:
-            a.take_pose(pose)
+            a.on_external_odometry(pose)
 
     def _on_vision(self, _: Any, message: Any) -> None:
         a = self._autopilot
         delay_s = a.parameters.estimator.vision_delay_s
-        a.take_pose(pose_from_vision(message, a.arrival_s, delay_s))
+        a.on_external_odometry(pose_from_vision(message, a.arrival_s, delay_s))
 
     def _on_origin(self, _: Any, message: Any) -> None:
         """Say where on Earth the frame of the vision lies."""

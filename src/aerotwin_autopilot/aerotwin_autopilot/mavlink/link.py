@@ -9,7 +9,7 @@ from pymavlink.dialects.v20 import common
 from aerotwin_autopilot.mavlink.streams import QUIET_HZ, Streams
 
 
-class Link:
+class MavlinkChannel:
     """One MAVLink channel: its parser, its streams, its frame counter, its outbox.
 
     Attributes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aerotwin_autopilot.autopilot import Autopilot
-from aerotwin_autopilot.mavlink.link import Link
+from aerotwin_autopilot.mavlink.link import MavlinkChannel
 
 CHUNK = 90
 """Bytes in a LOG_DATA."""
@@ -38,7 +38,7 @@ class LogProtocol:
     def __init__(self, autopilot: Autopilot, send: Callable[..., None]) -> None:
         self._autopilot = autopilot
         self._send = send
-        self._transfers: dict[int, tuple[Link, Transfer]] = {}
+        self._transfers: dict[int, tuple[MavlinkChannel, Transfer]] = {}
         self.handlers = {
             "LOG_REQUEST_LIST": self._on_list,
             "LOG_REQUEST_DATA": self._on_data,
@@ -55,7 +55,7 @@ class LogProtocol:
     def _files(self) -> list[bytearray]:
         return self._autopilot.finished_logs
 
-    def _on_list(self, link: Link, message: Any) -> None:
+    def _on_list(self, link: MavlinkChannel, message: Any) -> None:
         files = self._files
         requested = range(message.start, min(message.end + 1, len(files)))
         for number in requested:
@@ -65,7 +65,7 @@ class LogProtocol:
         if not requested:
             self._send(link, "LOG_ENTRY", 0, 0, 0, len(files), max(len(files) - 1, 0))
 
-    def _on_data(self, link: Link, message: Any) -> None:
+    def _on_data(self, link: MavlinkChannel, message: Any) -> None:
         files = self._files
         size = len(files[message.id]) if message.id < len(files) else 0
         if message.ofs >= size:
@@ -74,10 +74,10 @@ class LogProtocol:
         end = min(message.ofs + message.count, size)
         self._transfers[id(link)] = link, Transfer(message.id, message.ofs, end)
 
-    def _on_end(self, link: Link, _: Any) -> None:
+    def _on_end(self, link: MavlinkChannel, _: Any) -> None:
         self._transfers.pop(id(link), None)
 
-    def _on_erase(self, _: Link, __: Any) -> None:
+    def _on_erase(self, _: MavlinkChannel, __: Any) -> None:
         self._transfers.clear()
         self._autopilot.log.erase()
 

@@ -19,7 +19,7 @@ from aerotwin_autopilot.px4_modes import Mode
 
 RETRY_S = 1.0
 MAXIMUM_RETRIES = 5
-NOT_GIVEN = -0x80000000
+NOT_SET = -0x80000000
 NAN = math.nan
 DEGREE_1E7 = 1e-7
 
@@ -31,7 +31,7 @@ def item_from_message(message: Any) -> MissionItem:
     """Return the item of a MISSION_ITEM_INT or MISSION_ITEM; place 0, 0 means: not given."""
     m = message
     scale = DEGREE_1E7 if m.get_type() == "MISSION_ITEM_INT" else 1.0
-    has_place = m.frame != MISSION_FRAME and m.x != NOT_GIVEN and m.y != NOT_GIVEN
+    has_place = m.frame != MISSION_FRAME and m.x != NOT_SET and m.y != NOT_SET
     has_place = has_place and (m.x != 0 or m.y != 0)
     return MissionItem(
         command=m.command,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from aerotwin_autopilot.autopilot import Autopilot
-from aerotwin_autopilot.mavlink.link import Link
+from aerotwin_autopilot.mavlink.link import MavlinkChannel
 from aerotwin_autopilot.settings import INTEGERS, PX4_NAMES
 
 REAL32, INT32, UINT32 = 9, 6, 5
@@ -66,16 +66,16 @@ class ParameterProtocol:
             "PARAM_SET": self._on_set,
         }
 
-    def send_next(self, link: Link) -> None:
+    def send_next(self, link: MavlinkChannel) -> None:
         """Send a few of the parameters that a link has asked for."""
         for _ in range(min(PER_STEP, len(link.parameters_to_send))):
             index = link.parameters_to_send.popleft()
             self._send_value(link, self.names[index]) if index >= 0 else self._send_hash(link)
 
-    def _on_list(self, link: Link, _: Any) -> None:
+    def _on_list(self, link: MavlinkChannel, _: Any) -> None:
         link.parameters_to_send = deque(range(-1, len(self.names)))
 
-    def _on_read(self, link: Link, message: Any) -> None:
+    def _on_read(self, link: MavlinkChannel, message: Any) -> None:
         index, name = message.param_index, parameter_name(message.param_id)
         if 0 <= index < len(self.names):
             self._send_value(link, self.names[index])
@@ -86,7 +86,7 @@ class ParameterProtocol:
         else:
             self._refuse(link, message, index, DOES_NOT_EXIST)
 
-    def _on_set(self, link: Link, message: Any) -> None:
+    def _on_set(self, link: MavlinkChannel, message: Any) -> None:
         """Change a setting; the answer is its value, the old one where the new was refused."""
         name = parameter_name(message.param_id)
         if name == HASH:  # the client has them all
@@ -109,21 +109,21 @@ class ParameterProtocol:
         value = self._autopilot.modes.settings.get(name)
         return struct.pack("<i", round(value)) if name in INTEGERS else struct.pack("<f", value)
 
-    def _send_value(self, link: Link, name: str) -> None:
+    def _send_value(self, link: MavlinkChannel, name: str) -> None:
         kind = INT32 if name in INTEGERS or name in self._fixed else REAL32
         self._send(
             link, "PARAM_VALUE", _as_float(self._bits(name)), len(self.names),
             self.names.index(name), name.encode(), kind,
         )  # fmt: skip
 
-    def _send_hash(self, link: Link) -> None:
+    def _send_hash(self, link: MavlinkChannel) -> None:
         total = zlib.crc32(b"".join(name.encode() + self._bits(name) for name in self.names))
         bits = struct.pack("<I", total)
         self._send(
             link, "PARAM_VALUE", _as_float(bits), len(self.names), NO_INDEX, HASH.encode(), UINT32
         )
 
-    def _refuse(self, link: Link, message: Any, index: int, error: int) -> None:
+    def _refuse(self, link: MavlinkChannel, message: Any, index: int, error: int) -> None:
         name = parameter_name(message.param_id).encode("ascii", "replace")[:16]
         self._send(
             link, "PARAM_ERROR", index, message.get_srcSystem(), message.get_srcComponent(),

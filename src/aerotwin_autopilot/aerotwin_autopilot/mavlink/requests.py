@@ -7,8 +7,15 @@ from typing import Any
 
 from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.mavlink.codec import NAME_OF_ID
-from aerotwin_autopilot.mavlink.commands import ACCEPTED, DENIED, FAILED, REJECTED, Command, finite
-from aerotwin_autopilot.mavlink.link import Link
+from aerotwin_autopilot.mavlink.commands import (
+    ACCEPTED,
+    DENIED,
+    FAILED,
+    REJECTED,
+    MavlinkCommand,
+    finite,
+)
+from aerotwin_autopilot.mavlink.link import MavlinkChannel
 from aerotwin_autopilot.mavlink.telemetry import KNOWN, Navigation, payloads
 
 GET_INTERVAL, SET_INTERVAL, REQUEST_MESSAGE = 510, 511, 512
@@ -40,13 +47,13 @@ class MessageRequests:
         self,
         autopilot: Autopilot,
         send: Callable[..., None],
-        send_payload: Callable[[Link, str, bytes], None],
+        send_payload: Callable[[MavlinkChannel, str, bytes], None],
     ) -> None:
         self._autopilot = autopilot
         self._send = send
         self._send_payload = send_payload
 
-    def answer(self, link: Link, command: Command) -> int:
+    def answer(self, link: MavlinkChannel, command: MavlinkCommand) -> int:
         """Do what is asked for; return MAV_RESULT."""
         number, message_id = command.number, round(finite(command.parameters[0]))
         if number == SET_INTERVAL:
@@ -62,7 +69,7 @@ class MessageRequests:
             return ACCEPTED
         return self._send_once(link, NAMED.get(number) or NAME_OF_ID.get(message_id, ""))
 
-    def _send_once(self, link: Link, name: Any) -> int:
+    def _send_once(self, link: MavlinkChannel, name: Any) -> int:
         if name not in KNOWN:
             return DENIED
         contents = payloads(name, self._autopilot, Navigation(self._autopilot))

@@ -13,8 +13,8 @@ from aerotwin_autopilot.mavlink import commands
 from aerotwin_autopilot.mavlink.codec import LAYOUTS, READERS
 from aerotwin_autopilot.mavlink.component_metadata import metadata_files
 from aerotwin_autopilot.mavlink.file_protocol import FileProtocol
-from aerotwin_autopilot.mavlink.inputs import Inputs
-from aerotwin_autopilot.mavlink.link import Link, new_parser
+from aerotwin_autopilot.mavlink.inputs import MavlinkInputs
+from aerotwin_autopilot.mavlink.link import MavlinkChannel, new_parser
 from aerotwin_autopilot.mavlink.log_protocol import LogProtocol
 from aerotwin_autopilot.mavlink.mission_protocol import MissionProtocol, mission_current
 from aerotwin_autopilot.mavlink.parameter_protocol import ParameterProtocol
@@ -55,7 +55,11 @@ class MavlinkServer:
     def __init__(self, autopilot: Autopilot) -> None:
         self.autopilot = autopilot
         self.system_id = autopilot.instance + 1
-        self.links = [Link(OFFBOARD_HZ), Link(PAYLOAD_HZ), Link(GROUND_HZ)]
+        self.links = [
+            MavlinkChannel(OFFBOARD_HZ),
+            MavlinkChannel(PAYLOAD_HZ),
+            MavlinkChannel(GROUND_HZ),
+        ]
         self.n_bad = self.n_unsaid = 0
         self.senders = Senders()
         self._sender = ""
@@ -67,14 +71,14 @@ class MavlinkServer:
         self._logs = LogProtocol(autopilot, self._send)
         self._requests = MessageRequests(autopilot, self._send, self._send_payload)
         self._metadata = metadata_files()
-        self._handlers: dict[str, Callable[[Link, Any], None]] = {
+        self._handlers: dict[str, Callable[[MavlinkChannel, Any], None]] = {
             "HEARTBEAT": self._on_heartbeat,
             "COMMAND_LONG": self._on_command_long,
             "COMMAND_INT": self._on_command_int,
             "SET_MODE": self._on_set_mode,
             "TIMESYNC": self._on_timesync,
             "PING": self._on_ping,
-            **Inputs(autopilot).handlers,
+            **MavlinkInputs(autopilot).handlers,
             **self._missions.handlers,
             **self._parameters.handlers,
             **self._logs.handlers,
@@ -111,7 +115,7 @@ class MavlinkServer:
             source = message.get_srcSystem(), message.get_srcComponent()
             self._handle(link, name, message, source)
 
-    def _receive_one(self, link: Link, data: bytes) -> bool:
+    def _receive_one(self, link: MavlinkChannel, data: bytes) -> bool:
         """Take a datagram that is one frame of a frequent message; False when it is not."""
         if len(data) < 12 or data[0] != 0xFD or len(data) != data[1] + 12 or data[2]:
             return False
@@ -124,7 +128,9 @@ class MavlinkServer:
         self._handle(link, reader.name, record, (data[5], data[6]))
         return True
 
-    def _handle(self, link: Link, name: str, message: Any, source: tuple[int, int]) -> None:
+    def _handle(
+        self, link: MavlinkChannel, name: str, message: Any, source: tuple[int, int]
+    ) -> None:
         handler = self._handlers.get(name)
         if handler is None:
             return
@@ -138,17 +144,19 @@ class MavlinkServer:
             except IMPOSSIBLE:
                 self.n_bad += 1
 
-    def _on_heartbeat(self, _: Link, message: Any) -> None:
+    def _on_heartbeat(self, _: MavlinkChannel, message: Any) -> None:
         if message.type == TYPE_GROUND_STATION:
-            self.autopilot.modes.failsafe.hear_station(self.autopilot.arrival_s)
+            self.autopilot.modes.failsafe.on_ground_station(self.autopilot.arrival_s)
 
-    def _on_command_long(self, link: Link, message: Any) -> None:
+    def _on_command_long(self, link: MavlinkChannel, message: Any) -> None:
         self._execute(link, message, commands.command_from_long(message))
 
-    def _on_command_int(self, link: Link, message: Any) -> None:
+    def _on_command_int(self, link: MavlinkChannel, message: Any) -> None:
         self._execute(link, message, commands.command_from_int(message))
 
-    def _execute(self, link: Link, message: Any, command: commands.Command) -> None:
+    def _execute(
+        self, link: MavlinkChannel, message: Any, command: commands.MavlinkCommand
+    ) -> None:
         try:
             result = self._result_of(link, command)
         except IMPOSSIBLE:
@@ -159,7 +167,7 @@ class MavlinkServer:
             command.number, result, 0, 0, message.get_srcSystem(), message.get_srcComponent(),
         )  # fmt: skip
 
-    def _result_of(self, link: Link, command: commands.Command) -> int:
+    def _result_of(self, link: MavlinkChannel, command: commands.MavlinkCommand) -> int:
         """Do what a command says; return MAV_RESULT."""
         if command.number in REQUESTS:
             return self._requests.answer(link, command)
@@ -168,19 +176,19 @@ class MavlinkServer:
             self.autopilot.say(reason, is_warning=True)
         return result
 
-    def _on_set_mode(self, link: Link, message: Any) -> None:
+    def _on_set_mode(self, link: MavlinkChannel, message: Any) -> None:
         """Answer SET_MODE, the old form of DO_SET_MODE; it has no acknowledgement of its own."""
         custom = message.custom_mode
-        command = commands.Command(
+        command = commands.MavlinkCommand(
             number=176, parameters=(message.base_mode, custom >> 16 & 0xFF, custom >> 24, 0.0)
         )
         self._execute(link, message, command)
 
-    def _on_timesync(self, link: Link, message: Any) -> None:
+    def _on_timesync(self, link: MavlinkChannel, message: Any) -> None:
         if message.tc1 == 0:
             self._send(link, "TIMESYNC", self.autopilot.time_us * 1000, message.ts1)
 
-    def _on_ping(self, link: Link, message: Any) -> None:
+    def _on_ping(self, link: MavlinkChannel, message: Any) -> None:
         if message.target_system == 0:
             self._send(
                 link, "PING",
@@ -255,11 +263,11 @@ class MavlinkServer:
         autopilot.texts.clear()
         reached.clear()
 
-    def take_outbox(self, link_index: int) -> bytes:
+    def pop_outbox(self, link_index: int) -> bytes:
         """Return what is to be sent on a link, in one piece, and empty its outbox."""
-        return b"".join(self.take_datagrams(link_index))
+        return b"".join(self.pop_datagrams(link_index))
 
-    def take_datagrams(self, link_index: int) -> list[bytes]:
+    def pop_datagrams(self, link_index: int) -> list[bytes]:
         """Return what is to be sent on a link, whole frames together, and empty its outbox."""
         datagrams: list[bytes] = []
         for frame in self.links[link_index].outbox:
@@ -270,10 +278,10 @@ class MavlinkServer:
         self.links[link_index].outbox.clear()
         return datagrams
 
-    def _send(self, link: Link, name: str, *values: Any) -> None:
+    def _send(self, link: MavlinkChannel, name: str, *values: Any) -> None:
         self._send_payload(link, name, LAYOUTS[name].payload(*values))
 
-    def _send_payload(self, link: Link, name: str, content: bytes) -> None:
+    def _send_payload(self, link: MavlinkChannel, name: str, content: bytes) -> None:
         link.outbox.append(
             LAYOUTS[name].frame(content, link.sequence, self.system_id, COMPONENT_ID)
         )

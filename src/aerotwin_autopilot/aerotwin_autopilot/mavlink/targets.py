@@ -66,8 +66,8 @@ def target_from_local(message: object, p_now: np.ndarray, yaw: float) -> Offboar
     m = message
     frame = m.coordinate_frame  # type: ignore[attr-defined]
     mask = m.type_mask  # type: ignore[attr-defined]
-    given = _masked((m.x, m.y, m.z), mask, 0, math.nan)  # type: ignore[attr-defined]
-    position = enu_from_ned(given)
+    provided = _masked((m.x, m.y, m.z), mask, 0, math.nan)  # type: ignore[attr-defined]
+    position = enu_from_ned(provided)
     if frame == LOCAL_NED:
         return _target(m, position, None)
     if frame in (LOCAL_OFFSET_NED, BODY_OFFSET_NED, BODY_NED, BODY_FRD):
@@ -109,8 +109,8 @@ def target_from_attitude(message: object) -> AttitudeTarget | None:
     mask, thrust = m.type_mask, m.thrust  # type: ignore[attr-defined]
     if mask & IGNORE_THRUST or not 0.0 <= thrust <= 1.0:
         return None
-    given = (m.body_roll_rate, -m.body_pitch_rate, -m.body_yaw_rate)  # type: ignore[attr-defined]
-    p, q, r = (0.0 if mask >> i & 1 else value for i, value in enumerate(given))
+    provided = (m.body_roll_rate, -m.body_pitch_rate, -m.body_yaw_rate)  # type: ignore[attr-defined]
+    p, q, r = (0.0 if mask >> i & 1 else value for i, value in enumerate(provided))
     attitude = (math.nan,) * 4
     if not mask & IGNORE_ATTITUDE:
         quaternion = np.array(m.q)  # type: ignore[attr-defined]

@@ -5,7 +5,7 @@
 import math
 from typing import Any
 
-from aerotwin_autopilot.estimator.pose import NOT_GIVEN, VisionPose
+from aerotwin_autopilot.estimator.pose import NOT_SET, LevelVisionPose
 
 LOCAL_NED, LOCAL_FRD = 1, 20
 BODY_FRAMES = (8, 12)
@@ -20,7 +20,7 @@ _X, _Y, _Z, _YAW = 0, 6, 11, 20
 """Where the variances stand in the upper triangle of a (6, 6) covariance."""
 
 
-def pose_from_odometry(message: Any, arrival_s: float, delay_s: float) -> VisionPose | None:
+def pose_from_odometry(message: Any, arrival_s: float, delay_s: float) -> LevelVisionPose | None:
     """Return the pose of an ODOMETRY, or None: frame not understood, tracking failed.
 
     Position and attitude are in MAV_FRAME_LOCAL_NED (east, north, up once turned round) or
@@ -32,13 +32,13 @@ def pose_from_odometry(message: Any, arrival_s: float, delay_s: float) -> Vision
     w, x, y, z = m.q
     has_attitude = abs(w * w + x * x + y * y + z * z - 1.0) < 0.05  # False for NaN
     heading = math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-    velocity = NOT_GIVEN
+    velocity = NOT_SET
     if m.child_frame_id == m.frame_id:
         velocity = _up(m.vx, m.vy, m.vz)
     elif m.child_frame_id in BODY_FRAMES and has_attitude:
         velocity = _up(*_turned((w, x, y, z), (m.vx, m.vy, m.vz)))
     pose, speed = m.pose_covariance, m.velocity_covariance
-    return VisionPose(
+    return LevelVisionPose(
         arrival_s=arrival_s,
         measured_s=_measured(m.time_usec, arrival_s, delay_s),
         position=_up(m.x, m.y, m.z),
@@ -52,11 +52,11 @@ def pose_from_odometry(message: Any, arrival_s: float, delay_s: float) -> Vision
     )
 
 
-def pose_from_vision(message: Any, arrival_s: float, delay_s: float) -> VisionPose:
+def pose_from_vision(message: Any, arrival_s: float, delay_s: float) -> LevelVisionPose:
     """Return the pose of a VISION_POSITION_ESTIMATE: position and angles in a north-east frame."""
     m = message
     covariance = m.covariance
-    return VisionPose(
+    return LevelVisionPose(
         arrival_s=arrival_s,
         measured_s=_measured(m.usec, arrival_s, delay_s),
         position=_up(m.x, m.y, m.z),

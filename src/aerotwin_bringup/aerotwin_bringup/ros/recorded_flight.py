@@ -15,7 +15,7 @@ from aerotwin_core.parameters import parameter
 from aerotwin_run_evaluation.report.run_report import say_step, write_run_report
 from aerotwin_scenarios.recorded_flight import plan_recorded_flight, write_mission
 from aerotwin_simulator.ros.flight import FlightResult
-from aerotwin_simulator.ros.flight_parameters import FlightParameters
+from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.process import exit_code, run_simulator
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_trajectory_evaluation import (
@@ -26,7 +26,7 @@ from aerotwin_trajectory_evaluation import (
     recorded_section,
 )
 from aerotwin_trajectory_evaluation.recorded_track import check_recording
-from aerotwin_trajectory_evaluation.recordings import Recording
+from aerotwin_trajectory_evaluation.recordings import FlightRecording
 from aerotwin_worlds import World
 
 EXIT_FAILURE = 1
@@ -34,7 +34,7 @@ TRUTH = "/truth/odom"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RecordedFlightParameters(FlightParameters, TrackOptions):
+class RecordedFlightParameters(FlightNodeParameters, TrackOptions):
     """Which recording is flown again, and how it becomes a track."""
 
     recording: str = parameter(text="ULog, TUM, EuRoC or GNSS CSV file, or a bag")
@@ -45,19 +45,19 @@ class RecordedFlightScenario:
     """Turns the recording into a mission before the flight, and compares the two after it."""
 
     def __init__(self) -> None:
-        self._recording: Recording | None = None
+        self._recording: FlightRecording | None = None
         self._track: RecordedTrack | None = None
         self._node: SimulatorNode | None = None
 
-    def check(self, parameters: FlightParameters) -> None:
+    def check(self, parameters: FlightNodeParameters) -> None:
         """Read the recording, and refuse what no world could change before one is loaded."""
         assert isinstance(parameters, RecordedFlightParameters)
         self._recording = read_recording(parameters.recording, topic=parameters.topic or None)
         check_recording(self._recording, parameters)
 
     def prepare(
-        self, parameters: FlightParameters, world: World, folder: Path
-    ) -> tuple[FlightParameters, World]:
+        self, parameters: FlightNodeParameters, world: World, folder: Path
+    ) -> tuple[FlightNodeParameters, World]:
         """Return the parameters with the mission, and the world with its start at the track's."""
         assert isinstance(parameters, RecordedFlightParameters)
         assert self._recording is not None
@@ -80,7 +80,7 @@ class RecordedFlightScenario:
         """Remember who flies."""
         self._node = node
 
-    def end(self, result: FlightResult, parameters: FlightParameters, world: World) -> int:
+    def end(self, result: FlightResult, parameters: FlightNodeParameters, world: World) -> int:
         """Write the report and say where it is."""
         if parameters.record == "none":
             return exit_code(result)

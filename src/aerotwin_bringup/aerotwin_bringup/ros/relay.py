@@ -34,14 +34,14 @@ from aerotwin_scenarios.relay_cases import (
 )
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.ros.flight import fly
-from aerotwin_simulator.ros.flight_parameters import FlightParameters
+from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_simulator.run_folder import run_configuration
 from aerotwin_worlds import World, load_world
 
 
 @dataclass(frozen=True, kw_only=True)
-class RelayParameters(FlightParameters):
+class RelayParameters(FlightNodeParameters):
     """Which relays are flown, and where."""
 
     cases: str = parameter(text="file of cases")
@@ -138,7 +138,9 @@ class Relay:
         if self._is_stop_requested:
             return EXIT_INTERRUPTED
         n_cases = len(configuration["cases"])
-        is_met = len(results) == n_cases and all(r.is_within_bars is not False for r in results)
+        is_met = len(results) == n_cases and all(
+            r.is_within_thresholds is not False for r in results
+        )
         return 0 if is_met else EXIT_FAILURE
 
 

@@ -24,7 +24,7 @@ from aerotwin_run_evaluation.report.px4_log_section import px4_log_section
 from aerotwin_run_evaluation.report.run_report import RunRecord, say_step, write_run_report
 from aerotwin_simulator import topics
 from aerotwin_simulator.ros.flight import FlightResult
-from aerotwin_simulator.ros.flight_parameters import FlightParameters
+from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.process import exit_code, run_simulator
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_trajectory_evaluation import ResourceRecorder, ResourceUsage
@@ -35,7 +35,7 @@ SHIPPED, OF_LIDAR = "stereo_odometry", "kiss_icp"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SitlFlightParameters(FlightParameters):
+class SitlFlightParameters(FlightNodeParameters):
     """A flight with a SLAM under test and a report."""
 
     slam: str = parameter(SHIPPED, text="SLAM under test; none = nobody is waited for or judged")
@@ -104,7 +104,7 @@ class SitlFlight:
         if node.gate is not None:
             node.gate.on_answer = self._recorder.frame_done
 
-    def end(self, result: FlightResult, parameters: FlightParameters, world: World) -> int:
+    def end(self, result: FlightResult, parameters: FlightNodeParameters, world: World) -> int:
         """Write the report and say where it is."""
         usage = self._recorder.stop() if self._recorder is not None else None
         if parameters.record == "none":

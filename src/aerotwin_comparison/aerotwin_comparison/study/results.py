@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_comparison.study.cells import ALL_SEQUENCES, Cell, cells_of
-from aerotwin_comparison.study.duels import Duel, duels_of
+from aerotwin_comparison.study.method_comparisons import MethodComparison, method_comparisons_of
 from aerotwin_comparison.study.protocol import PART, StudyProtocol
 from aerotwin_comparison.study.runs import StudyRun
 from aerotwin_comparison.study.scores import QUANTITIES, Quantity, RunScores, score_run
@@ -42,7 +42,7 @@ class Study:
     name: str
     runs: tuple[RunScores, ...]
     cells: tuple[Cell, ...]
-    duels: tuple[Duel, ...]
+    duels: tuple[MethodComparison, ...]
     choices: Protocol[StudyProtocol]
     protocols: dict[str, dict[str, Any]]
 
@@ -175,7 +175,7 @@ def study_of(
         name=name,
         runs=tuple(scored),
         cells=tuple(cells_of(scored, choices.choices)),
-        duels=tuple(duels_of(scored, choices.choices)),
+        duels=tuple(method_comparisons_of(scored, choices.choices)),
         choices=choices,
         protocols=protocols,
     )
@@ -222,13 +222,13 @@ def _as_large_as_the_step(study: Study) -> list[str]:
 
 
 def _missing_runs(study: Study) -> list[str]:
-    wanted = study.choices.choices.n_runs
-    if not wanted:
+    requested = study.choices.choices.n_runs
+    if not requested:
         return []
     odd = []
     for method in study.methods:
         for sequence in study.sequences:
             n = sum((s.run.method, s.run.sequence) == (method, sequence) for s in study.runs)
-            if n != wanted:
+            if n != requested:
                 odd.append(f"{method} on {sequence}: {n}")
-    return [f"The protocol asks for {wanted} runs of each: {'; '.join(odd)}."] if odd else []
+    return [f"The protocol asks for {requested} runs of each: {'; '.join(odd)}."] if odd else []

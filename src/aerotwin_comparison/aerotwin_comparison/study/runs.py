@@ -137,17 +137,17 @@ def _opened(folders: Iterable[str]) -> Iterator[RunFolder]:
 
 def run_of_folder(run: RunFolder, entry: _Entry | None = None) -> StudyRun:
     """Return the run of a folder: its SLAM, its world and mission, its seed."""
-    p, given = run.parameters, entry or _Entry(folder=str(run.path))
+    p, provided = run.parameters, entry or _Entry(folder=str(run.path))
     mission = Path(str(p.get("mission", ""))).stem
     world = str(p.get("world", ""))
     place = "/".join(dict.fromkeys(part for part in (Path(world).stem, mission) if part))
     return StudyRun(
-        method=given.method or str(p.get("slam_name") or p.get("slam") or "slam"),
-        sequence=given.sequence or place or run.path.name,
-        seed=given.seed or str(p.get("seed", "")),
+        method=provided.method or str(p.get("slam_name") or p.get("slam") or "slam"),
+        sequence=provided.sequence or place or run.path.name,
+        seed=provided.seed or str(p.get("seed", "")),
         folder=str(run.path),
-        map=given.map,
-        model=given.model,
+        map=provided.map,
+        model=provided.model,
     )
 
 

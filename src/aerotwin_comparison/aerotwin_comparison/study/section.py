@@ -9,8 +9,8 @@ from aerotwin_comparison.study.cells import ALL_SEQUENCES
 from aerotwin_comparison.study.results import Study
 from aerotwin_comparison.study.scores import Quantity
 from aerotwin_comparison.study.tables import (
-    duel_table,
     interval_table,
+    method_comparison_table,
     result_tables,
     run_table,
     xtdrone_table,
@@ -51,7 +51,7 @@ def study_tables(study: Study) -> list[Table]:
     if study.choices.choices.centre == "mean":
         tables = [*(xtdrone_table(study, name) for name in study.sequences), *tables]
     if study.duels:
-        tables.append(duel_table(study))
+        tables.append(method_comparison_table(study))
     return [*tables, interval_table(study), run_table(study)]
 
 

@@ -29,11 +29,11 @@ SUMMARY_COLUMNS = (
     *("median", "mean", "std", "q25", "q75", "low", "high"),
 )
 """Of `summary.csv`, as `Cell.plain` names them; low and high end the interval of the centre."""
-DUEL_COLUMNS = (
+METHOD_COMPARISON_COLUMNS = (
     *("quantity", "a", "b", "test", "is_paired", "n_a", "n_b", "median_difference", "effect"),
     *("p_value", "p_adjusted", "smallest_p_value", "winner"),
 )
-"""Of `duels.csv`, as `Duel.plain` names them."""
+"""Of `duels.csv`, as `MethodComparison.plain` names them."""
 _LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -135,7 +135,7 @@ def interval_table(study: Study) -> Table:
     )
 
 
-def duel_table(study: Study) -> Table:
+def method_comparison_table(study: Study) -> Table:
     """Return the comparisons of methods."""
     rows = []
     for duel in study.duels:
@@ -292,9 +292,9 @@ def csv_of_summary(study: Study) -> str:
     return _csv_of(SUMMARY_COLUMNS, [cell.plain() for cell in study.cells])
 
 
-def csv_of_duels(study: Study) -> str:
+def csv_of_method_comparisons(study: Study) -> str:
     """Return one line for each pair of methods and score; differences are b minus a."""
-    return _csv_of(DUEL_COLUMNS, [duel.plain() for duel in study.duels])
+    return _csv_of(METHOD_COMPARISON_COLUMNS, [duel.plain() for duel in study.duels])
 
 
 def _csv_of(columns: Sequence[str], found: Sequence[dict[str, Any]]) -> str:

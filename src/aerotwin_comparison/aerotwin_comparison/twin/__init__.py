@@ -5,10 +5,10 @@
 from aerotwin_comparison.twin.comparison import TwinComparison, compare_twins
 from aerotwin_comparison.twin.protocol import TwinProtocol, load_twin_protocol
 from aerotwin_comparison.twin.section import twin_section
-from aerotwin_comparison.twin.sides import Sensing, TwinSide, side_of_files, side_of_run
+from aerotwin_comparison.twin.sides import SensingConditions, TwinSide, side_of_files, side_of_run
 
 __all__ = [
-    "Sensing",
+    "SensingConditions",
     "TwinComparison",
     "TwinProtocol",
     "TwinSide",

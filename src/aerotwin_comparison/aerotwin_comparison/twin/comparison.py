@@ -97,7 +97,7 @@ class TwinComparison:
     @property
     def sentence(self) -> str:
         """The verdict in one sentence: by what, how sure, and what it is not."""
-        text = self._unaligned() if self.judged is None else in_words(self.judged)
+        text = self._unaligned() if self.judged is None else as_text(self.judged)
         return f"{text}; {SIMULATED_BOTH}." if self.are_both_simulated else f"{text}."
 
     def _unaligned(self) -> str:
@@ -256,7 +256,7 @@ def _published(a: MapEvaluation, b: MapEvaluation, protocol: TwinProtocol) -> Di
             Distances(
                 points_map=m.aligned_points_map,
                 values=m.voxel_distances,
-                is_kept=within,
+                is_retained=within,
                 is_within=within,
             )
         )
@@ -277,7 +277,7 @@ def _to_surface(a: MapEvaluation, b: MapEvaluation, protocol: TwinProtocol) -> D
             Distances(
                 points_map=m.judged_points_map,
                 values=values,
-                is_kept=np.ones(len(values), dtype=bool),
+                is_retained=np.ones(len(values), dtype=bool),
                 is_within=values <= m.protocol.cut_m,
             )
         )
@@ -321,7 +321,7 @@ def _not_settled(judged: Differences | None) -> list[str]:
     ]
 
 
-def in_words(d: Differences) -> str:
+def as_text(d: Differences) -> str:
     """Return a verdict in words without a full stop: by which distances, and which part decides."""
     by = f"by the {d.what}"
     if d.block.n_blocks < FEWEST_BLOCKS:

@@ -42,13 +42,13 @@ class Distances:
 
     points_map: np.ndarray
     values: np.ndarray
-    is_kept: np.ndarray
+    is_retained: np.ndarray
     is_within: np.ndarray
 
     @property
     def kept(self) -> np.ndarray:
         """The distances that count [m]."""
-        return self.values[self.is_kept]
+        return self.values[self.is_retained]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,7 +171,7 @@ def _block(a: Distances, b: Distances, protocol: TwinProtocol) -> BlockSize:
                 f"only {len(kept)} points of a map lie near the model; check the alignment"
             )
         values.append(sign * (kept - kept.mean()) / len(kept))
-        points.append(side.points_map[side.is_kept])
+        points.append(side.points_map[side.is_retained])
     n_all = sum(map(len, values))
     if protocol.shares_blocks:
         added, places = np.concatenate(values) * n_all, np.concatenate(points)
@@ -191,7 +191,7 @@ def _replicates(
 ) -> Replicates:
     values, blocks = [], []
     for side in (a, b):
-        which = slice(None) if name == "share" else side.is_kept
+        which = slice(None) if name == "share" else side.is_retained
         sample = side.is_within.astype(np.float64) if name == "share" else side.kept
         values.append(sample)
         blocks.append(blocks_in_space(side.points_map[which], edge_m))

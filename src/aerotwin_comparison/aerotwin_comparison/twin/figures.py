@@ -18,7 +18,7 @@ from aerotwin_core.charts import (
     sampled,
 )
 from aerotwin_core.plots import ALIGNED, ESTIMATE, FLOOR, HALF_IN, TRUTH, WIDE_IN
-from aerotwin_core.section import PathLayer, PointLayer, Scene
+from aerotwin_core.section import PathLayer, PointLayer, ReportScene
 
 COLOUR_A, COLOUR_B, COLOUR_MODEL = ALIGNED, ESTIMATE, TRUTH
 _MAX_MODEL_POINTS = 40_000
@@ -126,7 +126,7 @@ def intervals(found: list[Differences], name: str) -> str:
     return chart(name, draw, width_in=HALF_IN, height_in=1.2 + 0.42 * len(rows))
 
 
-def scene(twin: TwinComparison) -> Scene:
+def scene(twin: TwinComparison) -> ReportScene:
     """Return the view into space: the model, both clouds, both paths."""
     layers: list[PointLayer | PathLayer] = [
         PointLayer(name="model", points_map=twin.map_a.voxels_map, colour=COLOUR_MODEL),
@@ -151,7 +151,7 @@ def scene(twin: TwinComparison) -> Scene:
         path = twin.path_map(which)
         if path is not None:
             layers.append(PathLayer(name=f"{side.label}: path", points_map=path, colour=colour))
-    return Scene(
+    return ReportScene(
         title="Both maps in the model",
         caption="After registration. Switch layers on and off in the legend.",
         layers=tuple(layers),

@@ -6,7 +6,7 @@ from typing import Any
 
 from aerotwin_comparison.schemas import TWIN_SCHEMA
 from aerotwin_comparison.twin import figures
-from aerotwin_comparison.twin.comparison import ONE_FLIGHT_EACH, TwinComparison, in_words
+from aerotwin_comparison.twin.comparison import ONE_FLIGHT_EACH, TwinComparison, as_text
 from aerotwin_comparison.twin.differences import DIFFERENT, EQUIVALENT, Differences
 from aerotwin_core.section import Cell, Figure, Headline, Section, Table
 
@@ -213,7 +213,7 @@ def _verdicts(twin: TwinComparison, kinds: list[Differences]) -> tuple[Table, ..
             "is smaller than they are.",
             columns=("by", "verdict", "means", "deviations", "shares", "decides"),
             rows=rows,
-            hints=tuple(f"{in_words(d)}." for d in kinds),
+            hints=tuple(f"{as_text(d)}." for d in kinds),
         ),
     )
 

@@ -18,7 +18,7 @@ KINDS = ("simulated", "real")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sensing:
+class SensingConditions:
     """What Beam et al. (2024) print in table I; None where it is not known.
 
     Attributes
@@ -68,7 +68,7 @@ class TwinSide:
         Where that frame stands in the model's, where it is known: the start of the alignment.
     origin : GeodeticPoint or None
         Where on Earth that frame's origin is, for maps that say so.
-    sensing : Sensing
+    sensing : SensingConditions
         Of the camera.
     source : str
         File or folder.
@@ -84,7 +84,7 @@ class TwinSide:
     kind: str | None = None
     T_reference_odom: np.ndarray | None = None
     origin: GeodeticPoint | None = None
-    sensing: Sensing = field(default_factory=Sensing)
+    sensing: SensingConditions = field(default_factory=SensingConditions)
     source: str = ""
     notes: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
@@ -151,15 +151,15 @@ def side_of_files(
     """
     from aerotwin_voxel_cloud import load_map
 
-    given = load_map(cloud, unit=unit, drop_invalid=drop_invalid)
+    provided = load_map(cloud, unit=unit, drop_invalid=drop_invalid)
     path = None if trajectory is None else read_path(trajectory)
     return TwinSide(
         label=label,
-        points_odom=given.points.astype(np.float64),
+        points_odom=provided.points.astype(np.float64),
         trajectory=path,
-        origin=given.origin,
+        origin=provided.origin,
         source=str(cloud),
-        notes=tuple(f"{cloud}: {note}" for note in given.notes),
+        notes=tuple(f"{cloud}: {note}" for note in provided.notes),
     )
 
 
@@ -175,10 +175,10 @@ def read_path(spec: str) -> Trajectory:
     return read_trajectory(path, topic=topic)
 
 
-def _sensing(info: Any, stamps_ns: np.ndarray) -> Sensing:
+def _sensing(info: Any, stamps_ns: np.ndarray) -> SensingConditions:
     if info is None or len(stamps_ns) < 2:
-        return Sensing()
-    return Sensing(
+        return SensingConditions()
+    return SensingConditions(
         field_of_view_deg=_field_of_view_deg(info),
         width=int(info.width),
         height=int(info.height),

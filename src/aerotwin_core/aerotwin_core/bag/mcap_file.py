@@ -26,10 +26,10 @@ from aerotwin_core.bag.mcap_records import (
     HEAD,
     MAGIC,
     MESSAGE_HEAD,
-    Block,
     Channel,
-    Content,
     DamagedRecordError,
+    McapBlock,
+    McapContent,
     length_at,
     read_chunk_head,
     read_chunk_index,
@@ -91,12 +91,12 @@ class McapFile:
                 )
                 continue
             names[number] = channel.topic
-            self._take_schema(channel)
+            self._add_schema(channel)
             count = self._content.counts.get(number, 0)
             self.counts[channel.topic] = self.counts.get(channel.topic, 0) + count
         return names
 
-    def _take_schema(self, channel: Channel) -> None:
+    def _add_schema(self, channel: Channel) -> None:
         schema = self._content.schemas.get(channel.schema)
         name = schema.name if schema else "unknown"
         if self.topics.setdefault(channel.topic, name) != name:
@@ -126,7 +126,7 @@ class McapFile:
             yield heapq.heappop(pending)[3]
 
     def _of_block(
-        self, file: BinaryIO, block: Block, requested: dict[int, str], n_held: int
+        self, file: BinaryIO, block: McapBlock, requested: dict[int, str], n_held: int
     ) -> list[RawMessage]:
         """Return the messages of a block, while so many bytes of earlier ones are held."""
         found: list[RawMessage] = []
@@ -153,7 +153,7 @@ class McapFile:
                 )
         return found
 
-    def _load(self, file: BinaryIO, block: Block, n_held: int = 0) -> bytes:
+    def _load(self, file: BinaryIO, block: McapBlock, n_held: int = 0) -> bytes:
         """Return the records of a block, unpacked and checked against their checksum."""
         file.seek(block.start)
         data = file.read(block.stop - block.start)
@@ -177,7 +177,7 @@ class McapFile:
             raise DamagedRecordError("its checksum is wrong")
         return records
 
-    def _account(self, block: Block, size: int, n_held: int) -> None:
+    def _account(self, block: McapBlock, size: int, n_held: int) -> None:
         """Refuse a file whose chunks unpack to more than it can be meant to hold.
 
         All together, and those at once that overlap in time.
@@ -202,11 +202,11 @@ class McapFile:
             what="the messages of its chunks that overlap in time",
         )
 
-    def _say(self, words: str) -> None:
-        self.problems.append(f"{self.path.name}: {words}")
+    def _say(self, tokens: str) -> None:
+        self.problems.append(f"{self.path.name}: {tokens}")
 
 
-def _by_index(file: BinaryIO, n_bytes: int) -> Content | None:
+def _by_index(file: BinaryIO, n_bytes: int) -> McapContent | None:
     """Return what the summary at the end of a file says, None where it is not whole."""
     if n_bytes < len(MAGIC) + _N_FOOTER_BYTES:
         return None
@@ -230,9 +230,9 @@ def _by_index(file: BinaryIO, n_bytes: int) -> Content | None:
         return None
 
 
-def _content_of(summary: bytes, start: int) -> Content | None:
+def _content_of(summary: bytes, start: int) -> McapContent | None:
     """Return the content that a summary tells of in full, None if it leaves something out."""
-    content = Content()
+    content = McapContent()
     statistics = None
     for opcode, at, records in records_of(summary):
         data = records[at : at + length_at(records, at)]
@@ -258,7 +258,7 @@ def _content_of(summary: bytes, start: int) -> Content | None:
     return content if is_full else None
 
 
-def _are_apart(blocks: list[Block]) -> bool:
+def _are_apart(blocks: list[McapBlock]) -> bool:
     """Tell whether no byte of a file belongs to two blocks, which would be read twice."""
     by_start = sorted(blocks, key=lambda block: block.start)
     return all(a.stop <= b.start for a, b in pairwise(by_start))

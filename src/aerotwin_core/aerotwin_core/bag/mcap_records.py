@@ -50,7 +50,7 @@ class Schema:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Block:
+class McapBlock:
     """A stretch of the file with messages: a chunk, or records outside of any (`is_chunk` False).
 
     `start` is where its record, or the first of its records, begins; `stop` where it ends.
@@ -64,12 +64,12 @@ class Block:
 
 
 @dataclass(kw_only=True)
-class Content:
+class McapContent:
     """What was learnt of a file: schemas and channels by number, blocks, messages by channel."""
 
     schemas: dict[int, Schema] = field(default_factory=dict)
     channels: dict[int, Channel] = field(default_factory=dict)
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[McapBlock] = field(default_factory=list)
     counts: dict[int, int] = field(default_factory=dict)
     span_ns: tuple[int, int] | None = None
 
@@ -143,10 +143,10 @@ def read_statistics(data: bytes) -> tuple[int, int, int, tuple[int, int], dict[i
     return n_messages, n_channels, n_chunks, (first, last), counts
 
 
-def read_chunk_index(data: bytes) -> Block:
+def read_chunk_index(data: bytes) -> McapBlock:
     """Return the place and span of a chunk."""
     first, last, start, length = Fields(data).unpack(_CHUNK_INDEX)
-    return Block(start=start, stop=start + length, first_ns=first, last_ns=last)
+    return McapBlock(start=start, stop=start + length, first_ns=first, last_ns=last)
 
 
 def read_chunk_head(data: bytes, length: int) -> tuple[int, int, int, int, str, int, int]:

@@ -18,15 +18,15 @@ from aerotwin_core.bag.mcap_records import (
     HEAD,
     MAGIC,
     MESSAGE_HEAD,
-    Block,
-    Content,
     DamagedRecordError,
+    McapBlock,
+    McapContent,
     length_at,
     read_chunk_head,
     records_of,
 )
 
-Load = Callable[[BinaryIO, Block], bytes]
+Load = Callable[[BinaryIO, McapBlock], bytes]
 Say = Callable[[str], None]
 # Opcode and length of a chunk below 2^40 bytes.
 _CHUNK_START = re.compile(rb"\x06.{5}\x00\x00\x00", re.DOTALL)
@@ -38,7 +38,7 @@ _LAST_OPCODE, _FIRST_PRIVATE_OPCODE = 0x0F, 0x80
 _CHECKED = (Opcode.CHUNK, Opcode.MESSAGE)
 
 
-def walk(file: BinaryIO, n_bytes: int, load: Load, say: Say) -> Content:
+def walk(file: BinaryIO, n_bytes: int, load: Load, say: Say) -> McapContent:
     """Return what can be read of a file; what cannot is said.
 
     Parameters
@@ -57,17 +57,17 @@ def walk(file: BinaryIO, n_bytes: int, load: Load, say: Say) -> Content:
 class _Walk:
     def __init__(self, file: BinaryIO, n_bytes: int, load: Load, say: Say) -> None:
         self._file, self._n_bytes, self._load, self._say = file, n_bytes, load, say
-        self._content = Content()
+        self._content = McapContent()
         self._loose_start: int | None = None
         self._loose_span: tuple[int, int] | None = None
 
-    def run(self) -> Content:
+    def run(self) -> McapContent:
         at, sure, is_ended = len(MAGIC), len(MAGIC), False
         while at < self._n_bytes and not is_ended:
             opcode, length = self._head(at)
             stop = at + HEAD.size + length
             is_likely = self._is_likely(opcode) and stop <= self._n_bytes
-            if not is_likely or not self._take(opcode, at, stop):
+            if not is_likely or not self._add_record(opcode, at, stop):
                 # A record before that cannot be checked may have lied about its length.
                 at = sure = self._skip_damage(sure)
                 continue
@@ -90,25 +90,25 @@ class _Walk:
         opcode, length = HEAD.unpack(head) if len(head) == HEAD.size else (0, 0)
         return opcode, length
 
-    def _take(self, opcode: int, at: int, stop: int) -> bool:
+    def _add_record(self, opcode: int, at: int, stop: int) -> bool:
         """Learn from the record at a place; False if it is no such record."""
         if opcode == Opcode.CHUNK:
             self._end_loose(at)
-            return self._take_chunk(at, stop)
+            return self._add_chunk(at, stop)
         if opcode in (Opcode.SCHEMA, Opcode.CHANNEL, Opcode.MESSAGE):
             try:
-                self._take_loose(opcode, at, stop)
+                self._add_loose_record(opcode, at, stop)
             except (DamagedRecordError, struct.error):
                 return False
         return True
 
-    def _take_chunk(self, at: int, stop: int) -> bool:
+    def _add_chunk(self, at: int, stop: int) -> bool:
         self._file.seek(at + HEAD.size)
         try:
             head = read_chunk_head(self._file.read(_HEAD_BYTES), stop - at - HEAD.size)
         except DamagedRecordError:
             return False
-        block = Block(start=at, stop=stop, first_ns=head[0], last_ns=head[1])
+        block = McapBlock(start=at, stop=stop, first_ns=head[0], last_ns=head[1])
         try:
             self._learn(self._load(self._file, block), stop - at)
         except (DamagedRecordError, CompressionError, struct.error) as error:
@@ -133,7 +133,7 @@ class _Walk:
         if stamps:
             self._widen(min(stamps), max(stamps))
 
-    def _take_loose(self, opcode: int, at: int, stop: int) -> None:
+    def _add_loose_record(self, opcode: int, at: int, stop: int) -> None:
         """Learn from a record that lies in no chunk."""
         self._file.seek(at + HEAD.size)
         if opcode != Opcode.MESSAGE:
@@ -154,7 +154,7 @@ class _Walk:
         if self._loose_start is not None and self._loose_span is not None:
             first, last = self._loose_span
             self._content.blocks.append(
-                Block(
+                McapBlock(
                     start=self._loose_start,
                     stop=stop,
                     first_ns=first,

@@ -81,10 +81,10 @@ def collect_poses(rows: Sequence[PoseRow], recorded_ns: Sequence[int], topic: st
         problems.append(f"topic {topic}: no stamps in the headers; the times of recording are used")
         stamps = np.array(recorded_ns, dtype=np.int64)
     table = np.array([row.pose for row in rows], dtype=np.float64).reshape(-1, 7)
-    kept, n_repeated = _usable(stamps, table, topic, problems)
+    retained, n_repeated = _usable(stamps, table, topic, problems)
     return PoseTopic(
-        trajectory=Trajectory(stamps[kept], table[kept, :3], table[kept, 3:]),
-        covariances=_covariances([rows[k].covariance for k in kept], topic, problems),
+        trajectory=Trajectory(stamps[retained], table[retained, :3], table[retained, 3:]),
+        covariances=_covariances([rows[k].covariance for k in retained], topic, problems),
         frame=rows[0].frame.lstrip("/") if rows else "",
         child_frame=rows[0].child_frame.lstrip("/") if rows else "",
         problems=tuple(problems),

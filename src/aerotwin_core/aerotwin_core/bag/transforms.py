@@ -44,7 +44,9 @@ class TransformTree:
         n_bad = 0
         for topic, _, message in messages:
             for item in message.transforms:
-                n_bad += not self._take(item, is_fixed=topic.rstrip("/").endswith("static"))
+                n_bad += not self._add_transform(
+                    item, is_fixed=topic.rstrip("/").endswith("static")
+                )
         if n_bad:
             self.problems.append(f"{n_bad} transforms are not numbers; they are left out")
         parents: dict[str, set[str]] = {}
@@ -55,7 +57,7 @@ class TransformTree:
                 names = ", ".join(sorted(several))
                 self.problems.append(f"frame {child} has several parents in /tf: {names}")
 
-    def _take(self, item: Any, *, is_fixed: bool) -> bool:
+    def _add_transform(self, item: Any, *, is_fixed: bool) -> bool:
         edge = item.header.frame_id.lstrip("/"), item.child_frame_id.lstrip("/")
         pose = pose_of_transform(item.transform)
         if not are_poses(np.array([pose]))[0]:
@@ -79,10 +81,10 @@ class TransformTree:
         UserError
             If no such two frames are there.
         """
-        words = names.split(".")
+        tokens = names.split(".")
         known = set(self.frames)
-        for k in range(1, len(words)):
-            parent, child = (".".join(part).lstrip("/") for part in (words[:k], words[k:]))
+        for k in range(1, len(tokens)):
+            parent, child = (".".join(part).lstrip("/") for part in (tokens[:k], tokens[k:]))
             if parent in known and child in known and parent != child:
                 return parent, child
         listed = ", ".join(sorted(".".join(edge) for edge in self.moving)) or "none"

@@ -78,8 +78,8 @@ def publish_diagnostics(node: Node, report: Report) -> None:
     ).publish
     name = node.get_fully_qualified_name().lstrip("/")
 
-    def tell() -> None:
+    def log() -> None:
         stamp_ns = node.get_clock().now().nanoseconds
         publish(serialize(diagnostics_message(stamp_ns, [(name, *report())])))
 
-    create_wall_timer(node, _DIAGNOSTICS_PERIOD_S, tell)
+    create_wall_timer(node, _DIAGNOSTICS_PERIOD_S, log)

@@ -95,9 +95,9 @@ class MountedScans:
             T = self._tree.find(self._base_frame, self._pending[0].header.frame_id)
             if T is None:
                 return
-            self._take(self._pending.popleft(), T)
+            self._on_point_cloud(self._pending.popleft(), T)
 
-    def _take(self, message: PointCloud2, T_base_lidar: FloatArray) -> None:
+    def _on_point_cloud(self, message: PointCloud2, T_base_lidar: FloatArray) -> None:
         try:
             points, times, _ = points_from_cloud(message)
         except ValueError as error:

@@ -34,11 +34,11 @@ def declare_parameters(node: Node, cls: type[T]) -> T:
         name: _declare(node, name, field, default, where)
         for name, (field, default) in fields.items()
     }
-    given = {name: value for name, value in declared.items() if value is not None}
+    overridden = {name: value for name, value in declared.items() if value is not None}
     for name, override in node._parameter_overrides.items():
         if name not in fields and not name.startswith(("qos_overrides.", "use_sim_time")):
-            given[name] = override.value  # which loading refuses
-    return load_parameters(cls, _nested(given), where=where)
+            overridden[name] = override.value  # which loading refuses
+    return load_parameters(cls, _nested(overridden), where=where)
 
 
 def _nested(flat: dict[str, Any]) -> dict[str, Any]:

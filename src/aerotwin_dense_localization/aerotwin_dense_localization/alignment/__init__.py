@@ -2,7 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Direct alignment: where an image was taken, by its grey values against a view with depth."""
 
-from aerotwin_dense_localization.alignment.alignment import Alignment, DirectAlignment, View
+from aerotwin_dense_localization.alignment.alignment import (
+    DepthImage,
+    DirectAlignment,
+    ImageAlignment,
+)
 from aerotwin_dense_localization.alignment.parameters import AlignmentParameters
 
-__all__ = ["Alignment", "AlignmentParameters", "DirectAlignment", "View"]
+__all__ = ["AlignmentParameters", "DepthImage", "DirectAlignment", "ImageAlignment"]

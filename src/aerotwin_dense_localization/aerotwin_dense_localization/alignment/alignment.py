@@ -54,7 +54,7 @@ _N_SHIFTED = 300
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class View:
+class DepthImage:
     """An image with the depth of its pixels: of a camera, or rendered from a map.
 
     Attributes
@@ -82,7 +82,7 @@ class View:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Alignment:
+class ImageAlignment:
     """Where an image was taken.
 
     Attributes
@@ -147,11 +147,11 @@ class DirectAlignment:
 
     Parameters
     ----------
-    view : View
+    view : DepthImage
     parameters : AlignmentParameters, optional
     """
 
-    def __init__(self, view: View, parameters: AlignmentParameters | None = None) -> None:
+    def __init__(self, view: DepthImage, parameters: AlignmentParameters | None = None) -> None:
         self.parameters = p = AlignmentParameters() if parameters is None else parameters
         self.view = view
         variance = np.zeros(view.grey.shape, np.float32) if view.variance is None else view.variance
@@ -174,7 +174,7 @@ class DirectAlignment:
         *,
         depth: np.ndarray | None = None,
         depth_worth: float = 1.0,
-    ) -> Alignment:
+    ) -> ImageAlignment:
         """Return where an image was taken.
 
         Parameters
@@ -288,14 +288,16 @@ class DirectAlignment:
             H=H, g=g, overlap=seen / n, correlation=correlation_of(sums), spread=spread_of(sums)
         )
 
-    def _judged(self, state: _State, equations: Equations | None, has_settled: bool) -> Alignment:
+    def _judged(
+        self, state: _State, equations: Equations | None, has_settled: bool
+    ) -> ImageAlignment:
         covariance = np.full((6, 6), np.inf)
         overlap = correlation = 0.0
         if equations is not None:
             overlap, correlation = equations.overlap, equations.correlation
             covariance = equations.spread * inverse_of_motion(equations.H)
         reason = self._doubt(state, equations, has_settled, covariance)
-        return Alignment(
+        return ImageAlignment(
             T_view_cam=invert_transform(state.T),
             covariance=covariance,
             converged=not reason,

@@ -65,13 +65,18 @@ def image_shifts(points: np.ndarray) -> FloatArray:
 def solve(equations: Equations) -> FloatArray | None:
     """Return the step; unknowns that nothing tells of, as a fixed gain, stay."""
     H, scale = equations.H, np.sqrt(np.diag(equations.H))
-    is_told = scale > 0.0
-    if not is_told[:6].all():
+    is_observable = scale > 0.0
+    if not is_observable[:6].all():
         return None
     step = np.zeros(N_UNKNOWNS)
-    A = H[np.ix_(is_told, is_told)] / np.outer(scale[is_told], scale[is_told])
+    A = H[np.ix_(is_observable, is_observable)] / np.outer(
+        scale[is_observable], scale[is_observable]
+    )
     try:
-        step[is_told] = np.linalg.solve(A, equations.g[is_told] / scale[is_told]) / scale[is_told]
+        step[is_observable] = (
+            np.linalg.solve(A, equations.g[is_observable] / scale[is_observable])
+            / scale[is_observable]
+        )
     except np.linalg.LinAlgError:
         return None
     return step if np.isfinite(step).all() else None
@@ -110,9 +115,11 @@ def lengthened(
 
 def inverse_of_motion(H: FloatArray) -> FloatArray:
     """Return the inverse of H for the motion, gain and offset unknown; infinite if singular."""
-    is_told = np.diag(H) > 0.0
+    is_observable = np.diag(H) > 0.0
     try:
-        return np.asarray(np.linalg.inv(H[np.ix_(is_told, is_told)])[:6, :6], dtype=np.float64)
+        return np.asarray(
+            np.linalg.inv(H[np.ix_(is_observable, is_observable)])[:6, :6], dtype=np.float64
+        )
     except np.linalg.LinAlgError:
         return np.full((6, 6), np.inf)
 

@@ -7,8 +7,8 @@ from aerotwin_dense_localization.localization.inertial import BodyEstimate, Iner
 from aerotwin_dense_localization.localization.inertial_parameters import InertialParameters
 from aerotwin_dense_localization.localization.inertial_samples import reading_of
 from aerotwin_dense_localization.localization.localizer import (
-    Localization,
-    Localizer,
+    ImageLocalization,
+    ImageLocalizer,
     Status,
 )
 from aerotwin_dense_localization.localization.parameters import LocalizationParameters
@@ -22,11 +22,11 @@ from aerotwin_dense_localization.localization.virtual_views import VirtualViews
 __all__ = [
     "BodyEstimate",
     "BodyTracker",
+    "ImageLocalization",
+    "ImageLocalizer",
     "InertialFilter",
     "InertialParameters",
-    "Localization",
     "LocalizationParameters",
-    "Localizer",
     "Status",
     "VirtualViews",
     "body_covariance",

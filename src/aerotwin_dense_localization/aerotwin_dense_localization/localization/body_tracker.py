@@ -8,7 +8,11 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_dense_localization.localization.inertial import BodyEstimate, InertialFilter
-from aerotwin_dense_localization.localization.localizer import Localization, Localizer, Status
+from aerotwin_dense_localization.localization.localizer import (
+    ImageLocalization,
+    ImageLocalizer,
+    Status,
+)
 from aerotwin_stereo_odometry.covariance import compose_covariance
 
 
@@ -17,7 +21,7 @@ class BodyTracker:
 
     Parameters
     ----------
-    localizer : Localizer
+    localizer : ImageLocalizer
         Of the camera.
     T_base_optical : (4, 4) array
         Where the camera sits on the body.
@@ -32,7 +36,7 @@ class BodyTracker:
 
     def __init__(
         self,
-        localizer: Localizer,
+        localizer: ImageLocalizer,
         T_base_optical: FloatArray,
         inertial: InertialFilter | None = None,
     ) -> None:
@@ -42,7 +46,7 @@ class BodyTracker:
 
     def localize(
         self, stamp_ns: int, grey: np.ndarray, T_map_expected: FloatArray | None = None
-    ) -> tuple[Localization, BodyEstimate | None]:
+    ) -> tuple[ImageLocalization, BodyEstimate | None]:
         """Return how an image (h, w) was placed, and where the body is; None when it is lost.
 
         Parameters
@@ -86,7 +90,7 @@ def body_covariance(
     return compose_covariance(covariance_cam, T_map_base[:3, 3] - T_map_cam[:3, 3], 0.0)
 
 
-def _unbelieved(found: Localization, reason: str) -> Localization:
+def _unbelieved(found: ImageLocalization, reason: str) -> ImageLocalization:
     return replace(
         found, status=Status.LOST, T_map_cam=None, covariance=None, correlation=0.0, overlap=0.0,
         reason=reason,

@@ -187,7 +187,7 @@ class InertialFilter:
         if not distance2 <= self._gate:
             self._n_refused += 1
             return self._refusal(innovation, distance2)
-        self._take(self._state, innovation, self._covariance[:, _POSE] @ precision, noise)
+        self._on_message(self._state, innovation, self._covariance[:, _POSE] @ precision, noise)
         return ""
 
     def estimate(self, stamp_ns: int) -> BodyEstimate | None:
@@ -257,13 +257,13 @@ class InertialFilter:
             f"{distance2:.0f} squared sigmas, more than {self._gate:.0f}"
         )
 
-    def _take(
+    def _on_message(
         self, state: InertialState, innovation: FloatArray, gain: FloatArray, noise: FloatArray
     ) -> None:
         """Take an innovation in, with the covariance in Joseph's form (section 6.1)."""
-        kept = np.eye(N_ERRORS)
-        kept[:, _POSE] -= gain
-        self._covariance = kept @ self._covariance @ kept.T + gain @ noise @ gain.T
+        remaining = np.eye(N_ERRORS)
+        remaining[:, _POSE] -= gain
+        self._covariance = remaining @ self._covariance @ remaining.T + gain @ noise @ gain.T
         self._state = state.corrected(gain @ innovation)
         self._posed_ns, self._n_refused = self._stamp_ns, 0
 

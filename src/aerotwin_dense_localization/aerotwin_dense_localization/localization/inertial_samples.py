@@ -10,9 +10,9 @@ import numpy as np
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.time import from_seconds, to_seconds
 
-N_KEPT = 5000
+N_RETAINED = 5000
 """5 s at 1 kHz."""
-_NOT_GIVEN = -1.0
+_NOT_SET = -1.0
 
 
 class InertialSamples:
@@ -31,44 +31,44 @@ class InertialSamples:
 
     def __init__(self, max_gap_s: float) -> None:
         self._max_gap_ns = from_seconds(max_gap_s)
-        self._kept: deque[tuple[int, FloatArray]] = deque(maxlen=N_KEPT)
+        self._retained: deque[tuple[int, FloatArray]] = deque(maxlen=N_RETAINED)
         self.period_s = float("inf")
 
     def add(self, stamp_ns: int, reading: FloatArray) -> bool:
         """Take a sample; False if time went back, and all before is forgotten."""
-        since_ns = stamp_ns - self._kept[-1][0] if self._kept else 0
+        since_ns = stamp_ns - self._retained[-1][0] if self._retained else 0
         has_gone_back = since_ns < -self._max_gap_ns
         if has_gone_back:
-            self._kept.clear()
+            self._retained.clear()
         if since_ns > 0:
             self.period_s = to_seconds(since_ns)
-        if since_ns > 0 or not self._kept:
-            self._kept.append((stamp_ns, reading))
+        if since_ns > 0 or not self._retained:
+            self._retained.append((stamp_ns, reading))
         return not has_gone_back
 
     def clear(self) -> None:
         """Forget all."""
-        self._kept.clear()
+        self._retained.clear()
 
     def has_passed(self, begin_ns: int) -> None:
         """Forget what was before a time [ns], but the last sample."""
-        while len(self._kept) > 1 and self._kept[1][0] <= begin_ns:
-            self._kept.popleft()
+        while len(self._retained) > 1 and self._retained[1][0] <= begin_ns:
+            self._retained.popleft()
 
     def gap_s(self, begin_ns: int, end_ns: int) -> float:
         """Return the longest time between the samples around and in an interval [s].
 
         It ends at the last sample: `lag_s` tells what lacks then.
         """
-        before = [at_ns for at_ns, _ in self._kept if at_ns < end_ns]
-        after = [at_ns for at_ns, _ in self._kept if at_ns >= end_ns][:1]
+        before = [at_ns for at_ns, _ in self._retained if at_ns < end_ns]
+        after = [at_ns for at_ns, _ in self._retained if at_ns >= end_ns][:1]
         known_ns = [*before, *after]
         first_ns = [begin_ns] if known_ns and known_ns[0] > begin_ns else []
         return to_seconds(int(np.diff([*first_ns, *known_ns]).max(initial=0)))
 
     def lag_s(self, stamp_ns: int) -> float:
         """Return how long before a time the last sample was [s]; infinite without any."""
-        return to_seconds(stamp_ns - self._kept[-1][0]) if self._kept else float("inf")
+        return to_seconds(stamp_ns - self._retained[-1][0]) if self._retained else float("inf")
 
     def means(self, begin_ns: int, end_ns: int) -> tuple[np.ndarray, FloatArray]:
         """Return times (n,) [s] that fill an interval, and the mean readings (n, m) in them."""
@@ -81,12 +81,12 @@ class InertialSamples:
         return self._at(np.array([stamp_ns], dtype=np.int64))[0]
 
     def _inside(self, begin_ns: int, end_ns: int) -> list[int]:
-        return [at_ns for at_ns, _ in self._kept if begin_ns < at_ns < end_ns]
+        return [at_ns for at_ns, _ in self._retained if begin_ns < at_ns < end_ns]
 
     def _at(self, stamps_ns: np.ndarray) -> FloatArray:
-        first_ns = self._kept[0][0]
-        known = [at_ns - first_ns for at_ns, _ in self._kept]
-        columns = np.array([reading for _, reading in self._kept]).T
+        first_ns = self._retained[0][0]
+        known = [at_ns - first_ns for at_ns, _ in self._retained]
+        columns = np.array([reading for _, reading in self._retained]).T
         return np.column_stack([np.interp(stamps_ns - first_ns, known, one) for one in columns])
 
 
@@ -103,7 +103,7 @@ def reading_of(message: Any) -> tuple[list[float], list[float]]:
         If one of them is not given (REP-145: the first covariance is -1).
     """
     for name in ("angular_velocity", "linear_acceleration"):
-        if getattr(message, f"{name}_covariance")[0] == _NOT_GIVEN:
+        if getattr(message, f"{name}_covariance")[0] == _NOT_SET:
             raise ValueError(f"it has no {name} ({name}_covariance[0] is -1); both are needed")
     omega, force = message.angular_velocity, message.linear_acceleration
     return [omega.x, omega.y, omega.z], [force.x, force.y, force.z]

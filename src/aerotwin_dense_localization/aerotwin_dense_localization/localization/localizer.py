@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_core.rigid_motion import cross_matrix
-from aerotwin_dense_localization.alignment import Alignment
+from aerotwin_dense_localization.alignment import ImageAlignment
 from aerotwin_dense_localization.localization.scan_path import moved_ahead
 from aerotwin_dense_localization.localization.virtual_views import VirtualView, VirtualViews
 from aerotwin_dense_localization.localization.witness import witnessed
@@ -42,7 +42,7 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Localization:
+class ImageLocalization:
     """Where an image was taken.
 
     Attributes
@@ -71,7 +71,7 @@ class Localization:
         return self.status is not Status.LOST
 
 
-class Localizer:
+class ImageLocalizer:
     """Localises the images of one camera, in their order; closes its views where a block ends.
 
     Parameters
@@ -101,7 +101,9 @@ class Localizer:
         """End the thread that renders views ahead."""
         self._views.close()
 
-    def localize(self, grey: np.ndarray, T_map_expected: FloatArray | None = None) -> Localization:
+    def localize(
+        self, grey: np.ndarray, T_map_expected: FloatArray | None = None
+    ) -> ImageLocalization:
         """Return where an image (h, w) [DN] was taken.
 
         Parameters
@@ -126,16 +128,16 @@ class Localizer:
             return self._taken(Status.RELOCALIZED, *places[0])
         self._before = None  # the next one is expected where the last one was seen
         self._is_sure = False
-        return Localization(
+        return ImageLocalization(
             status=Status.LOST, T_map_cam=None, covariance=None, correlation=0.0, overlap=0.0,
             reason=reason,
         )  # fmt: skip
 
     def _sought(
         self, grey: np.ndarray, reason: str
-    ) -> tuple[list[tuple[VirtualView, Alignment]], str]:
+    ) -> tuple[list[tuple[VirtualView, ImageAlignment]], str]:
         """Return the places that bear a second look, the best first; or why the last does not."""
-        kept = []
+        retained = []
         for place in self._views.places(grey):
             view = self._views.get(place.k)
             start = view.T_map_view @ place.T_view_cam
@@ -147,12 +149,12 @@ class Localizer:
             if doubt:
                 reason = doubt
             else:
-                kept.append((view, found))
-        return sorted(kept, key=lambda one: -one[1].correlation), reason
+                retained.append((view, found))
+        return sorted(retained, key=lambda one: -one[1].correlation), reason
 
     def _aligned(
         self, grey: np.ndarray, view: VirtualView, start: FloatArray, *, is_sought: bool
-    ) -> tuple[VirtualView, Alignment]:
+    ) -> tuple[VirtualView, ImageAlignment]:
         """Return what the image was aligned to last, and how: views at its own pose come last.
 
         A place that was sought without an expectation is looked at from itself, in any case.
@@ -183,7 +185,7 @@ class Localizer:
             return self._last
         return self._last @ (invert_transform(self._before) @ self._last)
 
-    def _doubt(self, found: Alignment) -> str:
+    def _doubt(self, found: ImageAlignment) -> str:
         least = self._views.parameters.min_relocalized_correlation
         if found.correlation >= least:
             return ""
@@ -204,7 +206,7 @@ class Localizer:
             )
         return ""
 
-    def _taken(self, status: Status, view: VirtualView, found: Alignment) -> Localization:
+    def _taken(self, status: Status, view: VirtualView, found: ImageAlignment) -> ImageLocalization:
         T_map_cam = view.T_map_view @ found.T_view_cam
         # From where it was to where it was found anew is no motion that goes on.
         self._before = None if status is Status.RELOCALIZED else self._last
@@ -215,7 +217,7 @@ class Localizer:
             following = self._expected()
             if following is not None:
                 self._views.prefetch(self._views.closest(following))
-        return Localization(
+        return ImageLocalization(
             status=status,
             T_map_cam=T_map_cam,
             covariance=_covariance_map(found.covariance, view.T_map_view, T_map_cam),
@@ -225,7 +227,7 @@ class Localizer:
         )
 
 
-def _rivalry(places: list[tuple[VirtualView, Alignment]]) -> str:
+def _rivalry(places: list[tuple[VirtualView, ImageAlignment]]) -> str:
     """Return which place elsewhere explains an image nearly as well as the first; empty if none.
 
     The share of the image's variance that a place leaves unexplained is compared as distances of
@@ -243,7 +245,7 @@ def _rivalry(places: list[tuple[VirtualView, Alignment]]) -> str:
     return ""
 
 
-def _unexplained(found: Alignment) -> float:
+def _unexplained(found: ImageAlignment) -> float:
     return 1.0 - found.correlation**2
 
 

@@ -24,7 +24,7 @@ is not looked at."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Place:
+class ImagePlace:
     """A place where an image may have been taken.
 
     Attributes
@@ -79,14 +79,14 @@ class PlaceSearch:
             seen = rasteriser.render(dense_map.visible(self._camera, T), T)
             self._views.append(_small_view(seen.grey, seen.depth))
 
-    def find(self, grey: np.ndarray, n: int) -> list[Place]:
+    def find(self, grey: np.ndarray, n: int) -> list[ImagePlace]:
         """Return the n places, each from another view, that an image (h, w) [DN] is most alike."""
         small = grey_levels(grey, _LEVELS)[-1]
         places = [self._place(k, view, small) for k, view in enumerate(self._views)]
         known = [place for place in places if place is not None]
         return sorted(known, key=lambda place: -place.correlation)[:n]
 
-    def _place(self, k: int, view: _SmallView | None, small: np.ndarray) -> Place | None:
+    def _place(self, k: int, view: _SmallView | None, small: np.ndarray) -> ImagePlace | None:
         if view is None:
             return None
         nearer = 1.0 - self._setback_m / view.median_depth_m
@@ -103,7 +103,7 @@ class PlaceSearch:
         (point,) = self._camera.unproject(np.array([[u, v]]), np.array([depth_m]))
         T = np.eye(4)
         T[:3, 3] = point[0], point[1], self._setback_m
-        return Place(k=k, T_view_cam=T, correlation=float(correlation))
+        return ImagePlace(k=k, T_view_cam=T, correlation=float(correlation))
 
 
 def _small_view(grey: np.ndarray, depth: np.ndarray) -> _SmallView | None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray
-from aerotwin_dense_localization.alignment import DirectAlignment, View
+from aerotwin_dense_localization.alignment import DepthImage, DirectAlignment
 from aerotwin_dense_localization.localization.parameters import LocalizationParameters
-from aerotwin_dense_localization.localization.place_search import Place, PlaceSearch
+from aerotwin_dense_localization.localization.place_search import ImagePlace, PlaceSearch
 from aerotwin_dense_localization.localization.scan_path import moved_ahead
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_dense_localization.splats import SplatRasteriser
@@ -26,13 +26,13 @@ class VirtualView:
     ----------
     T_map_view : (4, 4) array
         Pose of its optical frame.
-    view : View
+    view : DepthImage
     aligner : DirectAlignment
         Prepared for it.
     """
 
     T_map_view: FloatArray
-    view: View
+    view: DepthImage
     aligner: DirectAlignment
 
 
@@ -67,7 +67,7 @@ class VirtualViews:
             raise ValueError("there must be a virtual key-frame, got no pose")
         self._map = dense_map
         self._rasteriser = SplatRasteriser(camera, self.parameters.splats)
-        self._kept: OrderedDict[int, Future[VirtualView]] = OrderedDict()
+        self._retained: OrderedDict[int, Future[VirtualView]] = OrderedDict()
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="virtual view")
         self._search: PlaceSearch | None = None
 
@@ -77,7 +77,9 @@ class VirtualViews:
     def render(self, T_map_view: FloatArray) -> VirtualView:
         """Return the view from a pose."""
         seen = self._rasteriser.render(self._map.visible(self.camera, T_map_view), T_map_view)
-        view = View(grey=seen.grey, depth=seen.depth, variance=seen.variance, camera=self.camera)
+        view = DepthImage(
+            grey=seen.grey, depth=seen.depth, variance=seen.variance, camera=self.camera
+        )
         aligner = DirectAlignment(view, self.parameters.alignment)
         return VirtualView(T_map_view=T_map_view, view=view, aligner=aligner)
 
@@ -98,7 +100,7 @@ class VirtualViews:
         turn = np.arccos(np.clip(0.5 * (traces - 1.0), -1.0, 1.0))
         return int(np.argmin(shift + p.turn_m_per_rad * turn))
 
-    def places(self, grey: np.ndarray) -> list[Place]:
+    def places(self, grey: np.ndarray) -> list[ImagePlace]:
         """Return where in the views an image may have been taken, the likeliest first."""
         p = self.parameters
         if self._search is None:
@@ -110,9 +112,9 @@ class VirtualViews:
         self._worker.shutdown(cancel_futures=True)
 
     def _asked(self, k: int) -> "Future[VirtualView]":
-        if k not in self._kept:
-            self._kept[k] = self._worker.submit(self.render, self.poses[k])
-        self._kept.move_to_end(k)
-        while len(self._kept) > self.parameters.n_kept_views:
-            self._kept.popitem(last=False)
-        return self._kept[k]
+        if k not in self._retained:
+            self._retained[k] = self._worker.submit(self.render, self.poses[k])
+        self._retained.move_to_end(k)
+        while len(self._retained) > self.parameters.n_kept_views:
+            self._retained.popitem(last=False)
+        return self._retained[k]

@@ -21,7 +21,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray, invert_transform
-from aerotwin_dense_localization.alignment import Alignment, DirectAlignment
+from aerotwin_dense_localization.alignment import DirectAlignment, ImageAlignment
 
 N_STRIPS = 4
 """Upright strips of an image that belong to one half and the other by turns. What a map has wrong
@@ -31,8 +31,8 @@ and 6 degrees of freedom has 1.5, but 6.4 times that of 8 strips and 14 times th
 
 
 def witnessed(
-    aligner: DirectAlignment, grey: np.ndarray, camera: PinholeCamera, found: Alignment
-) -> Alignment:
+    aligner: DirectAlignment, grey: np.ndarray, camera: PinholeCamera, found: ImageAlignment
+) -> ImageAlignment:
     """Return an alignment with the covariance that two halves of the image bear out.
 
     Parameters
@@ -43,12 +43,12 @@ def witnessed(
         The image [DN].
     camera : PinholeCamera
         That took it.
-    found : Alignment
+    found : ImageAlignment
         Of the whole image, converged.
 
     Returns
     -------
-    Alignment
+    ImageAlignment
         Its covariance is multiplied by the Birge ratio, squared, of the halves where that is above
         1. Not converged, with the reason, where a half finds no place, or the covariance has grown
         beyond the limit of the alignment.
@@ -85,5 +85,5 @@ def _difference(T_a: FloatArray, T_b: FloatArray) -> FloatArray:
     return np.concatenate([D[:3, 3], Rotation.from_matrix(D[:3, :3]).as_rotvec()])
 
 
-def _refused(found: Alignment, reason: str) -> Alignment:
+def _refused(found: ImageAlignment, reason: str) -> ImageAlignment:
     return replace(found, converged=False, reason=reason)

@@ -4,22 +4,22 @@
 
 from aerotwin_dense_localization.mapping.dense_map import DenseMap
 from aerotwin_dense_localization.mapping.folder import DenseMapError, load_map, save_map
-from aerotwin_dense_localization.mapping.keyframe import Keyframe
-from aerotwin_dense_localization.mapping.links import Link, agree_poses, find_links
-from aerotwin_dense_localization.mapping.map_builder import KeyframeReport, MapBuilder
+from aerotwin_dense_localization.mapping.keyframe import StereoKeyframe
+from aerotwin_dense_localization.mapping.links import KeyframeLink, agree_poses, find_links
+from aerotwin_dense_localization.mapping.map_builder import KeyframeReport, SplatMapBuilder
 from aerotwin_dense_localization.mapping.parameters import LinkParameters, MapParameters
-from aerotwin_dense_localization.mapping.surface import Surface
+from aerotwin_dense_localization.mapping.surface import SplatSurface
 
 __all__ = [
     "DenseMap",
     "DenseMapError",
-    "Keyframe",
+    "KeyframeLink",
     "KeyframeReport",
-    "Link",
     "LinkParameters",
-    "MapBuilder",
     "MapParameters",
-    "Surface",
+    "SplatMapBuilder",
+    "SplatSurface",
+    "StereoKeyframe",
     "agree_poses",
     "find_links",
     "load_map",

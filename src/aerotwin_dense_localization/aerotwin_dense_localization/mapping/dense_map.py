@@ -10,7 +10,7 @@ import numpy as np
 from aerotwin_core.camera import CameraModel
 from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.mapping.parameters import MapParameters
-from aerotwin_dense_localization.mapping.surface import Surface
+from aerotwin_dense_localization.mapping.surface import SplatSurface
 from aerotwin_dense_localization.splats import SplatCloud
 
 _BLOCK = 1024
@@ -42,12 +42,12 @@ class DenseMap:
 
     Parameters
     ----------
-    surfaces : sequence of Surface
+    surfaces : sequence of SplatSurface
     parameters : MapParameters, optional
     """
 
     def __init__(
-        self, surfaces: Sequence[Surface], parameters: MapParameters | None = None
+        self, surfaces: Sequence[SplatSurface], parameters: MapParameters | None = None
     ) -> None:
         self.surfaces = tuple(surface for surface in surfaces if len(surface))
         self.parameters = MapParameters() if parameters is None else parameters

@@ -5,7 +5,8 @@
 `manifest.json`: format, version, parameters, `about`; of each surface its camera, `T_map_surface`
 row by row, the number of its points, and its file's size and SHA-256.
 
-`surfaces/00000.npz`: NumPy arrays of one surface, as `Surface` has them: `pixels` int32, `depth`,
+`surfaces/00000.npz`: NumPy arrays of one surface, as `SplatSurface` has them: `pixels` int32,
+`depth`,
 `variance`, `slopes`, `colours` float32, `n_seen` int64.
 
 The manifest is written last: a folder without one is not a map.
@@ -30,7 +31,7 @@ from aerotwin_core.numpy_files import ERRORS, NpzFile
 from aerotwin_core.parameters import load_parameters, to_mapping
 from aerotwin_dense_localization.mapping.dense_map import DenseMap
 from aerotwin_dense_localization.mapping.parameters import MapParameters
-from aerotwin_dense_localization.mapping.surface import Surface
+from aerotwin_dense_localization.mapping.surface import SplatSurface
 from aerotwin_registration.ply import write_ply
 
 FORMAT, VERSION, MANIFEST = "aerotwin dense map", 1, "manifest.json"
@@ -159,7 +160,7 @@ def _check_files(records: list[dict[str, Any]], where: str) -> None:
     )
 
 
-def _surface(folder: Path, record: dict[str, Any]) -> Surface:
+def _surface(folder: Path, record: dict[str, Any]) -> SplatSurface:
     path = folder / "surfaces" / Path(record["file"]).name
     camera = PinholeCamera(**{key: record["camera"][key] for key in _LENS})
     T = np.array(record["T_map_surface"], dtype=np.float64).reshape(4, 4)
@@ -188,7 +189,7 @@ def _surface(folder: Path, record: dict[str, Any]) -> Surface:
     for name, (low, high) in _RANGES.items():
         if n and not (arrays[name].min() >= low and arrays[name].max() <= high):
             raise DenseMapError(f"{path}: {name} must lie in {low:g}..{high:g}; map again")
-    return Surface(camera=camera, T_map_surface=T, **arrays)
+    return SplatSurface(camera=camera, T_map_surface=T, **arrays)
 
 
 def _arrays(path: Path, record: dict[str, Any]) -> dict[str, np.ndarray]:

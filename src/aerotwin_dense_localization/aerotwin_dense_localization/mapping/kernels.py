@@ -66,7 +66,7 @@ def classify_pixels(
 )  # fmt: skip
 def learn_points(
     start, stop, rays, depth, variance, colours, n_seen, T, K, key_depth, key_variance,
-    key_colour, kind, gate, slack, is_kept,
+    key_colour, kind, gate, slack, is_retained,
 ):  # fmt: skip
     """Let the points of a surface learn from a key-frame, and mark those that it replaces.
 
@@ -98,18 +98,18 @@ def learn_points(
         if what == REVEALED:
             # What stands before the new thing, or was it in another place, is gone.
             if seen < measured or is_near:
-                is_kept[i] = 0
+                is_retained[i] = 0
             continue
         if not is_near:
             continue
         if what == FINER:
-            is_kept[i] = 0
+            is_retained[i] = 0
             continue
         # Along the own ray, the key-frame's depth says z + (measured - seen) / dz.
-        told = key_variance[row, column] / (dz * dz)
-        share = variance[i] / (variance[i] + told)
+        reported = key_variance[row, column] / (dz * dz)
+        share = variance[i] / (variance[i] + reported)
         depth[i] = F(z + share * (measured - seen) / dz)
-        variance[i] = F(variance[i] * told / (variance[i] + told))
+        variance[i] = F(variance[i] * reported / (variance[i] + reported))
         n_seen[i] += 1
         for channel in range(colours.shape[1]):
             step = key_colour[row, column, channel] - colours[i, channel]

@@ -15,7 +15,7 @@ _GRID = 12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Keyframe:
+class StereoKeyframe:
     """A stereo key-frame.
 
     Attributes
@@ -58,7 +58,7 @@ class Keyframe:
             return self.image.astype(np.float32)
         return self.image.astype(np.float32) @ LUMA_REC601.astype(np.float32)
 
-    def at(self, T_map_optical: FloatArray) -> "Keyframe":
+    def at(self, T_map_optical: FloatArray) -> "StereoKeyframe":
         """Return the key-frame at another pose."""
         return replace(self, T_map_optical=np.asarray(T_map_optical, dtype=np.float64))
 
@@ -92,7 +92,7 @@ class Keyframe:
         rows, columns = (a.ravel().round().astype(int) for a in np.meshgrid(v, u, indexing="ij"))
         return np.column_stack([columns, rows]), self.depth[rows, columns]
 
-    def overlap_with(self, other: "Keyframe") -> float:
+    def overlap_with(self, other: "StereoKeyframe") -> float:
         """Return the share of its surface that another key-frame shows."""
         points = self.points_map()
         if len(points) == 0:

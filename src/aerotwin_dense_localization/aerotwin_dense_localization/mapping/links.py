@@ -15,14 +15,14 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_core.rigid_motion import cross_matrix
-from aerotwin_dense_localization.alignment import AlignmentParameters, DirectAlignment, View
-from aerotwin_dense_localization.mapping.keyframe import Keyframe
+from aerotwin_dense_localization.alignment import AlignmentParameters, DepthImage, DirectAlignment
+from aerotwin_dense_localization.mapping.keyframe import StereoKeyframe
 from aerotwin_dense_localization.mapping.parameters import LinkParameters
 from aerotwin_registration.pose_graph import PoseConstraint, agreed_poses
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Link:
+class KeyframeLink:
     """A tie of two key-frames.
 
     Attributes
@@ -43,17 +43,17 @@ class Link:
 
 
 def find_links(
-    keyframes: Sequence[Keyframe],
+    keyframes: Sequence[StereoKeyframe],
     parameters: LinkParameters | None = None,
     alignment: AlignmentParameters | None = None,
     *,
     on_keyframe=lambda: None,
-) -> list[Link]:
+) -> list[KeyframeLink]:
     """Align key-frames to their neighbours; return the ties that are believed.
 
     Parameters
     ----------
-    keyframes : sequence of Keyframe
+    keyframes : sequence of StereoKeyframe
     parameters : LinkParameters, optional
     alignment : AlignmentParameters, optional
     on_keyframe : callable
@@ -62,7 +62,7 @@ def find_links(
     p = LinkParameters() if parameters is None else parameters
     links = []
     for a, keyframe in enumerate(keyframes):
-        view = View(
+        view = DepthImage(
             grey=keyframe.grey,
             depth=keyframe.depth,
             variance=keyframe.variance,
@@ -81,19 +81,19 @@ def find_links(
 
 
 def agree_poses(
-    keyframes: Sequence[Keyframe],
-    links: Sequence[Link],
+    keyframes: Sequence[StereoKeyframe],
+    links: Sequence[KeyframeLink],
     parameters: LinkParameters | None = None,
-) -> list[Keyframe]:
+) -> list[StereoKeyframe]:
     """Return the key-frames at the poses that meet their ties and, loosely, the given poses."""
     p = LinkParameters() if parameters is None else parameters
-    given = np.array([keyframe.T_map_optical for keyframe in keyframes])
+    provided = np.array([keyframe.T_map_optical for keyframe in keyframes])
     # The map itself stands first and is held; each given pose is a tie to it.
     constraints = [
         PoseConstraint(
             a=0, b=k + 1, T_a_b=T, shift_m=p.prior_m, turn_rad=float(np.radians(p.prior_deg))
         )
-        for k, T in enumerate(given)
+        for k, T in enumerate(provided)
     ]
     constraints += [
         PoseConstraint(
@@ -105,11 +105,11 @@ def agree_poses(
         )
         for link in links
     ]
-    poses = agreed_poses(np.concatenate([np.eye(4)[None], given]), constraints)
+    poses = agreed_poses(np.concatenate([np.eye(4)[None], provided]), constraints)
     return [keyframe.at(T) for keyframe, T in zip(keyframes, poses[1:], strict=True)]
 
 
-def _neighbours(keyframes: Sequence[Keyframe], a: int, p: LinkParameters) -> list[int]:
+def _neighbours(keyframes: Sequence[StereoKeyframe], a: int, p: LinkParameters) -> list[int]:
     """Return the earlier key-frames that share most of a view, also of other lines."""
     here = keyframes[a]
     shares = [(min(here.overlap_with(other), other.overlap_with(here)), b)
@@ -118,20 +118,22 @@ def _neighbours(keyframes: Sequence[Keyframe], a: int, p: LinkParameters) -> lis
     return [b for _, b in shares[-p.n_neighbours :]]
 
 
-def _is_near(T_found: FloatArray, T_given: FloatArray, p: LinkParameters) -> bool:
-    off = invert_transform(T_given) @ T_found
+def _is_near(T_found: FloatArray, T_source: FloatArray, p: LinkParameters) -> bool:
+    off = invert_transform(T_source) @ T_found
     shift_m = float(np.linalg.norm(off[:3, 3]))
     turn_deg = float(np.degrees(Rotation.from_matrix(off[:3, :3]).magnitude()))
     limit = p.max_correction_sigmas * np.sqrt(2.0)  # both poses are given
     return shift_m <= limit * p.prior_m and turn_deg <= limit * p.prior_deg
 
 
-def _link(a: int, b: int, T_a_b: FloatArray, covariance: FloatArray, p: LinkParameters) -> Link:
+def _link(
+    a: int, b: int, T_a_b: FloatArray, covariance: FloatArray, p: LinkParameters
+) -> KeyframeLink:
     # The position of b in a's frame moves with the turn as well: C about b, not about the eye.
     J = np.hstack([np.eye(3), -cross_matrix(T_a_b[:3, 3])])
     shift = np.linalg.eigvalsh(J @ covariance @ J.T)[-1]
     turn = np.linalg.eigvalsh(covariance[3:, 3:])[-1]
-    return Link(
+    return KeyframeLink(
         a=a,
         b=b,
         T_a_b=T_a_b,

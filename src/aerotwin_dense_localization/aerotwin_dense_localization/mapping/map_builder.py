@@ -26,9 +26,9 @@ from aerotwin_dense_localization.mapping.kernels import (
     classify_pixels,
     find_slopes,
 )
-from aerotwin_dense_localization.mapping.keyframe import Keyframe
+from aerotwin_dense_localization.mapping.keyframe import StereoKeyframe
 from aerotwin_dense_localization.mapping.parameters import MapParameters
-from aerotwin_dense_localization.mapping.surface import Surface, to_lab
+from aerotwin_dense_localization.mapping.surface import SplatSurface, to_lab
 from aerotwin_dense_localization.splats import SplatCloud, SplatRasteriser
 
 _SQUARE_PX = 32
@@ -68,7 +68,7 @@ class KeyframeReport:
     n_replaced: int
 
 
-class MapBuilder:
+class SplatMapBuilder:
     """Grows a map.
 
     Parameters
@@ -78,9 +78,9 @@ class MapBuilder:
 
     def __init__(self, parameters: MapParameters | None = None) -> None:
         self.parameters = MapParameters() if parameters is None else parameters
-        self.surfaces: list[Surface] = []
+        self.surfaces: list[SplatSurface] = []
 
-    def add(self, keyframe: Keyframe) -> KeyframeReport:
+    def add(self, keyframe: StereoKeyframe) -> KeyframeReport:
         """Take a key-frame, whose pose stands, into the map."""
         p = self.parameters
         depth, variance = _without_rim(keyframe, p.margin_px)
@@ -105,7 +105,7 @@ class MapBuilder:
 
     def _kind(
         self,
-        keyframe: Keyframe,
+        keyframe: StereoKeyframe,
         depth: np.ndarray,
         variance: np.ndarray,
         colours: np.ndarray,
@@ -134,14 +134,16 @@ class MapBuilder:
         tags = np.column_stack([surface.colours, surface.pixel_m()])
         return SplatCloud(points=cloud.points, colours=tags, covariances=cloud.covariances)
 
-    def _report(self, keyframe: Keyframe, kind: np.ndarray, n_replaced: int) -> KeyframeReport:
+    def _report(
+        self, keyframe: StereoKeyframe, kind: np.ndarray, n_replaced: int
+    ) -> KeyframeReport:
         p = self.parameters
         count = {what: int((kind == what).sum()) for what in range(6)}
-        is_told, is_new = kind != UNKNOWN, np.isin(kind, (NEW, FINER, REVEALED))
-        n_told, n_new = int(is_told.sum()), int(is_new.sum())
+        is_known, is_new = kind != UNKNOWN, np.isin(kind, (NEW, FINER, REVEALED))
+        n_known, n_new = int(is_known.sum()), int(is_new.sum())
         salience = _salience(keyframe)
-        overlap = 1.0 - n_new / n_told if n_told else 1.0
-        total = float(salience[is_told].sum())
+        overlap = 1.0 - n_new / n_known if n_known else 1.0
+        total = float(salience[is_known].sum())
         saliency = 1.0 - float(salience[is_new].sum()) / total if total > 0.0 else 1.0
         here = keyframe.T_map_optical[:3, 3]
         ways = [np.linalg.norm(s.T_map_surface[:3, 3] - here) for s in self.surfaces]
@@ -164,7 +166,7 @@ class MapBuilder:
         )
 
 
-def _without_rim(keyframe: Keyframe, margin_px: int) -> tuple[np.ndarray, np.ndarray]:
+def _without_rim(keyframe: StereoKeyframe, margin_px: int) -> tuple[np.ndarray, np.ndarray]:
     depth = np.full(keyframe.depth.shape, np.nan, np.float32)
     inside = np.s_[margin_px : depth.shape[0] - margin_px, margin_px : depth.shape[1] - margin_px]
     depth[inside] = keyframe.depth[inside]
@@ -172,7 +174,7 @@ def _without_rim(keyframe: Keyframe, margin_px: int) -> tuple[np.ndarray, np.nda
     return depth, variance
 
 
-def _meets(surface: Surface, keyframe: Keyframe, p: MapParameters) -> bool:
+def _meets(surface: SplatSurface, keyframe: StereoKeyframe, p: MapParameters) -> bool:
     """Tell whether a key-frame may show points of a surface in its reach, by a few of them."""
     if np.linalg.norm(surface.T_map_surface[:3, 3] - keyframe.T_map_optical[:3, 3]) > p.reach_m:
         return False
@@ -186,7 +188,7 @@ def _meets(surface: Surface, keyframe: Keyframe, p: MapParameters) -> bool:
     return bool(((uv > -rim) & (uv < size + rim)).all(axis=1).any())
 
 
-def _salience(keyframe: Keyframe) -> np.ndarray:
+def _salience(keyframe: StereoKeyframe) -> np.ndarray:
     """Return how much each pixel draws the eye (h, w), by OpenCV's spectral residual."""
     # Of the luma: OpenCV would read a colour image as blue, green, red.
     found, salience = cv2.saliency.StaticSaliencySpectralResidual_create().computeSaliency(
@@ -198,19 +200,19 @@ def _salience(keyframe: Keyframe) -> np.ndarray:
 
 
 def _new_surface(
-    keyframe: Keyframe,
+    keyframe: StereoKeyframe,
     depth: np.ndarray,
     variance: np.ndarray,
     colours: np.ndarray,
     kind: np.ndarray,
-) -> Surface:
+) -> SplatSurface:
     slopes = np.empty((*depth.shape, 2), np.float32)
     find_slopes(0, len(depth), depth, keyframe.camera.fx, keyframe.camera.fy, slopes)
     chosen = np.flatnonzero(np.isin(kind, (NEW, FINER, REVEALED)))
     rows, columns = np.divmod(chosen, keyframe.camera.width)
     # Square by square: neighbours in the list are neighbours on the wall.
     chosen = chosen[np.lexsort((columns // _SQUARE_PX, rows // _SQUARE_PX))]
-    return Surface(
+    return SplatSurface(
         camera=keyframe.camera,
         T_map_surface=np.array(keyframe.T_map_optical, dtype=np.float64),
         pixels=chosen.astype(np.int32),

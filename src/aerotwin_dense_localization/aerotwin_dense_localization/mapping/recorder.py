@@ -14,9 +14,9 @@ from aerotwin_core.parameters import parameter
 from aerotwin_core.time import from_seconds
 from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
 from aerotwin_dense_localization.mapping.dense_map import DenseMap
-from aerotwin_dense_localization.mapping.keyframe import Keyframe
-from aerotwin_dense_localization.mapping.links import Link, agree_poses, find_links
-from aerotwin_dense_localization.mapping.map_builder import MapBuilder
+from aerotwin_dense_localization.mapping.keyframe import StereoKeyframe
+from aerotwin_dense_localization.mapping.links import KeyframeLink, agree_poses, find_links
+from aerotwin_dense_localization.mapping.map_builder import SplatMapBuilder
 from aerotwin_dense_localization.mapping.parameters import LinkParameters, MapParameters
 
 N_RECENT = 60
@@ -64,14 +64,14 @@ class RecordedMap:
     Attributes
     ----------
     dense_map : DenseMap
-    keyframes : tuple of Keyframe
+    keyframes : tuple of StereoKeyframe
         At the poses that it was made with.
     n_links : int
         Ties between them.
     """
 
     dense_map: DenseMap
-    keyframes: tuple[Keyframe, ...]
+    keyframes: tuple[StereoKeyframe, ...]
     n_links: int
 
     @property
@@ -90,7 +90,7 @@ class MapRecorder:
 
     Attributes
     ----------
-    keyframes : list of Keyframe
+    keyframes : list of StereoKeyframe
         At the poses that were given.
     n_seen, n_without_depth : int
         Pairs that were looked at; those that were new, but had too little depth.
@@ -101,7 +101,7 @@ class MapRecorder:
         self._stereo = StereoDepth(rig.camera, rig.baseline_m, p.stereo)
         self._period_ns = from_seconds(1.0 / p.rate_hz)
         self._last_ns: int | None = None
-        self.keyframes: list[Keyframe] = []
+        self.keyframes: list[StereoKeyframe] = []
         self.n_seen = self.n_without_depth = 0
 
     @property
@@ -116,7 +116,7 @@ class MapRecorder:
 
     def add(
         self, stamp_ns: int, left: np.ndarray, right: np.ndarray, T_map_optical: FloatArray
-    ) -> Keyframe | None:
+    ) -> StereoKeyframe | None:
         """Look at a pair if it is due; return the key-frame that it became, if it shows enough new.
 
         Parameters
@@ -142,7 +142,7 @@ class MapRecorder:
         if np.isfinite(found.depth).mean() < self.parameters.min_depth_share:
             self.n_without_depth += 1
             return None
-        frame = Keyframe(
+        frame = StereoKeyframe(
             stamp_ns=stamp_ns,
             image=np.ascontiguousarray(left),
             depth=found.depth,
@@ -164,7 +164,7 @@ class MapRecorder:
         self,
         on_progress: Callable[[str, float], object] = lambda *_: None,
         *,
-        are_poses_kept: bool = False,
+        are_poses_saved: bool = False,
     ) -> RecordedMap:
         """Return the map of the key-frames, at poses that agree with each other.
 
@@ -183,9 +183,9 @@ class MapRecorder:
         p, n = self.parameters, len(self.keyframes)
         if n == 0:
             raise ValueError("there is no key-frame: no pair with a pose has come")
-        links = [] if are_poses_kept else self._links(on_progress)
+        links = [] if are_poses_saved else self._links(on_progress)
         keyframes = agree_poses(self.keyframes, links, p.links) if links else self.keyframes
-        builder = MapBuilder(p.surfaces)
+        builder = SplatMapBuilder(p.surfaces)
         for k, keyframe in enumerate(keyframes):
             builder.add(keyframe)
             on_progress("building the map", (k + 1) / n)
@@ -193,12 +193,12 @@ class MapRecorder:
             dense_map=builder.finished(), keyframes=tuple(keyframes), n_links=len(links)
         )
 
-    def _links(self, on_progress: Callable[[str, float], object]) -> list[Link]:
+    def _links(self, on_progress: Callable[[str, float], object]) -> list[KeyframeLink]:
         n, n_aligned = len(self.keyframes), 0
 
-        def tell_aligned() -> None:
+        def log_aligned() -> None:
             nonlocal n_aligned
             n_aligned += 1
             on_progress("tying key-frames", n_aligned / n)
 
-        return find_links(self.keyframes, self.parameters.links, on_keyframe=tell_aligned)
+        return find_links(self.keyframes, self.parameters.links, on_keyframe=log_aligned)

@@ -37,7 +37,7 @@ def from_lab(colours: np.ndarray) -> np.ndarray:
 
 
 @dataclass(kw_only=True, eq=False)
-class Surface:
+class SplatSurface:
     """Points on an image grid.
 
     Attributes
@@ -76,10 +76,10 @@ class Surface:
         rows, columns = np.divmod(self.pixels, self.camera.width)
         return self.camera.rays_at(np.column_stack([columns, rows])).astype(np.float32)
 
-    def keep(self, is_kept: np.ndarray) -> None:
+    def keep(self, is_retained: np.ndarray) -> None:
         """Forget the points that a mask (n,) does not hold."""
         for name in ("pixels", "depth", "variance", "slopes", "colours", "n_seen"):
-            setattr(self, name, np.ascontiguousarray(getattr(self, name)[is_kept]))
+            setattr(self, name, np.ascontiguousarray(getattr(self, name)[is_retained]))
 
     def learn(
         self,
@@ -102,16 +102,16 @@ class Surface:
         parameters : MapParameters
         """
         T = np.ascontiguousarray((invert_transform(T_map_optical) @ self.T_map_surface)[:3])
-        is_kept = np.ones(len(self), np.uint8)
+        is_retained = np.ones(len(self), np.uint8)
         run_ranges(
             learn_points, len(self), self.rays, self.depth, self.variance, self.colours,
             self.n_seen, T, camera.matrix, *key_map, kind, parameters.gate, parameters.slack,
-            is_kept,
+            is_retained,
         )  # fmt: skip
-        if is_kept.all():
+        if is_retained.all():
             return 0
         before = len(self)
-        self.keep(is_kept.astype(bool))
+        self.keep(is_retained.astype(bool))
         return before - len(self)
 
     def splats(self, parameters: MapParameters) -> SplatCloud:

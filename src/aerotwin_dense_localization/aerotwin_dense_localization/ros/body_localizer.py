@@ -10,9 +10,9 @@ from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_dense_localization.localization import (
     BodyEstimate,
     BodyTracker,
+    ImageLocalization,
+    ImageLocalizer,
     InertialFilter,
-    Localization,
-    Localizer,
     VirtualViews,
 )
 from aerotwin_dense_localization.ros.pose_buffer import PoseBuffer
@@ -64,14 +64,16 @@ class BodyLocalizer:
         """Begin anew at a pose of the body, or anywhere."""
         start = None if T_map_base is None else T_map_base @ self._T_base_optical
         self._tracker = BodyTracker(
-            Localizer(self._views, start), self._T_base_optical, self._inertial
+            ImageLocalizer(self._views, start), self._T_base_optical, self._inertial
         )
         self._T_map_odom: FloatArray | None = None
         self._placed: tuple[int, FloatArray] | None = None
         if self._inertial is not None:
             self._inertial.restart("no image was placed yet")
 
-    def localize(self, stamp_ns: int, grey: np.ndarray) -> tuple[Localization, BodyEstimate | None]:
+    def localize(
+        self, stamp_ns: int, grey: np.ndarray
+    ) -> tuple[ImageLocalization, BodyEstimate | None]:
         """Return how an image (h, w) was placed, and where the body is; None when it is lost.
 
         The image is expected where the IMU, or else odometry, has led since the last. Odometry of

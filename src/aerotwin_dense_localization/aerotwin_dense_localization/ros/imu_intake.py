@@ -45,7 +45,7 @@ class ImuIntake:
             Imu, "imu/data_raw", self._on_imu, _SAMPLES, qos_overriding_options=OVERRIDABLE
         )
 
-    def take_waiting(self) -> None:
+    def pop_waiting(self) -> None:
         """Take what has come while the node was busy: an image must not overtake its samples."""
         handle = self._subscription.handle
         with handle:

@@ -29,8 +29,8 @@ from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, reliable
 from aerotwin_core.tum import read_tum
 from aerotwin_dense_localization.localization import (
     BodyEstimate,
+    ImageLocalization,
     InertialFilter,
-    Localization,
     Status,
     VirtualViews,
     virtual_poses,
@@ -109,8 +109,8 @@ class LocalizerNode(Node):
             localizer.restart(self._start)
         self._last_ns = picture.stamp_ns
         if self._imu is not None:
-            self._imu.take_waiting()
-        self._tell(picture.stamp_ns, *localizer.localize(picture.stamp_ns, picture.grey))
+            self._imu.pop_waiting()
+        self._publish(picture.stamp_ns, *localizer.localize(picture.stamp_ns, picture.grey))
         self._wall_s += time.perf_counter() - begin_s
 
     def _prepared(self, picture: Picture) -> BodyLocalizer:
@@ -128,7 +128,7 @@ class LocalizerNode(Node):
             self.get_logger().info(f"{len(poses)} virtual key-frames of {picture.camera}")
         return self._localizer
 
-    def _tell(self, stamp_ns: int, found: Localization, body: BodyEstimate | None) -> None:
+    def _publish(self, stamp_ns: int, found: ImageLocalization, body: BodyEstimate | None) -> None:
         """Publish the pose of the body, if there is one, and how it was found."""
         self._counts[found.status] += 1
         self._last = f"{found.status}: {found.reason}" if found.reason else str(found.status)

@@ -43,11 +43,15 @@ class MapperNode(Node):
         hold_output(self._folder)
         self._recorder: MapRecorder | None = None
         self._is_recording, self._last = True, "no key-frame yet"
-        self._told_s = 0.0
+        self._reported_s = 0.0
         self._preview: list[tuple[np.ndarray, np.ndarray]] = []
         self._wire()
         self._intake = StereoIntake(
-            self, p, is_wanted=self._is_wanted, on_pair=self._on_pair, on_done=self._acknowledge
+            self,
+            p,
+            is_requested=self._is_requested,
+            on_pair=self._on_pair,
+            on_done=self._acknowledge,
         )
         publish_diagnostics(self, self._report)
         self.get_logger().info(f"maps into {p.map}, with {p}")
@@ -66,7 +70,7 @@ class MapperNode(Node):
         ).publish
         self.create_service(Trigger, "~/finish", self._on_finish)
 
-    def _is_wanted(self, stamp_ns: int) -> bool:
+    def _is_requested(self, stamp_ns: int) -> bool:
         if self._recorder is not None and self._recorder.is_full:
             self._last = f"{len(self._recorder.keyframes)} key-frames: no more are kept"
             self.get_logger().warning(f"{self._last}; call ~/finish", once=True)
@@ -108,7 +112,7 @@ class MapperNode(Node):
         try:
             if self._recorder is None:
                 raise ValueError("there is no key-frame: no pair with a pose has come")
-            made = self._recorder.finished(self._tell_progress)
+            made = self._recorder.finished(self._log_progress)
             about = {
                 "poses": "estimated", "frame": self._intake.map_frame,
                 "n_keyframes": made.n_keyframes, "n_links": made.n_links,
@@ -126,9 +130,9 @@ class MapperNode(Node):
         self._say(self._last)
         return made
 
-    def _tell_progress(self, what: str, share: float) -> None:
-        if time.monotonic() - self._told_s > PROGRESS_PERIOD_S:
-            self._told_s = time.monotonic()
+    def _log_progress(self, what: str, share: float) -> None:
+        if time.monotonic() - self._reported_s > PROGRESS_PERIOD_S:
+            self._reported_s = time.monotonic()
             self._say(f"{what}: {share:.0%}")
 
     def _say(self, text: str) -> None:

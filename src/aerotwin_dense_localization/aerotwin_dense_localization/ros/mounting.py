@@ -33,17 +33,21 @@ class Mounting:
         self,
         node: Node,
         base_frame: str,
-        given: Sequence[float],
+        provided: Sequence[float],
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
         self._base_frame, self._tree, self._on_change = base_frame, StaticTree(), on_change
-        self._given = transform_from_pose(given[:3], given[3:]) if given else None
-        if self._given is None:
+        self._provided = transform_from_pose(provided[:3], provided[3:]) if provided else None
+        if self._provided is None:
             node.create_subscription(TFMessage, "/tf_static", self._on_static, _STATIC)
 
     def find(self, frame_id: str) -> FloatArray | None:
         """Return T_base_optical of a frame; None while it is not known."""
-        return self._tree.find(self._base_frame, frame_id) if self._given is None else self._given
+        return (
+            self._tree.find(self._base_frame, frame_id)
+            if self._provided is None
+            else self._provided
+        )
 
     def _on_static(self, message: TFMessage) -> None:
         self._tree.add(message)

@@ -10,8 +10,8 @@ from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.frames import FloatArray, transform_points
 from aerotwin_core.ros.conversions import message_from_transform, pose_message, stamp_from_ns
-from aerotwin_dense_localization.localization import BodyEstimate, Localization, Status
-from aerotwin_dense_localization.mapping import Keyframe
+from aerotwin_dense_localization.localization import BodyEstimate, ImageLocalization, Status
+from aerotwin_dense_localization.mapping import StereoKeyframe
 
 PREVIEW_STEP_PX = 8
 """Of a key-frame every so manieth pixel of a row and of a column is shown."""
@@ -49,7 +49,7 @@ def edge_message(stamp_ns: int, T_a_b: FloatArray, frames: tuple[str, str]) -> T
     return TFMessage(transforms=[edge])
 
 
-def status_message(stamp_ns: int, found: Localization, node_name: str) -> DiagnosticArray:
+def status_message(stamp_ns: int, found: ImageLocalization, node_name: str) -> DiagnosticArray:
     """Return how an image was localised: `tracked`, or `lost: why`, with its values."""
     values = {
         "status": str(found.status),
@@ -68,7 +68,7 @@ def status_message(stamp_ns: int, found: Localization, node_name: str) -> Diagno
     return message
 
 
-def preview_points(keyframe: Keyframe) -> tuple[np.ndarray, np.ndarray]:
+def preview_points(keyframe: StereoKeyframe) -> tuple[np.ndarray, np.ndarray]:
     """Return points (n, 3) [m] in the map and grey values (n,) of some pixels of a key-frame."""
     some = np.s_[PREVIEW_STEP_PX // 2 :: PREVIEW_STEP_PX]
     depth = keyframe.depth[some, some]

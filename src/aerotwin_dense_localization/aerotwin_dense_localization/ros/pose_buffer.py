@@ -10,7 +10,7 @@ from aerotwin_core.frames import FloatArray, pose_from_transform
 from aerotwin_core.time import from_seconds
 from aerotwin_core.trajectory import Trajectory
 
-N_KEPT = 1000
+N_RETAINED = 1000
 
 
 class PoseBuffer:
@@ -24,7 +24,7 @@ class PoseBuffer:
 
     def __init__(self, max_gap_s: float) -> None:
         self._max_gap_ns = from_seconds(max_gap_s)
-        self._poses: deque[tuple[int, FloatArray]] = deque(maxlen=N_KEPT)
+        self._poses: deque[tuple[int, FloatArray]] = deque(maxlen=N_RETAINED)
 
     @property
     def newest_ns(self) -> int | None:

@@ -79,11 +79,11 @@ class StereoIntake:
         node: Node,
         parameters: MountedCameraParameters,
         *,
-        is_wanted: Callable[[int], bool],
+        is_requested: Callable[[int], bool],
         on_pair: Callable[[PlacedPair], None],
         on_done: Callable[[int], None],
     ) -> None:
-        self._node, self._is_wanted = node, is_wanted
+        self._node, self._is_requested = node, is_requested
         self._on_pair, self._on_done = on_pair, on_done
         self._pairing, self._pending = StereoPairing(), deque[Pair]()
         self._calibration = PairCalibration(images_are_rectified=parameters.images_are_rectified)
@@ -140,7 +140,7 @@ class StereoIntake:
         pair = self._pairing.add(side, ns_from_stamp(message.header.stamp), message)
         if pair is None:
             return
-        if self._is_wanted(pair.stamp_ns):
+        if self._is_requested(pair.stamp_ns):
             self._pending.append(pair)
         while len(self._pending) > MAX_PENDING:
             self._pending.popleft()
@@ -163,7 +163,7 @@ class StereoIntake:
             if not self._poses.has_passed(self._pending[0].stamp_ns):
                 return
             pair = self._pending.popleft()
-            if self._is_wanted(pair.stamp_ns):
+            if self._is_requested(pair.stamp_ns):
                 self._place(pair)
 
     def _place(self, pair: Pair) -> None:

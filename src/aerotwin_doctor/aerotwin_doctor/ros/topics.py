@@ -33,9 +33,11 @@ class DiagnosticsWatch:
         self._node = rclpy.create_node("aerotwin_doctor", context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
-        self._node.create_subscription(DiagnosticArray, TOPIC, self._take, reliable(_DEPTH))
+        self._node.create_subscription(
+            DiagnosticArray, TOPIC, self._on_diagnostics, reliable(_DEPTH)
+        )
 
-    def _take(self, message: DiagnosticArray) -> None:
+    def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
             self.statuses.setdefault(status.name, []).append(status)
 

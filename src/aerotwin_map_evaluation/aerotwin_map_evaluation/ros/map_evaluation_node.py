@@ -19,7 +19,7 @@ from aerotwin_map_evaluation.evaluation import evaluate_map
 from aerotwin_map_evaluation.inputs import reference_of
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import MapReference
-from aerotwin_map_evaluation.ros.map_intake import HeardCloud, heard_cloud, subscribe_clouds
+from aerotwin_map_evaluation.ros.map_intake import ReceivedCloud, received_cloud, subscribe_clouds
 from aerotwin_map_evaluation.verdict import spacing_warnings
 from aerotwin_voxel_cloud import load_map
 
@@ -48,7 +48,7 @@ class MapEvaluationNode(Node):
     def __init__(self) -> None:
         super().__init__("map_evaluation")
         self._settings = p = declare_parameters(self, MapEvaluationParameters)
-        self._voxels: HeardCloud | None = None
+        self._voxels: ReceivedCloud | None = None
         self._map: PointCloud2 | None = None
         self._publisher = self.create_publisher(
             DiagnosticArray,
@@ -66,7 +66,7 @@ class MapEvaluationNode(Node):
 
     def _on_voxels(self, message: PointCloud2) -> None:
         try:
-            self._voxels = heard_cloud(message)
+            self._voxels = received_cloud(message)
         except ValueError as error:
             self._warn(f"/map/voxel_cloud is not taken: {error}")
 
@@ -87,7 +87,7 @@ class MapEvaluationNode(Node):
         self.get_logger().warning(text, throttle_duration_sec=_LOG_PERIOD_S)
 
 
-def reference_of_file(parameters: MapEvaluationParameters) -> HeardCloud:
+def reference_of_file(parameters: MapEvaluationParameters) -> ReceivedCloud:
     """Return the reference of a file as points: of a surface the centres of its voxels.
 
     Raises
@@ -96,18 +96,18 @@ def reference_of_file(parameters: MapEvaluationParameters) -> HeardCloud:
         If there is no such source, or it is damaged or empty.
     """
     p = parameters
-    given = load_map(p.reference, unit=p.reference_unit, unit_option="reference_unit")
-    found = MapReference.of(*reference_of(given, None), p, edge_m=given.edge_m)
-    return HeardCloud(points=found.points, n_invalid=0, frame_id=p.reference_frame)
+    provided = load_map(p.reference, unit=p.reference_unit, unit_option="reference_unit")
+    found = MapReference.of(*reference_of(provided, None), p, edge_m=provided.edge_m)
+    return ReceivedCloud(points=found.points, n_invalid=0, frame_id=p.reference_frame)
 
 
 def diagnostics(
-    message: PointCloud2, reference: HeardCloud, protocol: MapProtocol
+    message: PointCloud2, reference: ReceivedCloud, protocol: MapProtocol
 ) -> DiagnosticArray:
     """Return the scores of a map message; what speaks against them is a warning with its reason."""
     status = DiagnosticStatus(name="map_evaluation", hardware_id="")
     try:
-        _judge(status, heard_cloud(message), reference, protocol)
+        _judge(status, received_cloud(message), reference, protocol)
     except (UserError, ValueError) as error:
         status.level, status.message = DiagnosticStatus.WARN, f"not judged: {error}"
     array = DiagnosticArray(status=[status])
@@ -116,7 +116,7 @@ def diagnostics(
 
 
 def _judge(
-    status: DiagnosticStatus, heard: HeardCloud, reference: HeardCloud, protocol: MapProtocol
+    status: DiagnosticStatus, heard: ReceivedCloud, reference: ReceivedCloud, protocol: MapProtocol
 ) -> None:
     """Fill a status with scores and doubts."""
     doubts = _doubts(heard, reference)
@@ -150,7 +150,7 @@ def _judge(
     status.values = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
 
 
-def _doubts(heard: HeardCloud, reference: HeardCloud) -> list[str]:
+def _doubts(heard: ReceivedCloud, reference: ReceivedCloud) -> list[str]:
     """Return in words what speaks against the scores before anything is measured."""
     found = []
     if heard.frame_id != reference.frame_id:

@@ -22,7 +22,7 @@ _LATCHED_ID = "latched"
 
 
 @dataclass(frozen=True, kw_only=True)
-class HeardCloud:
+class ReceivedCloud:
     """The points of a message.
 
     Attributes
@@ -39,7 +39,7 @@ class HeardCloud:
     frame_id: str
 
 
-def heard_cloud(message: PointCloud2) -> HeardCloud:
+def received_cloud(message: PointCloud2) -> ReceivedCloud:
     """Return the points of a message.
 
     Raises
@@ -48,7 +48,7 @@ def heard_cloud(message: PointCloud2) -> HeardCloud:
         If it has no fields x, y, z, or is shorter than it says.
     """
     points, _, n_invalid = points_from_cloud(message)
-    return HeardCloud(
+    return ReceivedCloud(
         points=points.astype(np.float64), n_invalid=n_invalid, frame_id=message.header.frame_id
     )
 

@@ -26,7 +26,7 @@ _IMAGE_EXTENSIONS = ("EXT_texture_webp", "KHR_texture_basisu")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Material:
+class GltfMaterial:
     """What a primitive's surface looks like.
 
     Attributes
@@ -55,24 +55,24 @@ class Materials:
 
     def __init__(self, document: GltfDocument) -> None:
         self._document = document
-        self._materials: dict[int, Material] = {}
+        self._materials: dict[int, GltfMaterial] = {}
         self._images: dict[int, np.ndarray] = {}
         self._textures: dict[tuple[Any, ...], np.ndarray] = {}
 
-    def of(self, primitive: JsonElement) -> Material:
+    def of(self, primitive: JsonElement) -> GltfMaterial:
         """Return the material of a primitive; white without one (clause 3.9.6)."""
         index = primitive.integer("material", None)
         if index is None:
-            return Material(factor=WHITE)
+            return GltfMaterial(factor=WHITE)
         if index not in self._materials:
             self._materials[index] = self._read(index, primitive.where)
         return self._materials[index]
 
-    def _read(self, index: int, user: str) -> Material:
+    def _read(self, index: int, user: str) -> GltfMaterial:
         entry = self._document.entry("materials", index, user)
         factor, reference = _base_colour(entry)
         if reference is None:
-            return Material(factor=factor)
+            return GltfMaterial(factor=factor)
         transform = reference.extension("KHR_texture_transform")
         coordinates = reference.integer("texCoord", 0)
         T_uv = np.eye(2, 3)
@@ -83,7 +83,7 @@ class Materials:
         wraps = self._wraps(texture)
         mirrored = tuple(wrap == MIRROR for wrap in wraps)
         T_uv = T_uv * np.array([[0.5 if m else 1.0] for m in mirrored])
-        return Material(
+        return GltfMaterial(
             factor=factor,
             texture=self._texture(self._image_index(texture), factor, mirrored),
             are_clamped=(wraps[0] == CLAMP, wraps[1] == CLAMP),

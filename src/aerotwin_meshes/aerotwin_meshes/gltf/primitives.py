@@ -11,7 +11,7 @@ from aerotwin_meshes.gltf.colours import plain_texture, srgb_bytes, srgb_from_li
 from aerotwin_meshes.gltf.document import GltfDocument
 from aerotwin_meshes.gltf.draco import decode_draco
 from aerotwin_meshes.gltf.json_element import JsonElement
-from aerotwin_meshes.gltf.materials import Material, Materials
+from aerotwin_meshes.gltf.materials import GltfMaterial, Materials
 from aerotwin_meshes.gltf.texture_coordinates import placed
 from aerotwin_meshes.gltf.vertex_colours import paint_triangles
 
@@ -22,7 +22,7 @@ _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # ITU-R BT.709-6, 3.2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Surface:
+class GltfTriangles:
     """Triangles of one primitive.
 
     Attributes
@@ -56,7 +56,7 @@ class PointSet:
 
 def read_primitive(
     document: GltfDocument, materials: Materials, primitive: JsonElement
-) -> Surface | PointSet | None:
+) -> GltfTriangles | PointSet | None:
     """Return a primitive's triangles or points; None for lines and where no triangle is left.
 
     Vertex colours without a texture become a texture; beside a texture, only their luminance is
@@ -86,7 +86,7 @@ def read_primitive(
 
 
 def _stored(
-    document: GltfDocument, primitive: JsonElement, material: Material
+    document: GltfDocument, primitive: JsonElement, material: GltfMaterial
 ) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
     """Return the attributes that are used, as numbers by name, and the indices if there are any.
 
@@ -190,17 +190,17 @@ def _compact(triangles: np.ndarray, n_vertices: int) -> tuple[np.ndarray, np.nda
 def _surface(
     document: GltfDocument,
     primitive: JsonElement,
-    material: Material,
+    material: GltfMaterial,
     values: dict[str, np.ndarray],
     triangles: np.ndarray,
-) -> Surface:
+) -> GltfTriangles:
     document.budget.take(triangles.size * _BYTES_PER_INDEX, primitive.where)
     positions, colours = values["POSITION"].astype(np.float64), values.get("COLOR_0")
     if colours is not None:
         colours = np.clip(colours[:, :3], 0.0, 1.0)
     if material.texture is not None:
         uv, repeats = placed(values["TEXCOORD"], material, primitive.where)
-        return Surface(
+        return GltfTriangles(
             positions=positions,
             triangles=triangles,
             uv=uv,
@@ -212,10 +212,12 @@ def _surface(
     shown = srgb_bytes(material.factor if colours is None else colours * material.factor)
     if colours is None or (shown == shown[0]).all():
         texture = plain_texture(*shown.reshape(-1, 3)[0].tolist())
-        return Surface(positions=positions, triangles=triangles, uv=uv, texture=texture)
+        return GltfTriangles(positions=positions, triangles=triangles, uv=uv, texture=texture)
     corners, uv, texture = paint_triangles(triangles, shown, primitive.where, document.budget)
     split = np.arange(corners.size, dtype=np.int32).reshape(-1, 3)
-    return Surface(positions=positions[corners.ravel()], triangles=split, uv=uv, texture=texture)
+    return GltfTriangles(
+        positions=positions[corners.ravel()], triangles=split, uv=uv, texture=texture
+    )
 
 
 def _light(colours: np.ndarray) -> np.ndarray | None:

@@ -13,7 +13,7 @@ from aerotwin_core.limits import file_size
 from aerotwin_meshes.gltf.budget import BYTES_PER_PART, LARGEST_BYTES, MemoryBudget
 from aerotwin_meshes.gltf.document import Resolve, open_document
 from aerotwin_meshes.gltf.materials import Materials
-from aerotwin_meshes.gltf.primitives import PointSet, Surface, read_primitive
+from aerotwin_meshes.gltf.primitives import GltfTriangles, PointSet, read_primitive
 from aerotwin_meshes.gltf.scene import placed_meshes
 from aerotwin_meshes.mesh import TexturedMesh
 
@@ -28,7 +28,7 @@ class ScenePart:
 
     Attributes
     ----------
-    shape : Surface or PointSet
+    shape : GltfTriangles or PointSet
         In the frame of its mesh.
     T_scene_mesh : (k, 4, 4) float64 array
         From there into the scene, for every instance.
@@ -36,7 +36,7 @@ class ScenePart:
         Of the mesh or of its node; may be empty.
     """
 
-    shape: Surface | PointSet
+    shape: GltfTriangles | PointSet
     T_scene_mesh: np.ndarray
     name: str
 
@@ -79,7 +79,7 @@ def read_scene(
     """
     document = open_document(data, resolve=resolve, budget=budget or MemoryBudget())
     materials = Materials(document)
-    shapes: dict[int, list[Surface | PointSet]] = {}
+    shapes: dict[int, list[GltfTriangles | PointSet]] = {}
     parts = []
     for placed in placed_meshes(document):
         mesh = document.entry("meshes", placed.mesh, "a node")

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from aerotwin_meshes.gltf.materials import Material
+from aerotwin_meshes.gltf.materials import GltfMaterial
 
 _LARGEST = 2.0**16
 """Beyond it, single precision is coarser than half a texel of a 256-texel texture."""
@@ -12,7 +12,7 @@ _OUTSIDE = 1e-4
 """Rounding of 16-bit coordinates: that far outside [0, 1] is at the rim, not beyond it."""
 
 
-def placed(uv: np.ndarray, material: Material, where: str) -> tuple[np.ndarray, bool]:
+def placed(uv: np.ndarray, material: GltfMaterial, where: str) -> tuple[np.ndarray, bool]:
     """Return coordinates for a material's texture, and whether it must repeat.
 
     Whole periods are taken off where the texture repeats, so that most meshes end within [0, 1]
@@ -23,7 +23,7 @@ def placed(uv: np.ndarray, material: Material, where: str) -> tuple[np.ndarray, 
     ----------
     uv : (n, 2) array
         As stored.
-    material : Material
+    material : GltfMaterial
         With texture.
     where : str
         The primitive, for messages.

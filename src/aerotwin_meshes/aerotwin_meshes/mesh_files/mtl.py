@@ -14,14 +14,14 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.limits import file_size
 
 MAX_FILE_BYTES = 2**26
-_OPTION_WORDS = {
+_OPTION_TOKENS = {
     "-blendu": 1, "-blendv": 1, "-boost": 1, "-cc": 1, "-clamp": 1, "-imfchan": 1, "-bm": 1,
     "-texres": 1, "-type": 1, "-mm": 2, "-s": 3, "-o": 3, "-t": 3,
 }  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class Material:
+class ObjMaterial:
     """One material.
 
     Parameters
@@ -43,7 +43,7 @@ class Material:
     is_clamped: bool = False
 
 
-def read_mtl(path: Path) -> dict[str, Material]:
+def read_mtl(path: Path) -> dict[str, ObjMaterial]:
     """Return the materials of a file by name.
 
     Raises
@@ -70,14 +70,14 @@ def read_mtl(path: Path) -> dict[str, Material]:
                 now.update(_map(rest))
         except ValueError as error:
             raise UserError(f"{path}: line {number}: {error}; export it again") from None
-    return {name: Material(**values) for name, values in found.items()}
+    return {name: ObjMaterial(**values) for name, values in found.items()}
 
 
 def _colour(text: str) -> tuple[float, float, float]:
-    words = text.split()
-    if not words or words[0] in ("spectral", "xyz"):
+    tokens = text.split()
+    if not tokens or tokens[0] in ("spectral", "xyz"):
         raise ValueError(f"Kd must be red, green and blue, got '{text}'")
-    values = [float(word) for word in words[:3]]
+    values = [float(token) for token in tokens[:3]]
     if not all(math.isfinite(value) for value in values):
         raise ValueError(f"Kd must be finite, got '{text}'")
     clipped = [min(max(value, 0.0), 1.0) for value in (values * 3 if len(values) == 1 else values)]
@@ -88,27 +88,27 @@ def _colour(text: str) -> tuple[float, float, float]:
 
 def _map(text: str) -> dict:
     """Return texture, scale, offset and clamping of a map statement: options, then a file name."""
-    words = text.split()
+    tokens = text.split()
     values: dict[str, object] = {}
-    while words and words[0] in _OPTION_WORDS:
-        option = words.pop(0)
-        most = _OPTION_WORDS[option]
+    while tokens and tokens[0] in _OPTION_TOKENS:
+        option = tokens.pop(0)
+        most = _OPTION_TOKENS[option]
         taken: list[str] = []
-        while words and len(taken) < most and (most != 3 or _is_number(words[0])):
-            taken.append(words.pop(0))
+        while tokens and len(taken) < most and (most != 3 or _is_number(tokens[0])):
+            taken.append(tokens.pop(0))
         if option == "-clamp":
             values["is_clamped"] = taken == ["on"]
         elif option in ("-s", "-o"):
             default = 1.0 if option == "-s" else 0.0
-            numbers = ([float(word) for word in taken] + [default, default])[:2]
+            numbers = ([float(token) for token in taken] + [default, default])[:2]
             values["scale" if option == "-s" else "offset"] = (numbers[0], numbers[1])
-    if not words:
+    if not tokens:
         raise ValueError("map_Kd must name a file")
-    return {**values, "texture": " ".join(words)}
+    return {**values, "texture": " ".join(tokens)}
 
 
-def _is_number(word: str) -> bool:
+def _is_number(token: str) -> bool:
     try:
-        return math.isfinite(float(word))
+        return math.isfinite(float(token))
     except ValueError:
         return False

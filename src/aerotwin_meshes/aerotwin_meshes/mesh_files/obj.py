@@ -17,7 +17,7 @@ from aerotwin_core.file_inside import file_inside
 from aerotwin_meshes.gltf.budget import LARGEST_BYTES, MemoryBudget
 from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_meshes.mesh_files.limits import check_counts, read_file
-from aerotwin_meshes.mesh_files.mtl import Material, read_mtl
+from aerotwin_meshes.mesh_files.mtl import ObjMaterial, read_mtl
 from aerotwin_meshes.mesh_files.polygons import triangulated
 from aerotwin_meshes.mesh_files.textures import GREY, coloured, plain, read_texture, textured
 
@@ -82,17 +82,17 @@ def _parsed(path: Path) -> _Content:
     for number, line in enumerate(data.splitlines(), 1):
         if len(line) > _MAX_LINE_BYTES:
             raise UserError(f"{path}: line {number} has more than {_MAX_LINE_BYTES} bytes; cut it")
-        words = line.split()
-        if not words:
+        tokens = line.split()
+        if not tokens:
             continue
-        keyword = words[0]
+        keyword = tokens[0]
         try:
             if keyword == b"v":
-                _add_vertex(content, words)
+                _add_vertex(content, tokens)
             elif keyword == b"vt":
-                content.texture_vertices += (float(words[1]), float((*words, b"0")[2]))
+                content.texture_vertices += (float(tokens[1]), float((*tokens, b"0")[2]))
             elif keyword == b"f":
-                _add_face(content, material, words)
+                _add_face(content, material, tokens)
             elif keyword == b"usemtl":
                 material = _rest(line)
             elif keyword == b"mtllib":
@@ -112,21 +112,21 @@ def _rest(line: bytes) -> str:
     return line.split(b"#")[0].strip().split(None, 1)[1].decode("utf-8", "replace")
 
 
-def _add_vertex(content: _Content, words: list[bytes]) -> None:
-    if len(words) < 4:
+def _add_vertex(content: _Content, tokens: list[bytes]) -> None:
+    if len(tokens) < 4:
         raise ValueError("a vertex has three coordinates")
-    content.vertices += (float(words[1]), float(words[2]), float(words[3]))
-    if len(words) >= 7:
-        content.colours += (float(words[4]), float(words[5]), float(words[6]))
+    content.vertices += (float(tokens[1]), float(tokens[2]), float(tokens[3]))
+    if len(tokens) >= 7:
+        content.colours += (float(tokens[4]), float(tokens[5]), float(tokens[6]))
 
 
-def _add_face(content: _Content, material: str, words: list[bytes]) -> None:
+def _add_face(content: _Content, material: str, tokens: list[bytes]) -> None:
     pairs: list[int] = []
     n_vertices, n_texture = len(content.vertices) // 3, len(content.texture_vertices) // 2
-    for word in words[1:]:
-        if word.startswith(b"#"):
+    for token in tokens[1:]:
+        if token.startswith(b"#"):
             break
-        vertex, _, rest = word.partition(b"/")
+        vertex, _, rest = token.partition(b"/")
         texture = rest.partition(b"/")[0]
         pairs.append(_index(int(vertex), n_vertices))
         pairs.append(_index(int(texture), n_texture) if texture else -1)
@@ -157,8 +157,8 @@ class _Surfaces:
             raise UserError(f"{path}: a texture vertex is NaN or infinite; export it again")
         self._materials = self._read_libraries(content)
 
-    def _read_libraries(self, content: _Content) -> dict[str, Material]:
-        materials: dict[str, Material] = {}
+    def _read_libraries(self, content: _Content) -> dict[str, ObjMaterial]:
+        materials: dict[str, ObjMaterial] = {}
         for name in dict.fromkeys(
             itertools.chain.from_iterable(map(_library_names, content.libraries))
         ):
@@ -184,17 +184,19 @@ class _Surfaces:
             colour = GREY if material is None else _bytes(material.colour)
             uv = np.zeros((*corners.shape, 2))
             return textured(vertices, corners, uv, plain(colour), repeats=False, name=title)
-        uv = self._placed_uv(material or Material(), texture_corners)
-        repeats = not (material or Material()).is_clamped and bool((uv < 0).any() or (uv > 1).any())
+        uv = self._placed_uv(material or ObjMaterial(), texture_corners)
+        repeats = not (material or ObjMaterial()).is_clamped and bool(
+            (uv < 0).any() or (uv > 1).any()
+        )
         return textured(vertices, corners, uv, texture, repeats=repeats, name=title)
 
-    def _placed_uv(self, material: Material, texture_corners: np.ndarray) -> np.ndarray:
+    def _placed_uv(self, material: ObjMaterial, texture_corners: np.ndarray) -> np.ndarray:
         """Return coordinates with v down; OBJ's origin is the lower left corner."""
         known = np.vstack([self._uv, [[0.0, 0.0]]])  # index -1: none given
         uv = known[texture_corners] * material.scale + material.offset
         return np.stack([uv[..., 0], 1.0 - uv[..., 1]], axis=-1)
 
-    def _texture(self, material: Material) -> np.ndarray | None:
+    def _texture(self, material: ObjMaterial) -> np.ndarray | None:
         """Return the texture tinted with Kd; None if there is none to be had."""
         if not material.texture:
             return None
@@ -228,8 +230,8 @@ def _vertex_colours(path: Path, content: _Content) -> np.ndarray | None:
 
 def _library_names(statement: str) -> list[str]:
     """A statement names one library, blanks included, or several between blanks, each .mtl."""
-    words = statement.split()
-    return words if all(word.lower().endswith(".mtl") for word in words) else [statement]
+    tokens = statement.split()
+    return tokens if all(token.lower().endswith(".mtl") for token in tokens) else [statement]
 
 
 def _bytes(colour: tuple[float, float, float]) -> tuple[int, int, int]:

@@ -18,8 +18,8 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_meshes.mesh_files.limits import MAX_TRIANGLES, MAX_VERTICES, read_file
 from aerotwin_meshes.mesh_files.ply_body import (
-    AsciiBody,
-    BinaryBody,
+    AsciiPlyMesh,
+    BinaryPlyMesh,
     Column,
     Element,
     ListColumn,
@@ -95,7 +95,11 @@ def read_ply(path: Path) -> PlyContent:
 
 def _read(data: bytes) -> PlyContent:
     order, elements, textures, start = _header(data)
-    body = AsciiBody(data[start:]) if order == "" else BinaryBody(memoryview(data)[start:], order)
+    body = (
+        AsciiPlyMesh(data[start:])
+        if order == ""
+        else BinaryPlyMesh(memoryview(data)[start:], order)
+    )
     columns = {element.name: body.columns(element) for element in elements}
     if "vertex" not in columns:
         raise ValueError("it has no element 'vertex'")
@@ -124,17 +128,17 @@ def _header(data: bytes) -> tuple[str, list[Element], tuple[str, ...], int]:
     textures: list[str] = []
     order = None
     for line in data[:end].decode("utf-8", "replace").splitlines()[1:]:
-        words = line.split()
-        if words[:1] == ["format"]:
-            if words[1] not in _FORMATS:
-                raise ValueError(f"format {words[1]} is not known")
-            order = _FORMATS[words[1]]
-        elif words[:2] == ["comment", "TextureFile"]:
+        tokens = line.split()
+        if tokens[:1] == ["format"]:
+            if tokens[1] not in _FORMATS:
+                raise ValueError(f"format {tokens[1]} is not known")
+            order = _FORMATS[tokens[1]]
+        elif tokens[:2] == ["comment", "TextureFile"]:
             textures.append(line.split(None, 2)[2].strip())
-        elif words[:1] == ["element"]:
-            elements.append(Element(words[1], _count(words[1], int(words[2]))))
-        elif words[:1] == ["property"]:
-            elements[-1].properties.append(_property(words))
+        elif tokens[:1] == ["element"]:
+            elements.append(Element(tokens[1], _count(tokens[1], int(tokens[2]))))
+        elif tokens[:1] == ["property"]:
+            elements[-1].properties.append(_property(tokens))
     if order is None:
         raise ValueError("its header names no format")
     return order, elements, tuple(textures), start
@@ -147,10 +151,10 @@ def _count(name: str, count: int) -> int:
     return count
 
 
-def _property(words: list[str]) -> Property:
-    if words[1] == "list":
-        return Property(words[4], type_code(words[3]), type_code(words[2]))
-    return Property(words[2], type_code(words[1]))
+def _property(tokens: list[str]) -> Property:
+    if tokens[1] == "list":
+        return Property(tokens[4], type_code(tokens[3]), type_code(tokens[2]))
+    return Property(tokens[2], type_code(tokens[1]))
 
 
 def _scalar(columns: dict[str, Column], name: str) -> np.ndarray:

@@ -63,7 +63,7 @@ class ListColumn:
 Column = np.ndarray | ListColumn
 
 
-class BinaryBody:
+class BinaryPlyMesh:
     """Reads elements one after the other from binary data."""
 
     def __init__(self, data: memoryview, order: str) -> None:
@@ -126,13 +126,13 @@ class BinaryBody:
             for i, p in enumerate(element.properties):
                 n = 1
                 if p.count_type:
-                    n = int(self._take(p.count_type, 1)[0])
+                    n = int(self._read_values(p.count_type, 1)[0])
                     _check_list(p, n)
                     lengths[i].append(n)
-                values[i] += self._take(p.type, n)
+                values[i] += self._read_values(p.type, n)
         return _columns(element, lengths, values)
 
-    def _take(self, code: str, n: int) -> tuple:
+    def _read_values(self, code: str, n: int) -> tuple:
         found = self._unpack(code, n, self._at)
         self._at += np.dtype(code).itemsize * n
         return found
@@ -141,11 +141,11 @@ class BinaryBody:
         return struct.unpack_from(f"{self._order}{n}{_STRUCT_CODES[code]}", self._data, at)
 
 
-class AsciiBody:
+class AsciiPlyMesh:
     """Reads elements one after the other from words."""
 
     def __init__(self, data: bytes) -> None:
-        self._words, self._at = data.split(), 0
+        self._tokens, self._at = data.split(), 0
 
     def columns(self, element: Element) -> dict[str, Column]:
         """Return the next element's columns by name."""
@@ -157,23 +157,23 @@ class AsciiBody:
             for i, p in enumerate(element.properties):
                 n = 1
                 if p.count_type:
-                    n = int(self._take(1)[0])
+                    n = int(self._read_values(1)[0])
                     _check_list(p, n)
                     lengths[i].append(n)
-                values[i] += map(float, self._take(n))
+                values[i] += map(float, self._read_values(n))
         return _columns(element, lengths, values)
 
     def _table(self, element: Element) -> dict[str, Column]:
         width = len(element.properties)
-        table = np.array(self._take(element.count * width), np.float64).reshape(-1, width)
+        table = np.array(self._read_values(element.count * width), np.float64).reshape(-1, width)
         return {p.name: _checked(table[:, i], p) for i, p in enumerate(element.properties)}
 
-    def _take(self, n: int) -> list[bytes]:
-        words = self._words[self._at : self._at + n]
-        if len(words) < n:
+    def _read_values(self, n: int) -> list[bytes]:
+        tokens = self._tokens[self._at : self._at + n]
+        if len(tokens) < n:
             raise ValueError("its body ends too early")
         self._at += n
-        return words
+        return tokens
 
 
 def _columns(element: Element, lengths: list[list[int]], values: list[list]) -> dict[str, Column]:

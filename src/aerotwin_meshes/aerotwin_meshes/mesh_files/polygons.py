@@ -65,8 +65,8 @@ def _seen_along_normal(points: np.ndarray) -> np.ndarray:
     """Project onto the plane of Newell's normal, counter-clockwise, (k, 2)."""
     normal = np.cross(points, np.roll(points, -1, axis=0)).sum(axis=0)
     axis = int(np.abs(normal).argmax())
-    kept = [(1, 2), (2, 0), (0, 1)][axis]
-    flat = points[:, kept]
+    retained = [(1, 2), (2, 0), (0, 1)][axis]
+    flat = points[:, retained]
     return flat if normal[axis] > 0.0 else flat * (1.0, -1.0)
 
 

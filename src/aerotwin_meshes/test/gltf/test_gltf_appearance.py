@@ -259,11 +259,11 @@ def test_vertex_colours_are_interpolated_over_each_triangle(gltf, shapes):
     file.mesh(attributes, indices=file.accessor(triangles.astype(np.uint16).ravel()))
     shape = shapes(file.scene())[0].shape
     encoded = np.vectorize(srgb)(colours)
-    for found, wanted in zip(shape.triangles, triangles):
+    for found, requested in zip(shape.triangles, triangles):
         for weights in rng.dirichlet((1, 1, 1), 4):
-            place = {tuple(p): i for i, p in enumerate(positions[wanted])}
+            place = {tuple(p): i for i, p in enumerate(positions[requested])}
             order = [place[tuple(p.astype(np.float32))] for p in shape.positions[found]]
-            expected = weights @ encoded[wanted[order]]
+            expected = weights @ encoded[requested[order]]
             seen = sample(shape.texture, weights @ shape.uv[found], repeats=False)
             np.testing.assert_allclose(seen, expected, atol=2 * STEP)
 

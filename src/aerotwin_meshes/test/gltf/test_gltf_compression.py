@@ -65,8 +65,8 @@ def test_draco_meshes_are_unpacked(gltf, shapes, png, grid, level):
     shape = shapes(file.scene())[0].shape
     step = 1.0 / 2**13
     for stored, found in ((positions, shape.positions), (uv, shape.uv.astype(float))):
-        wanted = corners_in_order(stored[triangles])
-        np.testing.assert_allclose(corners_in_order(found[shape.triangles]), wanted, atol=step)
+        requested = corners_in_order(stored[triangles])
+        np.testing.assert_allclose(corners_in_order(found[shape.triangles]), requested, atol=step)
 
 
 def test_draco_metadata_is_passed_over(gltf, shapes, grid):
@@ -236,8 +236,8 @@ def test_packed_triangles_come_back(grid, stride):
     # The first corner of a triangle is free.
     firsts = found.argmin(axis=1)
     found = np.array([np.roll(t, -i) for t, i in zip(found, firsts)])
-    wanted = np.array([np.roll(t, -i) for t, i in zip(triangles, triangles.argmin(axis=1))])
-    np.testing.assert_array_equal(found, wanted)
+    requested = np.array([np.roll(t, -i) for t, i in zip(triangles, triangles.argmin(axis=1))])
+    np.testing.assert_array_equal(found, requested)
 
 
 def test_an_empty_pair_starts_the_count_anew():
@@ -275,10 +275,10 @@ def test_a_file_packed_by_meshoptimizer_is_read(gltf, shapes, grid):
     file.mesh({"POSITION": position}, indices=indices)
     file.tree["extensionsRequired"] = ["EXT_meshopt_compression", "KHR_mesh_quantization"]
     shape = shapes(file.scene())[0].shape
-    wanted = corners_in_order(positions[triangles])
+    requested = corners_in_order(positions[triangles])
     step = 0.5 / 65535 + 1e-9
     np.testing.assert_allclose(
-        corners_in_order(shape.positions[shape.triangles]), wanted, atol=step
+        corners_in_order(shape.positions[shape.triangles]), requested, atol=step
     )
 
 

@@ -155,10 +155,10 @@ def test_what_json_unfolds_to_is_known_before(item):
     text = f'{{"items": [{", ".join([item] * 20_000)}]}}'.encode()
     tracemalloc.start()
     tree = parse_json(text, "test")
-    kept, _ = tracemalloc.get_traced_memory()
+    retained, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(tree.values["items"]) == 20_000
-    assert kept <= json_element._tree_bytes(text) < 12 * kept + 3 * len(text)
+    assert retained <= json_element._tree_bytes(text) < 12 * retained + 3 * len(text)
 
 
 def test_json_that_nests_too_deep_is_refused_without_the_words_of_python(content, tmp_path):

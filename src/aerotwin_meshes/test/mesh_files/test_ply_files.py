@@ -23,8 +23,8 @@ CODES = {"uchar": "B", "int": "i", "float": "f", "double": "d", "ushort": "H"}
 
 def ply(order, vertex, vertices, faces=None, face=("list uchar int vertex_indices",), comments=()):
     """Return the bytes of a PLY file; rows hold numbers, a tuple for each list."""
-    words = {"": "ascii", "<": "binary_little_endian", ">": "binary_big_endian"}[order]
-    header = ["ply", f"format {words} 1.0", *(f"comment {c}" for c in comments)]
+    tokens = {"": "ascii", "<": "binary_little_endian", ">": "binary_big_endian"}[order]
+    header = ["ply", f"format {tokens} 1.0", *(f"comment {c}" for c in comments)]
     header.append(f"element vertex {len(vertices)}")
     header += [f"property {p}" for p in vertex]
     if faces is not None:

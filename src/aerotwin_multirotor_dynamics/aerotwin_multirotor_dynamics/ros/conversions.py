@@ -52,7 +52,7 @@ def speeds_from_joint_state(message: Any, n_rotors: int) -> list[float]:
     return speeds
 
 
-class TruthMessages:
+class DynamicsTruthMessages:
     """Serialises truth/odom, truth/accel, truth/vibration, rotors and /clock.
 
     Parameters

@@ -21,7 +21,10 @@ from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_core.ros.qos import IMU_DEPTH, reliable
 from aerotwin_core.time import Schedule
-from aerotwin_multirotor_dynamics.ros.conversions import TruthMessages, speeds_from_joint_state
+from aerotwin_multirotor_dynamics.ros.conversions import (
+    DynamicsTruthMessages,
+    speeds_from_joint_state,
+)
 from aerotwin_multirotor_dynamics.ros.paced_vehicle import PacedVehicle
 from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
 
@@ -37,7 +40,7 @@ class DynamicsNode(Node):
         parameters = declare_parameters(self, DynamicsParameters)
         self._is_lockstep = parameters.pace == "lockstep"
         self._vehicle = PacedVehicle(parameters)
-        self._messages = TruthMessages(self._vehicle.n_rotors)
+        self._messages = DynamicsTruthMessages(self._vehicle.n_rotors)
         self._clock_due = Schedule(CLOCK_RATE_HZ)
         self._has_clock = parameters.clock
         self._wire()
@@ -76,7 +79,7 @@ class DynamicsNode(Node):
         if not self._is_lockstep:
             self._vehicle.speeds = speeds
         elif self._vehicle.answer(ns_from_stamp(message.header.stamp), speeds):
-            self._tell()
+            self._publish()
         else:
             self._say_ahead(message)
 
@@ -89,9 +92,9 @@ class DynamicsNode(Node):
 
     def _advance(self) -> None:
         self._vehicle.advance()
-        self._tell()
+        self._publish()
 
-    def _tell(self) -> None:
+    def _publish(self) -> None:
         """Publish the state; truth/odom last, which others wait for."""
         stamp_ns, state = self._vehicle.stamp_ns, self._vehicle.state_vector
         if self._has_clock:

@@ -14,8 +14,8 @@ from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_px4_bridge.messages import Vector
 from aerotwin_px4_bridge.ros.flight import BridgeFlight
 from aerotwin_px4_bridge.ros.inlets import BridgeInlets
-from aerotwin_px4_bridge.ros.outlets import BridgeOutlets
 from aerotwin_px4_bridge.ros.parameters import BridgeParameters
+from aerotwin_px4_bridge.ros.publishers import BridgePublishers
 
 
 class BridgeNode(Node):
@@ -27,7 +27,7 @@ class BridgeNode(Node):
         self._flight = BridgeFlight(parameters)
         self.get_logger().info(f"bridge with {parameters}")
         self._start()
-        self._outlets = BridgeOutlets(self, self._flight)
+        self._sinks = BridgePublishers(self, self._flight)
         self._inlets = BridgeInlets(self, self._flight, self._on_imu)
         way_out = "are the nodes alive that answer command/rotors with it?"
         self._watch = InputWatch(self, "imu/data_raw", parameters.input_timeout_s, way_out)
@@ -35,7 +35,7 @@ class BridgeNode(Node):
         self._has_input = False
         create_wall_timer(self, parameters.ask_again_s, self._ask_again)
         publish_diagnostics(self, self._flight.report)
-        self._outlets.send_command()
+        self._sinks.send_command()
 
     def _start(self) -> None:
         try:
@@ -53,8 +53,8 @@ class BridgeNode(Node):
         self._has_input = True
         self._watch.feed()
         if self._flight.step(stamp_ns, specific_force, angular_velocity):
-            self._outlets.send_command()
-            self._outlets.tell()
+            self._sinks.send_command()
+            self._sinks.publish_due()
         if self._flight.outcome is not None:
             self._end()
 
@@ -62,12 +62,12 @@ class BridgeNode(Node):
         """Send the last command once more when the loop stands still: a message was lost."""
         if not self._has_input:
             self._flight.count_asked_again()
-            self._outlets.send_command()
+            self._sinks.send_command()
         self._has_input = False
 
     def _end(self) -> None:
-        _, told, _ = self._flight.report()
-        self.get_logger().info(f"flight over: {self._flight.outcome}; {told}")
+        _, summary, _ = self._flight.report()
+        self.get_logger().info(f"flight over: {self._flight.outcome}; {summary}")
         rclpy.try_shutdown(context=self.context)
 
     def destroy_node(self) -> None:

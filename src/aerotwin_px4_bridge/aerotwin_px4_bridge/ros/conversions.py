@@ -19,7 +19,7 @@ from aerotwin_core.frames import quaternion_from_yaw, rotation_from_quaternion
 from aerotwin_core.messages import serialize
 from aerotwin_px4_bridge.messages import ActuatorControls, Vector
 from aerotwin_px4_bridge.onboard import AutopilotEstimate
-from aerotwin_px4_bridge.path import Setpoint
+from aerotwin_px4_bridge.path import PathSetpoint
 
 AUTOPILOT_FRAME = "base_link_autopilot"
 SEA_LEVEL_PA, SEA_LEVEL_K, LAPSE_EXPONENT = 101325.0, 288.15, 0.190263
@@ -29,7 +29,7 @@ _NO_FIX_STATUS = -1  # sensor_msgs/NavSatStatus.STATUS_NO_FIX
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fix:
+class GnssFix:
     """A GNSS position: WGS84 [deg], altitude [m], one-sigma accuracies [m], MAVLink's fix type."""
 
     latitude_deg: float
@@ -66,13 +66,13 @@ def temperature_of_standard_air(pressure_pa: float) -> float:
     return SEA_LEVEL_K * (pressure_pa / SEA_LEVEL_PA) ** LAPSE_EXPONENT
 
 
-def fix_from_message(message: Any) -> Fix:
+def fix_from_message(message: Any) -> GnssFix:
     """Return the position of sensor_msgs/NavSatFix; without a fix it says so by its type."""
     values = (message.latitude, message.longitude, message.altitude)
     covariance = message.position_covariance
     has_fix = int(message.status.status) != _NO_FIX_STATUS and all(map(isfinite, values))
     latitude, longitude, altitude = values if has_fix else (0.0, 0.0, 0.0)
-    return Fix(
+    return GnssFix(
         latitude_deg=float(latitude),
         longitude_deg=float(longitude),
         altitude_m=float(altitude),
@@ -139,7 +139,7 @@ class BridgeMessages:
         )
 
     @staticmethod
-    def setpoint(stamp_ns: int, setpoint: Setpoint) -> bytes:
+    def setpoint(stamp_ns: int, setpoint: PathSetpoint) -> bytes:
         """Return the mission's set-point as a level pose in map."""
         attitude = quaternion_from_yaw(setpoint.yaw)
         return serialize(messages.pose_stamped_message(stamp_ns, "map", setpoint.p_map, attitude))

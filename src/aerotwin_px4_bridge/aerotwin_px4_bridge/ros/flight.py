@@ -11,13 +11,13 @@ from aerotwin_core.parameters import load_parameters_file
 from aerotwin_core.time import to_seconds
 from aerotwin_px4_bridge.hil_socket import AutopilotLost
 from aerotwin_px4_bridge.link import HilLink, hil_port
-from aerotwin_px4_bridge.listener import Listener
+from aerotwin_px4_bridge.listener import AutopilotListener
 from aerotwin_px4_bridge.messages import Vector, pack_hil_gps, pack_hil_sensor
-from aerotwin_px4_bridge.mission import Mission
+from aerotwin_px4_bridge.mission import MissionPlan
 from aerotwin_px4_bridge.mission_client import MissionClient
 from aerotwin_px4_bridge.ros.autopilot import make_autopilot
 from aerotwin_px4_bridge.ros.conversions import (
-    Fix,
+    GnssFix,
     rotor_speeds,
     temperature_of_standard_air,
 )
@@ -43,7 +43,7 @@ class _Inbox:
 
     field: Vector | None = None
     pressure_pa: float | None = None
-    fix: tuple[int, Fix] | None = None
+    fix: tuple[int, GnssFix] | None = None
     velocity: tuple[int, Vector] | None = None
 
 
@@ -80,11 +80,11 @@ class BridgeFlight:
         self._inbox = _Inbox()
         self._process = make_autopilot(parameters)
         plane, instance = LocalTangentPlane(parameters.origin), parameters.instance
-        self.client: MissionClient | Listener
+        self.client: MissionClient | AutopilotListener
         if parameters.mission == "none":
-            self.client = Listener(plane, instance)
+            self.client = AutopilotListener(plane, instance)
         else:
-            mission = load_parameters_file(Mission, parameters.mission)
+            mission = load_parameters_file(MissionPlan, parameters.mission)
             self.client = MissionClient(mission, plane, instance)
         self.link = HilLink(hil_port(instance), free_run=parameters.autopilot != "embedded")
 
@@ -114,19 +114,19 @@ class BridgeFlight:
         except AutopilotLost as error:
             raise UserError(error.reason) from error
 
-    def take_field(self, field: Vector) -> None:
+    def on_magnetic_field(self, field: Vector) -> None:
         """Take a magnetometer sample, body axes FLU [T]; it goes with the next step."""
         self._inbox.field = field
 
-    def take_pressure(self, pressure_pa: float) -> None:
+    def on_pressure(self, pressure_pa: float) -> None:
         """Take a barometer sample [Pa]; it goes with the next step."""
         self._inbox.pressure_pa = pressure_pa
 
-    def take_fix(self, stamp_ns: int, fix: Fix) -> None:
+    def on_gnss_fix(self, stamp_ns: int, fix: GnssFix) -> None:
         """Take a GNSS position; it goes with the step after its velocity came, too."""
         self._inbox.fix = (stamp_ns, fix)
 
-    def take_velocity(self, stamp_ns: int, v_map: Vector) -> None:
+    def on_velocity(self, stamp_ns: int, v_map: Vector) -> None:
         """Take a GNSS velocity in map axes [m/s]."""
         self._inbox.velocity = (stamp_ns, v_map)
 

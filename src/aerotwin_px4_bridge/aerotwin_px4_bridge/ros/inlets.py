@@ -34,11 +34,11 @@ class BridgeInlets:
 
     def __init__(self, node: Node, flight: BridgeFlight, on_imu: OnImu) -> None:
         self._node, self._flight, self._on_imu = node, flight, on_imu
-        self._listen(MagneticField, "imu/mag", self._take_field)
-        self._listen(FluidPressure, "air_pressure", self._take_pressure)
-        self._listen(NavSatFix, "gnss/fix", self._take_fix)
-        self._listen(TwistStamped, "gnss/velocity", self._take_velocity)
-        self._listen(Imu, "imu/data_raw", self._take_imu)
+        self._listen(MagneticField, "imu/mag", self._on_magnetic_field)
+        self._listen(FluidPressure, "air_pressure", self._on_pressure)
+        self._listen(NavSatFix, "gnss/fix", self._on_gnss_fix)
+        self._listen(TwistStamped, "gnss/velocity", self._on_velocity)
+        self._listen(Imu, "imu/data_raw", self._on_imu_message)
 
     def _listen(self, cls: type, topic: str, take: Callable[[Any, int], None]) -> None:
         def guarded(message: Any) -> None:
@@ -53,17 +53,17 @@ class BridgeInlets:
             cls, topic, guarded, reliable(IMU_DEPTH), qos_overriding_options=OVERRIDABLE
         )
 
-    def _take_field(self, message: MagneticField, _: int) -> None:
-        self._flight.take_field(convert.field_from_message(message))
+    def _on_magnetic_field(self, message: MagneticField, _: int) -> None:
+        self._flight.on_magnetic_field(convert.field_from_message(message))
 
-    def _take_pressure(self, message: FluidPressure, _: int) -> None:
-        self._flight.take_pressure(convert.pressure_from_message(message))
+    def _on_pressure(self, message: FluidPressure, _: int) -> None:
+        self._flight.on_pressure(convert.pressure_from_message(message))
 
-    def _take_fix(self, message: NavSatFix, stamp_ns: int) -> None:
-        self._flight.take_fix(stamp_ns, convert.fix_from_message(message))
+    def _on_gnss_fix(self, message: NavSatFix, stamp_ns: int) -> None:
+        self._flight.on_gnss_fix(stamp_ns, convert.fix_from_message(message))
 
-    def _take_velocity(self, message: TwistStamped, stamp_ns: int) -> None:
-        self._flight.take_velocity(stamp_ns, convert.velocity_from_message(message))
+    def _on_velocity(self, message: TwistStamped, stamp_ns: int) -> None:
+        self._flight.on_velocity(stamp_ns, convert.velocity_from_message(message))
 
-    def _take_imu(self, message: Imu, stamp_ns: int) -> None:
+    def _on_imu_message(self, message: Imu, stamp_ns: int) -> None:
         self._on_imu(stamp_ns, *convert.inertial_from_imu(message))

@@ -2,18 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses of survey pictures by bundle adjustment from features, GNSS and the gimbal's attitude."""
 
-from aerotwin_reconstruction.bundle.adjustment import Block, Priors, adjust, triangulate
-from aerotwin_reconstruction.bundle.align import Alignment, align_photos, known_before
-from aerotwin_reconstruction.bundle.features import Features, find_features, read_picture
+from aerotwin_reconstruction.bundle.adjustment import AdjustmentBlock, Priors, adjust, triangulate
+from aerotwin_reconstruction.bundle.align import PhotoAlignment, align_photos, known_before
+from aerotwin_reconstruction.bundle.features import PhotoFeatures, find_features, read_picture
 from aerotwin_reconstruction.bundle.matching import match, nearby_pairs
 from aerotwin_reconstruction.bundle.parameters import BundleParameters
 from aerotwin_reconstruction.bundle.tracks import Tracks, link_tracks
 
 __all__ = [
-    "Alignment",
-    "Block",
+    "AdjustmentBlock",
     "BundleParameters",
-    "Features",
+    "PhotoAlignment",
+    "PhotoFeatures",
     "Priors",
     "Tracks",
     "adjust",

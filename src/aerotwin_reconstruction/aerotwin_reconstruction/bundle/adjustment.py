@@ -30,7 +30,7 @@ _FIRST_DAMPING, _MOST_DAMPING = 1e-3, 1e8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Block:
+class AdjustmentBlock:
     """What a bundle adjustment finds.
 
     Attributes
@@ -75,19 +75,24 @@ class Priors:
     lens_sigma: np.ndarray
 
 
-def residuals(block: Block, tracks: Tracks) -> np.ndarray:
+def residuals(block: AdjustmentBlock, tracks: Tracks) -> np.ndarray:
     """Return the reprojection errors (n, 2) [px]; 1e4 for a point behind a picture."""
     return _linearise(block, tracks)[0]
 
 
 def adjust(
-    block: Block, tracks: Tracks, priors: Priors, *, huber_px: float, settled: float = 1e-5
-) -> tuple[Block, list[float]]:
+    block: AdjustmentBlock,
+    tracks: Tracks,
+    priors: Priors,
+    *,
+    huber_px: float,
+    settled: float = 1e-5,
+) -> tuple[AdjustmentBlock, list[float]]:
     """Return the block of least robust cost, and the cost at each step.
 
     Parameters
     ----------
-    block : Block
+    block : AdjustmentBlock
         Where to begin.
     tracks : Tracks
     priors : Priors
@@ -115,7 +120,7 @@ def adjust(
     return block, costs
 
 
-def triangulate(block: Block, tracks: Tracks) -> np.ndarray:
+def triangulate(block: AdjustmentBlock, tracks: Tracks) -> np.ndarray:
     """Return the points (m, 3) nearest to the rays of their observations (least squares)."""
     rays = _rays(block, tracks)
     across = np.eye(3) - rays[:, :, None] * rays[:, None, :]
@@ -126,7 +131,7 @@ def triangulate(block: Block, tracks: Tracks) -> np.ndarray:
     return np.linalg.solve(A + 1e-9 * np.eye(3), b[..., None])[..., 0]
 
 
-def largest_angles(block: Block, tracks: Tracks) -> np.ndarray:
+def largest_angles(block: AdjustmentBlock, tracks: Tracks) -> np.ndarray:
     """Return how far the rays of each point part, (m,) [rad]: twice the widest from their mean."""
     rays = block.points[tracks.point] - block.centre[tracks.picture]
     rays /= np.maximum(np.linalg.norm(rays, axis=1, keepdims=True), 1e-9)
@@ -139,7 +144,7 @@ def largest_angles(block: Block, tracks: Tracks) -> np.ndarray:
     return 2.0 * np.arccos(np.clip(widest, -1.0, 1.0))
 
 
-def _rays(block: Block, tracks: Tracks) -> np.ndarray:
+def _rays(block: AdjustmentBlock, tracks: Tracks) -> np.ndarray:
     """Return the directions (n, 3) in map of all observations, the distortion taken back."""
     f, cu, cv, k1, k2 = block.lens
     bent = (tracks.pixels - (cu, cv)) / f
@@ -152,7 +157,7 @@ def _rays(block: Block, tracks: Tracks) -> np.ndarray:
     return np.einsum("nij,nj->ni", block.rotation[tracks.picture], rays)
 
 
-def _linearise(block: Block, tracks: Tracks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _linearise(block: AdjustmentBlock, tracks: Tracks) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n = len(tracks.picture)
     residual, J_picture = np.empty((n, 2)), np.empty((n, 2, N_UNKNOWNS))
     J_point = np.empty((n, 2, 3))
@@ -163,7 +168,7 @@ def _linearise(block: Block, tracks: Tracks) -> tuple[np.ndarray, np.ndarray, np
     return residual, J_picture, J_point
 
 
-def _prior_residuals(block: Block, priors: Priors) -> tuple[np.ndarray, np.ndarray]:
+def _prior_residuals(block: AdjustmentBlock, priors: Priors) -> tuple[np.ndarray, np.ndarray]:
     """Return what differs from the priors, pictures (k, 6) and lens (5,), in sigmas."""
     turned = np.einsum("nji,njk->nik", priors.rotation, block.rotation)
     pictures = np.empty((len(block.centre), N_POSE))
@@ -172,7 +177,7 @@ def _prior_residuals(block: Block, priors: Priors) -> tuple[np.ndarray, np.ndarr
     return pictures, (block.lens - priors.lens) / priors.lens_sigma
 
 
-def _cost(block: Block, tracks: Tracks, priors: Priors, huber_px: float) -> float:
+def _cost(block: AdjustmentBlock, tracks: Tracks, priors: Priors, huber_px: float) -> float:
     """Half the sum of Huber's function of the residuals, and of the squared priors."""
     size = np.linalg.norm(residuals(block, tracks), axis=1)
     robust = np.where(size <= huber_px, size**2, 2.0 * huber_px * size - huber_px**2)
@@ -183,14 +188,16 @@ def _cost(block: Block, tracks: Tracks, priors: Priors, huber_px: float) -> floa
 class _NormalEquations:
     """The linear system about a block, to be solved for several dampings."""
 
-    def __init__(self, block: Block, tracks: Tracks, priors: Priors, huber_px: float) -> None:
+    def __init__(
+        self, block: AdjustmentBlock, tracks: Tracks, priors: Priors, huber_px: float
+    ) -> None:
         self._block, self._tracks, self._priors = block, tracks, priors
         self._residual, self._J_picture, self._J_point = _linearise(block, tracks)
         size = np.linalg.norm(self._residual, axis=1)
         self._weight = np.minimum(1.0, huber_px / np.maximum(size, 1e-12))
         self._starts = tracks.starts
 
-    def solve(self, damping: float) -> Block | None:
+    def solve(self, damping: float) -> AdjustmentBlock | None:
         """Return the block after a step, None where the system has no solution."""
         n_pictures, n_points = len(self._block.centre), self._tracks.n_points
         m = N_POSE * n_pictures + N_LENS
@@ -223,7 +230,7 @@ class _NormalEquations:
         S[np.diag_indices(len(root))] += root**2
         g += root * np.concatenate([pictures.ravel(), lens])
 
-    def _moved(self, step: np.ndarray, points: np.ndarray) -> Block:
+    def _moved(self, step: np.ndarray, points: np.ndarray) -> AdjustmentBlock:
         pictures = step[:-N_LENS].reshape(-1, N_POSE)
         turn = Rotation.from_rotvec(pictures[:, :3]).as_matrix()
         return replace(

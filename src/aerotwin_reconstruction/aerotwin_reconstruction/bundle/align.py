@@ -17,14 +17,14 @@ from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.threads import default_thread_count, run_tasks
 from aerotwin_reconstruction.bundle.adjustment import (
     MOST_PICTURES,
-    Block,
+    AdjustmentBlock,
     Priors,
     adjust,
     largest_angles,
     residuals,
     triangulate,
 )
-from aerotwin_reconstruction.bundle.features import Features, find_features, read_picture
+from aerotwin_reconstruction.bundle.features import PhotoFeatures, find_features, read_picture
 from aerotwin_reconstruction.bundle.matching import match, nearby_pairs
 from aerotwin_reconstruction.bundle.parameters import BundleParameters
 from aerotwin_reconstruction.bundle.tracks import Tracks, link_tracks
@@ -41,7 +41,7 @@ Report = Callable[[str, float], object]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Alignment:
+class PhotoAlignment:
     """Poses of pictures, and how well they agree.
 
     Attributes
@@ -84,7 +84,7 @@ def align_photos(
     parameters: BundleParameters,
     *,
     report: Report = lambda text, share: None,
-) -> Alignment:
+) -> PhotoAlignment:
     """Return the poses of the pictures in the map at an origin.
 
     Raises
@@ -96,7 +96,7 @@ def align_photos(
         raise UserError(f"{len(photos)} pictures are too many, {MOST_PICTURES} at most; split them")
     priors = known_before(photos, origin, parameters)
     features = _features(photos, parameters, report)
-    start = Block(
+    start = AdjustmentBlock(
         rotation=priors.rotation, centre=priors.centre, lens=priors.lens, points=np.empty((0, 3))
     )
     tracks = _tracks(features, start, parameters, report)
@@ -105,7 +105,7 @@ def align_photos(
     report("bundle adjustment", 1.0)
     rms = float(np.sqrt((residuals(block, tracks) ** 2).mean()))
     poses = np.stack([make_transform(R, c) for R, c in zip(block.rotation, block.centre)])
-    return Alignment(
+    return PhotoAlignment(
         photos=tuple(photos),
         T_map_optical=poses,
         lens=block.lens,
@@ -163,18 +163,18 @@ def _attitudes(photos: Sequence[Photo], centre: np.ndarray) -> np.ndarray:
     way = np.gradient(centre[:, :2], axis=0)
     rotations = []
     for photo, (east, north) in zip(photos, way):
-        told = photo.tag.R_enu_optical
+        reported = photo.tag.R_enu_optical
         along = camera_rotation(float(np.arctan2(north, east)), 0.5 * np.pi)
-        rotations.append(along if told is None else told)
+        rotations.append(along if reported is None else reported)
     return np.ascontiguousarray(np.stack(rotations))
 
 
 def _features(
     photos: Sequence[Photo], parameters: BundleParameters, report: Report
-) -> list[Features]:
+) -> list[PhotoFeatures]:
     done = []
 
-    def find(photo: Photo) -> Features:
+    def find(photo: Photo) -> PhotoFeatures:
         image = read_picture(photo.path, grey=True)
         found = find_features(image, scale=parameters.feature_scale, n_most=parameters.n_features)
         done.append(photo)
@@ -185,7 +185,10 @@ def _features(
 
 
 def _tracks(
-    features: list[Features], start: Block, parameters: BundleParameters, report: Report
+    features: list[PhotoFeatures],
+    start: AdjustmentBlock,
+    parameters: BundleParameters,
+    report: Report,
 ) -> Tracks:
     """Match near pictures, learn from them how far the surface is, then match all that overlap."""
     known: dict[tuple[int, int], np.ndarray] = {}
@@ -215,7 +218,7 @@ def _tracks(
 
 
 def _match_pairs(
-    features: list[Features],
+    features: list[PhotoFeatures],
     pairs: list[tuple[int, int]],
     lens: np.ndarray,
     parameters: BundleParameters,
@@ -235,7 +238,7 @@ def _match_pairs(
     run_tasks(one, pairs, default_thread_count())
 
 
-def _median_distance(start: Block, tracks: Tracks) -> float:
+def _median_distance(start: AdjustmentBlock, tracks: Tracks) -> float:
     """Return how far along the axes the points of tracks typically lie [m]."""
     points = triangulate(start, tracks)[tracks.point]
     axes = start.rotation[tracks.picture, :, 2]
@@ -245,8 +248,8 @@ def _median_distance(start: Block, tracks: Tracks) -> float:
 
 
 def _adjusted(
-    block: Block, tracks: Tracks, priors: Priors, parameters: BundleParameters
-) -> tuple[Block, Tracks]:
+    block: AdjustmentBlock, tracks: Tracks, priors: Priors, parameters: BundleParameters
+) -> tuple[AdjustmentBlock, Tracks]:
     """Adjust with ever stricter limits; drop what does not agree, then once more."""
     for limit_px in (*_COARSE_PX, parameters.huber_px):
         block = replace(block, points=triangulate(block, tracks))
@@ -254,8 +257,8 @@ def _adjusted(
         size = np.linalg.norm(residuals(block, tracks), axis=1)
         wide = largest_angles(block, tracks) > np.radians(parameters.smallest_angle_deg)
         worst = max(parameters.outlier_px, 2.0 * limit_px)
-        tracks, kept = tracks.keep((size < worst) & wide[tracks.point])
-        block = replace(block, points=np.ascontiguousarray(block.points[kept]))
+        tracks, retained = tracks.select((size < worst) & wide[tracks.point])
+        block = replace(block, points=np.ascontiguousarray(block.points[retained]))
         if not len(tracks.picture):
             raise UserError("no point is seen well by two pictures; survey with more overlap")
     return adjust(block, tracks, priors, huber_px=parameters.huber_px)[0], tracks

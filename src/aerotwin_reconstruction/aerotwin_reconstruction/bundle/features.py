@@ -13,7 +13,7 @@ from aerotwin_core.picture_size import check_picture
 
 
 @dataclass(frozen=True, kw_only=True)
-class Features:
+class PhotoFeatures:
     """Features of one picture.
 
     Attributes
@@ -45,7 +45,7 @@ def read_picture(path: Path, *, grey: bool = False) -> np.ndarray:
     return image if grey else np.ascontiguousarray(image[..., ::-1])
 
 
-def find_features(image: np.ndarray, *, scale: float, n_most: int) -> Features:
+def find_features(image: np.ndarray, *, scale: float, n_most: int) -> PhotoFeatures:
     """Return the features of a grey picture, the strongest of each part of it.
 
     Parameters
@@ -64,11 +64,13 @@ def find_features(image: np.ndarray, *, scale: float, n_most: int) -> Features:
     if descriptors is None:
         keypoints, descriptors = (), np.empty((0, 128), np.float32)
     pixels = np.array([point.pt for point in keypoints], np.float32).reshape(-1, 2)
-    kept = _spread(pixels, np.array([p.response for p in keypoints]), small.shape, n_most)
+    retained = _spread(pixels, np.array([p.response for p in keypoints]), small.shape, n_most)
     factor = np.array([w / small.shape[1], h / small.shape[0]], np.float32)
-    histograms = descriptors[kept] / np.maximum(descriptors[kept].sum(axis=1, keepdims=True), 1e-9)
-    return Features(
-        pixels=(pixels[kept] + 0.5) * factor - 0.5,
+    histograms = descriptors[retained] / np.maximum(
+        descriptors[retained].sum(axis=1, keepdims=True), 1e-9
+    )
+    return PhotoFeatures(
+        pixels=(pixels[retained] + 0.5) * factor - 0.5,
         descriptors=np.ascontiguousarray(np.sqrt(histograms), np.float32),
     )
 

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from scipy.spatial import cKDTree
 
-from aerotwin_reconstruction.bundle.features import Features
+from aerotwin_reconstruction.bundle.features import PhotoFeatures
 
 _CONFIDENCE = 0.9999
 
@@ -44,7 +44,7 @@ def nearby_pairs(
 
 
 def match(
-    first: Features, second: Features, K: np.ndarray, *, ratio: float, epipolar_px: float
+    first: PhotoFeatures, second: PhotoFeatures, K: np.ndarray, *, ratio: float, epipolar_px: float
 ) -> np.ndarray:
     """Return indices (n, 2) of features that match: mutually best, distinct, on epipolar lines.
 
@@ -68,8 +68,8 @@ def match(
     second_best = cosine.max(axis=1)
     # Of unit vectors, the squared distance is 2 - 2 cos.
     distinct = (1.0 - best) < ratio**2 * (1.0 - second_best)
-    kept = np.flatnonzero(distinct & (back[forth] == rows))
-    pairs = np.column_stack([kept, forth[kept]])
+    retained = np.flatnonzero(distinct & (back[forth] == rows))
+    pairs = np.column_stack([retained, forth[retained]])
     if len(pairs) < 8:
         return np.empty((0, 2), np.int64)
     a = first.pixels[pairs[:, 0]].astype(np.float64)

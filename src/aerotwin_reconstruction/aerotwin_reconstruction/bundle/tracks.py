@@ -35,13 +35,15 @@ class Tracks:
         """First observation of each point, and the end, (n_points + 1,)."""
         return np.searchsorted(self.point, np.arange(self.n_points + 1))
 
-    def keep(self, is_kept: np.ndarray) -> "tuple[Tracks, np.ndarray]":
+    def select(self, is_retained: np.ndarray) -> "tuple[Tracks, np.ndarray]":
         """Return some observations, of points that keep two, and which points those are."""
-        n_left = np.bincount(self.point[is_kept], minlength=self.n_points)
-        is_kept = is_kept & (n_left[self.point] >= 2)
-        points, index = np.unique(self.point[is_kept], return_inverse=True)
-        kept = Tracks(picture=self.picture[is_kept], point=index, pixels=self.pixels[is_kept])
-        return kept, points
+        n_left = np.bincount(self.point[is_retained], minlength=self.n_points)
+        is_retained = is_retained & (n_left[self.point] >= 2)
+        points, index = np.unique(self.point[is_retained], return_inverse=True)
+        retained = Tracks(
+            picture=self.picture[is_retained], point=index, pixels=self.pixels[is_retained]
+        )
+        return retained, points
 
 
 def link_tracks(
@@ -77,8 +79,8 @@ def link_tracks(
     names, point = np.unique(label[rows], return_inverse=True)
     xy = np.concatenate(pixels).astype(np.float64)[rows].reshape(-1, 2)
     tracks = Tracks(picture=picture[rows], point=point, pixels=xy)
-    wanted = _longest(tracks, length[names], len(pixels), n_enough)
-    return tracks.keep(wanted[tracks.point])[0]
+    is_selected = _longest(tracks, length[names], len(pixels), n_enough)
+    return tracks.select(is_selected[tracks.point])[0]
 
 
 def _longest(tracks: Tracks, length: np.ndarray, n_pictures: int, n_enough: int) -> np.ndarray:

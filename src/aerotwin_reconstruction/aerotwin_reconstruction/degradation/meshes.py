@@ -97,14 +97,18 @@ def degrade_meshes(
     """
     field = field_of(parameters, seed)
     counts = {"given": sum(len(mesh.triangles) for mesh in meshes)}
-    kept = _cars_changed(meshes, parameters, seed)
-    counts["of_gone_cars"] = counts["given"] - sum(len(mesh.triangles) for mesh in kept)
+    retained = _cars_changed(meshes, parameters, seed)
+    counts["of_gone_cars"] = counts["given"] - sum(len(mesh.triangles) for mesh in retained)
     if parameters.ground_rise_m[1] > 0.0:
-        kept = [_risen(m, parameters, seed) if m.name.startswith("ground") else m for m in kept]
-    is_left = _left(kept, parameters, seed, counts)
-    vertices = _as_shown(np.concatenate([m.vertices_map for m in kept]), field, parameters, seed)
+        retained = [
+            _risen(m, parameters, seed) if m.name.startswith("ground") else m for m in retained
+        ]
+    is_left = _left(retained, parameters, seed, counts)
+    vertices = _as_shown(
+        np.concatenate([m.vertices_map for m in retained]), field, parameters, seed
+    )
     shown, first = [], 0
-    for mesh, left in zip(kept, is_left, strict=True):
+    for mesh, left in zip(retained, is_left, strict=True):
         last = first + len(mesh.vertices_map)
         if left.any():
             shown.append(_part(mesh, vertices[first:last], left))

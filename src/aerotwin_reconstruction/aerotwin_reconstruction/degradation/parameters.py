@@ -90,17 +90,22 @@ class DegradationParameters:
             raise ValueError("'ground_rise_m' must be least and most; exchange them")
 
 
-_BARS = {"displacement_rms_m": 0.30, "correlation_m": 100.0, "noise_m": 0.05, "hole_share": 0.05}
+_THRESHOLDS = {
+    "displacement_rms_m": 0.30,
+    "correlation_m": 100.0,
+    "noise_m": 0.05,
+    "hole_share": 0.05,
+}
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "none": {},
     # The case whose floor the bars of virtual teach and repeat are relative to.
-    "warp_30cm": _BARS,
+    "warp_30cm": _THRESHOLDS,
     # The noise of the radiance fields that VirT&R reports beside photogrammetry's 5 cm.
-    "radiance_field": {**_BARS, "noise_m": 0.15, "smoothing_m": 0.3},
-    "canopy": {**_BARS, "covered_loss": 0.9},
+    "radiance_field": {**_THRESHOLDS, "noise_m": 0.15, "smoothing_m": 0.3},
+    "canopy": {**_THRESHOLDS, "covered_loss": 0.9},
     # Taught in one season and driven in another: 5 to 30 cm of growth, half of the cars changed.
-    "season": {**_BARS, "ground_rise_m": [0.05, 0.30], "cars_changed_share": 0.5},
+    "season": {**_THRESHOLDS, "ground_rise_m": [0.05, 0.30], "cars_changed_share": 0.5},
 }
 
 

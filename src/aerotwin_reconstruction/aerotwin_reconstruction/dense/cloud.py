@@ -10,9 +10,9 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import invert_transform, transform_points
 from aerotwin_core.threads import default_thread_count, run_tasks
-from aerotwin_reconstruction.bundle.align import Alignment, Report
+from aerotwin_reconstruction.bundle.align import PhotoAlignment, Report
 from aerotwin_reconstruction.bundle.features import read_picture
-from aerotwin_reconstruction.dense.fusion import DenseCloud, SeenPoints, fuse
+from aerotwin_reconstruction.dense.fusion import DenseCloud, VisiblePoints, fuse
 from aerotwin_reconstruction.dense.kernels import agreed_depths, confirm, inverse_depths
 from aerotwin_reconstruction.dense.neighbours import (
     choose_neighbours,
@@ -44,7 +44,7 @@ class DepthMaps:
 
 
 def reconstruct_cloud(
-    alignment: Alignment,
+    alignment: PhotoAlignment,
     maps: DepthMaps,
     parameters: DenseParameters,
     *,
@@ -60,7 +60,7 @@ def reconstruct_cloud(
     shared = shared_tracks(alignment)
     done: list[int] = []
 
-    def points_of(k: int) -> SeenPoints:
+    def points_of(k: int) -> VisiblePoints:
         part = _confirmed_points(alignment, maps, shared, k, parameters)
         done.append(k)
         report("fusion", len(done) / (len(maps.depth) + 1))
@@ -83,7 +83,7 @@ def reconstruct_cloud(
 
 
 def depth_maps(
-    alignment: Alignment,
+    alignment: PhotoAlignment,
     shared: np.ndarray,
     parameters: DenseParameters,
     *,
@@ -113,7 +113,7 @@ def depth_maps(
     return DepthMaps(depth=depth, colours=colours, K=K)
 
 
-def _pictures(alignment: Alignment, scale: float) -> tuple[list[np.ndarray], np.ndarray]:
+def _pictures(alignment: PhotoAlignment, scale: float) -> tuple[list[np.ndarray], np.ndarray]:
     """Return all pictures shrunk and without distortion, and their intrinsic matrix."""
     tag = alignment.photos[0].tag
     size = (round(tag.width_px * scale), round(tag.height_px * scale))
@@ -172,27 +172,27 @@ def contrast(grey: np.ndarray, block_px: int) -> np.ndarray:
 
 
 def _confirmed_points(
-    alignment: Alignment,
+    alignment: PhotoAlignment,
     maps: DepthMaps,
     shared: np.ndarray,
     k: int,
     parameters: DenseParameters,
-) -> SeenPoints:
+) -> VisiblePoints:
     """Return the points of one depth map that other pictures show too."""
     T = alignment.T_map_optical
     others = np.argsort(-shared[k], kind="stable")[:_CONFIRMED_BY]
     others = others[shared[k, others] > 0]
     T_other_k = np.stack([invert_transform(T[j]) @ T[k] for j in others])
     K_inverse = np.linalg.inv(maps.K)
-    is_kept = np.empty(maps.depth[k].shape, np.uint8)
+    is_retained = np.empty(maps.depth[k].shape, np.uint8)
     confirm(
         maps.depth[k], K_inverse, T_other_k, maps.depth[others], maps.K,
-        parameters.depth_tolerance, parameters.n_confirming, parameters.pixel_step, is_kept,
+        parameters.depth_tolerance, parameters.n_confirming, parameters.pixel_step, is_retained,
     )  # fmt: skip
-    v, u = np.nonzero(is_kept)
+    v, u = np.nonzero(is_retained)
     rays = np.column_stack([u, v, np.ones(len(u))]) @ K_inverse.T
     points = transform_points(T[k], rays * maps.depth[k][v, u, None])
-    return SeenPoints(
+    return VisiblePoints(
         points=points.astype(np.float32),
         colours=maps.colours[k][v, u],
         towards=T[k, :3, 3].astype(np.float32),

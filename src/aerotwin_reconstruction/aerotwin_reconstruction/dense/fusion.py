@@ -36,7 +36,7 @@ class DenseCloud:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeenPoints:
+class VisiblePoints:
     """Points of one picture.
 
     Attributes
@@ -54,7 +54,7 @@ class SeenPoints:
 
 
 def fuse(
-    parts: Sequence[SeenPoints],
+    parts: Sequence[VisiblePoints],
     *,
     voxel_m: float,
     fewest_points: int,
@@ -86,15 +86,15 @@ def fuse(
     order = np.argsort(key, kind="stable")
     starts = np.flatnonzero(np.diff(key[order], prepend=-1))
     count = np.diff(np.append(starts, len(order)))
-    is_kept = count >= fewest_points
+    is_retained = count >= fewest_points
     if least_share > 0.0:
-        is_kept &= count >= least_share * _fullest_around(cell[order[starts]], count)
-    if not is_kept.any():
+        is_retained &= count >= least_share * _fullest_around(cell[order[starts]], count)
+    if not is_retained.any():
         raise ValueError(f"no cell of {voxel_m:g} m holds {fewest_points} points")
 
     def means(values: np.ndarray) -> np.ndarray:
         sums = np.add.reduceat(values[order], starts, axis=0, dtype=np.float64)
-        return sums[is_kept] / count[is_kept, None]
+        return sums[is_retained] / count[is_retained, None]
 
     mean = means(points)
     colours = means(np.concatenate([part.colours for part in parts]))
@@ -138,6 +138,6 @@ def fitted_normals(points: np.ndarray, towards: np.ndarray, *, n_neighbours: int
     return normals
 
 
-def _directions(part: SeenPoints) -> np.ndarray:
+def _directions(part: VisiblePoints) -> np.ndarray:
     away = part.towards - part.points
     return away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)

@@ -4,7 +4,7 @@
 
 import numpy as np
 
-from aerotwin_reconstruction.bundle.align import Alignment
+from aerotwin_reconstruction.bundle.align import PhotoAlignment
 from aerotwin_reconstruction.dense.parameters import DenseParameters
 
 _FEWEST_SHARED = 15
@@ -12,7 +12,7 @@ _ACROSS = np.sin(np.radians(50.0))
 _DEGREES_LIKE_A_FACTOR_OF_TWO = 12.0
 
 
-def shared_tracks(alignment: Alignment) -> np.ndarray:
+def shared_tracks(alignment: PhotoAlignment) -> np.ndarray:
     """Return how many points each two pictures both show, (k, k)."""
     from scipy.sparse import csr_matrix
 
@@ -26,7 +26,7 @@ def shared_tracks(alignment: Alignment) -> np.ndarray:
     return shared
 
 
-def depth_ranges(alignment: Alignment) -> np.ndarray:
+def depth_ranges(alignment: PhotoAlignment) -> np.ndarray:
     """Return nearest, median and farthest depth of each picture's points, (k, 3) [m].
 
     NaN where a picture has none. The ends are the 1st and the 99th of a hundred: single tracks may
@@ -42,7 +42,7 @@ def depth_ranges(alignment: Alignment) -> np.ndarray:
 
 
 def choose_neighbours(
-    alignment: Alignment,
+    alignment: PhotoAlignment,
     shared: np.ndarray,
     median_depth_m: np.ndarray,
     parameters: DenseParameters,

@@ -9,7 +9,7 @@ one; those that no picture shows take the colours around them.
 import cv2
 import numpy as np
 
-from aerotwin_reconstruction.bundle.align import Alignment, Report
+from aerotwin_reconstruction.bundle.align import PhotoAlignment, Report
 from aerotwin_reconstruction.dense.cloud import DepthMaps
 from aerotwin_reconstruction.surface.heights import filled_heights
 from aerotwin_reconstruction.surface.parameters import SurfaceParameters
@@ -20,7 +20,7 @@ from aerotwin_worlds.holes import fill_holes
 
 def ortho_colours(
     heights: Raster,
-    alignment: Alignment,
+    alignment: PhotoAlignment,
     maps: DepthMaps,
     parameters: SurfaceParameters,
     *,
@@ -31,7 +31,7 @@ def ortho_colours(
     Parameters
     ----------
     heights : Raster
-    alignment : Alignment
+    alignment : PhotoAlignment
     maps : DepthMaps
         Depths tell what hides what; colours are those of the pictures at their size.
     parameters : SurfaceParameters

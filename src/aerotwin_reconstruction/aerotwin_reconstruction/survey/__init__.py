@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from aerotwin_reconstruction.survey.camera import SurveyCamera
     from aerotwin_reconstruction.survey.flight import (
         GNSS_PRESETS,
+        CapturedShot,
+        ExifGnssNoise,
         FlownTrack,
         GimbalErrors,
-        GnssNoise,
-        TakenShot,
         fly_shots,
         shots_of_flight,
     )
@@ -26,16 +26,16 @@ else:
 
 __all__ = [
     "GNSS_PRESETS",
+    "CapturedShot",
+    "ExifGnssNoise",
     "FlightLimits",
     "FlownTrack",
     "GimbalErrors",
-    "GnssNoise",
     "PatternParameters",
     "Photo",
     "PhotoTag",
     "Shot",
     "SurveyCamera",
-    "TakenShot",
     "fly_shots",
     "mission_text",
     "plan_shots",

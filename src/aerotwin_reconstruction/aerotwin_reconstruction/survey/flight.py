@@ -31,7 +31,7 @@ _BETWEEN_S = 2.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class GnssNoise:
+class ExifGnssNoise:
     """Errors of the positions in EXIF."""
 
     horizontal_m: float = parameter(
@@ -90,12 +90,12 @@ class FlownTrack:
     stamps_s: np.ndarray
     p_map_body: np.ndarray
     yaw: np.ndarray
-    p_map_told: np.ndarray
-    yaw_told: np.ndarray
+    p_map_reported: np.ndarray
+    yaw_reported: np.ndarray
 
 
 @dataclass(frozen=True, kw_only=True)
-class TakenShot:
+class CapturedShot:
     """A picture that was taken.
 
     Attributes
@@ -112,7 +112,7 @@ class TakenShot:
 
     T_map_optical: np.ndarray
     p_map_gnss: np.ndarray
-    R_map_optical_told: np.ndarray
+    R_map_optical_reported: np.ndarray
     stamp_s: float
 
 
@@ -127,11 +127,11 @@ def camera_rotation(yaw: float, pitch_down: float, roll: float = 0.0) -> np.ndar
 def fly_shots(
     shots: Sequence[Shot],
     gimbal: GimbalErrors,
-    gnss: GnssNoise,
+    gnss: ExifGnssNoise,
     *,
     seed: int,
     missed_m: float = MISSED_M,
-) -> list[TakenShot]:
+) -> list[CapturedShot]:
     """Return the pictures of a flight that misses its plan by seeded random amounts.
 
     Errors of successive pictures are independent: pictures are a second or more apart, longer
@@ -141,7 +141,7 @@ def fly_shots(
     ----------
     shots : sequence of Shot
     gimbal : GimbalErrors
-    gnss : GnssNoise
+    gnss : ExifGnssNoise
     seed : int
     missed_m : float
         Standard deviation from the planned place, in each axis [m].
@@ -154,8 +154,13 @@ def fly_shots(
 
 
 def shots_of_flight(
-    shots: Sequence[Shot], track: FlownTrack, gimbal: GimbalErrors, gnss: GnssNoise, *, seed: int
-) -> list[TakenShot]:
+    shots: Sequence[Shot],
+    track: FlownTrack,
+    gimbal: GimbalErrors,
+    gnss: ExifGnssNoise,
+    *,
+    seed: int,
+) -> list[CapturedShot]:
     """Return the pictures of a flight: taken where it was when it believed to be at each place.
 
     The camera sits at the body's origin. Its gimbal takes out roll and pitch of the vehicle and
@@ -167,7 +172,7 @@ def shots_of_flight(
         What was planned, in the order of the flight.
     track : FlownTrack
     gimbal : GimbalErrors
-    gnss : GnssNoise
+    gnss : ExifGnssNoise
     seed : int
 
     Raises
@@ -196,8 +201,8 @@ def trigger(shots: Sequence[Shot], track: FlownTrack) -> np.ndarray:
     fired = np.zeros(len(shots), np.int64)
     last = -1
     for n, shot in enumerate(shots):
-        away = np.linalg.norm(track.p_map_told[last + 1 :] - shot.p_map, axis=1)
-        turned = np.cos(track.yaw_told[last + 1 :] - shot.yaw)
+        away = np.linalg.norm(track.p_map_reported[last + 1 :] - shot.p_map, axis=1)
+        turned = np.cos(track.yaw_reported[last + 1 :] - shot.yaw)
         suits = (away < REACH_M) & (turned > np.cos(np.radians(AIMED_DEG)))
         if not suits.any():
             x, y, z = shot.p_map
@@ -219,7 +224,7 @@ class _Camera:
     def __init__(
         self,
         gimbal: GimbalErrors,
-        gnss: GnssNoise,
+        gnss: ExifGnssNoise,
         rng: np.random.Generator,
         missed_m: float = 0.0,
     ) -> None:
@@ -227,13 +232,13 @@ class _Camera:
         self._bias = rng.normal(0.0, gnss.bias_m, 3)
         self._spread = np.array([gnss.horizontal_m, gnss.horizontal_m, gnss.vertical_m])
 
-    def take(self, shot: Shot, p_map: np.ndarray, yaw: float, stamp_s: float) -> TakenShot:
+    def take(self, shot: Shot, p_map: np.ndarray, yaw: float, stamp_s: float) -> CapturedShot:
         R = camera_rotation(yaw, shot.pitch_down) @ self._turn(self._gimbal.held_deg)
         p = p_map + self._rng.normal(0.0, self._missed_m, 3)
-        return TakenShot(
+        return CapturedShot(
             T_map_optical=make_transform(R, p),
             p_map_gnss=p + self._bias + self._rng.normal(0.0, self._spread),
-            R_map_optical_told=R @ self._turn(self._gimbal.told_deg),
+            R_map_optical_reported=R @ self._turn(self._gimbal.told_deg),
             stamp_s=stamp_s,
         )
 

@@ -74,11 +74,11 @@ def mission_text(shots: Sequence[Shot], limits: FlightLimits, start_p_map: np.nd
 
 def turning_shots(shots: Sequence[Shot]) -> list[Shot]:
     """Return the shots at which the path bends or the heading changes, the ends included."""
-    kept = [shots[0]]
+    retained = [shots[0]]
     for before, here, after in zip(shots, shots[1:], shots[2:], strict=False):
         step = np.subtract(after.p_map, before.p_map)
         away = np.subtract(here.p_map, before.p_map)
         off = np.linalg.norm(np.cross(step, away)) / max(float(np.linalg.norm(step)), 1e-9)
         if off > _STRAIGHT_M or here.line != before.line or here.line != after.line:
-            kept.append(here)
-    return [*kept, shots[-1]] if len(shots) > 1 else kept
+            retained.append(here)
+    return [*retained, shots[-1]] if len(shots) > 1 else retained

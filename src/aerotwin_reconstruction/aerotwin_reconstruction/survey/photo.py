@@ -200,17 +200,17 @@ def _focal_px(details: dict, size: tuple[int, int]) -> float | None:
 
 def _xmp(tag: PhotoTag) -> str:
     """Return the packet in the words of DJI's cameras, which photogrammetry tools read."""
-    words = {}
+    arguments = {}
     if tag.R_enu_optical is not None:
         yaw, pitch, roll = gimbal_angles_deg(tag.R_enu_optical)
-        words = {
+        arguments = {
             "GimbalYawDegree": f"{wrap_deg(yaw):+.4f}",
             "GimbalPitchDegree": f"{pitch:+.4f}",
             "GimbalRollDegree": f"{roll:+.4f}",
         }
     if tag.vertical_m is not None:
-        words["RtkStdHgt"] = f"{tag.vertical_m:.4f}"
-    attributes = " ".join(f'drone-dji:{name}="{value}"' for name, value in words.items())
+        arguments["RtkStdHgt"] = f"{tag.vertical_m:.4f}"
+    attributes = " ".join(f'drone-dji:{name}="{value}"' for name, value in arguments.items())
     return (
         '<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF '
         'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" '

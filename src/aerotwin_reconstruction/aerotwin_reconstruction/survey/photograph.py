@@ -12,10 +12,10 @@ from aerotwin_core.cli import write_json
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import to_mapping
 from aerotwin_reconstruction.survey.camera import SurveyCamera
-from aerotwin_reconstruction.survey.flight import GnssNoise, TakenShot
+from aerotwin_reconstruction.survey.flight import CapturedShot, ExifGnssNoise
 from aerotwin_reconstruction.survey.folder import IMAGES, RECORD, TRUTH, write_poses
 from aerotwin_reconstruction.survey.photo import PhotoTag, write_photo
-from aerotwin_rendering import Rasteriser, View
+from aerotwin_rendering import CameraView, Rasteriser
 from aerotwin_worlds import World
 
 _TAKE_OFF = datetime.datetime(2026, 6, 1, 10, 0, 0)  # a date of its own: no clock is asked
@@ -23,9 +23,9 @@ _TAKE_OFF = datetime.datetime(2026, 6, 1, 10, 0, 0)  # a date of its own: no clo
 
 def photograph(
     world: World,
-    taken: Sequence[TakenShot],
+    taken: Sequence[CapturedShot],
     camera: SurveyCamera,
-    gnss: GnssNoise,
+    gnss: ExifGnssNoise,
     folder: Path,
     *,
     record: dict,
@@ -38,7 +38,7 @@ def photograph(
     world : World
     taken : sequence of TakenShot
     camera : SurveyCamera
-    gnss : GnssNoise
+    gnss : ExifGnssNoise
         What the receiver tells of its own error.
     folder : Path
     record : dict
@@ -51,7 +51,9 @@ def photograph(
     lens = camera.model_camera()
     names = []
     for i, shot in enumerate(taken):
-        view = View(camera=lens, T_map_optical=shot.T_map_optical, encoding="rgb8", depth=False)
+        view = CameraView(
+            camera=lens, T_map_optical=shot.T_map_optical, encoding="rgb8", depth=False
+        )
         image = rasteriser.render([view])[0].image
         assert image is not None
         names.append(f"shot_{i:04d}.jpg")
@@ -65,7 +67,7 @@ def photograph(
 
 
 def _tag(
-    shot: TakenShot, camera: SurveyCamera, gnss: GnssNoise, plane: LocalTangentPlane
+    shot: CapturedShot, camera: SurveyCamera, gnss: ExifGnssNoise, plane: LocalTangentPlane
 ) -> PhotoTag:
     latitude, longitude, altitude = plane.to_geodetic(shot.p_map_gnss)
     time = _TAKE_OFF + datetime.timedelta(seconds=shot.stamp_s)
@@ -73,7 +75,7 @@ def _tag(
         position=GeodeticPoint(latitude_deg=latitude, longitude_deg=longitude, altitude_m=altitude),
         horizontal_m=float(np.hypot(gnss.horizontal_m, gnss.bias_m)),
         vertical_m=float(np.hypot(gnss.vertical_m, gnss.bias_m)),
-        R_enu_optical=shot.R_map_optical_told,
+        R_enu_optical=shot.R_map_optical_reported,
         focal_px=camera.focal_px,
         width_px=camera.width_px,
         height_px=camera.height_px,

@@ -16,16 +16,16 @@ import numpy as np
 from aerotwin_core.frames import make_transform, transform_points
 from aerotwin_registration.coarse.field import Field, make_field
 from aerotwin_registration.coarse.protocol import CoarseProtocol
-from aerotwin_registration.coarse.sample import Sample, take_sample
+from aerotwin_registration.coarse.sample import Sample, draw_sample
 from aerotwin_registration.coarse.search import Window, distinct, refine, rotation, search
 from aerotwin_registration.coarse.verdict import (
+    CandidatePose,
     CoarseRegistration,
-    Place,
     judge,
     no_place,
     not_tried,
 )
-from aerotwin_registration.icp import IcpProtocol, Surface, align
+from aerotwin_registration.icp import AlignmentTarget, IcpProtocol, align
 
 SHIFTS_TO_ONE_SIDE = 10
 """Cells of the coarse search between no offset and the largest."""
@@ -109,7 +109,7 @@ def coarse_align(
         return not_tried(T_initial, len(source), len(target), protocol)
     source = transform_points(T_initial, source)
     cell = protocol.cell_m or _cell(source, max_offset_m)
-    sample = take_sample(source, 0.5 * cell, protocol.n_points, np.random.default_rng(seed))
+    sample = draw_sample(source, 0.5 * cell, protocol.n_points, np.random.default_rng(seed))
     target = _reachable(target, sample, max_offset_m, protocol.scale_high)
     if min(len(sample.points), len(target)) < protocol.min_points:
         return not_tried(T_initial, len(sample.points), len(target), protocol)
@@ -152,10 +152,10 @@ def _align_all(
     target: np.ndarray,
     cell: float,
     protocol: CoarseProtocol,
-) -> list[Place]:
+) -> list[CandidatePose]:
     """Align the source at each pose by ICP; leave out where it takes another scale."""
     voxel = FINE * cell
-    moving, fixed = Surface(source, voxel_m=voxel), Surface(target, voxel_m=voxel)
+    moving, fixed = AlignmentTarget(source, voxel_m=voxel), AlignmentTarget(target, voxel_m=voxel)
     choices = replace(_ICP, radius_m=cell, with_scale=protocol.seeks_scale)
     if protocol.seeks_scale:
         growth = _growth(_scales(protocol, sample.radius_m / cell))
@@ -169,7 +169,7 @@ def _align_all(
         )
         if abs(np.log(aligned.scale / pose[4])) <= choices.max_scale_change + _ROUNDING:
             place = sample.moved(aligned.S_target_source)
-            places.append(Place(registration=aligned, points=place))
+            places.append(CandidatePose(registration=aligned, points=place))
     return places
 
 

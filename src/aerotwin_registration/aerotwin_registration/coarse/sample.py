@@ -45,7 +45,7 @@ class Sample:
         return (self.points + self.middle) @ S_target_source[:3, :3].T + S_target_source[:3, 3]
 
 
-def take_sample(
+def draw_sample(
     source: np.ndarray, voxel_m: float, n_most: int, rng: np.random.Generator
 ) -> Sample:
     """Return at most n_most points of a cloud (n, 3), one in each voxel."""

@@ -144,13 +144,13 @@ def distinct(poses: np.ndarray, radius_m: float, apart_m: float, n_most: int) ->
     apart_m : float
         RMS displacement of the points below which two poses count as one [m].
     """
-    kept: list[int] = []
+    retained: list[int] = []
     for k, pose in enumerate(poses):
-        if all(displacement(pose, poses[j], radius_m) >= apart_m for j in kept):
-            kept.append(k)
-            if len(kept) == n_most:
+        if all(displacement(pose, poses[j], radius_m) >= apart_m for j in retained):
+            retained.append(k)
+            if len(retained) == n_most:
                 break
-    return np.array(kept, dtype=np.int64)
+    return np.array(retained, dtype=np.int64)
 
 
 def displacement(a: np.ndarray, b: np.ndarray, radius_m: float) -> float:

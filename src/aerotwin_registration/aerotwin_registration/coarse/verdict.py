@@ -30,7 +30,7 @@ _WAY_OUT = "if the clouds lie farther apart, give a start (--initial or --origin
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class CandidatePose:
     """A place of the source in the target.
 
     Attributes
@@ -79,7 +79,7 @@ class CoarseRegistration(Registration):
 
 
 def judge(
-    places: list[Place],
+    places: list[CandidatePose],
     sample: Sample,
     field: Field,
     cell: float,
@@ -221,7 +221,7 @@ def _blocks(points: np.ndarray, edge_m: float) -> np.ndarray:
     return np.unique(keys, axis=0, return_inverse=True)[1].ravel()
 
 
-def _is_apart(a: Place, b: Place, apart_m: float) -> bool:
+def _is_apart(a: CandidatePose, b: CandidatePose, apart_m: float) -> bool:
     return float(np.sqrt(np.mean(np.sum((a.points - b.points) ** 2, axis=1)))) >= apart_m
 
 

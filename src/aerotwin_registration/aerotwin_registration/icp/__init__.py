@@ -10,12 +10,12 @@ the judgement.
 from aerotwin_registration.icp.alignment import align
 from aerotwin_registration.icp.protocol import ICP_PRESETS, IcpProtocol
 from aerotwin_registration.icp.result import Registration
-from aerotwin_registration.icp.surface import Surface
+from aerotwin_registration.icp.surface import AlignmentTarget
 
 __all__ = [
     "ICP_PRESETS",
+    "AlignmentTarget",
     "IcpProtocol",
     "Registration",
-    "Surface",
     "align",
 ]

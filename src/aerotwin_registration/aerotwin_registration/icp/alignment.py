@@ -17,7 +17,7 @@ from aerotwin_registration.icp.protocol import ROBUST_KERNELS, IcpProtocol
 from aerotwin_registration.icp.result import Registration
 from aerotwin_registration.icp.similarity import split_scale
 from aerotwin_registration.icp.steps import Steps
-from aerotwin_registration.icp.surface import Surface
+from aerotwin_registration.icp.surface import AlignmentTarget
 from aerotwin_registration.neighbours import PairTracker
 
 _SHORT = 1e-3
@@ -25,8 +25,8 @@ _SHORT = 1e-3
 
 
 def align(
-    source: np.ndarray | Surface,
-    target: np.ndarray | Surface,
+    source: np.ndarray | AlignmentTarget,
+    target: np.ndarray | AlignmentTarget,
     *,
     T_target_source_initial: np.ndarray | None = None,
     scale_initial: float = 1.0,
@@ -37,8 +37,8 @@ def align(
 
     Parameters
     ----------
-    source, target : (n, 3), (m, 3) arrays or Surface
-        Points in their own frames [m]. A `Surface` is taken as it is: the protocol's `voxel_m`
+    source, target : (n, 3), (m, 3) arrays or AlignmentTarget
+        Points in their own frames [m]. An `AlignmentTarget` is used as it is: `voxel_m`
         and `n_neighbours` do not apply to it.
     T_target_source_initial : (4, 4) array, optional
         Start; identity by default.
@@ -88,10 +88,14 @@ def align(
     return Registration(T_target_source=T, scale=scale, **judgement)
 
 
-def _surface(cloud: np.ndarray | Surface, protocol: IcpProtocol, name: str) -> Surface:
-    if isinstance(cloud, Surface):
+def _surface(
+    cloud: np.ndarray | AlignmentTarget, protocol: IcpProtocol, name: str
+) -> AlignmentTarget:
+    if isinstance(cloud, AlignmentTarget):
         return cloud
-    return Surface(cloud, voxel_m=protocol.voxel_m, n_neighbours=protocol.n_neighbours, name=name)
+    return AlignmentTarget(
+        cloud, voxel_m=protocol.voxel_m, n_neighbours=protocol.n_neighbours, name=name
+    )
 
 
 def _start(T: np.ndarray | None, scale: float) -> np.ndarray:
@@ -113,8 +117,8 @@ def _shift(vector: np.ndarray) -> np.ndarray:
 
 
 def _iterate(
-    source: Surface,
-    target: Surface,
+    source: AlignmentTarget,
+    target: AlignmentTarget,
     S: np.ndarray,
     protocol: IcpProtocol,
     on_iteration: Callable[[int, float], None] | None,

@@ -13,14 +13,18 @@ from aerotwin_registration.icp.protocol import IcpProtocol
 from aerotwin_registration.icp.result import Registration
 from aerotwin_registration.icp.rivals import best_rival
 from aerotwin_registration.icp.similarity import motion_of, split_scale
-from aerotwin_registration.icp.surface import Surface
+from aerotwin_registration.icp.surface import AlignmentTarget
 
 LEAST_VARIANCE = 1e-12
 """Of a residual [m^2]: clouds without noise are not known better than to a micrometre."""
 
 
 def judged(
-    source: Surface, target: Surface, S_start: np.ndarray, last: Iterate, protocol: IcpProtocol
+    source: AlignmentTarget,
+    target: AlignmentTarget,
+    S_start: np.ndarray,
+    last: Iterate,
+    protocol: IcpProtocol,
 ) -> dict[str, Any]:
     """Return all that a `Registration` says but the transform."""
     source, target = source.smooth, target.smooth
@@ -43,7 +47,7 @@ def judged(
     return facts if evidence is None else {**facts, **_borne_out(evidence, target, pairs.n)}
 
 
-def _borne_out(evidence: Evidence, target: Surface, n_pairs: int) -> dict[str, Any]:
+def _borne_out(evidence: Evidence, target: AlignmentTarget, n_pairs: int) -> dict[str, Any]:
     variance = max(evidence.surface_rmse_m**2, LEAST_VARIANCE)
     has_surface = np.isfinite(variance)
     return {
@@ -56,8 +60,8 @@ def _borne_out(evidence: Evidence, target: Surface, n_pairs: int) -> dict[str, A
 
 
 def _checks(
-    source: Surface,
-    target: Surface,
+    source: AlignmentTarget,
+    target: AlignmentTarget,
     S_start: np.ndarray,
     last: Iterate,
     protocol: IcpProtocol,
@@ -97,7 +101,7 @@ def _about_pairs(last: Iterate, protocol: IcpProtocol) -> Iterator[str]:
 
 
 def _about_drift(
-    source: Surface, S_start: np.ndarray, last: Iterate, protocol: IcpProtocol
+    source: AlignmentTarget, S_start: np.ndarray, last: Iterate, protocol: IcpProtocol
 ) -> Iterator[str]:
     shift, turn = motion_of(last.S @ np.linalg.inv(S_start), source.points, S_start)
     if shift > protocol.max_shift_m or turn > protocol.max_turn_deg:
@@ -114,7 +118,7 @@ def _about_drift(
 
 
 def _about_rivals(
-    source: Surface, target: Surface, last: Iterate, protocol: IcpProtocol
+    source: AlignmentTarget, target: AlignmentTarget, last: Iterate, protocol: IcpProtocol
 ) -> Iterator[str]:
     rival = best_rival(source, target, last.S, protocol)
     if rival is not None and rival.lead > protocol.max_rival_lead:

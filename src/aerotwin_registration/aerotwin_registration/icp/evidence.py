@@ -14,7 +14,7 @@ from scipy.linalg import eigh
 
 from aerotwin_core.frames import transform_points
 from aerotwin_registration.icp.similarity import split_scale
-from aerotwin_registration.icp.surface import N_SAMPLES, Surface
+from aerotwin_registration.icp.surface import N_SAMPLES, AlignmentTarget
 from aerotwin_registration.observability import OpenDirection, open_directions
 
 LARGEST_RESIDUAL = 2.0
@@ -68,14 +68,23 @@ class _Sample:
 
 
 def explained_share(
-    source: Surface, target: Surface, S: np.ndarray, radius_m: float, places: np.ndarray
+    source: AlignmentTarget,
+    target: AlignmentTarget,
+    S: np.ndarray,
+    radius_m: float,
+    places: np.ndarray,
 ) -> float:
     """Return the share of the source's points at some places that S (4, 4) explains."""
     return float(np.sum(_sampled(source, target, S, radius_m, places).is_explained) / len(places))
 
 
 def evidence_of(
-    source: Surface, target: Surface, S: np.ndarray, radius_m: float, *, with_scale: bool = False
+    source: AlignmentTarget,
+    target: AlignmentTarget,
+    S: np.ndarray,
+    radius_m: float,
+    *,
+    with_scale: bool = False,
 ) -> Evidence | None:
     """Return what a sample of the source says about S (4, 4); None without pairs."""
     places = source.sample(N_SAMPLES)
@@ -104,7 +113,11 @@ def evidence_of(
 
 
 def _sampled(
-    source: Surface, target: Surface, S: np.ndarray, radius_m: float, places: np.ndarray
+    source: AlignmentTarget,
+    target: AlignmentTarget,
+    S: np.ndarray,
+    radius_m: float,
+    places: np.ndarray,
 ) -> _Sample:
     moved = transform_points(S, source.points[places])
     index = target.tree.nearest(moved, 1, limit_m=radius_m)[1][:, 0]

@@ -15,7 +15,7 @@ from aerotwin_registration.icp.evidence import explained_share
 from aerotwin_registration.icp.protocol import IcpProtocol
 from aerotwin_registration.icp.similarity import step_about
 from aerotwin_registration.icp.steps import Steps
-from aerotwin_registration.icp.surface import Surface
+from aerotwin_registration.icp.surface import AlignmentTarget
 from aerotwin_registration.neighbours import PairTracker
 
 N_POINTS = 800
@@ -48,7 +48,7 @@ class Rival:
 
 
 def best_rival(
-    source: Surface, target: Surface, S: np.ndarray, protocol: IcpProtocol
+    source: AlignmentTarget, target: AlignmentTarget, S: np.ndarray, protocol: IcpProtocol
 ) -> Rival | None:
     """Return the best answer that is not S (4, 4), found from S itself and from around it.
 
@@ -88,8 +88,8 @@ def _distance(points: np.ndarray, others: np.ndarray) -> float:
 
 
 def _found(
-    part: Surface,
-    target: Surface,
+    part: AlignmentTarget,
+    target: AlignmentTarget,
     S: np.ndarray,
     protocol: IcpProtocol,
     here: np.ndarray,

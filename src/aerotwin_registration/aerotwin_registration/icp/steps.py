@@ -7,7 +7,7 @@ import numpy as np
 from aerotwin_core.threads import run_ranges
 from aerotwin_registration.icp.protocol import ROBUST_KERNELS, IcpProtocol
 from aerotwin_registration.icp.similarity import fit_moments, split_scale, step_about
-from aerotwin_registration.icp.surface import Surface
+from aerotwin_registration.icp.surface import AlignmentTarget
 from aerotwin_registration.neighbours import Pairs
 
 _DAMPING = 1e-9
@@ -33,7 +33,9 @@ class Steps:
         Length of the last Gauss-Newton step before it was shortened [m].
     """
 
-    def __init__(self, protocol: IcpProtocol, source: Surface, target: Surface) -> None:
+    def __init__(
+        self, protocol: IcpProtocol, source: AlignmentTarget, target: AlignmentTarget
+    ) -> None:
         self._protocol = protocol
         self._source, self._target = source, target
         self._previous, self._gain = np.zeros(7), 1.0

@@ -17,7 +17,7 @@ N_NEIGHBOURS_JUDGED = 20
 """With fewer, the normals along the rings of a lidar are too noisy to speak against anything."""
 
 
-class Surface:
+class AlignmentTarget:
     """A cloud prepared for alignment; keep it where many clouds are aligned to one target.
 
     Parameters
@@ -117,14 +117,14 @@ class Surface:
         return np.unique(np.linspace(0, len(self) - 1, min(n, len(self))).astype(np.int64))
 
     @cached_property
-    def smooth(self) -> "Surface":
+    def smooth(self) -> "AlignmentTarget":
         """The same points with normals of as many neighbours as judging needs."""
         smooth = copy(self)
         smooth.n_neighbours = max(self.n_neighbours, N_NEIGHBOURS_JUDGED)
         smooth.normals, smooth.roughness_m = _no_normals(len(self))
         return smooth
 
-    def part(self, places: np.ndarray) -> "Surface":
+    def part(self, places: np.ndarray) -> "AlignmentTarget":
         """Return the surface at some places: fewer points, with the normals of the whole."""
         part = copy(self)
         part.tree = PointTree(self.points[places])

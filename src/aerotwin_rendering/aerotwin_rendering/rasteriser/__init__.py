@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What cameras see of textured meshes: grey or colour pictures, depth and ids.
 
-`Rasteriser` renders `View`s to `Frame`s, with compiled kernels on the CPU or, where a graphics
+`Rasteriser` renders `CameraView`s to `RenderedFrame`s, with compiled kernels on the CPU or, where a
+graphics
 card's driver answers, with OpenGL. The camera may be any `aerotwin_core.camera.CameraModel`.
 """
 
 from aerotwin_rendering.rasteriser.rasteriser import Rasteriser
-from aerotwin_rendering.rasteriser.views import Frame, View
+from aerotwin_rendering.rasteriser.views import CameraView, RenderedFrame
 
-__all__ = ["Frame", "Rasteriser", "View"]
+__all__ = ["CameraView", "Rasteriser", "RenderedFrame"]

@@ -12,9 +12,9 @@ from aerotwin_rendering.rasteriser.cull_kernels import Visible
 from aerotwin_rendering.rasteriser.fill_kernels import Scratch, make_scratch
 from aerotwin_rendering.rasteriser.lens import Lens, Lenses
 from aerotwin_rendering.rasteriser.mipmaps import texture_table
-from aerotwin_rendering.rasteriser.scene import Scene, SceneStore
+from aerotwin_rendering.rasteriser.scene import RasterScene, SceneStore
 from aerotwin_rendering.rasteriser.shade_kernels import Output, Textures, render_band
-from aerotwin_rendering.rasteriser.views import Frame, View, empty_frame
+from aerotwin_rendering.rasteriser.views import CameraView, RenderedFrame, empty_frame
 
 BAND_ROWS = 60
 
@@ -25,13 +25,13 @@ class CpuRenderer:
     Parameters
     ----------
     store : SceneStore
-    scene : Scene
+    scene : RasterScene
     n_threads : int
     level_bias : float
     """
 
     def __init__(
-        self, store: SceneStore, scene: Scene, *, n_threads: int, level_bias: float
+        self, store: SceneStore, scene: RasterScene, *, n_threads: int, level_bias: float
     ) -> None:
         self._store = store
         self._n_threads = n_threads
@@ -40,11 +40,11 @@ class CpuRenderer:
         self._lenses = Lenses()
         self.set_scene(scene)
 
-    def set_scene(self, scene: Scene) -> None:
+    def set_scene(self, scene: RasterScene) -> None:
         """Render this scene from now on; frames under way are finished with the old one."""
-        self._state: tuple[Scene, dict[str, tuple]] = (scene, {})
+        self._state: tuple[RasterScene, dict[str, tuple]] = (scene, {})
 
-    def render(self, views: Sequence[View]) -> list[Frame]:
+    def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:
         """Render views; threads share the work of all of them."""
         scene, tables = self._state
         poses = [pose_record(view.T_map_optical) for view in views]
@@ -68,7 +68,8 @@ class CpuRenderer:
         return frames
 
     def _render_band(
-        self, row0: int, row1: int, visible: Visible, scene: Scene, pose: np.ndarray, view: View,
+        self, row0: int, row1: int, visible: Visible, scene: RasterScene, pose: np.ndarray,
+        view: CameraView,
         lens: Lens, textures: Textures, output: Output,
     ) -> None:  # fmt: skip
         spare = self._scratch.setdefault(view.camera.width, [])
@@ -82,7 +83,7 @@ class CpuRenderer:
         )  # fmt: skip
         spare.append(scratch)
 
-    def _textures(self, scene: Scene, tables: dict[str, tuple], encoding: str) -> Textures:
+    def _textures(self, scene: RasterScene, tables: dict[str, tuple], encoding: str) -> Textures:
         """Return the table of a scene's textures; those of the other encoding are not built."""
         encoding = "mono8" if encoding == "none" else encoding
         if encoding not in tables:
@@ -103,7 +104,7 @@ class CpuRenderer:
         return tables[encoding][0]
 
 
-def _output(frame: Frame) -> Output:
+def _output(frame: RenderedFrame) -> Output:
     image = np.empty((0, 0, 0), np.uint8) if frame.image is None else frame.image
     return Output(
         image=image.reshape(*image.shape[:2], -1) if image.size else image,

@@ -7,7 +7,7 @@ import numpy as np
 from aerotwin_rendering.rasteriser.clusters import Clusters
 from aerotwin_rendering.rasteriser.cull_kernels import Visible, find_visible
 from aerotwin_rendering.rasteriser.lens import Lens
-from aerotwin_rendering.rasteriser.views import View
+from aerotwin_rendering.rasteriser.views import CameraView
 
 
 def pose_record(T_map_optical: np.ndarray) -> np.ndarray:
@@ -16,7 +16,7 @@ def pose_record(T_map_optical: np.ndarray) -> np.ndarray:
     return np.concatenate([T[:3, :3].T.ravel(), T[:3, 3]])
 
 
-def visible_clusters(clusters: Clusters, view: View, lens: Lens) -> Visible:
+def visible_clusters(clusters: Clusters, view: CameraView, lens: Lens) -> Visible:
     """Return the clusters that a view may see, in its rows and those beside; the nearest first."""
     first, last = view.row_range
     visible = find_visible(

@@ -19,8 +19,8 @@ from aerotwin_rendering.rasteriser.cull import visible_clusters
 from aerotwin_rendering.rasteriser.cull_kernels import Visible
 from aerotwin_rendering.rasteriser.lens import Lenses
 from aerotwin_rendering.rasteriser.mipmaps import CHANNELS, Pyramid
-from aerotwin_rendering.rasteriser.scene import KeyedByIdentity, Scene, SceneStore
-from aerotwin_rendering.rasteriser.views import Frame, View
+from aerotwin_rendering.rasteriser.scene import KeyedByIdentity, RasterScene, SceneStore
+from aerotwin_rendering.rasteriser.views import CameraView, RenderedFrame
 
 _COMMAND = np.dtype(
     [(name, np.uint32) for name in ("count", "instances", "first", "base_vertex", "base_instance")]
@@ -36,25 +36,25 @@ class EglRenderer:
     Parameters
     ----------
     store : SceneStore
-    scene : Scene
+    scene : RasterScene
     level_bias : float
     """
 
-    def __init__(self, store: SceneStore, scene: Scene, *, level_bias: float) -> None:
+    def __init__(self, store: SceneStore, scene: RasterScene, *, level_bias: float) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="egl")
         self._painter = self._thread.submit(_Painter, store, level_bias).result()
         self.set_scene(scene)
 
     @staticmethod
-    def can_render(view: View) -> bool:
+    def can_render(view: CameraView) -> bool:
         """Whether a view's lens keeps straight edges straight."""
         return isinstance(view.camera, PinholeCamera)
 
-    def set_scene(self, scene: Scene) -> None:
+    def set_scene(self, scene: RasterScene) -> None:
         """Render this scene from now on."""
         self._thread.submit(self._painter.set_scene, scene).result()
 
-    def render(self, views: Sequence[View]) -> list[Frame]:
+    def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:
         """Render views one after the other."""
         return self._thread.submit(lambda: [self._painter.paint(v) for v in views]).result()
 
@@ -93,7 +93,7 @@ class _Painter:
             texture.write(np.ascontiguousarray(pyramid.level(i)), level=i - first, alignment=1)
         return texture
 
-    def set_scene(self, scene: Scene) -> None:
+    def set_scene(self, scene: RasterScene) -> None:
         """Copy the geometry to the card."""
         c = scene.clusters
         vertices = vertices_of(c)
@@ -112,7 +112,7 @@ class _Painter:
         key = 2 * scene.texture_of_mesh + scene.repeats
         self._group = key[c.mesh]
 
-    def paint(self, view: View) -> Frame:
+    def paint(self, view: CameraView) -> RenderedFrame:
         """Render one view."""
         self._gl.gc()
         outputs = ("image",) * (view.encoding != "none") + ("depth",) * view.depth
@@ -130,7 +130,7 @@ class _Painter:
         self._draw(pipeline, view, visible.cluster)
         return pipeline.read(view)
 
-    def _draw(self, pipeline: "_Pipeline", view: View, visible: np.ndarray) -> None:
+    def _draw(self, pipeline: "_Pipeline", view: CameraView, visible: np.ndarray) -> None:
         c = self._scene.clusters
         runs = _runs(np.sort(visible), self._group)
         first, last = c.triangle_start[runs[:, 0]], c.triangle_start[runs[:, 1] + 1]
@@ -198,7 +198,7 @@ class _Pipeline:
             n, dtype, _ = self._formats["image"]
             self._picture = gl.framebuffer([gl.texture(size, n, dtype=dtype)])
 
-    def set_view(self, view: View, origin: np.ndarray, bias: float, nearest: float) -> None:
+    def set_view(self, view: CameraView, origin: np.ndarray, bias: float, nearest: float) -> None:
         """Set the uniforms; the camera is given in two parts, so that no digits are lost.
 
         The 24 bits of the depth buffer are spread from ``nearest``, where anything can be seen.
@@ -231,7 +231,7 @@ class _Pipeline:
         if "image" in self._outputs:
             _write(self._soft_program, {"inverse_depth": np.array([1.0 / z_scale, inverse_far])})
 
-    def begin(self, view: View) -> None:
+    def begin(self, view: CameraView) -> None:
         """Start with nothing seen, on the wanted rows."""
         first, last = view.row_range
         self._target.use()
@@ -253,7 +253,7 @@ class _Pipeline:
             self._gl.depth_func = "1"
             self._soft.render(vertices=3)
 
-    def read(self, view: View) -> Frame:
+    def read(self, view: CameraView) -> RenderedFrame:
         """Return the targets' contents."""
         w, h = self._size
         arrays = {}
@@ -265,7 +265,7 @@ class _Pipeline:
             first, last = view.row_range
             array[:first], array[last:] = 0, 0
             arrays["ids" if name == "id" else name] = array
-        return Frame(**arrays)
+        return RenderedFrame(**arrays)
 
 
 def _write(program: Any, values: dict[str, np.ndarray]) -> None:
@@ -275,7 +275,7 @@ def _write(program: Any, values: dict[str, np.ndarray]) -> None:
             program[name].write(np.ascontiguousarray(value, np.float32))
 
 
-def _nearest(view: View, visible: Visible) -> float:
+def _nearest(view: CameraView, visible: Visible) -> float:
     """Return the least depth at which a view can see anything [m]."""
     most = float(visible.inverse_depth.max(initial=np.float32(0.0)))
     return max(view.near_m, 1.0 / most if most > 0.0 else 0.0)

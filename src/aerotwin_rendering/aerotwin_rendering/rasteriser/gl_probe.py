@@ -64,4 +64,4 @@ def has_graphics_card() -> bool:
     if not any(any(Path("/").glob(pattern[1:])) for pattern in DEVICE_FILES):
         return False
     name = opengl_renderer()
-    return name is not None and not any(word in name.lower() for word in SOFTWARE)
+    return name is not None and not any(token in name.lower() for token in SOFTWARE)

@@ -70,19 +70,19 @@ class Lenses:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._kept: dict[CameraModel, Lens] = {}
+        self._cached: dict[CameraModel, Lens] = {}
 
     def of(self, cameras: Iterable[CameraModel]) -> list[Lens]:
         """Return the lenses of a frame's cameras; call it before the threads share the work."""
-        wanted = list(cameras)
+        requested = list(cameras)
         with self._lock:
-            for camera in wanted:
+            for camera in requested:
                 # Put last those used now: the first is then the one not used for longest.
-                lens = self._kept.pop(camera, None)
-                self._kept[camera] = lens_of(camera) if lens is None else lens
-            lenses = [self._kept[camera] for camera in wanted]
-            while len(self._kept) > max(MOST_LENSES, len(set(wanted))):
-                del self._kept[next(iter(self._kept))]
+                lens = self._cached.pop(camera, None)
+                self._cached[camera] = lens_of(camera) if lens is None else lens
+            lenses = [self._cached[camera] for camera in requested]
+            while len(self._cached) > max(MOST_LENSES, len(set(requested))):
+                del self._cached[next(iter(self._cached))]
         return lenses
 
 

@@ -19,7 +19,7 @@ def read_byte(typing_context, address):
 
 
 @intrinsic
-def read_word(typing_context, address):
+def read_token(typing_context, address):
     """Return four bytes at any address as a number, the first one lowest."""
     return types.uint32(types.uint64), _reader(32)
 

@@ -18,7 +18,7 @@ from aerotwin_rendering.rasteriser.gl_probe import (
     opengl_renderer,
 )
 from aerotwin_rendering.rasteriser.scene import SceneStore
-from aerotwin_rendering.rasteriser.views import Frame, View
+from aerotwin_rendering.rasteriser.views import CameraView, RenderedFrame
 
 LEVEL_BIAS = -0.4
 
@@ -92,12 +92,12 @@ class Rasteriser:
                 " driver of the graphics card (or libegl1 and moderngl), or choose 'cpu'"
             ) from error
 
-    def render(self, views: Sequence[View]) -> list[Frame]:
+    def render(self, views: Sequence[CameraView]) -> list[RenderedFrame]:
         """Render all views of one instant; threads share the work of all of them.
 
         Parameters
         ----------
-        views : sequence of View
+        views : sequence of CameraView
 
         Returns
         -------
@@ -127,21 +127,23 @@ class Rasteriser:
         if self._egl is not None:
             self._egl.set_scene(self._scene)
 
-    def render_mono(self, camera: CameraModel, T_map_optical: np.ndarray) -> Frame:
+    def render_mono(self, camera: CameraModel, T_map_optical: np.ndarray) -> RenderedFrame:
         """Render a grey image and its depth."""
-        return self.render([View(camera=camera, T_map_optical=T_map_optical)])[0]
+        return self.render([CameraView(camera=camera, T_map_optical=T_map_optical)])[0]
 
-    def render_stereo(self, rig: StereoRig, T_map_left_optical: np.ndarray) -> tuple[Frame, Frame]:
+    def render_stereo(
+        self, rig: StereoRig, T_map_left_optical: np.ndarray
+    ) -> tuple[RenderedFrame, RenderedFrame]:
         """Render grey images and depths of a rectified pair."""
         T_left_right = np.eye(4)
         T_left_right[0, 3] = rig.baseline_m
         poses = (T_map_left_optical, T_map_left_optical @ T_left_right)
-        left, right = self.render([View(camera=rig.camera, T_map_optical=T) for T in poses])
+        left, right = self.render([CameraView(camera=rig.camera, T_map_optical=T) for T in poses])
         return left, right
 
     def render_rgb(self, camera: CameraModel, T_map_optical: np.ndarray) -> np.ndarray:
         """Render a colour picture, (h, w, 3) uint8 sRGB."""
-        view = View(camera=camera, T_map_optical=T_map_optical, encoding="rgb8", depth=False)
+        view = CameraView(camera=camera, T_map_optical=T_map_optical, encoding="rgb8", depth=False)
         image = self.render([view])[0].image
         assert image is not None
         return image
@@ -154,5 +156,5 @@ class Rasteriser:
         ]
         for encoding in ("mono8", "rgb8"):
             self.render(
-                [View(camera=c, T_map_optical=np.eye(4), encoding=encoding) for c in cameras]
+                [CameraView(camera=c, T_map_optical=np.eye(4), encoding=encoding) for c in cameras]
             )

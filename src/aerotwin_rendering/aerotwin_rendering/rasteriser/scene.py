@@ -15,7 +15,7 @@ from aerotwin_rendering.rasteriser.mipmaps import Pyramid, build_pyramid
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scene:
+class RasterScene:
     """All meshes of a moment.
 
     Attributes
@@ -57,7 +57,7 @@ class SceneStore:
             for encoding in ("mono8", "rgb8")
         }
 
-    def scene(self, meshes: Sequence[TexturedMesh]) -> Scene:
+    def scene(self, meshes: Sequence[TexturedMesh]) -> RasterScene:
         """Return the scene of these meshes; new ones are prepared."""
         if not meshes:
             raise ValueError("meshes must not be empty, got none")
@@ -65,14 +65,14 @@ class SceneStore:
         index = {key: i for i, key in enumerate(textures)}
         with self._lock:
             clusters = join_clusters(self._clusters.get_all(meshes))
-        return Scene(
+        return RasterScene(
             clusters=clusters,
             textures=tuple(textures.values()),
             texture_of_mesh=np.array([index[id(mesh.texture)] for mesh in meshes], np.int32),
             repeats=np.array([mesh.repeats for mesh in meshes]),
         )
 
-    def pyramids(self, scene: Scene, encoding: str) -> list[Pyramid]:
+    def pyramids(self, scene: RasterScene, encoding: str) -> list[Pyramid]:
         """Return the pyramids of a scene's textures; new ones are built."""
         with self._lock:
             return self._pyramids[encoding].get_all(scene.textures)

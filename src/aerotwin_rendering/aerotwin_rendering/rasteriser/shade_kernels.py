@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from aerotwin_rendering.rasteriser.fill_kernels import fill_band
-from aerotwin_rendering.rasteriser.memory import read_byte, read_word
+from aerotwin_rendering.rasteriser.memory import read_byte, read_token
 
 HORIZON_GREY = 208.0
 ZENITH_GREY = 238.0
@@ -101,8 +101,8 @@ def _colour(address, width, height, repeats, u, v):
     """Look up a level of a colour texture: red, green, blue."""
     c0, c1, upper, lower, fx, fy = _taps(repeats, width, height, u, v)
     n = np.uint64(3)
-    a0, a1 = read_word(address + n * (upper + c0)), read_word(address + n * (upper + c1))
-    b0, b1 = read_word(address + n * (lower + c0)), read_word(address + n * (lower + c1))
+    a0, a1 = read_token(address + n * (upper + c0)), read_token(address + n * (upper + c1))
+    b0, b1 = read_token(address + n * (lower + c0)), read_token(address + n * (lower + c1))
     mask, one, two = np.uint32(255), np.uint32(8), np.uint32(16)
     red = _mix(a0 & mask, a1 & mask, b0 & mask, b1 & mask, fx, fy)
     green = _mix(

@@ -14,7 +14,7 @@ NEAR_M = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
-class View:
+class CameraView:
     """A camera at a place, and what is wanted of it.
 
     Attributes
@@ -66,7 +66,7 @@ class View:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frame:
+class RenderedFrame:
     """One rendered view; what was not asked for is None.
 
     Attributes
@@ -84,7 +84,7 @@ class Frame:
     ids: np.ndarray | None = None
 
 
-def empty_frame(view: View) -> Frame:
+def empty_frame(view: CameraView) -> RenderedFrame:
     """Return the arrays that a view asks for: zero where they will not be rendered."""
     shape = (view.camera.height, view.camera.width)
     make = np.empty if view.rows is None else np.zeros
@@ -93,7 +93,7 @@ def empty_frame(view: View) -> Frame:
         "rgb8": lambda: make((*shape, 3), np.uint8),
         "none": lambda: None,
     }
-    return Frame(
+    return RenderedFrame(
         image=images[view.encoding](),
         depth=make(shape, np.float32) if view.depth else None,
         ids=make(shape, np.int32) if view.ids else None,

@@ -25,14 +25,14 @@ class FrameCollector:
 
     def __init__(self, n_expected: int) -> None:
         spread = np.linspace(0, max(0, n_expected - 1), min(N_SAMPLES, max(1, n_expected)))
-        self._wanted = set(spread.astype(int).tolist())
+        self._requested = set(spread.astype(int).tolist())
         self._stamps: list[int] = []
         self._awaited: set[int] = set()
         self.samples: list[tuple[int, Any]] = []
 
     def add(self, cdr: bytes, msgtype: str) -> None:
         """Take the next frame."""
-        if len(self._stamps) in self._wanted and msgtype == IMAGE:
+        if len(self._stamps) in self._requested and msgtype == IMAGE:
             self.samples.append((len(self._stamps), deserialize(cdr, msgtype)))
         self._stamps.append(header_stamp_ns(cdr))
         self._awaited.add(self._stamps[-1] // SAME_FRAME_NS)

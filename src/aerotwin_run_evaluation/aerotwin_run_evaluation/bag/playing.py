@@ -121,28 +121,28 @@ def plan_playing(
     held = {name: kind for name, kind in topics.items() if counts.get(name, 0) > 0}
     for name in (*renames.values(), *only, *filter(None, (frames,))):
         _require(name in held, name, held)
-    wanted = dict(renames)
+    requested = dict(renames)
     held_back: dict[str, str] = {}
     if slam == EXTERNAL:
         truths = {topic for topic in (roles.truth, truth) if topic in held}
         held_back = _reasons(held, truths, {*renames.values(), *only}, only, outputs)
         for name in held:
-            if name not in held_back and name not in wanted.values():
-                wanted.setdefault(name, name)
+            if name not in held_back and name not in requested.values():
+                requested.setdefault(name, name)
     else:
         for name, source in _needed(slam, roles).items():
-            _require(name in wanted or source is not None, f"topic for {name}", held)
-            wanted.setdefault(name, source or "")
+            _require(name in requested or source is not None, f"topic for {name}", held)
+            requested.setdefault(name, source or "")
         if TF_STATIC in held:
-            wanted.setdefault(TF_STATIC, TF_STATIC)
-    frames = frames or _frames(slam, roles, wanted)
+            requested.setdefault(TF_STATIC, TF_STATIC)
+    frames = frames or _frames(slam, roles, requested)
     return PlayPlan(
         topics=tuple(
             PlayedTopic(source=source, name=name, msgtype=held[source], qos=_qos(source, qos))
-            for name, source in sorted(wanted.items())
+            for name, source in sorted(requested.items())
         ),
         frames=frames,
-        gate=_gate(frames, roles, wanted),
+        gate=_gate(frames, roles, requested),
         held_back=held_back,
     )
 
@@ -176,22 +176,22 @@ def _reasons(
     return {name: why for name, why in sorted(reasons.items()) if name not in named}
 
 
-def _frames(slam: str, roles: BagRoles, wanted: Mapping[str, str]) -> str | None:
+def _frames(slam: str, roles: BagRoles, requested: Mapping[str, str]) -> str | None:
     by_name = {
-        STEREO_ODOMETRY: wanted.get("/stereo/left/image_raw"),
-        KISS_ICP: wanted.get("/lidar/points"),
+        STEREO_ODOMETRY: requested.get("/stereo/left/image_raw"),
+        KISS_ICP: requested.get("/lidar/points"),
     }
     found = by_name.get(slam) or roles.frames
-    return found if found in wanted.values() else None
+    return found if found in requested.values() else None
 
 
-def _gate(frames: str | None, roles: BagRoles, wanted: Mapping[str, str]) -> str | None:
-    right = wanted.get("/stereo/right/image_raw") or roles.right
+def _gate(frames: str | None, roles: BagRoles, requested: Mapping[str, str]) -> str | None:
+    right = requested.get("/stereo/right/image_raw") or roles.right
     is_of_pair = frames is not None and frames in (
         roles.left,
-        wanted.get("/stereo/left/image_raw"),
+        requested.get("/stereo/left/image_raw"),
     )
-    return right if is_of_pair and right in wanted.values() else frames
+    return right if is_of_pair and right in requested.values() else frames
 
 
 def _qos(source: str, qos: Mapping[str, RecordedQos]) -> RecordedQos:

@@ -11,7 +11,7 @@ from aerotwin_core.bag import BagReader, PoseTopic
 from aerotwin_core.messages import stamp_ns
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_run_evaluation.bag.roles import TF_MESSAGE
-from aerotwin_trajectory_evaluation.slam_poses import take_poses
+from aerotwin_trajectory_evaluation.slam_poses import select_poses
 
 Span = tuple[int, int]
 """First and last stamp of what is judged [ns]."""
@@ -23,7 +23,7 @@ def within(found: PoseTopic, span: Span | None) -> PoseTopic:
     if span is None:
         return found
     stamps = found.trajectory.stamps_ns
-    return take_poses(found, (stamps >= span[0]) & (stamps <= span[1]))
+    return select_poses(found, (stamps >= span[0]) & (stamps <= span[1]))
 
 
 def truth_within(truth: Trajectory, span: Span | None) -> Trajectory:

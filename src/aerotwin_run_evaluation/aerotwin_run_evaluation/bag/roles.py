@@ -17,12 +17,12 @@ IMAGE, CLOUD = "sensor_msgs/msg/Image", "sensor_msgs/msg/PointCloud2"
 CAMERA_INFO, TF_MESSAGE = "sensor_msgs/msg/CameraInfo", "tf2_msgs/msg/TFMessage"
 TRUTH, SLAM_ODOM, SLAM_MAP = "/truth/odom", "/slam/odom", "/slam/map"
 _PREFERRED = (TRUTH, SLAM_ODOM, SLAM_MAP, "/stereo/left/image_raw", "/lidar/points")
-_TRUTH_WORDS = ("truth", "gt", "groundtruth", "vicon", "mocap", "optitrack", "vrpn", "leica")
-_ESTIMATE_WORDS = ("slam", "odom", "odometry", "vio", "vo", "lio", "estimate", "estimated", "pose")
+_TRUTH_TOKENS = ("truth", "gt", "groundtruth", "vicon", "mocap", "optitrack", "vrpn", "leica")
+_ESTIMATE_TOKENS = ("slam", "odom", "odometry", "vio", "vo", "lio", "estimate", "estimated", "pose")
 _NO_ESTIMATE = ("command", "cmd", "setpoint", "goal", "target", "desired", "autopilot", "external")
 _NO_SIGHT = ("depth", "disparity", "mask", "label", "semantic", "confidence")
-_MAP_WORDS = ("map", "dense", "global")
-_NO_SCAN = (*_MAP_WORDS, "cloud_registered", "filtered", "keypoints", "features")
+_MAP_TOKENS = ("map", "dense", "global")
+_NO_SCAN = (*_MAP_TOKENS, "cloud_registered", "filtered", "keypoints", "features")
 _SIDES = (
     ("left", "right"),
     ("infra1", "infra2"),
@@ -99,17 +99,17 @@ def find_roles(topics: Mapping[str, str], counts: Mapping[str, int]) -> BagRoles
     left, right = _cameras(held)
     clouds = _of_type(held, (CLOUD,))
     poses = _of_type(held, POSE_TYPES)
-    truths = [name for name in poses if _has_word(name, _TRUTH_WORDS)]
-    others = [name for name in poses if name not in truths and not _has_word(name, _NO_ESTIMATE)]
+    truths = [name for name in poses if _has_token(name, _TRUTH_TOKENS)]
+    others = [name for name in poses if name not in truths and not _has_token(name, _NO_ESTIMATE)]
     return BagRoles(
         left=left,
         right=right,
         left_info=_info(held, left),
         right_info=_info(held, right),
-        lidar=_first(name for name in clouds if not _has_word(name, _NO_SCAN)),
+        lidar=_first(name for name in clouds if not _has_token(name, _NO_SCAN)),
         truth=_first(truths),
-        estimates=tuple(name for name in others if _has_word(name, _ESTIMATE_WORDS)),
-        map=_first(name for name in clouds if _has_word(name, _MAP_WORDS)),
+        estimates=tuple(name for name in others if _has_token(name, _ESTIMATE_TOKENS)),
+        map=_first(name for name in clouds if _has_token(name, _MAP_TOKENS)),
     )
 
 
@@ -135,7 +135,7 @@ def _first_namespace(topic: str) -> str:
     return first if rest else ""
 
 
-def parse_renames(words: Iterable[str]) -> dict[str, str]:
+def parse_renames(tokens: Iterable[str]) -> dict[str, str]:
     """Return topic of the bag by the name under which it is played, from NAME:=TOPIC words.
 
     Raises
@@ -144,10 +144,10 @@ def parse_renames(words: Iterable[str]) -> dict[str, str]:
         If a word reads otherwise.
     """
     renames: dict[str, str] = {}
-    for word in words:
-        name, separator, source = word.partition(":=")
+    for token in tokens:
+        name, separator, source = token.partition(":=")
         if not separator or not name or not source:
-            raise UserError(f"--topic: expected NAME:=TOPIC_OF_THE_BAG, found '{word}'")
+            raise UserError(f"--topic: expected NAME:=TOPIC_OF_THE_BAG, found '{token}'")
         renames[_absolute(name)] = source
     return renames
 
@@ -156,14 +156,14 @@ def _absolute(name: str) -> str:
     return name if name.startswith("/") else f"/{name}"
 
 
-def _words(name: str) -> list[str]:
-    return [word for word in re.split(r"[/_\-.]+", name.lower()) if word]
+def _tokens(name: str) -> list[str]:
+    return [token for token in re.split(r"[/_\-.]+", name.lower()) if token]
 
 
-def _has_word(name: str, words: Iterable[str]) -> bool:
+def _has_token(name: str, tokens: Iterable[str]) -> bool:
     """Tell whether a name holds one of the words; numbers at the end do not count (lidar0)."""
-    held = {word.rstrip("0123456789") for word in _words(name)} | set(_words(name))
-    return any(word in held or ("_" in word and word in name.lower()) for word in words)
+    held = {token.rstrip("0123456789") for token in _tokens(name)} | set(_tokens(name))
+    return any(token in held or ("_" in token and token in name.lower()) for token in tokens)
 
 
 def _of_type(held: Mapping[str, str], kinds: tuple[str, ...]) -> list[str]:
@@ -178,7 +178,7 @@ def _first(names: Iterable[str]) -> str | None:
 
 def _cameras(held: Mapping[str, str]) -> tuple[str | None, str | None]:
     """Return the left and right image topics; those with a camera_info are preferred."""
-    images = [name for name in _of_type(held, (IMAGE,)) if not _has_word(name, _NO_SIGHT)]
+    images = [name for name in _of_type(held, (IMAGE,)) if not _has_token(name, _NO_SIGHT)]
     images.sort(key=lambda name: (name not in _PREFERRED, _info(held, name) is None))
     for left in images:
         for one, other in _SIDES:

@@ -88,8 +88,8 @@ def _real_command(target: Path, arguments: Mapping[str, str]) -> str:
             f"--slam: {target.name} is run by ROS's own launch only, and there is no ros2 here; "
             "give a YAML launch file, or start the SLAM by hand and give --slam external"
         )
-    words = [f"{name}:={value}" for name, value in {"use_sim_time": "true", **arguments}.items()]
-    return shlex.join(["ros2", "launch", str(target), *words])
+    tokens = [f"{name}:={value}" for name, value in {"use_sim_time": "true", **arguments}.items()]
+    return shlex.join(["ros2", "launch", str(target), *tokens])
 
 
 def _pattern(file: Path, target: Path, environment: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from aerotwin_core.trajectory import Trajectory
 from aerotwin_px4_bridge import Commander
 
 PATH_SPACING_M = 0.05
-BAR_CROSS_TRACK_M = 0.6
+MAX_CROSS_TRACK_M = 0.6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,8 +82,8 @@ def _distance_to_line(points: np.ndarray, line: Trajectory) -> np.ndarray:
     steps = np.linalg.norm(np.diff(line.p_ref_body, axis=0), axis=1)
     along = np.concatenate([[0.0], np.cumsum(steps)])
     keep = np.concatenate([[True], steps > 0.0])
-    wanted = np.arange(0.0, along[-1] + PATH_SPACING_M, PATH_SPACING_M)
-    dense = [np.interp(wanted, along[keep], axis[keep]) for axis in line.p_ref_body.T]
+    requested = np.arange(0.0, along[-1] + PATH_SPACING_M, PATH_SPACING_M)
+    dense = [np.interp(requested, along[keep], axis[keep]) for axis in line.p_ref_body.T]
     distances, _ = cKDTree(np.column_stack(dense)).query(points)
     return np.asarray(distances)
 
@@ -140,7 +140,7 @@ def flight_section(
             value=f"{cross['rms']:.2f}",
             unit="m RMS",
             meaning=f"truth against the planned path over {metrics['path_m']:.0f} m",
-            status="good" if cross["rms"] <= BAR_CROSS_TRACK_M else "warn",
+            status="good" if cross["rms"] <= MAX_CROSS_TRACK_M else "warn",
         )
     )
     rows = [

@@ -90,9 +90,9 @@ def map_chapters(
 
 
 def _protocols(spec: str | None) -> tuple[Protocol[MapProtocol], ...]:
-    given = map_protocol(spec)
-    if given is not None:
-        return (given,)
+    provided = map_protocol(spec)
+    if provided is not None:
+        return (provided,)
     return tuple(
         Protocol(name=f"voxels of {voxel_m:g} m", part="map", choices=MapProtocol(voxel_m=voxel_m))
         for voxel_m in (COARSE_VOXEL_M, FINE_VOXEL_M)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aerotwin_core.plots import TRUTH
-from aerotwin_core.scene import PathLayer, PointLayer, Scene
+from aerotwin_core.scene import PathLayer, PointLayer, ReportScene
 from aerotwin_core.section import Section
 from aerotwin_trajectory_evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.evaluation import AS_GIVEN
@@ -41,7 +41,7 @@ def space_section(
         title="Map and trajectory in space",
         name="space",
         scenes=(
-            Scene(
+            ReportScene(
                 title="What the SLAM made of the place",
                 caption=(
                     f"Both as the SLAM gave them, {_placed(trajectory)}. The path is "

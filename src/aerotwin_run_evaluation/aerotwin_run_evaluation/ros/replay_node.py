@@ -21,9 +21,9 @@ from aerotwin_run_evaluation.bag.recorded_qos import read_recorded_qos
 from aerotwin_run_evaluation.bag.replay_record import ReplayRecord
 from aerotwin_run_evaluation.bag.roles import CLOUD, TF_MESSAGE, find_roles, parse_renames
 from aerotwin_run_evaluation.bag.slam_launch import check_pattern
-from aerotwin_run_evaluation.ros.replay_inlet import SlamOutputs
-from aerotwin_run_evaluation.ros.replay_outlet import ReplayOutlet
 from aerotwin_run_evaluation.ros.replay_parameters import ReplayParameters
+from aerotwin_run_evaluation.ros.replay_publisher import ReplayPublisher
+from aerotwin_run_evaluation.ros.replay_subscriber import SlamOutputs
 from aerotwin_trajectory_evaluation import ResourceRecorder
 from aerotwin_trajectory_evaluation.slam_poses import header_stamp_ns
 
@@ -48,7 +48,7 @@ class ReplayNode(Node):
         self.plan = self._plan()
         for line in (*self.roles.lines(), *self.plan.lines()):
             say(f"  {line}")
-        self.outlet = ReplayOutlet(self, self.plan.topics)
+        self.sink = ReplayPublisher(self, self.plan.topics)
         self.frames = FrameCollector(self.source.counts.get(self.plan.frames or "", 0))
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self)
@@ -150,9 +150,9 @@ class ReplayNode(Node):
             n_frames=self.n_frames,
             n_answered=len(self.gate.latencies),
             n_lost=sum(self._outputs.n_lost.values()),
-            n_refused=self.outlet.n_refused,
+            n_refused=self.sink.n_refused,
             lag_s=0.0 if self._pace is None else self._pace.lag_s,
-            unknown=tuple(self.outlet.unknown),
+            unknown=tuple(self.sink.unknown),
             note=self._note,
         )
 
@@ -190,7 +190,7 @@ class ReplayNode(Node):
         if self._pace is not None:
             self._pace.wait(stamp_ns)
             self.spin(0.0)  # also when it is late already
-        self.outlet.tell_time(stamp_ns)
+        self.sink.publish_clock(stamp_ns)
 
     def _publish(self, source: str, cdr: bytes) -> None:
         if source == self.plan.frames:
@@ -200,7 +200,7 @@ class ReplayNode(Node):
             self.gate.pass_frame(header_stamp_ns(cdr))
             if self.gate.is_open and self._pace is None and not self.is_stop_requested:
                 self._give_up_lockstep()
-        self.outlet.emit(source, cdr)
+        self.sink.publish_cdr(source, cdr)
 
     def _give_up_lockstep(self) -> None:
         wait_s = self.parameters.wait_frame_s
@@ -219,7 +219,7 @@ class ReplayNode(Node):
         for _ in range(round(limit_s / _SPIN_S)):
             if self.is_stop_requested:
                 return
-            if self._outputs.has(self.estimate) and self.outlet.n_subscribers(self.plan.gate):
+            if self._outputs.has(self.estimate) and self.sink.n_subscribers(self.plan.gate):
                 self._refuse_company()
                 return
             status.update(0, 0.0, f"waiting for {self.estimate}", None)

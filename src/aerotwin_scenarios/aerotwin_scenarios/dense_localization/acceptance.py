@@ -29,6 +29,6 @@ WITH_TRUE_POSES = AcceptanceLimits(
 )
 
 
-def acceptance_limits(*, is_truth_given: bool) -> AcceptanceLimits:
+def acceptance_limits(*, has_truth: bool) -> AcceptanceLimits:
     """Return the limits for a map made with true poses, or with the autopilot's."""
-    return WITH_TRUE_POSES if is_truth_given else WITH_ESTIMATED_POSES
+    return WITH_TRUE_POSES if has_truth else WITH_ESTIMATED_POSES

@@ -51,7 +51,7 @@ class CameraTrack:
 
     stamps_ns: np.ndarray
     T_map_optical: FloatArray
-    T_map_optical_told: FloatArray
+    T_map_optical_reported: FloatArray
 
 
 def camera_mission(path: FloatArray, world: World, speed_m_s: float) -> str:
@@ -124,7 +124,7 @@ def fly_camera(
     folder.mkdir(parents=True, exist_ok=True)
     mission = folder / "mission.yaml"
     write_text_atomically(mission, camera_mission(path, world, speed_m_s))
-    stamps, true, told = [], [], []
+    stamps, true, reported = [], [], []
     with mission_flight(
         world, mission, folder, seed=seed, instance=instance, positioning=positioning,
         autopilot=autopilot,
@@ -136,13 +136,13 @@ def fly_camera(
                 continue
             stamps.append(moment.stamp_ns)
             true.append(transform_from_pose(state.p_map_body, state.q_map_body))
-            told.append(transform_from_pose(estimate.p_map, estimate.q_map_body))
+            reported.append(transform_from_pose(estimate.p_map, estimate.q_map_body))
     if not simulation.is_success:
         raise UserError(f"{mission}: not flown to its end: {simulation.outcome}")
     track = CameraTrack(
         stamps_ns=np.array(stamps, dtype=np.int64),
         T_map_optical=np.array(true) @ T_BODY_OPTICAL,
-        T_map_optical_told=np.array(told) @ T_BODY_OPTICAL,
+        T_map_optical_reported=np.array(reported) @ T_BODY_OPTICAL,
     )
     return _between(track, path)
 
@@ -157,7 +157,7 @@ def _between(track: CameraTrack, path: FloatArray) -> CameraTrack:
     return CameraTrack(
         stamps_ns=track.stamps_ns[part],
         T_map_optical=track.T_map_optical[part],
-        T_map_optical_told=track.T_map_optical_told[part],
+        T_map_optical_reported=track.T_map_optical_reported[part],
     )
 
 

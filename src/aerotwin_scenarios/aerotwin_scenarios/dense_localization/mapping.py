@@ -12,9 +12,9 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.depth import StereoDepth, StereoParameters
 from aerotwin_dense_localization.mapping import (
     DenseMap,
-    Keyframe,
     LinkParameters,
-    MapBuilder,
+    SplatMapBuilder,
+    StereoKeyframe,
     agree_poses,
     find_links,
 )
@@ -35,7 +35,7 @@ class MadeMap:
     Attributes
     ----------
     dense_map : DenseMap
-    keyframes : tuple of Keyframe
+    keyframes : tuple of StereoKeyframe
         At the poses that the map was made with.
     T_map_optical : (n, 4, 4) array
         Their true poses.
@@ -46,7 +46,7 @@ class MadeMap:
     """
 
     dense_map: DenseMap
-    keyframes: tuple[Keyframe, ...]
+    keyframes: tuple[StereoKeyframe, ...]
     T_map_optical: FloatArray
     n_links: int
     T_true_map: FloatArray
@@ -59,13 +59,13 @@ class MadeMap:
         return np.linalg.norm(found - self.T_map_optical[:, :3, 3], axis=1)
 
 
-def take_frames(
+def record_frames(
     rasteriser: Rasteriser,
     track: CameraTrack,
     *,
     seed: int,
     on_frame: Callable[[], object] = lambda: None,
-) -> list[Keyframe]:
+) -> list[StereoKeyframe]:
     """Return what the stereo rig saw on a flight, with depth, at its true poses.
 
     Parameters
@@ -85,7 +85,7 @@ def take_frames(
         left, right = pictures.stereo(T_true, BASELINE_M, int(stamp_ns))
         found = stereo.depth(left, right)
         frames.append(
-            Keyframe(
+            StereoKeyframe(
                 stamp_ns=int(stamp_ns),
                 image=left,
                 depth=found.depth,
@@ -99,10 +99,10 @@ def take_frames(
 
 
 def make_map(
-    frames: Sequence[Keyframe],
+    frames: Sequence[StereoKeyframe],
     track: CameraTrack,
     *,
-    is_truth_given: bool,
+    has_truth: bool,
     links: LinkParameters | None = None,
     on_keyframe: Callable[[], object] = lambda: None,
 ) -> MadeMap:
@@ -112,8 +112,8 @@ def make_map(
 
     Parameters
     ----------
-    frames : sequence of Keyframe
-        What the rig saw, at the moments of the track (`take_frames`).
+    frames : sequence of StereoKeyframe
+        What the rig saw, at the moments of the track (`record_frames`).
     track : CameraTrack
     is_truth_given : bool
         Whether the map is made with true poses; else with those that the autopilot told, brought
@@ -122,13 +122,13 @@ def make_map(
     on_keyframe : callable
         Called after each key-frame is tied, and again after it is merged.
     """
-    given = track.T_map_optical if is_truth_given else track.T_map_optical_told
-    keyframes = [frame.at(T) for frame, T in zip(frames, given, strict=True)]
+    provided = track.T_map_optical if has_truth else track.T_map_optical_reported
+    keyframes = [frame.at(T) for frame, T in zip(frames, provided, strict=True)]
     n_links = 0
-    if not is_truth_given:
+    if not has_truth:
         found_links = find_links(keyframes, links, on_keyframe=on_keyframe)
         keyframes, n_links = agree_poses(keyframes, found_links, links), len(found_links)
-    builder = MapBuilder()
+    builder = SplatMapBuilder()
     for keyframe in keyframes:
         builder.add(keyframe)
         on_keyframe()

@@ -6,7 +6,7 @@ import numpy as np
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray
-from aerotwin_rendering import Rasteriser, View
+from aerotwin_rendering import CameraView, Rasteriser
 from aerotwin_sensor_models import load_preset
 from aerotwin_sensor_models.exposure import ExposureParameters
 from aerotwin_sensor_models.image_sensor import ImageSensor
@@ -68,7 +68,7 @@ class Pictures:
     def rendered(self, *poses: FloatArray) -> list[np.ndarray]:
         """Return what the lens sees from true poses, (h, w) uint8 each, before the sensor."""
         frames = self._rasteriser.render(
-            [View(camera=self._camera, T_map_optical=T, encoding="mono8") for T in poses]
+            [CameraView(camera=self._camera, T_map_optical=T, encoding="mono8") for T in poses]
         )
         return [frame.image for frame in frames if frame.image is not None]
 

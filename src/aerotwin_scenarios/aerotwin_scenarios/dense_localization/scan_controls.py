@@ -12,7 +12,7 @@ from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation.statistics import removed_by
 from aerotwin_registration.icp.similarity import fit_similarity
 from aerotwin_scenarios.dense_localization.mapping import MadeMap
-from aerotwin_scenarios.dense_localization.scanning import Scan
+from aerotwin_scenarios.dense_localization.scanning import ScanRun
 from aerotwin_trajectory_evaluation.controls import negative_controls
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 
@@ -57,7 +57,7 @@ class ControlResult:
         return bool(self.seen_by)
 
 
-def controls_of(scan: Scan) -> tuple[ControlResult, ...]:
+def controls_of(scan: ScanRun) -> tuple[ControlResult, ...]:
     """Return the negative controls of a scan: its true path, corrupted and scored unaligned."""
     track = scan.track
     turns = Rotation.from_matrix(track.T_map_optical[:, :3, :3]).as_quat()

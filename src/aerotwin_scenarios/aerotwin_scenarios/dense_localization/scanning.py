@@ -11,9 +11,9 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray
 from aerotwin_dense_localization.localization import (
-    Localization,
+    ImageLocalization,
+    ImageLocalizer,
     LocalizationParameters,
-    Localizer,
     Status,
     VirtualViews,
     virtual_poses,
@@ -29,20 +29,20 @@ LOST_M = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Scan:
+class ScanRun:
     """The images of a scan and where they were placed.
 
     Attributes
     ----------
     track : CameraTrack
-    found : tuple of Localization
+    found : tuple of ImageLocalization
         One for each image.
     T_true_map : (4, 4) array
         What takes the map to its true place.
     """
 
     track: CameraTrack
-    found: tuple[Localization, ...]
+    found: tuple[ImageLocalization, ...]
     T_true_map: FloatArray
 
     def errors_m(self, *, is_aligned: bool) -> np.ndarray:
@@ -97,7 +97,7 @@ def localizer_along(
     *,
     standoff_m: float,
     parameters: LocalizationParameters | None = None,
-) -> Localizer:
+) -> ImageLocalizer:
     """Return who localises `CAMERA` along a planned path, on which virtual key-frames stand.
 
     Parameters
@@ -116,7 +116,7 @@ def localizer_along(
     poses = virtual_poses(
         path, CAMERA, distance_m=standoff_m, overlap=p.overlap, setback_m=p.setback_m
     )
-    return Localizer(VirtualViews(made.dense_map, CAMERA, poses, p), T_map_start)
+    return ImageLocalizer(VirtualViews(made.dense_map, CAMERA, poses, p), T_map_start)
 
 
 def scan_wall(
@@ -128,7 +128,7 @@ def scan_wall(
     standoff_m: float,
     parameters: LocalizationParameters | None = None,
     on_image: Callable[[], object] = lambda: None,
-) -> Scan:
+) -> ScanRun:
     """Return where the images of a flight along a wall are placed in the map.
 
     Parameters
@@ -148,9 +148,9 @@ def scan_wall(
     """
     found = []
     with localizer_along(
-        made, path, track.T_map_optical_told[0], standoff_m=standoff_m, parameters=parameters
+        made, path, track.T_map_optical_reported[0], standoff_m=standoff_m, parameters=parameters
     ) as localizer:
         for stamp_ns, T_true in zip(track.stamps_ns, track.T_map_optical, strict=True):
             found.append(localizer.localize(pictures.mono(T_true, int(stamp_ns), SCAN)))
             on_image()
-    return Scan(track=track, found=tuple(found), T_true_map=made.T_true_map)
+    return ScanRun(track=track, found=tuple(found), T_true_map=made.T_true_map)

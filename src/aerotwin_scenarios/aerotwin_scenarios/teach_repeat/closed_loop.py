@@ -15,7 +15,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.time import to_seconds
-from aerotwin_ground_dynamics import Command, NoGroundError
+from aerotwin_ground_dynamics import NoGroundError, VelocityCommand
 from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import Displacement, NoDisplacement, arc_length, true_poses
 from aerotwin_scenarios.teach_repeat.record import RepeatRecord
@@ -91,9 +91,9 @@ def run_repeat(
     began = time.monotonic()
     poses = graph.poses_map(route_ids)
     start = _start(poses, study.start_at_m)
-    (told,) = true_poses(displacement or NoDisplacement(), poses[start : start + 1])
+    (reported,) = true_poses(displacement or NoDisplacement(), poses[start : start + 1])
     sensor = sensor_of(study)
-    T_map_base = told @ study.start_error(number)
+    T_map_base = reported @ study.start_error(number)
     simulation = sensor.simulate(study.robot_of(number), queries, T_map_base, study.faults)
     tracker = study.tracker_of(poses, sensor.period_ns)
     odometry, localizer = (senses or sensor.senses)(graph, route_ids, study)
@@ -138,7 +138,7 @@ def _drive(
     for k in count(1):
         turns = simulation.advance_to(k * sensor.period_ns)
         step = _answer(repeater, turns, sensor, simulation)
-        simulation.give(Command(step.v_m_s, step.omega_rad_s))
+        simulation.give(VelocityCommand(step.v_m_s, step.omega_rad_s))
         yield step
         if repeater.state in ENDED or to_seconds(simulation.stamp_ns) > limit_s:
             return

@@ -39,7 +39,7 @@ MARK_COLUMNS = "x_map_m,y_map_m,z_map_m,x_true_m,y_true_m,z_true_m"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Route:
+class TaughtRouteTruth:
     """A taught route and what is known of the truth below it.
 
     Attributes
@@ -70,7 +70,7 @@ class Route:
 
 def route_in_bent_map(
     name: str, T_map_route: FloatArray, displacement: Displacement, world: World, s_m: np.ndarray
-) -> Route:
+) -> TaughtRouteTruth:
     """Return a route with marks at stations, at the exact images of their places.
 
     Parameters
@@ -90,12 +90,12 @@ def route_in_bent_map(
     if not isinstance(displacement, NoDisplacement):
         surface = sample_surface(world.meshes, FLOOR_SPACING_M, seed=0)
         floor = rigid_fit_floor(displacement, T_map_route, points_true=surface.points_map)
-    return Route(
+    return TaughtRouteTruth(
         name=name, T_map_route=T_map_route, marks=marks, displacement=displacement, floor=floor
     )
 
 
-def route_through_marks(name: str, T_map_route: FloatArray, path: Path) -> Route:
+def route_through_marks(name: str, T_map_route: FloatArray, path: Path) -> TaughtRouteTruth:
     """Return a route with marks that were painted on the ground and seen in the reconstruction.
 
     Parameters
@@ -112,7 +112,7 @@ def route_through_marks(name: str, T_map_route: FloatArray, path: Path) -> Route
         If the file is none of that kind.
     """
     points = read_marks(path)
-    return Route(
+    return TaughtRouteTruth(
         name=name,
         T_map_route=T_map_route,
         marks=painted_marks(T_map_route, points[:, :3], points[:, 3:]),
@@ -184,7 +184,7 @@ def taught_stations(noted: object, T_map_route: FloatArray) -> np.ndarray:
 
 
 def evaluate_repeats(
-    route: Route, records: Sequence[RepeatRecord], *, method: str
+    route: TaughtRouteTruth, records: Sequence[RepeatRecord], *, method: str
 ) -> TeachRepeatEvaluation:
     """Return the scores of repeats.
 
@@ -199,7 +199,9 @@ def evaluate_repeats(
     return evaluate_runs(route, [record.run for record in driven], method=method)
 
 
-def evaluate_runs(route: Route, runs: Sequence[RepeatRun], *, method: str) -> TeachRepeatEvaluation:
+def evaluate_runs(
+    route: TaughtRouteTruth, runs: Sequence[RepeatRun], *, method: str
+) -> TeachRepeatEvaluation:
     """Return the scores of runs, one at least."""
     return TeachRepeatEvaluation(
         T_map_route=route.T_map_route,

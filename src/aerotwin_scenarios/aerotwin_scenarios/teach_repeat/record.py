@@ -67,11 +67,11 @@ class RepeatRecord:
     @property
     def believed(self) -> tuple[RepeatStep, ...]:
         """The steps of the drive: with a pose, after it was found first, each stamp once."""
-        kept: dict[int, RepeatStep] = {}
+        by_stamp: dict[int, RepeatStep] = {}
         for step in self.steps[self._first_driven :]:
             if step.T_map_base is not None:
-                kept[step.stamp_ns] = step
-        return tuple(kept[stamp] for stamp in sorted(kept))
+                by_stamp[step.stamp_ns] = step
+        return tuple(by_stamp[stamp] for stamp in sorted(by_stamp))
 
     @property
     def _first_driven(self) -> int:
@@ -140,8 +140,8 @@ def read_run(folder: Path) -> RepeatRun | None:
     if not (folder / "belief.tum").is_file():
         return None
     truth, belief = (read_trajectory(folder / name) for name in ("truth.tum", "belief.tum"))
-    kept = belief.stamps_ns <= truth.stamps_ns[-1]
-    belief = belief.take(np.flatnonzero(kept))
+    by_stamp = belief.stamps_ns <= truth.stamps_ns[-1]
+    belief = belief.take(np.flatnonzero(by_stamp))
     with (folder / "localisation.csv").open(encoding="utf-8", newline="") as file:
         is_localised = {row["stamp_ns"]: row["is_localised"] == "1" for row in csv.DictReader(file)}
     is_completed = content["state"] == RepeatState.FINISHED

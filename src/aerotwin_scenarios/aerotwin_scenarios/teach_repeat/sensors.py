@@ -16,12 +16,12 @@ from aerotwin_simulator.ground import (
     GroundFaults,
     GroundRobotParameters,
     GroundSimulation,
+    LidarTurn,
     RadarSensing,
-    Scan,
     make_ground_simulation,
     make_simulation_with,
 )
-from aerotwin_teach_repeat.localization import Localizer, ScanOdometry
+from aerotwin_teach_repeat.localization import ScanOdometry, SubmapLocalizer
 from aerotwin_teach_repeat.radar import (
     BeamView,
     RadarOdometry,
@@ -30,11 +30,10 @@ from aerotwin_teach_repeat.radar import (
     peak_points,
     radar_localizer,
 )
-from aerotwin_teach_repeat.repeat import Localizer as AnyLocalizer
-from aerotwin_teach_repeat.repeat import Odometry
+from aerotwin_teach_repeat.repeat import Odometry, RouteLocalizer
 from aerotwin_teach_repeat.route_graph import RouteGraph
 
-Senses = Callable[[RouteGraph, Sequence[int], RepeatStudy], tuple[Odometry, AnyLocalizer]]
+Senses = Callable[[RouteGraph, Sequence[int], RepeatStudy], tuple[Odometry, RouteLocalizer]]
 """Makes odometry and localiser, as the protocols of `aerotwin_teach_repeat.repeat`."""
 
 
@@ -56,7 +55,7 @@ class RobotSensor(Protocol):
 
     def senses(
         self, graph: RouteGraph, route_ids: Sequence[int], study: RepeatStudy
-    ) -> tuple[Odometry, AnyLocalizer]:
+    ) -> tuple[Odometry, RouteLocalizer]:
         """Return odometry and localiser, which is what is under test."""
 
 
@@ -81,19 +80,19 @@ class LidarSensor:
     def simulate(
         self, robot: GroundRobotParameters, queries: WorldQueries, T_map_base: FloatArray,
         faults: GroundFaults,
-    ) -> GroundSimulation[Scan]:  # fmt: skip
+    ) -> GroundSimulation[LidarTurn]:  # fmt: skip
         """Return a robot with the lidar."""
         return make_ground_simulation(robot, queries, T_map_base, faults=faults)
 
-    def measured(self, turn: Scan) -> tuple[np.ndarray, np.ndarray]:
+    def measured(self, turn: LidarTurn) -> tuple[np.ndarray, np.ndarray]:
         """Return the points of a scan in base, and their times."""
         return in_base(turn, self._T_base_lidar), turn.times_s
 
     def senses(
         self, graph: RouteGraph, route_ids: Sequence[int], study: RepeatStudy
-    ) -> tuple[ScanOdometry, Localizer]:
+    ) -> tuple[ScanOdometry, SubmapLocalizer]:
         """Return odometry and localiser by lidar."""
-        return ScanOdometry(), Localizer(graph, route_ids, study.localization)
+        return ScanOdometry(), SubmapLocalizer(graph, route_ids, study.localization)
 
 
 class RadarSensor:
@@ -121,7 +120,7 @@ class RadarSensor:
 
     def senses(
         self, graph: RouteGraph, route_ids: Sequence[int], study: RepeatStudy
-    ) -> tuple[RadarOdometry, Localizer]:
+    ) -> tuple[RadarOdometry, SubmapLocalizer]:
         """Return odometry and localiser by radar."""
         odometry = RadarOdometry(self.protocol.odometry, self.T_base_radar[:3, 3])
         return odometry, radar_localizer(graph, route_ids, self.protocol)
@@ -138,7 +137,7 @@ def known_of_the_radar(
     return dataclasses.replace(protocol, view=view, odometry=odometry)
 
 
-def in_base(scan: Scan, T_base_lidar: FloatArray) -> np.ndarray:
+def in_base(scan: LidarTurn, T_base_lidar: FloatArray) -> np.ndarray:
     """Return the points of a scan in the base frame, (n, 3) float32 [m], each at its own time."""
     return _turned(scan.points_lidar, T_base_lidar)
 

@@ -61,8 +61,8 @@ def fly_survey(
         stamps_s=values[:, 0],
         p_map_body=values[:, 1:4],
         yaw=values[:, 4],
-        p_map_told=values[:, 5:8],
-        yaw_told=values[:, 8],
+        p_map_reported=values[:, 5:8],
+        yaw_reported=values[:, 8],
     )
 
 
@@ -70,10 +70,10 @@ def _row(simulation: Simulation) -> list[float]:
     """Return time, true place and heading, and the same as the autopilot believes."""
     vehicle = simulation.vehicles[0]
     state, estimate = vehicle.body.state, vehicle.backend.estimate
-    told = [np.nan] * 4
+    reported = [np.nan] * 4
     if estimate is not None and estimate.q_map_body is not None:
-        told = [*estimate.p_map, _yaw(estimate.q_map_body)]
-    return [to_seconds(simulation.stamp_ns), *state.p_map_body, _yaw(state.q_map_body), *told]
+        reported = [*estimate.p_map, _yaw(estimate.q_map_body)]
+    return [to_seconds(simulation.stamp_ns), *state.p_map_body, _yaw(state.q_map_body), *reported]
 
 
 def _yaw(q_map_body: np.ndarray) -> float:

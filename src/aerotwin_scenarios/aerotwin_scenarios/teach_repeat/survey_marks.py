@@ -20,7 +20,7 @@ from aerotwin_core.text_lines import text_lines
 from aerotwin_reconstruction.survey.folder import RECORD, read_record
 from aerotwin_scenarios.teach_repeat.judging import MARK_COLUMNS
 from aerotwin_scenarios.world_routes import route_of_world
-from aerotwin_teach_repeat.teaching import Route, load_route, save_route, smooth_waypoints
+from aerotwin_teach_repeat.teaching import RouteFile, load_route, save_route, smooth_waypoints
 from aerotwin_worlds import World
 from aerotwin_worlds.marks import MarkStyle, paint_marks
 
@@ -70,12 +70,12 @@ def paint_route(
     return marked.world, {"route": line, "marks": to_mapping(style)}
 
 
-def route_through(route: Route, found_map: FloatArray) -> Route:
+def route_through(route: RouteFile, found_map: FloatArray) -> RouteFile:
     """Return a route with the marks that were found on it as way-points.
 
     Parameters
     ----------
-    route : Route
+    route : RouteFile
         As it was planned.
     found_map : (n, 3) array
         Marks in the reconstruction [m]; those beyond `SAME_M` of the route are left out.
@@ -97,11 +97,11 @@ def route_through(route: Route, found_map: FloatArray) -> Route:
     gap = np.abs(s_points[:, None] - s_marks)
     if route.is_closed:
         gap = np.minimum(gap, path.length_m - gap)
-    kept = gap.min(axis=1) >= GIVES_WAY_M
-    order = np.argsort(np.append(s_points[kept], s_marks), kind="stable")
-    points = np.vstack([route.waypoints[kept], marks])[order]
+    retained = gap.min(axis=1) >= GIVES_WAY_M
+    order = np.argsort(np.append(s_points[retained], s_marks), kind="stable")
+    points = np.vstack([route.waypoints[retained], marks])[order]
     content = to_mapping(route) | {"waypoints_m": points.round(3).tolist(), "markers_s_m": []}
-    return load_parameters(Route, content, where="the route through the marks")
+    return load_parameters(RouteFile, content, where="the route through the marks")
 
 
 def match_marks(found_map: FloatArray, true_map: FloatArray) -> FloatArray:

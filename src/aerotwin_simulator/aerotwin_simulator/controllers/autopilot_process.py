@@ -74,7 +74,7 @@ def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
     instance = setup.parameters.instance
     path = setup.folder / f"autopilot_{instance}.yaml"
     believed = believed_airframe(at_altitude(setup.airframe, setup.home.altitude_m))
-    text = parameters_text(believed, _told(setup.parameters))
+    text = parameters_text(believed, _autopilot_parameters(setup.parameters))
     write_text_atomically(path, text)
     command = python_command("-m", "aerotwin_autopilot.embedded_autopilot")
     return embedded_process(
@@ -86,7 +86,7 @@ def make_process(setup: BackendSetup) -> AutopilotProcess | NoProcess:
     )
 
 
-def _told(parameters: SimulatorParameters) -> AutopilotParameters:
+def _autopilot_parameters(parameters: SimulatorParameters) -> AutopilotParameters:
     """Return the packaged parameters with the delay of the vehicle's receiver.
 
     Raises

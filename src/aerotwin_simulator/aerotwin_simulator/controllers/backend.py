@@ -11,7 +11,7 @@ import numpy as np
 
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_multirotor_dynamics import Airframe
-from aerotwin_px4_bridge import AutopilotEstimate, Commander, Mission
+from aerotwin_px4_bridge import AutopilotEstimate, Commander, MissionPlan
 from aerotwin_simulator.parameters import SimulatorParameters
 from aerotwin_simulator.readings import Readings
 
@@ -37,7 +37,7 @@ class BackendSetup:
         Where the vehicle starts.
     p_map_start : (3,) array
         The same in map [m].
-    mission : Mission or None
+    mission : MissionPlan or None
         What an autopilot is to fly; None leaves that to an outside client.
     folder : Path
         Where logs go.
@@ -53,7 +53,7 @@ class BackendSetup:
     plane: LocalTangentPlane
     home: GeodeticPoint
     p_map_start: np.ndarray
-    mission: Mission | None
+    mission: MissionPlan | None
     folder: Path
     spin: Callable[[float], None] = lambda _: None
     has_commander: Callable[[], bool] = lambda: True
@@ -130,7 +130,7 @@ class Backend(Protocol):
     def hand_over(self, readings: Readings) -> None:
         """Pass on what was read in a step, without waiting for an answer."""
 
-    def take_command(self) -> None:
+    def receive_command(self) -> None:
         """Wait, within limits, for the answer, and set `motors`; raise AutopilotLost at the end."""
 
     def counters(self) -> dict[str, str]:

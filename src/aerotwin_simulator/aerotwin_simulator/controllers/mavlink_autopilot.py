@@ -24,7 +24,7 @@ from aerotwin_px4_bridge.hil_kernels import (
     MALFORMED,
     pack_sensor,
 )
-from aerotwin_px4_bridge.listener import Listener
+from aerotwin_px4_bridge.listener import AutopilotListener
 from aerotwin_px4_bridge.messages import (
     SIMULATOR_COMPONENT_ID,
     SIMULATOR_SYSTEM_ID,
@@ -77,7 +77,7 @@ class MavlinkAutopilot:
         self.commanders: Sequence[Commander] = ()
         self._client_due_ns = self._origin_due_ns = 0
         self._is_blind = parameters.gnss == NO_GNSS
-        self._p_map_seen: FloatArray | None = None
+        self._p_map_observed: FloatArray | None = None
         self._frame = np.zeros(FRAME_BYTES, np.uint8)
         self._frame_bytes = memoryview(self._frame)  # type: ignore[arg-type]  # numpy 2.4 has no stub for it
         is_px4 = parameters.controller == "px4"
@@ -94,11 +94,11 @@ class MavlinkAutopilot:
             self.link.close()
             raise
 
-    def _make_client(self) -> MissionClient | Listener:
+    def _make_client(self) -> MissionClient | AutopilotListener:
         setup = self._setup
         instance = setup.parameters.instance
         if setup.mission is None:
-            return Listener(setup.plane, instance)
+            return AutopilotListener(setup.plane, instance)
         start = setup.p_map_start if setup.parameters.anchor_mission else None
         return MissionClient(setup.mission, setup.plane, instance, p_map_start=start)
 
@@ -130,10 +130,10 @@ class MavlinkAutopilot:
         if stamp_ns >= self._client_due_ns:
             self._client_due_ns = stamp_ns + CLIENT_PERIOD_NS
             self.client.poll(stamp_ns)
-            self._tell_origin(stamp_ns)
+            self._send_origin(stamp_ns)
         for pose in readings.vision:
             self.client.link.send_external_vision(pose)
-            self._p_map_seen = np.asarray(pose.p_map)
+            self._p_map_observed = np.asarray(pose.p_map)
         time_us = stamp_ns // 1000
         frames: list[bytes | memoryview] = [_hil_gps(time_us, fix) for fix in readings.fixes]
         frames += self._start_frames(stamp_ns)
@@ -152,15 +152,15 @@ class MavlinkAutopilot:
             return []
         return [pack_battery_status(*report, cells=battery.cells)]
 
-    def _tell_origin(self, stamp_ns: int) -> None:
+    def _send_origin(self, stamp_ns: int) -> None:
         """Tell an embedded autopilot without GNSS once a second where map lies, until it is ready.
 
         PX4 makes nothing of it: see `_start_frames`.
         """
         link = self.client.link
         is_waiting = link.state.heartbeat_ns is not None and not link.state.is_ready
-        is_wanted = self._is_blind and self._setup.parameters.controller != "px4"
-        if is_wanted and is_waiting and stamp_ns >= self._origin_due_ns:
+        is_requested = self._is_blind and self._setup.parameters.controller != "px4"
+        if is_requested and is_waiting and stamp_ns >= self._origin_due_ns:
             self._origin_due_ns = stamp_ns + ORIGIN_PERIOD_NS
             link.send_global_origin()
 
@@ -170,10 +170,10 @@ class MavlinkAutopilot:
         That is its surveyed mark, or where vision sees it if the mission is in the frame of that.
         """
         parameters = self._setup.parameters
-        is_wanted = self._is_blind and parameters.controller == "px4"
-        if not (is_wanted and stamp_ns >= self._origin_due_ns and self.client.link.needs_fix):
+        is_requested = self._is_blind and parameters.controller == "px4"
+        if not (is_requested and stamp_ns >= self._origin_due_ns and self.client.link.needs_fix):
             return []
-        p_map = self._setup.p_map_start if parameters.anchor_mission else self._p_map_seen
+        p_map = self._setup.p_map_start if parameters.anchor_mission else self._p_map_observed
         if p_map is None:
             return []
         self._origin_due_ns = stamp_ns + START_FIX_PERIOD_NS
@@ -200,7 +200,7 @@ class MavlinkAutopilot:
         turned[FORCE], turned[RATE] = R_body_imu @ values[FORCE], R_body_imu @ values[RATE]
         return turned
 
-    def take_command(self) -> None:
+    def receive_command(self) -> None:
         """Wait for the answer; without one the last command holds."""
         answer = self.link.answer()
         if answer is not None:

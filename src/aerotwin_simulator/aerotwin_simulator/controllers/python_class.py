@@ -22,7 +22,7 @@ from aerotwin_simulator.parameters import PYTHON, SimulatorParameters
 from aerotwin_simulator.readings import FIELD, FORCE, PRESSURE, RATE, Readings
 
 
-class Wanted(NamedTuple):
+class PositionSetpoint(NamedTuple):
     """Where a controller wants the vehicle to be: position in map [m], yaw from east [rad]."""
 
     p_map: np.ndarray
@@ -74,7 +74,7 @@ class PythonController:
             self.has_end = hasattr(self.controller, "is_finished")
         except Exception as error:
             raise UserError(
-                f"controller: {self._name} cannot be made: {_in_words(error)}; correct the class "
+                f"controller: {self._name} cannot be made: {_as_text(error)}; correct the class "
                 "or its controller_options"
             ) from error
 
@@ -108,7 +108,7 @@ class PythonController:
             readings.fixes[-1] if readings.fixes else None,
         )
 
-    def take_command(self) -> None:
+    def receive_command(self) -> None:
         """Ask the controller; what it raises or returns wrongly ends the flight.
 
         Raises
@@ -122,7 +122,7 @@ class PythonController:
         try:
             speeds = [float(speed) for speed in self.controller.step(sample)]
         except Exception as error:
-            raise AutopilotLost(f"{self._title()}: step failed: {_in_words(error)}") from error
+            raise AutopilotLost(f"{self._title()}: step failed: {_as_text(error)}") from error
         motors = self.motors
         if len(speeds) != len(motors.values) or not isfinite(sum(speeds)) or min(speeds) < 0.0:
             raise AutopilotLost(
@@ -150,7 +150,7 @@ class PythonController:
         try:
             value = getattr(self.controller, name, default)
         except Exception as error:
-            raise AutopilotLost(f"{self._title()}: {name} failed: {_in_words(error)}") from error
+            raise AutopilotLost(f"{self._title()}: {name} failed: {_as_text(error)}") from error
         if not isinstance(value, kind) and not (value is None and default is None):
             raise AutopilotLost(
                 f"{self._title()}: {name}: expected {expected}, found {type(value).__name__}"
@@ -166,19 +166,19 @@ class PythonController:
         AutopilotLost
             If that is no set-point.
         """
-        wanted = self._ask("setpoint", object, "a set-point or None", None)
-        if wanted is None:
+        setpoint = self._ask("setpoint", object, "a set-point or None", None)
+        if setpoint is None:
             return None
         try:
-            p_map, yaw = np.array(wanted.p_map, dtype=np.float64), float(wanted.yaw)
+            p_map, yaw = np.array(setpoint.p_map, dtype=np.float64), float(setpoint.yaw)
         except Exception as error:
-            raise AutopilotLost(f"{self._title()}: setpoint failed: {_in_words(error)}") from error
+            raise AutopilotLost(f"{self._title()}: setpoint failed: {_as_text(error)}") from error
         if p_map.shape != (3,) or not isfinite(p_map.sum() + yaw):
             raise AutopilotLost(
                 f"{self._title()}: setpoint: expected a finite p_map of 3 and yaw, found {p_map} "
                 f"and {yaw}"
             )
-        return Wanted(p_map, yaw)
+        return PositionSetpoint(p_map, yaw)
 
     def _title(self) -> str:
         """Return how messages name the controller and the time."""
@@ -203,7 +203,7 @@ class PythonController:
             if close is not None:
                 close()
         except Exception as error:
-            raise UserError(f"{self._title()}: close failed: {_in_words(error)}") from error
+            raise UserError(f"{self._title()}: close failed: {_as_text(error)}") from error
 
 
 def load_class(name: str) -> Callable[[ControllerContext], Any]:
@@ -223,7 +223,7 @@ def load_class(name: str) -> Callable[[ControllerContext], Any]:
             "on PYTHONPATH"
         ) from error
     except Exception as error:
-        raise UserError(f"controller: {module_name} cannot be imported: {_in_words(error)}") from (
+        raise UserError(f"controller: {module_name} cannot be imported: {_as_text(error)}") from (
             error
         )
     found: Any = getattr(module, class_name, None)
@@ -253,7 +253,7 @@ def load_options(parameters: SimulatorParameters) -> dict[str, Any]:
     return content
 
 
-def _in_words(error: BaseException) -> str:
+def _as_text(error: BaseException) -> str:
     """Return what was raised, and where."""
     frames = extract_tb(error.__traceback__)
     own = [f for f in frames if f.filename != __file__ and not f.filename.startswith(sys.prefix)]

@@ -107,7 +107,7 @@ class TopicCommands:
         if readings.has_imu:
             self._asked_ns = readings.imu_ns
 
-    def take_command(self) -> None:
+    def receive_command(self) -> None:
         """In lockstep, wait for the answer to the latest IMU reading.
 
         Raises

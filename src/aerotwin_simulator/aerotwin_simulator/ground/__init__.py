@@ -3,7 +3,7 @@
 """A ground robot that sees, in a world: steps, scans with motion distortion, latency, faults."""
 
 from aerotwin_simulator.ground.faults import (
-    FAULT_WORDS,
+    FAULT_TEXTS,
     NO_FAULTS,
     BlockedSector,
     GroundFaults,
@@ -18,12 +18,12 @@ from aerotwin_simulator.ground.robot import (
     make_simulation_with,
     start_pose,
 )
-from aerotwin_simulator.ground.sensing import LidarSensing, RadarSensing, Scan, Sensing
+from aerotwin_simulator.ground.sensing import LidarSensing, LidarTurn, RadarSensing, TurningSensor
 from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation, stand_vehicle
 from aerotwin_simulator.ground.terrain import TerrainBelow
 
 __all__ = [
-    "FAULT_WORDS",
+    "FAULT_TEXTS",
     "NO_FAULTS",
     "STEP_NS",
     "BlockedSector",
@@ -33,10 +33,10 @@ __all__ = [
     "Kidnapping",
     "LidarSensing",
     "LidarSilence",
+    "LidarTurn",
     "RadarSensing",
-    "Scan",
-    "Sensing",
     "TerrainBelow",
+    "TurningSensor",
     "faults_of",
     "load_vehicle",
     "make_ground_simulation",

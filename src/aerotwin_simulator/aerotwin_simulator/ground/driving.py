@@ -5,7 +5,7 @@
 from collections.abc import Callable
 
 from aerotwin_core.time import NANOSECONDS_PER_SECOND, from_seconds
-from aerotwin_ground_dynamics import Command, GroundVehicle
+from aerotwin_ground_dynamics import GroundVehicle, VelocityCommand
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.ground.robot import (
@@ -15,7 +15,7 @@ from aerotwin_simulator.ground.robot import (
     pose_at,
     start_pose,
 )
-from aerotwin_simulator.ground.sensing import Scan
+from aerotwin_simulator.ground.sensing import LidarTurn
 from aerotwin_simulator.ground.simulation import STEP_NS, GroundSimulation
 from aerotwin_worlds import load_world
 
@@ -40,7 +40,7 @@ class PacedRobot:
 
     def __init__(
         self,
-        simulation: GroundSimulation[Scan],
+        simulation: GroundSimulation[LidarTurn],
         *,
         speed: float,
         command_timeout_s: float,
@@ -64,7 +64,7 @@ class PacedRobot:
         """The vehicle."""
         return self._simulation.vehicle
 
-    def give(self, command: Command) -> None:
+    def give(self, command: VelocityCommand) -> None:
         """Give a command now."""
         self.counters["n_commands"] += 1
         self._commanded_ns = self.stamp_ns
@@ -81,12 +81,12 @@ class PacedRobot:
         self.counters["n_steps_skipped"] += n_skipped
         return n_due - n_skipped
 
-    def step(self) -> list[Scan]:
+    def step(self) -> list[LidarTurn]:
         """Make one step; return the scans that are over with it."""
         if self._commanded_ns is not None and self.stamp_ns - self._commanded_ns > self._timeout_ns:
             self.counters["n_timeouts"] += 1
             self._commanded_ns = None
-            self._simulation.give(Command())
+            self._simulation.give(VelocityCommand())
         scans = self._simulation.advance_to(self.stamp_ns + STEP_NS)
         self.counters["n_scans"] += len(scans)
         return scans
@@ -96,7 +96,7 @@ def robot_in_world(
     parameters: GroundRobotParameters,
     world_spec: str,
     start: tuple[float, float, float] | None,
-) -> GroundSimulation[Scan]:
+) -> GroundSimulation[LidarTurn]:
     """Return a robot at x, y [m], heading [deg], or at the start point of its world.
 
     Its ground is the highest surface there. What is wrong with the robot is said before the world

@@ -84,7 +84,7 @@ class GroundFaults:
 
 NO_FAULTS = GroundFaults()
 
-FAULT_WORDS = """\
+FAULT_TEXTS = """\
 silent:FROM:SECONDS               the sensor is silent
 blocked:FROM:SECONDS[:RIGHT:LEFT] nothing comes back between two azimuths [deg], 0 = ahead, left
                                   positive; without them from nowhere
@@ -93,8 +93,8 @@ kidnapped:AT:AHEAD[:LEFT[:TURN]]  it is put down elsewhere: metres, degrees to t
 """How faults are written in a command; times are seconds since the start."""
 
 
-def faults_of(words: Sequence[str]) -> GroundFaults:
-    """Return the faults that words say, as `silent:20:5`; see `FAULT_WORDS`.
+def faults_of(tokens: Sequence[str]) -> GroundFaults:
+    """Return the faults that words say, as `silent:20:5`; see `FAULT_TEXTS`.
 
     Raises
     ------
@@ -104,17 +104,17 @@ def faults_of(words: Sequence[str]) -> GroundFaults:
         If a value is out of range.
     """
     found: dict[str, list] = {name: [] for name, _, _ in _KINDS.values()}
-    for word in words:
-        kind, *cells = word.split(":")
+    for token in tokens:
+        kind, *cells = token.split(":")
         try:
             name, cls, read = _KINDS[kind]
             values = read(*(float(cell) for cell in cells))
         except (KeyError, TypeError, ValueError):
             forms = ", ".join(
-                line.split()[0] for line in FAULT_WORDS.splitlines() if line[0] != " "
+                line.split()[0] for line in FAULT_TEXTS.splitlines() if line[0] != " "
             )
-            raise UserError(f"--fault {word}: must be one of {forms}; see --help") from None
-        found[name].append(load_parameters(cls, values, where=f"--fault {word}"))
+            raise UserError(f"--fault {token}: must be one of {forms}; see --help") from None
+        found[name].append(load_parameters(cls, values, where=f"--fault {token}"))
     return GroundFaults(**{name: tuple(faults) for name, faults in found.items()})
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from aerotwin_core.parameters import parameter
-from aerotwin_ground_dynamics import Command
+from aerotwin_ground_dynamics import VelocityCommand
 
 KEYS = {
     b"\x1b[A": "faster", b"w": "faster", b"\x1b[B": "slower", b"s": "slower",
@@ -40,7 +40,7 @@ class KeyDrive:
 
     Attributes
     ----------
-    command : Command
+    command : VelocityCommand
         What is asked for now.
     is_over : bool
         Whether the driver has had enough.
@@ -48,7 +48,7 @@ class KeyDrive:
 
     def __init__(self, parameters: KeyParameters) -> None:
         self._parameters = parameters
-        self.command, self.is_over = Command(0.0, 0.0), False
+        self.command, self.is_over = VelocityCommand(0.0, 0.0), False
 
     def take(self, data: bytes) -> None:
         """Take what the terminal has sent; what is no key of ours changes nothing."""
@@ -64,7 +64,9 @@ class KeyDrive:
         if meaning in ("stop", "end"):
             v = 0.0
         self.is_over |= meaning == "end"
-        self.command = Command(_within(v, p.max_speed_m_s), _within(omega, p.max_turn_rad_s))
+        self.command = VelocityCommand(
+            _within(v, p.max_speed_m_s), _within(omega, p.max_turn_rad_s)
+        )
 
 
 def _within(value: float, limit: float) -> float:

@@ -15,7 +15,7 @@ from aerotwin_ground_dynamics import BicycleParameters, UnicycleParameters
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models import load_preset
 from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults
-from aerotwin_simulator.ground.sensing import LidarSensing, Scan, Sensing
+from aerotwin_simulator.ground.sensing import LidarSensing, LidarTurn, TurningSensor
 from aerotwin_simulator.ground.simulation import GroundSimulation, TurnT, stand_vehicle
 from aerotwin_simulator.mounting import T_body_sensor
 from aerotwin_worlds import World
@@ -92,7 +92,7 @@ def make_ground_simulation(
     T_map_base: np.ndarray,
     *,
     faults: GroundFaults = NO_FAULTS,
-) -> GroundSimulation[Scan]:
+) -> GroundSimulation[LidarTurn]:
     """Return the simulation of a robot with its lidar; parameters and errors as below.
 
     Raises
@@ -107,7 +107,7 @@ def make_ground_simulation(
 
 
 def make_simulation_with(
-    sensor: Sensing[TurnT],
+    sensor: TurningSensor[TurnT],
     parameters: GroundRobotParameters,
     queries: WorldQueries,
     T_map_base: np.ndarray,
@@ -118,7 +118,7 @@ def make_simulation_with(
 
     Parameters
     ----------
-    sensor : Sensing
+    sensor : TurningSensor
         The sensor.
     parameters : GroundRobotParameters
         The robot.

@@ -14,7 +14,7 @@ from aerotwin_core.messages import (
 )
 from aerotwin_ground_dynamics import GroundVehicle, Twist
 from aerotwin_sensor_models import LidarScan, scan_message
-from aerotwin_simulator.ground.sensing import Scan
+from aerotwin_simulator.ground.sensing import LidarTurn
 
 LIDAR_FRAME = "lidar"
 WHEEL_TWIST_VARIANCES = (0.05**2, 0.01**2, 0.01**2, 0.01**2, 0.01**2, 0.1**2)
@@ -58,7 +58,7 @@ def mounting_transform(T_base_lidar: np.ndarray) -> bytes:
     return _transform(0, ("base_link", LIDAR_FRAME), T_base_lidar)
 
 
-def cloud(scan: Scan) -> bytes:
+def cloud(scan: LidarTurn) -> bytes:
     """Return lidar/points; its header says when the turn began."""
     row = LidarScan(stamp_ns=scan.stamp_ns, cloud=scan.cloud[None], is_organised=False)
     return serialize(scan_message(row, LIDAR_FRAME))

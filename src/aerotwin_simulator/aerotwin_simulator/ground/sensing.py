@@ -16,7 +16,7 @@ from aerotwin_simulator.ground.faults import GroundFaults
 TurnT_co = TypeVar("TurnT_co", covariant=True)
 
 
-class Sensing(Protocol[TurnT_co]):
+class TurningSensor(Protocol[TurnT_co]):
     """A sensor that turns and is asked for one turn after the other."""
 
     @property
@@ -30,7 +30,7 @@ class Sensing(Protocol[TurnT_co]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scan:
+class LidarTurn:
     """What a turn of the lidar brought.
 
     Attributes
@@ -50,7 +50,7 @@ class Scan:
     @property
     def points_lidar(self) -> np.ndarray:
         """Places (n, 3) float32 [m] in the lidar's frame at their own times."""
-        return np.ascontiguousarray(_words(self.cloud)[:, :3])
+        return np.ascontiguousarray(_as_float32_rows(self.cloud)[:, :3])
 
     @property
     def times_s(self) -> np.ndarray:
@@ -70,14 +70,14 @@ class LidarSensing:
 
     def turn(
         self, cast: Cast, motion: Trajectory, begin_ns: int, end_ns: int, faults: GroundFaults
-    ) -> Scan:
+    ) -> LidarTurn:
         """Return a scan without what is blocked."""
         scan = self._lidar.scan(cast, motion, begin_ns)
         is_seen = faults.seen(scan.points, to_seconds(end_ns))
         cloud = scan.cloud.reshape(-1)
         if is_seen is not None:
-            cloud = _words(cloud)[is_seen].view(POINT).reshape(-1)
-        return Scan(stamp_ns=begin_ns, end_ns=end_ns, cloud=cloud)
+            cloud = _as_float32_rows(cloud)[is_seen].view(POINT).reshape(-1)
+        return LidarTurn(stamp_ns=begin_ns, end_ns=end_ns, cloud=cloud)
 
 
 class RadarSensing:
@@ -99,6 +99,6 @@ class RadarSensing:
         return scan
 
 
-def _words(cloud: np.ndarray) -> np.ndarray:
+def _as_float32_rows(cloud: np.ndarray) -> np.ndarray:
     """Return a cloud as rows of float32, its unused bytes included; a view."""
     return cloud.view(np.float32).reshape(len(cloud), POINT.itemsize // 4)

@@ -17,14 +17,14 @@ from aerotwin_core.time import from_seconds, to_seconds
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_ground_dynamics import (
     BicycleParameters,
-    Command,
     CommandDelay,
     GroundVehicle,
     UnicycleParameters,
+    VelocityCommand,
 )
 from aerotwin_rendering import WorldQueries
 from aerotwin_simulator.ground.faults import NO_FAULTS, GroundFaults, Kidnapping
-from aerotwin_simulator.ground.sensing import Sensing
+from aerotwin_simulator.ground.sensing import TurningSensor
 from aerotwin_simulator.ground.terrain import TerrainBelow
 from aerotwin_simulator.lidar import Turns
 
@@ -71,7 +71,7 @@ class GroundSimulation(Generic[TurnT]):
         What the sensor sees.
     vehicle : GroundVehicle
         See `stand_vehicle`.
-    sensor : Sensing
+    sensor : TurningSensor
         Lidar or radar; its turns are what the simulation returns.
     T_base_sensor : (4, 4) array
         The mounting.
@@ -85,7 +85,7 @@ class GroundSimulation(Generic[TurnT]):
         self,
         queries: WorldQueries,
         vehicle: GroundVehicle,
-        sensor: Sensing[TurnT],
+        sensor: TurningSensor[TurnT],
         T_base_sensor: np.ndarray,
         *,
         latency_s: float = 0.1,
@@ -103,7 +103,7 @@ class GroundSimulation(Generic[TurnT]):
         self._n_cast = 0
         self._note()
 
-    def give(self, command: Command) -> None:
+    def give(self, command: VelocityCommand) -> None:
         """Give a command now; it acts after the latency."""
         self._delay.give(self.stamp_ns, command)
 

@@ -14,7 +14,7 @@ from aerotwin_px4_bridge.commanders import Commander, outside_commands
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.pacing import RealTimeFactor
-from aerotwin_simulator.recording import BagOutlet
+from aerotwin_simulator.recording import BagSink
 from aerotwin_simulator.ros.simulator_node import IDLE_S, SimulatorNode
 from aerotwin_simulator.run_folder import add_sensors
 from aerotwin_simulator.simulation import Simulation
@@ -96,10 +96,10 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
     status, factor = StatusLine(), RealTimeFactor()
     warnings: list[str] = []
     not_ended: list[str] = []
-    outlets: list[topics.Outlet] = [node.outlet]
+    sinks: list[topics.MessageSink] = [node.sink]
     if parameters.record != "none":
-        node.bag = BagOutlet(folder / "bag", record=parameters.record)
-        outlets.insert(0, node.bag)
+        node.bag = BagSink(folder / "bag", record=parameters.record)
+        sinks.insert(0, node.bag)
     pass_on = gate.pass_frame if gate is not None else None
     simulation: Simulation | None = None
     try:
@@ -107,7 +107,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
             parameters,
             world,
             folder,
-            outlets,
+            sinks,
             before_frame=None if parameters.waits_at_scans else pass_on,
             before_scan=pass_on if parameters.waits_at_scans else None,
             spin=node.calls.wait,
@@ -119,7 +119,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
         node.listen_for(simulation)
         status.update(0, 0.0, "starting the autopilot", None)
         simulation.start(lambda _: _raise_if_stopped(node))
-        node.outlet.recount()  # whoever the start waited for hears the first readings
+        node.sink.recount()  # whoever the start waited for hears the first readings
         node.simulation = simulation
         if not node.wait_for_follower(status):
             warnings.append(f"nobody answered on {parameters.wait_for}; flown at real time")
@@ -163,17 +163,17 @@ def _run(
     while simulation.outcome is None and not node.is_stop_requested:
         if not node.advance(simulation, lambda _: _raise_if_stopped(node)):
             continue
-        node.pacer.keep(simulation.stamp_ns)
+        node.pacer.wait_until_due(simulation.stamp_ns)
         node.calls.run()
         if time.monotonic() >= next_look_s:
             factor.update(simulation.stamp_ns)
-            _keep_pace(node, simulation, factor)
+            _throttle_topics(node, simulation, factor)
             phase, progress = simulation.phase, simulation.progress
             status.update(simulation.stamp_ns, factor.recent, phase, progress)
             next_look_s = time.monotonic() + LOOK_PERIOD_S
 
 
-def _keep_pace(node: SimulatorNode, simulation: Simulation, factor: RealTimeFactor) -> None:
+def _throttle_topics(node: SimulatorNode, simulation: Simulation, factor: RealTimeFactor) -> None:
     """Thin topics well above real time, unless somebody keeps pace.
 
     The run slows down to real time when a follower fell behind, or when a vehicle is flown by a
@@ -183,7 +183,7 @@ def _keep_pace(node: SimulatorNode, simulation: Simulation, factor: RealTimeFact
     by_topic = [v.backend for v in simulation.vehicles if isinstance(v.backend, TopicCommands)]
     in_step = any(backend.is_lockstep for backend in by_topic)
     is_fast = factor.recent > THINNED_ABOVE
-    node.outlet.set_thinned(is_fast and not (is_followed or in_step))
+    node.sink.set_thinned(is_fast and not (is_followed or in_step))
     is_behind = node.gate is not None and node.gate.is_open
     is_driven = any(not backend.is_lockstep for backend in by_topic)
     if (is_behind and not 0.0 < node.pacer.speed <= 1.0) or (is_driven and node.pacer.speed == 0.0):

@@ -10,7 +10,7 @@ from aerotwin_simulator.parameters import SimulatorParameters
 
 
 @dataclass(frozen=True, kw_only=True)
-class FlightParameters(SimulatorParameters):
+class FlightNodeParameters(SimulatorParameters):
     """A flight as a ROS node: where its results go and whom it waits for."""
 
     runs_dir: str = parameter("runs", text="folder in which the run's own folder is made")

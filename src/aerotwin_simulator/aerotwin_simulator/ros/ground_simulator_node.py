@@ -22,7 +22,7 @@ from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_core.time import to_seconds
-from aerotwin_ground_dynamics import Command, NoGroundError
+from aerotwin_ground_dynamics import NoGroundError, VelocityCommand
 from aerotwin_simulator.ground import robot_messages
 from aerotwin_simulator.ground.driven_path import DrivenPath
 from aerotwin_simulator.ground.driving import PacedRobot, robot_in_world
@@ -83,7 +83,7 @@ class GroundSimulatorNode(Node):
             self._n_refused += 1
             self.get_logger().warning("cmd_vel is not finite", throttle_duration_sec=5.0)
             return
-        self._robot.give(Command(v, omega))
+        self._robot.give(VelocityCommand(v, omega))
 
     def _tick(self) -> None:
         """Advance by the steps that are due; publish after each."""
@@ -92,11 +92,11 @@ class GroundSimulatorNode(Node):
                 scans = self._robot.step()
             except NoGroundError as error:
                 raise UserError(f"the robot has left its world: {error}") from None
-            self._tell(scans)
+            self._publish(scans)
             if 0.0 < self._options.duration_s <= to_seconds(self._robot.stamp_ns):
                 raise ExternalShutdownException
 
-    def _tell(self, scans: list) -> None:
+    def _publish(self, scans: list) -> None:
         stamp_ns, vehicle = self._robot.stamp_ns, self._robot.vehicle
         self._publish_clock(robot_messages.clock(stamp_ns))
         self._publish_truth(robot_messages.truth_odometry(stamp_ns, vehicle))

@@ -18,7 +18,7 @@ from aerotwin_core.run_folder import make_run_folder
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, WRITING_REPORT, StopRequest
 from aerotwin_simulator.preflight import check_before_flight
 from aerotwin_simulator.ros.flight import FlightResult, fly
-from aerotwin_simulator.ros.flight_parameters import FlightParameters
+from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_simulator.run_folder import run_configuration
 from aerotwin_worlds import World, load_world
@@ -37,18 +37,18 @@ class Scenario(Protocol):
     def begin(self, node: SimulatorNode) -> None:
         """Start what accompanies the flight."""
 
-    def end(self, result: FlightResult, parameters: FlightParameters, world: World) -> int:
+    def end(self, result: FlightResult, parameters: FlightNodeParameters, world: World) -> int:
         """Report, and return the exit code of the process."""
 
 
-Prepare = Callable[[FlightParameters, World, Path], tuple[FlightParameters, World]]
+Prepare = Callable[[FlightNodeParameters, World, Path], tuple[FlightNodeParameters, World]]
 
 
 def run_simulator(
     scenario: Scenario | None = None,
-    parameters_type: type[FlightParameters] = FlightParameters,
+    parameters_type: type[FlightNodeParameters] = FlightNodeParameters,
     *,
-    check: Callable[[FlightParameters], None] | None = None,
+    check: Callable[[FlightNodeParameters], None] | None = None,
     prepare: Prepare | None = None,
 ) -> int:
     """Make the node, fly, and let the scenario report; return the exit code.

@@ -23,10 +23,10 @@ from aerotwin_core.status_line import StatusLine
 from aerotwin_simulator import topics
 from aerotwin_simulator.loop_calls import LoopCalls
 from aerotwin_simulator.pacing import Pacer
-from aerotwin_simulator.recording import BagOutlet
+from aerotwin_simulator.recording import BagSink
 from aerotwin_simulator.ros.callback_thread import CallbackThread
-from aerotwin_simulator.ros.flight_parameters import FlightParameters
-from aerotwin_simulator.ros.outlets import ForeignTopics, RosOutlet, header_stamp_ns
+from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
+from aerotwin_simulator.ros.sinks import ForeignTopics, RosSink, header_stamp_ns
 from aerotwin_simulator.ros.vehicle_services import VehicleInputs, offer_services
 from aerotwin_simulator.simulation import Simulation
 from aerotwin_simulator.topics import Topic
@@ -39,18 +39,18 @@ _ANSWER_S = 0.005
 class SimulatorNode(Node):
     """Wires one `Simulation` to ROS; `fly` drives it."""
 
-    def __init__(self, parameters_type: type[FlightParameters] = FlightParameters) -> None:
+    def __init__(self, parameters_type: type[FlightNodeParameters] = FlightNodeParameters) -> None:
         super().__init__("simulator")
         self.parameters = declare_parameters(self, parameters_type)
         self._is_stop_requested = False
         self._is_paused = self.parameters.start_paused
         self._n_single_steps = 0
-        self._is_reset_wanted = False
+        self._is_reset_requested = False
         self._stamp_ns = 0
         self.calls = LoopCalls()
         self.pacer = Pacer(self.parameters.speed, sleep=self.calls.wait)
         self._callbacks: CallbackThread | None = None
-        self.outlet = RosOutlet(self)
+        self.sink = RosSink(self)
         self.gate: FrameGate | None = None
         if self.parameters.is_followed:
             self.gate = FrameGate(
@@ -59,7 +59,7 @@ class SimulatorNode(Node):
                 first_limit_s=self.parameters.wait_start_s,
                 meanwhile=self._wait_for_answer,
             )
-        self.bag: BagOutlet | None = None
+        self.bag: BagSink | None = None
         self.simulation: Simulation | None = None
         self._wait_for, self._last_of_frame = self.parameters.wait_for, topics.RIGHT_IMAGE
         self.foreign: ForeignTopics | None = None
@@ -116,7 +116,7 @@ class SimulatorNode(Node):
                 if not isinstance(value, int | float) or not 0.0 <= value <= 100.0:
                     reason = f"speed must be 0 (free) to 100, got {value}"
                     return SetParametersResult(successful=False, reason=reason)
-                self.calls.put(lambda value=value: self._set_speed(float(value)))
+                self.calls.schedule(lambda value=value: self._set_speed(float(value)))
         return SetParametersResult(successful=True)
 
     def _set_speed(self, speed: float) -> None:
@@ -135,19 +135,19 @@ class SimulatorNode(Node):
         return reply
 
     def _reset(self, _: Trigger.Request, reply: Trigger.Response) -> Trigger.Response:
-        self._is_reset_wanted = True
+        self._is_reset_requested = True
         reply.success, reply.message = True, "the vehicle goes back to its start; time goes on"
         return reply
 
     def _hand_over(self, topic: Topic, cdr: bytes) -> None:
-        self.calls.put(lambda: self._receive_foreign(topic, cdr))
+        self.calls.schedule(lambda: self._receive_foreign(topic, cdr))
 
     def _receive_foreign(self, topic: Topic, cdr: bytes) -> None:
         if self.gate is not None and topic.name == self._wait_for:
             self.gate.answer(header_stamp_ns(cdr))
         self._inputs.receive(topic, cdr)
         if self.bag is not None:
-            self.bag.emit(topic, self._stamp_ns, cdr)
+            self.bag.publish_cdr(topic, self._stamp_ns, cdr)
 
     def _wait_for_answer(self) -> None:
         self.calls.wait(_ANSWER_S)
@@ -168,8 +168,8 @@ class SimulatorNode(Node):
         while time.monotonic() < deadline:
             if self.is_stop_requested:
                 return True
-            if self.count_publishers(topic) and self.outlet.n_subscribers(self._last_of_frame):
-                self.outlet.recount()
+            if self.count_publishers(topic) and self.sink.n_subscribers(self._last_of_frame):
+                self.sink.recount()
                 return True
             status.update(0, 0.0, f"waiting for {self._wait_for}", None)
             self.calls.wait(IDLE_S)
@@ -181,10 +181,10 @@ class SimulatorNode(Node):
 
         A reset waits for the new autopilot; `on_wait` is called meanwhile.
         """
-        if self._is_reset_wanted:
-            self._is_reset_wanted = False
+        if self._is_reset_requested:
+            self._is_reset_requested = False
             simulation.reset(on_wait)
-            self.outlet.recount()
+            self.sink.recount()
             self.pacer.restart()
         if self._is_paused and self._n_single_steps == 0:
             self.calls.wait(IDLE_S)

@@ -96,29 +96,29 @@ class VehicleInputs:
         self._commanded: dict[str, SimulatedVehicle] = {}
         self._seeing: dict[str, SimulatedVehicle] = {}
         self._steered: dict[str, SimulatedVehicle] = {}
-        wanted: list[Topic] = []
+        required: list[Topic] = []
         for vehicle in vehicles:
             place = topics.below(vehicle.name)
-            wanted += [place(topic) for topic in topics.FROM_SLAM]
+            required += [place(topic) for topic in topics.FROM_SLAM]
             if wait_for:
-                wanted.append(place(topics.ANSWERS[wait_for]))
+                required.append(place(topics.ANSWERS[wait_for]))
             if isinstance(vehicle.backend, TopicCommands):
-                wanted.append(place(topics.ROTOR_COMMAND))
-                name = wanted[-1].name
+                required.append(place(topics.ROTOR_COMMAND))
+                name = required[-1].name
                 self._commanded[name] = vehicle
                 vehicle.has_commander = lambda name=name: self._is_published(name)
             if vehicle.parameters.external_vision == "topic":
-                wanted.append(place(topics.EXTERNAL_ODOM))
-                self._seeing[wanted[-1].name] = vehicle
+                required.append(place(topics.EXTERNAL_ODOM))
+                self._seeing[required[-1].name] = vehicle
             if vehicle.parameters.rc == "joy":
-                wanted.append(place(topics.JOY))
-                self._steered[wanted[-1].name] = vehicle
-        self.topics = list(dict.fromkeys(wanted))
+                required.append(place(topics.JOY))
+                self._steered[required[-1].name] = vehicle
+        self.topics = list(dict.fromkeys(required))
 
     def receive(self, topic: Topic, cdr: bytes) -> None:
         """Take one message."""
         if topic.name in self._seeing:
-            self._seeing[topic.name].see(deserialize(cdr, topic.msgtype))
+            self._seeing[topic.name].on_external_odometry_message(deserialize(cdr, topic.msgtype))
         elif topic.name in self._steered:
             self._steer(self._steered[topic.name].backend, deserialize(cdr, topic.msgtype))
         elif topic.name in self._commanded:

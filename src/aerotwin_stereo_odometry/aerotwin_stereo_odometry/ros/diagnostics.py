@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
 from aerotwin_core.ros.conversions import stamp_from_ns
-from aerotwin_stereo_odometry.odometry import OdometryFrame
+from aerotwin_stereo_odometry.odometry import StereoOdometryFrame
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Stopwatch:
 
 
 def diagnostics_message(
-    frame: OdometryFrame, node_name: str, counters: Counters, cost_ms: dict[str, float]
+    frame: StereoOdometryFrame, node_name: str, counters: Counters, cost_ms: dict[str, float]
 ) -> DiagnosticArray:
     """Return one status, OK while tracking and WARN when lost, with its values."""
     values = {

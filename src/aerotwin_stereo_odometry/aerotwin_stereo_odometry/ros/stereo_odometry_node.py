@@ -24,7 +24,7 @@ from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, LATCHED, reliable
 from aerotwin_core.ros.static_tree import StaticTree
 from aerotwin_stereo_odometry.body import BodyOdometry, body_odometry
-from aerotwin_stereo_odometry.odometry import OdometryFrame, StereoOdometry
+from aerotwin_stereo_odometry.odometry import StereoOdometry, StereoOdometryFrame
 from aerotwin_stereo_odometry.pair_calibration import PairCalibration
 from aerotwin_stereo_odometry.pairing import Pair, StereoPairing
 from aerotwin_stereo_odometry.ros.diagnostics import Counters, Stopwatch, diagnostics_message
@@ -137,7 +137,7 @@ class StereoOdometryNode(Node):
         )
         self._body = None
 
-    def _publish(self, frame: OdometryFrame, watch: Stopwatch) -> None:
+    def _publish(self, frame: StereoOdometryFrame, watch: Stopwatch) -> None:
         p = self._settings
         self._publish_odom(odometry_message(self._body, p.odom_frame, p.base_frame))
         if p.publish_tf:
@@ -148,7 +148,7 @@ class StereoOdometryNode(Node):
         name = self.get_fully_qualified_name()
         self._publish_diagnostics(diagnostics_message(frame, name, self._counters, watch.read()))
 
-    def _map_when_due(self, frame: OdometryFrame) -> None:
+    def _map_when_due(self, frame: StereoOdometryFrame) -> None:
         self._n_unmapped_keyframes += frame.is_keyframe
         self._last_pair_time = time.monotonic()
         if self._n_unmapped_keyframes >= self._settings.map_every_keyframes:

@@ -6,24 +6,24 @@ Poses are of the vehicle's base; points are in its frame. A failure is a result 
 `accepted = False` and a reason, and its pose is the prediction, never the identity.
 """
 
-from aerotwin_teach_repeat.localization.localizer import Localization, Localizer
-from aerotwin_teach_repeat.localization.matcher import Match, ScanMatcher
+from aerotwin_teach_repeat.localization.localizer import ScanLocalization, SubmapLocalizer
+from aerotwin_teach_repeat.localization.matcher import ScanMatch, ScanMatcher
 from aerotwin_teach_repeat.localization.odometry import (
-    OdometryFrame,
     OdometryParameters,
     ScanOdometry,
+    ScanOdometryFrame,
 )
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
 from aerotwin_teach_repeat.localization.relocalization import RelocalizationProtocol
 
 __all__ = [
-    "Localization",
     "LocalizationProtocol",
-    "Localizer",
-    "Match",
-    "OdometryFrame",
     "OdometryParameters",
     "RelocalizationProtocol",
+    "ScanLocalization",
+    "ScanMatch",
     "ScanMatcher",
     "ScanOdometry",
+    "ScanOdometryFrame",
+    "SubmapLocalizer",
 ]

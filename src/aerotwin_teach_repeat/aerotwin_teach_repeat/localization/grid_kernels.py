@@ -139,7 +139,7 @@ def thin(points, voxel_m, min_range_m, max_range_m):
     """
     n = len(points)
     keys = np.full(_table_size(n), EMPTY)
-    kept = np.empty(n, np.int64)
+    retained = np.empty(n, np.int64)
     low, high, per_metre = min_range_m * min_range_m, max_range_m * max_range_m, 1.0 / voxel_m
     m = 0
     for p in range(n):
@@ -154,9 +154,9 @@ def thin(points, voxel_m, min_range_m, max_range_m):
         at = _slot(keys, key)
         if keys[at] == EMPTY:
             keys[at] = key
-            kept[m] = p
+            retained[m] = p
             m += 1
-    return kept[:m].copy()
+    return retained[:m].copy()
 
 
 @njit(cache=True, nogil=True)

@@ -18,8 +18,8 @@ from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_teach_repeat.localization.covariance import positive_part, turned
 from aerotwin_teach_repeat.localization.matcher import (
     UNKNOWN_VARIANCE,
-    Match,
-    Matcher,
+    ScanMapMatcher,
+    ScanMatch,
     ScanMatcher,
 )
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
@@ -44,7 +44,7 @@ _FAR = 0.3  # share of `every_m` that the ends of a search overlap
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Localization:
+class ScanLocalization:
     """Where the vehicle is; read `accepted` first.
 
     Attributes
@@ -81,7 +81,7 @@ class Localization:
     correction_m: float = float("nan")
 
 
-class Localizer:
+class SubmapLocalizer:
     """Localises scans against the submaps of a route.
 
     It begins at the route's first vertex, with a start error of `start_m` and `start_deg`.
@@ -110,7 +110,7 @@ class Localizer:
         route_ids: Sequence[int],
         protocol: LocalizationProtocol | None = None,
         relocalization: RelocalizationProtocol | None = None,
-        make_matcher: Callable[[Submap], Matcher] | None = None,
+        make_matcher: Callable[[Submap], ScanMapMatcher] | None = None,
     ) -> None:
         if len(route_ids) == 0:
             raise ValueError("route_ids must name a vertex at least, got none")
@@ -122,7 +122,7 @@ class Localizer:
         steps = np.linalg.norm(np.diff(self._poses[:, :3, 3], axis=0), axis=1)
         self._along_m = np.append(0.0, np.cumsum(steps))
         self._make_matcher = make_matcher or self._scan_matcher
-        self._matchers: OrderedDict[int, Matcher] = OrderedDict()
+        self._matchers: OrderedDict[int, ScanMapMatcher] = OrderedDict()
         self._T_odom_base: FloatArray | None = None
         self._odom_covariance = np.zeros((6, 6))
         self._T_map_base: FloatArray = np.eye(4)
@@ -154,7 +154,7 @@ class Localizer:
         T_vertex_base : (4, 4) array, optional
             Pose there; the vertex's own by default.
         covariance : (6, 6) array, optional
-            Of it, as `Localization.covariance`; by default `start_m` and `start_deg`.
+            Of it, as `ScanLocalization.covariance`; by default `start_m` and `start_deg`.
 
         Raises
         ------
@@ -175,7 +175,7 @@ class Localizer:
         stamp_ns: int,
         T_odom_base: FloatArray,
         odom_covariance: FloatArray | None = None,
-    ) -> Localization:
+    ) -> ScanLocalization:
         """Localise a scan near where odometry says the vehicle is.
 
         Parameters
@@ -205,7 +205,7 @@ class Localizer:
             self._follow()
         return self._localization(stamp_ns, match, problem, float(np.linalg.norm(correction[:3])))
 
-    def relocalize(self, points_base: np.ndarray, stamp_ns: int = 0) -> Localization:
+    def relocalize(self, points_base: np.ndarray, stamp_ns: int = 0) -> ScanLocalization:
         """Find the vehicle anywhere on the route; the state follows where it is found.
 
         Parameters
@@ -252,7 +252,7 @@ class Localizer:
             "restore the folder of the route graph, or teach the route again"
         ) from damage
 
-    def _best_of(self, points_base, found, stamp_ns) -> Localization:
+    def _best_of(self, points_base, found, stamp_ns) -> ScanLocalization:
         """Match the best candidates of a search and go to the best of them."""
         places = []
         for _, at, candidate in found:
@@ -270,7 +270,7 @@ class Localizer:
         self._follow()
         return self._localization(stamp_ns, best, "")
 
-    def _matched(self, matcher, T_map_submap, points_base) -> Match:
+    def _matched(self, matcher, T_map_submap, points_base) -> ScanMatch:
         T_submap_map = invert_transform(T_map_submap)
         T_start = T_submap_map @ self._T_map_base
         prior = turned(_no_surer(self._covariance), T_submap_map[:3, :3])
@@ -294,7 +294,7 @@ class Localizer:
         )
         return other if other is not None and is_better else match
 
-    def _problem(self, match: Match, correction: FloatArray) -> str:
+    def _problem(self, match: ScanMatch, correction: FloatArray) -> str:
         """Return why a match is refused, or nothing."""
         if not match.accepted:
             return match.reason
@@ -338,7 +338,7 @@ class Localizer:
     def _scan_matcher(self, submap: Submap) -> ScanMatcher:
         return ScanMatcher(submap.points, submap.normals, self.protocol)
 
-    def _submap(self, at: int) -> tuple[Matcher, FloatArray]:
+    def _submap(self, at: int) -> tuple[ScanMapMatcher, FloatArray]:
         """Return the matcher of a vertex of the route, and T_map_submap."""
         vertex_id = self.route_ids[at]
         submap, T_submap_vertex = self.graph.intact_submap(vertex_id)
@@ -366,10 +366,14 @@ class Localizer:
         return np.diag(np.repeat([p.start_m**2, np.radians(p.start_deg) ** 2], 3))
 
     def _localization(
-        self, stamp_ns: int, match: Match | None, problem: str, correction_m: float = float("nan")
-    ) -> Localization:
+        self,
+        stamp_ns: int,
+        match: ScanMatch | None,
+        problem: str,
+        correction_m: float = float("nan"),
+    ) -> ScanLocalization:
         covariance = np.minimum(self._covariance, UNKNOWN_VARIANCE)
-        return Localization(
+        return ScanLocalization(
             stamp_ns=stamp_ns,
             T_map_base=self._T_map_base.copy(),
             vertex_id=self.route_ids[self._at],

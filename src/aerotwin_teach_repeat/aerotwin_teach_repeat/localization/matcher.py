@@ -29,7 +29,7 @@ _LEAST_VARIANCE = 1e-6  # of a residual [m^2]: no surface is known better than t
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Match:
+class ScanMatch:
     """The result of matching a scan; read `accepted` first.
 
     Attributes
@@ -74,7 +74,7 @@ class Match:
     open_directions: tuple[OpenDirection, ...]
 
 
-class Matcher(Protocol):
+class ScanMapMatcher(Protocol):
     """A map that scans are matched to, as `ScanMatcher`."""
 
     @property
@@ -86,7 +86,7 @@ class Matcher(Protocol):
         points: np.ndarray,
         T_target_source: FloatArray,
         prior_information: FloatArray | None = None,
-    ) -> Match:
+    ) -> ScanMatch:
         """Find where a scan lies in the map."""
 
 
@@ -135,7 +135,7 @@ class ScanMatcher:
         points: np.ndarray,
         T_target_source: FloatArray,
         prior_information: FloatArray | None = None,
-    ) -> Match:
+    ) -> ScanMatch:
         """Find where a scan lies in the map.
 
         Parameters
@@ -145,7 +145,7 @@ class ScanMatcher:
         T_target_source : (4, 4) array
             Start, and mean of the prior.
         prior_information : (6, 6) array, optional
-            Inverse covariance of the start, in the units and axes of `Match.covariance`; none by
+            Inverse covariance of the start, units and axes of `ScanMatch.covariance`; none by
             default.
 
         Raises
@@ -178,7 +178,7 @@ class ScanMatcher:
         index = np.full(len(scan), -1)
         return icp.align(scan, T, prior, L, choices, n_steps, index, *self._grid.arrays)
 
-    def _judged(self, T, prior, L, H, stats, scan) -> Match:
+    def _judged(self, T, prior, L, H, stats, scan) -> ScanMatch:
         p, n_pairs, n_points = self.protocol, stats[icp.N_PAIRS], len(scan)
         n_standing = int(np.count_nonzero(scan[:, 2] > p.standing_m))
         weight = max(stats[icp.SUM_WEIGHT], 1e-300)
@@ -200,7 +200,7 @@ class ScanMatcher:
         }
         open_ones = opened(H) if n_pairs else ()
         problem = next(_problems(p, facts, T, prior, n_pairs, open_ones, L), "")
-        return Match(
+        return ScanMatch(
             **facts,
             accepted=not problem,
             reason=problem
@@ -223,10 +223,10 @@ def thinned(points: np.ndarray, protocol: LocalizationProtocol) -> np.ndarray:
     points = np.ascontiguousarray(points, dtype=np.float32)
     if points.ndim != 2 or points.shape[1] != 3:
         raise ValueError(f"points must have shape (n, 3), got {points.shape}")
-    kept = thin(points, protocol.voxel_m, protocol.min_range_m, protocol.max_range_m)
-    if len(kept) > protocol.max_points:
-        kept = kept[np.linspace(0, len(kept) - 1, protocol.max_points).astype(np.int64)]
-    return points[kept]
+    retained = thin(points, protocol.voxel_m, protocol.min_range_m, protocol.max_range_m)
+    if len(retained) > protocol.max_points:
+        retained = retained[np.linspace(0, len(retained) - 1, protocol.max_points).astype(np.int64)]
+    return points[retained]
 
 
 def inverse_information(information: FloatArray) -> FloatArray:

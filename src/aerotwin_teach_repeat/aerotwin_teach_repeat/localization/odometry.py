@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import FloatArray, invert_transform, transform_points
 from aerotwin_core.parameters import parameter
-from aerotwin_teach_repeat.localization.matcher import Match, ScanMatcher
+from aerotwin_teach_repeat.localization.matcher import ScanMatch, ScanMatcher
 from aerotwin_teach_repeat.localization.motion import T_begin_end, deskewed, twist_between
 from aerotwin_teach_repeat.localization.point_grid import PointGrid
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
@@ -71,7 +71,7 @@ class OdometryParameters:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OdometryFrame:
+class ScanOdometryFrame:
     """What is known after a scan; read `accepted` first.
 
     Attributes
@@ -105,10 +105,10 @@ class OdometryFrame:
 class ScanMap(Protocol):
     """What an odometry remembers of its surroundings, in odom."""
 
-    def add(self, points: np.ndarray, frame: OdometryFrame) -> None:
+    def add(self, points: np.ndarray, frame: ScanOdometryFrame) -> None:
         """Take in points (n, 3) that were seen from a pose [m]."""
 
-    def match(self, points_base: np.ndarray, T_odom_base: FloatArray, L: FloatArray) -> Match:
+    def match(self, points_base: np.ndarray, T_odom_base: FloatArray, L: FloatArray) -> ScanMatch:
         """Match a scan, from a start with information L (6, 6)."""
 
     def around(self, p_odom: np.ndarray, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
@@ -132,12 +132,12 @@ class ScanOdometry:
     ) -> None:
         self.parameters = parameters or OdometryParameters()
         self._make_map = make_map or _RollingMap
-        self._last: OdometryFrame | None = None
+        self._last: ScanOdometryFrame | None = None
         self.restart()
 
     def restart(self) -> None:
         """Forget the map: the next scan is placed by the motion alone and begins a new one."""
-        self._keyframe: OdometryFrame | None = None
+        self._keyframe: ScanOdometryFrame | None = None
         self._map = self._make_map(self.parameters)
 
     def add(
@@ -146,7 +146,7 @@ class ScanOdometry:
         times_s: np.ndarray | None,
         stamp_ns: int,
         wheel_twist: np.ndarray | None = None,
-    ) -> OdometryFrame:
+    ) -> ScanOdometryFrame:
         """Place a scan.
 
         Parameters
@@ -190,7 +190,7 @@ class ScanOdometry:
 
     # -- one scan -----------------------------------------------------------------------------
 
-    def _first(self, points, times, stamp_ns, twist) -> OdometryFrame:
+    def _first(self, points, times, stamp_ns, twist) -> ScanOdometryFrame:
         p, last = self.parameters.protocol, self._last
         is_usable = len(points) >= p.min_points_matched
         known = np.zeros(6) if twist is None else twist
@@ -201,7 +201,7 @@ class ScanOdometry:
             spread = _LOST_DEVIATIONS * self._deviations(twist is not None)
             covariance, begins = last.covariance + np.diag(spread**2), "placed by the motion alone"
         few = f"{len(points)} usable points are too few to begin with"
-        return OdometryFrame(
+        return ScanOdometryFrame(
             stamp_ns=stamp_ns,
             T_odom_base=T,
             twist=known,
@@ -212,7 +212,7 @@ class ScanOdometry:
             reason=f"the first scan of a map is {begins}" if is_usable else few,
         )
 
-    def _next(self, points, times, stamp_ns, wheel_twist) -> OdometryFrame:
+    def _next(self, points, times, stamp_ns, wheel_twist) -> ScanOdometryFrame:
         last = self._last
         assert last is not None
         dt = 1e-9 * (stamp_ns - last.stamp_ns)
@@ -232,7 +232,9 @@ class ScanOdometry:
                 break
         return self._frame(still, match, T_start, twist, deviations, stamp_ns)
 
-    def _frame(self, still, match: Match, T_start, twist, deviations, stamp_ns) -> OdometryFrame:
+    def _frame(
+        self, still, match: ScanMatch, T_start, twist, deviations, stamp_ns
+    ) -> ScanOdometryFrame:
         last, keyframe = self._last, self._keyframe
         assert last is not None and keyframe is not None
         dt = 1e-9 * (stamp_ns - last.stamp_ns)
@@ -242,7 +244,7 @@ class ScanOdometry:
         else:
             T = T_start
             covariance = last.covariance + np.diag((_LOST_DEVIATIONS * deviations) ** 2)
-        return OdometryFrame(
+        return ScanOdometryFrame(
             stamp_ns=stamp_ns,
             T_odom_base=T,
             twist=twist,
@@ -268,10 +270,10 @@ class ScanOdometry:
         if times.shape != (len(points),):
             raise ValueError(f"times_s must have shape ({len(points)},), got {times.shape}")
         p = self.parameters
-        kept = thin(points, p.keep_voxel_m, p.protocol.min_range_m, p.protocol.max_range_m)
-        return points[kept], times[kept]
+        retained = thin(points, p.keep_voxel_m, p.protocol.min_range_m, p.protocol.max_range_m)
+        return points[retained], times[retained]
 
-    def _is_new(self, frame: OdometryFrame) -> bool:
+    def _is_new(self, frame: ScanOdometryFrame) -> bool:
         if self._keyframe is None:
             return True
         shift, turn = _moved(self._keyframe.T_odom_base, frame.T_odom_base)
@@ -294,10 +296,10 @@ class _RollingMap:
     def around(self, p_odom: np.ndarray, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
         """Return points and normals within a horizontal distance of a place."""
         gaps = self.points[:, :2] - p_odom[:2]
-        kept = (np.einsum("ij,ij->i", gaps, gaps) <= radius_m**2) & (self._weights > 0.0)
-        return self.points[kept], self._normals[kept]
+        retained = (np.einsum("ij,ij->i", gaps, gaps) <= radius_m**2) & (self._weights > 0.0)
+        return self.points[retained], self._normals[retained]
 
-    def add(self, points: np.ndarray, frame: OdometryFrame) -> None:
+    def add(self, points: np.ndarray, frame: ScanOdometryFrame) -> None:
         """Add points (n, 3) of odom, seen from a pose; forget what is far from it."""
         from aerotwin_teach_repeat.localization.grid_kernels import thin
 
@@ -310,31 +312,31 @@ class _RollingMap:
         n = len(points)
         joined = np.concatenate([self.points, points])
         near = np.ascontiguousarray(joined - self._origin, dtype=np.float32)
-        kept = thin(near, p.map_voxel_m, 0.0, p.map_radius_m)
+        retained = thin(near, p.map_voxel_m, 0.0, p.map_radius_m)
         self.points = joined
         self._normals = np.concatenate([self._normals, np.zeros((n, 3), np.float32)])
         self._weights = np.concatenate([self._weights, np.zeros(n, np.float32)])
         self._n_fits = np.concatenate([self._n_fits, np.zeros(n, np.int64)])
         self._added_m = np.concatenate([self._added_m, np.full(n, self._way_m)])
-        self._forget(kept)
-        self._fit(near[kept])
+        self._forget(retained)
+        self._fit(near[retained])
 
-    def _forget(self, kept: np.ndarray) -> None:
+    def _forget(self, retained: np.ndarray) -> None:
         """Keep some points: places or truth values."""
-        self.points, self._normals = self.points[kept], self._normals[kept]
-        self._weights, self._n_fits = self._weights[kept], self._n_fits[kept]
-        self._added_m = self._added_m[kept]
+        self.points, self._normals = self.points[retained], self._normals[retained]
+        self._weights, self._n_fits = self._weights[retained], self._n_fits[retained]
+        self._added_m = self._added_m[retained]
 
     def _fit(self, near: np.ndarray) -> None:
         p = self._parameters.protocol
-        wanted = (self._n_fits < _N_FITS) | (self._weights == 0.0)
+        requested = (self._n_fits < _N_FITS) | (self._weights == 0.0)
         grid = PointGrid(near, self._normals, self._weights, cell_m=p.cell_m)
-        fitted = grid.fitted_normals(p.normal_radius_m, p.min_flatness, wanted)
+        fitted = grid.fitted_normals(p.normal_radius_m, p.min_flatness, requested)
         self._normals, self._weights = fitted
-        self._n_fits[wanted] += 1
+        self._n_fits[requested] += 1
         self._matcher = ScanMatcher(near, self._normals, p, weights=self._weights)
 
-    def match(self, points_base: np.ndarray, T_odom_base: FloatArray, L: FloatArray) -> Match:
+    def match(self, points_base: np.ndarray, T_odom_base: FloatArray, L: FloatArray) -> ScanMatch:
         """Match a scan to the map; poses are in odom."""
         assert self._matcher is not None
         T = T_odom_base.copy()
@@ -345,7 +347,7 @@ class _RollingMap:
         return replace(match, T_target_source=T)
 
 
-def _continued(match: Match, T_last: FloatArray, T_start: FloatArray, deviations) -> Match:
+def _continued(match: ScanMatch, T_last: FloatArray, T_start: FloatArray, deviations) -> ScanMatch:
     """Return a match, refused where it is too far from the prediction."""
     shift, turn = _moved(T_start, match.T_target_source)
     shift_since, turn_since = _moved(T_last, T_start)

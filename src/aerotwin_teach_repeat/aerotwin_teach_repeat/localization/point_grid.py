@@ -68,7 +68,7 @@ class PointGrid:
         return self._keys, self._spans, self._rows, self._per_metre
 
     def fitted_normals(
-        self, radius_m: float, min_flatness: float, wanted: np.ndarray | None = None
+        self, radius_m: float, min_flatness: float, requested: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return normals (m, 3) and weights (m,) fitted to the points around each.
 
@@ -82,7 +82,7 @@ class PointGrid:
             Which points; the others keep what they have. All by default.
         """
         normals, weights = self.normals.copy(), self.weights.copy()
-        rows = np.arange(len(self)) if wanted is None else np.flatnonzero(wanted[self._order])
+        rows = np.arange(len(self)) if requested is None else np.flatnonzero(requested[self._order])
         run_ranges(
             kernels.fit_normals,
             len(rows),

@@ -17,7 +17,7 @@ from aerotwin_core.frames import FloatArray, make_transform
 from aerotwin_core.parameters import parameter
 from aerotwin_teach_repeat.localization import search_kernels as kernels
 from aerotwin_teach_repeat.localization.grid_kernels import thin
-from aerotwin_teach_repeat.localization.matcher import Match, Matcher
+from aerotwin_teach_repeat.localization.matcher import ScanMapMatcher, ScanMatch
 
 _MARGIN_CELLS = 2
 _MAX_CELLS = 1 << 25
@@ -87,10 +87,12 @@ class PoseSearch:
     ) -> None:
         self.protocol = protocol
         points = np.ascontiguousarray(points, dtype=np.float32)
-        kept = thin(points, protocol.point_voxel_m, 1.0, max_range_m)
-        if len(kept) > protocol.n_points:
-            kept = kept[np.linspace(0, len(kept) - 1, protocol.n_points).astype(np.int64)]
-        self._points = points[kept]
+        retained = thin(points, protocol.point_voxel_m, 1.0, max_range_m)
+        if len(retained) > protocol.n_points:
+            retained = retained[
+                np.linspace(0, len(retained) - 1, protocol.n_points).astype(np.int64)
+            ]
+        self._points = points[retained]
 
     def candidates(
         self,
@@ -152,8 +154,8 @@ class PoseSearch:
 
 
 def best_match(
-    matcher: Matcher, points: np.ndarray, starts: list[Candidate], prior=None
-) -> Match | None:
+    matcher: ScanMapMatcher, points: np.ndarray, starts: list[Candidate], prior=None
+) -> ScanMatch | None:
     """Return the match from some starts with most points on the surface; None without one."""
     matches = [matcher.match(points, c.T_target_source, prior) for c in starts]
     return max(matches, key=lambda m: (m.accepted, m.close_ratio), default=None)
@@ -166,12 +168,14 @@ def is_apart(T_a: FloatArray, T_b: FloatArray, protocol: RelocalizationProtocol)
     return shift > protocol.apart_m or float(np.degrees(turn)) > protocol.apart_deg
 
 
-def verdict(places: list[tuple[FloatArray, Match]], protocol: RelocalizationProtocol) -> Match:
+def verdict(
+    places: list[tuple[FloatArray, ScanMatch]], protocol: RelocalizationProtocol
+) -> ScanMatch:
     """Return the best of matches at poses in map, refused where another place is nearly as good.
 
     Parameters
     ----------
-    places : list of (T_map_base, Match)
+    places : list of (T_map_base, ScanMatch)
         Best first; not empty.
     """
     T_best, best = places[0]

@@ -14,11 +14,11 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import parameter
-from aerotwin_teach_repeat.localization.matcher import Match
+from aerotwin_teach_repeat.localization.matcher import ScanMatch
 from aerotwin_teach_repeat.localization.odometry import (
-    OdometryFrame,
     OdometryParameters,
     ScanOdometry,
+    ScanOdometryFrame,
     whole_twist,
 )
 from aerotwin_teach_repeat.radar.planar import (
@@ -74,7 +74,7 @@ class RadarOdometry(ScanOdometry):
         times_s: np.ndarray | None,
         stamp_ns: int,
         wheel_twist: np.ndarray | None = None,
-    ) -> OdometryFrame:
+    ) -> ScanOdometryFrame:
         """Place a turn; parameters as `ScanOdometry.add`."""
         twist = self._twist if wheel_twist is None else whole_twist(wheel_twist)
         still = without_doppler(points_base, twist, self._p_base_radar, self._shift_s)
@@ -121,7 +121,7 @@ class _FlatMap:
         self._points, self._normals = np.empty((0, 3)), np.empty((0, 3))
         self._matcher: PlanarMatcher | None = None
 
-    def add(self, points: np.ndarray, frame: OdometryFrame) -> None:
+    def add(self, points: np.ndarray, frame: ScanOdometryFrame) -> None:
         """Take in the points (n, 3) of a keyframe and forget the oldest [m]."""
         self._scans.append(points)
         self._points = flattened(np.concatenate(self._scans))
@@ -130,12 +130,12 @@ class _FlatMap:
             self._points, self._normals, weights, self._protocol, np.zeros((3, 3))
         )
 
-    def match(self, points_base: np.ndarray, T_odom_base: FloatArray, L: FloatArray) -> Match:
+    def match(self, points_base: np.ndarray, T_odom_base: FloatArray, L: FloatArray) -> ScanMatch:
         """Match a turn to the map; poses are in odom."""
         assert self._matcher is not None
         return self._matcher.match(points_base, T_odom_base, L)
 
     def around(self, p_odom: np.ndarray, radius_m: float) -> tuple[np.ndarray, np.ndarray]:
         """Return points and normals within a horizontal distance of a place."""
-        kept = np.hypot(*(self._points[:, :2] - p_odom[:2]).T) <= radius_m
-        return self._points[kept], self._normals[kept]
+        retained = np.hypot(*(self._points[:, :2] - p_odom[:2]).T) <= radius_m
+        return self._points[retained], self._normals[retained]

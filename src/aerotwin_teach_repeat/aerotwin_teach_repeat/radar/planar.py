@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 
 from aerotwin_core.frames import FloatArray, make_transform
 from aerotwin_core.parameters import parameter
-from aerotwin_teach_repeat.localization.matcher import Match, ScanMatcher
+from aerotwin_teach_repeat.localization.matcher import ScanMatch, ScanMatcher
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
 from aerotwin_teach_repeat.route_graph import Submap
 
@@ -131,7 +131,7 @@ class PlanarMatcher:
         points: np.ndarray,
         T_target_source: FloatArray,
         prior_information: FloatArray | None = None,
-    ) -> Match:
+    ) -> ScanMatch:
         """Find where a scan lies in the map; as `ScanMatcher.match`, but in the plane.
 
         Of the start only x, y and heading count, and of the prior what it says of them.

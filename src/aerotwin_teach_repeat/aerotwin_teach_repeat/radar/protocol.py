@@ -5,7 +5,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from aerotwin_teach_repeat.localization import LocalizationProtocol, Localizer
+from aerotwin_teach_repeat.localization import LocalizationProtocol, SubmapLocalizer
 from aerotwin_teach_repeat.radar.detection import DetectorParameters
 from aerotwin_teach_repeat.radar.odometry import RadarOdometryParameters
 from aerotwin_teach_repeat.radar.planar import RADAR_MATCHING, BeamView, submap_matcher
@@ -24,8 +24,8 @@ class RadarProtocol:
 
 def radar_localizer(
     graph: RouteGraph, route_ids: Sequence[int], protocol: RadarProtocol | None = None
-) -> Localizer:
+) -> SubmapLocalizer:
     """Return the localiser of a route for turns of a radar, on the submaps of a lidar."""
     p = protocol or RadarProtocol()
     make_matcher = submap_matcher(p.localization, p.view)
-    return Localizer(graph, route_ids, p.localization, make_matcher=make_matcher)
+    return SubmapLocalizer(graph, route_ids, p.localization, make_matcher=make_matcher)

@@ -7,18 +7,23 @@ computed for the time at which the vehicle answers them.
 """
 
 from aerotwin_teach_repeat.repeat.parameters import RepeatParameters
+from aerotwin_teach_repeat.repeat.pose_tracker import (
+    LocalizationFix,
+    Odometry,
+    PoseTracker,
+    RouteLocalizer,
+)
 from aerotwin_teach_repeat.repeat.repeater import Repeater
 from aerotwin_teach_repeat.repeat.step import RepeatState, RepeatStep, Transition
-from aerotwin_teach_repeat.repeat.whereabouts import Fix, Localizer, Odometry, Whereabouts
 
 __all__ = [
-    "Fix",
-    "Localizer",
+    "LocalizationFix",
     "Odometry",
+    "PoseTracker",
     "RepeatParameters",
     "RepeatState",
     "RepeatStep",
     "Repeater",
+    "RouteLocalizer",
     "Transition",
-    "Whereabouts",
 ]

@@ -12,6 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.time import to_seconds
 from aerotwin_teach_repeat.repeat.parameters import RepeatParameters
+from aerotwin_teach_repeat.repeat.pose_tracker import (
+    LocalizationFix,
+    Odometry,
+    PoseTracker,
+    RouteLocalizer,
+    Twist,
+)
 from aerotwin_teach_repeat.repeat.step import (
     DRIVING,
     ENDED,
@@ -20,7 +27,6 @@ from aerotwin_teach_repeat.repeat.step import (
     RepeatStep,
     Transition,
 )
-from aerotwin_teach_repeat.repeat.whereabouts import Fix, Localizer, Odometry, Twist, Whereabouts
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_teach_repeat.tracking import (
     PathTracker,
@@ -63,7 +69,7 @@ class Repeater:
         The taught graph.
     route_ids : sequence of int
         Ids of the route's vertices in driving order.
-    localizer : Localizer
+    localizer : RouteLocalizer
         Finds scans in the submaps of that route.
     odometry : Odometry
         Motion from scan to scan.
@@ -85,7 +91,7 @@ class Repeater:
         self,
         graph: RouteGraph,
         route_ids: Sequence[int],
-        localizer: Localizer,
+        localizer: RouteLocalizer,
         odometry: Odometry,
         tracker: PathTracker,
         parameters: RepeatParameters,
@@ -98,7 +104,7 @@ class Repeater:
             )
         self._graph, self._tracker, self._parameters = graph, tracker, parameters
         self._check_stopping()
-        self._where = Whereabouts(odometry, localizer, parameters)
+        self._where = PoseTracker(odometry, localizer, parameters)
         self._ids, self._vertex_s_m = np.asarray(route_ids), vertex_s_m
         self._progress = RouteProgress(tracker.route)
         self._lateral_m = self._heading_error_rad = 0.0
@@ -180,7 +186,7 @@ class Repeater:
         wheel_twist : (speed, turn rate) or None
             What the wheels say [m/s, rad/s], if known.
         """
-        self._take_time(stamp_ns, times_s)
+        self._on_time(stamp_ns, times_s)
         if self.state in ENDED:
             return self._steer(is_localised=False)
         fix = self._where.add_scan(
@@ -215,7 +221,9 @@ class Repeater:
                 return self._step(is_localised=False)
             self._where.extrapolate(stamp_ns, wheel_twist)
             self._stamp_ns = stamp_ns
-            self._follow(Fix(is_localised=False, reason=f"no scan for {silent_s:.1f} s"))
+            self._follow(
+                LocalizationFix(is_localised=False, reason=f"no scan for {silent_s:.1f} s")
+            )
         elif self.state in SEARCHING and silent_s > self._parameters.scan_timeout_s:
             self._where.extrapolate(stamp_ns, wheel_twist)
             self._stamp_ns = stamp_ns
@@ -224,14 +232,14 @@ class Repeater:
             self._stamp_ns = max(stamp_ns, self._stamp_ns)
         return self._steer(is_localised=False)
 
-    def _take_time(self, stamp_ns: int, times_s: NDArray[Any]) -> None:
+    def _on_time(self, stamp_ns: int, times_s: NDArray[Any]) -> None:
         """Note when the scan began and ended; a turn lasts as long as the longest so far."""
         last = float(np.max(times_s, initial=0.0))
         self._turn_s = max(self._turn_s, last if math.isfinite(last) else 0.0)
         self._stamp_ns = stamp_ns
         self._end_ns = stamp_ns + round(self._turn_s * 1e9)
 
-    def _search(self, fix: Fix) -> None:
+    def _search(self, fix: LocalizationFix) -> None:
         """Look for the place: drive on when enough localisations in a row agree."""
         p = self._parameters
         if not fix.is_localised:
@@ -258,7 +266,7 @@ class Repeater:
         elif self.state is not RepeatState.STOPPED:
             self.reason = f"looks for its place: {reason}"
 
-    def _go(self, fix: Fix) -> None:
+    def _go(self, fix: LocalizationFix) -> None:
         """Drive (on) from the place that was found."""
         assert self._where.T_map_base is not None and fix.vertex_id is not None
         route, T = self._tracker.route, self._where.T_map_base
@@ -272,7 +280,7 @@ class Repeater:
         if not self._is_beside():
             self._change(RepeatState.REPEATING, f"found at {near.s_m:.1f} m of the route")
 
-    def _follow(self, fix: Fix) -> None:
+    def _follow(self, fix: LocalizationFix) -> None:
         """Keep the place along the route while driving; stop at its end, or when blind too far."""
         blind_m, state = self._where.blind_m, self.state
         if self._where.T_map_base is None:

@@ -17,7 +17,7 @@ from aerotwin_core.ros.lockstep import OVERRIDABLE, publish_diagnostics
 from aerotwin_core.ros.node import run_node
 from aerotwin_core.ros.parameters import declare_parameters
 from aerotwin_core.ros.qos import LATCHED, reliable
-from aerotwin_teach_repeat.localization import LocalizationProtocol, Localizer, ScanOdometry
+from aerotwin_teach_repeat.localization import LocalizationProtocol, ScanOdometry, SubmapLocalizer
 from aerotwin_teach_repeat.repeat import Repeater, RepeatParameters, RepeatState, RepeatStep
 from aerotwin_teach_repeat.repeat.step import ENDED
 from aerotwin_teach_repeat.ros.node_parameters import TRACKERS, RepeatNodeParameters, part
@@ -45,7 +45,7 @@ class RepeatNode(Node):
         self._route_ids = route_of(self._graph, p.start_id, p.goal_id)
         self._repeater = make_repeater(self._graph, self._route_ids, p)
         self._step: RepeatStep | None = None
-        self._n_told = self._n_localised = self._heard_ns = 0
+        self._n_reported = self._n_localised = self._heard_ns = 0
         self._is_quiet = True
         self._wire()
         self._intake = ScanIntake(self, p.base_frame, self._on_scan)
@@ -75,7 +75,7 @@ class RepeatNode(Node):
             scan.points_base, scan.times_s, scan.stamp_ns, scan.wheel_twist
         )
         self._n_localised += step.is_localised
-        self._tell(step)
+        self._publish(step)
         p = self._settings
         if p.publish_tf and step.T_map_base is not None and scan.T_odom_base is not None:
             T_map_odom = step.T_map_base @ invert_transform(scan.T_odom_base)
@@ -88,9 +88,9 @@ class RepeatNode(Node):
             # Of the first tick after a scan: a search takes its time, and simulated time stands.
             self._heard_ns = self._heard_ns or stamp_ns
             wheels = self._intake.wheel_twist
-            self._tell(self._repeater.on_tick(stamp_ns, wheels, self._heard_ns))
+            self._publish(self._repeater.on_tick(stamp_ns, wheels, self._heard_ns))
 
-    def _tell(self, step: RepeatStep) -> None:
+    def _publish(self, step: RepeatStep) -> None:
         """Publish the command, until the vehicle of an ended repeat was told to stand."""
         self._step = step
         stands = step.v_m_s == 0.0 and step.omega_rad_s == 0.0
@@ -99,9 +99,9 @@ class RepeatNode(Node):
             frame_id = self._settings.base_frame
             self._publish_command(command_message(step.v_m_s, step.omega_rad_s, stamp_ns, frame_id))
         self._is_quiet = step.state in ENDED and stands
-        for change in self._repeater.transitions[self._n_told :]:
+        for change in self._repeater.transitions[self._n_reported :]:
             self.get_logger().info(f"{change.before} -> {change.after}: {change.reason}")
-        self._n_told = len(self._repeater.transitions)
+        self._n_reported = len(self._repeater.transitions)
 
     def _start(self, answer: Trigger.Response) -> Trigger.Response:
         try:
@@ -159,7 +159,7 @@ def make_repeater(graph: RouteGraph, route_ids: list[int], p: RepeatNodeParamete
         protocol = load_parameters_file(LocalizationProtocol, p.localization)
     route = RoutePath(graph.poses_map(route_ids))
     tracker = TRACKERS[p.tracker](route, part(TrackerParameters, p))
-    localizer = Localizer(graph, route_ids, protocol)
+    localizer = SubmapLocalizer(graph, route_ids, protocol)
     parameters = part(RepeatParameters, p)
     return Repeater(graph, route_ids, localizer, ScanOdometry(), tracker, parameters)
 

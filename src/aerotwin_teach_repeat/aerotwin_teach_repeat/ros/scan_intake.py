@@ -16,7 +16,7 @@ from aerotwin_core.ros.lockstep import OVERRIDABLE
 from aerotwin_core.ros.mounted_scans import MountedScan, MountedScans
 from aerotwin_core.ros.qos import IMU_DEPTH, reliable
 
-KEPT_ODOMETRY = 200
+RETAINED_ODOMETRY = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +59,8 @@ class ScanIntake:
 
     def __init__(self, node: Node, base_frame: str, on_scan: Callable[[BaseScan], None]) -> None:
         self._on_scan = on_scan
-        self._odometry: deque[tuple[int, Odometry]] = deque(maxlen=KEPT_ODOMETRY)
-        self._scans = MountedScans(node, base_frame, self._take)
+        self._odometry: deque[tuple[int, Odometry]] = deque(maxlen=RETAINED_ODOMETRY)
+        self._scans = MountedScans(node, base_frame, self._handle_scan)
         node.create_subscription(
             Odometry, "odom", self._on_odom, reliable(IMU_DEPTH), qos_overriding_options=OVERRIDABLE
         )
@@ -78,7 +78,7 @@ class ScanIntake:
     def _on_odom(self, message: Odometry) -> None:
         self._odometry.append((ns_from_stamp(message.header.stamp), message))
 
-    def _take(self, scan: MountedScan) -> None:
+    def _handle_scan(self, scan: MountedScan) -> None:
         odom = self._nearest(scan.stamp_ns)
         self._on_scan(
             BaseScan(

@@ -98,7 +98,7 @@ def read_folder(folder: Path) -> FolderContent:
     manifest = read_manifest(folder)
     records = {
         record.vertex_id: record
-        for record in _rows(folder, SUBMAPS, manifest, lambda w: SubmapRecord.of_words(w))
+        for record in _rows(folder, SUBMAPS, manifest, lambda w: SubmapRecord.from_cells(w))
     }
     vertices = _rows(folder, VERTICES, manifest, _vertex)
     edges = _rows(folder, EDGES, manifest, _edge)
@@ -152,47 +152,47 @@ def _checked_manifest(content: dict[str, Any], path: Path) -> Manifest:
     return Manifest(**{name: content[name] for name in kinds})
 
 
-def pose_words(T: FloatArray) -> list[str]:
+def pose_cells(T: FloatArray) -> list[str]:
     """Return x y z qx qy qz qw of a transform, with all digits."""
     p, q = pose_from_transform(T)
     return [repr(float(value)) for value in (*p, *q)]
 
 
-def vertex_words(vertex: Vertex) -> list[str]:
+def vertex_cells(vertex: Vertex) -> list[str]:
     """Return the cells of a vertex's line."""
-    poses = (pose_words(vertex.T_map_vertex), pose_words(vertex.T_submap_vertex))
+    poses = (pose_cells(vertex.T_map_vertex), pose_cells(vertex.T_submap_vertex))
     return [str(vertex.id), str(vertex.stamp_ns), *poses[0], str(vertex.submap_id), *poses[1]]
 
 
-def edge_words(edge: Edge) -> list[str]:
+def edge_cells(edge: Edge) -> list[str]:
     """Return the cells of an edge's line."""
-    return [str(edge.from_id), str(edge.to_id), edge.kind, *pose_words(edge.T_from_to)]
+    return [str(edge.from_id), str(edge.to_id), edge.kind, *pose_cells(edge.T_from_to)]
 
 
 def tum_line(vertex: Vertex) -> str:
     """Return a vertex as a line of a TUM trajectory: seconds x y z qx qy qz qw."""
     seconds, rest = divmod(vertex.stamp_ns, 1_000_000_000)
-    return f"{seconds}.{rest:09d} {' '.join(pose_words(vertex.T_map_vertex))}\n"
+    return f"{seconds}.{rest:09d} {' '.join(pose_cells(vertex.T_map_vertex))}\n"
 
 
-def _vertex(words: Sequence[str]) -> Vertex:
+def _vertex(tokens: Sequence[str]) -> Vertex:
     return Vertex(
-        id=int(words[0]),
-        stamp_ns=int(words[1]),
-        T_map_vertex=_transform(words[2:9]),
-        submap_id=int(words[9]),
-        T_submap_vertex=_transform(words[10:17]),
+        id=int(tokens[0]),
+        stamp_ns=int(tokens[1]),
+        T_map_vertex=_transform(tokens[2:9]),
+        submap_id=int(tokens[9]),
+        T_submap_vertex=_transform(tokens[10:17]),
     )
 
 
-def _edge(words: Sequence[str]) -> Edge:
-    from_id, to_id = int(words[0]), int(words[1])
-    T_from_to = _transform(words[3:10])
-    return Edge(from_id=from_id, to_id=to_id, kind=words[2], T_from_to=T_from_to)  # type: ignore[arg-type]
+def _edge(tokens: Sequence[str]) -> Edge:
+    from_id, to_id = int(tokens[0]), int(tokens[1])
+    T_from_to = _transform(tokens[3:10])
+    return Edge(from_id=from_id, to_id=to_id, kind=tokens[2], T_from_to=T_from_to)  # type: ignore[arg-type]
 
 
-def _transform(words: Sequence[str]) -> FloatArray:
-    values = np.array([float(word) for word in words])
+def _transform(tokens: Sequence[str]) -> FloatArray:
+    values = np.array([float(token) for token in tokens])
     if not np.isfinite(values).all():
         raise ValueError("a pose holds NaN or infinity")
     if abs(np.linalg.norm(values[3:]) - 1.0) > _SHORTEST_QUATERNION:
@@ -207,11 +207,11 @@ def _rows(folder: Path, name: str, manifest: Manifest, row: Callable[[list[str]]
         raise RouteGraphError(f"{path}: its first line must be {','.join(COLUMNS[name])}")
     found = []
     for number, line in enumerate(lines[1:], start=2):
-        words = line.split(",")
+        tokens = line.split(",")
         try:
-            if len(words) != len(COLUMNS[name]):
-                raise ValueError(f"{len(COLUMNS[name])} cells expected, {len(words)} are there")
-            found.append(row(words))
+            if len(tokens) != len(COLUMNS[name]):
+                raise ValueError(f"{len(COLUMNS[name])} cells expected, {len(tokens)} are there")
+            found.append(row(tokens))
         except (ValueError, UserError) as error:
             raise RouteGraphError(f"{path}:{number}: {error}; the file is damaged") from None
     return found
@@ -239,10 +239,14 @@ def _without_loose_ends(
     vertices: list[Vertex], edges: list[Edge], held: set[int]
 ) -> tuple[list[Vertex], list[Edge], str]:
     """Leave out what refers to something that was not finished."""
-    kept = [vertex for vertex in vertices if vertex.submap_id in held]
-    ids = {vertex.id for vertex in kept}
-    kept = [vertex for vertex in kept if vertex.submap_id in ids]
-    ids = {vertex.id for vertex in kept}
+    complete = [vertex for vertex in vertices if vertex.submap_id in held]
+    ids = {vertex.id for vertex in complete}
+    complete = [vertex for vertex in complete if vertex.submap_id in ids]
+    ids = {vertex.id for vertex in complete}
     whole = [edge for edge in edges if edge.from_id in ids and edge.to_id in ids]
-    n = len(vertices) - len(kept) + len(edges) - len(whole)
-    return kept, whole, f", {n} lines that refer to something unfinished are left out" if n else ""
+    n = len(vertices) - len(complete) + len(edges) - len(whole)
+    return (
+        complete,
+        whole,
+        f", {n} lines that refer to something unfinished are left out" if n else "",
+    )

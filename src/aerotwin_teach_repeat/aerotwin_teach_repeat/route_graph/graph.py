@@ -26,7 +26,7 @@ from aerotwin_teach_repeat.route_graph.types import (
 )
 from aerotwin_teach_repeat.route_graph.writer import save_graph
 
-N_KEPT = 8
+N_RETAINED = 8
 """Submaps that stay in memory: a few metres of route to both sides of where a robot is."""
 FALLBACK_M = 10.0
 """How far from a damaged submap another may be used: a quarter of what a submap reaches."""
@@ -72,7 +72,7 @@ class RouteGraph:
         self._source = submaps
         self._problems = list(problems)
         self._places = {vertex.id: k for k, vertex in enumerate(self.vertices)}
-        self._kept: OrderedDict[int, Submap] = OrderedDict()
+        self._retained: OrderedDict[int, Submap] = OrderedDict()
         self._damaged: dict[int, str] = {}
         self._check()
 
@@ -155,9 +155,9 @@ class RouteGraph:
             If its file is missing or not what was written. `intact_submap` goes round that.
         """
         submap_id = self.vertex(vertex_id).submap_id
-        if submap_id in self._kept:
-            self._kept.move_to_end(submap_id)
-            return self._kept[submap_id]
+        if submap_id in self._retained:
+            self._retained.move_to_end(submap_id)
+            return self._retained[submap_id]
         if submap_id in self._damaged:
             raise DamagedSubmapError(self._damaged[submap_id])
         try:
@@ -166,9 +166,9 @@ class RouteGraph:
             self._damaged[submap_id] = str(error)
             self._problems.append(str(error))
             raise
-        self._kept[submap_id] = found
-        if len(self._kept) > N_KEPT:
-            self._kept.popitem(last=False)
+        self._retained[submap_id] = found
+        if len(self._retained) > N_RETAINED:
+            self._retained.popitem(last=False)
         return found
 
     def intact_submap(

@@ -47,9 +47,9 @@ class SubmapRecord:
     sha256: str
 
     @classmethod
-    def of_words(cls, words: Sequence[str]) -> "SubmapRecord":
+    def from_cells(cls, words: Sequence[str]) -> "SubmapRecord":
         """Return the record of a line's cells; ValueError if they are not numbers."""
-        vertex_id, n_points, n_bytes = (int(word) for word in words[:3])
+        vertex_id, n_points, n_bytes = (int(token) for token in words[:3])
         if vertex_id < 0:
             raise ValueError(f"an id must not be negative, got {vertex_id}")
         return cls(vertex_id=vertex_id, n_points=n_points, n_bytes=n_bytes, sha256=words[3])

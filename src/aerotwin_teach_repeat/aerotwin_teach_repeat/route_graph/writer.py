@@ -22,11 +22,11 @@ from aerotwin_teach_repeat.route_graph.folder import (
     TABLES,
     VERTICES,
     Manifest,
-    edge_words,
+    edge_cells,
     read_folder,
     read_manifest,
     tum_line,
-    vertex_words,
+    vertex_cells,
 )
 from aerotwin_teach_repeat.route_graph.submap_files import FORMATS, SubmapRecord, write_submap
 from aerotwin_teach_repeat.route_graph.types import (
@@ -107,7 +107,7 @@ class FolderWriter:
         self._submaps: set[int] = set()
         self._vertices: set[int] = set()
         self._manifest = Manifest(frame=frame, submap_format=submap_format, about=dict(about or {}))
-        tables = self._kept_tables() if is_continued else self._empty_tables()
+        tables = self._saved_tables() if is_continued else self._empty_tables()
         self._write_manifest(Manifest(**{**vars(self._manifest), "is_finished": False}))
         self._files: dict[str, IO[bytes]] = {}
         with ExitStack() as stack:
@@ -145,7 +145,7 @@ class FolderWriter:
                 f"vertex {vertex.id}: add its submap {vertex.submap_id} before it"
             )
         self._append(POSES, tum_line(vertex))
-        self._append(VERTICES, ",".join(vertex_words(vertex)) + "\n")
+        self._append(VERTICES, ",".join(vertex_cells(vertex)) + "\n")
         self._vertices.add(vertex.id)
 
     def add_edge(self, edge: Edge) -> None:
@@ -155,7 +155,7 @@ class FolderWriter:
                 raise RouteGraphError(
                     f"edge {edge.from_id} -> {edge.to_id}: add vertex {end} before it"
                 )
-        self._append(EDGES, ",".join(edge_words(edge)) + "\n")
+        self._append(EDGES, ",".join(edge_cells(edge)) + "\n")
 
     def complete(self) -> None:
         """Close the tables and write their checksums."""
@@ -199,14 +199,14 @@ class FolderWriter:
             )
         return {POSES: "", **{name: (",".join(COLUMNS[name]) + "\n") for name in TABLES}}
 
-    def _kept_tables(self) -> dict[str, str]:
+    def _saved_tables(self) -> dict[str, str]:
         content = read_folder(self.folder)
         self._manifest = content.manifest
         self._submaps = set(content.submaps.ids)
         self._vertices = {vertex.id for vertex in content.vertices}
         lines = {
-            VERTICES: [",".join(vertex_words(vertex)) for vertex in content.vertices],
-            EDGES: [",".join(edge_words(edge)) for edge in content.edges],
+            VERTICES: [",".join(vertex_cells(vertex)) for vertex in content.vertices],
+            EDGES: [",".join(edge_cells(edge)) for edge in content.edges],
             SUBMAPS: [",".join(record.words()) for record in content.submaps.records],
         }
         tables = {name: "\n".join([",".join(COLUMNS[name]), *lines[name], ""]) for name in TABLES}

@@ -8,7 +8,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, invert_transform
-from aerotwin_registration.icp import Surface
+from aerotwin_registration.icp import AlignmentTarget
 from aerotwin_registration.voxels import voxel_keys
 from aerotwin_teach_repeat.submaps.protocol import SubmapProtocol
 
@@ -67,16 +67,16 @@ class GridCloud:
         """
         points = _checked(points_map)
         if near_map is not None:
-            kept = _is_near(points, np.asarray(near_map), reach_m(protocol))
-            if not kept.any():
+            retained = _is_near(points, np.asarray(near_map), reach_m(protocol))
+            if not retained.any():
                 raise UserError(
                     "no point of the cloud lies within a submap's reach of the route; check that "
                     f"both are in one frame: the cloud spans x {points[:, 0].min():.6g} to "
                     f"{points[:, 0].max():.6g}, y {points[:, 1].min():.6g} to "
                     f"{points[:, 1].max():.6g} m"
                 )
-            points = points[kept]
-            normals_map = None if normals_map is None else np.asarray(normals_map)[kept]
+            points = points[retained]
+            normals_map = None if normals_map is None else np.asarray(normals_map)[retained]
         points, normals = _thinned(points, normals_map, protocol)
         return _sorted(points, normals)
 
@@ -124,12 +124,12 @@ def _is_near(points: FloatArray, near: np.ndarray, reach: float) -> np.ndarray:
     """Tell of points which lie in columns that the circles of some places may touch."""
     low = points[:, :2].min(axis=0)
     shape = _shape(points, low)
-    is_wanted = np.zeros(shape[::-1], dtype=bool)
+    is_near = np.zeros(shape[::-1], dtype=bool)
     for x, y in np.unique(np.round((near[:, :2] - low) / CELL_M).astype(np.int64), axis=0):
         n = int(np.ceil(reach / CELL_M)) + 1
-        is_wanted[max(y - n, 0) : max(y + n + 1, 0), max(x - n, 0) : max(x + n + 1, 0)] = True
+        is_near[max(y - n, 0) : max(y + n + 1, 0), max(x - n, 0) : max(x + n + 1, 0)] = True
     i, j = _columns(points, low, shape)
-    return is_wanted[j, i]
+    return is_near[j, i]
 
 
 def _shape(points: FloatArray, low: np.ndarray) -> np.ndarray:
@@ -173,7 +173,7 @@ def _thinned(
 
 
 def _fitted_normals(points: FloatArray, n_neighbours: int) -> np.ndarray:
-    surface = Surface(points, n_neighbours=n_neighbours)
+    surface = AlignmentTarget(points, n_neighbours=n_neighbours)
     surface.fit(np.arange(len(surface)))
     normals = np.empty((len(points), 3), dtype=np.float32)
     normals[surface.tree.order] = surface.normals

@@ -12,7 +12,12 @@ from aerotwin_teach_repeat.teaching.localisability import (
     localisability,
 )
 from aerotwin_teach_repeat.teaching.path import PathParameters, SmoothPath, smooth_waypoints
-from aerotwin_teach_repeat.teaching.route_file import Route, load_route, marker_stations, save_route
+from aerotwin_teach_repeat.teaching.route_file import (
+    RouteFile,
+    load_route,
+    marker_stations,
+    save_route,
+)
 from aerotwin_teach_repeat.teaching.teach import (
     TeachParameters,
     VirtualPath,
@@ -39,7 +44,7 @@ __all__ = [
     "Localisability",
     "LocalisabilityProtocol",
     "PathParameters",
-    "Route",
+    "RouteFile",
     "SmoothPath",
     "TeachParameters",
     "Traversability",

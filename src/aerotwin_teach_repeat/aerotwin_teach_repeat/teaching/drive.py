@@ -16,7 +16,7 @@ from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_core.parameters import parameter
 from aerotwin_registration.pose_graph import PoseConstraint, agreed_poses
 from aerotwin_teach_repeat.localization.matcher import ScanMatcher
-from aerotwin_teach_repeat.localization.odometry import OdometryFrame, ScanOdometry
+from aerotwin_teach_repeat.localization.odometry import ScanOdometry, ScanOdometryFrame
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
 from aerotwin_teach_repeat.localization.relocalization import (
     PoseSearch,
@@ -112,7 +112,7 @@ class DriveTeacher:
         times_s: np.ndarray | None,
         stamp_ns: int,
         wheel_twist: np.ndarray | None = None,
-    ) -> OdometryFrame:
+    ) -> ScanOdometryFrame:
         """Take a scan, as `ScanOdometry.add`; a scan that is not placed makes no vertex."""
         frame = self.odometry.add(points_base, times_s, stamp_ns, wheel_twist)
         last = self._last
@@ -141,7 +141,7 @@ class DriveTeacher:
         """Close the files as they are; what was added stays."""
         self._writer.close()
 
-    def _add_vertex(self, frame: OdometryFrame) -> None:
+    def _add_vertex(self, frame: ScanOdometryFrame) -> None:
         holder = self._holder
         p = self.parameters.submaps
         is_held = holder is not None and not _is_far(
@@ -172,9 +172,9 @@ class DriveTeacher:
         points, normals = self.odometry.surroundings(p.radius_m)
         T = invert_transform(T_odom_base)
         points = points @ T[:3, :3].T + T[:3, 3]
-        kept = (points[:, 2] >= -p.below_m) & (points[:, 2] <= p.above_m)
+        retained = (points[:, 2] >= -p.below_m) & (points[:, 2] <= p.above_m)
         return Submap(
-            vertex_id=vertex_id, points=points[kept], normals=(normals @ T[:3, :3].T)[kept]
+            vertex_id=vertex_id, points=points[retained], normals=(normals @ T[:3, :3].T)[retained]
         )
 
 

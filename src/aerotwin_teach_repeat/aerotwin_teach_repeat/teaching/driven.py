@@ -64,18 +64,20 @@ def along_path(T_map_base: FloatArray, spacing_m: float) -> tuple[FloatArray, Fl
     poses = np.asarray(T_map_base, dtype=np.float64)
     if poses.ndim != 3 or poses.shape[1:] != (4, 4) or not np.isfinite(poses).all():
         raise UserError(f"driven poses must be finite (n, 4, 4), got shape {poses.shape}")
-    kept = [0]
+    retained = [0]
     for k in range(1, len(poses)):
-        if np.linalg.norm(poses[k, :2, 3] - poses[kept[-1], :2, 3]) > _STILL_M:
-            kept.append(k)
-        elif kept[-1] != 0:
-            kept[-1] = k
-    if len(kept) < 2:
+        if np.linalg.norm(poses[k, :2, 3] - poses[retained[-1], :2, 3]) > _STILL_M:
+            retained.append(k)
+        elif retained[-1] != 0:
+            retained[-1] = k
+    if len(retained) < 2:
         raise UserError(f"the drive has no length: all of its {len(poses)} poses are one place")
-    poses = poses[kept]
+    poses = poses[retained]
     s = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(poses[:, :2, 3], axis=0), axis=1)))
-    wanted = np.linspace(0.0, s[-1], max(round(s[-1] / spacing_m), 1) + 1)
-    cut = np.tile(np.eye(4), (len(wanted), 1, 1))
-    cut[:, :3, :3] = Slerp(s, Rotation.from_matrix(poses[:, :3, :3]))(wanted).as_matrix()
-    cut[:, :3, 3] = np.column_stack([np.interp(wanted, s, column) for column in poses[:, :3, 3].T])
-    return cut, wanted
+    stations_m = np.linspace(0.0, s[-1], max(round(s[-1] / spacing_m), 1) + 1)
+    cut = np.tile(np.eye(4), (len(stations_m), 1, 1))
+    cut[:, :3, :3] = Slerp(s, Rotation.from_matrix(poses[:, :3, :3]))(stations_m).as_matrix()
+    cut[:, :3, 3] = np.column_stack(
+        [np.interp(stations_m, s, column) for column in poses[:, :3, 3].T]
+    )
+    return cut, stations_m

@@ -120,10 +120,10 @@ def localisability(
     protocol = LocalisabilityProtocol() if protocol is None else protocol
     view = SubmapProtocol() if submaps is None else submaps
     ids = graph.submap_ids
-    sigma, weakest, words = np.empty((len(ids), 6)), np.empty(len(ids)), []
+    sigma, weakest, tokens = np.empty((len(ids), 6)), np.empty(len(ids)), []
     for k, vertex_id in enumerate(ids):
         sigma[k], weakest[k], text = _predict(graph.submap(vertex_id), protocol, view)
-        words.append(text)
+        tokens.append(text)
         if on_submap is not None:
             on_submap()
     return Localisability(
@@ -131,7 +131,7 @@ def localisability(
         p_map=graph.poses_map(ids)[:, :3, 3],
         sigma=sigma,
         weakest=weakest,
-        open_motions=tuple(words),
+        open_motions=tuple(tokens),
     )
 
 
@@ -155,5 +155,5 @@ def _predict(
     variance = scale * np.sum(vectors**2 / np.maximum(values, 1e-12), axis=1)
     # What a free motion moves by more than a tenth is not held.
     variance[(np.abs(vectors[:, free]) > 0.1).any(axis=1)] = np.inf
-    words = ", ".join(one.text for one in open_directions(rows))
-    return np.sqrt(variance) / np.repeat([1.0, arm], 3), float(max(values[0], 0.0)), words
+    tokens = ", ".join(one.text for one in open_directions(rows))
+    return np.sqrt(variance) / np.repeat([1.0, arm], 3), float(max(values[0], 0.0)), tokens

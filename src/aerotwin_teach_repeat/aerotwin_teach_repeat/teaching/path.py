@@ -158,8 +158,8 @@ def _spline(corners: FloatArray, is_closed: bool) -> FloatArray:
 def _even(curve: FloatArray) -> FloatArray:
     """Return the curve cut anew into even steps of about `FINE_M`."""
     s = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1)))
-    wanted = np.linspace(0.0, s[-1], max(int(np.ceil(s[-1] / FINE_M)), 2) + 1)
-    return np.column_stack([np.interp(wanted, s, column) for column in curve.T])
+    requested = np.linspace(0.0, s[-1], max(int(np.ceil(s[-1] / FINE_M)), 2) + 1)
+    return np.column_stack([np.interp(requested, s, column) for column in curve.T])
 
 
 def _blurred(curve: FloatArray, sigma: float, is_closed: bool) -> FloatArray:
@@ -214,12 +214,12 @@ def _deviation(curve: FloatArray, corners: FloatArray) -> tuple[int, float]:
 def _cut(curve: FloatArray, is_closed: bool, spacing_m: float, deviation: float) -> SmoothPath:
     s = np.append(0.0, np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1)))
     heading, curvature = _bends(curve, is_closed)
-    wanted = np.linspace(0.0, s[-1], max(round(s[-1] / spacing_m), 1) + 1)
+    requested = np.linspace(0.0, s[-1], max(round(s[-1] / spacing_m), 1) + 1)
     return SmoothPath(
-        points_m=np.column_stack([np.interp(wanted, s, column) for column in curve.T]),
-        s_m=wanted,
-        heading=np.interp(wanted, s, heading),
-        curvature=np.interp(wanted, s, curvature),
+        points_m=np.column_stack([np.interp(requested, s, column) for column in curve.T]),
+        s_m=requested,
+        heading=np.interp(requested, s, heading),
+        curvature=np.interp(requested, s, curvature),
         is_closed=is_closed,
         deviation_m=deviation if deviation > FINE_M else 0.0,
     )

@@ -29,7 +29,7 @@ MARKER_SPACING_M = 25.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Route:
+class RouteFile:
     """What a route file holds."""
 
     name: str = parameter(text="Of the route.")
@@ -71,12 +71,12 @@ class Route:
         return stations
 
 
-def load_route(path: str | Path) -> Route:
+def load_route(path: str | Path) -> RouteFile:
     """Return the route of a YAML file; `ParameterError` if it is none."""
-    return load_parameters_file(Route, path)
+    return load_parameters_file(RouteFile, path)
 
 
-def save_route(path: str | Path, route: Route) -> None:
+def save_route(path: str | Path, route: RouteFile) -> None:
     """Write a route file."""
     lines = [f"name: {route.name}", f"world: '{route.world}'"]
     lines += [f"is_closed: {str(route.is_closed).lower()}", "waypoints_m:"]

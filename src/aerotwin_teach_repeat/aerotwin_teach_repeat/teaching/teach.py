@@ -122,12 +122,12 @@ def virtual_path(
 ) -> VirtualPath:
     """Return the poses that `teach_route` makes vertices of; parameters and errors as there."""
     parameters = TeachParameters() if parameters is None else parameters
-    given = np.asarray(waypoints_or_poses, dtype=np.float64)
-    if given.ndim == 3:
-        poses, s_m = along_path(given, parameters.path.spacing_m)
+    provided = np.asarray(waypoints_or_poses, dtype=np.float64)
+    if provided.ndim == 3:
+        poses, s_m = along_path(provided, parameters.path.spacing_m)
         is_closed = bool(np.abs(poses[0] - poses[-1]).max() < _CLOSED_M)
         return VirtualPath(poses_map=poses, s_m=s_m, is_closed=is_closed)
-    path = smooth_waypoints(given, is_closed=is_closed, parameters=parameters.path)
+    path = smooth_waypoints(provided, is_closed=is_closed, parameters=parameters.path)
     ground = GroundGrid.of(points_map, path.points_m, parameters=parameters.ground)
     poses = poses_on_ground(path.points_m, path.heading, ground, parameters.ground)
     _refuse_gaps(poses, path.points_m, path.s_m)

@@ -42,7 +42,7 @@ def read_relative_transforms(path: str | Path) -> tuple[np.ndarray, FloatArray]:
         lines = list(text_lines(path, max_bytes=MAX_BYTES))
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-    if not lines or tuple(word.strip() for word in lines[0].split(",")) != HEADER:
+    if not lines or tuple(token.strip() for token in lines[0].split(",")) != HEADER:
         raise UserError(f"{path}: its first line must be timestamp,m00,m01,…,m33")
     stamps, poses = [], []
     for number, line in enumerate(lines[1:], start=2):
@@ -82,12 +82,12 @@ def write_cloud_with_normals(
 
 
 def _row(line: str, where: str) -> tuple[int, FloatArray]:
-    words = line.split(",")
+    tokens = line.split(",")
     try:
-        if len(words) != len(HEADER):
-            raise ValueError(f"{len(HEADER)} cells expected, {len(words)} are there")
-        stamp = seconds_to_ns(words[0].strip())
-        T = np.array([float(word) for word in words[1:]]).reshape(4, 4)
+        if len(tokens) != len(HEADER):
+            raise ValueError(f"{len(HEADER)} cells expected, {len(tokens)} are there")
+        stamp = seconds_to_ns(tokens[0].strip())
+        T = np.array([float(token) for token in tokens[1:]]).reshape(4, 4)
     except (ValueError, OverflowError) as error:
         raise UserError(f"{where}: {error}") from None
     R = T[:3, :3]

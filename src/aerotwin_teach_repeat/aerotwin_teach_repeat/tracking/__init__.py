@@ -10,17 +10,17 @@ from aerotwin_teach_repeat.tracking.model_predictive import ModelPredictiveTrack
 from aerotwin_teach_repeat.tracking.parameters import TrackerParameters
 from aerotwin_teach_repeat.tracking.path_tracker import PathTracker, TrackerCommand
 from aerotwin_teach_repeat.tracking.pure_pursuit import PurePursuitTracker
-from aerotwin_teach_repeat.tracking.route_path import Projection, RoutePath, Segment
+from aerotwin_teach_repeat.tracking.route_path import RoutePath, RouteProjection, Segment
 from aerotwin_teach_repeat.tracking.route_progress import RouteProgress
 from aerotwin_teach_repeat.tracking.speed_schedule import speed_schedule
 
 __all__ = [
     "ModelPredictiveTracker",
     "PathTracker",
-    "Projection",
     "PurePursuitTracker",
     "RoutePath",
     "RouteProgress",
+    "RouteProjection",
     "Segment",
     "TrackerCommand",
     "TrackerParameters",

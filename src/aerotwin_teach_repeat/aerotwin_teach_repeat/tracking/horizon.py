@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from aerotwin_teach_repeat.tracking.motion_model import Response
+from aerotwin_teach_repeat.tracking.motion_model import CommandResponse
 from aerotwin_teach_repeat.tracking.parameters import TrackerParameters
 from aerotwin_teach_repeat.tracking.route_path import FloatArray, RoutePath, Segment
 from aerotwin_teach_repeat.tracking.speed_schedule import speed_at
@@ -40,7 +40,7 @@ def plan_horizon(
     segment: Segment,
     s_m: float,
     speed_m_s: float,
-    response: Response,
+    response: CommandResponse,
     parameters: TrackerParameters,
 ) -> Horizon:
     """Return the reference from arc length s on, for a vehicle of the given speed along the route.

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from aerotwin_teach_repeat.tracking.horizon import Horizon, plan_horizon
 from aerotwin_teach_repeat.tracking.horizon_program import HorizonProgram, Solution, StageData
-from aerotwin_teach_repeat.tracking.motion_model import Response, State
+from aerotwin_teach_repeat.tracking.motion_model import CommandResponse, State
 from aerotwin_teach_repeat.tracking.parameters import TrackerParameters
 from aerotwin_teach_repeat.tracking.path_tracker import TrackerBase, TrackerCommand
 from aerotwin_teach_repeat.tracking.pure_pursuit import pursuit_command
@@ -64,7 +64,7 @@ class ModelPredictiveTracker(TrackerBase):
             reason=f"pure pursuit: {solution.reason}",
         )  # fmt: skip
 
-    def _solve(self, state: State, horizon: Horizon, response: Response) -> Solution:
+    def _solve(self, state: State, horizon: Horizon, response: CommandResponse) -> Solution:
         """Return the solution after the given number of linearisations; remembers it."""
         turns = np.round((state[2] - horizon.heading_rad[0]) / (2.0 * np.pi))
         start = (*state[:2], state[2] - 2.0 * np.pi * float(turns), *state[3:])
@@ -94,7 +94,7 @@ class ModelPredictiveTracker(TrackerBase):
         return np.column_stack([np.interp(later, times, column) for column in self._planned.T])
 
     def _linearise(
-        self, start: State, commands: FloatArray, horizon: Horizon, response: Response
+        self, start: State, commands: FloatArray, horizon: Horizon, response: CommandResponse
     ) -> StageData:
         """Return e_{k+1} = A_k e_k + B_k u_k + c_k about the states that commands lead through.
 

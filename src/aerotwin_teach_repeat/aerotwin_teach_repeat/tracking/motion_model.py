@@ -21,7 +21,7 @@ _STANDSTILL_M_S = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
-class Response:
+class CommandResponse:
     """What the lagged commands are multiplied by and shifted by on this ground.
 
     Attributes
@@ -74,7 +74,9 @@ class MotionModel:
         """Return the turn rate [rad/s] of a speed and w."""
         return speed_m_s * turn if self.is_bicycle else turn
 
-    def step(self, state: State, command: Sequence[float], dt: float, response: Response) -> State:
+    def step(
+        self, state: State, command: Sequence[float], dt: float, response: CommandResponse
+    ) -> State:
         """Return the state dt seconds later under a constant command."""
         x, y, theta, v, w = state
         decay_v, mean_v = _decay(dt, self.speed_lag_s)
@@ -93,7 +95,7 @@ class MotionModel:
         )
 
     def rollout(
-        self, state: State, commands: FloatArray, dt: float, response: Response
+        self, state: State, commands: FloatArray, dt: float, response: CommandResponse
     ) -> FloatArray:
         """Return the states (n + 1, 5) under n commands (n, 2) of dt seconds each."""
         states = [state]
@@ -102,7 +104,7 @@ class MotionModel:
         return np.array(states)
 
     def jacobians(
-        self, states: FloatArray, commands: FloatArray, dt: float, response: Response
+        self, states: FloatArray, commands: FloatArray, dt: float, response: CommandResponse
     ) -> tuple[FloatArray, FloatArray]:
         """Return the derivatives of n steps by state (n, 5, 5) and by command (n, 5, 2)."""
         decay_v, mean_v = _decay(dt, self.speed_lag_s)

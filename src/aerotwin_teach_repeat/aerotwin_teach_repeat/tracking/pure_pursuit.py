@@ -10,7 +10,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from aerotwin_teach_repeat.tracking.motion_model import Response, State
+from aerotwin_teach_repeat.tracking.motion_model import CommandResponse, State
 from aerotwin_teach_repeat.tracking.parameters import TrackerParameters
 from aerotwin_teach_repeat.tracking.path_tracker import TrackerBase, TrackerCommand
 from aerotwin_teach_repeat.tracking.route_path import FloatArray, RoutePath, Segment
@@ -23,7 +23,7 @@ def pursuit_command(
     schedule: FloatArray,
     segment: Segment,
     s_m: float,
-    response: Response,
+    response: CommandResponse,
     parameters: TrackerParameters,
 ) -> tuple[float, float]:
     """Return speed [m/s] and turn rate [rad/s] towards the point a look-ahead from s on.

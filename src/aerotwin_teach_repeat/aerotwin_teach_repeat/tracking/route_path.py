@@ -26,7 +26,7 @@ MIN_SPACING_M = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
-class Projection:
+class RouteProjection:
     """Where a vehicle is in the coordinates of a route.
 
     Attributes
@@ -98,27 +98,27 @@ class RoutePath:
         if not np.isfinite(poses).all():
             k = int(np.flatnonzero(~np.isfinite(poses).all(axis=(1, 2)))[0])
             raise ValueError(f"poses_map[{k}] must be finite, got {poses[k].tolist()}")
-        kept = _spaced(poses[:, :2, 3])
-        if len(kept) < 2:
+        retained = _spaced(poses[:, :2, 3])
+        if len(retained) < 2:
             raise ValueError(
                 f"a route must be at least {MIN_SPACING_M} m long, got {len(poses)} poses at one "
                 "place; teach a longer one"
             )
-        self._build(poses[kept], kept, len(poses))
+        self._build(poses[retained], retained, len(poses))
 
-    def _build(self, poses: FloatArray, kept: NDArray[np.intp], n_given: int) -> None:
+    def _build(self, poses: FloatArray, retained: NDArray[np.intp], n_input: int) -> None:
         points = poses[:, :3, 3]
         directions = _directions(poses)
         cuts = np.flatnonzero(np.diff(directions)) + 1
         bounds = [0, *cuts.tolist(), len(points) - 1]
         columns: list[tuple[FloatArray, ...]] = []
-        segments, s_kept = [], np.zeros(len(points))
+        segments, s_retained = [], np.zeros(len(points))
         n, s0 = 0, 0.0
         for first, last in pairwise(bounds):
             direction = int(directions[first])
             s, curve, heading, curvature, s_knots = _sample(points[first : last + 1], direction)
             columns.append((s + s0, curve, heading, curvature))
-            s_kept[first : last + 1] = s_knots + s0
+            s_retained[first : last + 1] = s_knots + s0
             stop_s = s0 + float(s[-1])
             segments.append(
                 Segment(start=n, stop=n + len(s), direction=direction, start_s_m=s0,
@@ -129,7 +129,9 @@ class RoutePath:
             np.concatenate(column) for column in zip(*columns)
         )
         self.segments = tuple(segments)
-        self.vertex_s_m = s_kept[np.searchsorted(kept, np.arange(n_given), side="right") - 1]
+        self.vertex_s_m = s_retained[
+            np.searchsorted(retained, np.arange(n_input), side="right") - 1
+        ]
 
     @property
     def length_m(self) -> float:
@@ -157,7 +159,7 @@ class RoutePath:
         c, s = np.cos(heading[0]), np.sin(heading[0])
         return make_transform([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]], points[0])
 
-    def project(self, T_map_base: ArrayLike, s_near_m: float, window_m: float) -> Projection:
+    def project(self, T_map_base: ArrayLike, s_near_m: float, window_m: float) -> RouteProjection:
         """Return the nearest point of the route near a known arc length.
 
         Only the segment of s_near and only s_near -+ window are looked at, so that neither the
@@ -188,7 +190,7 @@ class RoutePath:
         c, si = np.cos(heading[0]), np.sin(heading[0])
         dx, dy = T[:2, 3] - points[0, :2]
         error = np.arctan2(T[1, 0], T[0, 0]) - heading[0]
-        return Projection(
+        return RouteProjection(
             s_m=s,
             lateral_m=float(segment.direction * (c * dy - si * dx)),
             heading_error_rad=float(np.arctan2(np.sin(error), np.cos(error))),
@@ -215,11 +217,11 @@ class RoutePath:
 
 def _spaced(points: FloatArray) -> NDArray[np.intp]:
     """Return the indices of points at least MIN_SPACING_M from the one kept before."""
-    kept = [0]
+    retained = [0]
     for k in range(1, len(points)):
-        if np.hypot(*(points[k] - points[kept[-1]])) >= MIN_SPACING_M:
-            kept.append(k)
-    return np.array(kept)
+        if np.hypot(*(points[k] - points[retained[-1]])) >= MIN_SPACING_M:
+            retained.append(k)
+    return np.array(retained)
 
 
 def _directions(poses: FloatArray) -> NDArray[np.intp]:

@@ -4,7 +4,7 @@
 
 from numpy.typing import ArrayLike
 
-from aerotwin_teach_repeat.tracking.route_path import Projection, RoutePath
+from aerotwin_teach_repeat.tracking.route_path import RoutePath, RouteProjection
 
 WINDOW_M = 1.0
 """How far a vehicle comes between two poses at most: 0.5 s at 1.5 m/s and some."""
@@ -37,7 +37,7 @@ class RouteProgress:
         """What is left of the route [m]."""
         return self._route.length_m - self._s_m
 
-    def update(self, T_map_base: ArrayLike, window_m: float = WINDOW_M) -> Projection:
+    def update(self, T_map_base: ArrayLike, window_m: float = WINDOW_M) -> RouteProjection:
         """Take over a pose (4, 4) and return its projection.
 
         At a cusp the way changes over to the next segment; until then only the present one counts,

@@ -13,12 +13,12 @@ from collections import deque
 
 import numpy as np
 
-from aerotwin_teach_repeat.tracking.motion_model import MotionModel, Response, State
+from aerotwin_teach_repeat.tracking.motion_model import CommandResponse, MotionModel, State
 from aerotwin_teach_repeat.tracking.parameters import TrackerParameters
 from aerotwin_teach_repeat.tracking.route_path import FloatArray
 
 PREDICTION_STEP_S = 0.025
-KEPT_S = 5.0
+RETAINED_S = 5.0
 """Commands older than this are forgotten: no latency is that long."""
 SPEED_NOISE_M_S = 0.1
 TURN_NOISE_RAD_S = 0.05
@@ -80,9 +80,9 @@ class VehicleMemory:
         self._modelled: State = (0.0,) * 5
 
     @property
-    def response(self) -> Response:
+    def response(self) -> CommandResponse:
         """The estimated gains and bias."""
-        return Response(
+        return CommandResponse(
             speed_gain=self._speed.gain, turn_gain=self._turn.gain, turn_bias=self._turn.bias
         )
 
@@ -94,16 +94,16 @@ class VehicleMemory:
     def sent(self, time_s: float, command: tuple[float, float]) -> None:
         """Remember a command (v, w) that left at time_s."""
         self._sent.append((time_s, command))
-        while len(self._sent) > 1 and self._sent[1][0] < time_s - KEPT_S:
+        while len(self._sent) > 1 and self._sent[1][0] < time_s - RETAINED_S:
             self._sent.popleft()
 
     def observe(self, time_s: float, speed_m_s: float, omega_rad_s: float) -> None:
         """Compare a measured twist with what the commands let expect at that time."""
         before, self._time_s = self._time_s, time_s
-        if before is None or not 0.0 < time_s - before < KEPT_S:
+        if before is None or not 0.0 < time_s - before < RETAINED_S:
             self._modelled = (0.0, 0.0, 0.0, *self._in_force(time_s))
             return
-        self._modelled = self._roll(self._modelled, before, time_s, Response())
+        self._modelled = self._roll(self._modelled, before, time_s, CommandResponse())
         v, w = self._modelled[3:]
         self._speed.update(v, speed_m_s, time_s - before)
         if not self.model.is_bicycle or abs(speed_m_s) > SPEED_NOISE_M_S:
@@ -130,7 +130,9 @@ class VehicleMemory:
                 return command
         return 0.0, 0.0
 
-    def _roll(self, state: State, start_s: float, until_s: float, response: Response) -> State:
+    def _roll(
+        self, state: State, start_s: float, until_s: float, response: CommandResponse
+    ) -> State:
         n = math.ceil((until_s - start_s) / PREDICTION_STEP_S - 1e-9)
         dt = (until_s - start_s) / max(n, 1)
         for k in range(n):

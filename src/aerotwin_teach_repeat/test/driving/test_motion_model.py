@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from aerotwin_teach_repeat.tracking import TrackerParameters
-from aerotwin_teach_repeat.tracking.motion_model import MotionModel, Response
+from aerotwin_teach_repeat.tracking.motion_model import CommandResponse, MotionModel
 from aerotwin_teach_repeat.tracking.vehicle_memory import VehicleMemory
 
 from .vehicle import TestVehicle
@@ -17,13 +17,13 @@ ROUNDING = 1e-12
 DIFFERENCE = 1e-6  # step of central differences: error 1e-12 / 1e-6 and third derivatives
 UNICYCLE = MotionModel(is_bicycle=False, speed_lag_s=0.2, turn_lag_s=0.27)
 BICYCLE = MotionModel(is_bicycle=True, speed_lag_s=0.2, turn_lag_s=0.27)
-SLIP = Response(speed_gain=0.97, turn_gain=0.9, turn_bias=0.02)
+SLIP = CommandResponse(speed_gain=0.97, turn_gain=0.9, turn_bias=0.02)
 
 
 def test_heading_lags_a_turn_by_rate_times_time_constant():
     """theta(t) = w (t - tau (1 - exp(-t / tau))) of a first-order lag from rest."""
     t, w, tau = 1.5, 0.4, UNICYCLE.turn_lag_s
-    found = UNICYCLE.step((0.0, 0.0, 0.0, 0.0, 0.0), (0.0, w), t, Response())
+    found = UNICYCLE.step((0.0, 0.0, 0.0, 0.0, 0.0), (0.0, w), t, CommandResponse())
     assert found[2] == pytest.approx(w * (t - tau * (1.0 - math.exp(-t / tau))), abs=ROUNDING)
     assert found[4] == pytest.approx(w * (1.0 - math.exp(-t / tau)), abs=ROUNDING)
 
@@ -31,7 +31,7 @@ def test_heading_lags_a_turn_by_rate_times_time_constant():
 def test_a_steady_circle_is_kept_but_for_chord_for_arc():
     state, w, v, dt = (0.0, 0.0, 0.0, 1.0, 0.5), 0.5, 1.0, 0.025
     for _ in range(200):
-        state = UNICYCLE.step(state, (v, w), dt, Response())
+        state = UNICYCLE.step(state, (v, w), dt, CommandResponse())
     angle = w * dt * 200
     # The chord of an arc of angle a is shorter by a^2 / 24 of its length.
     expected = v / w * np.array([math.sin(angle), 1.0 - math.cos(angle)])
@@ -95,4 +95,4 @@ def test_the_response_of_a_slipping_vehicle_is_found():
 def test_a_response_known_beforehand_is_not_estimated():
     vehicle = TestVehicle(speed_gain=0.9, turn_gain=0.8)
     memory, _ = drive(TrackerParameters(gain_std=0.0, turn_bias_std_rad_s=0.0), vehicle, 5.0)
-    assert memory.response == Response()
+    assert memory.response == CommandResponse()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.frames import invert_transform
-from aerotwin_teach_repeat.repeat.reckoning import RECKONED_SHARE, Reckoning, between
+from aerotwin_teach_repeat.repeat.dead_reckoning import RECKONED_SHARE, DeadReckoning, between
 
 from .vehicle import poses
 
@@ -26,24 +26,24 @@ def test_distance_and_angle_between_poses():
 
 
 def test_nothing_agrees_before_a_place_was_sure():
-    assert not agrees(Reckoning(), PLACE)
-    assert Reckoning().moved(MOTION) == Reckoning()
+    assert not agrees(DeadReckoning(), PLACE)
+    assert DeadReckoning().moved(MOTION) == DeadReckoning()
 
 
 def test_it_moves_with_the_vehicle_and_a_share_of_the_motion_may_be_wrong():
-    there = Reckoning().sure(PLACE, 0.8).moved(MOTION)
+    there = DeadReckoning().sure(PLACE, 0.8).moved(MOTION)
     assert there.T_map_base == pytest.approx(LATER)
     assert there.way_m == pytest.approx(np.hypot(2.0, 0.5))
     assert agrees(there, LATER) and not agrees(there, PLACE)
     # 0.4 m beside: more than 0.3, less than that and a share of two metres; likewise 0.2 rad.
     assert agrees(there, BESIDE) and 0.3 < 0.4 < SHIFT_M + 2.0 * RECKONED_SHARE
     assert not agrees(there, TURNED)
-    at_once = Reckoning().sure(LATER, 0.8)
+    at_once = DeadReckoning().sure(LATER, 0.8)
     assert not agrees(at_once, BESIDE)
 
 
 def test_as_much_of_a_scan_must_lie_on_the_map_as_usual():
-    usual = Reckoning().sure(PLACE, 0.8)
+    usual = DeadReckoning().sure(PLACE, 0.8)
     assert agrees(usual, PLACE, 0.73) and not agrees(usual, PLACE, 0.71)
     for _ in range(100):
         usual = usual.sure(PLACE, 0.5)

@@ -106,8 +106,8 @@ def test_progress_passes_the_cusp_once_it_is_reached_and_not_before():
 
 
 def test_vertices_know_their_arc_length_even_those_at_one_place():
-    given = driven([(3.0, 0.0)], spacing=0.5)
-    turned = np.concatenate([given[:3], given[2:3], given[3:]])
+    provided = driven([(3.0, 0.0)], spacing=0.5)
+    turned = np.concatenate([provided[:3], provided[2:3], provided[3:]])
     found = RoutePath(turned).vertex_s_m
     np.testing.assert_allclose(found, [0.0, 0.5, 1.0, 1.0, 1.5, 2.0, 2.5, 3.0], atol=ROUNDING)
 

@@ -70,10 +70,10 @@ def scan(T_map_base, twist=None, *, seed=0, n_columns=N_COLUMNS):
     poses = np.array([T_map_base @ T_begin_end(twist, t) for t in steps]).repeat(N_RINGS, axis=0)
     origins = poses[:, :3, 3] + LIDAR_M * poses[:, :3, 2]
     distance = cast(origins, np.einsum("nij,nj->ni", poses[:, :3, :3], rays))
-    kept = distance < RANGE_M
-    distance = distance[kept] + rng.normal(0.0, NOISE_M, np.count_nonzero(kept))
-    points = rays[kept] * distance[:, None] + [0.0, 0.0, LIDAR_M]
-    return points.astype(np.float32), times[kept]
+    retained = distance < RANGE_M
+    distance = distance[retained] + rng.normal(0.0, NOISE_M, np.count_nonzero(retained))
+    points = rays[retained] * distance[:, None] + [0.0, 0.0, LIDAR_M]
+    return points.astype(np.float32), times[retained]
 
 
 def circle_pose(angle):

@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import invert_transform, make_transform
 from aerotwin_registration.pose_graph import PoseConstraint, agreed_poses
-from aerotwin_teach_repeat.localization import Localizer, OdometryParameters, ScanOdometry
+from aerotwin_teach_repeat.localization import OdometryParameters, ScanOdometry, SubmapLocalizer
 from aerotwin_teach_repeat.localization.motion import T_begin_end, deskewed, twist_between
 from aerotwin_teach_repeat.route_graph import RouteGraph, relative_pose
 from aerotwin_teach_repeat.teaching.drive import DriveTeacher, DriveTeachParameters
@@ -146,7 +146,7 @@ def test_vertices_and_submaps_stand_as_often_as_asked(lap):
 
 def test_a_driven_route_is_localised_against(scans, lap):
     _, _, graph = lap
-    found, T_odom = Localizer(graph, list(graph.ids)), np.eye(4)
+    found, T_odom = SubmapLocalizer(graph, list(graph.ids)), np.eye(4)
     for k in range(20):
         stamp, _, _, T = scans[k]
         points, times = scan(T, DRIVE_TWIST, seed=1000 + k)

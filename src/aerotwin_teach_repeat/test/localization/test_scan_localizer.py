@@ -16,7 +16,7 @@ from localization_cases import (
 )
 
 from aerotwin_core.frames import invert_transform
-from aerotwin_teach_repeat.localization import Localizer
+from aerotwin_teach_repeat.localization import SubmapLocalizer
 from aerotwin_teach_repeat.localization.motion import T_begin_end, deskewed
 from aerotwin_teach_repeat.localization.search_kernels import moved_into
 from aerotwin_teach_repeat.route_graph import (
@@ -82,7 +82,7 @@ def taught():
 
 
 def localizer(taught):
-    return Localizer(taught, list(taught.ids))
+    return SubmapLocalizer(taught, list(taught.ids))
 
 
 def at(angle, seed=0):
@@ -212,7 +212,7 @@ def test_submaps_lost_on_the_way_are_a_reason_and_are_not_read_again():
     found = localizer(lost)
     lost.submaps.torn = range(N_VERTICES)
     lost.submaps.tried.clear()
-    lost._kept.clear()  # what a long route would have forgotten meanwhile
+    lost._retained.clear()  # what a long route would have forgotten meanwhile
     for stamp_ns in range(2):
         result = found.relocalize(scan(circle_pose(0.0))[0], stamp_ns)
         assert not result.accepted
@@ -222,9 +222,9 @@ def test_submaps_lost_on_the_way_are_a_reason_and_are_not_read_again():
 
 def test_a_vertex_beside_the_route_is_refused(taught):
     with pytest.raises(ValueError, match="not on the route"):
-        Localizer(taught, [1, 2, 3]).reset(9)
+        SubmapLocalizer(taught, [1, 2, 3]).reset(9)
     with pytest.raises(ValueError, match="route_ids must name"):
-        Localizer(taught, [])
+        SubmapLocalizer(taught, [])
 
 
 def test_the_frame_of_the_submap_does_not_matter(taught):

@@ -46,7 +46,7 @@ def test_thinning_keeps_the_first_point_of_each_voxel_and_no_nan():
     rng = np.random.default_rng(1)
     points = rng.uniform(-3.0, 3.0, (5000, 3)).astype(np.float32)
     points[17] = np.nan
-    kept = thin(points, 0.5, 1.0, 2.5)
+    retained = thin(points, 0.5, 1.0, 2.5)
     distance = np.linalg.norm(points, axis=1)
     seen, expected = set(), []
     for k in np.flatnonzero((distance >= 1.0) & (distance <= 2.5)):
@@ -54,7 +54,7 @@ def test_thinning_keeps_the_first_point_of_each_voxel_and_no_nan():
         if voxel not in seen:
             seen.add(voxel)
             expected.append(k)
-    assert kept.tolist() == expected
+    assert retained.tolist() == expected
 
 
 def test_normals_are_those_of_a_tilted_plane_and_a_line_has_none():

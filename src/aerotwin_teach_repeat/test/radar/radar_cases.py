@@ -27,6 +27,6 @@ def peaks(T_map_base, twist=None, *, seed=0, noise_m=NOISE_M, ghosts=GHOSTS):
     velocity = twist[:3] + np.cross(twist[3:], P_BASE_RADAR)
     seen = distance - SHIFT_S * level @ velocity + rng.normal(0.0, noise_m, N_AZIMUTHS)
     seen *= np.where(rng.random(N_AZIMUTHS) < ghosts, 1.5, 1.0)
-    kept = seen < 60.0
-    points = seen[kept, None] * level[kept] + P_BASE_RADAR
-    return points.astype(np.float32), times[kept]
+    retained = seen < 60.0
+    points = seen[retained, None] * level[retained] + P_BASE_RADAR
+    return points.astype(np.float32), times[retained]

@@ -104,14 +104,16 @@ def without_secrets(address: str) -> tuple[str, tuple[str, ...]]:
     parts = urlsplit(address)
     user, _, host = parts.netloc.rpartition("@")
     removed = ["user and password"] if user else []
-    kept = []
+    retained = []
     for item in re.split("[&;]", parts.query):
         name = unquote(item.partition("=")[0])
         if _SECRET_NAME.fullmatch(name):
             removed.append(name)
         else:
-            kept.append(item)
-    query = "&".join(kept) if len(kept) < len(re.split("[&;]", parts.query)) else parts.query
+            retained.append(item)
+    query = (
+        "&".join(retained) if len(retained) < len(re.split("[&;]", parts.query)) else parts.query
+    )
     return urlunsplit((parts.scheme, host, parts.path, query, "")), tuple(removed)
 
 

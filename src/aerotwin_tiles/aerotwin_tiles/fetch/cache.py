@@ -25,7 +25,7 @@ from requests.utils import select_proxy
 from aerotwin_tiles.fetch.connections import OpenConnections
 from aerotwin_tiles.fetch.private_hosts import PrivateHosts
 
-_KEPT_FOR_ASKING_S = 14 * 86400
+_CACHED_FOR_QUERY_S = 14 * 86400
 """How long stale content is kept to ask "is it still this?" (CacheControl's own figure)."""
 _LONGEST_S = 366 * 86400
 _ENDING = ".http"
@@ -71,7 +71,7 @@ class CacheFolder(BaseCache):
         """Store for a number of seconds; what does not fit on the disk is not stored."""
         file = self._file(key)
         temporary = file.with_suffix(f".{os.getpid()}.{time.monotonic_ns()}")
-        lifetime = expires if isinstance(expires, int) else _KEPT_FOR_ASKING_S
+        lifetime = expires if isinstance(expires, int) else _CACHED_FOR_QUERY_S
         end = time.time() + min(lifetime, _LONGEST_S)
         try:
             temporary.touch(mode=0o600)

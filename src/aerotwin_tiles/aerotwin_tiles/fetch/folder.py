@@ -54,8 +54,8 @@ class FolderSource:
 
     def resolve(self, base_uri: str, uri: str) -> str:
         """Return the address within the folder that a reference means; see `Source.resolve`."""
-        wanted = uri.replace("\\", "/")
-        parts = urlsplit(wanted)
+        requested = uri.replace("\\", "/")
+        parts = urlsplit(requested)
         if parts.scheme or parts.netloc:
             raise FetchError(
                 f"'{uri}' in {base_uri}: expected a path within {self._folder}, found an address "

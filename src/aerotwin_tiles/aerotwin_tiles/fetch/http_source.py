@@ -93,7 +93,7 @@ class HttpSource:
         self._lines: list[Line] = []
         self._lock = threading.Lock()
         self._closed = threading.Event()
-        _keep_secrets_out_of_logs()
+        _filter_secrets_from_logs()
 
     @property
     def root_uri(self) -> str:
@@ -314,6 +314,6 @@ class _SecretFilter(logging.Filter):
 _FILTER = _SecretFilter()
 
 
-def _keep_secrets_out_of_logs() -> None:
+def _filter_secrets_from_logs() -> None:
     for name in _LOGGERS:
         logging.getLogger(name).addFilter(_FILTER)

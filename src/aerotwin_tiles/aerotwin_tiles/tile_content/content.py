@@ -12,7 +12,7 @@ from aerotwin_tiles.tile_content.gltf_parts import gltf_parts
 from aerotwin_tiles.tile_content.instances import instanced_parts
 from aerotwin_tiles.tile_content.parts import ContentContext, ContentError, TilePart
 from aerotwin_tiles.tile_content.points import point_parts
-from aerotwin_tiles.tile_content.tables import read_body, take_uint32, whole_tile
+from aerotwin_tiles.tile_content.tables import read_body, read_uint32, whole_tile
 
 UpAxis = Literal["x", "y", "z"]
 _T_UP: dict[UpAxis, np.ndarray] = {
@@ -99,7 +99,7 @@ def _composite(data: memoryview, context: ContentContext, depth: int) -> list[Ti
     """Read the tiles of a composite one after the other (clause 10.5)."""
     if depth >= MAX_COMPOSITE_DEPTH:
         raise ValueError(f"composite tiles are nested more than {MAX_COMPOSITE_DEPTH} deep")
-    n_tiles, rest = take_uint32(data[12:])
+    n_tiles, rest = read_uint32(data[12:])
     parts: list[TilePart] = []
     for _ in range(n_tiles):
         if len(rest) == 0:

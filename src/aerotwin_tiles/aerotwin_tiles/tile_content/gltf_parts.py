@@ -5,7 +5,7 @@
 import numpy as np
 
 from aerotwin_meshes.gltf.budget import BYTES_PER_PART
-from aerotwin_meshes.gltf.primitives import PointSet, Surface
+from aerotwin_meshes.gltf.primitives import GltfTriangles, PointSet
 from aerotwin_meshes.gltf.reader import GltfScene, ScenePart, read_scene, transformed
 from aerotwin_tiles.tile_content.parts import ContentContext, TileMesh, TilePart, TilePoints
 
@@ -43,7 +43,9 @@ def _placed(
     return [_moved(shape, T, name, scene.copyright) for T, name in zip(T_tile_mesh, names)]
 
 
-def _moved(shape: Surface | PointSet, T: np.ndarray, name: str, copyright_text: str) -> TilePart:
+def _moved(
+    shape: GltfTriangles | PointSet, T: np.ndarray, name: str, copyright_text: str
+) -> TilePart:
     if isinstance(shape, PointSet):
         points, _ = transformed(shape.positions, np.zeros((0, 3), np.int32), T)
         return TilePoints(points=points, colours=shape.colours, name=name, copyright=copyright_text)

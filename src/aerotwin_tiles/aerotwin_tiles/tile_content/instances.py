@@ -12,7 +12,7 @@ from aerotwin_meshes.gltf.scene import instance_transforms
 from aerotwin_tiles.tile_content.gltf_parts import gltf_parts
 from aerotwin_tiles.tile_content.parts import ContentContext, TilePart
 from aerotwin_tiles.tile_content.points import tile_positions
-from aerotwin_tiles.tile_content.tables import HEADER_BYTES, FeatureTable, read_body, take_uint32
+from aerotwin_tiles.tile_content.tables import HEADER_BYTES, FeatureTable, read_body, read_uint32
 
 MAX_INSTANCES = 100_000
 """Each becomes a mesh of its own, so that it can be told from the others in a picture."""
@@ -23,7 +23,7 @@ _NOT_PARALLEL = 1e-6
 
 def instanced_parts(data: memoryview, context: ContentContext) -> list[TilePart]:
     """Return every instance of an instanced model as parts of its own."""
-    kind, _ = take_uint32(data[HEADER_BYTES:])
+    kind, _ = read_uint32(data[HEADER_BYTES:])
     body = read_body(data, header_bytes=HEADER_BYTES + 4)
     T_tile_instances = _instance_transforms(body.table)
     if kind == _EMBEDDED:

@@ -91,7 +91,7 @@ def whole_tile(data: memoryview) -> memoryview:
     return data[:length]
 
 
-def take_uint32(data: memoryview) -> tuple[int, memoryview]:
+def read_uint32(data: memoryview) -> tuple[int, memoryview]:
     """Return the number that data starts with, and what follows it."""
     if len(data) < 4:
         raise ValueError("the header is not whole")

@@ -213,9 +213,9 @@ def test_closing_a_source_ends_the_reading_from_a_silent_server(monkeypatch, tmp
             connection.sendall(sent)
             time.sleep(0.2)
             source.close()
-            kept.append(connection)
+            retained.append(connection)
 
-        kept = []
+        retained = []
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/root.json"
         source = open_source(url, cache_dir=tmp_path, settings=HttpSettings())
         thread = threading.Thread(target=answer_partly)
@@ -224,7 +224,7 @@ def test_closing_a_source_ends_the_reading_from_a_silent_server(monkeypatch, tmp
         with pytest.raises(FetchError):
             source.read(source.root_uri, max_bytes=LIMIT)
         thread.join()
-        kept[0].close()
+        retained[0].close()
     assert time.monotonic() - start < 0.5 * HttpSettings().read_timeout_s
     with pytest.raises(FetchError, match="was closed"):
         source.read(source.root_uri, max_bytes=LIMIT)

@@ -3,6 +3,6 @@
 """What dense localisation is compared with."""
 
 from evidence.dense_study.baselines.feature_map import FeatureMap, FeaturePose, Reference
-from evidence.dense_study.baselines.features import Detector, Features
+from evidence.dense_study.baselines.features import BaselineFeatures, Detector
 
-__all__ = ["Detector", "FeatureMap", "FeaturePose", "Features", "Reference"]
+__all__ = ["BaselineFeatures", "Detector", "FeatureMap", "FeaturePose", "Reference"]

@@ -21,7 +21,7 @@ import numpy as np
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray, invert_transform, transform_points
 from evidence.dense_study.baselines.camera_pose import camera_pose
-from evidence.dense_study.baselines.features import Detector, Features
+from evidence.dense_study.baselines.features import BaselineFeatures, Detector
 
 N_FEATURES, N_OF_REFERENCE = 3000, 6000
 """Of an image, and of a key-frame, which shows more; ORB-SLAM3 takes 1200 of 752 x 480 pixels."""
@@ -73,7 +73,7 @@ class FeaturePose:
 class _Known:
     """Features of a reference with their places in the map, and how well those are known."""
 
-    features: Features
+    features: BaselineFeatures
     points_map: FloatArray
     sigmas_m: FloatArray
 
@@ -93,18 +93,18 @@ class FeatureMap:
         self._of_reference = Detector(detector, N_OF_REFERENCE)
         self._known = [self._known_of(reference) for reference in references]
 
-    def features(self, grey: np.ndarray) -> Features:
+    def features(self, grey: np.ndarray) -> BaselineFeatures:
         """Return the features of an image (h, w) uint8; they serve every map of its detector."""
         return self._of_image.find(grey)
 
     def localize(
-        self, image: Features, camera: PinholeCamera, T_map_expected: FloatArray
+        self, image: BaselineFeatures, camera: PinholeCamera, T_map_expected: FloatArray
     ) -> FeaturePose:
         """Return where an image was taken.
 
         Parameters
         ----------
-        image : Features
+        image : BaselineFeatures
             Of the image.
         camera : PinholeCamera
         T_map_expected : (4, 4) array

@@ -30,7 +30,7 @@ _SIFT_SIZE_PX = 3.2
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Features:
+class BaselineFeatures:
     """Features of an image.
 
     Attributes
@@ -50,9 +50,9 @@ class Features:
     def __len__(self) -> int:
         return len(self.pixels)
 
-    def take(self, which: np.ndarray) -> "Features":
+    def take(self, which: np.ndarray) -> "BaselineFeatures":
         """Return those of a mask or of indices."""
-        return Features(
+        return BaselineFeatures(
             pixels=self.pixels[which],
             scales=self.scales[which],
             descriptors=self.descriptors[which],
@@ -93,13 +93,13 @@ class Detector:
             )
         )
 
-    def find(self, grey: np.ndarray, is_wanted: np.ndarray | None = None) -> Features:
+    def find(self, grey: np.ndarray, is_wanted: np.ndarray | None = None) -> BaselineFeatures:
         """Return the features of an image (h, w) uint8, where it is wanted (h, w) bool."""
         # Coarse levels of the mask are kept where it is 255, not where it is 1.
         mask = None if is_wanted is None else is_wanted.astype(np.uint8) * 255
         keypoints, descriptors = self._detector.detectAndCompute(grey, mask)
         if descriptors is None:
-            return Features(
+            return BaselineFeatures(
                 pixels=np.empty((0, 2)), scales=np.empty(0), descriptors=np.empty((0, 1), np.uint8)
             )
         pixels = np.array([keypoint.pt for keypoint in keypoints])
@@ -108,10 +108,12 @@ class Detector:
         if self._is_orb:
             # OpenCV multiplies by the scale, as if a coarse pixel's middle lay at its corner.
             pixels = pixels + 0.5 * (scales[:, None] - 1.0)
-        return Features(pixels=pixels, scales=scales, descriptors=descriptors.astype(np.uint8))
+        return BaselineFeatures(
+            pixels=pixels, scales=scales, descriptors=descriptors.astype(np.uint8)
+        )
 
     def matches(
-        self, image: Features, known: Features, ratio: float
+        self, image: BaselineFeatures, known: BaselineFeatures, ratio: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices of pairs whose distance is below a share of the second best's."""
         if len(image) == 0 or len(known) < 2:

@@ -24,7 +24,7 @@ from aerotwin_scenarios.teach_repeat.judging import route_in_bent_map
 from aerotwin_scenarios.world_routes import route_of_world
 from aerotwin_teach_repeat.teaching import marker_stations, teach_route, way_around
 from aerotwin_worlds import World, load_world
-from evidence.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph
+from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds, reused_graph
 
 PRESET = "warp_30cm"
 SPACING_M = 0.15
@@ -47,7 +47,7 @@ def teach_in_bent_map(seed: int, folder: Path, *, name: str, avoid_m: float = 0.
     """
     world = load_world(f"{name}@{seed}")
     field = field_of(load_degradation(PRESET), seed)
-    graph = kept_graph(folder, partial(_write_graph, world, field, name, seed, avoid_m))
+    graph = reused_graph(folder, partial(_write_graph, world, field, name, seed, avoid_m))
     poses = graph.poses_map(graph.runs[0])
     s_m = np.array(marker_stations(float(arc_length(poses[:, :2, 3])[-1])))
     route = route_in_bent_map(f"{name}@{seed}", poses, field, world, s_m)
@@ -82,19 +82,19 @@ CAMPUS_WARP = Case(
     title="virtual, 30 cm field, loop of 300 m",
     teach=partial(teach_in_bent_map, name="campus"),
     n_repeats=3,
-    bars=Bars(above_floor_m=0.02),
+    thresholds=Thresholds(above_floor_m=0.02),
 )
 ROUTE_WARP = Case(
     name="route_warp",
     title="virtual, 30 cm field, road of 1 km",
     teach=partial(teach_in_bent_map, name="route"),
     n_repeats=1,
-    bars=Bars(above_floor_m=0.04),
+    thresholds=Thresholds(above_floor_m=0.04),
 )
 GRASSLAND_WARP = Case(
     name="grassland_warp",
     title="virtual, 30 cm field, ring through grassland",
     teach=partial(teach_in_bent_map, name="grassland", avoid_m=6.0),
     n_repeats=2,
-    bars=Bars(above_floor_m=0.04, is_structured=False),
+    thresholds=Thresholds(above_floor_m=0.04, is_structured=False),
 )

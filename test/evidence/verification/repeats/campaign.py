@@ -22,7 +22,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import metrics_of
 from aerotwin_scenarios.teach_repeat import RepeatStudy, run_repeat
-from aerotwin_scenarios.teach_repeat.judging import Route, evaluate_runs
+from aerotwin_scenarios.teach_repeat.judging import TaughtRouteTruth, evaluate_runs
 from aerotwin_scenarios.teach_repeat.record import RECORD, read_run
 from evidence.verification.repeats.case import Case
 
@@ -70,7 +70,7 @@ class Work:
         text = json.dumps(self._judged(taught.route), indent=1)
         write_text_atomically(self.folder / SCORES, text + "\n")
 
-    def _judged(self, route: Route) -> dict[str, Any]:
+    def _judged(self, route: TaughtRouteTruth) -> dict[str, Any]:
         """Return the scores of the repeats; one that never drove passed no mark."""
         folders = [self.repeat_folder(number) for number in range(self.case.n_repeats)]
         found = [run for folder in folders if (run := read_run(folder)) is not None]
@@ -132,7 +132,7 @@ def _do_together(works: Sequence[Work], n_workers: int, on_done: Callable[[], An
     for k in range(n_workers):
         cores.put(available[k % len(available)])
     with ProcessPoolExecutor(
-        n_workers, mp_context=context, initializer=_take_core, initargs=(cores,)
+        n_workers, mp_context=context, initializer=_pin_to_core, initargs=(cores,)
     ) as pool:
         try:
             for done in as_completed([pool.submit(work.do) for work in works]):
@@ -147,7 +147,7 @@ def _do_together(works: Sequence[Work], n_workers: int, on_done: Callable[[], An
             raise
 
 
-def _take_core(cores: Any) -> None:
+def _pin_to_core(cores: Any) -> None:
     """Keep this process, and all pools of threads in it, to one core.
 
     Ctrl-C ends it in silence: as an exception it would end the work under way, not the next one.

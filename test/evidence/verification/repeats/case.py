@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from aerotwin_scenarios.teach_repeat.judging import Route
+from aerotwin_scenarios.teach_repeat.judging import TaughtRouteTruth
 from aerotwin_teach_repeat.route_graph import RouteGraph
 from aerotwin_worlds import World
 
@@ -20,14 +20,14 @@ class TaughtRoute:
     ----------
     graph : RouteGraph
         Its longest run is repeated, in the order in which it was taught.
-    route : Route
+    route : TaughtRouteTruth
         Marks, displacement and floor.
     world : World
         The true one.
     """
 
     graph: RouteGraph
-    route: Route
+    route: TaughtRouteTruth
     world: World
 
     @property
@@ -38,11 +38,11 @@ class TaughtRoute:
 
 Teach = Callable[[int, Path], TaughtRoute]
 """From a seed, which is that of world, map and runs, and a folder to keep things in; what the
-folder holds already is not made again (`kept_graph`)."""
+folder holds already is not made again (`reused_graph`)."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bars:
+class Thresholds:
     """What the repeats of a case must hold at the marks, with every seed.
 
     Attributes
@@ -83,10 +83,10 @@ class Case:
     title: str
     teach: Teach
     n_repeats: int
-    bars: Bars
+    thresholds: Thresholds
 
 
-def kept_graph(folder: Path, make: Callable[[Path], None]) -> RouteGraph:
+def reused_graph(folder: Path, make: Callable[[Path], None]) -> RouteGraph:
     """Return the route graph in `folder`/graph; `make` writes it first where it is not there.
 
     It is written beside and renamed, so that a graph that is there is whole.

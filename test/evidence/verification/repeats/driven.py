@@ -16,13 +16,13 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.time import to_seconds
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_ground_dynamics import Command
+from aerotwin_ground_dynamics import VelocityCommand
 from aerotwin_reconstruction.degradation import sample_surface
 from aerotwin_rendering import WorldQueries
 from aerotwin_repeat_evaluation import DrivenDisplacement, arc_length, marks_on_route
 from aerotwin_scenarios.teach_repeat import RepeatStudy
 from aerotwin_scenarios.teach_repeat.closed_loop import SETTLE_S
-from aerotwin_scenarios.teach_repeat.judging import Route
+from aerotwin_scenarios.teach_repeat.judging import TaughtRouteTruth
 from aerotwin_scenarios.teach_repeat.sensors import LidarSensor
 from aerotwin_scenarios.world_routes import route_of_world
 from aerotwin_simulator.ground import NO_FAULTS
@@ -36,7 +36,7 @@ from aerotwin_teach_repeat.teaching import (
 from aerotwin_teach_repeat.tracking import RouteProgress
 from aerotwin_trajectory_evaluation.files import write_tum
 from aerotwin_worlds import World, load_world
-from evidence.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph
+from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds, reused_graph
 
 TEACH = 1000
 """Number of the drive that teaches, beyond those of repeats: slip and noise of its own."""
@@ -49,7 +49,7 @@ AT_END_M = 0.2
 def teach_by_driving(seed: int, folder: Path, *, name: str) -> TaughtRoute:
     """Return the route of a generated world of that seed, taught by a drive with that seed."""
     world = load_world(f"{name}@{seed}")
-    graph = kept_graph(folder, partial(_drive, world, f"{name}@{seed}", seed))
+    graph = reused_graph(folder, partial(_drive, world, f"{name}@{seed}", seed))
     return TaughtRoute(
         graph=graph,
         route=route_as_driven(f"{name}@{seed}", graph, read_driven(folder / "graph" / "truth.tum")),
@@ -57,7 +57,7 @@ def teach_by_driving(seed: int, folder: Path, *, name: str) -> TaughtRoute:
     )
 
 
-def route_as_driven(name: str, graph: RouteGraph, truth: Trajectory) -> Route:
+def route_as_driven(name: str, graph: RouteGraph, truth: Trajectory) -> TaughtRouteTruth:
     """Return the route of a driven graph, with marks where the vehicle truly passed.
 
     Parameters
@@ -74,7 +74,9 @@ def route_as_driven(name: str, graph: RouteGraph, truth: Trajectory) -> Route:
     displacement = DrivenDisplacement(poses, truth.interpolate(stamps_ns).transforms())
     s_m = np.array(marker_stations(float(arc_length(poses[:, :2, 3])[-1])))
     marks = marks_on_route(poses, s_m, displacement)
-    return Route(name=name, T_map_route=poses, marks=marks, displacement=displacement, floor=None)
+    return TaughtRouteTruth(
+        name=name, T_map_route=poses, marks=marks, displacement=displacement, floor=None
+    )
 
 
 def _drive(world: World, spec: str, seed: int, folder: Path) -> None:
@@ -123,7 +125,7 @@ def drive(
             T_map_base, np.array(simulation.vehicle.twist), progress.s_m,
             time_s=now_s + study.robot.latency_s, age_s=study.robot.latency_s,
         )  # fmt: skip
-        simulation.give(Command(sent.v_m_s, sent.omega_rad_s))
+        simulation.give(VelocityCommand(sent.v_m_s, sent.omega_rad_s))
     raise AssertionError("counting ends never")
 
 
@@ -132,5 +134,5 @@ DRIVEN = Case(
     title="taught by driving, loop of 300 m",
     teach=partial(teach_by_driving, name="campus"),
     n_repeats=3,
-    bars=Bars(rmse_m=0.02, max_m=0.06),
+    thresholds=Thresholds(rmse_m=0.02, max_m=0.06),
 )

@@ -90,12 +90,14 @@ def _headline(case: Case, rows: Sequence[Row]) -> Headline:
         row for row in rows
         if (row["case"], row["seed"], row["figure"]) == (case.name, None, "marker RMSE")
     )  # fmt: skip
-    value, bar, unit, _ = shown(row)
+    value, threshold, unit, _ = shown(row)
     return Headline(
         label=case.title,
         value=value,
         unit=unit,
-        meaning=f"RMSE at the marks; the bar is {bar} cm" if bar else "RMSE at the marks",
+        meaning=f"RMSE at the marks; the bar is {threshold} cm"
+        if threshold
+        else "RMSE at the marks",
         status={None: "neutral", True: "good", False: "bad"}[row["met"]],
         computed="root of the mean squared lateral offset over all marks, repeats and seeds",
         better="lower",
@@ -169,9 +171,9 @@ def _drives(scores: Sequence[Scores]) -> Table:
 def _table(title: str, rows: Sequence[Row]) -> Table:
     cells = []
     for row in rows:
-        value, bar, unit, verdict = shown(row)
+        value, threshold, unit, verdict = shown(row)
         seed = "all" if row["seed"] is None else str(row["seed"])
-        cells.append((row["case"], seed, row["figure"], value, bar, unit, verdict))
+        cells.append((row["case"], seed, row["figure"], value, threshold, unit, verdict))
     columns = ("case", "seed", "figure", "value", "at most", "unit", "bar")
     return Table(title=title, columns=columns, rows=tuple(cells))
 

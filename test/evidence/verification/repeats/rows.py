@@ -52,14 +52,14 @@ def floor_of(scores: Sequence[Scores]) -> np.ndarray | None:
 
 def _figures(case: Case, scores: Sequence[Scores]):
     """Yield name, unit, value and bar of the figures of a case."""
-    markers, floor, bars = offsets_of(scores), floor_of(scores), case.bars
-    rmse_bar = bars.rmse_m
+    markers, floor, bars = offsets_of(scores), floor_of(scores), case.thresholds
+    max_rmse = bars.rmse_m
     if floor is not None:
         floor_m = float(np.sqrt(np.mean(floor**2)))
         yield "floor RMSE", "m", floor_m, None
         yield "floor largest", "m", float(np.abs(floor).max()), None
-        rmse_bar = None if bars.above_floor_m is None else floor_m + bars.above_floor_m
-    yield "marker RMSE", "m", markers.rmse_m, rmse_bar
+        max_rmse = None if bars.above_floor_m is None else floor_m + bars.above_floor_m
+    yield "marker RMSE", "m", markers.rmse_m, max_rmse
     yield "marker largest", "m", markers.max_m, bars.max_m
     if case.n_repeats > 1:
         yield "repeatability", "m", markers.repeatability_m, bars.repeatability_m
@@ -74,14 +74,14 @@ def _interventions(cases: Iterable[Case], found: Mapping[str, Sequence[Scores]])
         counted = [
             one["interventions"]
             for case in cases
-            if case.bars.is_structured is is_structured
+            if case.thresholds.is_structured is is_structured
             for one in found[case.name]
         ]
         if not counted:
             continue
         n, km = sum(one["n"] for one in counted), sum(one["driven_km"] for one in counted)
-        bar = 0 if is_structured else None
-        yield _row(None, None, f"interventions, {kind}", "", n, bar)
+        threshold = 0 if is_structured else None
+        yield _row(None, None, f"interventions, {kind}", "", n, threshold)
         yield _row(None, None, f"driven, {kind}", "km", km, None)
         if n:
             yield _row(None, None, f"driven per intervention, {kind}", "km", km / n, None)
@@ -89,20 +89,20 @@ def _interventions(cases: Iterable[Case], found: Mapping[str, Sequence[Scores]])
 
 def _row(
     case: Case | None, seed: int | None, figure: str, unit: str, value: float | None,
-    bar: float | None,
+    threshold: float | None,
 ) -> Row:  # fmt: skip
-    met = None if bar is None else value is not None and value <= bar
+    met = None if threshold is None else value is not None and value <= threshold
     return {
         "case": "all" if case is None else case.name, "seed": seed, "figure": figure, "unit": unit,
-        "value": value, "bar": bar, "met": met,
+        "value": value, "bar": threshold, "met": met,
     }  # fmt: skip
 
 
 def line_of(row: Row) -> str:
     """Return a row as a line of the printed table."""
-    value, bar, unit, verdict = shown(row)
+    value, threshold, unit, verdict = shown(row)
     seed = "all seeds" if row["seed"] is None else f"seed {row['seed']}"
-    limit = f"at most {bar}" if bar else ""
+    limit = f"at most {threshold}" if threshold else ""
     figure = f"{row['figure']:<42}{value:>8} {unit:<3}"
     return f"{row['case']:<16}{seed:<12}{figure}  {limit:<14} {verdict.upper()}".rstrip()
 
@@ -110,11 +110,11 @@ def line_of(row: Row) -> str:
 def shown(row: Row) -> tuple[str, str, str, str]:
     """Return value, bar, unit and verdict as words; lengths in centimetres, counts as they are."""
     is_length = row["unit"] == "m"
-    value, bar = (
+    value, threshold = (
         "" if row[key] is None
         else str(row[key]) if isinstance(row[key], int)
         else f"{row[key] * (100.0 if is_length else 1.0):.2f}"
         for key in ("value", "bar")
     )  # fmt: skip
     verdict = {None: "", True: "met", False: "missed"}[row["met"]]
-    return value or "none", bar, "cm" if is_length else row["unit"], verdict
+    return value or "none", threshold, "cm" if is_length else row["unit"], verdict

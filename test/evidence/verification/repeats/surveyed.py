@@ -18,7 +18,7 @@ from aerotwin_scenarios.teach_command import EXIT_NOT_PASSABLE
 from aerotwin_scenarios.teach_repeat.judging import route_through_marks
 from aerotwin_scenarios.teach_repeat.survey_marks import ROUTE, SCORE
 from aerotwin_worlds import load_world
-from evidence.verification.repeats.case import Bars, Case, TaughtRoute, kept_graph
+from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds, reused_graph
 
 AREA_M = ("-75", "-60", "75", "60")
 """Round the loop of the campus, and what a lidar sees from it."""
@@ -55,9 +55,9 @@ def teach_in_reconstruction(seed: int, folder: Path, *, name: str) -> TaughtRout
         log = folder / "reconstruction.log"
         _call("reconstruct", survey, "--against", spec, "-o", built, log=log)
     if not (marks / SCORE).is_file():
-        words = ("reconstruct", "marks", built, "--survey", survey, "-o", marks)
-        _call(*words, log=folder / "marks.log", allowed=1)
-    graph = kept_graph(folder, partial(_teach, built, marks))
+        arguments = ("reconstruct", "marks", built, "--survey", survey, "-o", marks)
+        _call(*arguments, log=folder / "marks.log", allowed=1)
+    graph = reused_graph(folder, partial(_teach, built, marks))
     poses = graph.poses_map(graph.runs[0])
     route = route_through_marks(spec, poses, marks / SCORE)
     return TaughtRoute(graph=graph, route=route, world=load_world(spec))
@@ -65,14 +65,14 @@ def teach_in_reconstruction(seed: int, folder: Path, *, name: str) -> TaughtRout
 
 def _teach(built: Path, marks: Path, graph: Path) -> None:
     """Teach through the marks, past what floats over the road in the reconstruction."""
-    words = ("--route", marks / ROUTE, "--anyway", "--no-picture", "-o", graph)
+    arguments = ("--route", marks / ROUTE, "--anyway", "--no-picture", "-o", graph)
     log = marks.parent / "teach.log"
-    _call("teach", built / "cloud.ply", *words, log=log, allowed=EXIT_NOT_PASSABLE)
+    _call("teach", built / "cloud.ply", *arguments, log=log, allowed=EXIT_NOT_PASSABLE)
 
 
-def _call(*words: object, log: Path, allowed: int = 0) -> None:
+def _call(*arguments: object, log: Path, allowed: int = 0) -> None:
     """Run a command in a process of its own, which gives its memory back."""
-    line = [str(word) for word in words]
+    line = [str(token) for token in arguments]
     with log.open("w", encoding="utf-8") as file:
         file.write(f"aerotwin {' '.join(line)}\n")
         file.flush()
@@ -91,5 +91,5 @@ SURVEY = Case(
     title="virtual, own survey and reconstruction, loop of 300 m",
     teach=partial(teach_in_reconstruction, name="campus"),
     n_repeats=3,
-    bars=Bars(rmse_m=0.12, max_m=0.30),
+    thresholds=Thresholds(rmse_m=0.12, max_m=0.30),
 )

@@ -8,11 +8,11 @@ import numpy as np
 
 from aerotwin_dense_localization.localization import (
     BodyTracker,
+    ImageLocalization,
+    ImageLocalizer,
     InertialFilter,
     InertialParameters,
-    Localization,
     LocalizationParameters,
-    Localizer,
 )
 from aerotwin_scenarios.dense_localization.recordings.recorded_imu import RecordedImu
 
@@ -29,7 +29,7 @@ class FusedImages:
 
     Parameters
     ----------
-    localizer : Localizer
+    localizer : ImageLocalizer
     imu : RecordedImu
     parameters : InertialParameters
 
@@ -41,7 +41,7 @@ class FusedImages:
 
     def __init__(
         self,
-        localizer: Localizer,
+        localizer: ImageLocalizer,
         imu: RecordedImu,
         parameters: InertialParameters,
     ) -> None:
@@ -51,7 +51,7 @@ class FusedImages:
         self._n_apart, self._why_apart = 0, ""
         self.n_fused = 0
 
-    def localize(self, stamp_ns: int, grey: np.ndarray) -> Localization:
+    def localize(self, stamp_ns: int, grey: np.ndarray) -> ImageLocalization:
         """Return where an image (h, w) was taken.
 
         Raises
@@ -76,7 +76,7 @@ class FusedImages:
             If samples of the IMU begin after it.
         """
         self._imu.refuse_later(last_ns)
-        told = {
+        reported = {
             "images are lost because the IMU led elsewhere; if it is the map that is off, of poses "
             "that drift, raise pose_sigma_m of inertial (--parameters)": self._tracker.n_refused,
             f"placed images were not fused with the IMU, the last one: {self._why_apart}": (
@@ -86,4 +86,4 @@ class FusedImages:
                 self._imu.n_refused
             ),
         }
-        return [f"{n} {what}" for what, n in told.items() if n]
+        return [f"{n} {what}" for what, n in reported.items() if n]

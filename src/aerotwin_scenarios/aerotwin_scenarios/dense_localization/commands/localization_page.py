@@ -14,13 +14,13 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.charts import chart, say
 from aerotwin_core.errors import UserError
 from aerotwin_core.plots import ESTIMATE, WIDE_IN
-from aerotwin_core.scene import PathLayer, PointLayer, Scene
+from aerotwin_core.scene import PathLayer, PointLayer, ReportScene
 from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_dense_localization.localization import Status
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_report import write_report
 from aerotwin_scenarios.dense_localization.commands.located_images import LocatedImages
-from aerotwin_scenarios.dense_localization.recordings.given_poses import GivenPoses
+from aerotwin_scenarios.dense_localization.recordings.external_poses import ExternalPoses
 from aerotwin_scenarios.dense_localization.scanning import LOST_M
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation, evaluate_trajectory
 from aerotwin_trajectory_evaluation.metrics import summarise
@@ -54,7 +54,7 @@ class Judgement:
     def of(
         cls,
         located: LocatedImages,
-        reference: GivenPoses,
+        reference: ExternalPoses,
         *,
         T_reference_map: np.ndarray | None,
         align: str,
@@ -97,7 +97,7 @@ class Judgement:
 
 
 def judged(
-    located: LocatedImages, reference: GivenPoses | None, **choices: Any
+    located: LocatedImages, reference: ExternalPoses | None, **choices: Any
 ) -> tuple[Judgement | None, str]:
     """Return the judgement, or None and why there is none."""
     if reference is None:
@@ -226,7 +226,7 @@ def _headline(numbers: Mapping[str, Any]) -> tuple[Headline, ...]:
     return tuple(tiles)
 
 
-def _scene(located: LocatedImages, dense_map: DenseMap) -> Scene:
+def _scene(located: LocatedImages, dense_map: DenseMap) -> ReportScene:
     cloud = dense_map.cloud
     shown = np.random.default_rng(0).permutation(len(cloud))[:_SHOWN_POINTS]
     path = PathLayer(
@@ -236,7 +236,7 @@ def _scene(located: LocatedImages, dense_map: DenseMap) -> Scene:
     wall = PointLayer(
         name="map", points_map=cloud.points[shown].astype(np.float64), colour=_WALL_COLOUR
     )
-    return Scene(
+    return ReportScene(
         title="The camera before the map",
         caption="The path is coloured by the predicted error.",
         layers=(path, wall),

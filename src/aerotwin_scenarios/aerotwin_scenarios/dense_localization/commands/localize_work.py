@@ -16,9 +16,9 @@ from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_core.run_folder import software_versions
 from aerotwin_dense_localization.localization import (
-    Localization,
+    ImageLocalization,
+    ImageLocalizer,
     LocalizationParameters,
-    Localizer,
     VirtualViews,
 )
 from aerotwin_dense_localization.mapping import DenseMap, DenseMapError, load_map
@@ -31,7 +31,7 @@ from aerotwin_scenarios.dense_localization.commands.localization_page import (
 )
 from aerotwin_scenarios.dense_localization.commands.located_images import LocatedImages
 from aerotwin_scenarios.dense_localization.commands.scan_task import ScanTask
-from aerotwin_scenarios.dense_localization.recordings.recording import LEFT, Recording
+from aerotwin_scenarios.dense_localization.recordings.recording import LEFT, CameraRecording
 from aerotwin_scenarios.dense_localization.recordings.recording_options import (
     flight_of,
     is_recording,
@@ -85,7 +85,7 @@ def _task(
         refuse_foreign(args, _OF_RECORDED_SCANS, is_world=True)
         return scan_task.world_scan(
             world_of(args.source), dense_map, flight_of(args, CLIFF_SCAN), parameters, folder,
-            seed=seed_of(args), is_start_told=not args.search,
+            seed=seed_of(args), is_start_known=not args.search,
         )  # fmt: skip
     refuse_foreign(args, _OF_FLOWN_SCANS, is_world=False)
     recording = camera_recording(Path(args.source), reading_of(args), args.camera or LEFT)
@@ -102,7 +102,7 @@ def _task(
 
 def _virtual(
     args: argparse.Namespace,
-    recording: Recording,
+    recording: CameraRecording,
     dense_map: DenseMap,
     parameters: LocalizationParameters,
 ) -> FloatArray:
@@ -127,22 +127,22 @@ def _located(
     start = time.perf_counter()
     views = VirtualViews(dense_map, task.camera, task.virtual, parameters)
     with (
-        Localizer(views, task.T_map_start) as localizer,
+        ImageLocalizer(views, task.T_map_start) as localizer,
         progress(task.n_images, "images", unit="image") as bar,
     ):
 
-        def tell(found: Localization) -> None:
+        def log(found: ImageLocalization) -> None:
             bar.set_postfix_str(str(found.status), refresh=False)
             bar.update(1)
 
-        def alone(stamp_ns: int, grey: np.ndarray) -> Localization:
+        def alone(stamp_ns: int, grey: np.ndarray) -> ImageLocalization:
             return localizer.localize(grey, task.expected(stamp_ns))
 
         fused = None
         if task.imu is not None:
             fused = FusedImages(localizer, task.imu, parameters.inertial)
         place = alone if fused is None else fused.localize
-        located = LocatedImages.of(task.images, place, tell)
+        located = LocatedImages.of(task.images, place, log)
     if not located.found:
         raise UserError(f"{task.name}: holds no images (or --frames leaves none)")
     return located, fused, time.perf_counter() - start
@@ -168,7 +168,9 @@ def _of_map(about: dict[str, Any], task: ScanTask) -> list[str]:
         return []
     notes = ["the map was made with true poses"] if poses.get("is_truth") is True else []
     frame = poses.get("frame") or ""
-    others = sorted({given for given in task.frames if given and frame and given != frame})
+    others = sorted(
+        {provided for provided in task.frames if provided and frame and provided != frame}
+    )
     return notes + [
         f"poses in frame {other} were taken for poses in {frame}, that of the map"
         for other in others
@@ -179,9 +181,9 @@ def _configuration(
     args: argparse.Namespace, task: ScanTask, about: dict[str, Any]
 ) -> dict[str, Any]:
     """Return all that is needed to do it again."""
-    given = {name: value for name, value in vars(args).items() if name not in ("json", "out")}
+    provided = {name: value for name, value in vars(args).items() if name not in ("json", "out")}
     return {
-        **{k: str(v) if isinstance(v, Path) else v for k, v in given.items() if v is not None},
+        **{k: str(v) if isinstance(v, Path) else v for k, v in provided.items() if v is not None},
         "map_made_of": {name: about.get(name) for name in ("source", "seed", "poses")},
         "n_virtual_keyframes": len(task.virtual),
         "versions": software_versions(),

@@ -13,8 +13,8 @@ import numpy as np
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.frames import FloatArray, invert_transform, pose_from_transform
 from aerotwin_core.trajectory import Trajectory
-from aerotwin_dense_localization.localization import Localization, Status
-from aerotwin_scenarios.dense_localization.recordings.given_poses import trajectory_of
+from aerotwin_dense_localization.localization import ImageLocalization, Status
+from aerotwin_scenarios.dense_localization.recordings.external_poses import trajectory_of
 from aerotwin_trajectory_evaluation.files import write_tum
 
 CAMERA_FILE, BASE_FILE, TABLE = "camera.tum", "base.tum", "localization.csv"
@@ -31,19 +31,19 @@ class LocatedImages:
     Attributes
     ----------
     stamps_ns : (n,) int64 array
-    found : tuple of Localization
+    found : tuple of ImageLocalization
         One for each.
     """
 
     stamps_ns: np.ndarray
-    found: tuple[Localization, ...]
+    found: tuple[ImageLocalization, ...]
 
     @classmethod
     def of(
         cls,
         images: Iterable[tuple[int, np.ndarray]],
-        localize: Callable[[int, np.ndarray], Localization],
-        on_image: Callable[[Localization], object] = lambda found: None,
+        localize: Callable[[int, np.ndarray], ImageLocalization],
+        on_image: Callable[[ImageLocalization], object] = lambda found: None,
     ) -> "LocatedImages":
         """Localise images as they come; none is kept. One that repeats a stamp is left out.
 
@@ -56,7 +56,7 @@ class LocatedImages:
             Told what was found of each.
         """
         stamps: list[int] = []
-        found: list[Localization] = []
+        found: list[ImageLocalization] = []
         for stamp_ns, grey in images:
             if not stamps or stamp_ns > stamps[-1]:
                 found.append(localize(stamp_ns, grey))

@@ -20,9 +20,12 @@ from aerotwin_rendering import Rasteriser
 from aerotwin_scenarios.dense_localization.commands.world_flights import along_the_map, fly
 from aerotwin_scenarios.dense_localization.flights import T_BODY_OPTICAL
 from aerotwin_scenarios.dense_localization.pictures import SCAN, Pictures
-from aerotwin_scenarios.dense_localization.recordings.given_poses import GivenPoses, trajectory_of
+from aerotwin_scenarios.dense_localization.recordings.external_poses import (
+    ExternalPoses,
+    trajectory_of,
+)
 from aerotwin_scenarios.dense_localization.recordings.recorded_imu import RecordedImu
-from aerotwin_scenarios.dense_localization.recordings.recording import Recording
+from aerotwin_scenarios.dense_localization.recordings.recording import CameraRecording
 from aerotwin_scenarios.dense_localization.scanning import CAMERA
 from aerotwin_scenarios.dense_localization.wall_flight import WallFlight
 from aerotwin_trajectory_evaluation.files import load_trajectory
@@ -69,13 +72,13 @@ class ScanTask:
     virtual: FloatArray
     imu: RecordedImu | None = None
     expected: Callable[[int], FloatArray | None] = lambda stamp_ns: None
-    reference: GivenPoses | None = None
+    reference: ExternalPoses | None = None
     notes: tuple[str, ...] = ()
     frames: tuple[str, ...] = ()
 
 
 def recorded_scan(
-    recording: Recording,
+    recording: CameraRecording,
     virtual: FloatArray,
     *,
     start: FloatArray | None,
@@ -88,7 +91,7 @@ def recorded_scan(
 
     Parameters
     ----------
-    recording : Recording
+    recording : CameraRecording
         Of one camera.
     virtual : (n, 4, 4) array
         Virtual key-frames.
@@ -111,27 +114,27 @@ def recorded_scan(
     judge = None if reference is None else recording.poses(reference)
     samples = None if imu is None else RecordedImu(recording, imu)
     images, notes = recording.pictures(), []
-    T_map_start, expected, given = None, _nothing, None
+    T_map_start, expected, provided = None, _nothing, None
     if start is not None:
         T_map_start = start @ mounting_of(recording, "--start")
     elif poses is not None:
-        given = recording.poses(poses)
-        T_map_start, images, n_before = _begun(images, given, recording.name)
-        expected = given.at if is_guided else _nothing
+        provided = recording.poses(poses)
+        T_map_start, images, n_before = _begun(images, provided, recording.name)
+        expected = provided.at if is_guided else _nothing
         if n_before:
             notes.append(f"{n_before} images before the first of the poses are left out")
-        if given.is_truth:
-            told = "where each image is expected" if is_guided else "where it begins"
-            notes.append(f"{told} is told by {given.source}, the TRUTH")
+        if provided.is_truth:
+            reported = "where each image is expected" if is_guided else "where it begins"
+            notes.append(f"{reported} is told by {provided.source}, the TRUTH")
     return ScanTask(
         name=recording.name, camera=recording.camera, images=images,
         n_images=recording.n_pictures, T_base_cam=recording.T_base_cam, T_map_start=T_map_start,
         virtual=virtual, imu=samples, expected=expected, reference=judge, notes=tuple(notes),
-        frames=tuple(one.frame for one in (given, judge) if one is not None),
+        frames=tuple(one.frame for one in (provided, judge) if one is not None),
     )  # fmt: skip
 
 
-def mounting_of(recording: Recording, option: str) -> FloatArray:
+def mounting_of(recording: CameraRecording, option: str) -> FloatArray:
     """Return where the camera sits on the body whose poses an option gives.
 
     Raises
@@ -148,7 +151,7 @@ def mounting_of(recording: Recording, option: str) -> FloatArray:
 
 
 def views_along(
-    file: Path, recording: Recording, parameters: LocalizationParameters, distance_m: float
+    file: Path, recording: CameraRecording, parameters: LocalizationParameters, distance_m: float
 ) -> FloatArray:
     """Return virtual key-frames along the poses of a file, a distance before a surface [m]."""
     path = load_trajectory(file).trajectory.transforms() @ mounting_of(recording, "--path")
@@ -180,7 +183,7 @@ def world_scan(
     folder: Path,
     *,
     seed: int,
-    is_start_told: bool,
+    is_start_known: bool,
 ) -> ScanTask:
     """Fly past a world's wall along the map, and return the pictures of it that are to be taken.
 
@@ -198,14 +201,14 @@ def world_scan(
         Whether the autopilot's estimator tells where the flight begins.
     """
     path = along_the_map(flight, dense_map)
-    with StageBars() as tell:
+    with StageBars() as log:
         track = fly(
             world, path, flight, folder, seed=seed,
-            on_progress=lambda share: tell("flight", share),
+            on_progress=lambda share: log("flight", share),
         )  # fmt: skip
     pictures = Pictures(Rasteriser(world.meshes), CAMERA, seed=seed)
     stamps = track.stamps_ns.tolist()
-    truth = GivenPoses(
+    truth = ExternalPoses(
         trajectory=trajectory_of(stamps, list(track.T_map_optical)), T_body_cam=np.eye(4),
         source="the simulator", is_truth=True,
     )  # fmt: skip
@@ -213,7 +216,8 @@ def world_scan(
     return ScanTask(
         name=world.name, camera=CAMERA, T_base_cam=T_BODY_OPTICAL,
         images=((stamp, pictures.mono(T, stamp, SCAN)) for stamp, T in taken),
-        n_images=len(stamps), T_map_start=track.T_map_optical_told[0] if is_start_told else None,
+        n_images=len(stamps),
+        T_map_start=track.T_map_optical_reported[0] if is_start_known else None,
         virtual=_virtual(path, CAMERA, parameters, flight.standoff_m), reference=truth,
     )  # fmt: skip
 
@@ -226,16 +230,16 @@ def _virtual(
     )
 
 
-def _begun(images: Images, given: GivenPoses, name: str) -> tuple[FloatArray, Images, int]:
+def _begun(images: Images, provided: ExternalPoses, name: str) -> tuple[FloatArray, Images, int]:
     """Return the pose of the first image that has one, the images from it on, and how many not."""
     for n_before, (stamp_ns, image) in enumerate(images):
-        T = given.at(stamp_ns)
+        T = provided.at(stamp_ns)
         if T is not None:
             return T, chain([(stamp_ns, image)], images), n_before
-    first, last = given.trajectory.stamps_ns[[0, -1]] * 1e-9
+    first, last = provided.trajectory.stamps_ns[[0, -1]] * 1e-9
     raise UserError(
-        f"{given.source}: none of its poses, {first:.3f} s to {last:.3f} s, is at the time of an "
-        f"image of {name}; check clocks, or give --start"
+        f"{provided.source}: none of its poses, {first:.3f} s to {last:.3f} s, is at the time of "
+        f"an image of {name}; check clocks, or give --start"
     )
 
 

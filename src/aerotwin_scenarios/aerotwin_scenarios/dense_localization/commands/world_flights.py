@@ -13,7 +13,7 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, transform_points
 from aerotwin_dense_localization.localization import follow_surface
 from aerotwin_dense_localization.mapping import DenseMap
-from aerotwin_map_evaluation.observed import camera_view, seen_samples
+from aerotwin_map_evaluation.observed import camera_view, visible_samples
 from aerotwin_map_evaluation.surface import SurfaceReference
 from aerotwin_scenarios.dense_localization.flights import CameraTrack, fly_camera
 from aerotwin_scenarios.dense_localization.mapping import RIG, MadeMap
@@ -69,7 +69,7 @@ def against_the_truth(world: World, made: MadeMap, flight: WallFlight) -> dict[s
     aligned = transform_points(made.T_true_map, points)
     away = surface.distances(aligned)
     wall = surface.samples(SURFACE_SAMPLE_M)
-    wall = seen_samples(
+    wall = visible_samples(
         surface, wall[flight.covers(wall)], made.T_map_optical, camera_view(RIG),
         max_range_m=FARTHEST_M,
     )  # fmt: skip

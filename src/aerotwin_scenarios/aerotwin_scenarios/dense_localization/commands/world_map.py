@@ -18,13 +18,13 @@ from aerotwin_scenarios.dense_localization.commands.map_folder import (
     write_map,
 )
 from aerotwin_scenarios.dense_localization.commands.world_flights import against_the_truth, fly
-from aerotwin_scenarios.dense_localization.mapping import make_map, take_frames
+from aerotwin_scenarios.dense_localization.mapping import make_map, record_frames
 from aerotwin_scenarios.dense_localization.recordings.sources import world_of
 from aerotwin_scenarios.dense_localization.wall_flight import WallFlight
 
 
 def map_world(
-    name: str, folder: Path, flight: WallFlight, *, seed: int, is_truth_given: bool
+    name: str, folder: Path, flight: WallFlight, *, seed: int, has_truth: bool
 ) -> dict[str, Any]:
     """Fly past a world's wall, write the map of what was seen, and return its numbers.
 
@@ -42,28 +42,28 @@ def map_world(
     """
     world = world_of(name)
     with replaced_folder(folder) as fresh:
-        with StageBars() as tell:
+        with StageBars() as log:
             track = fly(
                 world, flight.path(), flight, fresh / FLIGHT, seed=seed,
-                on_progress=lambda share: tell("flight", share),
+                on_progress=lambda share: log("flight", share),
             )  # fmt: skip
         with progress(len(track.stamps_ns), "depth", unit="frame") as bar:
-            frames = take_frames(
+            frames = record_frames(
                 Rasteriser(world.meshes), track, seed=seed, on_frame=lambda: bar.update(1)
             )
         start = time.perf_counter()
         with progress(1, "map"):
-            made = make_map(frames, track, is_truth_given=is_truth_given)
+            made = make_map(frames, track, has_truth=has_truth)
         seconds = time.perf_counter() - start
         mapped = RecordedMap(
             dense_map=made.dense_map, keyframes=made.keyframes, n_links=made.n_links
         )
         with progress(1, "against the truth"):
             found = against_the_truth(world, made, flight)
-        told = "truth" if is_truth_given else "the autopilot's estimator"
+        reported = "truth" if has_truth else "the autopilot's estimator"
         numbers = numbers_of_map(mapped) | {
             "n_frames": len(frames), "seconds": seconds, "map": found, "notes": [],
-            "poses": {"source": told, "is_truth": is_truth_given},
+            "poses": {"source": reported, "is_truth": has_truth},
         }  # fmt: skip
         write_map(
             fresh,

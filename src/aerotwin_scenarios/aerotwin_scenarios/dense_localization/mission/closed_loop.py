@@ -28,7 +28,7 @@ from aerotwin_core.frames import (
 )
 from aerotwin_core.parameters import parameter
 from aerotwin_core.time import Schedule, from_seconds
-from aerotwin_dense_localization.localization import Localization, body_covariance
+from aerotwin_dense_localization.localization import ImageLocalization, body_covariance
 from aerotwin_multirotor_dynamics import load_airframe, standing_pose
 from aerotwin_px4_bridge import VisionPose
 from aerotwin_rendering import WorldQueries
@@ -70,10 +70,12 @@ class LoopParameters:
     )
 
 
-class ImageLocalizer(Protocol):
+class LoopLocalizer(Protocol):
     """Tells where images were taken."""
 
-    def localize(self, grey: np.ndarray, T_map_expected: FloatArray | None = None) -> Localization:
+    def localize(
+        self, grey: np.ndarray, T_map_expected: FloatArray | None = None
+    ) -> ImageLocalization:
         """Return where an image (h, w) was taken, and T_map_optical (4, 4) may be expected."""
 
 
@@ -85,7 +87,7 @@ class LocalizedFlight:
     ----------
     track : CameraTrack
         Where the camera was, truly and as the autopilot believed, in the map's frame.
-    found : tuple of Localization
+    found : tuple of ImageLocalization
         One for each picture.
     T_map_optical_wanted : (n, 4, 4) array
         Where the mission wanted the camera; NaN where it wanted nothing.
@@ -95,8 +97,8 @@ class LocalizedFlight:
     """
 
     track: CameraTrack
-    found: tuple[Localization, ...]
-    T_map_optical_wanted: FloatArray
+    found: tuple[ImageLocalization, ...]
+    T_map_optical_desired: FloatArray
     outcome: str
     is_success: bool
 
@@ -107,13 +109,13 @@ class LocalizedFlight:
             self,
             track=CameraTrack(**{name: getattr(self.track, name)[span] for name in names}),
             found=self.found[span],
-            T_map_optical_wanted=self.T_map_optical_wanted[span],
+            T_map_optical_desired=self.T_map_optical_desired[span],
         )
 
     def scanning(self, path: FloatArray) -> "LocalizedFlight":
         """Return the part on which it was wanted between the first and the last pose of a path."""
-        wanted = self.T_map_optical_wanted[:, :3, 3]
-        ends = [np.linalg.norm(wanted - T[:3, 3], axis=1) for T in (path[0], path[-1])]
+        requested = self.T_map_optical_desired[:, :3, 3]
+        ends = [np.linalg.norm(requested - T[:3, 3], axis=1) for T in (path[0], path[-1])]
         if not all(np.isfinite(away).any() for away in ends):
             return self.part(slice(0, 0))
         first, last = (int(np.nanargmin(away)) for away in ends)
@@ -155,7 +157,7 @@ def whole_way(world: World, path: FloatArray) -> FloatArray:
 
 def fly_localized(
     world: World,
-    localizer: ImageLocalizer,
+    localizer: LoopLocalizer,
     path: FloatArray,
     pictures: Pictures,
     folder: Path,
@@ -174,7 +176,7 @@ def fly_localized(
     ----------
     world : World
         It takes off and lands at its start.
-    localizer : ImageLocalizer
+    localizer : LoopLocalizer
         In the frame of the path.
     path : (n, 4, 4) array
         T_map_optical.
@@ -213,7 +215,7 @@ class _Loop:
     def __init__(
         self,
         simulation: Simulation,
-        localizer: ImageLocalizer,
+        localizer: LoopLocalizer,
         pictures: Pictures,
         rate_hz: float,
         parameters: LoopParameters,
@@ -225,32 +227,32 @@ class _Loop:
         self._under_way: deque[tuple[int, VisionPose]] = deque()
         self._stamps: list[int] = []
         self._true: list[FloatArray] = []
-        self._told: list[FloatArray] = []
-        self._wanted: list[FloatArray] = []
-        self._found: list[Localization] = []
+        self._reported: list[FloatArray] = []
+        self._requested: list[FloatArray] = []
+        self._found: list[ImageLocalization] = []
 
     def step(self) -> None:
         """Take a picture if one is due, and hand over what has come through."""
         now_ns = self._simulation.stamp_ns
         if self._due.until(now_ns):
-            self._see(now_ns)
+            self._localize_frame(now_ns)
         while self._under_way and self._under_way[0][0] <= now_ns:
-            self._vehicle.take_pose(self._under_way.popleft()[1])
+            self._vehicle.on_external_odometry(self._under_way.popleft()[1])
 
-    def _see(self, now_ns: int) -> None:
+    def _localize_frame(self, now_ns: int) -> None:
         state = self._vehicle.body.state
         T_true = transform_from_pose(state.p_map_body, state.q_map_body) @ T_BODY_OPTICAL
-        grey, told = self._pictures.mono(T_true, now_ns, SCAN), self._believed()
+        grey, reported = self._pictures.mono(T_true, now_ns, SCAN), self._believed()
         is_lost = bool(self._found) and not self._found[-1].is_localized
-        is_told = is_lost and bool(np.isfinite(told).all())
-        found = self._localizer.localize(grey, told if is_told else None)
+        is_observable = is_lost and bool(np.isfinite(reported).all())
+        found = self._localizer.localize(grey, reported if is_observable else None)
         if found.is_localized:
             pose = vision_pose(found, now_ns, self._parameters)
             self._under_way.append((now_ns + self._latency_ns, pose))
         self._stamps.append(now_ns)
         self._true.append(T_true)
-        self._told.append(told)
-        self._wanted.append(self._meant())
+        self._reported.append(reported)
+        self._requested.append(self._meant())
         self._found.append(found)
 
     def _believed(self) -> FloatArray:
@@ -272,16 +274,16 @@ class _Loop:
             track=CameraTrack(
                 stamps_ns=np.array(self._stamps, dtype=np.int64),
                 T_map_optical=np.array(self._true),
-                T_map_optical_told=np.array(self._told),
+                T_map_optical_reported=np.array(self._reported),
             ),
             found=tuple(self._found),
-            T_map_optical_wanted=np.array(self._wanted),
+            T_map_optical_desired=np.array(self._requested),
             outcome=self._simulation.outcome or "",
             is_success=self._simulation.is_success,
         )
 
 
-def vision_pose(found: Localization, stamp_ns: int, parameters: LoopParameters) -> VisionPose:
+def vision_pose(found: ImageLocalization, stamp_ns: int, parameters: LoopParameters) -> VisionPose:
     """Return the pose of the body that an image tells, with its covariance.
 
     What the map itself may be off by comes on top of that of the image.

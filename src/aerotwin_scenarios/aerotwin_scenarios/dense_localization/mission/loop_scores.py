@@ -11,7 +11,7 @@ from aerotwin_core.parameters import parameter, to_mapping
 from aerotwin_core.time import to_seconds
 from aerotwin_rendering import WorldQueries
 from aerotwin_scenarios.dense_localization.mission.closed_loop import LocalizedFlight
-from aerotwin_scenarios.dense_localization.scanning import Scan
+from aerotwin_scenarios.dense_localization.scanning import ScanRun
 
 NEAR_SHARE = 0.2
 """Of the wall before the camera, so much stands nearer than its distance: as paths are led."""
@@ -115,25 +115,25 @@ def judge(
         Distance from the wall that was asked for [m].
     """
     scan = flight.scanning(path)
-    whole = Scan(track=flight.track, found=flight.found, T_true_map=T_true_map)
-    part = Scan(track=scan.track, found=scan.found, T_true_map=T_true_map)
-    wanted = T_true_map @ scan.T_map_optical_wanted
+    whole = ScanRun(track=flight.track, found=flight.found, T_true_map=T_true_map)
+    part = ScanRun(track=scan.track, found=scan.found, T_true_map=T_true_map)
+    requested = T_true_map @ scan.T_map_optical_desired
     distances = wall_distances(queries, scan.track.T_map_optical, standoff_m)
-    planned = wall_distances(queries, wanted, standoff_m)
+    planned = wall_distances(queries, requested, standoff_m)
     return JudgedFlight(
         flight=flight,
         scan=scan,
         errors_m=whole.errors_m(is_aligned=True),
         distances_m=distances,
         planned_m=planned,
-        score=_score(whole, part, wanted, distances, planned, queries, standoff_m),
+        score=_score(whole, part, requested, distances, planned, queries, standoff_m),
     )
 
 
 def _score(
-    whole: Scan,
-    part: Scan,
-    wanted: FloatArray,
+    whole: ScanRun,
+    part: ScanRun,
+    requested: FloatArray,
     distances: np.ndarray,
     planned: np.ndarray,
     queries: WorldQueries,
@@ -141,8 +141,8 @@ def _score(
 ) -> LoopScore:
     everything, scan = whole.metrics(), part.metrics()
     true = part.track.T_map_optical
-    believed = (part.T_true_map @ part.track.T_map_optical_told)[:, :3, 3]
-    off = np.einsum("nji,nj->ni", wanted[:, :3, :3], true[:, :3, 3] - wanted[:, :3, 3])
+    believed = (part.T_true_map @ part.track.T_map_optical_reported)[:, :3, 3]
+    off = np.einsum("nji,nj->ni", requested[:, :3, :3], true[:, :3, 3] - requested[:, :3, 3])
     return LoopScore(
         n_images=int(everything["n_frames"]),
         n_lost=int(everything["n_lost"]),
@@ -166,7 +166,7 @@ def _score(
     )
 
 
-def _longest_gap_s(scan: Scan) -> float:
+def _longest_gap_s(scan: ScanRun) -> float:
     """Return the longest time without a pose, from the first picture to the last."""
     stamps = scan.track.stamps_ns
     is_there = np.array([found.is_localized for found in scan.found], dtype=bool)

@@ -27,7 +27,7 @@ from aerotwin_scenarios.dense_localization.commands.world_flights import (
     along_the_map,
 )
 from aerotwin_scenarios.dense_localization.flights import CameraTrack, fly_camera
-from aerotwin_scenarios.dense_localization.mapping import MadeMap, make_map, take_frames
+from aerotwin_scenarios.dense_localization.mapping import MadeMap, make_map, record_frames
 from aerotwin_scenarios.dense_localization.mission.closed_loop import (
     LocalizedFlight,
     LoopParameters,
@@ -131,7 +131,7 @@ class DenseMission:
             flight, path, WorldQueries(self.world), made.T_true_map,
             standoff_m=self.parameters.scan.standoff_m,
         )  # fmt: skip
-        self._keep_flight(flight)
+        self._save_flight(flight)
         self._report(made, judged)
         return flight.is_success
 
@@ -144,35 +144,35 @@ class DenseMission:
         """Show a bar; give what is told which share is done, and ends where it is asked to."""
         with progress(100.0, text, unit="%") as bar:
 
-            def tell(share: float) -> None:
+            def log(share: float) -> None:
                 self._check()
                 bar.update(max(100.0 * share - bar.n, 0.0))
 
-            yield tell
+            yield log
 
     def _fly_mapping(self) -> CameraTrack:
         p = self.parameters
-        with self._share("mapping flight") as tell:
+        with self._share("mapping flight") as log:
             track = fly_camera(
                 self.world, p.mapping.path(), self.folder / "mapping",
                 speed_m_s=p.mapping.speed_m_s, rate_hz=p.mapping.rate_hz, seed=p.seed,
-                instance=p.instance, autopilot=p, on_progress=tell,
+                instance=p.instance, autopilot=p, on_progress=log,
             )  # fmt: skip
         say(f"mapping flight: {len(track.stamps_ns)} frames, {p.mapping.standoff_m:g} m off")
-        self._keep("mapping_truth", track.stamps_ns, track.T_map_optical)
-        self._keep("mapping_autopilot", track.stamps_ns, track.T_map_optical_told)
+        self._save("mapping_truth", track.stamps_ns, track.T_map_optical)
+        self._save("mapping_autopilot", track.stamps_ns, track.T_map_optical_reported)
         return track
 
     def _map(self, track: CameraTrack) -> MadeMap:
         p = self.parameters
         n_frames, n_done = len(track.stamps_ns), count(1)
-        with self._share("stereo depth") as tell:
-            frames = take_frames(
+        with self._share("stereo depth") as log:
+            frames = record_frames(
                 self._rasteriser, track, seed=p.seed,
-                on_frame=lambda: tell(next(n_done) / n_frames),
+                on_frame=lambda: log(next(n_done) / n_frames),
             )  # fmt: skip
         say("map: its frames are tied to each other and merged")
-        made = make_map(frames, track, is_truth_given=p.mapping_poses, on_keyframe=self._check)
+        made = make_map(frames, track, has_truth=p.mapping_poses, on_keyframe=self._check)
         self._check()
         save_map(
             self.folder / "map",
@@ -181,7 +181,7 @@ class DenseMission:
         )
         keyframes = made.keyframes
         stamps = np.array([keyframe.stamp_ns for keyframe in keyframes])
-        self._keep("keyframes", stamps, np.array([one.T_map_optical for one in keyframes]))
+        self._save("keyframes", stamps, np.array([one.T_map_optical for one in keyframes]))
         say(f"map: {len(made.dense_map):,} splats of {len(keyframes)} key-frames")
         return made
 
@@ -192,12 +192,12 @@ class DenseMission:
         pictures = Pictures(self._rasteriser, CAMERA, seed=p.seed)
         with (
             localizer_along(made, way, start, standoff_m=p.scan.standoff_m) as localizer,
-            self._share("scan without GNSS") as tell,
+            self._share("scan without GNSS") as log,
         ):
             flight = fly_localized(
                 world, localizer, path, pictures, self.folder / "scan",
                 speed_m_s=p.scan.speed_m_s, rate_hz=p.scan.rate_hz, seed=p.seed,
-                instance=p.instance, autopilot=p, parameters=p.loop, on_progress=tell,
+                instance=p.instance, autopilot=p, parameters=p.loop, on_progress=log,
             )  # fmt: skip
         say(f"scan without GNSS: {flight.outcome}, {len(flight.found)} images")
         return flight
@@ -214,12 +214,12 @@ class DenseMission:
             self.folder,
             title=f"Dense localisation in {self.world.name}",
             sections=[
-                loop_section(judged, made, is_truth_given=p.mapping_poses),
+                loop_section(judged, made, has_truth=p.mapping_poses),
                 map_section(
                     made,
                     against_the_truth(self.world, made, p.mapping),
                     _pair(self._rasteriser, made, judged, p.seed),
-                    is_truth_given=p.mapping_poses,
+                    has_truth=p.mapping_poses,
                 ),
             ],
             configuration=yaml.safe_load(self._configuration),
@@ -240,20 +240,20 @@ class DenseMission:
             warnings.append("The map was made with true poses: no vehicle knows them.")
         return warnings
 
-    def _keep_flight(self, flight: LocalizedFlight) -> None:
+    def _save_flight(self, flight: LocalizedFlight) -> None:
         track = flight.track
         is_there = np.array([found.is_localized for found in flight.found], dtype=bool)
         localized = np.array([one.T_map_cam for one in flight.found if one.T_map_cam is not None])
-        self._keep("scan_truth", track.stamps_ns, track.T_map_optical)
-        self._keep("scan_localized", track.stamps_ns[is_there], localized)
+        self._save("scan_truth", track.stamps_ns, track.T_map_optical)
+        self._save("scan_localized", track.stamps_ns[is_there], localized)
         for name, poses in (
-            ("scan_autopilot", track.T_map_optical_told),
-            ("scan_planned", flight.T_map_optical_wanted),
+            ("scan_autopilot", track.T_map_optical_reported),
+            ("scan_planned", flight.T_map_optical_desired),
         ):
             is_known = np.isfinite(poses[:, 0, 3])
-            self._keep(name, track.stamps_ns[is_known], poses[is_known])
+            self._save(name, track.stamps_ns[is_known], poses[is_known])
 
-    def _keep(self, name: str, stamps_ns: np.ndarray, T_map_optical: FloatArray) -> None:
+    def _save(self, name: str, stamps_ns: np.ndarray, T_map_optical: FloatArray) -> None:
         """Write poses of the camera as trajectories/NAME.tum, if there are any."""
         if not len(stamps_ns):
             return

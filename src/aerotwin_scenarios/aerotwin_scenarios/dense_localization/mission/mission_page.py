@@ -30,7 +30,7 @@ from aerotwin_scenarios.dense_localization.acceptance import acceptance_limits
 from aerotwin_scenarios.dense_localization.mapping import MadeMap
 from aerotwin_scenarios.dense_localization.mission.loop_scores import JudgedFlight, LoopScore
 from aerotwin_scenarios.dense_localization.scan_controls import ControlResult, Removal, controls_of
-from aerotwin_scenarios.dense_localization.scanning import Scan
+from aerotwin_scenarios.dense_localization.scanning import ScanRun
 
 HELD_SHARE = 0.1
 """The distance counts as held where its largest error is less than this share of it."""
@@ -44,7 +44,7 @@ _STATUS_COLOURS = {
 }
 
 
-def loop_section(judged: JudgedFlight, made: MadeMap, *, is_truth_given: bool) -> Section:
+def loop_section(judged: JudgedFlight, made: MadeMap, *, has_truth: bool) -> Section:
     """Return the chapter of the scan that was flown by the map alone."""
     score = judged.score
     removed = Removal.of(made)
@@ -63,7 +63,7 @@ def loop_section(judged: JudgedFlight, made: MadeMap, *, is_truth_given: bool) -
         f"places: {removed.offset_m:.3f} m, {removed.tilt_deg:.3f} degrees of tilt, "
         f"{removed.yaw_deg:.3f} degrees of yaw; a scale of {removed.scale_percent:.3f} % is left "
         "in.",
-        headline=_loop_headline(judged, is_truth_given=is_truth_given),
+        headline=_loop_headline(judged, has_truth=has_truth),
         figures=_loop_figures(judged),
         tables=(_loop_table(score), _status_table(judged), _controls_table(controls)),
         warnings=_blind(controls),
@@ -84,10 +84,10 @@ def _loop_verdict(judged: JudgedFlight) -> str:
     )
 
 
-def _loop_headline(judged: JudgedFlight, *, is_truth_given: bool) -> tuple[Headline, ...]:
+def _loop_headline(judged: JudgedFlight, *, has_truth: bool) -> tuple[Headline, ...]:
     score = judged.score
     is_held = score.held_max_m <= HELD_SHARE * score.wanted_distance_m
-    limits = acceptance_limits(is_truth_given=is_truth_given)
+    limits = acceptance_limits(has_truth=has_truth)
     is_near = score.ate_mean_m <= limits.ate_mean_m and score.n_scan_lost == 0
     return (
         Headline(
@@ -186,7 +186,7 @@ def _controls(judged: JudgedFlight) -> tuple[ControlResult, ...]:
     """Return the negative controls of the scan; none without one."""
     if judged.score.n_scan < 2:
         return ()
-    return controls_of(Scan(track=judged.scan.track, found=(), T_true_map=np.eye(4)))
+    return controls_of(ScanRun(track=judged.scan.track, found=(), T_true_map=np.eye(4)))
 
 
 def _controls_table(controls: Sequence[ControlResult]) -> Table:
@@ -268,7 +268,7 @@ def map_section(
     scores: Mapping[str, Any],
     pair: tuple[np.ndarray, np.ndarray],
     *,
-    is_truth_given: bool,
+    has_truth: bool,
 ) -> Section:
     """Return the chapter of the map.
 
@@ -283,11 +283,11 @@ def map_section(
         Whether it was made with true poses.
     """
     poses = (
-        "true poses, which no vehicle knows" if is_truth_given
+        "true poses, which no vehicle knows" if has_truth
         else f"poses of the autopilot and {made.n_links} ties between key-frames"
     )  # fmt: skip
     mean_m, near, complete = (scores[k] for k in ("mean_m", "share_10cm", "completeness"))
-    limits = acceptance_limits(is_truth_given=is_truth_given)
+    limits = acceptance_limits(has_truth=has_truth)
     is_near = mean_m <= limits.points_mean_m and near >= limits.share_10cm
     is_complete = complete is not None and complete >= limits.completeness_10cm
     return Section(
@@ -332,7 +332,7 @@ def map_section(
             "n_splats": len(made.dense_map),
             "n_keyframes": len(made.keyframes),
             "n_links": made.n_links,
-            "is_truth_given": is_truth_given,
+            "is_truth_given": has_truth,
             **scores,
         },
     )  # fmt: skip

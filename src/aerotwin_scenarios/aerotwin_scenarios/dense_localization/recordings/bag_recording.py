@@ -17,14 +17,17 @@ from aerotwin_core.luma import grey_of
 from aerotwin_core.messages import stamp_ns
 from aerotwin_run_evaluation.bag.camera import BODY, mounting
 from aerotwin_run_evaluation.bag.roles import CAMERA_INFO, IMAGE, find_roles
-from aerotwin_scenarios.dense_localization.recordings.given_poses import GivenPoses, StereoPair
+from aerotwin_scenarios.dense_localization.recordings.external_poses import (
+    ExternalPoses,
+    StereoPair,
+)
 from aerotwin_scenarios.dense_localization.recordings.recording import (
     LEFT,
     OPTICAL,
     RIGHT,
     TRUTH,
+    CameraRecording,
     Reading,
-    Recording,
 )
 from aerotwin_stereo_odometry.ideal_camera import IdealCamera
 from aerotwin_stereo_odometry.pair_calibration import PairCalibration
@@ -51,12 +54,12 @@ class _Seat:
 
     @property
     def T_base_cam(self) -> FloatArray | None:
-        given = self.reading.T_base_cam
-        T = mounting(self.bag, self.frame) if given is None else given
+        provided = self.reading.T_base_cam
+        T = mounting(self.bag, self.frame) if provided is None else provided
         return None if T is None else T @ self.T_optical_rectified
 
     @property
-    def T_given_cam(self) -> FloatArray | None:
+    def T_source_cam(self) -> FloatArray | None:
         """Where the camera sits on the body whose poses are given without a frame."""
         return self.T_optical_rectified if self.reading.poses_of == OPTICAL else self.T_base_cam
 
@@ -71,30 +74,30 @@ class _Seat:
             return T @ self.T_optical_rectified
         is_foreign = child_frame != "" and not child_frame.startswith(BODY)
         is_said = self.reading.poses_of == OPTICAL or self.reading.T_base_cam is not None
-        if self.T_given_cam is None or (is_foreign and not is_said):
+        if self.T_source_cam is None or (is_foreign and not is_said):
             raise UserError(
                 f"{source}: its poses are of {child_frame or BODY}, and /tf_static does not say "
                 f"how the camera ({self.frame or 'without a frame'}) sits on it; give --mounting, "
                 "or --poses-of optical if they are those of the camera"
             )
-        return self.T_given_cam
+        return self.T_source_cam
 
-    def poses(self, word: str | None) -> GivenPoses:
-        source = self._source(word)
+    def poses(self, token: str | None) -> ExternalPoses:
+        source = self._source(token)
         found = read_poses(self.bag, source, duplicates="first")
-        return GivenPoses(
+        return ExternalPoses(
             trajectory=found.trajectory,
             T_body_cam=self.T_body_cam(found.child_frame, source),
             source=source,
-            is_truth=word == TRUTH,
+            is_truth=token == TRUTH,
             frame=found.frame,
         )
 
-    def _source(self, word: str | None) -> str:
+    def _source(self, token: str | None) -> str:
         bag = self.bag
         truth = find_roles(bag.topics, bag.counts).truth
         listed = ", ".join(name for name in bag.trajectory_topics() if name != truth) or "none"
-        if word is None:
+        if token is None:
             for topic in ESTIMATES:
                 if bag.counts.get(topic, 0) > 1:
                     return topic
@@ -102,12 +105,12 @@ class _Seat:
                 f"{bag.path}: holds neither {' nor '.join(ESTIMATES)}; name a topic or a file with "
                 f"poses (it holds {listed}), or take --poses odometry"
             )
-        if word == TRUTH and truth is None:
+        if token == TRUTH and truth is None:
             raise UserError(f"{bag.path}: holds no true poses; its poses are {listed}")
-        absolute = word if word.startswith("/") or word not in _bare(bag) else f"/{word}"
+        absolute = token if token.startswith("/") or token not in _bare(bag) else f"/{token}"
         if absolute == truth:
-            raise UserError(f"{word}: these are the true poses; say so by the word truth")
-        return str(truth) if word == TRUTH else absolute
+            raise UserError(f"{token}: these are the true poses; say so by the word truth")
+        return str(truth) if token == TRUTH else absolute
 
 
 def _bare(bag: BagReader) -> set[str]:
@@ -150,7 +153,7 @@ def _picture(bag: BagReader, topic: str, message: Any) -> np.ndarray:
         raise UserError(f"{bag.path}: topic {topic} at {stamp_ns(message)} ns: {error}") from None
 
 
-def bag_pair(path: Path, reading: Reading) -> Recording:
+def bag_pair(path: Path, reading: Reading) -> CameraRecording:
     """Return the pairs of a bag, rectified as their camera_info say."""
     bag = BagReader(path)
     calibration = PairCalibration(images_are_rectified=reading.is_rectified)
@@ -183,14 +186,14 @@ def bag_pair(path: Path, reading: Reading) -> Recording:
         T_optical_rectified=calibration.T_optical_rectified, reading=reading,
     )  # fmt: skip
     n = min(bag.counts[topic] for topic in sides)
-    return Recording(
+    return CameraRecording(
         name=str(path), camera=rig.camera, baseline_m=rig.baseline_m, T_base_cam=seat.T_base_cam,
-        T_body_cam=seat.T_given_cam, n_pictures=reading.n_of(n),
+        T_body_cam=seat.T_source_cam, n_pictures=reading.n_of(n),
         pictures=lambda: reading.taken(pairs()), poses=seat.poses, bag=bag,
     )  # fmt: skip
 
 
-def bag_camera(path: Path, reading: Reading, side: str) -> Recording:
+def bag_camera(path: Path, reading: Reading, side: str) -> CameraRecording:
     """Return the images of a side of a pair, or of a topic, without distortion."""
     bag = BagReader(path)
     topic, info_topic = _topics_of(bag, reading, side)
@@ -212,8 +215,8 @@ def bag_camera(path: Path, reading: Reading, side: str) -> Recording:
         bag=bag, frame=first_message(bag, topic).header.frame_id.lstrip("/"),
         T_optical_rectified=ideal.T_optical_ideal, reading=reading,
     )  # fmt: skip
-    return Recording(
+    return CameraRecording(
         name=f"{path} {topic}", camera=ideal.camera, T_base_cam=seat.T_base_cam,
-        T_body_cam=seat.T_given_cam, n_pictures=reading.n_of(bag.counts[topic]), bag=bag,
+        T_body_cam=seat.T_source_cam, n_pictures=reading.n_of(bag.counts[topic]), bag=bag,
         pictures=lambda: reading.taken(images()), poses=seat.poses,
     )  # fmt: skip

@@ -11,8 +11,8 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, make_transform
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_run_evaluation.kitti_bag import KittiSequence, read_image, read_sequence
-from aerotwin_scenarios.dense_localization.recordings.given_poses import (
-    GivenPoses,
+from aerotwin_scenarios.dense_localization.recordings.external_poses import (
+    ExternalPoses,
     StereoPair,
     trajectory_of,
 )
@@ -21,13 +21,13 @@ from aerotwin_scenarios.dense_localization.recordings.recording import (
     OPTICAL,
     RIGHT,
     TRUTH,
+    CameraRecording,
     Reading,
-    Recording,
 )
 from aerotwin_trajectory_evaluation.files import load_trajectory
 
 
-def kitti_pair(path: Path, reading: Reading) -> Recording:
+def kitti_pair(path: Path, reading: Reading) -> CameraRecording:
     """Return the pairs of a folder."""
     sequence = read_sequence(path)
 
@@ -38,15 +38,15 @@ def kitti_pair(path: Path, reading: Reading) -> Recording:
             )
             yield StereoPair(int(sequence.stamps_ns[k]), *images)
 
-    return Recording(
+    return CameraRecording(
         name=str(path), camera=sequence.rig.camera, baseline_m=sequence.rig.baseline_m,
         T_base_cam=np.eye(4), T_body_cam=np.eye(4),
         n_pictures=reading.n_of(len(sequence.left)), pictures=pairs,
-        poses=lambda word: _kitti_poses(path, sequence, word, np.eye(4), np.eye(4)),
+        poses=lambda token: _kitti_poses(path, sequence, token, np.eye(4), np.eye(4)),
     )  # fmt: skip
 
 
-def kitti_camera(path: Path, reading: Reading, side: str) -> Recording:
+def kitti_camera(path: Path, reading: Reading, side: str) -> CameraRecording:
     """Return the images of one side of a folder."""
     if side not in (LEFT, RIGHT):
         raise UserError(f"--camera: a KITTI folder has left and right, got {side}")
@@ -60,38 +60,38 @@ def kitti_camera(path: Path, reading: Reading, side: str) -> Recording:
             yield int(sequence.stamps_ns[k]), read_image(files[k], sequence.rig.camera)
 
     T_body_cam = np.eye(4) if reading.poses_of == OPTICAL else T_left_cam
-    return Recording(
+    return CameraRecording(
         name=f"{path} {side}", camera=sequence.rig.camera, T_base_cam=T_left_cam,
         T_body_cam=T_body_cam, n_pictures=reading.n_of(len(files)), pictures=images,
-        poses=lambda word: _kitti_poses(path, sequence, word, T_left_cam, T_body_cam),
+        poses=lambda token: _kitti_poses(path, sequence, token, T_left_cam, T_body_cam),
     )  # fmt: skip
 
 
 def _kitti_poses(
     path: Path,
     sequence: KittiSequence,
-    word: str | None,
+    token: str | None,
     T_left_cam: FloatArray,
     T_body_cam: FloatArray,
-) -> GivenPoses:
+) -> ExternalPoses:
     """Return the poses that a word names; those of poses.txt are KITTI's truth, by GPS and IMU."""
     true_file = path / "poses.txt"
-    if word is None:
+    if token is None:
         raise UserError(
             f"{path}: holds no estimate; take --poses odometry, name a file, or say --poses truth "
             "for its poses.txt"
         )
     if (
-        word != TRUTH
+        token != TRUTH
         and true_file.is_file()
-        and Path(word).exists()
-        and Path(word).samefile(true_file)
+        and Path(token).exists()
+        and Path(token).samefile(true_file)
     ):
-        raise UserError(f"{word}: these are the true poses; say so by the word truth")
-    trajectory = _truth(true_file, sequence) if word == TRUTH else _of_file(Path(word), sequence)
-    return GivenPoses(
-        trajectory=trajectory, T_body_cam=T_left_cam if word == TRUTH else T_body_cam,
-        source=str(true_file if word == TRUTH else word), is_truth=word == TRUTH,
+        raise UserError(f"{token}: these are the true poses; say so by the word truth")
+    trajectory = _truth(true_file, sequence) if token == TRUTH else _of_file(Path(token), sequence)
+    return ExternalPoses(
+        trajectory=trajectory, T_body_cam=T_left_cam if token == TRUTH else T_body_cam,
+        source=str(true_file if token == TRUTH else token), is_truth=token == TRUTH,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from aerotwin_core.messages import stamp_ns
 from aerotwin_dense_localization.localization import InertialFilter, reading_of
 from aerotwin_run_evaluation.bag.camera import BODY
 from aerotwin_scenarios.dense_localization.recordings.bag_recording import first_message
-from aerotwin_scenarios.dense_localization.recordings.recording import Recording
+from aerotwin_scenarios.dense_localization.recordings.recording import CameraRecording
 
 IMU = "sensor_msgs/msg/Imu"
 
@@ -21,7 +21,7 @@ class RecordedImu:
 
     Parameters
     ----------
-    recording : Recording
+    recording : CameraRecording
         Of the camera on the same body.
     word : str
         Topic, with or without its first slash.
@@ -43,10 +43,10 @@ class RecordedImu:
         If the bag has no samples on it, or nobody says where IMU and camera sit on the body.
     """
 
-    def __init__(self, recording: Recording, word: str) -> None:
-        bag, self.T_base_cam = _carried(recording, word)
-        self._where = f"--imu {word}"
-        topic = _topic(bag, word)
+    def __init__(self, recording: CameraRecording, token: str) -> None:
+        bag, self.T_base_cam = _carried(recording, token)
+        self._where = f"--imu {token}"
+        topic = _topic(bag, token)
         self._frame = str(first_message(bag, topic).header.frame_id)
         T_base_imu = bag.fixed_transform(BODY, self._frame)
         if T_base_imu is None:
@@ -109,26 +109,26 @@ class RecordedImu:
         self._first_ns = self._newest_ns if self._first_ns is None else self._first_ns
 
 
-def _carried(recording: Recording, word: str) -> tuple[BagReader, FloatArray]:
+def _carried(recording: CameraRecording, token: str) -> tuple[BagReader, FloatArray]:
     """Return the bag, and where the camera sits on the body that carries the IMU."""
     if recording.bag is None:
         raise UserError(
-            f"--imu {word}: is a topic of a bag, and {recording.name} is a KITTI folder, which "
+            f"--imu {token}: is a topic of a bag, and {recording.name} is a KITTI folder, which "
             "holds no samples of an IMU; leave it out"
         )
     if recording.T_base_cam is None:
         raise UserError(
-            f"--imu {word}: /tf_static of {recording.name} does not say how the camera sits on "
+            f"--imu {token}: /tf_static of {recording.name} does not say how the camera sits on "
             f"{BODY}, which carries the IMU as well; give --mounting"
         )
     return recording.bag, recording.T_base_cam
 
 
-def _topic(bag: BagReader, word: str) -> str:
+def _topic(bag: BagReader, token: str) -> str:
     held = [name for name, kind in bag.topics.items() if kind == IMU and bag.counts.get(name)]
-    topic = word if word in held else f"/{word}"
+    topic = token if token in held else f"/{token}"
     if topic not in held:
         raise UserError(
-            f"--imu {word}: no {IMU} on it; {bag.path} holds {', '.join(sorted(held)) or 'none'}"
+            f"--imu {token}: no {IMU} on it; {bag.path} holds {', '.join(sorted(held)) or 'none'}"
         )
     return topic

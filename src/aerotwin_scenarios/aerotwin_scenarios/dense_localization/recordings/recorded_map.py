@@ -22,14 +22,14 @@ from aerotwin_scenarios.dense_localization.commands.map_folder import (
     replaced_folder,
     write_map,
 )
-from aerotwin_scenarios.dense_localization.recordings.given_poses import (
+from aerotwin_scenarios.dense_localization.recordings.external_poses import (
     OwnOdometry,
     PosedPair,
     fixes_of,
     place_of,
     posed,
 )
-from aerotwin_scenarios.dense_localization.recordings.recording import Reading, Recording
+from aerotwin_scenarios.dense_localization.recordings.recording import CameraRecording, Reading
 from aerotwin_scenarios.dense_localization.recordings.sources import stereo_recording
 
 ODOMETRY, NO_GNSS, GNSS = "odometry", "none", "/gnss/fix"
@@ -43,7 +43,7 @@ def map_recording(
     parameters: RecorderParameters,
     *,
     poses: str | None,
-    are_poses_kept: bool,
+    are_poses_saved: bool,
     gnss: str | None,
     origin: GeodeticPoint | None,
 ) -> dict[str, Any]:
@@ -73,29 +73,29 @@ def map_recording(
     start = time.perf_counter()
     recording = stereo_recording(source, reading)
     if poses == ODOMETRY:
-        recorder, told = _by_odometry(recording, parameters, gnss, origin)
+        recorder, reported = _by_odometry(recording, parameters, gnss, origin)
     elif (gnss, origin) == (None, None):
-        recorder, told = _by_given_poses(recording, parameters, poses)
+        recorder, reported = _by_external_poses(recording, parameters, poses)
     else:
         raise UserError("--gnss and --origin: are of --poses odometry alone; leave them out")
-    made = _finished(recorder, are_poses_kept=are_poses_kept or told["poses"]["is_truth"])
-    numbers = numbers_of_map(made) | told | {"seconds": time.perf_counter() - start}
+    made = _finished(recorder, are_poses_saved=are_poses_saved or reported["poses"]["is_truth"])
+    numbers = numbers_of_map(made) | reported | {"seconds": time.perf_counter() - start}
     _write(folder, made, recording, parameters, numbers)
     return numbers
 
 
-def _by_given_poses(
-    recording: Recording, parameters: RecorderParameters, word: str | None
+def _by_external_poses(
+    recording: CameraRecording, parameters: RecorderParameters, token: str | None
 ) -> tuple[MapRecorder, dict[str, Any]]:
     """Return key-frames at poses that somebody tells, and what is to be told of them."""
-    given = recording.poses(word)
-    pairs = posed(recording.pictures(), given)
-    told = {"source": given.source, "is_truth": given.is_truth, "frame": given.frame}
-    return _recorded(pairs, recording, parameters, told)
+    provided = recording.poses(token)
+    pairs = posed(recording.pictures(), provided)
+    reported = {"source": provided.source, "is_truth": provided.is_truth, "frame": provided.frame}
+    return _recorded(pairs, recording, parameters, reported)
 
 
 def _by_odometry(
-    recording: Recording,
+    recording: CameraRecording,
     parameters: RecorderParameters,
     gnss: str | None,
     origin: GeodeticPoint | None,
@@ -103,12 +103,12 @@ def _by_odometry(
     """Return key-frames at poses by our own odometry, laid over GNSS where there is some."""
     topic = _gnss_topic(recording, gnss)
     own = OwnOdometry(recording.rig, recording.T_base_cam)
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "source": "own stereo odometry", "is_truth": False, "frame": "odom",
     }  # fmt: skip
-    recorder, numbers = _recorded(own.follow(recording.pictures()), recording, parameters, told)
+    recorder, numbers = _recorded(own.follow(recording.pictures()), recording, parameters, reported)
     if own.n_lost:
-        told["n_lost"] = own.n_lost
+        reported["n_lost"] = own.n_lost
         numbers["notes"].append(
             f"the odometry lost its way at {own.n_lost} pairs; the map may be bent there"
         )
@@ -118,10 +118,10 @@ def _by_odometry(
     if not len(fixes):
         raise UserError(f"--gnss {topic}: holds no fix; leave GNSS out with --gnss none")
     found = own.align_to(stamps, fixes, origin or place_of(fixes[0]))
-    told["is_on_gnss"] = found.converged
+    reported["is_on_gnss"] = found.converged
     numbers["notes"].append(f"{topic}: {found.reason}")
     if found.converged:
-        told["frame"] = "map"
+        reported["frame"] = "map"
         T = found.T_reference_estimate
         recorder.keyframes = [k.at(T @ k.T_map_optical) for k in recorder.keyframes]
     return recorder, numbers
@@ -129,7 +129,7 @@ def _by_odometry(
 
 def _recorded(
     pairs: Iterator[PosedPair],
-    recording: Recording,
+    recording: CameraRecording,
     parameters: RecorderParameters,
     poses: dict[str, Any],
 ) -> tuple[MapRecorder, dict[str, Any]]:
@@ -176,10 +176,10 @@ def _refuse_full(recorder: MapRecorder, n_pairs: int) -> None:
         )
 
 
-def _finished(recorder: MapRecorder, *, are_poses_kept: bool) -> RecordedMap:
-    with StageBars() as tell:
+def _finished(recorder: MapRecorder, *, are_poses_saved: bool) -> RecordedMap:
+    with StageBars() as log:
         try:
-            return recorder.finished(tell, are_poses_kept=are_poses_kept)
+            return recorder.finished(log, are_poses_saved=are_poses_saved)
         except ValueError as error:
             raise UserError(
                 f"{error}: of {len(recorder.keyframes)} key-frames no point was seen by "
@@ -188,7 +188,7 @@ def _finished(recorder: MapRecorder, *, are_poses_kept: bool) -> RecordedMap:
             ) from None
 
 
-def _gnss_topic(recording: Recording, asked: str | None) -> str | None:
+def _gnss_topic(recording: CameraRecording, asked: str | None) -> str | None:
     """Return the topic of the fixes, None without any."""
     topics = {} if recording.bag is None else recording.bag.topics
     if asked == NO_GNSS or (asked is None and GNSS not in topics):
@@ -204,7 +204,7 @@ def _gnss_topic(recording: Recording, asked: str | None) -> str | None:
 def _write(
     folder: Path,
     made: RecordedMap,
-    recording: Recording,
+    recording: CameraRecording,
     parameters: RecorderParameters,
     numbers: dict[str, Any],
 ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from aerotwin_core.bag import BagReader
 from aerotwin_core.camera import PinholeCamera, StereoRig
 from aerotwin_core.frames import FloatArray
-from aerotwin_scenarios.dense_localization.recordings.given_poses import GivenPoses
+from aerotwin_scenarios.dense_localization.recordings.external_poses import ExternalPoses
 
 TRUTH = "truth"
 BASE, OPTICAL = "base", "optical"
@@ -52,7 +52,7 @@ class Reading:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Recording:
+class CameraRecording:
     """What a camera or a pair recorded, and poses of what carried it.
 
     Attributes
@@ -71,7 +71,7 @@ class Recording:
     pictures : callable
         Returns an iterator over (stamp_ns, image), or over `StereoPair`, anew at each call.
     poses : callable
-        Returns the `GivenPoses` that a word names: `truth`, a topic or a file; None: the usual.
+        Returns the `ExternalPoses` that a word names: `truth`, a topic or a file; None: the usual.
     bag : BagReader or None
     """
 
@@ -82,7 +82,7 @@ class Recording:
     T_body_cam: FloatArray | None
     n_pictures: int
     pictures: Callable[[], Iterator[Any]]
-    poses: Callable[[str | None], GivenPoses]
+    poses: Callable[[str | None], ExternalPoses]
     bag: BagReader | None = None
 
     @property

@@ -117,8 +117,8 @@ def flight_of(args: argparse.Namespace, defaults: "WallFlight") -> "WallFlight":
         "row_m": args.row_m, "yaw_deg": args.yaw_deg, "speed_m_s": args.speed_m_s,
         "rate_hz": args.rate_hz,
     }  # fmt: skip
-    given = {name: value for name, value in asked.items() if value is not None}
-    return load_parameters(WallFlight, to_mapping(defaults) | given, where="flight")
+    provided = {name: value for name, value in asked.items() if value is not None}
+    return load_parameters(WallFlight, to_mapping(defaults) | provided, where="flight")
 
 
 def seed_of(args: argparse.Namespace) -> int:
@@ -150,12 +150,12 @@ def pose_of(values: Sequence[float], option: str) -> "FloatArray":
 def _slice(text: str | None) -> slice:
     if text is None:
         return slice(None)
-    words = text.split(":")
+    tokens = text.split(":")
     try:
-        if not 2 <= len(words) <= 3:
+        if not 2 <= len(tokens) <= 3:
             raise ValueError
-        numbers = [int(word) if word else None for word in words]
-        if any(n is not None and n < 0 for n in numbers) or (len(words) == 3 and numbers[2] == 0):
+        numbers = [int(token) if token else None for token in tokens]
+        if any(n is not None and n < 0 for n in numbers) or (len(tokens) == 3 and numbers[2] == 0):
             raise ValueError
     except ValueError:
         raise UserError(

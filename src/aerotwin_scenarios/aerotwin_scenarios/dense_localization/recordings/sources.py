@@ -11,7 +11,7 @@ from aerotwin_scenarios.dense_localization.recordings.kitti_recording import (
     kitti_camera,
     kitti_pair,
 )
-from aerotwin_scenarios.dense_localization.recordings.recording import Reading, Recording
+from aerotwin_scenarios.dense_localization.recordings.recording import CameraRecording, Reading
 from aerotwin_worlds import World, load_world
 
 
@@ -34,7 +34,7 @@ def world_of(source: str) -> World:
         raise UserError(f"{error} (nor is it a bag or a KITTI folder)") from None
 
 
-def stereo_recording(path: Path, reading: Reading) -> Recording:
+def stereo_recording(path: Path, reading: Reading) -> CameraRecording:
     """Return the rectified pairs of a bag or a KITTI folder.
 
     Raises
@@ -45,7 +45,7 @@ def stereo_recording(path: Path, reading: Reading) -> Recording:
     return kitti_pair(path, reading) if is_kitti(path) else bag_pair(path, reading)
 
 
-def camera_recording(path: Path, reading: Reading, side: str) -> Recording:
+def camera_recording(path: Path, reading: Reading, side: str) -> CameraRecording:
     """Return the grey, undistorted images of one camera of a bag or a KITTI folder.
 
     Parameters

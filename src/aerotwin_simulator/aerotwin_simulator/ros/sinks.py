@@ -23,7 +23,7 @@ _STAMP = struct.Struct("<iI")
 _ENCAPSULATION = 4
 
 
-class RosOutlet:
+class RosSink:
     """Publishes what the loop emits.
 
     Topics without subscribers are not sent (latched ones always are). While the run is faster than
@@ -71,7 +71,7 @@ class RosOutlet:
         """Look at the next message, not within 0.2 s, who listens: somebody new is known to."""
         self._next_count = 0.0
 
-    def emit(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
+    def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
         """Publish one message, unless nobody listens or it is too soon."""
         now = time.monotonic()
         if now > self._next_count:

@@ -25,7 +25,7 @@ CERTAINTIES = (AGREED, DISPUTED, TURNS, DISPLACEMENTS, NOBODY)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Witness:
+class OffsetEstimate:
     """A time offset as one kind of motion shows it.
 
     Attributes
@@ -61,7 +61,7 @@ class Witness:
         }
 
 
-NO_WITNESS = Witness()
+NO_OFFSET_ESTIMATE = OffsetEstimate()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ class Decision:
     is_significant: bool
 
 
-def decide(turns: Witness, displacements: Witness) -> Decision:
+def decide(turns: OffsetEstimate, displacements: OffsetEstimate) -> Decision:
     """Return what two witnesses say together.
 
     They agree when they differ by at most three standard deviations: then the mean counts, each
@@ -98,10 +98,10 @@ def decide(turns: Witness, displacements: Witness) -> Decision:
     return _decision(turns.offset_s, turns.std_s * apart_s / std_s, DISPUTED, turns.share)
 
 
-def _alone(witness: Witness, name: str) -> Decision:
-    if witness.offset_s is None or witness.std_s is None:
+def _alone(offset_estimate: OffsetEstimate, name: str) -> Decision:
+    if offset_estimate.offset_s is None or offset_estimate.std_s is None:
         return Decision(offset_s=None, std_s=None, certainty=NOBODY, is_significant=False)
-    return _decision(witness.offset_s, witness.std_s, name, witness.share)
+    return _decision(offset_estimate.offset_s, offset_estimate.std_s, name, offset_estimate.share)
 
 
 def _decision(offset_s: float, std_s: float, certainty: str, share: float) -> Decision:

@@ -19,7 +19,7 @@ MEMORY_SCANS = 20.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reckoning:
+class DeadReckoning:
     """Where motion leads from the last place that was sure, and how scans fitted there.
 
     Attributes
@@ -37,13 +37,13 @@ class Reckoning:
     turn_rad: float = 0.0
     usual_ratio: float = 0.0
 
-    def sure(self, T_map_base: FloatArray, ratio: float) -> "Reckoning":
+    def sure(self, T_map_base: FloatArray, ratio: float) -> "DeadReckoning":
         """Return it at a place that is sure, on whose map a share of the scan lies."""
         keep = math.exp(-1.0 / MEMORY_SCANS) if self.T_map_base is not None else 0.0
         usual = keep * self.usual_ratio + (1.0 - keep) * ratio
-        return Reckoning(T_map_base=T_map_base, usual_ratio=usual)
+        return DeadReckoning(T_map_base=T_map_base, usual_ratio=usual)
 
-    def moved(self, T_before_now: FloatArray) -> "Reckoning":
+    def moved(self, T_before_now: FloatArray) -> "DeadReckoning":
         """Return it after a motion."""
         if self.T_map_base is None:
             return self

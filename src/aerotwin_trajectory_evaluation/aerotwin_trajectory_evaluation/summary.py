@@ -10,8 +10,13 @@ from aerotwin_trajectory_evaluation.bound import SEGMENT_M, StereoCamera, stereo
 from aerotwin_trajectory_evaluation.calibration import Calibration
 from aerotwin_trajectory_evaluation.evaluation import AS_GIVEN, TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
-from aerotwin_trajectory_evaluation.offset_witness import AGREED, DISPLACEMENTS, DISPUTED, TURNS
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
+from aerotwin_trajectory_evaluation.time_offset_estimates import (
+    AGREED,
+    DISPLACEMENTS,
+    DISPUTED,
+    TURNS,
+)
 
 MODE_TEXT = {
     "none": "nothing fitted",
@@ -121,17 +126,20 @@ def _extent(evaluation: TrajectoryEvaluation) -> list[Score]:
 
 
 def _absolute(evaluation: TrajectoryEvaluation) -> list[Score]:
-    given, aligned = summarise(evaluation.ape_unaligned.trans_m), summarise(evaluation.ape.trans_m)
+    unaligned, aligned = (
+        summarise(evaluation.ape_unaligned.trans_m),
+        summarise(evaluation.ape.trans_m),
+    )
     turn = summarise(evaluation.ape.rot_deg)
-    assert given is not None
+    assert unaligned is not None
     assert aligned is not None
     assert turn is not None
     mode = evaluation.alignment.mode
     every = f"root of the mean square over {aligned.n} pairs of poses"
     before = before_text(evaluation)
     rows = [
-        ("APE unaligned, RMSE", given.rmse, "m", f"distance to truth, {before}", every),
-        ("APE unaligned, largest", given.max, "m", f"worst moment, {before}", "of all pairs"),
+        ("APE unaligned, RMSE", unaligned.rmse, "m", f"distance to truth, {before}", every),
+        ("APE unaligned, largest", unaligned.max, "m", f"worst moment, {before}", "of all pairs"),
     ]
     ape, attitude, how = "APE aligned", "attitude error aligned", f", {MODE_TEXT[mode]}"
     if mode == "none":
@@ -315,9 +323,12 @@ def _bound(camera: StereoCamera | None) -> list[Score]:
 
 def verdict(evaluation: TrajectoryEvaluation) -> str:
     """Return the result in one sentence."""
-    aligned, given = summarise(evaluation.ape.trans_m), summarise(evaluation.ape_unaligned.trans_m)
+    aligned, unaligned = (
+        summarise(evaluation.ape.trans_m),
+        summarise(evaluation.ape_unaligned.trans_m),
+    )
     assert aligned is not None
-    assert given is not None
+    assert unaligned is not None
     path = evaluation.reference.path_length_m
     share = f" ({aligned.rmse / path:.2%} of it)" if path > 0.0 else ""
     parts = [
@@ -325,11 +336,11 @@ def verdict(evaluation: TrajectoryEvaluation) -> str:
         f"{mode_text(evaluation)}"
     ]
     if evaluation.alignment.mode != "none":
-        parts.append(f"{metres(given.rmse)} {_with(evaluation.start)}")
+        parts.append(f"{metres(unaligned.rmse)} {_with(evaluation.start)}")
     if evaluation.start != AS_GIVEN:
         parts.append(f"{metres(evaluation.as_given_rmse_m)} {AS_GIVEN}")
     parts.append(f"it covers {evaluation.coverage:.0%} of the reference")
-    parts += _troubles(evaluation)
+    parts += _problems(evaluation)
     return "; ".join(parts) + "."
 
 
@@ -337,15 +348,15 @@ def _with(start: str) -> str:
     return start if start == AS_GIVEN else f"with {start}"
 
 
-def _troubles(evaluation: TrajectoryEvaluation) -> list[str]:
+def _problems(evaluation: TrajectoryEvaluation) -> list[str]:
     """Return what a reader must know beside the score."""
     counts = evaluation.completeness.n_incidents
-    troubles = []
+    problems = []
     if not evaluation.alignment.is_determined:
-        troubles.append(evaluation.alignment.reason)
+        problems.append(evaluation.alignment.reason)
     if counts["lost"]:
         share = 1.0 - evaluation.completeness.not_lost
-        troubles.append(f"{share:.0%} of it is lost")
+        problems.append(f"{share:.0%} of it is lost")
     named = [
         f"{n} {kind}{'s' if n > 1 else ''}"
         for kind, n in counts.items()
@@ -354,16 +365,16 @@ def _troubles(evaluation: TrajectoryEvaluation) -> list[str]:
     named += [f"a {kind}" for kind in ("late start",) if counts[kind]]
     named += [f"an {kind}" for kind in ("early end",) if counts[kind]]
     if named:
-        troubles.append(f"with {', '.join(named)}")
+        problems.append(f"with {', '.join(named)}")
     found = evaluation.calibration
     if found.is_offset_significant:
         state = "taken out" if found.applied_time_offset else "not taken out"
         probably = "probably " if found.certainty == DISPUTED else ""
-        troubles.append(f"its stamps are {probably}{late_or_early(found)}, {state}")
+        problems.append(f"its stamps are {probably}{late_or_early(found)}, {state}")
     for name, test in evaluation.consistency.items():
         if name == "position" and test.verdict != "consistent":
-            troubles.append(f"its own uncertainty is {test.verdict}")
-    return troubles
+            problems.append(f"its own uncertainty is {test.verdict}")
+    return problems
 
 
 def late_or_early(found: Calibration) -> str:

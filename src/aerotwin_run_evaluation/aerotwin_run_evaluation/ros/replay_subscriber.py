@@ -37,30 +37,30 @@ class SlamOutputs:
 
     def __init__(self, node: Node, names: Iterable[str], receive: Receive) -> None:
         self._node, self._receive = node, receive
-        self._wanted = dict.fromkeys(names)
+        self._requested = dict.fromkeys(names)
         self._next_look_s = 0.0
         self.n_lost: dict[str, int] = {}
 
     def look(self) -> None:
         """Subscribe what has appeared since; it looks five times a second at most."""
         now = time.monotonic()
-        if not self._wanted or now < self._next_look_s:
+        if not self._requested or now < self._next_look_s:
             return
         self._next_look_s = now + _LOOK_PERIOD_S
         own = (self._node.get_name(), self._node.get_namespace())
-        for name in list(self._wanted):
+        for name in list(self._requested):
             found = [
                 info
                 for info in self._node.get_publishers_info_by_topic(name)
                 if (info.node_name, info.node_namespace) != own
             ]
             if found:
-                del self._wanted[name]
+                del self._requested[name]
                 self._subscribe(name, str(found[0].topic_type), [i.qos_profile for i in found])
 
     def has(self, name: str) -> bool:
         """Tell whether somebody publishes a topic, and it is received."""
-        return name not in self._wanted
+        return name not in self._requested
 
     def _subscribe(self, name: str, msgtype: str, offered: list[QoSProfile]) -> None:
         """Ask for no more than each publisher offers, else it would not be heard."""

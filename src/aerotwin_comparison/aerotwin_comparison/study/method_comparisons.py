@@ -19,7 +19,7 @@ _FEWEST_RUNS = 2
 
 
 @dataclass(frozen=True, kw_only=True)
-class Duel:
+class MethodComparison:
     """Two methods against each other by one score.
 
     Attributes
@@ -67,7 +67,9 @@ class Duel:
         }
 
 
-def duels_of(scored: Sequence[RunScores], protocol: StudyProtocol) -> list[Duel]:
+def method_comparisons_of(
+    scored: Sequence[RunScores], protocol: StudyProtocol
+) -> list[MethodComparison]:
     """Return the comparisons of all pairs of methods by every score that both have twice."""
     methods = list(dict.fromkeys(s.run.method for s in scored))
     pairs = [(a, b) for i, a in enumerate(methods) for b in methods[i + 1 :]]
@@ -83,7 +85,7 @@ def duels_of(scored: Sequence[RunScores], protocol: StudyProtocol) -> list[Duel]
             is_better_b = (comparison.effect < 0.0) == (quantity.better == "lower")
             is_seen = p < protocol.alpha and comparison.effect != 0.0
             duels.append(
-                Duel(
+                MethodComparison(
                     quantity=quantity,
                     method_a=a,
                     method_b=b,

@@ -37,7 +37,7 @@ def flown(name: str, arguments: Mapping[str, str], runs: Path) -> Path | None:
     from aerotwin_core.cli import say
     from aerotwin_launch.launch_command import launch_scenario
 
-    found = kept(runs, name, arguments["world"])
+    found = saved_flight(runs, name, arguments["world"])
     if found is None:
         say(f"flying {name}")
         code = launch_scenario(
@@ -46,13 +46,13 @@ def flown(name: str, arguments: Mapping[str, str], runs: Path) -> Path | None:
             {**arguments, "name": name, "runs_dir": str(runs)},
         )
         raise_if_stopped(code)
-        found = kept(runs, name, arguments["world"])
+        found = saved_flight(runs, name, arguments["world"])
         if found is None:
             say(f"{name} left no report (exit code {code}); the next call flies it again")
     return found
 
 
-def kept(runs: Path, name: str, world: str) -> Path | None:
+def saved_flight(runs: Path, name: str, world: str) -> Path | None:
     """Return the first run of this name in this world that came to its own end, good or bad."""
     for path in sorted(runs.glob(f"*-{name}/metrics.json")):
         metrics = read_metrics(path.parent)

@@ -44,7 +44,7 @@ class PosedPair(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GivenPoses:
+class ExternalPoses:
     """Poses of a body that carries a camera.
 
     Attributes
@@ -87,7 +87,7 @@ class GivenPoses:
         return self.trajectory.interpolate(np.array([stamp_ns])).transforms()[0]
 
 
-def posed(pairs: Iterable[StereoPair], poses: GivenPoses) -> Iterator[PosedPair]:
+def posed(pairs: Iterable[StereoPair], poses: ExternalPoses) -> Iterator[PosedPair]:
     """Yield pairs with the poses that were given."""
     for pair in pairs:
         yield PosedPair(pair, poses.at(pair.stamp_ns))

@@ -18,7 +18,7 @@ from aerotwin_px4_bridge.ros.flight import BridgeFlight
 ESTIMATE_RATE_HZ, STATUS_RATE_HZ = 20.0, 1.0
 
 
-class BridgeOutlets:
+class BridgePublishers:
     """Publishers of a bridge node.
 
     Parameters
@@ -45,7 +45,7 @@ class BridgeOutlets:
         flight = self._flight
         self._rotors.publish(self._messages.rotors(flight.stamp_ns, flight.speeds))
 
-    def tell(self) -> None:
+    def publish_due(self) -> None:
         """Publish the autopilot's estimate, the mission's set-point and the status when due."""
         flight = self._flight
         for _ in self._estimate_due.until(flight.stamp_ns):

@@ -29,7 +29,7 @@ Results = Sequence[SeedResult]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bar:
+class Threshold:
     """What is asked of a figure.
 
     Attributes
@@ -63,7 +63,7 @@ class Bar:
 class Row:
     """A figure of one seed, or of all where seed is None, against its bar."""
 
-    bar: Bar
+    bar: Threshold
     mapping: str
     seed: int | None
     value: float | None
@@ -134,27 +134,30 @@ def _limits(name: str) -> tuple[float, float]:
     return getattr(WITH_ESTIMATED_POSES, name), getattr(WITH_TRUE_POSES, name)
 
 
-BARS: tuple[Bar, ...] = (
-    Bar(figure="ATE at 2 m, mean", unit="m", value=_ate(2.0, "plain"), limits=_limits("ate_mean_m"),
+THRESHOLDS: tuple[Threshold, ...] = (
+    Threshold(figure="ATE at 2 m, mean", unit="m", value=_ate(2.0, "plain"),
+        limits=_limits("ate_mean_m"),
         paper=PAPER_ATE_M),
-    Bar(figure="frames lost at 2 m", unit="", value=_lost(2.0, "plain"), limits=(0, 0)),
-    Bar(figure="frames of the scan at 2 m", unit="", value=_fewest_frames, limits=(1900, 1900),
+    Threshold(figure="frames lost at 2 m", unit="", value=_lost(2.0, "plain"), limits=(0, 0)),
+    Threshold(figure="frames of the scan at 2 m", unit="", value=_fewest_frames,
+        limits=(1900, 1900),
         is_least=True, paper=1900),
-    Bar(figure="map points to the true mesh, mean", unit="m",
+    Threshold(figure="map points to the true mesh, mean", unit="m",
         value=_of_maps(lambda one: one.points_to_mesh.mean_m), limits=_limits("points_mean_m"),
         paper=PAPER_POINTS_M),
-    Bar(figure="map points nearer than 10 cm", unit="share",
+    Threshold(figure="map points nearer than 10 cm", unit="share",
         value=_of_maps(lambda one: one.points_to_mesh.share_10cm), limits=_limits("share_10cm"),
         is_least=True, paper=PAPER_NEAR_SHARE),
-    Bar(figure="visible wall with a point within 10 cm", unit="share",
+    Threshold(figure="visible wall with a point within 10 cm", unit="share",
         value=_of_maps(lambda one: one.completeness_10cm), limits=_limits("completeness_10cm"),
         is_least=True),
-    Bar(figure="ATE at 2 m with changing images, mean", unit="m", value=_ate(2.0, "changing"),
+    Threshold(figure="ATE at 2 m with changing images, mean", unit="m", value=_ate(2.0, "changing"),
         limits=(0.08, 0.06)),
-    Bar(figure="frames lost at 2 m with changing images", unit="", value=_lost(2.0, "changing"),
+    Threshold(figure="frames lost at 2 m with changing images", unit="",
+        value=_lost(2.0, "changing"),
         limits=(0, 0)),
-    Bar(figure="ATE at 1 m, mean", unit="m", value=_ate(1.0, "plain"), limits=(0.05, 0.03)),
-    Bar(figure="frames lost at 1 m", unit="", value=_lost(1.0, "plain"), limits=(0, 0)),
+    Threshold(figure="ATE at 1 m, mean", unit="m", value=_ate(1.0, "plain"), limits=(0.05, 0.03)),
+    Threshold(figure="frames lost at 1 m", unit="", value=_lost(1.0, "plain"), limits=(0, 0)),
 )  # fmt: skip
 
 
@@ -162,7 +165,7 @@ def rows_of(results: Results) -> list[Row]:
     """Return a row for each bar, kind of mapping and seed, and one of all seeds together."""
     return [
         Row(bar=bar, mapping=mapping, seed=seed, value=bar.value(part, mapping))
-        for bar in BARS
+        for bar in THRESHOLDS
         for mapping in MAPPINGS
         for seed, part in _parts(results)
     ]
@@ -189,10 +192,10 @@ def closest_distance_m(results: Results, mapping: str) -> float | None:
     return min(held, default=None)
 
 
-def words(value: float | None, unit: str) -> tuple[str, str]:
+def value_text(value: float | None, unit: str) -> tuple[str, str]:
     """Return a figure as text, and its unit: lengths in cm, shares in %.
 
-    >>> words(0.0123, "m")
+    >>> value_text(0.0123, "m")
     ('1.23', 'cm')
     """
     scale, shown_unit = {"m": (100.0, "cm"), "share": (100.0, "%")}.get(unit, (1.0, unit))

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_core.time import to_seconds
 from aerotwin_teach_repeat.localization.motion import T_begin_end, twist_between
+from aerotwin_teach_repeat.repeat.dead_reckoning import DeadReckoning, between
 from aerotwin_teach_repeat.repeat.parameters import RepeatParameters
-from aerotwin_teach_repeat.repeat.reckoning import Reckoning, between
 
 Twist = tuple[float, float]
 """Speed along x [m/s], turn rate about z [rad/s]."""
@@ -65,7 +65,7 @@ class Odometry(Protocol):
         """Forget what was seen on the way: the next scan is placed by the motion alone."""
 
 
-class Localization(Protocol):
+class RouteLocalization(Protocol):
     """What a localiser says of a scan, as `aerotwin_teach_repeat.localization.Localization`."""
 
     @property
@@ -93,16 +93,16 @@ class Localization(Protocol):
         """Why or why not."""
 
 
-class Localizer(Protocol):
+class RouteLocalizer(Protocol):
     """Place in the submaps of a route, as `aerotwin_teach_repeat.localization.Localizer`."""
 
     def localize(
         self, points_base: NDArray[Any], stamp_ns: int, T_odom_base: FloatArray,
         odom_covariance: FloatArray,
-    ) -> Localization:  # fmt: skip
+    ) -> RouteLocalization:  # fmt: skip
         """Return the place near the one before, moved by odometry."""
 
-    def relocalize(self, points_base: NDArray[Any]) -> Localization:
+    def relocalize(self, points_base: NDArray[Any]) -> RouteLocalization:
         """Return the place anywhere on the route."""
 
     def reset(self, vertex_id: int, T_vertex_base: FloatArray) -> None:
@@ -110,7 +110,7 @@ class Localizer(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fix:
+class LocalizationFix:
     """What one scan said of the place.
 
     Attributes
@@ -132,7 +132,7 @@ class Fix:
     jump_rad: float = math.inf
 
 
-class Whereabouts:
+class PoseTracker:
     """Keeps the believed pose; counts how far it was carried by odometry alone.
 
     A scan that does not continue the way may be of another place. Its localisation is believed only
@@ -143,7 +143,7 @@ class Whereabouts:
     ----------
     odometry : Odometry
         Motion from scan to scan.
-    localizer : Localizer
+    localizer : RouteLocalizer
         Place in the submaps.
     parameters : RepeatParameters
         When to give the place up, and what agrees.
@@ -155,7 +155,7 @@ class Whereabouts:
     """
 
     def __init__(
-        self, odometry: Odometry, localizer: Localizer, parameters: RepeatParameters
+        self, odometry: Odometry, localizer: RouteLocalizer, parameters: RepeatParameters
     ) -> None:
         self._odometry, self._localizer, self._parameters = odometry, localizer, parameters
         self._n_broken = 0
@@ -169,7 +169,7 @@ class Whereabouts:
     def forget(self) -> None:
         """Know no place: the vehicle may be anywhere on the route."""
         self._T_map_scan: FloatArray | None = None
-        self._reckoned = Reckoning()
+        self._reckoned = DeadReckoning()
         self._blind_m = self._since_m = 0.0
 
     def place(self, vertex_id: int, T_map_vertex: FloatArray, T_vertex_base: ArrayLike) -> None:
@@ -202,7 +202,7 @@ class Whereabouts:
         wheel_twist: Twist | None,
         *,
         everywhere: bool,
-    ) -> Fix:
+    ) -> LocalizationFix:
         """Move the belief by odometry and correct it by localisation, here or on the whole route.
 
         After a silence of the lidar the odometry is told the mean twist of the way meanwhile.
@@ -219,17 +219,17 @@ class Whereabouts:
             step = self._odometry.add(points_base, times_s, stamp_ns, hint)
         except ValueError as error:
             self.extrapolate(stamp_ns, wheel_twist)
-            return Fix(is_localised=False, reason=f"the scan cannot be used: {error}")
+            return LocalizationFix(is_localised=False, reason=f"the scan cannot be used: {error}")
         self._move(step, stamp_ns)
         self._count(step)
         if everywhere:
-            return self._take(self._localizer.relocalize(step.points_base), step, is_sure=True)
+            return self._accept(self._localizer.relocalize(step.points_base), step, is_sure=True)
         if self._T_map_scan is None:
-            return Fix(is_localised=False, reason="its place is not known")
+            return LocalizationFix(is_localised=False, reason="its place is not known")
         found = self._localizer.localize(
             step.points_base, stamp_ns, step.T_odom_base, step.covariance
         )
-        return self._take(found, step, is_sure=step.accepted)
+        return self._accept(found, step, is_sure=step.accepted)
 
     def extrapolate(self, stamp_ns: int, wheel_twist: Twist | None) -> None:
         """Move the belief to a stamp without a scan: by the wheels, or at the last twist."""
@@ -263,7 +263,9 @@ class Whereabouts:
         if self._n_broken >= self._parameters.n_breaks:
             self._odometry.restart()
 
-    def _take(self, found: Localization, step: OdometryStep, *, is_sure: bool) -> Fix:
+    def _accept(
+        self, found: RouteLocalization, step: OdometryStep, *, is_sure: bool
+    ) -> LocalizationFix:
         """Believe what was found; what is not sure only where motion leads as well."""
         T_map_base = np.asarray(found.T_map_base, dtype=np.float64)
         if not found.accepted or not np.isfinite(T_map_base).all():
@@ -280,23 +282,23 @@ class Whereabouts:
         self._T_map_scan, self._blind_m = T_map_base, 0.0
         if is_sure:
             self._reckoned = self._reckoned.sure(T_map_base, ratio)
-        return Fix(
+        return LocalizationFix(
             is_localised=True, reason=found.reason, vertex_id=found.vertex_id, jump_m=jump_m,
             jump_rad=jump_rad,
         )  # fmt: skip
 
-    def _refuse(self, found: Localization) -> None:
+    def _refuse(self, found: RouteLocalization) -> None:
         """Take the localiser back to where the vehicle is believed to be."""
         assert self._T_map_scan is not None
         T_vertex_map = found.T_vertex_base @ invert_transform(found.T_map_base)
         self._localizer.reset(found.vertex_id, T_vertex_map @ self._T_map_scan)
 
-    def _doubt(self, step: OdometryStep, reason: str) -> Fix:
+    def _doubt(self, step: OdometryStep, reason: str) -> LocalizationFix:
         """Give the place up after some scans in a row that fit nowhere."""
         if self._n_broken >= self._parameters.n_breaks:
             self._T_map_scan, self._n_broken = None, 0
             reason = f"scans do not continue the way, it may have been carried away: {step.reason}"
-        return Fix(is_localised=False, reason=reason)
+        return LocalizationFix(is_localised=False, reason=reason)
 
 
 def _six(twist: Twist) -> FloatArray:

@@ -19,7 +19,7 @@ _CLOCK = "rosgraph_msgs/msg/Clock"
 _DEPTHS = {"sensor_msgs/msg/Image": IMAGE_DEPTH, "sensor_msgs/msg/PointCloud2": CLOUD_DEPTH}
 
 
-class ReplayOutlet:
+class ReplayPublisher:
     """Publishes the topics of a plan, and /clock.
 
     Attributes
@@ -54,13 +54,13 @@ class ReplayOutlet:
         named = self._publishers.values() if source is None else [self._publishers.get(source, [])]
         return sum(p.get_subscription_count() for publishers in named for p in publishers)
 
-    def tell_time(self, stamp_ns: int) -> None:
+    def publish_clock(self, stamp_ns: int) -> None:
         """Publish /clock, unless it was less than 10 ms of the bag's time ago."""
         if self._next_clock_ns is None or stamp_ns >= self._next_clock_ns:
             self._next_clock_ns = stamp_ns + CLOCK_PERIOD_NS
             self._clock.publish(serialize(clock_message(stamp_ns)))
 
-    def emit(self, source: str, cdr: bytes) -> None:
+    def publish_cdr(self, source: str, cdr: bytes) -> None:
         """Publish one message of a topic of the bag."""
         for publisher in self._publishers.get(source, ()):
             try:

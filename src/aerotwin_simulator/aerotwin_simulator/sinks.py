@@ -4,10 +4,10 @@
 
 from collections.abc import Sequence
 
-from aerotwin_simulator.topics import Outlet, Topic
+from aerotwin_simulator.topics import MessageSink, Topic
 
 
-class Outlets:
+class SinkGroup:
     """Hands every message to every outlet.
 
     Parameters
@@ -21,17 +21,17 @@ class Outlets:
         Nobody gets any: messages need not be made.
     """
 
-    def __init__(self, outlets: Sequence[Outlet]) -> None:
-        self._outlets = tuple(outlets)
-        self.is_empty = not self._outlets
+    def __init__(self, sinks: Sequence[MessageSink]) -> None:
+        self._sinks = tuple(sinks)
+        self.is_empty = not self._sinks
 
     def add(self, topics: Sequence[Topic]) -> None:
         """Prepare for topics."""
-        for outlet in self._outlets:
+        for sink in self._sinks:
             for topic in topics:
-                outlet.add(topic)
+                sink.add(topic)
 
-    def emit(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
+    def publish_cdr(self, topic: Topic, stamp_ns: int, cdr: bytes) -> None:
         """Hand out one message."""
-        for outlet in self._outlets:
-            outlet.emit(topic, stamp_ns, cdr)
+        for sink in self._sinks:
+            sink.publish_cdr(topic, stamp_ns, cdr)
