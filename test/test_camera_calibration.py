@@ -96,7 +96,7 @@ def detected(
     for k, T_optical_board in enumerate(poses(camera, seed)):
         view = CameraView(camera=camera, T_map_optical=invert_transform(T_optical_board))
         picture = rasteriser.render([view])[0].image
-        picture = sensor.take(picture, k, camera_index=0)
+        picture = sensor.expose(picture, k, camera_index=0)
         is_found, pixels = cv2.findChessboardCornersSB(picture, (COLUMNS, ROWS))
         if is_found:
             pixels = cv2.cornerSubPix(picture, pixels, (6, 6), (-1, -1), SUB_PIXEL).reshape(-1, 2)

@@ -49,7 +49,7 @@ def flown():
     for k, T in enumerate(poses()):
         views = rasteriser.render_stereo(rig, T)
         stamp_ns = k * FRAME_NS
-        pair = [sensor.take(v.image, stamp_ns, camera_index=i) for i, v in enumerate(views)]
+        pair = [sensor.expose(v.image, stamp_ns, camera_index=i) for i, v in enumerate(views)]
         frames.append(odometry.track(stamp_ns, *pair))
     return world, odometry, frames
 

@@ -44,7 +44,7 @@ def test_a_paced_robot_keeps_up_skips_what_is_too_late_and_stands_when_nobody_co
     clock.now += 1.0
     assert robot.n_steps_due() == 10
     assert robot.counters["n_steps_skipped"] == 190
-    robot.give(VelocityCommand(1.0, 0.0))
+    robot.set_command(VelocityCommand(1.0, 0.0))
     speeds = []
     for _ in range(120):
         robot.step()

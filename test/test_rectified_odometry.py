@@ -55,7 +55,7 @@ def films(preset):
             eyes = [CameraView(camera=lens, T_map_optical=pose) for pose in (T, T @ T_left_right)]
             pictures = [frame.image for frame in rasteriser.render(eyes)]
             films[name].append(
-                [sensor.take(p, k * FRAME_NS, camera_index=i) for i, p in enumerate(pictures)]
+                [sensor.expose(p, k * FRAME_NS, camera_index=i) for i, p in enumerate(pictures)]
             )
     return films
 

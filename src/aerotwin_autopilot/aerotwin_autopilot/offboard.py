@@ -65,7 +65,7 @@ class OffboardStream:
         self.target: OffboardTarget | AttitudeTarget | None = None
         self.received_s = -math.inf
 
-    def receive(self, target: OffboardTarget | AttitudeTarget, time_s: float) -> None:
+    def on_target(self, target: OffboardTarget | AttitudeTarget, time_s: float) -> None:
         """Take a set-point; one that asks for nothing is dropped."""
         if not target.is_usable:
             return

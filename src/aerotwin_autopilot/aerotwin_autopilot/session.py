@@ -101,7 +101,7 @@ class Session:
                     if not _sent(link, answer):
                         return
                 else:
-                    self.take(message_id, payload)
+                    self.on_message(message_id, payload)
 
     def _write_commanders(self) -> None:
         """Write down who commands the vehicle from outside, at once: the log outlives a crash."""
@@ -130,10 +130,10 @@ class Session:
             found.append((message_id, payload))
             start = end
         if self._reader is not None:
-            found += [(f.message_id, f.payload) for f in self._reader.feed(data[start:])]
+            found += [(f.message_id, f.payload) for f in self._reader.feed_bytes(data[start:])]
         return found
 
-    def take(self, message_id: int, payload: bytes) -> None:
+    def on_message(self, message_id: int, payload: bytes) -> None:
         """Take what comes beside the samples; an impossible one is counted and dropped."""
         try:
             if message_id == HIL_GPS:

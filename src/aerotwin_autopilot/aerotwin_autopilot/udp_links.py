@@ -106,7 +106,7 @@ class UdpLinks:
             if is_own or index != self._own_index or not server.links[index].is_heard:
                 self._partners[index] = partner
                 server.links[index].is_heard = True
-            server.receive(index, data, "" if is_own else f"{partner[0]}:{partner[1]}")
+            server.on_datagram(index, data, "" if is_own else f"{partner[0]}:{partner[1]}")
 
     def _drain_errors(self, index: int) -> None:
         """Empty the socket's queue of errors; it would be told again at every step."""

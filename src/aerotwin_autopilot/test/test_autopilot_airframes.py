@@ -146,7 +146,7 @@ def sent(flight):
 
     def send(message) -> AttitudeTarget | None:
         flight.modes.offboard.target = None
-        server.receive(0, message.pack(encoder))
+        server.on_datagram(0, message.pack(encoder))
         return flight.modes.offboard.target
 
     return send

@@ -68,7 +68,7 @@ def test_the_battery_comes_over_the_hil_link(flight):
     )  # fmt: skip
     ((message_id, payload),) = session.frames(message.pack(encoder))
     assert message_id == BATTERY_STATUS
-    session.take(message_id, payload)
+    session.on_message(message_id, payload)
     battery = session.autopilot.modes.battery
     assert session.autopilot.battery_share == pytest.approx(0.42)
     assert battery.voltage_v == pytest.approx(14.806)
@@ -78,7 +78,7 @@ def test_the_battery_comes_over_the_hil_link(flight):
 def on_ground_station(flight) -> None:
     encoder = common.MAVLink(None, srcSystem=255, srcComponent=190)
     beat = common.MAVLink_heartbeat_message(6, 8, 0, 0, 4, 3)
-    MavlinkServer(flight.autopilot).receive(GROUND, beat.pack(encoder))
+    MavlinkServer(flight.autopilot).on_datagram(GROUND, beat.pack(encoder))
 
 
 def test_a_ground_station_that_falls_silent_brings_the_vehicle_home_when_so_set(flight):
@@ -136,7 +136,7 @@ def test_flight_termination_stops_the_rotors(flight):
     encoder = common.MAVLink(None, srcSystem=255, srcComponent=190)
     for first, is_armed in ((0.0, True), (1.0, False)):
         message = common.MAVLink_command_long_message(1, 1, 185, 0, first, 0, 0, 0, 0, 0, 0)
-        server.receive(GROUND, message.pack(encoder))
+        server.on_datagram(GROUND, message.pack(encoder))
         assert flight.modes.is_armed == is_armed
     flight.step()
     assert set(flight.autopilot.commands) == {0.0}

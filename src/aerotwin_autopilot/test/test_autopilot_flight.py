@@ -107,7 +107,7 @@ def flown(vehicle_class, seed: int) -> dict[str, np.ndarray]:
             u = t - start_at - MOVE_AFTER_S
             p, v, a = square(u) if u > 0.0 else (np.zeros(3),) * 3
             yaw = math.pi / 2 + 0.3 * max(u, 0.0)
-            modes.offboard.receive(
+            modes.offboard.on_target(
                 OffboardTarget(position=tuple(start + p), velocity=tuple(v),
                                acceleration=tuple(a), yaw=yaw), t,
             )  # fmt: skip

@@ -101,7 +101,7 @@ def fly_out(flight) -> None:
 
     def stream() -> None:
         target = OffboardTarget(velocity=(3.0, 0.0, 0.0), yaw=0.0)
-        flight.modes.offboard.receive(target, flight.autopilot.arrival_s)
+        flight.modes.offboard.on_target(target, flight.autopilot.arrival_s)
 
     flight.take_off()
     flight.each = stream
@@ -139,7 +139,7 @@ def test_a_breach_acts_once_and_the_pilot_may_fly_on(flight):
     flight.make_ready()
     fence_round_home(flight, 8.0)
     fly_out(flight)
-    flight.each = lambda: flight.modes.offboard.receive(
+    flight.each = lambda: flight.modes.offboard.on_target(
         OffboardTarget(velocity=(3.0, 0.0, 0.0), yaw=0.0), flight.autopilot.arrival_s
     )
     flight.wait(0.1)

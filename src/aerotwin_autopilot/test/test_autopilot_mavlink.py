@@ -61,7 +61,7 @@ class Station:
 
     def send(self, message, link: int = GROUND) -> list:
         """Send a message and return what is answered at once."""
-        self.server.receive(link, message.pack(self._encoder))
+        self.server.on_datagram(link, message.pack(self._encoder))
         return self.read(link)
 
     def command(self, number: int, *parameters: float, target: int = SYSTEM_ID):
@@ -325,8 +325,8 @@ def test_global_targets_land_in_local_axes(ready):
 def test_garbage_is_survived_and_the_next_command_works(ready, seed):
     rng = np.random.default_rng(seed)
     for _ in range(50):
-        ready.server.receive(GROUND, rng.bytes(int(rng.integers(0, 300))))
-    ready.server.receive(GROUND, b"\0" * 300)
+        ready.server.on_datagram(GROUND, rng.bytes(int(rng.integers(0, 300))))
+    ready.server.on_datagram(GROUND, b"\0" * 300)
     assert ready.command(520)[0] == ACCEPTED
 
 

@@ -40,7 +40,7 @@ class Station:
 
     def send(self, message, link: int = GROUND) -> list:
         self.heard.clear()
-        self.server.receive(link, message.pack(self._encoder))
+        self.server.on_datagram(link, message.pack(self._encoder))
         self.listen()
         return [m for m in self.heard if m.get_type() != "MISSION_CURRENT"]
 
@@ -248,7 +248,7 @@ def test_a_second_uploader_has_to_wait(flight, station):
     encoder = common.MAVLink(None, srcSystem=254, srcComponent=1)
     message = common.MAVLink_mission_count_message(1, 1, 1, 0)
     station.heard.clear()
-    station.server.receive(GROUND, message.pack(encoder))
+    station.server.on_datagram(GROUND, message.pack(encoder))
     station.listen()
     (ack,) = [m for m in station.heard if m.get_type() == "MISSION_ACK"]
     assert (ack.type, ack.target_system) == (plan.DENIED, 254)

@@ -75,7 +75,7 @@ def test_offboard_follows_and_holds_when_the_stream_stops(flight):
 
     def stream():
         if flight.vehicle.time_us % 100_000 == 0:
-            flight.modes.offboard.receive(OffboardTarget(position=tuple(goal)), flight.time_s)
+            flight.modes.offboard.on_target(OffboardTarget(position=tuple(goal)), flight.time_s)
 
     flight.each = stream
     flight.wait(0.5)
@@ -126,7 +126,7 @@ def test_set_points_move_on_between_messages():
         position=(1.0, 2.0, 3.0), velocity=(1.0, 0.0, 0.0), acceleration=(2.0, 0.0, 0.0), yaw=0.5
     )
     stream, setpoint = OffboardStream(), SetpointVector()
-    stream.receive(target, 10.0)
+    stream.on_target(target, 10.0)
     stream.write(guidance)
     guide(setpoint.values, guidance.values, np.zeros(N_OUTPUT), 10.1, 0.004)
     assert setpoint.position == pytest.approx([1.11, 2.0, 3.0])
@@ -137,14 +137,14 @@ def test_set_points_move_on_between_messages():
 def test_a_set_point_that_asks_for_nothing_is_no_stream():
     stream = OffboardStream()
     for k in range(5):
-        stream.receive(OffboardTarget(), 0.1 * k)
+        stream.on_target(OffboardTarget(), 0.1 * k)
     assert not stream.is_alive(0.4, timeout_s=1.0)
 
 
 def test_one_set_point_is_enough_until_it_is_too_old():
     """PX4 asks for one within COM_OF_LOSS_T; MAVSDK sends one, then starts."""
     stream = OffboardStream()
-    stream.receive(OffboardTarget(position=(0.0, 0.0, 3.0)), 0.0)
+    stream.on_target(OffboardTarget(position=(0.0, 0.0, 3.0)), 0.0)
     assert stream.is_alive(1.0, timeout_s=1.0)
     assert not stream.is_alive(1.01, timeout_s=1.0)
 

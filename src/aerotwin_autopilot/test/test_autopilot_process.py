@@ -45,10 +45,10 @@ def replay(recording: list[bytes]) -> tuple[bytes, list[bytes]]:
     for data in recording:
         for message_id, payload in session.frames(data):
             if message_id != HIL_SENSOR:
-                session.take(message_id, payload)
+                session.on_message(message_id, payload)
                 continue
             time_us = int.from_bytes(payload[:8], "little")
-            session.server.receive(ONBOARD, commands_at(time_us))
+            session.server.on_datagram(ONBOARD, commands_at(time_us))
             answers.append(session.answer(payload))
             datagrams += [session.server.pop_outbox(k) for k in range(3)]
     return b"".join(answers), datagrams
@@ -64,10 +64,10 @@ def recording(simulated_vehicle) -> list[bytes]:
         recorded.append(b"".join(vehicle.frames()))
         for message_id, payload in session.frames(recorded[-1]):
             if message_id == HIL_SENSOR:
-                session.server.receive(ONBOARD, commands_at(vehicle.time_us))
+                session.server.on_datagram(ONBOARD, commands_at(vehicle.time_us))
                 session.answer(payload)
             else:
-                session.take(message_id, payload)
+                session.on_message(message_id, payload)
         commands = session.autopilot.commands.tolist()
     assert vehicle.body.state.p_map_body[2] > 2.0
     return recorded
@@ -96,10 +96,10 @@ def test_every_sample_is_answered_with_its_own_time_over_tcp(autopilot, simulate
 def test_a_sample_that_is_not_finite_is_answered_and_not_believed():
     session = Session(load_autopilot_parameters(), 0)
     good = pack_hil_sensor(4000, (0.0, 0.0, 9.8), (0.0, 0.0, 0.0))
-    (frame,) = FrameReader().feed(good)
+    (frame,) = FrameReader().feed_bytes(good)
     bad = bytearray(frame.payload)
     bad[8:12] = b"\x00\x00\xc0\x7f"  # NaN
-    (answer,) = FrameReader().feed(session.answer(bytes(bad)))
+    (answer,) = FrameReader().feed_bytes(session.answer(bytes(bad)))
     assert parse_hil_actuator_controls(answer.payload).time_us == 4000
     assert session.n_bad == 1
     assert session.autopilot.time_us == 0

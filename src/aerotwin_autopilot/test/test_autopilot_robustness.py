@@ -44,7 +44,7 @@ class Station:
     def send(self, message, link: int = 0) -> list:
         """Return what is answered."""
         self.server.pop_outbox(link)
-        self.server.receive(link, message.pack(self._encoder))
+        self.server.on_datagram(link, message.pack(self._encoder))
         return common.MAVLink(None).parse_buffer(self.server.pop_outbox(link)) or []
 
     def long(self, number: int, *parameters: float) -> int:

@@ -46,7 +46,7 @@ def server(flight) -> MavlinkServer:
     ],
 )  # fmt: skip
 def test_who_listens_and_asks_is_no_commander(server, message):
-    server.receive(GROUND, sent(message), SENDER)
+    server.on_datagram(GROUND, sent(message), SENDER)
     assert server.senders.unsaid == []
 
 
@@ -67,8 +67,8 @@ def test_who_listens_and_asks_is_no_commander(server, message):
 )
 def test_each_kind_of_order_is_noted_once_per_client(server, message, order):
     for _ in range(3):
-        server.receive(GROUND, sent(message), SENDER)
-    server.receive(GROUND, sent(message, system=7), SENDER)
+        server.on_datagram(GROUND, sent(message), SENDER)
+    server.on_datagram(GROUND, sent(message, system=7), SENDER)
     first, second = server.senders.unsaid
     assert (first.system_id, first.component_id) == (245, 190)
     assert (first.address, first.order) == (SENDER, order)
@@ -78,7 +78,7 @@ def test_each_kind_of_order_is_noted_once_per_client(server, message, order):
 
 def test_a_flood_of_invented_senders_is_bounded(server):
     for system in range(200):
-        server.receive(GROUND, sent(command(400, 1.0), system=system), SENDER)
+        server.on_datagram(GROUND, sent(command(400, 1.0), system=system), SENDER)
     assert len(server.senders.unsaid) == MOST
 
 

@@ -125,7 +125,7 @@ def test_integers_among_the_parameters_travel_as_integers(flight, heard):
     parser = common.MAVLink(None)
     (bits,) = struct.unpack("<f", struct.pack("<i", 2))
     message = common.MAVLink_param_set_message(1, 1, b"NAV_DLL_ACT", bits, 6)
-    server.receive(GROUND, message.pack(encoder))
+    server.on_datagram(GROUND, message.pack(encoder))
     (answer,) = parser.parse_buffer(server.pop_outbox(GROUND))
     assert answer.param_type == 6
     assert struct.unpack("<i", struct.pack("<f", answer.param_value)) == (2,)
@@ -135,7 +135,7 @@ def test_integers_among_the_parameters_travel_as_integers(flight, heard):
 def test_a_heartbeat_that_is_told_to_stop_comes_once_a_second(heard):
     encoder = common.MAVLink(None, srcSystem=255, srcComponent=190)
     message = common.MAVLink_command_long_message(1, 1, 511, 0, 0, -1, 0, 0, 0, 0, 0)
-    heard.server.receive(GROUND, message.pack(encoder))
+    heard.server.on_datagram(GROUND, message.pack(encoder))
     assert len(heard(GROUND, 3.0)["HEARTBEAT"]) == pytest.approx(3, abs=1)
 
 

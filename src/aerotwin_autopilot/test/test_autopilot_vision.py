@@ -54,7 +54,7 @@ class Tracker:
         if vehicle.time_us % EVERY_US == 0 and self.is_on:
             self._waiting.append((vehicle.time_us, self._odometry(vehicle.time_us)))
         while self._waiting and self._waiting[0][0] + DELAY_US <= vehicle.time_us:
-            self.server.receive(ONBOARD, self._waiting.pop(0)[1])
+            self.server.on_datagram(ONBOARD, self._waiting.pop(0)[1])
 
     def _odometry(self, time_us: int) -> bytes:
         place, yaw = self.seen()
@@ -165,7 +165,7 @@ def test_an_origin_from_outside_gives_vision_a_place_on_earth(flight, tracker):
     assert estimator.plane is None
     encoder = common.MAVLink(None, srcSystem=255, srcComponent=190)
     message = common.MAVLink_set_gps_global_origin_message(1, 474000000, 85000000, 500000)
-    tracker.server.receive(2, message.pack(encoder))
+    tracker.server.on_datagram(2, message.pack(encoder))
     assert estimator.plane.origin == GeodeticPoint(
         latitude_deg=47.4, longitude_deg=8.5, altitude_m=500.0
     )
@@ -274,12 +274,12 @@ def test_messages_turn_into_east_north_up(flight):
     message = common.MAVLink_vision_position_estimate_message(
         5_000_000, 1.0, 2.0, -3.0, 0.0, 0.0, heading, nothing, 4
     )
-    server.receive(ONBOARD, message.pack(encoder))
+    server.on_datagram(ONBOARD, message.pack(encoder))
     q = (math.cos(0.15), 0.0, 0.0, math.sin(0.15))
     message = common.MAVLink_odometry_message(
         0, 1, 12, 1.0, 2.0, -3.0, q, 1.0, 0.0, -0.5, 0.0, 0.0, 0.0, nothing, nothing, 4, 2, 100
     )
-    server.receive(ONBOARD, message.pack(encoder))
+    server.on_datagram(ONBOARD, message.pack(encoder))
     for pose in poses:
         assert pose.position == (2.0, 1.0, 3.0)
         assert pose.yaw == pytest.approx(math.pi / 2 - heading)
@@ -297,8 +297,8 @@ def test_a_stamp_of_another_clock_is_not_believed(flight):
     tracker = Tracker(flight)
     poses = []
     flight.autopilot.on_external_odometry = poses.append
-    tracker.server.receive(ONBOARD, tracker._odometry(1_700_000_000_000_000))
-    tracker.server.receive(ONBOARD, tracker._odometry(flight.vehicle.time_us - 50_000))
+    tracker.server.on_datagram(ONBOARD, tracker._odometry(1_700_000_000_000_000))
+    tracker.server.on_datagram(ONBOARD, tracker._odometry(flight.vehicle.time_us - 50_000))
     delay = flight.autopilot.parameters.estimator.vision_delay_s
     assert poses[0].measured_s == pytest.approx(poses[0].arrival_s - delay)
     assert poses[1].measured_s == pytest.approx(flight.time_s - 0.05, abs=ROUNDING)

@@ -40,7 +40,7 @@ class Asker:
         return self._parser.parse_buffer(self.server.pop_outbox(GROUND)) or []
 
     def send(self, message) -> list:
-        self.server.receive(GROUND, message.pack(self._encoder))
+        self.server.on_datagram(GROUND, message.pack(self._encoder))
         return self.listen()
 
     def gather(self, name: str, seconds: float) -> list:
@@ -106,7 +106,7 @@ def test_a_client_that_knows_the_checksum_stops_the_list(asker):
     first = asker.gather("PARAM_VALUE", 0.004)
     encoder = common.MAVLink(None, srcSystem=255, srcComponent=190)
     stop = common.MAVLink_param_set_message(1, 1, b"_HASH_CHECK", first[0].param_value, 5)
-    asker.server.receive(GROUND, stop.pack(encoder))
+    asker.server.on_datagram(GROUND, stop.pack(encoder))
     assert asker.gather("PARAM_VALUE", 0.1) == []
 
 

@@ -76,7 +76,7 @@ class Trajectory:
             return self.R_as_written
         return _matrices(self.q_ref_body)
 
-    def take(self, index: np.ndarray, stamps_ns: np.ndarray | None = None) -> "Trajectory":
+    def select(self, index: np.ndarray, stamps_ns: np.ndarray | None = None) -> "Trajectory":
         """Return the poses at index (m,), under their own stamps or those given (m,) [ns]."""
         return Trajectory(
             self.stamps_ns[index] if stamps_ns is None else stamps_ns,

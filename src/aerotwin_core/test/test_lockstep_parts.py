@@ -39,7 +39,7 @@ def spin_until(node, condition) -> None:
 
 def test_an_input_that_stays_away_ends_the_node_with_its_topic_and_the_way_out(node):
     watch = InputWatch(node, "imu/data_raw", 0.2, "look at the sensors")
-    watch.feed()
+    watch.mark_received()
     expected = r"nothing came on /uav1/imu/data_raw for 0.2 s of wall time; look at the sensors"
     with pytest.raises(UserError, match=expected):
         spin_until(node, lambda: False)
@@ -49,7 +49,7 @@ def test_an_input_that_stays_away_ends_the_node_with_its_topic_and_the_way_out(n
 def test_a_watch_waits_for_the_first_input_and_without_a_limit_for_ever(node, limit_s, is_fed):
     watch = InputWatch(node, "imu/data_raw", limit_s, "")
     if is_fed:
-        watch.feed()
+        watch.mark_received()
     start = time.monotonic()
     spin_until(node, lambda: time.monotonic() - start > 0.5)
 

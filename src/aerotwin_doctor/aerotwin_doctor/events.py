@@ -133,7 +133,7 @@ class ArmingReasons:
     def __iter__(self):
         return iter(self._reasons.values())
 
-    def take(self, payload: bytes) -> None:
+    def on_event(self, payload: bytes) -> None:
         """Take the payload of an EVENT, zero-truncated as on the wire."""
         data = payload.ljust(_LENGTH, b"\0")
         number, *_, log_levels = _HEAD.unpack_from(data)

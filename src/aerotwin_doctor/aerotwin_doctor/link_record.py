@@ -102,7 +102,7 @@ class LinkRecord:
             heartbeat.base_mode & mavlink.MAV_MODE_FLAG_SAFETY_ARMED
         )
 
-    def take(self, message: Any) -> None:
+    def on_message(self, message: Any) -> None:
         """Take a message of any system."""
         if message.get_type() == "BAD_DATA":
             return
@@ -128,7 +128,7 @@ class LinkRecord:
             return
         self.counts[message.get_type()] += 1
         if int.from_bytes(data[7:10], "little") == EVENT_MESSAGE_ID:
-            self.reasons.take(data[_HEADER_2 : _HEADER_2 + data[1]])
+            self.reasons.on_event(data[_HEADER_2 : _HEADER_2 + data[1]])
 
     def _on_time(self, time_ms: int | None) -> None:
         if time_ms:

@@ -161,7 +161,7 @@ class LinkWatch:
     def _on_datagram(self, endpoint: socket.socket, data: bytes, address: Any) -> None:
         n_before = self.record.counts.total()
         for message in self._codecs[endpoint].parse_buffer(data) or []:
-            self.record.take(message)
+            self.record.on_message(message)
         if self._partner is None and self.record.counts.total() > n_before:
             self._partner = (endpoint, address)
 

@@ -47,7 +47,7 @@ def add(record: LinkRecord, *messages, system_id: int = SYSTEM) -> None:
     sender, receiver = mavlink.MAVLink(None, system_id, 1), mavlink.MAVLink(None)
     for message in messages:
         for parsed in receiver.parse_buffer(message.pack(sender)) or []:
-            record.take(parsed)
+            record.on_message(parsed)
 
 
 def heartbeat(mode: int = HOLD, armed: bool = False, state: int = 3):
@@ -229,7 +229,7 @@ def test_px4s_reasons_are_told_for_the_mode_it_is_in():
         event(NO_OFFBOARD, level=3, modes=offboard_only),
     ):
         for message in receiver.parse_buffer(frame) or []:
-            record.take(message)
+            record.on_message(message)
     check = all_checks(record)["arming"]
     assert check.status == FAIL
     assert "no magnetometer data" in check.message and "offboard" not in check.message
@@ -240,7 +240,7 @@ def test_px4s_reasons_are_told_for_the_mode_it_is_in():
 def test_a_new_report_replaces_the_reasons_before_it():
     reasons = events.ArmingReasons()
     for number, level in ((SUMMARY, 8), (MAG_MISSING, 3), (SUMMARY, 8)):
-        reasons.take(struct.pack("<IIHBBB", number, 0, 0, 0, 0, level))
+        reasons.on_event(struct.pack("<IIHBBB", number, 0, 0, 0, 0, level))
     assert reasons.has_report and not list(reasons)
 
 

@@ -171,7 +171,7 @@ def _buildings(site, road: Road, free: FreeGround, rng) -> dict[str, Building]:
             sign=NAMES[len(buildings)], gates=bool(rng.random() < 0.15),
             bay_m=float(rng.uniform(3.0, 4.4)), storey_m=float(rng.uniform(3.1, 3.7)),
         )  # fmt: skip
-        if free.take(plan.corners(2.0)):
+        if free.reserve(plan.corners(2.0)):
             buildings[plan.sign.lower()] = plan
     return buildings
 

@@ -147,7 +147,7 @@ class FreeGround:
         thickness = max(round(width_m / FREE_CELL_M), 1)
         cv2.polylines(self._taken, [self._pixels(points)], False, 1, thickness)
 
-    def take(self, polygon: np.ndarray) -> bool:
+    def reserve(self, polygon: np.ndarray) -> bool:
         """Take a convex polygon if all of it is free and on the site; return whether it was."""
         pixels = self._pixels(polygon)
         rows, columns = self._taken.shape
@@ -166,7 +166,7 @@ class FreeGround:
         """Take a disc if it is free; return whether it was."""
         angle = np.arange(12) * (np.pi / 6.0)
         ring = np.column_stack([np.cos(angle), np.sin(angle)])
-        return self.take(radius_m * ring + [x, y])
+        return self.reserve(radius_m * ring + [x, y])
 
 
 def level_pads(

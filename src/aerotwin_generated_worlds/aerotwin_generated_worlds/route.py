@@ -205,7 +205,7 @@ def _buildings(site: Site, road: Road, free: FreeGround, rng) -> dict[str, Build
             gates=bool(rng.random() < 0.3), storey_m=2.9, bay_m=float(rng.uniform(2.6, 3.6)),
         )  # fmt: skip
         radius, high = math.hypot(length, width) / 2.0, plan.wall_m + plan.ridge_m
-        if FLOWN.is_free(x, y, radius, plan.z_m + high) and free.take(plan.corners(3.0)):
+        if FLOWN.is_free(x, y, radius, plan.z_m + high) and free.reserve(plan.corners(3.0)):
             buildings[f"house {len(buildings) + 1}"] = plan
     return buildings
 

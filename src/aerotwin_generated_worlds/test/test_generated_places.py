@@ -166,10 +166,10 @@ def test_textures_are_within_their_limits(coarse_worlds):
 def test_free_ground_is_taken_once():
     free = FreeGround(np.array([-10.0, -10.0]), np.array([10.0, 10.0]))
     square = np.array([[-2.0, -2.0], [2.0, -2.0], [2.0, 2.0], [-2.0, 2.0]])
-    assert free.take(square)
-    assert not free.take(square + 3.0)
-    assert free.take(square + np.array([5.5, 0.0]))
-    assert not free.take(square - np.array([9.0, 0.0]))  # beyond the border
+    assert free.reserve(square)
+    assert not free.reserve(square + 3.0)
+    assert free.reserve(square + np.array([5.5, 0.0]))
+    assert not free.reserve(square - np.array([9.0, 0.0]))  # beyond the border
     free.reserve_line(np.array([[-9.0, 7.0], [9.0, 7.0]]), 2.0)
     assert not free.reserve_disc(0.0, 7.0, 1.0)
 

@@ -24,7 +24,7 @@ class CommandDelay:
         self._acting = VelocityCommand()
         self._provided = VelocityCommand()
 
-    def give(self, stamp_ns: int, command: VelocityCommand) -> None:
+    def set_command(self, stamp_ns: int, command: VelocityCommand) -> None:
         """Take a command that is given at a time [ns]; times do not decrease."""
         if command != self._provided:
             self._waiting.append((stamp_ns + self._delay_ns, command))

@@ -136,7 +136,7 @@ class GroundVehicle:
             raise ValueError(
                 f"a step needs a positive time and a finite command, got {dt_s} s and {command}"
             )
-        self._delay.give(self._time_ns, command)
+        self._delay.set_command(self._time_ns, command)
         acting = self._delay.acting(self._time_ns)
         self._state, mean = self._model_step(self.parameters, self._state, acting, dt_s)
         self._time_ns += from_seconds(dt_s)

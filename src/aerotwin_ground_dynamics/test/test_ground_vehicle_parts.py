@@ -79,8 +79,8 @@ def test_a_quarter_of_a_circle_to_the_left_ends_at_its_radius_ahead_and_to_the_l
 
 def test_a_command_acts_after_its_delay_and_not_before():
     delay = CommandDelay(50)
-    delay.give(0, VelocityCommand(1.0, 0.0))
-    delay.give(10, VelocityCommand(2.0, 0.0))
+    delay.set_command(0, VelocityCommand(1.0, 0.0))
+    delay.set_command(10, VelocityCommand(2.0, 0.0))
     assert [delay.acting(t).v_m_s for t in (49, 50, 59, 60, 1000)] == [0.0, 1.0, 1.0, 2.0, 2.0]
     with pytest.raises(ValueError, match="negative"):
         CommandDelay(-1)

@@ -105,7 +105,7 @@ class Child:
         except OSError:  # a terminal whose other end was closed
             data = b""
         if data:
-            reader.feed(data)
+            reader.feed_bytes(data)
         else:
             reader.finish()
             self._close(descriptor)

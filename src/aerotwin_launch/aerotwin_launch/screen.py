@@ -86,7 +86,7 @@ class LineReader:
         self.draws = draws
         self._unfinished = b""
 
-    def feed(self, data: bytes) -> None:
+    def feed_bytes(self, data: bytes) -> None:
         """Take the next bytes."""
         *lines, rest = (self._unfinished + data).split(b"\n")
         for line in lines:

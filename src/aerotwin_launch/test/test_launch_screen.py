@@ -24,7 +24,7 @@ def feed(screen, data, draws=False, size=3):
     """Feed a stream in small pieces, as pipes deliver it."""
     reader = LineReader(screen, None, "x-1", 1, draws=draws)
     for start in range(0, len(data), size):
-        reader.feed(data[start : start + size])
+        reader.feed_bytes(data[start : start + size])
     reader.finish()
 
 
@@ -46,10 +46,10 @@ def test_what_a_carriage_return_overwrote_is_not_kept():
 def test_a_progress_bar_stays_below_the_lines_of_others():
     screen = Recording(is_terminal=True)
     feed_bar = LineReader(screen, None, "bar-1", 1, draws=True)
-    feed_bar.feed(b"\r 10 %")
+    feed_bar.feed_bytes(b"\r 10 %")
     screen.line("other-2", b"hello")
-    feed_bar.feed(b"\r 20 %")
-    feed_bar.feed(b"\n")
+    feed_bar.feed_bytes(b"\r 20 %")
+    feed_bar.feed_bytes(b"\n")
     assert screen.written == [
         ERASE_LINE + b"[bar-1]  10 %",
         ERASE_LINE + b"[other-2] hello\n[bar-1]  10 %",

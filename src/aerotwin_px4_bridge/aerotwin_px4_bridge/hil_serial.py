@@ -65,7 +65,7 @@ class SerialConnection:
             except OSError as error:
                 raise PeerClosed(error.strerror) from None
 
-    def receive(self, *, wait: bool = True) -> bytes:
+    def receive_bytes(self, *, wait: bool = True) -> bytes:
         """Return newly received bytes; nothing when none came within a slice, or now."""
         if not self._readable.poll(SLICE_S * 1e3 if wait else 0):
             return b""
@@ -144,7 +144,7 @@ class SerialListener:
                 if waited >= due_s:
                     connection.send(pack_heartbeat(sequence=sequence))
                     due_s, sequence = due_s + HEARTBEAT_PERIOD_S, sequence + 1
-                if reader.feed(connection.receive()):
+                if reader.feed_bytes(connection.receive_bytes()):
                     return
             except PeerClosed as error:
                 how = f" ({error})" if str(error) else ""

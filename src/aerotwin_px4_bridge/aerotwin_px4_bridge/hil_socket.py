@@ -43,7 +43,7 @@ class Connection(Protocol):
     def send(self, data: bytes) -> None:
         """Send all of it, or raise PeerStuck or PeerClosed."""
 
-    def receive(self, *, wait: bool = True) -> bytes:
+    def receive_bytes(self, *, wait: bool = True) -> bytes:
         """Return newly received bytes; nothing when none came within a slice, or now."""
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class TcpConnection:
         except OSError as error:
             raise PeerClosed(error.strerror) from None
 
-    def receive(self, *, wait: bool = True) -> bytes:
+    def receive_bytes(self, *, wait: bool = True) -> bytes:
         """Return newly received bytes; nothing when none came within a slice, or now."""
         try:
             data = self._socket.recv(RECEIVE_BYTES, 0 if wait else socket.MSG_DONTWAIT)

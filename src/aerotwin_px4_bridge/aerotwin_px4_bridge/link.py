@@ -275,7 +275,7 @@ class HilLink:
             if lone is not None and lone[0] == self._system_id and lone[1].time_us == time_us:
                 return lone[1]
         found: ActuatorControls | None = None
-        for frame in self._reader.feed(data):
+        for frame in self._reader.feed_bytes(data):
             controls = self._controls(frame)
             if controls is None:
                 continue
@@ -336,7 +336,7 @@ class HilLink:
 
     def _receive(self, *, wait: bool = True) -> bytes:
         try:
-            return self._connection.receive(wait=wait) if self._connection else b""
+            return self._connection.receive_bytes(wait=wait) if self._connection else b""
         except PeerClosed as error:
             raise self._closed(error) from None
 

@@ -45,7 +45,7 @@ class AutopilotListener:
 
     def poll(self, stamp_ns: int) -> None:
         """Read what has come; once a second say that we are here and ask for our streams."""
-        self.link.receive(stamp_ns)
+        self.link.poll_datagrams(stamp_ns)
         if stamp_ns < self._due_ns:
             return
         self._due_ns = stamp_ns + _SECOND_NS

@@ -157,7 +157,7 @@ class FrameReader:
         """Whether no piece of an unfinished frame is kept."""
         return not self._buffer
 
-    def feed(self, data: bytes) -> list[MavlinkFrame]:
+    def feed_bytes(self, data: bytes) -> list[MavlinkFrame]:
         """Append data and return the frames that are complete now, in order."""
         if not self._buffer and (frame := _only_frame(data)) is not None:
             return [frame]

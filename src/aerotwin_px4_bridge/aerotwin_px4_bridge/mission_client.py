@@ -133,7 +133,7 @@ class MissionClient:
     def poll(self, stamp_ns: int) -> None:
         """Read what has come, go on with the script, send what is due; never wait."""
         self._now_ns = stamp_ns
-        self.link.receive(stamp_ns)
+        self.link.poll_datagrams(stamp_ns)
         if self.is_finished or self.failure is not None:
             return
         if stamp_ns >= self._heartbeat_due_ns:

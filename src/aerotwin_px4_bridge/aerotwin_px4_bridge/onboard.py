@@ -176,7 +176,7 @@ class OnboardLink:
         }
         self._now_ns = 0
 
-    def receive(self, stamp_ns: int) -> None:
+    def poll_datagrams(self, stamp_ns: int) -> None:
         """Read every datagram that has come and update `state`, `acks` and `texts`."""
         self._now_ns = stamp_ns
         while self._readable.poll(0):  # quicker than an exception when nothing has come

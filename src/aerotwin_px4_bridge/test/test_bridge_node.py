@@ -129,7 +129,7 @@ class StandIn:
         reader = FrameReader()
         with self._socket as link, contextlib.suppress(OSError):  # the link may end at any time
             while data := link.recv(4096):
-                for frame in reader.feed(data):
+                for frame in reader.feed_bytes(data):
                     if frame.message_id == HIL_GPS:
                         self.fixes.append(parse_hil_gps(frame.payload))
                     elif frame.message_id == HIL_SENSOR:

@@ -84,7 +84,7 @@ def test_a_sensor_message_is_that_of_pymavlink_to_the_byte(flags):
 
 def test_a_sample_comes_back_through_the_plain_reader():
     sample = _random_sample(np.random.default_rng(4))
-    (whole,) = FrameReader().feed(pack_hil_sensor_sample(8000, sample, BOTH))
+    (whole,) = FrameReader().feed_bytes(pack_hil_sensor_sample(8000, sample, BOTH))
     plain = parse_hil_sensor(whole.payload)
     np.testing.assert_allclose(plain.specific_force_body, sample[0:3], rtol=FLOAT32)
     np.testing.assert_allclose(plain.angular_velocity_body, sample[3:6], rtol=FLOAT32)
@@ -127,7 +127,7 @@ def test_a_lone_answer_is_read_like_any_other():
         data = message.pack(mavlink.MAVLink(None, 1 + n, 1))
         system_id, controls = read_lone_answer(data)
         assert system_id == 1 + n
-        (frame,) = FrameReader().feed(data)
+        (frame,) = FrameReader().feed_bytes(data)
         assert controls == parse_hil_actuator_controls(frame.payload)
         assert controls.controls == pytest.approx(values, rel=FLOAT32)
         assert (controls.is_armed, controls.is_lockstep) == (n % 2 == 1, n % 2 == 1)

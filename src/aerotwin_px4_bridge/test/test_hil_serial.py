@@ -45,7 +45,7 @@ class FlightController(threading.Thread):
         while not self.is_over:
             if not select.select([self.master], [], [], 0.05)[0]:
                 continue
-            for frame in reader.feed(os.read(self.master, 4096)):
+            for frame in reader.feed_bytes(os.read(self.master, 4096)):
                 self.heard.append(frame)
                 for byte in self.behaviour(frame):  # the worst that a driver can do
                     os.write(self.master, bytes([byte]))

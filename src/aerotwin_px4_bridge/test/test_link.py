@@ -52,7 +52,7 @@ class Peer(threading.Thread):
                     return
                 if not data:
                     return
-                for frame in reader.feed(data):
+                for frame in reader.feed_bytes(data):
                     if frame.message_id != HIL_SENSOR:
                         continue
                     self.seen_us.append(parse_hil_sensor(frame.payload).time_us)

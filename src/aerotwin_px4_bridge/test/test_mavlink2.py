@@ -22,46 +22,46 @@ def _times(frames) -> list[int]:
 def test_frames_come_out_of_single_bytes_in_order():
     reader = FrameReader()
     stream = b"".join(_answer(n) for n in range(1, 20))
-    frames = [f for byte in stream for f in reader.feed(bytes([byte]))]
+    frames = [f for byte in stream for f in reader.feed_bytes(bytes([byte]))]
     assert _times(frames) == list(range(1, 20))
     assert reader.n_skipped_bytes == 0
 
 
 def test_header_fields_are_read():
-    (frame,) = FrameReader().feed(_answer(300, system_id=7))
+    (frame,) = FrameReader().feed_bytes(_answer(300, system_id=7))
     assert (frame.message_id, frame.system_id, frame.component_id) == (HIL_ACTUATOR_CONTROLS, 7, 1)
     assert frame.sequence == 300 % 256
 
 
 def test_garbage_before_a_frame_is_skipped_and_counted():
     reader = FrameReader()
-    assert _times(reader.feed(b"boot: hello\n\x00\xff" + _answer(5))) == [5]
+    assert _times(reader.feed_bytes(b"boot: hello\n\x00\xff" + _answer(5))) == [5]
     assert reader.n_skipped_bytes == 14
 
 
 def test_a_wrong_checksum_drops_one_frame_only():
     damaged = bytearray(_answer(2))
     damaged[20] ^= 0x40
-    assert _times(FrameReader().feed(_answer(1) + bytes(damaged) + _answer(3))) == [1, 3]
+    assert _times(FrameReader().feed_bytes(_answer(1) + bytes(damaged) + _answer(3))) == [1, 3]
 
 
 def test_a_damaged_length_does_not_swallow_the_next_frame():
     damaged = bytearray(_answer(2))
     damaged[1] = 40
-    assert _times(FrameReader().feed(bytes(damaged) + _answer(3))) == [3]
+    assert _times(FrameReader().feed_bytes(bytes(damaged) + _answer(3))) == [3]
 
 
 def test_a_false_start_does_not_hold_back_a_whole_frame():
     """Lockstep: nothing more comes until we answer, so the frame must come out at once."""
     false_start = _answer(9)[:11]
-    assert _times(FrameReader().feed(false_start + _answer(1))) == [1]
+    assert _times(FrameReader().feed_bytes(false_start + _answer(1))) == [1]
 
 
 def test_messages_that_are_not_ours_are_skipped():
     codec = mavlink.MAVLink(None, 1, 1)
     other = mavlink.MAVLink_vfr_hud_message(1.0, 1.0, 90, 50, 500.0, 0.1).pack(codec)
     reader = FrameReader()
-    assert _times(reader.feed(_answer(1) + other + _answer(2))) == [1, 2]
+    assert _times(reader.feed_bytes(_answer(1) + other + _answer(2))) == [1, 2]
     assert reader.n_skipped_bytes == len(other)
 
 
@@ -71,13 +71,13 @@ def test_a_signed_frame_is_read():
     codec.signing.sign_outgoing = True
     codec.signing.timestamp = 1
     message = mavlink.MAVLink_hil_actuator_controls_message(8000, [0.5] * 16, 129, 1)
-    assert _times(FrameReader().feed(message.pack(codec) + _answer(3))) == [2, 3]
+    assert _times(FrameReader().feed_bytes(message.pack(codec) + _answer(3))) == [2, 3]
 
 
 def test_an_unknown_incompatible_flag_refuses_the_frame():
     frame = bytearray(_answer(1))
     frame[2] = 0x02
-    assert FrameReader().feed(bytes(frame)) == []
+    assert FrameReader().feed_bytes(bytes(frame)) == []
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -92,7 +92,7 @@ def test_every_frame_is_found_between_noise_however_it_is_cut(seed):
     reader = FrameReader()
     frames = []
     for start, end in zip([0, *cuts], [*cuts, len(stream)], strict=True):
-        frames += reader.feed(stream[start:end])
+        frames += reader.feed_bytes(stream[start:end])
     assert _times(frames) == list(range(1, 60))
 
 
@@ -100,7 +100,7 @@ def test_the_buffer_of_a_reader_stays_small_under_endless_noise():
     reader = FrameReader()
     rng = np.random.default_rng(1)
     for _ in range(100):
-        assert reader.feed(rng.integers(0, 256, 4096, dtype=np.uint8).tobytes()) == []
+        assert reader.feed_bytes(rng.integers(0, 256, 4096, dtype=np.uint8).tobytes()) == []
     assert len(reader._buffer) < 4096
     assert reader.n_skipped_bytes > 99 * 4096
 

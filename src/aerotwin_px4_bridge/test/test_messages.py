@@ -41,7 +41,7 @@ def _frame_of(message: mavlink.MAVLink_message, system_id: int = 1) -> bytes:
 
 
 def _payload_of(message: mavlink.MAVLink_message) -> bytes:
-    (frame,) = FrameReader().feed(_frame_of(message))
+    (frame,) = FrameReader().feed_bytes(_frame_of(message))
     return frame.payload
 
 
@@ -90,7 +90,7 @@ def test_an_empty_answer_is_cut_as_pymavlink_cuts_it():
     """All controls are zero while disarmed: only `mode` and what is before it remain."""
     codec = mavlink.MAVLink(None, 3, 1)
     expected = _actuators([0.0] * 16, mode=0).pack(codec)
-    (frame,) = FrameReader().feed(expected)
+    (frame,) = FrameReader().feed_bytes(expected)
     assert len(expected) < 12 + 81
     assert parse_hil_actuator_controls(frame.payload).controls == (0.0,) * 16
 
@@ -98,7 +98,7 @@ def test_an_empty_answer_is_cut_as_pymavlink_cuts_it():
 def test_a_payload_of_zeros_keeps_one_byte():
     heartbeat = messages.pack_frame(93, bytes(81), system_id=1, component_id=1)
     assert heartbeat[1] == 1
-    (frame,) = FrameReader().feed(heartbeat)
+    (frame,) = FrameReader().feed_bytes(heartbeat)
     assert frame.payload == bytes(81)
 
 
@@ -147,7 +147,7 @@ def test_actuator_controls_of_ours_are_read_by_pymavlink():
 
 
 def test_sensor_and_gps_come_back_as_they_went():
-    (sensor, gps) = FrameReader().feed(
+    (sensor, gps) = FrameReader().feed_bytes(
         pack_hil_sensor(TIME_US, FORCE, RATE, FIELD, pressure_pa=95_000.0, temperature_k=280.0)
         + pack_hil_gps(TIME_US, 47.1234567, 8.7654321, 500.25, (1.0, 2.0, -3.0))
     )
@@ -166,7 +166,7 @@ def test_sensor_and_gps_come_back_as_they_went():
 
 
 def test_missing_fields_come_back_as_none():
-    (frame,) = FrameReader().feed(pack_hil_sensor(4000, FORCE, RATE))
+    (frame,) = FrameReader().feed_bytes(pack_hil_sensor(4000, FORCE, RATE))
     sample = parse_hil_sensor(frame.payload)
     assert sample.magnetic_field_body_tesla is None
     assert sample.pressure_pa is None

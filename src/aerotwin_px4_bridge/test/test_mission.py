@@ -285,7 +285,7 @@ def test_streams_that_nobody_wants_are_stopped(pair):
     attitude = mavlink.MAVLink_attitude_message(0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for _ in range(20):
         autopilot.say(attitude)
-        link.receive(0)
+        link.poll_datagrams(0)
     autopilot._receive()
     stops = [c for c in autopilot.commands if c == (mavlink.MAV_CMD_SET_MESSAGE_INTERVAL, 30, -1)]
     assert 1 <= len(stops) <= 5

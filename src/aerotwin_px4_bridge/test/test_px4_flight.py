@@ -148,7 +148,7 @@ class PlanClient:
     def poll(self, stamp_ns: int, vehicle) -> bool:
         """Return whether the flight is over: landed and disarmed."""
         link, state = self.link, self.link.state
-        link.receive(stamp_ns)
+        link.poll_datagrams(stamp_ns)
         self.highest = max(self.highest, vehicle.p_map[2])
         self._answer()
         if stamp_ns >= self.due_ns:
@@ -281,8 +281,8 @@ def test_vehicles_beyond_ten_have_offboard_ports_of_their_own(kind, connect, mak
     vehicle = make_vehicle()
     while vehicle.stamp_ns < 5e9:
         vehicle.step(link)
-        offboard.receive(vehicle.stamp_ns)
-        onboard.receive(vehicle.stamp_ns)
+        offboard.poll_datagrams(vehicle.stamp_ns)
+        onboard.poll_datagrams(vehicle.stamp_ns)
     for client in (offboard, onboard):
         assert client.state.heartbeat_ns is not None
         client.close()

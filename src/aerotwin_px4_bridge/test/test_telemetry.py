@@ -134,7 +134,7 @@ class Autopilot:
 
     def say_bytes(self, data: bytes) -> None:
         self.socket.sendto(data, ("127.0.0.1", self.link.local_port))
-        self.link.receive(5_000_000)
+        self.link.poll_datagrams(5_000_000)
 
     def hear(self) -> mavlink.MAVLink_message:
         (message,) = mavlink.MAVLink(None).parse_buffer(self.socket.recv(2048))

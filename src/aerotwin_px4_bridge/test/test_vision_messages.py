@@ -55,7 +55,7 @@ def _read(message_id: int, payload: bytes) -> mavlink.MAVLink_message:
 
 
 def _payload(message: mavlink.MAVLink_message) -> bytes:
-    (frame,) = FrameReader().feed(message.pack(mavlink.MAVLink(None, 1, 1)))
+    (frame,) = FrameReader().feed_bytes(message.pack(mavlink.MAVLink(None, 1, 1)))
     return frame.payload
 
 

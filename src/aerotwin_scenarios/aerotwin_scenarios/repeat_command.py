@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     queries, route = WorldQueries(world), _route(args, graph, ids, world)
     with _Bar(study, route) as bar:
         records = run_repeats(
-            graph, ids, queries, study, displacement=route.displacement, on_step=bar.take
+            graph, ids, queries, study, displacement=route.displacement, on_step=bar.on_step
         )
     for number, record in enumerate(records):
         record.write(args.out / f"repeat_{number + 1}")
@@ -234,7 +234,7 @@ class _Bar:
     def __exit__(self, *_: object) -> None:
         self._bar.close()
 
-    def take(self, number: int, step) -> None:
+    def on_step(self, number: int, step) -> None:
         """Show where the robot is."""
         self._bar.n = round(number * self._length + step.s_m, 1)
         self._bar.set_postfix_str(f"repeat {number + 1}: {step.state}", refresh=False)

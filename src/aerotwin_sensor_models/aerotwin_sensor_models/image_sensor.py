@@ -71,7 +71,7 @@ class ImageSensor:
             and bool(np.all(share == 1.0))
         )
 
-    def take(self, image: np.ndarray, stamp_ns: int, *, camera_index: int) -> np.ndarray:
+    def expose(self, image: np.ndarray, stamp_ns: int, *, camera_index: int) -> np.ndarray:
         """Return what the camera delivers of a perfect picture.
 
         Parameters

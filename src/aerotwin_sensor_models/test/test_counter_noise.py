@@ -26,7 +26,7 @@ def picture_noise():
     camera = PinholeCamera(width=256, height=256, fx=200.0, fy=200.0, cx=127.5, cy=127.5)
     sensor = ImageSensor(camera, CameraNoiseParameters(read_noise_dn=20.0), seed=SEED)
     grey = np.full((256, 256), 128, np.uint8)
-    return sensor.take(grey, STAMP_NS, camera_index=INDEX).ravel().astype(float)
+    return sensor.expose(grey, STAMP_NS, camera_index=INDEX).ravel().astype(float)
 
 
 def depth_noise():

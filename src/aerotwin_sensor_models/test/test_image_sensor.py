@@ -49,7 +49,7 @@ def sensor(noise=QUIET, seed=0, shape=SHAPE, **effects):
 
 
 def take(some_sensor, image, stamp_ns=0, camera_index=0):
-    return some_sensor.take(image, stamp_ns, camera_index=camera_index)
+    return some_sensor.expose(image, stamp_ns, camera_index=camera_index)
 
 
 def flat(value, shape=SHAPE):

@@ -217,7 +217,7 @@ class BodyCamera:
             assert frame.depth is not None
             return self._depth_sensor.measure(frame.depth, stamp_ns, camera_index=camera_index)
         assert frame.image is not None
-        return self._image_sensor.take(frame.image, stamp_ns, camera_index=camera_index)
+        return self._image_sensor.expose(frame.image, stamp_ns, camera_index=camera_index)
 
 
 def _bands(parameters: CameraParameters) -> list[tuple[tuple[int, int] | None, int]]:

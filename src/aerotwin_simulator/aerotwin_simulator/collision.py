@@ -82,7 +82,7 @@ class CollisionWatch:
         self._n_steps_free = 0
         self._last_p_map: np.ndarray | None = None
 
-    def look(self, state: np.ndarray) -> Collision | None:
+    def check_state(self, state: np.ndarray) -> Collision | None:
         """Return what the vehicle hits in a state, None for nothing; call it at every step."""
         self._n_steps_free -= 1
         if self._n_steps_free > 0:

@@ -54,15 +54,15 @@ class VisionTopic:
         self._waiting: list[VisionPose] = []
         self.n_refused = 0
 
-    def receive(self, message: Any) -> None:
+    def on_odometry_message(self, message: Any) -> None:
         """Take one message."""
         pose = _from_odometry(message)
         if pose is None:
             self.n_refused += 1
         else:
-            self.take(pose)
+            self.on_pose(pose)
 
-    def take(self, pose: VisionPose) -> None:
+    def on_pose(self, pose: VisionPose) -> None:
         """Take one pose from somebody in this process."""
         self._waiting.append(pose)
 

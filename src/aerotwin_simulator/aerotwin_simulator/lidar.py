@@ -124,10 +124,10 @@ class BodyLidar:
         The header says when the turn began.
         """
         if self._last_ns < 0:
-            yield from self.take(step.start_ns, step.start[layout.POSITION], _q(step.start))
-        yield from self.take(step.end_ns, step.end[layout.POSITION], _q(step.end))
+            yield from self.scan_to_pose(step.start_ns, step.start[layout.POSITION], _q(step.start))
+        yield from self.scan_to_pose(step.end_ns, step.end[layout.POSITION], _q(step.end))
 
-    def take(
+    def scan_to_pose(
         self, stamp_ns: int, p_map_body: np.ndarray, q_map_body: np.ndarray
     ) -> Iterator[tuple[int, int, bytes]]:
         """Take a pose, later than the last; yield (begin, end, message) of turns that are over."""

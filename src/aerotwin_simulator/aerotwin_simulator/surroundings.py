@@ -80,7 +80,7 @@ class GroundTracker:
         self._height_place = layout.POSITION.start + 2
         self._n_skipped = STEPS_WHEN_CLEAR
 
-    def look(self, state: np.ndarray) -> None:
+    def update_ground(self, state: np.ndarray) -> None:
         """Ask for the ground below a state: at every step near it, else at every fourth."""
         self._n_skipped += 1
         if self._n_skipped < STEPS_WHEN_CLEAR:

@@ -109,7 +109,7 @@ class SimulatedVehicle:
     def on_external_odometry_message(self, message: Any) -> None:
         """Take a nav_msgs/Odometry of `external_odom` for the autopilot."""
         if isinstance(self._vision, VisionTopic):
-            self._vision.receive(message)
+            self._vision.on_odometry_message(message)
 
     def on_external_odometry(self, pose: VisionPose) -> None:
         """Take a pose for the autopilot from somebody in this process, as if from the topic.
@@ -124,7 +124,7 @@ class SimulatedVehicle:
                 "a pose is taken with external_vision topic only, got "
                 f"{self.parameters.external_vision}"
             )
-        self._vision.take(pose)
+        self._vision.on_pose(pose)
 
     @property
     def p_map_body(self) -> np.ndarray:
@@ -215,8 +215,8 @@ class SimulatedVehicle:
 
     def _refuse_touching_start(self, x: float, y: float) -> None:
         """Refuse a start in or at a wall: the first step would be a crash."""
-        self._surface.look(self._mover.state)
-        if (met := self._watch.look(self._mover.state)) is not None:
+        self._surface.update_ground(self._mover.state)
+        if (met := self._watch.check_state(self._mover.state)) is not None:
             raise ParameterError(
                 f"{self.title}: its start ({x:.1f}, {y:.1f}) m in map touches {met.what} of the "
                 f"world {self._surroundings.world.name}; choose another start_east_m and "
@@ -311,16 +311,16 @@ class SimulatedVehicle:
     def _move(self) -> None:
         mover = self._mover
         mover.inputs[layout.IS_ARMED] = self.backend.motors.kind
-        self._surface.look(mover.state)
+        self._surface.update_ground(mover.state)
         self._air.blow(mover.state)
         mover.step()
-        if self._collision is None and (met := self._watch.look(mover.state)) is not None:
+        if self._collision is None and (met := self._watch.check_state(mover.state)) is not None:
             self._collision = met
             mover.state[layout.IS_CRASHED] = 1.0
 
     def _pass_on(self, readings: Readings) -> None:
         try:
-            self.backend.hand_over(readings)
+            self.backend.send_readings(readings)
         except AutopilotLost as error:
             self.end(str(error), is_success=False)
 

@@ -196,11 +196,11 @@ def test_a_pose_between_two_truths_follows_the_velocities():
     from aerotwin_simulator.ros.truth_motion import TruthMotion
 
     motion = TruthMotion(odometry(0))
-    motion.feed(odometry(10_000_000))
+    motion.on_truth(odometry(10_000_000))
     assert (motion.start_ns, motion.end_ns) == (0, 10_000_000)
     np.testing.assert_allclose(motion.pose(3_333_333), pose(3_333_333), atol=ROUNDING)
     broken = odometry(20_000_000)
     broken.pose.pose.position.x = float("nan")
     with pytest.raises(ValueError, match="must be finite"):
-        motion.feed(broken)
+        motion.on_truth(broken)
     assert motion.end_ns == 10_000_000

@@ -70,8 +70,8 @@ def fly_straight(queries, start, end, speed, rpy_deg=(0.0, 0.0, 0.0)):
     n = int(np.linalg.norm(way) / (speed * STEP_S))
     for k in range(n + 1):
         state = state_at(start + k * STEP_S * v, v, rpy_deg)
-        surface.look(state)
-        if (met := watch.look(state)) is not None:
+        surface.update_ground(state)
+        if (met := watch.check_state(state)) is not None:
             return met, state[layout.POSITION]
     return None, state[layout.POSITION]
 
@@ -143,8 +143,8 @@ def test_a_tilted_hull_reaches_where_it_points(queries):
 def look_once(queries, airframe, p_map, rpy_deg=(0.0, 0.0, 0.0)):
     inputs = np.zeros(layout.COMMAND + 4)
     state = state_at(p_map, rpy_deg=rpy_deg)
-    GroundTracker(queries, inputs).look(state)
-    return CollisionWatch(queries, airframe, inputs, STEP_S).look(state)
+    GroundTracker(queries, inputs).update_ground(state)
+    return CollisionWatch(queries, airframe, inputs, STEP_S).check_state(state)
 
 
 def test_a_mast_points_where_the_attitude_says(queries):
@@ -203,8 +203,8 @@ def test_free_flight_and_standing_are_seldom_looked_at(queries, height, speed, n
     for k in range(250):
         state = state_at((-20.0 + speed * k * STEP_S, 20.0, height), (speed, 0.0, 0.0), (0,) * 3,
                          n_contacts)  # fmt: skip
-        GroundTracker(queries, inputs).look(state)
-        assert watch.look(state) is None
+        GroundTracker(queries, inputs).update_ground(state)
+        assert watch.check_state(state) is None
     assert counting.n_asked <= most
 
 

@@ -214,28 +214,28 @@ def test_a_step_without_an_imu_reading_does_not_wait_for_a_command(tmp_path):
     backend = TopicCommands(
         _setup(tmp_path, controller="ros2", command_wait_s=LIMIT_S, step_s=0.002)
     )
-    backend.hand_over(_readings(2_000_000, None))
+    backend.send_readings(_readings(2_000_000, None))
     backend.receive_command()
-    backend.hand_over(_readings(4_000_000, 4_000_000))
-    backend.receive(4_000_000, [1.0] * 4)
+    backend.send_readings(_readings(4_000_000, 4_000_000))
+    backend.on_rotor_command(4_000_000, [1.0] * 4)
     backend.receive_command()
-    backend.hand_over(_readings(6_000_000, None))
+    backend.send_readings(_readings(6_000_000, None))
     backend.receive_command()
     assert backend.n_missed == 0
 
 
 def test_a_command_answers_the_stamp_of_a_reading_within_the_step(tmp_path):
     backend = TopicCommands(_setup(tmp_path, controller="ros2", command_wait_s=LIMIT_S))
-    backend.hand_over(_readings(8_000_000, 5_000_000))
-    backend.receive(5_000_000, [1.0] * 4)
+    backend.send_readings(_readings(8_000_000, 5_000_000))
+    backend.on_rotor_command(5_000_000, [1.0] * 4)
     backend.receive_command()
     assert backend.n_missed == 0
 
 
 def test_a_command_from_the_future_is_refused_and_counted_in_lockstep(tmp_path):
     backend = TopicCommands(_setup(tmp_path, controller="ros2", command_wait_s=LIMIT_S))
-    backend.hand_over(_readings(4_000_000, 4_000_000))
-    backend.receive(4_000_001, [1.0] * 4)
+    backend.send_readings(_readings(4_000_000, 4_000_000))
+    backend.on_rotor_command(4_000_001, [1.0] * 4)
     assert (backend.n_received, backend.n_refused) == (0, 1)
     backend.receive_command()
     assert backend.n_missed == 1

@@ -112,7 +112,7 @@ class Commander:
     def spin(self, _: float) -> None:
         if self.is_there and self.simulation is not None:
             backend = self.simulation.vehicles[0].backend
-            backend.receive(self.simulation.stamp_ns, [self.speed_rad_s] * 4)
+            backend.on_rotor_command(self.simulation.stamp_ns, [self.speed_rad_s] * 4)
 
 
 def _topic_flight(flat_world, commander, folder: Path, **parameters) -> Simulation:
@@ -153,7 +153,7 @@ def test_without_a_limit_the_last_command_holds(flat_world, tmp_path):
     backend = simulation.vehicles[0].backend
     simulation.advance()
     assert backend.motors.kind == OFF
-    backend.receive(simulation.stamp_ns, [900.0] * 4)
+    backend.on_rotor_command(simulation.stamp_ns, [900.0] * 4)
     for _ in range(200):
         simulation.advance()
     assert backend.motors.kind == SPEEDS
@@ -166,7 +166,7 @@ def test_commands_that_are_no_rotor_speeds_are_counted_and_passed_over(
 ):
     simulation = _topic_flight(flat_world, Commander(0.0), tmp_path)
     backend = simulation.vehicles[0].backend
-    backend.receive(4_000_000, speeds)
+    backend.on_rotor_command(4_000_000, speeds)
     assert (backend.n_received, backend.n_refused) == (0, 1)
     assert backend.motors.kind == OFF
 

@@ -88,7 +88,7 @@ def radar_simulation(queries, **more):
 
 
 def run(sim, seconds, command=TURNING):
-    sim.give(command)
+    sim.set_command(command)
     return sim.advance_to(sim.stamp_ns + round(seconds * 1e9))
 
 
@@ -155,7 +155,7 @@ def test_the_same_seed_gives_the_same_bytes_however_the_time_is_cut(queries):
             queries, parameters=UnicycleParameters(), lidar=load_preset("lidar", "spinning_16"),
             seed=seed,
         )  # fmt: skip
-        sim.give(VelocityCommand(0.8, 0.3))
+        sim.set_command(VelocityCommand(0.8, 0.3))
         scans = [scan for cut in cuts for scan in sim.advance_to(cut * STEP_NS)]
         return [scan.cloud.tobytes() for scan in scans], sim.truth.p_ref_body.tobytes()
 

@@ -26,7 +26,7 @@ DRIVE = "import sys; from aerotwin_core.cli import main; sys.exit(main(['drive']
 def driven(*keys):
     drive = KeyDrive(KeyParameters())
     for key in keys:
-        drive.take(key)
+        drive.on_keys(key)
     return drive
 
 

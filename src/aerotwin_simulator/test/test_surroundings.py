@@ -49,11 +49,11 @@ def test_the_ground_is_asked_for_at_every_step_near_it_and_less_often_above():
     plane, inputs = Plane(5.0), np.zeros(N_INPUTS)
     surface = GroundTracker(plane, inputs)
     for _ in range(10):
-        surface.look(_state(5.0 + 0.5 * CLEAR_M))
+        surface.update_ground(_state(5.0 + 0.5 * CLEAR_M))
     assert plane.n_asked == 10
     assert inputs[layout.GROUND_POINT + 2] == 5.0
     for _ in range(10 * STEPS_WHEN_CLEAR):
-        surface.look(_state(5.0 + 2.0 * CLEAR_M))
+        surface.update_ground(_state(5.0 + 2.0 * CLEAR_M))
     assert plane.n_asked == 20
 
 
@@ -136,7 +136,7 @@ def _odometry(p=(1.0, 2.0, 3.0), q=(0.0, 0.0, 0.0, 1.0), variances=(0.0,) * 6):
 def test_external_odom_becomes_a_pose_for_the_autopilot():
     vision = make_vision(SimulatorParameters(external_vision="topic"), SinkGroup([]))
     assert isinstance(vision, VisionTopic)
-    vision.receive(_odometry(variances=(0.04,) * 6))
+    vision.on_odometry_message(_odometry(variances=(0.04,) * 6))
     (pose,) = vision.collect(None)
     assert pose.time_us == 1_500_000
     assert pose.p_map.tolist() == [1.0, 2.0, 3.0]
@@ -147,7 +147,7 @@ def test_external_odom_becomes_a_pose_for_the_autopilot():
 
 def test_covariances_of_zero_mean_not_known_and_take_the_twist_with_them():
     vision = VisionTopic()
-    vision.receive(_odometry())
+    vision.on_odometry_message(_odometry())
     (pose,) = vision.collect(None)
     assert pose.pose_covariance_map is None
     assert pose.v_body is None
@@ -156,7 +156,7 @@ def test_covariances_of_zero_mean_not_known_and_take_the_twist_with_them():
 @pytest.mark.parametrize("bad", [{"p": (np.nan, 0.0, 0.0)}, {"q": (0.0, 0.0, 0.0, 0.5)}])
 def test_a_pose_that_is_not_sound_is_counted_and_passed_over(bad):
     vision = VisionTopic()
-    vision.receive(_odometry(**bad))
+    vision.on_odometry_message(_odometry(**bad))
     assert vision.collect(None) == []
     assert vision.n_refused == 1
 

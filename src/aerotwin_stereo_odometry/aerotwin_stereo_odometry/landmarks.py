@@ -51,7 +51,7 @@ class Landmarks:
     def __len__(self):
         return len(self.ident)
 
-    def take(self, rows) -> "Landmarks":
+    def select(self, rows) -> "Landmarks":
         """Return the landmarks of a mask or of row numbers."""
         return Landmarks(**{f.name: getattr(self, f.name)[rows] for f in fields(self)})
 

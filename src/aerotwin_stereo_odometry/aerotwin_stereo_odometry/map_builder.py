@@ -36,7 +36,7 @@ class PointCloud:
     std: np.ndarray
     intensity: np.ndarray
 
-    def take(self, rows) -> "PointCloud":
+    def select(self, rows) -> "PointCloud":
         """Return the points of a mask or of row numbers."""
         return PointCloud(
             points=self.points[rows], std=self.std[rows], intensity=self.intensity[rows]
@@ -61,7 +61,7 @@ def thinned(cloud: PointCloud, voxel_m: float) -> PointCloud:
         return cloud
     order = np.argsort(cloud.std, kind="stable")
     first = np.unique(_voxel_keys(cloud.points[order], voxel_m), return_index=True)[1]
-    return cloud.take(np.sort(order[first]))
+    return cloud.select(np.sort(order[first]))
 
 
 def supported(cloud: PointCloud, voxel_m: float) -> PointCloud:
@@ -70,7 +70,7 @@ def supported(cloud: PointCloud, voxel_m: float) -> PointCloud:
         return cloud
     keys = _voxel_keys(cloud.points, voxel_m)
     _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
-    return cloud.take(counts[place] >= MIN_SUPPORT)
+    return cloud.select(counts[place] >= MIN_SUPPORT)
 
 
 def _voxel_keys(points, voxel_m):
@@ -137,7 +137,7 @@ class PointMapBuilder:
         del self._moving[:count]
 
     def _precise(self, cloud):
-        return cloud.take(cloud.std < self._parameters.map_max_std_m)
+        return cloud.select(cloud.std < self._parameters.map_max_std_m)
 
     def _semi_dense(self, keyframes, index, landmarks):
         p = self._parameters

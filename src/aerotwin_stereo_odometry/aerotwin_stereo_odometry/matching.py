@@ -158,7 +158,7 @@ class LandmarkMatcher:
     def _align(self, landmarks, tracked, current, T_start):
         p = self._parameters
         rows, expected = self._visible(landmarks, tracked, current.shape, T_start)
-        uv, weights, is_found = self._measure(landmarks.take(rows), current, T_start, expected)
+        uv, weights, is_found = self._measure(landmarks.select(rows), current, T_start, expected)
         found, uv, weights = rows[is_found], uv[is_found], weights[is_found]
         if len(found) < p.min_inliers:
             return None

@@ -145,6 +145,6 @@ class KeyframeWindow:
             np.concatenate([k.ident for k in self.keyframes[self.n_fixed :]] or [[]]),
         )
         done = ~self.landmarks.is_tracked & ~seen_by_movable
-        retired = self.landmarks.take(done)
-        self.landmarks = self.landmarks.take(~done)
+        retired = self.landmarks.select(done)
+        self.landmarks = self.landmarks.select(~done)
         return retired

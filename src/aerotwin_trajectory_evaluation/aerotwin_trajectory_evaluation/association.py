@@ -26,7 +26,7 @@ def pair(
     i, j = associate(reference, estimate, max_gap_s=protocol.max_gap_s)
     is_denser = len(estimate) > len(reference)
     stamps = reference.stamps_ns[i] if is_denser else estimate.stamps_ns[j]
-    return reference.take(i, stamps), estimate.take(j, stamps), j
+    return reference.select(i, stamps), estimate.select(j, stamps), j
 
 
 def associate(
@@ -86,9 +86,9 @@ def _interpolated(
     reference: Trajectory, estimate: Trajectory, max_gap_s: float
 ) -> tuple[Trajectory, Trajectory, np.ndarray]:
     inside = np.flatnonzero(is_enclosed(reference, estimate.stamps_ns, max_gap_s))
-    chosen = estimate.take(inside)
+    chosen = estimate.select(inside)
     if len(inside) == 0:
-        return reference.take(inside), chosen, inside
+        return reference.select(inside), chosen, inside
     return reference.interpolate(chosen.stamps_ns), chosen, inside
 
 

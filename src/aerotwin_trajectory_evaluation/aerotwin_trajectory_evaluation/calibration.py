@@ -165,7 +165,7 @@ def _within_reach(reference: Trajectory, estimate: Trajectory, max_offset_s: flo
     margin_ns = int(max_offset_s * 1e9)
     first, last = reference.stamps_ns[0] - margin_ns, reference.stamps_ns[-1] + margin_ns
     inside = (estimate.stamps_ns >= first) & (estimate.stamps_ns <= last)
-    return estimate.take(np.flatnonzero(inside))
+    return estimate.select(np.flatnonzero(inside))
 
 
 def _reason(decision: Decision, turns: OffsetEstimate, fit: DisplacementFit) -> str:

@@ -32,7 +32,7 @@ def common_poses(
     """
     paired = [pair(reference, estimate, choices)[2] for estimate in estimates]
     fewest = min(range(len(paired)), key=lambda k: len(paired[k]))
-    base = estimates[fewest].take(paired[fewest])
+    base = estimates[fewest].select(paired[fewest])
     chosen = [
         _at(base, estimate, own, choices.max_gap_s) for estimate, own in zip(estimates, paired)
     ]
@@ -49,7 +49,7 @@ def common_poses(
 def _at(base: Trajectory, estimate: Trajectory, own: np.ndarray, max_gap_s: float) -> np.ndarray:
     """Return which pose of the estimate (among its own) belongs to each of base; -1 for none."""
     found = np.full(len(base), -1)
-    of_base, of_own = associate(base, estimate.take(own), max_gap_s=max_gap_s)
+    of_base, of_own = associate(base, estimate.select(own), max_gap_s=max_gap_s)
     _, first = np.unique(of_own, return_index=True)
     found[of_base[first]] = own[of_own[first]]
     return found

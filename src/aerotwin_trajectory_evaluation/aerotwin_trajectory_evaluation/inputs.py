@@ -187,6 +187,6 @@ def short_names(specs: Sequence[str]) -> list[str]:
 def _taken(file: TrajectoryFile, index: np.ndarray) -> TrajectoryFile:
     return replace(
         file,
-        trajectory=file.trajectory.take(index),
+        trajectory=file.trajectory.select(index),
         covariances=None if file.covariances is None else file.covariances[index],
     )

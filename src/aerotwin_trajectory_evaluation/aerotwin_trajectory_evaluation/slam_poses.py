@@ -74,7 +74,7 @@ def select_poses(found: PoseTopic, retained: np.ndarray) -> PoseTopic:
     """Return the poses of a mask or index, with their covariances."""
     covariances = None if found.covariances is None else found.covariances[retained]
     return dataclasses.replace(
-        found, trajectory=found.trajectory.take(retained), covariances=covariances
+        found, trajectory=found.trajectory.select(retained), covariances=covariances
     )
 
 

@@ -56,7 +56,7 @@ class TimeWindow:
         UserError
             If fewer than two are left.
         """
-        inside = reference.take(self._inside(reference, reference, 0))
+        inside = reference.select(self._inside(reference, reference, 0))
         if len(inside) < 2:
             raise UserError(self._nothing(reference, len(inside)))
         return inside

@@ -166,8 +166,8 @@ def test_turns_about_one_axis_leave_the_arm_along_it_open():
     ("estimate", "tokens"),
     [
         (lambda r: Trajectory(r.stamps_ns[:2], r.p_ref_body[:2], r.q_ref_body[:2]), "three poses"),
-        (lambda r: r.take(np.arange(200)), "less than 4 s"),
-        (lambda r: r.take(np.arange(600)), "16 s"),
+        (lambda r: r.select(np.arange(200)), "less than 4 s"),
+        (lambda r: r.select(np.arange(600)), "16 s"),
         (
             lambda r: Trajectory(
                 r.stamps_ns,
@@ -263,7 +263,7 @@ def test_the_offset_of_a_ground_robot_is_found_in_its_integrated_velocity(offset
     )
     shift = round(offset_s * 1e9)
     found = find_calibration(
-        whole.take(np.flatnonzero(t < 120.0)),
+        whole.select(np.flatnonzero(t < 120.0)),
         Trajectory(stamps - shift, *wheels),
         max_offset_s=1.0,
     )

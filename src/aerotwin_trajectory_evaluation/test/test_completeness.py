@@ -51,7 +51,7 @@ def test_a_late_start_an_early_end_and_a_gap_are_named_with_their_times():
     truth = flight()
     t = truth.stamps_ns * 1e-9
     keep = (t >= 5.0) & (t <= 50.0) & ~((t > 20.0) & (t < 24.0))
-    result = judged(truth.take(np.flatnonzero(keep)))
+    result = judged(truth.select(np.flatnonzero(keep)))
     assert kinds(result) == [
         ("late start", 0.0, 5.0),
         ("gap", 20.0, 24.0),
@@ -80,7 +80,7 @@ def test_moving_across_a_gap_is_no_jump():
 
     estimate = corrupted(drift_while_silent)
     t = estimate.stamps_ns * 1e-9
-    found = kinds(judged(estimate.take(np.flatnonzero((t < 28.0) | (t >= 30.0)))))
+    found = kinds(judged(estimate.select(np.flatnonzero((t < 28.0) | (t >= 30.0)))))
     assert [kind for kind, *_ in found] == ["gap"]
 
 
@@ -106,7 +106,7 @@ def test_the_area_under_the_curve_is_a_closed_form():
 def test_silence_of_the_truth_is_not_held_against_the_estimate():
     truth = flight()
     t = truth.stamps_ns * 1e-9
-    thin = truth.take(np.flatnonzero((t < 19.99) | (t > 30.01)))
+    thin = truth.select(np.flatnonzero((t < 19.99) | (t > 30.01)))
     result = evaluate_trajectory(thin, truth, protocol=CHOICES)
     assert result.completeness.tracked_path == pytest.approx(1.0, abs=0.01)
     assert result.completeness.n_without_reference == 201
@@ -116,13 +116,13 @@ def test_silence_of_the_truth_is_not_held_against_the_estimate():
 @pytest.mark.parametrize("every", [1, 5, 40])
 def test_truth_that_is_sparser_than_the_estimate_tracks_it_all_the_same(every):
     truth = flight()
-    sparse = truth.take(np.arange(0, len(truth), every))
+    sparse = truth.select(np.arange(0, len(truth), every))
     found = evaluate_trajectory(sparse, truth, protocol=CHOICES)
     assert found.completeness.tracked_path == pytest.approx(1.0)
     assert found.coverage == pytest.approx(1.0)
     # What is not there is left out, to the truth's own period at either end of it.
     t = truth.stamps_ns * 1e-9
-    gappy = truth.take(np.flatnonzero((t <= 20.0) | (t >= 30.0)))
+    gappy = truth.select(np.flatnonzero((t <= 20.0) | (t >= 30.0)))
     share = evaluate_trajectory(sparse, gappy, protocol=CHOICES).completeness.tracked_path
     assert share == pytest.approx(1.0 - 10.0 / 59.95, abs=2 * every / RATE_HZ / 59.95 + 0.01)
 
@@ -131,7 +131,7 @@ def test_a_real_estimate_is_tracked_alike_by_dense_and_by_sparse_truth(shared_da
     """EuRoC V1_02 against every 200th line of its truth: one pose a second."""
     folder = shared_data("trajectories")
     truth = read_trajectory(folder / "evo/V102_groundtruth.csv")
-    sparse = truth.take(np.arange(0, len(truth), 200))
+    sparse = truth.select(np.arange(0, len(truth), 200))
     assert evaluate_trajectory(sparse, truth).completeness.tracked_path == pytest.approx(1.0)
     estimate = read_trajectory(folder / "evo/V102.txt")
     dense = evaluate_trajectory(truth, estimate).completeness.tracked_path

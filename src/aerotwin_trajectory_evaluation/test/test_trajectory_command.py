@@ -199,7 +199,7 @@ def test_a_file_in_place_of_the_folder_is_said(files):
 
 
 def test_what_was_asked_for_and_could_not_be_applied_is_said(files, capsys):
-    write_tum(files / "short.txt", flight().take(np.arange(40)))
+    write_tum(files / "short.txt", flight().select(np.arange(40)))
     options = ("--apply-time-offset", "--apply-lever-arm")
     assert run(files / "truth.txt", files / "short.txt", *options) == 0
     said = capsys.readouterr().out

@@ -150,7 +150,7 @@ def test_another_point_of_the_body_is_warned_of():
 
 
 def test_little_coverage_is_a_warning_and_a_bad_tile():
-    result = evaluate_trajectory(flight(), estimate().take(np.arange(600)))
+    result = evaluate_trajectory(flight(), estimate().select(np.arange(600)))
     chapter = section(result)
     assert any("Only 50% of the reference" in line for line in chapter.warnings)
     assert {tile.label: tile.status for tile in chapter.headline}["Coverage"] == "bad"
@@ -220,7 +220,7 @@ def test_a_comparison_marks_the_better_one():
 
 @pytest.mark.parametrize("part", [slice(0, 300), slice(0, 1150)])
 def test_no_best_is_named_where_estimates_cover_different_parts(part):
-    short = evaluate_trajectory(flight(), estimate().take(np.arange(1200)[part]))
+    short = evaluate_trajectory(flight(), estimate().select(np.arange(1200)[part]))
     rough = evaluate_trajectory(flight(), estimate(noise_m=0.1))
     chapter = comparison_section({"short": short, "rough": rough})
     share = f"short {short.coverage:.0%}, rough 100%"
@@ -233,20 +233,22 @@ def test_no_best_is_named_where_estimates_cover_different_parts(part):
 
 def test_equal_coverage_of_different_halves_is_not_comparable():
     halves = [np.arange(0, 600), np.arange(600, 1200)]
-    both = {f"{k}": evaluate_trajectory(flight(), estimate().take(h)) for k, h in enumerate(halves)}
+    both = {
+        f"{k}": evaluate_trajectory(flight(), estimate().select(h)) for k, h in enumerate(halves)
+    }
     assert both["0"].coverage == both["1"].coverage
     assert not are_alike(both)
 
 
 def test_all_of_the_truth_is_drawn_whatever_the_estimate_covers():
-    short = evaluate_trajectory(flight(), estimate().take(np.arange(300, 600)))
+    short = evaluate_trajectory(flight(), estimate().select(np.arange(300, 600)))
     assert len(short.reference) == 300
     for shown in (scene(short), comparison_section({"a": short, "b": short}).scenes[0]):
         np.testing.assert_array_equal(shown.layers[0].points_map, flight().p_ref_body)
     truth, *estimates = _paths(short)
     np.testing.assert_array_equal(truth.p, flight().p_ref_body[thinned(len(flight()))])
     # The estimate begins where the body had been after 300 poses.
-    before = flight().take(np.arange(301)).path_length_m
+    before = flight().select(np.arange(301)).path_length_m
     assert [path.along_m[0] for path in estimates] == pytest.approx([before] * len(estimates))
 
 

@@ -221,7 +221,7 @@ def fly(seed: int, gnss: GnssParameters, duration_s: float) -> np.ndarray:
                 start = modes.position.copy()
             target = figure_of_motion(max(0.0, t - MOVE_AT_S))
             place = tuple((start + np.array(target.position)).tolist())
-            modes.offboard.receive(replace(target, position=place), t)
+            modes.offboard.on_target(replace(target, position=place), t)
         if t >= MOVE_AT_S and modes.mode is Mode.HOLD:
             modes.set_mode(Mode.OFFBOARD)
         if t >= JUDGED_AFTER_S and k % EVERY == 0:

@@ -37,7 +37,7 @@ class MavlinkInputs:
 
     def _receive(self, target: Any) -> None:
         if target is not None:
-            self._autopilot.modes.offboard.receive(target, self._autopilot.arrival_s)
+            self._autopilot.modes.offboard.on_target(target, self._autopilot.arrival_s)
 
     def _on_local_target(self, _: Any, message: Any) -> None:
         modes = self._autopilot.modes

@@ -92,7 +92,7 @@ class MavlinkServer:
 
     # --- in --------------------------------------------------------------------------------
 
-    def receive(self, link_index: int, data: bytes, sender: str = "") -> None:
+    def on_datagram(self, link_index: int, data: bytes, sender: str = "") -> None:
         """Take a datagram; damaged frames are counted and dropped.
 
         `sender` is the address of an outside client, whose orders are noted.

@@ -92,9 +92,9 @@ class Fields:
 
     def unpack(self, layout: struct.Struct) -> tuple[int, ...]:
         """Return the numbers of a fixed layout."""
-        return layout.unpack(self.take(layout.size))
+        return layout.unpack(self.read_bytes(layout.size))
 
-    def take(self, n: int) -> bytes:
+    def read_bytes(self, n: int) -> bytes:
         """Return the next n bytes."""
         end = self._at + n
         if end > len(self._data):
@@ -105,11 +105,11 @@ class Fields:
 
     def number(self, size: int) -> int:
         """Return an unsigned number of so many bytes."""
-        return int.from_bytes(self.take(size), "little")
+        return int.from_bytes(self.read_bytes(size), "little")
 
     def block(self) -> bytes:
         """Return bytes that follow their length (4 bytes)."""
-        return self.take(self.number(4))
+        return self.read_bytes(self.number(4))
 
     def text(self) -> str:
         """Return a text that follows its length."""
@@ -167,7 +167,7 @@ def read_chunk_head(data: bytes, length: int) -> tuple[int, int, int, int, str, 
     fields = Fields(data)
     first, last, size, checksum = fields.unpack(CHUNK_HEAD)
     n_letters = fields.number(4)
-    compression = fields.take(n_letters).decode("ascii", "replace") if n_letters < 16 else "?"
+    compression = fields.read_bytes(n_letters).decode("ascii", "replace") if n_letters < 16 else "?"
     if compression not in _COMPRESSIONS:
         raise DamagedRecordError(f"compression '{compression}' is not known")
     packed = fields.number(8)

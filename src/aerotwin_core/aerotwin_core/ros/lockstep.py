@@ -51,7 +51,7 @@ class InputWatch:
             period_s = min(limit_s / _CHECKS_PER_LIMIT, _LONGEST_CHECK_PERIOD_S)
             create_wall_timer(node, period_s, self._check)
 
-    def feed(self) -> None:
+    def mark_received(self) -> None:
         """Say that the input has come."""
         self._last_s = time.monotonic()
 

@@ -63,7 +63,7 @@ def read_array(document: GltfDocument, entry: JsonElement, widths: tuple[int, ..
     sparse = entry.element("sparse")
     view_index = entry.integer("bufferView", None)
     if view_index is None:
-        document.budget.take(count * width * dtype.itemsize, entry.where)
+        document.budget.reserve_bytes(count * width * dtype.itemsize, entry.where)
         values = np.zeros((count, width), dtype)
     else:
         view = document.view(view_index, entry.where)
@@ -104,7 +104,7 @@ def _with_sparse(document: GltfDocument, values: np.ndarray, sparse: JsonElement
     places = _sparse_part(document, indices, component_type(indices), (count, 1))[:, 0]
     if places.dtype.kind != "u" or places.max() >= len(values):
         raise ValueError(f"{indices.where} must be indices of the {len(values)} elements")
-    document.budget.take(values.nbytes, sparse.where)
+    document.budget.reserve_bytes(values.nbytes, sparse.where)
     values = values.copy()
     shape = (count, values.shape[1])
     values[places] = _sparse_part(document, replacements, values.dtype, shape)

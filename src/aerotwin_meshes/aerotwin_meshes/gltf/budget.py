@@ -42,7 +42,7 @@ class MemoryBudget:
         self._whole += grown
         self._left += grown
 
-    def take(self, n_bytes: int, what: str) -> None:
+    def reserve_bytes(self, n_bytes: int, what: str) -> None:
         """Take bytes for what is named.
 
         Raises

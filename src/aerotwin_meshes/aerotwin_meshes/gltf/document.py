@@ -130,7 +130,7 @@ class GltfDocument:
         if not uri.startswith("data:"):
             return self.resolve(uri)
         header, comma, body = uri.partition(",")
-        self.budget.take(len(body), f"the data of {user}")
+        self.budget.reserve_bytes(len(body), f"the data of {user}")
         try:
             if header.endswith(";base64") and comma:
                 return base64.b64decode(unquote_to_bytes(body), validate=True)

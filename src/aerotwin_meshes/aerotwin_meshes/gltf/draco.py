@@ -69,7 +69,7 @@ def decode_draco(
             f"{what}: its Draco stream has {points_inside} points and {faces_inside} triangles, "
             f"expected {n_points} and {n_faces} at most"
         )
-    budget.take(faces_inside * _BYTES_PER_FACE + n_points * _BYTES_PER_POINT, what)
+    budget.reserve_bytes(faces_inside * _BYTES_PER_FACE + n_points * _BYTES_PER_POINT, what)
     try:
         decoded = DracoPy.decode(stream)
     except (DracoPy.FileTypeException, ValueError, RuntimeError, MemoryError) as error:

@@ -35,7 +35,7 @@ def decode_image(data: bytes | memoryview, what: str, budget: MemoryBudget) -> n
         raise ValueError(
             f"{what} has {width} x {height} pixels, expected 1 to {MAX_TEXTURE_SIDE} a side"
         )
-    budget.take(width * height * _BYTES_PER_PIXEL, what)
+    budget.reserve_bytes(width * height * _BYTES_PER_PIXEL, what)
     if view[:12] == _KTX2_MAGIC:
         return _transcoded(view, what)
     try:

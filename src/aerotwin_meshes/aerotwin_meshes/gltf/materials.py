@@ -118,7 +118,7 @@ class Materials:
         if key not in self._textures:
             pixels = self._image(image)
             grown = (1 + mirrored[0]) * (1 + mirrored[1]) - np.all(factor == 1.0)
-            self._document.budget.take(pixels.nbytes * int(grown), f"gltf.images[{image}]")
+            self._document.budget.reserve_bytes(pixels.nbytes * int(grown), f"gltf.images[{image}]")
             if np.any(factor != 1.0):
                 pixels = tinted(pixels, factor)
             if mirrored[0]:

@@ -43,7 +43,7 @@ def decode_view(
     count = entry.integer("count", minimum=0, maximum=_MAX_COUNT)
     stride = entry.integer("byteStride", minimum=1, maximum=256)
     mode, name = entry.text("mode"), entry.text("filter", "NONE")
-    budget.take(count * stride, entry.where)
+    budget.reserve_bytes(count * stride, entry.where)
     if mode == "ATTRIBUTES":
         values = _attributes(packed, count, stride, entry)
         if name != "NONE":

@@ -109,7 +109,7 @@ def _stored(
         if name not in values:
             values[name] = read_floats(document, accessors.integer(name), width)
     n = len(values["POSITION"])
-    document.budget.take(n * _BYTES_PER_VERTEX, primitive.where)
+    document.budget.reserve_bytes(n * _BYTES_PER_VERTEX, primitive.where)
     for name, array in values.items():
         if len(array) != n:
             raise ValueError(f"{primitive.where}: {name} has {len(array)} elements, POSITION {n}")
@@ -194,7 +194,7 @@ def _surface(
     values: dict[str, np.ndarray],
     triangles: np.ndarray,
 ) -> GltfTriangles:
-    document.budget.take(triangles.size * _BYTES_PER_INDEX, primitive.where)
+    document.budget.reserve_bytes(triangles.size * _BYTES_PER_INDEX, primitive.where)
     positions, colours = values["POSITION"].astype(np.float64), values.get("COLOR_0")
     if colours is not None:
         colours = np.clip(colours[:, :3], 0.0, 1.0)

@@ -140,7 +140,7 @@ def _world_meshes(scene: GltfScene, stem: str, budget: MemoryBudget) -> tuple[Te
         if isinstance(shape, PointSet):
             continue
         for T_scene_mesh in part.T_scene_mesh:
-            budget.take(shape.positions.nbytes + BYTES_PER_PART, "an instance")
+            budget.reserve_bytes(shape.positions.nbytes + BYTES_PER_PART, "an instance")
             T_map_mesh = MAP_FROM_GLTF @ T_scene_mesh
             vertices, triangles = transformed(shape.positions, shape.triangles, T_map_mesh)
             meshes.append(

@@ -62,7 +62,7 @@ def placed_meshes(document: GltfDocument) -> Iterator[PlacedMesh]:
         if depth > MAX_DEPTH:
             raise ValueError(f"{node.where} is nested more than {MAX_DEPTH} deep")
         seen.add(index)
-        document.budget.take(BYTES_PER_NODE, node.where)
+        document.budget.reserve_bytes(BYTES_PER_NODE, node.where)
         T_scene_node = T_scene_parent @ _node_transform(node)
         children = node.integers("children")
         todo += [(child, T_scene_node, depth + 1) for child in reversed(children)]
@@ -114,7 +114,7 @@ def _instances(document: GltfDocument, node: JsonElement) -> np.ndarray:
     if len(counts) != 1 or not all(np.isfinite(part).all() for part in parts.values()):
         raise ValueError(f"{accessors.where}: transforms must be finite and as many of each")
     n = counts.pop()
-    document.budget.take(n * _BYTES_PER_INSTANCE, accessors.where)
+    document.budget.reserve_bytes(n * _BYTES_PER_INSTANCE, accessors.where)
     parts = {key: part.astype(np.float64) for key, part in parts.items()}
     quaternions = parts.get("quaternions", np.array([[0.0, 0.0, 0.0, 1.0]]))
     if not (np.linalg.norm(quaternions, axis=1) > 0.0).all():

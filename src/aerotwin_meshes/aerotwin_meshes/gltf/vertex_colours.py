@@ -49,7 +49,7 @@ def paint_triangles(
         raise ValueError(f"{what}: {n} triangles of vertex colours are more than {MAX_TRIANGLES}")
     n_columns = int(np.ceil(np.sqrt(n)))
     n_rows = -(-n // n_columns)
-    budget.take(12 * n_rows * n_columns + 100 * n, what)
+    budget.reserve_bytes(12 * n_rows * n_columns + 100 * n, what)
     corners, patch = _patches(triangles, colours)
     blocks = np.zeros((n_rows * n_columns, 2, 2, 3), np.uint8)
     blocks[:n] = patch

@@ -185,21 +185,21 @@ def test_json_that_unfolds_too_far_is_refused(monkeypatch):
 def test_a_large_file_may_unfold_farther():
     budget = MemoryBudget(100, largest_bytes=1000)
     budget.note_read(4)  # twenty times that are less than what any file may take
-    budget.take(100, "all")
+    budget.reserve_bytes(100, "all")
     budget.note_read(16)
-    budget.take(300, "what 20 bytes may")
+    budget.reserve_bytes(300, "what 20 bytes may")
     budget.note_read(10_000)
-    budget.take(600, "what the largest may")
+    budget.reserve_bytes(600, "what the largest may")
     with pytest.raises(ValueError, match="that one file may take"):
-        budget.take(1, "more")
+        budget.reserve_bytes(1, "more")
 
 
 def test_a_budget_counts_down():
     budget = MemoryBudget(100)
-    budget.take(60, "this")
+    budget.reserve_bytes(60, "this")
     with pytest.raises(ValueError, match="that needs"):
-        budget.take(41, "that")
-    budget.take(40, "the rest")
+        budget.reserve_bytes(41, "that")
+    budget.reserve_bytes(40, "the rest")
 
 
 def sample_files(gltf, tile, png, quad_uv):

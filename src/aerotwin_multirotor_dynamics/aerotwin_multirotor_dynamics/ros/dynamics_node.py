@@ -69,7 +69,7 @@ class DynamicsNode(Node):
         self.create_subscription(JointState, "command/rotors", self._on_command, deep, **qos)
 
     def _on_command(self, message: JointState) -> None:
-        self._watch.feed()
+        self._watch.mark_received()
         try:
             speeds = speeds_from_joint_state(message, self._vehicle.n_rotors)
         except ValueError as error:

@@ -31,7 +31,7 @@ class BridgeNode(Node):
         self._inlets = BridgeInlets(self, self._flight, self._on_imu)
         way_out = "are the nodes alive that answer command/rotors with it?"
         self._watch = InputWatch(self, "imu/data_raw", parameters.input_timeout_s, way_out)
-        self._watch.feed()
+        self._watch.mark_received()
         self._has_input = False
         create_wall_timer(self, parameters.ask_again_s, self._ask_again)
         publish_diagnostics(self, self._flight.report)
@@ -51,7 +51,7 @@ class BridgeNode(Node):
     def _on_imu(self, stamp_ns: int, specific_force: Vector, angular_velocity: Vector) -> None:
         """Exchange a step; it blocks, within the limits of the link: the loop waits for it."""
         self._has_input = True
-        self._watch.feed()
+        self._watch.mark_received()
         if self._flight.step(stamp_ns, specific_force, angular_velocity):
             self._sinks.send_command()
             self._sinks.publish_due()

@@ -148,7 +148,7 @@ def fly_shots(
     """
     camera = _Camera(gimbal, gnss, np.random.default_rng([seed, 61]), missed_m)
     return [
-        camera.take(shot, np.array(shot.p_map), shot.yaw, _BETWEEN_S * k)
+        camera.capture(shot, np.array(shot.p_map), shot.yaw, _BETWEEN_S * k)
         for k, shot in enumerate(shots)
     ]
 
@@ -182,7 +182,7 @@ def shots_of_flight(
     """
     camera = _Camera(gimbal, gnss, np.random.default_rng([seed, 67]))
     return [
-        camera.take(shot, track.p_map_body[k], float(track.yaw[k]), float(track.stamps_s[k]))
+        camera.capture(shot, track.p_map_body[k], float(track.yaw[k]), float(track.stamps_s[k]))
         for shot, k in zip(shots, trigger(shots, track), strict=True)
     ]
 
@@ -232,7 +232,7 @@ class _Camera:
         self._bias = rng.normal(0.0, gnss.bias_m, 3)
         self._spread = np.array([gnss.horizontal_m, gnss.horizontal_m, gnss.vertical_m])
 
-    def take(self, shot: Shot, p_map: np.ndarray, yaw: float, stamp_s: float) -> CapturedShot:
+    def capture(self, shot: Shot, p_map: np.ndarray, yaw: float, stamp_s: float) -> CapturedShot:
         R = camera_rotation(yaw, shot.pitch_down) @ self._turn(self._gimbal.held_deg)
         p = p_map + self._rng.normal(0.0, self._missed_m, 3)
         return CapturedShot(

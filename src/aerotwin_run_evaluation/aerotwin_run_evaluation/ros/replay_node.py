@@ -118,7 +118,7 @@ class ReplayNode(Node):
 
     def spin(self, longest_s: float = _SPIN_S) -> None:
         """Deliver what has come, waiting for it some milliseconds at most."""
-        self._outputs.look()
+        self._outputs.subscribe_new_topics()
         self._executor.spin_once(timeout_sec=min(longest_s, _SPIN_S))
         if self.is_stop_requested:
             self.gate.open()

@@ -41,7 +41,7 @@ class SlamOutputs:
         self._next_look_s = 0.0
         self.n_lost: dict[str, int] = {}
 
-    def look(self) -> None:
+    def subscribe_new_topics(self) -> None:
         """Subscribe what has appeared since; it looks five times a second at most."""
         now = time.monotonic()
         if not self._requested or now < self._next_look_s:

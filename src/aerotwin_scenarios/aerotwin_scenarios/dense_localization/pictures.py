@@ -74,4 +74,4 @@ class Pictures:
 
     def taken(self, seen: np.ndarray, stamp_ns: int, camera_index: int) -> np.ndarray:
         """Return the picture (h, w) uint8 that the sensor makes of what the lens sees."""
-        return self._sensor.take(seen, stamp_ns, camera_index=camera_index)
+        return self._sensor.expose(seen, stamp_ns, camera_index=camera_index)

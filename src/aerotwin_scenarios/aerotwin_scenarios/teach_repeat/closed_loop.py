@@ -138,7 +138,7 @@ def _drive(
     for k in count(1):
         turns = simulation.advance_to(k * sensor.period_ns)
         step = _answer(repeater, turns, sensor, simulation)
-        simulation.give(VelocityCommand(step.v_m_s, step.omega_rad_s))
+        simulation.set_command(VelocityCommand(step.v_m_s, step.omega_rad_s))
         yield step
         if repeater.state in ENDED or to_seconds(simulation.stamp_ns) > limit_s:
             return

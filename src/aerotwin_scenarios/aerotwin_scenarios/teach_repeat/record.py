@@ -141,7 +141,7 @@ def read_run(folder: Path) -> RepeatRun | None:
         return None
     truth, belief = (read_trajectory(folder / name) for name in ("truth.tum", "belief.tum"))
     by_stamp = belief.stamps_ns <= truth.stamps_ns[-1]
-    belief = belief.take(np.flatnonzero(by_stamp))
+    belief = belief.select(np.flatnonzero(by_stamp))
     with (folder / "localisation.csv").open(encoding="utf-8", newline="") as file:
         is_localised = {row["stamp_ns"]: row["is_localised"] == "1" for row in csv.DictReader(file)}
     is_completed = content["state"] == RepeatState.FINISHED

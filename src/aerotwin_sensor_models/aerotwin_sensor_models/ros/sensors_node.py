@@ -70,7 +70,7 @@ class SensorsNode(Node):
             return
         odometry, accel, *vibration = (self._together[topic] for topic in self._truth)
         self._together.clear()
-        self._watch.feed()
+        self._watch.mark_received()
         self._sample(odometry, accel, (vibration[0], vibration[1]) if vibration else None)
 
     def _sample(

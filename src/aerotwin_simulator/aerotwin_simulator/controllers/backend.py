@@ -127,7 +127,7 @@ class Backend(Protocol):
     def wait(self, on_wait: Callable[[float], None] | None) -> None:
         """Wait until it is there; `on_wait` gets the seconds waited and may raise."""
 
-    def hand_over(self, readings: Readings) -> None:
+    def send_readings(self, readings: Readings) -> None:
         """Pass on what was read in a step, without waiting for an answer."""
 
     def receive_command(self) -> None:

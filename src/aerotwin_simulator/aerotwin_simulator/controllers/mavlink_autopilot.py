@@ -124,7 +124,7 @@ class MavlinkAutopilot:
 
         self.link.accept(self._setup.parameters.autopilot_wait_s, on_wait=check)
 
-    def hand_over(self, readings: Readings) -> None:
+    def send_readings(self, readings: Readings) -> None:
         """Let the mission client speak, then send the readings; HIL_SENSOR last: it is answered."""
         stamp_ns = readings.step.end_ns
         if stamp_ns >= self._client_due_ns:

@@ -84,7 +84,7 @@ class PythonController:
     def wait(self, on_wait: Callable[[float], None] | None) -> None:
         """It is there."""
 
-    def hand_over(self, readings: Readings) -> None:
+    def send_readings(self, readings: Readings) -> None:
         """Keep what the controller will see."""
         state = readings.step.end.view()
         state.flags.writeable = False

@@ -62,7 +62,7 @@ class TopicCommands:
         """Whether somebody commands."""
         return "flown by topic" if self.n_received else "waiting for command/rotors"
 
-    def receive(self, stamp_ns: int, speeds_rad_s: Sequence[float]) -> None:
+    def on_rotor_command(self, stamp_ns: int, speeds_rad_s: Sequence[float]) -> None:
         """Take a command: wanted rotor speeds [rad/s], stamped as the readings it answers.
 
         One that is not finite, negative or of the wrong length is counted and passed over; so is,
@@ -101,7 +101,7 @@ class TopicCommands:
             if on_wait is not None:
                 on_wait(waited)
 
-    def hand_over(self, readings: Readings) -> None:
+    def send_readings(self, readings: Readings) -> None:
         """Take note of the step; the readings themselves go out as topics."""
         self._stamp_ns = readings.step.end_ns
         if readings.has_imu:

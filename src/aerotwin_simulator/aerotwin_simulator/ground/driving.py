@@ -64,11 +64,11 @@ class PacedRobot:
         """The vehicle."""
         return self._simulation.vehicle
 
-    def give(self, command: VelocityCommand) -> None:
+    def set_command(self, command: VelocityCommand) -> None:
         """Give a command now."""
         self.counters["n_commands"] += 1
         self._commanded_ns = self.stamp_ns
-        self._simulation.give(command)
+        self._simulation.set_command(command)
 
     def n_steps_due(self) -> int:
         """Return how many steps the wall clock is ahead by; time begins with the first call."""
@@ -86,7 +86,7 @@ class PacedRobot:
         if self._commanded_ns is not None and self.stamp_ns - self._commanded_ns > self._timeout_ns:
             self.counters["n_timeouts"] += 1
             self._commanded_ns = None
-            self._simulation.give(VelocityCommand())
+            self._simulation.set_command(VelocityCommand())
         scans = self._simulation.advance_to(self.stamp_ns + STEP_NS)
         self.counters["n_scans"] += len(scans)
         return scans

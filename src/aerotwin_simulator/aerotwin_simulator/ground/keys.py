@@ -50,7 +50,7 @@ class KeyDrive:
         self._parameters = parameters
         self.command, self.is_over = VelocityCommand(0.0, 0.0), False
 
-    def take(self, data: bytes) -> None:
+    def on_keys(self, data: bytes) -> None:
         """Take what the terminal has sent; what is no key of ours changes nothing."""
         for key in _KEY.findall(data):
             self._press(KEYS.get(key, ""))

@@ -103,9 +103,9 @@ class GroundSimulation(Generic[TurnT]):
         self._n_cast = 0
         self._note()
 
-    def give(self, command: VelocityCommand) -> None:
+    def set_command(self, command: VelocityCommand) -> None:
         """Give a command now; it acts after the latency."""
-        self._delay.give(self.stamp_ns, command)
+        self._delay.set_command(self.stamp_ns, command)
 
     def advance_to(self, stamp_ns: int) -> list[TurnT]:
         """Advance in steps of 10 ms until a time [ns] is reached; return the turns that are over.

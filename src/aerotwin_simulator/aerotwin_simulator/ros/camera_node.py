@@ -68,7 +68,7 @@ class CameraNode(Node):
 
     def _on_truth(self, message: Odometry) -> None:
         """Take one truth; publish the frames that are complete with it."""
-        self._watch.feed()
+        self._watch.mark_received()
         try:
             motion = self._moved(message)
         except ValueError as error:
@@ -84,7 +84,7 @@ class CameraNode(Node):
     def _moved(self, message: Odometry) -> TruthMotion:
         """Return the motion up to a truth; after a gap it begins there."""
         if self._motion is not None:
-            self._motion.feed(message)
+            self._motion.on_truth(message)
             if 0 < self._motion.end_ns - self._motion.start_ns <= LONGEST_GAP_NS:
                 return self._motion
         motion = self._motion = TruthMotion(message)

@@ -83,7 +83,7 @@ class GroundSimulatorNode(Node):
             self._n_refused += 1
             self.get_logger().warning("cmd_vel is not finite", throttle_duration_sec=5.0)
             return
-        self._robot.give(VelocityCommand(v, omega))
+        self._robot.set_command(VelocityCommand(v, omega))
 
     def _tick(self) -> None:
         """Advance by the steps that are due; publish after each."""

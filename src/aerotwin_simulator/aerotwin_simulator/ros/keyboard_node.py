@@ -43,7 +43,7 @@ class KeyboardNode(Node):
         """Publish ten times a second, so that the robot knows that somebody is there."""
         before = self._drive.command
         if select.select([self._descriptor], [], [], 0.0)[0]:
-            self._drive.take(os.read(self._descriptor, MAX_BYTES) or b"q")
+            self._drive.on_keys(os.read(self._descriptor, MAX_BYTES) or b"q")
         command = self._drive.command
         message = TwistStamped()
         message.header.stamp = stamp_from_ns(self.get_clock().now().nanoseconds)

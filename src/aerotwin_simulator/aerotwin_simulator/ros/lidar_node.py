@@ -61,7 +61,7 @@ class LidarNode(Node):
 
     def _on_truth(self, message: Odometry) -> None:
         """Take one pose; publish the turn that is over with it."""
-        self._watch.feed()
+        self._watch.mark_received()
         try:
             truth = truth_from_odometry(message)
         except ValueError as error:
@@ -86,7 +86,7 @@ class LidarNode(Node):
     def _look(self, truth: Truth) -> None:
         if self._follower.is_due(truth.stamp_ns):
             self._follower.follow(truth.p_map_body)
-        for *_, cdr in self._lidar.take(truth.stamp_ns, truth.p_map_body, truth.q_map_body):
+        for *_, cdr in self._lidar.scan_to_pose(truth.stamp_ns, truth.p_map_body, truth.q_map_body):
             self._publish(cdr)
             self._n_clouds += 1
 

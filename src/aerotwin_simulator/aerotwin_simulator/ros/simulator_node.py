@@ -145,7 +145,7 @@ class SimulatorNode(Node):
     def _receive_foreign(self, topic: Topic, cdr: bytes) -> None:
         if self.gate is not None and topic.name == self._wait_for:
             self.gate.answer(header_stamp_ns(cdr))
-        self._inputs.receive(topic, cdr)
+        self._inputs.on_topic_message(topic, cdr)
         if self.bag is not None:
             self.bag.publish_cdr(topic, self._stamp_ns, cdr)
 

@@ -33,7 +33,7 @@ class TruthMotion:
         """The instant of the last truth [ns]."""
         return self._after.stamp_ns
 
-    def feed(self, odometry: Any) -> None:
+    def on_truth(self, odometry: Any) -> None:
         """Take the next truth.
 
         Raises

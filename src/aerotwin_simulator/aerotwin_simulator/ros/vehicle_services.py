@@ -115,7 +115,7 @@ class VehicleInputs:
                 self._steered[required[-1].name] = vehicle
         self.topics = list(dict.fromkeys(required))
 
-    def receive(self, topic: Topic, cdr: bytes) -> None:
+    def on_topic_message(self, topic: Topic, cdr: bytes) -> None:
         """Take one message."""
         if topic.name in self._seeing:
             self._seeing[topic.name].on_external_odometry_message(deserialize(cdr, topic.msgtype))
@@ -125,7 +125,7 @@ class VehicleInputs:
             backend = self._commanded[topic.name].backend
             if isinstance(backend, TopicCommands):
                 message = deserialize(cdr, topic.msgtype)
-                backend.receive(stamp_ns(message), message.velocity.tolist())
+                backend.on_rotor_command(stamp_ns(message), message.velocity.tolist())
 
     def _steer(self, backend: Backend, message: Any) -> None:
         """Pass the axes of a sensor_msgs/Joy on; warn of those that are no stick positions."""

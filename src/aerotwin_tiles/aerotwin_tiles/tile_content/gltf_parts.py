@@ -36,7 +36,7 @@ def _placed(
     shape = part.shape
     n = len(T_tile_scene) * len(part.T_scene_mesh)
     # In the tile's frame, and then in the map's.
-    context.budget.take(n * (2 * shape.positions.nbytes + BYTES_PER_PART), "its instances")
+    context.budget.reserve_bytes(n * (2 * shape.positions.nbytes + BYTES_PER_PART), "its instances")
     T_tile_mesh = (T_tile_scene[:, None] @ part.T_scene_mesh[None]).reshape(n, 4, 4)
     name = f"{context.uri}#{part.name}" if part.name else context.uri
     names = [name] if n == 1 else [f"{name}[{i}]" for i in range(n)]

@@ -27,7 +27,7 @@ def point_parts(data: memoryview, context: ContentContext) -> list[TilePart]:
         if any(len(array) != n for array in unpacked.values()):
             raise ValueError(f"its Draco stream does not hold {n} points")
     positions = unpacked["POSITION"] if "POSITION" in unpacked else tile_positions(table, n)
-    context.budget.take(n * _BYTES_PER_POINT, "its points")
+    context.budget.reserve_bytes(n * _BYTES_PER_POINT, "its points")
     if not np.isfinite(positions).all():
         raise ValueError("it has positions that are NaN or infinite")
     positions = positions.astype(np.float64) + table.vector("RTC_CENTER", [0.0, 0.0, 0.0])

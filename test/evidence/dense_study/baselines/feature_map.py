@@ -117,7 +117,7 @@ class FeatureMap:
         mine, places, sigmas = [], [], []
         for k in np.argsort(-np.array(n_shown), kind="stable")[:N_REFERENCES]:
             known, near = self._known[k], _near(camera, views[k])
-            query, train = self._of_image.matches(image, known.features.take(near), RATIO)
+            query, train = self._of_image.matches(image, known.features.select(near), RATIO)
             theirs = near[train]
             mine.append(query)
             places.append(known.points_map[theirs])
@@ -141,7 +141,7 @@ class FeatureMap:
         is_known = np.isfinite(reference.depth) & (reference.depth > 0.0)
         features = self._of_reference.find(reference.grey, is_known)
         depth = _between(reference.depth, features.pixels)
-        features, depth = features.take(np.isfinite(depth)), depth[np.isfinite(depth)]
+        features, depth = features.select(np.isfinite(depth)), depth[np.isfinite(depth)]
         points = reference.camera.unproject(features.pixels, depth)
         return _Known(
             features=features,

@@ -50,7 +50,7 @@ class BaselineFeatures:
     def __len__(self) -> int:
         return len(self.pixels)
 
-    def take(self, which: np.ndarray) -> "BaselineFeatures":
+    def select(self, which: np.ndarray) -> "BaselineFeatures":
         """Return those of a mask or of indices."""
         return BaselineFeatures(
             pixels=self.pixels[which],

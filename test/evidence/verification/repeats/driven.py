@@ -125,7 +125,7 @@ def drive(
             T_map_base, np.array(simulation.vehicle.twist), progress.s_m,
             time_s=now_s + study.robot.latency_s, age_s=study.robot.latency_s,
         )  # fmt: skip
-        simulation.give(VelocityCommand(sent.v_m_s, sent.omega_rad_s))
+        simulation.set_command(VelocityCommand(sent.v_m_s, sent.omega_rad_s))
     raise AssertionError("counting ends never")
 
 

@@ -81,7 +81,7 @@ class ExternalPoses:
         stamps = self.trajectory.stamps_ns
         after = int(np.searchsorted(stamps, stamp_ns))
         if after < len(stamps) and stamps[after] == stamp_ns:
-            return self.trajectory.take(np.array([after])).transforms()[0]
+            return self.trajectory.select(np.array([after])).transforms()[0]
         if after in (0, len(stamps)) or stamps[after] - stamps[after - 1] > MAX_GAP_S * 1e9:
             return None
         return self.trajectory.interpolate(np.array([stamp_ns])).transforms()[0]

@@ -112,4 +112,4 @@ def _of_file(file: Path, sequence: KittiSequence) -> Trajectory:
             f"{file}: {len(found.trajectory)} poses without stamps for {n} frames; there must be "
             "one for each, or stamps (TUM)"
         )
-    return found.trajectory.take(np.arange(n), sequence.stamps_ns)
+    return found.trajectory.select(np.arange(n), sequence.stamps_ns)
