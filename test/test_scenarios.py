@@ -153,7 +153,9 @@ def test_the_report_of_a_flight_runs_in_a_browser_without_a_complaint(flight, tm
     )  # fmt: skip
     assert shown.returncode == 0
     assert len(shown.stdout) > page.stat().st_size / 2
-    assert "CONSOLE" not in shown.stderr, shown.stderr
+    # Of the browser's own pages, on a busy machine: "Slow network is detected".
+    complaints = [line for line in shown.stderr.splitlines() if "CONSOLE" in line]
+    assert [line for line in complaints if "chrome://resources" not in line] == []
 
 
 def test_ctrl_c_leaves_a_whole_bag_a_partial_report_and_no_process(tmp_path):

@@ -128,8 +128,8 @@ def test_a_format_that_is_not_known_is_named():
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_a_campaign_ends_with_its_children_when_it_is_asked_to(number, code):
-    command = python_command("-m", "evidence", "verify", "fuzz")
+def test_a_campaign_ends_with_its_children_when_it_is_asked_to(number, code, tmp_path):
+    command = python_command("-m", "evidence", "verify", "fuzz", "--runs", str(tmp_path))
     with subprocess.Popen(command, env=environment(), stderr=subprocess.PIPE, text=True) as process:
         own = psutil.Process(process.pid)
         while len(children := own.children()) < 2:

@@ -65,7 +65,7 @@ def driven_once(tmp_path_factory, world, quick_study):
     return SimpleNamespace(case=case, runs=runs, scores=found["tiny"][0])
 
 
-def case_in(world, *, n_repeats=1, bars=None) -> Case:
+def case_in(world, *, n_repeats=1, thresholds=None) -> Case:
     """Return a case of a short route in the world's own map, that counts how often it is taught."""
     taught = []
 
@@ -78,8 +78,10 @@ def case_in(world, *, n_repeats=1, bars=None) -> Case:
         return TaughtRoute(graph=graph, route=route, world=world)
 
     teach.taught = taught
-    bars = bars or Thresholds(above_floor_m=SETTLED_M)
-    return Case(name="tiny", title="a tiny route", teach=teach, n_repeats=n_repeats, bars=bars)
+    thresholds = thresholds or Thresholds(above_floor_m=SETTLED_M)
+    return Case(
+        name="tiny", title="a tiny route", teach=teach, n_repeats=n_repeats, thresholds=thresholds
+    )
 
 
 def test_a_campaign_drives_judges_and_does_nothing_again(driven_once, tmp_path, monkeypatch):
@@ -191,8 +193,10 @@ def scores_of(offsets, *, seed=SEED, floor=None, n_missed=0, n_interventions=0) 
     }
 
 
-def case_of(name="c", *, n_repeats=2, **bars) -> Case:
-    return Case(name=name, title=name, teach=None, n_repeats=n_repeats, bars=Thresholds(**bars))
+def case_of(name="c", *, n_repeats=2, **limits) -> Case:
+    return Case(
+        name=name, title=name, teach=None, n_repeats=n_repeats, thresholds=Thresholds(**limits)
+    )
 
 
 def of(rows, figure, seed=None):
