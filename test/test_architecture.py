@@ -263,10 +263,13 @@ def test_colcon_takes_every_package_for_a_ros_package():
 
 
 def test_every_source_file_names_its_licence():
-    files = [path for folder in (SOURCE, ROOT / "test") for path in folder.rglob("*.py")]
+    folders = (SOURCE, ROOT / "test", ROOT / "examples")
+    files = [path for folder in folders for path in folder.rglob("*.py")]
+    files += (ROOT / "examples").glob("*.ipynb")
     files += [ROOT / "conftest.py", SOURCE / "aerotwin_core/bin/aerotwin"]
     for path in files:
-        head = path.read_text("utf-8")[:400]
+        text = path.read_text("utf-8")
+        head = text if path.suffix == ".ipynb" else text[:400]
         assert "SPDX-License-Identifier: Apache-2.0" in head, path.relative_to(ROOT)
         assert "SPDX-FileCopyrightText: 2026 aerotwin contributors" in head, path.relative_to(ROOT)
 

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from aerotwin_core.seeds import seed_sequence
     from aerotwin_sensor_models import layout
     from aerotwin_sensor_models.airspeed import Airspeed, AirspeedParameters
+    from aerotwin_sensor_models.allan import (
+        allan_deviation,
+        averaging_times,
+        readings_at_rest,
+        triad_allan_deviation,
+    )
     from aerotwin_sensor_models.atmosphere import (
         air_density,
         pressure_altitude_m,
@@ -103,6 +109,8 @@ __all__ = [
     "TruthPlaces",
     "VignettingParameters",
     "air_density",
+    "allan_deviation",
+    "averaging_times",
     "extra_message",
     "layout",
     "light_at",
@@ -113,10 +121,12 @@ __all__ = [
     "preset_names",
     "preset_source",
     "pressure_altitude_m",
+    "readings_at_rest",
     "relative_illumination",
     "sample_inertial",
     "scan_message",
     "seed_sequence",
     "specific_force",
     "standard_atmosphere",
+    "triad_allan_deviation",
 ]

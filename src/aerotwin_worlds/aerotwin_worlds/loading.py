@@ -6,6 +6,7 @@ import dataclasses
 import logging
 import os
 import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,13 @@ WORLD_FILE = "world.yaml"
 _TILESET_FILE = "tileset.json"
 
 
-def load_world(spec: str | Path, *, seed: int | None = None, show_progress: bool = False) -> World:
+def load_world(
+    spec: str | Path,
+    *,
+    seed: int | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    show_progress: bool = False,
+) -> World:
     """Load a world.
 
     Parameters
@@ -36,6 +43,9 @@ def load_world(spec: str | Path, *, seed: int | None = None, show_progress: bool
         that holds ``world.yaml``. ``NAME@1003`` asks a generated world for seed 1003.
     seed : int, optional
         Seed of a generated world in place of its file's.
+    parameters : mapping, optional
+        Other parameters of a generated world in place of its file's, by name:
+        ``{"spacing_m": 1.0}`` makes a coarse one in a moment.
     show_progress : bool
         Show a progress bar where tiles are loaded.
 
@@ -47,7 +57,10 @@ def load_world(spec: str | Path, *, seed: int | None = None, show_progress: bool
     text, requested = _split_seed(str(spec))
     path = find_world(text)
     description = read_description(path)
-    geometry = _geometry(description, path, seed if seed is not None else requested, show_progress)
+    changes = dict(parameters or {})
+    if seed is not None or requested is not None:
+        changes["seed"] = seed if seed is not None else requested
+    geometry = _geometry(description, path, changes, show_progress)
     if description.light is not None:
         if geometry.stream is not None:
             raise UserError(f"{path}: light cannot be given for streamed tiles; remove one of both")
@@ -72,7 +85,7 @@ def read_description(path: Path) -> WorldDescription:
     if description.tiles is not None:
         _tiles_to_load(description, path)
     elif description.generator:
-        _generator(description, path)
+        _generator(description, path, {})
     return description
 
 
@@ -166,13 +179,15 @@ def _split_seed(spec: str) -> tuple[str, int | None]:
 
 
 def _geometry(
-    description: WorldDescription, path: Path, seed: int | None, show_progress: bool
+    description: WorldDescription, path: Path, changes: Mapping[str, Any], show_progress: bool
 ) -> Geometry:
     source, where, origin = description.source, str(path), stated_origin(description)
     if source == "generator":
-        return _generate(description, path, seed)
-    if seed is not None:
-        raise UserError(f"{path}: a world from '{source}' has no seed; ask for it without")
+        return _generate(description, path, changes)
+    if changes:
+        raise UserError(
+            f"{path}: a world from '{source}' has no {', '.join(changes)}; ask for it without"
+        )
     if description.height_map is not None:
         return read_height_map(description.height_map, path.parent, origin, where=where)
     if description.photogrammetry is not None:
@@ -182,7 +197,9 @@ def _geometry(
     return _read_mesh(description, path)
 
 
-def _generator(description: WorldDescription, path: Path) -> tuple[Any, Any]:
+def _generator(
+    description: WorldDescription, path: Path, changes: Mapping[str, Any]
+) -> tuple[Any, Any]:
     """Return the parameters and the function that builds the meshes of a generated world."""
     from aerotwin_generated_worlds import GENERATORS
 
@@ -193,14 +210,12 @@ def _generator(description: WorldDescription, path: Path) -> tuple[Any, Any]:
             f"got '{description.generator}'; correct it"
         )
     parameters_class, build = generators[description.generator]
-    where = f"{path}: parameters"
-    return load_parameters(parameters_class, description.parameters, where=where), build
+    where, values = f"{path}: parameters", {**(description.parameters or {}), **changes}
+    return load_parameters(parameters_class, values, where=where), build
 
 
-def _generate(description: WorldDescription, path: Path, seed: int | None) -> Geometry:
-    parameters, build = _generator(description, path)
-    if seed is not None:
-        parameters = dataclasses.replace(parameters, seed=seed)
+def _generate(description: WorldDescription, path: Path, changes: Mapping[str, Any]) -> Geometry:
+    parameters, build = _generator(description, path, changes)
     return Geometry(meshes=build(parameters))
 
 

@@ -67,6 +67,17 @@ def test_seed_comes_from_argument_spec_or_file(small):
     assert asked.meshes[0].texture.tobytes() != plain.meshes[0].texture.tobytes()
 
 
+def test_parameters_of_the_call_take_the_place_of_those_of_the_file(small):
+    seeded, asked = load_world(small, parameters={"seed": 9}), load_world(small, seed=9)
+    assert seeded.meshes[0].texture.tobytes() == asked.meshes[0].texture.tobytes()
+    finer = load_world(small, parameters={"spacing_m": 0.9})
+    assert finer.n_triangles > seeded.n_triangles
+    with pytest.raises(UserError, match="spacing_m: expected"):
+        load_world(small, parameters={"spacing_m": -1.0})
+    with pytest.raises(UserError, match="no_such_choice"):
+        load_world(small, parameters={"no_such_choice": 1})
+
+
 def test_names_are_looked_up_in_the_worlds_folder(small, monkeypatch):
     monkeypatch.setenv("AEROTWIN_WORLDS", str(small.parent))
     assert loading.find_world("small") == small
