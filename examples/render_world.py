@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from aerotwin_core import PinholeCamera
-from aerotwin_rendering import Rasteriser, View, optical_pose
+from aerotwin_rendering import CameraView, Rasteriser, optical_pose
 from aerotwin_worlds import load_world
 
 
@@ -25,7 +25,7 @@ def main(folder: Path) -> None:
     camera = PinholeCamera(width=640, height=400, fx=400.0, fy=400.0, cx=319.5, cy=199.5)
     # Where it is in the map (x east, y north, z up); yaw counts from east, counter-clockwise.
     T_map_optical = optical_pose([-70.0, -60.0, 22.0], yaw=math.radians(40), pitch_down=0.35)
-    view = View(camera=camera, T_map_optical=T_map_optical, encoding="rgb8")
+    view = CameraView(camera=camera, T_map_optical=T_map_optical, encoding="rgb8")
 
     # One rasteriser serves any number of pictures; views of one instant go in one call.
     (frame,) = Rasteriser(world.meshes).render([view])
