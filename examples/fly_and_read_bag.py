@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from aerotwin_core.bag import BagReader
-from aerotwin_simulator import BagOutlet, Simulation, SimulatorParameters
+from aerotwin_simulator import BagSink, Simulation, SimulatorParameters
 from aerotwin_worlds import load_world
 
 MISSION = """
@@ -33,9 +33,9 @@ def fly(folder: Path) -> Path:
     )
     world = load_world("cliff", parameters={"spacing_m": 1.0, "texel_m": 0.5})
     # The loop steps dynamics, sensors and autopilot by direct calls, as fast as the computer can;
-    # a bag is one outlet of its messages. The same seed gives the same bytes.
+    # a bag is one sink of its messages. The same seed gives the same bytes.
     with (
-        closing(BagOutlet(folder / "bag")) as bag,
+        closing(BagSink(folder / "bag")) as bag,
         closing(Simulation(parameters, world, folder, [bag])) as simulation,
     ):
         simulation.start()  # the autopilot is a process of its own, as PX4 is

@@ -15,9 +15,9 @@ from aerotwin_core.lazy import lazy_exports
 if TYPE_CHECKING:
     from aerotwin_simulator.inertial_step import InertialVehicle
     from aerotwin_simulator.parameters import SimulatorParameters
-    from aerotwin_simulator.recording import BagOutlet
+    from aerotwin_simulator.recording import BagSink
     from aerotwin_simulator.simulation import Simulation
 else:
     __getattr__, __dir__ = lazy_exports(__name__)
 
-__all__ = ["BagOutlet", "InertialVehicle", "Simulation", "SimulatorParameters"]
+__all__ = ["BagSink", "InertialVehicle", "Simulation", "SimulatorParameters"]
