@@ -73,3 +73,7 @@ def lidar_file(folder: Path) -> str:
     path = folder / "lidar.yaml"
     path.write_text(LIDAR)
     return str(path)
+
+
+def never(seed, folder):
+    raise AssertionError("what was judged is not taught again")

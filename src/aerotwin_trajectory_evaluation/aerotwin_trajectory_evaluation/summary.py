@@ -323,10 +323,8 @@ def _bound(camera: StereoCamera | None) -> list[Score]:
 
 def verdict(evaluation: TrajectoryEvaluation) -> str:
     """Return the result in one sentence."""
-    aligned, unaligned = (
-        summarise(evaluation.ape.trans_m),
-        summarise(evaluation.ape_unaligned.trans_m),
-    )
+    aligned = summarise(evaluation.ape.trans_m)
+    unaligned = summarise(evaluation.ape_unaligned.trans_m)
     assert aligned is not None
     assert unaligned is not None
     path = evaluation.reference.path_length_m

@@ -29,7 +29,7 @@ from evidence.verification.repeats.campaign import SCORES, Work
 from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds, reused_graph
 from evidence.verification.repeats.rows import line_of, rows_of, shown
 from evidence.verify_command import REPEAT_CASES, chosen
-from support.repeat_stage import box_world, lidar_file, teach_in
+from support.repeat_stage import box_world, lidar_file, never, teach_in
 
 ALONG_M = 5.0
 SEED = 1000
@@ -103,10 +103,6 @@ def test_a_campaign_drives_judges_and_does_nothing_again(driven_once, tmp_path, 
     assert all(row["met"] for row in rows if row["bar"] is not None)
     page = (runs / "report.html").read_text()
     assert "a tiny route" in page and "Not comparable" in page
-
-
-def never(seed, folder):
-    raise AssertionError("what was judged is not taught again")
 
 
 @pytest.mark.slow
@@ -263,12 +259,15 @@ def test_cases_are_chosen_by_words():
 
 
 def test_the_routes_of_the_cases_have_the_bars_of_the_issue():
-    allowed = {name: case.bars.above_floor_m for name, case in repeats.CASES.items()}
+    allowed = {name: case.thresholds.above_floor_m for name, case in repeats.CASES.items()}
     assert (allowed["campus_warp"], allowed["route_warp"], allowed["grassland_warp"]) == (
         0.02, 0.04, 0.04,
     )  # fmt: skip
-    assert (repeats.CASES["driven"].bars.rmse_m, repeats.CASES["driven"].bars.max_m) == (0.02, 0.06)
-    assert all(case.bars.repeatability_m == 0.01 for case in repeats.CASES.values())
+    assert (
+        repeats.CASES["driven"].thresholds.rmse_m,
+        repeats.CASES["driven"].thresholds.max_m,
+    ) == (0.02, 0.06)
+    assert all(case.thresholds.repeatability_m == 0.01 for case in repeats.CASES.values())
 
 
 def test_a_repeat_that_never_drove_passed_no_mark(driven_once, tmp_path):
