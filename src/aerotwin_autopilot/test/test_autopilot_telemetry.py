@@ -132,7 +132,7 @@ def test_integers_among_the_parameters_travel_as_integers(flight, heard):
     assert flight.modes.settings.link_loss_action == 2
 
 
-def test_a_heartbeat_that_is_reported_to_stop_comes_once_a_second(heard):
+def test_a_heartbeat_that_is_told_to_stop_comes_once_a_second(heard):
     encoder = common.MAVLink(None, srcSystem=255, srcComponent=190)
     message = common.MAVLink_command_long_message(1, 1, 511, 0, 0, -1, 0, 0, 0, 0, 0)
     heard.server.on_datagram(GROUND, message.pack(encoder))

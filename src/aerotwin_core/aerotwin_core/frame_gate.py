@@ -59,7 +59,7 @@ class FrameGate:
         self._frames_in_flight = frames_in_flight
         self._limit_s, self._first_limit_s = limit_s, first_limit_s
         self._meanwhile, self._clock = meanwhile, clock
-        self.on_answer = on_answer
+        self._on_answer = on_answer
         self._sent_at: dict[int, float] = {}
         self.latencies: list[FrameLatency] = []
         self.n_passed_over = 0
@@ -73,6 +73,10 @@ class FrameGate:
     def open(self) -> None:
         """Let every frame go from here on, those that wait as well."""
         self._is_open = True
+
+    def call_on_answer(self, on_answer: Callable[[float, int], None]) -> None:
+        """Call this, and nothing else, with the latency [s] and the stamp [ns] of every answer."""
+        self._on_answer = on_answer
 
     @property
     def n_unanswered(self) -> int:
@@ -94,8 +98,8 @@ class FrameGate:
             self.n_passed_over += 1
         latency_s = self._clock() - sent_at
         self.latencies.append(FrameLatency(stamp_ns, latency_s))
-        if self.on_answer is not None:
-            self.on_answer(latency_s, stamp_ns)
+        if self._on_answer is not None:
+            self._on_answer(latency_s, stamp_ns)
 
     def drain(self, n_left: int = 0) -> None:
         """Wait until at most n_left frames are unanswered."""

@@ -18,7 +18,7 @@ def test_a_type_is_found_whether_it_is_published_by_the_simulator_or_not():
     assert message_class("nav_msgs/msg/Odometry") is Odometry
 
 
-def test_a_message_type_that_ros_does_not_know_is_reported():
+def test_a_message_type_that_ros_does_not_know_is_told():
     from aerotwin_core.ros.message_classes import message_class
 
     with pytest.raises(UserError, match=r"no_such_msgs/msg/Sonar: .* no_such_msgs"):

@@ -14,7 +14,7 @@ import rclpy  # noqa: E402
 
 from aerotwin_core.errors import ParameterError  # noqa: E402
 from aerotwin_core.parameters import parameter  # noqa: E402
-from aerotwin_core.ros.parameters import declare_parameters  # noqa: E402
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters  # noqa: E402
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ def declared(*tokens: str):
     arguments = [part for token in tokens for part in ("-p", token)]
     rclpy.init(args=["--ros-args", *arguments])
     try:
-        node = rclpy.create_node("tuned")
+        node = ConfiguredNode("tuned")
         settings = declare_parameters(node, Settings)
         text = node.describe_parameter("inner.gain").description
         node.destroy_node()
@@ -68,7 +68,7 @@ def test_nested_parameters_are_set_by_names_with_dots():
         (["name:=a", "nam:=b"], "unknown key 'nam'; did you mean 'name'"),
     ],
 )
-def test_what_names_no_parameter_or_is_out_of_range_is_reported(tokens, message):
+def test_what_names_no_parameter_or_is_out_of_range_is_told(tokens, message):
     with pytest.raises(ParameterError, match=message):
         declared(*tokens)
 
@@ -76,7 +76,7 @@ def test_what_names_no_parameter_or_is_out_of_range_is_reported(tokens, message)
 def test_ranges_and_choices_are_declared_for_the_tools_of_ros():
     rclpy.init()
     try:
-        node = rclpy.create_node("ranged")
+        node = ConfiguredNode("ranged")
         declare_parameters(node, Ranged)
         found = {name: node.describe_parameter(name) for name in ("speed", "n", "cut", "mode")}
         refused = node.set_parameters([rclpy.Parameter("speed", value=101.0)])

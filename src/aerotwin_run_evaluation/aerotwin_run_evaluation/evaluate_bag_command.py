@@ -319,7 +319,8 @@ def _judge_recorded(
     from aerotwin_core.run_folder import software_versions
     from aerotwin_map_evaluation.evaluation import STEPS
     from aerotwin_run_evaluation.bag.recorded_topics import recorded_topics
-    from aerotwin_run_evaluation.report.run_report import RunRecord, is_judged, write_run_report
+    from aerotwin_run_evaluation.report.run_report import is_judged, write_run_report
+    from aerotwin_run_evaluation.run_judgement import RunRecord
     from aerotwin_worlds import load_world
 
     topics = recorded_topics(arguments, bag, roles)

@@ -13,7 +13,7 @@ import pytest
 from aerotwin_core import messages
 from aerotwin_core.bag import BagWriter
 from aerotwin_core.cli import main
-from aerotwin_run_evaluation.report.run_report import NOTHING_JUDGED
+from aerotwin_run_evaluation.run_judgement import NOTHING_JUDGED
 
 PATIENCE_S = 120.0
 ODOMETRY, POSE = "nav_msgs/msg/Odometry", "geometry_msgs/msg/PoseStamped"

@@ -15,8 +15,9 @@ from aerotwin_core.trajectory import Trajectory
 from aerotwin_run_evaluation.bag.roles import SLAM_ODOM, TRUTH
 from aerotwin_run_evaluation.bag.run_topics import RunTopics
 from aerotwin_run_evaluation.report import run_report
-from aerotwin_run_evaluation.report.map_chapters import last_map
-from aerotwin_run_evaluation.report.run_report import RunRecord, write_run_report
+from aerotwin_run_evaluation.report.run_report import write_run_report
+from aerotwin_run_evaluation.run_judgement import RunRecord
+from aerotwin_run_evaluation.run_map import last_map
 from aerotwin_trajectory_evaluation.slam_poses import read_poses, start_pose
 
 LEVEL = (0.0, 0.0, 0.0, 1.0)

@@ -34,15 +34,28 @@ Exit code 1 when no image was localised.
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from aerotwin_scenarios.dense_localization.recordings.recording_options import (
+from aerotwin_scenarios.dense_localization.commands.recording_options import (
     POSE,
     configure_flight,
     configure_recording,
+    flight_of,
     is_recording,
+    pose_of,
+    reading_of,
+    refuse_foreign,
+    seed_of,
 )
 
+if TYPE_CHECKING:
+    from aerotwin_scenarios.dense_localization.commands.localize import LocalizeRequest
+    from aerotwin_scenarios.dense_localization.commands.scan_task import FlownScan, RecordedScan
+
 EXIT_NOT_LOCALIZED = 1
+_OF_RECORDED_SCANS = ("camera", "start", "poses", "guided", "imu", "path", "reference")
+_OF_FLOWN_SCANS = ("speed_m_s", "rate_hz", "seed")
+_OF_RASTER = ("corner", "extent", "row_m", "yaw_deg")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -74,13 +87,83 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Localise image by image, judge, write."""
-    from aerotwin_core.cli import write_json
-    from aerotwin_scenarios.dense_localization.commands.localize_work import localize
+    request = request_of(args)
+    from aerotwin_core.cli import say, write_json
+    from aerotwin_scenarios.dense_localization.commands.localization_page import (
+        summary_lines,
+        write_page,
+    )
+    from aerotwin_scenarios.dense_localization.commands.localize import localize
 
-    _check(args)
-    numbers = localize(args)
+    result = localize(request)
+    result.located.write(args.out, result.T_base_cam)
+    page = write_page(args.out, result)
+    numbers = result.numbers
+    if args.json != "-":
+        notes = (f"note: {note}" for note in result.notes)
+        for line in (*summary_lines(numbers), *notes, f"report: {page}"):
+            say(line)
     write_json(args.json, numbers)
     return EXIT_NOT_LOCALIZED if numbers["n_without_pose"] == numbers["n_frames"] else 0
+
+
+def request_of(args: argparse.Namespace) -> "LocalizeRequest":
+    """Return what was asked for.
+
+    Raises
+    ------
+    UserError
+        If it contradicts itself; nothing was read by then but the file of parameters.
+    """
+    from aerotwin_core.parameters import load_parameters_file
+    from aerotwin_scenarios.dense_localization.commands.fused_images import ScanParameters
+    from aerotwin_scenarios.dense_localization.commands.localize import LocalizeRequest
+
+    _check(args)
+    scan = _recorded_scan(args) if is_recording(args.source) else _flown_scan(args)
+    parameters = ScanParameters()
+    if args.parameters is not None:
+        parameters = load_parameters_file(ScanParameters, args.parameters)
+    provided = {name: value for name, value in vars(args).items() if name not in ("json", "out")}
+    return LocalizeRequest(
+        map_folder=args.map, scan=scan, parameters=parameters, align=args.align,
+        arguments={
+            name: str(value) if isinstance(value, Path) else value
+            for name, value in provided.items()
+            if value is not None
+        },
+    )  # fmt: skip
+
+
+def _recorded_scan(args: argparse.Namespace) -> "RecordedScan":
+    from aerotwin_core.errors import UserError
+    from aerotwin_scenarios.dense_localization.commands.scan_task import RecordedScan
+    from aerotwin_scenarios.dense_localization.recordings.recording import LEFT
+    from aerotwin_scenarios.dense_localization.wall_flight import CLIFF_SCAN
+
+    refuse_foreign(args, _OF_FLOWN_SCANS, is_world=False)
+    is_raster = args.corner is not None and args.extent is not None
+    if not is_raster and any(getattr(args, name) is not None for name in _OF_RASTER):
+        raise UserError("--corner and --extent: a raster of a recording needs both")
+    if args.path is not None and is_raster:
+        raise UserError("--path and --corner: both say where views are rendered; give one of them")
+    return RecordedScan(
+        source=Path(args.source), reading=reading_of(args), camera=args.camera or LEFT,
+        T_map_start=None if args.start is None else pose_of(args.start, "--start"),
+        poses=args.poses, is_guided=args.guided, imu=args.imu, reference=args.reference,
+        path=args.path, flight=flight_of(args, CLIFF_SCAN), is_raster=is_raster,
+    )  # fmt: skip
+
+
+def _flown_scan(args: argparse.Namespace) -> "FlownScan":
+    from aerotwin_scenarios.dense_localization.commands.scan_task import FlownScan
+    from aerotwin_scenarios.dense_localization.wall_flight import CLIFF_SCAN
+
+    refuse_foreign(args, _OF_RECORDED_SCANS, is_world=True)
+    return FlownScan(
+        world=args.source, flight=flight_of(args, CLIFF_SCAN), seed=seed_of(args),
+        is_start_known=not args.search,
+    )  # fmt: skip
 
 
 def _check(args: argparse.Namespace) -> None:

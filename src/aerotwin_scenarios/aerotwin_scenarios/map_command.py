@@ -27,16 +27,21 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aerotwin_scenarios.dense_localization.recordings.recording_options import (
+from aerotwin_scenarios.dense_localization.commands.recording_options import (
     OF_FLIGHTS,
     configure_flight,
     configure_recording,
+    flight_of,
     is_recording,
+    reading_of,
     refuse_foreign,
+    seed_of,
 )
 
 if TYPE_CHECKING:
     from aerotwin_dense_localization.mapping.recorder import RecorderParameters
+    from aerotwin_scenarios.dense_localization.commands.recorded_map import RecordedMapRequest
+    from aerotwin_scenarios.dense_localization.commands.world_map import FlownMapRequest
 
 _DEFAULTS = {"rate_hz": 100.0, "max_keyframes": 1000}
 """Nobody waits: every pair is looked at; 4 GB of 752x480."""
@@ -62,13 +67,18 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the map, write its folder, say what it is."""
+    request = request_of(args)
     from aerotwin_core.cli import say, write_json
-    from aerotwin_scenarios.dense_localization.commands.map_folder import check_target
+    from aerotwin_scenarios.dense_localization.commands.recorded_map import (
+        RecordedMapRequest,
+        map_recording,
+    )
+    from aerotwin_scenarios.dense_localization.commands.world_map import map_world
 
-    is_world = not is_recording(args.source)
-    refuse_foreign(args, _OF_RECORDED_MAPS if is_world else OF_FLIGHTS, is_world=is_world)
-    check_target(args.out)
-    numbers = _map_world(args) if is_world else _map_recording(args)
+    if isinstance(request, RecordedMapRequest):
+        numbers = map_recording(request)
+    else:
+        numbers = map_world(request)
     if args.json != "-":
         for line in _lines(args.out, numbers):
             say(line)
@@ -76,31 +86,31 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _map_recording(args: argparse.Namespace) -> dict[str, Any]:
+def request_of(args: argparse.Namespace) -> "RecordedMapRequest | FlownMapRequest":
+    """Return what was asked for; `UserError` if it contradicts itself."""
+    from aerotwin_scenarios.dense_localization.commands.map_folder import check_target
+
+    is_world = not is_recording(args.source)
+    refuse_foreign(args, _OF_RECORDED_MAPS if is_world else OF_FLIGHTS, is_world=is_world)
+    check_target(args.out)
+    return _flown_map(args) if is_world else _recorded_map(args)
+
+
+def _recorded_map(args: argparse.Namespace) -> "RecordedMapRequest":
     from aerotwin_map_evaluation.starts import geodetic_point
-    from aerotwin_scenarios.dense_localization.recordings.recorded_map import map_recording
-    from aerotwin_scenarios.dense_localization.recordings.recording_options import reading_of
+    from aerotwin_scenarios.dense_localization.commands.recorded_map import RecordedMapRequest
 
-    return map_recording(
-        Path(args.source),
-        args.out,
-        reading_of(args),
-        _parameters(args),
-        poses=args.poses,
-        are_poses_saved=args.keep_poses,
-        gnss=args.gnss,
-        origin=None if args.origin is None else geodetic_point(args.origin),
-    )
+    return RecordedMapRequest(
+        source=Path(args.source), folder=args.out, reading=reading_of(args),
+        parameters=_parameters(args), poses=args.poses, are_poses_saved=args.keep_poses,
+        gnss=args.gnss, origin=None if args.origin is None else geodetic_point(args.origin),
+    )  # fmt: skip
 
 
-def _map_world(args: argparse.Namespace) -> dict[str, Any]:
+def _flown_map(args: argparse.Namespace) -> "FlownMapRequest":
     from aerotwin_core.errors import UserError
-    from aerotwin_scenarios.dense_localization.commands.world_map import map_world
+    from aerotwin_scenarios.dense_localization.commands.world_map import FlownMapRequest
     from aerotwin_scenarios.dense_localization.recordings.recording import TRUTH
-    from aerotwin_scenarios.dense_localization.recordings.recording_options import (
-        flight_of,
-        seed_of,
-    )
     from aerotwin_scenarios.dense_localization.wall_flight import WallFlight
 
     if args.poses not in (None, TRUTH):
@@ -108,13 +118,10 @@ def _map_world(args: argparse.Namespace) -> dict[str, Any]:
             f"--poses {args.poses}: of a flight in a world they are those of its autopilot, or "
             "truth; record a flight with aerotwin launch to take others"
         )
-    return map_world(
-        args.source,
-        args.out,
-        flight_of(args, WallFlight()),
-        seed=seed_of(args),
-        has_truth=args.poses == TRUTH,
-    )
+    return FlownMapRequest(
+        world=args.source, folder=args.out, flight=flight_of(args, WallFlight()),
+        seed=seed_of(args), has_truth=args.poses == TRUTH,
+    )  # fmt: skip
 
 
 def _parameters(args: argparse.Namespace) -> "RecorderParameters":

@@ -20,8 +20,8 @@ from aerotwin_core.trajectory import Trajectory
 from aerotwin_dense_localization.localization import ImageLocalization, Status
 from aerotwin_dense_localization.mapping import load_map
 from aerotwin_dense_localization.mapping.recorder import MapRecorder, RecorderParameters
-from aerotwin_scenarios.dense_localization.commands import localize_work
-from aerotwin_scenarios.dense_localization.commands.localization_page import Judgement, numbers_of
+from aerotwin_scenarios.dense_localization.commands import localization_page
+from aerotwin_scenarios.dense_localization.commands.judgement import Judgement, numbers_of
 from aerotwin_scenarios.dense_localization.commands.located_images import LocatedImages
 from aerotwin_scenarios.dense_localization.commands.map_folder import replaced_folder
 from aerotwin_scenarios.dense_localization.recordings.external_poses import ExternalPoses
@@ -67,7 +67,7 @@ def made(bag, tmp_path_factory):
 @pytest.fixture
 def no_page(monkeypatch):
     """Draw no report: one test looks at one."""
-    monkeypatch.setattr(localize_work, "write_page", lambda folder, *_, **__: folder)
+    monkeypatch.setattr(localization_page, "write_page", lambda folder, result: folder)
 
 
 def test_a_bag_becomes_a_map_with_poses_that_agree(made):
@@ -112,7 +112,7 @@ def test_the_counts_on_the_command_line_are_those_of_the_file():
     judgement = Judgement.of(located, reference, T_reference_map=None, align="none")
     numbers = numbers_of(located, judgement, n_fused=None, seconds=1.0)
     assert (numbers["n_lost"], numbers["n_without_pose"], numbers["n_wrong"]) == (3, 2, 1)
-    first, second = localize_work._lines(numbers)
+    first, second = localization_page.summary_lines(numbers)
     assert first.startswith("5 images: 3 relocalized, 2 lost;")
     assert second.endswith("1 of them more than 0.5 m off")
 

@@ -11,7 +11,7 @@ from aerotwin_core.cli import main
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import pose_from_transform
 from aerotwin_dense_localization.localization import InertialFilter
-from aerotwin_scenarios.dense_localization.commands import localize_work
+from aerotwin_scenarios.dense_localization.commands import localization_page
 from aerotwin_scenarios.dense_localization.commands.localization_page import localization_section
 from aerotwin_scenarios.dense_localization.recordings.recorded_imu import RecordedImu
 from aerotwin_scenarios.dense_localization.recordings.recording import Reading
@@ -38,15 +38,15 @@ def dense_map(tmp_path_factory):
 
 @pytest.fixture
 def page(monkeypatch):
-    """What the page would be made of."""
-    reported = {}
+    """What the pages would be made of, the first one's first."""
+    results = []
 
-    def keep(folder, *parts, **more):
-        reported.update(more, parts=parts)
+    def keep(folder, result):
+        results.append(result)
         return folder
 
-    monkeypatch.setattr(localize_work, "write_page", keep)
-    return reported
+    monkeypatch.setattr(localization_page, "write_page", keep)
+    return results
 
 
 def localized(dense_map, bag, out, *arguments):
@@ -75,10 +75,10 @@ def test_an_imu_leads_between_sparse_images_where_the_last_motion_does_not(
     assert [row["status"] for row in rows] == ["tracked"] * N
     assert (led["n_lost"], led["n_fused"]) == (0, N)
     assert led["ate_m"]["max"] < PLACED_M
-    located, _, splats = page["parts"]
-    section = localization_section(located, splats, page["numbers"])
+    (result,) = page
+    section = localization_section(result.located, result.dense_map, result.numbers)
     assert f"led from one to the next; {N} were fused with it." in section.text
-    assert (section.metrics["n_fused"], page["configuration"]["imu"]) == (N, "imu")
+    assert (section.metrics["n_fused"], result.configuration["imu"]) == (N, "imu")
     alone, rows = localized(dense_map, bag, tmp_path / "alone")
     assert alone["n_fused"] is None
     assert {"relocalized", "lost"} & {row["status"] for row in rows}

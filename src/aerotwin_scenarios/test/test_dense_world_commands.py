@@ -15,7 +15,7 @@ from aerotwin_core.parameters import load_parameters
 from aerotwin_dense_localization.mapping import load_map
 from aerotwin_scenarios.dense_localization import mapping
 from aerotwin_scenarios.dense_localization.commands import (
-    localize_work,
+    localization_page,
     scan_task,
     world_flights,
     world_map,
@@ -48,14 +48,14 @@ def planned(world, path, folder, *, rate_hz, **_):
 @pytest.fixture
 def stage(monkeypatch):
     world = wall_world()
-    for module in (world_map, localize_work):
+    for module in (world_map, scan_task):
         monkeypatch.setattr(module, "world_of", lambda source: world)
     for module in (mapping, world_flights):
         monkeypatch.setattr(module, "RIG", RIG)
     monkeypatch.setattr(world_flights, "fly_camera", planned)
     monkeypatch.setattr(scan_task, "CAMERA", CAMERA)
     # Its page is drawn in the tests of recordings.
-    monkeypatch.setattr(localize_work, "write_page", lambda folder, *_, **__: folder)
+    monkeypatch.setattr(localization_page, "write_page", lambda folder, result: folder)
 
 
 def test_a_wall_is_mapped_measured_and_a_scan_of_it_is_placed(stage, tmp_path):

@@ -193,7 +193,7 @@ def _gnss_preset(tmp_path: Path, delay_s: float) -> str:
     return str(path)
 
 
-def test_the_embedded_autopilot_is_reported_the_delay_of_its_receiver(tmp_path):
+def test_the_embedded_autopilot_is_told_the_delay_of_its_receiver(tmp_path):
     make_process(_setup(tmp_path, gnss=_gnss_preset(tmp_path, 0.17)))
     reported = load_autopilot_parameters(tmp_path / "autopilot_0.yaml")
     assert reported.estimator.gnss_delay_s == 0.17

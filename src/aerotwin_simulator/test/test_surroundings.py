@@ -194,7 +194,7 @@ def test_a_sensor_of_one_s_own_is_sampled_and_recorded(fly):
     assert np.mean(pressures) == pytest.approx(0.5 * 1.17 * 81.0, rel=0.05)
 
 
-def test_an_extra_sensor_that_is_not_there_is_reported_before_anything_begins():
+def test_an_extra_sensor_that_is_not_there_is_told_before_anything_begins():
     parameters = SimulatorParameters(controller="ros2", extra_sensors=("no_such_module:Sonar",))
     with pytest.raises(UserError, match="no module 'no_such_module' found"):
         check_before_flight(parameters)
@@ -231,7 +231,7 @@ def test_a_receiver_without_a_fix_says_so_and_the_autopilot_flies_on(fly, hover,
 
 
 @pytest.mark.parametrize("airframe", ["x500", "firefly"])
-def test_the_embedded_autopilot_is_reported_what_it_flies(fly, hover, airframe):
+def test_the_embedded_autopilot_is_told_what_it_flies(fly, hover, airframe):
     simulation, bag = fly(airframe=airframe, mission=hover, duration_s=9.0, instance=INSTANCE)
     assert simulation.outcome == "9 s are over"
     truth = bag.trajectory("/truth/odom")

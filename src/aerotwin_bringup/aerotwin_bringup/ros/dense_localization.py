@@ -5,13 +5,12 @@
 import sys
 
 import rclpy
-from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.ros.node import EXIT_FAILURE, EXIT_PARAMETER, init_rclpy
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.stop_request import EXIT_INTERRUPTED, Stopped, StopRequest
 from aerotwin_scenarios.dense_localization.mission.mission import DenseMission, MissionParameters
 
@@ -20,7 +19,7 @@ def read_parameters(arguments: list[str] | None = None) -> MissionParameters:
     """Return what the node `dense_localization` was given; it does not live longer."""
     init_rclpy(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        node = Node("dense_localization")
+        node = ConfiguredNode("dense_localization")
         try:
             return declare_parameters(node, MissionParameters)
         finally:

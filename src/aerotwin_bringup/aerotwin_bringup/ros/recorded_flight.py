@@ -8,11 +8,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from aerotwin_bringup.ros.sitl_flight import flight_record
+from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter
-from aerotwin_run_evaluation.report.run_report import say_step, write_run_report
+from aerotwin_run_evaluation.report.flight_report import write_flight_report
 from aerotwin_scenarios.recorded_flight import plan_recorded_flight, write_mission
 from aerotwin_simulator.ros.flight import FlightResult
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
@@ -25,12 +25,14 @@ from aerotwin_trajectory_evaluation import (
     read_recording,
     recorded_section,
 )
+from aerotwin_trajectory_evaluation.recorded_chapter import RecordedFlight
 from aerotwin_trajectory_evaluation.recorded_track import check_recording
 from aerotwin_trajectory_evaluation.recordings import FlightRecording
 from aerotwin_worlds import World
 
 EXIT_FAILURE = 1
 TRUTH = "/truth/odom"
+NOT_REACHED = "The recorded track was not reached: nothing is compared."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +49,6 @@ class RecordedFlightScenario:
     def __init__(self) -> None:
         self._recording: FlightRecording | None = None
         self._track: RecordedTrack | None = None
-        self._node: SimulatorNode | None = None
 
     def check(self, parameters: FlightNodeParameters) -> None:
         """Read the recording, and refuse what no world could change before one is loaded."""
@@ -77,33 +78,32 @@ class RecordedFlightScenario:
         return dataclasses.replace(parameters, mission=str(mission)), world
 
     def begin(self, node: SimulatorNode) -> None:
-        """Remember who flies."""
-        self._node = node
+        """Nothing accompanies the flight."""
 
     def end(self, result: FlightResult, parameters: FlightNodeParameters, world: World) -> int:
         """Write the report and say where it is."""
         if parameters.record == "none":
             return exit_code(result)
-        record = flight_record(result, world, None, slam="none")
-        record = dataclasses.replace(record, title=f"Recorded flight in {world.name}")
-        chapter, warning = self._compare(record.truth_bag)
-        record = dataclasses.replace(
-            record, lead=(*chapter, *record.lead), warnings=(*record.warnings, *warning)
+        flight = self._compare(result)
+        path = write_flight_report(
+            result,
+            world,
+            title=f"Recorded flight in {world.name}",
+            lead=() if flight is None else (recorded_section(flight),),
+            warnings=(NOT_REACHED,) if flight is None else (),
         )
-        say(f"report: {write_run_report(record, on_step=say_step)}")
+        say(f"report: {path}")
         return exit_code(result)
 
-    def _compare(self, bag) -> tuple[tuple, tuple[str, ...]]:
-        assert self._node is not None and self._node.simulation is not None
+    def _compare(self, result: FlightResult) -> RecordedFlight | None:
+        """Return recording and flight side by side; None if the track was not reached."""
         assert self._track is not None
-        (vehicle,) = self._node.simulation.vehicles
+        (vehicle,) = result.simulation.vehicles
         start_ns = vehicle.backend.client.track_start_ns
-        flight = None
+        bag = BagReader(result.folder / "bag")
         if start_ns is not None and bag.counts.get(TRUTH, 0) > 1:
-            flight = compare_recorded(self._track, bag.trajectory(TRUTH), start_ns)
-        if flight is None:
-            return (), ("The recorded track was not reached: nothing is compared.",)
-        return (recorded_section(flight),), ()
+            return compare_recorded(self._track, bag.trajectory(TRUTH), start_ns)
+        return None
 
 
 def main() -> None:

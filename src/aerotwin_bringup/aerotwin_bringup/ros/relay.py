@@ -33,7 +33,7 @@ from aerotwin_scenarios.relay_cases import (
     write_fleet,
 )
 from aerotwin_simulator.preflight import check_before_flight
-from aerotwin_simulator.ros.flight import fly
+from aerotwin_simulator.ros.flight import FlightResult, fly
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
 from aerotwin_simulator.run_folder import run_configuration
@@ -93,11 +93,11 @@ class Relay:
             )
             check_before_flight(own)
             node = node or self._new_node()
-            node.parameters = own
+            node.fly_by(own)
             flight = fly(node, world, case_folder)
             say(f"{case.name}: {flight.outcome} ({flight.duration_s:.1f} s)")
             if flight.is_success:
-                results.append(_judge(case, node, case_folder))
+                results.append(_judge(case, flight))
             else:
                 warnings.append(f"{case.title}: {flight.outcome}; this case is not judged.")
             warnings += flight.warnings
@@ -144,11 +144,10 @@ class Relay:
         return 0 if is_met else EXIT_FAILURE
 
 
-def _judge(case: RelayCase, node: SimulatorNode, folder: Path) -> RelayResult:
+def _judge(case: RelayCase, flight: FlightResult) -> RelayResult:
     """Return how a case was flown, from the truth in its bag."""
-    assert node.simulation is not None
-    controllers = [vehicle.backend.controller for vehicle in node.simulation.vehicles]
-    bag = BagReader(folder / "bag")
+    controllers = [vehicle.backend.controller for vehicle in flight.simulation.vehicles]
+    bag = BagReader(flight.folder / "bag")
     return RelayResult(
         name=case.name,
         title=case.title,

@@ -4,30 +4,18 @@
 
 import sys
 from dataclasses import dataclass
-from itertools import count
 
-import yaml
-
-from aerotwin_core.bag import BagReader
 from aerotwin_core.cli import say, say_fatal
 from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_core.geodesy import LocalTangentPlane
 from aerotwin_core.parameters import parameter
-from aerotwin_core.section import Section
-from aerotwin_px4_bridge.px4_files import ulog_path
-from aerotwin_px4_bridge.ulog import read_ulog
-from aerotwin_run_evaluation.bag.run_topics import RunTopics
-from aerotwin_run_evaluation.report.fleet_section import fleet_section, read_member
-from aerotwin_run_evaluation.report.flight_section import flight_section, path_errors
-from aerotwin_run_evaluation.report.px4_log_section import TOPICS as PX4_LOG_TOPICS
-from aerotwin_run_evaluation.report.px4_log_section import px4_log_section
-from aerotwin_run_evaluation.report.run_report import RunRecord, say_step, write_run_report
+from aerotwin_run_evaluation.report.flight_report import write_flight_report
+from aerotwin_run_evaluation.report.run_report import say_step
 from aerotwin_simulator import topics
 from aerotwin_simulator.ros.flight import FlightResult
 from aerotwin_simulator.ros.flight_parameters import FlightNodeParameters
 from aerotwin_simulator.ros.process import exit_code, run_simulator
 from aerotwin_simulator.ros.simulator_node import SimulatorNode
-from aerotwin_trajectory_evaluation import ResourceRecorder, ResourceUsage
+from aerotwin_trajectory_evaluation import ResourceRecorder
 from aerotwin_worlds import World
 
 EXIT_FAILURE = 1
@@ -102,7 +90,7 @@ class SitlFlight:
             pattern=parameters.slam_process or parameters.slam
         ).start()
         if node.gate is not None:
-            node.gate.on_answer = self._recorder.frame_done
+            node.gate.call_on_answer(self._recorder.frame_done)
 
     def end(self, result: FlightResult, parameters: FlightNodeParameters, world: World) -> int:
         """Write the report and say where it is."""
@@ -113,75 +101,16 @@ class SitlFlight:
         if isinstance(parameters, SitlFlightParameters) and parameters.is_judged:
             slam = parameters.slam
         say_step("flight")
-        record = flight_record(result, world, usage, slam=slam)
-        path = write_run_report(record, on_step=say_step)
+        path = write_flight_report(
+            result,
+            world,
+            title=f"Flight in {world.name}",
+            usage=usage,
+            is_judged=slam != "none",
+            is_map_expected=slam in (SHIPPED, OF_LIDAR),
+        )
         say(f"report: {path}")
         return exit_code(result)
-
-
-def flight_record(
-    result: FlightResult, world: World, usage: ResourceUsage | None, *, slam: str
-) -> RunRecord:
-    """Return what the report of a flight is made from; without a SLAM (none) it is not judged."""
-    bag = BagReader(result.folder / "bag")
-    text = (result.folder / "config.yaml").read_text(encoding="utf-8")
-    configuration = yaml.safe_load(text)
-    chapters = [
-        flight_section(
-            path_errors(bag),
-            outcome=result.outcome,
-            duration_s=result.duration_s,
-            real_time_factor=result.real_time_factor,
-            parameters=configuration["parameters"],
-            commanders=[c for vehicle in result.vehicles for c in vehicle.commanders],
-        )
-    ]
-    if len(result.vehicles) > 1:
-        members = [
-            read_member(bag, v.name, outcome=v.outcome, n_missed=v.n_missed)
-            for v in result.vehicles
-        ]
-        chapters.append(fleet_section(members))
-    chapters += px4_log_chapters(result, bag, world)
-    warnings = list(result.warnings)
-    if not result.is_success and not result.is_interrupted:
-        warnings.insert(0, f"The flight failed: {result.outcome}")
-    return RunRecord(
-        folder=result.folder,
-        title=f"Flight in {world.name}",
-        truth_bag=bag,
-        slam_bag=None if slam == "none" else bag,
-        world=world,
-        configuration=configuration,
-        usage=usage,
-        duration_s=result.duration_s,
-        topics=RunTopics(is_map_expected=slam in (SHIPPED, OF_LIDAR)),
-        lead=tuple(chapters),
-        warnings=tuple(warnings),
-        is_partial=result.is_interrupted,
-    )
-
-
-def px4_log_chapters(result: FlightResult, bag: BagReader, world: World) -> list[Section]:
-    """Return a chapter for each log that a PX4 left in the run folder."""
-    chapters = []
-    plane = LocalTangentPlane(world.origin)
-    for vehicle in result.vehicles:
-        topic = f"/{vehicle.name}/truth/odom" if vehicle.name else "/truth/odom"
-        if bag.counts.get(topic, 0) < 2:
-            continue
-        for number in count():
-            path = ulog_path(result.folder, vehicle.instance, number)
-            if not path.is_file():
-                break
-            try:
-                log = read_ulog(path, PX4_LOG_TOPICS)
-            except UserError as error:
-                result.warnings.append(f"PX4's log is not shown: {error}")
-                continue
-            truth = bag.trajectory(topic)
-            chapters.append(px4_log_section(log, truth, plane, vehicle.name, number))
-    return chapters
 
 
 def main() -> None:

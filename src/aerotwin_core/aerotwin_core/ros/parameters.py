@@ -15,29 +15,40 @@ from aerotwin_core.parameters import flat_parameters, load_parameters
 
 T = TypeVar("T")
 _LARGEST = {int: 2**63 - 1, float: sys.float_info.max}
+_OF_RCLPY = ("qos_overrides.", "use_sim_time", "start_type_description_service")
+"""What every node declares by itself."""
 _RANGES = {
     int: ("integer_range", IntegerRange),
     float: ("floating_point_range", FloatingPointRange),
 }
 
 
-def declare_parameters(node: Node, cls: type[T]) -> T:
-    """Declare every field of cls on the node and return cls with the values given.
+class ConfiguredNode(Node):
+    """A node that knows every parameter it was started with, also those that nobody declares."""
+
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name, automatically_declare_parameters_from_overrides=True, **options)
+
+
+def declare_parameters(node: ConfiguredNode, cls: type[T]) -> T:
+    """Declare every field of cls on the node and return cls with the values it was started with.
 
     Names of nested fields are joined by dots. Integers are accepted where a float is declared;
     every other mismatch, and every override that names no field, is a `ParameterError` (the node
     exits with 78).
     """
     where = f"parameters of node {node.get_fully_qualified_name()}"
-    fields = {name: (field, default) for name, field, default in flat_parameters(cls)}
-    declared = {
-        name: _declare(node, name, field, default, where)
-        for name, (field, default) in fields.items()
-    }
-    overridden = {name: value for name, value in declared.items() if value is not None}
-    for name, override in node._parameter_overrides.items():
-        if name not in fields and not name.startswith(("qos_overrides.", "use_sim_time")):
-            overridden[name] = override.value  # which loading refuses
+    provided = {name: each.value for name, each in node.get_parameters_by_prefix("").items()}
+    values = {}
+    for name, field, default in flat_parameters(cls):
+        if name in provided:
+            node.undeclare_parameter(name)  # for its descriptor
+            default = provided.pop(name)
+        values[name] = _declare(node, name, field, default, where)
+    for name, value in provided.items():
+        if not name.startswith(_OF_RCLPY):
+            values[name] = _plain(value)  # which loading refuses
+    overridden = {name: value for name, value in values.items() if value is not None}
     return load_parameters(cls, _nested(overridden), where=where)
 
 
@@ -56,17 +67,20 @@ def _nested(flat: dict[str, Any]) -> dict[str, Any]:
 
 
 def _declare(node: Node, name: str, field: dataclasses.Field[Any], default: Any, where: str) -> Any:
-    if default is dataclasses.MISSING:
-        default = None
-    elif isinstance(default, tuple):
-        default = list(default)
+    value = None if default is dataclasses.MISSING else _plain(default)
     try:
-        value = node.declare_parameter(name, default, _descriptor(field)).value
+        return _plain(
+            node.declare_parameter(name, value, _descriptor(field), ignore_override=True).value
+        )
     except InvalidParameterValueException:
-        value = node._parameter_overrides[name].value  # which loading refuses, in its own text
+        return value  # which loading refuses, in its own text
     except ParameterException as error:
         raise ParameterError(f"{where}: {name}: {error}") from error
-    return list(value) if hasattr(value, "tolist") else value
+
+
+def _plain(value: Any) -> Any:
+    """Return a list for an array and a tuple."""
+    return list(value) if isinstance(value, tuple) or hasattr(value, "tolist") else value
 
 
 def _descriptor(field: dataclasses.Field[Any]) -> ParameterDescriptor:

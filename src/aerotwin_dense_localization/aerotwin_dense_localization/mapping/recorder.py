@@ -109,6 +109,10 @@ class MapRecorder:
         """Whether no more key-frames are kept."""
         return len(self.keyframes) >= self.parameters.max_keyframes
 
+    def move(self, T_new_map: FloatArray) -> None:
+        """Move all key-frames into another frame."""
+        self.keyframes = [k.at(T_new_map @ k.T_map_optical) for k in self.keyframes]
+
     def is_due(self, stamp_ns: int) -> bool:
         """Tell whether a pair would be looked at."""
         is_early = self._last_ns is not None and abs(stamp_ns - self._last_ns) < self._period_ns

@@ -14,7 +14,6 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import PoseWithCovarianceStamped
 from nav_msgs.msg import Odometry
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
@@ -24,7 +23,7 @@ from aerotwin_core.frames import FloatArray, quaternion_from_yaw, transform_from
 from aerotwin_core.ros.conversions import ns_from_stamp, stamp_from_ns, transform_from_pose_message
 from aerotwin_core.ros.lockstep import OVERRIDABLE, publish_diagnostics
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, reliable
 from aerotwin_core.tum import read_tum
 from aerotwin_dense_localization.localization import (
@@ -52,7 +51,7 @@ OK, WARN, ERROR = 0, 1, 2
 STATUS = QoSProfile(depth=IMAGE_DEPTH, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-class LocalizerNode(Node):
+class LocalizerNode(ConfiguredNode):
     """Wires topics to a `BodyLocalizer`; of an image that is lost no pose is published."""
 
     def __init__(self) -> None:

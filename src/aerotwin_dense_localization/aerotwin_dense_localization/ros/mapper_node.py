@@ -7,7 +7,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2
 from std_msgs.msg import Header
 from std_srvs.srv import Trigger
@@ -18,7 +17,7 @@ from aerotwin_core.output_lock import hold_output
 from aerotwin_core.ros.conversions import cloud_from_points, stamp_from_ns
 from aerotwin_core.ros.lockstep import OVERRIDABLE, publish_diagnostics
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMU_DEPTH, LATCHED, reliable
 from aerotwin_dense_localization.mapping import DenseMap, save_map
 from aerotwin_dense_localization.mapping.folder import MANIFEST
@@ -31,7 +30,7 @@ OK, WARN = 0, 1
 PROGRESS_PERIOD_S = 2.0
 
 
-class MapperNode(Node):
+class MapperNode(ConfiguredNode):
     """Wires stereo pairs to a `MapRecorder`; ~/finish, or the end of the node, makes the map."""
 
     def __init__(self) -> None:

@@ -8,7 +8,6 @@ import time
 import numpy as np
 from geometry_msgs.msg import TransformStamped
 from nav_msgs.msg import Odometry
-from rclpy.node import Node
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import PointCloud2
 from tf2_msgs.msg import TFMessage
@@ -22,7 +21,7 @@ from aerotwin_core.ros.conversions import (
 )
 from aerotwin_core.ros.mounted_scans import MountedScan, MountedScans
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, LATCHED, reliable
 from aerotwin_kiss_icp.odometry import KissIcpOdometry, ScanPose
 from aerotwin_kiss_icp.ros.node_parameters import KissIcpNodeParameters
@@ -30,7 +29,7 @@ from aerotwin_kiss_icp.ros.node_parameters import KissIcpNodeParameters
 IDLE_PERIOD_S = 0.5
 
 
-class KissIcpNode(Node):
+class KissIcpNode(ConfiguredNode):
     """Wires topics to a `KissIcpOdometry`."""
 
     def __init__(self) -> None:

@@ -6,14 +6,13 @@ import sys
 from dataclasses import dataclass
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import parameter
 from aerotwin_core.ros.lockstep import OVERRIDABLE
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import reliable
 from aerotwin_map_evaluation.evaluation import evaluate_map
 from aerotwin_map_evaluation.inputs import reference_of
@@ -42,7 +41,7 @@ class MapEvaluationParameters(MapProtocol):
     )
 
 
-class MapEvaluationNode(Node):
+class MapEvaluationNode(ConfiguredNode):
     """Align the newest map to the reference and publish the scores."""
 
     def __init__(self) -> None:

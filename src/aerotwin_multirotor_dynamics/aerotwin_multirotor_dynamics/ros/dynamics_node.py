@@ -6,7 +6,6 @@ import sys
 
 from geometry_msgs.msg import AccelStamped, TwistStamped
 from nav_msgs.msg import Odometry
-from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
@@ -18,7 +17,7 @@ from aerotwin_core.ros.lockstep import (
     publish_diagnostics,
 )
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMU_DEPTH, reliable
 from aerotwin_core.time import Schedule
 from aerotwin_multirotor_dynamics.ros.conversions import (
@@ -32,7 +31,7 @@ CLOCK_RATE_HZ = 100.0
 OK, WARN = 0, 1
 
 
-class DynamicsNode(Node):
+class DynamicsNode(ConfiguredNode):
     """Wires topics to a `PacedVehicle`."""
 
     def __init__(self) -> None:

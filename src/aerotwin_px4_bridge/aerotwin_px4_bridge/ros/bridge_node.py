@@ -6,11 +6,10 @@ import sys
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
-from rclpy.node import Node
 
 from aerotwin_core.ros.lockstep import InputWatch, create_wall_timer, publish_diagnostics
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_px4_bridge.messages import Vector
 from aerotwin_px4_bridge.ros.flight import BridgeFlight
 from aerotwin_px4_bridge.ros.inlets import BridgeInlets
@@ -18,7 +17,7 @@ from aerotwin_px4_bridge.ros.parameters import BridgeParameters
 from aerotwin_px4_bridge.ros.publishers import BridgePublishers
 
 
-class BridgeNode(Node):
+class BridgeNode(ConfiguredNode):
     """Wires topics to a `BridgeFlight`; the flight's end is the node's."""
 
     def __init__(self) -> None:

@@ -5,14 +5,13 @@
 import time
 
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.node import Node
 
 from aerotwin_core import messages
 from aerotwin_core.bag import BagReader, BagWriter
 from aerotwin_core.cli import say
 from aerotwin_core.errors import UserError
 from aerotwin_core.frame_gate import FrameGate
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.status_line import StatusLine
 from aerotwin_run_evaluation.bag.frames import FrameCollector
 from aerotwin_run_evaluation.bag.pace import AUTOMATIC, LOCKSTEP, LastAnswers, RealTimePace
@@ -31,7 +30,7 @@ _SPIN_S = 0.005
 _IN_FLIGHT = 2
 
 
-class ReplayNode(Node):
+class ReplayNode(ConfiguredNode):
     """Publishes the topics of a bag and records the SLAM's answers."""
 
     def __init__(self, cli_args: list[str] | None = None) -> None:

@@ -8,12 +8,11 @@ from typing import Any
 
 from geometry_msgs.msg import AccelStamped, TwistStamped
 from nav_msgs.msg import Odometry
-from rclpy.node import Node
 from sensor_msgs.msg import FluidPressure, Imu, MagneticField, NavSatFix
 
 from aerotwin_core.ros.lockstep import OVERRIDABLE, InputWatch, publish_diagnostics
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMU_DEPTH, reliable
 from aerotwin_sensor_models.ros import sensor_suite
 from aerotwin_sensor_models.ros.conversions import truth_from_messages
@@ -33,7 +32,7 @@ TYPES = {
 OK, WARN = 0, 1
 
 
-class SensorsNode(Node):
+class SensorsNode(ConfiguredNode):
     """Wires topics to a `SensorSuite`."""
 
     def __init__(self) -> None:

@@ -5,7 +5,6 @@
 import sys
 
 from nav_msgs.msg import Odometry
-from rclpy.node import Node
 from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
@@ -13,7 +12,7 @@ from aerotwin_core.messages import header, serialize, transform_message
 from aerotwin_core.ros.lockstep import OVERRIDABLE, InputWatch, publish_diagnostics
 from aerotwin_core.ros.message_classes import message_class
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMAGE_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_simulator import topics
 from aerotwin_simulator.mounting import eye_transforms
@@ -29,7 +28,7 @@ LONGEST_GAP_NS = 1_000_000_000
 """After a longer gap in the truth, or a step back, frames begin anew."""
 
 
-class CameraNode(Node):
+class CameraNode(ConfiguredNode):
     """Wires topics to `BodyCamera`s; `step/ack` tells the stamps of the first one's frames."""
 
     def __init__(self) -> None:

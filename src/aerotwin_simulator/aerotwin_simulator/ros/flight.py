@@ -4,7 +4,7 @@
 
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
@@ -14,7 +14,6 @@ from aerotwin_px4_bridge.commanders import Commander, outside_commands
 from aerotwin_simulator import topics
 from aerotwin_simulator.controllers.topic_commands import TopicCommands
 from aerotwin_simulator.pacing import RealTimeFactor
-from aerotwin_simulator.recording import BagSink
 from aerotwin_simulator.ros.simulator_node import IDLE_S, SimulatorNode
 from aerotwin_simulator.run_folder import add_sensors
 from aerotwin_simulator.simulation import Simulation
@@ -56,7 +55,7 @@ class VehicleResult:
     commanders: tuple[Commander, ...] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class FlightResult:
     """How a flight went.
 
@@ -67,17 +66,19 @@ class FlightResult:
     outcome : str
         One line.
     is_success : bool
-        The mission was flown or the wanted time is over.
+        The mission was flown or the desired time is over.
     is_interrupted : bool
         Somebody stopped it.
     real_time_factor : float
         Simulated over wall time of the whole flight.
     duration_s : float
         Simulated time [s].
-    warnings : list of str
+    warnings : tuple of str
         What a reader of the results must know.
-    vehicles : list of VehicleResult
+    vehicles : tuple of VehicleResult
         What became of each.
+    simulation : Simulation
+        As it ended.
     """
 
     folder: Path
@@ -86,8 +87,9 @@ class FlightResult:
     is_interrupted: bool
     real_time_factor: float
     duration_s: float
-    warnings: list[str] = field(default_factory=list)
-    vehicles: list[VehicleResult] = field(default_factory=list)
+    warnings: tuple[str, ...]
+    vehicles: tuple[VehicleResult, ...]
+    simulation: Simulation
 
 
 def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
@@ -98,8 +100,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
     not_ended: list[str] = []
     sinks: list[topics.MessageSink] = [node.sink]
     if parameters.record != "none":
-        node.bag = BagSink(folder / "bag", record=parameters.record)
-        sinks.insert(0, node.bag)
+        sinks.insert(0, node.start_recording(folder / "bag"))
     pass_on = gate.pass_frame if gate is not None else None
     simulation: Simulation | None = None
     try:
@@ -120,7 +121,6 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
         status.update(0, 0.0, "starting the autopilot", None)
         simulation.start(lambda _: _raise_if_stopped(node))
         node.sink.recount()  # whoever the start waited for hears the first readings
-        node.simulation = simulation
         if not node.wait_for_follower(status):
             warnings.append(f"nobody answered on {parameters.wait_for}; flown at real time")
         _run(node, simulation, factor, status)
@@ -143,9 +143,7 @@ def fly(node: SimulatorNode, world: World, folder: Path) -> FlightResult:
             if simulation is not None:
                 stack.callback(_close, simulation, not_ended)
     assert simulation is not None
-    result = _result(node, simulation, folder, factor, warnings)
-    result.warnings += not_ended
-    return result
+    return _result(node, simulation, folder, factor, warnings, not_ended)
 
 
 def _close(simulation: Simulation, not_ended: list[str]) -> None:
@@ -196,6 +194,7 @@ def _result(
     folder: Path,
     factor: RealTimeFactor,
     warnings: list[str],
+    not_ended: list[str],
 ) -> FlightResult:
     gate = node.gate
     is_interrupted = simulation.outcome is None
@@ -237,8 +236,8 @@ def _result(
         is_interrupted=is_interrupted,
         real_time_factor=factor.overall,
         duration_s=simulation.stamp_ns * 1e-9,
-        warnings=warnings,
-        vehicles=[
+        warnings=(*warnings, *not_ended),
+        vehicles=tuple(
             VehicleResult(
                 name=vehicle.name,
                 instance=vehicle.parameters.instance,
@@ -248,7 +247,8 @@ def _result(
                 commanders=vehicle.commanders,
             )
             for vehicle in simulation.vehicles
-        ],
+        ),
+        simulation=simulation,
     )
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
-from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import PointCloud2
 from tf2_msgs.msg import TFMessage
@@ -19,7 +18,7 @@ from tf2_msgs.msg import TFMessage
 from aerotwin_core.errors import UserError
 from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer, publish_diagnostics
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_core.time import to_seconds
 from aerotwin_ground_dynamics import NoGroundError, VelocityCommand
@@ -32,7 +31,7 @@ TICK_S = 0.005
 OK, WARN = 0, 1
 
 
-class GroundSimulatorNode(Node):
+class GroundSimulatorNode(ConfiguredNode):
     """Wires topics to a `PacedRobot`."""
 
     def __init__(self) -> None:

@@ -7,14 +7,13 @@ import sys
 from typing import Any
 
 from nav_msgs.msg import Odometry
-from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2
 from tf2_msgs.msg import TFMessage
 
 from aerotwin_core.messages import serialize, transform_message
 from aerotwin_core.ros.lockstep import OVERRIDABLE, InputWatch, publish_diagnostics
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMU_DEPTH, LATCHED, reliable
 from aerotwin_rendering import WorldQueries
 from aerotwin_sensor_models.ros.conversions import truth_from_odometry
@@ -29,7 +28,7 @@ LONGEST_GAP_NS = 1_000_000_000
 """Truth that stays away for longer begins a new turn."""
 
 
-class LidarNode(Node):
+class LidarNode(ConfiguredNode):
     """Wires topics to a `BodyLidar`."""
 
     def __init__(self) -> None:

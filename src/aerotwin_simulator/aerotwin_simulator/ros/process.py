@@ -77,7 +77,7 @@ def run_simulator(
         folder = make_run_folder(Path(parameters.runs_dir), parameters.name)
         if prepare is not None:
             parameters, world = prepare(parameters, world, folder)
-            node.parameters = parameters
+            node.fly_by(parameters)
             check_before_flight(parameters)
         configuration = run_configuration(to_mapping(parameters), world)
         write_text_atomically(folder / "config.yaml", configuration)

@@ -10,15 +10,15 @@ nobody talks to pays nothing for its services.
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
-from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_srvs.srv import SetBool, Trigger
 
 from aerotwin_core.frame_gate import FrameGate
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.status_line import StatusLine
 from aerotwin_simulator import topics
 from aerotwin_simulator.loop_calls import LoopCalls
@@ -36,7 +36,7 @@ IDLE_S = 0.02
 _ANSWER_S = 0.005
 
 
-class SimulatorNode(Node):
+class SimulatorNode(ConfiguredNode):
     """Wires one `Simulation` to ROS; `fly` drives it."""
 
     def __init__(self, parameters_type: type[FlightNodeParameters] = FlightNodeParameters) -> None:
@@ -60,13 +60,21 @@ class SimulatorNode(Node):
                 meanwhile=self._wait_for_answer,
             )
         self.bag: BagSink | None = None
-        self.simulation: Simulation | None = None
         self._wait_for, self._last_of_frame = self.parameters.wait_for, topics.RIGHT_IMAGE
         self.foreign: ForeignTopics | None = None
         self.add_on_set_parameters_callback(self._set_parameters)
         self.create_service(SetBool, "~/pause", self._on_loop(self._pause))
         self.create_service(Trigger, "~/step", self._on_loop(self._step))
         self.create_service(Trigger, "~/reset", self._on_loop(self._reset))
+
+    def fly_by(self, parameters: FlightNodeParameters) -> None:
+        """Take other parameters for the flight that follows; services and pace stay as they are."""
+        self.parameters = parameters
+
+    def start_recording(self, path: Path) -> BagSink:
+        """Write the topics of the flight into a new bag, which the flight closes."""
+        self.bag = BagSink(path, record=self.parameters.record)
+        return self.bag
 
     def listen_for(self, simulation: Simulation) -> None:
         """Offer the services of the vehicles of a simulation, and hear what concerns them.

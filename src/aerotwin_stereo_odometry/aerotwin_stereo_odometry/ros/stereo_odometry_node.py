@@ -8,7 +8,6 @@ from collections import deque
 
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 from sensor_msgs.msg import CameraInfo, Image, PointCloud2
@@ -20,7 +19,7 @@ from aerotwin_core.ros.conversions import (
     ns_from_stamp,
 )
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import CLOUD_DEPTH, IMAGE_DEPTH, LATCHED, reliable
 from aerotwin_core.ros.static_tree import StaticTree
 from aerotwin_stereo_odometry.body import BodyOdometry, body_odometry
@@ -37,7 +36,7 @@ STATIC = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 IDLE_PERIOD_S = 0.5
 
 
-class StereoOdometryNode(Node):
+class StereoOdometryNode(ConfiguredNode):
     """Wires topics to a `StereoOdometry`."""
 
     def __init__(self) -> None:

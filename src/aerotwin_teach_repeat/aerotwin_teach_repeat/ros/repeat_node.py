@@ -6,7 +6,6 @@ import sys
 
 from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Path
-from rclpy.node import Node
 from std_srvs.srv import Trigger
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import MarkerArray
@@ -15,7 +14,7 @@ from aerotwin_core.frames import invert_transform
 from aerotwin_core.parameters import load_parameters_file
 from aerotwin_core.ros.lockstep import OVERRIDABLE, publish_diagnostics
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import LATCHED, reliable
 from aerotwin_teach_repeat.localization import LocalizationProtocol, ScanOdometry, SubmapLocalizer
 from aerotwin_teach_repeat.repeat import Repeater, RepeatParameters, RepeatState, RepeatStep
@@ -35,7 +34,7 @@ COMMAND_DEPTH = 10
 OK, WARN, ERROR = 0, 1, 2
 
 
-class RepeatNode(Node):
+class RepeatNode(ConfiguredNode):
     """Wires topics and services to a `Repeater`."""
 
     def __init__(self) -> None:

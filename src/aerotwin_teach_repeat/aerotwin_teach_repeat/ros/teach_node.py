@@ -4,14 +4,13 @@
 
 import sys
 
-from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.output_lock import hold_output
 from aerotwin_core.ros.lockstep import publish_diagnostics
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_teach_repeat.ros.node_parameters import TeachNodeParameters
 from aerotwin_teach_repeat.ros.scan_intake import BaseScan, ScanIntake
 from aerotwin_teach_repeat.teaching.drive import DriveTeacher
@@ -19,7 +18,7 @@ from aerotwin_teach_repeat.teaching.drive import DriveTeacher
 OK, WARN = 0, 1
 
 
-class TeachNode(Node):
+class TeachNode(ConfiguredNode):
     """Wires scans to a `DriveTeacher`; ~/finish closes the loops and the graph.
 
     What was added stands on disk at once: a node that is killed leaves the path driven so far.

@@ -17,7 +17,6 @@ import yaml
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from nav_msgs.msg import Odometry
 from rclpy.executors import ExternalShutdownException
-from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import PointCloud2
 
@@ -29,7 +28,7 @@ from aerotwin_core.parameters import parameter, to_mapping
 from aerotwin_core.ros.conversions import arrays_from_cloud, ns_from_stamp
 from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer, publish_diagnostics
 from aerotwin_core.ros.node import EXIT_FAILURE, run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMU_DEPTH, LATCHED
 from aerotwin_trajectory_evaluation.evaluation import ALIASES
 from aerotwin_trajectory_evaluation.live import LiveEvaluation, StampedPose
@@ -90,7 +89,7 @@ def parse_conditions(text: str) -> tuple[Condition, ...]:
         raise ParameterError(f"fail_if: {error}") from None
 
 
-class TrajectoryEvaluationNode(Node):
+class TrajectoryEvaluationNode(ConfiguredNode):
     """Takes poses of truth and estimate and lets them be judged."""
 
     def __init__(self) -> None:

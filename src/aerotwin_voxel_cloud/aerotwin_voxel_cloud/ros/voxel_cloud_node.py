@@ -5,13 +5,12 @@
 import sys
 from dataclasses import dataclass
 
-from rclpy.node import Node
 from sensor_msgs.msg import PointCloud2
 
 from aerotwin_core.parameters import parameter
 from aerotwin_core.ros.conversions import cloud_from_points
 from aerotwin_core.ros.node import run_node
-from aerotwin_core.ros.parameters import declare_parameters
+from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import LATCHED
 from aerotwin_voxel_cloud.sources import POINT_KINDS, voxel_points
 
@@ -32,7 +31,7 @@ class VoxelCloudParameters:
     frame_id: str = parameter("map", text="frame of the cloud")
 
 
-class VoxelCloudNode(Node):
+class VoxelCloudNode(ConfiguredNode):
     """Publish `/map/voxel_cloud` once; late subscribers get it too (transient local)."""
 
     def __init__(self) -> None:

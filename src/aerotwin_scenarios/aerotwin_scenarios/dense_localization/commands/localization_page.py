@@ -1,10 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The result of `aerotwin localize`: its numbers, its chapter, and its score against poses."""
+"""The result of `aerotwin localize` for its reader: files, report and lines of the terminal."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,16 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.charts import chart, say
-from aerotwin_core.errors import UserError
 from aerotwin_core.plots import ESTIMATE, WIDE_IN
 from aerotwin_core.scene import PathLayer, PointLayer, ReportScene
 from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_dense_localization.localization import Status
 from aerotwin_dense_localization.mapping import DenseMap
 from aerotwin_report import write_report
+from aerotwin_scenarios.dense_localization.commands.judgement import Judgement
+from aerotwin_scenarios.dense_localization.commands.localize import LocalizeResult
 from aerotwin_scenarios.dense_localization.commands.located_images import LocatedImages
-from aerotwin_scenarios.dense_localization.recordings.external_poses import ExternalPoses
 from aerotwin_scenarios.dense_localization.scanning import LOST_M
-from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation, evaluate_trajectory
-from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.sections import section as trajectory_section
 
 MANY_RENEWED = 0.5
@@ -32,127 +29,38 @@ _SHOWN_POINTS = 60_000
 _WALL_COLOUR = "#b4b4b4"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Judgement:
-    """How far the images were placed from where a reference says they were taken.
-
-    Attributes
-    ----------
-    evaluation : TrajectoryEvaluation
-        Of the images that have a pose here and there.
-    unaligned_m : (m,) array
-        Errors of their positions with the map as it stands [m].
-    T_reference_map : (4, 4) array or None
-        Where the map lies in the reference's frame, if it was moved there before.
-    """
-
-    evaluation: TrajectoryEvaluation
-    unaligned_m: np.ndarray
-    T_reference_map: np.ndarray | None
-
-    @classmethod
-    def of(
-        cls,
-        located: LocatedImages,
-        reference: ExternalPoses,
-        *,
-        T_reference_map: np.ndarray | None,
-        align: str,
-    ) -> "Judgement":
-        """Score poses of a camera.
-
-        Parameters
-        ----------
-        located : LocatedImages
-        reference : GivenPoses
-        T_reference_map : (4, 4) array or None
-            Where the map lies in the reference's frame, if it is known otherwise.
-        align : str
-            What is fitted after it, a mode of the trajectory evaluation; `none` for nothing.
-
-        Raises
-        ------
-        UserError
-            If fewer than two images can be compared.
-        """
-        truth, estimate = reference.of_camera(located.stamps_ns), located.trajectory()
-        evaluation = evaluate_trajectory(
-            truth, estimate, align=align, frame_stamps_ns=located.stamps_ns,
-            T_reference_estimate=T_reference_map, covariances=located.covariances,
-        )  # fmt: skip
-        known = dict(zip(estimate.stamps_ns.tolist(), estimate.p_ref_body, strict=True))
-        found = np.array([known[stamp] for stamp in evaluation.reference.stamps_ns.tolist()])
-        away = np.linalg.norm(found - evaluation.reference.p_ref_body, axis=1)
-        return cls(evaluation=evaluation, unaligned_m=away, T_reference_map=T_reference_map)
-
-    def metrics(self) -> dict[str, Any]:
-        """Return the figures of the bars."""
-        errors, turns = self.evaluation.ape.trans_m, self.evaluation.ape.rot_deg
-        return {
-            "ate_m": _figures(errors),
-            "ate_unaligned_m": _figures(self.unaligned_m),
-            "turn_deg": _figures(turns),
-            "n_wrong": int((errors > LOST_M).sum()),
-        }
-
-
-def judged(
-    located: LocatedImages, reference: ExternalPoses | None, **choices: Any
-) -> tuple[Judgement | None, str]:
-    """Return the judgement, or None and why there is none."""
-    if reference is None:
-        return None, ""
-    try:
-        return Judgement.of(located, reference, **choices), ""
-    except UserError as error:
-        return None, f"not compared with {reference.source}: {error}"
-
-
-def numbers_of(
-    located: LocatedImages, judgement: Judgement | None, *, n_fused: int | None, seconds: float
-) -> dict[str, Any]:
-    """Return the result in numbers.
-
-    `n_lost` are images without a pose (`n_without_pose`, the status `lost`), and those that are
-    placed more than 0.5 m off (`n_wrong`, None without a reference). `n_fused` were fused with an
-    IMU; None without one.
-    """
-    scores: dict[str, Any] = dict.fromkeys(("ate_m", "ate_unaligned_m", "turn_deg", "n_wrong"))
-    scores |= {} if judgement is None else judgement.metrics()
-    n_wrong = scores["n_wrong"] or 0
-    n = len(located.found)
-    placed = located.is_placed
-    return scores | {
-        "n_frames": n,
-        "n_lost": int((~placed).sum()) + n_wrong,
-        "n_without_pose": int((~placed).sum()),
-        "n_fused": n_fused,
-        "n_by_status": {str(status): located.count(status) for status in Status},
-        "sigma_median_m": _median(located.sigma_m[placed]),
-        "correlation_median": _median(np.array([f.correlation for f in located.found])[placed]),
-        "seconds": seconds,
-        "frames_per_s": n / seconds if seconds > 0.0 else None,
-    }
-
-
-def write_page(
-    folder: Path,
-    located: LocatedImages,
-    judgement: Judgement | None,
-    dense_map: DenseMap,
-    *,
-    title: str,
-    numbers: Mapping[str, Any],
-    configuration: Mapping[str, Any],
-    warnings: Sequence[str],
-) -> Path:
+def write_page(folder: Path, result: LocalizeResult) -> Path:
     """Write `report.html` and `metrics.json`, and return the path of the former."""
-    sections = [localization_section(located, dense_map, numbers)]
-    if judgement is not None:
-        sections.append(_against_reference(judgement))
+    sections = [localization_section(result.located, result.dense_map, result.numbers)]
+    if result.judgement is not None:
+        sections.append(_against_reference(result.judgement))
     return write_report(
-        folder, title=title, sections=sections, configuration=configuration, warnings=warnings
+        folder,
+        title=f"Localisation of {result.configuration['source']}",
+        sections=sections,
+        configuration=result.configuration,
+        warnings=result.notes,
     )
+
+
+def summary_lines(numbers: Mapping[str, Any]) -> list[str]:
+    """Return the summary for the terminal."""
+    ways = ", ".join(f"{n} {way}" for way, n in numbers["n_by_status"].items() if n)
+    lines = [
+        f"{numbers['n_frames']} images: {ways}; {numbers['seconds']:.0f} s, "
+        f"{numbers['frames_per_s']:.1f} images a second"
+    ]
+    if (n_fused := numbers["n_fused"]) is not None:
+        lines.append(f"{n_fused} of {numbers['n_frames']} were fused with the IMU")
+    if (ate := numbers["ate_m"]) is not None:
+        unaligned = numbers["ate_unaligned_m"]
+        lines.append(
+            f"against the reference: {100 * ate['mean']:.1f} cm in the mean, "
+            f"{100 * ate['max']:.1f} cm at most, {numbers['turn_deg']['mean']:.2f} degrees; with "
+            f"the map as it stands {100 * unaligned['mean']:.1f} cm; {numbers['n_wrong']} of them "
+            f"more than {LOST_M:g} m off"
+        )
+    return lines
 
 
 def _against_reference(judgement: Judgement) -> Section:
@@ -302,12 +210,3 @@ def _cautions(numbers: Mapping[str, Any]) -> tuple[str, ...]:
         "rendered anew for them: lead these along the camera's way (--path, or --corner and "
         "--extent)",
     )
-
-
-def _figures(errors: np.ndarray) -> dict[str, float] | None:
-    found = summarise(errors)
-    return None if found is None else {"mean": found.mean, "rmse": found.rmse, "max": found.max}
-
-
-def _median(values: np.ndarray) -> float | None:
-    return float(np.median(values)) if len(values) else None

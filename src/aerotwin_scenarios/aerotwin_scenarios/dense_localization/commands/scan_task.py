@@ -25,13 +25,67 @@ from aerotwin_scenarios.dense_localization.recordings.external_poses import (
     trajectory_of,
 )
 from aerotwin_scenarios.dense_localization.recordings.recorded_imu import RecordedImu
-from aerotwin_scenarios.dense_localization.recordings.recording import CameraRecording
+from aerotwin_scenarios.dense_localization.recordings.recording import CameraRecording, Reading
+from aerotwin_scenarios.dense_localization.recordings.sources import camera_recording, world_of
 from aerotwin_scenarios.dense_localization.scanning import CAMERA
 from aerotwin_scenarios.dense_localization.wall_flight import WallFlight
 from aerotwin_trajectory_evaluation.files import load_trajectory
-from aerotwin_worlds import World
 
 Images = Iterator[tuple[int, np.ndarray]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RecordedScan:
+    """Which images of a recording are localised, and from what.
+
+    Attributes
+    ----------
+    source : Path
+    reading : Reading
+    camera : str
+        `left`, `right` or an image topic.
+    T_map_start : (4, 4) array or None
+        Where the body was at the first image.
+    poses : str or None
+        Instead: a topic, a file or `truth`, the first pose of which begins.
+    is_guided : bool
+        Whether each image is expected where these poses say.
+    imu : str or None
+        Topic of an IMU that says it instead.
+    reference : str or None
+        A topic, a file or `truth` to compare with.
+    path : Path or None
+        Poses along which views are rendered; without it and `is_raster`, behind those of the map.
+    flight : WallFlight
+        The raster, and how far the path is from a surface.
+    is_raster : bool
+        Whether views are rendered along the raster.
+    """
+
+    source: Path
+    reading: Reading
+    camera: str
+    T_map_start: FloatArray | None
+    poses: str | None
+    is_guided: bool
+    imu: str | None
+    reference: str | None
+    path: Path | None
+    flight: WallFlight
+    is_raster: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlownScan:
+    """Which world's wall is scanned, and how; `seed` is of flight and camera.
+
+    `is_start_known` says whether the autopilot's estimator tells where the flight begins.
+    """
+
+    world: str
+    flight: WallFlight
+    seed: int
+    is_start_known: bool
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,7 +109,7 @@ class ScanTask:
         Else: returns where an image is expected at a stamp; None: where the last motion leads.
     virtual : (n, 4, 4) array
         T_map_optical of the virtual key-frames.
-    reference : GivenPoses or None
+    reference : ExternalPoses or None
         To compare with.
     notes : tuple of str
         What a reader should know.
@@ -78,60 +132,55 @@ class ScanTask:
 
 
 def recorded_scan(
-    recording: CameraRecording,
-    virtual: FloatArray,
-    *,
-    start: FloatArray | None,
-    poses: str | None,
-    is_guided: bool,
-    imu: str | None,
-    reference: str | None,
+    request: RecordedScan, dense_map: DenseMap, parameters: LocalizationParameters
 ) -> ScanTask:
     """Return what is to be localised of a recording.
-
-    Parameters
-    ----------
-    recording : CameraRecording
-        Of one camera.
-    virtual : (n, 4, 4) array
-        Virtual key-frames.
-    start : (4, 4) array or None
-        T_map_body where the first image was taken.
-    poses : str or None
-        Instead: a word for poses, the first of which begins.
-    is_guided : bool
-        Whether each image is expected where these poses say.
-    imu : str or None
-        Topic of an IMU that says it instead.
-    reference : str or None
-        A word for the poses to compare with.
 
     Raises
     ------
     UserError
         If poses or samples, or how the camera sits on what they are of, are not known.
     """
-    judge = None if reference is None else recording.poses(reference)
-    samples = None if imu is None else RecordedImu(recording, imu)
+    recording = camera_recording(request.source, request.reading, request.camera)
+    virtual = _views(request, recording, dense_map, parameters)
+    reference = None if request.reference is None else recording.poses(request.reference)
+    imu = None if request.imu is None else RecordedImu(recording, request.imu)
     images, notes = recording.pictures(), []
     T_map_start, expected, provided = None, _nothing, None
-    if start is not None:
-        T_map_start = start @ mounting_of(recording, "--start")
-    elif poses is not None:
-        provided = recording.poses(poses)
+    if request.T_map_start is not None:
+        T_map_start = request.T_map_start @ mounting_of(recording, "--start")
+    elif request.poses is not None:
+        provided = recording.poses(request.poses)
         T_map_start, images, n_before = _begun(images, provided, recording.name)
-        expected = provided.at if is_guided else _nothing
+        expected = provided.at if request.is_guided else _nothing
         if n_before:
             notes.append(f"{n_before} images before the first of the poses are left out")
         if provided.is_truth:
-            reported = "where each image is expected" if is_guided else "where it begins"
+            reported = "where each image is expected" if request.is_guided else "where it begins"
             notes.append(f"{reported} is told by {provided.source}, the TRUTH")
     return ScanTask(
         name=recording.name, camera=recording.camera, images=images,
         n_images=recording.n_pictures, T_base_cam=recording.T_base_cam, T_map_start=T_map_start,
-        virtual=virtual, imu=samples, expected=expected, reference=judge, notes=tuple(notes),
-        frames=tuple(one.frame for one in (provided, judge) if one is not None),
+        virtual=virtual, imu=imu, expected=expected, reference=reference, notes=tuple(notes),
+        frames=tuple(one.frame for one in (provided, reference) if one is not None),
     )  # fmt: skip
+
+
+def _views(
+    request: RecordedScan,
+    recording: CameraRecording,
+    dense_map: DenseMap,
+    parameters: LocalizationParameters,
+) -> FloatArray:
+    """Return the virtual key-frames for a recording."""
+    if request.is_raster:
+        path = along_the_map(request.flight, dense_map)
+    elif request.path is not None:
+        path = load_trajectory(request.path).trajectory.transforms()
+        path = path @ mounting_of(recording, "--path")
+    else:
+        return views_of_mapping(dense_map, parameters)
+    return _virtual(path, recording.camera, parameters, request.flight.standoff_m)
 
 
 def mounting_of(recording: CameraRecording, option: str) -> FloatArray:
@@ -150,25 +199,6 @@ def mounting_of(recording: CameraRecording, option: str) -> FloatArray:
     return recording.T_body_cam
 
 
-def views_along(
-    file: Path, recording: CameraRecording, parameters: LocalizationParameters, distance_m: float
-) -> FloatArray:
-    """Return virtual key-frames along the poses of a file, a distance before a surface [m]."""
-    path = load_trajectory(file).trajectory.transforms() @ mounting_of(recording, "--path")
-    return _virtual(path, recording.camera, parameters, distance_m)
-
-
-def views_of_wall(
-    flight: WallFlight,
-    dense_map: DenseMap,
-    camera: PinholeCamera,
-    parameters: LocalizationParameters,
-) -> FloatArray:
-    """Return virtual key-frames along a raster over what the map shows."""
-    path = along_the_map(flight, dense_map)
-    return _virtual(path, camera, parameters, flight.standoff_m)
-
-
 def views_of_mapping(dense_map: DenseMap, parameters: LocalizationParameters) -> FloatArray:
     """Return virtual key-frames behind the poses from which the map was seen."""
     poses = np.array([surface.T_map_surface for surface in dense_map.surfaces])
@@ -176,30 +206,13 @@ def views_of_mapping(dense_map: DenseMap, parameters: LocalizationParameters) ->
 
 
 def world_scan(
-    world: World,
-    dense_map: DenseMap,
-    flight: WallFlight,
-    parameters: LocalizationParameters,
-    folder: Path,
-    *,
-    seed: int,
-    is_start_known: bool,
+    request: FlownScan, dense_map: DenseMap, parameters: LocalizationParameters, folder: Path
 ) -> ScanTask:
     """Fly past a world's wall along the map, and return the pictures of it that are to be taken.
 
-    Parameters
-    ----------
-    world : World
-    dense_map : DenseMap
-    flight : WallFlight
-    parameters : LocalizationParameters
-    folder : Path
-        Of the flight's mission and log.
-    seed : int
-        Of flight and camera.
-    is_start_told : bool
-        Whether the autopilot's estimator tells where the flight begins.
+    Mission and log of the flight go into the folder.
     """
+    world, flight, seed = world_of(request.world), request.flight, request.seed
     path = along_the_map(flight, dense_map)
     with StageBars() as log:
         track = fly(
@@ -217,7 +230,7 @@ def world_scan(
         name=world.name, camera=CAMERA, T_base_cam=T_BODY_OPTICAL,
         images=((stamp, pictures.mono(T, stamp, SCAN)) for stamp, T in taken),
         n_images=len(stamps),
-        T_map_start=track.T_map_optical_reported[0] if is_start_known else None,
+        T_map_start=track.T_map_optical_reported[0] if request.is_start_known else None,
         virtual=_virtual(path, CAMERA, parameters, flight.standoff_m), reference=truth,
     )  # fmt: skip
 

@@ -3,6 +3,7 @@
 """A map of a world's wall: flown, photographed, mapped and measured against the truth."""
 
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,25 +24,25 @@ from aerotwin_scenarios.dense_localization.recordings.sources import world_of
 from aerotwin_scenarios.dense_localization.wall_flight import WallFlight
 
 
-def map_world(
-    name: str, folder: Path, flight: WallFlight, *, seed: int, has_truth: bool
-) -> dict[str, Any]:
-    """Fly past a world's wall, write the map of what was seen, and return its numbers.
+@dataclass(frozen=True, kw_only=True)
+class FlownMapRequest:
+    """Which world's wall is mapped into which folder, and how it is flown past.
 
-    Parameters
-    ----------
-    name : str
-        Of the world.
-    folder : Path
-        Of the map.
-    flight : WallFlight
-    seed : int
-        Of flight and cameras.
-    is_truth_given : bool
-        Whether the map is made with true poses.
+    `seed` is of flight and cameras; with `has_truth` the map is made with true poses.
     """
-    world = world_of(name)
-    with replaced_folder(folder) as fresh:
+
+    world: str
+    folder: Path
+    flight: WallFlight
+    seed: int
+    has_truth: bool
+
+
+def map_world(request: FlownMapRequest) -> dict[str, Any]:
+    """Fly past a world's wall, write the map of what was seen, and return its numbers."""
+    world, flight, seed = world_of(request.world), request.flight, request.seed
+    has_truth = request.has_truth
+    with replaced_folder(request.folder) as fresh:
         with StageBars() as log:
             track = fly(
                 world, flight.path(), flight, fresh / FLIGHT, seed=seed,
@@ -69,9 +70,9 @@ def map_world(
             fresh,
             mapped,
             {
-                "source": name, "kind": "world", "seed": seed, "flight": to_mapping(flight),
-                "T_true_map": made.T_true_map.tolist(), "world": dict(world.credits),
-                "versions": software_versions(), **numbers,
+                "source": request.world, "kind": "world", "seed": seed,
+                "flight": to_mapping(flight), "T_true_map": made.T_true_map.tolist(),
+                "world": dict(world.credits), "versions": software_versions(), **numbers,
             },
         )  # fmt: skip
     return numbers

@@ -4,6 +4,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,20 +37,11 @@ ODOMETRY, NO_GNSS, GNSS = "odometry", "none", "/gnss/fix"
 _FIX = "sensor_msgs/msg/NavSatFix"
 
 
-def map_recording(
-    source: Path,
-    folder: Path,
-    reading: Reading,
-    parameters: RecorderParameters,
-    *,
-    poses: str | None,
-    are_poses_saved: bool,
-    gnss: str | None,
-    origin: GeodeticPoint | None,
-) -> dict[str, Any]:
-    """Write the map of a recording and return its numbers.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RecordedMapRequest:
+    """Which recording is mapped into which folder, and with whose poses.
 
-    Parameters
+    Attributes
     ----------
     source, folder : Path
         Of the recording, and of the map.
@@ -57,13 +49,27 @@ def map_recording(
     parameters : RecorderParameters
     poses : str or None
         A topic, a file, `truth` or `odometry`; None: the usual ones.
-    are_poses_kept : bool
+    are_poses_saved : bool
         Whether they stand as they are; true ones always do.
     gnss : str or None
         Topic of the fixes that our own odometry is laid over, `none`, or None: gnss/fix if it is
         there.
     origin : GeodeticPoint or None
         Of the map under GNSS; None: the first fix.
+    """
+
+    source: Path
+    folder: Path
+    reading: Reading
+    parameters: RecorderParameters
+    poses: str | None
+    are_poses_saved: bool
+    gnss: str | None
+    origin: GeodeticPoint | None
+
+
+def map_recording(request: RecordedMapRequest) -> dict[str, Any]:
+    """Write the map of a recording and return its numbers.
 
     Raises
     ------
@@ -71,16 +77,17 @@ def map_recording(
         If there are no usable pairs or poses, or nothing to map.
     """
     start = time.perf_counter()
-    recording = stereo_recording(source, reading)
-    if poses == ODOMETRY:
-        recorder, reported = _by_odometry(recording, parameters, gnss, origin)
-    elif (gnss, origin) == (None, None):
-        recorder, reported = _by_external_poses(recording, parameters, poses)
+    recording, parameters = stereo_recording(request.source, request.reading), request.parameters
+    if request.poses == ODOMETRY:
+        recorder, reported = _by_odometry(recording, parameters, request.gnss, request.origin)
+    elif (request.gnss, request.origin) == (None, None):
+        recorder, reported = _by_external_poses(recording, parameters, request.poses)
     else:
         raise UserError("--gnss and --origin: are of --poses odometry alone; leave them out")
-    made = _finished(recorder, are_poses_saved=are_poses_saved or reported["poses"]["is_truth"])
+    are_poses_saved = request.are_poses_saved or reported["poses"]["is_truth"]
+    made = _finished(recorder, are_poses_saved=are_poses_saved)
     numbers = numbers_of_map(made) | reported | {"seconds": time.perf_counter() - start}
-    _write(folder, made, recording, parameters, numbers)
+    _write(request.folder, made, recording, parameters, numbers)
     return numbers
 
 
@@ -122,8 +129,7 @@ def _by_odometry(
     numbers["notes"].append(f"{topic}: {found.reason}")
     if found.converged:
         reported["frame"] = "map"
-        T = found.T_reference_estimate
-        recorder.keyframes = [k.at(T @ k.T_map_optical) for k in recorder.keyframes]
+        recorder.move(found.T_reference_estimate)
     return recorder, numbers
 
 

@@ -1,0 +1,146 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The report of a simulated flight: how it was flown, what the autopilot logged, its SLAM."""
+
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+from typing import Protocol
+
+import yaml
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.errors import UserError
+from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.section import Section
+from aerotwin_px4_bridge import Commander
+from aerotwin_px4_bridge.px4_files import ulog_path
+from aerotwin_px4_bridge.ulog import read_ulog
+from aerotwin_run_evaluation.bag.run_topics import RunTopics
+from aerotwin_run_evaluation.report.fleet_section import fleet_section, read_member
+from aerotwin_run_evaluation.report.flight_section import flight_section, path_errors
+from aerotwin_run_evaluation.report.px4_log_section import TOPICS as PX4_LOG_TOPICS
+from aerotwin_run_evaluation.report.px4_log_section import px4_log_section
+from aerotwin_run_evaluation.report.run_report import say_step, write_run_report
+from aerotwin_run_evaluation.run_judgement import RunRecord
+from aerotwin_trajectory_evaluation import ResourceUsage
+from aerotwin_worlds import World
+
+
+class FlownVehicle(Protocol):
+    """What became of a vehicle; see `VehicleResult` of the simulator."""
+
+    name: str
+    instance: int
+    outcome: str
+    n_missed: int
+    commanders: tuple[Commander, ...]
+
+
+class FlownFlight(Protocol):
+    """How a flight went; see `FlightResult` of the simulator."""
+
+    folder: Path
+    outcome: str
+    is_success: bool
+    is_interrupted: bool
+    real_time_factor: float
+    duration_s: float
+    warnings: tuple[str, ...]
+    vehicles: tuple[FlownVehicle, ...]
+
+
+def write_flight_report(
+    flight: FlownFlight,
+    world: World,
+    *,
+    title: str,
+    usage: ResourceUsage | None = None,
+    is_judged: bool = False,
+    is_map_expected: bool = False,
+    lead: Sequence[Section] = (),
+    warnings: Sequence[str] = (),
+) -> Path:
+    """Evaluate a flight by the bag in its folder; return the path of report.html.
+
+    Parameters
+    ----------
+    flight : FlownFlight
+    world : World
+    title : str
+    usage : ResourceUsage or None
+        What the SLAM cost.
+    is_judged : bool
+        Whether a SLAM took part.
+    is_map_expected : bool
+        Whether it is known to publish a map.
+    lead : sequence of Section
+        Chapters that come first.
+    warnings : sequence of str
+        What the reader must know beside the warnings of the flight.
+    """
+    bag = BagReader(flight.folder / "bag")
+    text = (flight.folder / "config.yaml").read_text(encoding="utf-8")
+    configuration = yaml.safe_load(text)
+    chapters = [
+        flight_section(
+            path_errors(bag),
+            outcome=flight.outcome,
+            duration_s=flight.duration_s,
+            real_time_factor=flight.real_time_factor,
+            parameters=configuration["parameters"],
+            commanders=[c for vehicle in flight.vehicles for c in vehicle.commanders],
+        )
+    ]
+    if len(flight.vehicles) > 1:
+        members = [
+            read_member(bag, v.name, outcome=v.outcome, n_missed=v.n_missed)
+            for v in flight.vehicles
+        ]
+        chapters.append(fleet_section(members))
+    logs, problems = _px4_log_sections(flight, bag, world)
+    failure = not flight.is_success and not flight.is_interrupted
+    record = RunRecord(
+        folder=flight.folder,
+        title=title,
+        truth_bag=bag,
+        slam_bag=bag if is_judged else None,
+        world=world,
+        configuration=configuration,
+        usage=usage,
+        duration_s=flight.duration_s,
+        topics=RunTopics(is_map_expected=is_map_expected),
+        lead=(*lead, *chapters, *logs),
+        warnings=(
+            *([f"The flight failed: {flight.outcome}"] if failure else []),
+            *flight.warnings,
+            *problems,
+            *warnings,
+        ),
+        is_partial=flight.is_interrupted,
+    )
+    return write_run_report(record, on_step=say_step)
+
+
+def _px4_log_sections(
+    flight: FlownFlight, bag: BagReader, world: World
+) -> tuple[list[Section], list[str]]:
+    """Return a chapter for each log that a PX4 left in the run folder, and why one has none."""
+    chapters, problems = [], []
+    plane = LocalTangentPlane(world.origin)
+    for vehicle in flight.vehicles:
+        topic = f"/{vehicle.name}/truth/odom" if vehicle.name else "/truth/odom"
+        if bag.counts.get(topic, 0) < 2:
+            continue
+        for number in count():
+            path = ulog_path(flight.folder, vehicle.instance, number)
+            if not path.is_file():
+                break
+            try:
+                log = read_ulog(path, PX4_LOG_TOPICS)
+            except UserError as error:
+                problems.append(f"PX4's log is not shown: {error}")
+                continue
+            truth = bag.trajectory(topic)
+            chapters.append(px4_log_section(log, truth, plane, vehicle.name, number))
+    return chapters, problems

@@ -1,0 +1,322 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a run left behind, and how well its SLAM did: trajectories, map, cost."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from aerotwin_core.bag import BagReader, PoseTopic
+from aerotwin_core.errors import UserError
+from aerotwin_core.section import Section
+from aerotwin_run_evaluation.bag.frames import FrameCollector, collect_frames
+from aerotwin_run_evaluation.bag.poses import Span, truth_within, within
+from aerotwin_run_evaluation.bag.protocols import trajectory_protocol
+from aerotwin_run_evaluation.bag.run_topics import RunTopics
+from aerotwin_trajectory_evaluation import (
+    ResourceUsage,
+    TrajectoryEvaluation,
+    evaluate_trajectory,
+)
+from aerotwin_trajectory_evaluation.evaluation import JOINED
+from aerotwin_trajectory_evaluation.slam_poses import frames_of_estimate, place_estimate, read_poses
+
+if TYPE_CHECKING:
+    from aerotwin_map_evaluation import MapEvaluation
+    from aerotwin_worlds import World
+
+NO_TRUTH = (
+    "There is no truth, the SLAM is not judged: no topic is called truth, gt, vicon, mocap or "
+    "alike; the bag holds {}. Name one of them, or a trajectory file, by --truth"
+)
+NOTHING_JUDGED = "Nothing was judged: neither a trajectory nor a map. Below stands why."
+NO_MAP = "no map was published on {}, and none is judged"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """What a run left behind for its report.
+
+    Attributes
+    ----------
+    folder : Path
+        Where report.html and metrics.json go.
+    title : str
+        Heading of the report.
+    truth_bag : BagReader
+        Where truth and images are.
+    slam_bag : BagReader or None
+        Where the outputs of the SLAM under test are; None if none took part.
+    world : World or None
+        The true surface, for the map.
+    configuration : dict
+        What repeats the run.
+    usage : ResourceUsage or None
+        What the SLAM cost.
+    duration_s : float
+        Simulated (or recorded) time.
+    topics : RunTopics
+        Where the bags have what is judged.
+    frames : FrameCollector or None
+        The frames, where they were seen already; else they are read.
+    protocol : str or None
+        Protocol file or preset of the evaluations.
+    span_ns : (int, int) or None
+        First and last header stamp of the part that is judged; None = all.
+    lead, end : tuple of Section
+        Chapters that come first, and last.
+    warnings : tuple of str
+        What the reader must know.
+    is_partial : bool
+        The run was cut short: the map is not evaluated, the report says so.
+    """
+
+    folder: Path
+    title: str
+    truth_bag: BagReader
+    slam_bag: BagReader | None
+    world: "World | None"
+    configuration: dict[str, Any]
+    usage: ResourceUsage | None = None
+    duration_s: float = 0.0
+    topics: RunTopics = field(default_factory=RunTopics)
+    frames: FrameCollector | None = None
+    protocol: str | None = None
+    span_ns: Span | None = None
+    lead: tuple[Section, ...] = ()
+    end: tuple[Section, ...] = ()
+    warnings: tuple[str, ...] = field(default=())
+    is_partial: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgedEstimate:
+    """An estimate of a run against the truth, and how it came into the frame of the truth."""
+
+    source: str
+    evaluation: TrajectoryEvaluation
+    placement: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunCost:
+    """What the SLAM cost for how many frames; `error` is its error over time, where it is known."""
+
+    usage: ResourceUsage
+    n_frames: int
+    error: tuple[np.ndarray, np.ndarray] | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SlamEvaluation:
+    """What came out of the SLAM of a run.
+
+    Attributes
+    ----------
+    estimates : tuple of JudgedEstimate
+        Those that can be judged.
+    maps : tuple of MapEvaluation
+        Of one map, the coarsest voxels first; empty when it is not judged.
+    map_note : str
+        What a reader of the trajectory must know of the map.
+    cost : RunCost or None
+    """
+
+    estimates: tuple[JudgedEstimate, ...] = ()
+    maps: "tuple[MapEvaluation, ...]" = ()
+    map_note: str = ""
+    cost: RunCost | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunEvaluation:
+    """What came out of a run: its frames by topic, its SLAM, and what the reader must know."""
+
+    frames: tuple[FrameCollector, ...]
+    slam: SlamEvaluation
+    warnings: tuple[str, ...]
+
+
+def judge_run(record: RunRecord, on_step: Callable[[str], None]) -> RunEvaluation:
+    """Evaluate what a run left behind; what cannot be judged becomes a warning."""
+    on_step("frames")
+    frames, slam = _frames(record), SlamEvaluation()
+    warnings = [*record.warnings, *(() if record.world is None else record.world.warnings)]
+    if record.is_partial:
+        warnings.insert(0, "This report is partial: the run was stopped before its end.")
+    if record.slam_bag is not None:
+        try:
+            slam = _judge_slam(record, record.slam_bag, frames, warnings, on_step)
+        except _NotJudged as reason:
+            warnings.append(str(reason))
+        if not slam.estimates:
+            warnings.insert(0, NOTHING_JUDGED)
+    warnings += _bag_warnings(record.truth_bag)
+    return RunEvaluation(frames=frames, slam=slam, warnings=tuple(dict.fromkeys(warnings)))
+
+
+class _NotJudged(Exception):
+    """Why the SLAM cannot be judged."""
+
+
+def _frames(record: RunRecord) -> tuple[FrameCollector, ...]:
+    if record.frames is not None:
+        return (record.frames,)
+    return tuple(collect_frames(record.truth_bag, topic) for topic in record.topics.frames)
+
+
+def _bag_warnings(bag: BagReader) -> list[str]:
+    warnings = list(bag.problems)
+    if not bag.is_complete:
+        warnings.append("The bag was not closed by its writer; its last second may be missing.")
+    return warnings
+
+
+def _judge_slam(
+    record: RunRecord,
+    bag: BagReader,
+    frames: tuple[FrameCollector, ...],
+    warnings: list[str],
+    on_step: Callable[[str], None],
+) -> SlamEvaluation:
+    topics = record.topics
+    if not any(_has_poses(bag, source) for source in topics.estimates):
+        raise _NotJudged("No SLAM output was recorded: neither trajectory nor map is judged.")
+    truth = _truth(record, warnings)
+    stamps = tuple(each.stamps_within(record.span_ns) for each in frames)
+    judged: dict[str, JudgedEstimate] = {}
+    for source in topics.estimates:
+        on_step(f"trajectory {source}")
+        try:
+            judged[source] = _judge_estimate(record, bag, source, truth, stamps, warnings)
+        except UserError as error:
+            warnings.append(f"The trajectory is not judged: {error}")
+    first = judged.get(topics.estimates[0])
+    is_map_there = _is_map_there(record, bag)
+    maps: tuple[MapEvaluation, ...] = ()
+    if first is not None and record.world is not None and is_map_there and not record.is_partial:
+        maps = _judge_map(record, record.world, bag, truth, warnings, on_step)
+    if topics.map_note:
+        warnings.append(topics.map_note)
+    return SlamEvaluation(
+        estimates=tuple(judged.values()),
+        maps=maps,
+        map_note=topics.map_note or ("" if is_map_there else NO_MAP.format(topics.map)),
+        cost=None if record.usage is None else _cost(record.usage, first, stamps, warnings),
+    )
+
+
+def _truth(record: RunRecord, warnings: list[str]) -> PoseTopic:
+    """Return the true poses of the part that is judged."""
+    source = record.topics.truth
+    if not source:
+        held = ", ".join(record.truth_bag.trajectory_topics()) or "no poses at all"
+        raise _NotJudged(NO_TRUTH.format(held))
+    try:
+        truth = _read(record, record.truth_bag, source)
+    except UserError as error:
+        raise _NotJudged(f"There is no truth, the SLAM is not judged: {error}") from error
+    warnings += truth.problems
+    part = truth_within(truth.trajectory, record.span_ns)
+    if len(truth.trajectory) < 2:
+        raise _NotJudged(f"There is no truth on {source}: the SLAM is not judged.")
+    if len(part) < 2:
+        raise _NotJudged(
+            f"The truth on {source} does not reach into the part that was asked for: the SLAM is "
+            "not judged."
+        )
+    return replace(truth, trajectory=part)
+
+
+def _read(record: RunRecord, bag: BagReader, source: str) -> PoseTopic:
+    duplicates = trajectory_protocol(record.protocol).choices.duplicates
+    return read_poses(bag, source, duplicates=duplicates)
+
+
+def _has_poses(bag: BagReader, source: str) -> bool:
+    return bag.counts.get(source.partition(":")[0], 0) > 0 or Path(source).is_file()
+
+
+def _judge_estimate(
+    record: RunRecord,
+    bag: BagReader,
+    source: str,
+    truth: PoseTopic,
+    stamps: tuple[np.ndarray, ...],
+    warnings: list[str],
+) -> JudgedEstimate:
+    poses = within(_read(record, bag, source), record.span_ns)
+    warnings += poses.problems
+    placement = place_estimate(truth, poses, source, record.topics.truth)
+    evaluation = evaluate_trajectory(
+        truth.trajectory,
+        poses.trajectory,
+        protocol=trajectory_protocol(record.protocol),
+        covariances=poses.covariances,
+        frame_stamps_ns=frames_of_estimate(stamps, poses.trajectory.stamps_ns),
+        T_reference_estimate=placement.T_reference_estimate,
+        start=JOINED,
+    )
+    return JudgedEstimate(source=source, evaluation=evaluation, placement=placement.text)
+
+
+def _is_map_there(record: RunRecord, bag: BagReader) -> bool:
+    """Tell whether there is a map, or one was expected: that it is missing is then a fault."""
+    topics = record.topics
+    return bool(topics.map) and (topics.is_map_expected or bag.counts.get(topics.map, 0) > 0)
+
+
+def _judge_map(
+    record: RunRecord,
+    world: "World",
+    bag: BagReader,
+    truth: PoseTopic,
+    warnings: list[str],
+    on_step: Callable[[str], None],
+) -> "tuple[MapEvaluation, ...]":
+    from aerotwin_run_evaluation.run_map import judge_map, last_map
+
+    topics = record.topics
+    poses = _read(record, bag, topics.map_poses or topics.estimates[0])
+    placement = place_estimate(truth, within(poses, record.span_ns))
+    try:
+        points = last_map(bag, topics.map)
+    except (ValueError, UserError) as error:
+        warnings.append(f"The map on {topics.map} is not judged: {error}")
+        return ()
+    if points is None:
+        warnings.append(f"No map was recorded on {topics.map}: it is not judged.")
+        return ()
+    return judge_map(
+        points,
+        world=world,
+        truth_bag=record.truth_bag,
+        truth=truth.trajectory,
+        T_map_odom=placement.T_reference_estimate,
+        protocol=record.protocol,
+        on_step=on_step,
+    )
+
+
+def _cost(
+    usage: ResourceUsage,
+    first: JudgedEstimate | None,
+    stamps: tuple[np.ndarray, ...],
+    warnings: list[str],
+) -> RunCost | None:
+    """Return what the SLAM cost; None and a warning when its process was not found."""
+    if len(usage.n_processes) == 0 or usage.n_processes.max() == 0:
+        warnings.append("No process matched slam_process: CPU and memory were not measured.")
+        return None
+    if first is None:
+        return RunCost(usage=usage, n_frames=len(usage.latency_s), error=None)
+    found = first.evaluation
+    answered = frames_of_estimate(stamps, found.estimate.stamps_ns)
+    return RunCost(
+        usage=usage,
+        n_frames=len(usage.latency_s if answered is None else answered),
+        error=(found.reference.stamps_ns, found.ape_unaligned.trans_m),
+    )

@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The map of a run against the world: voxels as published, and finer ones."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from aerotwin_core.bag import BagReader
+from aerotwin_core.messages import deserialize, point_cloud_arrays
+from aerotwin_core.protocol import Protocol
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_map_evaluation import MapEvaluation, MapProtocol, SurfaceReference, evaluate_map
+from aerotwin_run_evaluation.bag.camera import true_camera
+from aerotwin_run_evaluation.bag.protocols import map_protocol
+from aerotwin_worlds import World
+
+COARSE_VOXEL_M = 1.0
+"""Edge of the reference voxels of Beam et al. (2024)."""
+FINE_VOXEL_M = 0.25
+
+
+def judge_map(
+    points_odom: np.ndarray,
+    *,
+    world: World,
+    truth_bag: BagReader,
+    truth: Trajectory,
+    T_map_odom: np.ndarray,
+    protocol: str | None,
+    on_step: Callable[[str], None],
+) -> tuple[MapEvaluation, ...]:
+    """Judge a map's points (n, 3) [m]: twice, against voxels of two sizes, without a protocol."""
+    reference = SurfaceReference.from_meshes(world.meshes)
+    camera = true_camera(truth_bag, truth)
+    observed = None if camera is None else reference.seen_from(*camera)
+    return tuple(
+        evaluate_map(
+            reference,
+            points_odom,
+            T_map_odom_initial=T_map_odom,
+            protocol=chosen,
+            observed=observed,
+            on_step=lambda text: on_step(f"map: {text}"),
+        )
+        for chosen in _protocols(protocol)
+    )
+
+
+def _protocols(spec: str | None) -> tuple[Protocol[MapProtocol], ...]:
+    provided = map_protocol(spec)
+    if provided is not None:
+        return (provided,)
+    return tuple(
+        Protocol(name=f"voxels of {voxel_m:g} m", part="map", choices=MapProtocol(voxel_m=voxel_m))
+        for voxel_m in (COARSE_VOXEL_M, FINE_VOXEL_M)
+    )
+
+
+def last_map(bag: BagReader, topic: str = "/slam/map") -> np.ndarray | None:
+    """Return the points (n, 3) of the last map in odom [m], None when there is none."""
+    cdr = None
+    for _, _, raw in bag.raw([topic]):
+        cdr = raw
+    if cdr is None:
+        return None
+    arrays = point_cloud_arrays(deserialize(cdr, bag.topics[topic]))
+    points = np.column_stack([arrays[axis] for axis in "xyz"]).astype(np.float64)
+    points = points[np.isfinite(points).all(axis=1)]
+    return points if len(points) else None
