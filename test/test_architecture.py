@@ -81,6 +81,7 @@ ONE_PLACE = {
     "linalg.svd(": {"rigid_motion.py", "surface.py"},
     "StereoSGBM_create(": {"stereo_matching.py"},
     " % 360.0 - 180.0": {"angles.py"},
+    "end_header": {"ply.py"},
 }
 NETWORK_INCLUDE = {"file": "$(dirname)/network.launch.yaml"}
 LARGEST_PACKAGE_LINES, LARGEST_BRINGUP_LINES = 12_000, 1_500

@@ -11,10 +11,10 @@ import numpy as np
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.charts import default_limits
 from aerotwin_core.plots import colour_table
+from aerotwin_core.ply import write_ply
 from aerotwin_core.section import Section
 from aerotwin_map_evaluation.result import MapEvaluation
 from aerotwin_map_evaluation.sections import section
-from aerotwin_registration.ply import write_ply
 from aerotwin_report import write_report
 
 CLOUD_NAME = "map_error.ply"
@@ -62,4 +62,4 @@ def write_error_cloud(path: Path, points_map: np.ndarray, distances: np.ndarray)
     columns["error_m"] = np.where(is_near, distances, np.nan).astype(np.float32)
     columns |= {name: colours[:, k] for k, name in enumerate(("red", "green", "blue"))}
     with atomic_file(path) as file:
-        write_ply(path, columns, file)
+        write_ply(columns, file)

@@ -10,10 +10,10 @@ import yaml
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.geodesy import GeodeticPoint
+from aerotwin_core.ply import write_ply
 from aerotwin_meshes import TexturedMesh
 from aerotwin_meshes.gltf.writer import write_glb
 from aerotwin_reconstruction.dense.fusion import DenseCloud
-from aerotwin_registration.ply import write_ply
 
 CLOUD, MESH, WORLD, POSES, RECORD = (
     "cloud.ply", "mesh.glb", "world.yaml", "poses.csv", "reconstruction.json",
@@ -26,7 +26,7 @@ def write_dense_cloud(path: Path, cloud: DenseCloud) -> None:
     columns |= {f"n{name}": cloud.normals[:, i] for i, name in enumerate("xyz")}
     columns |= {name: cloud.colours[:, i] for i, name in enumerate(("red", "green", "blue"))}
     with atomic_file(path) as file:
-        write_ply(path, columns, file)
+        write_ply(columns, file)
 
 
 def write_world(

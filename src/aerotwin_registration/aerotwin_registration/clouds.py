@@ -12,9 +12,10 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_format import refuse_foreign_format
 from aerotwin_core.foreign_text import listed
 from aerotwin_core.limits import check_is_file
+from aerotwin_core.ply import write_ply
 from aerotwin_registration.numpy_cloud import read_numpy_cloud
 from aerotwin_registration.pcd import read_pcd, write_pcd
-from aerotwin_registration.ply import read_ply, write_ply
+from aerotwin_registration.ply import read_ply
 from aerotwin_registration.text_cloud import read_text_cloud
 
 TEXT_SUFFIXES = (".xyz", ".txt", ".csv", ".pts", ".asc")
@@ -126,7 +127,7 @@ def write_cloud(path: str | Path, points: np.ndarray, intensity: np.ndarray | No
         columns["intensity"] = np.asarray(intensity, dtype=np.float32).reshape(len(points))
     with atomic_file(path) as out:
         if suffix == ".ply":
-            write_ply(path, columns, out)
+            write_ply(columns, out)
         elif suffix == ".pcd":
             write_pcd(columns, out)
         elif suffix == ".xyz":

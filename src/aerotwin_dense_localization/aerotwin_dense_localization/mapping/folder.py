@@ -29,10 +29,10 @@ from aerotwin_core.errors import UserError
 from aerotwin_core.limits import check_memory, file_size
 from aerotwin_core.numpy_files import ERRORS, NpzFile
 from aerotwin_core.parameters import load_parameters, to_mapping
+from aerotwin_core.ply import write_ply
 from aerotwin_dense_localization.mapping.dense_map import DenseMap
 from aerotwin_dense_localization.mapping.parameters import MapParameters
 from aerotwin_dense_localization.mapping.surface import SplatSurface
-from aerotwin_registration.ply import write_ply
 
 FORMAT, VERSION, MANIFEST = "aerotwin dense map", 1, "manifest.json"
 MAX_SURFACE_BYTES = 2 << 30
@@ -121,7 +121,7 @@ def export_ply(path: Path, dense_map: DenseMap) -> None:
     columns = dict(zip("xyz", cloud.points.T, strict=True))
     columns |= dict(zip(("red", "green", "blue"), rgb.T, strict=True))
     with atomic_file(path) as file:
-        write_ply(path, columns, file)
+        write_ply(columns, file)
 
 
 def _manifest(path: Path) -> dict[str, Any]:

@@ -2,33 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """PLY files, ASCII and binary: vertices, colours, texture coordinates, polygons.
 
-Reference: Turk (1994), The PLY Polygon File Format; texture coordinates as MeshLab and
-photogrammetry programs write them ("comment TextureFile", s t or u v of vertices, a list "texcoord"
-and a number "texnumber" of faces).
+Texture coordinates as MeshLab and photogrammetry programs write them ("comment TextureFile", s t or
+u v of vertices, a list "texcoord" and a number "texnumber" of faces).
 """
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.ply import PlyColumn, PlyElement, PlyList, ply_columns, ply_header
 from aerotwin_meshes.mesh_files.limits import MAX_TRIANGLES, MAX_VERTICES, read_file
-from aerotwin_meshes.mesh_files.ply_body import (
-    AsciiPlyMesh,
-    BinaryPlyMesh,
-    Column,
-    Element,
-    ListColumn,
-    Property,
-    type_code,
-)
 
-_FORMATS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
-_MAX_HEADER_BYTES = 1 << 16
 _COLOURS = ("red", "green", "blue")
 _TEXTURE_NAMES = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"))
 _INDEX_LISTS = ("vertex_indices", "vertex_index")
@@ -89,18 +77,15 @@ def read_ply(path: Path) -> PlyContent:
     data = read_file(path)
     try:
         return _read(data)
-    except (ValueError, IndexError, OverflowError, struct.error) as error:
+    except (ValueError, MemoryError) as error:
         raise UserError(f"{path}: not a usable PLY file ({error}); export it again") from None
 
 
 def _read(data: bytes) -> PlyContent:
-    order, elements, textures, start = _header(data)
-    body = (
-        AsciiPlyMesh(data[start:])
-        if order == ""
-        else BinaryPlyMesh(memoryview(data)[start:], order)
-    )
-    columns = {element.name: body.columns(element) for element in elements}
+    header = ply_header(data)
+    for element in header.elements:
+        _check_count(element)
+    columns, _ = ply_columns(data, header, are_kinds_checked=True)
     if "vertex" not in columns:
         raise ValueError("it has no element 'vertex'")
     vertex = columns["vertex"]
@@ -114,57 +99,28 @@ def _read(data: bytes) -> PlyContent:
         colours=_colours(vertex),
         uv=_vertex_uv(vertex),
         polygons=_polygons(columns.get("face", {}), len(vertices)),
-        textures=textures,
+        textures=tuple(
+            text.split(None, 1)[1].strip()
+            for text in header.comments
+            if text.split()[:1] == ["TextureFile"] and len(text.split()) > 1
+        ),
     )
 
 
-def _header(data: bytes) -> tuple[str, list[Element], tuple[str, ...], int]:
-    """Return byte order ("" for ASCII), elements, texture files, and where the body starts."""
-    end = data.find(b"end_header", 0, _MAX_HEADER_BYTES)
-    if not data.startswith(b"ply") or end < 0:
-        raise ValueError("it has no PLY header")
-    start = data.index(b"\n", end) + 1
-    elements: list[Element] = []
-    textures: list[str] = []
-    order = None
-    for line in data[:end].decode("utf-8", "replace").splitlines()[1:]:
-        tokens = line.split()
-        if tokens[:1] == ["format"]:
-            if tokens[1] not in _FORMATS:
-                raise ValueError(f"format {tokens[1]} is not known")
-            order = _FORMATS[tokens[1]]
-        elif tokens[:2] == ["comment", "TextureFile"]:
-            textures.append(line.split(None, 2)[2].strip())
-        elif tokens[:1] == ["element"]:
-            elements.append(Element(tokens[1], _count(tokens[1], int(tokens[2]))))
-        elif tokens[:1] == ["property"]:
-            elements[-1].properties.append(_property(tokens))
-    if order is None:
-        raise ValueError("its header names no format")
-    return order, elements, tuple(textures), start
+def _check_count(element: PlyElement) -> None:
+    most = MAX_VERTICES if element.name == "vertex" else MAX_TRIANGLES
+    if element.count > most:
+        raise ValueError(f"{element.count} of element '{element.name}', expected 0 to {most}")
 
 
-def _count(name: str, count: int) -> int:
-    most = MAX_VERTICES if name == "vertex" else MAX_TRIANGLES
-    if not 0 <= count <= most:
-        raise ValueError(f"{count} of element '{name}', expected 0 to {most}")
-    return count
-
-
-def _property(tokens: list[str]) -> Property:
-    if tokens[1] == "list":
-        return Property(tokens[4], type_code(tokens[3]), type_code(tokens[2]))
-    return Property(tokens[2], type_code(tokens[1]))
-
-
-def _scalar(columns: dict[str, Column], name: str) -> np.ndarray:
+def _scalar(columns: dict[str, PlyColumn], name: str) -> np.ndarray:
     column = columns[name]
-    if isinstance(column, ListColumn):
+    if isinstance(column, PlyList):
         raise ValueError(f"property '{name}' is a list")
     return column
 
 
-def _colours(columns: dict[str, Column]) -> np.ndarray | None:
+def _colours(columns: dict[str, PlyColumn]) -> np.ndarray | None:
     """Return red, green, blue as bytes; floats are shares, 16 bits are scaled."""
     if any(name not in columns for name in _COLOURS):
         return None
@@ -177,7 +133,7 @@ def _colours(columns: dict[str, Column]) -> np.ndarray | None:
     return np.rint(colours * (255.0 / full)).clip(0, 255).astype(np.uint8)
 
 
-def _vertex_uv(columns: dict[str, Column]) -> np.ndarray | None:
+def _vertex_uv(columns: dict[str, PlyColumn]) -> np.ndarray | None:
     for names in _TEXTURE_NAMES:
         if all(name in columns for name in names):
             uv = np.column_stack([_scalar(columns, name) for name in names]).astype(np.float64)
@@ -187,12 +143,12 @@ def _vertex_uv(columns: dict[str, Column]) -> np.ndarray | None:
     return None
 
 
-def _polygons(columns: dict[str, Column], n_vertices: int) -> dict[int, PlyFaces]:
+def _polygons(columns: dict[str, PlyColumn], n_vertices: int) -> dict[int, PlyFaces]:
     """Return the faces by their number of corners; those with fewer than three are none."""
     indices = next((columns[name] for name in _INDEX_LISTS if name in columns), None)
     if indices is None:
         return {}
-    if not isinstance(indices, ListColumn):
+    if not isinstance(indices, PlyList):
         raise ValueError("a face's vertex indices must be a list")
     flat = indices.values
     if flat.dtype.kind not in "iu":
@@ -202,8 +158,8 @@ def _polygons(columns: dict[str, Column], n_vertices: int) -> dict[int, PlyFaces
     texture = _scalar(columns, "texnumber") if "texnumber" in columns else None
     colours, uv = _colours(columns), columns.get("texcoord")
     found = {}
-    for k in np.unique(indices.counts[indices.counts >= 3]):
-        rows = np.flatnonzero(indices.counts == k)
+    for k in np.unique(indices.lengths[indices.lengths >= 3]):
+        rows = np.flatnonzero(indices.lengths == k)
         found[int(k)] = PlyFaces(
             corners=indices.rows(rows, int(k)).astype(np.int64),
             uv=_corner_uv(uv, rows, int(k)),
@@ -213,9 +169,9 @@ def _polygons(columns: dict[str, Column], n_vertices: int) -> dict[int, PlyFaces
     return found
 
 
-def _corner_uv(column: Column | None, rows: np.ndarray, k: int) -> np.ndarray | None:
+def _corner_uv(column: PlyColumn | None, rows: np.ndarray, k: int) -> np.ndarray | None:
     """Return the texture coordinates of faces that have them for each of their corners."""
-    if not isinstance(column, ListColumn) or not (column.counts[rows] == 2 * k).all():
+    if not isinstance(column, PlyList) or not (column.lengths[rows] == 2 * k).all():
         return None
     uv = column.rows(rows, 2 * k).astype(np.float64).reshape(-1, k, 2)
     if not np.isfinite(uv).all():

@@ -20,7 +20,8 @@ from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
 from aerotwin_core.limits import file_size
 from aerotwin_core.numpy_files import ERRORS, NpzFile
-from aerotwin_registration.ply import read_ply, write_ply
+from aerotwin_core.ply import write_ply
+from aerotwin_registration.ply import read_ply
 from aerotwin_teach_repeat.route_graph.types import DamagedSubmapError, Submap
 
 FORMATS = ("npz", "ply")
@@ -120,7 +121,7 @@ def _packed(submap: Submap, submap_format: str) -> memoryview:
     elif submap_format == "ply":
         columns = dict(zip("xyz", submap.points.T, strict=True))
         columns |= dict(zip(_NORMALS, submap.normals.T, strict=True))
-        write_ply(Path(), columns, buffer)
+        write_ply(columns, buffer)
     else:
         raise ValueError(f"submap_format must be one of {FORMATS}, got {submap_format!r}")
     return buffer.getbuffer()

@@ -16,10 +16,10 @@ from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_core.ply import write_ply
 from aerotwin_core.rigid_motion import nearest_rotation
 from aerotwin_core.text_lines import text_lines
 from aerotwin_core.tum import seconds_to_ns
-from aerotwin_registration.ply import write_ply
 from aerotwin_teach_repeat.route_graph import relative_pose
 from aerotwin_teach_repeat.route_graph.types import rigid
 
@@ -78,7 +78,7 @@ def write_cloud_with_normals(
     normals = ("nx", "ny", "nz")
     columns |= {name: normals_map[:, i].astype(np.float32) for i, name in enumerate(normals)}
     with atomic_file(Path(path)) as file:
-        write_ply(Path(path), columns, file)
+        write_ply(columns, file)
 
 
 def _row(line: str, where: str) -> tuple[int, FloatArray]:
