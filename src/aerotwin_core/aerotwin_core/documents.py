@@ -27,7 +27,8 @@ MAX_DIGITS = 100
 _MOST_LETTERS = 300
 _ESCAPED = re.compile(rb"\\.", re.DOTALL)
 _STEP_BYTES = 1 << 20
-_BaseLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+PlainLoader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""PyYAML may be built without libyaml."""
 
 
 class DocumentError(ValueError):
@@ -159,7 +160,7 @@ def check_yaml(data: bytes | str, *, max_nodes: int = MAX_NODES) -> None:
     `yaml.YAMLError`.
     """
     n_nodes, open_nodes, of_anchor = 0, [], {}
-    for event in yaml.parse(data, Loader=_BaseLoader):
+    for event in yaml.parse(data, Loader=PlainLoader):
         if isinstance(event, yaml.CollectionEndEvent):
             anchor, before = open_nodes.pop()
             of_anchor[anchor] = n_nodes - before
@@ -180,7 +181,7 @@ def check_yaml(data: bytes | str, *, max_nodes: int = MAX_NODES) -> None:
             raise DocumentError(f"it stands for more than {max_nodes} values")
 
 
-class _Loader(_BaseLoader):  # type: ignore[misc, valid-type]
+class _Loader(PlainLoader):  # type: ignore[misc, valid-type]
     """Refuses what no document needs.
 
     A key that a mapping has twice: YAML 1.2 (3.2.1.3) forbids it, PyYAML does not.

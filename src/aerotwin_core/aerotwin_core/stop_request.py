@@ -94,7 +94,7 @@ class StopRequest:
         if number == signal.SIGINT:
             now_s = time.monotonic()
             if now_s - self._pressed_s > ONE_PRESS_S:
-                give_up()
+                give_up("given up by a second Ctrl-C")
             self._pressed_s = min(self._pressed_s, now_s)
         if not self.is_requested:
             self.is_requested = True
@@ -104,10 +104,11 @@ class StopRequest:
                 _print(self._notice)
 
 
-def give_up() -> None:
+def give_up(notice: str = "") -> None:
     """End the process at once; files that are not whole are removed."""
     discard_unfinished()
-    _print("given up by a second Ctrl-C")
+    if notice:
+        _print(notice)
     os._exit(EXIT_INTERRUPTED)
 
 
@@ -136,12 +137,7 @@ def deliver_lost_interrupts() -> None:
 
 def end_at_next_interrupt() -> None:
     """Let a further Ctrl-C end this process at once, in silence: it is ending already."""
-    signal.signal(signal.SIGINT, lambda number, frame: _end_now())
-
-
-def _end_now() -> None:
-    discard_unfinished()
-    os._exit(EXIT_INTERRUPTED)
+    signal.signal(signal.SIGINT, lambda number, frame: give_up())
 
 
 @contextmanager

@@ -3,23 +3,11 @@
 import pytest
 
 from aerotwin_core.frame_gate import FrameGate
-
-
-class Wall:
-    """A wall clock that only sleeping moves."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds
+from support.hand_clock import HandClock
 
 
 def test_a_frame_waits_for_the_answer_to_the_one_before_the_last():
-    wall, waits = Wall(), []
+    wall, waits = HandClock(), []
 
     def meanwhile():
         waits.append(wall.now)
@@ -41,7 +29,7 @@ def test_a_frame_waits_for_the_answer_to_the_one_before_the_last():
 
 
 def test_a_gate_without_answers_opens_after_its_limit():
-    wall = Wall()
+    wall = HandClock()
     gate = FrameGate(
         frames_in_flight=1,
         limit_s=0.5,
@@ -60,7 +48,7 @@ def test_a_gate_without_answers_opens_after_its_limit():
 
 
 def test_a_frame_that_is_passed_over_does_not_hold_the_gate():
-    wall = Wall()
+    wall = HandClock()
     gate = FrameGate(
         frames_in_flight=2,
         limit_s=0.5,
@@ -78,7 +66,7 @@ def test_a_frame_that_is_passed_over_does_not_hold_the_gate():
 
 
 def test_the_first_answer_may_take_longer():
-    wall = Wall()
+    wall = HandClock()
 
     def meanwhile():
         wall.sleep(0.1)
@@ -94,7 +82,7 @@ def test_the_first_answer_may_take_longer():
 
 
 def test_a_gate_that_is_opened_lets_a_frame_go_that_waits():
-    wall = Wall()
+    wall = HandClock()
 
     def meanwhile():
         wall.sleep(0.1)

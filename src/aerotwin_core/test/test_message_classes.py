@@ -7,13 +7,12 @@ from aerotwin_core.errors import UserError
 pytestmark = pytest.mark.ros
 
 
-def test_a_type_is_found_whether_it_is_published_by_the_simulator_or_not():
+def test_a_type_of_this_installation_is_found():
     from nav_msgs.msg import Odometry
     from std_msgs.msg import String
 
-    from aerotwin_core.ros.message_classes import MESSAGE_CLASSES, message_class
+    from aerotwin_core.ros.message_classes import message_class
 
-    assert "std_msgs/msg/String" not in MESSAGE_CLASSES
     assert message_class("std_msgs/msg/String") is String
     assert message_class("nav_msgs/msg/Odometry") is Odometry
 
@@ -23,3 +22,5 @@ def test_a_message_type_that_ros_does_not_know_is_told():
 
     with pytest.raises(UserError, match=r"no_such_msgs/msg/Sonar: .* no_such_msgs"):
         message_class("no_such_msgs/msg/Sonar")
+    with pytest.raises(UserError, match="Sonar: expected one of this ROS installation"):
+        message_class("Sonar")

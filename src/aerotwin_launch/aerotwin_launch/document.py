@@ -9,14 +9,13 @@ from typing import Any
 
 import yaml
 
-from aerotwin_core.documents import DocumentError, check_yaml
+from aerotwin_core.documents import DocumentError, PlainLoader, check_yaml
 from aerotwin_core.limits import file_size
 from aerotwin_launch.errors import FileLine, LaunchError
 
 MAX_FILE_BYTES = 1_000_000
 MAX_VALUES = 50_000
 """Keys and values with aliases written out; the largest file here has about 2,000."""
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # PyYAML may be built without libyaml
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +56,7 @@ def load_document(path: Path) -> Located:
     """
     start = FileLine(path=path, line=1)
     text = _read(path, start)
-    loader = _Loader(text)
+    loader = PlainLoader(text)
     try:
         with suppress(yaml.YAMLError):  # said below, with a line that fits better
             check_yaml(text, max_nodes=MAX_VALUES)

@@ -140,9 +140,14 @@ def _is_math(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "math"
 
 
+def _operation(operation: ast.operator | ast.unaryop) -> Callable[..., Any]:
+    if type(operation) not in _OPERATORS:
+        raise ExpressionError(f"the operator {type(operation).__name__} is not evaluated here")
+    return _OPERATORS[type(operation)]
+
+
 def _binary(node: ast.BinOp) -> Any:
-    if type(node.op) not in _OPERATORS:
-        raise ExpressionError(f"the operator {type(node.op).__name__} is not evaluated here")
+    operation = _operation(node.op)
     left, right = _value(node.left), _value(node.right)
     if isinstance(node.op, ast.Mod) and isinstance(left, str):
         raise ExpressionError("% with a text is not evaluated here")
@@ -151,7 +156,7 @@ def _binary(node: ast.BinOp) -> Any:
     if isinstance(node.op, ast.Mult):
         _check_repetition(left, right)
         _check_repetition(right, left)
-    return _OPERATORS[type(node.op)](left, right)
+    return operation(left, right)
 
 
 def _check_power(base: Any, exponent: Any) -> None:
@@ -168,9 +173,7 @@ def _check_repetition(row: Any, times: Any) -> None:
 
 
 def _unary(node: ast.UnaryOp) -> Any:
-    if type(node.op) not in _OPERATORS:
-        raise ExpressionError(f"the operator {type(node.op).__name__} is not evaluated here")
-    return _OPERATORS[type(node.op)](_value(node.operand))
+    return _operation(node.op)(_value(node.operand))
 
 
 def _boolean(node: ast.BoolOp) -> Any:

@@ -4,66 +4,54 @@ import pytest
 
 from aerotwin_simulator.pacing import Pacer, RealTimeFactor
 from aerotwin_simulator.topics import resolve
+from support.hand_clock import HandClock
 
 ROUNDING_S = 1e-9
 
 
-class Wall:
-    """A wall clock that only sleeping moves."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def __call__(self):
-        return self.now
-
-    def sleep(self, seconds):
-        self.now += seconds
-
-
 @pytest.mark.parametrize("speed", [0.5, 1.0, 4.0])
 def test_the_loop_is_held_back_to_the_speed(speed):
-    wall = Wall()
+    wall = HandClock()
     pacer = Pacer(speed, clock=wall, sleep=wall.sleep)
     for k in range(501):
-        pacer.keep(k * 4_000_000)
+        pacer.wait_until_due(k * 4_000_000)
     assert wall.now - 100.0 == pytest.approx(2.0 / speed, abs=ROUNDING_S)
 
 
 def test_speed_0_never_sleeps():
-    wall = Wall()
+    wall = HandClock()
     pacer = Pacer(0.0, clock=wall, sleep=wall.sleep)
-    pacer.keep(10**12)
+    pacer.wait_until_due(10**12)
     assert wall.now == 100.0
 
 
 def test_after_a_long_pause_time_is_not_caught_up():
-    wall = Wall()
+    wall = HandClock()
     pacer = Pacer(1.0, clock=wall, sleep=wall.sleep)
-    pacer.keep(0)
+    pacer.wait_until_due(0)
     wall.now += 30.0
-    pacer.keep(4_000_000)  # 30 s late: run on from here
-    pacer.keep(8_000_000)
+    pacer.wait_until_due(4_000_000)  # 30 s late: run on from here
+    pacer.wait_until_due(8_000_000)
     before = wall.now
-    pacer.keep(1_008_000_000)
+    pacer.wait_until_due(1_008_000_000)
     assert wall.now - before == pytest.approx(1.0, abs=ROUNDING_S)
 
 
 def test_another_speed_counts_from_where_the_loop_is():
-    wall = Wall()
+    wall = HandClock()
     pacer = Pacer(1.0, clock=wall, sleep=wall.sleep)
-    pacer.keep(0)
-    pacer.keep(2_000_000_000)
+    pacer.wait_until_due(0)
+    pacer.wait_until_due(2_000_000_000)
     pacer.set_speed(4.0)
     assert pacer.speed == 4.0
     before = wall.now
-    pacer.keep(2_000_000_000)
-    pacer.keep(4_000_000_000)
+    pacer.wait_until_due(2_000_000_000)
+    pacer.wait_until_due(4_000_000_000)
     assert wall.now - before == pytest.approx(0.5, abs=ROUNDING_S)
 
 
 def test_the_real_time_factor_is_simulated_over_wall_time():
-    wall = Wall()
+    wall = HandClock()
     factor = RealTimeFactor(wall)
     for k in range(11):
         factor.update(k * 3_000_000_000)
