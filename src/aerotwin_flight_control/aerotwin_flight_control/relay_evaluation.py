@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.frames import FloatArray
+from aerotwin_core.rms import rms_length
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_flight_control.relay import RelayReference
 
@@ -46,7 +47,7 @@ class RelaySide:
         """Return root mean squares and the largest error in the window [m]."""
         errors = self.error_map[np.abs(self.t) <= WINDOW_S]
         return {
-            "rmse_m": float(np.sqrt(np.mean(np.sum(errors**2, axis=1)))),
+            "rmse_m": rms_length(errors),
             "max_m": float(np.linalg.norm(errors, axis=1).max()),
             "rmse_xyz_m": np.sqrt(np.mean(errors**2, axis=0)).tolist(),
         }

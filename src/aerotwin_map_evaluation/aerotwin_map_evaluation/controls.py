@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.rms import rms, rms_length
 from aerotwin_map_evaluation.reference import MapReference
 
 NOISE_M = 0.2
@@ -74,8 +75,8 @@ def negative_controls(
         controls.append(
             MapControl(
                 name=name,
-                moved_m=float(np.sqrt(np.mean(np.sum((corrupted - perfect_map) ** 2, axis=1)))),
-                surface_rmse_m=float(np.sqrt(np.mean(reference.surface.distances(corrupted) ** 2))),
+                moved_m=rms_length(corrupted - perfect_map),
+                surface_rmse_m=rms(reference.surface.distances(corrupted)),
                 voxel_mean_m=float(near.mean()) if len(near) else float("inf"),
             )
         )

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.rms import rms
 from aerotwin_map_evaluation.cloud_scores import CloudScores
 from aerotwin_map_evaluation.neighbours import nearest
 from aerotwin_map_evaluation.protocol import MapProtocol
@@ -151,7 +152,7 @@ def _scores(
     if reference.edge_m is not None:
         found["mean to voxel boxes", "m"] = within(reference.distances(noisy, "boxes"))
     to_surface = reference.surface.distances(noisy)
-    found["RMSE to the surface", "m"] = float(np.sqrt(np.mean(to_surface**2)))
+    found["RMSE to the surface", "m"] = rms(to_surface)
     back = CloudScores.between(noisy, samples, protocol.within_m).backward
     scores = CloudScores(forward=to_surface, backward=back, thresholds_m=protocol.within_m)
     for row in scores.precision_recall():

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.frames import transform_points
+from aerotwin_core.rms import rms
 
 
 def describe(distances: np.ndarray, n_all: int | None = None) -> dict[str, Any]:
@@ -18,7 +19,7 @@ def describe(distances: np.ndarray, n_all: int | None = None) -> dict[str, Any]:
         "share": len(distances) / n_all if n_all else 0.0,
         "mean_m": float(np.mean(distances)) if has_any else None,
         "std_m": float(np.std(distances)) if has_any else None,
-        "rmse_m": float(np.sqrt(np.mean(distances**2))) if has_any else None,
+        "rmse_m": rms(distances) if has_any else None,
     }
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from aerotwin_core.camera import CameraModel
 from aerotwin_core.frames import transform_points
+from aerotwin_core.rms import rms_length
 from aerotwin_map_evaluation.observed import camera_view, visible_samples
 from aerotwin_registration.icp.similarity import step_about
 from aerotwin_registration.observability import OpenDirection
@@ -203,7 +204,7 @@ def align_to_surface(
         centre = moved[used].mean(axis=0)
         arms = moved[used] - centre
         # Turns and scale move points by their arm: in metres all unknowns compare.
-        arm = max(float(np.sqrt(np.mean(np.sum(arms**2, axis=1)))), 1e-12)
+        arm = max(rms_length(arms), 1e-12)
         columns = [normals, np.cross(arms, normals) / arm]
         if with_scale:
             columns.append(np.einsum("ij,ij->i", arms, normals)[:, None] / arm)

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from aerotwin_core.camera import PinholeCamera
+from aerotwin_core.rms import rms
 from aerotwin_reconstruction.degradation import sample_surface
 from aerotwin_rendering import WorldQueries
 from aerotwin_worlds import World
@@ -69,7 +70,7 @@ def accuracy(
     content: dict[str, Any] = {
         "n_points": len(points_map),
         "to_surface_mean_m": float(away.mean()),
-        "to_surface_rms_m": float(np.sqrt((away**2).mean())),
+        "to_surface_rms_m": rms(away),
         "to_surface_p95_m": float(np.quantile(away, 0.95)),
         "floor_mean_m": sampling_floor(places, queries, voxel_m),
         "completeness": _share(is_there),

@@ -14,6 +14,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from aerotwin_core.rms import rms_length
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -141,6 +143,6 @@ def _record(
     u = field(points_true)
     return {
         "counts": counts,
-        "displacement_rms_m": float(np.sqrt((u**2).sum(axis=1).mean())),
+        "displacement_rms_m": rms_length(u),
         "displacement_rms_without_mean_m": float(np.sqrt(u.var(axis=0).sum())),
     }

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.parameters import load_parameters
+from aerotwin_core.rms import rms
 from aerotwin_reconstruction.accuracy import accuracy
 from aerotwin_reconstruction.bundle.align import PhotoAlignment
 from aerotwin_reconstruction.dense.fusion import DenseCloud
@@ -58,10 +59,10 @@ def pose_errors(alignment: PhotoAlignment, truth: dict[str, np.ndarray]) -> dict
     size = np.linalg.norm(off, axis=1)
     return {
         "n": len(known),
-        "position_rmse_m": float(np.sqrt((size**2).mean())),
+        "position_rmse_m": rms(size),
         "position_max_m": float(size.max()),
         "position_mean_m": off.mean(axis=0).tolist(),
-        "angle_rmse_deg": float(np.sqrt((angle_deg**2).mean())),
+        "angle_rmse_deg": rms(angle_deg),
         "angle_max_deg": float(angle_deg.max()),
     }
 

@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from aerotwin_core.frames import make_transform
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
 from aerotwin_core.parameters import parameter
+from aerotwin_core.rms import rms_length
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +179,7 @@ def align_to_gnss(
         converged=True,
         reason="",
         covariance=covariance,
-        rmse_m=float(np.sqrt(np.mean(np.sum(residuals**2, axis=1)))),
+        rmse_m=rms_length(residuals),
         residuals_m=residuals,
         n_fixes=len(a),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.angles import wrap_rad
+from aerotwin_core.rms import rms
 
 DROPPED_AT_THE_START = 5
 """Samples that the time integral leaves out, as VTR3's scripts do: the robot still turns in."""
@@ -52,7 +53,7 @@ def tracking_scores(error_m: np.ndarray, s_m: np.ndarray, stamps_ns: np.ndarray)
         raise ValueError(f"a run must have more than {DROPPED_AT_THE_START + 1} samples")
     retained = slice(DROPPED_AT_THE_START, None)
     return TrackingScores(
-        sample_rmse_m=float(np.sqrt((error**2).mean())),
+        sample_rmse_m=rms(error),
         length_rmse_m=_integral_rmse(error, s),
         time_rmse_m=_integral_rmse(error[retained], seconds[retained]),
         max_m=float(np.abs(error).max()),
@@ -62,7 +63,7 @@ def tracking_scores(error_m: np.ndarray, s_m: np.ndarray, stamps_ns: np.ndarray)
 def _integral_rmse(error: np.ndarray, at: np.ndarray) -> float:
     length = at[-1] - at[0]
     if length <= 0.0:
-        return float(np.sqrt((error**2).mean()))
+        return rms(error)
     return float(np.sqrt(np.trapezoid(error**2, at) / length))
 
 

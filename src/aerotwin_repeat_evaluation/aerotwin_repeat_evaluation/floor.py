@@ -15,6 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from aerotwin_core.rigid_motion import nearest_rotation
+from aerotwin_core.rms import rms_length
 from aerotwin_repeat_evaluation.displacements import Displacement, image_of_points, true_poses
 
 RADIUS_M = 40.0
@@ -142,4 +143,4 @@ def rigid_fit(points: np.ndarray, images: np.ndarray) -> tuple[np.ndarray, np.nd
     R = nearest_rotation((images - middle_image).T @ (points - middle))
     shift = middle_image - R @ middle
     left = images - points @ R.T - shift
-    return R, shift, float(np.sqrt((left**2).sum(axis=1).mean()))
+    return R, shift, rms_length(left)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.rms import rms
 from aerotwin_repeat_evaluation.evaluation import TeachRepeatEvaluation
 
 _NUMBER = {"type": ["number", "null"]}
@@ -110,10 +111,10 @@ def metrics_of(evaluation: TeachRepeatEvaluation) -> dict[str, Any]:
     }
 
 
-def rms(values: np.ndarray) -> float | None:
+def _finite_rms(values: np.ndarray) -> float | None:
     """Return the root mean square of what is a number; None where nothing is."""
     finite = np.asarray(values)[np.isfinite(values)]
-    return float(np.sqrt((finite**2).mean())) if len(finite) else None
+    return rms(finite) if len(finite) else None
 
 
 def _pair(values: np.ndarray | None) -> dict[str, float | None] | None:
@@ -121,7 +122,7 @@ def _pair(values: np.ndarray | None) -> dict[str, float | None] | None:
         return None
     finite = values[np.isfinite(values)]
     largest = float(np.abs(finite).max()) if len(finite) else None
-    return {"rmse": rms(values), "max": largest}
+    return {"rmse": _finite_rms(values), "max": largest}
 
 
 def _plain(values: np.ndarray) -> list:
@@ -164,9 +165,9 @@ def _gnss(evaluation: TeachRepeatEvaluation) -> dict[str, float | None]:
     found = evaluation.gnss
     by_marks = [errors.marks_m for errors in found if errors.marks_m is not None]
     return {
-        "first_point_rmse": rms(np.concatenate([errors.first_point_m for errors in found])),
-        "path_icp_rmse": rms(np.concatenate([errors.path_icp_m for errors in found])),
-        "marks_rmse": rms(np.concatenate(by_marks)) if by_marks else None,
+        "first_point_rmse": _finite_rms(np.concatenate([errors.first_point_m for errors in found])),
+        "path_icp_rmse": _finite_rms(np.concatenate([errors.path_icp_m for errors in found])),
+        "marks_rmse": _finite_rms(np.concatenate(by_marks)) if by_marks else None,
     }
 
 
@@ -174,12 +175,12 @@ def _localisation(evaluation: TeachRepeatEvaluation) -> dict[str, Any]:
     errors = evaluation.localization
     lateral = np.concatenate([e.lateral_m for e in errors])
     failed = [run.is_localized for run in evaluation.runs if run.is_localized is not None]
-    yaw = rms(np.concatenate([e.yaw_rad for e in errors]))
+    yaw = _finite_rms(np.concatenate([e.yaw_rad for e in errors]))
     return {
         "n": len(lateral),
         "n_failed": int(sum((~np.asarray(is_localized)).sum() for is_localized in failed)),
-        "lateral_rmse_m": rms(lateral),
+        "lateral_rmse_m": _finite_rms(lateral),
         "lateral_max_m": float(np.abs(lateral).max()),
-        "longitudinal_rmse_m": rms(np.concatenate([e.longitudinal_m for e in errors])),
+        "longitudinal_rmse_m": _finite_rms(np.concatenate([e.longitudinal_m for e in errors])),
         "yaw_rmse_deg": None if yaw is None else float(np.rad2deg(yaw)),
     }

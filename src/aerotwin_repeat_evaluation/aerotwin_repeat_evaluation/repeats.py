@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_core.rms import rms
 from aerotwin_repeat_evaluation.path_errors import arc_length, lateral_errors
 
 WINDOW_M = 5.0
@@ -56,11 +57,11 @@ def repeat_deviation(
         raise ValueError(f"runs must be two at least, got {len(runs)}")
     retained = [np.asarray(run, np.float64)[:-DROPPED_AT_THE_END] for run in runs]
     pairs = [[_errors(a, b, is_closed, window_m) for b in retained] for a in retained]
-    pair_rmse = np.array([[float(np.sqrt((e**2).mean())) for e in row] for row in pairs])
+    pair_rmse = np.array([[rms(e) for e in row] for row in pairs])
     pooled = np.concatenate(pairs[0][1:])
     return RepeatDeviation(
         errors_m=tuple(pairs[0][1:]),
-        rmse_m=float(np.sqrt((pooled**2).mean())),
+        rmse_m=rms(pooled),
         max_m=float(np.abs(pooled).max()),
         pair_rmse_m=pair_rmse,
     )

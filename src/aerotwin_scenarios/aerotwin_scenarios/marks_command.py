@@ -15,6 +15,8 @@ shows the marks beside where they were painted, to judge repeats by.
 import argparse
 from pathlib import Path
 
+from aerotwin_core.rms import rms, rms_length
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -48,9 +50,9 @@ def run(args: argparse.Namespace) -> int:
         "n_found": len(found),
         "n_matched": len(matched),
         "least_correlation": float(found.correlation.min()),
-        "horizontal_rmse_m": float(np.sqrt((off[:, :2] ** 2).sum(axis=1).mean())),
+        "horizontal_rmse_m": rms_length(off[:, :2]),
         "horizontal_max_m": float(np.hypot(*off[:, :2].T).max()),
-        "vertical_rmse_m": float(np.sqrt((off[:, 2] ** 2).mean())),
+        "vertical_rmse_m": rms(off[:, 2]),
     }
     say(
         f"{args.out}: {len(matched)} of {len(painted)} painted marks found, {len(found)} places in "

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.rms import rms, rms_length
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.alignment import align_trajectories
 from aerotwin_trajectory_evaluation.association import pair
@@ -139,7 +140,7 @@ def _judge(
         paired, corrupted, protocol.align, n_to_align=protocol.n_to_align
     )
     errors = absolute_errors(paired, alignment.apply(corrupted)).trans_m
-    return alignment, float(np.sqrt(np.mean(errors**2)))
+    return alignment, rms(errors)
 
 
 def _left_m(p: np.ndarray, corrupted: np.ndarray, protocol: TrajectoryProtocol) -> float:
@@ -155,4 +156,4 @@ def _left_m(p: np.ndarray, corrupted: np.ndarray, protocol: TrajectoryProtocol) 
         squares = float(np.sum(r[fitted] ** 2))
         gain = float(np.sum(error[fitted] * r[fitted])) / squares if squares > 0.0 else 0.0
         error = error - gain * r
-    return float(np.sqrt(np.mean(np.sum(error**2, axis=1))))
+    return rms_length(error)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.rigid_motion import cross_matrix
+from aerotwin_core.rms import rms_length
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.association import is_enclosed
 from aerotwin_trajectory_evaluation.clustered_fit import ClusteredFit
@@ -150,7 +151,7 @@ def fit_displacements(
     """
     arm = np.zeros(3)
     _, velocity, R = _point_velocity_attitude(samples, tau_s, arm)
-    if not is_offset_known and _rms(samples.change(velocity)) < _LEAST_VELOCITY_M_S:
+    if not is_offset_known and rms_length(samples.change(velocity)) < _LEAST_VELOCITY_M_S:
         return DisplacementFit(witness=OffsetEstimate(reason="the velocity hardly changes"))
     axes = _observable_axes(samples.change(R))
     n_tau = 0 if is_offset_known else 1
@@ -239,7 +240,3 @@ def _with_arm(
         if names
         else "",
     )
-
-
-def _rms(vectors: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(np.sum(vectors**2, axis=1))))

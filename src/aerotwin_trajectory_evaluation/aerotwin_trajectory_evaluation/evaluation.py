@@ -12,6 +12,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import invert_transform, transform_points
 from aerotwin_core.protocol import Protocol
+from aerotwin_core.rms import rms
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.alignment import align_trajectories
 from aerotwin_trajectory_evaluation.association import (
@@ -161,7 +162,7 @@ class TrajectoryEvaluation:
         """RMS distance to truth of the estimate's numbers as given, in whatever frame [m]."""
         p_initial = transform_points(invert_transform(self.T_start), self.estimate.p_ref_body)
         away = np.linalg.norm(p_initial - self.reference.p_ref_body, axis=1)
-        return float(np.sqrt(np.mean(away**2)))
+        return rms(away)
 
     def metrics(self) -> dict[str, Any]:
         """Return the numbers for JSON."""

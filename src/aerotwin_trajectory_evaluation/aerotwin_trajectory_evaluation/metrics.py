@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_core.rms import rms
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.pairs import (
     pairs_by_frames,
@@ -45,7 +46,7 @@ def summarise(errors: np.ndarray) -> Statistics | None:
         return None
     return Statistics(
         n=len(errors),
-        rmse=float(np.sqrt(np.mean(errors**2))),
+        rmse=rms(errors),
         mean=float(np.mean(errors)),
         median=float(np.median(errors)),
         std=float(np.std(errors)),

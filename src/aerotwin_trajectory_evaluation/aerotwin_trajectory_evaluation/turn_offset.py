@@ -12,6 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.rigid_motion import cross_matrix, nearest_rotation
+from aerotwin_core.rms import rms_length
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation.clustered_fit import ClusteredFit
 from aerotwin_trajectory_evaluation.displacements import STEP_S, Samples
@@ -41,7 +42,7 @@ def offset_of_turns(samples: Samples, estimate: Trajectory, tau_s: float) -> Off
     turns = _turns(samples, estimate.interpolate(samples.stamps_ns))
     for _ in range(_MAX_STEPS):
         true, rates = _true_turns(samples, tau_s)
-        if float(np.sqrt(np.mean(np.sum(rates**2, axis=1)))) < _LEAST_RATE:
+        if rms_length(rates) < _LEAST_RATE:
             return OffsetEstimate(reason="the rate of turn hardly changes")
         seen = turns @ _axes_between(true, turns).T
         J = np.concatenate([rates[:, :, None], cross_matrix(seen)], axis=2)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from aerotwin_core.frames import invert_transform, make_transform, transform_points
+from aerotwin_core.rms import rms_length
 from aerotwin_generated_worlds.stadium import StadiumParameters, build_stadium
 from aerotwin_registration import ICP_PRESETS, Registration, align
 from aerotwin_voxel_cloud import voxelise
@@ -43,7 +44,7 @@ def _paper_case() -> list[Benchmark]:
     seconds, result = _timed(lambda: align(source, voxels, protocol=ICP_PRESETS["beam2024"]))
     peer_seconds, T_peer = _timed(lambda: open3d_icp(source, voxels), 1)
     ours, theirs = (
-        _rms_m(transform_points(T, source) - truth) for T in (result.T_target_source, T_peer)
+        rms_length(transform_points(T, source) - truth) for T in (result.T_target_source, T_peer)
     )
     name = f"ICP, {len(source) / 1e3:.0f}k points onto {len(voxels) / 1e3:.0f}k voxels"
     return [
@@ -88,7 +89,7 @@ def _million_points() -> list[Benchmark]:
     source = transform_points(invert_transform(OFFSET), truth)
     result: Registration
     seconds, result = _timed(lambda: align(source, target, protocol=ICP_PRESETS["fine"]), 1)
-    ours = 1e3 * _rms_m(transform_points(result.T_target_source, source) - truth)
+    ours = 1e3 * rms_length(transform_points(result.T_target_source, source) - truth)
     peer_seconds, theirs = peer_score(source, target, truth)
     name = "GICP, preset fine, 1 M onto 1 M points"
     peer = "small_gicp, same cells and radius, all cores"
@@ -111,7 +112,7 @@ def peer_score(
         seconds, T_peer = _timed(lambda: _small_gicp(source, target), 1)
     except ImportError:
         return None, None
-    return seconds, 1e3 * _rms_m(transform_points(T_peer, source) - truth)
+    return seconds, 1e3 * rms_length(transform_points(T_peer, source) - truth)
 
 
 def _small_gicp(source: np.ndarray, target: np.ndarray) -> np.ndarray:
@@ -163,10 +164,6 @@ def _town(n: int, rng: np.random.Generator) -> np.ndarray:
     walls = np.column_stack([walls, rng.uniform(0.0, 1.0, m) * height[house]])
     points = np.vstack([np.column_stack([xy, z]), walls])
     return points + rng.normal(0.0, MAP_NOISE_M, points.shape)
-
-
-def _rms_m(offsets: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(np.sum(offsets**2, axis=1))))
 
 
 def _timed(call: Callable, n_runs: int = N_RUNS) -> tuple[float, Any]:

@@ -16,6 +16,7 @@ from aerotwin_comparison.twin.sides import read_path
 from aerotwin_core.documents import read_json
 from aerotwin_core.errors import UserError
 from aerotwin_core.protocol import Protocol
+from aerotwin_core.rms import rms
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation import MapProtocol
 from aerotwin_trajectory_evaluation import TrajectoryProtocol, evaluate_trajectory
@@ -234,7 +235,7 @@ def map_scores(run: StudyRun, protocol: Protocol[MapProtocol]) -> dict[str, floa
         "map_share_percent": 100.0 * len(kept) / len(found.points_map),
     }
     if found.planes is not None:
-        scores["map_plane_rmse_m"] = float(np.sqrt(np.mean(found.planes.to_planes**2)))
+        scores["map_plane_rmse_m"] = rms(found.planes.to_planes)
     return scores
 
 

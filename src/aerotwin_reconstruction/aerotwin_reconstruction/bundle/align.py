@@ -14,6 +14,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import make_transform
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
+from aerotwin_core.rms import rms
 from aerotwin_core.threads import default_thread_count, run_tasks
 from aerotwin_reconstruction.bundle.adjustment import (
     MOST_PICTURES,
@@ -103,7 +104,7 @@ def align_photos(
     report("bundle adjustment", 0.0)
     block, tracks = _adjusted(start, tracks, priors, parameters)
     report("bundle adjustment", 1.0)
-    rms = float(np.sqrt((residuals(block, tracks) ** 2).mean()))
+    rms_px = rms(residuals(block, tracks))
     poses = np.stack([make_transform(R, c) for R, c in zip(block.rotation, block.centre)])
     return PhotoAlignment(
         photos=tuple(photos),
@@ -112,7 +113,7 @@ def align_photos(
         points=block.points,
         tracks=tracks,
         is_tied=np.bincount(tracks.picture, minlength=len(photos)) >= parameters.fewest_matches,
-        reprojection_rms_px=rms,
+        reprojection_rms_px=rms_px,
         origin=origin,
     )
 

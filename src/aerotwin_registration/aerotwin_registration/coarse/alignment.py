@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from aerotwin_core.frames import make_transform, transform_points
+from aerotwin_core.rms import rms_length
 from aerotwin_registration.coarse.field import Field, make_field
 from aerotwin_registration.coarse.protocol import CoarseProtocol
 from aerotwin_registration.coarse.sample import Sample, draw_sample
@@ -175,7 +176,7 @@ def _align_all(
 
 def _cell(source: np.ndarray, max_offset_m: float) -> float:
     spread = source[:, :2] - np.median(source[:, :2], axis=0)
-    radius = float(np.sqrt(np.mean(np.sum(spread**2, axis=1))))
+    radius = rms_length(spread)
     return max(max_offset_m / SHIFTS_TO_ONE_SIDE, radius / CELLS_IN_RADIUS)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_core.rms import rms
 from aerotwin_registration.voxels import voxel_downsample
 
 _FAR = 0.995
@@ -57,6 +58,6 @@ def draw_sample(
     return Sample(
         points=np.ascontiguousarray(points),
         middle=middle,
-        radius_m=float(np.sqrt(np.mean(across**2))),
+        radius_m=rms(across),
         reach_m=float(np.quantile(across, _FAR)),
     )

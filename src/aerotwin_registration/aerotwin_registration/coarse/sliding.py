@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from aerotwin_core.rms import rms_length
 from aerotwin_registration.observability import OpenDirection
 
 
@@ -43,7 +44,7 @@ def _slid(points: np.ndarray, direction: OpenDirection, step_m: float) -> np.nda
     """Return points moved by a step along a direction, whose turns are in units of the radius."""
     centre = points.mean(axis=0)
     arms = points - centre
-    radius = max(float(np.sqrt(np.mean(np.sum(arms**2, axis=1)))), 1e-12)
+    radius = max(rms_length(arms), 1e-12)
     turn = Rotation.from_rotvec(step_m / radius * direction.rotation)
     growth = np.exp(step_m / radius * direction.growth)
     return centre + step_m * direction.translation + growth * turn.apply(arms)

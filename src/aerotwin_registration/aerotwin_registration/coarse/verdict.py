@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from aerotwin_core.rms import rms_length
 from aerotwin_registration.coarse.field import Field
 from aerotwin_registration.coarse.protocol import CoarseProtocol
 from aerotwin_registration.coarse.sample import Sample
@@ -222,7 +223,7 @@ def _blocks(points: np.ndarray, edge_m: float) -> np.ndarray:
 
 
 def _is_apart(a: CandidatePose, b: CandidatePose, apart_m: float) -> bool:
-    return float(np.sqrt(np.mean(np.sum((a.points - b.points) ** 2, axis=1)))) >= apart_m
+    return rms_length(a.points - b.points) >= apart_m
 
 
 def _lead(best: np.ndarray, other: np.ndarray, blocks: np.ndarray) -> tuple[float, float]:

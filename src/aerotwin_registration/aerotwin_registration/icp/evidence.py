@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from aerotwin_core.frames import transform_points
+from aerotwin_core.rms import rms, rms_length
 from aerotwin_registration.icp.similarity import split_scale
 from aerotwin_registration.icp.surface import N_SAMPLES, AlignmentTarget
 from aerotwin_registration.observability import OpenDirection, open_directions
@@ -93,7 +94,7 @@ def evidence_of(
         return None
     centre = sample.moved.mean(axis=0)
     arms = sample.moved - centre
-    arm = max(float(np.sqrt(np.mean(np.sum(arms**2, axis=1)))), 1e-12)
+    arm = max(rms_length(arms), 1e-12)
     ok = sample.is_explained
     seen = _rows(sample.source_normals, arms / arm)
     share, motion = _weakest(seen, ok)
@@ -106,7 +107,7 @@ def evidence_of(
             translation=motion[:3], rotation=motion[3:], information=share
         ),
         open_directions=open_directions(surface),
-        surface_rmse_m=_rms(sample.residuals[ok]),
+        surface_rmse_m=rms(sample.residuals[ok]),
         information=J.T @ J / len(J),
         centre=centre,
     )
@@ -157,7 +158,3 @@ def _weakest(rows: np.ndarray, is_explained: np.ndarray) -> tuple[float, np.ndar
     of_explained = rows[is_explained].T @ rows[is_explained] / len(rows) + _REGULAR * np.eye(6)
     values, vectors = eigh(of_explained, of_all)
     return float(values[0]), vectors[:, 0] / np.linalg.norm(vectors[:, 0])
-
-
-def _rms(values: np.ndarray) -> float:
-    return float(np.sqrt(np.mean(values**2))) if len(values) else float("nan")

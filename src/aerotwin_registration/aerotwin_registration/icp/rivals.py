@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from aerotwin_core.frames import transform_points
+from aerotwin_core.rms import rms_length
 from aerotwin_registration.icp.evidence import explained_share
 from aerotwin_registration.icp.protocol import IcpProtocol
 from aerotwin_registration.icp.similarity import step_about
@@ -84,7 +85,7 @@ def _motions(centre: np.ndarray, radius_m: float) -> list[np.ndarray]:
 
 def _distance(points: np.ndarray, others: np.ndarray) -> float:
     """Return the root mean square distance of points (n, 3) to others of the same number [m]."""
-    return float(np.sqrt(np.mean(np.sum((points - others) ** 2, axis=1))))
+    return rms_length(points - others)
 
 
 def _found(

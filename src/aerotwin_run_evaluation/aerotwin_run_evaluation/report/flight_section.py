@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 
 from aerotwin_core import plots
 from aerotwin_core.bag import BagReader
+from aerotwin_core.rms import rms
 from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_px4_bridge import Commander
@@ -89,7 +90,7 @@ def _distance_to_line(points: np.ndarray, line: Trajectory) -> np.ndarray:
 
 
 def _spread(errors: np.ndarray) -> dict[str, float]:
-    return {"rms": float(np.sqrt(np.mean(errors**2))), "max": float(errors.max())}
+    return {"rms": rms(errors), "max": float(errors.max())}
 
 
 def flight_section(

@@ -8,6 +8,7 @@ import numpy as np
 
 from aerotwin_core import plots
 from aerotwin_core.geodesy import LocalTangentPlane
+from aerotwin_core.rms import rms
 from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_px4_bridge.ulog import PX4Log
@@ -63,12 +64,12 @@ def px4_log_section(
     if error is not None:
         stamps_s, error_m = error
         distance = np.linalg.norm(error_m, axis=1)
-        rms = float(np.sqrt(np.mean(distance**2)))
-        metrics["estimate_error_m"] = {"rms": rms, "max": float(distance.max())}
+        rms_m = rms(distance)
+        metrics["estimate_error_m"] = {"rms": rms_m, "max": float(distance.max())}
         headline.append(
             Headline(
                 label=f"PX4's estimate{of_which}",
-                value=f"{rms:.2f}",
+                value=f"{rms_m:.2f}",
                 unit="m RMS",
                 meaning="position of EKF2 against truth over the whole log",
             )

@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.camera import PinholeCamera
 from aerotwin_core.frames import FloatArray
+from aerotwin_core.rms import rms
 from aerotwin_dense_localization.localization import (
     ImageLocalization,
     ImageLocalizer,
@@ -74,7 +75,7 @@ class ScanRun:
             "n_renewed": sum(found.status is Status.RENEWED for found in self.found),
             "n_relocalized": sum(found.status is Status.RELOCALIZED for found in self.found),
             "ate_mean_m": float(known.mean()) if len(known) else np.nan,
-            "ate_rmse_m": float(np.sqrt((known**2).mean())) if len(known) else np.nan,
+            "ate_rmse_m": rms(known),
             "ate_max_m": float(known.max()) if len(known) else np.nan,
             "ate_unaligned_mean_m": float(np.nanmean(raw)) if len(known) else np.nan,
             "turn_mean_deg": float(np.nanmean(self.turns_deg())) if len(known) else np.nan,

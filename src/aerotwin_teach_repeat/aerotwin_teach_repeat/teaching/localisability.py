@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.parameters import parameter
+from aerotwin_core.rms import rms_length
 from aerotwin_registration.observability import FREE_INFORMATION, open_directions
 from aerotwin_teach_repeat.route_graph import RouteGraph, Submap
 from aerotwin_teach_repeat.submaps import SubmapProtocol, visible_from
@@ -147,7 +148,7 @@ def _predict(
     if len(points) < 6:
         return np.full(6, np.inf), 0.0, "everything: there are hardly any points"
     points, normals = points.astype(np.float64), normals.astype(np.float64)
-    arm = max(float(np.sqrt(np.mean(np.sum(points**2, axis=1)))), 1e-6)
+    arm = max(rms_length(points), 1e-6)
     rows = np.hstack([normals, np.cross(points, normals) / arm])
     values, vectors = np.linalg.eigh(rows.T @ rows / len(rows))
     free = values < FREE_INFORMATION

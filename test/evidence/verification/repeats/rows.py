@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.rms import rms
 from aerotwin_repeat_evaluation import MarkerErrors, marker_errors
 from evidence.verification.repeats.case import Case
 
@@ -55,7 +56,7 @@ def _figures(case: Case, scores: Sequence[Scores]):
     markers, floor, bars = offsets_of(scores), floor_of(scores), case.thresholds
     max_rmse = bars.rmse_m
     if floor is not None:
-        floor_m = float(np.sqrt(np.mean(floor**2)))
+        floor_m = rms(floor)
         yield "floor RMSE", "m", floor_m, None
         yield "floor largest", "m", float(np.abs(floor).max()), None
         max_rmse = None if bars.above_floor_m is None else floor_m + bars.above_floor_m

@@ -8,6 +8,7 @@ import numpy as np
 
 from aerotwin_core.frames import FloatArray
 from aerotwin_core.parameters import parameter, to_mapping
+from aerotwin_core.rms import rms
 from aerotwin_core.time import to_seconds
 from aerotwin_rendering import WorldQueries
 from aerotwin_scenarios.dense_localization.mission.closed_loop import LocalizedFlight
@@ -156,12 +157,12 @@ def _score(
         wanted_distance_m=standoff_m,
         distance_mean_m=_mean(distances),
         distance_min_m=float(distances.min()) if len(distances) else np.nan,
-        distance_rmse_m=_rms(distances - standoff_m),
+        distance_rmse_m=rms(distances - standoff_m),
         distance_max_error_m=_largest(distances - standoff_m),
-        held_rmse_m=_rms(distances - planned),
+        held_rmse_m=rms(distances - planned),
         held_max_m=_largest(distances - planned),
-        towards_rmse_m=_rms(off[:, 2]),
-        beside_rmse_m=_rms(np.linalg.norm(off[:, :2], axis=1)),
+        towards_rmse_m=rms(off[:, 2]),
+        beside_rmse_m=rms(np.linalg.norm(off[:, :2], axis=1)),
         clearance_m=float(queries.distance(true[:, :3, 3]).min()) if len(true) else np.nan,
     )
 
@@ -178,10 +179,6 @@ def _longest_gap_s(scan: ScanRun) -> float:
 
 def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if len(values) else np.nan
-
-
-def _rms(values: np.ndarray) -> float:
-    return float(np.sqrt((values**2).mean())) if len(values) else np.nan
 
 
 def _largest(values: np.ndarray) -> float:
