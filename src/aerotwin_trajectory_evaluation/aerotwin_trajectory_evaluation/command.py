@@ -25,7 +25,6 @@ Examples
 """
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +36,8 @@ from aerotwin_trajectory_evaluation.protocol import MODES, PRESETS
 if TYPE_CHECKING:
     from aerotwin_trajectory_evaluation.bound import StereoCamera
     from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
-    from aerotwin_trajectory_evaluation.inputs import TrajectoryInputs
+    from aerotwin_trajectory_evaluation.inputs import TrajectoryRequest
+    from aerotwin_trajectory_evaluation.judged_trajectories import JudgedTrajectories
 
 EXIT_NOT_DETERMINED = 1
 # Options of the command that take the place of the protocol's choice of the same name.
@@ -138,37 +138,47 @@ def _configure_camera(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read, score, print; exit code 1 when an alignment is not determined, or evo differs."""
-    camera = _camera(args)
-    protocol = _protocol(args)
-    inputs = _inputs(args, protocol.choices)
-    evaluations = {name: _judge(inputs, name, protocol) for name in inputs.estimates}
-    notes = list(inputs.notes)
-    metrics, agrees = _metrics(evaluations, camera), True
-    if args.check_with_evo:
-        agrees = _check_with_evo(evaluations, metrics, notes)
+    request = request_of(args)
+    from aerotwin_trajectory_evaluation.judged_trajectories import judge_trajectories
+
+    judged = judge_trajectories(request)
+    metrics = judged.metrics()
     if args.json != "-":
-        _print(evaluations, camera, notes, inputs.own_coverage)
+        _print(judged)
     if args.output is not None or args.figures is not None:
         from aerotwin_trajectory_evaluation.result_folder import write_result
 
-        write_result(
-            args.output,
-            evaluations,
-            camera=camera,
-            notes=notes,
-            sources=_sources(args),
-            own_coverage=inputs.own_coverage,
-            figures=args.figures,
-        )
-    write_json(args.json, metrics | {"notes": notes})
+        write_result(args.output, judged, sources=_sources(args), figures=args.figures)
+    write_json(args.json, metrics | {"notes": judged.notes})
     from aerotwin_trajectory_evaluation.evaluation import ALIASES
 
-    each = {"": metrics} if len(evaluations) == 1 else metrics["estimates"]
+    each = {"": metrics} if len(judged.evaluations) == 1 else metrics["estimates"]
     codes = [exit_code_of_gates(args.fail_if, one, ALIASES, name) for name, one in each.items()]
     if any(codes):
         return max(codes)
-    is_determined = all(e.alignment.is_determined for e in evaluations.values())
-    return 0 if is_determined and agrees else EXIT_NOT_DETERMINED
+    return 0 if judged.is_reliable else EXIT_NOT_DETERMINED
+
+
+def request_of(args: argparse.Namespace) -> "TrajectoryRequest":
+    """Return what was asked for; `UserError` if it contradicts itself."""
+    from aerotwin_trajectory_evaluation.inputs import TrajectoryRequest
+    from aerotwin_trajectory_evaluation.window import TimeWindow
+
+    camera, protocol = _camera(args), _protocol(args)
+    if args.common_stamps and len(args.estimates) < 2:
+        raise UserError("--common-stamps: expected two estimates or more, found one")
+    return TrajectoryRequest(
+        reference=args.reference,
+        estimates=tuple(args.estimates),
+        labels=None if args.labels is None else tuple(args.labels),
+        file_format=args.format,
+        times=args.times,
+        protocol=protocol,
+        window=TimeWindow(start_ns=args.t_start, end_ns=args.t_end, is_absolute=args.t_absolute),
+        has_common_stamps=args.common_stamps,
+        camera=camera,
+        has_evo=args.check_with_evo,
+    )
 
 
 def _protocol(args: argparse.Namespace):
@@ -207,67 +217,6 @@ def _camera(args: argparse.Namespace) -> "StereoCamera | None":
     return load_parameters(StereoCamera, asked, where="stereo camera")
 
 
-def _inputs(args: argparse.Namespace, choices) -> "TrajectoryInputs":
-    """Read the files, and cut them to what is to be judged."""
-    from aerotwin_trajectory_evaluation.inputs import read_inputs
-    from aerotwin_trajectory_evaluation.window import TimeWindow
-
-    if args.common_stamps and len(args.estimates) < 2:
-        raise UserError("--common-stamps: expected two estimates or more, found one")
-    window = TimeWindow(start_ns=args.t_start, end_ns=args.t_end, is_absolute=args.t_absolute)
-    inputs = read_inputs(
-        args.reference,
-        args.estimates,
-        labels=args.labels,
-        file_format=args.format,
-        times=args.times,
-        duplicates=choices.duplicates,
-    ).within(window, choices)
-    return inputs.at_common_stamps(choices) if args.common_stamps else inputs
-
-
-def _judge(inputs: "TrajectoryInputs", name: str, protocol) -> "TrajectoryEvaluation":
-    from aerotwin_trajectory_evaluation.evaluation import evaluate_trajectory
-
-    estimate = inputs.estimates[name]
-    try:
-        return evaluate_trajectory(
-            inputs.reference.trajectory,
-            estimate.trajectory,
-            protocol=protocol,
-            covariances=estimate.covariances,
-            coverage=inputs.coverage,
-        )
-    except UserError as error:
-        raise UserError(f"{name}: {error}") from error
-
-
-def _metrics(evaluations: "dict[str, TrajectoryEvaluation]", camera: "StereoCamera | None") -> dict:
-    """Return the numbers of the one estimate, or those of each under its name."""
-    from aerotwin_trajectory_evaluation.bound import stereo_bound
-
-    each = {name: evaluation.metrics() for name, evaluation in evaluations.items()}
-    if camera is not None:
-        bound = stereo_bound(camera).plain()
-        each = {name: metrics | {"bound": bound} for name, metrics in each.items()}
-    return next(iter(each.values())) if len(each) == 1 else {"estimates": each}
-
-
-def _check_with_evo(
-    evaluations: "dict[str, TrajectoryEvaluation]", metrics: dict, notes: list[str]
-) -> bool:
-    """Add what evo says to the numbers and the notes; return whether it says the same."""
-    from aerotwin_trajectory_evaluation.evo_check import check_with_evo
-
-    checks = {name: check_with_evo(evaluation) for name, evaluation in evaluations.items()}
-    for name, check in checks.items():
-        one = metrics if len(checks) == 1 else metrics["estimates"][name]
-        one["evo"] = check.plain()
-        says = "says the same" if check.agrees else "DIFFERS"
-        notes.append(f"{name}: evo {check.version} {says} (to {check.largest:.1e})")
-    return all(check.agrees for check in checks.values())
-
-
 def _sources(args: argparse.Namespace) -> dict[str, object]:
     window = {"t_start_s": args.t_start, "t_end_s": args.t_end}
     return {
@@ -281,17 +230,12 @@ def _sources(args: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def _print(
-    evaluations: "dict[str, TrajectoryEvaluation]",
-    camera: "StereoCamera | None",
-    notes: list[str],
-    own_coverage: Mapping[str, float],
-) -> None:
-    if len(evaluations) > 1:
-        _print_side_by_side(evaluations, camera, own_coverage)
+def _print(judged: "JudgedTrajectories") -> None:
+    if len(judged.evaluations) > 1:
+        _print_side_by_side(judged)
     else:
-        _print_scores(next(iter(evaluations.values())), camera)
-    for note in notes:
+        _print_scores(next(iter(judged.evaluations.values())), judged.camera)
+    for note in judged.notes:
         print(f"note: {note}")
 
 
@@ -314,15 +258,11 @@ def _print_verdict(evaluation: "TrajectoryEvaluation", name: str = "") -> None:
         print(f"note: {evaluation.calibration.reason}")
 
 
-def _print_side_by_side(
-    evaluations: "dict[str, TrajectoryEvaluation]",
-    camera: "StereoCamera | None",
-    own_coverage: Mapping[str, float],
-) -> None:
+def _print_side_by_side(judged: "JudgedTrajectories") -> None:
     from aerotwin_report.plain_tables import table_text
     from aerotwin_trajectory_evaluation.comparison import comparison_verdict, score_table
 
-    print(table_text(score_table(evaluations, camera, own_coverage)))
-    for name, evaluation in evaluations.items():
+    print(table_text(score_table(judged.evaluations, judged.camera, judged.own_coverage)))
+    for name, evaluation in judged.evaluations.items():
         _print_verdict(evaluation, name)
-    print(f"\n{comparison_verdict(evaluations)}")
+    print(f"\n{comparison_verdict(judged.evaluations)}")

@@ -9,11 +9,49 @@ from pathlib import Path
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.protocol import Protocol
 from aerotwin_trajectory_evaluation.association import coverage_of_time
+from aerotwin_trajectory_evaluation.bound import StereoCamera
 from aerotwin_trajectory_evaluation.common_stamps import common_poses
 from aerotwin_trajectory_evaluation.files import TrajectoryFile, load_trajectory
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
 from aerotwin_trajectory_evaluation.window import TimeWindow
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrajectoryRequest:
+    """Which trajectories are scored, and how.
+
+    Attributes
+    ----------
+    reference : str
+        A file, a bag or BAG:TOPIC.
+    estimates : tuple of str
+        The same, or NAME=FILE.
+    labels : tuple of str or None
+        A name for each estimate.
+    file_format, times : str, str or None
+        As `load_trajectory` takes them.
+    protocol : Protocol
+    window : TimeWindow
+    has_common_stamps : bool
+        Whether estimates are scored only at the stamps that all of them have.
+    camera : StereoCamera or None
+        Whose noise bounds what can be reached.
+    has_evo : bool
+        Whether evo scores the same pairs.
+    """
+
+    reference: str
+    estimates: tuple[str, ...]
+    labels: tuple[str, ...] | None = None
+    file_format: str = "auto"
+    times: str | None = None
+    protocol: Protocol[TrajectoryProtocol]
+    window: TimeWindow
+    has_common_stamps: bool = False
+    camera: StereoCamera | None = None
+    has_evo: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,48 +117,33 @@ class TrajectoryInputs:
         )
 
 
-def read_inputs(
-    reference: str,
-    estimates: Sequence[str],
-    *,
-    labels: Sequence[str] | None,
-    file_format: str,
-    times: str | None,
-    duplicates: str,
-) -> TrajectoryInputs:
-    """Read a reference and its estimates.
-
-    Parameters
-    ----------
-    reference : str
-        A file, a bag or BAG:TOPIC.
-    estimates : sequence of str
-        The same, or NAME=FILE.
-    labels : sequence of str, optional
-        A name for each estimate.
-    file_format, times, duplicates
-        As `load_trajectory` takes them.
+def read_inputs(request: TrajectoryRequest) -> TrajectoryInputs:
+    """Read a reference and its estimates, cut to what is to be judged.
 
     Raises
     ------
     UserError
-        If a file is missing or damaged, or names are too few or not different.
+        If a file is missing or damaged, names are too few or not different, or nothing is left.
     """
+    choices = request.protocol.choices
 
     def read(spec: str) -> TrajectoryFile:
         path, _, topic = spec.partition(":")
         if Path(spec).exists():
             path, topic = spec, ""
         return load_trajectory(
-            path, file_format=file_format, times=times, topic=topic or None, duplicates=duplicates
-        )
+            path, file_format=request.file_format, times=request.times, topic=topic or None,
+            duplicates=choices.duplicates,
+        )  # fmt: skip
 
-    truth = read(reference)
-    named = name_estimates(estimates, labels)
+    truth = read(request.reference)
+    named = name_estimates(request.estimates, request.labels)
     found = {name: read(spec) for name, spec in named.items()}
     _refuse_mixed(truth, found)
     notes = [*truth.notes, *(note for file in found.values() for note in file.notes)]
-    return TrajectoryInputs(reference=truth, estimates=found, notes=tuple(notes), own_coverage={})
+    whole = TrajectoryInputs(reference=truth, estimates=found, notes=tuple(notes), own_coverage={})
+    part = whole.within(request.window, choices)
+    return part.at_common_stamps(choices) if request.has_common_stamps else part
 
 
 def _refuse_mixed(reference: TrajectoryFile, estimates: Mapping[str, TrajectoryFile]) -> None:

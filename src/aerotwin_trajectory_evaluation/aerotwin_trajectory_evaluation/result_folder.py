@@ -3,25 +3,21 @@
 """What `aerotwin evaluate trajectory -o DIR` leaves: a report, its numbers, the aligned paths."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.section import Section
-from aerotwin_trajectory_evaluation.bound import StereoCamera
-from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.files import write_tum
+from aerotwin_trajectory_evaluation.judged_trajectories import JudgedTrajectories
 
 
 def write_result(
     folder: Path | None,
-    evaluations: Mapping[str, TrajectoryEvaluation],
+    judged: JudgedTrajectories,
     *,
-    camera: StereoCamera | None,
-    notes: Sequence[str],
     sources: Mapping[str, object],
-    own_coverage: Mapping[str, float] | None = None,
     figures: Path | None = None,
 ) -> None:
     """Write report.html, metrics.json and one `NAME_aligned.txt` (TUM) for each estimate.
@@ -30,8 +26,7 @@ def write_result(
     ----------
     folder : Path, optional
         Nothing but the figures is written without.
-    evaluations, camera, notes, own_coverage
-        What the sections show.
+    judged : JudgedTrajectories
     sources : mapping
         What was read and how: the report's configuration.
     figures : Path, optional
@@ -47,11 +42,12 @@ def write_result(
     for made in (folder, figures):
         _make(made)
     with keeping_figures(figures):
-        sections = _sections(evaluations, camera, tuple(notes), own_coverage or {})
+        sections = _sections(judged)
     if folder is None:
         return
     from aerotwin_report import write_report
 
+    evaluations = judged.evaluations
     for evaluation, key in zip(evaluations.values(), _keys(list(evaluations)), strict=True):
         write_tum(folder / f"{key}_aligned.txt", evaluation.aligned)
     protocol = next(iter(evaluations.values())).protocol
@@ -74,18 +70,14 @@ def _make(folder: Path | None) -> None:
         ) from error
 
 
-def _sections(
-    evaluations: Mapping[str, TrajectoryEvaluation],
-    camera: StereoCamera | None,
-    notes: tuple[str, ...],
-    own_coverage: Mapping[str, float],
-) -> list[Section]:
+def _sections(judged: JudgedTrajectories) -> list[Section]:
     from aerotwin_trajectory_evaluation.comparison import comparison_section
     from aerotwin_trajectory_evaluation.sections import KIND, section
 
+    evaluations, camera, notes = judged.evaluations, judged.camera, judged.notes
     if len(evaluations) == 1:
         return [section(next(iter(evaluations.values())), camera=camera, notes=notes)]
-    sections = [comparison_section(evaluations, camera, own_coverage)]
+    sections = [comparison_section(evaluations, camera, judged.own_coverage)]
     for (name, evaluation), key in zip(evaluations.items(), _keys(list(evaluations)), strict=True):
         chapter = section(evaluation, title=name, name=key, camera=camera, notes=notes)
         sections.append(_named(replace(chapter, kind=KIND)))
