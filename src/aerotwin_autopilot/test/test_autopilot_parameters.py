@@ -2,24 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The parameters: file, tables, settings."""
 
-from pathlib import Path
-
 import pytest
 
 from aerotwin_autopilot import parameters as p
 from aerotwin_autopilot.parameters import load_autopilot_parameters
 from aerotwin_autopilot.settings import PX4_NAMES, Settings
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_multirotor_dynamics import load_airframe
-
-README = Path(__file__).parents[1] / "README.md"
-TABLES = (p.AirframeParameters, p.EstimatorParameters, p.ControlParameters, p.TunableParameters)
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_the_readme_shows_the_parameters_as_they_are(table):
-    assert parameter_table_markdown(table).strip() in README.read_text(encoding="utf-8")
 
 
 def test_the_packaged_iris_is_the_iris_that_flies():

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parameters: one frozen dataclass per model is the only source of names, defaults and ranges.
 
-YAML files, ROS parameters, commands and the tables in the READMEs are all read from it. Loading is
+YAML files, ROS parameters, commands and the reference pages are all read from it. Loading is
 strict: an unknown key, a wrong type or a value out of range is a `ParameterError`.
 """
 
@@ -165,26 +165,6 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory()
     return field.default
-
-
-def parameter_table_markdown(cls: type) -> str:
-    """Return the reference table of a parameters dataclass as Markdown; nested ones are a row."""
-    rows = ["| parameter | default | unit | range | meaning |", "|---|---|---|---|---|"]
-    for field in dataclasses.fields(cls):
-        meta = field.metadata
-        default = "required" if field.default is dataclasses.MISSING else f"`{field.default}`"
-        cells = [f"`{field.name}`", default, meta.get("unit", ""), _range(meta)]
-        rows.append("| " + " | ".join([*cells, meta.get("text", "")]) + " |")
-    return "\n".join(rows)
-
-
-def _range(meta: Mapping[str, Any]) -> str:
-    if meta.get("choices"):
-        return ", ".join(f"`{choice}`" for choice in meta["choices"])
-    low, high = meta.get("minimum"), meta.get("maximum")
-    if low is None and high is None:
-        return ""
-    return f"{'' if low is None else low} … {'' if high is None else high}".strip()
 
 
 def _convert(value: Any, hint: Any, place: str) -> Any:

@@ -10,7 +10,6 @@ from aerotwin_core.parameters import (
     load_parameters,
     load_parameters_file,
     parameter,
-    parameter_table_markdown,
     read_yaml,
     to_mapping,
 )
@@ -75,13 +74,6 @@ def test_a_file_that_is_not_yaml_is_named(tmp_path):
     path.write_text("a: [1,")
     with pytest.raises(ParameterError, match=r"bad.yaml: not valid YAML"):
         load_parameters_file(Outer, path)
-
-
-def test_the_table_holds_every_parameter():
-    table = parameter_table_markdown(Outer)
-    assert "| `rate_hz` | required | Hz | 1.0 … 10.0 | rate |" in table
-    assert "| `kind` | `a` |  | `a`, `b` | kind |" in table
-    assert "| `inner` |" in table
 
 
 def test_nested_parameters_have_names_with_dots_and_the_defaults_of_their_owner():

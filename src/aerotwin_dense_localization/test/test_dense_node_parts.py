@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the nodes are made of: odometry at the stamps of images, results as messages."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from painted_wall import CAMERA, Wall, pose
@@ -15,18 +13,12 @@ pytest.importorskip("rclpy")
 from geometry_msgs.msg import Quaternion  # noqa: E402
 from nav_msgs.msg import Odometry  # noqa: E402
 
-from aerotwin_core.parameters import flat_parameters, parameter_table_markdown  # noqa: E402
 from aerotwin_core.rigid_motion import exponential  # noqa: E402
 from aerotwin_core.ros.conversions import pose_message  # noqa: E402
 from aerotwin_dense_localization.localization import (  # noqa: E402
     ImageLocalization,
-    LocalizationParameters,
     Status,
     body_covariance,
-)
-from aerotwin_dense_localization.ros.node_parameters import (  # noqa: E402
-    LocalizerNodeParameters,
-    MapperNodeParameters,
 )
 from aerotwin_dense_localization.ros.odometry_input import pose_of  # noqa: E402
 from aerotwin_dense_localization.ros.outputs import (  # noqa: E402
@@ -149,18 +141,3 @@ def test_the_preview_of_a_keyframe_lies_on_the_wall_in_its_grey_values():
     assert len(points) == 18 * CAMERA.width // 8  # rows 100, 108 ... 236 have depth
     np.testing.assert_allclose(wall.off(points), 0.0, atol=1e-5)
     np.testing.assert_allclose(grey, wall.paint(points[:, 0], points[:, 1]), atol=1.0)
-
-
-@pytest.mark.parametrize(
-    ("cls", "told_elsewhere"),
-    [(MapperNodeParameters, ()), (LocalizerNodeParameters, (LocalizationParameters,))],
-)
-def test_the_readme_has_the_parameters_of_a_node(cls, told_elsewhere):
-    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-    elsewhere = {name for other in told_elsewhere for name, _, _ in flat_parameters(other)}
-    own = {name for name, _, _ in flat_parameters(cls)} - elsewhere
-    rows = [
-        row for row in parameter_table_markdown(cls).splitlines()[2:] if row.split("`")[1] in own
-    ]
-    assert len(rows) > 5
-    assert [row for row in rows if row not in text] == []

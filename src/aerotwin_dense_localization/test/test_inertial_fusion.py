@@ -3,7 +3,6 @@
 """Poses fused with an IMU, against closed forms, numerical derivatives and simulated motion."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from scipy.spatial.transform import Rotation
 from scipy.stats import chi2
 
 from aerotwin_core.frames import invert_transform
-from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_dense_localization.localization import InertialFilter, InertialParameters
 from aerotwin_dense_localization.localization.strapdown import (
     ACCEL,
@@ -373,8 +371,3 @@ def test_a_reading_that_cannot_be_is_refused(exact, wrong):
     with pytest.raises(ValueError, match="must be finite, at most 200 rad/s and 2000 m/s"):
         inertial.add(S, [0.0, wrong, 0.0], [0.0, 0.0, G])
     assert inertial.advance(round(0.2 * S)) is not None
-
-
-def test_the_readme_has_the_parameters_of_the_fusion():
-    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
-    assert parameter_table_markdown(InertialParameters) in text

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from aerotwin_core.parameters import load_parameters, parameter_table_markdown, read_yaml
+from aerotwin_core.parameters import load_parameters, read_yaml
 from aerotwin_generated_worlds import GENERATORS
 from aerotwin_generated_worlds.campus import campus_road
 from aerotwin_generated_worlds.roads import FreeGround, level_pads, loop_road
@@ -41,12 +41,6 @@ def test_one_seed_gives_the_same_bytes_on_any_number_of_threads():
     other = dataclasses.replace(choice, seed=1005)
     assert digest(build(choice, n_threads=1)) == digest(build(choice, n_threads=3))
     assert digest(build(other, n_threads=2)) != digest(build(choice, n_threads=2))
-
-
-def test_the_readme_lists_the_parameters_of_every_generator():
-    readme = (ROOT / "src" / "aerotwin_worlds" / "README.md").read_text(encoding="utf-8")
-    for parameters_class, _ in GENERATORS.values():
-        assert parameter_table_markdown(parameters_class) in readme
 
 
 def test_every_generator_has_a_world_a_picture_and_a_mission():

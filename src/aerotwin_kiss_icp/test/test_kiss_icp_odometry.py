@@ -116,13 +116,3 @@ def test_stamps_grow(drive):
 def test_ranges_must_leave_something():
     with pytest.raises(UserError, match="min_range_m must be below max_range_m"):
         KissIcpOdometry(KissIcpParameters(min_range_m=50.0, max_range_m=20.0))
-
-
-def test_the_readme_holds_the_table_of_the_parameters():
-    from pathlib import Path
-
-    from aerotwin_core.parameters import parameter_table_markdown
-    from aerotwin_kiss_icp.ros.node_parameters import KissIcpNodeParameters
-
-    readme = Path(__file__).resolve().parent.parent / "README.md"
-    assert parameter_table_markdown(KissIcpNodeParameters) in readme.read_text(encoding="utf-8")

@@ -1,8 +1,7 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The dynamics as a node: conversions, its place in the lockstep, its topics, its README."""
+"""The dynamics as a node: conversions, its place in the lockstep, its topics."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from aerotwin_core import messages
 from aerotwin_core.errors import ParameterError
 from aerotwin_core.frames import quaternion_from_yaw
-from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_core.seeds import seed_sequence
 from aerotwin_multirotor_dynamics import Multirotor, RotorVibration, layout, load_airframe
 from aerotwin_multirotor_dynamics.ros.conversions import (
@@ -23,7 +21,6 @@ from aerotwin_multirotor_dynamics.ros.conversions import (
 from aerotwin_multirotor_dynamics.ros.paced_vehicle import FELT_PLACES, PacedVehicle
 from aerotwin_multirotor_dynamics.ros.parameters import DynamicsParameters
 
-README = Path(__file__).parent.parent / "README.md"
 STEP_NS = 4_000_000
 ROUNDING = 1e-12
 TABLE = 5e-4  # four digits of the table, and the few metres of the climb
@@ -214,7 +211,3 @@ def test_the_node_answers_each_command_with_the_truth_one_step_later():
             each.destroy_node()
     finally:
         rclpy.try_shutdown()
-
-
-def test_the_readme_holds_the_parameters_of_the_node():
-    assert parameter_table_markdown(DynamicsParameters) in README.read_text(encoding="utf-8")

@@ -1,13 +1,12 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The bridge as a node: conversions, a step with a stand-in autopilot, its ends, its README."""
+"""The bridge as a node: conversions, a step with a stand-in autopilot, its ends."""
 
 import contextlib
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,7 +14,6 @@ import pytest
 
 from aerotwin_core import messages
 from aerotwin_core.errors import ParameterError, UserError
-from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_px4_bridge.messages import (
     HIL_GPS,
     HIL_SENSOR,
@@ -31,7 +29,6 @@ from aerotwin_px4_bridge.ros import conversions as convert
 from aerotwin_px4_bridge.ros.flight import BridgeFlight
 from aerotwin_px4_bridge.ros.parameters import BridgeParameters
 
-README = Path(__file__).parent.parent / "README.md"
 INSTANCE = 171
 STEP_NS = 4_000_000
 FLOAT32 = 1e-6
@@ -213,7 +210,3 @@ def test_an_autopilot_that_never_comes_is_one_line():
             bridge.start(lambda: None)
     finally:
         bridge.close()
-
-
-def test_the_readme_holds_the_parameters_of_the_node():
-    assert parameter_table_markdown(BridgeParameters) in README.read_text(encoding="utf-8")

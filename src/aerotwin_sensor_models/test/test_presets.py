@@ -1,30 +1,15 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Seeds, presets, and the README that describes them."""
+"""Seeds, presets, and the page that describes them."""
 
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from aerotwin_core.errors import ParameterError
-from aerotwin_core.parameters import parameter_table_markdown, to_mapping
+from aerotwin_core.parameters import to_mapping
 from aerotwin_sensor_models import (
-    AirspeedParameters,
-    BarometerParameters,
-    CameraNoiseParameters,
-    CameraParameters,
-    DepthNoiseParameters,
-    ExposureParameters,
-    ExternalVisionParameters,
-    GnssParameters,
-    ImuParameters,
-    LidarParameters,
-    MagnetometerParameters,
-    RadarParameters,
-    TriadParameters,
-    VignettingParameters,
     load_preset,
     preset_names,
     preset_source,
@@ -32,7 +17,7 @@ from aerotwin_sensor_models import (
 )
 from aerotwin_sensor_models.presets import PARAMETERS_OF
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "sensor_models.md"
 SENSORS = list(PARAMETERS_OF)
 PRESETS = [(sensor, name) for sensor in SENSORS for name in preset_names(sensor)]
 
@@ -69,45 +54,9 @@ def test_unknown_presets_and_sensors_are_refused_with_the_names_there_are():
         load_preset("sonar", "ideal")
 
 
-@pytest.mark.parametrize(
-    "cls",
-    [
-        ImuParameters,
-        TriadParameters,
-        BarometerParameters,
-        MagnetometerParameters,
-        GnssParameters,
-        ExternalVisionParameters,
-        AirspeedParameters,
-        CameraNoiseParameters,
-        LidarParameters,
-        RadarParameters,
-        CameraParameters,
-        DepthNoiseParameters,
-        ExposureParameters,
-        VignettingParameters,
-    ],
-)
-def test_the_readme_shows_the_parameters_as_they_are(cls):
-    assert parameter_table_markdown(cls) in README.read_text(encoding="utf-8")
-
-
-def test_the_readme_names_every_preset():
-    text = README.read_text(encoding="utf-8")
+def test_the_reference_names_every_preset():
+    text = PAGE.read_text(encoding="utf-8")
     assert all(f"`{name}`" in text for _, name in PRESETS)
-
-
-def test_the_tests_that_the_readme_names_are_there():
-    """In the table of defects; a name may be cut by an ellipsis at either end."""
-    folders = (README.parent / "test", README.parents[1] / "aerotwin_core" / "test")
-    text = "".join(path.read_text("utf-8") for folder in folders for path in folder.glob("*.py"))
-    tests = re.findall(r"def (test_\w+)", text)
-    table = README.read_text("utf-8").partition("## Defects")[2].partition("\n## ")[0]
-    named = [name for name in re.findall(r"`([\w…]+)`", table) if "test_" in name or "…" in name]
-    assert len(named) >= 20
-    for name in named:
-        pattern = re.compile(name.replace("…", r"\w*"))
-        assert any(pattern.fullmatch(test) for test in tests), name
 
 
 def test_a_file_like_a_preset_is_loaded_by_its_path(tmp_path):

@@ -1,8 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The sensors as a node: truth from messages, due times, repeats, its README."""
-
-from pathlib import Path
+"""The sensors as a node: truth from messages, due times, repeats."""
 
 import numpy as np
 import pytest
@@ -10,14 +8,12 @@ from scipy.spatial.transform import Rotation, Slerp
 
 from aerotwin_core import messages
 from aerotwin_core.frames import rotation_from_quaternion
-from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_sensor_models import load_preset
 from aerotwin_sensor_models.ros.conversions import truth_from_messages
 from aerotwin_sensor_models.ros.parameters import SensorsParameters
 from aerotwin_sensor_models.ros.sensor_suite import SensorSuite
 from aerotwin_sensor_models.ros.truth import Truth, interpolate
 
-README = Path(__file__).parent.parent / "README.md"
 STEP_NS = 4_000_000
 ROUNDING = 1e-12
 VARIANCE_ERROR = 0.14  # 5 sigma of half the variance of 4000 differences: 5 sqrt(3 / 4000)
@@ -241,7 +237,3 @@ def test_the_node_waits_for_both_messages_of_an_instant():
             each.destroy_node()
     finally:
         rclpy.try_shutdown()
-
-
-def test_the_readme_holds_the_parameters_of_the_node():
-    assert parameter_table_markdown(SensorsParameters) in README.read_text(encoding="utf-8")

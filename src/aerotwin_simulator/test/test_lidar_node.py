@@ -14,11 +14,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_worlds import load_world
 
 ROOT = Path(__file__).resolve().parents[3]
-README = Path(__file__).resolve().parents[1] / "README.md"
 N_TURNS = 20
 LIMIT_S = 60.0
 WORLD = """
@@ -162,10 +160,3 @@ def test_a_streamed_world_follows_after_time_steps_back(tmp_path, monkeypatch):
     node.destroy_node()
     rclpy.try_shutdown()
     assert asked[1:] == [1.0, 2.0, 4.0]
-
-
-@pytest.mark.ros
-def test_the_readme_holds_the_table_of_the_node():
-    from aerotwin_simulator.ros.lidar_parameters import LidarNodeParameters
-
-    assert parameter_table_markdown(LidarNodeParameters) in README.read_text(encoding="utf-8")

@@ -5,7 +5,6 @@
 import argparse
 import dataclasses
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +12,9 @@ import yaml
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.geodesy import GeodeticPoint
-from aerotwin_core.parameters import ParameterError, parameter_table_markdown
+from aerotwin_core.parameters import ParameterError
 from aerotwin_meshes.gltf import write_glb
-from aerotwin_tiles import RegionDescription, TilesDescription, load_tiles, tiles_command
+from aerotwin_tiles import TilesDescription, load_tiles, tiles_command
 from aerotwin_tiles.fetch.folder import FolderSource
 from aerotwin_tiles.volumes import T_ecef_enu
 from aerotwin_tiles.workers import Workers
@@ -170,12 +169,6 @@ def test_a_world_above_its_memory_limit_is_not_written(site, square, tmp_path):
     assert not (tmp_path / "world").exists()
     with pytest.raises(UserError, match="takes more than memory_limit_mb = 1;"):
         load_tiles(TilesDescription(tileset="tileset.json", memory_limit_mb=1), site.folder, None)
-
-
-@pytest.mark.parametrize("cls", [TilesDescription, RegionDescription])
-def test_the_readme_has_the_parameters(cls):
-    readme = Path(__file__).parents[1] / "README.md"
-    assert parameter_table_markdown(cls) in readme.read_text(encoding="utf-8")
 
 
 def test_an_error_closes_the_source_before_it_waits_for_the_threads(terrain, monkeypatch):

@@ -9,7 +9,6 @@ import pytest
 
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.geodesy import GeodeticPoint, LocalTangentPlane
-from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation import (
     FlightRecording,
@@ -279,8 +278,3 @@ def test_the_chapter_says_what_it_compares():
     assert "deviation of a simulated from a recorded flight" in chapter.text
     assert chapter.headline[0].value == "0.10"
     assert all("<svg" in (figure.svg or "") for figure in chapter.figures)
-
-
-def test_the_readme_holds_the_table_of_every_option():
-    readme = Path(__file__).parent.parent / "README.md"
-    assert parameter_table_markdown(TrackOptions) in readme.read_text(encoding="utf-8")

@@ -6,7 +6,6 @@ import argparse
 import dataclasses
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.gate import EXIT_GATE
-from aerotwin_core.parameters import parameter_table_markdown
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation import (
     ALIASES,
@@ -29,7 +27,6 @@ from aerotwin_trajectory_evaluation.evo_check import check_with_evo, evo_ape, ev
 from aerotwin_trajectory_evaluation.metrics import relative_errors_by_path
 
 NOISE_M = 0.02
-README = Path(__file__).resolve().parents[1] / "README.md"
 
 
 def flight(noise_m=0.0, seed=1000, n=600):
@@ -305,10 +302,3 @@ def test_degenerate_paths_are_explained_and_scored(tmp_path, capsys, kind, align
     if is_open and align != "yaw":
         assert arguments in numbers["alignment"]["reason"]
         assert arguments in capsys.readouterr().out
-
-
-def test_the_readme_lists_every_choice_and_every_short_name():
-    text = README.read_text(encoding="utf-8")
-    assert parameter_table_markdown(TrajectoryProtocol) in text
-    for short, name in ALIASES.items():
-        assert f"| `{short}` | `{name}` |" in text

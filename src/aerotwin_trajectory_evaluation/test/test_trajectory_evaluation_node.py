@@ -144,16 +144,3 @@ def test_a_condition_that_is_none_is_refused_before_the_flight():
     ]
     with pytest.raises(ParameterError, match="fail_if: expected NAME > NUMBER"):
         parse_conditions("the error is too large")
-
-
-def test_the_readme_has_the_table_of_the_parameters():
-    from pathlib import Path
-
-    from aerotwin_core.parameters import parameter_table_markdown
-    from aerotwin_trajectory_evaluation.ros.trajectory_evaluation_node import (
-        TrajectoryEvaluationParameters,
-    )
-
-    readme = Path(__file__).parents[1] / "README.md"
-    table = parameter_table_markdown(TrajectoryEvaluationParameters)
-    assert table in readme.read_text(encoding="utf-8")

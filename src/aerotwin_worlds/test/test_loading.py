@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_core.parameters import parameter_table_markdown
-from aerotwin_generated_worlds.cliff import CliffParameters
 from aerotwin_tiles.fetch import open_source
 from aerotwin_tiles.tree import TileTree
 from aerotwin_worlds import load_world, loading, world_record
@@ -39,11 +37,6 @@ def test_every_world_file_of_the_project_reads_strictly():
     assert files
     for file in files:
         assert loading.read_description(file).licence
-
-
-def test_the_readme_lists_the_parameters_of_the_cliff():
-    readme = Path(__file__).resolve().parents[1] / "README.md"
-    assert parameter_table_markdown(CliffParameters) in readme.read_text(encoding="utf-8")
 
 
 def test_a_generated_world_stands_on_its_start(small):

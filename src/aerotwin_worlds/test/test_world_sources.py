@@ -8,15 +8,10 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_core.parameters import load_parameters, parameter_table_markdown
+from aerotwin_core.parameters import load_parameters
 from aerotwin_meshes.gltf import write_glb
-from aerotwin_meshes.placement import PlacementDescription
-from aerotwin_tiles.fetch import HttpSettings
 from aerotwin_worlds import info_command, load_world, world_record
 from aerotwin_worlds.description import SOURCES, WorldDescription
-from aerotwin_worlds.height_map import HeightMapDescription
-from aerotwin_worlds.light import LightDescription
-from aerotwin_worlds.photogrammetry import PhotogrammetryDescription
 
 FLOAT32 = 1e-6
 TEXTS = "name: w\nattribution: Ann and Bob\nlicence: CC-BY 4.0\n"
@@ -50,21 +45,6 @@ def folder(tmp_path):
 def write(folder, text):
     (folder / "world.yaml").write_text(TEXTS + text)
     return folder
-
-
-@pytest.mark.parametrize(
-    "description",
-    [
-        PlacementDescription,
-        LightDescription,
-        HeightMapDescription,
-        PhotogrammetryDescription,
-        HttpSettings,
-    ],
-)
-def test_the_readme_lists_the_keys_of_every_source(description, request):
-    readme = request.path.parents[1] / "README.md"
-    assert parameter_table_markdown(description) in readme.read_text(encoding="utf-8")
 
 
 def test_a_mesh_file_makes_a_world(folder):
