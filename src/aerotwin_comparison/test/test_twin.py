@@ -206,7 +206,7 @@ def test_two_maps_of_one_place_are_registered_and_equivalent(alike):
     assert min(alike.overlap) > 0.99
 
 
-def test_a_worse_map_is_told_by_the_surface_where_voxels_see_nothing(surface):
+def test_a_worse_map_is_reported_by_the_surface_where_voxels_see_nothing(surface):
     twin = compare_twins(
         side(0, 0.02), side(1, 0.25), surface, map_protocol=QUICK_MAP, protocol=QUICK
     )

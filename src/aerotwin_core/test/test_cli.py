@@ -101,7 +101,9 @@ def test_a_verb_ends_as_the_scenario_ended_that_it_launched(verb, capsys, code, 
 
 
 @pytest.mark.parametrize(("cause", "is_ctrl_c"), [(KeyboardInterrupt, True), (ValueError, False)])
-def test_what_a_compiled_function_makes_of_ctrl_c_is_told_from_a_fault(verb, cause, is_ctrl_c):
+def test_what_a_compiled_function_makes_of_ctrl_c_is_distinguished_from_a_fault(
+    verb, cause, is_ctrl_c
+):
     def fail():
         raise SystemError("returned a result with an exception set") from cause()
 

@@ -17,7 +17,7 @@ def test_a_type_of_this_installation_is_found():
     assert message_class("nav_msgs/msg/Odometry") is Odometry
 
 
-def test_a_message_type_that_ros_does_not_know_is_told():
+def test_a_message_type_that_ros_does_not_know_is_reported():
     from aerotwin_core.ros.message_classes import message_class
 
     with pytest.raises(UserError, match=r"no_such_msgs/msg/Sonar: .* no_such_msgs"):

@@ -14,7 +14,7 @@ def test_a_place_where_no_folder_can_be_made_is_named(tmp_path):
         make_run_folder(tmp_path / "file", "demo")
 
 
-def test_a_library_that_is_missing_is_told_in_the_configuration_and_left_out_of_metrics(
+def test_a_library_that_is_missing_is_reported_in_the_configuration_and_left_out_of_metrics(
     monkeypatch,
 ):
     monkeypatch.setattr("aerotwin_core.run_folder._LIBRARIES", ("numpy", "no-such-library"))

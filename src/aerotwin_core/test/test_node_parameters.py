@@ -68,7 +68,7 @@ def test_nested_parameters_are_set_by_names_with_dots():
         (["name:=a", "nam:=b"], "unknown key 'nam'; did you mean 'name'"),
     ],
 )
-def test_what_names_no_parameter_or_is_out_of_range_is_told(tokens, message):
+def test_what_names_no_parameter_or_is_out_of_range_is_reported(tokens, message):
     with pytest.raises(ParameterError, match=message):
         declared(*tokens)
 

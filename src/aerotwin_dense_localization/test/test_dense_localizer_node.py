@@ -196,7 +196,7 @@ def sense(partner, begin_ns, end_ns):
         partner.send("imu/data_raw", imu_of(stamp_ns, [0.0, 0.0, 0.0], force))
 
 
-def test_with_an_imu_images_are_expected_where_it_leads_and_the_twist_is_told(start):
+def test_with_an_imu_images_are_expected_where_it_leads_and_the_twist_is_reported(start):
     partner = start(mounting=as_lists(T_BASE_OPTICAL), imu=True, n_candidates=1, map_sigma_m=0.0)
     partner.send_edge("base_link", "imu_link", T_BASE_IMU)
     partner.send("camera/camera_info", info_of(SCAN))
@@ -281,7 +281,7 @@ def test_an_initial_pose_says_where_it_begins_anew(start):
     assert [s.message for s in partner.statuses()][1:] == ["relocalized", "tracked"]
 
 
-def test_a_start_is_told_by_parameter_and_holds_when_time_goes_back(start):
+def test_a_start_is_reported_by_parameter_and_holds_when_time_goes_back(start):
     yaw_deg = 90.0
     T_map_base = np.eye(4)
     T_map_base[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]

@@ -169,7 +169,7 @@ def test_pairs_without_a_pose_are_skipped_and_few_wait(start):
     partner.spin(lambda: partner.values().get("n_pairs_skipped") == "9")
 
 
-def test_what_cannot_be_mapped_is_told(start, tmp_path):
+def test_what_cannot_be_mapped_is_reported(start, tmp_path):
     partner = start()
     answer = finish(partner)
     assert not answer.success

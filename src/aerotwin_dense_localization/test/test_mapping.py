@@ -69,7 +69,7 @@ def test_a_second_pass_does_not_double_the_wall():
     assert not any(report.n_finer for report in reports)
 
 
-def test_a_wrong_depth_is_told_from_a_thing_newly_seen():
+def test_a_wrong_depth_is_distinguished_from_a_thing_newly_seen():
     wall = Wall()
     frames = [wall.keyframe(pose([0, 0, 0], [0.02 * k, 0, 0]), sigma_m=0.005) for k in range(3)]
     patch = np.s_[80:140, 100:180]

@@ -180,7 +180,7 @@ def test_a_simulator_without_autopilot_and_nobody_at_all_are_told_apart(tmp_path
     assert not checks["link.heartbeat"]["ok"]
 
 
-def test_a_port_that_a_client_holds_is_told_with_its_holder(tmp_path):
+def test_a_port_that_a_client_holds_is_reported_with_its_holder(tmp_path):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
         client.bind(("127.0.0.1", 0))
         port = client.getsockname()[1]

@@ -40,7 +40,7 @@ def test_the_requirements_of_the_workspace_are_read():
         ({"numpy": ("<", "2")}, "2.0.0", WARN),
     ],
 )
-def test_another_version_is_told_and_a_missing_one_fails(pins, found, status):
+def test_another_version_is_reported_and_a_missing_one_fails(pins, found, status):
     check = installation.version_check(pins, lambda _: found)
     assert check.status == status
     assert status == OK or "numpy" in check.message
@@ -155,7 +155,7 @@ def test_a_domain_whose_ports_are_those_of_mavlink_fails(domain, status):
         assert (status == FAIL) == bool(of_domain & mavlink)
 
 
-def test_a_held_port_is_told_with_its_holder():
+def test_a_held_port_is_reported_with_its_holder():
     instance = 187
     assert ports.ports_check([], instance).status == OK  # a flight beside may hold 14550
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as endpoint:

@@ -107,7 +107,7 @@ def expand(text, tmp_path, environment, **arguments):
 
 
 @pytest.mark.parametrize(("text", "line", "message"), MISTAKES)
-def test_a_mistake_is_told_with_its_file_and_line(
+def test_a_mistake_is_reported_with_its_file_and_line(
     text, line, message, tmp_path, launch_environment
 ):
     with pytest.raises(LaunchError) as caught:
@@ -170,7 +170,7 @@ def test_the_arguments_of_a_file_are_described(tmp_path):
     assert "deep  [default: 'x'] (depends on a condition)" in text
 
 
-def test_a_folder_for_logs_that_cannot_be_made_is_told(tmp_path):
+def test_a_folder_for_logs_that_cannot_be_made_is_reported(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(LaunchError, match="set ROS_LOG_DIR"):
         make_log_folder({"ROS_LOG_DIR": str(tmp_path / "file" / "log")})
@@ -204,7 +204,7 @@ def test_options_may_stand_between_the_words(launch_words, launch_environment, t
     assert list((tmp_path / "records").iterdir()) == []
 
 
-def test_a_scenario_whose_package_is_not_installed_is_told_in_one_line(monkeypatch, tmp_path):
+def test_a_scenario_whose_package_is_not_installed_is_reported_in_one_line(monkeypatch, tmp_path):
     arguments = ("aerotwin_bringup", "evaluate_bag.launch.yaml", {"bag": "x"})
     monkeypatch.setenv("AMENT_PREFIX_PATH", str(tmp_path))
     with pytest.raises(LaunchError, match=r"'aerotwin_bringup' is not installed .* build it and"):

@@ -109,7 +109,7 @@ def test_an_autopilot_that_stops_answering_ends_the_flight(kind, connect, make_v
     assert time.monotonic() - start < STOP_S + GRACE_S
 
 
-def test_a_program_that_never_connects_is_told_with_the_port(tmp_path):
+def test_a_program_that_never_connects_is_reported_with_the_port(tmp_path):
     command = [sys.executable, "-c", "import time; time.sleep(60)"]
     with AutopilotProcess(command, log_path=tmp_path / "log") as process, HilLink(0) as link:
         start = time.monotonic()
@@ -118,7 +118,7 @@ def test_a_program_that_never_connects_is_told_with_the_port(tmp_path):
         assert time.monotonic() - start < 0.5 + GRACE_S
 
 
-def test_a_program_that_ends_before_it_connects_is_told_at_once(tmp_path):
+def test_a_program_that_ends_before_it_connects_is_reported_at_once(tmp_path):
     command = [sys.executable, "-c", "raise SystemExit('no airframe')"]
     with (
         AutopilotProcess(command, log_path=tmp_path / "log", name="PX4 0") as process,

@@ -124,7 +124,7 @@ def test_heartbeats_go_out_until_somebody_answers(plug_in, monkeypatch):
     assert [frame.sequence for frame in controller.heard] == [0, 1, 2, 3]
 
 
-def test_a_silent_line_is_told_with_what_came_instead(plug_in):
+def test_a_silent_line_is_reported_with_what_came_instead(plug_in):
     controller = plug_in(lambda frame: b"NuttShell> ")
     waits: list[float] = []
     with (
@@ -173,7 +173,7 @@ def test_a_flight_controller_with_its_own_clock_that_falls_silent_is_lost(plug_i
                 link.exchange(4000, sensor)
 
 
-def test_a_cable_that_is_pulled_is_told_from_silence(plug_in):
+def test_a_cable_that_is_pulled_is_distinguished_from_silence(plug_in):
     controller = plug_in(in_lockstep)
     with HilLink(f"serial:{controller.device}", timeouts=QUICK, free_run=False) as link:
         link.accept(10.0)
@@ -192,7 +192,7 @@ def test_a_cable_that_is_pulled_is_told_from_silence(plug_in):
         (PeerStuck(), "takes no bytes"),
     ],
 )
-def test_a_line_that_fails_while_it_is_greeted_is_told(plug_in, monkeypatch, error, tokens):
+def test_a_line_that_fails_while_it_is_greeted_is_reported(plug_in, monkeypatch, error, tokens):
     def fail(*_: object) -> None:
         raise error
 
@@ -226,12 +226,12 @@ def test_a_line_that_takes_no_more_bytes_is_given_up(plug_in, monkeypatch):
         ("serial:/dev/ttyACM0:123456", "baud rate 123456 is not known"),
     ],
 )
-def test_an_endpoint_that_is_none_is_told(endpoint, tokens):
+def test_an_endpoint_that_is_none_is_reported(endpoint, tokens):
     with pytest.raises(UserError, match=tokens):
         HilLink(endpoint)
 
 
-def test_a_device_that_is_not_there_or_no_serial_port_is_told():
+def test_a_device_that_is_not_there_or_no_serial_port_is_reported():
     with HilLink("serial:/dev/ttyNONE") as link, pytest.raises(UserError, match="plugged in"):
         link.accept(1.0)
     with HilLink("serial:/dev/null") as link, pytest.raises(UserError, match="no serial port"):

@@ -165,7 +165,7 @@ def test_an_autopilot_that_falls_silent_is_lost_within_its_limit(connect):
     assert link.n_missed == QUICK.consecutive_misses
 
 
-def test_a_closed_link_is_told_from_a_silent_one(connect):
+def test_a_closed_link_is_distinguished_from_a_silent_one(connect):
     link = connect(lambda n, t: answer(n, t) if n < 5 else None)
     with pytest.raises(AutopilotLost, match=r"closed the HIL link at t = 0\.020 s"):
         _steps(link, 1, 9)
@@ -214,7 +214,7 @@ def test_another_system_on_the_link_is_ignored(connect):
     assert link.counters.n_foreign == 18
 
 
-def test_nobody_connecting_is_told_with_the_port_and_shows_progress():
+def test_nobody_connecting_is_reported_with_the_port_and_shows_progress():
     waits: list[float] = []
     with HilLink(0) as link, pytest.raises(AutopilotLost, match=rf"TCP port {link.port} within"):
         link.accept(0.35, waits.append)

@@ -299,7 +299,7 @@ def test_no_autopilot_is_a_failure_in_words_not_an_endless_wait(pair):
     assert "no HEARTBEAT on the onboard link within 90 s of simulated time" in client.failure
 
 
-def test_one_that_cannot_arm_is_told_with_its_own_reason(pair):
+def test_one_that_cannot_arm_is_reported_with_its_own_reason(pair):
     autopilot, client = pair
     autopilot.is_ready = False
     autopilot.say(mavlink.MAVLink_statustext_message(3, b"Preflight Fail: no GPS"))
@@ -317,7 +317,7 @@ def test_a_refused_command_is_sent_again_each_second_and_then_told(pair):
     assert 20 <= len(tries) <= 21
 
 
-def test_a_refusal_of_an_unknown_kind_is_told_by_its_number(pair):
+def test_a_refusal_of_an_unknown_kind_is_reported_by_its_number(pair):
     autopilot, client = pair
     autopilot.refuse.add(mavlink.MAV_CMD_COMPONENT_ARM_DISARM)
     autopilot.refusal = 77

@@ -112,7 +112,7 @@ def test_it_dies_when_its_parent_is_killed(tmp_path):
     _wait_for(lambda: not _is_alive(child))
 
 
-def test_an_early_end_is_told_with_the_last_lines_of_the_log(tmp_path):
+def test_an_early_end_is_reported_with_the_last_lines_of_the_log(tmp_path):
     process = _python("print('no airframe'); raise SystemExit(3)", tmp_path, name="PX4 0")
     process.start()
     _wait_for(lambda: not process.is_running)
@@ -128,7 +128,7 @@ def test_a_crash_is_named_by_its_signal(tmp_path):
     assert signal.SIGSEGV == 11
 
 
-def test_a_missing_program_is_told_before_anything_starts(tmp_path):
+def test_a_missing_program_is_reported_before_anything_starts(tmp_path):
     process = AutopilotProcess(["no_such_autopilot"], log_path=tmp_path / "log")
     with pytest.raises(UserError, match="no_such_autopilot not found"):
         process.start()
@@ -222,7 +222,7 @@ def test_more_rotors_than_px4_allocates_are_refused():
         rotor_parameters(rotors, 0.06)
 
 
-def test_a_folder_without_px4_is_told_with_what_was_looked_for(tmp_path):
+def test_a_folder_without_px4_is_reported_with_what_was_looked_for(tmp_path):
     with pytest.raises(
         UserError, match=r"looked for .*bin/px4, found nothing.*make px4_sitl_default"
     ):

@@ -61,13 +61,13 @@ def test_without_more_links_only_the_onboard_one_is_opened():
     assert _ports(mavlink_script(["offboard"]), 3) == {"14283": "14033", "14583": "14543"}
 
 
-def test_the_offboard_port_of_the_script_is_the_one_that_is_told():
+def test_the_offboard_port_of_the_script_is_the_one_that_is_reported():
     for instance in (0, 9, 10, 120):
         ports = _ports(mavlink_script(["offboard"]), instance)
         assert ports[str(14580 + instance)] == str(offboard_port(instance))
 
 
-def test_a_link_that_does_not_exist_is_told():
+def test_a_link_that_does_not_exist_is_reported():
     with pytest.raises(UserError, match="expected some of ground, offboard, gimbal, found tcp"):
         mavlink_script(["tcp"])
 
@@ -82,13 +82,13 @@ def test_parameters_are_set_by_name_and_value():
 
 
 @pytest.mark.parametrize("name", ["A B", "A;B", "", "$(x)", "A" * 17])
-def test_a_name_that_is_none_is_told(name):
+def test_a_name_that_is_none_is_reported(name):
     with pytest.raises(UserError, match="PX4 parameter"):
         parameter_script({name: 1.0})
 
 
 @pytest.mark.parametrize("value", [nan, inf])
-def test_a_value_that_is_no_number_is_told(value):
+def test_a_value_that_is_no_number_is_reported(value):
     with pytest.raises(UserError, match="MPC_XY_VEL_MAX: expected a number"):
         parameter_script({"MPC_XY_VEL_MAX": value})
 

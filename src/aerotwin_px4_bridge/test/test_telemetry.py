@@ -278,7 +278,7 @@ def test_an_autopilot_that_knows_only_where_it_is_relative_to_its_start_needs_a_
     assert not link.needs_fix
 
 
-def test_the_origin_of_map_is_told(autopilot):
+def test_the_origin_of_map_is_reported(autopilot):
     autopilot.link.send_global_origin()
     sent = autopilot.hear()
     assert sent.get_type() == "SET_GPS_GLOBAL_ORIGIN"
@@ -294,6 +294,6 @@ def test_external_vision_goes_out_as_odometry(autopilot):
     np.testing.assert_array_equal(parse_odometry(frame.payload).p_map, np.ones(3))
 
 
-def test_a_taken_port_is_told(autopilot):
+def test_a_taken_port_is_reported(autopilot):
     with pytest.raises(UserError, match=f"UDP port {autopilot.link.local_port}"):
         OnboardLink(PLANE, 0, local_port=autopilot.link.local_port)

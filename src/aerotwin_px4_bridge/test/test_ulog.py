@@ -42,7 +42,7 @@ def test_only_the_wanted_topics_are_read(shared_data):
     assert np.linalg.norm(q, axis=0) == pytest.approx(1.0, abs=1e-5)  # float32
 
 
-def test_what_is_no_ulog_is_told(tmp_path):
+def test_what_is_no_ulog_is_reported(tmp_path):
     path = tmp_path / "a.ulg"
     path.write_bytes(b"not a log")
     with pytest.raises(UserError, match=r"a\.ulg: expected a ULog file"):

@@ -139,7 +139,7 @@ def test_the_ground_rises_evenly_between_its_limits_and_nothing_else_does(plane)
     np.testing.assert_array_equal(done.points_map[len(plane) :], roof)
 
 
-def test_ground_is_told_from_what_stands_on_it(plane):
+def test_ground_is_distinguished_from_what_stands_on_it(plane):
     tree = np.random.default_rng(0).uniform([4, 4, 1], [6, 6, 5], (500, 3))
     slope = plane.copy()
     slope[:, 2] = 0.05 * slope[:, 0]

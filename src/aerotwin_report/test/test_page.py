@@ -224,7 +224,7 @@ def test_what_the_policy_forbids_does_not_run(open_page, tmp_path, full_page):
     text = full_page.read_text().replace(
         "</main>", "<script>window.ran = true</script><img src='http://127.0.0.1:9/x.png'></main>"
     )
-    (tmp_path / "spoilt.html").write_text(text)
-    tab = open_page(tmp_path / "spoilt.html").live()
+    (tmp_path / "corrupted.html").write_text(text)
+    tab = open_page(tmp_path / "corrupted.html").live()
     assert tab.js("window.ran === undefined")
     assert "Content Security Policy" in json.dumps(tab.errors())

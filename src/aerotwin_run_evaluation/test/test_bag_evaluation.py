@@ -211,7 +211,7 @@ def test_statics_are_latched_whatever_the_recording_says_of_them():
     assert not qos["/stereo/left/image_raw"].is_latched
 
 
-def test_messages_go_out_when_their_time_has_come_and_lag_is_told():
+def test_messages_go_out_when_their_time_has_come_and_lag_is_reported():
     now = [100.0]
     asked = []
 

@@ -62,7 +62,7 @@ def test_the_estimate_is_moved_into_map_and_compared_with_truth():
     assert error["max"] == pytest.approx(0.5, abs=PLANE_CURVATURE_M)
 
 
-def test_only_what_was_tested_is_told_with_its_share_of_refusals():
+def test_only_what_was_tested_is_reported_with_its_share_of_refusals():
     section = px4_log_section(log(), truth(), PLANE)
     (tests,) = section.metrics["innovation_tests"].items()
     largest = np.maximum(0.2, np.linspace(0.0, 1.5, N))

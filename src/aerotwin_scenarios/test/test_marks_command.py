@@ -33,7 +33,7 @@ def test_marks_are_found_where_the_reconstruction_shows_them(folders, tmp_path, 
     assert nearest.max() < 0.01  # way-points are written in centimetres
 
 
-def test_a_mark_that_is_not_found_is_told(folders, tmp_path, capsys):
+def test_a_mark_that_is_not_found_is_reported(folders, tmp_path, capsys):
     survey, built = folders
     with (survey / survey_marks.PAINTED).open("a") as file:
         file.write("5.0,5.0,0.0\n")

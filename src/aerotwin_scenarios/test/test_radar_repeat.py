@@ -106,7 +106,7 @@ def test_a_silent_radar_stops_the_robot_which_then_goes_on(graph, queries):
     assert max(step.blind_m for step in record.steps) <= study.repeat.max_blind_m + 0.1
 
 
-def test_what_the_radar_is_told_of_itself_is_what_it_is():
+def test_what_the_radar_is_reported_of_itself_is_what_it_is():
     sensor = sensor_of(STUDY)
     assert isinstance(sensor, RadarSensor)
     assert sensor.period_ns == 250_000_000

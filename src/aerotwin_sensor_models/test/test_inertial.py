@@ -147,7 +147,7 @@ def test_who_forgets_to_draw_reads_nothing_rather_than_old_noise():
     np.testing.assert_array_equal(arena[unit.start + unit.length :], before)
 
 
-def test_above_the_atmosphere_the_caller_is_told():
+def test_above_the_atmosphere_the_caller_is_reported():
     unit, arena = unit_of(sensors())
     arena[2] = 12000.0
     status = sample_inertial(arena, unit.start, layout.ALL)

@@ -72,12 +72,14 @@ def test_what_goes_wrong_in_a_class_ends_the_flight_with_a_reason(controllers, f
         ("python:own_controllers:NOT_A_CONTROLLER", "expected a class NOT_A_CONTROLLER"),
     ],
 )
-def test_a_class_that_is_not_there_is_told_before_anything_begins(controllers, controller, reason):
+def test_a_class_that_is_not_there_is_reported_before_anything_begins(
+    controllers, controller, reason
+):
     with pytest.raises(UserError, match=reason):
         check_before_flight(SimulatorParameters(controller=controller))
 
 
-def test_a_class_that_cannot_be_made_is_told(controllers, fly):
+def test_a_class_that_cannot_be_made_is_reported(controllers, fly):
     with pytest.raises(UserError, match="Broken cannot be made: KeyError: 'gain'"):
         fly(controller=f"python:{controllers}:Broken")
 
@@ -93,7 +95,7 @@ def test_options_that_are_no_mapping_are_told(controllers, tmp_path):
 
 
 @pytest.mark.parametrize("controller", ["autopilot", "python:", "python:module", "python:a:"])
-def test_a_controller_that_is_none_of_the_four_is_told(controller):
+def test_a_controller_that_is_none_of_the_four_is_reported(controller):
     with pytest.raises(ParameterError, match="controller: expected embedded, px4, serial:DEV"):
         SimulatorParameters(controller=controller)
 
@@ -171,7 +173,7 @@ def test_commands_that_are_no_rotor_speeds_are_counted_and_passed_over(
     assert backend.motors.kind == OFF
 
 
-def test_nobody_on_the_topic_is_told(flat_world, tmp_path):
+def test_nobody_on_the_topic_is_reported(flat_world, tmp_path):
     simulation = _topic_flight(
         flat_world, Commander(0.0), tmp_path, command_wait_s=0.1, autopilot_wait_s=0.1
     )

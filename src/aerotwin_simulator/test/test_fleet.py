@@ -63,7 +63,7 @@ def test_a_fleet_file_says_what_differs(tmp_path):
         ("vehicles: [{name: a, controller: autopilot}]", "a: controller: expected embedded"),
     ],
 )
-def test_a_wrong_fleet_file_is_told(tmp_path, text, message):
+def test_a_wrong_fleet_file_is_reported(tmp_path, text, message):
     with pytest.raises(ParameterError, match=message):
         plan_vehicles(SimulatorParameters(fleet=_fleet(tmp_path, text)))
 
@@ -74,7 +74,7 @@ def test_a_fleet_file_and_instances_exclude_each_other(tmp_path):
         plan_vehicles(SimulatorParameters(fleet=path, instances=2))
 
 
-def test_a_start_beside_the_world_is_told(tmp_path, flat_world):
+def test_a_start_beside_the_world_is_reported(tmp_path, flat_world):
     path = _fleet(tmp_path, "vehicles: [{name: a, start_east_m: 500.0}]")
     parameters = SimulatorParameters(fleet=path, camera=False, controller="ros2")
     with pytest.raises(ParameterError, match=r"a: its start \(500.0, 0.0\) m in map lies beside"):

@@ -61,7 +61,7 @@ def fly_node(tmp_path, flat_world, monkeypatch):
     rclpy.try_shutdown()
 
 
-def test_a_controller_that_fails_to_close_leaves_a_whole_bag_and_is_told(fly_node, tmp_path):
+def test_a_controller_that_fails_to_close_leaves_a_whole_bag_and_is_reported(fly_node, tmp_path):
     mission = tmp_path / "mission.yaml"
     mission.write_text("waypoints: []\n")
     _, result = fly_node(controller="python:closes_badly:ClosesBadly", mission=str(mission))

@@ -39,7 +39,7 @@ def test_a_flight_controller_goes_at_real_time_and_takes_commands_elsewhere(chan
         SimulatorParameters(controller="serial:/dev/ttyACM0:921600", **changes)
 
 
-def test_a_wrong_line_is_told_before_anything_begins():
+def test_a_wrong_line_is_reported_before_anything_begins():
     parameters = SimulatorParameters(controller="serial:/dev/ttyACM0:12345", speed=1.0)
     with pytest.raises(UserError, match="baud rate 12345 is not known"):
         check_before_flight(parameters)

@@ -104,14 +104,14 @@ def test_only_sensors_that_are_due_are_sampled():
     assert np.isnan(vehicle.readings[6:]).all()
 
 
-def test_a_state_that_is_not_finite_is_told():
+def test_a_state_that_is_not_finite_is_reported():
     vehicle = _vehicle(load_airframe("iris"))
     vehicle.inputs[layout.WIND] = np.nan
     with pytest.raises(FloatingPointError, match="not finite"):
         vehicle.step()
 
 
-def test_a_vehicle_above_the_atmosphere_is_told():
+def test_a_vehicle_above_the_atmosphere_is_reported():
     vehicle = _vehicle(load_airframe("iris"))
     vehicle.state[2] = 12_000.0
     with pytest.raises(ValueError, match="11 km"):

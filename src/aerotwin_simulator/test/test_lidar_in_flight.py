@@ -30,7 +30,7 @@ def turns_of(stamps, rate_hz=10.0, T_body_lidar=None):
 
 
 @pytest.mark.parametrize("step_ns", [4_000_000, 10_000_000, 7_000_000])
-def test_every_turn_is_told_once_with_the_motion_over_it(step_ns):
+def test_every_turn_is_reported_once_with_the_motion_over_it(step_ns):
     found = turns_of(range(0, 1_001_000_000, step_ns))
     assert [begin for begin, _, _ in found][:3] == [0, PERIOD_NS, 2 * PERIOD_NS]
     assert len(found) == 1_000_000_000 // PERIOD_NS - (step_ns == 7_000_000)
@@ -133,7 +133,7 @@ def test_a_reset_begins_a_new_turn(tmp_path, flat_world):
     assert begins == [0, 2 * PERIOD_NS, 3 * PERIOD_NS]
 
 
-def test_a_lidar_that_is_not_there_is_told_before_anything_begins():
+def test_a_lidar_that_is_not_there_is_reported_before_anything_begins():
     parameters = SimulatorParameters(controller="ros2", camera=False, lidar="spinning_1000")
     with pytest.raises(ParameterError, match="lidar has none named 'spinning_1000'; choose one of"):
         check_before_flight(parameters)

@@ -194,7 +194,7 @@ def test_a_sensor_of_one_s_own_is_sampled_and_recorded(fly):
     assert np.mean(pressures) == pytest.approx(0.5 * 1.17 * 81.0, rel=0.05)
 
 
-def test_an_extra_sensor_that_is_not_there_is_told_before_anything_begins():
+def test_an_extra_sensor_that_is_not_there_is_reported_before_anything_begins():
     parameters = SimulatorParameters(controller="ros2", extra_sensors=("no_such_module:Sonar",))
     with pytest.raises(UserError, match="no module 'no_such_module' found"):
         check_before_flight(parameters)

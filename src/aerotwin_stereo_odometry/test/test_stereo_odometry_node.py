@@ -214,7 +214,7 @@ def test_pictures_of_a_distorted_lens_are_rectified(driver, wall):
     np.testing.assert_allclose(last[:3, 3], expected[:3, 3], atol=RAW_ERROR_M)
 
 
-def test_a_camera_info_that_cannot_be_used_is_told_and_its_pairs_are_counted(driver, sequence):
+def test_a_camera_info_that_cannot_be_used_is_reported_and_its_pairs_are_counted(driver, sequence):
     wrong = {"distortion_model": "rational_polynomial", "d": [0.1] * 8}
     driver.send_info(**wrong)
     driver.send_static()

@@ -178,7 +178,7 @@ def test_a_writer_wants_things_in_order(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "remove"])
-def test_a_damaged_submap_is_told_and_its_neighbour_used(tmp_path, damage):
+def test_a_damaged_submap_is_reported_and_its_neighbour_used(tmp_path, damage):
     graph_of(straight(9)).save(tmp_path / "g")
     graph = RouteGraph.load(tmp_path / "g")
     path = tmp_path / "g" / "submaps" / "0000003.npz"

@@ -100,7 +100,7 @@ def test_clearance_is_the_room_beside_the_outline():
     assert found.is_passable.all()
 
 
-def test_what_stands_in_the_way_is_told_with_its_place():
+def test_what_stands_in_the_way_is_reported_with_its_place():
     found = passage_of(np.concatenate([FLAT, post(10.0, -0.3)]))
     clearance = next(one for one in found.obstructions if one.what == "clearance")
     assert clearance.worst == pytest.approx(0.3 - 0.7, abs=FINE_M)

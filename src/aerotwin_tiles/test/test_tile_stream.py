@@ -70,7 +70,7 @@ def test_near_tiles_are_fine_and_far_ones_coarse(site, start):
     assert len(sizes) > 1
 
 
-def test_a_mesh_that_stays_is_the_same_object_and_no_change_is_told(site, start):
+def test_a_mesh_that_stays_is_the_same_object_and_no_change_is_reported(site, start):
     grid(site)
     stream = start()
     stream.update(np.array([5.0, 5.0, 1.0]))
@@ -213,7 +213,7 @@ def test_a_stream_repeats_itself(shared_data, start):
     assert len(set(ways[0])) > 5
 
 
-def test_a_stream_is_told_where_no_sensor_can_be(site, start):
+def test_a_stream_is_reported_where_no_sensor_can_be(site, start):
     grid(site, depth=1)
     with pytest.raises(ValueError, match="p_map must be finite"):
         start().update(np.array([np.nan, 0, 0]))

@@ -99,7 +99,7 @@ def segments(
     path : (n,) array
         Travelled by the reference [m].
     step : int
-        A segment starts at every so manieth pose.
+        A segment starts at every n-th pose.
     end : {"beyond", "nearest"}
         The first pose farther than length_m (KITTI), or the nearest to it, less than a fifth of
         the length off (rpg).

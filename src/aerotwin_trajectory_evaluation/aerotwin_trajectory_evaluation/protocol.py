@@ -90,7 +90,7 @@ class TrajectoryProtocol:
         (), text="instead: their lengths as shares of the path", minimum=1e-6, maximum=1.0
     )
     segment_step: int = parameter(
-        1, text="a segment starts at every pose, or at every so manieth", minimum=1
+        1, text="a segment starts at every pose, or at every n-th", minimum=1
     )
     segment_end: str = parameter(
         "beyond",

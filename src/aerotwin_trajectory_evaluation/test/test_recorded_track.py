@@ -202,7 +202,7 @@ def test_a_recording_from_elsewhere_is_flown_from_the_start_and_says_so(recordin
     assert any(said in note and "placement auto" in note for note in track.notes)
 
 
-def test_what_is_cut_is_told_and_counts_in_the_coverage_of_the_recording():
+def test_what_is_cut_is_reported_and_counts_in_the_coverage_of_the_recording():
     recording = _recording()
     track = _track(recording, from_s=2.0, to_s=20.0)
     n, n_all = len(track.t), len(recording.t)

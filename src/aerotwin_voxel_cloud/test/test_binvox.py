@@ -259,7 +259,7 @@ def test_what_stops_the_writing_leaves_the_old_file_and_nothing_else(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path):
+def test_a_place_that_cannot_be_written_is_reported(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(UserError, match="cannot be written"):
         write_binvox(tmp_path / "file" / "a.binvox", some_grid())

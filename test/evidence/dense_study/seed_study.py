@@ -96,7 +96,7 @@ class Leg:
     kinds : tuple of (str, str)
         Poses of the mapping and images (`MAPPINGS`, `IMAGES`) that direct alignment is given.
     every : int
-        Every so manieth image is also given to features; 0: none.
+        Every n-th image is also given to features; 0: none.
     positioning : str
         How the autopilot knows its place. GNSS is off by as much as the nearest scans are away
         from the wall: on these the vehicle is led by a tracker, along the map at its true place.
@@ -321,7 +321,7 @@ def _in_map(T_reported: FloatArray, leg: Leg, made: MadeMap) -> FloatArray:
 def _by_features(
     flight: ScanFlight, made: MadeMap, pictures: Sequence[np.ndarray]
 ) -> list[ScanResult]:
-    """Return where features place every so manieth picture.
+    """Return where features place every n-th picture.
 
     They are told the true place, to choose what they search: no sequence helps them.
     """

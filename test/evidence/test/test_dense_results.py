@@ -102,7 +102,7 @@ def test_counts_that_contradict_the_errors_are_refused(scan):
         dataclasses.replace(retained, n_frames=31)
 
 
-def test_what_an_alignment_removed_is_told_of_the_keyframes():
+def test_what_an_alignment_removed_is_reported_of_the_keyframes():
     true = np.random.default_rng(0).normal(0.0, 5.0, (12, 3))
     R = Rotation.from_euler("zx", [7.0, 2.0], degrees=True).as_matrix()
     found = ((true - true.mean(axis=0)) / SCALE + true.mean(axis=0) - [0.5, 0.0, 0.0]) @ R
@@ -180,7 +180,7 @@ def test_what_was_written_is_read_again(scan, tmp_path):
         (lambda r: r["maps"].append(r["maps"][0]), "every map must be there once"),
     ],
 )
-def test_a_spoilt_file_is_refused_by_name(scan, tmp_path, spoil, reported):
+def test_a_corrupted_file_is_refused_by_name(scan, tmp_path, spoil, reported):
     path = tmp_path / "result.json"
     write_result(path, result_of(scan))
     content = json.loads(path.read_text())

@@ -157,6 +157,6 @@ def test_scans_of_the_lounge_count_all_against_their_bars(
         (["everything"], "no evidence 'everything'"),
     ],
 )
-def test_what_cannot_be_collected_is_told_before_anything_flies(capsys, arguments, message):
+def test_what_cannot_be_collected_is_reported_before_anything_flies(capsys, arguments, message):
     assert main(["verify", *arguments]) != 0
     assert message in capsys.readouterr().err

@@ -44,7 +44,7 @@ from aerotwin_dense_localization.alignment.pyramid import camera_levels, depth_l
 
 _FIRST_SIGMA_DN, _FIRST_SIGMA_M = 10.0, 0.05
 _SCALE_STRIDE = 7
-"""Every so manieth residual tells the scale; not a divisor of usual widths."""
+"""Every n-th residual tells the scale; not a divisor of usual widths."""
 _MIN_PIXELS = 200
 _LENGTHENED_PX = 0.3
 """Steps are lengthened up to here: farther, the way is not straight."""

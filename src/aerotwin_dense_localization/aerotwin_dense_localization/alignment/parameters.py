@@ -19,7 +19,7 @@ class AlignmentParameters:
     )
     stride: int = parameter(
         2,
-        text="At level 0 every so manieth pixel of a row and of a column is used.",
+        text="At level 0 every n-th pixel of a row and of a column is used.",
         minimum=1,
         maximum=8,
     )

@@ -47,7 +47,7 @@ class MapperNodeParameters(MountedCameraParameters, RecorderParameters):
     map: str = parameter(text="Folder that the map is written to; it must hold none.")
     max_cloud_points: int = parameter(
         500_000,
-        text="Points of slam/map at most: every so manieth is shown.",
+        text="Points of slam/map at most: every n-th is shown.",
         minimum=1000,
         maximum=100_000_000,
     )

@@ -14,7 +14,7 @@ from aerotwin_dense_localization.localization import BodyEstimate, ImageLocaliza
 from aerotwin_dense_localization.mapping import StereoKeyframe
 
 PREVIEW_STEP_PX = 8
-"""Of a key-frame every so manieth pixel of a row and of a column is shown."""
+"""Of a key-frame every n-th pixel of a row and of a column is shown."""
 _LEVELS = {Status.RELOCALIZED: DiagnosticStatus.WARN, Status.LOST: DiagnosticStatus.ERROR}
 
 

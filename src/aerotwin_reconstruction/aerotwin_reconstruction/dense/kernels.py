@@ -103,7 +103,7 @@ def confirm(depth, K_inverse, T_other_optical, others, K, tolerance, n_confirmin
     others : (k, h, w) array
         Their depths; 0 unknown.
     step : int
-        Only every so manieth row and column is looked at.
+        Only every n-th row and column is looked at.
     """
     h, w = depth.shape
     out[:] = 0

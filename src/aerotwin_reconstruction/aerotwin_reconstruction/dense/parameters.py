@@ -59,7 +59,7 @@ class DenseParameters:
         maximum=100.0,
     )
     pixel_step: int = parameter(
-        2, text="Every so manieth pixel of rows and columns becomes a point.", minimum=1, maximum=16
+        2, text="Every n-th pixel of rows and columns becomes a point.", minimum=1, maximum=16
     )
     voxel_m: float = parameter(
         0.10, text="Points in a cell of this edge become their mean.", unit="m", minimum=0.005,
