@@ -20,7 +20,7 @@ from contextlib import AbstractContextManager, nullcontext, redirect_stderr, red
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
@@ -120,12 +120,10 @@ def _main(arguments: Sequence[str], program: str, known: Iterable[EntryPoint]) -
 
 
 def _plain_text(error: OSError) -> str:
-    tokens = error.strerror or str(error)
+    text = error.strerror or str(error)
     if error.errno == errno.ENOSPC:
-        tokens += "; free space or name another place"
-    return printable(
-        tokens if error.filename is None else f"{error.filename}: {tokens}", _MOST_LETTERS
-    )
+        text += "; free space or name another place"
+    return printable(text if error.filename is None else f"{error.filename}: {text}", _MOST_LETTERS)
 
 
 def _run(entry: EntryPoint, name: str, tokens: list[str]) -> int:
@@ -136,10 +134,17 @@ def _run(entry: EntryPoint, name: str, tokens: list[str]) -> int:
         return int(module.run(args))
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors do not print an argument of any length whole."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message, _MOST_LETTERS))
+
+
 def parser_of(module: Any, name: str) -> argparse.ArgumentParser:
     """Return the parser of a verb's module; name is the command in its help and errors."""
     first, _, rest = (module.__doc__ or "").partition("\n")
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=name,
         description=first,
         epilog=rest.strip(),

@@ -163,3 +163,11 @@ def test_the_version_is_one_line_with_that_of_ros(capsys):
 
 def is_wheel() -> bool:
     return any(one.metadata["Name"] == "ros-rclpy" for one in metadata.distributions())
+
+
+def test_an_argument_of_any_length_is_not_printed_whole(verb, capsys):
+    verb(lambda: 0)
+    with pytest.raises(SystemExit):
+        cli.main(["break", "x" * 100_000])
+    error = capsys.readouterr().err
+    assert "unrecognized arguments" in error and len(error) < 3_000

@@ -75,8 +75,6 @@ def run(args: argparse.Namespace) -> int:
     resolution_m = args.resolution_m
     if resolution_m is None:
         resolution_m = getattr(content, "resolution_m", None)
-    if resolution_m is None:
-        raise UserError("--resolution-m is missing: the edge of a cell [m]; add it")
     frame = frame_of(content, resolution_m, centre_m=args.center, size_m=args.size)
     grid, solid = _voxelised(content, frame, args)
     if grid.n_occupied == 0:
@@ -118,6 +116,9 @@ def _check(args: argparse.Namespace) -> None:
         raise UserError(
             f"{args.output}: cannot write '{args.output.suffix}'; use {' '.join(OUTPUT_SUFFIXES)}"
         )
+    has_cells = str(args.source).lower().endswith(".binvox")
+    if args.resolution_m is None and not has_cells:
+        raise UserError("--resolution-m is missing: the edge of a cell [m]; add it")
     if args.resolution_m is not None and not FINEST_M <= args.resolution_m <= COARSEST_M:
         raise UserError(
             f"--resolution-m must be {FINEST_M:g} to {COARSEST_M:g}, got {args.resolution_m:g}; "

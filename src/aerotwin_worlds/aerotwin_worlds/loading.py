@@ -174,7 +174,7 @@ def known_worlds() -> list[str]:
 
 
 def _split_seed(spec: str) -> tuple[str, int | None]:
-    match = re.fullmatch(r"(.+)@(\d{1,9})", spec)
+    match = re.fullmatch(r"(.+)@([0-9]{1,9})", spec)
     return (match[1], int(match[2])) if match else (spec, None)
 
 

@@ -192,3 +192,8 @@ def test_a_file_of_another_format_is_named_with_a_way_out(tmp_path, name):
     for load in (load_world, lambda path: TileTree(open_source(path))):
         with pytest.raises(UserError, match=rf"{name}: (expected .*; |the JSON of a\.foo)"):
             load(path)
+
+
+def test_a_seed_in_digits_of_another_script_is_none(small):
+    with pytest.raises(UserError, match="@"):
+        load_world(f"{small}@\N{ARABIC-INDIC DIGIT THREE}")

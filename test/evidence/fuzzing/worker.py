@@ -180,8 +180,8 @@ def _clear(folder: Path) -> None:
     folder.mkdir(parents=True)
 
 
-def _cut(tokens: str) -> str:
-    return tokens if len(tokens) <= _MAX_TOKENS else f"… {tokens[-_MAX_TOKENS:]}"
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_TOKENS else f"… {text[-_MAX_TOKENS:]}"
 
 
 def _say(line: dict) -> None:

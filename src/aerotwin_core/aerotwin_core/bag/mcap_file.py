@@ -202,8 +202,8 @@ class McapFile:
             what="the messages of its chunks that overlap in time",
         )
 
-    def _say(self, tokens: str) -> None:
-        self.problems.append(f"{self.path.name}: {tokens}")
+    def _say(self, text: str) -> None:
+        self.problems.append(f"{self.path.name}: {text}")
 
 
 def _by_index(file: BinaryIO, n_bytes: int) -> McapContent | None:

@@ -65,8 +65,8 @@ def find_files(path: Path) -> BagFiles:
                 f"{path}: not a bag (a folder with metadata.yaml and .mcap or .db3 files is "
                 f"expected; {error}); check the path"
             ) from None
-        tokens = f"metadata.yaml {error}; the files of the folder are read in order of their names"
-        return BagFiles(files=tuple(present), problems=(tokens,))
+        text = f"metadata.yaml {error}; the files of the folder are read in order of their names"
+        return BagFiles(files=tuple(present), problems=(text,))
     return _ordered(path, present, information)
 
 

@@ -175,9 +175,9 @@ class BagReader:
         elif kind in POSE_TYPES and not colon:
             found = collect_poses(*self._pose_rows(name, kind), name)
         else:
-            tokens = f"{kind} is not of {', '.join(POSE_TYPES)}" if not colon else "no TFMessage"
+            text = f"{kind} is not of {', '.join(POSE_TYPES)}" if not colon else "no TFMessage"
             raise UserError(
-                f"{self.path}: topic {name} carries no pose ({tokens}); of this bag "
+                f"{self.path}: topic {name} carries no pose ({text}); of this bag "
                 f"{', '.join(self.trajectory_topics()) or 'no topic'} does"
             )
         for line in found.problems:

@@ -221,8 +221,8 @@ class SqliteFile:
             else f"the table of messages is damaged ({error}); all its {len(ids)} rows were found"
         )
 
-    def _say(self, tokens: str) -> None:
-        self.problems.append(f"{self.path.name}: {tokens}")
+    def _say(self, text: str) -> None:
+        self.problems.append(f"{self.path.name}: {text}")
 
 
 def _bytes_over(path: Path) -> int:

@@ -70,8 +70,8 @@ def test_a_broken_chunk_in_the_middle_costs_only_itself(mcap_file, has_index, en
     lost = range(chunk.message_start_time, chunk.message_end_time + 1)
     bag = BagReader(mcap_file)
     assert list(bag.raw()) == [e for e in entries if e[1] not in lost]
-    tokens = f"the chunk at byte {chunk.chunk_start_offset} is damaged"
-    assert any(tokens in line for line in bag.problems)
+    text = f"the chunk at byte {chunk.chunk_start_offset} is damaged"
+    assert any(text in line for line in bag.problems)
 
 
 def test_check_finds_what_an_index_hides(mcap_file):

@@ -156,5 +156,5 @@ def _predict(
     variance = scale * np.sum(vectors**2 / np.maximum(values, 1e-12), axis=1)
     # What a free motion moves by more than a tenth is not held.
     variance[(np.abs(vectors[:, free]) > 0.1).any(axis=1)] = np.inf
-    tokens = ", ".join(one.text for one in open_directions(rows))
-    return np.sqrt(variance) / np.repeat([1.0, arm], 3), float(max(values[0], 0.0)), tokens
+    text = ", ".join(one.text for one in open_directions(rows))
+    return np.sqrt(variance) / np.repeat([1.0, arm], 3), float(max(values[0], 0.0)), text

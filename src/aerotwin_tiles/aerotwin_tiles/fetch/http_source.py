@@ -202,6 +202,11 @@ class HttpSource:
             response.close()
             if response.status_code not in _REDIRECTS:
                 raise self._refusal(response, uri)
+            if not target:
+                raise FetchError(
+                    f"{self._masked(uri)}: expected the address that answer {response.status_code} "
+                    "leads to, found none; the server is at fault"
+                )
             url = self._resolve(url, target)
         raise FetchError(
             f"{self._masked(uri)}: expected at most {self._settings.n_redirects} redirects, "

@@ -176,6 +176,7 @@ def test_redirects_lead_to_the_file(server, opened, stored):
         ("file:///etc/passwd", "expected an http or https address"),
         ("ftp://host/tile", "expected an http or https address"),
         ("http://host:port/", "Port could not be cast"),
+        ("", "expected the address that answer 302 leads to, found none"),
     ],
 )
 def test_redirects_that_lead_nowhere_end(server, opened, location, message):
