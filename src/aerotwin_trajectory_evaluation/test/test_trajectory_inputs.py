@@ -21,6 +21,7 @@ from aerotwin_trajectory_evaluation.association import coverage_of_time, is_cove
 from aerotwin_trajectory_evaluation.common_stamps import common_poses
 from aerotwin_trajectory_evaluation.figures import top_down
 from aerotwin_trajectory_evaluation.inputs import name_estimates, short_names
+from aerotwin_trajectory_evaluation.judged_trajectories import judge_trajectories
 from aerotwin_trajectory_evaluation.window import nanoseconds
 
 START_NS = 1_403_715_524_907_143_000
@@ -151,8 +152,8 @@ def test_evo_judges_the_same_window(shared_data):
     command.configure(parser)
     tokens = ["--t-start", "1403715550", "--t-end", "1403715580", "--t-absolute"]
     args = parser.parse_args([*map(str, names), *tokens])
-    inputs = command._inputs(args, TrajectoryProtocol())
-    ours = command._judge(inputs, "vislam_rp_estimate0", command._protocol(args))
+    judged = judge_trajectories(command.request_of(args))
+    ours = judged.evaluations["vislam_rp_estimate0"]
     np.testing.assert_allclose(ours.ape.trans_m, ape.error, atol=EVO)
 
 
@@ -210,8 +211,8 @@ def test_the_covered_stamps_are_the_covered_time():
 def test_figures_are_written_as_pdf_and_svg(files, capsys, monkeypatch):
     """One picture stands for those of the report: all are rendered by one function."""
 
-    def sections(evaluations, *_):
-        top_down(evaluations["slam"], "trajectory-top")
+    def sections(judged):
+        top_down(judged.evaluations["slam"], "trajectory-top")
         return []
 
     monkeypatch.setattr(result_folder, "_sections", sections)
