@@ -18,11 +18,8 @@ if TYPE_CHECKING:
     from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
     from aerotwin_trajectory_evaluation.calibration import Calibration, find_calibration
     from aerotwin_trajectory_evaluation.consistency import ChiSquareTest, innovation_nis, pose_nees
-    from aerotwin_trajectory_evaluation.evaluation import (
-        ALIASES,
-        TrajectoryEvaluation,
-        evaluate_trajectory,
-    )
+    from aerotwin_trajectory_evaluation.declared_metrics import ALIASES, TRAJECTORY_METRICS
+    from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation, evaluate_trajectory
     from aerotwin_trajectory_evaluation.files import (
         TrajectoryFile,
         load_trajectory,
@@ -58,6 +55,7 @@ __all__ = [
     "ALIASES",
     "MODES",
     "PRESETS",
+    "TRAJECTORY_METRICS",
     "Calibration",
     "ChiSquareTest",
     "FlightRecording",

@@ -150,7 +150,7 @@ def run(args: argparse.Namespace) -> int:
 
         write_result(args.output, judged, sources=_sources(args), figures=args.figures)
     write_json(args.json, metrics | {"notes": judged.notes})
-    from aerotwin_trajectory_evaluation.evaluation import ALIASES
+    from aerotwin_trajectory_evaluation.declared_metrics import ALIASES
 
     each = {"": metrics} if len(judged.evaluations) == 1 else metrics["estimates"]
     codes = [exit_code_of_gates(args.fail_if, one, ALIASES, name) for name, one in each.items()]

@@ -11,16 +11,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from aerotwin_core.charts import Series, chart, draw_boxes, draw_cumulative, thinned
+from aerotwin_core.metric import MISSING, Score
 from aerotwin_core.plots import TRUTH, WIDE_IN, colours, new_figure, render_svg, style
 from aerotwin_core.scene import PathLayer, ReportScene
 from aerotwin_core.section import Figure, Section, Table
 from aerotwin_trajectory_evaluation.association import is_covered
 from aerotwin_trajectory_evaluation.bound import StereoCamera
+from aerotwin_trajectory_evaluation.declared_metrics import TRAJECTORY_METRICS
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.figures import AXES, plane_of
-from aerotwin_trajectory_evaluation.metrics import summarise
-from aerotwin_trajectory_evaluation.metrics_schema import COMPARISON_SCHEMA
-from aerotwin_trajectory_evaluation.summary import Score, metres, score_rows
+from aerotwin_trajectory_evaluation.summary import metres, score_rows
 
 Evaluations = Mapping[str, TrajectoryEvaluation]
 MAX_APART = 0.01
@@ -52,8 +52,14 @@ def comparison_section(
         scenes=(_scene(evaluations),),
         figures=_figures(evaluations),
         tables=(score_table(evaluations, camera, own_coverage or {}),),
-        metrics={name: _short(evaluation) for name, evaluation in evaluations.items()},
-        schema=COMPARISON_SCHEMA,
+        metrics={
+            name: TRAJECTORY_METRICS.side_by_side(evaluation.metrics())
+            for name, evaluation in evaluations.items()
+        },
+        schema={
+            "type": "object",
+            "additionalProperties": TRAJECTORY_METRICS.side_by_side_schema(),
+        },
     )
 
 
@@ -76,22 +82,6 @@ def _are_at_one(evaluations: Evaluations) -> bool:
     return bool(apart_ns <= 2e9 * next(iter(evaluations.values())).max_gap_s)
 
 
-def _short(evaluation: TrajectoryEvaluation) -> dict[str, float | None]:
-    aligned, unaligned = (
-        summarise(evaluation.ape.trans_m),
-        summarise(evaluation.ape_unaligned.trans_m),
-    )
-    metre = summarise(evaluation.rpe_metre.trans_m)
-    return {
-        "ape_rmse_m": aligned.rmse if aligned else None,
-        "ape_unaligned_rmse_m": unaligned.rmse if unaligned else None,
-        "rpe_rmse_m": metre.rmse if metre else None,
-        "drift_percent": evaluation.drift_percent,
-        "coverage": evaluation.coverage,
-        "tracked_path": evaluation.completeness.tracked_path,
-    }
-
-
 def comparison_verdict(evaluations: Evaluations) -> str:
     """Name the estimate with the least error where they can be compared, or say why not."""
     covers = ", ".join(f"{name} {e.coverage:.0%}" for name, e in evaluations.items())
@@ -100,7 +90,8 @@ def comparison_verdict(evaluations: Evaluations) -> str:
             f"No best is named: the estimates cover different parts of the reference ({covers}). "
             "--common-stamps compares them where all have poses."
         )
-    rmse = {name: _short(e)["ape_rmse_m"] or 0.0 for name, e in evaluations.items()}
+    ape = TRAJECTORY_METRICS["ape.trans_m.rmse"]
+    rmse = {name: ape.value(e.metrics()) or 0.0 for name, e in evaluations.items()}
     ranked = sorted(rmse, key=lambda name: rmse[name])
     first = next(iter(evaluations.values()))
     how = first.start if first.alignment.mode == "none" else "aligned"
@@ -161,18 +152,18 @@ def _cells(found: list[Score | None]) -> tuple[str, list[str]]:
     texts = []
     for score in found:
         spread = score.unit.partition(" ±")[2] if score is not None else ""
-        text = "–" if score is None else score.text
+        text = MISSING if score is None else score.text
         texts.append(f"{text} ±{spread}" if sign and spread else text)
     return unit, texts
 
 
 def _best(found: list[Score | None]) -> list[int]:
     """Return which of a row is the best; none where one is missing, or all are equal."""
-    known = [score for score in found if score is not None and score.text != "–"]
+    known = [score for score in found if score is not None and score.text != MISSING]
     values = [score.value for score in known if score.value is not None]
-    if len(values) < len(found) or known[0].is_lower_better is None or len(set(values)) == 1:
+    if len(values) < len(found) or not known[0].better or len(set(values)) == 1:
         return []
-    pick = min if known[0].is_lower_better else max
+    pick = min if known[0].better == "lower" else max
     return [values.index(pick(values))]
 
 

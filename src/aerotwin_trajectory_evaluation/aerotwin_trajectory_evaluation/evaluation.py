@@ -49,27 +49,6 @@ from aerotwin_trajectory_evaluation.umeyama import TrajectoryAlignment
 _HASH_DIGITS = 16
 AS_GIVEN, JOINED, PLACED = "as given", "first poses joined", "placed by the known pose of its frame"
 """How an estimate stands before anything is fitted."""
-ALIASES = {
-    "ape_rmse_m": "ape.trans_m.rmse",
-    "ape_max_m": "ape.trans_m.max",
-    "ape_rot_rmse_deg": "ape.rot_deg.rmse",
-    "ape_unaligned_rmse_m": "ape_unaligned.trans_m.rmse",
-    "rpe_rmse_m": "rpe.metre.trans_m.rmse",
-    "rpe_mean_m": "rpe.metre.trans_m.mean",
-    "rpe_frame_rmse_m": "rpe.frame.trans_m.rmse",
-    "drift_percent": "segments.median_percent",
-    "drift_median_percent": "segments.median_percent",
-    "drift_mean_percent": "segments.mean_percent",
-    "coverage": "coverage",
-    "tracked_path": "completeness.tracked_path",
-    "n_lost": "completeness.n_incidents.lost",
-    "n_jumps": "completeness.n_incidents.jump",
-    "scale_percent": "alignment.removed.scale_percent",
-    "tilt_deg": "alignment.removed.tilt_deg",
-    "time_offset_s": "calibration.time_offset_s",
-    "nees": "consistency.position.mean",
-}
-"""Short names of `--fail-if`, and what they stand for in the metrics."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,19 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trajectory evaluation as a section of a report."""
 
+from typing import Any
+
+from aerotwin_core.metric import score_table
 from aerotwin_core.plots import ESTIMATE, TRUTH
 from aerotwin_core.scene import PathLayer, ReportScene
-from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table
+from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_trajectory_evaluation import figures
 from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
 from aerotwin_trajectory_evaluation.cautions import MIN_COVERAGE, cautions
 from aerotwin_trajectory_evaluation.controls import NOT_SEEN
+from aerotwin_trajectory_evaluation.declared_metrics import (
+    AS_GIVEN_SCHEMA,
+    TRAJECTORY_METRICS,
+    TRAJECTORY_SCHEMA,
+)
 from aerotwin_trajectory_evaluation.evaluation import TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
-from aerotwin_trajectory_evaluation.metrics_schema import AS_GIVEN_SCHEMA, TRAJECTORY_SCHEMA
 from aerotwin_trajectory_evaluation.summary import (
     MODE_TEXT,
     before_text,
+    context_of,
     mode_text,
     score_rows,
     segment_text,
@@ -51,7 +59,11 @@ def section(
         What the files had that a reader should know.
     """
     bound = {} if camera is None else {"bound": stereo_bound(camera).plain()}
-    tables = [_score_table(evaluation, camera), _segment_table(evaluation)]
+    scores = score_rows(evaluation, camera)
+    tables = [
+        score_table("Scores", scores, evaluation.calibration.reason),
+        _segment_table(evaluation),
+    ]
     if evaluation.completeness.incidents:
         tables.append(_incident_table(evaluation))
     return Section(
@@ -123,68 +135,52 @@ def _text(evaluation: TrajectoryEvaluation, notes: tuple[str, ...]) -> str:
 def _headline(
     evaluation: TrajectoryEvaluation, max_drift_percent: float | None
 ) -> tuple[Headline, ...]:
-    provided, aligned = (
-        summarise(evaluation.ape_unaligned.trans_m),
-        summarise(evaluation.ape.trans_m),
+    context, path = context_of(evaluation), evaluation.reference.path_length_m
+    is_aligned, mode = evaluation.alignment.mode != "none", evaluation.alignment.mode
+    unaligned = TRAJECTORY_METRICS["ape_unaligned.trans_m.rmse"].tile(
+        context,
+        label="APE unaligned, RMSE" if is_aligned else "APE, RMSE",
+        show=_short,
+        meaning=f"RMS distance to truth over {path:.0f} m, {before_text(evaluation)}",
+        computed="root of the mean square over all pairs of poses",
     )
-    assert provided is not None
-    assert aligned is not None
-    path, mode = evaluation.reference.path_length_m, evaluation.alignment.mode
-    tiles = [
-        Headline(
-            label="APE, RMSE" if mode == "none" else "APE unaligned, RMSE",
-            value=_short(provided.rmse),
-            unit="m",
-            meaning=f"RMS distance to truth over {path:.0f} m, {before_text(evaluation)}",
-            computed="root of the mean square over all pairs of poses",
-            better="lower",
-        ),
-        _drift_tile(evaluation, max_drift_percent),
-        Headline(
-            label="Coverage",
-            value=f"{evaluation.coverage * 100.0:.1f}",
-            unit="%",
-            meaning="share of the reference that has an estimate",
-            status="good" if evaluation.coverage >= MIN_COVERAGE else "bad",
-            computed="where the estimate pauses for more than three of its usual periods, it is "
-            "not there",
-            better="higher",
-        ),
-    ]
-    if mode != "none":
-        tiles.insert(
-            1,
-            Headline(
-                label="APE aligned, RMSE",
-                value=_short(aligned.rmse),
-                unit="m",
-                meaning=f"the same after the alignment: {MODE_TEXT[mode]}",
-                computed="the shape of the path: where it lies in the world is fitted away",
-                better="lower",
-            ),
-        )
-    return tuple(tiles)
+    aligned = TRAJECTORY_METRICS["ape.trans_m.rmse"].tile(
+        context,
+        label="APE aligned, RMSE",
+        show=_short,
+        meaning=f"the same after the alignment: {MODE_TEXT[mode]}",
+        computed="the shape of the path: where it lies in the world is fitted away",
+    )
+    coverage = TRAJECTORY_METRICS["coverage"].tile(
+        context,
+        label="Coverage",
+        status="good" if evaluation.coverage >= MIN_COVERAGE else "bad",
+        computed="where the estimate pauses for more than three of its usual periods, it is not "
+        "there",
+    )
+    drift = _drift_tile(evaluation, context, max_drift_percent)
+    return (unaligned, *([aligned] if is_aligned else []), drift, coverage)
 
 
 def _short(value: float) -> str:
     return f"{value:.2f}" if value >= 1.0 else f"{value:.3g}"
 
 
-def _drift_tile(evaluation: TrajectoryEvaluation, max_drift_percent: float | None) -> Headline:
-    drift = evaluation.drift_percent
-    status = "neutral"
+def _drift_tile(
+    evaluation: TrajectoryEvaluation, context: dict[str, Any], max_drift_percent: float | None
+) -> Headline:
+    drift, status = evaluation.drift_percent, "neutral"
     if drift is not None and max_drift_percent is not None:
         status = "good" if drift <= max_drift_percent else "bad"
     over = f"median error at the end {segment_text(evaluation.protocol.choices)}"
-    return Headline(
+    return TRAJECTORY_METRICS["segments.median_percent"].tile(
+        context,
         label="Drift",
-        value="–" if drift is None else f"{drift:.2f}",
-        unit="" if drift is None else "%",
+        show=lambda value: f"{value:.2f}",
         meaning="the path is too short for a segment" if drift is None else over,
         status=status,
         computed="error of the motion from the start of a segment to its end, in percent of its "
         "length",
-        better="lower",
     )
 
 
@@ -249,17 +245,6 @@ def _figures(evaluation: TrajectoryEvaluation, name: str) -> tuple[Figure, ...]:
             )
         )
     return tuple(drawn)
-
-
-def _score_table(evaluation: TrajectoryEvaluation, camera: StereoCamera | None) -> Table:
-    scores = score_rows(evaluation, camera)
-    return Table(
-        title="Scores",
-        columns=MEASURE_COLUMNS,
-        rows=tuple((s.label, s.text, s.unit, s.meaning) for s in scores),
-        hints=tuple(s.computed for s in scores),
-        caption=evaluation.calibration.reason,
-    )
 
 
 def _segment_table(evaluation: TrajectoryEvaluation) -> Table:

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trajectory evaluation in words: its scores with meaning and origin, and one sentence."""
 
-from dataclasses import dataclass
+from typing import Any
 
-import numpy as np
-
-from aerotwin_trajectory_evaluation.bound import SEGMENT_M, StereoCamera, stereo_bound
+from aerotwin_core.metric import Score
+from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
 from aerotwin_trajectory_evaluation.calibration import Calibration
+from aerotwin_trajectory_evaluation.declared_metrics import TRAJECTORY_METRICS
 from aerotwin_trajectory_evaluation.evaluation import AS_GIVEN, TrajectoryEvaluation
 from aerotwin_trajectory_evaluation.metrics import summarise
 from aerotwin_trajectory_evaluation.protocol import TrajectoryProtocol
@@ -35,26 +35,6 @@ CERTAINTY_TEXT = {
 """How sure a time offset is."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Score:
-    """One number with all that a reader may ask of it."""
-
-    label: str
-    value: float | None
-    unit: str
-    meaning: str
-    computed: str = ""
-    digits: int = 3
-    is_lower_better: bool | None = None
-
-    @property
-    def text(self) -> str:
-        """The number as printed; a dash where there is none."""
-        if self.value is None or self.value != self.value:
-            return "–"
-        return f"{self.value:.{self.digits}f}"
-
-
 def mode_text(evaluation: TrajectoryEvaluation) -> str:
     """Return what was fitted, or how the estimate stands where nothing was."""
     mode = evaluation.alignment.mode
@@ -70,141 +50,38 @@ def before_text(evaluation: TrajectoryEvaluation) -> str:
 
 def score_rows(evaluation: TrajectoryEvaluation, camera: StereoCamera | None = None) -> list[Score]:
     """Return the scores in the order in which they are read."""
-    return [
-        *_extent(evaluation),
-        *_absolute(evaluation),
-        *_relative(evaluation),
-        *_removed(evaluation),
-        *_calibration(evaluation),
-        *_consistency(evaluation),
-        *_bound(camera),
-    ]
+    return TRAJECTORY_METRICS.scores(context_of(evaluation, camera))
 
 
-def _extent(evaluation: TrajectoryEvaluation) -> list[Score]:
-    complete = evaluation.completeness
-    after = "" if evaluation.alignment.mode == "none" else " after the alignment"
-    return [
-        Score(
-            label="path length",
-            value=evaluation.reference.path_length_m,
-            unit="m",
-            meaning="of the true path, where it was judged",
-            computed="sum of the distances between neighbouring true poses that have an estimate",
-        ),
-        Score(
-            label="coverage",
-            value=evaluation.coverage * 100.0,
-            unit="%",
-            meaning="share of the reference that has an estimate",
-            computed="of the camera's frames where their stamps are known, else of the duration; "
-            "where the estimate pauses for more than three of its usual periods, it is not there",
-            digits=1,
-            is_lower_better=False,
-        ),
-        Score(
-            label="path tracked",
-            value=complete.tracked_path * 100.0,
-            unit="%",
-            meaning="share of the true path with an estimate that is not lost",
-            computed=f"lost: more than {complete.lost_above_m:.3g} m from truth{after}",
-            digits=1,
-            is_lower_better=False,
-        ),
-        Score(
-            label="area under the curve",
-            value=complete.auc * 100.0,
-            unit="%",
-            meaning="coverage and accuracy in one: 100 = always there and exact",
-            computed="for every limit from 0 to "
-            f"{evaluation.protocol.choices.auc_m:g} m, the share of the duration in which there is "
-            "an estimate with a smaller error; the mean of these shares",
-            digits=1,
-            is_lower_better=False,
-        ),
-    ]
+def context_of(
+    evaluation: TrajectoryEvaluation, camera: StereoCamera | None = None
+) -> dict[str, Any]:
+    """Return the numbers with the texts that the declarations of the metrics name."""
+    choices, mode = evaluation.protocol.choices, evaluation.alignment.mode
+    found, is_aligned, before = evaluation.calibration, mode != "none", before_text(evaluation)
+    every = "one from every pose on"
+    bound = {} if camera is None else {"bound": stereo_bound(camera).plain()}
+    return {
+        **evaluation.metrics(),
+        **bound,
+        "is_aligned": is_aligned,
+        "is_placed": evaluation.start != AS_GIVEN,
+        "absolute": "APE aligned" if is_aligned else "APE",
+        "attitude": "attitude error aligned" if is_aligned else "attitude error",
+        "before": before,
+        "after": " after the alignment" if is_aligned else "",
+        "fit": f", {MODE_TEXT[mode] if is_aligned else before}",
+        "pairs_text": every if choices.rpe_all_pairs else "each begins where the last ends",
+        "frames": "frame" if choices.rpe_frames == 1 else f"{choices.rpe_frames} frames",
+        "segment_range": segment_text(choices),
+        "certainty": CERTAINTY_TEXT.get(found.certainty, ""),
+        "offset_state": _applied(found.applied_time_offset),
+        "arm_state": _applied(found.applied_lever_arm),
+    }
 
 
-def _absolute(evaluation: TrajectoryEvaluation) -> list[Score]:
-    unaligned, aligned = (
-        summarise(evaluation.ape_unaligned.trans_m),
-        summarise(evaluation.ape.trans_m),
-    )
-    turn = summarise(evaluation.ape.rot_deg)
-    assert unaligned is not None
-    assert aligned is not None
-    assert turn is not None
-    mode = evaluation.alignment.mode
-    every = f"root of the mean square over {aligned.n} pairs of poses"
-    before = before_text(evaluation)
-    rows = [
-        ("APE unaligned, RMSE", unaligned.rmse, "m", f"distance to truth, {before}", every),
-        ("APE unaligned, largest", unaligned.max, "m", f"worst moment, {before}", "of all pairs"),
-    ]
-    ape, attitude, how = "APE aligned", "attitude error aligned", f", {MODE_TEXT[mode]}"
-    if mode == "none":
-        rows, ape, attitude, how = [], "APE", "attitude error", f", {before}"
-    if evaluation.start != AS_GIVEN:
-        as_given = "the numbers of the estimate against truth's, in whatever frame they are"
-        rows.insert(0, ("APE as given, RMSE", evaluation.as_given_rmse_m, "m", as_given, every))
-    rows += [
-        (f"{ape}, RMSE", aligned.rmse, "m", f"distance to truth{how}", every),
-        (f"{ape}, median", aligned.median, "m", "half of the poses are nearer to truth", ""),
-        (f"{ape}, largest", aligned.max, "m", f"worst moment{how}", "of all pairs"),
-        (f"{attitude}, RMSE", turn.rmse, "deg", f"angle to the true attitude{how}", every),
-    ]
-    return [
-        Score(
-            label=label,
-            value=value,
-            unit=unit,
-            meaning=meaning,
-            computed=computed,
-            digits=4,
-            is_lower_better=True,
-        )
-        for label, value, unit, meaning, computed in rows
-    ]
-
-
-def _relative(evaluation: TrajectoryEvaluation) -> list[Score]:
-    choices = evaluation.protocol.choices
-    metre, frame = summarise(evaluation.rpe_metre.trans_m), summarise(evaluation.rpe_frame.trans_m)
-    turn = summarise(evaluation.rpe_metre.rot_deg)
-    drift = evaluation.metrics()["segments"]
-    pairs = "one from every pose on" if choices.rpe_all_pairs else "each begins where the last ends"
-    over = f"over {choices.rpe_m:g} m"
-    frames = "frame" if choices.rpe_frames == 1 else f"{choices.rpe_frames} frames"
-    counted = f"over pairs of poses so far apart along the path of the {choices.rpe_path}; {pairs}"
-    gained = f"error of the motion {over} of path"
-    segments = segment_text(choices)
-    rows = [
-        (f"RPE {over}, mean", metre and metre.mean, "m", gained, f"mean {counted}", 4),
-        (f"RPE {over}, RMSE", metre and metre.rmse, "m", gained,
-         f"root of the mean square {counted}", 4),
-        (f"RPE {over}, turn, RMSE", turn and turn.rmse, "deg", "the same in attitude",
-         f"root of the mean square {counted}", 4),
-        (f"RPE per {frames}, RMSE", frame and frame.rmse * 100.0, "cm",
-         f"error of the motion from one {frames} to the next", f"pairs of poses: {pairs}", 3),
-        ("segment drift, mean", drift["mean_percent"], "%", f"error at the end {segments}",
-         "in percent of their length; mean over all segments of all lengths", 3),
-        ("segment drift, median", drift["median_percent"], "%", f"error at the end {segments}",
-         "in percent of their length; median over all segments of all lengths", 3),
-        ("segment turn drift, mean", drift["mean_deg_per_100m"], "deg/100 m",
-         "the same in attitude", "mean over all segments of all lengths", 3),
-    ]  # fmt: skip
-    return [
-        Score(
-            label=label,
-            value=value,
-            unit=unit,
-            meaning=meaning,
-            computed=computed,
-            digits=digits,
-            is_lower_better=True,
-        )
-        for label, value, unit, meaning, computed, digits in rows
-    ]
+def _applied(is_applied: bool) -> str:
+    return "applied" if is_applied else "not applied"
 
 
 def segment_text(choices: TrajectoryProtocol) -> str:
@@ -216,109 +93,6 @@ def segment_text(choices: TrajectoryProtocol) -> str:
         return f"of segments of {low} to {high} of the path"
     low, high = f"{choices.segment_lengths_m[0]:g}", f"{choices.segment_lengths_m[-1]:g}"
     return f"of segments of {low} to {high} m"
-
-
-def _removed(evaluation: TrajectoryEvaluation) -> list[Score]:
-    alignment = evaluation.alignment
-    if alignment.mode == "none":
-        return []
-    removed = alignment.removed(evaluation.estimate.p_ref_body)
-    rows = [
-        ("removed: offset", "offset_m", "m", "how far the alignment shifted the estimate"),
-        ("removed: yaw", "yaw_deg", "deg", "how far it turned the estimate about the vertical"),
-        ("removed: tilt", "tilt_deg", "deg", "how far it tilted the estimate"),
-        (
-            "removed: scale",
-            "scale_percent",
-            "%",
-            "how much larger it made the estimate; 0 unless fitted (sim3)",
-        ),
-    ]
-    scores = [
-        Score(label=label, value=removed[key], unit=unit, meaning=meaning)
-        for label, key, unit, meaning in rows
-    ]
-    if alignment.inlier_share is not None:
-        share = alignment.inlier_share * 100.0
-        meaning = "share of the poses that the robust fit kept"
-        scores.append(Score(label="inliers", value=share, unit="%", meaning=meaning, digits=1))
-    return scores
-
-
-def _calibration(evaluation: TrajectoryEvaluation) -> list[Score]:
-    found, scores = evaluation.calibration, []
-    if found.time_offset_s is not None and found.time_offset_std_s is not None:
-        state = "applied" if found.applied_time_offset else "not applied"
-        scores.append(
-            Score(
-                label="time offset",
-                value=found.time_offset_s * 1e3,
-                unit=f"ms ± {found.time_offset_std_s * 1e3:.1f}",
-                meaning="to be added to the estimate's stamps; negative: they are too late; "
-                f"{CERTAINTY_TEXT[found.certainty]}; {state}",
-                computed="the shift in time with which turns and displacements over one second "
-                "agree best; ± one standard deviation, in which errors close in time count as one",
-                digits=1,
-            )
-        )
-    if found.lever_arm_m is not None and found.lever_arm_std_m is not None:
-        state = "applied" if found.applied_lever_arm else "not applied"
-        for axis, value, std in zip("xyz", found.lever_arm_m, found.lever_arm_std_m, strict=True):
-            scores.append(
-                Score(
-                    label=f"lever arm {axis}",
-                    value=None if np.isnan(value) else value * 100.0,
-                    unit="cm" if np.isnan(std) else f"cm ± {std * 100.0:.1f}",
-                    meaning=f"where on the reference's body the estimate's point sits; {state}",
-                    computed="fitted together with the time offset",
-                    digits=1,
-                )
-            )
-    return scores
-
-
-def _consistency(evaluation: TrajectoryEvaluation) -> list[Score]:
-    return [
-        Score(
-            label=f"NEES, {name}",
-            value=test.mean,
-            unit=f"of {test.degrees}",
-            meaning=f"{test.verdict}: standard deviations {test.factor:.2g} times as large would "
-            "fit the errors",
-            computed="mean of e^T P^-1 e, the first poses joined where the covariance grows from "
-            f"there, as an odometry's; a consistent estimator has {test.low:.2f} to "
-            f"{test.high:.2f} (95 %, {test.n_effective:.0f} independent samples of "
-            f"{len(test.values)})",
-            digits=2,
-        )
-        for name, test in evaluation.consistency.items()
-    ]
-
-
-def _bound(camera: StereoCamera | None) -> list[Score]:
-    if camera is None:
-        return []
-    bound = stereo_bound(camera)
-    seen = (
-        f"b = {camera.baseline_m:g} m, f = {camera.focal_px:g} px, z = {camera.distance_m:g} m, "
-        f"{camera.pixel_noise_px:g} px, {camera.n_features} features"
-    )
-    return [
-        Score(
-            label="possible: drift",
-            value=bound.drift_percent,
-            unit="%",
-            meaning=f"what this camera's noise alone leaves over {SEGMENT_M:g} m",
-            computed=f"sigma_z / (z sqrt(n)); {seen}",
-        ),
-        Score(
-            label="possible: depth of a point",
-            value=bound.depth_std_m,
-            unit="m",
-            meaning="standard deviation of one depth",
-            computed=f"z^2 sqrt(2) sigma / (f b); {seen}",
-        ),
-    ]
 
 
 def verdict(evaluation: TrajectoryEvaluation) -> str:

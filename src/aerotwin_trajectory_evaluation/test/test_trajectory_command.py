@@ -13,14 +13,18 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.errors import ParameterError, UserError
 from aerotwin_core.gate import EXIT_GATE
+from aerotwin_core.metric import value_at
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_trajectory_evaluation import (
     ALIASES,
     PRESETS,
+    TRAJECTORY_METRICS,
+    StereoCamera,
     TrajectoryProtocol,
     command,
     evaluate_trajectory,
     load_trajectory_protocol,
+    stereo_bound,
     write_tum,
 )
 from aerotwin_trajectory_evaluation.evo_check import check_with_evo, evo_ape, evo_rpe
@@ -143,6 +147,19 @@ def test_every_short_name_leads_to_a_number(files):
         for part in name.split("."):
             value = value[part]
         assert isinstance(value, int | float | None), name
+
+
+def test_every_declared_number_is_computed():
+    """A misspelt path would show as a dash for ever."""
+    choices = TrajectoryProtocol(align="robust", segment_lengths_m=(1.0,))
+    camera = StereoCamera(baseline_m=0.11, focal_px=458.0, distance_m=10.0)
+    covariances = np.tile(np.eye(6) * NOISE_M**2, (600, 1, 1))
+    result = evaluate_trajectory(
+        flight(), flight(NOISE_M), covariances=covariances, protocol=choices
+    )
+    numbers = result.metrics() | {"bound": stereo_bound(camera).plain()}
+    missing = [m.path for m in TRAJECTORY_METRICS.metrics if value_at(numbers, m.path) is None]
+    assert missing == []
 
 
 @pytest.mark.parametrize("preset", PRESETS)

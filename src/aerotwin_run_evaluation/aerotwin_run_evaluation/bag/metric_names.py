@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short names for `--fail-if` on a run: those of its evaluations, and of its cost and replay."""
 
-from aerotwin_trajectory_evaluation.evaluation import ALIASES as TRAJECTORY
+from aerotwin_trajectory_evaluation.declared_metrics import ALIASES as TRAJECTORY
 
 _OF_THE_RUN = {
     "cpu_cores": "resources.cpu_cores_mean",

@@ -30,7 +30,7 @@ from aerotwin_core.ros.lockstep import OVERRIDABLE, create_wall_timer, publish_d
 from aerotwin_core.ros.node import EXIT_FAILURE, run_node
 from aerotwin_core.ros.parameters import ConfiguredNode, declare_parameters
 from aerotwin_core.ros.qos import IMU_DEPTH, LATCHED
-from aerotwin_trajectory_evaluation.evaluation import ALIASES
+from aerotwin_trajectory_evaluation.declared_metrics import ALIASES
 from aerotwin_trajectory_evaluation.live import LiveEvaluation, StampedPose
 from aerotwin_trajectory_evaluation.live_report import write_live_report
 from aerotwin_trajectory_evaluation.protocol import load_trajectory_protocol

@@ -1,0 +1,307 @@
+# SPDX-FileCopyrightText: 2026 aerotwin contributors
+# SPDX-License-Identifier: Apache-2.0
+"""One declaration per number of a result, from which all that shows or checks the number is made.
+
+An evaluation returns its numbers as nested mappings (`metrics.json`). A `Metric` declares one of
+them, a `MetricSet` all of one result; the set gives the JSON schema, rows of tables, tiles, the
+short names of ``--fail-if`` and the table of the reference.
+
+Texts are `str.format` templates over the numbers themselves and over texts of the evaluation:
+``"lost: more than {completeness[lost_above_m]:.3g} m from truth{after}"``.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any
+
+from aerotwin_core.section import MEASURE_COLUMNS, Headline, Table
+
+Schema = dict[str, Any]
+
+NUMBER: Schema = {"$ref": "#/$defs/number"}
+SHARE: Schema = {"$ref": "#/$defs/share"}
+_FACTORS = {("", "%"): 100.0, ("m", "cm"): 100.0, ("s", "ms"): 1e3}
+MISSING = "–"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """A number of one evaluation as it is shown."""
+
+    label: str
+    value: float | None
+    unit: str
+    meaning: str
+    computed: str = ""
+    digits: int = 3
+    better: str = ""
+
+    @property
+    def text(self) -> str:
+        """The number as printed; a dash where there is none."""
+        if self.value is None or self.value != self.value:
+            return MISSING
+        return f"{self.value:.{self.digits}f}"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is known of a number before it is computed.
+
+    Parameters
+    ----------
+    path : str
+        Where it stands in the result: names joined by dots, indices of lists among them.
+    label, meaning, computed : str
+        Templates of the row in a table: name, what it means, how it was computed. They are
+        positional, because a declaration is read as a row.
+    unit : str
+        Of the number in the result; a share has none.
+    shown_in : str
+        Unit of the row, where another one: ``%`` of a share, ``cm``, ``ms``; or a template.
+    digits : int
+        After the point.
+    better : str
+        ``lower`` or ``higher``, where one is.
+    title : str
+        Name in the schema; with one, the number is compared between runs.
+    kind : mapping
+        Its JSON schema.
+    aliases : tuple of str
+        Short names for ``--fail-if``.
+    needs : str
+        Path of what must be there (not absent, None or False) for a row.
+    spread : str
+        Path of its standard deviation, shown behind ±.
+    table : str
+        In which table the row stands; empty: in none.
+    is_side_by_side : bool
+        Whether several results are compared by it, under its first short name.
+    """
+
+    path: str
+    label: str
+    meaning: str
+    computed: str = ""
+    _: KW_ONLY
+    unit: str = ""
+    shown_in: str = ""
+    digits: int = 3
+    better: str = ""
+    title: str = ""
+    kind: Mapping[str, Any] = field(default_factory=lambda: NUMBER)
+    aliases: tuple[str, ...] = ()
+    needs: str = ""
+    spread: str = ""
+    table: str = "scores"
+    is_side_by_side: bool = False
+
+    def value(self, numbers: Mapping[str, Any]) -> float | None:
+        """Return the number in the unit that is shown; None where there is none."""
+        return self._scaled(value_at(numbers, self.path))
+
+    def is_shown(self, context: Mapping[str, Any]) -> bool:
+        """Tell whether there is what its row needs."""
+        needed = value_at(context, self.needs) if self.needs else True
+        return needed is not None and needed is not False
+
+    def score(self, context: Mapping[str, Any]) -> Score:
+        """Return the number with its texts.
+
+        Parameters
+        ----------
+        context : mapping
+            The result, and the texts that its templates name.
+        """
+        unit = (self.shown_in or self.unit).format_map(context)
+        spread = self._scaled(value_at(context, self.spread)) if self.spread else None
+        return Score(
+            label=self.label.format_map(context),
+            value=self.value(context),
+            unit=unit if spread is None else f"{unit} ± {spread:.{self.digits}f}",
+            meaning=self.meaning.format_map(context),
+            computed=self.computed.format_map(context),
+            digits=self.digits,
+            better=self.better,
+        )
+
+    def tile(
+        self,
+        context: Mapping[str, Any],
+        *,
+        label: str,
+        show: Callable[[float], str] | None = None,
+        status: str = "neutral",
+        **texts: str,
+    ) -> Headline:
+        """Return the number as a key number; `texts` (meaning, computed) replace the declared."""
+        score = self.score(context)
+        is_known = score.text != MISSING and score.value is not None
+        return Headline(
+            label=label,
+            value=show(score.value) if show and is_known else score.text,
+            unit=score.unit if is_known else "",
+            status=status,
+            better=self.better,
+            **{"meaning": score.meaning, "computed": score.computed, **texts},
+        )
+
+    def leaf(self) -> Schema:
+        """Return the schema of the number."""
+        return {"title": self.title, "unit": self.unit, "better": self.better, **self.kind}
+
+    def _scaled(self, value: Any) -> float | None:
+        return None if value is None else value * _FACTORS.get((self.unit, self.shown_in), 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricSet:
+    """All numbers that one kind of result declares.
+
+    Parameters
+    ----------
+    title : str
+        What they are of, for the reference.
+    metrics : tuple of Metric
+        In the order of the tables.
+    structure : mapping
+        JSON schema of all that is not a compared number: texts, flags, lists, groups.
+    usual : mapping
+        Texts for the templates where there is no result, in the reference.
+    """
+
+    title: str
+    metrics: tuple[Metric, ...]
+    structure: Mapping[str, Any]
+    usual: Mapping[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, path: str) -> Metric:
+        """Return the metric of a path."""
+        return next(metric for metric in self.metrics if metric.path == path)
+
+    def aliases(self) -> dict[str, str]:
+        """Return the short names of ``--fail-if``, and what they stand for."""
+        return {short: metric.path for metric in self.metrics for short in metric.aliases}
+
+    def top_names(self) -> list[str]:
+        """Return the numbers that stand at the top of a result."""
+        return [metric.path for metric in self.metrics if "." not in metric.path]
+
+    def schema(self) -> Schema:
+        """Return the structure with the compared numbers in it."""
+        whole = deepcopy(dict(self.structure))
+        for metric in self.metrics:
+            if metric.title:
+                _insert(whole, metric.path.split("."), metric.leaf())
+        return whole
+
+    def scores(self, context: Mapping[str, Any], table: str = "scores") -> list[Score]:
+        """Return the rows of a table for a result with the texts of its templates."""
+        return [
+            metric.score(context)
+            for metric in self.metrics
+            if metric.table == table and metric.is_shown(context)
+        ]
+
+    def side_by_side(self, numbers: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the few numbers by which several results are compared."""
+        return {m.aliases[0]: value_at(numbers, m.path) for m in self._compared()}
+
+    def side_by_side_schema(self) -> Schema:
+        """Return the schema of these few."""
+        return mapping_schema(**{metric.aliases[0]: metric.leaf() for metric in self._compared()})
+
+    def reference(self) -> list[tuple[str, str, str, str, str]]:
+        """Return path, meaning, unit, what is better and short names of each, for the reference."""
+        usual = _Usual(self.usual)
+        return [
+            (
+                metric.path,
+                ": ".join(t.format_map(usual) for t in (metric.label, metric.meaning) if t),
+                metric.unit.format_map(usual),
+                metric.better,
+                ", ".join(metric.aliases),
+            )
+            for metric in self.metrics
+        ]
+
+    def _compared(self) -> list[Metric]:
+        return [metric for metric in self.metrics if metric.is_side_by_side]
+
+
+def value_at(numbers: Any, path: str) -> Any:
+    """Return what stands at a path of nested mappings and lists; None where nothing does.
+
+    Examples
+    --------
+    >>> value_at({"ape": {"rmse": 0.1}, "arm": [1.0, 2.0]}, "ape.rmse")
+    0.1
+    >>> value_at({"arm": [1.0, 2.0]}, "arm.1"), value_at({"ape": None}, "ape.rmse")
+    (2.0, None)
+    """
+    for name in path.split("."):
+        if isinstance(numbers, Mapping):
+            numbers = numbers.get(name)
+        elif isinstance(numbers, list | tuple):
+            numbers = numbers[int(name)]
+        else:
+            return None
+    return numbers
+
+
+def score_table(title: str, scores: Iterable[Score], caption: str = "") -> Table:
+    """Return a table of quantity, value, unit and meaning; how each was computed is its hint."""
+    scores = list(scores)
+    return Table(
+        title=title,
+        columns=MEASURE_COLUMNS,
+        rows=tuple((s.label, s.text, s.unit, s.meaning) for s in scores),
+        hints=tuple(s.computed for s in scores),
+        caption=caption,
+    )
+
+
+def mapping_schema(**properties: Any) -> Schema:
+    """Return the schema of a mapping of which every name is required."""
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+def optional_schema(part: Schema) -> Schema:
+    """Return the schema of what may be null."""
+    return {"anyOf": [{"type": "null"}, part]}
+
+
+def _insert(node: Schema, names: list[str], leaf: Schema) -> None:
+    """Put a leaf into a schema of nested mappings; a referenced definition has it already."""
+    if "$ref" in node:
+        return
+    if "anyOf" in node:
+        node = next(part for part in node["anyOf"] if part.get("type") != "null")
+    if names[0] not in node["properties"]:
+        node["properties"][names[0]] = mapping_schema()
+        node["required"].append(names[0])
+    if len(names) == 1:
+        node["properties"][names[0]] = leaf
+    else:
+        _insert(node["properties"][names[0]], names[1:], leaf)
+
+
+class _Usual(dict):
+    """Texts of templates; what only a result knows shows as its name."""
+
+    def __missing__(self, name: str) -> "_Name":
+        return _Name(name)
+
+
+class _Name:
+    """A number of a template that has no value yet."""
+
+    def __init__(self, name: Any) -> None:
+        self._name = name
+
+    def __getitem__(self, name: Any) -> "_Name":
+        return _Name(name)
+
+    def __format__(self, spec: str) -> str:
+        return str(self._name)
