@@ -11,7 +11,6 @@ Texts are `str.format` templates over the numbers themselves and over texts of t
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
@@ -21,7 +20,7 @@ Schema = dict[str, Any]
 
 NUMBER: Schema = {"$ref": "#/$defs/number"}
 SHARE: Schema = {"$ref": "#/$defs/share"}
-_FACTORS = {("", "%"): 100.0, ("m", "cm"): 100.0, ("s", "ms"): 1e3}
+_FACTORS = {("", "%"): 100.0, ("1", "%"): 100.0, ("m", "cm"): 100.0, ("s", "ms"): 1e3}
 MISSING = "–"
 
 
@@ -190,10 +189,10 @@ class MetricSet:
 
     def schema(self) -> Schema:
         """Return the structure with the compared numbers in it."""
-        whole = deepcopy(dict(self.structure))
+        whole = dict(self.structure)
         for metric in self.metrics:
             if metric.title:
-                _insert(whole, metric.path.split("."), metric.leaf())
+                whole = _with_leaf(whole, metric.path.split("."), metric.leaf())
         return whole
 
     def scores(self, context: Mapping[str, Any], table: str = "scores") -> list[Score]:
@@ -272,19 +271,22 @@ def optional_schema(part: Schema) -> Schema:
     return {"anyOf": [{"type": "null"}, part]}
 
 
-def _insert(node: Schema, names: list[str], leaf: Schema) -> None:
-    """Put a leaf into a schema of nested mappings; a referenced definition has it already."""
+def _with_leaf(node: Schema, names: list[str], leaf: Schema) -> Schema:
+    """Return a schema of nested mappings with a leaf; a referenced definition has it already."""
+    if not names:
+        return leaf
     if "$ref" in node:
-        return
+        return node
     if "anyOf" in node:
-        node = next(part for part in node["anyOf"] if part.get("type") != "null")
-    if names[0] not in node["properties"]:
-        node["properties"][names[0]] = mapping_schema()
-        node["required"].append(names[0])
-    if len(names) == 1:
-        node["properties"][names[0]] = leaf
-    else:
-        _insert(node["properties"][names[0]], names[1:], leaf)
+        parts = [
+            part if part.get("type") == "null" else _with_leaf(part, names, leaf)
+            for part in node["anyOf"]
+        ]
+        return {**node, "anyOf": parts}
+    name, known = names[0], node["properties"]
+    below = _with_leaf(known.get(name, mapping_schema()), names[1:], leaf)
+    required = node["required"] if name in known else [*node["required"], name]
+    return {**node, "required": required, "properties": {**known, name: below}}
 
 
 class _Usual(dict):

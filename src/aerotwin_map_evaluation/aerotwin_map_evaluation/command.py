@@ -23,29 +23,14 @@ from pathlib import Path
 
 from aerotwin_core.cli import progress, write_json
 from aerotwin_core.gate import add_gate_argument, check_gate_names, exit_code_of_gates
+from aerotwin_map_evaluation.declared_metrics import (
+    ALIASES,
+    MAP_METRICS,
+    STATISTICS_METRICS,
+)
 from aerotwin_map_evaluation.options import check_options, has_reference
 
 EXIT_NOT_ALIGNED = 1
-ALIASES = {
-    "map_rmse_m": "surface.unaligned.rmse_m",
-    "map_aligned_rmse_m": "surface.aligned.rmse_m",
-    "map_plane_rmse_m": "planes.distance.rmse_m",
-    "map_mean_m": "correspondences.mean_m",
-    "map_share": "correspondences.share",
-    "chamfer_m": "both_ways.chamfer.mean_m",
-    "accuracy_m": "both_ways.accuracy.mean_m",
-    "completeness_m": "both_ways.completeness.mean_m",
-    "hausdorff95_m": "both_ways.hausdorff.symmetric_m.p95",
-    "spacing_m": "planes.spacing_m",
-    "awd_m": "wasserstein.mean_m",
-    "mme": "entropy.mme",
-    "precision": "middle.precision",
-    "recall": "middle.recall",
-    "f": "middle.f",
-}
-"""Short names of --fail-if; precision, recall and F at the middle threshold of the protocol."""
-_NUMBERS = ("n_points", "n_voxels", "is_pose_given", "points_per_voxel", "share_alone")
-"""Numbers that stand at the top of a result."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -173,13 +158,16 @@ def _configure_view(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Read, measure, print."""
     check_options(args)
-    check_gate_names(args.fail_if, ALIASES, _NUMBERS)
+    check_gate_names(
+        args.fail_if, ALIASES, [*MAP_METRICS.top_names(), *STATISTICS_METRICS.top_names()]
+    )
     if not has_reference(args):
         return _run_without_reference(args)
     from aerotwin_map_evaluation.evaluation import STEPS, evaluate_map
     from aerotwin_map_evaluation.inputs import points_of, reference_of, surface_beside
     from aerotwin_map_evaluation.reference import MapReference
     from aerotwin_map_evaluation.starts import observed_by, start_of
+    from aerotwin_map_evaluation.tables import middle_threshold
     from aerotwin_voxel_cloud import load_map
 
     protocol = _protocol(args)
@@ -235,10 +223,8 @@ def run(args: argparse.Namespace) -> int:
             notes,
         )
     write_json(args.json, numbers)
-    rows = numbers["both_ways"]["precision_recall"]
-    code = exit_code_of_gates(
-        args.fail_if, {**numbers, "middle": rows[(len(rows) - 1) // 2]}, ALIASES
-    )
+    judged = {**numbers, "middle": middle_threshold(numbers)}
+    code = exit_code_of_gates(args.fail_if, judged, ALIASES)
     return code if evaluation.is_judged else EXIT_NOT_ALIGNED
 
 
@@ -303,7 +289,7 @@ def _arguments(args: argparse.Namespace) -> dict[str, object]:
 
 def _print(evaluation, notes: list[str]) -> None:
     """Print the scores; of a map that is nowhere only why."""
-    from aerotwin_map_evaluation.tables import score_rows
+    from aerotwin_map_evaluation.tables import main_scores
     from aerotwin_map_evaluation.verdict import verdict, warnings
 
     for note in notes:
@@ -314,8 +300,8 @@ def _print(evaluation, notes: list[str]) -> None:
             "try: thinner clouds (--thin-m), a start (--initial, --align coarse), another --method"
         )
         return
-    for (label, value, unit, _), _ in score_rows(evaluation):
-        print(f"{label:44} {value:>10} {unit}")
+    for score in main_scores(evaluation):
+        print(f"{score.label:44} {score.text:>10} {score.unit}")
     for row in evaluation.scores.precision_recall():
         label = f"precision, recall, F within {row['threshold_m']:g} m"
         print(f"{label:44} {row['precision']:.3f} {row['recall']:.3f} {row['f']:.3f}")

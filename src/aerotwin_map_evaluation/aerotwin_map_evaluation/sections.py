@@ -2,12 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """A map evaluation as a chapter of a report."""
 
+from typing import Any
+
+from aerotwin_core.metric import score_table
 from aerotwin_core.plots import TRUTH
-from aerotwin_core.section import Figure, Headline, PointLayer, ReportScene, Section, Table, measure
+from aerotwin_core.section import Figure, Headline, PointLayer, ReportScene, Section
 from aerotwin_map_evaluation import figures, tables
+from aerotwin_map_evaluation.declared_metrics import (
+    MAP_METRICS,
+    MAP_SCHEMA,
+    STATISTICS_METRICS,
+    STATISTICS_SCHEMA,
+)
 from aerotwin_map_evaluation.no_reference import MapStatistics
 from aerotwin_map_evaluation.result import MapEvaluation
-from aerotwin_map_evaluation.schema import MAP_SCHEMA, STATISTICS_SCHEMA
 from aerotwin_map_evaluation.verdict import VOXEL_MEAN, VOXEL_STD, verdict, warnings
 
 _MAX_REFERENCE_POINTS = 300_000
@@ -32,7 +40,7 @@ def section(
         scenes=(scene(evaluation),) if has_pictures else (),
         figures=_figures(evaluation, name) if has_pictures else (),
         tables=(
-            tables.score_table(evaluation),
+            score_table("Scores", tables.main_scores(evaluation)),
             tables.threshold_table(evaluation),
             tables.both_ways_table(evaluation),
             *tables.sensitivity_table(evaluation),
@@ -85,79 +93,60 @@ def _without_surface(evaluation: MapEvaluation) -> str:
 
 
 def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
-    numbers = evaluation.metrics()
-    pairs, floor, surface = numbers["correspondences"], numbers["floor"], numbers["surface"]
+    context = tables.context_of(evaluation)
+    pairs, floor, planes = context["correspondences"], context["floor"], context["planes"]
     tiles = []
-    if surface is not None:
-        part = surface["unaligned" if evaluation.is_pose_given else "aligned"]
-        tiles.append(
-            Headline(
-                label="Map error",
-                value=f"{part['rmse_m']:.2f}",
-                unit="m",
-                meaning="RMS distance of all map points to the true surface, "
-                + ("nothing fitted" if evaluation.is_pose_given else "aligned to it"),
-                computed="root mean square over all points of the distance to the nearest triangle",
-                better="lower",
-            )
-        )
-    elif evaluation.is_pose_given:
-        accuracy = numbers["both_ways"]["accuracy"]
-        tiles.append(
-            Headline(
-                label="Map error",
-                value=f"{accuracy['rmse_m']:.2f}",
-                unit="m",
-                meaning=f"RMS distance of all map points to the {tables.measured_to(evaluation)}, "
-                "nothing fitted",
-                computed="root mean square over all points of the distance to the nearest one",
-                better="lower",
-            )
-        )
-    planes = numbers["planes"]
+    if context["surface"] is not None or evaluation.is_pose_given:
+        tiles.append(_error_tile(evaluation, context))
     if planes is not None:
-        tiles.append(
-            Headline(
-                label="Map to planes",
-                value=f"{planes['distance']['rmse_m']:.3g}",
-                unit="m",
-                meaning="RMS distance of all map points to planes through the reference points"
-                + ("" if evaluation.is_pose_given else ", aligned to them"),
-                computed="plane through the nearest reference point and the eight around it: the "
-                "spacing of the reference is left out",
-                better="lower",
-            ),
+        tile = MAP_METRICS["planes.distance.rmse_m"].tile(
+            context,
+            label="Map to planes",
+            show="{:.3g}".format,
+            meaning="RMS distance of all map points to planes through the reference points"
+            + ("" if evaluation.is_pose_given else ", aligned to them"),
+            computed="plane through the nearest reference point and the eight around it: the "
+            "spacing of the reference is left out",
         )
+        tiles.append(tile)
         floor = planes["floor"]
-    mean = pairs["mean_m"]
     beside = f"; a perfect map scores {floor['mean_m']:.2f} m" if floor and floor["mean_m"] else ""
-    what = tables.TO.get(evaluation.protocol.distance, evaluation.reference.what)
-    tiles.append(
-        Headline(
-            label=f"Map to {what}",
-            value="–" if mean is None else f"{mean:.2f}",
-            unit="" if mean is None else "m",
+    middle, cut_m = context["middle"], evaluation.protocol.cut_m
+    return (
+        *tiles,
+        MAP_METRICS["correspondences.mean_m"].tile(
+            context,
+            label=f"Map to {context['what']}",
+            show="{:.2f}".format,
             meaning=f"mean over {pairs['share']:.0%} of the points{beside}",
-            status="neutral" if numbers["alignment"]["converged"] else "warn",
-            computed=f"mean distance after alignment of the points within "
-            f"{evaluation.protocol.cut_m:g} m",
-            better="lower",
-        )
-    )
-    middle = evaluation.scores.precision_recall()[(len(evaluation.protocol.within_m) - 1) // 2]
-    limit = f"{middle['threshold_m']:g} m"
-    tiles.append(
-        Headline(
+            status="neutral" if context["alignment"]["converged"] else "warn",
+            computed=f"mean distance after alignment of the points within {cut_m:g} m",
+        ),
+        MAP_METRICS["middle.recall"].tile(
+            context,
             label="Map completeness",
-            value=f"{100.0 * middle['recall']:.0f}",
-            unit="%",
             meaning=f"of the reference ({evaluation.samples.region}) has a map point within "
-            f"{limit}; F = {middle['f']:.2f}",
+            f"{middle['threshold_m']:g} m; F = {middle['f']:.2f}",
             computed="share of the reference's samples, each of the same area",
-            better="higher",
-        )
+        ),
     )
-    return tuple(tiles)
+
+
+def _error_tile(evaluation: MapEvaluation, context: dict[str, Any]) -> Headline:
+    path, fitted, nearest = "both_ways.accuracy.rmse_m", "nothing fitted", "one"
+    what = context["measured_to"]
+    if context["surface"] is not None:
+        what, nearest = tables.TO["surface"], "triangle"
+        path = f"surface.{'unaligned' if evaluation.is_pose_given else 'aligned'}.rmse_m"
+        fitted = fitted if evaluation.is_pose_given else "aligned to it"
+    the = "" if what.startswith("the ") else "the "
+    return MAP_METRICS[path].tile(
+        context,
+        label="Map error",
+        show="{:.2f}".format,
+        meaning=f"RMS distance of all map points to {the}{what}, {fitted}",
+        computed=f"root mean square over all points of the distance to the nearest {nearest}",
+    )
 
 
 def scene(evaluation: MapEvaluation) -> ReportScene:
@@ -250,22 +239,10 @@ def statistics_section(
 ) -> Section:
     """Return the chapter of a map that has no reference."""
     numbers = statistics.metrics()
-    entropy = numbers["entropy"]
-    p = statistics.protocol
-    rows: list[tables.Row] = [
-        (("points", str(numbers["n_points"]), "points", "all of the file"), ""),
-        (
-            measure("points per voxel", numbers["points_per_voxel"], "points", "density", digits=1),
-            f"all points divided by the {numbers['n_voxels']} voxels of {p.voxel_m:g} m that hold "
-            "one",
-        ),
-        (
-            measure("lonely points", 100.0 * numbers["share_alone"], "%", "loose", digits=1),
-            f"points with no other within {p.entropy_radius_m:g} m",
-        ),
-        *tables.entropy_rows(entropy),
+    scores = [
+        row for part in ("scores", "sharpness") for row in STATISTICS_METRICS.scores(numbers, part)
     ]
-    mme = "–" if entropy["mme"] is None else f"{entropy['mme']:.2f}"
+    entropy = STATISTICS_METRICS["entropy.mme"]
     return Section(
         title=title,
         name=name,
@@ -273,16 +250,7 @@ def statistics_section(
         text="Nothing here knows whether the map is right: sharpness sees noise and double walls, "
         "not drift, scale or what is missing. Compare only maps of the same place, scale and "
         f"density.\n\nProtocol {statistics.choices.name} ({statistics.choices.hash}).",
-        headline=(
-            Headline(
-                label="Mean map entropy",
-                value=mme,
-                unit="nat",
-                meaning="lower is sharper",
-                computed=rows[3][1],
-                better="lower",
-            ),
-        ),
+        headline=(entropy.tile(numbers, label="Mean map entropy", show="{:.2f}".format),),
         scenes=(_statistics_scene(statistics),),
         figures=(
             Figure(
@@ -291,14 +259,7 @@ def statistics_section(
                 svg=figures.entropy(statistics, f"{name}-thickness"),
             ),
         ),
-        tables=(
-            Table(
-                title="Scores without reference",
-                columns=("quantity", "value", "unit", "meaning"),
-                rows=tuple(row for row, _ in rows),
-                hints=tuple(hint for _, hint in rows),
-            ),
-        ),
+        tables=(score_table("Scores without reference", scores),),
         metrics=numbers,
         schema=STATISTICS_SCHEMA,
     )

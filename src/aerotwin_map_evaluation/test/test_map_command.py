@@ -8,7 +8,7 @@ import pytest
 
 from aerotwin_core.errors import UserError
 from aerotwin_map_evaluation import MapProtocol, MapReference, command
-from aerotwin_map_evaluation.schema import MAP_SCHEMA, STATISTICS_SCHEMA
+from aerotwin_map_evaluation.declared_metrics import MAP_SCHEMA, STATISTICS_SCHEMA
 from aerotwin_registration import read_cloud, write_cloud
 from aerotwin_registration.ply import read_ply
 from aerotwin_report.schema_check import faults

@@ -15,7 +15,7 @@ _OF_THE_RUN = {
 
 def aliases() -> dict[str, str]:
     """Return what the short names stand for among the sections of `metrics.json`."""
-    from aerotwin_map_evaluation.command import ALIASES as MAP
+    from aerotwin_map_evaluation.declared_metrics import ALIASES as MAP
 
     # The command of the map evaluation computes some beside its metrics.
     of_map = {name: path for name, path in MAP.items() if not path.startswith("middle.")}
