@@ -136,11 +136,13 @@ class Metric:
     ) -> Headline:
         """Return the number as a key number; `texts` (meaning, computed) replace the declared."""
         score = self.score(context)
-        is_known = score.text != MISSING and score.value is not None
+        text = score.text
+        if show and score.value is not None and text != MISSING:
+            text = show(score.value)
         return Headline(
             label=label,
-            value=show(score.value) if show and is_known else score.text,
-            unit=score.unit if is_known else "",
+            value=text,
+            unit=score.unit if text != MISSING else "",
             status=status,
             better=self.better,
             **{"meaning": score.meaning, "computed": score.computed, **texts},
