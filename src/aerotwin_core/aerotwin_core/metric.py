@@ -20,7 +20,15 @@ Schema = dict[str, Any]
 
 NUMBER: Schema = {"$ref": "#/$defs/number"}
 SHARE: Schema = {"$ref": "#/$defs/share"}
-_FACTORS = {("", "%"): 100.0, ("1", "%"): 100.0, ("m", "cm"): 100.0, ("s", "ms"): 1e3}
+_FACTORS = {
+    ("", "%"): 100.0,
+    ("1", "%"): 100.0,
+    ("cores", "%"): 100.0,
+    ("m", "cm"): 100.0,
+    ("s", "ms"): 1e3,
+    ("bytes", "MB"): 1e-6,
+}
+"""By unit in the result and unit that is shown."""
 MISSING = "–"
 
 

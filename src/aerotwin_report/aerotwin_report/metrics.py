@@ -69,7 +69,7 @@ def schema(section_schemas: Mapping[str, Mapping[str, Any]] | None = None) -> di
     Parameters
     ----------
     section_schemas : mapping, optional
-        By name of section, what holds for its numbers in place of the written schema. They may
+        By name of section, what holds for its numbers. They may
         refer to the definitions of the written schema (``#/$defs/share``, ``number``,
         ``statistics``, ``pose_errors``, ``transform``, ``distances``) and bring their own.
 
@@ -87,7 +87,7 @@ def schema(section_schemas: Mapping[str, Mapping[str, Any]] | None = None) -> di
                     f"schema of section {name!r}: $defs/{key} is defined differently elsewhere; "
                     "take another name"
                 )
-        merged["properties"]["sections"]["properties"][name] = {
+        merged["properties"]["sections"].setdefault("properties", {})[name] = {
             key: value for key, value in own.items() if key != "$defs"
         }
     return merged

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from aerotwin_core.plots import new_figure, render_svg, style
-from aerotwin_report import Figure, Headline, Section, Table, schema, write_report
+from aerotwin_report import Figure, Headline, Section, Table, schema, schema_of, write_report
 
 WHEN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 EVIL = '<script>alert("x")</script>&'
@@ -186,9 +186,10 @@ def test_metrics_obey_their_schema(tmp_path):
 
 
 def test_a_section_that_breaks_the_schema_is_seen_by_it(tmp_path):
-    broken = some_section(name="trajectory", metrics={"n_pairs": 3})
+    broken = some_section(metrics={"n_pairs": 3}, schema={"required": ["n_pairs", "coverage"]})
+    _, document = write(tmp_path, broken)
     with pytest.raises(jsonschema.ValidationError, match="coverage"):
-        jsonschema.validate(write(tmp_path, broken)[1], schema())
+        jsonschema.validate(document, schema_of(document))
 
 
 def test_numbers_that_json_lacks_become_null(tmp_path):

@@ -7,7 +7,7 @@ import jsonschema
 import numpy as np
 import pytest
 
-from aerotwin_report import faults, measures, schema
+from aerotwin_report import faults, measures, schema_of
 
 SCHEMAS = {
     "types": {"type": ["integer", "null"]},
@@ -60,6 +60,43 @@ def mutants(document, rng, n):
         yield mutant
 
 
+SECTION = {
+    "type": "object",
+    "required": ["n_pairs", "coverage", "alignment", "ape"],
+    "properties": {
+        "n_pairs": {"type": "integer", "minimum": 0},
+        "coverage": {"title": "coverage", "better": "higher", "$ref": "#/$defs/share"},
+        "alignment": {
+            "type": "object",
+            "required": ["mode", "T_reference_estimate"],
+            "properties": {
+                "mode": {"type": "string"},
+                "T_reference_estimate": {"$ref": "#/$defs/transform"},
+            },
+        },
+        "ape": {"title": "APE aligned", "better": "lower", "$ref": "#/$defs/pose_errors"},
+        "rpe": {
+            "title": "RPE",
+            "better": "lower",
+            "type": "object",
+            "additionalProperties": {"$ref": "#/$defs/pose_errors"},
+        },
+        "segments": {
+            "title": "segments",
+            "better": "lower",
+            "required": ["lengths"],
+            "properties": {
+                "median_deg_m": {
+                    "title": "turn drift, median",
+                    "unit": "deg/m",
+                    "$ref": "#/$defs/number",
+                }
+            },
+        },
+    },
+}
+
+
 def a_document():
     errors = {"n": 2, "rmse": 0.1, "mean": 0.1, "median": 0.1, "std": 0.0, "min": 0.1, "max": 0.1}
     pose = {"trans_m": errors, "rot_deg": None}
@@ -76,7 +113,7 @@ def a_document():
         "configuration": {"a": 1},
         "section_titles": {"trajectory": "Trajectory"},
         "section_warnings": {},
-        "section_schemas": {},
+        "section_schemas": {"trajectory": SECTION},
         "verdicts": {"trajectory": "good"},
         "headline": [],
         "sections": {
@@ -101,10 +138,10 @@ def a_document():
 
 
 def test_mutants_of_a_document_are_judged_as_jsonschema_does():
-    validator = jsonschema.Draft202012Validator(schema())
+    validator = jsonschema.Draft202012Validator(schema_of(a_document()))
     n_refused = 0
     for mutant in mutants(a_document(), np.random.default_rng(1000), 600):
-        found = faults(mutant, schema())
+        found = faults(mutant, schema_of(a_document()))
         assert (not found) == validator.is_valid(mutant), (found, json.dumps(mutant)[:2000])
         n_refused += bool(found)
     assert n_refused > 200  # the mutants do break it
@@ -112,10 +149,10 @@ def test_mutants_of_a_document_are_judged_as_jsonschema_does():
 
 def test_a_fault_names_place_expected_and_found():
     document = a_document()
-    assert faults(document, schema()) == []
+    assert faults(document, schema_of(a_document())) == []
     document["sections"]["trajectory"]["coverage"] = 1.2
     del document["sections"]["trajectory"]["ape"]
-    assert faults(document, schema()) == [
+    assert faults(document, schema_of(a_document())) == [
         "sections.trajectory: lacks 'ape'",
         "sections.trajectory.coverage: expected at most 1, found 1.2",
     ]
@@ -129,7 +166,7 @@ def test_a_keyword_that_is_not_understood_is_refused():
 
 
 def test_measures_are_titled_numbers_of_which_one_side_is_better():
-    found = {measure.path: measure for measure in measures(a_document(), schema())}
+    found = {measure.path: measure for measure in measures(a_document(), schema_of(a_document()))}
     rmse = found["sections.trajectory.ape.trans_m.rmse"]
     assert rmse.label == "APE aligned, position, RMSE"
     assert (rmse.unit, rmse.better, rmse.value) == ("m", "lower", 0.1)

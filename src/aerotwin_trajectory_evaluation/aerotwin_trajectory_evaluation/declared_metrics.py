@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every number of a trajectory's result, declared once, and the schema of all that stands beside.
+"""Every number of a trajectory's result and of its cost, declared once, and their schemas.
 
 A new number is computed in `TrajectoryEvaluation.metrics` and declared here; its row, its place in
 the schema, its short names and its line in the reference follow. Texts that a template names and
@@ -9,7 +9,15 @@ the result does not hold (`fit`, `segment_range`, …) come from `summary.contex
 
 from typing import Any
 
-from aerotwin_core.metric import NUMBER, SHARE, Metric, MetricSet, Schema, mapping_schema
+from aerotwin_core.metric import (
+    NUMBER,
+    SHARE,
+    Metric,
+    MetricSet,
+    Schema,
+    mapping_schema,
+    optional_schema,
+)
 from aerotwin_trajectory_evaluation.bound import SEGMENT_M
 from aerotwin_trajectory_evaluation.time_offset_estimates import CERTAINTIES
 
@@ -263,6 +271,63 @@ TRAJECTORY_METRICS = MetricSet(
     ),
 )  # fmt: skip
 """Of the section `trajectory`, and of each estimate where there are several."""
+
+_CPU = "utime + stime of /proc/PID/stat, summed over the process tree, ended processes included"
+_MEMORY = "Pss of /proc/PID/smaps_rollup, summed over the process tree, read every 5 s at least"
+_IO = "read_bytes and write_bytes of /proc/PID/io, summed over the process tree"
+_LATENCY = "wall time from the moment an input was sent to that of the output with its stamp"
+
+RESOURCE_METRICS = MetricSet(
+    title="Resources",
+    structure=mapping_schema(
+        wall_s=NUMBER,
+        cpu_s=NUMBER,
+        latency_s=optional_schema(mapping_schema()),
+        real_time_factor=NUMBER,
+    ),
+    metrics=(
+        Metric("wall_s", "wall time", "recorded", "last sample less the first, monotonic clock",
+               unit="s", digits=1),
+        Metric("cpu_s", "CPU time", "of all its processes and threads", _CPU, unit="s", digits=1),
+        Metric("cpu_s_per_frame", "CPU time per frame",
+               "over {n_frames} frames; above the frame period it needs several cores",
+               f"{_CPU}; divided by the number of frames", unit="s", shown_in="ms", digits=1,
+               better="lower", title="CPU time per frame"),
+        Metric("cpu_cores_mean", "CPU", "mean; one busy core is 100 %",
+               f"{_CPU}; divided by the wall time", unit="cores", shown_in="%", digits=0,
+               aliases=("cpu_cores",)),
+        Metric("cpu_cores_max", "CPU, largest", "between two samples",
+               "the same between two neighbouring samples, the largest", unit="cores",
+               shown_in="%", digits=0),
+        Metric("pss_bytes_mean", "memory, mean", "shared pages count once",
+               f"{_MEMORY}; mean over the samples", unit="bytes", shown_in="MB", digits=0),
+        Metric("pss_bytes_max", "memory, largest", "the same (PSS)", f"{_MEMORY}; the largest",
+               unit="bytes", shown_in="MB", digits=0, aliases=("memory_bytes",)),
+        Metric("rss_bytes_max", "resident, largest", "shared pages too (RSS)",
+               "rss of /proc/PID/stat, summed over the process tree; the largest", unit="bytes",
+               shown_in="MB", digits=0, better="lower", title="memory, largest"),
+        Metric("n_threads_max", "threads, most", "of all its processes",
+               "num_threads of /proc/PID/stat, summed over the process tree; the largest",
+               digits=0),
+        Metric("read_bytes", "read from storage", "caches not counted", _IO, unit="bytes",
+               shown_in="MB", digits=1),
+        Metric("write_bytes", "written to storage", "caches not counted", _IO, unit="bytes",
+               shown_in="MB", digits=1),
+        Metric("latency_s.median", "latency, median", "image to pose", _LATENCY, unit="s",
+               shown_in="ms", digits=1, better="lower", title="latency, median"),
+        Metric("latency_s.p95", "latency, 95 %", "one in twenty is later",
+               f"{_LATENCY}; 95th percentile over the outputs", unit="s", shown_in="ms", digits=1,
+               better="lower", title="latency, 95 %", aliases=("latency_p95_s",)),
+        Metric("real_time_factor", "real-time factor",
+               "simulated by wall time; below 1 the latency would differ in flight",
+               "simulated time of the run by the wall time of the recording", digits=2),
+        Metric("sample_rate_hz", "samples", "of these figures", "samples by wall time", unit="Hz",
+               digits=1),
+        Metric("overhead", "cost of recording", "of one core",
+               "CPU time of the recording thread by wall time", shown_in="%", digits=2),
+    ),
+)  # fmt: skip
+"""Of the section `resources`: what the program under test cost."""
 
 ALIASES = TRAJECTORY_METRICS.aliases()
 """Short names of `--fail-if`, and what they stand for in the metrics."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.metric import score_table
 from aerotwin_core.plots import (
     ACCENT,
     ALIGNED,
@@ -16,7 +17,8 @@ from aerotwin_core.plots import (
     render_svg,
     style,
 )
-from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table, measure
+from aerotwin_core.section import Figure, Headline, Section
+from aerotwin_trajectory_evaluation.declared_metrics import RESOURCE_METRICS
 from aerotwin_trajectory_evaluation.resources import ResourceUsage
 
 _MAX_POINTS = 1500
@@ -59,42 +61,11 @@ def resource_section(
         ),
         headline=_headline(numbers),
         figures=_figures(usage, error, name),
-        tables=(
-            Table(
-                title="Cost",
-                columns=MEASURE_COLUMNS,
-                rows=_rows(numbers),
-                hints=tuple(_COMPUTED.values()),
-            ),
-        ),
+        tables=(score_table("Cost", RESOURCE_METRICS.scores(numbers)),),
         metrics=numbers,
+        schema=RESOURCE_METRICS.schema(),
         warnings=tuple(_warnings(usage)),
     )
-
-
-_CPU = "utime + stime of /proc/PID/stat, summed over the process tree, ended processes included"
-_MEMORY = "Pss of /proc/PID/smaps_rollup, summed over the process tree, read every 5 s at least"
-_IO = "read_bytes and write_bytes of /proc/PID/io, summed over the process tree"
-_LATENCY = "wall time from the moment an input was sent to that of the output with its stamp"
-_COMPUTED = {
-    "wall time": "last sample less the first, monotonic clock",
-    "CPU time": _CPU,
-    "CPU time per frame": f"{_CPU}; divided by the number of frames",
-    "CPU": f"{_CPU}; divided by the wall time",
-    "CPU, largest": "the same between two neighbouring samples, the largest",
-    "memory, mean": f"{_MEMORY}; mean over the samples",
-    "memory, largest": f"{_MEMORY}; the largest",
-    "resident, largest": "rss of /proc/PID/stat, summed over the process tree; the largest",
-    "threads, most": "num_threads of /proc/PID/stat, summed over the process tree; the largest",
-    "read from storage": _IO,
-    "written to storage": _IO,
-    "latency, median": _LATENCY,
-    "latency, 95 %": f"{_LATENCY}; 95th percentile over the outputs",
-    "real-time factor": "simulated time of the run by the wall time of the recording",
-    "samples": "samples by wall time",
-    "cost of recording": "CPU time of the recording thread by wall time",
-}
-"""Rows of the table, in its order, and how each was computed."""
 
 
 def _warnings(usage: ResourceUsage) -> list[str]:
@@ -108,37 +79,6 @@ def _warnings(usage: ResourceUsage) -> list[str]:
     return []
 
 
-def _rows(numbers: dict[str, Any]) -> tuple[tuple[Any, ...], ...]:
-    latency = numbers["latency_s"] or {}
-
-    def scaled(value: float | None, factor: float) -> float | None:
-        return None if value is None else value * factor
-
-    def row(label: str, value: float | None, factor: float, unit: str, meaning: str, digits: int):
-        return measure(label, scaled(value, factor), unit, meaning, digits=digits)
-
-    per_frame = f"over {numbers['n_frames']} frames; above the frame period it needs several cores"
-    slow = "simulated by wall time; below 1 the latency would differ in flight"
-    return (
-        row("wall time", numbers["wall_s"], 1.0, "s", "recorded", 1),
-        row("CPU time", numbers["cpu_s"], 1.0, "s", "of all its processes and threads", 1),
-        row("CPU time per frame", numbers["cpu_s_per_frame"], 1e3, "ms", per_frame, 1),
-        row("CPU", numbers["cpu_cores_mean"], 100.0, "%", "mean; one busy core is 100 %", 0),
-        row("CPU, largest", numbers["cpu_cores_max"], 100.0, "%", "between two samples", 0),
-        row("memory, mean", numbers["pss_bytes_mean"], 1e-6, "MB", "shared pages count once", 0),
-        row("memory, largest", numbers["pss_bytes_max"], 1e-6, "MB", "the same (PSS)", 0),
-        row("resident, largest", numbers["rss_bytes_max"], 1e-6, "MB", "shared pages too (RSS)", 0),
-        row("threads, most", numbers["n_threads_max"], 1.0, "", "of all its processes", 0),
-        row("read from storage", numbers["read_bytes"], 1e-6, "MB", "caches not counted", 1),
-        row("written to storage", numbers["write_bytes"], 1e-6, "MB", "caches not counted", 1),
-        row("latency, median", latency.get("median"), 1e3, "ms", "image to pose", 1),
-        row("latency, 95 %", latency.get("p95"), 1e3, "ms", "one in twenty is later", 1),
-        row("real-time factor", numbers["real_time_factor"], 1.0, "", slow, 2),
-        row("samples", numbers["sample_rate_hz"], 1.0, "Hz", "of these figures", 1),
-        row("cost of recording", numbers["overhead"], 100.0, "%", "of one core", 2),
-    )
-
-
 def _headline(numbers: dict[str, Any]) -> tuple[Headline, ...]:
     tiles = []
     if numbers["cpu_s_per_frame"] is not None:
@@ -148,7 +88,7 @@ def _headline(numbers: dict[str, Any]) -> tuple[Headline, ...]:
                 value=f"{numbers['cpu_s_per_frame'] * 1e3:.0f}",
                 unit="ms",
                 meaning=f"all cores together, over {numbers['n_frames']} frames",
-                computed=_COMPUTED["CPU time per frame"],
+                computed=RESOURCE_METRICS["cpu_s_per_frame"].computed,
             )
         )
     memory = numbers["pss_bytes_max"] or numbers["rss_bytes_max"]
@@ -159,7 +99,7 @@ def _headline(numbers: dict[str, Any]) -> tuple[Headline, ...]:
                 value=f"{memory * 1e-6:.0f}",
                 unit="MB",
                 meaning="at most, of the program's whole process tree",
-                computed=_COMPUTED["memory, largest"],
+                computed=RESOURCE_METRICS["pss_bytes_max"].computed,
             )
         )
     return tuple(tiles)
