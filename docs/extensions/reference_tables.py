@@ -11,6 +11,7 @@ from typing import Any
 
 import yaml
 
+from aerotwin_core.metric import MetricSet
 from aerotwin_simulator import topics
 from source_tree import code, module_trees, packages, plain, table
 
@@ -110,34 +111,50 @@ def written_name(node: ast.expr) -> str:
 
 
 def metrics_page(source: Path) -> str:
-    """Return the numbers of every written schema, and their short names for --fail-if."""
-    schemas, aliases = {}, {}
+    """Return the declared metrics, all numbers of every written schema, and other short names."""
+    sets, schemas, aliases = [], {}, {}
     for package in packages(source):
         for module, tree in module_trees(source, package):
             for name in assigned_names(tree):
-                if name.endswith("_SCHEMA") and not name.startswith("_"):
+                if name.endswith("_METRICS") and not name.startswith("_"):
+                    sets.append((module, name, getattr(importlib.import_module(module), name)))
+                elif name.endswith("_SCHEMA") and not name.startswith("_"):
                     schemas[name] = (module, getattr(importlib.import_module(module), name))
                 elif name == "ALIASES":
                     aliases[module] = getattr(importlib.import_module(module), name)
     definitions = json.loads(
         (source / "aerotwin_report/aerotwin_report/metrics.schema.json").read_text("utf-8")
     )["$defs"]
-    parts = []
+    parts = [metric_table(module, name, declared) for module, name, declared in sets]
     for name, (module, schema) in sorted(schemas.items()):
         rows = list(leaves(schema, definitions, ""))
         heading = name.removesuffix("_SCHEMA").replace("_", " ").capitalize()
         parts.append(
-            f"## {heading}\n\n`{module}.{name}`\n\n"
+            f"## {heading}: all that stands in the result\n\n`{module}.{name}`\n\n"
             + table(["number", "meaning", "unit", "better"], rows)
         )
-    parts.append("## Short names\n\nWhat `--fail-if` understands beside the full paths above.\n")
+    declared = {short for _, _, metrics in sets for short in metrics.aliases()}
+    parts.append("## Other short names\n\nWhat `--fail-if` understands beside the above.\n")
     for module, names in sorted(aliases.items()):
         rows = [
             [code(short), code(names[short] if isinstance(names, Mapping) else "")]
             for short in names
+            if short not in declared
         ]
-        parts.append(f"### {module}\n\n" + table(["short name", "number"], rows))
+        if rows:
+            parts.append(f"### {module}\n\n" + table(["short name", "number"], rows))
     return "\n".join(parts)
+
+
+def metric_table(module: str, name: str, declared: MetricSet) -> str:
+    """Return the section of a set of declared metrics."""
+    rows = [
+        [code(path), plain(meaning), unit, better, ", ".join(code(short) for short in names)]
+        for path, meaning, unit, better, names in declared.reference()
+    ]
+    return f"## {declared.title}\n\nDeclared in `{module}.{name}`.\n\n" + table(
+        ["number", "meaning", "unit", "better", "short names for --fail-if"], rows
+    )
 
 
 def assigned_names(tree: ast.Module) -> Iterator[str]:

@@ -221,16 +221,16 @@ class MetricSet:
         """Return the schema of these few."""
         return mapping_schema(**{metric.aliases[0]: metric.leaf() for metric in self._compared()})
 
-    def reference(self) -> list[tuple[str, str, str, str, str]]:
+    def reference(self) -> list[tuple[str, str, str, str, tuple[str, ...]]]:
         """Return path, meaning, unit, what is better and short names of each, for the reference."""
         usual = _Usual(self.usual)
         return [
             (
                 metric.path,
-                ": ".join(t.format_map(usual) for t in (metric.label, metric.meaning) if t),
-                metric.unit.format_map(usual),
+                f"{metric.label}: {metric.meaning}".format_map(usual),
+                metric.unit,
                 metric.better,
-                ", ".join(metric.aliases),
+                metric.aliases,
             )
             for metric in self.metrics
         ]

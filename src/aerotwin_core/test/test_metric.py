@@ -89,7 +89,7 @@ def test_short_names_lead_to_paths_and_name_what_is_compared():
 
 def test_the_reference_needs_no_result():
     rows = SET.reference()
-    assert rows[0] == ("coverage", "coverage: share of n poses", "", "higher", "coverage")
+    assert rows[0] == ("coverage", "coverage: share of n poses", "", "higher", ("coverage",))
     assert rows[2][1] == "APE, RMSE: distance to truth"
 
 
