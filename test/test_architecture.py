@@ -75,13 +75,15 @@ ROS_NAMES = re.compile(
 PEERS = {"rotorpy", "small_gicp", "torch"}
 # Runs as a plain script on machines without ROS, with the generators that come with the wheels.
 RUNS_ALONE = SOURCE / "aerotwin_core/aerotwin_core/ros/generate_tf2_msgs.py"
-# Calls whose traps are handled once: reflections, the constants of the matchers. The surface fits
+# Calls whose traps are handled once: reflections, small angles, constants. The surface fits
 # planes; two roots of means are along an axis and over single numbers.
 ONE_PLACE = {
     "linalg.svd(": {"rigid_motion.py", "surface.py"},
     "StereoSGBM_create(": {"stereo_matching.py"},
     " % 360.0 - 180.0": {"angles.py"},
     "end_header": {"ply.py"},
+    "np.sinc(": {"frames.py"},
+    "np.floor(points / voxel_m)": {"voxels.py"},
     "np.sqrt(np.mean(": {"rms.py", "relay_evaluation.py", "metrics.py"},
 }
 NETWORK_INCLUDE = {"file": "$(dirname)/network.launch.yaml"}

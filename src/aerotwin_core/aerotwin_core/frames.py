@@ -124,3 +124,20 @@ def _canonical(quaternion: tuple[float, float, float, float], *, first: int) -> 
     """Return quaternion / sqrt 2 with the sign that makes element `first` (w) not negative."""
     scale = -_SQRT_HALF if quaternion[first] < 0.0 else _SQRT_HALF
     return np.array([scale * q for q in quaternion])
+
+
+def slerp(q_first: FloatArray, q_second: FloatArray, share: ArrayLike) -> FloatArray:
+    """Return quaternions (…, 4) on the shorter arcs between two, at shares (…, 1) of the way.
+
+    Shoemake (1985), "Animating rotation with quaternion curves", section 3.3. The angle is taken
+    by the chord, which is exact for small turns; there both weights are nearly linear.
+    """
+    u = np.asarray(share, dtype=np.float64)
+    q_second = np.where(np.sum(q_first * q_second, axis=-1, keepdims=True) < 0, -1, 1) * q_second
+    chord = np.linalg.norm(q_second - q_first, axis=-1, keepdims=True)
+    angle = 2.0 * np.arcsin(np.minimum(chord / 2.0, 1.0))
+    # np.sinc(x / pi) = sin(x) / x, with its limit at 0.
+    whole = np.sinc(angle / np.pi)
+    weight_first = (1.0 - u) * np.sinc((1.0 - u) * angle / np.pi) / whole
+    weight_second = u * np.sinc(u * angle / np.pi) / whole
+    return weight_first * q_first + weight_second * q_second

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from aerotwin_core.frames import FloatArray
+from aerotwin_core.frames import FloatArray, slerp
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Trajectory:
         share = ((stamps - self.stamps_ns[before]) / period)[:, None]
         p, q = self.p_ref_body, self.q_ref_body
         positions = p[before] + share * (p[after] - p[before])
-        return Trajectory(stamps, positions, _slerp(q[before], q[after], share))
+        return Trajectory(stamps, positions, slerp(q[before], q[after], share))
 
 
 def _matrices(q_xyzw: np.ndarray) -> np.ndarray:
@@ -125,19 +125,3 @@ def _matrices(q_xyzw: np.ndarray) -> np.ndarray:
     matrices[:, 0, 2], matrices[:, 2, 0] = 2 * (x * z + w * y), 2 * (x * z - w * y)
     matrices[:, 1, 2], matrices[:, 2, 1] = 2 * (y * z - w * x), 2 * (y * z + w * x)
     return matrices
-
-
-def _slerp(q_first: np.ndarray, q_second: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Return quaternions (m, 4) on the shorter arcs between two, at shares (m, 1) of the way.
-
-    Shoemake (1985), "Animating rotation with quaternion curves", section 3.3. The angle is taken
-    by the chord, which is exact for small turns; there both weights are nearly linear.
-    """
-    q_second = np.where(np.sum(q_first * q_second, axis=1, keepdims=True) < 0, -1, 1) * q_second
-    chord = np.linalg.norm(q_second - q_first, axis=1, keepdims=True)
-    angle = 2.0 * np.arcsin(np.minimum(chord / 2.0, 1.0))
-    # np.sinc(x / pi) = sin(x) / x, with its limit at 0.
-    whole = np.sinc(angle / np.pi)
-    weight_first = (1.0 - share) * np.sinc((1.0 - share) * angle / np.pi) / whole
-    weight_second = share * np.sinc(share * angle / np.pi) / whole
-    return weight_first * q_first + weight_second * q_second

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.protocol import Protocol
+from aerotwin_core.voxels import voxel_keys
 from aerotwin_map_evaluation.entropy import MapEntropy, map_entropy
 from aerotwin_map_evaluation.evaluation import named
 from aerotwin_map_evaluation.protocol import MapProtocol
 from aerotwin_map_evaluation.reference import checked_points
 from aerotwin_registration.point_tree import PointTree
-from aerotwin_registration.voxels import voxel_keys
 
 
 @dataclass(frozen=True, kw_only=True)

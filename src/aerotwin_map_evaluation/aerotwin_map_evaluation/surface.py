@@ -10,10 +10,10 @@ import numpy as np
 from aerotwin_core.camera import CameraModel
 from aerotwin_core.frames import transform_points
 from aerotwin_core.rms import rms_length
+from aerotwin_core.voxels import voxel_keys
 from aerotwin_map_evaluation.observed import camera_view, visible_samples
 from aerotwin_registration.icp.similarity import step_about
 from aerotwin_registration.observability import OpenDirection
-from aerotwin_registration.voxels import voxel_keys
 
 _MAX_ALIGNED_POINTS = 8_000
 # More samples than this tell no more; a larger surface is sampled with a wider spacing.

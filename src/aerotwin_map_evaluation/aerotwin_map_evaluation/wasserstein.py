@@ -23,8 +23,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from aerotwin_core.threads import run_ranges
+from aerotwin_core.voxels import voxel_keys
 from aerotwin_map_evaluation import kernels
-from aerotwin_registration.voxels import voxel_keys
 
 # Neighbourhood of the spatial consistency, voxels each way (11^3, MapEval 2025).
 _NEAR_VOXELS = 5

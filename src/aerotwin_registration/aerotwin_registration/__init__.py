@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from aerotwin_core.voxels import voxel_downsample
     from aerotwin_registration.clouds import Cloud, read_cloud, write_cloud
     from aerotwin_registration.coarse import CoarseProtocol, CoarseRegistration, coarse_align
     from aerotwin_registration.geo_reference import (
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
         Registration,
         align,
     )
-    from aerotwin_registration.voxels import voxel_downsample
 else:
     __getattr__, __dir__ = lazy_exports(__name__)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from aerotwin_core.voxels import voxel_keys
 from aerotwin_stereo_odometry.landmarks import Landmarks
 from aerotwin_stereo_odometry.matching import in_camera
 from aerotwin_stereo_odometry.parameters import StereoOdometryParameters
@@ -60,7 +61,7 @@ def thinned(cloud: PointCloud, voxel_m: float) -> PointCloud:
     if len(cloud.points) == 0:
         return cloud
     order = np.argsort(cloud.std, kind="stable")
-    first = np.unique(_voxel_keys(cloud.points[order], voxel_m), return_index=True)[1]
+    first = np.unique(voxel_keys(cloud.points[order], voxel_m), return_index=True)[1]
     return cloud.select(np.sort(order[first]))
 
 
@@ -68,15 +69,9 @@ def supported(cloud: PointCloud, voxel_m: float) -> PointCloud:
     """Return the points that are not alone in their (larger) voxel."""
     if len(cloud.points) == 0:
         return cloud
-    keys = _voxel_keys(cloud.points, voxel_m)
+    keys = voxel_keys(cloud.points, voxel_m)
     _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
     return cloud.select(counts[place] >= MIN_SUPPORT)
-
-
-def _voxel_keys(points, voxel_m):
-    cells = np.floor(points / voxel_m).astype(np.int64)
-    x, y, z = (cells - cells.min(axis=0)).T
-    return (x * (y.max() + 1) + y) * (z.max() + 1) + z
 
 
 def cloud_of_landmarks(landmarks: Landmarks) -> PointCloud:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import uniform_filter
 
-from aerotwin_registration.voxels import voxel_downsample
+from aerotwin_core.voxels import voxel_downsample
 
 MAX_NODES = 24_000_000
 """Nodes of a field; beyond, the cells are too small for the place."""

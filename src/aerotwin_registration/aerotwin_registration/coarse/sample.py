@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aerotwin_core.rms import rms
-from aerotwin_registration.voxels import voxel_downsample
+from aerotwin_core.voxels import voxel_downsample
 
 _FAR = 0.995
 """Share of the points that count for the reach: single outliers do not."""

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from aerotwin_core.threads import run_ranges
+from aerotwin_core.voxels import voxel_downsample
 from aerotwin_registration.point_tree import PointTree
-from aerotwin_registration.voxels import voxel_downsample
 
 N_SAMPLES = 3000
 """Points that a figure of the whole cloud is taken from."""

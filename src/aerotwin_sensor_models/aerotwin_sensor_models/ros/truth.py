@@ -3,13 +3,10 @@
 """Truth as the sensors need it, at the instants of messages and between them."""
 
 from dataclasses import dataclass, field
-from math import acos, sin
 
 import numpy as np
 
-from aerotwin_core.frames import FloatArray, rotation_from_quaternion
-
-_NEARLY_PARALLEL = 1.0 - 1e-12
+from aerotwin_core.frames import FloatArray, rotation_from_quaternion, slerp
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,18 +69,8 @@ def interpolate(before: Truth, after: Truth, stamp_ns: int) -> Truth:
         stamp_ns=stamp_ns,
         p_map_body=before.p_map_body + weight * (after.p_map_body - before.p_map_body) + drawn,
         v_map_body=blend(before.v_map_body, after.v_map_body),
-        q_map_body=_slerp(before.q_map_body, after.q_map_body, u),
+        q_map_body=slerp(before.q_map_body, after.q_map_body, u),
         a_body=blend(before.a_body, after.a_body),
         omega_body=blend(before.omega_body, after.omega_body),
         alpha_body=blend(before.alpha_body, after.alpha_body),
     )
-
-
-def _slerp(q_a: FloatArray, q_b: FloatArray, u: float) -> FloatArray:
-    cosine = float(q_a @ q_b)
-    if cosine < 0.0:
-        q_b, cosine = -q_b, -cosine
-    if cosine > _NEARLY_PARALLEL:
-        return q_a
-    angle = acos(cosine)
-    return (sin((1.0 - u) * angle) * q_a + sin(u * angle) * q_b) / sin(angle)

@@ -8,8 +8,8 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, invert_transform
+from aerotwin_core.voxels import voxel_keys
 from aerotwin_registration.icp import AlignmentTarget
-from aerotwin_registration.voxels import voxel_keys
 from aerotwin_teach_repeat.submaps.protocol import SubmapProtocol
 
 CELL_M = 2.0
