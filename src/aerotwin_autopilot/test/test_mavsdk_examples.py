@@ -88,7 +88,7 @@ OTHERWISE_ON_PX4 = {
     "params": {"unknown": "TIMEOUT"},  # v1.14 does not answer
     "follow_me": {"start": "SUCCESS"},  # not there in the embedded autopilot: refused
 }
-"""Where PX4 v1.14.3 differs; the table in the README says the same."""
+"""Where PX4 v1.14.3 differs; docs/reference/autopilot.md says the same."""
 
 
 def start(kind: str, folder: Path):

@@ -67,7 +67,8 @@ def add_gate_argument(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help=f'exit code {EXIT_GATE} when it holds or was not judged, as "ape_rmse_m > 0.1"; '
-        "names are those of the JSON, parts joined by dots, or the short ones of the README",
+        "names are those of the JSON, parts joined by dots, or the short ones that "
+        "docs/reference/metrics lists",
     )
 
 

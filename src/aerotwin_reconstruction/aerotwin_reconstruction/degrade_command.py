@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("source", metavar="SOURCE", help="cloud, mesh or world")
     parser.add_argument(
-        "--preset", default="warp_30cm", help="of the README, or a YAML file (warp_30cm)"
+        "--preset", default="warp_30cm", help="a preset by name, or a YAML file (warp_30cm)"
     )
     parser.add_argument("--seed", type=int, default=0, help="of all that is random (0)")
     parser.add_argument(

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A failure must not look like success, nor success like failure; degenerate clouds are explained.
 
-The rates over many seeds come from `registration_cases.py` run as a program (README).
+The rates over many seeds come from `registration_cases.py` run as a program.
 """
 
 from dataclasses import replace

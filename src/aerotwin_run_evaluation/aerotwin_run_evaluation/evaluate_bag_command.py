@@ -83,7 +83,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--world", help="world whose surface is the true map (default: that of the bag's own run)"
     )
     parser.add_argument(
-        "--protocol", metavar="NAME|FILE", help="fixes every choice; see the README"
+        "--protocol", metavar="NAME|FILE", help="fixes every choice of trajectory and map"
     )
     parser.add_argument("--json", metavar="FILE", help="write the metrics as JSON (- = stdout)")
     add_gate_argument(parser)

@@ -24,7 +24,7 @@ from aerotwin_worlds import World
 
 ALONG_M = 8.0
 ON_ROUTE_M = 0.05
-"""Of a radar with bins of 4 cm; see the campus in the README."""
+"""Of a radar with bins of 4 cm; see docs/reference/measured_results.md."""
 SETTLED_M = 4.0
 """Way that the tracker needs to come on to the route from the start error."""
 

@@ -19,7 +19,7 @@ PART = "trajectory"
 
 @dataclass(frozen=True, kw_only=True)
 class TrajectoryProtocol:
-    """The choices; the table in the README is made from these fields."""
+    """The choices; the reference page of parameters is made from these fields."""
 
     duplicates: str = parameter(
         "keep",

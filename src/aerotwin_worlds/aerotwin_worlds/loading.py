@@ -141,7 +141,7 @@ def _refuse_what_is_no_description(path: Path) -> None:
         found = f"a 3-D Tiles tileset; make a world of it: aerotwin world tiles {path} -o FOLDER"
         raise UserError(f"{path}: expected a world's YAML file, found {found}")
     if path.suffix.lower() in KINDS:
-        found = f"a mesh; write a {WORLD_FILE} beside it with 'mesh: {path.name}', see README"
+        found = f"a mesh; write a {WORLD_FILE} beside it with 'mesh: {path.name}'"
         raise UserError(f"{path}: expected a world's YAML file, found {found}")
     refuse_foreign_format(path, "a world's YAML file", DESCRIPTION_ENDINGS)
 

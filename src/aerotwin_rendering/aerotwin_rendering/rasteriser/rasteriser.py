@@ -39,7 +39,7 @@ class Rasteriser:
         Threads of one rendering call; by default the cores this process may use, four at most.
     level_bias : float
         Added to the mip-map level; below zero sharper, above smoother. The default was measured
-        against supersampled pictures (README).
+        against supersampled pictures (docs/reference/worlds.md).
     backend : str
         "cpu", "egl" (OpenGL) or "auto": that of $AEROTWIN_RENDERER, or else OpenGL where the
         driver of a graphics card answers, or else the CPU.
