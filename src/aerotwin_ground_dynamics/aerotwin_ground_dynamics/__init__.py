@@ -23,10 +23,14 @@ from aerotwin_ground_dynamics.terrain import (
 from aerotwin_ground_dynamics.unicycle import UnicycleParameters, UnicycleState, unicycle_step
 from aerotwin_ground_dynamics.vehicle import GroundVehicle, WheelOdometry
 
+# Deprecated names, which go with the next version.
+Command = VelocityCommand
+
 __all__ = [
     "NO_SLIP",
     "BicycleParameters",
     "BicycleState",
+    "Command",
     "CommandDelay",
     "Ground",
     "GroundVehicle",

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from aerotwin_meshes.mesh import TexturedMesh
     from aerotwin_rendering.queries import WorldQueries
     from aerotwin_rendering.rasteriser import CameraView, Rasteriser, RenderedFrame
+
+    # Deprecated names, which go with the next version.
+    from aerotwin_rendering.rasteriser import CameraView as View
+    from aerotwin_rendering.rasteriser import RenderedFrame as Frame
     from aerotwin_rendering.view import optical_pose
     from aerotwin_worlds.loading import find_world, known_worlds, load_world
     from aerotwin_worlds.world import World, world_record
@@ -25,9 +29,11 @@ else:
 
 __all__ = [
     "CameraView",
+    "Frame",
     "Rasteriser",
     "RenderedFrame",
     "TexturedMesh",
+    "View",
     "World",
     "WorldQueries",
     "find_world",

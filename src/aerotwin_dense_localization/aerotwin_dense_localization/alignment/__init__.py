@@ -9,4 +9,7 @@ from aerotwin_dense_localization.alignment.alignment import (
 )
 from aerotwin_dense_localization.alignment.parameters import AlignmentParameters
 
+# Deprecated names, which go with the next version.
+View = DepthImage
+
 __all__ = ["AlignmentParameters", "DepthImage", "DirectAlignment", "ImageAlignment"]

@@ -19,6 +19,9 @@ from aerotwin_dense_localization.localization.scan_path import (
 )
 from aerotwin_dense_localization.localization.virtual_views import VirtualViews
 
+# Deprecated names, which go with the next version.
+Localizer = ImageLocalizer
+
 __all__ = [
     "BodyEstimate",
     "BodyTracker",
@@ -27,6 +30,7 @@ __all__ = [
     "InertialFilter",
     "InertialParameters",
     "LocalizationParameters",
+    "Localizer",
     "Status",
     "VirtualViews",
     "body_covariance",

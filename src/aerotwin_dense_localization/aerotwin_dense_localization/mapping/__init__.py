@@ -10,12 +10,18 @@ from aerotwin_dense_localization.mapping.map_builder import KeyframeReport, Spla
 from aerotwin_dense_localization.mapping.parameters import LinkParameters, MapParameters
 from aerotwin_dense_localization.mapping.surface import SplatSurface
 
+# Deprecated names, which go with the next version.
+Keyframe = StereoKeyframe
+MapBuilder = SplatMapBuilder
+
 __all__ = [
     "DenseMap",
     "DenseMapError",
+    "Keyframe",
     "KeyframeLink",
     "KeyframeReport",
     "LinkParameters",
+    "MapBuilder",
     "MapParameters",
     "SplatMapBuilder",
     "SplatSurface",

@@ -16,8 +16,12 @@ from aerotwin_teach_repeat.localization.odometry import (
 from aerotwin_teach_repeat.localization.protocol import LocalizationProtocol
 from aerotwin_teach_repeat.localization.relocalization import RelocalizationProtocol
 
+# Deprecated names, which go with the next version.
+Localizer = SubmapLocalizer
+
 __all__ = [
     "LocalizationProtocol",
+    "Localizer",
     "OdometryParameters",
     "RelocalizationProtocol",
     "ScanLocalization",
