@@ -3,7 +3,6 @@
 """One autopilot on one HIL link: frames in, one answer per sample, telemetry between."""
 
 import socket
-import struct
 import sys
 
 import numpy as np
@@ -13,6 +12,15 @@ from aerotwin_autopilot.autopilot import Autopilot
 from aerotwin_autopilot.mavlink import MavlinkServer
 from aerotwin_autopilot.parameters import AutopilotParameters
 from aerotwin_autopilot.udp_links import UdpLinks
+from aerotwin_px4_bridge.mavlink2 import (
+    BATTERY_STATUS,
+    CHECKSUM_LENGTH,
+    HEADER_LENGTH,
+    HIL_STATE_QUATERNION,
+    KNOWN,
+    MAGIC,
+    wire_format,
+)
 from aerotwin_px4_bridge.messages import (
     COMMAND_LONG,
     HEARTBEAT,
@@ -26,19 +34,16 @@ from aerotwin_px4_bridge.messages import (
 )
 
 RECEIVE_BYTES = 65536
-HIL_STATE_QUATERNION, BATTERY_STATUS = 115, 147
 _LAYOUTS = {
-    HEARTBEAT: (9, b"\x32"),
-    COMMAND_LONG: (33, b"\x98"),
-    HIL_SENSOR: (65, b"\x6c"),
-    HIL_GPS: (39, b"\x7c"),
-    HIL_STATE_QUATERNION: (64, b"\x04"),
-    BATTERY_STATUS: (54, b"\x9a"),
+    number: (KNOWN[number][0], bytes((KNOWN[number][1],)))
+    for number in (
+        *(HEARTBEAT, COMMAND_LONG, HIL_SENSOR, HIL_GPS, HIL_STATE_QUATERNION, BATTERY_STATUS),
+    )
 }
 """Message id -> payload length [bytes] and CRC_EXTRA (common.xml)."""
 
-_MAGIC, _HEADER, _CHECKSUM = 0xFD, 10, 2
-_BATTERY = struct.Struct("<iih10HhBBBb")
+_MAGIC, _HEADER, _CHECKSUM = MAGIC, HEADER_LENGTH, CHECKSUM_LENGTH
+_BATTERY = wire_format(BATTERY_STATUS, 9)
 _UNKNOWN_MV = 65535
 _IS_ARMED = 0x80
 
@@ -48,7 +53,7 @@ class Answer:
 
     _CONTROLS = _HEADER + 16
     _MODE = _CONTROLS + 64
-    _SEED = b"\x2f"
+    _SEED = bytes((KNOWN[HIL_ACTUATOR_CONTROLS][1],))
 
     def __init__(self, system_id: int) -> None:
         first = pack_hil_actuator_controls(0, (0.0,) * 16, is_armed=True, system_id=system_id)

@@ -10,6 +10,7 @@ from typing import Any
 from pymavlink.dialects.v20 import common as mavlink
 
 from aerotwin_doctor.events import EVENT_MESSAGE_ID, ArmingReasons
+from aerotwin_px4_bridge.mavlink2 import HEADER_LENGTH, MAGIC
 
 WARNING = mavlink.MAV_SEVERITY_WARNING
 ANY_PARAMETER = "MAV_SYS_ID"
@@ -18,7 +19,6 @@ MAG_BITS, BARO_BIT = 0x1C0, 0x200
 HIGHEST_HPA = 2000.0
 """PX4 1.14 fills HIGHRES_IMU.abs_pressure in pascal, where the message says hPa."""
 _SAVED_TEXTS = 20
-_MAGIC_2, _HEADER_2 = 0xFD, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,11 +124,11 @@ class LinkRecord:
     def _on_unknown(self, message: Any) -> None:
         """Take an EVENT, which pymavlink's dialect does not know."""
         data = bytes(message.data)
-        if len(data) <= _HEADER_2 or data[0] != _MAGIC_2 or data[5] != self.system_id:
+        if len(data) <= HEADER_LENGTH or data[0] != MAGIC or data[5] != self.system_id:
             return
         self.counts[message.get_type()] += 1
         if int.from_bytes(data[7:10], "little") == EVENT_MESSAGE_ID:
-            self.reasons.on_event(data[_HEADER_2 : _HEADER_2 + data[1]])
+            self.reasons.on_event(data[HEADER_LENGTH : HEADER_LENGTH + data[1]])
 
     def _on_time(self, time_ms: int | None) -> None:
         if time_ms:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from aerotwin_px4_bridge import hil_kernels
-from aerotwin_px4_bridge.mavlink2 import HIL_ACTUATOR_CONTROLS, BadMessage, pack_frame
+from aerotwin_px4_bridge.mavlink2 import HIL_ACTUATOR_CONTROLS, BadMessage, pack_frame, wire_format
 
 IS_ARMED = 0x80
 IS_CUSTOM_MODE = 0x01
@@ -23,7 +23,7 @@ IS_LOCKSTEP = 0x01
 N_CONTROLS = hil_kernels.N_CONTROLS
 AUTOPILOT_COMPONENT_ID = 1
 
-_LAYOUT = struct.Struct("<QQ16fB")
+_LAYOUT = wire_format(HIL_ACTUATOR_CONTROLS)
 _SYSTEM_ID, _FLAGS, _MODE = 5, 18, 90  # where they stand in the whole frame
 
 

@@ -10,10 +10,10 @@ MAVLink common.xml, message 147, MAV_BATTERY_TYPE, MAV_BATTERY_FUNCTION.
 import struct
 from math import isfinite
 
-from aerotwin_px4_bridge.mavlink2 import BATTERY_STATUS, KNOWN, pack_frame
+from aerotwin_px4_bridge.mavlink2 import BATTERY_STATUS, KNOWN, pack_frame, wire_format
 from aerotwin_px4_bridge.messages import SIMULATOR_COMPONENT_ID, SIMULATOR_SYSTEM_ID
 
-_LAYOUT = struct.Struct("<iih10HhBBBb")
+_LAYOUT = wire_format(BATTERY_STATUS, 9)
 _UNKNOWN_CELL_MV, _UNKNOWN_TEMPERATURE, _UNKNOWN = 65535, 32767, -1
 _ALL, _LITHIUM_POLYMER = 1, 1
 _MOST_CELLS = 10

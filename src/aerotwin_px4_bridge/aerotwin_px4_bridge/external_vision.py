@@ -18,7 +18,6 @@ MAVLink common.xml, messages 102 and 331, MAV_FRAME, MAV_ESTIMATOR_TYPE; PX4 v1.
 mavlink_receiver.cpp, `handle_message_odometry`: of a covariance it takes the diagonal.
 """
 
-import struct
 from dataclasses import dataclass
 from math import asin, atan2, cos, isfinite, sin
 
@@ -32,7 +31,7 @@ from aerotwin_core.frames import (
     quat_wxyz_ned_frd_from_map_body,
     rotation_from_quaternion,
 )
-from aerotwin_px4_bridge.mavlink2 import BadMessage
+from aerotwin_px4_bridge.mavlink2 import ODOMETRY, VISION_POSITION_ESTIMATE, BadMessage, wire_format
 
 FRAME_LOCAL_NED = 1
 FRAME_BODY_FRD = 12
@@ -41,8 +40,8 @@ GOOD_QUALITY = 100  # per cent
 UNKNOWN_VARIANCE = 1e6
 """Stands for a variance that the sender does not know, [m^2], [rad^2], [m^2/s^2]."""
 
-_ODOMETRY = struct.Struct("<Q3f4f3f3f21f21fBBBBb")
-_VISION = struct.Struct("<Q6f21fB")
+_ODOMETRY = wire_format(ODOMETRY)
+_VISION = wire_format(VISION_POSITION_ESTIMATE)
 _UPPER = np.triu_indices(6)
 _UNIT_TOLERANCE = 0.01
 _S_ENU_NED: FloatArray = np.kron(np.eye(2), R_ENU_NED).astype(np.float64)

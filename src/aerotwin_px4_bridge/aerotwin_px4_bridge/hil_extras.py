@@ -24,6 +24,7 @@ from aerotwin_px4_bridge.mavlink2 import (
     HIL_STATE_QUATERNION,
     RC_CHANNELS,
     pack_frame,
+    wire_format,
 )
 from aerotwin_px4_bridge.messages import (
     PASCAL_PER_HPA,
@@ -32,12 +33,12 @@ from aerotwin_px4_bridge.messages import (
     ned_from_enu,
 )
 
-_STATE = struct.Struct("<Q4f3f3i3h2H3h")
-_DISTANCE = struct.Struct("<IHHHBBBBff4fB")
-_FLOW = struct.Struct("<QIfffffIfhBB")
-_RC = struct.Struct("<I18HBB")
+_STATE = wire_format(HIL_STATE_QUATERNION)
+_DISTANCE = wire_format(DISTANCE_SENSOR)
+_FLOW = wire_format(HIL_OPTICAL_FLOW)
+_RC = wire_format(RC_CHANNELS)
 
-_SENSOR = struct.Struct("<Q13fIB")
+_SENSOR = wire_format(HIL_SENSOR)
 _DIFFERENTIAL_PRESSURE = 10
 FIELDS_DIFFERENTIAL_PRESSURE = 1 << 10
 LASER = 0  # MAV_DISTANCE_SENSOR

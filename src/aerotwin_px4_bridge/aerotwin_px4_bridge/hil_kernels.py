@@ -17,6 +17,13 @@ import math
 import numpy as np
 from numba import float64, int64, njit, types, uint8
 
+from aerotwin_px4_bridge.mavlink2 import (
+    HEADER_LENGTH,
+    HIL_ACTUATOR_CONTROLS,
+    HIL_SENSOR,
+    KNOWN,
+)
+
 FORCE, RATE, FIELD, PRESSURE, TEMPERATURE = 0, 3, 6, 9, 10
 N_SAMPLE = 11
 """Specific force [m/s^2], angular velocity [rad/s], magnetic field [T], pressure [Pa] and
@@ -48,11 +55,12 @@ ISA_SCALE_M = 44330.769
 ISA_EXPONENT = 0.190263
 """h = scale (1 - (p / p0)^exponent), the inverse of the standard atmosphere (ISO 2533)."""
 
-_HEADER, _PAYLOAD = 10, 65
 _FLOATS, _FIELDS = 18, 70  # where they stand in a HIL_SENSOR
 _CONTROLS = 26  # where they stand in a HIL_ACTUATOR_CONTROLS
-_SENSOR, _SENSOR_CRC_EXTRA = 107, 108
-_ANSWER, _ANSWER_CRC_EXTRA = 93, 47
+_HEADER = HEADER_LENGTH
+_SENSOR, _ANSWER = HIL_SENSOR, HIL_ACTUATOR_CONTROLS
+_PAYLOAD, _SENSOR_CRC_EXTRA = KNOWN[HIL_SENSOR]
+_ANSWER_CRC_EXTRA = KNOWN[HIL_ACTUATOR_CONTROLS][1]
 
 
 @njit(cache=True)

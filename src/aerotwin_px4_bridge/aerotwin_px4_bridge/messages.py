@@ -36,6 +36,7 @@ from aerotwin_px4_bridge.mavlink2 import (
     FrameReader,
     MavlinkFrame,
     pack_frame,
+    wire_format,
 )
 
 __all__ = [
@@ -80,9 +81,9 @@ FIELDS_IMU, FIELDS_MAG, FIELDS_BARO = (
 )
 COURSE_UNKNOWN = 65535
 
-_HIL_SENSOR = struct.Struct("<Q13fIB")
-_HIL_GPS = struct.Struct("<QiiiHHHhhhHBBBH")
-_HEARTBEAT = struct.Struct("<IBBBBB")
+_HIL_SENSOR = wire_format(HIL_SENSOR)
+_HIL_GPS = wire_format(HIL_GPS)
+_HEARTBEAT = wire_format(HEARTBEAT)
 
 
 @dataclass(frozen=True, slots=True)

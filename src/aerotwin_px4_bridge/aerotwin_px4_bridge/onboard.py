@@ -8,7 +8,6 @@ estimate and state come in, in map axes.
 
 import select
 import socket
-import struct
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -48,6 +47,7 @@ from aerotwin_px4_bridge.mavlink2 import (
     BadMessage,
     MavlinkFrame,
     pack_frame,
+    wire_format,
 )
 from aerotwin_px4_bridge.messages import enu_from_ned, heartbeat_payload
 from aerotwin_px4_bridge.path import PathSetpoint
@@ -98,8 +98,8 @@ _MAX_DATAGRAM = 2048
 _SAVED_TEXTS = 5
 _BUFFERED_MISSION_FRAMES = 256
 _WARNING = 4
-_COMMAND_LONG = struct.Struct("<7fHBBB")
-_GLOBAL_ORIGIN = struct.Struct("<iiiB")
+_COMMAND_LONG = wire_format(COMMAND_LONG)
+_GLOBAL_ORIGIN = wire_format(SET_GPS_GLOBAL_ORIGIN, 4)
 _UNIT_TOLERANCE = 0.01
 
 

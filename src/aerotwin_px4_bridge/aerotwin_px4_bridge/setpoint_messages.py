@@ -7,15 +7,14 @@ References
 MAVLink common.xml, message 86; nothing is masked out.
 """
 
-import struct
-
+from aerotwin_px4_bridge.mavlink2 import SET_POSITION_TARGET_GLOBAL_INT, wire_format
 from aerotwin_px4_bridge.messages import ned_from_enu, yaw_ned_from_map
 from aerotwin_px4_bridge.path import PathSetpoint
 
 FRAME_GLOBAL_INT = 5
 AUTOPILOT = 1  # component
 
-_GLOBAL = struct.Struct("<Iii9fHBBB")
+_GLOBAL = wire_format(SET_POSITION_TARGET_GLOBAL_INT)
 _32_BITS = 0xFFFFFFFF
 
 

@@ -40,6 +40,7 @@ from aerotwin_px4_bridge.mavlink2 import (
     SYS_STATUS,
     MavlinkFrame,
     checked_frame,
+    wire_format,
 )
 
 
@@ -148,10 +149,11 @@ def split_datagram(data: bytes) -> list[MavlinkFrame]:
     return frames
 
 
-_POSITION = struct.Struct("<Iiiii3h")
-_ATTITUDE = struct.Struct("<I7f")
-_ESTIMATOR = struct.Struct("<Q8fH")
-_U16_U8 = struct.Struct("<HB")
+_HEARTBEAT = wire_format(HEARTBEAT, 4)
+_POSITION = wire_format(GLOBAL_POSITION_INT, 8)
+_ATTITUDE = wire_format(ATTITUDE_QUATERNION, 8)
+_ESTIMATOR = wire_format(ESTIMATOR_STATUS)
+_COMMAND_ACK = wire_format(COMMAND_ACK, 2)
 
 
 def _attitude(payload: bytes) -> Attitude:
@@ -169,11 +171,11 @@ def _text(field: bytes) -> str:
 
 
 DECODERS: dict[int, Callable[[bytes], Any]] = {
-    HEARTBEAT: lambda payload: Heartbeat._make(struct.unpack_from("<IBBB", payload)),
+    HEARTBEAT: lambda payload: Heartbeat._make(_HEARTBEAT.unpack_from(payload)),
     SYS_STATUS: lambda payload: SystemStatus(int.from_bytes(payload[8:12], "little")),
     ATTITUDE_QUATERNION: _attitude,
     GLOBAL_POSITION_INT: _position,
-    COMMAND_ACK: lambda payload: CommandAck._make(_U16_U8.unpack_from(payload)),
+    COMMAND_ACK: lambda payload: CommandAck._make(_COMMAND_ACK.unpack_from(payload)),
     MISSION_REQUEST: lambda payload: MissionProgress(int.from_bytes(payload[:2], "little")),
     MISSION_REQUEST_INT: lambda payload: MissionProgress(int.from_bytes(payload[:2], "little")),
     MISSION_CURRENT: lambda payload: MissionProgress(int.from_bytes(payload[:2], "little")),

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from pymavlink.dialects.v20 import common as mavlink
 
-from aerotwin_px4_bridge.mavlink2 import HIL_ACTUATOR_CONTROLS, KNOWN, FrameReader, pack_frame
+from aerotwin_px4_bridge.mavlink2 import (
+    HIL_ACTUATOR_CONTROLS,
+    HIL_SENSOR,
+    KNOWN,
+    ODOMETRY,
+    UNFINISHED,
+    FrameReader,
+    message_layout,
+    pack_frame,
+    wire_format,
+)
 from aerotwin_px4_bridge.messages import pack_hil_actuator_controls, parse_hil_actuator_controls
 
 
@@ -110,8 +120,31 @@ def test_only_known_messages_can_be_packed():
         pack_frame(9999, b"x", system_id=1, component_id=1)
 
 
+PUBLISHED = {HIL_ACTUATOR_CONTROLS: (81, 47), HIL_SENSOR: (65, 108), ODOMETRY: (233, 91)}
+"""Length with extensions and CRC_EXTRA as common.xml gives them."""
+
+
+@pytest.mark.parametrize("message_id", PUBLISHED)
+def test_lengths_and_checksum_seeds_are_those_of_common_xml(message_id):
+    assert KNOWN[message_id] == PUBLISHED[message_id]
+
+
 @pytest.mark.parametrize("message_id", sorted(KNOWN))
-def test_lengths_and_checksum_seeds_are_those_of_pymavlink(message_id):
-    length, crc_extra = KNOWN[message_id]
-    message = mavlink.mavlink_map[message_id]
-    assert (length, crc_extra) == (message.unpacker.size, message.crc_extra)
+def test_the_first_fields_lie_where_the_whole_message_has_them(message_id):
+    wire = wire_format(message_id)
+    assert wire.size == KNOWN[message_id][0]
+    payload = bytes(range(wire.size))
+    for n_fields in range(1, len(mavlink.mavlink_map[message_id].ordered_fieldnames) + 1):
+        first = wire_format(message_id, n_fields).unpack_from(payload)
+        assert repr(first) == repr(wire.unpack(payload)[: len(first)])  # NaN equals no NaN
+    assert len(first) == len(wire.unpack(payload))
+
+
+def test_messages_that_pymavlink_leaves_out_have_a_layout():
+    for name, (number, wire, crc_extra) in UNFINISHED.items():
+        layout = message_layout(name)
+        assert (layout.message_id, layout.wire.format, layout.crc_extra) == (
+            number,
+            wire,
+            crc_extra,
+        )

@@ -9,19 +9,11 @@ twenty times real time that is the flight's whole budget.
 import struct
 from types import SimpleNamespace
 
-from pymavlink.dialects.v20 import common
 from pymavlink.dialects.v20.common import mcrf4xx, x25crc
 
+from aerotwin_px4_bridge.mavlink2 import UNFINISHED, message_layout
+
 _HEADER = struct.Struct("<BBBBBBB")
-
-
-UNFINISHED = {
-    "PROTOCOL_VERSION": (300, "<HHH8s8s", 217),
-    "COMPONENT_METADATA": (397, "<II100s", 182),
-    "COMPONENT_INFORMATION": (395, "<III100s100s", 0),
-}
-"""Messages that common.xml marks as work in progress, and pymavlink leaves out: id, wire format
-and checksum seed. Ground stations ask for them."""
 
 
 def _checksum(data: bytes) -> int:
@@ -39,14 +31,7 @@ class Layout:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.id: int
-        self._struct: struct.Struct
-        if name in UNFINISHED:
-            self.id, wire, seed = UNFINISHED[name]
-            self._struct = struct.Struct(wire)
-        else:
-            message = getattr(common, f"MAVLink_{name.lower()}_message")
-            self.id, self._struct, seed = message.id, message.unpacker, message.crc_extra
+        self.id, self._struct, seed, *_ = message_layout(name)
         self._seed = bytes((seed,))
         self._id_bytes = self.id.to_bytes(3, "little")
 
@@ -72,13 +57,13 @@ class Reader:
     """
 
     def __init__(self, name: str) -> None:
-        message = getattr(common, f"MAVLink_{name.lower()}_message")
+        layout = message_layout(name)
         self.name = name
-        self._struct: struct.Struct = message.unpacker
-        self._seed = bytes((message.crc_extra,))
-        self._fields = list(message.ordered_fieldnames)
-        self._spans = list(zip(self._fields, message.array_lengths, strict=True))
-        self._has_arrays = any(message.array_lengths)
+        self._struct = layout.wire
+        self._seed = bytes((layout.crc_extra,))
+        self._fields = layout.fields
+        self._spans = list(zip(layout.fields, layout.array_lengths, strict=True))
+        self._has_arrays = any(layout.array_lengths)
 
     def read(self, frame: bytes) -> SimpleNamespace | None:
         """Return the fields of a frame, None when its length or its checksum is wrong."""
