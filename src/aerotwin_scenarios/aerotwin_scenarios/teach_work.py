@@ -184,7 +184,8 @@ class Teach:
             return None
         from aerotwin_teach_repeat.teaching.picture import route_picture
 
-        name = self.source if self.route is None else f"{self.route.name} in {self.source}"
+        route = "" if self.route is None else self.route.name
+        name = f"{route} in {self.source}" if route not in ("", self.source) else self.source
         png = route_picture(
             self.points_map,
             self.passage,
