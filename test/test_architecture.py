@@ -312,6 +312,15 @@ def test_test_files_have_names_of_their_own():
     assert sorted(names) == sorted(set(names))
 
 
+def test_no_two_public_classes_have_one_name():
+    found: dict[str, list[str]] = {}
+    for path in (path for package in PACKAGES for path in modules(package)):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(str(path.relative_to(SOURCE)))
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}
+
+
 def test_children_of_this_python_do_not_import_from_the_working_folder():
     """`python_command` starts them, or an interpreter that is isolated anyhow."""
     safe = {SOURCE / "aerotwin_core/aerotwin_core/child_python.py"}

@@ -305,10 +305,9 @@ class HilLink:
         return controls
 
     def _count_answer(self, wait_s: float) -> None:
-        counters = self.counters
-        counters.n_answered += 1
-        counters.total_wait_s += self._send_s + wait_s
-        counters.max_wait_s = max(counters.max_wait_s, self._send_s + wait_s)
+        self.counters.n_answered += 1
+        self.counters.total_wait_s += self._send_s + wait_s
+        self.counters.max_wait_s = max(self.counters.max_wait_s, self._send_s + wait_s)
         self._misses_in_a_row = 0
 
     def _count_miss(self, wait_s: float) -> None:

@@ -125,15 +125,14 @@ def run(arguments: argparse.Namespace) -> int:
     _check(arguments, slam, bag)
     trajectory_protocol(arguments.protocol)
     map_protocol(arguments.protocol)
-    if arguments.world is None:
-        arguments.world = _world_of_run(arguments.bag)
+    world = _world_of_run(arguments.bag) if arguments.world is None else arguments.world
     folder = arguments.output or make_run_folder(Path("runs"), "evaluation")
     folder.mkdir(parents=True, exist_ok=True)
     if slam == NONE:
-        code = _judge_recorded(arguments, bag, roles, folder)
+        code = _judge_recorded(arguments, bag, roles, folder, world)
     else:
         body = body_frame(bag, _sensor(arguments, slam, roles))
-        code = _replay(arguments, slam, folder, body)
+        code = _replay(arguments, slam, folder, body, world)
     metrics = _metrics(folder)
     if metrics is None or code not in (0, EXIT_NOT_JUDGED):
         return code
@@ -266,7 +265,7 @@ def _world_of_run(bag: Path) -> str:
     return str(parameters.get("world", "")) if isinstance(parameters, dict) else ""
 
 
-def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str) -> int:
+def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str, world: str) -> int:
     from aerotwin_launch.arguments import split_tokens
     from aerotwin_launch.launch_command import launch_scenario
     from aerotwin_run_evaluation.bag.slam_launch import is_launch_file, write_slam_launch
@@ -281,8 +280,9 @@ def _replay(arguments: argparse.Namespace, slam: str, folder: Path, body: str) -
         "duration_s": repr(arguments.duration_s),
         "output": str(folder),
         "base_frame": body,
+        "world": world,
     }
-    for name in ("frames", "map", "truth", "protocol", "world"):
+    for name in ("frames", "map", "truth", "protocol"):
         words[name] = getattr(arguments, name) or ""
     words["estimate"] = arguments.estimate[0] if arguments.estimate else ""
     if arguments.rate is not None:
@@ -312,7 +312,7 @@ def _span(
 
 
 def _judge_recorded(
-    arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles", folder: Path
+    arguments: argparse.Namespace, bag: "BagReader", roles: "BagRoles", folder: Path, world: str
 ) -> int:
     from aerotwin_core.cli import progress, say, say_fatal
     from aerotwin_core.errors import UserError
@@ -329,10 +329,10 @@ def _judge_recorded(
         title=f"Evaluation of {bag.path.resolve().name}",
         truth_bag=bag,
         slam_bag=bag,
-        world=load_world(arguments.world) if arguments.world else None,
+        world=load_world(world) if world else None,
         configuration={
             "bag": str(bag.path),
-            "world": arguments.world,
+            "world": world,
             "truth": topics.truth,
             "estimates": list(topics.estimates),
             "map": topics.map,

@@ -64,8 +64,6 @@ class SimulatedVehicle:
         How its flight ended, None while it lasts.
     is_success : bool
         Its task is done.
-    has_commander : callable
-        Tells whether somebody publishes rotor commands for it.
 
     Raises
     ------
@@ -93,7 +91,7 @@ class SimulatedVehicle:
         self._messages = ControllerMessages(plan.name)
         self._n_missed_before = 0
         self.commanders: tuple[Commander, ...] = ()  # from outside, known once it has ended
-        self.has_commander: Callable[[], bool] = lambda: True
+        self._has_commander: Callable[[], bool] = lambda: True
         self._reset_to_start(0)
 
     @property
@@ -208,10 +206,14 @@ class SimulatedVehicle:
                 mission=self._mission,
                 folder=around.folder,
                 spin=around.spin,
-                has_commander=lambda: self.has_commander(),
+                has_commander=lambda: self._has_commander(),
             )
         )
         self.backend.motors.values = self._mover.inputs[layout.COMMAND :]
+
+    def ask_for_commander(self, has_commander: Callable[[], bool]) -> None:
+        """Set what tells whether somebody publishes rotor commands for the vehicle."""
+        self._has_commander = has_commander
 
     def _refuse_touching_start(self, x: float, y: float) -> None:
         """Refuse a start in or at a wall: the first step would be a crash."""

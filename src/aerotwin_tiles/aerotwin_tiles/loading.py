@@ -269,10 +269,7 @@ def select(
                     f"memory_limit_mb = {limit_mb:g}; choose a smaller region or a larger "
                     "max_error_m, or raise it"
                 )
-            if isinstance(answer, TileError):
-                node.problem, node.is_broken = str(answer), True
-            else:
-                node.loaded = answer
+            node.accept(answer)
         selection.refine_broken(workers.each)
     return selection
 

@@ -17,7 +17,7 @@ What cannot be loaded is replaced, in this order:
 3. by nothing: under ADD, where the parent is shown anyway, or if nothing above has content.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -59,6 +59,22 @@ class Node:
     def can_show(self) -> bool:
         """Whether it has content that is not known to be broken."""
         return bool(self.tile.contents) and not self.is_broken
+
+    def accept(self, answer: LoadedTile | TileError) -> None:
+        """Keep the content, or why it cannot be had."""
+        if isinstance(answer, TileError):
+            self.problem, self.is_broken = str(answer), True
+        else:
+            self.loaded = answer
+
+    def explain(self, problem: str) -> None:
+        """Say why something of it cannot be had; what was said before stays."""
+        self.problem = self.problem or problem
+
+    def grow(self, tiles: Sequence[Tile]) -> "list[Node]":
+        """Return its children, which are shown instead of it."""
+        self.children = [Node(tile=tile, parent=self) for tile in tiles]
+        return self.children
 
 
 @dataclass(kw_only=True)
@@ -122,7 +138,7 @@ class Selection:
             self.nodes += nodes
             for node in nodes:
                 if node.tile.flaw:
-                    node.problem = f"{node.tile.name}: {node.tile.flaw}"
+                    node.explain(f"{node.tile.name}: {node.tile.flaw}")
             nodes = self._children_of([node for node in nodes if self.refines(node.tile)], each)
 
     def _children_of(self, nodes: list[Node], each: Each) -> list[Node]:
@@ -131,12 +147,9 @@ class Selection:
         found: list[Node] = []
         for node, tiles in zip(nodes, grown):
             if isinstance(tiles, TileError):
-                node.problem = node.problem or str(tiles)
-                continue
-            if tiles is None:
-                continue
-            node.children = [Node(tile=tile, parent=node) for tile in tiles]
-            found += node.children
+                node.explain(str(tiles))
+            elif tiles is not None:
+                found += node.grow(tiles)
         return found
 
     def _tiles_below(self, tile: Tile) -> list[Tile] | TileError | None:

@@ -72,11 +72,11 @@ class DynamicsNode(ConfiguredNode):
         try:
             speeds = speeds_from_joint_state(message, self._vehicle.n_rotors)
         except ValueError as error:
-            self._vehicle.counters.n_refused += 1
+            self._vehicle.count_refused()
             self.get_logger().warning(f"command/rotors {error}", throttle_duration_sec=5.0)
             return
         if not self._is_lockstep:
-            self._vehicle.speeds = speeds
+            self._vehicle.set_speeds(speeds)
         elif self._vehicle.answer(ns_from_stamp(message.header.stamp), speeds):
             self._publish()
         else:

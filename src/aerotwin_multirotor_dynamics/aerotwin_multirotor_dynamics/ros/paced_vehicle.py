@@ -100,6 +100,14 @@ class PacedVehicle:
         """Whether it has crashed."""
         return self._vehicle.is_crashed
 
+    def set_speeds(self, speeds: list[float]) -> None:
+        """Turn the rotors as fast as this from the next step on [rad/s]."""
+        self.speeds = speeds
+
+    def count_refused(self) -> None:
+        """Count a command that could not be read."""
+        self.counters.n_refused += 1
+
     def answer(self, stamp_ns: int, speeds: list[float]) -> bool:
         """Take the command that answers the truth of `stamp_ns`; return whether to tell truth.
 

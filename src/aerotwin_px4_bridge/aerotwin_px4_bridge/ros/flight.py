@@ -162,6 +162,10 @@ class BridgeFlight:
         self._check_end()
         return True
 
+    def count_refused(self) -> None:
+        """Count a message that could not be used."""
+        self.counters.n_refused += 1
+
     def count_asked_again(self) -> None:
         """Count that the last command is sent again, once the loop has run."""
         self.counters.n_asked_again += self.stamp_ns > 0

@@ -45,7 +45,7 @@ class BridgeInlets:
             try:
                 take(message, ns_from_stamp(message.header.stamp))
             except ValueError as error:
-                self._flight.counters.n_refused += 1
+                self._flight.count_refused()
                 said = f"{topic} refused: {error}"
                 self._node.get_logger().warning(said, throttle_duration_sec=5.0)
 

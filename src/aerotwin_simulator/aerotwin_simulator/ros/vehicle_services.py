@@ -106,7 +106,7 @@ class VehicleInputs:
                 required.append(place(topics.ROTOR_COMMAND))
                 name = required[-1].name
                 self._commanded[name] = vehicle
-                vehicle.has_commander = lambda name=name: self._is_published(name)
+                vehicle.ask_for_commander(lambda name=name: self._is_published(name))
             if vehicle.parameters.external_vision == "topic":
                 required.append(place(topics.EXTERNAL_ODOM))
                 self._seeing[required[-1].name] = vehicle
