@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).parent / "extensions"))
 project = "aerotwin"
 author = "aerotwin contributors"
 project_copyright = "2026 aerotwin contributors"
-release = version = version_line().split()[1]
+release = version = version_line().split()[1].rstrip(",")
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc", "code_reference"]
 # Generated pages that another page includes; a working document that goes.

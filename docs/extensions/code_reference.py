@@ -11,7 +11,7 @@ from typing import Any
 
 from parameter_pages import parameter_pages
 from python_pages import escape_bars, python_pages
-from reference_tables import launch_page, metrics_page, topics_page
+from reference_tables import launch_page, metrics_page, packages_table, topics_page
 from verb_page import verb_page
 
 GENERATED = "reference/generated"
@@ -30,6 +30,7 @@ def write_reference(app: Any) -> None:
     pages = {
         "included/verbs.md": verb_page(),
         "included/launch_files.md": launch_page(root / "launch"),
+        "included/packages.md": packages_table(root / "src"),
         "included/topics.md": topics_page(root / "src"),
         "included/metrics.md": metrics_page(root / "src"),
         **{f"parameters/{name}.md": text for name, text in parameter_pages(root / "src").items()},

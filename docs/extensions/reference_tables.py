@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import yaml
 
@@ -20,6 +21,19 @@ CALLS = {
     "create_subscription": "subscribes",
     "create_service": "serves",
 }
+
+
+def packages_table(source: Path) -> str:
+    """Return every package with its description, and what it imports of the others."""
+    rows = []
+    for package in packages(source):
+        manifest = ElementTree.parse(source / package / "package.xml").getroot()
+        needs = sorted({one.text or "" for one in manifest.iter("exec_depend")})
+        ours = [need.removeprefix("aerotwin_") for need in needs if need.startswith("aerotwin_")]
+        # The top one starts the programs of nearly all others.
+        below = "nearly all" if package == "aerotwin_bringup" else ", ".join(ours)
+        rows.append([code(package), plain(manifest.findtext("description", "")), below])
+    return table(["package", "what lives there", "needs"], rows)
 
 
 def launch_page(folder: Path) -> str:
@@ -111,7 +125,7 @@ def written_name(node: ast.expr) -> str:
 
 
 def metrics_page(source: Path) -> str:
-    """Return the declared metrics, all numbers of every written schema, and other short names."""
+    """Return the declared metrics, the described numbers of other schemas, and short names."""
     sets, schemas, aliases = [], {}, {}
     for package in packages(source):
         for module, tree in module_trees(source, package):
@@ -126,13 +140,14 @@ def metrics_page(source: Path) -> str:
         (source / "aerotwin_report/aerotwin_report/metrics.schema.json").read_text("utf-8")
     )["$defs"]
     parts = [metric_table(module, name, declared) for module, name, declared in sets]
+    with_declarations = {module.partition(".")[0] for module, _, _ in sets}
     for name, (module, schema) in sorted(schemas.items()):
-        rows = list(leaves(schema, definitions, ""))
-        heading = name.removesuffix("_SCHEMA").replace("_", " ").capitalize()
-        parts.append(
-            f"## {heading}: all that stands in the result\n\n`{module}.{name}`\n\n"
-            + table(["number", "meaning", "unit", "better"], rows)
-        )
+        # Counts and texts need no explanation beside their name.
+        rows = [row for row in leaves(schema, definitions, "") if row[1]]
+        if rows and module.partition(".")[0] not in with_declarations:
+            heading = name.removesuffix("_SCHEMA").replace("_", " ").capitalize()
+            columns = ["number", "meaning", "unit", "better"]
+            parts.append(f"## {heading}\n\n`{module}.{name}`\n\n" + table(columns, rows))
     declared = {short for _, _, metrics in sets for short in metrics.aliases()}
     parts.append("## Other short names\n\nWhat `--fail-if` understands beside the above.\n")
     for module, names in sorted(aliases.items()):
