@@ -31,10 +31,6 @@ class FailsafeBattery:
             self._reported_share, self._reported_at = share, time_s
             self.voltage_v, self.current_a = voltage_v, current_a
 
-    def is_reported(self, time_s: float) -> bool:
-        """True while somebody reports it."""
-        return time_s - self._reported_at < REPORT_TIMEOUT_S
-
     def share(self, time_s: float) -> float:
         """Return the charge left, 0 to 1; the last report counts even when no more come."""
         if math.isfinite(self._reported_share):

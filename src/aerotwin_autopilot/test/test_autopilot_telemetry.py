@@ -230,7 +230,7 @@ def test_the_receivers_own_accuracy_says_how_much_of_its_error_is_correlated():
     assert gnss_errors(automatic, (0.2, 0.4)).bias_m == (0.0, 0.0)
     assert gnss_errors(automatic, (0.0, 655.35)).bias_m == (0.3, 0.5)  # it does not say
     fixed = EstimatorParameters(gnss_bias_std_m=(0.3, 0.5))
-    twice = gnss_errors(fixed, tuple(2.0 * total for total in default.total_m))
+    twice = gnss_errors(fixed, (2.0 * math.hypot(0.2, 0.3), 2.0 * math.hypot(0.4, 0.5)))
     assert twice.white_m == pytest.approx((0.4, 0.8))
     assert twice.bias_m == pytest.approx((0.6, 1.0))
 

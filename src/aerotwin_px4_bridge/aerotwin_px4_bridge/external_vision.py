@@ -2,24 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """External vision: a pose that a camera or a motion capture measures, for and from autopilots.
 
-The border to NED and FRD of the messages ODOMETRY (331) and VISION_POSITION_ESTIMATE (102), both
-directions. Covariances go as in nav_msgs/Odometry: (6, 6), position and rotation about the axes of
-map, velocity and angular velocity in body axes.
+The border to NED and FRD of the message ODOMETRY (331), both directions. Covariances go as in
+nav_msgs/Odometry: (6, 6), position and rotation about the axes of map, velocity and angular
+velocity in body axes.
 
 Notes
 -----
-The messages call the last three rows of a pose covariance roll, pitch and yaw. They are taken for
+The message calls the last three rows of a pose covariance roll, pitch and yaw. They are taken for
 small rotations about north, east and down, which they are for a level vehicle that looks north, and
 for any heading where roll and pitch are known equally well.
 
 References
 ----------
-MAVLink common.xml, messages 102 and 331, MAV_FRAME, MAV_ESTIMATOR_TYPE; PX4 v1.14
+MAVLink common.xml, message 331, MAV_FRAME, MAV_ESTIMATOR_TYPE; PX4 v1.14
 mavlink_receiver.cpp, `handle_message_odometry`: of a covariance it takes the diagonal.
 """
 
 from dataclasses import dataclass
-from math import asin, atan2, cos, isfinite, sin
+from math import isfinite
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from aerotwin_core.frames import (
     quat_wxyz_ned_frd_from_map_body,
     rotation_from_quaternion,
 )
-from aerotwin_px4_bridge.mavlink2 import ODOMETRY, VISION_POSITION_ESTIMATE, BadMessage, wire_format
+from aerotwin_px4_bridge.mavlink2 import ODOMETRY, BadMessage, wire_format
 
 FRAME_LOCAL_NED = 1
 FRAME_BODY_FRD = 12
@@ -41,7 +41,6 @@ UNKNOWN_VARIANCE = 1e6
 """Stands for a variance that the sender does not know, [m^2], [rad^2], [m^2/s^2]."""
 
 _ODOMETRY = wire_format(ODOMETRY)
-_VISION = wire_format(VISION_POSITION_ESTIMATE)
 _UPPER = np.triu_indices(6)
 _UNIT_TOLERANCE = 0.01
 _S_ENU_NED: FloatArray = np.kron(np.eye(2), R_ENU_NED).astype(np.float64)
@@ -136,44 +135,6 @@ def parse_odometry(payload: bytes) -> VisionPose:
     )
 
 
-def pack_vision_position_estimate(pose: VisionPose) -> bytes:
-    """Return the payload of a VISION_POSITION_ESTIMATE: pose in NED, attitude as Euler angles.
-
-    Raises
-    ------
-    ValueError
-        As `pack_odometry`.
-    """
-    p_ned, (w, x, y, z) = _to_ned(pose)
-    roll = atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
-    pitch = asin(min(1.0, max(-1.0, 2.0 * (w * y - z * x))))
-    yaw = atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-    triangle = _to_triangle(pose.pose_covariance_map, _S_ENU_NED)
-    return _VISION.pack(
-        pose.time_us, *p_ned, roll, pitch, yaw, *triangle, pose.reset_counter & 0xFF
-    )
-
-
-def parse_vision_position_estimate(payload: bytes) -> VisionPose:
-    """Return what a VISION_POSITION_ESTIMATE payload of full length says.
-
-    Raises
-    ------
-    BadMessage
-        If the pose is not finite.
-    """
-    time_us, *values, reset_counter = _VISION.unpack_from(payload)
-    quat_wxyz = _quat_wxyz_from_euler(*values[3:6])
-    p_map, q_map_body = _from_ned(values[:3], quat_wxyz, "VISION_POSITION_ESTIMATE")
-    return VisionPose(
-        time_us=time_us,
-        p_map=p_map,
-        q_map_body=q_map_body,
-        pose_covariance_map=_from_triangle(values[6:27], _S_ENU_NED),
-        reset_counter=reset_counter,
-    )
-
-
 def _to_ned(pose: VisionPose) -> tuple[FloatArray, FloatArray]:
     p_map, q = np.asarray(pose.p_map, np.float64), np.asarray(pose.q_map_body, np.float64)
     if not np.isfinite(p_map).all() or not abs(np.linalg.norm(q) - 1.0) < _UNIT_TOLERANCE:
@@ -212,20 +173,3 @@ def _from_triangle(values, S_ours_theirs: FloatArray) -> FloatArray | None:
 
 def _finite(vector: FloatArray) -> FloatArray | None:
     return vector if np.isfinite(vector).all() else None
-
-
-def _quat_wxyz_from_euler(roll: float, pitch: float, yaw: float) -> FloatArray:
-    """Return the rotation z-y-x (yaw, pitch, roll) as a quaternion; NaN for NaN."""
-    if not isfinite(roll + pitch + yaw):
-        return np.full(4, np.nan)
-    cr, sr = cos(roll / 2.0), sin(roll / 2.0)
-    cp, sp = cos(pitch / 2.0), sin(pitch / 2.0)
-    cy, sy = cos(yaw / 2.0), sin(yaw / 2.0)
-    return np.array(
-        [
-            cr * cp * cy + sr * sp * sy,
-            sr * cp * cy - cr * sp * sy,
-            cr * sp * cy + sr * cp * sy,
-            cr * cp * sy - sr * sp * cy,
-        ]
-    )

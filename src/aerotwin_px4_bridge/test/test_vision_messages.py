@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Poses over the border to NED and FRD. Oracles: pymavlink for bytes, SciPy for rotations."""
 
-from math import nan, pi
+from math import nan
 
 import numpy as np
 import pytest
@@ -13,13 +13,10 @@ from aerotwin_px4_bridge.external_vision import (
     UNKNOWN_VARIANCE,
     VisionPose,
     pack_odometry,
-    pack_vision_position_estimate,
     parse_odometry,
-    parse_vision_position_estimate,
 )
 from aerotwin_px4_bridge.mavlink2 import (
     ODOMETRY,
-    VISION_POSITION_ESTIMATE,
     BadMessage,
     FrameReader,
     pack_frame,
@@ -86,15 +83,11 @@ def test_a_level_vehicle_that_looks_east_has_heading_90_degrees():
     np.testing.assert_allclose(diagonal, [4.0, 1.0, 9.0, 0.2, 0.1, 0.3], rtol=FLOAT32)
     diagonal = [message.velocity_covariance[i] for i in (0, 6, 11, 15, 18, 20)]
     np.testing.assert_allclose(diagonal, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], rtol=FLOAT32)
-    estimate = _read(VISION_POSITION_ESTIMATE, pack_vision_position_estimate(pose))
-    assert (estimate.x, estimate.y, estimate.z, estimate.usec) == (1.0, 3.0, -2.0, TIME_US)
-    angles = (estimate.roll, estimate.pitch, estimate.yaw)
-    assert angles == pytest.approx((0.0, 0.0, pi / 2), abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_attitudes_in_the_messages_are_those_of_a_rotation_library(seed):
-    """R_ned_frd = R_ned_enu R_enu_flu R_flu_frd, then quaternion or z-y-x angles."""
+    """R_ned_frd = R_ned_enu R_enu_flu R_flu_frd."""
     pose = _pose(seed)
     R_ned_enu = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]])
     flip = np.diag([1.0, -1.0, -1.0])
@@ -102,9 +95,6 @@ def test_attitudes_in_the_messages_are_those_of_a_rotation_library(seed):
     odometry = _read(ODOMETRY, pack_odometry(pose))
     w, x, y, z = odometry.q
     np.testing.assert_allclose(Rotation.from_quat([x, y, z, w]).as_matrix(), R, atol=1e-6)
-    estimate = _read(VISION_POSITION_ESTIMATE, pack_vision_position_estimate(pose))
-    angles = [estimate.yaw, estimate.pitch, estimate.roll]
-    np.testing.assert_allclose(Rotation.from_euler("ZYX", angles).as_matrix(), R, atol=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -117,18 +107,6 @@ def test_odometry_comes_back_as_it_went(seed):
     assert turn.magnitude() < FLOAT32
     for name in ("v_body", "omega_body", "pose_covariance_map", "twist_covariance_body"):
         np.testing.assert_allclose(getattr(read, name), getattr(sent, name), rtol=1e-5, atol=1e-5)
-
-
-def test_a_vision_position_estimate_comes_back_as_it_went():
-    sent = _pose(3)
-    read = parse_vision_position_estimate(pack_vision_position_estimate(sent))
-    np.testing.assert_allclose(read.p_map, sent.p_map, rtol=FLOAT32)
-    turn = Rotation.from_quat(read.q_map_body).inv() * Rotation.from_quat(sent.q_map_body)
-    assert turn.magnitude() < 10 * FLOAT32
-    np.testing.assert_allclose(
-        read.pose_covariance_map, sent.pose_covariance_map, rtol=1e-5, atol=1e-5
-    )
-    assert (read.v_body, read.twist_covariance_body) == (None, None)
 
 
 def test_what_is_not_known_stays_unknown():
@@ -186,12 +164,6 @@ def test_a_velocity_in_north_east_down_is_turned_into_the_body():
 def test_poses_that_are_not_sound_do_not_enter(changes):
     with pytest.raises(BadMessage, match="ODOMETRY"):
         parse_odometry(_theirs(**changes))
-
-
-def test_a_vision_position_estimate_that_is_not_finite_does_not_enter():
-    message = mavlink.MAVLink_vision_position_estimate_message(1, 0, 0, 0, nan, 0, 0)
-    with pytest.raises(BadMessage, match="VISION_POSITION_ESTIMATE"):
-        parse_vision_position_estimate(_payload(message))
 
 
 @pytest.mark.parametrize("place", [0, 4])

@@ -10,7 +10,6 @@ on the true ground at the exact images of their places on the taught route.
 from aerotwin_repeat_evaluation.belief import (
     LocalizationErrors,
     TrackingScores,
-    at_stations,
     localization_errors,
     tracking_scores,
 )
@@ -70,7 +69,6 @@ __all__ = [
     "TeachRepeatEvaluation",
     "TrackingScores",
     "arc_length",
-    "at_stations",
     "gnss_positions",
     "image_of_points",
     "image_of_poses",

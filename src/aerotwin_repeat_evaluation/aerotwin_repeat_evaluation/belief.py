@@ -67,14 +67,6 @@ def _integral_rmse(error: np.ndarray, at: np.ndarray) -> float:
     return float(np.sqrt(np.trapezoid(error**2, at) / length))
 
 
-def at_stations(error_m: np.ndarray, s_m: np.ndarray, stations_m: np.ndarray) -> np.ndarray:
-    """Return an error resampled at common stations of the route; NaN beyond the run [m]."""
-    order = np.argsort(s_m, kind="stable")
-    return np.interp(
-        stations_m, np.asarray(s_m)[order], np.asarray(error_m)[order], left=np.nan, right=np.nan
-    )
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocalizationErrors:
     """Believed pose against true pose in one frame, in the axes of the true vehicle.

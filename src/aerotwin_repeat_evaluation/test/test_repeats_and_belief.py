@@ -6,7 +6,6 @@ import pytest
 from aerotwin_repeat_evaluation import (
     PostProcessedGnssNoise,
     arc_length,
-    at_stations,
     gnss_positions,
     localization_errors,
     nominal_deviation,
@@ -84,11 +83,6 @@ def test_the_time_integral_leaves_the_turning_in_out():
     assert found.sample_rmse_m > 0.2
     with pytest.raises(ValueError, match="more than"):
         tracking_scores(error[:6], np.arange(6.0), np.arange(6))
-
-
-def test_stations_beyond_a_run_hold_no_number():
-    found = at_stations(np.array([1.0, 2.0]), np.array([10.0, 20.0]), np.array([5.0, 12.5, 30.0]))
-    np.testing.assert_allclose(found, [np.nan, 1.25, np.nan])
 
 
 def test_localisation_errors_stand_in_the_axes_of_the_true_vehicle():

@@ -8,6 +8,10 @@ The keywords of JSON Schema 2020-12 that are understood: ``$ref`` (to ``#/$defs/
 is refused. Three annotations are ours: ``unit``, ``better`` (``lower`` or ``higher``) and
 ``title`` of a number; unit and better hold for all below, too.
 
+Our own check instead of the package jsonschema, with which its tests compare it: sections bring
+their schemas in the document, and those of a stranger must neither fetch references nor run
+patterns.
+
 References
 ----------
 JSON Schema: Core and Validation, draft 2020-12, https://json-schema.org/draft/2020-12

@@ -24,14 +24,6 @@ class GnssErrors:
     white_m: Pair
     bias_m: Pair
 
-    @property
-    def total_m(self) -> Pair:
-        """Both together."""
-        return (
-            math.hypot(self.white_m[0], self.bias_m[0]),
-            math.hypot(self.white_m[1], self.bias_m[1]),
-        )
-
 
 def gnss_errors(parameters: EstimatorParameters, reported_m: Pair) -> GnssErrors:
     """Return what to expect of a receiver that reports an accuracy.

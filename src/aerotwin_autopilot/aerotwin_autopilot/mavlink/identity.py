@@ -16,7 +16,6 @@ CAPABILITIES = 0x00FF | 0x0100 | 0x0800 | 0x2000 | 0x4000 | 0x8000
 FIRMWARE_VERSION = 1 << 24 | 14 << 16 | 3 << 8 | 255
 """Says PX4 1.14.3 (release): clients read behaviour from it, and that is the one met here."""
 MAVLINK_2 = 200
-URI_BYTES = 100
 MEBIBYTE = float(1 << 20)
 STORAGE_READY = 2
 

@@ -20,7 +20,6 @@ from aerotwin_core.plots import HALF_IN, WIDE_IN, colours
 from aerotwin_core.section import Figure, Headline, Section, Table
 
 _MOST_BOXES_IN_HALF = 6
-_FEWEST_FOR_BOXES = 3
 
 
 def study_section(study: Study) -> Section:

@@ -95,12 +95,6 @@ class Differences:
             return EQUIVALENT
         return DIFFERENT if DIFFERENT in verdicts else UNDECIDED
 
-    @property
-    def unseen_noise_m(self) -> float | None:
-        """The largest noise tried that the margins did not notice [m]; None when all was."""
-        unseen = [noise for noise, is_seen in self.sight if not is_seen]
-        return max(unseen) if unseen else None
-
     def plain(self) -> dict[str, Any]:
         """Return the numbers for JSON."""
         return {

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether runs of two methods differ: tests, effect sizes, corrections for many comparisons.
 
+Wilcoxon, Mann and Whitney are SciPy's. Permutations are drawn here, because SciPy's draw others and
+the p-values of reports must stay; Holm's correction is not in SciPy.
+
 References
 ----------
 Wilcoxon: Individual comparisons by ranking methods. Biometrics Bulletin 1, 1945.

@@ -13,7 +13,6 @@ import numpy as np
 
 from aerotwin_core.stereo_matching import MOST_DISPARITIES, semi_global_matcher
 
-SUBPIXELS = 16
 _LARGEST_VIEW = 2.5  # a turned view may have so many times the pixels of the picture
 
 

@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of an HTTP server, with a key, retries and a cache that does what the server says."""
+"""Files of an HTTP server, with a key, retries and a cache that does what the server says.
+
+Our own retries instead of urllib3's, which see headers only: a body that ends early is asked for
+again, one time limit holds for all tries, and `HttpSource.close` ends a wait.
+"""
 
 import logging
 import threading
