@@ -11,8 +11,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
-from mcap.opcode import Opcode
-
 from aerotwin_core.bag.compression import (
     COPIES,
     CompressionError,
@@ -30,6 +28,7 @@ from aerotwin_core.bag.mcap_records import (
     DamagedRecordError,
     McapBlock,
     McapContent,
+    Opcode,
     length_at,
     read_chunk_head,
     read_chunk_index,

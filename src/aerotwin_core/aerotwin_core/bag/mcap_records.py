@@ -10,8 +10,7 @@ MCAP format specification, https://mcap.dev/spec.
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-from mcap.opcode import Opcode
+from enum import IntEnum
 
 from aerotwin_core.bag.compression import most_at_once
 
@@ -21,10 +20,28 @@ HEAD = struct.Struct("<BQ")
 MESSAGE_HEAD = struct.Struct("<HIQQ")
 CHUNK_HEAD = struct.Struct("<QQQI")
 FOOTER = struct.Struct("<QQI")
-_STATISTICS = struct.Struct("<QHIIIIQQ")
-_CHUNK_INDEX = struct.Struct("<QQQQ")
+STATISTICS = struct.Struct("<QHIIIIQQ")
+CHUNK_INDEX = struct.Struct("<QQQQ")
 _COMPRESSIONS = ("", "lz4", "zstd")
 _N_FREE_RECORDS = 1000
+
+
+class Opcode(IntEnum):
+    """The kinds of records. The package `mcap` has them, too, and brings 24 MB of zstandard."""
+
+    HEADER = 0x01
+    FOOTER = 0x02
+    SCHEMA = 0x03
+    CHANNEL = 0x04
+    MESSAGE = 0x05
+    CHUNK = 0x06
+    MESSAGE_INDEX = 0x07
+    CHUNK_INDEX = 0x08
+    STATISTICS = 0x0B
+    METADATA = 0x0C
+    METADATA_INDEX = 0x0D
+    SUMMARY_OFFSET = 0x0E
+    DATA_END = 0x0F
 
 
 class DamagedRecordError(ValueError):
@@ -138,14 +155,14 @@ def read_channel(data: bytes) -> tuple[int, Channel]:
 def read_statistics(data: bytes) -> tuple[int, int, int, tuple[int, int], dict[int, int]]:
     """Return numbers of messages, channels and chunks, the span [ns], messages by channel."""
     fields = Fields(data)
-    n_messages, _, n_channels, _, _, n_chunks, first, last = fields.unpack(_STATISTICS)
+    n_messages, _, n_channels, _, _, n_chunks, first, last = fields.unpack(STATISTICS)
     counts = dict(struct.iter_unpack("<HQ", fields.block()))
     return n_messages, n_channels, n_chunks, (first, last), counts
 
 
 def read_chunk_index(data: bytes) -> McapBlock:
     """Return the place and span of a chunk."""
-    first, last, start, length = Fields(data).unpack(_CHUNK_INDEX)
+    first, last, start, length = Fields(data).unpack(CHUNK_INDEX)
     return McapBlock(start=start, stop=start + length, first_ns=first, last_ns=last)
 
 

@@ -11,8 +11,6 @@ import struct
 from collections.abc import Callable
 from typing import BinaryIO
 
-from mcap.opcode import Opcode
-
 from aerotwin_core.bag.compression import CompressionError
 from aerotwin_core.bag.mcap_records import (
     HEAD,
@@ -21,6 +19,7 @@ from aerotwin_core.bag.mcap_records import (
     DamagedRecordError,
     McapBlock,
     McapContent,
+    Opcode,
     length_at,
     read_chunk_head,
     records_of,

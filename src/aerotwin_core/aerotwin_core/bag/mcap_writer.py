@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write MCAP files at a microsecond per message: uncompressed chunks with their index.
 
-`mcap.writer` makes an object of every message and takes ten times as long; its records are used
-here for what is written once per chunk or file.
+`mcap.writer` makes an object of every message and takes ten times as long.
 
 References
 ----------
@@ -15,23 +14,8 @@ import zlib
 from collections.abc import Mapping
 from typing import BinaryIO
 
-from mcap.data_stream import RecordBuilder
-from mcap.opcode import Opcode
-from mcap.records import (
-    Channel,
-    ChunkIndex,
-    DataEnd,
-    Footer,
-    Header,
-    McapRecord,
-    Metadata,
-    MetadataIndex,
-    Schema,
-    Statistics,
-    SummaryOffset,
-)
+from aerotwin_core.bag.mcap_records import CHUNK_INDEX, HEAD, MAGIC, STATISTICS, Opcode
 
-MAGIC = b"\x89MCAP0\r\n"
 _MESSAGE = struct.Struct("<BQHIQQ")
 _MESSAGE_FIELDS_BYTES = _MESSAGE.size - 9  # the length of a record does not count its first 9
 _CHUNK = struct.Struct("<BQQQQIIQ")
@@ -39,6 +23,7 @@ _CHUNK_FIELDS_BYTES = _CHUNK.size - 9
 _INDEX = struct.Struct("<BQHI")
 _FOOTER_HEAD = struct.Struct("<BQQQ")
 _FOOTER_BYTES = 20
+_COUNT, _OFFSET = struct.Struct("<HQ"), struct.Struct("<QQ")
 
 
 class McapWriter:
@@ -62,38 +47,38 @@ class McapWriter:
     def __init__(self, stream: BinaryIO, *, chunk_size: int, profile: str, library: str) -> None:
         self._stream, self._chunk_size = stream, chunk_size
         self._position = 0
-        self._schemas: list[Schema] = []
-        self._channels: list[Channel] = []
-        self._chunks: list[ChunkIndex] = []
-        self._metadata: list[MetadataIndex] = []
+        # What the end of the file repeats of it, as it is written there.
+        self._schemas: list[bytes] = []
+        self._channels: list[bytes] = []
+        self._chunks: list[bytes] = []
+        self._metadata: list[bytes] = []
         self._chunk = bytearray()
         self._index: dict[int, list[int]] = {}
         self.counts: dict[int, int] = {}
+        self._span_ns: tuple[int, int] | None = None
         self._write(MAGIC)
-        self._write(_bytes(Header(profile, library)))
+        self._write(_record(Opcode.HEADER, _text(profile), _text(library)))
 
     def add_schema(self, name: str, encoding: str, data: bytes) -> int:
         """Declare a schema and return its number."""
-        schema = Schema(id=len(self._schemas) + 1, data=data, encoding=encoding, name=name)
+        number = len(self._schemas) + 1
+        head = struct.pack("<H", number)
+        schema = _record(Opcode.SCHEMA, head, _text(name), _text(encoding), _prefixed(data))
         self._schemas.append(schema)
-        self._chunk += _bytes(schema)
-        return schema.id
+        self._chunk += schema
+        return number
 
     def add_channel(
         self, topic: str, encoding: str, schema_id: int, metadata: Mapping[str, str]
     ) -> int:
         """Declare a channel and return its number."""
-        channel = Channel(
-            id=len(self._channels) + 1,
-            topic=topic,
-            message_encoding=encoding,
-            metadata=dict(metadata),
-            schema_id=schema_id,
-        )
+        number = len(self._channels) + 1
+        head = struct.pack("<HH", number, schema_id)
+        channel = _record(Opcode.CHANNEL, head, _text(topic), _text(encoding), _texts(metadata))
         self._channels.append(channel)
-        self.counts[channel.id] = 0
-        self._chunk += _bytes(channel)
-        return channel.id
+        self.counts[number] = 0
+        self._chunk += channel
+        return number
 
     def add_message(self, channel: int, stamp_ns: int, data: bytes) -> None:
         """Append a message of a channel."""
@@ -112,16 +97,14 @@ class McapWriter:
     def add_metadata(self, name: str, values: Mapping[str, str]) -> None:
         """Write a metadata record: names with texts, which readers find by the record's name."""
         start = self._position
-        self._write(_bytes(Metadata(name=name, metadata=dict(values))))
-        self._metadata.append(MetadataIndex(offset=start, length=self._position - start, name=name))
+        self._write(_record(Opcode.METADATA, _text(name), _texts(values)))
+        where = _OFFSET.pack(start, self._position - start)
+        self._metadata.append(_record(Opcode.METADATA_INDEX, where, _text(name)))
 
     @property
     def span_ns(self) -> tuple[int, int] | None:
         """First and last stamp in closed chunks [ns]; None before any."""
-        if not self._chunks:
-            return None
-        first = min(chunk.message_start_time for chunk in self._chunks)
-        return first, max(chunk.message_end_time for chunk in self._chunks)
+        return self._span_ns
 
     def flush(self) -> None:
         """Close the open chunk and hand everything to the operating system."""
@@ -131,7 +114,7 @@ class McapWriter:
     def finish(self) -> None:
         """Write what makes the file seekable; nothing may follow."""
         self._close_chunk()
-        self._write(_bytes(DataEnd(0)))
+        self._write(_record(Opcode.DATA_END, bytes(4)))
         start = self._position
         summary, offsets = self._summary(start)
         offsets_start = start + len(summary)
@@ -139,7 +122,7 @@ class McapWriter:
         head = _FOOTER_HEAD.pack(Opcode.FOOTER, _FOOTER_BYTES, start, offsets_start)
         crc = zlib.crc32(head, zlib.crc32(summary))
         self._write(summary)
-        self._write(_bytes(Footer(start, offsets_start, crc)))
+        self._write(head + struct.pack("<I", crc))
         self._write(MAGIC)
         self._stream.flush()
 
@@ -156,68 +139,74 @@ class McapWriter:
         size = len(chunk)
         self._write(_CHUNK.pack(Opcode.CHUNK, length, first, last, size, crc, 0, size))
         self._write(chunk)
+        chunk_bytes = self._position - start
+        of_channels, index_bytes = self._write_index(index)
         self._chunks.append(
-            ChunkIndex(
-                chunk_length=self._position - start,
-                chunk_start_offset=start,
-                compression="",
-                compressed_size=size,
-                message_end_time=last,
-                message_index_length=0,
-                message_index_offsets={},
-                message_start_time=first,
-                uncompressed_size=size,
+            _record(
+                Opcode.CHUNK_INDEX,
+                CHUNK_INDEX.pack(first, last, start, chunk_bytes),
+                _prefixed(of_channels),
+                struct.pack("<Q", index_bytes),
+                _text(""),  # not compressed
+                _OFFSET.pack(size, size),
             )
         )
-        self._write_index(index, self._chunks[-1])
+        before = self._span_ns or (first, last)
+        self._span_ns = min(before[0], first), max(before[1], last)
 
-    def _write_index(self, index: dict[int, list[int]], entry: ChunkIndex) -> None:
-        start = self._position
+    def _write_index(self, index: dict[int, list[int]]) -> tuple[bytes, int]:
+        """Return channels with the offsets of their indices, and the bytes of these."""
+        start, of_channels = self._position, b""
         for channel, places in index.items():
-            entry.message_index_offsets[channel] = self._position
+            of_channels += _COUNT.pack(channel, self._position)
             self.counts[channel] += len(places) // 2
             n_bytes = 8 * len(places)
             head = _INDEX.pack(Opcode.MESSAGE_INDEX, 6 + n_bytes, channel, n_bytes)
             self._write(head + struct.pack(f"<{len(places)}Q", *places))
-        entry.message_index_length = self._position - start
+        return of_channels, self._position - start
 
     def _summary(self, start: int) -> tuple[bytes, bytes]:
         """Return the records that repeat what is in the file, and where each kind starts."""
-        groups: list[tuple[int, list[McapRecord]]] = [
-            (Opcode.SCHEMA, list(self._schemas)),
-            (Opcode.CHANNEL, list(self._channels)),
+        groups = (
+            (Opcode.SCHEMA, self._schemas),
+            (Opcode.CHANNEL, self._channels),
             (Opcode.STATISTICS, [self._statistics()]),
-            (Opcode.CHUNK_INDEX, list(self._chunks)),
-            (Opcode.METADATA_INDEX, list(self._metadata)),
-        ]
+            (Opcode.CHUNK_INDEX, self._chunks),
+            (Opcode.METADATA_INDEX, self._metadata),
+        )
         summary, offsets = b"", b""
         for opcode, records in groups:
-            data = b"".join(_bytes(record) for record in records)
+            data = b"".join(records)
             if data:
-                offsets += _bytes(SummaryOffset(opcode, start + len(summary), len(data)))
+                where = _OFFSET.pack(start + len(summary), len(data))
+                offsets += _record(Opcode.SUMMARY_OFFSET, bytes([opcode]), where)
             summary += data
         return summary, offsets
 
-    def _statistics(self) -> Statistics:
-        first, last = self.span_ns or (0, 0)
-        return Statistics(
-            attachment_count=0,
-            channel_count=len(self._channels),
-            channel_message_counts={k: n for k, n in self.counts.items() if n},
-            chunk_count=len(self._chunks),
-            message_count=sum(self.counts.values()),
-            message_end_time=last,
-            message_start_time=first,
-            metadata_count=len(self._metadata),
-            schema_count=len(self._schemas),
-        )
+    def _statistics(self) -> bytes:
+        counts = b"".join(_COUNT.pack(channel, n) for channel, n in self.counts.items() if n)
+        numbers = (len(self._schemas), len(self._channels), 0, len(self._metadata))
+        span = self._span_ns or (0, 0)
+        head = STATISTICS.pack(sum(self.counts.values()), *numbers, len(self._chunks), *span)
+        return _record(Opcode.STATISTICS, head, _prefixed(counts))
 
     def _write(self, data: bytes) -> None:
         self._stream.write(data)
         self._position += len(data)
 
 
-def _bytes(record: McapRecord) -> bytes:
-    builder = RecordBuilder()
-    record.write(builder)
-    return builder.end()
+def _record(opcode: Opcode, *parts: bytes) -> bytes:
+    content = b"".join(parts)
+    return HEAD.pack(opcode, len(content)) + content
+
+
+def _prefixed(data: bytes) -> bytes:
+    return struct.pack("<I", len(data)) + data
+
+
+def _text(text: str) -> bytes:
+    return _prefixed(text.encode())
+
+
+def _texts(texts: Mapping[str, str]) -> bytes:
+    return _prefixed(b"".join(_text(name) + _text(text) for name, text in texts.items()))
