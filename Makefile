@@ -8,7 +8,7 @@ SHELL := bash
 .ONESHELL:
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-dev demo demo-teach-repeat test test-kilted lint docs bench verify fuzz clean \
-    distclean
+    distclean wheels
 
 PYTHON ?= python3
 # Two test processes: one flies, the other takes the rest.
@@ -40,6 +40,7 @@ help:
 	@echo "  make bench        speed, as ratios             -> build/bench.json"
 	@echo "  make verify       the long evidence, resumable -> build/verify.json"
 	@echo "  make fuzz         hostile and damaged files    -> build/fuzz.json"
+	@echo "  make wheels       a wheel of each package      -> build/wheels"
 	@echo "  make test-kilted  the ROS tests on ROS 2 Kilted, in an environment of their own"
 	@echo "  make clean        remove what was built; distclean: the environments, too"
 	@echo
@@ -129,6 +130,10 @@ docs: setup-dev
 	@$(ENVIRONMENT)
 	python -P -m sphinx -b html -q -W --keep-going -d build/doctrees docs build/docs
 	echo "The documentation is build/docs/index.html"
+
+# pip install --find-links build/wheels 'aerotwin[evaluate]'   or [maps], [sim], [ros]
+wheels: setup
+	@.venv/bin/python .ci/wheels.py build/wheels
 
 clean:
 	rm -rf build install log

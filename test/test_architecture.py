@@ -5,6 +5,7 @@
 import ast
 import graphlib
 import re
+import runpy
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from aerotwin_core.extras import EXTRA_OF_MODULE
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src"
@@ -235,6 +238,35 @@ def test_the_manifest_declares_what_is_imported_and_nothing_else(package):
     assert listed == from_pip, f"<aerotwin_python> of {package}"
 
 
+def test_setup_files_tell_pip_what_the_manifests_say():
+    command = [sys.executable, "-P", str(ROOT / ".ci" / "wheel_metadata.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_missing_module_is_said_with_the_extra_that_brings_it():
+    modules_of_keys = {key: module for module, key in ROSDEP_KEYS.items()}
+    extras = {
+        modules_of_keys.get(name, name): element.get("name")
+        for package in PACKAGES
+        for element in manifest(package).iter("aerotwin_extra")
+        for name in (element.text or "").split()
+    }
+    assert extras == EXTRA_OF_MODULE
+
+
+def test_the_extra_sim_brings_every_package():
+    tool = runpy.run_path(str(ROOT / ".ci" / "wheel_metadata.py"))
+    waiting = [*tool["EXTRAS"]["sim"], *tool["EXTRAS"]["maps"]]
+    brought: set[str] = set()
+    while waiting:
+        name = waiting.pop().partition("[")[0]
+        if name in PACKAGES and name not in brought:
+            brought.add(name)
+            waiting += declared(name, "exec_depend")
+    assert brought == set(PACKAGES)
+
+
 @pytest.mark.parametrize(("call", "places"), ONE_PLACE.items())
 def test_what_has_one_implementation_is_not_written_again(call, places):
     found = {
@@ -270,7 +302,7 @@ def test_every_source_file_names_its_licence():
     folders = (SOURCE, ROOT / "test", ROOT / "examples")
     files = [path for folder in folders for path in folder.rglob("*.py")]
     files += (ROOT / "examples").glob("*.ipynb")
-    files += [ROOT / "conftest.py", SOURCE / "aerotwin_core/bin/aerotwin"]
+    files += [ROOT / "conftest.py"]
     for path in files:
         text = path.read_text("utf-8")
         head = text if path.suffix == ".ipynb" else text[:400]

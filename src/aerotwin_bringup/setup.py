@@ -6,12 +6,11 @@ from setuptools import find_packages, setup
 
 PACKAGE = "aerotwin_bringup"
 
-# The three folders are links to the top of the workspace, so that
+# Both folders are links to the top of the workspace, so that
 # `ros2 launch aerotwin_bringup X` and `ros2 launch launch/X` both work.
 SHARED = {
     "launch": glob("launch/*.launch.yaml"),
     "config": glob("config/*.*") + glob("config/*/*.*"),
-    "worlds": glob("worlds/*.*"),
 }
 
 
@@ -32,13 +31,46 @@ setup(
         (f"share/{PACKAGE}", ["package.xml"]),
         *shared_files(),
     ],
-    install_requires=["setuptools"],
+    python_requires=">=3.11",
+    install_requires=[
+        "aerotwin_autopilot==0.1.0",
+        "aerotwin_core==0.1.0",
+        "aerotwin_dense_localization==0.1.0",
+        "aerotwin_flight_control==0.1.0",
+        "aerotwin_generated_worlds==0.1.0",
+        "aerotwin_kiss_icp==0.1.0",
+        "aerotwin_map_evaluation==0.1.0",
+        "aerotwin_meshes==0.1.0",
+        "aerotwin_multirotor_dynamics==0.1.0",
+        "aerotwin_px4_bridge==0.1.0",
+        "aerotwin_reconstruction==0.1.0",
+        "aerotwin_registration==0.1.0",
+        "aerotwin_rendering==0.1.0",
+        "aerotwin_report==0.1.0",
+        "aerotwin_run_evaluation==0.1.0",
+        "aerotwin_scenarios==0.1.0",
+        "aerotwin_sensor_models==0.1.0",
+        "aerotwin_simulator==0.1.0",
+        "aerotwin_stereo_odometry==0.1.0",
+        "aerotwin_teach_repeat==0.1.0",
+        "aerotwin_trajectory_evaluation==0.1.0",
+        "aerotwin_voxel_cloud==0.1.0",
+        "aerotwin_worlds==0.1.0",
+        "PyYAML>=6.0.3",
+    ],
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
-    description="Launch files, configuration, worlds and the runner that starts them.",
+    description="Launch files and configuration of the scenarios, and the nodes that compose them.",
     license="Apache-2.0",
-    extras_require={"test": ["pytest"]},
+    extras_require={
+        "ros": [
+            "ros-rclpy[fastrtps]~=7.1.6",
+        ],
+        "test": [
+            "pytest",
+        ],
+    },
     entry_points={
         "console_scripts": [
             "dense_localization = aerotwin_bringup.start:dense_localization",

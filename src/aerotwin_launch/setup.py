@@ -12,13 +12,21 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    python_requires=">=3.11",
+    install_requires=[
+        "aerotwin_core==0.1.0",
+        "PyYAML>=6.0.3",
+    ],
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
     description="Runs YAML launch files where ROS's own launch is not installed.",
     license="Apache-2.0",
-    extras_require={"test": ["pytest"]},
+    extras_require={
+        "test": [
+            "pytest",
+        ],
+    },
     entry_points={
         "aerotwin.commands": [
             "launch = aerotwin_launch.launch_command",

@@ -12,11 +12,25 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    python_requires=">=3.11",
+    install_requires=[
+        "aerotwin_core==0.1.0",
+        "DracoPy>=2.2.0",
+        "imagecodecs>=2026.3.6",
+        "numba>=0.68.1",
+        "numpy>=2.4.6",
+        "opencv-contrib-python-headless>=5.0.0.93",
+        "opengl-basisu>=0.1.0a2",
+        "scipy>=1.17.1",
+    ],
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
     description="Textured triangle meshes and their files: glTF, OBJ, PLY.",
     license="Apache-2.0",
-    extras_require={"test": ["pytest"]},
+    extras_require={
+        "test": [
+            "pytest",
+        ],
+    },
 )

@@ -13,13 +13,28 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    python_requires=">=3.11",
+    install_requires=[
+        "aerotwin_core==0.1.0",
+        "numba>=0.68.1",
+        "numpy>=2.4.6",
+    ],
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
     description="Flight dynamics of multirotors: rotors with lag and drag, wind, ground contact.",
     license="Apache-2.0",
-    extras_require={"test": ["pytest"]},
+    extras_require={
+        "ros": [
+            "ros-geometry-msgs~=5.3.6",
+            "ros-nav-msgs~=5.3.6",
+            "ros-rosgraph-msgs~=2.0.3",
+            "ros-sensor-msgs~=5.3.6",
+        ],
+        "test": [
+            "pytest",
+        ],
+    },
     entry_points={
         "console_scripts": ["dynamics_node = aerotwin_multirotor_dynamics.ros.dynamics_node:main"],
     },

@@ -12,7 +12,20 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    python_requires=">=3.11",
+    install_requires=[
+        "aerotwin_core==0.1.0",
+        "aerotwin_meshes==0.1.0",
+        "aerotwin_registration==0.1.0",
+        "aerotwin_rendering==0.1.0",
+        "aerotwin_worlds==0.1.0",
+        "numba>=0.68.1",
+        "numpy>=2.4.6",
+        "opencv-contrib-python-headless>=5.0.0.93",
+        "pillow",
+        "PyYAML>=6.0.3",
+        "scipy>=1.17.1",
+    ],
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
@@ -21,7 +34,11 @@ setup(
         "degradation for studies."
     ),
     license="Apache-2.0",
-    extras_require={"test": ["pytest"]},
+    extras_require={
+        "test": [
+            "pytest",
+        ],
+    },
     entry_points={
         "aerotwin.commands": [
             "degrade = aerotwin_reconstruction.degrade_command",

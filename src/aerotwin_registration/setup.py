@@ -12,7 +12,15 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    python_requires=">=3.11",
+    install_requires=[
+        "aerotwin_core==0.1.0",
+        "imagecodecs>=2026.3.6",
+        "laspy[lazrs]>=2.7.0",
+        "numba>=0.68.1",
+        "numpy>=2.4.6",
+        "scipy>=1.17.1",
+    ],
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
@@ -20,5 +28,9 @@ setup(
         "Point clouds: files, voxel down-sampling and rigid alignment that says when it failed"
     ),
     license="Apache-2.0",
-    extras_require={"test": ["pytest"]},
+    extras_require={
+        "test": [
+            "pytest",
+        ],
+    },
 )

@@ -12,11 +12,20 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    python_requires=">=3.11",
+    install_requires=[
+        "aerotwin_core==0.1.0",
+        "numpy>=2.4.6",
+        "scipy>=1.17.1",
+    ],
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
     description="Deviation of repeated routes at marks and along the path.",
     license="Apache-2.0",
-    extras_require={"test": ["pytest"]},
+    extras_require={
+        "test": [
+            "pytest",
+        ],
+    },
 )

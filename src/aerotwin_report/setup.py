@@ -13,7 +13,11 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    python_requires=">=3.11",
+    install_requires=[
+        "aerotwin_core==0.1.0",
+        "numpy>=2.4.6",
+    ],
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
@@ -21,7 +25,11 @@ setup(
         "Sections of results as one offline HTML file and one JSON file with a written schema"
     ),
     license="Apache-2.0",
-    extras_require={"test": ["pytest"]},
+    extras_require={
+        "test": [
+            "pytest",
+        ],
+    },
     entry_points={
         "aerotwin.commands": [
             "report.check = aerotwin_report.check_command",

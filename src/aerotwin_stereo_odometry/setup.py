@@ -12,13 +12,31 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    python_requires=">=3.11",
+    install_requires=[
+        "aerotwin_core==0.1.0",
+        "numba>=0.68.1",
+        "numpy>=2.4.6",
+        "opencv-contrib-python-headless>=5.0.0.93",
+        "scipy>=1.17.1",
+    ],
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
     description="Stereo odometry with windowed bundle adjustment.",
     license="Apache-2.0",
-    extras_require={"test": ["pytest"]},
+    extras_require={
+        "ros": [
+            "ros-diagnostic-msgs~=5.3.6",
+            "ros-geometry-msgs~=5.3.6",
+            "ros-nav-msgs~=5.3.6",
+            "ros-rclpy[fastrtps]~=7.1.6",
+            "ros-sensor-msgs~=5.3.6",
+        ],
+        "test": [
+            "pytest",
+        ],
+    },
     entry_points={
         "console_scripts": [
             "stereo_odometry = aerotwin_stereo_odometry.ros.stereo_odometry_node:main"

@@ -12,13 +12,33 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
     ],
-    install_requires=["setuptools"],
+    python_requires=">=3.11",
+    install_requires=[
+        "aerotwin_core==0.1.0",
+        "aerotwin_report==0.1.0",
+        "numpy>=2.4.6",
+        "PyYAML>=6.0.3",
+        "scipy>=1.17.1",
+    ],
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
     description="How good a trajectory is (APE, RPE, drift, coverage), and what it cost to compute",
     license="Apache-2.0",
-    extras_require={"test": ["pytest"]},
+    extras_require={
+        "evo": [
+            "evo>=1.38.1",
+        ],
+        "ros": [
+            "ros-geometry-msgs~=5.3.6",
+            "ros-nav-msgs~=5.3.6",
+            "ros-rclpy[fastrtps]~=7.1.6",
+            "ros-sensor-msgs~=5.3.6",
+        ],
+        "test": [
+            "pytest",
+        ],
+    },
     entry_points={
         "console_scripts": [
             "trajectory_evaluation = "

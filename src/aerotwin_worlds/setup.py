@@ -1,5 +1,7 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
+from glob import glob
+
 from setuptools import find_packages, setup
 
 PACKAGE = "aerotwin_worlds"
@@ -11,14 +13,31 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{PACKAGE}"]),
         (f"share/{PACKAGE}", ["package.xml"]),
+        # A link to the folder at the top of the workspace.
+        (f"share/{PACKAGE}/worlds", glob("worlds/*.*")),
     ],
-    install_requires=["setuptools"],
+    python_requires=">=3.11",
+    install_requires=[
+        "aerotwin_core==0.1.0",
+        "aerotwin_generated_worlds==0.1.0",
+        "aerotwin_meshes==0.1.0",
+        "aerotwin_rendering==0.1.0",
+        "aerotwin_tiles==0.1.0",
+        "numpy>=2.4.6",
+        "opencv-contrib-python-headless>=5.0.0.93",
+        "PyYAML>=6.0.3",
+        "tifffile>=2026.3.3",
+    ],
     zip_safe=False,
     maintainer="aerotwin contributors",
     maintainer_email="maintainers@aerotwin.dev",
     description="Textured worlds, rasteriser, height and collision queries.",
     license="Apache-2.0",
-    extras_require={"test": ["pytest"]},
+    extras_require={
+        "test": [
+            "pytest",
+        ],
+    },
     entry_points={
         "aerotwin.commands": [
             "world.village = aerotwin_worlds.village_command",

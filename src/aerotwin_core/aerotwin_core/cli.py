@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO, cast
 
 from aerotwin_core.atomic_file import atomic_file
 from aerotwin_core.errors import UserError
+from aerotwin_core.extras import missing_command, missing_module
 from aerotwin_core.foreign_text import printable
 from aerotwin_core.output_lock import locked_output
 from aerotwin_core.stop_request import (
@@ -35,7 +36,11 @@ from aerotwin_core.stop_request import (
     interrupt_of,
     raising_on_sigterm,
 )
-from aerotwin_core.working_folder import check_environment, check_working_folder
+from aerotwin_core.working_folder import (
+    check_environment,
+    check_working_folder,
+    set_thread_defaults,
+)
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -99,6 +104,7 @@ def _main(arguments: Sequence[str], program: str, known: Iterable[EntryPoint]) -
     try:
         check_working_folder()
         check_environment()
+        set_thread_defaults()
         return _run(verbs[path], name, tokens[len(path) :])
     except UserError as error:
         print(f"{name}: {_line(error)}", file=sys.stderr)
@@ -111,6 +117,12 @@ def _main(arguments: Sequence[str], program: str, known: Iterable[EntryPoint]) -
         token = "terminated" if is_sigterm else "interrupted"
         print(f"{name}: {token}", file=sys.stderr)
         return EXIT_TERMINATED if is_sigterm else EXIT_INTERRUPTED
+    except ModuleNotFoundError as error:
+        text = missing_module(error)
+        if text is None:
+            raise
+        print(f"{name}: {text}", file=sys.stderr)
+        return EXIT_USAGE
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
@@ -180,6 +192,10 @@ def _explain(program: str, tokens: list[str], verbs: dict[tuple[str, ...], Entry
     known = {path: entry for path, entry in verbs.items() if path[:1] == prefix} or verbs
     asked = not tokens or tokens[-1] in ("-h", "--help")
     out = sys.stdout if asked else sys.stderr
+    missing = missing_command([token for token in tokens if not token.startswith("-")])
+    if missing is not None:
+        print(f"{program} {missing}", file=sys.stderr)
+        return EXIT_USAGE
     if not asked:
         print(f"{program}: '{' '.join(tokens)}' is not a command; known are:", file=out)
     else:

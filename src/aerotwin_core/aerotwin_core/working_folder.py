@@ -46,3 +46,15 @@ def check_environment() -> None:
             f"{NUMBA_THREADS}: expected a number of threads of 1 at least, found '{text[:40]}'; "
             "correct or unset it"
         )
+
+
+def set_thread_defaults() -> None:
+    """Set how compiled code waits for its next loop, where the user has not.
+
+    Threads look for work for some 10 us, then sleep: aerotwin has many short loops, and other
+    threads beside them. numba takes its threads from OpenMP: the TBB that Open3D brings is too old
+    for it. Libraries read these when they are loaded; processes that are started inherit them.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
+    os.environ.setdefault("NUMBA_THREADING_LAYER_PRIORITY", "omp workqueue tbb")

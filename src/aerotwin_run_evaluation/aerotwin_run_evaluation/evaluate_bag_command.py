@@ -317,19 +317,23 @@ def _judge_recorded(
     from aerotwin_core.cli import progress, say, say_fatal
     from aerotwin_core.errors import UserError
     from aerotwin_core.run_folder import software_versions
-    from aerotwin_map_evaluation.evaluation import STEPS
     from aerotwin_run_evaluation.bag.recorded_topics import recorded_topics
     from aerotwin_run_evaluation.report.run_report import is_judged, write_run_report
     from aerotwin_run_evaluation.run_judgement import RunRecord
-    from aerotwin_worlds import load_world
 
+    surface, n_of_maps = None, 0
+    if world:  # only then a map is judged
+        from aerotwin_map_evaluation.evaluation import STEPS
+        from aerotwin_worlds import load_world
+
+        surface, n_of_maps = load_world(world), 2 * len(STEPS)
     topics = recorded_topics(arguments, bag, roles)
     record = RunRecord(
         folder=folder,
         title=f"Evaluation of {bag.path.resolve().name}",
         truth_bag=bag,
         slam_bag=bag,
-        world=load_world(world) if world else None,
+        world=surface,
         configuration={
             "bag": str(bag.path),
             "world": world,
@@ -346,7 +350,6 @@ def _judge_recorded(
     quiet = arguments.json == "-"
     if not quiet:
         say(f"judges {', '.join(topics.estimates)} against {topics.truth or 'no truth'}")
-    n_of_maps = 0 if record.world is None else 2 * len(STEPS)
     with progress(2 + len(topics.estimates) + n_of_maps, "evaluate bag") as bar:
 
         def next_step(text: str) -> None:

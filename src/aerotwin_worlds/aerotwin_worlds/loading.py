@@ -155,15 +155,15 @@ def _looked_in(path: Path) -> list[Path]:
 def world_folders() -> list[Path]:
     """Return the folders where names are looked up.
 
-    ``$AEROTWIN_WORLDS``, ``worlds`` of the checkout, of the installed package aerotwin_bringup, and
+    ``$AEROTWIN_WORLDS``, ``worlds`` of the checkout, of this package as it is installed, and
     of the working folder.
     """
     folders = [Path(p) for p in os.environ.get("AEROTWIN_WORLDS", "").split(os.pathsep) if p]
     shares = [Path(p) for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
     for parent in Path(__file__).resolve().parents:
         folders.append(parent / "worlds")
-        shares += [parent, parent / "aerotwin_bringup"]
-    folders += [share / "share" / "aerotwin_bringup" / "worlds" for share in shares]
+        shares.append(parent)
+    folders += [share / "share" / "aerotwin_worlds" / "worlds" for share in shares]
     folders.append(Path("worlds").absolute())
     return list(dict.fromkeys(folder for folder in folders if any(folder.glob("*.yaml"))))
 

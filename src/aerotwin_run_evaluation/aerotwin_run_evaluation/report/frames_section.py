@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sample camera frames of a bag, as a reader wants to see them."""
 
+import io
 from typing import Any
 
-import cv2
 import numpy as np
+from PIL import Image
 
 from aerotwin_core.messages import stamp_ns
 from aerotwin_core.section import Figure, Section
@@ -50,8 +51,11 @@ def _png(message: Any) -> bytes | None:
         return None
     rows = data[: height * step].reshape(height, step)
     image = rows[:, : width * channels].reshape(height, width, channels)
-    if message.encoding == "rgb8":
+    if message.encoding == "bgr8":
         image = image[:, :, ::-1]
+    picture = Image.fromarray(np.ascontiguousarray(image[:, :, 0] if channels == 1 else image))
     scale = min(1.0, WIDTH_PX / width)
-    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    return bytes(cv2.imencode(".png", small)[1])
+    size = (max(round(scale * width), 1), max(round(scale * height), 1))
+    png = io.BytesIO()
+    picture.resize(size, Image.Resampling.BOX).save(png, "PNG")
+    return png.getvalue()
