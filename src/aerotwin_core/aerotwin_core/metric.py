@@ -140,9 +140,24 @@ class Metric:
         label: str,
         show: Callable[[float], str] | None = None,
         status: str = "neutral",
+        is_dash_bare: bool = False,
         **texts: str,
     ) -> Headline:
-        """Return the number as a key number; `texts` (meaning, computed) replace the declared."""
+        """Return the number as a key number.
+
+        Parameters
+        ----------
+        context : mapping
+            As of `score`.
+        label, status : str
+            Of the tile.
+        show : callable, optional
+            Formats the number other than by its digits.
+        is_dash_bare : bool
+            Whether a missing number stands without its unit.
+        **texts : str
+            `meaning` and `computed` in place of the declared ones.
+        """
         score = self.score(context)
         text = score.text
         if show and score.value is not None and text != MISSING:
@@ -150,7 +165,7 @@ class Metric:
         return Headline(
             label=label,
             value=text,
-            unit=score.unit if text != MISSING else "",
+            unit="" if is_dash_bare and text == MISSING else score.unit,
             status=status,
             better=self.better,
             **{"meaning": score.meaning, "computed": score.computed, **texts},

@@ -55,7 +55,8 @@ def test_a_number_without_what_its_row_needs_has_none_and_a_missing_one_is_a_das
         ("coverage", "50.0"),
         ("APE aligned, RMSE", "–"),
     ]
-    assert RMSE.tile(numbers, label="APE").unit == ""
+    assert RMSE.tile(numbers, label="APE").unit == "m"
+    assert RMSE.tile(numbers, label="APE", is_dash_bare=True).unit == ""
 
 
 def test_a_tile_takes_unit_and_direction_from_the_declaration():

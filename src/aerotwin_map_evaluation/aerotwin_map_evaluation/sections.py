@@ -117,6 +117,7 @@ def _headline(evaluation: MapEvaluation) -> tuple[Headline, ...]:
         MAP_METRICS["correspondences.mean_m"].tile(
             context,
             label=f"Map to {context['what']}",
+            is_dash_bare=True,
             show="{:.2f}".format,
             meaning=f"mean over {pairs['share']:.0%} of the points{beside}",
             status="neutral" if context["alignment"]["converged"] else "warn",

@@ -13,6 +13,7 @@ from aerotwin_repeat_evaluation.belief import (
     localization_errors,
     tracking_scores,
 )
+from aerotwin_repeat_evaluation.declared_metrics import TEACH_REPEAT_METRICS, TEACH_REPEAT_SCHEMA
 from aerotwin_repeat_evaluation.displacements import (
     Displacement,
     DrivenDisplacement,
@@ -39,7 +40,7 @@ from aerotwin_repeat_evaluation.markers import (
     passings,
     poses_along,
 )
-from aerotwin_repeat_evaluation.metrics import TEACH_REPEAT_SCHEMA, metrics_of
+from aerotwin_repeat_evaluation.metrics import metrics_of
 from aerotwin_repeat_evaluation.path_errors import LateralErrors, arc_length, lateral_errors
 from aerotwin_repeat_evaluation.repeats import (
     NominalDeviation,
@@ -51,6 +52,7 @@ from aerotwin_repeat_evaluation.sections import methods_section, section_of
 
 __all__ = [
     "RADIUS_M",
+    "TEACH_REPEAT_METRICS",
     "TEACH_REPEAT_SCHEMA",
     "Displacement",
     "DrivenDisplacement",

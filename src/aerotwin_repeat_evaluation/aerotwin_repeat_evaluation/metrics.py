@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a teach-and-repeat evaluation as plain values, and their written schema."""
+"""The figures of a teach-and-repeat evaluation as plain values."""
 
 from typing import Any
 
@@ -9,71 +9,9 @@ import numpy as np
 from aerotwin_core.rms import rms
 from aerotwin_repeat_evaluation.evaluation import TeachRepeatEvaluation
 
-_NUMBER = {"type": ["number", "null"]}
-_COUNT = {"type": "integer", "minimum": 0}
-
-
-def _object(**properties: Any) -> dict[str, Any]:
-    return {"type": "object", "required": list(properties), "properties": properties}
-
-
-def _optional(part: dict[str, Any]) -> dict[str, Any]:
-    return {"anyOf": [{"type": "null"}, part]}
-
-
-def _compared(title: str, unit: str, better: str = "lower") -> dict[str, Any]:
-    return {"type": ["number", "null"], "title": title, "unit": unit, "better": better}
-
-
-_PAIR = _object(rmse=_NUMBER, max=_NUMBER)
-
-TEACH_REPEAT_SCHEMA: dict[str, Any] = _object(
-    method={"type": "string"},
-    route=_object(name={"type": "string"}, length_m=_NUMBER, is_closed={"type": "boolean"}),
-    pte_m=_object(
-        rmse=_compared("path-tracking error at the marks, RMSE", "m"),
-        max=_compared("path-tracking error at the marks, largest", "m"),
-    ),
-    floor_m=_optional(_PAIR),
-    floor_route_m=_optional(_PAIR),
-    marks=_object(
-        n=_COUNT,
-        n_passings=_COUNT,
-        n_missed=_COUNT,
-        bias_rms_m=_compared("bias at the marks, RMS", "m"),
-        s_m={"type": "array"},
-        bias_m={"type": "array"},
-        offsets_m={"type": "array"},
-    ),
-    repeatability_m=_compared("repeatability at the marks", "m"),
-    true_path_m=_PAIR,
-    belief_m=_object(
-        at_marks=_PAIR,
-        sample_rmse=_NUMBER,
-        length_rmse=_NUMBER,
-        time_rmse=_NUMBER,
-        max=_NUMBER,
-    ),
-    repeats_m=_optional(
-        _object(rmse=_NUMBER, max=_NUMBER, pair_rmse={"type": "array"}),
-    ),
-    nominal_m=_optional(_object(mean_rmse=_NUMBER, max=_NUMBER)),
-    gnss_m=_object(first_point_rmse=_NUMBER, path_icp_rmse=_NUMBER, marks_rmse=_NUMBER),
-    localisation=_object(
-        n=_COUNT,
-        n_failed=_COUNT,
-        lateral_rmse_m=_compared("localisation, lateral RMSE", "m"),
-        lateral_max_m=_NUMBER,
-        longitudinal_rmse_m=_NUMBER,
-        yaw_rmse_deg=_NUMBER,
-    ),
-    interventions=_object(n=_COUNT, driven_km=_NUMBER, km_per_intervention=_NUMBER),
-    runs=_object(n=_COUNT, n_completed=_COUNT, names={"type": "array"}),
-)
-
 
 def metrics_of(evaluation: TeachRepeatEvaluation) -> dict[str, Any]:
-    """Return all figures of an evaluation as plain values; schema in `TEACH_REPEAT_SCHEMA`."""
+    """Return all figures of an evaluation as plain values; declared in `TEACH_REPEAT_METRICS`."""
     repeats, nominal = evaluation.repeats, evaluation.nominal
     return {
         "method": evaluation.method,

@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from aerotwin_core.metric import score_table
 from aerotwin_core.plots import TRUTH
 from aerotwin_core.scene import PathLayer, PointLayer, ReportScene
-from aerotwin_core.section import MEASURE_COLUMNS, Figure, Headline, Section, Table
+from aerotwin_core.section import Figure, Headline, Section, Table
 from aerotwin_repeat_evaluation import figures
+from aerotwin_repeat_evaluation.declared_metrics import TEACH_REPEAT_METRICS, TEACH_REPEAT_SCHEMA
 from aerotwin_repeat_evaluation.displacements import true_poses
 from aerotwin_repeat_evaluation.evaluation import TeachRepeatEvaluation
-from aerotwin_repeat_evaluation.metrics import TEACH_REPEAT_SCHEMA, metrics_of
+from aerotwin_repeat_evaluation.metrics import metrics_of
 from aerotwin_repeat_evaluation.published import published_table
 
 _UNDERSTATED = 2.0
@@ -34,7 +36,7 @@ def section_of(evaluation: TeachRepeatEvaluation, *, name: str = "teach_repeat")
         scenes=(_scene(evaluation),),
         figures=_figures(evaluation, name),
         tables=(
-            _score_table(metrics),
+            score_table("Scores", TEACH_REPEAT_METRICS.scores(metrics)),
             _mark_table(evaluation),
             *_pair_table(evaluation),
             published_table(is_matched=evaluation.is_matched),
@@ -146,39 +148,31 @@ def _text(evaluation: TeachRepeatEvaluation, metrics: dict[str, Any]) -> str:
 
 
 def _headline(metrics: dict[str, Any]) -> tuple[Headline, ...]:
-    floor, km = metrics["floor_m"], metrics["interventions"]
+    floor = metrics["floor_m"]
     beyond = "no floor is known" if floor is None else f"floor {_cm(floor['rmse'])} cm"
     return (
-        Headline(
+        TEACH_REPEAT_METRICS["pte_m.rmse"].tile(
+            metrics,
             label="Path-tracking error",
-            value=_cm(metrics["pte_m"]["rmse"]),
-            unit="cm",
             meaning=f"RMSE at the marks, {_cm(metrics['pte_m']['max'])} cm at most; {beyond}",
             computed="root of the mean squared lateral offset over all marks and runs",
-            better="lower",
         ),
-        Headline(
+        TEACH_REPEAT_METRICS["repeatability_m"].tile(
+            metrics,
             label="Repeatability",
-            value=_cm(metrics["repeatability_m"]),
-            unit="cm",
             meaning="spread of the runs about their mean at each mark",
             computed="root of the mean over the marks of the unbiased variance over the runs",
-            better="lower",
         ),
-        Headline(
+        TEACH_REPEAT_METRICS["belief_m.at_marks.rmse"].tile(
+            metrics,
             label="Belief",
-            value=_cm(metrics["belief_m"]["at_marks"]["rmse"]),
-            unit="cm",
             meaning="RMSE at the marks as the robot sees it",
             computed="believed lateral error at the moments of the passings",
         ),
-        Headline(
+        TEACH_REPEAT_METRICS["interventions.n"].tile(
+            metrics,
             label="Interventions",
-            value=str(km["n"]),
-            meaning=f"over {km['driven_km']:.2f} km",
-            status="good" if km["n"] == 0 else "bad",
-            computed="times that a person would have had to step in",
-            better="lower",
+            status="good" if metrics["interventions"]["n"] == 0 else "bad",
         ),
     )
 
@@ -245,39 +239,6 @@ def _figures(evaluation: TeachRepeatEvaluation, name: str) -> tuple[Figure, ...]
             is_wide=True,
         ),
     )
-
-
-def _score_table(metrics: dict[str, Any]) -> Table:
-    belief, gnss, local = metrics["belief_m"], metrics["gnss_m"], metrics["localisation"]
-    floor, route = metrics["floor_m"] or {}, metrics["floor_route_m"] or {}
-    repeats, nominal = metrics["repeats_m"] or {}, metrics["nominal_m"] or {}
-    rows = (
-        ("marks, RMSE", metrics["pte_m"]["rmse"], "truth at the marks, bias and spread together"),
-        ("marks, largest", metrics["pte_m"]["max"], "of all passings"),
-        ("marks, bias RMS", metrics["marks"]["bias_rms_m"], "what the map does"),
-        ("marks, repeatability", metrics["repeatability_m"], "spread about the bias"),
-        ("floor at the marks, RMSE", floor.get("rmse"), "of any rigid fit within 40 m"),
-        ("floor at the marks, largest", floor.get("max"), ""),
-        ("floor along the route, RMSE", route.get("rmse"), "at every vertex"),
-        ("true path, RMSE", metrics["true_path_m"]["rmse"], "at every sample, not only the marks"),
-        ("belief at the marks, RMSE", belief["at_marks"]["rmse"], "what the robot would report"),
-        ("belief, mean over samples", belief["sample_rmse"], "counts most where the robot dwells"),
-        ("belief, over the way", belief["length_rmse"], "integral over the path"),
-        ("belief, over time", belief["time_rmse"], "integral over time without five samples"),
-        ("repeats, RMSE", repeats.get("rmse"), "each true run against the first"),
-        ("repeats, largest", repeats.get("max"), ""),
-        ("nominal average, mean RMSE", nominal.get("mean_rmse"), "against the mean of the runs"),
-        ("GNSS, first point", gnss["first_point_rmse"], "path moved onto the first position"),
-        ("GNSS, path ICP", gnss["path_icp_rmse"], "hides what all of the run is off by"),
-        ("GNSS, marks", gnss["marks_rmse"], "path fitted by the marks"),
-        ("localisation, lateral RMSE", local["lateral_rmse_m"], "belief against truth in the map"),
-        ("localisation, along RMSE", local["longitudinal_rmse_m"], ""),
-    )  # fmt: skip
-    cells = [(label, _cm(value), "cm", meaning) for label, value, meaning in rows]
-    yaw = local["yaw_rmse_deg"]
-    cells.append(("localisation, yaw RMSE", "–" if yaw is None else f"{yaw:.2f}", "deg", ""))
-    cells.append(("not localised", f"{local['n_failed']}", f"of {local['n']}", "scans"))
-    return Table(title="Scores", columns=MEASURE_COLUMNS, rows=tuple(cells))
 
 
 def _mark_table(evaluation: TeachRepeatEvaluation) -> Table:

@@ -176,6 +176,7 @@ def _drift_tile(
     return TRAJECTORY_METRICS["segments.median_percent"].tile(
         context,
         label="Drift",
+        is_dash_bare=True,
         show=lambda value: f"{value:.2f}",
         meaning="the path is too short for a segment" if drift is None else over,
         status=status,
