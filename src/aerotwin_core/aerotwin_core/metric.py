@@ -145,18 +145,8 @@ class Metric:
     ) -> Headline:
         """Return the number as a key number.
 
-        Parameters
-        ----------
-        context : mapping
-            As of `score`.
-        label, status : str
-            Of the tile.
-        show : callable, optional
-            Formats the number other than by its digits.
-        is_dash_bare : bool
-            Whether a missing number stands without its unit.
-        **texts : str
-            `meaning` and `computed` in place of the declared ones.
+        `show` formats it other than by its digits, `texts` (meaning, computed) replace the declared
+        ones, and `is_dash_bare` leaves out the unit of a missing number.
         """
         score = self.score(context)
         text = score.text

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The scores of one run; a run that cannot be scored has failed, with a reason."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,11 +15,14 @@ from aerotwin_comparison.study.runs import StudyRun
 from aerotwin_comparison.twin.sides import read_path
 from aerotwin_core.documents import read_json
 from aerotwin_core.errors import UserError
+from aerotwin_core.metric import Metric
 from aerotwin_core.protocol import Protocol
 from aerotwin_core.rms import rms
 from aerotwin_core.trajectory import Trajectory
 from aerotwin_map_evaluation import MapProtocol
+from aerotwin_map_evaluation.declared_metrics import MAP_METRICS
 from aerotwin_trajectory_evaluation import TrajectoryProtocol, evaluate_trajectory
+from aerotwin_trajectory_evaluation.declared_metrics import RESOURCE_METRICS, TRAJECTORY_METRICS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +35,7 @@ class Quantity:
     digits: int
     better: str = "lower"
     hint: str = ""
+    metric: Metric | None = None  # of one run, where the number is one
 
     @property
     def heading(self) -> str:
@@ -45,20 +49,37 @@ class Quantity:
         return f"{value:.{self.digits}f}" if np.isfinite(value) else "failed"
 
 
+def _declared(metric: Metric, key: str, label: str, digits: int, hint: str) -> Quantity:
+    """Return a number of one run as a quantity of the study, under the study's own name."""
+    return Quantity(
+        key=key,
+        label=label,
+        unit=metric.shown_in or metric.unit,
+        digits=digits,
+        better=metric.better or "lower",
+        hint=hint,
+        metric=metric,
+    )
+
+
+_PATH, _MAP, _COST = TRAJECTORY_METRICS, MAP_METRICS, RESOURCE_METRICS
+OF_TRAJECTORY = (
+    _declared(_PATH["ape.trans_m.rmse"], "ape_trans_m", "APE", 3, "RMSE, aligned"),
+    _declared(_PATH["ape.rot_deg.rmse"], "ape_rot_deg", "APE rotation", 2, "RMSE, aligned"),
+    _declared(_PATH["rpe.metre.trans_m.rmse"], "rpe_trans_m", "RPE", 4,
+              "RMSE over the path's step"),
+    _declared(_PATH["rpe.metre.rot_deg.rmse"], "rpe_rot_deg", "RPE rotation", 3, "RMSE likewise"),
+    _declared(_PATH["segments.median_percent"], "drift_percent", "drift", 2, "median of segments"),
+    _declared(_PATH["coverage"], "coverage_percent", "coverage", 1,
+              "share of frames (without them, of time) with a pose"),
+)  # fmt: skip
+OF_COST = (
+    _declared(_COST["cpu_cores_mean"], "cpu_percent", "CPU", 1, "mean; 100 = one core"),
+    _declared(_COST["pss_bytes_mean"], "memory_mb", "memory", 1, "mean PSS, else RSS"),
+    _declared(_COST["latency_s.median"], "latency_ms", "latency", 1, "median, image to pose"),
+)
 QUANTITIES = (
-    Quantity(key="ape_trans_m", label="APE", unit="m", digits=3, hint="RMSE, aligned"),
-    Quantity(key="ape_rot_deg", label="APE rotation", unit="deg", digits=2, hint="RMSE, aligned"),
-    Quantity(key="rpe_trans_m", label="RPE", unit="m", digits=4, hint="RMSE over the path's step"),
-    Quantity(key="rpe_rot_deg", label="RPE rotation", unit="deg", digits=3, hint="RMSE likewise"),
-    Quantity(key="drift_percent", label="drift", unit="%", digits=2, hint="median of segments"),
-    Quantity(
-        key="coverage_percent",
-        label="coverage",
-        unit="%",
-        digits=1,
-        better="higher",
-        hint="share of frames (without them, of time) with a pose",
-    ),
+    *OF_TRAJECTORY,
     Quantity(
         key="scale_error_percent",
         label="scale error",
@@ -66,28 +87,13 @@ QUANTITIES = (
         digits=3,
         hint="size of the scale that sim3 takes away; – for other alignments",
     ),
-    Quantity(key="map_mean_m", label="map mean", unit="m", digits=4, hint="of correspondences"),
-    Quantity(key="map_std_m", label="map deviation", unit="m", digits=4, hint="likewise"),
-    Quantity(
-        key="map_plane_rmse_m",
-        label="map to planes",
-        unit="m",
-        digits=4,
-        hint="RMS distance to planes through a cloud: its spacing is left out",
-    ),
-    Quantity(
-        key="map_share_percent",
-        label="map kept",
-        unit="%",
-        digits=1,
-        better="higher",
-        hint="points within the cut",
-    ),
-    Quantity(key="cpu_percent", label="CPU", unit="%", digits=1, hint="mean; 100 = one core"),
-    Quantity(key="memory_mb", label="memory", unit="MB", digits=1, hint="mean PSS, else RSS"),
-    Quantity(
-        key="latency_ms", label="latency", unit="ms", digits=1, hint="median, image to pose"
-    ),
+    _declared(_MAP["correspondences.mean_m"], "map_mean_m", "map mean", 4, "of correspondences"),
+    _declared(_MAP["correspondences.std_m"], "map_std_m", "map deviation", 4, "likewise"),
+    _declared(_MAP["planes.distance.rmse_m"], "map_plane_rmse_m", "map to planes", 4,
+              "RMS distance to planes through a cloud: its spacing is left out"),
+    _declared(_MAP["correspondences.share"], "map_share_percent", "map kept", 1,
+              "points within the cut"),
+    *OF_COST,
 )  # fmt: skip
 BY_KEY = {quantity.key: quantity for quantity in QUANTITIES}
 
@@ -180,18 +186,19 @@ def _trajectory_scores(
     if not found.alignment.is_determined:
         raise UserError(f"the paths do not determine the alignment: {found.alignment.reason}")
     numbers = found.metrics()
-    metre = numbers["rpe"]["metre"] or {}
-    scores = {
-        "ape_trans_m": _number(numbers["ape"], "trans_m", "rmse"),
-        "ape_rot_deg": _number(numbers["ape"], "rot_deg", "rmse"),
-        "rpe_trans_m": _number(metre, "trans_m", "rmse"),
-        "rpe_rot_deg": _number(metre, "rot_deg", "rmse"),
-        "drift_percent": _number(numbers["segments"], "median_percent"),
-        "coverage_percent": 100.0 * found.coverage,
-    }
+    scores = _values(OF_TRAJECTORY, numbers)
     if protocol.choices.align == "sim3":
         scores["scale_error_percent"] = 100.0 * abs(found.alignment.scale - 1.0)
-    return {key: value for key, value in scores.items() if value is not None}
+    return scores
+
+
+def _values(quantities: Sequence[Quantity], numbers: Mapping[str, Any]) -> dict[str, float]:
+    """Return the quantities that the numbers of a run hold."""
+    return {
+        quantity.key: metric.value(numbers)
+        for quantity in quantities
+        if (metric := quantity.metric) and _number(numbers, *metric.path.split(".")) is not None
+    }
 
 
 def _paths(
@@ -249,14 +256,9 @@ def _cost(run: StudyRun, folder: RunFolder | None) -> dict[str, float]:
         numbers = None
     if not isinstance(numbers, Mapping):
         return {}
-    memory = _number(numbers, "pss_bytes_mean")
-    memory = _number(numbers, "rss_bytes_mean") if memory is None else memory
-    scaled = {
-        "cpu_percent": (_number(numbers, "cpu_cores_mean"), 100.0),
-        "memory_mb": (memory, 1e-6),
-        "latency_ms": (_number(numbers, "latency_s", "median"), 1e3),
-    }
-    return {key: value * factor for key, (value, factor) in scaled.items() if value is not None}
+    if _number(numbers, "pss_bytes_mean") is None:
+        numbers = {**numbers, "pss_bytes_mean": numbers.get("rss_bytes_mean")}
+    return _values(OF_COST, numbers)
 
 
 def _read_json(path: Path) -> Any:
