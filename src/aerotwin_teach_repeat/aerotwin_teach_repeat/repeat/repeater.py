@@ -80,7 +80,6 @@ class Repeater:
 
     Attributes
     ----------
-    state : RepeatState
     reason : str
         Why it is in this state; while it looks for its place, why the last scan was not placed.
     transitions : list of Transition
@@ -96,23 +95,21 @@ class Repeater:
         tracker: PathTracker,
         parameters: RepeatParameters,
     ) -> None:
-        vertex_s_m = tracker.route.vertex_s_m
-        if len(vertex_s_m) != len(route_ids):
+        self._ids, self._vertex_s_m = np.asarray(route_ids), tracker.route.vertex_s_m
+        if len(self._vertex_s_m) != len(route_ids):
             raise ValueError(
                 f"the tracker's route must have the {len(route_ids)} vertices of route_ids, got "
-                f"{len(vertex_s_m)}; make it of graph.poses_map(route_ids)"
+                f"{len(self._vertex_s_m)}; make it of graph.poses_map(route_ids)"
             )
         self._graph, self._tracker, self._parameters = graph, tracker, parameters
         self._check_stopping()
         self._where = PoseTracker(odometry, localizer, parameters)
-        self._ids, self._vertex_s_m = np.asarray(route_ids), vertex_s_m
         self._progress = RouteProgress(tracker.route)
-        self._lateral_m = self._heading_error_rad = 0.0
+        self._lateral_m = self._heading_error_rad = self._turn_s = 0.0
         self.state, self.reason = RepeatState.IDLE, "not started"
         self.transitions: list[Transition] = []
         self._origin_ns: int | None = None
         self._stamp_ns = self._end_ns = self._since_ns = 0
-        self._turn_s = 0.0
         self._n_found = self._n_lost = 0
         self._is_everywhere = False
         self._last = TrackerCommand(v_m_s=0.0, omega_rad_s=0.0)
@@ -221,9 +218,8 @@ class Repeater:
                 return self._step(is_localised=False)
             self._where.extrapolate(stamp_ns, wheel_twist)
             self._stamp_ns = stamp_ns
-            self._follow(
-                LocalizationFix(is_localised=False, reason=f"no scan for {silent_s:.1f} s")
-            )
+            reason = f"no scan for {silent_s:.1f} s"
+            self._follow(LocalizationFix(is_localised=False, reason=reason))
         elif self.state in SEARCHING and silent_s > self._parameters.scan_timeout_s:
             self._where.extrapolate(stamp_ns, wheel_twist)
             self._stamp_ns = stamp_ns
