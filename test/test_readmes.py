@@ -83,3 +83,13 @@ def test_commands_name_verbs_and_launch_files_that_are_there(path):
         assert first in verbs or f"{first}.{second}" in verbs, words
     for name in re.findall(r"\b((?:launch|config)/[\w/.]+\.yaml)", text):
         assert (ROOT / name).is_file(), name
+
+
+@pytest.mark.parametrize("package", ["ground_dynamics", "sensor_models", "worlds"])
+def test_snippets_that_need_no_data_run(package):
+    path = ROOT / "src" / f"aerotwin_{package}" / "README.md"
+    names: dict[str, object] = {}
+    for language, text in BLOCK.findall(path.read_text("utf-8")):
+        if language == "python":
+            exec(compile(text, str(path), "exec"), names)
+    assert names
