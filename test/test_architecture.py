@@ -85,6 +85,8 @@ ONE_PLACE = {
     "StereoSGBM_create(": {"stereo_matching.py"},
     " % 360.0 - 180.0": {"angles.py"},
     "end_header": {"ply.py"},
+    "# stamp_s x_m": {"tum.py"},
+    "Decimal(": {"time.py"},
     "np.sinc(": {"frames.py"},
     "np.floor(points / voxel_m)": {"voxels.py"},
     "np.sqrt(np.mean(": {"rms.py", "relay_evaluation.py", "metrics.py"},

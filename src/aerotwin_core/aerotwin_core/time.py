@@ -2,7 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulated time: integer nanoseconds, and the exact instants at which samples are due."""
 
+from decimal import Decimal, InvalidOperation
+
 NANOSECONDS_PER_SECOND = 1_000_000_000
+_LONGEST_STAMP_NS = 2**63 - 1
 
 
 def to_seconds(stamp_ns: int) -> float:
@@ -13,6 +16,40 @@ def to_seconds(stamp_ns: int) -> float:
 def from_seconds(seconds: float) -> int:
     """Return float seconds as integer nanoseconds, rounded to the nearest."""
     return round(seconds * NANOSECONDS_PER_SECOND)
+
+
+def stamp_of_text(text: str, digits: int = 9) -> int:
+    """Return a time as integer nanoseconds, exact to the last digit that is written.
+
+    A float would lose the nanoseconds of times since 1970. What is beyond them is cut.
+
+    Parameters
+    ----------
+    text : str
+        A decimal number.
+    digits : int
+        Of its unit: 9 for seconds, 0 for nanoseconds.
+
+    Raises
+    ------
+    ValueError
+        If it is no number, or too large for an int64.
+
+    Examples
+    --------
+    >>> stamp_of_text("1700000000.000000001"), stamp_of_text("-5e-1"), stamp_of_text("7", 6)
+    (1700000000000000001, -500000000, 7000000)
+    """
+    whole, _, fraction = text.partition(".")
+    if whole.isdigit() and (fraction.isdigit() or not fraction) and len(whole) + digits < 19:
+        return int(whole) * 10**digits + int((fraction + "000000000")[:digits] or 0)
+    try:
+        stamp = int((Decimal(text) * 10**digits).to_integral_value())
+    except (InvalidOperation, ValueError, OverflowError):
+        raise ValueError(f"{text[:40]!r} is no time") from None
+    if abs(stamp) > _LONGEST_STAMP_NS:
+        raise ValueError(f"{text[:40]!r} is no time in this unit")
+    return stamp
 
 
 class Schedule:

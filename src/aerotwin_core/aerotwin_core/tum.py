@@ -12,6 +12,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.text_lines import text_lines
+from aerotwin_core.time import stamp_of_text
 from aerotwin_core.trajectory import Trajectory
 
 MAX_POSES = 10_000_000
@@ -36,7 +37,7 @@ def read_tum(path: str | Path) -> Trajectory:
             if len(tokens) != _COLUMNS:
                 raise ValueError(f"{_COLUMNS} numbers expected, {len(tokens)} are there")
             rows.append([float(token) for token in tokens[1:]])
-            stamps.append(seconds_to_ns(tokens[0]))
+            stamps.append(stamp_of_text(tokens[0]))
         except (ValueError, OverflowError) as error:
             raise UserError(f"{path}:{number}: no line of a TUM trajectory ({error})") from None
     if not 0 < len(rows) <= MAX_POSES:
@@ -48,13 +49,20 @@ def read_tum(path: str | Path) -> Trajectory:
         raise UserError(f"{path}: {error}") from None
 
 
-def seconds_to_ns(text: str) -> int:
-    """Return a time in seconds as integer nanoseconds, without the rounding of a double."""
-    whole, _, part = text.partition(".")
-    if whole.lstrip("-").isdigit() and (part.isdigit() or not part):
-        sign = -1 if whole.startswith("-") else 1
-        return int(whole) * 1_000_000_000 + sign * int((part + "0" * 9)[:9])
-    return round(float(text) * 1e9)
+def write_tum(path: str | Path, trajectory: Trajectory) -> None:
+    """Write a trajectory, atomically; nanoseconds are kept."""
+    from aerotwin_core.cli import write_text_atomically
+
+    lines = ["# stamp_s x_m y_m z_m qx qy qz qw"]
+    for stamp, p, q in zip(trajectory.stamps_ns, trajectory.p_ref_body, trajectory.q_ref_body):
+        lines.append(tum_line(int(stamp), p, q))
+    write_text_atomically(Path(path), "\n".join(lines) + "\n")
+
+
+def tum_line(stamp_ns: int, p: np.ndarray, q_xyzw: np.ndarray) -> str:
+    """Return one pose as a line, without its end: nanoseconds, and nine decimals of the others."""
+    numbers = " ".join(f"{value:.9f}" for value in (*p, *q_xyzw))
+    return f"{stamp_ns // 10**9}.{stamp_ns % 10**9:09d} {numbers}"
 
 
 def _lines(path: str | Path) -> Iterator[str]:

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from aerotwin_core.errors import UserError
-from aerotwin_core.tum import read_tum, seconds_to_ns
+from aerotwin_core.time import stamp_of_text
+from aerotwin_core.trajectory import Trajectory
+from aerotwin_core.tum import read_tum, write_tum
+
+NINE_DECIMALS = 1e-9  # and what normalising adds
 
 
 def test_a_file_of_poses_is_read_to_the_nanosecond(tmp_path):
@@ -43,7 +47,22 @@ def test_what_is_no_trajectory_is_refused_by_name(tmp_path, text, message):
         read_tum(tmp_path / "none.tum")
 
 
-def test_seconds_keep_every_digit():
-    assert seconds_to_ns("-0.5") == -500_000_000
-    assert seconds_to_ns("1e-3") == 1_000_000
-    assert seconds_to_ns("1700000000.000000001") == 1_700_000_000_000_000_001
+def test_what_is_written_is_read_back_to_the_nanosecond(tmp_path):
+    rng = np.random.default_rng(4)
+    stamps = 1_700_000_000_123_456_789 + np.arange(5) * 100_000_001
+    sent = Trajectory(stamps, rng.normal(size=(5, 3)), rng.normal(size=(5, 4)))
+    write_tum(tmp_path / "a.tum", sent)
+    found = read_tum(tmp_path / "a.tum")
+    np.testing.assert_array_equal(found.stamps_ns, stamps)
+    np.testing.assert_allclose(found.p_ref_body, sent.p_ref_body, atol=NINE_DECIMALS)
+    np.testing.assert_allclose(found.q_ref_body, sent.q_ref_body, atol=NINE_DECIMALS)
+
+
+def test_times_keep_every_digit():
+    assert stamp_of_text("-0.5") == -500_000_000
+    assert stamp_of_text("1e-3") == 1_000_000
+    assert stamp_of_text("1700000000.000000001") == 1_700_000_000_000_000_001
+    assert stamp_of_text("1700000000000000001", 0) == 1_700_000_000_000_000_001
+    for text in ("", "x", "nan", "inf", "1e12"):
+        with pytest.raises(ValueError, match="is no time"):
+            stamp_of_text(text)

@@ -17,6 +17,7 @@ from aerotwin_core.frames import (
     pose_from_transform,
 )
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_core.tum import write_tum
 from aerotwin_dense_localization.localization import ImageLocalization, Status
 from aerotwin_dense_localization.mapping import load_map
 from aerotwin_dense_localization.mapping.recorder import MapRecorder, RecorderParameters
@@ -30,7 +31,7 @@ from aerotwin_scenarios.dense_localization.recordings.sources import (
     camera_recording,
     stereo_recording,
 )
-from aerotwin_trajectory_evaluation.files import read_trajectory, write_tum
+from aerotwin_trajectory_evaluation.files import read_trajectory
 from support.wall_bag import (
     BASELINE_M,
     CAMERA,

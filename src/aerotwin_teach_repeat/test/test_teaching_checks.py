@@ -276,7 +276,7 @@ def test_the_wrapper_s_rule_gives_the_poses():
         (lambda text: text.replace("0.0,-1.0", "0.0,nan"), r"csv:3.*finite"),
         (lambda text: text + "1,2,3\n", r"csv:5: 17 cells expected, 3"),
         (lambda text: text.splitlines()[0], "no transforms"),
-        (lambda text: text.replace("0.200000000", "soon"), r"csv:3.*could not convert"),
+        (lambda text: text.replace("0.200000000", "soon"), r"csv:3.*'soon' is no time"),
     ],
 )
 def test_a_damaged_csv_is_refused(tmp_path, change, reason):

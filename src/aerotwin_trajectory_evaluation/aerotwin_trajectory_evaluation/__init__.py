@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from aerotwin_core.lazy import lazy_exports
 
 if TYPE_CHECKING:
+    from aerotwin_core.tum import write_tum
     from aerotwin_trajectory_evaluation.alignment import align_trajectories
     from aerotwin_trajectory_evaluation.bound import StereoCamera, stereo_bound
     from aerotwin_trajectory_evaluation.calibration import Calibration, find_calibration
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
         TrajectoryFile,
         load_trajectory,
         read_trajectory,
-        write_tum,
     )
     from aerotwin_trajectory_evaluation.protocol import (
         MODES,

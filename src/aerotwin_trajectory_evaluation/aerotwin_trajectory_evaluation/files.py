@@ -121,17 +121,6 @@ def load_trajectory(
     return replace(found, notes=tuple(f"{path.name}: {note}" for note in found.notes))
 
 
-def write_tum(path: str | Path, trajectory: Trajectory) -> None:
-    """Write stamp[s] x y z qx qy qz qw, one pose a line, atomically; nanoseconds are kept."""
-    from aerotwin_core.cli import write_text_atomically
-
-    lines = ["# stamp_s x_m y_m z_m qx qy qz qw"]
-    for stamp, p, q in zip(trajectory.stamps_ns, trajectory.p_ref_body, trajectory.q_ref_body):
-        numbers = " ".join(f"{v:.9f}" for v in (*p, *q))
-        lines.append(f"{stamp // 10**9}.{stamp % 10**9:09d} {numbers}")
-    write_text_atomically(Path(path), "\n".join(lines) + "\n")
-
-
 def _detected_format(rows: Rows) -> str:
     width, stamp = len(rows.cells(0)), rows.cells(0)[0]
     if width == 12:

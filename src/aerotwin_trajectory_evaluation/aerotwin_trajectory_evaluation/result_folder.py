@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.section import Section
-from aerotwin_trajectory_evaluation.files import write_tum
+from aerotwin_core.tum import write_tum
 from aerotwin_trajectory_evaluation.judged_trajectories import JudgedTrajectories
 
 

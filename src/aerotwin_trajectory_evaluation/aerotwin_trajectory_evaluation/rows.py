@@ -3,7 +3,6 @@
 """Text files of numbers, a row each line, with their line numbers for messages."""
 
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from pathlib import Path
 
@@ -12,11 +11,11 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.foreign_format import foreign_format
 from aerotwin_core.text_lines import text_lines
+from aerotwin_core.time import stamp_of_text
 from aerotwin_trajectory_evaluation.ulog_recording import ULOG_MAGIC
 
 MAX_BYTES = 4 * 2**30
 _SECONDS_DIGITS = {"s": 9, "ms": 6, "us": 3, "ns": 0}
-_LONGEST_STAMP_NS = 2**63 - 1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -150,28 +149,19 @@ def _what_it_is(path: Path, head: bytes) -> str:
 
 
 def stamps_of(rows: Rows, column: int, unit: str) -> np.ndarray:
-    """Return a column of times as nanoseconds (n,), exact to the last digit that is written.
-
-    A float would lose the nanoseconds of times since 1970.
-    """
+    """Return a column of times as nanoseconds (n,), exact to the last digit that is written."""
     digits = _SECONDS_DIGITS[unit]
     split = rows.is_comma_separated
     cells = [line.split("," if split else None, column + 1)[column].strip() for line in rows.lines]
-    stamps = [_exact(cell, digits, rows, row) for row, cell in enumerate(cells)]
+    stamps = [_stamp(cell, digits, rows, row) for row, cell in enumerate(cells)]
     return np.array(stamps, dtype=np.int64)
 
 
-def _exact(cell: str, digits: int, rows: Rows, row: int) -> int:
-    whole, _, fraction = cell.partition(".")
-    if whole.isdigit() and (fraction.isdigit() or not fraction) and len(whole) + digits < 19:
-        return int(whole) * 10**digits + int((fraction + "000000000")[:digits] or 0)
+def _stamp(cell: str, digits: int, rows: Rows, row: int) -> int:
     try:
-        stamp = int((Decimal(cell) * 10**digits).to_integral_value())
-    except (InvalidOperation, ValueError, OverflowError):
-        raise ValueError(f"line {rows.line(row)}: {cell[:40]!r} is no time") from None
-    if abs(stamp) > _LONGEST_STAMP_NS:
-        raise ValueError(f"line {rows.line(row)}: {cell[:40]!r} is no time in this unit")
-    return stamp
+        return stamp_of_text(cell, digits)
+    except ValueError as error:
+        raise ValueError(f"line {rows.line(row)}: {error}") from None
 
 
 def _names(line: str) -> list[str]:

@@ -3,11 +3,11 @@
 """The stretch of time that is judged: the part of a reference between two of its moments."""
 
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.time import stamp_of_text
 from aerotwin_core.trajectory import Trajectory
 
 _NS = 10**9
@@ -116,6 +116,6 @@ def nanoseconds(text: str) -> int:
     1403715524907143000
     """
     try:
-        return int((Decimal(text) * _NS).to_integral_value())
-    except (InvalidOperation, ValueError, OverflowError) as error:
+        return stamp_of_text(text)
+    except ValueError as error:
         raise ValueError(f"expected seconds, got {text!r}") from error

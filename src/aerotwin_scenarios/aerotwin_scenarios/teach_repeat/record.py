@@ -13,9 +13,10 @@ from scipy.spatial.transform import Rotation
 
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_core.tum import write_tum
 from aerotwin_repeat_evaluation import RepeatRun
 from aerotwin_teach_repeat.repeat import RepeatState, RepeatStep, Transition
-from aerotwin_trajectory_evaluation.files import read_trajectory, write_tum
+from aerotwin_trajectory_evaluation.files import read_trajectory
 
 COLUMNS = (
     "stamp_ns", "state", "is_localised", "s_m", "lateral_m", "blind_m", "v_m_s", "omega_rad_s",

@@ -9,7 +9,7 @@ import numpy as np
 
 from aerotwin_core.errors import UserError
 from aerotwin_core.frames import FloatArray, invert_transform, pose_from_transform
-from aerotwin_core.time import to_seconds
+from aerotwin_core.tum import tum_line
 
 STEP_M, STEP_RAD = 0.05, 0.02
 """A pose is written after so much of a way, or of a turn: six to a vertex of a route."""
@@ -43,8 +43,7 @@ class DrivenPath:
         if self._last is not None and not _has_moved(self._last, T_map_base):
             return
         p, q = pose_from_transform(T_map_base)
-        numbers = " ".join(f"{value:.9f}" for value in (*p, *q))
-        self._file.write(f"{to_seconds(stamp_ns):.9f} {numbers}\n")
+        self._file.write(f"{tum_line(stamp_ns, p, q)}\n")
         self._last = T_map_base
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from aerotwin_core.frames import FloatArray, invert_transform
 from aerotwin_core.ply import write_ply
 from aerotwin_core.rigid_motion import nearest_rotation
 from aerotwin_core.text_lines import text_lines
-from aerotwin_core.tum import seconds_to_ns
+from aerotwin_core.time import stamp_of_text
 from aerotwin_teach_repeat.route_graph import relative_pose
 from aerotwin_teach_repeat.route_graph.types import rigid
 
@@ -86,7 +86,7 @@ def _row(line: str, where: str) -> tuple[int, FloatArray]:
     try:
         if len(tokens) != len(HEADER):
             raise ValueError(f"{len(HEADER)} cells expected, {len(tokens)} are there")
-        stamp = seconds_to_ns(tokens[0].strip())
+        stamp = stamp_of_text(tokens[0].strip())
         T = np.array([float(token) for token in tokens[1:]]).reshape(4, 4)
     except (ValueError, OverflowError) as error:
         raise UserError(f"{where}: {error}") from None

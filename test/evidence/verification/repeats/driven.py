@@ -16,6 +16,7 @@ import numpy as np
 from aerotwin_core.errors import UserError
 from aerotwin_core.time import to_seconds
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_core.tum import write_tum
 from aerotwin_ground_dynamics import VelocityCommand
 from aerotwin_reconstruction.degradation import sample_surface
 from aerotwin_rendering import WorldQueries
@@ -34,7 +35,6 @@ from aerotwin_teach_repeat.teaching import (
     virtual_path,
 )
 from aerotwin_teach_repeat.tracking import RouteProgress
-from aerotwin_trajectory_evaluation.files import write_tum
 from aerotwin_worlds import World, load_world
 from evidence.verification.repeats.case import Case, TaughtRoute, Thresholds, reused_graph
 

@@ -13,9 +13,9 @@ import numpy as np
 from aerotwin_core.cli import write_text_atomically
 from aerotwin_core.frames import FloatArray, invert_transform, pose_from_transform
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_core.tum import write_tum
 from aerotwin_dense_localization.localization import ImageLocalization, Status
 from aerotwin_scenarios.dense_localization.recordings.external_poses import trajectory_of
-from aerotwin_trajectory_evaluation.files import write_tum
 
 CAMERA_FILE, BASE_FILE, TABLE = "camera.tum", "base.tum", "localization.csv"
 _COLUMNS = (

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.errors import UserError
+from aerotwin_core.tum import write_tum
 from aerotwin_dense_localization.mapping import save_map
 from aerotwin_dense_localization.mapping.folder import MANIFEST, export_ply
 from aerotwin_dense_localization.mapping.recorder import RecordedMap
 from aerotwin_scenarios.dense_localization.recordings.external_poses import trajectory_of
-from aerotwin_trajectory_evaluation.files import write_tum
 
 CLOUD, KEYFRAMES, FLIGHT = "cloud.ply", "keyframes.tum", "flight"
 _OURS = {MANIFEST, CLOUD, KEYFRAMES, FLIGHT, "surfaces"}

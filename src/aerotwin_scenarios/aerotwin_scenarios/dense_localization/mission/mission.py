@@ -18,6 +18,7 @@ from aerotwin_core.parameters import parameter, to_mapping
 from aerotwin_core.run_folder import make_run_folder
 from aerotwin_core.stop_request import WRITING_REPORT, StopRequest
 from aerotwin_core.trajectory import Trajectory
+from aerotwin_core.tum import write_tum
 from aerotwin_dense_localization.mapping import save_map
 from aerotwin_dense_localization.splats import SplatRasteriser
 from aerotwin_rendering import Rasteriser, WorldQueries
@@ -43,7 +44,6 @@ from aerotwin_scenarios.dense_localization.scanning import CAMERA, localizer_alo
 from aerotwin_scenarios.dense_localization.wall_flight import CLIFF_SCAN, WallFlight
 from aerotwin_simulator.mission_flight import AutopilotChoice
 from aerotwin_simulator.run_folder import run_configuration
-from aerotwin_trajectory_evaluation.files import write_tum
 from aerotwin_worlds import World, load_world
 
 
