@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from aerotwin_core.camera import PinholeCamera, StereoRig
-from aerotwin_core.camera_messages import camera_from_info, raw_camera_from_info
+from aerotwin_core.camera_messages import camera_from_info
+from aerotwin_stereo_odometry.ideal_camera import IdealCamera
 from aerotwin_stereo_odometry.rectification import Rectification
 
 SAME_PX = 0.01  # differences of P between the sides that no disparity notices
@@ -72,16 +73,16 @@ class PairCalibration:
         return sides["left"].apply(left), sides["right"].apply(right)
 
     def _on_camera_message(self, side: str, message: Any) -> None:
-        camera, offset_m = camera_from_info(message)
-        eyes = {**self._eyes, side: (camera, offset_m)}
-        rig, R = _rig(eyes), np.asarray(message.r, dtype=np.float64).reshape(3, 3)
-        if self._images_are_rectified:
-            rectification = Rectification(camera, camera, np.eye(3))
-        else:
-            rectification = Rectification(raw_camera_from_info(message), camera, R)
-            if side == "left":
-                self.T_optical_rectified[:3, :3] = R.T
-        self._eyes, self._rectifications[side], self.rig = eyes, rectification, rig
+        _, offset_m = camera_from_info(message)  # the baseline stands in P
+        if not self._images_are_rectified and not np.any(message.r):
+            # A camera alone may have none; what makes the axes of a pair parallel must be there.
+            raise ValueError("R must be a rotation, got zeros; calibrate the pair")
+        ideal = IdealCamera.from_info(message, images_are_rectified=self._images_are_rectified)
+        eyes = {**self._eyes, side: (ideal.camera, offset_m)}
+        rig = _rig(eyes)
+        if side == "left":
+            self.T_optical_rectified = ideal.T_optical_ideal
+        self._eyes, self._rectifications[side], self.rig = eyes, ideal.rectification, rig
 
 
 def _rig(eyes: dict[str, tuple[PinholeCamera, float]]) -> StereoRig | None:
