@@ -5,7 +5,8 @@
 
     .ci/wheels.py [FOLDER]        FOLDER is build/wheels by default
 
-Needs setuptools only. Copies are built, without tests: setuptools writes beside its sources.
+Needs setuptools only, 70.1 at least. Copies are built, without tests: setuptools writes beside its
+sources.
 """
 
 import shutil
