@@ -47,8 +47,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if "PYTEST_XDIST_WORKER" not in os.environ:
         return
     for item in items:
-        if item.path.parent == _ROOT / "test" or _FLYING_PACKAGES & {*item.path.parts}:
+        is_of_workspace = item.path.parent == _ROOT / "test"
+        is_scenario = is_of_workspace and item.get_closest_marker("ros") is not None
+        if is_scenario or _FLYING_PACKAGES & {*item.path.parts}:
             item.add_marker(pytest.mark.xdist_group("flying"))
+        elif is_of_workspace and item.get_closest_marker("xdist_group") is None:
+            # What a module makes once, such as wheels, is not made by both processes.
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="session")

@@ -16,6 +16,7 @@ from PIL import Image
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 FILES = sorted([*EXAMPLES.glob("*.py"), *EXAMPLES.glob("*.ipynb")])
 SLOW = {"fly_and_read_bag.py", "localise_image.py", "teach_and_repeat.py"}
+FLYING = {"fly_and_read_bag.py"}
 LIMIT_S = 600.0  # of a loaded machine that compiles the kernels first; no test waits for it to pass
 LEAST_WIDTH_PX, LEAST_SPREAD = 600, 10.0
 """A picture of one colour has a spread (standard deviation of its grey values) of 0."""
@@ -43,9 +44,15 @@ def as_script(file: Path, folder: Path) -> Path:
     return script
 
 
+def marks_of(name: str) -> list[pytest.MarkDecorator]:
+    slow = [pytest.mark.slow] if name in SLOW else []
+    flying = [pytest.mark.xdist_group("flying")] if name in FLYING else []  # it opens ports
+    return slow + flying
+
+
 @pytest.mark.parametrize(
     "file",
-    [pytest.param(f, id=f.name, marks=[pytest.mark.slow] * (f.name in SLOW)) for f in FILES],
+    [pytest.param(f, id=f.name, marks=marks_of(f.name)) for f in FILES],
 )
 def test_it_runs_without_ros_and_leaves_its_picture(file, tmp_path):
     command = [sys.executable, "-W", "error", "-c", RUN, as_script(file, tmp_path)]
