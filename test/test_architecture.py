@@ -148,13 +148,20 @@ def import_graph(package: str) -> dict[str, set[str]]:
 
 
 def foreign_imports(package: str) -> set[str]:
-    """Return the top-level names that a package imports from outside itself and Python."""
+    """Return the top-level names that a package imports from outside itself and Python.
+
+    numba is required by the packages whose kernels it compiles, not by where `njit` is from.
+    """
     names = {
         name.partition(".")[0]
         for path in modules(package)
         if path != RUNS_ALONE
         for name in imports(path)
     }
+    if package == "aerotwin_core":
+        names.discard("numba")
+    elif any("aerotwin_core.kernel_cache.njit" in imports(path) for path in modules(package)):
+        names.add("numba")
     return names - sys.stdlib_module_names - {package, "setuptools"} - PEERS
 
 
@@ -368,6 +375,14 @@ def test_children_of_this_python_do_not_import_from_the_working_folder():
             where = f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', '')}"
             assert not is_open, f"{where}: use aerotwin_core.child_python.python_command"
             assert not is_spawn, f"{where}: use aerotwin_core.child_python.spawning_context"
+
+
+def test_kernels_are_compiled_by_what_never_runs_stale_code():
+    for path in (path for package in PACKAGES for path in modules(package)):
+        if path.name != "kernel_cache.py":
+            own = {"numba.njit", "numba.jit", "numba.vectorize", "numba.guvectorize"}
+            assert not own & set(imports(path)), f"{path}: njit is that of aerotwin_core"
+            assert "must touch this file" not in path.read_text("utf-8"), path
 
 
 def test_nodes_choose_their_network():

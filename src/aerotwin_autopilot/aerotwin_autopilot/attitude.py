@@ -7,7 +7,7 @@ Tuples in, tuples out: they live in registers, so a 250 Hz step allocates nothin
 
 import math
 
-from numba import njit
+from aerotwin_core.kernel_cache import njit
 
 
 @njit("UniTuple(f8,9)(f8,f8,f8,f8)", cache=True)

@@ -4,7 +4,7 @@
 
 import math
 
-from numba import njit, types
+from numba import types
 
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.control.cascade import VECTOR, gains_from_array
@@ -13,6 +13,7 @@ from aerotwin_autopilot.control.kernel import control
 from aerotwin_autopilot.estimator.atmosphere import EXPONENT, LAPSE_K_M, SEA_LEVEL_K
 from aerotwin_autopilot.estimator.kernel import estimate
 from aerotwin_autopilot.estimator.layout import N_OUTPUT
+from aerotwin_core.kernel_cache import njit
 
 FIELDS_IMU, FIELDS_MAG, FIELDS_BARO = 0x003F, 0x01C0, 0x1A00
 """Bits of HIL_SENSOR.fields_updated; each group counts only when complete (as in PX4)."""

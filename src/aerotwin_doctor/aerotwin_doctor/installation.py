@@ -211,25 +211,9 @@ def _declared_programs() -> list[tuple[str, str]]:
 
 
 def kernels_check(source: Path) -> Check:
-    """Return whether a source is newer than the machine code that numba keeps of it.
-
-    numba watches only the file of the kernel that is called, not those of kernels that it calls.
-    """
+    """Return whether machine code is saved beside the sources; what changed is compiled anew."""
     name = "kernels.cache"
-    stale, n_kernels = [], 0
-    for package in sorted(path for path in source.glob("*/") if path.is_dir()):
-        compiled = list(package.rglob("*.nbc"))
-        n_kernels += len(compiled)
-        if compiled:
-            oldest = min(path.stat().st_mtime for path in compiled)
-            if any(path.stat().st_mtime > oldest for path in package.rglob("*.py")):
-                stale.append(package.name)
-    if stale:
-        return warn(
-            name,
-            f"sources are newer than compiled kernels in {', '.join(stale)}",
-            f"{SET_UP}: it drops them, the next start compiles them anew (half a minute)",
-        )
-    if not n_kernels:
+    n_kernels = sum(1 for _ in source.rglob("*.nbc"))
+    if n_kernels == 0:
         return warn(name, "no kernel is compiled yet", "the first start takes half a minute longer")
-    return ok(name, f"{n_kernels} compiled kernels, none older than its package")
+    return ok(name, f"{n_kernels} compiled kernels")

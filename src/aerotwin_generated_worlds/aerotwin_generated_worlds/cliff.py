@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numba import njit
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_core.parameters import parameter
 from aerotwin_core.threads import default_thread_count, run_tasks, split_range
 from aerotwin_generated_worlds import rock, shore

@@ -5,8 +5,8 @@
 import math
 
 import numpy as np
-from numba import njit
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_generated_worlds.noise import (
     cell_noise,
     fractal_noise,

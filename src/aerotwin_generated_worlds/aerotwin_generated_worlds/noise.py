@@ -9,7 +9,8 @@ from an integer hash of cell and seed, so nothing is tabulated and the plane has
 import math
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 
 @njit(nogil=True, cache=True)

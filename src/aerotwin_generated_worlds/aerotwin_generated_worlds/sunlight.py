@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-from numba import njit
 from scipy.ndimage import map_coordinates
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_core.threads import run_tasks, split_range
 
 SUN_MAP = np.array([-0.55, -0.60, 0.58]) / math.sqrt(0.55**2 + 0.60**2 + 0.58**2)

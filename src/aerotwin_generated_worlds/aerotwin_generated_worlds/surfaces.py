@@ -10,8 +10,8 @@ place looks like another and neighbouring textures join.
 import math
 
 import numpy as np
-from numba import njit
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_generated_worlds.noise import (
     blend,
     cell_noise,

@@ -9,7 +9,8 @@ The tree is that of `aerotwin_registration.point_tree`: points along a Z-curve, 
 import math
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 WIDTH = 8
 """Of the tree: that of `aerotwin_registration.tree_kernels`."""

@@ -7,8 +7,7 @@
 
 import math
 
-from numba import njit
-
+from aerotwin_core.kernel_cache import njit
 from aerotwin_multirotor_dynamics import layout as at
 
 LOWEST_HUB_RADII = 0.5

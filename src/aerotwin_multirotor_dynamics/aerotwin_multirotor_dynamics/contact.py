@@ -4,8 +4,7 @@
 
 import math
 
-from numba import njit
-
+from aerotwin_core.kernel_cache import njit
 from aerotwin_multirotor_dynamics import layout as at
 from aerotwin_multirotor_dynamics.aerodynamics import (
     LEAN,

@@ -4,17 +4,15 @@
 
 One step of at most 4 ms in free flight; sub-steps of at most 1 ms as soon as a contact point could
 reach the ground, whose springs are stiff. Nothing here takes memory: stages are tuples of numbers.
-
-numba's cache looks for changes only in the file of the function that is called. Who changes
-`aerodynamics`, `contact` or a number in `layout` must touch this file, too.
 """
 
 import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from numba import float64, int64, njit, prange, void
+from numba import float64, int64, prange, void
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_multirotor_dynamics import layout as at
 from aerotwin_multirotor_dynamics.aerodynamics import (
     LEAN,

@@ -5,8 +5,7 @@
 The state array holds truth at one instant. The slices are the public way to read it; after
 `N_HEAD` come the rotor speeds and the set-points of the rotor speeds (one per rotor each), then the
 anchors of the contact points (four numbers per point: 1 if it sticks, then the place in map where
-it sticks). A change here calls for touching `kernel`, whose compiled form numba keeps until that
-file changes.
+it sticks).
 """
 
 POSITION = slice(0, 3)

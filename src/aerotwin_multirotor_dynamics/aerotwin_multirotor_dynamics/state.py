@@ -6,8 +6,9 @@ import dataclasses
 import math
 
 import numpy as np
-from numba import float64, njit, void
+from numba import float64, void
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_multirotor_dynamics import layout as at
 from aerotwin_multirotor_dynamics.aerodynamics import rotation_from_quaternion
 

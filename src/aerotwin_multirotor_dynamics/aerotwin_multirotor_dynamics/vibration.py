@@ -17,9 +17,10 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numba import float64, int64, njit, void
+from numba import float64, int64, void
 from numpy.typing import ArrayLike
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_core.seeds import seed_sequence
 from aerotwin_multirotor_dynamics import layout as at
 from aerotwin_multirotor_dynamics.aerodynamics import LEAN, part

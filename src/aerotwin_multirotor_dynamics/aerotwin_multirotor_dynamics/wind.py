@@ -12,9 +12,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import float64, njit, void
+from numba import float64, void
 from numba.types import UniTuple
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_core.parameters import parameter
 
 FOOT = 0.3048

@@ -15,7 +15,9 @@ PX4 v1.14 SimulatorMavlink.hpp: the bits of `fields_updated`.
 import math
 
 import numpy as np
-from numba import float64, int64, njit, types, uint8
+from numba import float64, int64, types, uint8
+
+from aerotwin_core.kernel_cache import njit
 
 from aerotwin_px4_bridge.mavlink2 import (
     HEADER_LENGTH,

@@ -9,7 +9,9 @@ the tree has no pointers: the children of node i are nodes 8 i to 8 i + 7 of the
 import math
 
 import numpy as np
-from numba import float64, int64, njit, uint64, void
+from numba import float64, int64, uint64, void
+
+from aerotwin_core.kernel_cache import njit
 
 WIDTH = 8
 """Points of a leaf, and children of a box."""

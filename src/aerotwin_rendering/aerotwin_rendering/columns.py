@@ -5,7 +5,8 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 STEEPEST = math.tan(math.radians(60.0))
 """Slope from a position to the points around it above which it stands on a rim or at a wall."""

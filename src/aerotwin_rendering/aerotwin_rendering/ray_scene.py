@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numba import float32, int64, njit, uint8, uint32, void
+from numba import float32, int64, uint8, uint32, void
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_meshes.mesh import TexturedMesh
 from aerotwin_rendering.reflectivity import triangle_reflectivity
 

@@ -9,7 +9,9 @@ ICAO Doc 7488/3, Manual of the ICAO Standard Atmosphere, 1993, and ISO 2533:1975
 
 import math
 
-from numba import float64, njit, types
+from numba import float64, types
+
+from aerotwin_core.kernel_cache import njit
 
 SEA_LEVEL_PRESSURE_PA = 101325.0
 SEA_LEVEL_TEMPERATURE_K = 288.15

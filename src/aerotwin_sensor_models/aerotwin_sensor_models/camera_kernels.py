@@ -1,13 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled loops over the pixels of cameras; their noise is a function of a key and the place.
-
-One file for all of them: a kernel's cache is renewed when its own file changes.
-"""
+"""Compiled loops over the pixels of cameras; their noise is a function of a key and the place."""
 
 import numpy as np
-from numba import float32, njit, uint8, uint64, void
+from numba import float32, uint8, uint64, void
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_sensor_models.counter_noise import GOLDEN, mix_bits
 
 

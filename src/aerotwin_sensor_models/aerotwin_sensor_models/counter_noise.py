@@ -11,7 +11,9 @@ import functools
 from statistics import NormalDist
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
+
+from aerotwin_core.kernel_cache import njit
 
 N_LEVELS = 65536
 """One normal number is made of 16 random bits."""

@@ -2,16 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiled sensors: one sample of IMU, magnetometer and barometer, alone or in one call.
 
-Nearly everything compiled stands in this one file on purpose: numba's cache looks for changes only
-in the file of the function that is called, and would run old code of another. Who changes a number
-in `layout` or `atmosphere` must touch this file, too. The classes and `sample_inertial` run the
-same code, so what they read is the same to the last bit.
+The classes and `sample_inertial` run the same code, so what they read is the same to the last bit.
 """
 
 import math
 
-from numba import float64, int64, njit, types
+from numba import float64, int64, types
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_sensor_models import layout as at
 from aerotwin_sensor_models.atmosphere import troposphere
 

@@ -6,8 +6,7 @@ A sensor lives in a *block*: head, constants, memory, truth, reading, and its no
 ahead. A block may stand at any index of any array, so that one array (an *arena*) can hold all of
 a vehicle: the state of its dynamics, its sensors, and what they read. All places below are relative
 to the start of their block; only the places of the truth in an inertial block are those of the
-arena. A change here calls for touching `kernels`, whose compiled form numba keeps until that file
-changes.
+arena.
 """
 
 # Head of every block.

@@ -1,16 +1,13 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled parts of the spinning lidar: poses of its columns, rays, and what becomes of each hit.
-
-They stand in one file because numba's cache looks for changes in the file of the called function
-only; who changes `counter_noise` must touch this file, too.
-"""
+"""Compiled parts of the spinning lidar: poses of its columns, rays, what becomes of each hit."""
 
 import math
 
 import numpy as np
-from numba import boolean, float32, float64, int64, njit, types, uint16, uint32, uint64, void
+from numba import boolean, float32, float64, int64, types, uint16, uint32, uint64, void
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_sensor_models.counter_noise import GOLDEN, mix_bits
 
 RANGE, AMPLITUDE = 0, 16

@@ -1,16 +1,13 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled parts of the spinning radar: echoes to the field of a turn, the field to levels.
-
-They stand in one file because numba's cache looks for changes in the file of the called function
-only; who changes `counter_noise` must touch this file, too.
-"""
+"""Compiled parts of the spinning radar: echoes to the field of a turn, the field to levels."""
 
 import math
 
 import numpy as np
-from numba import float32, float64, int64, njit, uint8, uint16, uint64, void
+from numba import float32, float64, int64, uint8, uint16, uint64, void
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_sensor_models.counter_noise import GOLDEN, mix_bits
 
 LOBE = 2.0

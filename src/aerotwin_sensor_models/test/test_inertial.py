@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from numba import njit
 from scipy.spatial.transform import Rotation
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_sensor_models import (
     Barometer,
     Imu,

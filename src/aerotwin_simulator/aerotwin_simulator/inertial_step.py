@@ -8,8 +8,9 @@ step. The numbers are the same to the last bit as those of the models one by one
 """
 
 import numpy as np
-from numba import float64, int64, njit
+from numba import float64, int64
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_multirotor_dynamics import Multirotor, RotorVibration, layout
 from aerotwin_multirotor_dynamics.kernel import step_state
 from aerotwin_multirotor_dynamics.vibration import FELT, feel

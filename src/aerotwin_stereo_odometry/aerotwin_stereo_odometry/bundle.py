@@ -9,8 +9,8 @@ The first poses are held fixed; they are what the window knows of the past.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_stereo_odometry.cholesky import (
     factorise,
     invert_3x3,

@@ -7,7 +7,8 @@ compiling these loops; the systems have at most a few hundred unknowns.
 """
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 
 @njit(cache=True, error_model="numpy")

@@ -4,7 +4,8 @@
 
 import cv2
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 BLOCK_PX = 7  # window of the structure tensor
 SOBEL_SCALE = 4.0  # OpenCV's normalised min-eigenvalue is this times mean squared gradient

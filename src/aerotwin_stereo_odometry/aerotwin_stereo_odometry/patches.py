@@ -11,7 +11,8 @@ sub-pixel bias. Pixel centres are at integer coordinates.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 STEP_DONE_PX = 0.002  # a step this small is far below the image-noise error of any patch
 MIN_NOISY_CORRELATION = 0.4  # of a match whose left-over is no more than noise

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import cv2
 import numpy as np
-from numba import njit
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_stereo_odometry.cholesky import (
     factorise,
     last_block_of_inverse,

@@ -7,7 +7,8 @@ left increment (translation, rotation vector) in the camera frame: x' = exp(incr
 """
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 MIN_DEPTH_M = 0.05  # points nearer to the camera plane are not projected
 

@@ -9,8 +9,8 @@ is many times that of the stereo pair, then make the depth precise.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_stereo_odometry.stereo import search_disparities
 
 SIZE = 7  # edge of the patches [px]

@@ -5,8 +5,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_stereo_odometry.patches import align_patches, cut_patches
 
 MIN_GAP = 0.002  # and by this much, so that rounding does not choose between repetitions

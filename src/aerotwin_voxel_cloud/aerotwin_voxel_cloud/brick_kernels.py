@@ -3,7 +3,8 @@
 """Compiled kernels that walk through the bricks of a grid."""
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 _ONE = np.uint64(1)
 

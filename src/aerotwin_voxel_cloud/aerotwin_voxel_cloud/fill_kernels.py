@@ -8,8 +8,8 @@ number of times (simulation of simplicity, Edelsbrunner and Muecke 1990). All si
 """
 
 import numpy as np
-from numba import njit
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_voxel_cloud.kernels import _turn, set_layers
 
 # How a part is filled: not at all, where its surface winds around, where its parity is odd.

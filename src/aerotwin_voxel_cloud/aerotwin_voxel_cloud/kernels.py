@@ -11,7 +11,8 @@ an infinitesimal: a tie separates where the corner that counts lies on an upper 
 """
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 _SPLITTER = 134217729.0  # 2^27 + 1 (Dekker 1971)
 # Rounding of the plane's value is below 8 x 2^-53 x 6 L^2 (L + 1), L the triangle's extent.

@@ -3,7 +3,8 @@
 """Compiled kernels that bring a mesh into a grid's cells and list its triangles by slab."""
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 
 @njit("b1(f8[:, ::1], i4[:, ::1], f8[:, ::1], i8, i8)", nogil=True, cache=True)

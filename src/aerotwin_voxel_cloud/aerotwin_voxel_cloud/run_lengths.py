@@ -7,7 +7,8 @@ is part of the walk, and empty bricks and runs cost nothing.
 """
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 LONGEST_RUN = 255
 # Place of the lowest set bit of every byte.

@@ -5,9 +5,9 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from aerotwin_autopilot.parameters import AirframeParameters
+from aerotwin_core.kernel_cache import njit
 
 
 def allocation_matrix(airframe: AirframeParameters) -> np.ndarray:

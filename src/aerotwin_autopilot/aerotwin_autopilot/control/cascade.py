@@ -9,7 +9,7 @@ control for quadrotors", ICRA 2011, sec. IV, with the yaw error weighted apart f
 import math
 from typing import NamedTuple
 
-from numba import njit, types
+from numba import types
 
 from aerotwin_autopilot.attitude import quaternion_product, rotation_entries
 from aerotwin_autopilot.control.setpoint import (
@@ -28,6 +28,7 @@ from aerotwin_autopilot.estimator.layout import (
     O_RATE,
     O_VELOCITY,
 )
+from aerotwin_core.kernel_cache import njit
 
 MINIMUM_VERTICAL_FORCE = 0.25
 """Never ask for less than this part of the weight: the tilt must stay defined."""

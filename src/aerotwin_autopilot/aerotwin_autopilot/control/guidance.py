@@ -5,7 +5,7 @@
 import math
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.control.mover import VECTOR, move
@@ -17,6 +17,7 @@ from aerotwin_autopilot.control.setpoint import (
     P_YAW_RATE,
 )
 from aerotwin_autopilot.estimator.layout import O_POSITION
+from aerotwin_core.kernel_cache import njit
 
 LONGEST_EXTRAPOLATION_S = 0.2
 SCALAR = types.float64

@@ -5,7 +5,7 @@
 import math
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.control.allocation import allocate
@@ -17,6 +17,7 @@ from aerotwin_autopilot.control.cascade import (
     gains_from_array,
     hold_attitude,
 )
+from aerotwin_core.kernel_cache import njit
 
 MATRIX = types.float64[:, ::1]
 

@@ -4,7 +4,9 @@
 
 import math
 
-from numba import njit, types
+from numba import types
+
+from aerotwin_core.kernel_cache import njit
 
 APPROACH_1_S = 1.0
 """Slope of speed over distance close to the target."""

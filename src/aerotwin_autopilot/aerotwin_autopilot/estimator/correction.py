@@ -4,7 +4,7 @@
 
 import math
 
-from numba import njit, types
+from numba import types
 
 from aerotwin_autopilot.attitude import (
     normalised,
@@ -38,6 +38,7 @@ from aerotwin_autopilot.estimator.layout import (
     X_VELOCITY,
 )
 from aerotwin_autopilot.estimator.prediction import NOISE_TYPE
+from aerotwin_core.kernel_cache import njit
 
 STREAK_LIMIT = 10
 """Fixes refused in a row before the filter believes them rather than itself."""

@@ -4,7 +4,7 @@
 
 import math
 
-from numba import njit, types
+from numba import types
 
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.attitude import rotation_entries
@@ -57,6 +57,7 @@ from aerotwin_autopilot.estimator.prediction import (
     transition,
 )
 from aerotwin_autopilot.estimator.vision import correct_vision
+from aerotwin_core.kernel_cache import njit
 
 INTEGERS = types.int64[::1]
 

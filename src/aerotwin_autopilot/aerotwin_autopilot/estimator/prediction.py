@@ -4,7 +4,7 @@
 
 import math
 
-from numba import njit, types
+from numba import types
 
 from aerotwin_autopilot.attitude import (
     normalised,
@@ -32,6 +32,7 @@ from aerotwin_autopilot.estimator.layout import (
     X_VELOCITY,
     Noise,
 )
+from aerotwin_core.kernel_cache import njit
 
 NOISE_TYPE = types.NamedUniTuple(types.float64, len(Noise._fields), Noise)
 

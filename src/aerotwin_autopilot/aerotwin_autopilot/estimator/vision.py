@@ -11,7 +11,7 @@ errors of that moment in the covariance: what vision then says of the place is o
 import math
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from aerotwin_autopilot.attitude import rotation_entries
 from aerotwin_autopilot.estimator.correction import MATRIX, SCALAR, VECTOR, fuse, watch
@@ -38,6 +38,7 @@ from aerotwin_autopilot.estimator.layout import (
     X_TURN,
     X_VELOCITY,
 )
+from aerotwin_core.kernel_cache import njit
 
 
 @njit(types.UniTuple(types.float64, 3)(VECTOR), cache=True)

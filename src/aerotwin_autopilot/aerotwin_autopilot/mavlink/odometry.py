@@ -6,7 +6,7 @@ import math
 import struct
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
 from aerotwin_autopilot import arena as at
 from aerotwin_autopilot.attitude import rotation_entries
@@ -21,6 +21,7 @@ from aerotwin_autopilot.estimator.layout import (
     O_RATE,
     O_VELOCITY,
 )
+from aerotwin_core.kernel_cache import njit
 
 HALF = math.sqrt(0.5)
 FRAME_LOCAL_NED, FRAME_BODY_FRD = 1, 12

@@ -8,7 +8,9 @@ Images are float32, (0, 0) is the centre of the upper left pixel, NaN is what is
 import math
 
 import numpy as np
-from numba import boolean, float32, float64, int64, njit, void
+from numba import boolean, float32, float64, int64, void
+
+from aerotwin_core.kernel_cache import njit
 
 F = np.float32
 N_UNKNOWNS = 8

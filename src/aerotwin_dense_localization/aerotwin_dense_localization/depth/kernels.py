@@ -5,7 +5,9 @@
 import math
 
 import numpy as np
-from numba import float32, float64, int64, njit, void
+from numba import float32, float64, int64, void
+
+from aerotwin_core.kernel_cache import njit
 
 F = np.float32
 N_STEPS = 4

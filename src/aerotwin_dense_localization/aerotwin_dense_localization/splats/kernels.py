@@ -9,7 +9,9 @@ have the same bytes whatever the number of threads.
 import math
 
 import numpy as np
-from numba import float32, float64, int64, njit, void
+from numba import float32, float64, int64, void
+
+from aerotwin_core.kernel_cache import njit
 
 F = np.float32
 CORE = F(2.25)

@@ -6,7 +6,8 @@ Reference: Khronos glTF extension EXT_meshopt_compression, appendix A, modes 1 a
 """
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 _TRIANGLE_TAIL, _SEQUENCE_TAIL = 16, 4  # bytes: a table of codes, and nothing
 _NEXT, _LAST, _AT, _VERTEX_AT, _EDGE_AT = range(5)

@@ -8,7 +8,8 @@ x = R^T (X - c): dx/dX = R^T, dx/dc = -R^T, dx/dw = [x]x.
 """
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 N_POSE, N_LENS = 6, 5
 N_UNKNOWNS = N_POSE + N_LENS

@@ -3,7 +3,8 @@
 """Compiled parts of the dense reconstruction: depths of pixels, agreement, confirmation."""
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 _STEP = 16.0  # disparities are in sixteenths of a pixel
 _SMOOTH_PX = 1.0  # neighbouring disparities that differ by more are not interpolated between

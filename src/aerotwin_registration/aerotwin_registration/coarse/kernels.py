@@ -6,7 +6,8 @@ A field is uint8 with axes (z, y, x): 0 far from every point, 255 on one.
 """
 
 import numpy as np
-from numba import njit
+
+from aerotwin_core.kernel_cache import njit
 
 _OPTIONS = {"cache": True, "nogil": True, "error_model": "numpy"}
 

@@ -9,8 +9,9 @@ the same bits whatever the number of threads.
 import math
 
 import numpy as np
-from numba import float64, int64, njit, void
+from numba import float64, int64, void
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_registration.tree_kernels import robust_weight
 
 POINT_TO_PLANE, GICP = 1, 2

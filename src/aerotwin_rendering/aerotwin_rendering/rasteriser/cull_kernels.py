@@ -6,9 +6,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from aerotwin_rendering.rasteriser.lens import EMPTY_HIGH, EMPTY_LOW
+from aerotwin_core.kernel_cache import njit
+from aerotwin_rendering.rasteriser.clusters import Clusters
+from aerotwin_rendering.rasteriser.lens import EMPTY_HIGH, EMPTY_LOW, Lens
 
 # Grid coordinates of vertices are single precision: 5e-4 px off at 8192 px.
 MARGIN = np.float32(2e-3)
@@ -74,7 +75,7 @@ def to_grid(t, squeeze, scale, offset):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _corner_box(low, high, pose, lens):
+def _corner_box(low, high, pose, lens: Lens):
     """Pixels that may see a box whose corners all lie in front of the camera."""
     u_low, u_high, v_low, v_high = np.inf, -np.inf, np.inf, -np.inf
     for corner in range(8):
@@ -93,7 +94,7 @@ def _corner_box(low, high, pose, lens):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def find_visible(clusters, pose, lens, near, far, first_row, last_row):
+def find_visible(clusters: Clusters, pose, lens: Lens, near, far, first_row, last_row):
     """Return the clusters that may be seen, in no particular order.
 
     ``pose``: R_optical_map row by row (9), p_map_optical (3).

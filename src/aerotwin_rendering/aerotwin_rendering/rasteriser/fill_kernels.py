@@ -14,10 +14,11 @@ cluster and triangle, so that the order of the clusters (near ones first) change
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from aerotwin_rendering.rasteriser.clusters import CLUSTER_TRIANGLES, CLUSTER_VERTICES
-from aerotwin_rendering.rasteriser.cull_kernels import MARGIN, pixels_of, to_grid
+from aerotwin_core.kernel_cache import njit
+from aerotwin_rendering.rasteriser.clusters import CLUSTER_TRIANGLES, CLUSTER_VERTICES, Clusters
+from aerotwin_rendering.rasteriser.cull_kernels import MARGIN, Visible, pixels_of, to_grid
+from aerotwin_rendering.rasteriser.lens import Lens
 from aerotwin_rendering.rasteriser.memory import write_least_of_three
 
 # Columns and rows beyond these are all alike; LIFT is added before numbers are cut to integers,
@@ -103,7 +104,7 @@ def _transform(xyz, n, pose, point):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _project(n, point, lens, grid):
+def _project(n, point, lens: Lens, grid):
     """Find the grid coordinates of vertices that all lie in front of the camera."""
     u_scale, u_offset, v_scale, v_offset = lens.u_scale, lens.u_offset, lens.v_scale, lens.v_offset
     squeeze = lens.squeeze
@@ -133,7 +134,7 @@ def _round_outwards(n, grid, rounded):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _clipped_box(point, i0, i1, i2, lens, near):
+def _clipped_box(point, i0, i1, i2, lens: Lens, near):
     """Grid box of the part of a triangle beyond the near plane."""
     index = (i0, i1, i2)
     low_x, high_x, low_y, high_y = np.inf, -np.inf, np.inf, -np.inf
@@ -177,7 +178,7 @@ def _find_bounds(corners, n, rounded, width, row0, row1, floor, bounds):
 
 
 @njit(nogil=True, cache=True)
-def _find_bounds_carefully(corners, n, point, grid, lens, near, row0, row1, bounds):
+def _find_bounds_carefully(corners, n, point, grid, lens: Lens, near, row0, row1, bounds):
     """As `_find_bounds`, for any lens and for clusters that reach through the near plane."""
     m = CLUSTER_VERTICES
     cells, levels = lens.cells, lens.levels
@@ -235,7 +236,7 @@ def _edges(point, i0, i1, i2):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _keep_hits(count, corners, n, uv, light, c, scratch):
+def _keep_hits(count, corners, n, uv, light, c, scratch: Scratch):
     """Write what triangles of a cluster show at the pixels they hit, where nothing is nearer.
 
     Texture coordinates are quotients of linear functions of the ray d; with the edge functions
@@ -267,7 +268,7 @@ def _keep_hits(count, corners, n, uv, light, c, scratch):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _hit_small(n_small, corners, n, lens, row0, inverse_near, scratch):
+def _hit_small(n_small, corners, n, lens: Lens, row0, inverse_near, scratch: Scratch):
     """Find the hits of triangles that may cover one or two pixels; return how many."""
     # Members of tuples are counted references: outside the loop.
     rays_x, rays_y = lens.x, lens.y
@@ -299,7 +300,7 @@ def _hit_small(n_small, corners, n, lens, row0, inverse_near, scratch):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _fill_wide(n_wide, corners, n, uv, light, c, lens, row0, inverse_near, scratch):
+def _fill_wide(n_wide, corners, n, uv, light, c, lens: Lens, row0, inverse_near, scratch: Scratch):
     """Fill by triangles that may cover several pixels."""
     rays_x, rays_y = lens.x, lens.y
     point, bounds, wide = scratch.point, scratch.bounds, scratch.wide
@@ -350,7 +351,9 @@ def _is_hidden(u0, u1, r0, r1, width, bits, nearest_bits):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def fill_band(row0, row1, visible, clusters, pose, lens, near, far, scratch):
+def fill_band(
+    row0, row1, visible: Visible, clusters: Clusters, pose, lens: Lens, near, far, scratch: Scratch
+):
     """Fill the visibility buffer of the image rows row0..row1."""
     width = lens.x.shape[1]
     scratch.nearest[: (row1 - row0) * width] = np.float32(1.0 / far)

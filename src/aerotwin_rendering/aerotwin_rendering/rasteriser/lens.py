@@ -13,9 +13,9 @@ from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from aerotwin_core.camera import CameraModel, PinholeCamera
+from aerotwin_core.kernel_cache import njit
 
 # Rays beyond this x/z are squeezed towards the axis, so that the table's cells hold about equally
 # many pixels: x/z reaches 5.7 at 160 degrees.

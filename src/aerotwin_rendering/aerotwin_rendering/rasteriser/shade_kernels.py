@@ -6,9 +6,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from aerotwin_rendering.rasteriser.fill_kernels import fill_band
+from aerotwin_core.kernel_cache import njit
+from aerotwin_rendering.rasteriser.clusters import Clusters
+from aerotwin_rendering.rasteriser.cull_kernels import Visible
+from aerotwin_rendering.rasteriser.fill_kernels import Scratch, fill_band
+from aerotwin_rendering.rasteriser.lens import Lens
 from aerotwin_rendering.rasteriser.memory import read_byte, read_token
 
 HORIZON_GREY = 208.0
@@ -141,7 +144,9 @@ def _byte(value, light):
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
-def _shade_row(v, r, pose, lens, scratch, mesh_of_cluster, textures, bias, image):
+def _shade_row(
+    v, r, pose, lens: Lens, scratch: Scratch, mesh_of_cluster, textures: Textures, bias, image
+):
     """Turn what the pixels of image row v, band row r show into grey values or colours."""
     # Members of tuples are counted references: outside the loop.
     rays_x, rays_y, half_log2_area = lens.x, lens.y, lens.half_log2_area
@@ -225,7 +230,19 @@ def _soften_row(r, n_rows, shaded, nearest, out):
 
 
 @njit(nogil=True, cache=True)
-def _draw(row0, row1, top, bottom, pose, lens, mesh_of_cluster, textures, bias, scratch, image):
+def _draw(
+    row0,
+    row1,
+    top,
+    bottom,
+    pose,
+    lens: Lens,
+    mesh_of_cluster,
+    textures: Textures,
+    bias,
+    scratch: Scratch,
+    image,
+):
     """Shade the band's rows and those beside it, soften edges, blacken pixels without ray."""
     shaded = scratch.grey if image.shape[2] == 1 else scratch.colour
     nearest, rays_x = scratch.nearest, lens.x
@@ -241,7 +258,18 @@ def _draw(row0, row1, top, bottom, pose, lens, mesh_of_cluster, textures, bias, 
 
 @njit(nogil=True, cache=True, error_model="numpy")
 def render_band(
-    row0, row1, visible, clusters, pose, lens, near, far, textures, bias, scratch, output
+    row0,
+    row1,
+    visible: Visible,
+    clusters: Clusters,
+    pose,
+    lens: Lens,
+    near,
+    far,
+    textures: Textures,
+    bias,
+    scratch: Scratch,
+    output: Output,
 ):
     """Render the image rows row0..row1: fill, then shade while the band is in the cache."""
     mesh_of_cluster, cluster, nearest = clusters.mesh, scratch.cluster, scratch.nearest

@@ -10,7 +10,9 @@ with its normal in one row of 32 bytes. So a search near a surface reads one to 
 import math
 
 import numpy as np
-from numba import float32, float64, int32, int64, njit, types
+from numba import float32, float64, int32, int64, types
+
+from aerotwin_core.kernel_cache import njit
 
 EMPTY = np.int64(-1)
 HALF_RANGE = np.int64(1 << 20)

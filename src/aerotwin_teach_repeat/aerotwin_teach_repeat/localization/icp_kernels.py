@@ -14,8 +14,9 @@ w_i a Cauchy weight of r_i, s_i the weight of the normal, f small (W = s n n^T +
 import math
 
 import numpy as np
-from numba import float32, float64, int32, int64, njit, types
+from numba import float32, float64, int32, int64, types
 
+from aerotwin_core.kernel_cache import njit
 from aerotwin_teach_repeat.localization.grid_kernels import nearest_in_grid
 
 N_STATS = 9

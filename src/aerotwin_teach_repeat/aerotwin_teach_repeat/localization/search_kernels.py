@@ -5,7 +5,9 @@
 import math
 
 import numpy as np
-from numba import float32, float64, int64, njit, types, uint8
+from numba import float32, float64, int64, types, uint8
+
+from aerotwin_core.kernel_cache import njit
 
 
 @njit(

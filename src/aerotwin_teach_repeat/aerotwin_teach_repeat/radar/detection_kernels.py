@@ -3,7 +3,9 @@
 """Compiled detector of a radar: cells above a sliding threshold, joined to peaks."""
 
 import numpy as np
-from numba import float64, int64, njit, types, uint8
+from numba import float64, int64, types, uint8
+
+from aerotwin_core.kernel_cache import njit
 
 
 @njit(

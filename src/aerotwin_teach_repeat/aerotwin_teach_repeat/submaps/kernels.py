@@ -4,7 +4,9 @@
 
 import math
 
-from numba import boolean, float32, float64, int64, njit, void
+from numba import boolean, float32, float64, int64, void
+
+from aerotwin_core.kernel_cache import njit
 
 
 @njit(
