@@ -95,11 +95,13 @@ verify: setup-dev
 fuzz: setup-dev
 	@$(EVIDENCE) verify fuzz --files $(FILES) --json build/fuzz.json $(ARGS)
 
-COLCON_TEST = colcon test --base-paths src --return-code-on-test-failure --event-handlers console_direct-
+COLCON_TEST = AEROTWIN_TESTS=one-of-each-file colcon test --base-paths src --return-code-on-test-failure --event-handlers console_direct-
 # Their tests open ports that are fixed: never two at once.
 FLYING = aerotwin_autopilot aerotwin_px4_bridge aerotwin_simulator
 
-# All tests once; then each package by itself, as `colcon test` does it, without the slow ones.
+# All tests once; then one of each file by `colcon test`, each package in the environment that its
+# manifest gives it: its tests are found there, import only what it declares, and pass. What colcon
+# would run again of the others shows nothing new.
 # What killed processes left in shared memory is removed at the end; what lives is not touched.
 test: setup-dev
 	@$(ENVIRONMENT)

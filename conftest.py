@@ -41,19 +41,32 @@ _FLYING_PACKAGES = {
 }
 
 
-@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give the tests that fly to one process, where there are several, one after the other."""
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        return
-    for item in items:
-        is_of_workspace = item.path.parent == _ROOT / "test"
-        is_scenario = is_of_workspace and item.get_closest_marker("ros") is not None
-        if is_scenario or _FLYING_PACKAGES & {*item.path.parts}:
-            item.add_marker(pytest.mark.xdist_group("flying"))
-        elif is_of_workspace and item.get_closest_marker("xdist_group") is None:
-            # What a module makes once, such as wheels, is not made by both processes.
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+@pytest.hookimpl(wrapper=True)  # before xdist reads the groups, and after -m and -k
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    """Give the tests that fly to one process, where there are several, one after the other.
+
+    AEROTWIN_TESTS=one-of-each-file keeps the first test of each file, of those that are selected.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        for item in items:
+            _add_group(item)
+    yield
+    if os.environ.get("AEROTWIN_TESTS") == "one-of-each-file":
+        first = {item.path: item for item in reversed(items)}
+        config.hook.pytest_deselected(items=[i for i in items if i is not first[i.path]])
+        items[:] = [item for item in items if item is first[item.path]]
+
+
+def _add_group(item: pytest.Item) -> None:
+    is_of_workspace = item.path.parent == _ROOT / "test"
+    is_scenario = is_of_workspace and item.get_closest_marker("ros") is not None
+    if is_scenario or _FLYING_PACKAGES & {*item.path.parts}:
+        item.add_marker(pytest.mark.xdist_group("flying"))
+    elif is_of_workspace and item.get_closest_marker("xdist_group") is None:
+        # What a module makes once, such as wheels, is not made by both processes.
+        item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="session")

@@ -1,44 +1,27 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compile every kernel into the cache: `python -m aerotwin_bringup.warm_up`, called at set-up.
+"""Compile what flies and drives: `python -m aerotwin_bringup.warm_up`, called at set-up.
 
-The first flight and the tests then start at once, and no wait in a flight covers a compiler.
+The first flight then starts at once, and no wait in a flight covers a compiler. What works on files
+(reconstruction, voxels, evaluation of maps) compiles at its first call, some seconds each.
 """
 
 import importlib
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 from aerotwin_core.child_python import python_command
 
 COARSE_M = 0.4
-COMPILED_ON_IMPORT = (
-    "aerotwin_autopilot.embedded_autopilot",
-    "aerotwin_dense_localization.alignment.kernels",
-    "aerotwin_dense_localization.depth.kernels",
-    "aerotwin_dense_localization.mapping.kernels",
-    "aerotwin_dense_localization.splats.kernels",
-    "aerotwin_map_evaluation.kernels",
-    "aerotwin_reconstruction.bundle.kernels",
-    "aerotwin_reconstruction.dense.kernels",
-    "aerotwin_registration.coarse.kernels",
-    "aerotwin_registration.icp.kernels",
-    "aerotwin_registration.tree_kernels",
-    "aerotwin_simulator.simulation",
-    "aerotwin_teach_repeat.localization.icp_kernels",
-    "aerotwin_teach_repeat.localization.search_kernels",
-    "aerotwin_teach_repeat.radar.detection_kernels",
-    "aerotwin_teach_repeat.submaps.kernels",
-)
 
 
-def warm_up_images() -> None:
-    """Build a coarse cliff and stadium, ask for the ground and render a picture."""
+def compile_world() -> None:
+    """Build a coarse cliff and ask for its ground."""
     from aerotwin_core.geodesy import GeodeticPoint
     from aerotwin_generated_worlds.cliff import CliffParameters, build_cliff
-    from aerotwin_generated_worlds.stadium import StadiumParameters, build_stadium
-    from aerotwin_rendering import Rasteriser, WorldQueries
-    from aerotwin_voxel_cloud.warm_up import warm_up as warm_up_voxels
+    from aerotwin_rendering import WorldQueries
     from aerotwin_worlds import World
 
     cliff = CliffParameters(
@@ -49,7 +32,6 @@ def warm_up_images() -> None:
         scan_spacing_m=COARSE_M,
     )
     meshes = build_cliff(cliff)
-    build_stadium(StadiumParameters(spacing_m=5.0, texel_m=0.5))
     world = World(
         name="warm-up",
         meshes=meshes,
@@ -60,27 +42,70 @@ def warm_up_images() -> None:
         start_yaw=0.0,
     )
     WorldQueries(world).warm_up()
-    Rasteriser(meshes).warm_up()
-    importlib.import_module("aerotwin_meshes.gltf.meshopt_kernels")
-    warm_up_voxels()
 
 
-def warm_up_flight() -> None:
-    """Load what compiles on import, and let the odometry watch a small wall."""
-    for name in COMPILED_ON_IMPORT:
-        importlib.import_module(name)
+def compile_pictures() -> None:
+    """Render a triangle."""
+    import numpy as np
+
+    from aerotwin_meshes.mesh import TexturedMesh
+    from aerotwin_rendering import Rasteriser
+
+    triangle = TexturedMesh(
+        vertices_map=np.eye(3),
+        triangles=np.array([[0, 1, 2]], np.int32),
+        uv=np.zeros((3, 2), np.float32),
+        texture=np.zeros((1, 1, 3), np.uint8),
+    )
+    Rasteriser([triangle]).warm_up()
+
+
+def compile_autopilot() -> None:
+    """Load what compiles on import."""
+    importlib.import_module("aerotwin_autopilot.embedded_autopilot")
+
+
+def compile_odometry() -> None:
+    """Let the odometry watch a small wall."""
     from aerotwin_stereo_odometry import warm_up
 
     warm_up()
 
 
+def compile_dynamics() -> None:
+    """Load the vehicle and its sensors, which compile on import."""
+    importlib.import_module("aerotwin_simulator.inertial_step")
+    importlib.import_module("aerotwin_multirotor_dynamics.wind")
+
+
+def compile_localization() -> None:
+    """Load the localisers that run beside a flight or drive; they compile on import."""
+    for name in ("alignment", "depth", "mapping"):
+        importlib.import_module(f"aerotwin_dense_localization.{name}.kernels")
+    importlib.import_module("aerotwin_teach_repeat.localization.icp_kernels")
+    importlib.import_module("aerotwin_teach_repeat.localization.search_kernels")
+
+
+JOBS = (
+    compile_autopilot,
+    compile_odometry,
+    compile_pictures,
+    compile_dynamics,
+    compile_world,
+    compile_localization,
+)
+"""The longest first; no two of them compile the same kernel."""
+
+
 def main() -> int:
-    """Run both halves side by side; they compile different kernels."""
-    halves = [
-        subprocess.Popen(python_command("-c", f"from {__spec__.name} import {name} as f; f()"))
-        for name in (warm_up_images.__name__, warm_up_flight.__name__)
-    ]
-    return max(abs(half.wait()) for half in halves)
+    """Run the jobs side by side, one process each, as many at once as there are processors."""
+
+    def run(name: str) -> int:
+        program = f"from {__spec__.name} import {name} as f; f()"
+        return subprocess.call(python_command("-c", program))
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return max(abs(code) for code in pool.map(run, (job.__name__ for job in JOBS)))
 
 
 if __name__ == "__main__":

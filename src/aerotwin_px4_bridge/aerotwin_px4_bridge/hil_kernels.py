@@ -18,7 +18,6 @@ import numpy as np
 from numba import float64, int64, types, uint8
 
 from aerotwin_core.kernel_cache import njit
-
 from aerotwin_px4_bridge.mavlink2 import (
     HEADER_LENGTH,
     HIL_ACTUATOR_CONTROLS,
