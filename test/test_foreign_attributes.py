@@ -19,6 +19,7 @@ MESSAGES = re.compile(r"(message|answer|reply|status|marker|edge|item|info|twist
 OWN_PART = re.compile(r"self\.\w+$")
 # Module -> what it sets, and why.
 OF_LIBRARIES = {
+    "aerotwin_core/kernel_cache.py": {"config.CACHE_LOCATOR_CLASSES"},  # numba
     "aerotwin_core/plot_figure.py": {"formatter.func", "formatter.seq"},  # Matplotlib
     "aerotwin_core/plots.py": {"os.path.exists"},  # Matplotlib looks for TeX
     "aerotwin_core/stop_request.py": {"sys.unraisablehook"},
