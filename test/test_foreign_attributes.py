@@ -48,7 +48,6 @@ OPEN_RECORDS = {
     },
     "aerotwin_autopilot/mavlink/streams.py": {"stream.due_us"},
     "aerotwin_autopilot/modes.py": {"self.course.orbit.request"},
-    "aerotwin_core/bag/mcap_writer.py": {"entry.message_index_length"},
     "aerotwin_dense_localization/alignment/alignment.py": {
         "state.T", "state.gain", "state.n_iterations", "state.offset", "state.sigma_dn",
         "state.sigma_m",
