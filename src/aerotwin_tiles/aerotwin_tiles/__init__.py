@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """3-D Tiles 1.0 and 1.1 as worlds: tiles chosen by region and metric resolution, not by a view.
 
-`load_tiles` turns what a `TilesDescription` names into textured meshes in the map frame (east,
-north, up): everything of an area, at once, to the wanted geometric error; or a `TileStream` that
+`load_tiles` turns what a `TilesDescription` selects into textured meshes in the map frame (east,
+north, up): everything of an area, at once, to the requested geometric error; or a `TileStream` that
 follows a sensor within a memory limit.
 """
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whom to credit for the tiles that are shown."""
+"""Copyright holders to credit for the tiles that are shown."""
 
 from collections import Counter
 from collections.abc import Iterable

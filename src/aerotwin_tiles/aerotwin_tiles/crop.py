@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Triangles cut at the faces of a box."""
+"""Cut triangles at the faces of a box."""
 
 import dataclasses
 
@@ -10,17 +10,11 @@ from aerotwin_meshes.mesh import TexturedMesh
 
 
 def cropped(mesh: TexturedMesh, low: np.ndarray, high: np.ndarray) -> TexturedMesh | None:
-    """Return what of a mesh lies in a box along the axes of the map; None if nothing does.
+    """Return the part of a mesh in a box along the map's axes, corners (3,) [m]; None if empty.
 
     Each face cuts every triangle that crosses it into one or two (Sutherland and Hodgman,
     Reentrant polygon clipping, CACM 17, 1974, with one plane at a time); texture coordinates and
-    light are interpolated. A mesh that lies inside is returned as it is.
-
-    Parameters
-    ----------
-    mesh : TexturedMesh
-    low, high : (3,) array
-        Corners of the box [m].
+    light are interpolated. A mesh inside the box is returned as it is.
     """
     bounds = mesh.bounds_m
     if (bounds[0] >= low).all() and (bounds[1] <= high).all():

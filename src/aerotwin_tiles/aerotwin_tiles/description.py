@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What of a tileset makes a world: the ``tiles`` part of a world's YAML file."""
+"""The ``tiles`` part of a world's YAML file: which part of a tileset makes a world."""
 
 import math
 from dataclasses import dataclass
@@ -91,13 +91,13 @@ class RegionDescription:
     def box_map(self, origin: GeodeticPoint | None) -> Box:
         """Return the region as a box along the axes of the map.
 
-        A rectangle in degrees becomes the smallest box that holds it: meridians are not parallel to
-        the map's y axis; 1 km east of the origin, at 60 degrees north, they lean 0.3 m per km.
+        A rectangle in degrees becomes its smallest bounding box: meridians are not parallel to the
+        map's y axis; 1 km east of the origin, at 60 degrees north, they lean 0.3 m per km.
 
         Raises
         ------
         ValueError
-            If degrees are given for a map that is nowhere on Earth.
+            If a region in degrees is used with a map that has no geodetic origin.
         """
         if self.center_m is not None and self.size_m is not None:
             half = 0.5 * np.array(self.size_m)

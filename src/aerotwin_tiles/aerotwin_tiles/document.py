@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Documents of a tileset (tileset.json): they make tiles, and lead to further documents."""
+"""Documents of a tileset (tileset.json): they make tiles, and refer to further documents."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -46,15 +46,9 @@ _MESH_SUFFIXES = {".b3dm", ".i3dm", ".cmpt", ".pnts", ".glb", ".gltf"}
 
 @dataclass(frozen=True, kw_only=True)
 class Asset:
-    """What a document says of itself.
+    """The ``asset`` of a document.
 
-    Attributes
-    ----------
-    version, up_axis : str
-    copyright : str
-        Whom to credit; may be empty.
-    states_up_axis : bool
-        Whether the file has a gltfUpAxis.
+    ``copyright`` may be empty; ``states_up_axis``: whether the file has a gltfUpAxis.
     """
 
     version: str
@@ -154,10 +148,10 @@ class ExplicitBranch:
 
 @dataclass(frozen=True, kw_only=True)
 class ExternalBranch:
-    """Further tilesets that contents of a tile are; their roots are its children.
+    """Child tilesets: contents of a tile that are tilesets; their roots are its children.
 
-    The standard allows no other children then; a file that has some all the same keeps them. Other
-    contents beside the tilesets become a child of their own.
+    The standard allows no other children then; a file that has some nevertheless retains them.
+    Other contents beside the tilesets become a child of their own.
     """
 
     document: Document
@@ -215,19 +209,17 @@ def read_document(
 
     Parameters
     ----------
-    source : DocumentSource
-    uri : str
     assets : list of Asset
-        Where to note what the document says of itself.
+        Receives the document's asset.
     up_axis : str
-        That of the document that refers to this one, which holds unless this one states another.
+        That of the referring document, which holds unless this one states another.
     links : tuple of str
         The documents that led here.
 
     Raises
     ------
     FetchError, ValueError
-        If it cannot be had or used, or leads back to one that led here.
+        If it cannot be loaded or used, or refers back to one of ``links``.
     """
     name = short_name(uri)
     if uri in links:
@@ -264,7 +256,7 @@ def read_document(
 
 
 def is_tileset(uri: str, source: DocumentSource) -> bool:
-    """Tell whether an address is that of a tileset: by its ending, or by what lies there."""
+    """Tell whether an address is that of a tileset: by its ending, or by its content."""
     suffix = PurePosixPath(urlsplit(uri).path).suffix.lower()
     if suffix in _MESH_SUFFIXES:
         return False

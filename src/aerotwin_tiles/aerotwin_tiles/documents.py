@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The documents of one tileset as a source with a limit: a few files may refer to each other often.
+"""The documents of one tileset as a source with a size limit.
 
-What a tileset costs before anything is shown are its tiles and the documents that describe them.
-Tiles are counted by the tree; documents here, as one large document that is referred to from many
-tiles, or a subtree with padding, costs far more than its tiles.
+The cost of a tileset before anything is shown is its tiles and the documents that describe them.
+The tree counts tiles; documents are counted here, as one large document that many tiles refer to,
+or a subtree with padding, costs far more than its tiles.
 """
 
 import threading
@@ -19,13 +19,9 @@ _BYTES_PER_TILE = 4096
 
 
 class DocumentSource:
-    """A source of tileset.json and subtree files; see `Source`. Safe in threads.
+    """A thread-safe source of tileset.json and subtree files; see `Source`.
 
-    Parameters
-    ----------
-    source : Source
-    max_tiles : int
-        What the tileset may have; it says how many bytes of documents there may be in all.
+    ``max_tiles`` sets the limit of the total bytes of documents.
     """
 
     def __init__(self, source: Source, *, max_tiles: int) -> None:
@@ -46,7 +42,7 @@ class DocumentSource:
         return self._source.traffic
 
     def resolve(self, base_uri: str, uri: str) -> str:
-        """Return the address that a reference means; see `Source.resolve`."""
+        """Return the address of a reference; see `Source.resolve`."""
         return self._source.resolve(base_uri, uri)
 
     def read(self, uri: str, *, max_bytes: int) -> bytes:
@@ -55,7 +51,7 @@ class DocumentSource:
         Raises
         ------
         UserError
-            If all documents together are larger than so many tiles need; no other tile helps then.
+            If all documents together exceed the limit; no other tile helps then.
         """
         data = self._source.read(uri, max_bytes=max_bytes)
         with self._lock:
@@ -74,12 +70,12 @@ class DocumentSource:
             try:
                 head = self._source.read(uri, max_bytes=MAX_JSON_BYTES)
             except FetchError:
-                return False  # it is missed, and named, when it is loaded
+                return False  # loading reports it as missing
             self._are_tilesets[uri] = (
                 head.lstrip()[:1] == b"{" and b'"root"' in head and b'"geometricError"' in head
             )
         return self._are_tilesets[uri]
 
     def close(self) -> None:
-        """Give connections back."""
+        """Close the connections."""
         self._source.close()

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where a tileset is: on the Earth (ECEF) or in a frame of its own, and how the map lies in it.
+"""The frame of a tileset, on the Earth (ECEF) or local, and the pose of the map in it.
 
 All in double precision: at the Earth's surface float64 resolves a nanometre, float32 half a metre.
-Vertices reach the map by one matrix, so that the millions of metres of ECEF cancel before anything
-is stored in single precision.
+Vertices are transformed to the map by one matrix, so that the millions of metres of ECEF cancel
+before anything is stored in single precision.
 """
 
 from dataclasses import dataclass
@@ -35,17 +35,17 @@ _SAME_SHARE = 0.75
 
 @dataclass(frozen=True, kw_only=True)
 class MapFrame:
-    """How the map lies in the frame of the tileset.
+    """Pose of the tileset in the map.
 
     Attributes
     ----------
     T_map_tileset : (4, 4) array
     origin : GeodeticPoint or None
-        Where the map's origin lies on Earth; None for a local one that nobody placed.
+        Geodetic position of the map's origin; None for a local tileset without one.
     is_geocentric : bool
         Whether the tileset's frame is ECEF.
     notes : tuple of str
-        What was found out and what to do if it is wrong.
+        What was detected, and what to do if it is wrong.
     """
 
     T_map_tileset: np.ndarray
@@ -74,21 +74,19 @@ def find_frame(
     region: RegionDescription | None,
     up_axis: str,
 ) -> MapFrame:
-    """Find out how a tileset lies.
+    """Find the frame of a tileset and the pose of the map in it.
 
     Parameters
     ----------
-    tree : TileTree
     origin : GeodeticPoint or None
-        Of the map; if None that of the region's or the tileset's middle.
-    region : RegionDescription or None
+        Of the map; None: the middle of the region or of the tileset.
     up_axis : "auto", "y" or "z"
         Of a local tileset.
 
     Raises
     ------
     UserError
-        If the place cannot be found and must be given.
+        If the position cannot be found and must be provided.
     """
     if not is_geocentric(tree.root):
         return _local_frame(tree, origin, up_axis)
@@ -120,8 +118,8 @@ def _local_frame(tree: TileTree, origin: GeodeticPoint | None, up_axis: str) -> 
 def is_geocentric(root: Tile) -> bool:
     """Tell whether a tileset's frame is ECEF: its volume meets the Earth's surface.
 
-    A region is a place on Earth by definition, and arrives here as a box in ECEF. Projected
-    coordinates have numbers as large, but few of their places are near that surface.
+    A region is on Earth by definition, and arrives here as a box in ECEF. Projected coordinates
+    have numbers as large, but few of their positions are near that surface.
     """
     centre, reach_m = root.volume.centre, root.volume.reach_m
     distance = float(np.linalg.norm(centre))
@@ -147,9 +145,9 @@ def _middle(tree: TileTree, region: RegionDescription | None) -> GeodeticPoint:
 def _found_up_axis(tree: TileTree) -> tuple[str, tuple[str, ...]]:
     """Return a local tileset's up axis; z by the standard, y for one well-known kind of mistake.
 
-    A tileset that states asset.gltfUpAxis Z says that its content needs no turn. Where its tiles
-    then divide x and z but never y, content and boxes have y up in common, and the whole needs the
-    turn that was left out: height is what a terrain's tiles do not divide.
+    A tileset with asset.gltfUpAxis Z states that its content needs no rotation. Where its tiles
+    then divide x and z but never y, content and boxes both have y up, and the whole needs the
+    rotation that was left out: height is the axis that a terrain's tiles do not divide.
     """
     asset = tree.assets[0]
     if not (asset.states_up_axis and asset.up_axis == "z"):

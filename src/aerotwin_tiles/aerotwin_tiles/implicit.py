@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Implicit tiling: quadtrees and octrees whose tiles follow from a rule and from bits.
+"""Implicit tiling: quadtrees and octrees whose tiles follow from a rule and availability bits.
 
 Metadata of single tiles (tighter volumes, heights, other errors) is not read: every volume is the
-full cell and every error half of that above, which the standard takes where metadata says nothing.
+full cell and every error half of its parent's, the default of the standard without metadata.
 
 References: OGC 22-025r4, 3D Tiles 1.1, clause 7; 3DTILES_implicit_tiling for 1.0.
 """
@@ -44,16 +44,14 @@ class ImplicitTiling:
 
     Attributes
     ----------
-    source, base_uri
-        Where its files are, and the document that addresses are relative to.
+    base_uri : str
+        Document that addresses are relative to.
     n_axes, subtree_levels, available_levels : int
         2 or 3; levels of a subtree; levels in all.
-    subtrees : str
-        Template of the addresses of subtrees.
-    contents : tuple of str
-        Templates of the addresses of contents.
+    subtrees, contents : str, tuple of str
+        Templates of the addresses of subtrees and of contents.
     box, region : (12,) and (6,) array
-        The volume of the whole; one of them.
+        Volume of the whole tree; exactly one is set.
     """
 
     source: Source
@@ -80,7 +78,7 @@ class ImplicitTiling:
         )
 
     def address(self, template: str, level: int, cell: Cell) -> str:
-        """Return the address that a template means for a tile."""
+        """Return the address that a template yields for a tile."""
         names = dict(zip("xyz", cell, strict=False), level=level)
         filled = _TEMPLATE.sub(lambda match: str(names.get(match[1], match[0])), template)
         return self.source.resolve(self.base_uri, filled)
@@ -119,7 +117,7 @@ def region_cell(region: np.ndarray, level: int, cell: Cell) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True)
 class ImplicitRoot:
-    """From the tile that declares the rule to the root of the tree it declares."""
+    """The branch from the tile that declares the rule to the root of the implicit tree."""
 
     tiling: ImplicitTiling
     is_link: ClassVar[bool] = True
@@ -138,13 +136,12 @@ class ImplicitBranch:
 
     Attributes
     ----------
-    tiling : ImplicitTiling
     root : Tile
         The tile that declares the rule: pose, error and refinement come from it.
     level, cell
-        Which tile this is.
+        Position of the tile in the tree.
     subtree : Subtree
-        The one that it lies in.
+        The subtree that contains the tile.
     """
 
     tiling: ImplicitTiling
@@ -216,13 +213,7 @@ class ImplicitBranch:
 
 
 def implicit_branch(source: Source, base_uri: str, element: JsonElement) -> Branch | None:
-    """Return the rule that a tile declares, or None.
-
-    Raises
-    ------
-    ValueError
-        If it is not as the standard says.
-    """
+    """Return the rule that a tile declares, or None; raises ValueError if it is invalid."""
     rule = element.element("implicitTiling") or element.extension("3DTILES_implicit_tiling")
     if rule is None:
         return None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Load the part of a tileset that a description names."""
+"""Load the part of a tileset that a description selects."""
 
 import os
 import threading
@@ -34,24 +34,24 @@ _SHOWN_MISSING = 3
 
 @dataclass(frozen=True, kw_only=True)
 class LoadedTiles:
-    """What of a tileset was loaded.
+    """The loaded part of a tileset.
 
     Attributes
     ----------
     meshes : tuple of TexturedMesh
         In the map frame, in the order of the tree.
     attributions : tuple of str
-        Whom to credit, those of most tiles first.
+        Copyright holders to credit, those of most tiles first.
     missing : tuple of str
-        One line for each thing that could not be loaded, with what stands in for it.
+        One line for each tile that could not be loaded, with its replacement.
     origin : GeodeticPoint or None
-        Where the map's origin lies on Earth; None if nobody knows.
+        Geodetic position of the map's origin; None if unknown.
     stream : TileStream or None
-        Set when the tiles follow a sensor; its meshes are then those of the moment.
+        Set when the tiles follow a sensor; its meshes are then the current ones.
     notes : tuple of str
-        What was found out about the tileset that a person should know.
+        Findings about the tileset for the user.
     n_bytes : int
-        Memory of the meshes, with what renderer and ray caster make of them.
+        Memory of the meshes, including the renderer's and ray caster's copies.
     """
 
     meshes: tuple[TexturedMesh, ...]
@@ -65,16 +65,10 @@ class LoadedTiles:
 
 @dataclass(frozen=True, kw_only=True)
 class OpenTileset:
-    """A tileset whose root document is read, and how the map lies in it.
+    """A tileset whose root document is read, with the pose of the map in it.
 
-    Attributes
-    ----------
-    tree : TileTree
-    frame : MapFrame
-    region_map : Box or None
-        What is wanted, along the axes of the map; None: everything.
-    region : Box or None
-        The same in the frame of the tileset.
+    ``region_map`` is the requested region along the axes of the map (None: everything), ``region``
+    the same in the frame of the tileset.
     """
 
     tree: TileTree
@@ -96,13 +90,12 @@ def load_tiles(
     *,
     show_progress: bool = False,
 ) -> LoadedTiles:
-    """Load what a description names, everything at once; or start a stream around its middle.
+    """Load everything that a description selects at once, or start a stream around its middle.
 
     Parameters
     ----------
-    description : TilesDescription
     folder : Path
-        What a relative path of the tileset is relative to: the world's folder.
+        Folder of the world, which a relative path of the tileset is relative to.
     origin : GeodeticPoint or None
         Of the map; None: the middle of the region or of the tileset.
     show_progress : bool
@@ -136,13 +129,7 @@ def load_tiles(
 
 
 def open_tileset_source(description: TilesDescription, folder: Path) -> Source:
-    """Open the folder or server of a tileset.
-
-    Raises
-    ------
-    UserError
-        If the file or the key is not there.
-    """
+    """Open the folder or server of a tileset; raises `UserError` without its file or key."""
     is_url = "://" in description.tileset
     key = None
     if description.key_env:
@@ -163,7 +150,7 @@ def open_tileset_source(description: TilesDescription, folder: Path) -> Source:
 def open_tileset(
     source: Source, description: TilesDescription, origin: GeodeticPoint | None
 ) -> OpenTileset:
-    """Read the root document and find out how the tileset lies; raises `UserError`."""
+    """Read the root document and find the tileset's frame; raises `UserError`."""
     tree = TileTree(source, max_tiles=description.max_tiles)
     requested = description.region
     frame = find_frame(tree, origin=origin, region=requested, up_axis=description.up_axis)
@@ -180,13 +167,13 @@ def open_tileset(
 
 
 def thread_count(description: TilesDescription) -> int:
-    """Return the number of threads: as asked for downloads, one per core for a folder."""
+    """Return the number of threads: as configured for downloads, one per core for a folder."""
     is_url = "://" in description.tileset
     return description.n_parallel if is_url else default_thread_count()
 
 
 def tile_reader(tileset: OpenTileset, description: TilesDescription) -> TileReader:
-    """Return what reads the contents of tiles."""
+    """Return the reader of tile contents."""
     region = tileset.region_map
     return TileReader(
         source=tileset.tree.source,
@@ -221,7 +208,7 @@ def start_stream(
 def load_at_once(
     tileset: OpenTileset, description: TilesDescription, workers: Workers
 ) -> LoadedTiles:
-    """Load everything that is wanted; raises `UserError` as `load_tiles`."""
+    """Load everything requested; raises `UserError` as `load_tiles`."""
     reader = LimitedReader(tile_reader(tileset, description), description.memory_limit_mb)
     selection = select(tileset, description, workers, reader.read)
     nodes = selection.shown()
@@ -247,7 +234,7 @@ def select(
     workers: Workers,
     read: Callable[[Tile], LoadedTile | TileError],
 ) -> Selection:
-    """Choose the wanted tiles and read them, until all that is shown can be had.
+    """Select the requested tiles and read them, until all shown tiles are loaded.
 
     Raises
     ------
@@ -275,13 +262,13 @@ def select(
 
 
 def whom_to_credit(tree: TileTree, tiles: Sequence[LoadedTile]) -> tuple[str, ...]:
-    """Return whom to credit for a tileset's documents and these tiles."""
+    """Return the copyright holders of a tileset's documents and these tiles."""
     documents = (asset.copyright for asset in tree.assets)
     return attributions([*documents, *(text for tile in tiles for text in tile.copyrights)])
 
 
 class LimitedReader:
-    """A reader that counts, and ends it when the memory limit is reached."""
+    """A reader that counts memory, and stops when the limit is reached."""
 
     def __init__(self, reader: TileReader, limit_mb: float) -> None:
         self._reader = reader
@@ -290,7 +277,7 @@ class LimitedReader:
         self._lock = threading.Lock()
 
     def read(self, tile: Tile) -> LoadedTile | TileError:
-        """Return what a tile shows, or why it cannot be had; raises `UserError` at the limit."""
+        """Return the tile, or why it cannot be loaded; raises `UserError` at the limit."""
         try:
             loaded = self._reader.read(tile)
         except TileError as error:
@@ -307,7 +294,7 @@ class LimitedReader:
 
 
 def why_nothing(tileset: OpenTileset, missing: Sequence[str]) -> str:
-    """Return why a selection without meshes cannot be a world, and the way out."""
+    """Return why a selection without meshes cannot be a world, and what to do."""
     root = tileset.tree.address
     if missing:
         return f"{root}: nothing can be shown: {' | '.join(missing[:_SHOWN_MISSING])}"

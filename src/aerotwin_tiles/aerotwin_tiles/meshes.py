@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From a tile's contents to textured meshes in the map, and what they weigh."""
+"""Convert a tile's contents to textured meshes in the map, and compute their memory."""
 
 import math
 from collections.abc import Sequence
@@ -35,14 +35,14 @@ _FACES = np.array(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LoadedTile:
-    """What a tile shows.
+    """The content of a tile.
 
     Attributes
     ----------
     meshes : tuple of TexturedMesh
         Empty if it has no content, or none in the region.
     n_bytes : int
-        Their memory, with what renderer and ray caster make of them.
+        Their memory, including the renderer's and ray caster's copies.
     copyrights : tuple of str
         As its contents state them.
     """
@@ -57,20 +57,18 @@ NOTHING = LoadedTile(meshes=(), n_bytes=0, copyrights=())
 
 @dataclass(frozen=True, kw_only=True)
 class TileReader:
-    """Reads the contents of tiles; safe in threads.
+    """Reads the contents of tiles; thread-safe.
 
     Attributes
     ----------
-    source : Source
-    T_map_tileset : (4, 4) array
     region : Box or None
-        In the frame of the tileset; contents that lie outside by their own volume are not read.
+        In the frame of the tileset; contents whose own volume lies outside are not read.
     crop_m : (2, 3) array or None
         Corners in the map at which triangles are cut [m].
     point_size_m : float
-        Width of what stands for a point [m].
+        Width of the octahedron of a point [m].
     shared : SharedContents
-        Contents that were read; tiles that share one share its arrays, too.
+        Contents already read; tiles that share one share its arrays, too.
     """
 
     source: Source
@@ -81,12 +79,12 @@ class TileReader:
     shared: SharedContents = field(default_factory=SharedContents)
 
     def read(self, tile: Tile) -> LoadedTile:
-        """Return what a tile shows.
+        """Return the content of a tile.
 
         Raises
         ------
         TileError
-            If one of its contents cannot be had or used; names it.
+            If one of its contents cannot be loaded or used; names it.
         """
         if tile.flaw:
             raise TileError(f"{tile.name}: {tile.flaw}")
@@ -148,10 +146,10 @@ def moved(T: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def points_mesh(part: TilePoints, T_map_tile: np.ndarray, size_m: float) -> TexturedMesh | None:
-    """Return a point cloud as small octahedra, which can be seen and hit from all sides.
+    """Return a point cloud as small octahedra, visible and hit from all sides.
 
-    Each has one texel; all its vertices lie on the texel's middle, so that no colour runs into the
-    next whatever the distance.
+    Each has one texel; all its vertices lie on the texel's middle, so that colours do not mix at
+    any distance.
     """
     points = moved(T_map_tile, part.points)
     n = len(points)
@@ -174,9 +172,9 @@ def points_mesh(part: TilePoints, T_map_tile: np.ndarray, size_m: float) -> Text
 
 
 def memory_bytes(meshes: tuple[TexturedMesh, ...]) -> int:
-    """Return the memory of meshes, with what the renderer and a ray caster make of them.
+    """Return the memory of meshes, including the renderer's and ray caster's copies.
 
-    A texture that several meshes show counts once, as it is stored once.
+    A texture that several meshes share counts once, as it is stored once.
     """
     textures = {id(mesh.texture): mesh.texture.nbytes for mesh in meshes}
     arrays = sum(

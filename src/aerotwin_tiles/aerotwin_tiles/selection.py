@@ -1,20 +1,20 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which tiles show a region at a wanted accuracy, all at once.
+"""Select the tiles that show a region at a requested accuracy, all at once.
 
 A viewer loads what its camera sees, as fine as the screen can show. Sensors look everywhere, and
-what is measured on a map must not depend on where a camera stood: Beam et al. (2024, sec. III-A)
-had to move the "cine-camera" that steers Cesium's cache to a place from where all of the geometry
-of interest was in view, and check that it was. Here nobody looks: a tile is refined while its
-geometric error is above ``max_error_m``, wherever the region reaches.
+what is measured on a map must not depend on a camera's pose: Beam et al. (2024, sec. III-A) had to
+move the "cine-camera" that steers Cesium's cache to a pose with all of the geometry of interest in
+view, and check that it was. Here a tile is refined while its geometric error is above
+``max_error_m``, everywhere in the region.
 
-What cannot be loaded is replaced, in this order:
+A tile that cannot be loaded is replaced, in this order:
 
-1. by its own children, if it has some: they are finer than wanted;
+1. by its own children, if it has some: they are finer than requested;
 2. by its parent, if that has content and REPLACE: the parent is shown whole, its other children are
-   dropped, so that nothing overlaps; a parent without content, or itself broken, passes it on to
-   the one above;
-3. by nothing: under ADD, where the parent is shown anyway, or if nothing above has content.
+   dropped, so that nothing overlaps; a parent without content, or itself broken, is replaced by its
+   own parent;
+3. by nothing: under ADD, where the parent is shown anyway, or if no ancestor has content.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,19 +33,16 @@ Each = Callable[[Callable[[Tile], T], list[Tile]], Iterable[T]]
 
 @dataclass(kw_only=True, eq=False)
 class Node:
-    """A tile that matters to a selection, and what became of it.
+    """A tile of a selection, and its state.
 
     Attributes
     ----------
-    tile : Tile
-    parent : Node or None
     children : list of Node or None
         None while the tile itself is to be shown.
-    loaded : LoadedTile or None
     problem : str
-        Why its content, or what lies below it, cannot be had.
+        Why its content, or its children, cannot be loaded.
     is_broken : bool
-        Whether it is the content.
+        Whether the problem is the content.
     """
 
     tile: Tile
@@ -61,18 +58,18 @@ class Node:
         return bool(self.tile.contents) and not self.is_broken
 
     def accept(self, answer: LoadedTile | TileError) -> None:
-        """Keep the content, or why it cannot be had."""
+        """Save the content, or why it cannot be loaded."""
         if isinstance(answer, TileError):
             self.problem, self.is_broken = str(answer), True
         else:
             self.loaded = answer
 
     def explain(self, problem: str) -> None:
-        """Say why something of it cannot be had; what was said before stays."""
+        """Set the problem; the first one stays."""
         self.problem = self.problem or problem
 
     def grow(self, tiles: Sequence[Tile]) -> "list[Node]":
-        """Return its children, which are shown instead of it."""
+        """Make the children, which are shown instead of the node, and return them."""
         self.children = [Node(tile=tile, parent=self) for tile in tiles]
         return self.children
 
@@ -81,12 +78,7 @@ class Node:
 class Selection:
     """The tiles that show a region; `nodes` holds parents before their children.
 
-    Attributes
-    ----------
-    tree : TileTree
-    region : Box or None
-        In the frame of the tileset; None: everything.
-    max_error_m : float
+    ``region`` is in the frame of the tileset; None: everything.
     """
 
     tree: TileTree
@@ -95,12 +87,12 @@ class Selection:
     nodes: list[Node] = field(default_factory=list)
 
     def plan(self, each: Each) -> None:
-        """Walk the tree down to the wanted accuracy; ``each`` reads further documents."""
+        """Walk the tree down to the requested accuracy; ``each`` reads further documents."""
         if self.region is None or self.tree.root.volume.overlaps(self.region):
             self._grow([Node(tile=self.tree.root)], each)
 
     def shown(self) -> list[Node]:
-        """Return what is to be shown as far as is known now, in the order of the tree."""
+        """Return the nodes to show as far as is known, in the order of the tree."""
         shown: dict[int, list[Node]] = {}
         is_whole: dict[int, bool] = {}
         for node in reversed(self.nodes):
@@ -109,7 +101,7 @@ class Selection:
         return sorted(found, key=lambda node: node.tile.path)
 
     def refine_broken(self, each: Each) -> None:
-        """Let the children of tiles whose content is broken be shown in their place."""
+        """Replace tiles whose content is broken by their children."""
         broken = [
             node
             for node in self.nodes
@@ -118,7 +110,7 @@ class Selection:
         self._grow(self._children_of(broken, each), each)
 
     def missing(self) -> tuple[str, ...]:
-        """Return one line for each thing that could not be loaded, with what stands in for it."""
+        """Return one line for each tile that could not be loaded, with its replacement."""
         nodes = self.shown()
         shown = {id(node) for node in nodes}
         above_shown = {id(above) for node in nodes for above in _ancestors(node)}
@@ -129,7 +121,7 @@ class Selection:
         )
 
     def refines(self, tile: Tile) -> bool:
-        """Tell whether a tile's children are wanted."""
+        """Tell whether a tile's children are needed."""
         requested = tile.error_m > self.max_error_m and tile.branch is not None
         return not tile.flaw and (requested or tile.must_be_refined)
 
@@ -142,7 +134,7 @@ class Selection:
             nodes = self._children_of([node for node in nodes if self.refines(node.tile)], each)
 
     def _children_of(self, nodes: list[Node], each: Each) -> list[Node]:
-        """Make the children of nodes; a node whose children cannot be had has a problem."""
+        """Make the children of nodes; a node whose children cannot be loaded gets a problem."""
         grown = each(self._tiles_below, [node.tile for node in nodes])
         found: list[Node] = []
         for node, tiles in zip(nodes, grown):
@@ -166,7 +158,7 @@ class Selection:
 def _resolved(
     node: Node, shown: dict[int, list[Node]], is_whole: dict[int, bool]
 ) -> tuple[list[Node], bool]:
-    """Return what shows a node's area, and whether it shows all of it (see the module)."""
+    """Return the nodes that show a node's area, and whether they cover it (see the module)."""
     own = [node] if node.can_show else []
     if node.children is None:
         return own, bool(own) or not node.problem
@@ -180,7 +172,7 @@ def _resolved(
 
 
 def _substitute(node: Node, shown: set[int], above_shown: set[int]) -> str:
-    """Say what is shown where a node is missing."""
+    """Return as text what is shown in place of a missing node."""
     if id(node) in shown:
         return f"{node.tile.name} (error {node.tile.error_m:.3g} m) is shown as it is"
     if id(node) in above_shown:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Contents of tiles that were read, for the tiles that share them: a tree, a car, a lamp."""
+"""Cache of tile contents for the tiles that share them: a tree, a car, a lamp."""
 
 import threading
 from collections import OrderedDict
@@ -14,12 +14,9 @@ _SMALL_BYTES = 4096
 
 
 class SharedContents:
-    """The contents that were used last, within a limit of memory. Safe in threads.
+    """The most recently used contents, within a memory limit; thread-safe.
 
-    Parameters
-    ----------
-    limit_bytes : int
-        Of their arrays; a content that is larger is not kept.
+    ``limit_bytes`` limits the memory of their arrays; a larger content is not cached.
     """
 
     def __init__(self, limit_bytes: int = KEPT_BYTES) -> None:
@@ -29,7 +26,7 @@ class SharedContents:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, read: Callable[[], Sequence[TilePart]]) -> Sequence[TilePart]:
-        """Return a content, read once as long as it is kept; its arrays are not to be changed.
+        """Return a content, read once while it is cached; its arrays must not be changed.
 
         Raises
         ------

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Loaded tiles within a memory limit: those in use, and as many of the last used as fit."""
+"""Loaded tiles within a memory limit: those in use, and as many of the last used ones as fit."""
 
 from collections import OrderedDict
 from collections.abc import Container, Iterable
@@ -14,26 +14,20 @@ Path = tuple[int, ...]
 
 
 class DoesNotFitError(Exception):
-    """What was to be shown takes more memory than there is."""
+    """The tiles to show exceed the available memory."""
 
 
 class TileStore:
     """Owns the loaded tiles of a stream.
-
-    Parameters
-    ----------
-    reader : TileReader
-    workers : Workers
-    limit_bytes : int
 
     Attributes
     ----------
     pinned : tuple of containers of paths
         Tiles that must stay.
     problems : dict
-        Why a tile cannot be loaded, by its path; it is not tried again.
+        By path, why a tile cannot be loaded; it is not tried again.
     peak_bytes : int
-        Largest memory that was ever held.
+        Largest memory used so far.
     """
 
     def __init__(self, reader: TileReader, workers: Workers, limit_bytes: int) -> None:
@@ -48,16 +42,16 @@ class TileStore:
 
     @property
     def n_bytes(self) -> int:
-        """Memory of all tiles that are held."""
+        """Memory of all tiles in the store."""
         return self._n_bytes
 
     @property
     def room_bytes(self) -> int:
-        """Memory for one choice of tiles: half the limit, without the tiles being decoded."""
+        """Memory for one selection: half the limit, less the tiles being decoded."""
         return (self._limit_bytes - self._workers.n_threads * self._largest) // 2
 
     def begin(self) -> None:
-        """Let the tiles fetched so far go, unless they are pinned."""
+        """Release the tiles fetched so far, unless they are pinned."""
         self._in_work = set()
 
     def get(self, path: Path) -> LoadedTile:
@@ -69,12 +63,12 @@ class TileStore:
         return sum(self.get(tile.path).n_bytes for tile in tiles)
 
     def fetch(self, tiles: list[Tile], room_bytes: int) -> bool:
-        """Load tiles that are not held; tell whether all of them can be shown.
+        """Load tiles that are not in the store; tell whether all of them can be shown.
 
         Raises
         ------
         DoesNotFitError
-            As soon as they are known to be too much for the room.
+            As soon as they are known to exceed ``room_bytes``.
         """
         self._in_work |= {tile.path for tile in tiles}
         new = []
@@ -94,7 +88,7 @@ class TileStore:
             raise DoesNotFitError
 
     def _load(self, tiles: list[Tile]) -> None:
-        """Decode tiles, after making room for what they are expected to take."""
+        """Decode tiles, after making room for their expected size."""
         expected = (self._known_bytes.get(tile.path, self._largest) for tile in tiles)
         self._make_room(sum(expected))
         for tile, answer in zip(tiles, self._workers.each(self._read, tiles), strict=True):
@@ -114,7 +108,7 @@ class TileStore:
             return error
 
     def _make_room(self, n_bytes: int) -> None:
-        """Drop what was not needed for the longest time."""
+        """Drop the least recently needed tiles."""
         for path in list(self._cached):
             if self._n_bytes + n_bytes <= self._limit_bytes:
                 return

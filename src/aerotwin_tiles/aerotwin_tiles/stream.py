@@ -6,13 +6,13 @@ The geometric error allowed for a tile whose volume is a distance d from the sen
 
     allowed(d) = max_error_m + error_growth * d
 
-whatever the direction: sensors look everywhere. Tiles are refined in the order of error / allowed,
-largest first, until nothing is above 1 or what comes next does not fit into the memory.
+in every direction. Tiles are refined in the order of error / allowed, largest first, until none is
+above 1 or the next refinement does not fit into the memory.
 
-The limit holds at every moment, also while tiles change. Half of it, less room for the tiles being
-decoded, is for the choice; the old choice, which a renderer shows until it is told of the new one,
-has the other half; what is left keeps the tiles that were needed last. An update runs in the
-caller's time, and its outcome depends on the way of the sensor alone: a run can be repeated.
+The memory limit holds at every moment, also while tiles change. Half of it, less room for the tiles
+being decoded, is for the new selection; the previous selection, which a renderer shows until it is
+updated, has the other half; the rest caches the most recently needed tiles. An update runs in the
+caller's thread and depends on the path of the sensor alone: a run can be repeated.
 """
 
 import heapq
@@ -37,19 +37,17 @@ _MOST_MISFITS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class StreamRule:
-    """What a stream goes by.
+    """Region, accuracy and update distance of a stream.
 
     Attributes
     ----------
     T_tileset_map : (4, 4) array
     region : Box or None
         In the frame of the tileset; nothing outside is loaded.
-    max_error_m : float
-        Error allowed at the sensor [m].
-    error_growth : float
-        How much more is allowed for each metre of distance.
+    max_error_m, error_growth : float
+        Error allowed at the sensor [m], and its increase per metre of distance.
     step_m : float
-        Tiles are chosen anew after this way of the sensor [m].
+        Travel of the sensor after which tiles are selected again [m].
     """
 
     T_tileset_map: np.ndarray
@@ -59,7 +57,7 @@ class StreamRule:
     step_m: float
 
     def is_near(self, tile: Tile) -> bool:
-        """Tell whether a tile reaches the region."""
+        """Tell whether a tile overlaps the region."""
         return self.region is None or tile.volume.overlaps(self.region)
 
     def distance_m(self, tile: Tile, p_tileset: np.ndarray) -> float:
@@ -67,7 +65,7 @@ class StreamRule:
         return min(tile.volume.distance_m(p) for p in p_tileset)
 
     def excess(self, tile: Tile, distance_m: float) -> float:
-        """Return a tile's error over the one that is allowed at a distance."""
+        """Return the ratio of a tile's error to the error allowed at a distance."""
         allowed = self.max_error_m + self.error_growth * distance_m
         if tile.error_m <= allowed:
             return 0.0
@@ -76,9 +74,9 @@ class StreamRule:
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class _Task:
-    """A tile that is wanted, or one that is shown and whose children are; the smallest is first.
+    """A tile to show, or a shown tile whose children are to be shown; the smallest task is first.
 
-    ``leaves_hole``: nothing is shown there unless it is done.
+    ``leaves_hole``: the area stays empty unless the task succeeds.
     """
 
     minus_excess: float
@@ -94,19 +92,16 @@ class TileStream:
 
     Parameters
     ----------
-    tree : TileTree
-    reader : TileReader
     workers : Workers
         Threads that read; they live as long as the stream.
-    rule : StreamRule
     limit_bytes : int
-        Of meshes and textures, with what renderer and ray caster make of them.
+        Of meshes and textures, including the renderer's and ray caster's copies.
 
     Attributes
     ----------
     meshes : tuple of TexturedMesh
-        What is to be shown now. A mesh that stays is the same object, so that
-        ``Rasteriser.replace(stream.meshes)`` prepares only what is new.
+        The meshes to show now. A retained mesh is the same object, so that
+        ``Rasteriser.replace(stream.meshes)`` prepares only new ones.
     """
 
     def __init__(
@@ -129,17 +124,17 @@ class TileStream:
 
     @property
     def n_bytes(self) -> int:
-        """Memory of all tiles that are held, shown or not."""
+        """Memory of all tiles in the store, shown or not."""
         return self._store.n_bytes
 
     @property
     def peak_bytes(self) -> int:
-        """Largest memory that was ever held."""
+        """Largest memory used so far."""
         return self._store.peak_bytes
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """One line for each tile that could not be loaded, and one for what did not fit."""
+        """One line for each tile that could not be loaded, and one for tiles that did not fit."""
         problems = self._problems | self._store.problems
         lines = tuple(problems[path] for path in sorted(problems))
         if not self._n_left_out:
@@ -152,27 +147,22 @@ class TileStream:
 
     @property
     def attributions(self) -> tuple[str, ...]:
-        """Whom to credit for what is shown now."""
+        """Copyright holders to credit for the shown tiles."""
         shown = (text for path in self._chosen for text in self._store.get(path).copyrights)
         return attributions([*(asset.copyright for asset in self._tree.assets), *shown])
 
     def update(self, p_map: np.ndarray) -> bool:
-        """Choose the tiles for a place of the sensor.
+        """Select the tiles for a position of the sensor; tell whether `meshes` changed.
 
         Parameters
         ----------
         p_map : (3,) or (n, 3) array
             Position in the map [m]; of several sensors, the nearest one counts.
 
-        Returns
-        -------
-        bool
-            Whether `meshes` changed.
-
         Raises
         ------
         UserError
-            If the limit does not even hold the coarsest tiles.
+            If even the coarsest tiles exceed the limit.
         """
         p = np.atleast_2d(np.asarray(p_map, float))
         if not np.isfinite(p).all():
@@ -189,12 +179,12 @@ class TileStream:
         return is_new
 
     def close(self) -> None:
-        """End the threads and the connections."""
+        """Stop the threads and close the connections."""
         self._tree.source.close()  # first: the threads may wait for a server
         self._workers.close()
 
     def _is_at(self, p: np.ndarray) -> bool:
-        """Tell whether the tiles were last chosen for about this place."""
+        """Tell whether the last selection was made within ``step_m`` of this position."""
         if self._p_map is None or self._p_map.shape != p.shape:
             return False
         return float(np.linalg.norm(p - self._p_map, axis=1).max()) < self._rule.step_m
@@ -225,7 +215,7 @@ class TileStream:
         return chosen
 
     def _done(self, task: _Task, chosen: dict[Path, Tile], p_tileset: np.ndarray) -> list[_Task]:
-        """Do one task; return those that follow from it."""
+        """Do one task; return the tasks that follow from it."""
         tile = task.tile
         if tile.must_be_refined or (task.is_shown and not tile.replaces):
             return self._tiles_in_view(
@@ -264,7 +254,7 @@ class TileStream:
         ]
 
     def _refinement(self, tile: Tile, p_tileset: np.ndarray) -> list[_Task]:
-        """Return the task of refining a tile that is shown; none if it is fine enough."""
+        """Return the task of refining a shown tile; none if it is fine enough."""
         distance = self._rule.distance_m(tile, p_tileset)
         excess = self._rule.excess(tile, distance)
         if tile.branch is None or excess <= 1.0:
@@ -281,9 +271,9 @@ class TileStream:
         ]
 
     def _cover(self, tiles: list[Tile], room_bytes: int) -> list[Tile] | None:
-        """Return loaded tiles that show all of the area of these; None if there are none.
+        """Return loaded tiles that cover the whole area of these; None if there are none.
 
-        What has no content, or a broken one, is passed through to its children.
+        Tiles without content, or with broken content, are replaced by their children.
         """
         found: list[Tile] = []
         self._store.fetch(tiles, room_bytes)
@@ -302,7 +292,7 @@ class TileStream:
         return found
 
     def _below(self, tile: Tile) -> list[Tile] | None:
-        """Return the children in the region; None, and a problem, if they are not to be had."""
+        """Return the children in the region; None, with a problem, if they cannot be loaded."""
         try:
             children = self._tree.children(tile)
         except UserError as error:  # a flight goes on even where there are too many tiles

@@ -3,8 +3,8 @@
 """Subtrees of implicit tiling: which tiles, contents and further subtrees exist.
 
 Reference: OGC 22-025r4, 3D Tiles 1.1, clause 7 (availability 7.6, JSON and binary format 7.7).
-Drafts and the extension of 1.0 say ``bufferView`` for ``bitstream`` and give one content
-availability in place of a list; both are read.
+Drafts and the extension of 1.0 use ``bufferView`` for ``bitstream`` and one content availability
+in place of a list; both are read.
 """
 
 import struct
@@ -21,7 +21,7 @@ _MAGIC = b"subt"
 
 @dataclass(frozen=True, kw_only=True)
 class Availability:
-    """One bit for each of n nodes: a constant, or a stream with the least significant bit first."""
+    """One bit for each of n nodes: a constant, or a bitstream, least significant bit first."""
 
     constant: bool = False
     bits: bytes | None = None
@@ -36,14 +36,9 @@ class Availability:
 class Subtree:
     """Availability of the tiles, their contents, and the subtrees below.
 
-    Attributes
-    ----------
-    tiles : Availability
-        By level, then in Morton order.
-    contents : tuple of Availability
-        One for each content that a tile may have.
-    children : Availability
-        Of the subtrees whose roots lie one level below the lowest, in Morton order.
+    ``tiles`` go by level, then in Morton order; ``contents`` has one entry for each content that a
+    tile may have; ``children`` are the subtrees whose roots lie one level below the lowest, in
+    Morton order.
     """
 
     tiles: Availability
@@ -57,7 +52,7 @@ def n_nodes(n_axes: int, n_levels: int) -> int:
 
 
 def node_index(n_axes: int, level: int, cell: tuple[int, ...]) -> int:
-    """Return the place of a node in a bitstream that goes by level, then in Morton order."""
+    """Return the index of a node in a bitstream ordered by level, then in Morton order."""
     return n_nodes(n_axes, level) + morton_index(cell)
 
 
@@ -86,18 +81,17 @@ def read_subtree(
 
     Parameters
     ----------
-    data : bytes
     where : str
         Its address, for messages.
     n_axes, n_levels : int
         2 for a quadtree, 3 for an octree; levels of one subtree.
     resolve : callable
-        Returns the bytes of a buffer that lies beside the file.
+        Returns the bytes of a buffer in a separate file.
 
     Raises
     ------
     ValueError
-        If a length or a value is not as the standard says.
+        If a length or a value violates the standard.
     """
     text, chunk = _split(data, where)
     json = parse_json(text, where)

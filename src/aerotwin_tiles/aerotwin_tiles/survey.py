@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a tileset holds, and what a selection of it would load, as plain records for people."""
+"""What a tileset holds, and what a selection of it would load, as plain records."""
 
 import dataclasses
 from collections import defaultdict
@@ -50,7 +50,7 @@ def describe_tileset(tileset: OpenTileset, workers: Workers) -> dict[str, Any]:
 def describe_selection(
     tileset: OpenTileset, description: TilesDescription, workers: Workers
 ) -> dict[str, Any]:
-    """Return what a selection loads: every tile of it is read and decoded, none is kept.
+    """Return what a selection loads: every tile of it is read and decoded, then released.
 
     Returns
     -------
@@ -79,14 +79,14 @@ def describe_selection(
 
 
 class _CountingReader:
-    """Reads tiles, counts what is in them, and lets their meshes go."""
+    """Reads tiles, counts their contents, and releases their meshes."""
 
     def __init__(self, reader: TileReader) -> None:
         self.counts: dict[tuple[int, ...], dict[str, Any]] = {}
         self._reader = reader
 
     def read(self, tile: Tile) -> LoadedTile | TileError:
-        """Return a tile without its meshes, or why it cannot be had."""
+        """Return a tile without its meshes, or why it cannot be loaded."""
         try:
             answer = self._reader.read(tile)
         except TileError as error:

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A tile of a 3-D tileset, wherever it comes from, and how files describe one.
+"""A tile of a 3-D tileset, and how files describe one.
 
-Real tilesets are taken as they are where no doubt about their meaning is left: a tile without
-geometricError has its parent's, without refine its parent's (REPLACE at the top), ``url`` stands
-for ``uri`` and refine may be lower case (drafts of 1.0). viewerRequestVolume is ignored: it says
-from where a viewer may ask for a tile, and nobody looks here.
+Real tilesets are accepted where their meaning is unambiguous: a tile without geometricError has its
+parent's, without refine its parent's (REPLACE at the top), ``url`` stands for ``uri`` and refine
+may be lower case (drafts of 1.0). viewerRequestVolume is ignored: it limits the positions from
+which a viewer may request a tile, and there is no viewer here.
 
 References: OGC 22-025r4, 3D Tiles 1.1, clauses 6 and 7; OGC 18-053r2, 3D Tiles 1.0.
 """
@@ -25,19 +25,19 @@ UpAxis = Literal["x", "y", "z"]
 
 
 class TileError(UserError):
-    """A tile cannot be used; something else may stand in for it. The message names it."""
+    """A tile cannot be used; another tile may replace it. The message names it."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TileContentReference:
-    """What a tile shows: an address, and a volume of its own where the file gives one."""
+    """A content of a tile: its address, and its own volume where the file has one."""
 
     uri: str
     volume: Volume | None = None
 
 
 class Branch(Protocol):
-    """What grows the children of a tile."""
+    """Makes the children of a tile."""
 
     @property
     def is_link(self) -> bool:
@@ -61,24 +61,24 @@ class Tile:
     Attributes
     ----------
     path : tuple of int
-        The way to it from the root; tiles sort by it.
+        Child indices from the root; tiles sort by it.
     name : str
-        What people call it: the address of its content, or its path.
+        For messages: the address of its content, or its path.
     T_tileset_tile : (4, 4) array
-        Product of the transforms down to it.
+        Product of the transforms from the root.
     volume : Volume
-        Where it and all below it is, in the frame of the tileset.
+        Of the tile and its descendants, in the frame of the tileset.
     error_m : float
-        Its geometricError, times the largest scale of its transform [m]: how wrong the world is if
-        the tile is shown and its children are not.
+        geometricError times the largest scale of its transform [m]: the error of the world if the
+        tile is shown and its children are not.
     replaces : bool
         Whether its children replace it (REPLACE) or add to it (ADD).
     contents : tuple of TileContentReference
-        What it shows; may be nothing.
+        May be empty.
     branch : Branch or None
-        What makes its children.
+        Makes its children.
     up_axis : str
-        Which axis of its glTF content is up, "x", "y" or "z" (asset.gltfUpAxis; y by the standard).
+        Up axis of its glTF content, "x", "y" or "z" (asset.gltfUpAxis; y by the standard).
     flaw : str
         Why it cannot be used; empty if it can.
     """
@@ -96,12 +96,12 @@ class Tile:
 
     @property
     def is_link(self) -> bool:
-        """Whether it only stands for tiles of another document."""
+        """Whether it only refers to tiles of another document."""
         return self.branch is not None and self.branch.is_link
 
     @property
     def must_be_refined(self) -> bool:
-        """Whether nothing shows its area unless its children do."""
+        """Whether only its children show its area."""
         return self.is_link or (self.branch is not None and self.replaces and not self.contents)
 
 
@@ -153,7 +153,7 @@ def tile_replaces(element: JsonElement, parent: Tile | None) -> bool:
 
 
 def short_name(uri: str) -> str:
-    """Return an address without query and server, for people."""
+    """Return an address without query and server, for messages."""
     return re.sub(r"^https?://[^/]*/", "", uri.partition("#")[0].partition("?")[0])
 
 

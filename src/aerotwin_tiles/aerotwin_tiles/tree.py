@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The tree of a 3-D tileset, grown as it is walked: explicit, external and implicit tiles alike."""
+"""The tree of a 3-D tileset, built as it is walked: explicit, external and implicit tiles alike."""
 
 import threading
 
@@ -19,27 +19,24 @@ open tileset with real photogrammetry that was found (10,467 files)."""
 
 
 class TileTree:
-    """A tileset, grown as it is walked; safe in threads.
+    """A tileset, built as it is walked; thread-safe.
 
     Parameters
     ----------
-    source : Source
-        Where its files are.
     max_tiles : int
-        How many tiles may be made in all.
+        Limit of the number of tiles.
 
     Attributes
     ----------
-    root : Tile
     assets : list of Asset
         Of the documents read so far, that of the root first.
     address : str
-        Of the root document, without query: for people, free of keys and passwords.
+        Of the root document, without query: for messages, free of keys and passwords.
 
     Raises
     ------
     FetchError, TileError
-        If the root document cannot be had or used.
+        If the root document cannot be loaded or used.
     """
 
     def __init__(self, source: Source, *, max_tiles: int = DEFAULT_MAX_TILES) -> None:
@@ -58,12 +55,12 @@ class TileTree:
             raise TileError(f"{self.address}: {error}") from None
 
     def children(self, tile: Tile) -> tuple[Tile, ...]:
-        """Return the children of a tile; the same objects each time.
+        """Return the children of a tile, the same objects each time.
 
         Raises
         ------
         TileError
-            If they cannot be had, each time.
+            If they cannot be loaded, each time.
         """
         if tile.branch is None:
             return ()
@@ -88,7 +85,7 @@ class TileTree:
         return tiles
 
     def count(self, n: int) -> None:
-        """Count tiles that were made; raises UserError if they become too many."""
+        """Count new tiles; raises UserError if they exceed ``max_tiles``."""
         with self._lock:
             self._n_tiles += n
         self._check(0)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bounding volumes of tiles: boxes and spheres, and regions of the WGS84 ellipsoid as boxes.
 
-All in one rigid frame, that of the tileset. Tests are conservative: a volume that touches counts as
-overlapping, so that nothing of a wanted area is missed.
+All are in the tileset's rigid frame. Tests are conservative: a touching volume counts as
+overlapping, so that no part of a requested area is missed.
 """
 
 import math
@@ -28,14 +28,9 @@ _LATITUDE_SLACK = 1e-6  # radians; files round pi/2
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Box:
-    """A parallelepiped; a rectangular box in nearly all files.
+    """A parallelepiped, rectangular in nearly all files.
 
-    Attributes
-    ----------
-    centre : (3,) array
-        [m].
-    half_axes : (3, 3) array
-        One half axis per row [m]; may be zero.
+    ``centre`` (3,) [m]; ``half_axes`` (3, 3), one half axis per row [m], which may be zero.
     """
 
     centre: np.ndarray
@@ -43,7 +38,7 @@ class Box:
 
     @property
     def reach_m(self) -> float:
-        """Radius of a sphere about the centre that holds the box [m]."""
+        """Radius of the bounding sphere about the centre [m]."""
         return float(np.linalg.norm(self.half_axes, axis=1).sum())
 
     @property
@@ -59,7 +54,7 @@ class Box:
         return Box(centre=centre, half_axes=self.half_axes @ rotation.T)
 
     def overlaps(self, other: "Box") -> bool:
-        """Tell whether the two have a point in common.
+        """Tell whether the two boxes have a point in common.
 
         Separating axes of two parallelepipeds: six face normals, nine products of edges (Gottschalk
         et al., OBBTree, SIGGRAPH 1996, sec. 5). An axis that vanishes separates nothing.
@@ -90,12 +85,12 @@ class Sphere:
 
     @property
     def reach_m(self) -> float:
-        """Its radius [m]."""
+        """Radius [m]."""
         return self.radius_m
 
     @property
     def bounds_m(self) -> np.ndarray:
-        """Lowest and highest corner of the box around it, (2, 3) [m]."""
+        """Lowest and highest corner of its bounding box, (2, 3) [m]."""
         return np.stack([self.centre - self.radius_m, self.centre + self.radius_m])
 
     def moved(self, T: np.ndarray) -> "Sphere":
@@ -118,12 +113,12 @@ LARGEST_M = 1e12
 
 
 def largest_scale(T: np.ndarray) -> float:
-    """Return by how much an affine transformation lengthens anything at most (spectral norm)."""
+    """Return the largest factor by which an affine transformation lengthens (spectral norm)."""
     return float(np.linalg.norm(T[:3, :3], 2))
 
 
 def aligned_box(low: np.ndarray, high: np.ndarray) -> Box:
-    """Return the box between two corners (3,) [m], its axes along the frame's."""
+    """Return the axis-aligned box between two corners (3,) [m]."""
     half = 0.5 * (np.asarray(high, float) - low)
     return Box(centre=low + half, half_axes=np.diag(half))
 
@@ -137,7 +132,7 @@ def volume_from_json(element: JsonElement, T_tileset_tile: np.ndarray) -> Volume
     Raises
     ------
     ValueError
-        If there is none of them, or one that cannot be.
+        If none is present, or one is invalid.
     """
     if "box" in element.values:
         return box_from_numbers(sane_numbers(element, "box", 12)).moved(T_tileset_tile)
@@ -213,13 +208,13 @@ def region_box(region: np.ndarray, *, where: str = "region") -> Box:
 
 
 def region_width(west: float, east: float) -> float:
-    """Return how far east lies from west, 0 … 2 pi [rad]."""
+    """Return the longitude difference from west to east, 0 … 2 pi [rad]."""
     width = (east - west) % (2.0 * math.pi)
     return 2.0 * math.pi if width == 0.0 and east != west else width
 
 
 def T_ecef_enu(origin: GeodeticPoint) -> np.ndarray:
-    """Return the pose (4, 4) of the east-north-up frame of a place, in ECEF."""
+    """Return the pose (4, 4) of the east-north-up frame of a geodetic position, in ECEF."""
     latitude, longitude = math.radians(origin.latitude_deg), math.radians(origin.longitude_deg)
     east = np.array([-math.sin(longitude), math.cos(longitude), 0.0])
     across = math.cos(latitude)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that read and decode tiles; results come in the order of the questions."""
+"""Threads that read and decode tiles; results come in the order of the requests."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,11 +15,7 @@ Q = TypeVar("Q")
 class Workers:
     """A pool of threads; a context manager.
 
-    Parameters
-    ----------
-    n_threads : int
-    show_progress : bool
-        Whether `each` shows a progress bar on a terminal when it is given a text.
+    With ``show_progress``, `each` shows a progress bar on a terminal when it has a text.
     """
 
     def __init__(self, n_threads: int, *, show_progress: bool = False) -> None:
@@ -34,7 +30,7 @@ class Workers:
         self.close()
 
     def close(self) -> None:
-        """End the threads; what has not begun is given up."""
+        """Stop the threads; requests that have not begun are dropped."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def each(self, ask: Callable[[Q], T], questions: Sequence[Q], text: str = "") -> Iterator[T]:

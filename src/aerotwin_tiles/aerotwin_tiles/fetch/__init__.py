@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the files of a tileset come from: a folder or an HTTP server.
+"""Sources of a tileset's files: a folder or an HTTP server.
 
-Documents refer to each other by addresses that somebody else wrote. `Source.resolve` follows such
-a reference only where it may lead; `Source.read` delivers whole content of a bounded size or a
-`FetchError` that names the address.
+References between documents are untrusted. `Source.resolve` follows a reference only where it is
+allowed; `Source.read` returns whole content of a bounded size or raises a `FetchError` that names
+the address.
 """
 
 import re
@@ -33,14 +33,12 @@ def open_source(
     key : str, optional
         The user's key at that server; a folder needs none.
     cache_dir : Path, optional
-        Where a server's files are kept as far as it allows; by default the user's cache folder.
-    settings : HttpSettings, optional
-        Retries and limits of a server.
+        Where a server's files are cached as far as it allows; by default the user's cache folder.
 
     Raises
     ------
     FetchError
-        If there is no such document (of a server that shows only when it is read).
+        If there is no such document (with a server, only `Source.read` detects it).
     """
     scheme = re.match(r"([A-Za-z][A-Za-z0-9+.-]*)://", str(root))
     if scheme is None:

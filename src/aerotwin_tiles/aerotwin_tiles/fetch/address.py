@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Addresses on servers: who may see a key, what is carried on, what people may read.
+"""Addresses on servers: where a key is sent, what is carried on, what is shown to users.
 
-A provider such as Google (Photorealistic 3D Tiles) wants the user's ``key`` with every request,
+A provider such as Google (Photorealistic 3D Tiles) requires the user's ``key`` with every request,
 and the ``session`` that the addresses in its root document carry with every request below them.
 """
 
@@ -33,7 +33,7 @@ def masked(text: str) -> str:
 
 
 def resolved(base: str, reference: str) -> str:
-    """Return the absolute address of a reference, without fragment, with what is carried on.
+    """Return the absolute address of a reference, without fragment, with the parameters carried on.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def resolved(base: str, reference: str) -> str:
 
 
 def may_share(base: str, address: str) -> bool:
-    """Tell whether secrets of one address may go to another: same host and port, no downgrade.
+    """Tell whether secrets of one address may be sent to another: same host and port, no downgrade.
 
     The step from http to https on the usual ports is no change of host.
     """
@@ -70,7 +70,7 @@ def may_share(base: str, address: str) -> bool:
 
 
 def parameter_of(address: str, name: str) -> str | None:
-    """Return the value of a query parameter as it stands in an address, or None."""
+    """Return the raw value of a query parameter of an address, or None."""
     for item in urlsplit(address).query.split("&"):
         key, _, value = item.partition("=")
         if key == name:
@@ -79,7 +79,7 @@ def parameter_of(address: str, name: str) -> str | None:
 
 
 def with_parameter(address: str, name: str, value: str) -> str:
-    """Return an address with a query parameter; one that it already has stays."""
+    """Return an address with a query parameter; an existing one stays."""
     if parameter_of(address, name) is not None:
         return address
     parts = urlsplit(address)
@@ -94,7 +94,7 @@ def without_parameter(address: str, name: str) -> str:
 
 
 def without_secrets(address: str) -> tuple[str, tuple[str, ...]]:
-    """Return an address as it may be written into a file, and the names of what was removed.
+    """Return an address as it may be written into a file, and the names of the removed parts.
 
     Examples
     --------

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A cache in a folder that does what the server's Cache-Control says (RFC 9111).
+"""A cache in a folder that follows the server's Cache-Control (RFC 9111).
 
-CacheControl does the work; where it reads a header more freely than the standard, what it may keep
-is narrowed here. What may not be stored never reaches the disk; what has expired is removed when
-the folder is opened next.
+CacheControl does the work; where it interprets a header more freely than the standard, storage is
+restricted here. What may not be stored never reaches the disk; expired entries are removed when the
+folder is opened next.
 """
 
 import calendar
@@ -38,16 +38,16 @@ def default_cache_folder() -> Path:
 
 
 class CacheFolder(BaseCache):
-    """One file for each address, named by its hash; its time stamp is when it expires.
+    """One file per address, named by its hash; its time stamp is the expiry time.
 
     Several threads and processes may share it: files are written whole and renamed.
 
     Parameters
     ----------
     folder : Path
-        Is made if it is not there, for its owner only.
+        Created if missing, for its owner only.
     limit_bytes : int
-        Files that expire first are removed at opening until the others fit.
+        At opening, the files that expire first are removed until the others fit.
 
     Raises
     ------
@@ -68,7 +68,7 @@ class CacheFolder(BaseCache):
             return None
 
     def set(self, key: str, value: bytes, expires: object = None) -> None:
-        """Store for a number of seconds; what does not fit on the disk is not stored."""
+        """Store for a number of seconds; an entry that does not fit on the disk is not stored."""
         file = self._file(key)
         temporary = file.with_suffix(f".{os.getpid()}.{time.monotonic_ns()}")
         lifetime = expires if isinstance(expires, int) else _CACHED_FOR_QUERY_S
@@ -82,7 +82,7 @@ class CacheFolder(BaseCache):
             temporary.unlink(missing_ok=True)
 
     def delete(self, key: str) -> None:
-        """Forget an address."""
+        """Remove the entry of an address."""
         self._file(key).unlink(missing_ok=True)
 
     def _file(self, key: str) -> Path:
@@ -118,9 +118,9 @@ def _is_date(text: str) -> bool:
 class _Controller(CacheController):
     """CacheControl with the parts of RFC 9111 that it leaves out.
 
-    Directives in capitals count (5.2); "no-cache" in an answer means asking each time (5.2.2.4);
-    an answer "304 Not Modified" that says "no-store" ends the storing (5.2.2.5). Redirects are not
-    stored: they may name a key.
+    Directives are case-insensitive (5.2); "no-cache" in an answer requires revalidation each time
+    (5.2.2.4); an answer "304 Not Modified" with "no-store" ends the storing (5.2.2.5). Redirects
+    are not stored: they may contain a key.
     """
 
     def __init__(self, *args, **options) -> None:
@@ -141,15 +141,14 @@ class _Controller(CacheController):
 
 
 class CachingAdapter(CacheControlAdapter):
-    """Transport of a `requests` session whose answers are kept as their headers allow.
+    """Transport of a `requests` session whose answers are cached as their headers allow.
 
     Parameters
     ----------
-    cache : CacheFolder
     connections : OpenConnections
-        Where its connections are kept, so that they can be ended.
+        Registers the connections, so that they can be ended.
     hosts : PrivateHosts
-        Decides which hosts a proxy may be asked for.
+        Decides which hosts may be requested through a proxy.
     """
 
     def __init__(
@@ -160,7 +159,7 @@ class CachingAdapter(CacheControlAdapter):
         connections.watch(self.poolmanager)
 
     def proxy_manager_for(self, proxy, **options):
-        """Return the connections through a proxy, watched as the others."""
+        """Return the connections through a proxy, registered as the others."""
         is_new = proxy not in self.proxy_manager
         manager = super().proxy_manager_for(proxy, **options)
         if is_new:
@@ -168,7 +167,7 @@ class CachingAdapter(CacheControlAdapter):
         return manager
 
     def get_connection_with_tls_context(self, request, verify, proxies=None, cert=None):
-        """Return the connections for a request; a proxy is not asked for a private host.
+        """Return the connections for a request; a private host is not requested through a proxy.
 
         A name that only the proxy can resolve is left to it.
         """
@@ -179,11 +178,11 @@ class CachingAdapter(CacheControlAdapter):
         return super().get_connection_with_tls_context(request, verify, proxies, cert)
 
     def forget(self, url: str) -> None:
-        """Remove what is stored for an address, as its content turned out to be broken."""
+        """Remove the cached content of an address, as it turned out to be broken."""
         self.cache.delete(self.controller.cache_url(url))
 
     def build_response(self, request, response, from_cache=False, cacheable_methods=None):
-        """Return the answer, without dates that are none."""
+        """Return the answer, without invalid dates."""
         for name in ("date", "expires"):
             if name in response.headers and not _is_date(response.headers[name]):
                 del response.headers[name]

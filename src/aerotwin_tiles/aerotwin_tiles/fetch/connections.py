@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Connections with a deadline for all that is done on them, to hosts that may be asked."""
+"""Connections to allowed hosts, with a deadline for everything done on them."""
 
 import math
 import socket
@@ -20,13 +20,9 @@ from aerotwin_tiles.fetch.private_hosts import PrivateHosts
 class OpenConnections:
     """All connections of one thread, which other threads can end.
 
-    A time limit for a single wait does not bound an answer: a server may send a byte now and then,
-    or "100 Continue" for ever. So whatever lasts beyond the deadline is cut off on the socket.
-
-    Parameters
-    ----------
-    hosts : PrivateHosts
-        Decides what may be connected to.
+    A timeout of a single wait does not bound an answer: a server may send a byte now and then, or
+    "100 Continue" for ever. So whatever lasts beyond the deadline is cut off on the socket.
+    ``hosts`` decides which addresses may be connected to.
     """
 
     def __init__(self, hosts: PrivateHosts) -> None:
@@ -38,7 +34,7 @@ class OpenConnections:
 
     @contextmanager
     def limited(self, seconds: float) -> Iterator[None]:
-        """End whatever is still waited for after some seconds; see `is_late`."""
+        """End all waits after some seconds; see `is_late`."""
         self._deadline = time.monotonic() + seconds
         timer = threading.Timer(seconds, self._cut)
         timer.daemon = True
@@ -61,14 +57,14 @@ class OpenConnections:
         return self.left_s <= 0.0
 
     def end(self) -> None:
-        """Let the thread that waits for a server go on, with an error; now and from now on."""
+        """End the waits of the thread with an error, now and from now on."""
         self._is_ended = True
         self._cut()
 
     def watch(self, manager: PoolManager, *, is_proxy: bool = False) -> None:
-        """Make the pools of a manager keep their connections here.
+        """Make the pools of a manager register their connections here.
 
-        Those to the user's own proxy go wherever that is.
+        Connections to the user's own proxy may go to any address.
         """
         known: dict[str, Any] = manager.pool_classes_by_scheme
         manager.pool_classes_by_scheme = {
@@ -92,11 +88,11 @@ class OpenConnections:
             def _tunnel(self) -> None:
                 super()._tunnel()
                 if connections.is_late:
-                    raise OSError("a proxy's answer was cut off")  # else it would pass for whole
+                    raise OSError("a proxy's answer was cut off")  # else it would look complete
 
             def connect(self) -> None:
                 super().connect()
-                connections._add(self.sock)  # TLS has made it another one
+                connections._add(self.sock)  # TLS has replaced the socket
 
         return Watched
 
@@ -148,5 +144,5 @@ class OpenConnections:
 
 
 def _end(opened: socket.socket) -> None:
-    with suppress(OSError):  # it ended by itself
+    with suppress(OSError):  # already closed
         opened.shutdown(socket.SHUT_RDWR)

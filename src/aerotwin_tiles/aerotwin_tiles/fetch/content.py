@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether content arrived whole, as far as it says itself, and content that was stored packed."""
+"""Check content for completeness by its own headers, and unpack compressed content."""
 
 import codecs
 import re
@@ -17,10 +17,10 @@ _LOOKED_AT_BYTES = 64
 
 
 def missing_part(data: bytes) -> str:
-    """Say what content lacks by its own header; empty if nothing is known to be missing.
+    """Return as text what content lacks by its own header; empty if nothing is known to be missing.
 
     A server that states too small a length cuts a file without any protocol noticing: the lengths
-    in the headers of 3D Tiles content, glTF and subtrees, and the last brace of JSON, tell.
+    in the headers of 3D Tiles content, glTF and subtrees, and the last brace of JSON, reveal it.
 
     Examples
     --------
@@ -53,9 +53,9 @@ def _begins_as_json(data: bytes) -> bool:
 
 
 def unpacked(data: bytes, *, max_bytes: int) -> bytes:
-    """Return content that was stored with gzip unpacked, and any other as it is.
+    """Return gzip content unpacked, and any other as it is.
 
-    Some tilers store every tile packed and leave it to the server to say so; folders cannot.
+    Some tilers store every tile packed and rely on the server's headers; folders have none.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of a folder, none of them outside of it."""
+"""Files of a folder, none of them outside it."""
 
 import posixpath
 import stat
@@ -15,8 +15,8 @@ class FolderSource:
     """A folder whose documents refer to each other by relative addresses; see `Source`.
 
     Nothing outside the folder is read: not by ``..``, by absolute paths, by percent-encoding, nor
-    through symbolic links. Query and fragment of a reference mean nothing in a folder and are cut
-    off. A backslash counts as a slash, as in every browser.
+    through symbolic links. Query and fragment of a reference are removed. A backslash counts as a
+    slash, as in every browser.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class FolderSource:
         return self._counter.read()
 
     def resolve(self, base_uri: str, uri: str) -> str:
-        """Return the address within the folder that a reference means; see `Source.resolve`."""
+        """Return the address of a reference within the folder; see `Source.resolve`."""
         requested = uri.replace("\\", "/")
         parts = urlsplit(requested)
         if parts.scheme or parts.netloc:
@@ -88,7 +88,7 @@ class FolderSource:
         return data
 
     def close(self) -> None:
-        """Do nothing: a folder keeps nothing open."""
+        """Do nothing: no file stays open."""
 
 
 def _read_limited(path: Path, uri: str, max_bytes: int) -> bytes:

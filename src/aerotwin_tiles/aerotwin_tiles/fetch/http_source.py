@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Files of an HTTP server, with a key, retries and a cache that does what the server says.
+"""Files of an HTTP server, with a key, retries and a cache that follows the server's headers.
 
-Our own retries instead of urllib3's, which see headers only: a body that ends early is asked for
+Own retries instead of urllib3's, which cover headers only: a body that ends early is requested
 again, one time limit holds for all tries, and `HttpSource.close` ends a wait.
 """
 
@@ -46,7 +46,7 @@ _WAYS_OUT = {
 
 
 class _Retry(Exception):
-    """A failure that may be gone the next time; ``wait_s`` is what the server asks for."""
+    """A failure that may be temporary; ``wait_s`` is the pause that the server requests."""
 
     def __init__(self, reason: str, wait_s: float = 0.0) -> None:
         super().__init__(reason)
@@ -56,24 +56,22 @@ class _Retry(Exception):
 class HttpSource:
     """A server; see `Source`.
 
-    Every thread has its own connection. The user's key goes with every request to the root's host
-    and to no other one; it is in no address that `resolve` returns, in no message and in no log.
+    Every thread has its own connection. The user's key is sent with every request to the root's
+    host and to no other; it is in no address that `resolve` returns, in no message and in no log.
 
     Parameters
     ----------
     root : str
-        Address of the root document, http or https; a ``key=`` in it is taken as the key.
+        Address of the root document, http or https; a ``key=`` in it is used as the key.
     key : str, optional
         Value of the query parameter ``key``.
     cache_dir : Path, optional
         Folder of the cache; the user's cache folder if left out.
-    settings : HttpSettings, optional
-        Retries and limits.
 
     Raises
     ------
     FetchError
-        If the address is none, or the cache's folder cannot be made.
+        If the address is invalid, or the cache's folder cannot be made.
     """
 
     def __init__(
@@ -110,7 +108,7 @@ class HttpSource:
         return self._counter.read()
 
     def resolve(self, base_uri: str, uri: str) -> str:
-        """Return the absolute address that a reference means; see `Source.resolve`.
+        """Return the absolute address of a reference; see `Source.resolve`.
 
         ``session`` and ``key`` of the document's address are carried on within its host.
         """
@@ -161,7 +159,7 @@ class HttpSource:
         )
 
     def close(self) -> None:
-        """Give the connections back; what still waits, for a server or to retry, ends."""
+        """Close the connections; waits for a server or a retry end."""
         self._closed.set()
         with self._lock:
             for line in self._lines:
@@ -169,7 +167,7 @@ class HttpSource:
             self._lines.clear()
 
     def _read_once(self, uri: str, max_bytes: int) -> bytes:
-        """Ask once, redirects followed, and check what arrives."""
+        """Send one request, following redirects, and check the content."""
         try:
             with self._answer(uri) as response:
                 data = self._body(response, uri, max_bytes)
@@ -240,7 +238,7 @@ class HttpSource:
         )
 
     def _body(self, response: requests.Response, uri: str, max_bytes: int) -> bytes:
-        """Return the unpacked body; at most one chunk more than the limit is ever held."""
+        """Return the unpacked body; memory holds at most one chunk beyond the limit."""
         length = response.headers.get("content-length", "")
         size = int(length) if length.isdigit() and len(length) < 20 else 0
         data = bytearray()
@@ -287,7 +285,7 @@ def _open_cache(folder: Path, settings: HttpSettings) -> CacheFolder:
 
 
 def _reason(error: Exception) -> str:
-    """Say in a few words what went wrong on the way; never quotes the address."""
+    """Return a short reason of a transport error; never quotes the address."""
     text = str(error)
     if isinstance(error, requests.exceptions.ConnectTimeout | requests.exceptions.ReadTimeout):
         return "no answer in time"
@@ -303,7 +301,7 @@ def _reason(error: Exception) -> str:
 
 
 def _seconds(retry_after: str) -> float:
-    """Return what a Retry-After header asks for [s]: a number, or a date (RFC 9110, 10.2.3)."""
+    """Return the wait of a Retry-After header [s]: a number, or a date (RFC 9110, 10.2.3)."""
     if retry_after.isdigit() and len(retry_after) < 10:
         return float(retry_after)
     try:
@@ -313,7 +311,7 @@ def _seconds(retry_after: str) -> float:
 
 
 class _SecretFilter(logging.Filter):
-    """Rewrites the records of the libraries below, which log whole addresses."""
+    """Masks secrets in the records of the libraries below, which log whole addresses."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = masked(record.getMessage()), ()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What one thread needs to ask servers: a session over connections that can be ended."""
+"""The connections of one thread: a session whose connections can be ended."""
 
 from http.cookiejar import DefaultCookiePolicy
 
@@ -12,13 +12,7 @@ from aerotwin_tiles.fetch.private_hosts import PrivateHosts
 
 
 class Line:
-    """The connections of one thread, and the session that uses them.
-
-    Parameters
-    ----------
-    cache : CacheFolder
-    hosts : PrivateHosts
-    """
+    """The connections of one thread, and the session that uses them."""
 
     def __init__(self, cache: CacheFolder, hosts: PrivateHosts) -> None:
         self.connections = OpenConnections(hosts)
@@ -31,13 +25,13 @@ class Line:
         self.session.headers["Accept-Encoding"] = "gzip, deflate"
 
     def close(self) -> None:
-        """End what is waited for, and give the connections back."""
+        """End all waits, and close the connections."""
         self.connections.end()
         self.session.close()
 
 
 class _Session(requests.Session):
-    """A session that leaves redirects alone: it would read their bodies, of any size."""
+    """A session that does not follow redirects: it would read their bodies, of any size."""
 
     def get_redirect_target(self, resp: requests.Response) -> None:
         return None

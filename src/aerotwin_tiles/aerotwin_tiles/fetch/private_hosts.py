@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which hosts a tileset may make this computer talk to.
+"""Which hosts a tileset may make this computer connect to.
 
 A document of a public server may refer to any host, also to those that only this computer can
 reach: its own services, a router, the metadata service of a cloud (server-side request forgery,
-CWE-918). Names are resolved here, and the very addresses that passed are connected to: a name that
-resolves differently the next moment (DNS rebinding) gains nothing.
+CWE-918). Names are resolved here, and connections use the very addresses that were checked: a name
+that resolves differently the next moment (DNS rebinding) gains nothing.
 """
 
 import ipaddress
@@ -26,11 +26,11 @@ _IPV4_WITHIN = (
 
 
 def is_public(address: str) -> bool:
-    """Tell whether an IP address is one of the public internet, for a single host.
+    """Tell whether an IP address is a unicast address of the public internet.
 
     Not public are loopback, private, link-local, shared, documentation and reserved addresses (IANA
-    special-purpose registries), multicast, "this host" (0.0.0.0), and IPv6 addresses that stand for
-    such a one of IPv4.
+    special-purpose registries), multicast, "this host" (0.0.0.0), and IPv6 addresses that embed
+    such an IPv4 address.
 
     Examples
     --------
@@ -47,17 +47,10 @@ def is_public(address: str) -> bool:
 
 
 class PrivateHosts:
-    """Decides which addresses a source may connect to; safe in threads.
+    """Decides which addresses a source may connect to; thread-safe.
 
-    Public ones always; others only where the root document itself came from there, or if the user
-    allows all of them. The loopback addresses of this computer count as one place.
-
-    Parameters
-    ----------
-    root_host : str
-        Host of the root document's address.
-    are_allowed : bool
-        Whether private addresses are allowed.
+    Public ones always; others only where the root document itself came from there, or if
+    ``are_allowed``. All loopback addresses of this computer count as one.
     """
 
     def __init__(self, root_host: str, *, are_allowed: bool) -> None:
@@ -69,9 +62,9 @@ class PrivateHosts:
 
     @contextmanager
     def reading_root(self) -> Iterator[None]:
-        """Let the root document come from any address of its host; it decides what is home.
+        """Allow the root document from any address of its host, and note that address as home.
 
-        Once: what refers to it later is a document like any other.
+        Only once: documents that refer to it later are treated like any other.
         """
         self._is_reading_root = not self._is_root_read
         try:
@@ -86,9 +79,9 @@ class PrivateHosts:
         Raises
         ------
         FetchError
-            If it has none but private ones.
+            If it has only private addresses.
         OSError
-            If its name is not known.
+            If its name cannot be resolved.
         """
         found = _addresses(host, port)
         allowed = [address for address in found if self._may_ask(host, address)]
@@ -109,7 +102,7 @@ class PrivateHosts:
         return not self._are_allowed and not all(map(is_public, found))
 
     def note_connected(self, host: str, address: str) -> None:
-        """Take note of where a connection was made to."""
+        """Record the address of a connection."""
         with self._lock:
             if self._is_reading_root and not self._home and host == self._root_host:
                 self._home = address
@@ -124,7 +117,7 @@ class PrivateHosts:
 
 
 def _addresses(host: str, port: int) -> list[str]:
-    """Return the addresses of a name or of any way to write an address (0x7f.1, 2130706433)."""
+    """Return the addresses of a name or of any notation of an address (0x7f.1, 2130706433)."""
     found = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Retries, time and size limits of what is fetched from servers."""
+"""Retries, time and size limits of requests to servers."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from aerotwin_core.parameters import parameter
 
 @dataclass(frozen=True, kw_only=True)
 class HttpSettings:
-    """How patiently a server is asked."""
+    """Retries, timeouts and cache limits of requests to a server."""
 
     n_tries: int = parameter(
         default=5,

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What every source of files can do, its errors, and its counters."""
+"""The interface of sources of files, their errors and counters."""
 
 import threading
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ ROOT_FILE = "tileset.json"
 
 
 class FetchError(UserError):
-    """A file could not be had; the rest of a tileset may do without it.
+    """A file could not be read; the rest of a tileset may do without it.
 
     The message names the address, without key or session, what was expected and what was found.
     """
@@ -25,14 +25,12 @@ class Traffic:
 
     Parameters
     ----------
-    n_read : int
-        Files delivered.
-    n_bytes : int
-        Their bytes, unpacked.
+    n_read, n_bytes : int
+        Files delivered, and their bytes, unpacked.
     n_from_cache : int
-        How many of them came from the cache, asked for again ("304 Not Modified") or not.
+        Files from the cache, revalidated ("304 Not Modified") or not.
     n_retries : int
-        Requests that were made once more after a failure.
+        Requests repeated after a failure.
     """
 
     n_read: int = 0
@@ -51,7 +49,7 @@ class TrafficCounter:
     def add(
         self, *, n_read: int = 0, n_bytes: int = 0, n_from_cache: int = 0, n_retries: int = 0
     ) -> None:
-        """Count these on top."""
+        """Increase the counts."""
         with self._lock:
             now = self._now
             self._now = Traffic(
@@ -62,13 +60,13 @@ class TrafficCounter:
             )
 
     def read(self) -> Traffic:
-        """Return the counts of this moment."""
+        """Return the current counts."""
         with self._lock:
             return self._now
 
 
 class Source(Protocol):
-    """Where a tileset's files come from: a folder or a server. All calls are safe in threads.
+    """The files of a tileset, in a folder or on a server. All calls are thread-safe.
 
     Addresses are URIs as RFC 3986 writes them (a blank is ``%20``): absolute ones of a server,
     relative ones of a folder.
@@ -85,17 +83,17 @@ class Source(Protocol):
         ...
 
     def resolve(self, base_uri: str, uri: str) -> str:
-        """Return the address that a reference means in the document at ``base_uri``.
+        """Return the address of a reference in the document at ``base_uri``.
 
         Raises
         ------
         FetchError
-            If it may not be followed: it leaves the folder, or is of another scheme.
+            If it may not be followed: it leaves the folder, or has another scheme.
         """
         ...
 
     def read(self, uri: str, *, max_bytes: int) -> bytes:
-        """Return the content at an address, as `root_uri` and `resolve` return them.
+        """Return the content at an address from `root_uri` or `resolve`.
 
         Raises
         ------
@@ -105,5 +103,5 @@ class Source(Protocol):
         ...
 
     def close(self) -> None:
-        """Give connections back; the source cannot be read afterwards, and reading now ends."""
+        """Close the connections; reads in progress end, and later ones fail."""
         ...

@@ -42,20 +42,20 @@ def read_content(
     data : bytes
         The whole file.
     uri : str
-        Its name relative to the tileset; stands in the names of the parts and in messages.
+        Its name relative to the tileset, for the names of the parts and for messages.
     resolve : callable
         Returns the bytes of a file (buffer, image, model) that the content refers to by a
-        reference relative to itself. What it raises is passed on.
+        reference relative to itself. Its exceptions are passed on.
     up_axis : "x", "y" or "z"
         Axis of the glTF that becomes z. glTF has y up; older tilesets name another one as
-        asset.gltfUpAxis. Points (pnts) are never turned.
+        asset.gltfUpAxis. Points (pnts) are never rotated.
     max_bytes : int
-        Memory that the content may unfold into [bytes].
+        Limit of the memory of the decoded content [bytes].
 
     Returns
     -------
     list of TileMesh and TilePoints
-        Empty if the content is, as a glTF of lines alone.
+        May be empty, as for a glTF of lines alone.
 
     Raises
     ------

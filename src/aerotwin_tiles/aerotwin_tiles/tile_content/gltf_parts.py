@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""glTF inside tiles: its scene, turned to z up and moved, in double precision."""
+"""glTF inside tiles: its scene, rotated to z up and moved, in double precision."""
 
 import numpy as np
 
@@ -13,13 +13,12 @@ from aerotwin_tiles.tile_content.parts import ContentContext, TileMesh, TilePart
 def gltf_parts(
     data: memoryview, context: ContentContext, T_tile_instances: np.ndarray
 ) -> list[TilePart]:
-    """Return a glTF's scene at one or more places in the tile.
+    """Return a glTF's scene at one or more poses in the tile.
 
     Parameters
     ----------
     data : memoryview
         Bytes of a .glb or .gltf file.
-    context : ContentContext
     T_tile_instances : (k, 4, 4) float64 array
         From the scene with z up into the tile, for every instance.
     """

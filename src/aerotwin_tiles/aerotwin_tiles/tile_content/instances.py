@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Instanced model tiles, i3dm: one glTF at many places (OGC 22-025r4, clause 10.6)."""
+"""Instanced model tiles, i3dm: one glTF at many poses (OGC 22-025r4, clause 10.6)."""
 
 import dataclasses
 from urllib.parse import urljoin
@@ -51,7 +51,7 @@ def _joined(uri: str, other: str) -> str:
 
 
 def _instance_transforms(table: FeatureTable) -> np.ndarray:
-    """Return (k, 4, 4): scale, then turn, then move each instance."""
+    """Return (k, 4, 4): scale, then rotate, then move each instance."""
     n = table.json.integer("INSTANCES_LENGTH", minimum=0, maximum=MAX_INSTANCES)
     center = table.vector("RTC_CENTER", [0.0, 0.0, 0.0])
     positions = tile_positions(table, n).astype(np.float64) + center
@@ -97,7 +97,7 @@ def _from_oct(encoded: np.ndarray) -> np.ndarray:
 def _east_north_up(p_ecef: np.ndarray) -> np.ndarray:
     """Return (n, 3, 3) rotations whose columns are east, north and up at points of the Earth.
 
-    The frame of the tile is taken for the Earth's, as the format implies.
+    The frame of the tile is assumed to be ECEF, as the format implies.
     """
     angles = np.radians([geodetic_from_ecef(p)[:2] for p in p_ecef]).reshape(-1, 2)
     latitude, longitude = angles.T

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a tile's content is turned into: meshes and points in the frame of the tile."""
+"""The parts of a tile's content: meshes and points in the frame of the tile."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,6 @@ class TileMesh:
     vertices : (n, 3) float64 array
         In the frame of the tile (z up), with every transform of the content applied [m].
     triangles : (m, 3) int32 array
-        Vertex indices.
     uv : (n, 2) float32 array
         Texture coordinates as in `aerotwin_meshes.TexturedMesh`.
     texture : (h, w, 3) uint8 array
@@ -33,10 +32,9 @@ class TileMesh:
         Whether the texture repeats beyond [0, 1].
     light : (n,) float32 array or None
         Factor of the colours at each vertex.
-    name : str
-        The content's URI, and the name within it where it has one.
-    copyright : str
-        Whom the asset names; may be empty.
+    name, copyright : str
+        The content's URI with the name within it, if any; the asset's copyright, which may be
+        empty.
     """
 
     vertices: np.ndarray
@@ -51,7 +49,7 @@ class TileMesh:
 
 @dataclass(frozen=True, kw_only=True)
 class TilePoints:
-    """Points of a tile.
+    """Points of a tile; ``name`` and ``copyright`` as of a `TileMesh`.
 
     Attributes
     ----------
@@ -59,8 +57,6 @@ class TilePoints:
         In the frame of the tile [m].
     colours : (n, 3) uint8 array
         sRGB colours.
-    name, copyright : str
-        As of a `TileMesh`.
     """
 
     points: np.ndarray
@@ -83,9 +79,9 @@ class ContentContext:
     resolve : callable
         Returns the bytes of a file that the content refers to.
     T_up : (4, 4) float64 array
-        Turns the glTF's up axis to z.
+        Rotates the glTF's up axis to z.
     budget : MemoryBudget
-        Limits the memory that the content may unfold into.
+        Limits the memory of the decoded content.
     """
 
     uri: str

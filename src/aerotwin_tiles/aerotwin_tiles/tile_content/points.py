@@ -36,7 +36,7 @@ def point_parts(data: memoryview, context: ContentContext) -> list[TilePart]:
 
 
 def tile_positions(table: FeatureTable, n: int) -> np.ndarray:
-    """Return positions of features, (n, 3), as floats or by 16-bit steps of a volume."""
+    """Return positions of features, (n, 3), from floats or from 16-bit quantised values."""
     if table.has("POSITION"):
         return table.array("POSITION", "<f4", n, 3)
     if not table.has("POSITION_QUANTIZED"):
@@ -49,7 +49,7 @@ def tile_positions(table: FeatureTable, n: int) -> np.ndarray:
 def _unpacked(
     table: FeatureTable, packed: JsonElement, n: int, context: ContentContext
 ) -> dict[str, np.ndarray]:
-    """Return what the Draco stream of 3DTILES_draco_point_compression holds, by name."""
+    """Return the properties of a 3DTILES_draco_point_compression stream, by name."""
     properties = packed.element("properties")
     if properties is None:
         raise packed.wrong("properties", "an object")
@@ -91,7 +91,7 @@ def _colours(table: FeatureTable, n: int, unpacked: dict[str, np.ndarray]) -> np
 
 
 def _constant_colour(table: FeatureTable) -> np.ndarray:
-    """Return CONSTANT_RGBA, which stands in the JSON or in the binary part."""
+    """Return CONSTANT_RGBA, from the JSON or the binary part."""
     if isinstance(table.json.values["CONSTANT_RGBA"], dict):
         return table.array("CONSTANT_RGBA", "u1", 1, 4)[0, :3]
     numbers = table.json.numbers("CONSTANT_RGBA", 4)[:3]

@@ -51,7 +51,7 @@ class FeatureTable:
         return values
 
     def vector(self, name: str, default: list[float] | None = None) -> np.ndarray:
-        """Return a global property of three numbers, which may stand in either part."""
+        """Return a global property of three numbers, from either part."""
         if isinstance(self.json.values.get(name), dict):
             return self.array(name, "<f4", 1, 3)[0].astype(np.float64)
         return self.json.numbers(name, 3, default) if default else self.json.numbers(name, 3)
@@ -59,22 +59,14 @@ class FeatureTable:
 
 @dataclass(frozen=True, kw_only=True)
 class TileBody:
-    """A tile of an older format, taken apart.
-
-    Attributes
-    ----------
-    table : FeatureTable
-        Empty where the tile has none.
-    rest : memoryview
-        What follows its tables.
-    """
+    """Feature table of a tile of an older format (empty if it has none), and the data after it."""
 
     table: FeatureTable
     rest: memoryview
 
 
 def whole_tile(data: memoryview) -> memoryview:
-    """Return the bytes that a tile's header claims (magic, version, byteLength).
+    """Return the bytes that a tile's header declares (magic, version, byteLength).
 
     Raises
     ------
@@ -92,14 +84,14 @@ def whole_tile(data: memoryview) -> memoryview:
 
 
 def read_uint32(data: memoryview) -> tuple[int, memoryview]:
-    """Return the number that data starts with, and what follows it."""
+    """Return the number at the start of data, and the data after it."""
     if len(data) < 4:
         raise ValueError("the header is not whole")
     return struct.unpack_from("<I", data)[0], data[4:]
 
 
 def read_body(data: memoryview, *, header_bytes: int = HEADER_BYTES) -> TileBody:
-    """Take a tile apart that has a feature and a batch table.
+    """Parse a tile that has a feature and a batch table.
 
     Older b3dm tiles have two or three lengths in place of the four (of the JSON and the binary
     part of both tables): the batch length and the batch table, or its two parts and its length.
