@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How far repeats deviate from the taught route: in truth, by belief, and among each other.
+"""Deviation of repeats from the taught route: true, as estimated, and among each other.
 
-Lateral errors are left of the direction of travel positive. `map` is the frame of the teach map;
+Lateral errors are positive to the left of the direction of travel. `map` is the teach map's frame;
 in a bent map (`Displacement`) the true point p appears at w(p) = p + u(p), and marks are measured
-on the true ground at the exact images of their places on the taught route.
+on the true ground at the exact images of their positions on the taught route.
 """
 
 from aerotwin_repeat_evaluation.belief import (

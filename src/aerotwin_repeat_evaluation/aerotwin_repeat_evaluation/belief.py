@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the robot believes of its own path tracking, and how far that belief is from truth."""
+"""Path tracking as the robot estimates it, and the error of that estimate against truth."""
 
 from dataclasses import dataclass
 
@@ -10,23 +10,16 @@ from aerotwin_core.angles import wrap_rad
 from aerotwin_core.rms import rms
 
 DROPPED_AT_THE_START = 5
-"""Samples that the time integral leaves out, as VTR3's scripts do: the robot still turns in."""
+"""Samples that the time integral skips, as VTR3's scripts do: the robot is still turning in."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrackingScores:
-    """One error along one run, weighted in three ways; they differ where the robot dwells.
+    """Error of one run: maximum, and RMSE with three weightings, which differ where it dwells [m].
 
-    Attributes
-    ----------
-    sample_rmse_m : float
-        Mean over the samples: sqrt(sum e^2 / n).
-    length_rmse_m : float
-        Integral over the way: sqrt(int e^2 ds / L).
-    time_rmse_m : float
-        Integral over time without the first five samples: sqrt(int e^2 dt / T).
-    max_m : float
-        Largest |e|.
+    `sample_rmse_m` is the mean over the samples, sqrt(sum e^2 / n), `length_rmse_m` the integral
+    over the distance driven, sqrt(int e^2 ds / L), and `time_rmse_m` the integral over time without
+    the first five samples, sqrt(int e^2 dt / T).
     """
 
     sample_rmse_m: float
@@ -36,16 +29,9 @@ class TrackingScores:
 
 
 def tracking_scores(error_m: np.ndarray, s_m: np.ndarray, stamps_ns: np.ndarray) -> TrackingScores:
-    """Return the three RMSE of a lateral error along a run (trapezoidal integrals).
+    """Return the errors of a run from lateral error (n,) and distance driven (n,) [m].
 
-    Parameters
-    ----------
-    error_m : (n,) array
-        Lateral error [m].
-    s_m : (n,) array
-        Way at each sample, not falling [m].
-    stamps_ns : (n,) int array
-        Rising.
+    Integrals are trapezoidal. Distance must not decrease, and stamps (n,) must increase.
     """
     error, s = np.asarray(error_m, np.float64), np.asarray(s_m, np.float64)
     seconds = (np.asarray(stamps_ns) - np.asarray(stamps_ns)[0]) * 1e-9
@@ -69,14 +55,10 @@ def _integral_rmse(error: np.ndarray, at: np.ndarray) -> float:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LocalizationErrors:
-    """Believed pose against true pose in one frame, in the axes of the true vehicle.
+    """Estimated pose minus true pose in one frame, in the axes of the true vehicle; (n,) arrays.
 
-    Attributes
-    ----------
-    lateral_m, longitudinal_m : (n,) arrays
-        The belief is this far to the left and ahead of the truth [m].
-    yaw_rad : (n,) array
-        Believed minus true heading, wrapped to half a turn [rad].
+    `lateral_m` is positive to the left, `longitudinal_m` ahead [m]; `yaw_rad` is wrapped to [-pi,
+    pi].
     """
 
     lateral_m: np.ndarray
@@ -85,10 +67,10 @@ class LocalizationErrors:
 
 
 def localization_errors(T_map_base: np.ndarray, T_map_base_true: np.ndarray) -> LocalizationErrors:
-    """Return the errors of believed poses (n, 4, 4) against true ones, both in the teach map.
+    """Return the errors of estimated poses (n, 4, 4) against true ones, both in the teach map.
 
-    True poses enter as they appear in the map (`image_of_poses`): in a bent map the robot is right
-    when it is where the map shows its place.
+    True poses are those that appear in the map (`image_of_poses`): in a bent map the estimate is
+    right when it is where the map shows the vehicle's position.
     """
     believed, true = (np.asarray(T, np.float64) for T in (T_map_base, T_map_base_true))
     if believed.shape != true.shape or believed.ndim != 3:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every number of a teach-and-repeat evaluation, declared once, and the schema of the rest.
+"""Declarations of every metric of a teach-and-repeat evaluation, and the schema of the rest.
 
-A new number is computed in `metrics.metrics_of` and declared here.
+A new metric is computed in `metrics.metrics_of` and declared here.
 """
 
 from functools import partial

@@ -1,17 +1,17 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""From the true place to its image in a bent map and back, for points, poses and routes."""
+"""From the true world to its image in a bent map and back, for points, poses and routes."""
 
 from typing import Protocol
 
 import numpy as np
 from scipy.spatial import cKDTree
 
-_REACH_M = 0.05  # half the length over which a direction is carried over
+_REACH_M = 0.05  # half the baseline over which a direction is mapped
 
 
 class Displacement(Protocol):
-    """How a map differs from the place: the true point p appears at w(p) = p + u(p) in the map."""
+    """Deformation of a map: the true point p appears at w(p) = p + u(p) in the map."""
 
     def __call__(self, points_map: np.ndarray) -> np.ndarray:
         """Return u (n, 3) [m] at true points (n, 3)."""
@@ -28,22 +28,20 @@ class NoDisplacement:
         return np.zeros_like(np.asarray(points_map, np.float64))
 
     def inverse(self, points_map: np.ndarray) -> np.ndarray:
-        """Return the points."""
+        """Return a copy of the points."""
         return np.asarray(points_map, np.float64).copy()
 
 
 class DrivenDisplacement:
-    """The map of a route that was taught by driving: every vertex carries its surroundings.
+    """Deformation of the map of a driven teach: every vertex carries its surroundings.
 
-    A point appears where the two nearest vertices put it, weighed by how near they are along the
-    way; so the drift of the odometry counts as what it is, and holds beside the route only.
+    A point is mapped by its two nearest vertices, weighted by proximity along the path. So the
+    drift of the odometry is included; valid only near the route.
 
     Parameters
     ----------
-    T_map_vertex : (n, 4, 4) array
-        The vertices as they were taught, in driving order; two at least.
-    T_true_vertex : (n, 4, 4) array
-        Where the vehicle truly was then.
+    T_map_vertex, T_true_vertex : (n, 4, 4) arrays
+        Taught poses of the vertices in driving order, at least two, and the vehicle's true poses.
     """
 
     def __init__(self, T_map_vertex: np.ndarray, T_true_vertex: np.ndarray) -> None:
@@ -63,7 +61,7 @@ class DrivenDisplacement:
 
 
 def _by_vertices(points: np.ndarray, T_from: np.ndarray, T_to: np.ndarray) -> np.ndarray:
-    """Return points (n, 3) carried from one pose of the nearest vertices to the other."""
+    """Return points (n, 3) carried along by the nearest vertices, from their poses to others."""
     places = T_from[:, :3, 3]
     near = cKDTree(places).query(points)[1]
     ahead = np.einsum("ij,ij->i", points - places[near], T_from[near, :3, 0]) >= 0.0
@@ -89,14 +87,14 @@ def image_of_points(displacement: Displacement, points_true: np.ndarray) -> np.n
 def image_of_poses(displacement: Displacement, T_map_base: np.ndarray) -> np.ndarray:
     """Return true poses (n, 4, 4) as they appear in the map.
 
-    The position is exact; the attitude turns by what the map does to the heading over a
-    decimetre (yaw only: roll and pitch change by the map's slope, which tracking does not see).
+    The position is exact; the attitude is rotated by the map's change of heading over a decimetre
+    (yaw only: roll and pitch change by the map's slope, which tracking does not see).
     """
     return _carried(lambda points: image_of_points(displacement, points), T_map_base)
 
 
 def true_poses(displacement: Displacement, T_map_base: np.ndarray) -> np.ndarray:
-    """Return the true poses (n, 4, 4) that appear as these in the map: the exact image by w^-1."""
+    """Return the true poses (n, 4, 4) of poses in the map: the exact image by w^-1."""
     return _carried(displacement.inverse, T_map_base)
 
 

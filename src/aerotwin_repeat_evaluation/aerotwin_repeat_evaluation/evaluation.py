@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""All figures of the repeats of one taught route, computed once from truth and belief."""
+"""All metrics of the repeats of one taught route, computed once from true and estimated poses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -37,31 +37,29 @@ from aerotwin_repeat_evaluation.repeats import (
 )
 
 WINDOW_M = 5.0
-"""How far along the route a run's place may jump between samples, beyond its motion [m]."""
+"""How far a run's arc length may jump between samples, beyond its motion [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RepeatRun:
-    """One repeat as it was driven and as the robot believed it.
+    """One repeat: true poses and the robot's estimates.
 
     Parameters
     ----------
     name : str
         Such as "repeat 1, seed 1000".
     stamps_ns : (n,) int array
-        Rising.
-    T_true_base : (n, 4, 4) array
-        True poses of the vehicle in the true place.
-    T_map_base : (n, 4, 4) array
-        Believed poses at the same stamps, in the teach map.
+        Increasing.
+    T_true_base, T_map_base : (n, 4, 4) arrays
+        True poses in the world, and estimated poses at the same stamps in the teach map.
     is_localized : (n,) bool array, optional
         Where the live scan was matched to the map; everywhere by default.
     n_interventions : int
-        How often a person would have had to step in.
+        How often a person would have had to intervene.
     is_completed : bool
-        Whether it reached the goal.
+        Whether the run reached the goal.
     s_start_m : float
-        Where on the route it began [m].
+        Arc length on the route at which the run began [m].
     """
 
     name: str
@@ -85,34 +83,30 @@ class RepeatRun:
 
     @property
     def driven_m(self) -> float:
-        """Way of the true vehicle in the plane [m]."""
+        """Distance driven by the true vehicle in the plane [m]."""
         return float(arc_length(self.T_true_base[:, :2, 3])[-1])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TeachRepeatEvaluation:
-    """The repeats of one route by one method; `metrics_of` and `section_of` read it.
+    """The repeats of one route by one method; input of `metrics_of` and `section_of`.
 
     Parameters
     ----------
     T_map_route : (k, 4, 4) array
-        The taught route in the teach map.
+        The taught route in the teach map; `is_closed` if its end joins its start.
     runs : sequence of RepeatRun
-        One at least.
-    marks : Marks
-        On the route, with their true places.
+        At least one.
     displacement : Displacement
-        How the teach map differs from the place.
+        Deformation of the teach map.
     floor : RigidFitFloor, optional
         One value for each vertex of the route, where the displacement is known.
-    is_closed : bool
-        Whether the route's end joins its start.
     method, route : str
         Names for boxes and tables: "virtual, warp 30 cm"; "campus@1003".
     is_matched : bool
-        Whether warp, noise and route are those of the published figures beside which these stand.
+        Whether warp, noise and route are those of the published figures shown next to these.
     gnss_seed : int
-        Of the noise of the pseudo-GNSS.
+        Seed of the pseudo-GNSS noise.
     """
 
     T_map_route: np.ndarray
@@ -144,14 +138,14 @@ class TeachRepeatEvaluation:
 
     @cached_property
     def believed(self) -> tuple[LateralErrors, ...]:
-        """Of each run, the believed path against the taught route."""
+        """For each run, the estimated path against the taught route."""
         return tuple(
             self._against(self.T_map_route, run.T_map_base, run.s_start_m) for run in self.runs
         )
 
     @cached_property
     def true(self) -> tuple[LateralErrors, ...]:
-        """Of each run, the true path against the true image of the taught route."""
+        """For each run, the true path against the true image of the taught route."""
         route = true_poses(self.displacement, self.T_map_route)
         return tuple(self._against(route, run.T_true_base, run.s_start_m) for run in self.runs)
 
@@ -163,7 +157,7 @@ class TeachRepeatEvaluation:
 
     @cached_property
     def markers(self) -> MarkerErrors:
-        """What a tape measures at the true marks: the headline."""
+        """Offsets that a tape measures at the true marks: the headline."""
         return marker_errors(np.column_stack([p.offset_m for p in self._passings]))
 
     @cached_property
@@ -175,7 +169,7 @@ class TeachRepeatEvaluation:
 
     @cached_property
     def belief_at_marks(self) -> MarkerErrors:
-        """What the robot believes of its offset at the moments when it truly passes the marks."""
+        """The robot's estimate of its offset at the moments when it truly passes the marks."""
         rows = []
         for found, passed in zip(self.believed, self._passings, strict=True):
             index = np.arange(len(found.error_m))
@@ -192,7 +186,7 @@ class TeachRepeatEvaluation:
 
     @cached_property
     def tracking(self) -> tuple[TrackingScores, ...]:
-        """Of each run, the believed error in its three weightings."""
+        """For each run, the estimated error in its three weightings."""
         return tuple(
             tracking_scores(found.error_m, arc_length(run.T_map_base[:, :2, 3]), run.stamps_ns)
             for run, found in zip(self.runs, self.believed, strict=True)
@@ -200,7 +194,7 @@ class TeachRepeatEvaluation:
 
     @cached_property
     def localization(self) -> tuple[LocalizationErrors, ...]:
-        """Of each run, belief against truth in the map."""
+        """For each run, estimate against truth in the map."""
         return tuple(
             localization_errors(run.T_map_base, image_of_poses(self.displacement, run.T_true_base))
             for run in self.runs
@@ -222,7 +216,7 @@ class TeachRepeatEvaluation:
 
     @cached_property
     def gnss(self) -> tuple[PseudoGnssErrors, ...]:
-        """Of each run, what GNSS would say, with 2 cm of noise (post-processed)."""
+        """For each run, the errors that GNSS would measure, with 2 cm of noise (post-processed)."""
         in_map, true = (T[:, :3, 3] for T in (self.marks.T_map_mark, self.marks.T_true_mark))
         return tuple(
             pseudo_gnss_errors(
@@ -239,15 +233,15 @@ class TeachRepeatEvaluation:
 
     @property
     def driven_km(self) -> float:
-        """Way of all runs [km]."""
+        """Distance driven in all runs [km]."""
         return sum(run.driven_m for run in self.runs) * 1e-3
 
     @property
     def n_interventions(self) -> int:
-        """Over all runs."""
+        """Sum over all runs."""
         return sum(run.n_interventions for run in self.runs)
 
     @property
     def km_per_intervention(self) -> float | None:
-        """None where nobody had to step in: more than all that was driven."""
+        """Mean distance between interventions [km]; None without an intervention."""
         return self.driven_km / self.n_interventions if self.n_interventions else None

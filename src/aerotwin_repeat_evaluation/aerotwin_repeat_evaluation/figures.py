@@ -32,7 +32,7 @@ _CM = 100.0
 
 
 def route_map(evaluation: TeachRepeatEvaluation, name: str) -> str:
-    """Draw the true runs from above, coloured by how far they are beside the true route."""
+    """Draw the true runs from above, coloured by their lateral distance from the true route."""
     points = np.concatenate([run.T_true_base[:, :3, 3] for run in evaluation.runs])
     errors = np.abs(np.concatenate([found.error_m for found in evaluation.true])) * _CM
     route = true_poses(evaluation.displacement, evaluation.T_map_route)[:, :2, 3]
@@ -49,7 +49,7 @@ def route_map(evaluation: TeachRepeatEvaluation, name: str) -> str:
 
 
 def along_the_route(evaluation: TeachRepeatEvaluation, name: str) -> str:
-    """Draw truth, belief and the floor over the way, with the marks as dots."""
+    """Draw truth, estimate and the floor over the distance, with the marks as dots."""
     figure = new_figure(WIDE_IN, 4.6)
     with style():
         axes = figure.subplots()
@@ -84,7 +84,7 @@ def _draw_floor(axes, evaluation: TeachRepeatEvaluation) -> None:
 
 
 def boxes_of_one(evaluation: TeachRepeatEvaluation, name: str) -> str:
-    """Draw boxes of the deviation at the marks: truth, belief, floor."""
+    """Draw boxes of the deviation at the marks: truth, estimate, floor."""
     series = [
         Series(label="truth", values=_absolute(evaluation.markers.offsets_m), colour=ESTIMATE),
         Series(
@@ -114,7 +114,7 @@ def boxes_of_methods(evaluations: Sequence[TeachRepeatEvaluation], name: str) ->
 
 
 def localization_along(evaluation: TeachRepeatEvaluation, name: str) -> str:
-    """Draw how far the belief is beside the truth over the way; dots where not localised."""
+    """Draw the lateral error of the estimate over the distance; dots where not localised."""
     figure = new_figure(WIDE_IN, 3.4)
     with style():
         axes = figure.subplots()
@@ -136,7 +136,7 @@ def localization_along(evaluation: TeachRepeatEvaluation, name: str) -> str:
 
 
 def bias_and_spread(evaluation: TeachRepeatEvaluation, name: str) -> str:
-    """Draw bias and spread at each mark: what the map does, and what chance does."""
+    """Draw bias and spread at each mark: the effect of the map, and random variation."""
 
     def draw(axes) -> None:
         offsets = evaluation.markers.offsets_m * _CM

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The oracle rigid-fit floor: what a perfect localiser in a bent map cannot avoid.
+"""The oracle rigid-fit floor: the error that a perfect localiser in a bent map cannot avoid.
 
 A localiser that knows every correspondence between the true surroundings and their image in the
-map still fits a rigid motion to them. Where the map is bent, the fit misses the place it stands
-on: a robot that follows the taught route perfectly by it passes beside the true route by the
+map still fits a rigid motion to them. Where the map is bent, the fit is wrong at the vehicle's own
+position: a robot that follows the taught route perfectly by it deviates from the true route by the
 residual of the fit. No method that takes one rigid fit of all it sees within the radius does
-better, and an offset or a turn of the whole map costs nothing.
+better. An offset or rotation of the whole map costs nothing.
 """
 
 from dataclasses import dataclass
@@ -27,18 +27,15 @@ _AT_ONCE = 256  # vertices whose discs are mapped together
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RigidFitFloor:
-    """The residual of the best rigid fit at each vertex of a route.
+    """Residual of the best rigid fit at n vertices; NaN if fewer than three points are in reach.
 
     Attributes
     ----------
-    lateral_m, longitudinal_m : (n,) arrays
-        Where the robot truly stands when a perfect rigid fit says that it stands on the vertex,
-        relative to the vertex' true place: left and ahead positive [m]; NaN where fewer than three
-        points are in reach.
-    yaw_rad : (n,) array
-        The same for its heading [rad].
+    lateral_m, longitudinal_m, yaw_rad : (n,) arrays
+        True pose of the robot when a perfect rigid fit places it on the vertex, relative to the
+        vertex's true pose: left and ahead positive [m], heading [rad].
     fit_rms_m : (n,) array
-        Root mean square of the distances that the fit leaves: how much the submap is bent [m].
+        Root mean square of the fit's residual distances: how much the submap is bent [m].
     """
 
     lateral_m: np.ndarray
@@ -68,14 +65,12 @@ def rigid_fit_floor(
 
     Parameters
     ----------
-    displacement : Displacement
-        Where true points appear in the map.
     T_map_route : (n, 4, 4) array
         The taught route in the map.
     points_true : (m, 3) array, optional
         The true surroundings that a localiser sees, evenly spread (a voxel grid of the true
-        cloud): the floor of this place. Without it a level disc, evenly filled: the floor of the
-        displacement itself.
+        cloud): the floor of this environment. By default a level disc, evenly filled: the floor
+        of the displacement itself.
     radius_m : float
         Horizontal radius of the surroundings, in the map [m].
     """
@@ -110,7 +105,7 @@ def _surroundings(displacement, poses, points_true, radius_m):
 
 
 def _disc(radius_m: float) -> np.ndarray:
-    """Return an even lattice in a level disc about zero, the same at any radius, (n, 3) [m]."""
+    """Return an even lattice (n, 3) in a level disc about zero, the same n at any radius [m]."""
     line = np.arange(-radius_m, radius_m + 1e-9, _SPACING_M * radius_m / RADIUS_M)
     x, y = (v.ravel() for v in np.meshgrid(line, line))
     inside = np.hypot(x, y) <= radius_m
@@ -134,7 +129,7 @@ def _cross(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def rigid_fit(points: np.ndarray, images: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return rotation, shift and RMS [m] of the rigid motion that best carries points to images.
+    """Return rotation, shift and RMS [m] of the rigid motion that best maps points to images.
 
     Least squares over all pairs, in closed form by singular values (Umeyama 1991,
     doi 10.1109/34.88573, without scale).

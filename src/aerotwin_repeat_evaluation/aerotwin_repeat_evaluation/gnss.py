@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Deviation measured by GNSS, as in the field where nothing else tells where the robot was.
+"""Deviation measured by GNSS, as in the field, where no other reference of the robot's pose exists.
 
-The teach path lies in the map's frame, the repeat in that of the receiver, and the two must be
-brought together first: by the first point, by ICP of the paths, or by the marks. The ICP hides
-whatever the repeat deviates by as a whole, across the path as well; the others do not.
+The teach path is in the map frame and the repeat in that of the receiver; they are aligned first:
+by the first point, by ICP of the paths, or by the marks. The ICP hides any deviation of the repeat
+as a whole, lateral deviation included; the others do not.
 """
 
 from dataclasses import dataclass
@@ -24,12 +24,8 @@ _ROUTE_STEP_M = 0.05
 class PostProcessedGnssNoise:
     """Errors of a post-processed receiver.
 
-    Parameters
-    ----------
-    white_m : float
-        Standard deviation of each sample, horizontal; twice that vertical [m].
-    gaps : tuple of (from, to)
-        Shares of the run, 0 to 1, without a fix.
+    `white_m` is the standard deviation of each sample, horizontal; vertically twice that [m].
+    `gaps` are fractions (from, to) of the run, 0 to 1, without a fix.
     """
 
     white_m: float = 0.02
@@ -38,18 +34,15 @@ class PostProcessedGnssNoise:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PseudoGnssErrors:
-    """Lateral errors of one repeat against the teach path, by three ways to join the frames.
+    """Lateral errors of one repeat against the teach path, with three alignments of the frames.
 
     Attributes
     ----------
-    first_point_m, path_icp_m : (n,) arrays
-        After moving the path's first point onto the repeat's, and after ICP of both [m].
-    marks_m : (n,) array or None
-        After the best rigid fit of the marks, where they are known in both frames [m].
+    first_point_m, path_icp_m, marks_m : (n,) arrays
+        After moving the path's first point onto the repeat's; after ICP of both; after the best
+        rigid fit of the marks, None if they are not known in both frames [m].
     icp_shift_m, icp_yaw_rad : float
-        What the ICP moved the path by, beyond the first-point translation: an offset it hides.
-    icp_n_iterations : int
-        Of at most `ICP_MAX_ITERATIONS`.
+        Motion of the path by the ICP beyond the first-point translation: an offset it hides.
     """
 
     first_point_m: np.ndarray
@@ -61,7 +54,7 @@ class PseudoGnssErrors:
 
 
 def gnss_positions(p_true: np.ndarray, noise: PostProcessedGnssNoise, *, seed: int) -> np.ndarray:
-    """Return what a receiver says of true positions (n, 3): noise added, gaps left out [m]."""
+    """Return measured positions for true positions (n, 3): noise added, gaps left out [m]."""
     p = np.asarray(p_true, np.float64)
     rng = np.random.default_rng([seed, 733])
     said = p + rng.normal(0.0, noise.white_m, p.shape) * [1.0, 1.0, 2.0]
@@ -87,14 +80,12 @@ def pseudo_gnss_errors(
     teach_path : (k, 3) array
         In the map [m].
     gnss : (n, 3) array
-        Positions of the repeat in the receiver's frame: that of the map but for a rigid motion,
-        with the map's heading to within what the marks or the ICP correct [m].
+        Positions of the repeat in the receiver's frame, which differs from the map by a rigid
+        motion, with a heading difference that the marks or the ICP can correct [m].
     marks : (m, 3) and (m, 3) arrays, optional
-        The same marks in the map and in the receiver's frame, three at least [m].
-    window_m : float, optional
-        See `lateral_errors`.
+        The same marks in the map and in the receiver's frame, at least three [m].
     s_start_m : float
-        Where on the path the repeat began [m].
+        Arc length on the path at which the repeat began [m].
     """
     path, said = (np.asarray(p, np.float64)[:, :2] for p in (teach_path, gnss))
     shifted = path + (said[0] - path[0])
@@ -120,7 +111,7 @@ def pseudo_gnss_errors(
 
 
 def _flat(points: np.ndarray) -> np.ndarray:
-    """Return points (n, d) in the horizontal plane, (n, 3)."""
+    """Return points (n, d) projected into the horizontal plane, (n, 3)."""
     return np.column_stack([points[:, :2], np.zeros(len(points))])
 
 

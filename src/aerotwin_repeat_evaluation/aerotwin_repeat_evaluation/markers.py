@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Marks on the ground: how far the true vehicle passes beside them, run after run.
+"""Lateral distance of the true vehicle from markers on the ground, run after run.
 
-The headline of field trials: marks are painted on the ground where the taught route passes, and
+The headline metric of field trials: markers are painted on the ground along the taught route, and
 after each repeat the lateral distance of the same point of the vehicle is measured with a tape.
 A global offset of the map costs nothing, its local distortion everything.
 """
@@ -15,23 +15,17 @@ from aerotwin_repeat_evaluation.displacements import Displacement, true_poses
 from aerotwin_repeat_evaluation.path_errors import arc_length, lateral_errors
 
 REACH_M = 3.0
-"""A vehicle farther beside a mark than this did not pass it [m]."""
+"""A vehicle that is laterally farther from a mark than this did not pass it [m]."""
 WINDOW_M = 10.0
-"""How far along the route from the mark a passing is looked for [m]."""
+"""Passings are searched this far from the mark along the route [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Marks:
     """Marks on a route, with x along the direction of travel and y to the left.
 
-    Attributes
-    ----------
-    s_m : (m,) array
-        Along the taught route [m].
-    T_map_mark : (m, 4, 4) array
-        Pose of each mark on the taught route in the teach map.
-    T_true_mark : (m, 4, 4) array
-        The same on the true ground, where the tape measures.
+    `s_m` (m,) are arc lengths along the taught route [m]; `T_map_mark` and `T_true_mark` (m, 4, 4)
+    are poses in the teach map, and on the true ground, where the tape measures.
     """
 
     s_m: np.ndarray
@@ -47,16 +41,10 @@ def marks_on_route(
     s_m: np.ndarray,
     displacement: Displacement,
 ) -> Marks:
-    """Return marks at arc lengths of a taught route; their true places are the exact images.
+    """Return marks at arc lengths (m,) of a taught route (n, 4, 4) in the teach map [m].
 
-    Parameters
-    ----------
-    T_map_route : (n, 4, 4) array
-        The taught route in the teach map, in the order of travel.
-    s_m : (m,) array
-        Where the marks are, within the route's length [m].
-    displacement : Displacement
-        How the teach map differs from the place; `DrivenDisplacement` for a driven teach.
+    Their true poses are the exact images. For a driven teach the displacement is a
+    `DrivenDisplacement`.
     """
     T_map_mark = poses_along(T_map_route, s_m)
     return Marks(
@@ -67,22 +55,11 @@ def marks_on_route(
 
 
 def painted_marks(T_map_route: np.ndarray, points_map: np.ndarray, points_true: np.ndarray):
-    """Return marks painted on the true ground and found again in the reconstruction.
+    """Return marks painted at `points_true` (m, 3) and reconstructed at `points_map` (m, 3) [m].
 
-    Parameters
-    ----------
-    T_map_route : (n, 4, 4) array
-        The route taught through the marks, in the reconstruction.
-    points_map : (m, 3) array
-        Where the reconstruction shows the marks [m].
-    points_true : (m, 3) array
-        Where they were painted [m].
-
-    Returns
-    -------
-    Marks
-        Directions are those of the route. Their lateral distance to it, should the route not pass
-        right through them, stays in the places: it is part of the error that a tape measures.
+    `T_map_route` (n, 4, 4) is the route taught through the marks in the reconstruction; the marks
+    have its directions. If the route does not pass right through a mark, its lateral distance
+    remains in the poses: it is part of the error that a tape measures.
     """
     route = np.asarray(T_map_route, np.float64)[:, :3, 3]
     s_m = np.clip(lateral_errors(route, points_map).s_m, 0.0, arc_length(route[:, :2])[-1])
@@ -96,7 +73,7 @@ def painted_marks(T_map_route: np.ndarray, points_map: np.ndarray, points_true: 
 def poses_along(T_map_route: np.ndarray, s_m: np.ndarray) -> np.ndarray:
     """Return poses (m, 4, 4) at horizontal arc lengths of a route, x along it and z up.
 
-    Positions are interpolated between vertices, the direction is that of the segment, level.
+    Positions are interpolated between vertices; the direction is that of the segment, level.
     """
     points = np.asarray(T_map_route, np.float64)[:, :3, 3]
     along = arc_length(points[:, :2])
@@ -116,14 +93,14 @@ def poses_along(T_map_route: np.ndarray, s_m: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Passings:
-    """When and how one run passed the marks.
+    """When and how one run passed m marks; NaN where a mark was not passed.
 
     Attributes
     ----------
     offset_m : (m,) array
-        Of the vehicle's point, left of the mark positive; NaN where the mark was not passed [m].
+        Lateral offset of the vehicle's point, left of the mark positive [m].
     sample : (m,) array
-        Fractional index of the run's pose at which each mark was passed; NaN likewise.
+        Fractional index of the run's pose at the passing.
     """
 
     offset_m: np.ndarray
@@ -136,16 +113,14 @@ def passings(
     """Return how a run passed each mark, all in one frame: the true one for the headline.
 
     The vehicle passes a mark where its path crosses the line across the route at the mark, in the
-    direction of travel, within `REACH_M` beside the mark and `WINDOW_M` along the route, so that a
-    loop's end is not its start. The first passing counts where the vehicle backs up and passes
-    again.
+    direction of travel, within `REACH_M` of the mark laterally and `WINDOW_M` along the route (so
+    that a loop's end is not its start). If it backs up and passes again, the first passing counts.
 
     Parameters
     ----------
     T_place_mark : (m, 4, 4) array
-        The marks.
     p_place_run : (n, 3) array
-        The vehicle's point, densely sampled in time [m].
+        Positions of the vehicle's point, densely sampled in time [m].
     s_mark_m, s_run_m : (m,) and (n,) arrays
         Arc lengths of marks and run along the same route [m].
     """
@@ -174,13 +149,7 @@ def _passing(R, place, s_mark, run, s_run) -> tuple[float, float]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MarkerErrors:
-    """The offsets o_jk of r runs at m marks, and their parts.
-
-    Attributes
-    ----------
-    offsets_m : (m, r) array
-        Left positive; NaN where a run did not pass a mark [m].
-    """
+    """Offsets (m, r) of r runs at m marks, left positive, NaN where a mark was not passed [m]."""
 
     offsets_m: np.ndarray
 
@@ -191,7 +160,7 @@ class MarkerErrors:
 
     @property
     def n_missed(self) -> int:
-        """Number of marks that a run did not pass."""
+        """Number of marks not passed, summed over the runs."""
         return int(self.offsets_m.size - self.n)
 
     @property
@@ -206,7 +175,7 @@ class MarkerErrors:
 
     @property
     def bias_m(self) -> np.ndarray:
-        """Mean of the runs at each mark, (m,); NaN where none passed [m]."""
+        """Mean over the runs at each mark, (m,); NaN where no run passed [m]."""
         is_passed = np.isfinite(self.offsets_m)
         n = is_passed.sum(axis=1)
         total = np.where(is_passed, self.offsets_m, 0.0).sum(axis=1)
@@ -214,15 +183,12 @@ class MarkerErrors:
 
     @property
     def bias_rms_m(self) -> float | None:
-        """Root mean square of the bias over the marks: what the map does [m]."""
+        """Root mean square of the bias over the marks: the effect of the map [m]."""
         return float(np.sqrt(np.nanmean(self.bias_m**2))) if self.n else None
 
     @property
     def repeatability_m(self) -> float | None:
-        """sqrt(mean_j var_k o_jk), with the unbiased variance (n - 1) at each mark [m].
-
-        None where no mark was passed twice.
-        """
+        """sqrt(mean_j var_k o_jk) with unbiased variance; None if no mark was passed twice [m]."""
         is_passed = np.isfinite(self.offsets_m)
         n = is_passed.sum(axis=1)
         squares = np.where(is_passed, (self.offsets_m - self.bias_m[:, None]) ** 2, 0.0).sum(axis=1)

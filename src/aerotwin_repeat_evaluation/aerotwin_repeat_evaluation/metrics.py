@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a teach-and-repeat evaluation as plain values."""
+"""The metrics of a teach-and-repeat evaluation as plain values."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from aerotwin_repeat_evaluation.evaluation import TeachRepeatEvaluation
 
 
 def metrics_of(evaluation: TeachRepeatEvaluation) -> dict[str, Any]:
-    """Return all figures of an evaluation as plain values; declared in `TEACH_REPEAT_METRICS`."""
+    """Return all metrics of an evaluation as plain values; declared in `TEACH_REPEAT_METRICS`."""
     repeats, nominal = evaluation.repeats, evaluation.nominal
     return {
         "method": evaluation.method,
@@ -50,7 +50,7 @@ def metrics_of(evaluation: TeachRepeatEvaluation) -> dict[str, Any]:
 
 
 def _finite_rms(values: np.ndarray) -> float | None:
-    """Return the root mean square of what is a number; None where nothing is."""
+    """Return the root mean square of the finite values; None if there are none."""
     finite = np.asarray(values)[np.isfinite(values)]
     return rms(finite) if len(finite) else None
 
@@ -64,7 +64,7 @@ def _pair(values: np.ndarray | None) -> dict[str, float | None] | None:
 
 
 def _plain(values: np.ndarray) -> list:
-    """Return nested lists with None in place of what is no number."""
+    """Return nested lists with None in place of non-finite values."""
     if values.ndim > 1:
         return [_plain(row) for row in values]
     return [float(value) if np.isfinite(value) else None for value in values]

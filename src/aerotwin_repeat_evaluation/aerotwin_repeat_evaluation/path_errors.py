@@ -22,15 +22,15 @@ _SAME_PLACE_M = 1e-9
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class LateralErrors:
-    """Where points lie beside a path.
+    """Coordinates of points relative to a path.
 
     Attributes
     ----------
     error_m : (n,) array
         Left of the direction of travel positive [m].
     s_m : (n,) array
-        Arc length of the nearest place of the path; below zero or beyond the path's length for
-        points before its start and beyond its end [m].
+        Arc length of the nearest point of the path; below zero before its start and above its
+        length beyond its end [m].
     tangent : (n, d) array
         Unit direction of travel there; at a corner that of the segment before it.
     """
@@ -60,27 +60,27 @@ def lateral_errors(
     Parameters
     ----------
     path_points : (k, 3) or (k, 2) array
-        Vertices of the path in the order of travel [m]; repeated ones are passed over.
+        Vertices of the path in the order of travel [m]; repeated vertices are skipped.
     points : (n, 3) or (n, 2) array
         In the frame of the path [m].
     window_m : float, optional
-        Search only this far along the path on both sides of where the point is expected: needed
+        Search only this far along the path on both sides of the expected arc length: needed
         where the path crosses itself, turns back or is driven twice. The whole path by default.
     s_near_m : (n,) array or float, optional
-        With a window: where each point is expected along the path [m], or where the first is. The
-        points are then followed: each is expected where its predecessor was found, and the window
-        grows by the distance between the two. The first is looked for everywhere by default.
+        With a window: expected arc length of each point, or of the first one [m]. With a scalar,
+        each point is expected where its predecessor was found, and the window grows by the
+        distance between the two. By default the first point is searched on the whole path.
     is_closed : bool
-        Whether the path's end joins its start; windows reach across, and arc lengths go on
-        counting where the points are followed for more than one lap.
+        Whether the path's end joins its start: windows reach across, and arc lengths continue
+        to count over more than one lap.
     drop_z : bool
-        Measure in the horizontal plane; in space otherwise, with the sign of the plane.
+        Measure in the horizontal plane; otherwise in space, with the sign from the plane.
 
     Notes
     -----
-    The first and the last segment of an open path go on straight, so that a robot that stops a
-    little before its goal has no lateral error for that. At a cusp, where the vehicle turns back,
-    what overshoots is as far from the path as it overshoots. Always |e| <= |p - nearest vertex|.
+    The first and last segments of an open path are extended straight, so that a robot that stops
+    shortly before its goal has no lateral error for that. At a cusp, where the vehicle turns back,
+    the error is the overshoot. Always |e| <= |p - nearest vertex|.
     """
     path = _Path(path_points, is_closed=is_closed, drop_z=drop_z)
     places = _coordinates(points, "points", drop_z=drop_z)
@@ -105,7 +105,7 @@ def lateral_errors(
 
 
 def _follow(path: "_Path", places: np.ndarray, window_m: float, s_first) -> list[tuple]:
-    """Locate points one after the other, each near its predecessor's place on the path."""
+    """Locate points in sequence, each near its predecessor's arc length on the path."""
     found: list[tuple] = []
     s_near, moved = s_first, 0.0
     for k, p in enumerate(places):
@@ -117,7 +117,7 @@ def _follow(path: "_Path", places: np.ndarray, window_m: float, s_first) -> list
 
 
 class _Path:
-    """Segments of a path; places are looked up in a range of them."""
+    """Segments of a path; points are located in a range of them."""
 
     def __init__(self, path_points: np.ndarray, *, is_closed: bool, drop_z: bool) -> None:
         vertices = _coordinates(path_points, "path_points", drop_z=drop_z)
@@ -148,7 +148,7 @@ class _Path:
         return self._side(p, k, along[best], beside) * error, s, self.tangents[k]
 
     def _is_beyond_an_end(self, k: int, along: float) -> bool:
-        """Tell whether a point lies before the start or past the end of an open path."""
+        """Return whether a point lies before the start or past the end of an open path."""
         if self.is_closed:
             return False
         is_past = k == len(self.lengths) - 1 and along > self.lengths[k]
@@ -169,7 +169,7 @@ class _Path:
         return index % n, np.floor_divide(index, n).astype(float)
 
     def _segment(self, s: float) -> int:
-        """Return the index of the segment at an arc length, counted on from lap to lap."""
+        """Return the index of the segment at an arc length; indices continue from lap to lap."""
         lap = int(np.floor(s / self.s[-1]))
         within = s - lap * self.s[-1]
         return lap * len(self.lengths) + int(np.searchsorted(self.s[1:-1], within, side="right"))
@@ -177,8 +177,8 @@ class _Path:
     def _side(self, p: np.ndarray, k: int, along: float, clamped: float) -> float:
         """Return 1 on the left of the path and -1 on its right.
 
-        Outside of a corner the mean of both tangents decides (for a turn of more than 90 degrees
-        the two segments disagree); at an exact turning back the segment before it.
+        Outside a corner the mean of both tangents decides (for a turn of more than 90 degrees the
+        segments disagree); at an exact reversal the segment before it.
         """
         tangent, corner = self.tangents[k], self.vertices[k]
         n = len(self.lengths)

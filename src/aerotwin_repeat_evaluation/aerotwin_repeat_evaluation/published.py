@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of field trials, to stand beside simulated ones.
+"""Figures of field trials, for comparison with simulated ones.
 
 Marker-based RMSE and largest deviation. Fisker et al., IROS 2025 (arXiv 2505.16912, abstract) for
 the two environments; the routes are pooled over markers and repeats from the raw measurements in
@@ -14,7 +14,7 @@ from aerotwin_core.section import Table
 
 @dataclass(frozen=True, kw_only=True)
 class FieldFigure:
-    """One route by one method in the field; centimetres."""
+    """Errors on one route with one method in the field [cm]."""
 
     route: str
     length_m: int | None

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How much repeats differ from each other, without knowing where they should have been."""
+"""Deviation of repeats from each other, without a reference for where they should have been."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from aerotwin_core.rms import rms
 from aerotwin_repeat_evaluation.path_errors import arc_length, lateral_errors
 
 WINDOW_M = 5.0
-"""How far along the path the followed place may jump between samples, beyond the motion [m]."""
+"""How far the arc length of a run may jump between samples, beyond its motion [m]."""
 DROPPED_AT_THE_END = 2
 """Samples left out at the end of a run, where it stops (as the scripts of VTR3 do)."""
 N_STATIONS = 1000
@@ -25,12 +25,9 @@ class RepeatDeviation:
     Attributes
     ----------
     errors_m : tuple of (n_k,) arrays
-        Of each run but the first from the first [m].
-    rmse_m, max_m : float
-        Pooled over these runs [m].
+        Deviation of each run but the first from the first; `rmse_m` and `max_m` pool them [m].
     pair_rmse_m : (r, r) array
-        RMSE of the run of the column against the path of the run of the row; zero between a run
-        and itself [m].
+        RMSE of the column's run against the path of the row's run; the diagonal is zero [m].
     """
 
     errors_m: tuple[np.ndarray, ...]
@@ -42,16 +39,9 @@ class RepeatDeviation:
 def repeat_deviation(
     runs: Sequence[np.ndarray], *, is_closed: bool = False, window_m: float = WINDOW_M
 ) -> RepeatDeviation:
-    """Return the relative deviation of repeats: run 1 is the reference, and all pairs.
+    """Return the deviation of two or more repeats (n, 3) relative to run 1, and of all pairs [m].
 
-    Parameters
-    ----------
-    runs : sequence of (n, 3) arrays
-        Positions of the vehicle along the same route, two runs at least [m].
-    is_closed : bool
-        Whether each run ends where it starts.
-    window_m : float
-        See `lateral_errors`.
+    `is_closed` says that each run ends where it starts; `window_m` is that of `lateral_errors`.
     """
     if len(runs) < 2:
         raise ValueError(f"runs must be two at least, got {len(runs)}")
@@ -76,16 +66,14 @@ def _errors(path: np.ndarray, run: np.ndarray, is_closed: bool, window_m: float)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NominalDeviation:
-    """Deviations of runs from their mean path.
+    """Deviations of r runs from their mean path at k stations.
 
     Attributes
     ----------
     share : (k,) array
-        Stations: share of the way, 0 to 1.
-    mean_path : (k, 2) array
-        Mean of the runs at the stations [m].
-    errors_m : (r, k) array
-        Of each run across the mean path, left positive [m].
+        Stations as fraction of the run's length, 0 to 1.
+    mean_path, errors_m : (k, 2) and (r, k) arrays
+        Mean of the runs, and deviation of each run across it, left positive [m].
     """
 
     share: np.ndarray
@@ -111,17 +99,11 @@ class NominalDeviation:
 def nominal_deviation(
     runs: Sequence[np.ndarray], *, n_stations: int = N_STATIONS
 ) -> NominalDeviation:
-    """Return the deviation of runs from their average: no run is the reference.
+    """Return the deviation of runs (n, 3) from their average [m]: no run is the reference.
 
-    Each run is sampled at equal shares of its own length; the error is taken across the mean path,
-    (run - mean) . n with n = (-t_y, t_x), so that a lag along the path does not count.
-
-    Parameters
-    ----------
-    runs : sequence of (n, 3) arrays
-        Positions of the vehicle, from the same start to the same end [m].
-    n_stations : int
-        Stations along the route.
+    All runs lead from the same start to the same end. Each is sampled at equal fractions of its
+    own length; the error is taken across the mean path, (run - mean) . n with n = (-t_y, t_x), so
+    that a lag along the path does not count.
     """
     if len(runs) < 2:
         raise ValueError(f"runs must be two at least, got {len(runs)}")

@@ -50,7 +50,7 @@ def section_of(evaluation: TeachRepeatEvaluation, *, name: str = "teach_repeat")
 def methods_section(
     evaluations: Sequence[TeachRepeatEvaluation], *, name: str = "teach_repeat_methods"
 ) -> Section:
-    """Return the chapter that sets several methods on shared marks side by side."""
+    """Return the chapter that compares several methods on shared marks."""
     all_metrics = [metrics_of(evaluation) for evaluation in evaluations]
     rows = tuple(
         (
