@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Point clouds: files, voxel down-sampling, and rigid alignment that says when it failed.
+"""Point clouds: files, voxel down-sampling, and rigid alignment with failure detection.
 
 Points are (n, 3) arrays in metres in a frame that the name states (`points_map`). An alignment
-returns a `Registration` with `T_target_source`, x_target = T_target_source @ x_source, and never
-passes a failure off as an answer: `converged` is False then, with a reason in words.
+returns a `Registration` with `T_target_source`, x_target = T_target_source @ x_source. After a
+failure `converged` is False, and `reason` says why.
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Clouds from bags: the last PointCloud2 of a topic, or all of them put together by poses."""
+"""Clouds from bags: the last PointCloud2 of a topic, or all of them merged by poses."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -38,20 +38,19 @@ def read_bag_cloud(
 
     Parameters
     ----------
-    bag : BagReader
     topic : str
-        Its only cloud topic by default.
+        The bag's only cloud topic by default.
     poses : str
-        What `BagReader.poses` takes: an Odometry, PoseStamped or Path topic whose child frame is
+        Argument of `BagReader.poses`: an Odometry, PoseStamped or Path topic whose child frame is
         that of the clouds, or `/tf:map.lidar`. Each cloud is moved by the pose at its stamp,
-        straight and spherically interpolated, and by the mounting of its own frame; clouds
-        outside of their time, or in a gap of it, are left out and counted. Without, the last
+        linearly and spherically interpolated, and by the mounting of its own frame; clouds
+        outside of the trajectory, or in a gap of it, are dropped and counted. If empty, the last
         message is the map.
     max_gap_s : float
         Poses farther apart than this are a gap [s].
     drop_invalid : bool
-        Leave out points that are no numbers in messages that call themselves dense too; where
-        `is_dense` is false they mean "no echo" and are always left out. All are counted.
+        Drop non-finite points also in messages with `is_dense` true; where it is false they mean
+        "no echo" and are always dropped. All are counted.
 
     Raises
     ------
@@ -138,7 +137,7 @@ def _stamped(bag: BagReader, topic: str) -> Iterator[tuple[Any, int]]:
 
 
 def _mounting(bag: BagReader, poses: PoseTopic, frame: str, notes: list[str]) -> np.ndarray:
-    """Return where the clouds' frame lies in that of the poses, or note that they count as one."""
+    """Return the pose of the clouds' frame in that of the poses; identity, noted, if unknown."""
     child, frame = poses.child_frame, frame.lstrip("/")
     if child in ("", frame) or not frame:
         return np.eye(4)
@@ -151,7 +150,7 @@ def _mounting(bag: BagReader, poses: PoseTopic, frame: str, notes: list[str]) ->
 
 
 def _gap_at(trajectory: Trajectory, stamp: int) -> int | None:
-    """Return how far the poses around a stamp lie apart [ns], 0 at a pose; None outside."""
+    """Return the gap between the poses around a stamp [ns], 0 at a pose; None outside."""
     stamps = trajectory.stamps_ns
     if not stamps[0] <= stamp <= stamps[-1]:
         return None
@@ -169,7 +168,7 @@ def _pose_at(trajectory: Trajectory, stamp: int) -> np.ndarray:
 def _points(
     message: Any, where: str, *, drop_invalid: bool
 ) -> tuple[np.ndarray, np.ndarray | None, str]:
-    """Return points (n, 3), intensity and what was left out."""
+    """Return points (n, 3), intensity and notes on dropped points."""
     try:
         arrays = point_cloud_arrays(message)
     except ValueError as error:

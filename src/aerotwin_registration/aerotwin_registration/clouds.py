@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Cloud files of all kinds. Reading trusts nothing and keeps doubles; writing is atomic."""
+"""Point cloud files of all formats. Input is untrusted and read as double; writing is atomic."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,13 +35,13 @@ class Cloud:
     points : (n, 3) array
         In the file's own frame and unit, in double precision.
     intensity : (n,) array or None
-        Where the file has it.
+        None if the file has none.
     frame : str
         The coordinate system or frame that the file names, "" for none.
     metres_per_unit : float or None
-        What the file says of its unit [m]; None if it says nothing.
+        None if the file states no unit.
     notes : tuple of str
-        What was left out, and what is odd, in words.
+        Dropped points and irregularities, as text.
     """
 
     points: np.ndarray
@@ -55,7 +55,7 @@ class Cloud:
 
 
 def read_cloud(path: str | Path, *, drop_invalid: bool = False, bin_columns: str = "") -> Cloud:
-    """Read a point cloud; the suffix says the format.
+    """Read a point cloud; the suffix selects the format.
 
     Parameters
     ----------
@@ -64,11 +64,10 @@ def read_cloud(path: str | Path, *, drop_invalid: bool = False, bin_columns: str
         in the first line, or x y z [intensity] first), `.npz` `.npy`, `.las` `.laz`; `.bin` with
         `bin_columns`.
     drop_invalid : bool
-        Leave out points that are NaN or infinite, and count them in the notes, instead of
-        refusing the file.
+        Drop NaN and infinite points, and count them in the notes, instead of refusing the file.
     bin_columns : str
         Columns of a `.bin` file, which has no header: little-endian float32, "xyz" (gtsam_points),
-        "xyzi" (KITTI), any letters with x, y and z among them; "i" is taken as intensity.
+        "xyzi" (KITTI), any letters with x, y and z among them; "i" is intensity.
 
     Raises
     ------
@@ -106,14 +105,10 @@ def read_cloud(path: str | Path, *, drop_invalid: bool = False, bin_columns: str
 
 
 def write_cloud(path: str | Path, points: np.ndarray, intensity: np.ndarray | None = None) -> None:
-    """Write a point cloud; the suffix says the format (.ply .pcd .xyz .npz).
+    """Write a point cloud [m]; the suffix selects the format (.ply .pcd .xyz .npz).
 
-    Parameters
-    ----------
-    points : (n, 3) array
-        Finite [m]; PLY and PCD keep float32, XYZ six decimals, NPZ float64.
-    intensity : (n,) array, optional
-        Kept as float32.
+    Points must be finite. PLY and PCD store float32, XYZ six decimals, NPZ float64; intensity is
+    stored as float32.
     """
     path = Path(path)
     points = np.asarray(points, dtype=np.float64)
@@ -178,7 +173,7 @@ def _read_bin(path: Path, letters: str) -> dict[str, np.ndarray]:
 def _checked(
     columns: dict[str, np.ndarray], path: Path, *, drop_invalid: bool
 ) -> tuple[np.ndarray, np.ndarray | None, tuple[str, ...]]:
-    """Return points, intensity, and what was left out."""
+    """Return points, intensity, and notes on dropped points."""
     if not {"x", "y", "z"} <= columns.keys():
         raise UserError(f"{path}: needs columns x, y and z; found {listed(columns) or 'none'}")
     with np.errstate(invalid="ignore", over="ignore"):  # such values are found below
@@ -195,12 +190,12 @@ def _checked(
 def without_invalid(
     points: np.ndarray, intensity: np.ndarray | None, where: str, *, drop: bool
 ) -> tuple[np.ndarray, np.ndarray | None, str]:
-    """Return points (n, 3) and intensity without what is no number, and in words how many were not.
+    """Return points (n, 3) and intensity without non-finite points, and their number as text.
 
     Raises
     ------
     UserError
-        If there are such points and they are not to be dropped, or nothing else is left.
+        If there are such points and `drop` is false, or no point is left.
     """
     is_good = np.isfinite(points).all(axis=1)
     n_bad = len(points) - int(np.count_nonzero(is_good))

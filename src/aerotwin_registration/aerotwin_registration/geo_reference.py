@@ -19,7 +19,7 @@ from aerotwin_core.rms import rms_length
 
 @dataclass(frozen=True, kw_only=True)
 class GnssProtocol:
-    """Every choice of an alignment to GNSS fixes."""
+    """Parameters of an alignment to GNSS fixes."""
 
     with_scale: bool = parameter(False, text="also find the scale of the odometry (monocular)")
     std_m: float = parameter(
@@ -50,27 +50,24 @@ class GnssProtocol:
 
 @dataclass(frozen=True, kw_only=True)
 class GnssAlignment:
-    """An odometry laid over its GNSS fixes; read `converged` first.
+    """An odometry trajectory aligned to its GNSS fixes; check `converged` first.
 
     Attributes
     ----------
     T_reference_estimate : (4, 4) array
         x_reference = scale * R @ x_estimate + t; R turns about z only.
     scale : float
-        1 unless looked for.
-    converged : bool
-        Whether the result may be used.
-    reason : str
-        Why it may or may not, in words.
+        1 unless estimated.
+    converged, reason : bool, str
+        Whether the result may be used, and why.
     covariance : (5, 5) array
         Of x, y, z of the trajectory's middle in the reference [m], yaw [rad] and log(scale); the
-        last row is zero where the scale is not looked for. NaN without a solution.
-    rmse_m : float
-        Of the distances between fixes and trajectory after the alignment [m]; NaN without.
-    residuals_m : (n, 3) array
-        Fix minus trajectory, in the reference [m].
+        last row is zero if the scale is not estimated. NaN without a solution.
+    rmse_m, residuals_m : float, (n, 3) array
+        Fix minus trajectory after the alignment, in the reference [m]; `rmse_m` is NaN without a
+        solution.
     n_fixes : int
-        Fixes that took part.
+        Fixes used.
     """
 
     T_reference_estimate: np.ndarray
@@ -91,26 +88,16 @@ class GnssAlignment:
 def T_reference_estimate_from_origins(
     reference: GeodeticPoint, estimate: GeodeticPoint
 ) -> np.ndarray:
-    """Return where a map lies in another, both east-north-up at origins that are known.
+    """Return the transform between two east-north-up maps with known geodetic origins.
 
     Exact on the ellipsoid: besides the shift, the axes turn by the convergence of the meridians
     and the curvature of the Earth (1 km apart: 32 arc seconds of tilt, at 47 degrees of latitude
     35 of yaw).
 
-    Parameters
-    ----------
-    reference, estimate : GeodeticPoint
-        Origins of the two maps; heights above the ellipsoid in both.
-
-    Returns
-    -------
-    (4, 4) array
-        T_reference_estimate, in double precision.
-
     Notes
     -----
-    Heights above sea level differ from those above the ellipsoid by the geoid's undulation, tens
-    of metres: take the same kind for both.
+    Heights above sea level differ from heights above the ellipsoid by the geoid undulation, tens
+    of metres: both origins must use the same height reference.
     """
     plane = LocalTangentPlane(reference)
     own = LocalTangentPlane(estimate)
@@ -126,23 +113,21 @@ def align_to_gnss(
     *,
     protocol: GnssProtocol | None = None,
 ) -> GnssAlignment:
-    """Lay an odometry over its GNSS fixes: heading and shift, and scale if asked for.
+    """Align an odometry trajectory to GNSS fixes: yaw, shift, and optionally scale.
 
     Parameters
     ----------
     p_estimate : (n, 3) array
-        Positions of the antenna by the odometry, z up, at the times of the fixes [m].
+        Antenna positions by the odometry, z up, at the times of the fixes [m].
     fixes : (n, 3) array
         Latitude [deg], longitude [deg], height above the ellipsoid [m].
     reference : GeodeticPoint
         Origin of the reference map.
-    protocol : GnssProtocol, optional
-        All choices.
 
     Returns
     -------
     GnssAlignment
-        Also for failures: too few fixes, no motion that would show the heading.
+        Also for failures: too few fixes, or too little motion to observe the heading.
 
     Raises
     ------
@@ -213,7 +198,7 @@ def _covariance(
     spread: float,
     protocol: GnssProtocol,
 ) -> np.ndarray:
-    """Return the (5, 5) covariance; residual variances are taken per axis where none is given."""
+    """Return the (5, 5) covariance; missing variances come per axis from the residuals."""
     n = len(residuals)
     n_unknowns = (4.0 + protocol.with_scale) / 3.0  # per axis
     free = max(n / protocol.correlation_fixes - n_unknowns, 0.0)

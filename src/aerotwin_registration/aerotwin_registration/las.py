@@ -35,16 +35,16 @@ _MAX_COORDINATE = 1e11
 
 @dataclass(frozen=True, kw_only=True)
 class CoordinateSystem:
-    """What a file says of its coordinates.
+    """Coordinate system stated by a file.
 
     Attributes
     ----------
     name : str
-        `EPSG:32633`, or the name in the WKT; "" unknown.
+        `EPSG:32633`, or the name in the WKT; "" if unknown.
     metres_per_unit : float or None
         Of x and y [m]; None if the file does not say.
     is_geographic : bool
-        Degrees.
+        Whether x and y are in degrees.
     """
 
     name: str = ""
@@ -54,15 +54,9 @@ class CoordinateSystem:
 
 @dataclass(frozen=True, kw_only=True)
 class LasContent:
-    """What a file holds.
+    """Content of a file: `columns` x, y, z in double precision and intensity, each (n,).
 
-    Attributes
-    ----------
-    columns : dict
-        x, y, z in double precision, and intensity, each (n,).
-    system : CoordinateSystem
-    doubt : str
-        "", or that points lie outside of the box that the header states.
+    `doubt` is a warning about points outside of the bounding box in the header; "" if none.
     """
 
     columns: dict[str, np.ndarray]
@@ -172,7 +166,7 @@ def _columns(raw: list[tuple[np.ndarray, ...]], header: Any, path: Path) -> dict
 
 
 def _doubt(columns: dict[str, np.ndarray], header: Any) -> str:
-    """Return in words whether points lie outside of the box that the header states."""
+    """Return a warning if points lie outside of the bounding box in the header, else ""."""
     lowest, highest = np.asarray(header.mins), np.asarray(header.maxs)
     slack = 2.0 * np.asarray(header.scales)  # writers round the box
     if not (lowest.any() or highest.any()) or len(columns["x"]) == 0:
@@ -188,7 +182,7 @@ def _doubt(columns: dict[str, np.ndarray], header: Any) -> str:
 
 
 def _coordinate_system(header: Any) -> CoordinateSystem:
-    """Return what the header's records say; what they leave open stays so."""
+    """Return the coordinate system stated by the header's records; unstated fields stay empty."""
     records = [*header.vlrs, *(getattr(header, "evlrs", None) or ())]
     found = CoordinateSystem()
     for record in records:
@@ -215,9 +209,9 @@ def _of_wkt(text: str) -> CoordinateSystem:
 
 
 def _own_code(text: str) -> str:
-    """Return the EPSG code of the horizontal system in a WKT itself; "" if it has none.
+    """Return the EPSG code of the horizontal system itself in a WKT; "" if it has none.
 
-    Its parts have codes, too: ellipsoid, meridian, unit (9001 is the metre, 9002 the foot).
+    Its parts have codes as well: ellipsoid, meridian, unit (9001 is the metre, 9002 the foot).
     """
     start = re.search(r"\bPROJC(?:S|RS)\s*\[", text) or re.search(
         r"\b(?:GEOGCS|GEOGCRS|GEODCRS)\s*\[", text

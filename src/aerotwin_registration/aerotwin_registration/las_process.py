@@ -34,7 +34,7 @@ _REFUSED = 3
 
 
 def read_las(path: Path) -> LasContent:
-    """Return the content of a LAS file, or through a child process of a LAZ file.
+    """Return the content of a LAS file; a LAZ file is read in a child process.
 
     Raises
     ------
@@ -53,7 +53,7 @@ def read_las(path: Path) -> LasContent:
 
 
 def child(path: str, out: str) -> None:
-    """Read a file and leave its points as NPZ; the words of a refusal go to standard output."""
+    """Read a file and save its points as NPZ; an error message goes to standard output."""
     try:
         _limit_memory(Path(path).stat().st_size)
         content = read_las_here(Path(path))
@@ -91,7 +91,7 @@ def _run(path: Path, out: Path) -> None:
 
 
 def _limit_memory(n_bytes: int) -> None:
-    """Let this process take no more than a sound file of that size could need."""
+    """Limit the memory of this process to what a valid file of that size could need."""
     import resource
 
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])

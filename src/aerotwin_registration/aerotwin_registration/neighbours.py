@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs of a moving cloud, searched again only where the answer may have changed."""
+"""Pairs of a moving cloud, searched again only where the nearest point may have changed."""
 
 from dataclasses import dataclass
 
@@ -20,11 +20,11 @@ class Pairs:
     Attributes
     ----------
     moved : (n, 3) array
-        Source points where they are now, in the target frame.
+        Source points at their current position, in the target frame.
     index : (n,) array
-        Place of the nearest target point; -1 without one within the radius.
+        Index of the nearest target point; -1 without one within the radius.
     sums : (19,) array
-        As `tree_kernels.tracked_pairs` says.
+        As in `tree_kernels.tracked_pairs`.
     """
 
     moved: np.ndarray
@@ -52,19 +52,19 @@ class PairTracker:
 
     A point that has moved by m since its last search keeps its neighbour as long as
     2 m < d2 - d1, the lead of the nearest over the second nearest (triangle inequality); after
-    that a few known neighbours are looked at before the tree is. So the
-    result equals a full search in every step, at a small part of its cost once steps are small.
+    that a few known neighbours are checked before the tree. The result equals a full search in
+    every step, at a small part of its cost once steps are small.
 
     Parameters
     ----------
     source : (n, 3) array
-        Points that move; fastest along a curve as `PointTree.points` are.
+        Moving points; fastest along a curve as `PointTree.points` are.
     target : PointTree
         Points that are searched.
     radius_m : float
         Neighbours farther than this do not count [m].
     robust, robust_m : int, float
-        Kind of weight of a pair in the sums (`tree_kernels`), and the distance it begins at [m].
+        Kind of weight of a pair in the sums (`tree_kernels`), and its threshold distance [m].
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Clouds in NPY and NPZ files; what their headers claim is checked before memory is taken."""
+"""Clouds in NPY and NPZ files; sizes in their headers are checked before memory is allocated."""
 
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ _COPIES = 4
 def read_numpy_cloud(path: Path) -> dict[str, np.ndarray]:
     """Return the columns of an array (n, 3 or more), or with fields x, y and z.
 
-    Of several arrays in an NPZ file that named `points` (or `xyz`, `pc`, `cloud`) is taken, and
+    From an NPZ file with several arrays, `points` (or `xyz`, `pc`, `cloud`) is read, and
     `intensity` if it is as long.
 
     Raises

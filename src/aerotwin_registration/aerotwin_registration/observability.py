@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Which motions of a cloud its target's surface does not oppose.
+"""Which motions of a cloud its target's surface does not constrain.
 
 A cloud on a plane slides: point-to-point residuals settle although two shifts and one turn are
-free. The point-to-plane information matrix shows it: its small eigenvalues belong to the motions
-that move no point along a surface normal.
+free. The small eigenvalues of the point-to-plane information matrix belong to the motions that
+move no point along a surface normal.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _WORTH_NAMING = 0.4
 
 @dataclass(frozen=True, kw_only=True)
 class OpenDirection:
-    """One motion that nothing opposes.
+    """A motion that is not constrained.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class OpenDirection:
     growth : float
         Change of log(scale) times the cloud's radius.
     information : float
-        Mean square of the normal component; 1 = fully opposed.
+        Mean square of the normal component; 1 = fully constrained.
     """
 
     translation: np.ndarray
@@ -40,7 +40,7 @@ class OpenDirection:
 
     @property
     def text(self) -> str:
-        """The motion in words."""
+        """The motion as text."""
         shift, turn = np.linalg.norm(self.translation), np.linalg.norm(self.rotation)
         if abs(self.growth) > max(shift, turn):
             return "a change of scale"
@@ -50,14 +50,11 @@ class OpenDirection:
 
 
 def open_directions(rows: np.ndarray) -> tuple[OpenDirection, ...]:
-    """Return the motions that points on a surface do not oppose.
+    """Return the motions that points on a surface do not constrain.
 
-    Parameters
-    ----------
-    rows : (n, 6) or (n, 7) array
-        How far each point moves along its surface normal by a shift, by a turn about the points'
-        centre (and by a change of log(scale)), arms in units of the points' RMS radius, so that
-        all have the same unit and eigenvalues lie between 0 and about 1.
+    `rows` (n, 6 or 7) hold how far each point moves along its surface normal by a shift, by a turn
+    about the points' centre (and by a change of log(scale)), with arms in units of the points' RMS
+    radius, so that all have the same unit and eigenvalues lie between 0 and about 1.
     """
     values, vectors = np.linalg.eigh(rows.T @ rows / max(len(rows), 1))
     return tuple(

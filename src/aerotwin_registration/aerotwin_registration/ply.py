@@ -23,7 +23,7 @@ _INDEX_NAMES = ("vertex_indices", "vertex_index")
 def read_ply(path: Path) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return the vertex columns by name and the triangles (m, 3) of a PLY file.
 
-    Polygons are cut into fans; a file without faces gives (0, 3).
+    Polygons are split into fans; a file without faces gives (0, 3).
 
     Raises
     ------
@@ -77,7 +77,7 @@ def _header(data: bytes, path: Path) -> PlyHeader:
 
 
 def _corners(columns: dict[str, PlyColumn]) -> PlyList | None:
-    """Return the list of vertex indices of faces; texture coordinates are lists too."""
+    """Return the list of vertex indices of faces; texture coordinates are lists as well."""
     lists = {name: column for name, column in columns.items() if isinstance(column, PlyList)}
     return next((lists[name] for name in _INDEX_NAMES if name in lists), None)
 

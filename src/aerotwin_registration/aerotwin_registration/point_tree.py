@@ -13,23 +13,18 @@ _BITS = 21
 class PointTree:
     """Points prepared for nearest-neighbour search.
 
-    Parameters
-    ----------
-    points : (n, 3) array
-        Finite; any frame [m].
-
     Attributes
     ----------
     points : (n, 3) array
-        The points along a Z-curve: neighbours in the array are mostly neighbours in space. All
-        indices are places in this array.
+        The points (finite, any frame [m]) along a Z-curve: neighbours in the array are mostly
+        neighbours in space. All indices refer to this array.
     order : (n,) array
-        Which given point stands in a place.
+        Index of each of these points in the input.
 
     Notes
     -----
-    Exact in double precision, built in about the time of one sort, and the same to the bit
-    whatever the number of threads.
+    Exact in double precision, built in about the time of one sort, and repeatable to the bit on
+    any number of threads.
     """
 
     def __init__(self, points: np.ndarray) -> None:
@@ -39,7 +34,7 @@ class PointTree:
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What kernels search: points, boxes of all levels, and where each level begins."""
+        """Input of the kernels: points, boxes of all levels, and the offset of each level."""
         return self.points, self.boxes, self.offsets
 
     def nearest(
@@ -47,7 +42,7 @@ class PointTree:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return distances and indices (q, k) of the nearest points to queries (q, 3).
 
-        Nearest first; where there are none within the limit: (inf, -1).
+        Nearest first; (inf, -1) if there are none within the limit.
         """
         from aerotwin_registration.tree_kernels import nearest
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Poses that agree with the edges between them: Gauss-Newton on a graph of poses."""
+"""Pose graph optimisation by Gauss-Newton."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,15 +19,15 @@ _SETTLED = 1e-6  # largest step of the last iteration [m, rad]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PoseConstraint:
-    """What is known of two poses.
+    """A relative pose measurement between two poses.
 
     Attributes
     ----------
     a, b : int
-        Their places among the poses.
+        Indices of the poses.
     T_a_b : (4, 4) array
     shift_m, turn_rad : float
-        Deviations along and about each axis [m], [rad].
+        Standard deviations along and about each axis [m], [rad].
     """
 
     a: int
@@ -38,17 +38,12 @@ class PoseConstraint:
 
 
 def agreed_poses(poses: np.ndarray, constraints: Sequence[PoseConstraint]) -> FloatArray:
-    """Return the poses that constraints are met best by, the first one held where it is.
+    """Return the poses that fit the constraints best; the first one is fixed.
 
     Parameters
     ----------
     poses : (n, 4, 4) array
-        T_map_x, near the answer.
-    constraints : sequence of PoseConstraint
-
-    Returns
-    -------
-    (n, 4, 4) array
+        Initial T_map_x, near the solution.
 
     References
     ----------

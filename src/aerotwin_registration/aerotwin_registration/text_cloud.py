@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Clouds as text: one point a line, blanks or commas, with or without a line of names."""
+"""Clouds as text: one point a line, blanks or commas, with or without a header line."""
 
 import io
 import re
@@ -22,14 +22,14 @@ _MAX_COLUMNS = 1000
 def read_text_cloud(path: Path) -> dict[str, np.ndarray]:
     """Return the columns x, y, z (and intensity) of a text file.
 
-    With a line of names the columns are those of these names, in any order; without, the first
-    three, and a fourth of exactly four as intensity. A first line with the number of points (PTS)
-    is passed over.
+    With a header line the columns are selected by name, in any order; without, the first three,
+    and a fourth of exactly four as intensity. A first line with the number of points (PTS) is
+    skipped.
 
     Raises
     ------
     UserError
-        If a line is not of numbers, or lines are of different lengths.
+        If a line is not numeric, or lines differ in length.
     """
     try:
         lines = _lines(text_lines(path))
@@ -40,7 +40,7 @@ def read_text_cloud(path: Path) -> dict[str, np.ndarray]:
 
 
 def _lines(lines: Iterable[str]) -> list[str]:
-    """Return the lines with something in them; a comment that names columns is kept as names."""
+    """Return the lines that are not empty; a comment that names columns becomes the header."""
     found = []
     for line in lines:
         line = line.strip()

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled nearest-neighbour search in a tree of boxes, and pairs of a cloud that moves.
+"""Compiled nearest-neighbour search in a tree of boxes, and pairs of a moving cloud.
 
-Points stand along a Z-curve, eight to a leaf; eight boxes in a row have one box above them. So
-the tree has no pointers: the children of node i are nodes 8 i to 8 i + 7 of the level below.
+Points are ordered along a Z-curve, eight to a leaf; eight consecutive boxes have one parent box.
+The tree needs no pointers: the children of node i are nodes 8 i to 8 i + 7 of the level below.
 """
 
 import math
@@ -39,7 +39,7 @@ def _spread(x):
     void(int64, int64, float64[:, ::1], float64[::1], float64, int64[::1]), cache=True, nogil=True
 )
 def morton_keys(start, stop, points, lower, per_metre, keys):
-    """Write the place of each point of a range on the Z-curve."""
+    """Write the Z-curve key of each point of a range."""
     for i in range(start, stop):
         x = _spread(uint64((points[i, 0] - lower[0]) * per_metre))
         y = _spread(uint64((points[i, 1] - lower[1]) * per_metre))
@@ -49,10 +49,10 @@ def morton_keys(start, stop, points, lower, per_metre, keys):
 
 @njit(cache=True, nogil=True)
 def _nearest(points, boxes, offsets, x, y, z, squared, found, nodes, levels, gaps):
-    """Sort the nearest points into `squared` and `found` (k,), which hold the limits at first.
+    """Sort the nearest points into `squared` and `found` (k,), which initially hold the limits.
 
-    Only points nearer than what `squared` holds come in, so that filling it with a bound and
-    `found` with -1 makes a search within a radius.
+    Only points nearer than `squared` are accepted: fill it with a bound, and `found` with -1, to
+    search within a radius.
     """
     k = len(squared)
     n_levels = len(offsets) - 1
@@ -94,7 +94,7 @@ def _nearest(points, boxes, offsets, x, y, z, squared, found, nodes, levels, gap
 
 @njit(cache=True, nogil=True)
 def _nearest_of(points, x, y, z, known):
-    """Return the nearest of some points by name, and its squared distance; -1 names none."""
+    """Return the nearest of some points by index, and its squared distance; -1 is no point."""
     best, squared = int64(-1), math.inf
     for i in known:
         if i < 0:
@@ -108,7 +108,7 @@ def _nearest_of(points, x, y, z, known):
 
 @njit(cache=True, nogil=True)
 def _bound(points, x, y, z, known, limit):
-    """Return a squared distance within which as many points lie as `known` (k,) names."""
+    """Return a squared distance within which as many points lie as `known` (k,) lists."""
     bound = 0.0
     for j in range(len(known)):
         i = known[j]
@@ -116,7 +116,7 @@ def _bound(points, x, y, z, known, limit):
             return limit
         dx, dy, dz = points[i, 0] - x, points[i, 1] - y, points[i, 2] - z
         bound = max(bound, dx * dx + dy * dy + dz * dz)
-    # The named points must come in again, though the bound is their own distance.
+    # The known points must be found again, though the bound is their own distance.
     return min(limit, bound * (1.0 + 1e-12) + 1e-300)
 
 
@@ -128,8 +128,8 @@ def _bound(points, x, y, z, known, limit):
 def nearest(start, stop, points, boxes, offsets, queries, limit, distances, indices):
     """Write distances and indices (q, k) of the nearest points to each query of a range.
 
-    Nearest first; beyond `limit` (inf, -1). Queries that follow one another in space are fastest:
-    each begins with the answer to the one before.
+    Nearest first; beyond `limit` (inf, -1). Queries that are close to their predecessor in space
+    are fastest: each starts from the result of the one before.
     """
     k = indices.shape[1]
     nodes, levels, gaps = np.empty(_STACK, int64), np.empty(_STACK, int64), np.empty(_STACK)
@@ -185,8 +185,8 @@ def tracked_pairs(
     """Move a range of the source by S (3, 4), pair it, and return the sums of the pairs.
 
     A point that has moved by m since its last search keeps its neighbour as long as 2 m < d2 -
-    d1, the lead of the nearest over the second nearest (triangle inequality). After that the
-    nearest of the few known neighbours is it, as long as it is nearer than d_k - m, the least
+    d1, the lead of the nearest over the second nearest (triangle inequality). After that it takes
+    the nearest of the few known neighbours, as long as that is nearer than d_k - m, the least
     distance of all others. `anchors` (n, 3), `leads` (n,), squared, `limits` (n,) and `near` (n,
     k) hold the last search from call to call. Without k neighbours d_k is `reach`.
 

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Coarse alignment: where a cloud lies in another, from any heading, without a start by hand.
+"""Coarse alignment: the pose of a cloud in another, from any heading, without a manual start.
 
 Every yaw and every shift of a window is scored against a field around the target (`field`), the
-best places are refined (`search`), aligned by ICP, and the winner is believed only if it leads
-every other place clearly (`verdict`). Gravity is known: both clouds have z up; what is left of a
-tilt, up to some degrees, is found by the ICP.
+best poses are refined (`search`) and aligned by ICP, and the winner is accepted only if it leads
+every other pose clearly (`verdict`). Gravity is known: both clouds have z up; the ICP removes a
+remaining tilt of some degrees.
 """
 
 from collections.abc import Callable
@@ -64,7 +64,7 @@ def coarse_align(
     seed: int = 0,
     protocol: CoarseProtocol | None = None,
 ) -> CoarseRegistration:
-    """Find where a cloud lies in another, at any yaw and up to some offset.
+    """Find the pose of a cloud in another, at any yaw and up to some offset.
 
     Parameters
     ----------
@@ -74,17 +74,15 @@ def coarse_align(
         Largest offset, horizontally and vertically, of the source's origin or of its middle,
         whichever is less [m].
     T_target_source_initial : (4, 4) array, optional
-        What offset and yaw are counted from; identity by default.
+        Reference for offset and yaw; identity by default.
     seed : int
-        Chooses the points of the source that take part.
-    protocol : CoarseProtocol, optional
-        All other choices.
+        Selects the sampled source points.
 
     Returns
     -------
     CoarseRegistration
-        Good enough to start `align` from. `converged` is False, with a reason, where another
-        place is about as good (which is named), where too little overlaps, or where nothing fits.
+        Accurate enough to start `align` from. `converged` is False, with a reason, if another
+        pose is about as good (it is reported), if the overlap is too small, or if nothing fits.
 
     Raises
     ------
@@ -99,7 +97,7 @@ def coarse_align(
     References
     ----------
     The score is the correlation of Olson 2009 (Real-Time Correlative Scan Matching, ICRA), in
-    three dimensions and with hits weighted by what they tell.
+    three dimensions and with hits weighted by their information.
     """
     protocol = protocol or CoarseProtocol()
     source, target = _checked(source, "source"), _checked(target, "target")
@@ -154,7 +152,7 @@ def _align_all(
     cell: float,
     protocol: CoarseProtocol,
 ) -> list[CandidatePose]:
-    """Align the source at each pose by ICP; leave out where it takes another scale."""
+    """Align the source at each pose by ICP; drop poses whose scale changes."""
     voxel = FINE * cell
     moving, fixed = AlignmentTarget(source, voxel_m=voxel), AlignmentTarget(target, voxel_m=voxel)
     choices = replace(_ICP, radius_m=cell, with_scale=protocol.seeks_scale)
@@ -181,7 +179,7 @@ def _cell(source: np.ndarray, max_offset_m: float) -> float:
 
 
 def _windows(sample: Sample, max_offset_m: float, cell: float) -> list[Window]:
-    """Return where the middle may lie: offsets of the origin, and of the middle itself."""
+    """Return the search windows: offsets of the origin, and of the middle itself."""
     zero = np.zeros(3)
     about_origin = Window(centre=zero, lever=sample.middle, reach_m=max_offset_m)
     if np.linalg.norm(sample.middle) <= cell:
@@ -204,14 +202,14 @@ def _growth(scales: np.ndarray) -> float:
 
 
 def _weight(sample: Sample, cell: float, protocol: CoarseProtocol) -> Callable[[float], float]:
-    """Return what a score counts at a scale."""
+    """Return the weight of a score as a function of scale."""
     if not protocol.seeks_scale:
         return lambda scale: 1.0
     return lambda scale: sample.weight(scale, cell)
 
 
 def _reachable(target: np.ndarray, sample: Sample, max_offset_m: float, scale: float) -> np.ndarray:
-    """Return the target's points that the source can reach at all."""
+    """Return the target points within reach of the source."""
     reach = scale * sample.reach_m + max_offset_m
     far = scale * float(np.linalg.norm(sample.middle[:2])) + reach
     is_near = np.hypot(target[:, 0], target[:, 1]) <= far

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A field around the target's points: how well a point of the source would lie there."""
+"""A field around the target's points: how well a source point at a position would fit."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ class Field:
     Attributes
     ----------
     values : (nz, ny, nx) uint8 array
-        255 on a point of the target that nothing near resembles, 0 far from all points.
+        255 on a distinctive point of the target, 0 far from all points.
     origin_m : (3,) array
         Node (0, 0, 0) in target axes [m].
     cell_m : float
@@ -41,19 +41,12 @@ class Field:
 def make_field(
     target: np.ndarray, cell_m: float, sigma_m: float, surroundings_m: float, least: float
 ) -> Field:
-    """Return the field of target points (m, 3): nearness times how much a hit tells.
+    """Return the field of target points (m, 3) [m]: nearness times information of a hit.
 
     Nearness is exp(-d^2 / (2 sigma^2)). A hit in a layer that is occupied all around tells
-    little: wherever a cloud is put, its ground meets ground. So the value is weighted with the
+    little: at any pose of a cloud, its ground meets ground. The value is weighted with the
     information -log p of a hit, p being the share of occupied nodes of the same height within
-    `surroundings_m`, of those in columns where anything is: the rim of a map is no wall.
-
-    Parameters
-    ----------
-    target : (m, 3) array
-        Points [m], not empty.
-    cell_m, sigma_m, surroundings_m : float
-        Distance of nodes, width of the nearness, edge of the surroundings [m].
+    `surroundings_m`, among non-empty columns: the rim of a map is no wall.
     """
     from aerotwin_registration.coarse import kernels
 

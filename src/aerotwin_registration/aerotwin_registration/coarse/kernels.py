@@ -97,7 +97,7 @@ def climb(points, poses, steps, n_halvings, field):
     """Move each pose (x, y, z, yaw, scale) uphill, in place: pattern search with halved steps.
 
     The step of the scale is one of its logarithm: halves and doubles are equally far. It moves by
-    two first steps at most: a cloud that shrinks to a point lies well anywhere.
+    two first steps at most: a cloud that shrinks to a point fits well anywhere.
     """
     for k in range(len(poses)):
         pose, step = poses[k].copy(), steps.copy()

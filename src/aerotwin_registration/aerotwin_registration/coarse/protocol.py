@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The choices of a coarse alignment."""
+"""The parameters of a coarse alignment."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from aerotwin_core.parameters import parameter
 
 @dataclass(frozen=True, kw_only=True)
 class CoarseProtocol:
-    """Every choice of a coarse alignment; tuned on seeds 0 to 9 of four kinds of places."""
+    """Parameters of a coarse alignment; tuned on seeds 0 to 9 of four kinds of places."""
 
     cell_m: float = parameter(
         0.0,

@@ -15,16 +15,9 @@ _FAR = 0.995
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """Points of a cloud, evenly spread.
+    """Points of a cloud, evenly spread: `points` (n, 3) about `middle`, the median (3,) [m].
 
-    Attributes
-    ----------
-    points : (n, 3) array
-        About the middle [m].
-    middle : (3,) array
-        Median of the cloud [m].
-    radius_m, reach_m : float
-        RMS and largest horizontal distance of the points from the middle [m].
+    `radius_m` and `reach_m` are the RMS and largest horizontal distance from the middle.
     """
 
     points: np.ndarray
@@ -33,10 +26,10 @@ class Sample:
     reach_m: float
 
     def weight(self, scale: float, cell_m: float) -> float:
-        """Return how many cells the points fill at a scale, of those that they could.
+        """Return the share of cells that the points fill at a scale.
 
         A mean over points cannot compare scales: a cloud that shrinks to a point lies wholly on
-        the first wall. What cells say adds up.
+        the first wall. Information of cells adds up.
         """
         filled = voxel_downsample(scale * self.points, cell_m)
         return len(filled) / len(self.points)

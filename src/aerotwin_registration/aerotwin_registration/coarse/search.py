@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The search: every yaw, every shift of a window, and the best places refined."""
+"""The search: every yaw, every shift of a window, and refinement of the best poses."""
 
 import itertools
 import os
@@ -23,14 +23,10 @@ N_HALVINGS = 6
 
 @dataclass(frozen=True, kw_only=True)
 class Window:
-    """Where the source's middle may lie at yaw 0, and how that turns with the yaw.
+    """Search region of the source's middle at yaw 0, and how it turns with the yaw.
 
-    Attributes
-    ----------
-    centre, lever : (3,) arrays
-        The middle is sought around centre + R(yaw) scale lever [m].
-    reach_m : float
-        Largest distance from there, horizontally and vertically [m].
+    It is centred at centre + R(yaw) scale lever [m] and extends by `reach_m` horizontally and
+    vertically.
     """
 
     centre: np.ndarray
@@ -57,7 +53,7 @@ def search(
     points : (n, 3) array
         Source about its middle [m].
     weight : callable
-        What a score counts at a scale.
+        Weight of a score as a function of scale.
 
     Returns
     -------
@@ -107,10 +103,7 @@ def refine(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return poses moved uphill, best first, and their scores; arguments as in `search`.
 
-    Parameters
-    ----------
-    steps : (5,) array
-        First steps of x, y, z [m], yaw [rad] and the logarithm of the scale; 0 holds one fast.
+    `steps` (5,) are the first steps of x, y, z [m], yaw [rad] and log(scale); 0 fixes an unknown.
     """
     from aerotwin_registration.coarse import kernels
 
@@ -133,7 +126,7 @@ def refine(
 
 
 def distinct(poses: np.ndarray, radius_m: float, apart_m: float, n_most: int) -> np.ndarray:
-    """Return the indices of poses, best first, that each put the cloud elsewhere.
+    """Return the indices of poses, best first, that are distinct.
 
     Parameters
     ----------
@@ -142,7 +135,7 @@ def distinct(poses: np.ndarray, radius_m: float, apart_m: float, n_most: int) ->
     radius_m : float
         RMS distance of the source's points from their vertical axis [m].
     apart_m : float
-        RMS displacement of the points below which two poses count as one [m].
+        RMS displacement of the points below which two poses count as the same [m].
     """
     retained: list[int] = []
     for k, pose in enumerate(poses):
@@ -156,7 +149,7 @@ def distinct(poses: np.ndarray, radius_m: float, apart_m: float, n_most: int) ->
 def displacement(a: np.ndarray, b: np.ndarray, radius_m: float) -> float:
     """Return the RMS distance between the points of a cloud at two poses (5,) [m].
 
-    The heights of the points count with the scale only roughly, by the same radius.
+    The effect of scale on heights is approximated by the same radius.
     """
     shift = float(np.sum((a[:3] - b[:3]) ** 2))
     turn = a[4] ** 2 + b[4] ** 2 - 2.0 * a[4] * b[4] * np.cos(a[3] - b[3])

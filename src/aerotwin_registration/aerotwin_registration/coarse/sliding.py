@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a place slides: the motions that the surface hardly opposes, tried out."""
+"""Whether a pose slides: tests the motions that the surface hardly constrains."""
 
 from collections.abc import Callable
 
@@ -19,19 +19,9 @@ def sliding_along(
 ) -> str:
     """Return the first open motion along which the points fit as well elsewhere; "" if none.
 
-    An open direction is one of small steps: normals hardly oppose them. Over metres a wall at the
-    end of a road does, and then the place is known. A plane goes on.
-
-    Parameters
-    ----------
-    points : (n, 3) array
-        The source at its place [m].
-    directions : tuple of OpenDirection
-        What an alignment says.
-    step_m : float
-        How far it is moved, forward and backward [m].
-    is_as_good : callable
-        Whether points (n, 3) at another place fit as well.
+    An open direction is one of small steps: normals hardly constrain them. Over metres a wall at
+    the end of a road does, and then the pose is determined. A plane goes on. The source's `points`
+    (n, 3) are moved by `step_m` forward and backward; `is_as_good` judges the moved points.
     """
     for direction in directions:
         for step in (-step_m, step_m):

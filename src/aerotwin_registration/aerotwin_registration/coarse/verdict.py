@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether the best place may be believed: does it lead the others, and does the source lie on it.
+"""Acceptance of the best pose: its lead over the others, and its fit to the surface.
 
-Two places are compared point by point. Points that are near each other are not independent, so
+Two poses are compared point by point. Points that are near each other are not independent, so
 the error of the lead is that of sums over blocks of the source.
 """
 
@@ -32,15 +32,7 @@ _WAY_OUT = "if the clouds lie farther apart, give a start (--initial or --origin
 
 @dataclass(frozen=True, kw_only=True)
 class CandidatePose:
-    """A place of the source in the target.
-
-    Attributes
-    ----------
-    registration : Registration
-        The end of an ICP.
-    points : (n, 3) array
-        The sample there, in target axes [m].
-    """
+    """The ICP result of a pose of the source, and the sample at it (n, 3), in target axes [m]."""
 
     registration: Registration
     points: np.ndarray
@@ -48,18 +40,16 @@ class CandidatePose:
 
 @dataclass(frozen=True, kw_only=True)
 class CoarseRegistration(Registration):
-    """The result of a coarse alignment; read `converged` first.
+    """The result of a coarse alignment; check `converged` first.
 
     Attributes
     ----------
     lead : float
-        How much the best place scores above the runner-up, as a share of its score; 1 alone.
+        Score lead of the best pose over the runner-up, as a share of its score; 1 without one.
     margin : float
-        The same lead in standard errors; infinity alone.
-    T_target_source_rival : (4, 4) array or None
+        The same lead in standard errors; infinity without a runner-up.
+    T_target_source_rival, scale_rival : (4, 4) array or None, float
         The runner-up.
-    scale_rival : float
-        Its scale.
     """
 
     lead: float = 1.0
@@ -68,7 +58,7 @@ class CoarseRegistration(Registration):
     scale_rival: float = 1.0
 
     def after(self, T_initial: np.ndarray) -> "CoarseRegistration":
-        """Return the same for a source that T_initial had not moved yet."""
+        """Return the same result for the source before T_initial moved it."""
         T_rival = self.T_target_source_rival
         if T_rival is not None:
             T_rival = _chain(T_rival, self.scale_rival, T_initial)
@@ -88,7 +78,7 @@ def judge(
     protocol: CoarseProtocol,
     weight: Callable[[float], float],
 ) -> CoarseRegistration:
-    """Return the best place, and whether it may be believed; scores count by their scale."""
+    """Return the best pose, and whether it is accepted; scores are weighted by scale."""
     values = [_values(p.points, field) * weight(p.registration.scale) for p in places]
     order = sorted(range(len(places)), key=lambda k: -float(values[k].mean()))
     best = order[0]
@@ -135,7 +125,7 @@ def _praise(result: CoarseRegistration) -> str:
 def not_tried(
     T_initial: np.ndarray, n_source: int, n_target: int, protocol: CoarseProtocol
 ) -> CoarseRegistration:
-    """Return a failure for want of points."""
+    """Return a failure for lack of points."""
     return _failure(
         T_initial,
         f"{n_source} cells of the source and {n_target} points of the target within reach "
@@ -144,7 +134,7 @@ def not_tried(
 
 
 def no_place(T_initial: np.ndarray, max_offset_m: float) -> CoarseRegistration:
-    """Return a failure where the source meets the target nowhere."""
+    """Return a failure where the source does not meet the target."""
     return _failure(T_initial, f"no place within {max_offset_m:g} m has a hit; {_WAY_OUT}")
 
 
@@ -193,7 +183,7 @@ def _sliding(
 def _misplaced(
     result: CoarseRegistration, sample: Sample, max_offset_m: float, max_tilt_deg: float
 ) -> str:
-    """Say what is wrong with a place that leans or lies beyond the offset; "" if nothing."""
+    """Return the reason if a pose is tilted or lies beyond the offset, else ""."""
     T = result.T_target_source
     tilt = float(np.degrees(np.arccos(np.clip(T[2, 2], -1.0, 1.0))))
     if tilt > max_tilt_deg:

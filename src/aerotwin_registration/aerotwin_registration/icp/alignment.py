@@ -3,8 +3,8 @@
 """ICP: point to point, point to plane and GICP, each also with scale.
 
 The loop and its stopping rule are those of Besl and McKay with a search radius, as Beam et al.
-(2024, IV-C) use them: radius 1 m, relative change 1e-5, at most 1500 iterations. What a solver
-does not say is added by the diagnosis: whether the answer may be believed.
+(2024, IV-C) use them: radius 1 m, relative change 1e-5, at most 1500 iterations. The diagnosis
+adds whether the result is reliable.
 """
 
 from collections.abc import Callable
@@ -38,33 +38,33 @@ def align(
     Parameters
     ----------
     source, target : (n, 3), (m, 3) arrays or AlignmentTarget
-        Points in their own frames [m]. An `AlignmentTarget` is used as it is: `voxel_m`
-        and `n_neighbours` do not apply to it.
+        Points in their own frames [m]. `voxel_m` and `n_neighbours` do not apply to an
+        `AlignmentTarget`, which is used as is.
     T_target_source_initial : (4, 4) array, optional
-        Start; identity by default.
+        Identity by default.
     scale_initial : float
-        Scale to start from; kept when the protocol looks for none.
+        Fixed unless the protocol estimates scale.
     protocol : IcpProtocol, optional
-        All choices, among them what counts as failure; that of Beam et al. 2024 by default.
+        Includes the failure criteria; that of Beam et al. 2024 by default.
     on_iteration : callable, optional
         Called with (iteration, rmse_m), for progress.
 
     Returns
     -------
     Registration
-        Also for failures: too few points or pairs, drift, an open direction, no convergence, an
-        answer that the surfaces do not bear out.
+        Also for failures: too few points or pairs, drift, an open direction, no convergence, a
+        result that the surfaces do not support.
 
     Raises
     ------
     ValueError
-        If an array has the wrong shape or holds NaN or infinity, or the start mirrors.
+        If an array has the wrong shape or holds NaN or infinity, or the initial transform mirrors.
 
     Notes
     -----
     The stopping rule is Open3D's: the change of fitness *and* the change of RMSE between two
     iterations are below `relative_tolerance`. The result is repeatable to the bit. Clouds are
-    centred before, so that those far from the origin lose no digits.
+    centred first, so that those far from the origin lose no precision.
 
     References
     ----------
@@ -137,7 +137,7 @@ def _iterate(
     for n_iterations in range(protocol.max_iterations + 1):
         pairs = tracker.pairs(S)
         change = max(abs(pairs.fitness - previous[0]), abs(pairs.rmse_m - previous[1]))
-        # A shortened step changes little, too: what was asked for must be short as well.
+        # A shortened step also changes little: the unshortened step must be short as well.
         is_short = steps.asked_m < _SHORT * protocol.radius_m
         has_settled = change < protocol.relative_tolerance and is_short
         growth = abs(np.log(np.linalg.det(S[:3, :3])) - log_det) / 3.0

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Whether an alignment may be believed, found without knowing the truth."""
+"""Whether an alignment is reliable, determined without ground truth."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -26,7 +26,7 @@ def judged(
     last: Iterate,
     protocol: IcpProtocol,
 ) -> dict[str, Any]:
-    """Return all that a `Registration` says but the transform."""
+    """Return all fields of a `Registration` except the transform."""
     source, target = source.smooth, target.smooth
     evidence = evidence_of(
         source, target, last.S, protocol.radius_m, with_scale=protocol.with_scale
@@ -67,7 +67,7 @@ def _checks(
     protocol: IcpProtocol,
     evidence: Evidence | None,
 ) -> Iterator[str]:
-    """Yield what speaks against an alignment, the plainest first; the dear ones are asked last."""
+    """Yield the reasons to reject an alignment, simplest first; expensive checks run last."""
     yield from _about_pairs(last, protocol)
     if evidence is None:
         return

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the surfaces of two clouds say about an alignment of them, found without the truth.
+"""Support of an alignment by the surfaces of both clouds, computed without ground truth.
 
-A pair is explained when the point lies on the target's surface, as near as both surfaces are
-smooth, and both normals agree. A wrong alignment explains few pairs, or only those that one
-direction needs: two streets share the ground, but not the walls.
+A pair is explained when the point lies on the target's surface, within the roughness of both
+surfaces, and both normals agree. A wrong alignment explains few pairs, or only those that
+constrain one direction: two streets share the ground, but not the walls.
 """
 
 from dataclasses import dataclass
@@ -29,19 +29,17 @@ _REGULAR = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """Figures of an alignment, from a sample of the source.
+    """Metrics of an alignment, from a sample of the source.
 
     Attributes
     ----------
     explained : float
         Share of the sampled points that are explained.
-    weakest : float
-        Least share of the information of paired points, over all motions, that explained ones
-        hold.
-    weakest_direction : OpenDirection
-        That motion.
+    weakest, weakest_direction : float, OpenDirection
+        Least share of the information of paired points, over all motions, that explained points
+        hold, and that motion.
     open_directions : tuple of OpenDirection
-        Motions that no pair opposes.
+        Motions that no pair constrains.
     surface_rmse_m : float
         Root mean square distance of explained pairs along the target's normal [m].
     information : (6, 6) array
@@ -75,7 +73,7 @@ def explained_share(
     radius_m: float,
     places: np.ndarray,
 ) -> float:
-    """Return the share of the source's points at some places that S (4, 4) explains."""
+    """Return the share of the source's points at some indices that S (4, 4) explains."""
     return float(np.sum(_sampled(source, target, S, radius_m, places).is_explained) / len(places))
 
 
@@ -87,7 +85,7 @@ def evidence_of(
     *,
     with_scale: bool = False,
 ) -> Evidence | None:
-    """Return what a sample of the source says about S (4, 4); None without pairs."""
+    """Return the evidence of a sample of the source for S (4, 4); None without pairs."""
     places = source.sample(N_SAMPLES)
     sample = _sampled(source, target, S, radius_m, places)
     if len(sample.moved) == 0:
@@ -150,7 +148,7 @@ def _rows(normals: np.ndarray, arms: np.ndarray, *, with_scale: bool = False) ->
 
 
 def _weakest(rows: np.ndarray, is_explained: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return the least share of information that explained rows hold, and for which motion.
+    """Return the least share of information that explained rows hold, and the motion.
 
     Directions without information count as explained: they are open, not contradicted.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where the loop of an alignment stands."""
+"""State of the loop of an alignment."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,9 @@ from aerotwin_registration.neighbours import Pairs
 
 @dataclass(frozen=True, kw_only=True)
 class Iterate:
-    """The last similarity, its pairs, and whether the loop had settled.
+    """The last similarity S (4, 4), its pairs, and whether the loop had settled.
 
-    Attributes
-    ----------
-    S : (4, 4) array
-        x_target = S @ x_source, both relative to the origins of their surfaces.
-    pairs : Pairs
-        Of the source moved by S.
+    x_target = S @ x_source, both relative to the origins of their surfaces.
     """
 
     S: np.ndarray

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiled parts of ICP: normals of neighbourhoods and the normal equations of a step.
 
-Kernels work on ranges and keep their sums apart, so that the sum over ranges, taken in order, has
-the same bits whatever the number of threads.
+Kernels work on ranges with separate sums: their sum over ranges, in order, is repeatable to the
+bit on any number of threads.
 """
 
 import math
@@ -78,9 +78,9 @@ def _smallest_axis(xx, xy, xz, yy, yz, zz):
 def surface_normals(start, stop, points, places, neighbours, normals, roughness):
     """Write unit normals and RMS distances to the plane of the neighbours of some points.
 
-    `neighbours` (r, k) holds places in `points`, `places` (r,) where in `normals` (n, 3) and
-    `roughness` (n,) the result of each row belongs. The smallest eigenvector of the covariance is
-    found by Jacobi rotations, which are exact to rounding and need no case distinction.
+    `neighbours` (r, k) holds indices into `points`, `places` (r,) the index into `normals` (n, 3)
+    and `roughness` (n,) of each row's result. The smallest eigenvector of the covariance is found
+    by Jacobi rotations, which are exact to rounding and need no case distinction.
     """
     k = neighbours.shape[1]
     for i in range(start, stop):
@@ -111,11 +111,11 @@ def surface_normals(start, stop, points, places, neighbours, normals, roughness)
 
 @njit(cache=True, nogil=True)
 def _weight_matrix(kind, W, a, b):
-    """Fill W (3, 3), in units that make a pure distance along the normal count once.
+    """Fill W (3, 3), in units in which a pure distance along the normal counts once.
 
     Point to plane: n n^T of the target. GICP: 2 eps inv(C_target + C_source), C = I - (1 - eps)
     n n^T (Segal et al. 2009, III-B), whose eigenvectors are the sum a + b and the difference
-    a - b of the two normals and what is perpendicular to both.
+    a - b of the two normals and their common perpendicular.
     """
     if kind == POINT_TO_PLANE:
         for i in range(3):
@@ -159,7 +159,7 @@ def normal_equations(
 ):
     """Return the sums (9, 7) over the pairs of a range that a Gauss-Newton step is solved from.
 
-    The source stands at `moved`, turned by R from where its normals were fitted. A step d =
+    The source is at `moved`, turned by R from where its normals were fitted. A step d =
     (shift, rotation vector, log of scale) about `centre` moves x by J d, J = [1, -[x - centre]x,
     x - centre]; the residual of a pair is r = q - x, its weight W. Rows 0 to 6 hold the upper
     half of H = sum J^T W J, row 7 g = sum J^T W r, row 8 the sums of r^T W r, of r^T r, and the

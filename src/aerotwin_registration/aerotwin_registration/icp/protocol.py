@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Every choice of an alignment, and the named sets of choices."""
+"""Parameters of an alignment, and named sets of parameters."""
 
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ ROBUST_KERNELS = ("none", "huber", "cauchy", "tukey")
 
 @dataclass(frozen=True, kw_only=True)
 class IcpProtocol:
-    """Every choice of an alignment. The defaults are those of Beam et al. 2024, IV-C."""
+    """Parameters of an alignment. The defaults are those of Beam et al. 2024, IV-C."""
 
     method: str = parameter(
         "point_to_point", text="which distance of a pair is made small", choices=METHODS

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What an alignment returns."""
+"""The result of an alignment."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from aerotwin_registration.observability import OpenDirection
 
 @dataclass(frozen=True, kw_only=True)
 class Registration:
-    """The result of an alignment; read `converged` first.
+    """The result of an alignment; check `converged` first.
 
     Attributes
     ----------
@@ -19,11 +19,9 @@ class Registration:
         x_target = scale * R @ x_source + t: rotation and translation of the last iterate, also
         when `converged` is False.
     scale : float
-        1 unless the protocol asks for it.
-    converged : bool
-        Whether the result may be used.
-    reason : str
-        Why it may or may not, in words.
+        1 unless the protocol estimates it.
+    converged, reason : bool, str
+        Whether the result may be used, and why.
     n_iterations, n_correspondences : int
         Steps taken, and pairs within the radius at the end.
     fitness : float
@@ -31,8 +29,8 @@ class Registration:
     rmse_m : float
         Root mean square distance of those pairs [m]; NaN without pairs.
     explained : float
-        Share of source points (of a sample) that lie on the target's surface with the same
-        normal; NaN without pairs.
+        Share of (sampled) source points that lie on the target's surface with the same normal;
+        NaN without pairs.
     surface_rmse_m : float
         Root mean square of their distance along the target's normal [m].
     information : (6, 6) array or None
@@ -40,10 +38,10 @@ class Registration:
         both along target axes, the turn about `centre_target`. Pairs count as independent, so
         it is an upper bound. None without pairs.
     centre_target : (3,) array or None
-        Centre of the paired source points, in the target frame: the point that `information`
-        and `open_directions` turn about.
+        Centre of the paired source points in the target frame: the centre of rotation of
+        `information` and `open_directions`.
     open_directions : tuple of OpenDirection
-        Motions of the source that the target's surface does not oppose.
+        Motions of the source that the target's surface does not constrain.
     """
 
     T_target_source: np.ndarray

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Other answers: alignments found from starts around an answer, and whether one is better.
+"""Alternative solutions: alignments started around a solution, and whether one is better.
 
-An answer in a wrong basin is stationary, and its pairs may look well. What gives it away is that
-another one, not far off, explains more points.
+A solution in a wrong basin is stationary, and its pairs may look good. It is exposed by another
+solution nearby that explains more points.
 """
 
 from dataclasses import dataclass, replace
@@ -34,14 +34,10 @@ itself does, which is one of the starts."""
 
 @dataclass(frozen=True, kw_only=True)
 class Rival:
-    """The answer that explains most points, and where it is.
+    """The alternative solution that explains most points.
 
-    Attributes
-    ----------
-    lead : float
-        Share of points it explains beyond those that the answer itself does.
-    distance_m : float
-        Root mean square distance of the points between both answers [m].
+    `lead` is the share of points it explains beyond those of the solution itself, `distance_m` the
+    RMS distance of the points between both solutions [m].
     """
 
     lead: float
@@ -51,7 +47,7 @@ class Rival:
 def best_rival(
     source: AlignmentTarget, target: AlignmentTarget, S: np.ndarray, protocol: IcpProtocol
 ) -> Rival | None:
-    """Return the best answer that is not S (4, 4), found from S itself and from around it.
+    """Return the best solution other than S (4, 4), started from S itself and from around it.
 
     Each is found by GICP on a part of the source, the first half of the steps with twice the
     radius; None if all end at S.
@@ -73,7 +69,7 @@ def best_rival(
 
 
 def _motions(centre: np.ndarray, radius_m: float) -> list[np.ndarray]:
-    """Return no motion, then shifts and turns along and about all axes, both ways."""
+    """Return the identity, then shifts and turns along and about all axes, both ways."""
     steps = [np.zeros(7)]
     for axis in range(6):
         size = SHIFT_RADII * radius_m if axis < 3 else np.radians(TURN_DEG)

@@ -33,7 +33,7 @@ def fit_similarity(
 ) -> np.ndarray:
     """Return S_target_source (4, 4), scale times rotation and translation, least squares.
 
-    Pairs that hold no rotation (all points at one place) give a shift alone.
+    Pairs that do not determine a rotation (all points coincide) give a shift alone.
 
     References
     ----------
@@ -60,18 +60,10 @@ def fit_moments(
     *,
     with_scale: bool,
 ) -> np.ndarray:
-    """Return what `fit_similarity` does from sums over the pairs.
+    """Return the fit of `fit_similarity` from (weighted) sums over the pairs.
 
-    Parameters
-    ----------
-    weight : float
-        Sum of the weights; the sums that follow are weighted.
-    x, q : (3,) arrays
-        Sums of source and target points.
-    qx : (3, 3) array
-        Sum of q x^T.
-    xx : float
-        Sum of x^T x.
+    `weight` is the sum of the weights, `x` and `q` (3,) the sums of source and target points, `qx`
+    (3, 3) that of q x^T, `xx` that of x^T x.
     """
     x, q = x / weight, q / weight
     U, values, Vt = rotation_svd(qx / weight - np.outer(q, x))
@@ -101,7 +93,7 @@ def split_scale(S: np.ndarray) -> tuple[np.ndarray, float]:
     Raises
     ------
     ValueError
-        If it mirrors: no rotation and scale make it up.
+        If it mirrors, so that no rotation and scale compose it.
     """
     U, values, Vt = rotation_svd(S[:3, :3])
     if values[2] < 0.0:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of each method: pairs in, the motion that brings them closer out."""
+"""The steps of each method: from pairs to the motion that brings them closer."""
 
 import numpy as np
 
@@ -17,20 +17,9 @@ _DAMPING = 1e-9
 class Steps:
     """Steps of one alignment from its pairs.
 
-    Gauss-Newton with pairs that change may run in circles between two sets of pairs: a step
-    against the one before it halves the steps from there on, one along it doubles them again.
-
-    Parameters
-    ----------
-    protocol : IcpProtocol
-        Method, scale, radius and robust kernel.
-    source, target : Surface
-        The two clouds.
-
-    Attributes
-    ----------
-    asked_m : float
-        Length of the last Gauss-Newton step before it was shortened [m].
+    Gauss-Newton with pairs that change may alternate between two sets of pairs: a step against the
+    previous one halves the steps from there on, one along it doubles them again. `asked_m` is the
+    length of the last Gauss-Newton step before it was shortened [m].
     """
 
     def __init__(
@@ -42,7 +31,7 @@ class Steps:
         self.asked_m = 0.0
 
     def motion(self, S: np.ndarray, pairs: Pairs) -> np.ndarray:
-        """Return the (4, 4) motion, in target axes, of the source that stands at S (4, 4)."""
+        """Return the (4, 4) motion, in target axes, of the source at S (4, 4)."""
         sums, with_scale = pairs.sums, self._protocol.with_scale
         weight = max(sums[2], 1e-300)
         if self._protocol.method == "point_to_point":
@@ -84,14 +73,9 @@ class Steps:
 
 
 def solved(sums: np.ndarray, with_scale: bool) -> tuple[np.ndarray, float]:
-    """Return the step (7,) that normal equations ask for, and the arm of its turn [m].
+    """Return the solution (7,) of normal equations, and the arm of its turn [m].
 
-    Parameters
-    ----------
-    sums : (9, 7) array
-        As `kernels.normal_equations` gives them.
-    with_scale : bool
-        Whether the last unknown is free.
+    `sums` (9, 7) are those of `kernels.normal_equations`; `with_scale` frees the last unknown.
     """
     n = 7 if with_scale else 6
     H, g = np.triu(sums[:n, :n]), sums[7, :n]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A cloud as a surface: its points, their search tree and their normals, each made once."""
+"""A cloud as a surface: its points, search tree and normals, each computed once."""
 
 from copy import copy
 from functools import cached_property
@@ -18,7 +18,7 @@ N_NEIGHBOURS_JUDGED = 20
 
 
 class AlignmentTarget:
-    """A cloud prepared for alignment; keep it where many clouds are aligned to one target.
+    """A cloud prepared for alignment; reuse it to align many clouds to one target.
 
     Parameters
     ----------
@@ -27,16 +27,16 @@ class AlignmentTarget:
     voxel_m : float
         Down-sampling to the mean of each voxel; 0 = none [m].
     n_neighbours : int
-        Neighbours, the point itself among them, that a normal is fitted to.
+        Neighbours for fitting a normal, including the point itself.
 
     Attributes
     ----------
     origin : (3,) array
-        Centre of the given points: far from zero, coordinates hold fewer digits than the result.
+        Centre of the input points: far from zero, coordinates hold fewer digits than the result.
     tree : PointTree
-        Of the points that are left.
+        Of the down-sampled points.
     normals, roughness_m : (m, 3), (m,) arrays
-        What `normals_at` returns, NaN in `roughness_m` where it was not asked for yet.
+        As returned by `normals_at`; `roughness_m` is NaN where not computed yet.
 
     Raises
     ------
@@ -69,24 +69,20 @@ class AlignmentTarget:
 
     @property
     def points(self) -> np.ndarray:
-        """The points that are left (m, 3), relative to `origin`, along a Z-curve [m]."""
+        """The down-sampled points (m, 3), relative to `origin`, along a Z-curve [m]."""
         return self.tree.points
 
     def normals_at(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return normals and roughness at places of `points`; each is fitted once.
+        """Return unit normals (n, 3) of arbitrary sign and roughness (n,) at indices of `points`.
 
-        Returns
-        -------
-        normals : (n, 3) array
-            Unit, sign arbitrary.
-        roughness_m : (n,) array
-            RMS distance of a point's neighbours to their plane [m].
+        Roughness is the RMS distance of a point's neighbours to their plane [m]. Each is fitted
+        once.
         """
         self.fit(places)
         return self.normals[places], self.roughness_m[places]
 
     def fit(self, places: np.ndarray) -> None:
-        """Fill `normals` and `roughness_m` at places (n,) of `points` where they are missing."""
+        """Fill missing `normals` and `roughness_m` at indices (n,) of `points`."""
         from aerotwin_registration.icp.kernels import surface_normals
 
         is_missing = np.zeros(len(self), dtype=np.bool_)
@@ -113,19 +109,19 @@ class AlignmentTarget:
         return float(np.median(self.tree.nearest(self.points[self.sample(N_SAMPLES)], 2)[0][:, 1]))
 
     def sample(self, n: int) -> np.ndarray:
-        """Return up to n places of `points`, evenly along the curve, so evenly in space."""
+        """Return up to n indices of `points`, evenly along the curve and so evenly in space."""
         return np.unique(np.linspace(0, len(self) - 1, min(n, len(self))).astype(np.int64))
 
     @cached_property
     def smooth(self) -> "AlignmentTarget":
-        """The same points with normals of as many neighbours as judging needs."""
+        """The same points with normals fitted to as many neighbours as the diagnosis needs."""
         smooth = copy(self)
         smooth.n_neighbours = max(self.n_neighbours, N_NEIGHBOURS_JUDGED)
         smooth.normals, smooth.roughness_m = _no_normals(len(self))
         return smooth
 
     def part(self, places: np.ndarray) -> "AlignmentTarget":
-        """Return the surface at some places: fewer points, with the normals of the whole."""
+        """Return the surface at some indices: fewer points, with the normals of the whole."""
         part = copy(self)
         part.tree = PointTree(self.points[places])
         part.normals, part.roughness_m = self.normals_at(places[part.tree.order])
