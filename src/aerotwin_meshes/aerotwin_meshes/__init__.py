@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Textured triangle meshes and their files: glTF 2.0, OBJ and PLY.
 
-`TexturedMesh` is what every other package calls a mesh: float64 vertices in the map frame (x east,
-y north, z up, metres), triangles, texture coordinates and an image.
+`TexturedMesh` is the mesh of all packages: float64 vertices in the map frame (x east, y north,
+z up, metres), triangles, texture coordinates and an image.
 """
 
 from typing import TYPE_CHECKING

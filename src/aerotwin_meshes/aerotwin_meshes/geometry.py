@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What every source of shapes delivers to a world."""
+"""The common output of all sources of geometry."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -16,33 +16,31 @@ class MeshStream(Protocol):
 
     @property
     def meshes(self) -> tuple[TexturedMesh, ...]:
-        """What is to be shown now, in the map frame; a mesh that stays is the same object."""
+        """The meshes to show now, in the map frame; a retained mesh is the same object."""
 
     def update(self, p_map: np.ndarray) -> bool:
-        """Choose the meshes about sensors at p_map (3,) or (n, 3) [m]; whether any changed."""
+        """Select the meshes about sensors at p_map (3,) or (n, 3) [m]; tell whether any changed."""
 
     def close(self) -> None:
-        """End its threads."""
+        """Stop its threads."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Geometry:
-    """Shapes, and what their source knows beside them.
+    """Meshes, with origin and problems as known to their source.
 
     Parameters
     ----------
     meshes : tuple of TexturedMesh
         In the map frame.
     origin : GeodeticPoint, optional
-        Where the map's origin lies on Earth, where the source knows.
+        Geodetic position of the map's origin, where the source knows it.
     start_m : (float, float), optional
-        x, y of a place where a vehicle may stand, where the source found one.
+        x, y at which a vehicle may start, where the source found one.
     attributions : tuple of str
-        Whom the files name, beside the world file.
-    missing : tuple of str
-        One line for each thing that could not be loaded.
-    notes : tuple of str
-        One line for each thing that was assumed, filled in or changed.
+        Credits in the files, in addition to the world file's.
+    missing, notes : tuple of str
+        One line for each thing that could not be loaded, and for each that was assumed or changed.
     stream : MeshStream, optional
         Where the meshes follow a sensor.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Textured triangle meshes: the one form in which every world reaches its users."""
+"""Textured triangle meshes: the common form of all worlds."""
 
 from dataclasses import dataclass
 
@@ -25,9 +25,9 @@ class TexturedMesh:
     light : (n,) float32 array, optional
         Factor of the colours at each vertex, 0 or more; everywhere 1 if left out.
     repeats : bool
-        Whether the texture repeats beyond [0, 1]; its rim is continued if not.
+        Whether the texture repeats beyond [0, 1]; it is clamped if not.
     name : str
-        What it shows, such as the path of its tile; for people and for masks.
+        For messages and masks, such as the path of its tile.
 
     Raises
     ------
@@ -77,15 +77,8 @@ def _check_array(name: str, array: np.ndarray, dtype: type, shape: tuple[int, ..
 def grid_triangles(n_rows: int, n_columns: int) -> np.ndarray:
     """Return the triangles of a regular grid of vertices stored row by row.
 
-    Parameters
-    ----------
-    n_rows, n_columns : int
-        Number of vertices along both sides.
-
-    Returns
-    -------
-    (2 (n_rows - 1) (n_columns - 1), 3) int32 array
-        Two triangles per cell, counter-clockwise when columns run right and rows run up.
+    ``n_rows`` and ``n_columns`` count vertices. The result is a (2 (n_rows - 1) (n_columns - 1), 3)
+    int32 array, two triangles per cell, counter-clockwise when columns run right and rows run up.
     """
     corner = np.arange(n_rows * n_columns, dtype=np.int32).reshape(n_rows, n_columns)
     a, b = corner[:-1, :-1], corner[:-1, 1:]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How the content of a mesh file lies in the map: axes, unit, heading, position."""
+"""Placement of a mesh file's content in the map: axes, unit, heading, position."""
 
 import dataclasses
 import math
@@ -21,7 +21,7 @@ _MAP_FROM_UP_AXIS = {
 
 @dataclass(frozen=True, kw_only=True)
 class PlacementDescription:
-    """How a mesh file lies in the map: p_map = position + R(yaw) scale R(up axis) p_file."""
+    """Placement of a mesh file in the map: p_map = position + R(yaw) scale R(up axis) p_file."""
 
     up_axis: str = parameter(
         default="auto",
@@ -46,15 +46,10 @@ class PlacementDescription:
 def placed(
     meshes: tuple[TexturedMesh, ...], placement: PlacementDescription, *, up_axis_read: str = "z"
 ) -> tuple[TexturedMesh, ...]:
-    """Return meshes as their placement says.
+    """Return meshes with their placement applied.
 
-    Parameters
-    ----------
-    meshes : tuple of TexturedMesh
-        In map axes already, if the file's up axis is ``up_axis_read``.
-    placement : PlacementDescription
-    up_axis_read : "y" or "z"
-        Up axis that the reader took for granted.
+    The meshes are already in map axes if the file's up axis is ``up_axis_read``, the one that the
+    reader assumed.
     """
     up_axis = up_axis_read if placement.up_axis == "auto" else placement.up_axis
     R_file_read = _MAP_FROM_UP_AXIS[up_axis_read].T

@@ -23,7 +23,7 @@ def read_floats(document: GltfDocument, index: int, widths: tuple[int, ...]) -> 
     """Return an accessor as (n, width) floats: float32 as stored, integers as float64.
 
     Normalised integers become [0, 1] or [-1, 1]: f = c / max, signed ones f = max(c / max, -1)
-    (clause 3.6.2.2 there).
+    (clause 3.6.2.2).
     """
     entry = document.entry("accessors", index, "an attribute")
     return as_floats(read_array(document, entry, widths), is_normalised=entry.flag("normalized"))

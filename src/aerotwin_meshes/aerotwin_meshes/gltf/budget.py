@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A limit on the memory that one file may unfold into.
+"""A limit on the memory that one file may unpack to.
 
-A small file can ask for any amount: a compressed picture, a mesh that thousands of nodes repeat,
-an accessor without data. Each such amount is taken from a budget before the memory is.
+A small file can demand any amount: a compressed picture, a mesh that thousands of nodes repeat, an
+accessor without data. Each such amount is reserved in a budget before memory is allocated.
 """
 
 DEFAULT_BYTES = 3 * 2**28
@@ -19,14 +19,14 @@ takes, here and wherever each mesh is looked at (30 and 100 us)."""
 
 
 class MemoryBudget:
-    """Counts down the bytes that a file may still take.
+    """Counts down the bytes that a file may still use.
 
     Parameters
     ----------
     n_bytes : int
-        What it may take in all, whatever its size.
+        The total for any file, whatever its size.
     largest_bytes : int
-        What a large file may take; see `note_read`.
+        Limit for large files; see `note_read`.
     """
 
     def __init__(self, n_bytes: int = DEFAULT_BYTES, *, largest_bytes: int = 0) -> None:
@@ -36,14 +36,14 @@ class MemoryBudget:
         self._n_read = 0
 
     def note_read(self, n_bytes: int) -> None:
-        """Let a file unfold in proportion to its size, as far as large files may at all."""
+        """Raise the budget in proportion to a file's size, up to ``largest_bytes``."""
         self._n_read += n_bytes
         grown = max(min(_UNFOLDED * self._n_read, self._largest) - self._whole, 0)
         self._whole += grown
         self._left += grown
 
     def reserve_bytes(self, n_bytes: int, what: str) -> None:
-        """Take bytes for what is named.
+        """Reserve bytes; ``what`` names their use.
 
         Raises
         ------

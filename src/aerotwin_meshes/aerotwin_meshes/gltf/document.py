@@ -48,15 +48,7 @@ Resolve = Callable[[str], bytes]
 
 @dataclass(frozen=True, kw_only=True)
 class BufferView:
-    """A range of a buffer.
-
-    Attributes
-    ----------
-    data : memoryview
-        Its bytes.
-    stride : int or None
-        Distance of neighbouring elements [bytes]; None if they touch.
-    """
+    """A range of a buffer; ``stride``: distance of its elements [bytes], None if contiguous."""
 
     data: memoryview
     stride: int | None
@@ -64,7 +56,7 @@ class BufferView:
 
 @dataclass(frozen=True, kw_only=True)
 class GltfDocument:
-    """An opened glTF document; buffers and views are fetched and decoded once, when asked for."""
+    """An opened glTF document; buffers and views are fetched and decoded once, on demand."""
 
     root: JsonElement
     binary: memoryview | None
@@ -126,7 +118,7 @@ class GltfDocument:
         return self.binary
 
     def referenced(self, uri: str, user: str) -> bytes:
-        """Return the bytes of a data: URI, or of a file beside the document."""
+        """Return the bytes of a data: URI, or of a file referred to relative to the document."""
         if not uri.startswith("data:"):
             return self.resolve(uri)
         header, comma, body = uri.partition(",")
@@ -149,7 +141,7 @@ def open_document(
     Raises
     ------
     ValueError
-        If it is not glTF 2, or needs an extension that is not known; the message names it.
+        If it is not glTF 2, or requires an unknown extension, which the message names.
     """
     view = memoryview(data)
     text, binary = _split_glb(view) if view[:4] == GLB_MAGIC else (view, None)
@@ -165,7 +157,7 @@ def open_document(
 
 
 def _split_glb(data: memoryview) -> tuple[memoryview, memoryview | None]:
-    """Return the JSON and the binary chunk of a GLB container; other chunks are passed over."""
+    """Return the JSON and the binary chunk of a GLB container; other chunks are skipped."""
     if len(data) < 20:
         raise ValueError(f"a GLB file has at least 20 bytes, got {len(data)}")
     version, length = struct.unpack_from("<2I", data, 4)

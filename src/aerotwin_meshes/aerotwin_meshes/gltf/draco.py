@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Draco-compressed meshes and point clouds; their counts are read before memory is taken.
+"""Draco-compressed meshes and point clouds; their counts are checked before memory is allocated.
 
 References: Draco 3D data compression bitstream specification 2.2, "Draco Decoder" (header,
 metadata, connectivity); Khronos glTF extension KHR_draco_mesh_compression.
@@ -23,7 +23,7 @@ _BYTES_PER_POINT = 96  # attributes twice, and the map of their values
 
 @dataclass(frozen=True, kw_only=True)
 class DracoGeometry:
-    """What a Draco stream holds.
+    """Content of a Draco stream.
 
     Attributes
     ----------
@@ -44,13 +44,12 @@ def decode_draco(
 
     Parameters
     ----------
-    data : bytes or memoryview
     what : str
-        Its place in the document, for messages.
+        Its position in the document, for messages.
     budget : MemoryBudget
-        Pays for what decoding takes.
+        Limits the memory of decoding.
     n_points, n_faces : int
-        How many vertices and triangles its user expects at most.
+        Expected numbers of vertices and triangles, at most.
 
     Raises
     ------
@@ -84,7 +83,7 @@ def decode_draco(
 
 
 class _Header:
-    """Reads the beginning of a Draco stream."""
+    """Reads the header of a Draco stream."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -129,7 +128,7 @@ class _Header:
             self._skip_metadata(depth + 1)
 
     def _number(self) -> int:
-        """Read a number of 7 bits a byte, low bits first."""
+        """Read a varint: 7 bits a byte, low bits first."""
         value = 0
         for shift in range(0, 35, 7):
             byte = self._data[self._at]

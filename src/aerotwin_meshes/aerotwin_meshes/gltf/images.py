@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""JPEG, PNG, WebP and KTX2 images; their size is read from the header before memory is taken.
+"""JPEG, PNG, WebP and KTX2 images; their size is checked before memory is allocated.
 
 References: ITU-T T.81 (JPEG) B.2.2, W3C PNG third edition 11.2.2, RFC 9649 (WebP), Khronos KTX
 file format 2.0, clause 3.
@@ -54,7 +54,7 @@ def image_size(data: memoryview, what: str) -> tuple[int, int]:
     Raises
     ------
     ValueError
-        If it is not a whole header of JPEG, PNG, WebP or KTX2; the message names what it is.
+        If it is no complete header of JPEG, PNG, WebP or KTX2; the message names ``what``.
     """
     head = bytes(data[:32])
     size = None

@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Strict reading of JSON trees that come from outside: every value is asked for with its kind.
+"""Strict reading of untrusted JSON trees: every value is read with its expected kind.
 
-What is missing, of another kind or out of range is a ValueError that names the place in the tree,
-what was expected and what was found.
+A missing value, one of another kind or out of range is a ValueError that names the position in the
+tree, what was expected and what was found.
 """
 
 import json
@@ -31,15 +31,7 @@ _SHOWN_CHARACTERS = 40
 
 @dataclass(frozen=True)
 class JsonElement:
-    """One object of a JSON tree.
-
-    Attributes
-    ----------
-    values : dict
-        Its members.
-    where : str
-        The path to it, for messages.
-    """
+    """One object of a JSON tree; ``where`` is the path to it, for messages."""
 
     values: dict[str, Any]
     where: str
@@ -52,7 +44,7 @@ class JsonElement:
         minimum: int = 0,
         maximum: int = LARGEST_INTEGER,
     ) -> Any:
-        """Return a whole number of a range; a float such as 3.0 counts as whole."""
+        """Return an integer within a range; a float such as 3.0 is accepted."""
         value = self._value(key, default)
         if value is default:
             return default
@@ -108,7 +100,7 @@ class JsonElement:
         return [JsonElement(item, f"{self.where}.{key}[{i}]") for i, item in enumerate(value)]
 
     def integers(self, key: str) -> list[int]:
-        """Return a list of whole numbers of 0 or more; empty if missing."""
+        """Return a list of integers, 0 or more; empty if missing."""
         value = self._value(key, [])
         if not isinstance(value, list) or not all(_is_whole(i) and i >= 0 for i in value):
             raise self.wrong(key, "a list of whole numbers")
@@ -122,7 +114,7 @@ class JsonElement:
         return value
 
     def extension(self, name: str) -> "JsonElement | None":
-        """Return a glTF or 3-D Tiles extension of this object, or None if it has it not."""
+        """Return a glTF or 3-D Tiles extension of this object, or None if missing."""
         extensions = self.element("extensions")
         return None if extensions is None else extensions.element(name)
 
@@ -140,7 +132,7 @@ class JsonElement:
 
 
 def parse_json(data: bytes | memoryview, where: str) -> JsonElement:
-    """Return the object that a JSON text is.
+    """Parse a JSON object.
 
     Raises
     ------
@@ -166,7 +158,7 @@ def parse_json(data: bytes | memoryview, where: str) -> JsonElement:
 
 
 def _tree_bytes(data: bytes) -> int:
-    """Return what the tree of a JSON text takes at most, found without making it."""
+    """Return an upper bound of the memory of a JSON text's tree, without building it."""
     is_narrow = data.isascii() and b"\\u" not in data
     text_bytes = 2 * len(data) * (1 if is_narrow else 4)  # the text and the texts in it (PEP 393)
     return text_bytes + sum(data.count(mark) * n_bytes for mark, n_bytes in _BYTES_OF.items())

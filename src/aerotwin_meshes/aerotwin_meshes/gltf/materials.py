@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Materials: base colour texture, its wrapping and its transform, and base colour factor.
 
-Used is the base colour (or the diffuse colour of the older specular-glossiness model, or what
-glows where nothing else shows); lighting, gloss, normal maps and transparency are not. A world is
-lit by its own description.
+Used is the base colour (or the diffuse colour of the older specular-glossiness model, or the
+emissive colour where nothing else shows); lighting, gloss, normal maps and transparency are not. A
+world is lit by its own description.
 
 References: Khronos glTF 2.0 specification, clauses 3.8 and 3.9, and the extensions
 KHR_texture_transform, EXT_texture_webp, KHR_texture_basisu.
@@ -27,20 +27,20 @@ _IMAGE_EXTENSIONS = ("EXT_texture_webp", "KHR_texture_basisu")
 
 @dataclass(frozen=True, kw_only=True)
 class GltfMaterial:
-    """What a primitive's surface looks like.
+    """Appearance of a primitive's surface.
 
     Attributes
     ----------
     factor : (3,) float64 array
-        Linear base colour; has already been applied to a texture that is not None.
+        Linear base colour; already applied to the texture, if there is one.
     texture : (h, w, 3) uint8 array or None
         Base colour texture; mirrored wrapping has been written out.
     are_clamped : (bool, bool)
-        Whether the texture's rim is continued along u and v; it repeats if not.
+        Whether the texture is clamped along u and v; it repeats if not.
     coordinates : int
-        Which set of texture coordinates is used.
+        Index of the set of texture coordinates.
     T_uv : (2, 3) float64 array
-        Turns stored coordinates into those of the texture.
+        From stored coordinates to those of the texture.
     """
 
     factor: np.ndarray
@@ -102,7 +102,7 @@ class Materials:
         return wraps
 
     def _image_index(self, texture: JsonElement) -> int:
-        """Return the image to use: of a WebP extension, the plain one, a KTX2 one at last."""
+        """Return the image to use: of a WebP extension, else the plain one, else a KTX2 one."""
         webp, basis = (texture.extension(name) for name in _IMAGE_EXTENSIONS)
         source = texture.integer("source", None)
         if webp is not None:
@@ -146,8 +146,8 @@ class Materials:
 def _base_colour(entry: JsonElement) -> tuple[np.ndarray, JsonElement | None]:
     """Return the colour factor of a material and the reference to its texture, if it has one.
 
-    What glows stands in for what reflects where that is black, or alone has no texture: so unlit
-    tiles are often written.
+    The emissive colour replaces the reflected one where that is black, or alone has no texture:
+    unlit tiles are often written so.
     """
     old = entry.extension("KHR_materials_pbrSpecularGlossiness")
     surface = entry.element("pbrMetallicRoughness") if old is None else old

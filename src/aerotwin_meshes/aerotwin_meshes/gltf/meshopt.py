@@ -3,7 +3,7 @@
 """EXT_ and KHR_meshopt_compression: buffer views packed by meshoptimizer's codecs.
 
 Vertex attributes are unpacked by imagecodecs (meshoptimizer's own code), triangles and index
-sequences by the kernels beside this file, and the filters on attributes are undone here.
+sequences by `meshopt_kernels`, and the filters on attributes are undone here.
 
 References: Khronos glTF extensions EXT_meshopt_compression (appendix A: streams, B: filters) and
 KHR_meshopt_compression (filter 4).
@@ -24,21 +24,19 @@ bits per 64 bytes of zeros); a claim far beyond that is a lie."""
 def decode_view(
     packed: memoryview, entry: JsonElement, budget: MemoryBudget
 ) -> tuple[memoryview, int]:
-    """Return the bytes of a packed buffer view, and the distance of its elements.
+    """Return the bytes of a packed buffer view, and the stride of its elements [bytes].
 
     Parameters
     ----------
-    packed : memoryview
-        The packed bytes.
     entry : JsonElement
         The extension's object: count, byteStride, mode, filter.
     budget : MemoryBudget
-        Pays for the unpacked bytes.
+        Limits the memory of the unpacked bytes.
 
     Raises
     ------
     ValueError
-        If the packed bytes are damaged or the object is not as the extension says.
+        If the packed bytes are damaged or the object violates the extension.
     """
     count = entry.integer("count", minimum=0, maximum=_MAX_COUNT)
     stride = entry.integer("byteStride", minimum=1, maximum=256)
@@ -75,7 +73,7 @@ def _indices(
 
     if stride not in (2, 4):
         raise entry.wrong("byteStride", "2 or 4")
-    data = np.frombuffer(packed, np.uint8).copy()  # the kernels take what can be written to
+    data = np.frombuffer(packed, np.uint8).copy()  # the kernels require a writable array
     # Each index takes a byte, each triangle a code byte at least.
     if (count if mode == "INDICES" else count // 3) > len(data) or len(data) < 1:
         raise ValueError(f"{entry.where}: {len(data)} bytes cannot hold {count} indices")
@@ -104,7 +102,7 @@ def _unfiltered(values: np.ndarray, name: str, entry: JsonElement) -> np.ndarray
 
 
 def _from_octahedral(values: np.ndarray) -> np.ndarray:
-    """Unit vectors from x, y on an octahedron, z = the one that x, y are scaled by, w kept."""
+    """Unit vectors from x, y on an octahedron, z = the scale of x, y; w is unchanged."""
     largest = np.iinfo(values.dtype).max
     x, y, one = values[:, :3].astype(np.float32).T
     z = one - np.abs(x) - np.abs(y)
@@ -120,7 +118,7 @@ def _from_octahedral(values: np.ndarray) -> np.ndarray:
 
 
 def _from_quaternion(values: np.ndarray) -> np.ndarray:
-    """Rotations from their three smaller components; w holds the scale and the largest's place."""
+    """Rotations from their three smaller components; w holds the scale and the largest's index."""
     x, y, z = values[:, :3].astype(np.float32).T
     scale = (1.0 / np.sqrt(2.0)) / np.maximum(values[:, 3] | 3, 1).astype(np.float32)
     parts = np.stack([x, y, z]) * scale
@@ -140,7 +138,7 @@ def _from_exponential(values: np.ndarray) -> np.ndarray:
 
 
 def _from_luma_chroma(values: np.ndarray) -> np.ndarray:
-    """RGBA from luma, two signed chromas and alpha, whose highest bit tells the scale of all."""
+    """RGBA from luma, two signed chromas and alpha, whose highest bit encodes the scale of all."""
     bits = 8 * values.itemsize
     signed = values.view(f"<i{values.itemsize}").astype(np.int64)
     y, alpha = values[:, 0].astype(np.int64), values[:, 3].astype(np.int64)

@@ -17,9 +17,9 @@ _NEW, _EXPLICIT = 0, 15
 
 @njit("int64(uint8[::1], int64[::1], int64)", cache=True, nogil=True)
 def _number(data, state, end):
-    """Return a number of 7 bits a byte, low bits first.
+    """Return a varint: 7 bits a byte, low bits first.
 
-    Behind ``end`` the state steps beyond it for good: the caller sees it once, when all is done.
+    Beyond ``end`` the state stays past it: the caller checks once, at the end.
     """
     value = np.int64(0)
     for shift in range(0, 35, 7):
@@ -36,13 +36,13 @@ def _number(data, state, end):
 
 @njit("int64(int64)", cache=True, nogil=True)
 def _signed(value):
-    """Undo the zigzag that puts the sign into the lowest bit."""
+    """Undo the zigzag encoding, whose lowest bit is the sign."""
     return ~(value >> 1) if value & 1 else value >> 1
 
 
 @njit("int64(int64, uint8[::1], int64[::1], int64, int64[::1])", cache=True, nogil=True)
 def _vertex(kind, data, state, end, ring):
-    """Return a vertex that is new, explicit, or stands in the ring; the first two are kept."""
+    """Return a vertex that is new, explicit, or in the ring; the first two are added to it."""
     if kind == _NEW:
         vertex = state[_NEXT]
         state[_NEXT] += 1
@@ -62,10 +62,10 @@ def _keep(kind, vertex, state, ring):
 
 @njit("boolean(uint8[::1], uint32[::1])", cache=True, nogil=True)
 def decode_triangles(data, indices):
-    """Unpack a triangle stream into ``indices``; return whether it was whole.
+    """Unpack a triangle stream into ``indices``; return whether it was complete.
 
-    The last edges and vertices wait in two rings of 16. Each triangle has a code byte: an edge of
-    the ring and one vertex, or three vertices.
+    The last edges and vertices are stored in two rings of 16. Each triangle has a code byte: an
+    edge of the ring and one vertex, or three vertices.
     """
     n_triangles = len(indices) // 3
     end = len(data) - _TRIANGLE_TAIL
@@ -114,7 +114,7 @@ def decode_triangles(data, indices):
 
 @njit("boolean(uint8[::1], uint32[::1])", cache=True, nogil=True)
 def decode_sequence(data, indices):
-    """Unpack a stream of differences to one of two last indices; return whether it was whole."""
+    """Unpack a stream of differences to one of two last indices; return whether it was complete."""
     end = len(data) - _SEQUENCE_TAIL
     state, last = np.zeros(5, np.int64), np.zeros(2, np.int64)
     state[_AT] = 1

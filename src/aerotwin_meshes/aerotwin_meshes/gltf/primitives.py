@@ -29,9 +29,7 @@ class GltfTriangles:
     ----------
     positions : (n, 3) float64 array
         In the frame of the mesh.
-    triangles : (m, 3) int32 array
-    uv : (n, 2) float32 array
-    texture : (h, w, 3) uint8 array
+    triangles, uv, texture : (m, 3) int32, (n, 2) float32 and (h, w, 3) uint8 arrays
     repeats : bool
         Whether the texture repeats beyond [0, 1].
     light : (n,) float32 array or None
@@ -65,7 +63,7 @@ def read_primitive(
     Raises
     ------
     ValueError
-        Naming the place in the document, what was expected and what was found.
+        Naming the position in the document, what was expected and what was found.
     """
     mode = primitive.integer("mode", TRIANGLES, maximum=FAN)
     if mode not in (POINTS, TRIANGLES, STRIP, FAN):
@@ -88,7 +86,7 @@ def read_primitive(
 def _stored(
     document: GltfDocument, primitive: JsonElement, material: GltfMaterial
 ) -> tuple[dict[str, np.ndarray], np.ndarray | None]:
-    """Return the attributes that are used, as numbers by name, and the indices if there are any.
+    """Return the attributes in use, as numbers by name, and the indices if there are any.
 
     Texture coordinates are called TEXCOORD, whichever set the material uses.
     """
@@ -128,7 +126,7 @@ def _unpacked(
     primitive: JsonElement,
     widths: dict[str, tuple[int, ...]],
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Return what a Draco stream holds of the attributes that are used, and its indices."""
+    """Return the used attributes of a Draco stream, and its indices."""
     view = document.view(packed.integer("bufferView"), packed.where)
     accessors, ids = primitive.element("attributes"), packed.element("attributes")
     if accessors is None or ids is None:
@@ -158,7 +156,7 @@ def _unpacked(
 
 
 def _triangles(indices: np.ndarray | None, n_vertices: int, mode: int, where: str) -> np.ndarray:
-    """Return a primitive's triangles; those of strips that only join parts are left out."""
+    """Return a primitive's triangles, without degenerate ones that only join parts of strips."""
     order = np.arange(n_vertices) if indices is None else indices
     if order.size and order.max() >= n_vertices:
         raise ValueError(f"{where}: index {order.max()} lies beyond its {n_vertices} vertices")
@@ -175,7 +173,7 @@ def _triangles(indices: np.ndarray | None, n_vertices: int, mode: int, where: st
 
 
 def _compact(triangles: np.ndarray, n_vertices: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return which vertices are used, and the triangles over these alone.
+    """Return the indices of used vertices, and the triangles over these alone.
 
     Primitives often share the vertices of a whole tile and each use a part of them.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Read glTF 2.0 (.glb, .gltf): as placed parts of a tile, or as the meshes of a world."""
+"""Read glTF 2.0 (.glb, .gltf) as parts of a tile, or as the meshes of a world."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,14 +24,14 @@ MAP_FROM_GLTF = np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1
 
 @dataclass(frozen=True, kw_only=True)
 class ScenePart:
-    """One primitive of a scene and where it stands.
+    """One primitive of a scene and its poses.
 
     Attributes
     ----------
     shape : GltfTriangles or PointSet
         In the frame of its mesh.
     T_scene_mesh : (k, 4, 4) float64 array
-        From there into the scene, for every instance.
+        Transform into the scene, for every instance.
     name : str
         Of the mesh or of its node; may be empty.
     """
@@ -47,11 +47,10 @@ class GltfScene:
 
     Attributes
     ----------
-    parts : tuple of ScenePart
     copyright : str
         Of the asset; may be empty.
     center : (3,) float64 array
-        CESIUM_RTC: what the scene is to be moved by *after* its up axis was turned.
+        CESIUM_RTC: translation of the scene *after* its up axis was rotated.
     """
 
     parts: tuple[ScenePart, ...]
@@ -66,16 +65,15 @@ def read_scene(
 
     Parameters
     ----------
-    data : bytes or memoryview
     resolve : callable
         Returns the bytes of a file that is referred to relative to this one.
     budget : MemoryBudget, optional
-        Limits the memory that it may unfold into.
+        Limits the memory of the decoded content.
 
     Raises
     ------
     ValueError
-        Naming the place in the document, what was expected and what was found.
+        Naming the position in the document, what was expected and what was found.
     """
     document = open_document(data, resolve=resolve, budget=budget or MemoryBudget())
     materials = Materials(document)
@@ -100,7 +98,7 @@ def read_scene(
 
 
 def transformed(positions: np.ndarray, triangles: np.ndarray, T: np.ndarray) -> tuple:
-    """Return positions and triangles under a transform; a mirror turns the triangles over."""
+    """Return positions and triangles under a transform; a mirror reverses the triangles."""
     positions = positions @ T[:3, :3].T + T[:3, 3]
     if not np.isfinite(positions).all():
         raise ValueError("a transform moves vertices beyond all numbers")
@@ -109,7 +107,7 @@ def transformed(positions: np.ndarray, triangles: np.ndarray, T: np.ndarray) -> 
 
 
 def read_gltf(path: Path) -> tuple[TexturedMesh, ...]:
-    """Read a .glb or .gltf file as meshes in the map frame, turned from y up to z up.
+    """Read a .glb or .gltf file as meshes in the map frame, rotated from y up to z up.
 
     Files that it refers to must lie in its folder or below.
 

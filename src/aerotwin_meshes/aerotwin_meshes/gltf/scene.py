@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The scene of a document: its nodes and where they put the meshes (glTF 2.0, 3.5)."""
+"""The scene of a document: its nodes and the poses of its meshes (glTF 2.0, 3.5)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _INSTANCE_ATTRIBUTES = {
 
 @dataclass(frozen=True, kw_only=True)
 class PlacedMesh:
-    """A mesh of the document at one or more places.
+    """A mesh of the document at one or more poses.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class PlacedMesh:
 def placed_meshes(document: GltfDocument) -> Iterator[PlacedMesh]:
     """Yield every mesh of the default scene with its transforms, in the order of the nodes.
 
-    Skins, morphs and animations are not applied: everything stands as at rest.
+    Skins, morphs and animations are not applied: everything is in its rest pose.
 
     Raises
     ------

@@ -13,9 +13,9 @@ _OUTSIDE = 1e-4
 
 
 def placed(uv: np.ndarray, material: GltfMaterial, where: str) -> tuple[np.ndarray, bool]:
-    """Return coordinates for a material's texture, and whether it must repeat.
+    """Return coordinates for a material's texture, (n, 2) float32, and whether it must repeat.
 
-    Whole periods are taken off where the texture repeats, so that most meshes end within [0, 1]
+    Whole periods are subtracted where the texture repeats, so that most meshes end within [0, 1]
     and need no repetition. A direction that clamps, beside one that repeats, is clamped at the
     vertices: exact but for triangles that cross the rim.
 
@@ -23,14 +23,8 @@ def placed(uv: np.ndarray, material: GltfMaterial, where: str) -> tuple[np.ndarr
     ----------
     uv : (n, 2) array
         As stored.
-    material : GltfMaterial
-        With texture.
     where : str
         The primitive, for messages.
-
-    Returns
-    -------
-    (n, 2) float32 array, bool
 
     Raises
     ------

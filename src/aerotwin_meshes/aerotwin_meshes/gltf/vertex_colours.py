@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Vertex colours as a texture: every triangle gets a patch of 2 x 2 texels of its own.
+"""Vertex colours as a texture: every triangle gets its own patch of 2 x 2 texels.
 
 With colours a, b, c in three texels and b + c - a in the fourth, bilinear filtering between the
-four texel centres is the plane through a, b and c: the very interpolation that glTF asks for.
+four texel centres is the plane through a, b and c: the interpolation that glTF requires.
 """
 
 import numpy as np
@@ -18,23 +18,22 @@ MAX_TRIANGLES = (MAX_TEXTURE_SIDE // 2) ** 2
 def paint_triangles(
     triangles: np.ndarray, colours: np.ndarray, what: str, budget: MemoryBudget
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a texture that shows vertex colours, and where the triangles lie in it.
+    """Return a texture that shows vertex colours, and the texture coordinates of the triangles.
 
     Parameters
     ----------
     triangles : (m, 3) int32 array
-        Vertex indices.
     colours : (n, 3) uint8 array
         sRGB colours of the vertices.
     what : str
         The primitive, for messages.
     budget : MemoryBudget
-        Pays for the texture.
+        Limits the memory of the texture.
 
     Returns
     -------
     corners : (m, 3) int32 array
-        The triangles with their corners turned: the first one is painted upper left.
+        The triangles with their corners rotated: the first one is painted upper left.
     uv : (3 m, 2) float32 array
         Texture coordinates of the corners, triangle by triangle.
     texture : (h, w, 3) uint8 array
@@ -63,7 +62,7 @@ def paint_triangles(
 
 
 def _patches(triangles: np.ndarray, colours: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Turn the corners of each triangle so that b + c - a is a colour, or nearly so."""
+    """Rotate the corners of each triangle so that b + c - a is a colour, or nearly so."""
     turns = np.stack([np.roll(triangles, -i, axis=1) for i in range(3)])
     seen = colours[turns].astype(np.int16)
     fourth = seen[:, :, 1] + seen[:, :, 2] - seen[:, :, 0]

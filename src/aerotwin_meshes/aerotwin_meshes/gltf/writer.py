@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Write binary glTF 2.0 files (GLB), which other tools open too."""
+"""Write binary glTF 2.0 files (GLB)."""
 
 import json
 import struct
@@ -27,16 +27,16 @@ def write_glb(path: Path, meshes: Sequence[TexturedMesh], *, copyright_text: str
     """Write textured meshes as one GLB file; positions are rounded to single precision.
 
     A texture that several meshes share is written once. Light becomes grey vertex colours; light
-    above 1, which glTF has not, is cut to 1.
+    above 1, which glTF does not have, is clipped to 1.
 
     Parameters
     ----------
     path : Path
-        The file; it is there as a whole or not at all.
+        The file; it is written whole or not at all.
     meshes : sequence of TexturedMesh
         In the map frame; written with y up.
     copyright_text : str
-        Stands in the asset.
+        Copyright of the asset.
 
     Raises
     ------

@@ -20,15 +20,15 @@ def read_mesh_file(path: Path, placement: PlacementDescription | None = None) ->
     Parameters
     ----------
     path : Path
-        Its ending, one of `KINDS`, says what it is. Files that it names must lie in its folder or
-        below.
+        Its extension, one of `KINDS`, selects the reader. Files that it names must lie in its
+        folder or below.
     placement : PlacementDescription, optional
-        How it lies in the map; by default glTF has y up, the others z, and the unit is the metre.
+        Pose in the map; by default glTF has y up, the others z, and the unit is the metre.
 
     Raises
     ------
     UserError
-        Naming file and place, what was expected and what was found.
+        Naming file and position, what was expected and what was found.
     """
     placement = placement or PlacementDescription()
     kind = path.suffix.lower()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""How large a mesh file may be."""
+"""Size limits of mesh files."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ MAX_TRIANGLES = 30_000_000
 
 
 def read_file(path: Path) -> bytes:
-    """Return the content of a file of bearable size.
+    """Return the content of a file of acceptable size.
 
     Raises
     ------
@@ -30,7 +30,7 @@ def read_file(path: Path) -> bytes:
 
 
 def check_counts(path: Path, n_vertices: int, n_triangles: int) -> None:
-    """Refuse files without shape, and those that would not fit.
+    """Refuse files without triangles or vertices, and those that are too large.
 
     Raises
     ------

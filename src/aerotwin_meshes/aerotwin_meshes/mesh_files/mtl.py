@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Materials of OBJ files: the diffuse colour Kd and its texture map_Kd; the rest is not used.
 
-Reference: Wavefront, Object Files, appendix B1, and the MTL specification that goes with it. As
-there, Kd multiplies map_Kd; both count as sRGB-encoded, as the viewers of their time took them.
+Reference: Wavefront, Object Files, appendix B1, and its MTL specification. As there, Kd multiplies
+map_Kd; both count as sRGB-encoded, as in the viewers of their time.
 """
 
 import math
@@ -31,7 +31,7 @@ class ObjMaterial:
     texture : str
         File of map_Kd; empty if there is none.
     scale, offset : (float, float)
-        Texture coordinates are multiplied by one and moved by the other.
+        Factor and offset of texture coordinates.
     is_clamped : bool
         Whether the texture does not repeat.
     """

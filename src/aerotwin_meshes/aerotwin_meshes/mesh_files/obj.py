@@ -38,7 +38,7 @@ class _Faces:
 
 @dataclass
 class _Content:
-    """What the lines of a file hold; indices count from 0, -1 is no texture vertex."""
+    """The parsed lines of a file; indices count from 0, -1 means no texture vertex."""
 
     vertices: list[float] = field(default_factory=list)
     colours: list[float] = field(default_factory=list)
@@ -54,7 +54,7 @@ def read_obj(path: Path) -> tuple[tuple[TexturedMesh, ...], tuple[str, ...]]:
     -------
     meshes : tuple of TexturedMesh
     missing : tuple of str
-        Materials and textures that could not be had; grey stands for them.
+        Materials and textures that could not be loaded; grey replaces them.
 
     Raises
     ------
@@ -76,7 +76,7 @@ def _triangle_count(faces: _Faces) -> int:
 
 
 def _parsed(path: Path) -> _Content:
-    """Sort the lines of a file; a backslash at its end continues a line."""
+    """Parse the lines of a file; a backslash at its end continues a line."""
     content, material = _Content(), ""
     data = read_file(path).replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")
     for number, line in enumerate(data.splitlines(), 1):
@@ -108,7 +108,7 @@ def _parsed(path: Path) -> _Content:
 
 
 def _rest(line: bytes) -> str:
-    """Return what follows the keyword; names may hold blanks."""
+    """Return the text after the keyword; names may contain blanks."""
     return line.split(b"#")[0].strip().split(None, 1)[1].decode("utf-8", "replace")
 
 
@@ -144,7 +144,7 @@ def _index(stated: int, count: int) -> int:
 
 
 class _Surfaces:
-    """Makes meshes of faces, and remembers which materials and textures were missing."""
+    """Makes meshes of faces, and records missing materials and textures."""
 
     def __init__(self, path: Path, content: _Content) -> None:
         self.missing: list[str] = []
@@ -192,12 +192,12 @@ class _Surfaces:
 
     def _placed_uv(self, material: ObjMaterial, texture_corners: np.ndarray) -> np.ndarray:
         """Return coordinates with v down; OBJ's origin is the lower left corner."""
-        known = np.vstack([self._uv, [[0.0, 0.0]]])  # index -1: none given
+        known = np.vstack([self._uv, [[0.0, 0.0]]])  # index -1: no coordinates
         uv = known[texture_corners] * material.scale + material.offset
         return np.stack([uv[..., 0], 1.0 - uv[..., 1]], axis=-1)
 
     def _texture(self, material: ObjMaterial) -> np.ndarray | None:
-        """Return the texture tinted with Kd; None if there is none to be had."""
+        """Return the texture tinted with Kd; None if there is none, or it cannot be loaded."""
         if not material.texture:
             return None
         if material.texture not in self._textures:
@@ -218,7 +218,7 @@ class _Surfaces:
 
 
 def _vertex_colours(path: Path, content: _Content) -> np.ndarray | None:
-    """Return colours where every vertex has one; shares of 1, or bytes where one is above 1."""
+    """Return colours where every vertex has one, in [0, 1], or as bytes if any is above 1."""
     colours = np.array(content.colours, np.float64).reshape(-1, 3)
     if not len(colours) or len(content.colours) != len(content.vertices):
         return None

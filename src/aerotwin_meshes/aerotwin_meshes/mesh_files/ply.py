@@ -24,7 +24,7 @@ _INDEX_LISTS = ("vertex_indices", "vertex_index")
 
 @dataclass(frozen=True, kw_only=True)
 class PlyContent:
-    """What a PLY file holds.
+    """Content of a PLY file.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class PlyFaces:
     uv : (m, k, 2) float64 array or None
         Of the corners; v runs up.
     texture : (m,) int64 array
-        Which texture they show.
+        Index of the texture of each face.
     colours : (m, 3) uint8 array or None
     """
 
@@ -121,7 +121,7 @@ def _scalar(columns: dict[str, PlyColumn], name: str) -> np.ndarray:
 
 
 def _colours(columns: dict[str, PlyColumn]) -> np.ndarray | None:
-    """Return red, green, blue as bytes; floats are shares, 16 bits are scaled."""
+    """Return red, green, blue as bytes; floats in [0, 1] and 16-bit values are scaled."""
     if any(name not in columns for name in _COLOURS):
         return None
     colours = np.column_stack([_scalar(columns, name) for name in _COLOURS])
@@ -144,7 +144,7 @@ def _vertex_uv(columns: dict[str, PlyColumn]) -> np.ndarray | None:
 
 
 def _polygons(columns: dict[str, PlyColumn], n_vertices: int) -> dict[int, PlyFaces]:
-    """Return the faces by their number of corners; those with fewer than three are none."""
+    """Return the faces by their number of corners; those with fewer than three are dropped."""
     indices = next((columns[name] for name in _INDEX_LISTS if name in columns), None)
     if indices is None:
         return {}

@@ -22,7 +22,7 @@ def read_ply_mesh(path: Path) -> tuple[tuple[TexturedMesh, ...], tuple[str, ...]
     -------
     meshes : tuple of TexturedMesh
     missing : tuple of str
-        Textures that could not be had; the colours of vertices or faces, or grey, stand for them.
+        Textures that could not be loaded; colours of vertices or faces, or grey, replace them.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def _mesh(
     texture: np.ndarray | None,
     budget: MemoryBudget,
 ) -> TexturedMesh:
-    """Return triangles with what they have: a texture, vertex colours, face colours, or grey."""
+    """Return triangles with the first available of texture, vertex or face colours, or grey."""
     vertices, name = content.vertices, path.stem
     if texture is not None and faces.uv is not None:
         uv = np.stack([faces.uv[..., 0], 1.0 - faces.uv[..., 1]], axis=-1)

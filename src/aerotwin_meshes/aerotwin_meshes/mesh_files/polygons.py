@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Polygons cut into triangles: fans where that is right, ears where a polygon is not convex."""
+"""Triangulate polygons: fans where correct, ear clipping where a polygon is not convex."""
 
 import numpy as np
 
@@ -12,20 +12,14 @@ def fan(n_corners: int) -> np.ndarray:
 
 
 def triangulated(polygons: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cut polygons with the same number of corners into triangles.
-
-    Parameters
-    ----------
-    polygons : (m, k) integer array
-        Vertex indices of each polygon's corners, in order.
-    vertices : (n, 3) array
+    """Cut m polygons (m, k), vertex indices of their corners in order, into triangles.
 
     Returns
     -------
     corners : (m (k - 2), 3) integer array
-        Corners 0 .. k - 1 of the triangles, polygon by polygon, in the polygon's sense.
+        Corners 0 .. k - 1 of the triangles, polygon by polygon, in the polygon's orientation.
     polygon : (m (k - 2),) integer array
-        Which polygon each triangle is from.
+        Polygon of each triangle.
     """
     m, k = polygons.shape
     corners = np.repeat(fan(k)[None], m, axis=0)
@@ -37,16 +31,16 @@ def triangulated(polygons: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray
 
 
 def _fan_is_right(points: np.ndarray) -> np.ndarray:
-    """Tell which polygons (m, k, 3) have only triangles of one sense in their fan."""
+    """Tell which polygons (m, k, 3) have only triangles of one orientation in their fan."""
     spokes = points[:, 1:] - points[:, :1]
     normals = np.cross(spokes[:, :-1], spokes[:, 1:])
     return (np.einsum("mij,mj->mi", normals, normals.sum(axis=1)) >= 0.0).all(axis=1)
 
 
 def _ears(points: np.ndarray) -> np.ndarray:
-    """Cut a simple polygon (k, 3) by clipping ears (Meisters 1975), seen along its normal.
+    """Cut a simple polygon (k, 3) by clipping ears (Meisters 1975), projected along its normal.
 
-    A polygon that crosses itself has no right answer: what is left is cut as a fan.
+    A polygon that crosses itself has no correct triangulation: its rest is cut as a fan.
     """
     flat = _seen_along_normal(points)
     left = list(range(len(points)))
@@ -71,7 +65,7 @@ def _seen_along_normal(points: np.ndarray) -> np.ndarray:
 
 
 def _is_ear(flat: np.ndarray, left: list[int], at: int) -> bool:
-    """Tell whether a corner sticks out and no other corner lies in its triangle."""
+    """Tell whether a corner is convex and no other corner lies in its triangle."""
     a, b, c = flat[left[at - 1]], flat[left[at]], flat[left[(at + 1) % len(left)]]
     if _turn(a, b, c) <= 0.0:
         return False

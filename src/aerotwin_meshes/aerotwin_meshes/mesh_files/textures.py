@@ -30,7 +30,7 @@ def read_texture(folder: Path, name: str, *, where: str, budget: MemoryBudget) -
     Raises
     ------
     UserError
-        If it is not there, leads elsewhere, or is no image of at most 8192 pixels a side.
+        If it is missing, outside the folder, or no image of at most 8192 pixels a side.
     """
     path = file_inside(folder, name, where=where, kinds="*.*")
     try:
@@ -53,7 +53,7 @@ def textured(
     repeats: bool,
     name: str,
 ) -> TexturedMesh:
-    """Return a mesh whose corners have texture coordinates of their own.
+    """Return a mesh whose corners have their own texture coordinates.
 
     Parameters
     ----------
