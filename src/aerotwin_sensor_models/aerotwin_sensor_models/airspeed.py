@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Airspeed by a Pitot tube: the example of a sensor of one's own."""
+"""Airspeed by a Pitot tube: the example of a custom sensor."""
 
 import dataclasses
 import math
@@ -29,14 +29,9 @@ class AirspeedParameters:
 
 
 class Airspeed:
-    """Differential pressure q = rho v |v| / 2 of the air that comes along body x.
+    """Differential pressure q = rho v |v| / 2 of the air along body x.
 
-    Parameters
-    ----------
-    parameters : mapping
-        Values of `AirspeedParameters` by name.
-    rng : numpy.random.Generator
-        Its own source of randomness.
+    `parameters` holds values of `AirspeedParameters` by name; `rng` is not shared.
     """
 
     topic = "airspeed/differential_pressure"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Allan deviation: measured from readings at rest, and what the parameters of a triad make of it.
+"""Allan deviation: measured from readings at rest, and expected from the parameters of a triad.
 
 References
 ----------
@@ -19,19 +19,9 @@ from aerotwin_sensor_models.kernels import sample_imu_rows
 
 
 def allan_deviation(values: np.ndarray, n_per_cluster: int) -> float:
-    """Return the overlapping Allan deviation of a series at one averaging time.
+    """Return the overlapping Allan deviation of a series (n,) of constant rate, in its unit.
 
-    Parameters
-    ----------
-    values : (n,) array
-        Readings at a steady rate.
-    n_per_cluster : int
-        Averaging time in samples.
-
-    Returns
-    -------
-    float
-        In the unit of the values; NaN if there are fewer than two clusters.
+    The averaging time is in samples. NaN if there are fewer than two clusters.
 
     Examples
     --------
@@ -49,7 +39,7 @@ def allan_deviation(values: np.ndarray, n_per_cluster: int) -> float:
 
 
 def averaging_times(n: int, *, per_decade: int = 12) -> np.ndarray:
-    """Return numbers of samples per cluster, evenly spread in the logarithm, for n samples.
+    """Return numbers of samples per cluster, logarithmically spaced, for n samples.
 
     The longest leaves nine clusters: beyond that the estimate says little.
     """
@@ -59,18 +49,11 @@ def averaging_times(n: int, *, per_decade: int = 12) -> np.ndarray:
 
 
 def triad_allan_deviation(triad: TriadParameters, seconds: np.ndarray) -> np.ndarray:
-    """Return the Allan deviation that noise density and Gauss-Markov bias of a triad make.
+    """Return the Allan deviation of noise density and bias of a triad at `seconds` (n,).
 
     White noise gives N / sqrt(t); a Gauss-Markov bias of standard deviation s and correlation time
     T gives s^2 (2 T / t) (1 - T / (2 t) (3 - 4 exp(-t / T) + exp(-2 t / T))) as its square.
-    Constant errors do not show; the steps of the resolution are left out.
-
-    Parameters
-    ----------
-    triad : TriadParameters
-        Gyroscope or accelerometer.
-    seconds : (n,) array
-        Averaging times t [s].
+    Constant errors do not show; the quantisation is not modelled.
     """
     t, T = np.asarray(seconds, float), triad.correlation_time_s
     bias_variance = triad.random_walk**2 * T / 2.0
@@ -85,18 +68,14 @@ def triad_allan_deviation(triad: TriadParameters, seconds: np.ndarray) -> np.nda
 def readings_at_rest(
     imu: Imu, dt: float, n: int, on_rows: Callable[[int], object] = lambda n_rows: None
 ) -> np.ndarray:
-    """Return n readings of an IMU that lies level and still, dt [s] apart.
+    """Return n readings of an IMU that lies level and still, from its current state on.
 
     Parameters
     ----------
-    imu : Imu
-        It goes on from where it is.
     dt : float
         Time between readings [s].
-    n : int
-        How many.
     on_rows : callable
-        Told now and then how many more were made.
+        Called from time to time with the number of readings added.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of `aerotwin plot imu`: Allan deviations of a preset, its parameters, a recording."""
+"""The plot of `aerotwin plot imu`: Allan deviations of a preset, its parameters, a recording."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def read_recording(path: Path, start_s: float, end_s: float) -> ImuRecording:
     Raises
     ------
     UserError
-        If the file cannot be read, is no such table, or the piece holds too few readings.
+        If the file cannot be read or parsed, or the piece holds too few readings.
     """
     columns = np.dtype([("stamp_ns", np.int64), ("values", np.float64, 6)])
     try:
@@ -104,7 +104,7 @@ def curves_of_recording(recording: ImuRecording) -> AllanCurves:
 def summary(
     parameters: ImuParameters, simulated: AllanCurves, real: AllanCurves | None
 ) -> dict[str, Any]:
-    """Return the numbers of the picture, and how far simulated and stated lie apart."""
+    """Return the numbers of the plot, and the deviation of simulated from expected."""
     expected = _expected(parameters, simulated.seconds)
     is_short = simulated.seconds <= simulated.duration_s / TRUSTED_CLUSTERS
     errors = np.abs(simulated.deviations / expected - 1.0)[:, is_short]
@@ -124,7 +124,7 @@ def summary(
 def draw(
     preset: str, parameters: ImuParameters, simulated: AllanCurves, real: AllanCurves | None
 ) -> Figure:
-    """Return the picture: gyroscope and accelerometer side by side."""
+    """Return the plot: gyroscope and accelerometer side by side."""
     from aerotwin_core import plots
 
     figure = plots.new_figure(plots.WIDE_IN, 5.4)
@@ -150,12 +150,12 @@ def draw(
 
 
 def save(figure: Figure, path: Path) -> None:
-    """Write a picture under a temporary name and rename it; its ending says the kind.
+    """Write a plot under a temporary name and rename it; the suffix selects the format.
 
     Raises
     ------
     UserError
-        If the ending is unknown or the file cannot be written.
+        If the suffix is unknown or the file cannot be written.
     """
     kind = path.suffix.lower().removeprefix(".")
     if kind not in ("png", "svg", "pdf"):
@@ -217,7 +217,7 @@ def _draw_curves(axes: Axes, curves: AllanCurves, colour: str, label: str, first
 
 
 def _draw_parameters(axes: Axes, triad: TriadParameters, seconds: np.ndarray, unit: str) -> None:
-    """Draw what a triad stands for, its white noise alone, and its density at one second."""
+    """Draw the expected curve of a triad, its white noise alone, and its density at one second."""
     from aerotwin_core import plots
 
     expected, density = triad_allan_deviation(triad, seconds), triad.noise_density

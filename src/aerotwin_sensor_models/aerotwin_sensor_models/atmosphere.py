@@ -58,7 +58,7 @@ def standard_atmosphere(altitude_amsl_m: float) -> tuple[float, float]:
 
 
 def pressure_altitude_m(pressure_pa: float) -> float:
-    """Return the geometric altitude at which the standard atmosphere has a pressure.
+    """Return the geometric altitude [m] of a pressure in the standard atmosphere.
 
     The inverse of `standard_atmosphere` (Pegasus eq. 10 takes a constant density instead).
 
@@ -80,7 +80,7 @@ def air_density(pressure_pa: float, temperature_k: float) -> float:
 
 
 def outside_atmosphere(altitude_amsl_m: float) -> ValueError:
-    """Return the error of an altitude at which the law does not hold."""
+    """Return the error for an altitude outside -5 to 11 km."""
     return ValueError(
         f"altitude must be in -5 to 11 km above mean sea level, got {altitude_amsl_m} m; "
         "check the height in map and the altitude of its origin"

@@ -50,7 +50,7 @@ class BarometerParameters:
     )
 
     def reading_std(self, rate_hz: float) -> float:
-        """Return the standard deviation of a reading about the truth, over many switchings-on [Pa].
+        """Return the standard deviation of a reading about the truth, over many power cycles [Pa].
 
         White noise, both Gauss-Markov errors, turn-on bias and rounding; not the steady drift.
         """
@@ -75,14 +75,9 @@ class BarometerSample(NamedTuple):
 
 
 class Barometer:
-    """A barometer that lives through time (its drift wanders).
+    """A barometer whose drift wanders over time.
 
-    Parameters
-    ----------
-    parameters : BarometerParameters
-        Its errors; see `load_preset`.
-    rng : numpy.random.Generator
-        Its own source of randomness, see `seed_sequence`.
+    Presets of its errors: see `load_preset`. `rng` is not shared, see `seed_sequence`.
     """
 
     def __init__(self, parameters: BarometerParameters, rng: np.random.Generator) -> None:
@@ -98,7 +93,7 @@ class Barometer:
         self.look_up()
 
     def look_up(self) -> None:
-        """Find the places of the block anew, after it was moved."""
+        """Renew the views into the block after it moved."""
         self._altitude = self.block.start + at.BAROMETER_TRUTH
         self._reading = self.block.view(at.BAROMETER_READING, 2)
 
@@ -123,11 +118,11 @@ class Barometer:
 
     @property
     def drift_pa(self) -> float:
-        """Return how far the reading is off now, white noise apart [Pa], for the evaluation."""
+        """Return the current error without white noise [Pa], for the evaluation."""
         return float(self.block.view(at.BAROMETER_DRIFT, 3).sum())
 
     def tune(self, dt: float) -> None:
-        """Set the noise for samples dt [s] apart; `sample` does it by itself."""
+        """Set the noise for samples dt [s] apart; `sample` calls it when dt changes."""
         require_step(dt)
         parameters = self.parameters
         decay, gain = gauss_markov(dt, parameters.drift_correlation_time_s)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The block of one sensor in an arena, and the random numbers that it draws ahead."""
+"""The block of one sensor in an arena, with its random numbers drawn in advance."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,19 +9,16 @@ from aerotwin_sensor_models import layout as at
 
 
 class SensorBlock:
-    """The numbers that a compiled sensor works on, laid out in `layout`.
+    """The numbers of a compiled sensor, laid out by `layout`.
 
-    It stands in an array of its own until it is moved into the arena of a vehicle. Normal numbers
-    are drawn many samples ahead, because single draws are slow; how many at a time changes nothing.
+    A block has its own array until it moves into the arena of a vehicle. Normal numbers are drawn
+    many samples ahead, because single draws are slow; the batch size changes no result. `rng` is
+    not shared from now on.
 
     Parameters
     ----------
-    rng : numpy.random.Generator
-        Where the normal numbers come from; nothing else may draw from it from now on.
-    n_numbers : int
-        Length of the block without its normal numbers.
-    width : int
-        Normal numbers that a sample takes.
+    n_numbers, width : int
+        Length of the block without its normal numbers; normal numbers per sample.
     """
 
     def __init__(self, rng: np.random.Generator, n_numbers: int, width: int) -> None:
@@ -35,17 +32,17 @@ class SensorBlock:
         self.draw()
 
     def view(self, place: int, n: int) -> np.ndarray:
-        """Return n numbers of the block from a place on, as a view."""
+        """Return a view of n numbers of the block from an index on."""
         first = self.start + place
         return self.arena[first : first + n]
 
     def draw(self) -> None:
-        """Draw new normal numbers over the used ones."""
+        """Replace the used normal numbers."""
         self._rng.standard_normal(out=self._normals)
         self.arena[self.start + at.NEXT] = 0.0
 
     def move(self, arena: np.ndarray, start: int) -> None:
-        """Go on in another array, from an index on; views taken before are void."""
+        """Move to another array, from an index on; earlier views become invalid."""
         arena[start : start + self.length] = self.view(0, self.length)
         self.arena, self.start = arena, start
         self._normals = self.view(int(self.view(at.NORMALS, 1)[0]), len(self._normals))
@@ -54,5 +51,5 @@ class SensorBlock:
 def triad_numbers(
     *, limit: float, resolution: float, bias: ArrayLike, offset: ArrayLike, matrix: ArrayLike
 ) -> list[float]:
-    """Return the numbers of three axes, their noise still to be tuned to a time step."""
+    """Return the numbers of three axes, their noise not yet tuned to a time step."""
     return [0.0, 0.0, 0.0, limit, resolution, *np.ravel(bias), *np.ravel(offset), *np.ravel(matrix)]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled loops over the pixels of cameras; their noise is a function of a key and the place."""
+"""Compiled loops over the pixels of cameras; their noise is a function of a key and the index."""
 
 import numpy as np
 from numba import float32, uint8, uint64, void
@@ -15,10 +15,10 @@ from aerotwin_sensor_models.counter_noise import GOLDEN, mix_bits
     nogil=True,
 )
 def expose(pixels, shade, response, normals, key, out):
-    """Write what a sensor makes of the light of pixels (n, channels).
+    """Write the sensor's output for the light of pixels (n, channels).
 
-    shade (n,) is the share of light that the lens lets through, response is (light, gain, offset,
-    variance of the read noise, variance per signal) as `ImageSensor` says. Four pixels share the 64
+    shade (n,) is the share of light that the lens transmits; response is (light, gain, offset,
+    variance of the read noise, variance per signal) as in `ImageSensor`. Four pixels share the 64
     bits of one counter, each channel has its own.
     """
     light, gain, offset, read_variance, shot_variance = response
@@ -37,10 +37,9 @@ def expose(pixels, shade, response, normals, key, out):
 
 @njit(void(float32[::1], float32[::1], float32[::1], uint64), cache=True, nogil=True)
 def disturb_depth(depth, limits, normals, key):
-    """Add noise that grows as depth^2 [m], and mark what is out of range, in place.
+    """Add noise that grows as depth^2 [m], and mark pixels out of range, in place.
 
-    limits is (nearest, farthest, noise per depth^2): what reads nearer is -inf, farther inf; NaN
-    stays.
+    limits is (nearest, farthest, noise per depth^2): nearer is -inf, farther inf, NaN stays.
     """
     nearest, farthest, scale = limits
     for group in range((depth.shape[0] + 3) // 4):

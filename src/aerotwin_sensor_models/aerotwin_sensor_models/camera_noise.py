@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Noise of pictures and of depth images: how large it is."""
+"""Noise of images and of depth images: its size."""
 
 import dataclasses
 

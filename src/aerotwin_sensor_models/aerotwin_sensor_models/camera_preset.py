@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A camera as a preset names it: lens, rate, range, and what spoils its pictures."""
+"""A camera preset: lens, rate, range, and the errors of its images."""
 
 import dataclasses
 
@@ -87,7 +87,7 @@ class CameraParameters:
     def check_rate(self, rate_hz: float) -> None:
         """Refuse a rate [Hz] at which a frame begins before the last one is read.
 
-        The rate may be another than that of the preset, so that it is checked where it is chosen.
+        It is checked where it is chosen, since it may differ from that of the preset.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class CameraParameters:
         return FisheyeCamera(**size, **frame, **{name: getattr(self, name) for name in names})
 
     def image_sensor(self, seed: int) -> ImageSensor:
-        """Return what spoils its pictures."""
+        """Return the error model of its images."""
         return ImageSensor(
             self.lens(),
             self.noise,
@@ -124,7 +124,7 @@ class CameraParameters:
         )
 
     def depth_sensor(self, seed: int) -> DepthSensor:
-        """Return what spoils its depth images."""
+        """Return the error model of its depth images."""
         return DepthSensor(
             self.depth_noise, focal_px=self.fx, near_m=self.near_m, far_m=self.far_m, seed=seed
         )

@@ -1,10 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers from counters: what a pixel or a ray gets depends on its place, not on its turn.
+"""Random numbers from counters, functions of key and index alone.
 
-A generator hands out numbers in the order in which it is asked. Numbers from a counter are a
-function of key and place alone, so that they are the same on however many threads and whatever was
-computed before.
+They do not depend on the number of threads or on previous draws, as those of a generator do.
 """
 
 import functools

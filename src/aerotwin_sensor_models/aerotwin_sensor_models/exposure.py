@@ -12,10 +12,10 @@ from aerotwin_core.parameters import parameter
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ExposureParameters:
-    """How much light a camera takes, what it makes of it, and how the light changes.
+    """How much light a camera collects, its response, and how the light changes.
 
-    `light_curve` draws steps and ramps: pairs of time and factor, straight between them, constant
-    before the first and after the last; two pairs of one time make a step. A sinusoid goes on top.
+    `light_curve` draws steps and ramps: pairs of time and factor, linear between them, constant
+    before the first and after the last; two pairs of one time make a step. A sinusoid is added.
     """
 
     exposure: float = parameter(

@@ -41,14 +41,12 @@ class ExternalVisionParameters:
 class ExternalVisionSample:
     """One pose of the body in map, and the standard deviations of its white noise.
 
-    The drift is not among them: who measures by odometry does not know of it.
+    The drift is not included: a source of odometry does not know it.
 
     Attributes
     ----------
-    p_map_body : (3,) array
-        Position [m].
-    q_map_body : (4,) array
-        Attitude, quaternion xyzw.
+    p_map_body, q_map_body : (3,), (4,) array
+        Position [m]; attitude, quaternion xyzw.
     position_std_m, attitude_std_rad : (3,) array
         Along, and about, the axes of map.
     """
@@ -60,18 +58,13 @@ class ExternalVisionSample:
 
 
 class ExternalVision:
-    """A source of poses that lives through time (it drifts as odometry does).
+    """A source of poses that drifts as odometry does.
 
-    With a drift it adds up true steps, each turned by the yaw error of the moment: after a straight
-    line the error of the position is the yaw error times the way. The delay is a matter of the
-    caller, who samples truth of `parameters.delay_s` ago.
+    With drift it sums true steps, each rotated by the current yaw error: after a straight line the
+    position error is the yaw error times the distance. The caller applies the delay by sampling
+    the truth of `parameters.delay_s` ago.
 
-    Parameters
-    ----------
-    parameters : ExternalVisionParameters
-        Its errors; see `load_preset`.
-    rng : numpy.random.Generator
-        Its own source of randomness, see `seed_sequence`.
+    Presets of its errors: see `load_preset`. `rng` is not shared, see `seed_sequence`.
     """
 
     def __init__(self, parameters: ExternalVisionParameters, rng: np.random.Generator) -> None:
@@ -102,12 +95,12 @@ class ExternalVision:
 
     @property
     def drift_m(self) -> np.ndarray:
-        """Return how far the position has drifted [m], for the evaluation."""
+        """Return the current drift of the position [m], for the evaluation."""
         return self._drift_m.copy()
 
     @property
     def drift_yaw_rad(self) -> float:
-        """Return how far the yaw has drifted [rad], for the evaluation."""
+        """Return the current drift of the yaw [rad], for the evaluation."""
         return self._drift_yaw
 
     def _wander(self, dt: float, truth: np.ndarray, normals: np.ndarray) -> None:

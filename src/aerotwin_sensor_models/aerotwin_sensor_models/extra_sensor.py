@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Sensors of one's own: what a class must offer, how it is named in YAML, and its messages.
+"""Custom sensors: their interface, their name in YAML, and their messages.
 
-A class and a line of YAML (`extra_sensors: ["my_package.sonar:Sonar"]`) put a sensor on a vehicle.
+A class and a line of YAML (`extra_sensors: ["my_package.sonar:Sonar"]`) add a sensor to a vehicle.
 `Airspeed` is an example.
 """
 
@@ -29,22 +29,16 @@ class SensorTruth:
 
     Attributes
     ----------
-    p_map_body, v_map_body : (3,) array
-        Position [m] and velocity [m/s] in map axes.
-    q_map_body : (4,) array
-        Attitude, quaternion xyzw.
-    R_map_body : (3, 3) array
-        The same as a matrix.
-    omega_map_body_in_body : (3,) array
-        Angular velocity in body axes [rad/s].
-    specific_force_in_body : (3,) array
-        What a perfect accelerometer reads, body axes [m/s^2].
-    wind_map : (3,) array
-        Velocity of the air in map axes [m/s].
+    p_map_body, v_map_body, wind_map : (3,) array
+        Position [m], velocity [m/s] and velocity of the air [m/s] in map axes.
+    q_map_body, R_map_body : (4,), (3, 3) array
+        Attitude as quaternion xyzw and as matrix.
+    omega_map_body_in_body, specific_force_in_body : (3,) array
+        Angular velocity [rad/s] and reading of a perfect accelerometer [m/s^2], body axes.
     altitude_amsl_m : float
         Altitude above mean sea level [m].
     cast : callable
-        `cast(p_map, direction_map)` returns how far [m] it is from a point to the first surface of
+        `cast(p_map, direction_map)` returns the distance [m] from a point to the first surface of
         the world in a direction, infinity if there is none.
     """
 
@@ -60,10 +54,10 @@ class SensorTruth:
 
 
 class ExtraSensor(Protocol):
-    """A sensor of one's own; made as `Class(parameters, rng)`.
+    """A custom sensor; made as `Class(parameters, rng)`.
 
-    `parameters` is the mapping of the YAML file that the line names ({} if none), `rng` a
-    generator that nothing else draws from. A class may also have `frame_id` ("base_link" if not).
+    `parameters` is the mapping of the YAML file in the line ({} if none), `rng` a generator that
+    nothing else draws from. A class may also have `frame_id` (default "base_link").
     """
 
     topic: ClassVar[str]
@@ -74,24 +68,24 @@ class ExtraSensor(Protocol):
     """Samples per second."""
 
     def sample(self, stamp_ns: int, truth: SensorTruth) -> Mapping[str, Any] | None:
-        """Return the fields of the message at a simulated time [ns]; None if there is nothing.
+        """Return the fields of the message at a simulated time [ns]; None for no message.
 
-        Fields that hold a message are mappings themselves; those that are left out are 0, empty or
-        false. The header need not be given.
+        Fields that hold a message are mappings too. Missing fields are 0, empty or false; a missing
+        header is added.
         """
         ...
 
 
 def make_extra_sensor(line: str, *, seed: int, vehicle: int | str) -> ExtraSensor:
-    """Return the sensor that a line `module:Class` or `module:Class@parameters.yaml` names.
+    """Return the sensor of a line `module:Class` or `module:Class@parameters.yaml`.
 
-    Its noise follows from seed, vehicle and class, not from where the file of its parameters lies:
-    two of one class on one vehicle draw the same numbers.
+    Its noise follows from seed, vehicle and class, not from the path of its parameters: two of one
+    class on one vehicle draw the same numbers.
 
     Raises
     ------
     UserError
-        If the class cannot be found or made, or lacks what `ExtraSensor` asks for.
+        If the class cannot be found or made, or lacks a member of `ExtraSensor`.
     """
     name, _, path = line.partition("@")
     parameters = read_yaml(path) if path else {}
@@ -118,12 +112,12 @@ def make_extra_sensor(line: str, *, seed: int, vehicle: int | str) -> ExtraSenso
 
 
 def extra_message(sensor: ExtraSensor, stamp_ns: int, fields: Mapping[str, Any]) -> Any:
-    """Return the message of a sample, its header stamped; give it to `serialize`.
+    """Return the message of a sample, its header stamped, ready for `serialize`.
 
     Raises
     ------
     UserError
-        If a field is unknown or of the wrong kind.
+        If a field is unknown or of the wrong type.
     """
     fields = dict(fields)
     if "header" in dict(TYPESTORE.fielddefs[sensor.msgtype][1]):
@@ -155,7 +149,7 @@ def _find(name: str) -> Any:
 
 
 def _filled(msgtype: str, fields: Mapping[str, Any], where: str) -> Any:
-    """Return a message of a type with the fields given, the others zero."""
+    """Return a message of a type with these fields, the others zero."""
     definitions = dict(TYPESTORE.fielddefs[msgtype][1])
     unknown = sorted(set(fields) - set(definitions))
     if unknown:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Satellite navigation receiver: position on WGS84 and velocity, with honest accuracies."""
+"""Satellite navigation receiver: position on WGS84 and velocity, with consistent accuracies."""
 
 import dataclasses
 import math
@@ -93,10 +93,9 @@ class GnssParameters:
 class GnssSample:
     """One reading: WGS84 position, velocity in map axes [m/s], and their standard deviations.
 
-    The standard deviations are along east, north and up [m], [m/s], and are those of the errors
-    that the model really makes, white, correlated and constant together. Multipath is not among
-    them: a receiver does not know of it. Without a fix (`has_fix` false) position and velocity are
-    NaN.
+    The standard deviations are along east, north and up [m], [m/s], of the errors that the model
+    really makes, white, correlated and constant together, without multipath: a receiver does not
+    know of it. Without a fix (`has_fix` false) position and velocity are NaN.
     """
 
     latitude_deg: float
@@ -113,16 +112,13 @@ def _east_north_up(horizontal: float, vertical: float) -> np.ndarray:
 
 
 class Gnss:
-    """A GNSS receiver that lives through time (its correlated errors wander).
+    """A GNSS receiver whose correlated errors wander over time.
 
-    The delay is a matter of the caller, who samples truth of `parameters.delay_s` ago.
+    The caller applies the delay by sampling the truth of `parameters.delay_s` ago. Presets of its
+    errors: see `load_preset`. `rng` is not shared, see `seed_sequence`.
 
     Parameters
     ----------
-    parameters : GnssParameters
-        Its errors; see `load_preset`.
-    rng : numpy.random.Generator
-        Its own source of randomness, see `seed_sequence`.
     plane : LocalTangentPlane
         The map: exact WGS84 about its origin. With `parameters.projection` azimuthal_equidistant
         only its origin is used.
@@ -174,18 +170,18 @@ class Gnss:
 
     @property
     def correlated_error_m(self) -> np.ndarray:
-        """Return the position error now but for white noise and multipath [m], to evaluate."""
+        """Return the current position error without white noise and multipath [m], to evaluate."""
         error: np.ndarray = self._walk + self._turn_on
         return error
 
     @property
     def correlated_velocity_error_m_s(self) -> np.ndarray:
-        """Return the correlated part of the velocity error now [m/s], for the evaluation."""
+        """Return the correlated part of the current velocity error [m/s], for the evaluation."""
         return self._velocity_walk.copy()
 
     @property
     def multipath_m(self) -> np.ndarray:
-        """Return the error by reflections now, east, north, up [m]."""
+        """Return the current error by reflections, east, north, up [m]."""
         error = self._reflection.copy()
         for start, end, *step in self.parameters.multipath_steps:
             if start <= self._time_s < end:
@@ -193,7 +189,7 @@ class Gnss:
         return error
 
     def _wander(self, dt: float, normals: np.ndarray, chance: float) -> None:
-        """Let the errors with memory live on by dt, each in exact discretisation."""
+        """Advance the correlated errors by dt, each in exact discretisation."""
         p = self.parameters
         decay, gain = gauss_markov(dt, p.walk_correlation_time_s)
         self._walk = decay * self._walk + gain * self._walk_sigma * normals[2]

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What a camera makes of a perfect picture: blur, vignetting, exposure, noise, 8 bits."""
+"""Errors of a camera image: blur, vignetting, exposure, noise, 8 bits."""
 
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
@@ -18,30 +18,28 @@ MAX_BLUR_PX = 50.0
 
 
 class ImageSensor:
-    """The sensors behind the lenses of equal cameras, in the order of the physics.
+    """The image sensors of equal cameras; their errors in physical order.
 
-    1. The lens spreads the light of each point (blur): a Gaussian, as defocus, aberrations and
-       diffraction are together, rounded to 8 bits as the renderer's picture is.
-    2. It lets a share of the light through (vignetting), of a world that is lit as the time
-       says, and the sensor takes some of it (exposure): signal = exposure * light * share * pixel.
+    1. The lens spreads the light of each point (blur): a Gaussian for defocus, aberrations and
+       diffraction together, rounded to 8 bits as the rendered image is.
+    2. The lens passes a share of the light (vignetting) of a world whose light changes over time;
+       the sensor collects part of it: signal = exposure * light * share * pixel.
     3. Electrons and electronics add noise: mean, read noise, and shot noise that grows with the
        signal.
     4. Signal and noise are amplified (gain), brightness is added, and the sum is rounded and
        clipped to 8 bits: a camera saturates.
 
-    The noise of a pixel is a function of seed, camera, stamp and place alone: a frame gets the
-    same bytes whatever was rendered before it, and on however many threads.
+    The noise of a pixel depends only on seed, camera, stamp and pixel index: a frame has the same
+    bytes whatever was rendered before it, and on any number of threads. Presets: see `load_preset`.
 
     Parameters
     ----------
     camera : CameraModel
         Size and principal point.
-    noise, vignetting, exposure : parameters
-        What spoils the picture; see `load_preset`.
     blur_px : float
-        Standard deviation of the picture of a point; 0 = sharp [px].
+        Standard deviation of the image of a point; 0 = sharp [px].
     seed : int
-        Seed, not negative; equal seeds make equal noise at equal stamps of equal camera indices.
+        Not negative; equal seeds make equal noise at equal stamps of equal camera indices.
     """
 
     def __init__(
@@ -72,16 +70,10 @@ class ImageSensor:
         )
 
     def expose(self, image: np.ndarray, stamp_ns: int, *, camera_index: int) -> np.ndarray:
-        """Return what the camera delivers of a perfect picture.
+        """Return a perfect image, linear in light, with the camera's errors.
 
-        Parameters
-        ----------
-        image : (h, w) or (h, w, 3) array of uint8
-            The picture, linear in light.
-        stamp_ns : int
-            When it is taken, in simulated time, not negative [ns].
-        camera_index : int
-            Which camera took it, for its noise; not negative.
+        It is uint8, (h, w) or (h, w, 3). `stamp_ns` (simulated time) and `camera_index` select the
+        noise; neither is negative.
         """
         if image.dtype != np.uint8 or image.shape[:2] != self._shape or image.ndim > 3:
             raise ValueError(
@@ -97,7 +89,7 @@ class ImageSensor:
         return out.reshape(image.shape)
 
     def _blurred(self, image: np.ndarray) -> np.ndarray:
-        """Return the picture through the lens; beyond its edges it goes on as it is there."""
+        """Return the image blurred by the lens, its edge pixels extended outwards."""
         if self._blur_px == 0.0:
             return image
         light = image.astype(np.float32)
@@ -114,18 +106,16 @@ class ImageSensor:
 
 
 class DepthSensor:
-    """What a depth camera makes of perfect depth: noise that grows with z^2, and its range.
+    """Errors of a depth camera: noise that grows with z^2, and its range.
 
-    Nearer than the range reads -inf, farther, or nothing, inf (REP 118: depth images).
+    Pixels nearer than the range are -inf, farther or without a hit inf (REP 118: depth images).
 
     Parameters
     ----------
     noise : DepthNoiseParameters
-        Of its disparities.
-    focal_px : float
-        Focal length of its eyes [px].
-    near_m, far_m : float
-        Its range [m].
+        Noise of the disparity.
+    focal_px, near_m, far_m : float
+        Focal length of the stereo cameras [px]; range [m].
     seed : int
         As of `ImageSensor`.
     """

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Inertial measurement unit: angular velocity and specific force with what spoils them."""
+"""Inertial measurement unit: angular velocity and specific force with their errors."""
 
 import dataclasses
 import math
@@ -28,7 +28,7 @@ _PLACES = (at.IMU_ACCELEROMETER, at.IMU_GYROSCOPE)
 class TriadParameters:
     """Errors of three orthogonal axes; the unit U is rad/s for gyroscopes, m/s^2 else.
 
-    One class serves both, so its names carry no unit; the fields that hold it do say which.
+    One class serves both, so names carry no unit; the fields that hold the triads state it.
     """
 
     noise_density: float = parameter(
@@ -70,9 +70,9 @@ class TriadParameters:
         return self.random_walk * math.sqrt(self.correlation_time_s / 2.0)
 
     def reading_std(self, rate_hz: float) -> float:
-        """Return the standard deviation of a reading about the truth, over many switchings-on [U].
+        """Return the standard deviation of a reading about the truth, over many power cycles [U].
 
-        White noise, both biases and rounding; not scale and misalignment, which go with the truth.
+        White noise, both biases and rounding; not scale and misalignment, which follow the truth.
         """
         white = self.noise_density * math.sqrt(rate_hz)
         parts = white, self.bias_sigma, self.turn_on_bias_sigma
@@ -81,7 +81,7 @@ class TriadParameters:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ImuParameters:
-    """An inertial measurement unit; with no mounting given, its axes are those of the body."""
+    """An inertial measurement unit; without a mounting, its axes are those of the body."""
 
     rate_hz: float = parameter(250.0, unit="Hz", minimum=0.1, text="samples per second")
     lever_arm_m: Vector = parameter(
@@ -97,7 +97,7 @@ class ImuParameters:
 
     @property
     def R_body_imu(self) -> np.ndarray:
-        """How it is mounted, (3, 3): x_body = R_body_imu @ x_imu."""
+        """Mounting, (3, 3): x_body = R_body_imu @ x_imu."""
         return Rotation.from_euler("xyz", self.mounting_rpy_deg, degrees=True).as_matrix()
 
 
@@ -114,7 +114,7 @@ class ImuSample(NamedTuple):
 def specific_force(
     R_map_body: np.ndarray, a_map_body: np.ndarray, *, gravity: float = GRAVITY
 ) -> np.ndarray:
-    """Return what a perfect accelerometer at the body origin measures.
+    """Return the reading of a perfect accelerometer at the body origin, (3,) in body axes [m/s^2].
 
     An accelerometer feels every force but gravity: f = R^T (a + g e_z) (Pegasus eq. 12 lacks the
     gravity). At rest and level it reads +g upwards, in free fall nothing.
@@ -125,11 +125,6 @@ def specific_force(
         Attitude of the body; map is ENU.
     a_map_body : (3,) array
         Acceleration of the body origin in map axes [m/s^2].
-
-    Returns
-    -------
-    (3,) array
-        Specific force in body axes [m/s^2].
 
     Examples
     --------
@@ -143,19 +138,14 @@ def specific_force(
 
 
 class Imu:
-    """An inertial measurement unit that lives through time (its biases wander).
+    """An inertial measurement unit whose biases wander over time.
 
-    Parameters
-    ----------
-    parameters : ImuParameters
-        Its errors; see `load_preset`.
-    rng : numpy.random.Generator
-        Its own source of randomness, see `seed_sequence`.
+    Presets of its errors: see `load_preset`. `rng` is not shared, see `seed_sequence`.
 
     Attributes
     ----------
     R_body_imu : (3, 3) array
-        How it is mounted: x_body = R_body_imu @ x_imu.
+        Mounting: x_body = R_body_imu @ x_imu.
     """
 
     def __init__(self, parameters: ImuParameters, rng: np.random.Generator) -> None:
@@ -176,7 +166,7 @@ class Imu:
         self.look_up()
 
     def look_up(self) -> None:
-        """Find the places of the block anew, after it was moved."""
+        """Renew the views into the block after it moved."""
         view = self.block.view
         truth = [view(at.IMU_TRUTH + 3 * i, 3) for i in range(3)]
         self._force, self._omega, self._alpha = truth
@@ -190,15 +180,10 @@ class Imu:
         *,
         alpha_body: np.ndarray | None = None,
     ) -> ImuSample:
-        """Return the reading dt after the last one.
+        """Return the reading dt [s] after the last one.
 
-        Parameters
-        ----------
-        dt : float
-            Time since the last sample [s].
-        specific_force_body, omega_body, alpha_body : (3,) array
-            Truth at the centre of mass, body axes: specific force [m/s^2], angular velocity
-            [rad/s] and its rate [rad/s^2]. The rate is needed only with a lever arm.
+        The arguments are the truth (3,) at the centre of mass, body axes: specific force [m/s^2],
+        angular velocity [rad/s] and its rate [rad/s^2], which is needed only with a lever arm.
         """
         if dt != self._dt:
             self.tune(dt)
@@ -216,12 +201,12 @@ class Imu:
 
     @property
     def gyroscope_bias(self) -> np.ndarray:
-        """Return the true bias of the angular velocity now [rad/s], for the evaluation."""
+        """Return the current true bias of the angular velocity [rad/s], for the evaluation."""
         return self._bias(at.IMU_GYROSCOPE)
 
     @property
     def accelerometer_bias(self) -> np.ndarray:
-        """Return the true bias of the specific force now [m/s^2], for the evaluation."""
+        """Return the current true bias of the specific force [m/s^2], for the evaluation."""
         return self._bias(at.IMU_ACCELEROMETER)
 
     @property
@@ -235,7 +220,7 @@ class Imu:
         return self._matrix(at.IMU_ACCELEROMETER)
 
     def tune(self, dt: float) -> None:
-        """Set the noise for samples dt [s] apart; `sample` does it by itself."""
+        """Set the noise for samples dt [s] apart; `sample` calls it when dt changes."""
         require_step(dt)
         for triad, sigma, place in zip(self._triads, self._bias_sigma, _PLACES):
             decay, gain = gauss_markov(dt, triad.correlation_time_s)
@@ -252,7 +237,7 @@ class Imu:
 
 
 def _switched_on(triad: TriadParameters, bias_sigma: float, normals: np.ndarray) -> list[float]:
-    """Return the numbers of a triad as it is switched on; 15 normal numbers make it its own."""
+    """Return the numbers of a triad at power-on; `normals` (15,) are its random errors."""
     matrix = np.eye(3)
     matrix[~np.eye(3, dtype=bool)] = triad.misalignment_rad
     matrix[~np.eye(3, dtype=bool)] += triad.misalignment_sigma_rad * normals[9:15]

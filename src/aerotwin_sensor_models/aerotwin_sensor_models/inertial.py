@@ -15,16 +15,14 @@ from aerotwin_sensor_models.magnetometer import Magnetometer
 
 @dataclass(frozen=True, kw_only=True)
 class TruthPlaces:
-    """At which indices of the arena the truth stands that the sensors see.
+    """Indices in the arena of the truth that the sensors measure.
 
     Attributes
     ----------
     specific_force, angular_velocity, angular_acceleration : int
         First of three numbers each, at the centre of mass, body axes [m/s^2, rad/s, rad/s^2].
-    rotation : int
-        First of the nine numbers of R_map_body, row by row.
-    height : int
-        Height in map [m].
+    rotation, height : int
+        First of the nine numbers of R_map_body, row by row; height in map [m].
     """
 
     specific_force: int
@@ -35,16 +33,16 @@ class TruthPlaces:
 
 
 class InertialUnit:
-    """Three sensors that move into an arena and are from then on sampled there.
+    """Three sensors that move into an arena and are sampled there from then on.
 
-    `kernels.sample_inertial(arena, unit.start, due)` samples them; it may be called from other
-    compiled functions. What it reads stands at `unit.start + layout.READINGS`. The sensors stay
-    usable by their own `sample`, mixed with it in any order: both work on the same numbers.
+    `kernels.sample_inertial(arena, unit.start, due)` samples them, also from other compiled
+    functions. Readings are at `unit.start + layout.READINGS`. The sensors' own `sample` remains
+    usable, mixed with it in any order: both work on the same numbers.
 
     Parameters
     ----------
     imu, magnetometer, barometer : Imu, Magnetometer, Barometer
-        They belong to this unit from now on.
+        Owned by this unit from now on.
     field_map_tesla : (3,) array
         The Earth's magnetic field in map axes [T].
     origin_altitude_m : float
@@ -67,17 +65,7 @@ class InertialUnit:
         self.length = at.N_INERTIAL + sum(sensor.block.length for sensor in self._sensors)
 
     def move(self, arena: np.ndarray, start: int, places: TruthPlaces) -> None:
-        """Settle in an arena.
-
-        Parameters
-        ----------
-        arena : (n,) array of float64, contiguous
-            Where truth and sensors stand.
-        start : int
-            First of the `length` indices that the unit takes.
-        places : TruthPlaces
-            Where the truth is.
-        """
+        """Move into a contiguous float64 arena, to `length` indices from `start` on."""
         end = start + self.length
         if arena.dtype != np.float64 or arena.ndim != 1 or not arena.flags.c_contiguous:
             raise ValueError(f"arena must be contiguous float64, got {arena.dtype} {arena.shape}")
@@ -107,7 +95,7 @@ class InertialUnit:
         self.barometer.tune(barometer_dt)
 
     def attend(self, status: int) -> None:
-        """Do what `sample_inertial` asked for: draw normal numbers for the sensors named.
+        """Handle the status of `sample_inertial`: draw normal numbers for the sensors in it.
 
         Raises
         ------

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiled sensors: one sample of IMU, magnetometer and barometer, alone or in one call.
 
-The classes and `sample_inertial` run the same code, so what they read is the same to the last bit.
+The classes and `sample_inertial` run the same code, so their readings are equal bit by bit.
 """
 
 import math
@@ -24,20 +24,20 @@ def on_step(value, resolution):
 
 @njit(cache=True)
 def is_empty(arena, block):
-    """Return whether the stored normal numbers do not last for another sample."""
+    """Return whether the stored normal numbers do not suffice for another sample."""
     return arena[block + at.NEXT] + arena[block + at.WIDTH] > arena[block + at.END]
 
 
 @njit(cache=True)
 def blank(arena, out, n):
-    """Write that nothing was read: a sample was asked for before new normal numbers were drawn."""
+    """Write NaN: a sample was requested before new normal numbers were drawn."""
     for i in range(out, out + n):
         arena[i] = math.nan
 
 
 @njit(cache=True)
 def next_normals(arena, block):
-    """Return where the normal numbers of this sample stand, and step past them."""
+    """Return the index of this sample's normal numbers, and advance past them."""
     first = arena[block + at.NEXT]
     arena[block + at.NEXT] = first + arena[block + at.WIDTH]
     return block + int(arena[block + at.NORMALS] + first)
@@ -45,7 +45,7 @@ def next_normals(arena, block):
 
 @njit(cache=True)
 def show(value, resolution, limit):
-    """Return what a sensor with steps and limits shows of a value."""
+    """Return a value quantised to the resolution and clipped to ± limit."""
     if resolution > 0.0:
         value = on_step(value, resolution)
     return min(limit, max(-limit, value))
@@ -53,9 +53,9 @@ def show(value, resolution, limit):
 
 @njit(cache=True)
 def read_triad(arena, triad, n, x, y, z, out):
-    """Write what three axes read of a vector; return where the next unused normal number stands.
+    """Write the readings of three axes; return the index of the next unused normal number.
 
-    reading = clip(step(M truth + constant bias + Gauss-Markov bias + white noise)). Written out by
+    reading = clip(step(M truth + constant bias + Gauss-Markov bias + white noise)). Unrolled by
     axis: a loop over the array, in which every store may change every load, takes twice as long.
     """
     gain, sigma = arena[triad + at.GAIN], arena[triad + at.SIGMA]
@@ -82,7 +82,7 @@ def read_triad(arena, triad, n, x, y, z, out):
 
 @njit(cache=True)
 def read_imu(arena, block, force, omega, alpha, out):
-    """Write six readings at `out`; the truth at the centre of mass stands at the given places.
+    """Write six readings at `out`; the other arguments are indices of truth at the centre of mass.
 
     At the lever arm r: f + alpha x r + w x (w x r); then into the axes of the IMU.
     """
@@ -120,7 +120,7 @@ def read_imu(arena, block, force, omega, alpha, out):
 
 @njit(cache=True)
 def read_magnetometer(arena, block, rotation, field, out):
-    """Write three readings at `out`; R_map_body and the field in map stand at the given places."""
+    """Write three readings at `out`; `rotation`, `field`: indices of R_map_body, field in map."""
     if is_empty(arena, block):
         blank(arena, out, 3)
         return
@@ -180,9 +180,9 @@ def sample_imu(arena, block):
 
 @njit(types.UniTuple(int64, 2)(*_BLOCK, float64[:, ::1], int64), cache=True)
 def sample_imu_rows(arena, block, rows, first):
-    """Write samples into rows from one on, until they or the normal numbers are used up.
+    """Write samples into rows from `first` on, until rows or normal numbers are used up.
 
-    Returns the row that comes next, and whether normal numbers are needed.
+    Returns the next row, and whether normal numbers are needed.
     """
     for k in range(first, rows.shape[0]):
         is_needed = sample_imu(arena, block)
@@ -214,18 +214,16 @@ def sample_inertial(arena, unit, due):
 
     Parameters
     ----------
-    arena : (n,) array
-        Truth and sensors; `InertialUnit` lays it out and says where things stand.
-    unit : int
-        Where the inertial block starts.
+    arena, unit : (n,) array, int
+        Truth and sensors, laid out by `InertialUnit`; start of the inertial block.
     due : int
-        Which sensors: a sum of `layout.IMU`, `layout.MAGNETOMETER`, `layout.BAROMETER`.
+        A sum of `layout.IMU`, `layout.MAGNETOMETER`, `layout.BAROMETER`.
 
     Returns
     -------
     int
-        0, or which sensors need new normal numbers before they are sampled again (the same sum),
-        plus `layout.OUTSIDE_ATMOSPHERE`; hand it to `InertialUnit.attend` if it is not 0.
+        0, or the sum of the sensors that need new normal numbers before the next sample,
+        plus `layout.OUTSIDE_ATMOSPHERE`; pass it to `InertialUnit.attend` if it is not 0.
     """
     status, out = 0, unit + at.READINGS
     if due & at.IMU:

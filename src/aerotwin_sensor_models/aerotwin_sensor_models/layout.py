@@ -1,26 +1,25 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Where each number stands in the flat float64 arrays that the compiled sensors work on.
+"""Indices of each number in the flat float64 arrays of the compiled sensors.
 
 A sensor lives in a *block*: head, constants, memory, truth, reading, and its normal numbers drawn
-ahead. A block may stand at any index of any array, so that one array (an *arena*) can hold all of
-a vehicle: the state of its dynamics, its sensors, and what they read. All places below are relative
-to the start of their block; only the places of the truth in an inertial block are those of the
-arena.
+ahead. A block may start at any index of any array, so that one array (an *arena*) can hold a whole
+vehicle: the state of its dynamics, its sensors, and their readings. All indices are relative to the
+start of their block, but for those of the truth in an inertial block, which are of the arena.
 """
 
 # Head of every block.
 NEXT = 0
 """Index of the next unused normal number among the stored ones."""
 WIDTH = 1
-"""How many normal numbers a sample takes: only noise that is there draws any."""
+"""Normal numbers per sample: only nonzero noise draws any."""
 END = 2
-"""How many normal numbers are stored."""
+"""Number of stored normal numbers."""
 NORMALS = 3
-"""Where the stored normal numbers start."""
+"""Start of the stored normal numbers."""
 N_HEAD = 4
 ROWS = 256
-"""How many samples the stored normal numbers last."""
+"""Samples per batch of stored normal numbers."""
 
 # Three axes with bias, noise, a matrix of scale and misalignment, limit and steps.
 DECAY = 0
@@ -70,7 +69,7 @@ BAROMETER_AIRFLOW = BAROMETER_DRIFT + 1
 BAROMETER_TREND = BAROMETER_AIRFLOW + 1
 """Turn-on bias and steady drift now [Pa]."""
 BAROMETER_TREND_STEP = BAROMETER_TREND + 1
-"""What a sample adds to the steady drift [Pa]."""
+"""Increment of the steady drift per sample [Pa]."""
 BAROMETER_AIRFLOW_DECAY = BAROMETER_TREND_STEP + 1
 BAROMETER_AIRFLOW_GAIN = BAROMETER_AIRFLOW_DECAY + 1
 BAROMETER_READING = BAROMETER_AIRFLOW_GAIN + 1
@@ -83,21 +82,21 @@ IMU_BLOCK = 0
 MAGNETOMETER_BLOCK = 1
 BAROMETER_BLOCK = 2
 FORCE_PLACE = 3
-"""Where in the arena the specific force at the centre of mass stands, body axes [m/s^2]."""
+"""Index in the arena of the specific force at the centre of mass, body axes [m/s^2]."""
 OMEGA_PLACE = 4
-"""Where in the arena the angular velocity stands, body axes [rad/s]."""
+"""Index in the arena of the angular velocity, body axes [rad/s]."""
 ALPHA_PLACE = 5
-"""Where in the arena the rate of the angular velocity stands, body axes [rad/s^2]."""
+"""Index in the arena of the rate of the angular velocity, body axes [rad/s^2]."""
 ROTATION_PLACE = 6
-"""Where in the arena R_map_body stands, row by row."""
+"""Index in the arena of R_map_body, row by row."""
 HEIGHT_PLACE = 7
-"""Where in the arena the height in map stands [m]."""
+"""Index in the arena of the height in map [m]."""
 FIELD = 8
 """Three numbers: the Earth's magnetic field in map axes [T]."""
 ORIGIN_ALTITUDE = 11
 """Altitude of the origin of map above mean sea level [m]."""
 READINGS = 12
-"""What the three read, side by side: see the names `READ_`."""
+"""Readings of the three, side by side: see the names `READ_`."""
 READ_FORCE = slice(READINGS, READINGS + 3)
 READ_OMEGA = slice(READINGS + 3, READINGS + 6)
 READ_FIELD = slice(READINGS + 6, READINGS + 9)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A spinning lidar: rays by rings and columns, each column cast from the pose at its own time.
 
-Who knows the world casts the rays (`Cast`); here stand geometry, motion, noise and drop-outs. All
-four follow from one signal, the lidar equation for an extended, diffuse target that fills the beam:
+The world casts the rays (`Cast`); this module holds geometry, motion, noise and drop-outs. All
+follow from one signal, the lidar equation for an extended, diffuse target that fills the beam:
 the received power goes as reflectivity x cosine of incidence / range^2 (Baltsavias 1999, ISPRS J.
 54, 199-214, section 5; Wagner et al. 2006, ISPRS J. 60, 100-112, eq. 18). In units of a 10 % target
-met square on at the range `limit_range_m`:
+at normal incidence and range `limit_range_m`:
 
     s = reflectivity / 0.1  x  cos(incidence)  x  (limit_range / range)^2
     amplitude = limit_snr s + n,   n ~ N(0, 1)          a pulse in white noise
@@ -16,8 +16,8 @@ met square on at the range `limit_range_m`:
 
 The threshold detector is the textbook one (Richmond and Cain 2010, Direct-Detection LADAR Systems,
 chapter 3); the time at which a pulse crosses a threshold jitters as 1 over its signal-to-noise
-ratio. Left out: the size of the beam (edges, multiple echoes, the smear at grazing incidence),
-retro-reflectors, rain, sunlight by direction, and the offsets between lasers that fire in turn
+ratio. Not modelled: beam size (edges, multiple echoes, smear at grazing incidence),
+retro-reflectors, rain, direction of sunlight, and offsets between lasers that fire in turn
 within a column.
 """
 
@@ -33,8 +33,8 @@ from aerotwin_sensor_models.counter_noise import LIDAR, counter_key, normal_tabl
 from aerotwin_sensor_models.turning_rays import TurningRays
 
 Cast = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray | None]]
-"""What meets a world: rays (n, 6) float32 (origin and unit direction in map) give the distances
-(n,) [m] with infinity for nothing, the unit normals (n, 3) and the reflectivity (n,) or None."""
+"""Casts rays into a world: (n, 6) float32 (origin, unit direction in map) to the distances
+(n,) [m], infinity for no hit, unit normals (n, 3) and reflectivity (n,) or None."""
 POINT = np.dtype(
     {
         "names": ["x", "y", "z", "intensity", "ring", "time"],
@@ -43,7 +43,7 @@ POINT = np.dtype(
         "itemsize": 24,
     }
 )
-"""A point: place in the lidar's frame [m], intensity, ring, time since the stamp [s]."""
+"""A point: position in the lidar's frame [m], intensity, ring, time since the stamp [s]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +110,7 @@ class LidarParameters:
 
     @property
     def period_ns(self) -> int:
-        """Time of a turn [ns]."""
+        """Duration of a turn [ns]."""
         return round(1e9 / self.rate_hz)
 
     @property
@@ -123,24 +123,22 @@ class LidarParameters:
     def azimuths(self) -> np.ndarray:
         """Azimuth of each column from x towards y, (n_columns,) [rad].
 
-        The turn begins behind and is clockwise seen from above, as those of Velodyne and Ouster.
+        A turn begins behind and is clockwise seen from above, as with Velodyne and Ouster.
         """
         return np.pi - 2.0 * np.pi * np.arange(self.n_columns) / self.n_columns
 
 
 @dataclass(frozen=True, kw_only=True)
 class LidarScan:
-    """What one turn brought.
+    """The points of one turn.
 
     Attributes
     ----------
     stamp_ns : int
-        Its beginning [ns]; the times of the points count from here.
+        Start of the turn [ns]; point times are relative to it.
     cloud : (height, width) array of POINT
-        One row of returns in the order of time, or, organised, one row for each ring and one
-        column for each shot.
-    is_organised : bool
-        Which of the two.
+        One row of returns in order of time, or, if `is_organised`, one row per ring and one
+        column per shot.
     """
 
     stamp_ns: int
@@ -149,7 +147,7 @@ class LidarScan:
 
     @property
     def points(self) -> np.ndarray:
-        """Places (n, 3) float32 [m] in the lidar's frame; a view."""
+        """Positions (n, 3) float32 [m] in the lidar's frame; a view."""
         return self.cloud.reshape(-1).view(np.float32).reshape(-1, kernels.POINT_U32)[:, :3]
 
     def __len__(self) -> int:
@@ -157,19 +155,16 @@ class LidarScan:
 
 
 class Lidar:
-    """A spinning lidar that is asked for one turn after the other.
+    """A spinning lidar, sampled turn by turn.
 
-    The noise of a point is a function of seed, vehicle, stamp and place in the turn alone: a scan
-    gets the same bytes whatever was cast before it, and on however many threads.
+    The noise of a point depends only on seed, vehicle (its number), stamp and index in the turn:
+    a scan has the same bytes whatever was cast before it, and on any number of threads. Presets:
+    see `load_preset`.
 
-    Parameters
-    ----------
-    parameters : LidarParameters
-        See `load_preset`.
-    seed : int
-        Seed of the run, not negative.
-    vehicle : int
-        Number of the vehicle, not negative.
+    Raises
+    ------
+    ValueError
+        If seed or vehicle is negative.
     """
 
     def __init__(self, parameters: LidarParameters, seed: int = 0, vehicle: int = 0) -> None:
@@ -182,42 +177,26 @@ class Lidar:
         self._sensor = _pack(p)
 
     def column_stamps_ns(self, stamp_ns: int) -> np.ndarray:
-        """Return when each column of the turn that begins at a stamp is shot, (n_columns,) [ns]."""
+        """Return the time of each column of the turn that begins at a stamp, (n_columns,) [ns]."""
         return stamp_ns + self._turn.offsets_ns
 
     def rays(self, motion: Trajectory, stamp_ns: int) -> np.ndarray:
-        """Return the rays of a turn in map, (n_columns n_rings, 6), column by column.
-
-        Parameters
-        ----------
-        motion : Trajectory
-            T_map_lidar over the whole turn; linear and slerp between its poses.
-        stamp_ns : int
-            When the turn begins [ns].
+        """Return the rays of the turn that begins at a stamp, `motion` being T_map_lidar.
 
         Returns
         -------
-        (n, 6) float32 array
-            Origin [m] and unit direction; written over by the next turn.
+        (n_columns n_rings, 6) float32 array
+            Origin [m], unit direction in map, column by column; overwritten by the next turn.
 
         Raises
         ------
         ValueError
-            If the motion does not cover the turn.
+            If the motion (linear and slerp between its poses) does not cover the turn.
         """
         return self._turn.cast(motion, stamp_ns)
 
     def scan(self, cast: Cast, motion: Trajectory, stamp_ns: int) -> LidarScan:
-        """Return the scan of the turn that begins at a stamp.
-
-        Parameters
-        ----------
-        cast : Cast
-            The world; rays in, distances, normals and reflectivity out.
-        motion : Trajectory
-            T_map_lidar over the whole turn.
-        stamp_ns : int
-            When the turn begins [ns].
+        """Return the scan of the turn at a stamp; `motion` is T_map_lidar over the whole turn.
 
         Raises
         ------
@@ -248,7 +227,7 @@ class Lidar:
 
 
 def _pack(p: LidarParameters) -> tuple[float, ...]:
-    """Return the numbers of a sensor as the kernels read them."""
+    """Return the sensor's numbers in the layout of the kernels."""
     numbers = [0.0] * kernels.N_NUMBERS
     numbers[kernels.MINIMUM], numbers[kernels.MAXIMUM] = p.minimum_range_m, p.maximum_range_m
     if p.limit_range_m > 0.0:

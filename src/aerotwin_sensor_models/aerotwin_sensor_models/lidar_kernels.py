@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiled parts of the spinning lidar: poses of its columns, rays, what becomes of each hit."""
+"""Compiled parts of the spinning lidar: poses of its columns, rays, the return of each hit."""
 
 import math
 
@@ -11,10 +11,10 @@ from aerotwin_core.kernel_cache import njit
 from aerotwin_sensor_models.counter_noise import GOLDEN, mix_bits
 
 RANGE, AMPLITUDE = 0, 16
-"""Which of the 64 random bits of a ray make the noise of its range and of its amplitude."""
+"""First of the 64 random bits of a ray for the noise of its range and of its amplitude."""
 MINIMUM, MAXIMUM, PER_LIMIT, PER_LIMIT_SNR, THRESHOLD, NOISE, LIMIT_NOISE, STEP, PER_STEP = range(9)
 PERIOD, N_NUMBERS = 9, 10
-"""Places of the numbers of a sensor, as `Lidar` packs them."""
+"""Indices of the numbers of a sensor, as `Lidar` packs them."""
 DIFFUSE = 0.1
 """Reflectivity of the target for which data sheets state the range limit."""
 MAXIMUM_INTENSITY = 255.0
@@ -35,7 +35,7 @@ POINT_U32 = 6
     nogil=True,
 )
 def column_poses(stamps, p, q, query, out_p, out_R):
-    """Write positions (n, 3) and rotations (n, 9) at the wanted instants, which do not decrease.
+    """Write positions (n, 3) and rotations (n, 9) at the requested, non-decreasing times.
 
     Linear in position, along the great arc in attitude (Shoemake 1985, slerp) between two poses.
     """
@@ -89,10 +89,10 @@ def fill_rays(p, R, azimuth, elevation, rays):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def measure(distance, reflectivity, cosine, range_noise, amplitude_noise, sensor):
-    """Return what the sensor reads of a surface: range [m], NaN for no return, and intensity.
+    """Return the reading of a surface: range [m], NaN for no return, and intensity.
 
-    The sensor's numbers come as a tuple: an array would be counted in and out at every call, which
-    costs more than the whole of it.
+    The sensor's numbers are a tuple: reference counting of an array at every call costs more than
+    the whole function.
     """
     if not (sensor[MINIMUM] <= distance <= sensor[MAXIMUM]):
         return math.nan, 0.0
@@ -147,23 +147,23 @@ def write_returns(
     Parameters
     ----------
     rays : (n, 6) array
-        What was cast, in map, column by column.
+        Cast rays in map, column by column.
     ranges, normals, reflectivity : (n,), (n, 3), (n,) arrays
-        What was hit: distance [m], infinity for nothing; unit normal in map; share of light.
+        Hits: distance [m], infinity for none; unit normal in map; reflected share of light.
     frame : (4, 3) array
-        The frame of deskewed points: its origin in map and, as three rows, R_lidar_map.
+        Frame of deskewed points: its origin in map and, as three rows, R_lidar_map.
     azimuth, elevation : (n_columns, 2), (n_rings, 2) arrays
         Cosine and sine of columns and rings.
     sensor : tuple of 10 floats
-        Its numbers, see `MINIMUM` and its neighbours.
+        See `MINIMUM` and its neighbours.
     gauss : (65536,) array
         Normal quantiles.
     key : int
-        Of the noise of this scan.
+        Random key of the noise of this scan.
     is_organised, is_deskewed : bool
         As in `LidarParameters`.
-    words, bits : (n, 6) arrays
-        The points, as float32 and as uint32: one memory. An image has as many points as rays.
+    tokens, bits : (n, 6) arrays
+        Output points as float32 and as uint32 views of one buffer; organised: one per ray.
     """
     n_rings, n_columns, n = len(elevation), len(azimuth), 0
     for c in range(n_columns):

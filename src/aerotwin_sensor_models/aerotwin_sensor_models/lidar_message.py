@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A scan as sensor_msgs/PointCloud2, for the simulator and the lidar node alike.
+"""A scan as sensor_msgs/PointCloud2, for the simulator and the lidar node.
 
-| field | type | byte | what |
+| field | type | byte | meaning |
 |---|---|---|---|
-| x y z | float32 | 0 4 8 | place in the lidar's frame [m] |
+| x y z | float32 | 0 4 8 | position in the lidar's frame [m] |
 | intensity | float32 | 12 | 100 x reflectivity x cosine of incidence, as measured; at most 255 |
 | ring | uint16 | 16 | laser, 0 the lowest |
 | time | float32 | 20 | since the stamp, the beginning of the turn [s] |

@@ -60,7 +60,7 @@ class MagnetometerParameters:
         return self.random_walk_t * math.sqrt(self.correlation_time_s / 2.0)
 
     def reading_std(self, rate_hz: float) -> float:
-        """Return the standard deviation of a reading about the truth, over many switchings-on [T].
+        """Return the standard deviation of a reading about the truth, over many power cycles [T].
 
         White noise, disturbance and both biases; not the iron of the vehicle.
         """
@@ -77,20 +77,10 @@ def _model(first_year: int):
 
 
 def magnetic_field_enu_tesla(point: GeodeticPoint, decimal_year: float) -> np.ndarray:
-    """Return the Earth's magnetic field by the World Magnetic Model.
+    """Return the Earth's magnetic field (3,) by the World Magnetic Model: east, north, up [T].
 
-    Parameters
-    ----------
-    point : GeodeticPoint
-        Where; altitude above the ellipsoid.
-    decimal_year : float
-        When; 2020 to 2025 takes WMM2020, 2025 to 2030 takes WMM2025.
-
-    Returns
-    -------
-    (3,) array
-        Field along east, north and up [T]: H sin D, H cos D, -H tan I. (Pegasus eq. 11 names the
-        components of north, east and down as if they were these.)
+    That is H sin D, H cos D, -H tan I. (Pegasus eq. 11 uses the components of north, east and down
+    for these.) WMM2020 serves 2020 to 2025, WMM2025 2025 to 2030; altitudes are ellipsoidal.
 
     Raises
     ------
@@ -113,16 +103,10 @@ def magnetic_field_enu_tesla(point: GeodeticPoint, decimal_year: float) -> np.nd
 
 
 class Magnetometer:
-    """A magnetometer that lives through time (its bias wanders).
+    """A magnetometer whose bias wanders over time.
 
     reading = soft iron @ R^T B + hard iron + biases + disturbance + white noise, in body axes.
-
-    Parameters
-    ----------
-    parameters : MagnetometerParameters
-        Its errors; see `load_preset`.
-    rng : numpy.random.Generator
-        Its own source of randomness, see `seed_sequence`.
+    Presets of its errors: see `load_preset`. `rng` is not shared, see `seed_sequence`.
     """
 
     def __init__(self, parameters: MagnetometerParameters, rng: np.random.Generator) -> None:
@@ -146,7 +130,7 @@ class Magnetometer:
         self.look_up()
 
     def look_up(self) -> None:
-        """Find the places of the block anew, after it was moved."""
+        """Renew the views into the block after it moved."""
         truth = self.block.view(at.MAGNETOMETER_TRUTH, 12).reshape(4, 3)
         self._rotation, self._field = truth[:3], truth[3]
         self._reading = self.block.view(at.MAGNETOMETER_READING, 3)
@@ -163,7 +147,7 @@ class Magnetometer:
         return self._reading.copy()
 
     def tune(self, dt: float) -> None:
-        """Set the noise for samples dt [s] apart; `sample` does it by itself."""
+        """Set the noise for samples dt [s] apart; `sample` calls it when dt changes."""
         require_step(dt)
         decay, gain = gauss_markov(dt, self.parameters.correlation_time_s)
         sigma = self.parameters.noise_density_t / math.sqrt(dt)

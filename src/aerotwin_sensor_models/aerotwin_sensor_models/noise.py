@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Noise of exact statistics, whatever the rate."""
+"""Noise with exact statistics at any rate."""
 
 import math
 
@@ -20,7 +20,7 @@ def gauss_markov(dt: float, tau: float) -> tuple[float, float]:
 
 
 def reading_std(*parts: float, resolution: float = 0.0) -> float:
-    """Return the standard deviation of a reading about the truth, of independent parts.
+    """Return the standard deviation of a reading about the truth from independent parts.
 
     Rounding to a step is one of them: step / sqrt(12).
 

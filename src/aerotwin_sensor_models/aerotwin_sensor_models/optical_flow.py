@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An optical flow sensor that looks down, with a gyroscope of its own.
+"""A downward-looking optical flow sensor with its own gyroscope.
 
-Flow is computed from the motion over the surface that the centre of the view meets, not from
-pictures: what a good flow sensor reads over texture, and nothing where there is none in reach.
+Flow is computed from the motion over the surface at the centre of the view, not from images:
+the reading of a good flow sensor over texture, and nothing where no surface is in range.
 
 References
 ----------
@@ -46,18 +46,18 @@ class OpticalFlowParameters:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class FlowReading:
-    """What the sensor integrated since its last sample, about the axes of the body (FLU).
+    """Integrals since the last sample, about the axes of the body (FLU).
 
     Attributes
     ----------
     interval_s : float
-        Since the last sample [s].
+        Time since the last sample [s].
     flow_rad : (2,) array
-        Turn of the picture about x and y [rad].
+        Rotation of the image about x and y [rad].
     turn_rad : (3,) array
-        Turn of the sensor by its gyroscope [rad].
+        Rotation of the sensor by its gyroscope [rad].
     quality : int
-        0 (the flow is worth nothing) to 255.
+        0 (flow not usable) to 255.
     """
 
     interval_s: float
@@ -69,12 +69,7 @@ class FlowReading:
 class OpticalFlow:
     """Flow = turn of the sensor + motion across the line of sight over the distance along it.
 
-    Parameters
-    ----------
-    parameters : mapping
-        Values of `OpticalFlowParameters` by name.
-    rng : numpy.random.Generator
-        Its own source of randomness.
+    `parameters` holds values of `OpticalFlowParameters` by name; `rng` is not shared.
 
     Attributes
     ----------
@@ -114,7 +109,7 @@ class OpticalFlow:
         return {"twist": {"angular": {"x": float(flow[0]), "y": float(flow[1])}}}
 
     def _rates(self, truth: SensorTruth) -> tuple[np.ndarray, float]:
-        """Return flow about x and y at an instant (2,) [rad/s] and the distance seen [m]."""
+        """Return the instantaneous flow about x and y (2,) [rad/s] and the distance [m]."""
         omega = truth.omega_map_body_in_body
         origin = truth.p_map_body + truth.R_map_body @ self._position
         distance = truth.cast(origin, truth.R_map_body @ _DOWN)

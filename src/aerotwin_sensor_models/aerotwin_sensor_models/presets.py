@@ -42,7 +42,7 @@ def preset_names(sensor: str) -> list[str]:
     Raises
     ------
     ParameterError
-        If there is no such sensor; the message lists those there are.
+        If the sensor is unknown; the message lists the known ones.
     """
     if sensor not in PARAMETERS_OF:
         raise ParameterError(
@@ -58,8 +58,7 @@ def load_preset(sensor: str, name: str) -> Any:
     Raises
     ------
     ParameterError
-        If there is no such sensor, preset or file, or the file is wrong; the message says what
-        there is.
+        If sensor, preset or file is unknown or invalid; the message lists the known ones.
 
     Examples
     --------
@@ -78,7 +77,7 @@ def load_preset(sensor: str, name: str) -> Any:
 
 
 def preset_source(sensor: str, name: str) -> str:
-    """Return where the numbers of a preset come from."""
+    """Return the source of the numbers of a preset."""
     if name not in preset_names(sensor):
         _unknown(sensor, name)
     return str(_content(sensor, name)["source"])

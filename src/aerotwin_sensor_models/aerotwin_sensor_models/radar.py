@@ -2,27 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """A spinning radar: power over range and azimuth, from rays cast at their own times.
 
-Who knows the world casts the rays (`Cast`); here stand beam, echoes, multipath and noise. Every ray
-is an echo of amplitude a and random phase; what a range bin of an azimuth holds is the sum over the
-beam, as an FMCW receiver with a Hann window sees it, plus white noise of the receiver:
+The world casts the rays (`Cast`); this module holds beam, echoes, multipath and noise. Every ray
+is an echo of amplitude a and random phase; a range bin of an azimuth holds the sum over the beam,
+as an FMCW receiver with a Hann window measures it, plus white noise of the receiver:
 
     a^2 = K G(elevation)^2 cos(incidence) dOmega / R^2          E = sum a G(azimuth) W(R) e^(i phi)
 
 which is the radar equation (Skolnik 2001, Introduction to Radar Systems, 3rd ed., section 1.2) with
 the area R^2 dOmega / cos(incidence) of the ray as target and Lambert's backscatter, as cos^2
-(Ulaby, Moore and Fung 1982, Microwave Remote Sensing II, section 12-5). What fills the beam falls
-as 1 / R^2, what does not, such as a pole, as 1 / R^4, since fewer rays meet it. Where many rays
-share a cell their power is exponentially distributed: speckle. G is a Gaussian of the beam's width
-between half powers, one way; W see `radar_kernels.hann_lobe`. K is such that a wall that fills the
-beam, met square on at 50 m, has the level `wall_level_db`.
+(Ulaby, Moore and Fung 1982, Microwave Remote Sensing II, section 12-5). Targets that fill the beam
+fall off as 1 / R^2, others, such as a pole, as 1 / R^4, since fewer rays hit them. Where many rays
+share a cell their power is exponentially distributed: speckle. G is a Gaussian of the one-way
+half-power beam width; for W see `radar_kernels.hann_lobe`. K is such that a wall that fills the
+beam at normal incidence at 50 m has the level `wall_level_db`.
 
-A surface also mirrors: from the first hit the ray goes on, and what it meets then appears in the
-direction of the mirror at the range of the whole way (a ghost), weakened by the mirror on the way
-there and back. The receiver's frequency shift by motion moves an echo by `doppler_shift_s` times
-the closing speed towards the radar (up-chirps; Burnett et al. 2021, RA-L 6, 771-778, arXiv
-2011.03512, eq. for beta). At the seam of a turn the beam sees the end of the same turn.
+A surface also mirrors: the ray continues from the first hit, and its next hit appears in the
+direction of the mirror at the range of the whole path (a ghost), attenuated by the mirror on the
+way there and back. The Doppler shift moves an echo by `doppler_shift_s` times the closing speed
+towards the radar (up-chirps; Burnett et al. 2021, RA-L 6, 771-778, arXiv 2011.03512, eq. for beta).
+At the seam of a turn the beam sees the end of the same turn.
 
-Left out: side lobes of antenna and window, materials, corner reflectors (dihedrals), paths that
+Not modelled: side lobes of antenna and window, materials, corner reflectors (dihedrals), paths that
 return another way than they came, rain, interference, and the correlation of the noise between bins
 that are finer than the resolution.
 """
@@ -42,11 +42,11 @@ from aerotwin_sensor_models.turning_rays import TurningRays
 LEVEL_DB = 0.5
 """Step of a level, as Navtech's radars send it: VTR3 and others read 255 as 127.5 dB."""
 WALL_RANGE_M = 50.0
-"""Where the wall stands that `wall_level_db` is of [m]."""
+"""Distance of the wall that `wall_level_db` refers to [m]."""
 _BEAM = 0.9
-"""Rays reach so many beam widths from the middle: three standard deviations of the two-way gain."""
+"""Half-width of the ray fan in beam widths: three standard deviations of the two-way gain."""
 _OFF_M = 1e-3
-"""A mirrored ray starts so far off the mirror [m]."""
+"""Offset of the start of a mirrored ray from the mirror [m]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,35 +93,33 @@ class RadarParameters:
 
     @property
     def period_ns(self) -> int:
-        """Time of a turn [ns]."""
+        """Duration of a turn [ns]."""
         return round(1e9 / self.rate_hz)
 
     @property
     def maximum_range_m(self) -> float:
-        """Where the last bin ends [m]."""
+        """End of the last bin [m]."""
         return self.n_bins * self.bin_m
 
     @property
     def azimuths(self) -> np.ndarray:
-        """Directions in the order of time, from x towards y, (n_azimuths,) [rad].
+        """Directions in order of time, from x towards y, (n_azimuths,) [rad].
 
-        The turn begins behind and is clockwise seen from above, as that of the lidar.
+        A turn begins behind and is clockwise seen from above, as that of the lidar.
         """
         return np.pi - 2.0 * np.pi * np.arange(self.n_azimuths) / self.n_azimuths
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RadarScan:
-    """What one turn brought.
+    """The levels of one turn.
 
     Attributes
     ----------
     stamp_ns : int
-        Its beginning [ns].
+        Start of the turn [ns].
     levels : (n_azimuths, n_bins) uint8 array
         Power in steps of `LEVEL_DB`; the middle of bin b is at (b + 0.5) `bin_m`.
-    parameters : RadarParameters
-        Of the radar.
     """
 
     stamp_ns: int
@@ -130,25 +128,21 @@ class RadarScan:
 
     @property
     def times_s(self) -> np.ndarray:
-        """When each azimuth was measured since the stamp, (n_azimuths,) [s]."""
+        """Time of each azimuth since the stamp, (n_azimuths,) [s]."""
         p = self.parameters
         return np.arange(p.n_azimuths) * (p.period_ns * 1e-9 / p.n_azimuths)
 
 
 class Radar:
-    """A spinning radar that is asked for one turn after the other.
+    """A spinning radar, sampled turn by turn.
 
-    Phases and noise are a function of seed, vehicle, stamp and place in the turn alone: a scan gets
-    the same bytes whatever was cast before it.
+    Phases and noise depend only on seed, vehicle (its number), stamp and index in the turn: a scan
+    has the same bytes whatever was cast before it. Presets: see `load_preset`.
 
-    Parameters
-    ----------
-    parameters : RadarParameters
-        See `load_preset`.
-    seed : int
-        Seed of the run, not negative.
-    vehicle : int
-        Number of the vehicle, not negative.
+    Raises
+    ------
+    ValueError
+        If seed or vehicle is negative.
     """
 
     def __init__(self, parameters: RadarParameters, seed: int = 0, vehicle: int = 0) -> None:
@@ -168,16 +162,9 @@ class Radar:
         self._amplitudes = np.tile(math.sqrt(wall) * gains, n)
 
     def scan(self, cast: Cast, motion: Trajectory, stamp_ns: int) -> RadarScan:
-        """Return the scan of the turn that begins at a stamp.
+        """Return the scan of the turn at a stamp; `motion` is T_map_radar over the whole turn.
 
-        Parameters
-        ----------
-        cast : Cast
-            The world; rays in, distances, normals and reflectivity (of light, not used) out.
-        motion : Trajectory
-            T_map_radar over the whole turn; linear and slerp between its poses.
-        stamp_ns : int
-            When the turn begins [ns].
+        It is linear and slerp between its poses. The reflectivity of `cast`, of light, is not used.
 
         Raises
         ------
@@ -207,12 +194,12 @@ class Radar:
         return RadarScan(stamp_ns=stamp_ns, levels=levels, parameters=p)
 
     def _add(self, field, rays, hits, which, before, key) -> None:
-        """Add the echoes of some rays, by their places in the turn, after a way to a mirror [m]."""
+        """Add echoes of the rays `which`; `before` [m] is the path to a mirror."""
         p, (ranges, normals) = self.parameters, hits
         way = np.where(np.isfinite(ranges), ranges, 0.0).astype(np.float64) + before
         cosine = np.abs(np.einsum("ij,ij->i", rays[:, 3:], normals)).astype(np.float64)
         is_met = np.isfinite(ranges) & (way > 0.0)
-        mirrors = p.mirror_share if np.ndim(before) else 1.0  # once there, once back: of the power
+        mirrors = p.mirror_share if np.ndim(before) else 1.0  # there and back: of the power
         amplitude = mirrors * self._amplitudes[which] * np.sqrt(cosine) / np.where(is_met, way, 1.0)
         columns = self._columns[which]
         seconds = self.parameters.period_ns * 1e-9 / len(self._turn.p)
@@ -238,7 +225,7 @@ def _elevations(p: RadarParameters) -> np.ndarray:
 
 
 def _steps_over_beam(p: RadarParameters) -> np.ndarray:
-    """Return how far columns are off an azimuth that its beam reaches [deg]."""
+    """Return the offsets from an azimuth of the columns that its beam reaches [deg]."""
     step = 360.0 / (p.n_azimuths * p.n_columns)
     m = math.floor(_BEAM * p.beam_azimuth_deg / step)
     return step * np.arange(-m, m + 1)
@@ -250,7 +237,7 @@ def _gain(off_deg: np.ndarray, width_deg: float) -> np.ndarray:
 
 
 def _mirrored(rays: np.ndarray, ranges: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """Return rays (n, 6) as they go on from what they met."""
+    """Return the rays (n, 6) reflected at the surfaces that they hit."""
     d = rays[:, 3:]
     out = np.empty_like(rays)
     out[:, 3:] = d - 2.0 * np.einsum("ij,ij->i", d, normals)[:, None] * normals

@@ -45,14 +45,14 @@ def hann_lobe(x):
     nogil=True,
 )
 def add_echoes(ranges, amplitudes, columns, beam, per, bin_m, resolution_m, key, field):
-    """Add echoes to the field of a turn, each with a phase of its own.
+    """Add echoes to the field of a turn, each with its own phase.
 
     Parameters
     ----------
     ranges, amplitudes : (n,) arrays
-        Where each echo appears [m], and its amplitude in the middle of the beam; 0 for none.
+        Apparent range of each echo [m], and its amplitude mid-beam; 0 for none.
     columns : (n,) array
-        Its direction.
+        Column of each echo.
     beam : (2 m + 1,) array
         Amplitude by columns off the middle of the beam.
     per : int
@@ -60,7 +60,7 @@ def add_echoes(ranges, amplitudes, columns, beam, per, bin_m, resolution_m, key,
     bin_m, resolution_m : float
         Length of a bin; c / 2B [m].
     key : int
-        Of the phases.
+        Random key of the phases.
     field : (n_azimuths, n_bins, 2) array
         Real and imaginary part; is added to.
     """
@@ -99,18 +99,12 @@ def write_levels(field, noise, first_bin, highest, gauss, key, levels):
     ----------
     field : (n_azimuths, n_bins, 2) array
         Real and imaginary part.
-    noise : float
-        Standard deviation of each part of the noise.
-    first_bin : int
-        Bins before are 0.
-    highest : int
-        Level at which the receiver saturates.
-    gauss : (65536,) array
-        Normal quantiles.
-    key : int
-        Of the noise.
-    levels : (n_azimuths, n_bins) array
-        Is written.
+    noise, key : float, int
+        Standard deviation of each part of the noise; its random key.
+    first_bin, highest : int
+        Bins before it are 0; level at which the receiver saturates.
+    gauss, levels : (65536,), (n_azimuths, n_bins) array
+        Normal quantiles; output.
     """
     n_bins = field.shape[1]
     for azimuth in range(field.shape[0]):

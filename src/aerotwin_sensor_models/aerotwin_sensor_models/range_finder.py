@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""A laser range finder: one beam along an axis of the body, through the real world."""
+"""A laser range finder: one beam along an axis of the body, cast into the world."""
 
 import dataclasses
 import math
@@ -53,14 +53,9 @@ class RangeFinderParameters:
 
 
 class RangeFinder:
-    """Distance along the beam to the first surface; infinite beyond its reach.
+    """Distance along the beam to the first surface; infinite beyond its range.
 
-    Parameters
-    ----------
-    parameters : mapping
-        Values of `RangeFinderParameters` by name.
-    rng : numpy.random.Generator
-        Its own source of randomness.
+    `parameters` holds values of `RangeFinderParameters` by name; `rng` is not shared.
     """
 
     topic = "range"

@@ -13,19 +13,17 @@ class TurningRays:
 
     Parameters
     ----------
-    azimuths : (n,) array
-        Of the columns, in the order in which they are measured [rad].
-    elevations : (m,) array
-        Of the rays of a column [rad].
+    azimuths, elevations : (n,), (m,) array
+        Of the columns, in order of measurement, and of the rays of a column [rad].
     period_ns : int
-        Time of a turn [ns].
+        Duration of a turn [ns].
 
     Attributes
     ----------
     azimuth, elevation : (n, 2), (m, 2) arrays
         Their cosines and sines.
     offsets_ns : (n,) int64 array
-        When each column is measured since the turn began [ns].
+        Time of each column since the start of the turn [ns].
     p, R : (n, 3), (n, 9) arrays
         Pose of the sensor in map at each column of the last turn [m].
     rays : (n m, 6) float32 array
@@ -40,24 +38,17 @@ class TurningRays:
         self.rays = np.empty((n * len(elevations), 6), np.float32)
 
     def cast(self, motion: Trajectory, stamp_ns: int) -> np.ndarray:
-        """Return the rays of the turn that begins at a stamp, (n m, 6) float32, column by column.
-
-        Parameters
-        ----------
-        motion : Trajectory
-            T_map_sensor over the whole turn; linear and slerp between its poses.
-        stamp_ns : int
-            When the turn begins [ns].
+        """Return the rays of the turn that begins at a stamp, `motion` being T_map_sensor.
 
         Returns
         -------
         (n m, 6) float32 array
-            Origin [m] and unit direction in map; written over by the next turn.
+            Origin [m], unit direction in map, column by column; overwritten by the next turn.
 
         Raises
         ------
         ValueError
-            If the motion does not cover the turn.
+            If the motion (linear and slerp between its poses) does not cover the turn.
         """
         query, own = stamp_ns + self.offsets_ns, motion.stamps_ns
         if len(own) < 2 or own[0] > query[0] or own[-1] < query[-1]:

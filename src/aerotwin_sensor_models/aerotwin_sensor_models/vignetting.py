@@ -28,7 +28,7 @@ class VignettingParameters:
 
 
 def check_vignetting(parameters: VignettingParameters, camera: CameraModel) -> None:
-    """Refuse a lens that lets less than no light through somewhere in the image.
+    """Refuse a lens with negative illumination somewhere in the image.
 
     The polynomial in r^2 is least at an end of its interval or where its derivative vanishes.
 
@@ -75,7 +75,7 @@ def _unit(camera: CameraModel) -> float:
 
 
 def _square_distances(camera: CameraModel) -> tuple[float, float]:
-    """Return r^2 of the places of the image next to and farthest from the principal point."""
+    """Return r^2 of the image points nearest to and farthest from the principal point."""
     last = np.array([camera.width - 1.0, camera.height - 1.0])
     centre = camera.matrix[:2, 2]
     nearest = np.clip(centre, 0.0, last) - centre

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 aerotwin contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Truth from messages, read by attribute, be they rclpy's or those of `aerotwin_core.messages`."""
+"""Truth from messages, read by attribute, from rclpy or `aerotwin_core.messages`."""
 
 from typing import Any
 
@@ -10,20 +10,20 @@ from aerotwin_core import messages
 from aerotwin_core.frames import FloatArray, rotation_from_quaternion
 from aerotwin_sensor_models.ros.truth import Truth
 
-_LENGTH_TOLERANCE = 1e-3  # of a quaternion: float32 in the sender, or none given at all
+_LENGTH_TOLERANCE = 1e-3  # of a quaternion: float32 in the sender, or unset
 
 
 def truth_from_messages(
     odometry: Any, accel: Any, vibration: tuple[Any, Any] | None = None
 ) -> Truth:
-    """Return the motion that truth/odom and truth/accel of one stamp tell.
+    """Return the motion in truth/odom and truth/accel of one stamp.
 
     Parameters
     ----------
     odometry, accel : nav_msgs/Odometry, geometry_msgs/AccelStamped
         Truth of the body.
     vibration : (geometry_msgs/AccelStamped, geometry_msgs/TwistStamped), optional
-        What the rotors add: specific force and angular acceleration, angular velocity.
+        Effect of the rotors: specific force and angular acceleration, angular velocity.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def truth_from_messages(
 
 
 def truth_from_odometry(odometry: Any) -> Truth:
-    """Return the motion that truth/odom alone tells, for sensors that feel no acceleration.
+    """Return the motion in truth/odom alone, for sensors that do not measure acceleration.
 
     Raises
     ------

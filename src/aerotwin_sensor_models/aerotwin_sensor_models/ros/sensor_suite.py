@@ -23,7 +23,7 @@ from aerotwin_sensor_models.ros.truth import Truth, interpolate
 IMU, FIELD, PRESSURE = "imu/data_raw", "imu/mag", "air_pressure"
 FIX, VELOCITY = "gnss/fix", "gnss/velocity"
 MAX_GAP_S = 1.0
-"""Between two truths; beyond it the sensors begin anew instead of catching up."""
+"""Between two truths; beyond it the sensors restart instead of catching up."""
 
 Reading = tuple[str, bytes]
 M = TypeVar("M")
@@ -31,7 +31,7 @@ M = TypeVar("M")
 
 @dataclass(slots=True)
 class SuiteCounters:
-    """Truths sampled, truths that came again, and gaps in time after which it began anew."""
+    """Truths sampled, truths repeated, and restarts after gaps in time."""
 
     n_samples: int = 0
     n_repeated: int = 0
@@ -39,7 +39,7 @@ class SuiteCounters:
 
 
 class _Timed(Generic[M]):
-    """A sensor with a rate of its own: when it is due, and how long ago it was."""
+    """A sensor with its own rate: its due times and the time between them."""
 
     def __init__(self, model: M, rate_hz: float) -> None:
         self.model = model
@@ -59,13 +59,7 @@ class _Timed(Generic[M]):
 
 
 class SensorSuite:
-    """The sensors of one vehicle.
-
-    Parameters
-    ----------
-    parameters : SensorsParameters
-        Presets, place, seed.
-    """
+    """The sensors of one vehicle, by presets, origin and seed of the parameters."""
 
     def __init__(self, parameters: SensorsParameters) -> None:
         self.counters = SuiteCounters()
@@ -95,7 +89,7 @@ class SensorSuite:
             self._imu_layout = self._layout_of_interval(self._imu, self._imu_interval_ns)
 
     def _layout_of_interval(self, imu: Imu, interval_ns: int) -> FixedLayout:
-        """Return the IMU's message with the covariance of samples so far apart."""
+        """Return the IMU's message with the covariance of samples at this interval."""
         triads, rate_hz = imu.parameters, 1.0 / to_seconds(interval_ns)
         return reading_messages.imu_layout(
             self._p.imu_frame,
@@ -128,10 +122,9 @@ class SensorSuite:
             self._gnss_delay_ns = from_seconds(p.delay_s)
 
     def sample(self, truth: Truth) -> list[Reading]:
-        """Return what is read up to an instant as (topic, CDR bytes), the IMU last.
+        """Return the readings up to an instant as (topic, CDR bytes), the IMU last.
 
-        A truth of the same instant as the last one gets the same readings again: somebody has
-        asked because they were lost.
+        A repeated truth of the last instant, after a loss, returns the same readings.
         """
         before = self._before
         if before is not None and truth.stamp_ns == before.stamp_ns:
@@ -150,7 +143,7 @@ class SensorSuite:
         return self._last_readings
 
     def _restart(self, truth: Truth) -> Truth:
-        """Begin at this truth; errors that wander go on."""
+        """Begin at this truth; wandering errors continue."""
         self.counters.n_restarts += self._before is not None
         self._before = None
         self._in_flight.clear()
@@ -196,7 +189,7 @@ class SensorSuite:
             yield PRESSURE, self._pressure_layout.pack(due_ns, (reading.pressure_pa,))
 
     def _read_gnss(self, before: Truth, now: Truth) -> Iterator[Reading]:
-        """Measure when due; hand over when the receiver's delay has passed, stamped as measured."""
+        """Measure when due; publish after the receiver's delay, stamped as measured."""
         if self._gnss is None:
             return
         for due_ns, elapsed_s in self._gnss.due(now.stamp_ns):

@@ -15,8 +15,6 @@ class Truth:
 
     Attributes
     ----------
-    stamp_ns : int
-        The instant [ns].
     p_map_body, v_map_body : (3,) array
         Position [m] and velocity [m/s] in map.
     q_map_body : (4,) array
@@ -25,7 +23,7 @@ class Truth:
         Acceleration of the motion, without gravity [m/s^2], angular velocity [rad/s] and its rate
         [rad/s^2], in body axes.
     vibration : (9,) array
-        What the rotors add to specific force, angular velocity and its rate as felt, body axes.
+        Effect of the rotors on specific force, angular velocity and its rate, body axes.
     """
 
     stamp_ns: int
@@ -43,7 +41,7 @@ class Truth:
         return rotation_from_quaternion(self.q_map_body)
 
     def is_finite(self) -> bool:
-        """Return whether every number of it is finite."""
+        """Return whether every number is finite."""
         parts = (self.p_map_body, self.v_map_body, self.q_map_body, self.a_body)
         felt = (self.omega_body, self.alpha_body, self.vibration)
         return bool(np.isfinite(np.concatenate([*parts, *felt])).all())
@@ -52,7 +50,7 @@ class Truth:
 def interpolate(before: Truth, after: Truth, stamp_ns: int) -> Truth:
     """Return the motion at an instant between two others.
 
-    The position is the cubic that meets places and velocities at both ends, the attitude the
+    The position is the cubic through positions and velocities at both ends, the attitude the
     great arc (slerp), the rest is linear.
     """
     if stamp_ns == after.stamp_ns:
